@@ -1,0 +1,90 @@
+import { z } from 'zod';
+
+const LOCAL_SECRET = 'local-development-only';
+
+const port = z.coerce.number().int().min(1).max(65_535);
+const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
+const count = (defaultValue: number, max = 1_000_000) => z.coerce.number().int().min(0).max(max).default(defaultValue);
+
+/** Every setting, its default for local use, and its limits. Documented in docs/operations/settings.md. */
+const Settings = z.object({
+  MESKOT_MODE: z.enum(['local', 'production']).default('local'),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  DATABASE_URL: z.string().min(1),
+  DATABASE_POOL_MAX: count(10, 200),
+  TEMPORAL_ADDRESS: z.string().min(1),
+  TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  TEMPORAL_RETENTION_DAYS: count(3, 365),
+  TASK_QUEUE_PREFIX: z.string().default(''),
+  API_HOST: z.string().default('127.0.0.1'),
+  API_PORT: port.default(4000),
+  METRICS_PORT: port.default(4009),
+  BASE_URL: z.url().default('http://localhost:4000'),
+  SIMULATOR_URL: z.url().default('http://localhost:4002'),
+  TRUST_PROXY: count(0, 10),
+  KEY_PEPPER: z.string().min(16).default(`${LOCAL_SECRET}-pepper`),
+  ENCRYPTION_KEYS: z
+    .string()
+    .regex(
+      /^[\w-]{1,32}:[A-Za-z0-9+/=]{44}(,[\w-]{1,32}:[A-Za-z0-9+/=]{44})*$/,
+      'must be id:base64-of-32-bytes, comma separated; the first encrypts',
+    )
+    .default(`local:${Buffer.alloc(32, LOCAL_SECRET).toString('base64')}`),
+  WEBHOOK_WORKFLOWS: z.enum(['every', 'failed']).default('every'),
+  WEBHOOK_STARTS_MAX: count(16, 1_000),
+  WEBHOOK_RETRY_SECONDS: z
+    .string()
+    .default('60,300,1800,7200,43200')
+    .transform((text) => text.split(',').map(Number))
+    .pipe(z.array(z.number().int().min(1).max(604_800)).min(1).max(20)),
+  WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX: count(10, 1_000),
+  WEBHOOK_RESENDS_PER_SECOND: count(20, 1_000),
+  WEBHOOK_PORTS: z
+    .string()
+    .default('443,8443')
+    .transform((text) => text.split(',').map(Number)),
+  ALLOW_LOOPBACK_WEBHOOKS: flag.optional(),
+  EGRESS_DENY: z
+    .string()
+    .default('168.63.129.16/32')
+    .transform((text) => text.split(',').filter((part) => part !== '')),
+  EGRESS_PROXY_URL: z.url().optional(),
+  RATE_LIMIT_SANDBOX_PER_SECOND: count(25),
+  RATE_LIMIT_LIVE_PER_SECOND: count(50),
+  RATE_LIMIT_LISTS_PER_SECOND: count(20),
+  RATE_LIMIT_FAILED_AUTH_PER_MINUTE: count(10),
+});
+
+export type Config = ReturnType<typeof readConfig>;
+
+/**
+ * The settings as the processes use them. Throws one error that names every wrong setting, what is allowed, and in
+ * production every default that is only fit for local use.
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env) {
+  const parsed = Settings.safeParse(env);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+    throw new Error(`These settings are wrong:\n${lines.join('\n')}`);
+  }
+  const settings = parsed.data;
+  const production = settings.MESKOT_MODE === 'production';
+  const allowLoopbackWebhooks = settings.ALLOW_LOOPBACK_WEBHOOKS ?? !production;
+  if (production) refuseLocalDefaults(env, allowLoopbackWebhooks);
+  const keys = new Map(
+    settings.ENCRYPTION_KEYS.split(',').map((entry) => {
+      const [id = '', key = ''] = entry.split(':');
+      return [id, Buffer.from(key, 'base64')] as const;
+    }),
+  );
+  return { ...settings, production, allowLoopbackWebhooks, keyRing: { currentId: [...keys.keys()][0]!, keys } };
+}
+
+function refuseLocalDefaults(env: Readonly<Record<string, string | undefined>>, allowLoopbackWebhooks: boolean): void {
+  const problems = ['KEY_PEPPER', 'ENCRYPTION_KEYS', 'BASE_URL']
+    .filter((name) => !env[name] || env[name].includes(LOCAL_SECRET))
+    .map((name) => `  ${name} must be set to a value of your own`);
+  if (allowLoopbackWebhooks) problems.push('  ALLOW_LOOPBACK_WEBHOOKS must not be true');
+  if (env['BASE_URL'] && !env['BASE_URL'].startsWith('https://')) problems.push('  BASE_URL must be https');
+  if (problems.length > 0) throw new Error(`MESKOT_MODE=production refuses to start:\n${problems.join('\n')}`);
+}

@@ -1,0 +1,130 @@
+import type { z } from 'zod';
+
+import type { Change } from '../lib/outbox.ts';
+
+/** What a key may be allowed to do. Secret keys have all; restricted keys have those they list. */
+export const SCOPES = [
+  'transactions:read',
+  'checkout:read',
+  'checkout:write',
+  'webhooks:read',
+  'webhooks:write',
+  'channels:read',
+  'channels:write',
+] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export type Environment = 'sandbox' | 'live';
+
+/** Who a request comes from. A merchant's key decides merchant and environment; a customer's token, one session. */
+export type Caller =
+  | { kind: 'key'; merchantId: string; environment: Environment; keyId: string; scopes: readonly Scope[] }
+  | { kind: 'client'; merchantId: string; environment: Environment; sessionId: string };
+
+export type KeyCaller = Extract<Caller, { kind: 'key' }>;
+
+/** `pagination` of every list. */
+export type Pagination = { total: number; page: number; limit: number; totalPages: number; nextCursor: string | null };
+
+/** What a handler answers: the guard checks `data` against the route's schema and wraps it in the envelope. */
+export type Answer<Data> = {
+  /** One of the statuses the route declares; 200 unless said. */
+  status?: number;
+  message: string;
+  data: Data;
+  pagination?: Pagination;
+};
+
+/** `data` already as JSON text, made by PostgreSQL: passed through unparsed. Its schema is held by tests. */
+export type RawAnswer = Omit<Answer<never>, 'data'> & { dataJson: string };
+
+/** Who may call: a merchant's key with the scope; the same or the session's own token; anybody. */
+export type RouteAuth = { by: 'key'; scope: Scope } | { by: 'key-or-client-token'; scope: Scope } | { by: 'nobody' };
+
+export type RequestContext = { requestId: string; ip: string };
+
+type CallerOf<Auth extends RouteAuth> = Auth extends { by: 'key' }
+  ? KeyCaller
+  : Auth extends { by: 'nobody' }
+    ? null
+    : Caller;
+
+export type RouteInput<Auth extends RouteAuth, Params, Query, Body> = RequestContext & {
+  caller: CallerOf<Auth>;
+  params: Params;
+  query: Query;
+  body: Body;
+};
+
+type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = {
+  /** Koa style: /api/checkout/sessions/:sessionId */
+  path: string;
+  operationId: string;
+  /** The heading it stands under in the docs. */
+  tag: 'Checkout' | 'Checkout hooks' | 'Transactions' | 'Channels' | 'Webhooks' | 'Webhook subscriptions' | 'System';
+  summary: string;
+  description?: string;
+  auth: Auth;
+  /** Lists and reports have a rate limit of their own. */
+  rateLimit?: 'default' | 'list';
+  /** Strict objects: an unknown field or query parameter is refused by name. */
+  params?: P;
+  query?: Q;
+  body?: B;
+  /** The schema of `data` by status; z.null() where there is none. */
+  responses: Readonly<Record<number, z.ZodType>>;
+  /** Whether the success envelope carries `pagination`. */
+  paginated?: boolean;
+};
+
+/** A route that changes nothing by itself, or whose operation manages its own changes (checks with a provider). */
+export type ReadRoute<
+  Auth extends RouteAuth,
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+> = RouteBase<Auth, P, Q, B> & {
+  method: 'GET' | 'POST';
+  handle: (input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>>) => Promise<Answer<unknown> | RawAnswer>;
+};
+
+/**
+ * A route that changes something: the guard opens the one transaction it happens in, honours `Idempotency-Key`
+ * and stores the answer in the same transaction.
+ */
+export type WriteRoute<
+  Auth extends RouteAuth,
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+> = RouteBase<Auth, P, Q, B> & {
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  write: true;
+  handle: (
+    input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>> & { change: Change },
+  ) => Promise<Answer<unknown>>;
+  /** After the commit, outside the transaction: may add to the answer what a provider said. A stored answer is updated with it. */
+  finish?: (
+    answer: Answer<unknown>,
+    input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>>,
+  ) => Promise<Answer<unknown>>;
+};
+
+/** A route of the table, whatever its types inside. */
+export type Route =
+  | ReadRoute<RouteAuth, z.ZodType, z.ZodType, z.ZodType>
+  | WriteRoute<RouteAuth, z.ZodType, z.ZodType, z.ZodType>;
+
+/** Declares a route whose handler reads, or settles its own changes. */
+export function readRoute<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
+  route: ReadRoute<Auth, P, Q, B>,
+): Route {
+  return route as unknown as Route;
+}
+
+/** Declares a route whose handler runs inside one transaction. */
+export function writeRoute<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
+  route: Omit<WriteRoute<Auth, P, Q, B>, 'write'>,
+): Route {
+  return { ...route, write: true } as unknown as Route;
+}

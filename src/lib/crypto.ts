@@ -1,0 +1,51 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** Encryption keys by id; the current one encrypts, all decrypt, so that the key itself can be rotated. */
+export type KeyRing = { currentId: string; keys: ReadonlyMap<string, Buffer> };
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * AES-256-GCM. Layout: key id's length, key id, nonce, tag, ciphertext. `owner` (the row's id) is authenticated with
+ * it, so that a value copied into another row does not decrypt.
+ */
+export function encrypt(ring: KeyRing, owner: string, text: string): Buffer {
+  const key = ring.keys.get(ring.currentId);
+  if (!key) throw new Error(`encryption key "${ring.currentId}" is not in the key ring`);
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  cipher.setAAD(Buffer.from(owner));
+  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  const keyId = Buffer.from(ring.currentId);
+  return Buffer.concat([Buffer.from([keyId.length]), keyId, nonce, cipher.getAuthTag(), body]);
+}
+
+/** The reverse of {@link encrypt}; throws when the key is unknown or the bytes or the owner are not the same. */
+export function decrypt(ring: KeyRing, owner: string, sealed: Buffer): string {
+  const keyEnd = 1 + (sealed[0] ?? 0);
+  const keyId = sealed.subarray(1, keyEnd).toString();
+  const key = ring.keys.get(keyId);
+  if (!key) throw new Error(`encryption key "${keyId}" is not in the key ring`);
+  const nonceEnd = keyEnd + NONCE_BYTES;
+  const tagEnd = nonceEnd + TAG_BYTES;
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(keyEnd, nonceEnd));
+  decipher.setAAD(Buffer.from(owner));
+  decipher.setAuthTag(sealed.subarray(nonceEnd, tagEnd));
+  return decipher.update(sealed.subarray(tagEnd), undefined, 'utf8') + decipher.final('utf8');
+}
+
+/** HMAC-SHA256. */
+export function hmac(key: Buffer | string, data: Buffer | string): Buffer {
+  return createHmac('sha256', key).update(data).digest();
+}
+
+/** SHA-256. */
+export function sha256(data: Buffer | string): Buffer {
+  return createHash('sha256').update(data).digest();
+}
+
+/** Compares without telling by its time where they differ; different lengths are simply unequal. */
+export function equalInConstantTime(a: Buffer, b: Buffer): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
+}

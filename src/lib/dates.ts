@@ -1,0 +1,30 @@
+/** Addis Ababa has kept UTC+3 without daylight saving since 1942: a day there is a fixed span of UTC. */
+const ADDIS_OFFSET_MS = 3 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The day in Addis Ababa as YYYY-MM-DD. */
+export function addisDay(instant: Date): string {
+  return new Date(instant.getTime() + ADDIS_OFFSET_MS).toISOString().slice(0, 10);
+}
+
+/** The first instant of an Addis day (YYYY-MM-DD). */
+export function startOfAddisDay(day: string): Date {
+  return new Date(Date.parse(`${day}T00:00:00.000Z`) - ADDIS_OFFSET_MS);
+}
+
+/** The first instant after an Addis day (YYYY-MM-DD). */
+export function endOfAddisDay(day: string): Date {
+  return new Date(startOfAddisDay(day).getTime() + DAY_MS);
+}
+
+/** Whether the text is a real calendar day written YYYY-MM-DD. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const time = Date.parse(`${text}T00:00:00.000Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+/** Whole days from one day to another (both YYYY-MM-DD), both ends included. */
+export function daysInRange(startDay: string, endDay: string): number {
+  return Math.round((Date.parse(endDay) - Date.parse(startDay)) / DAY_MS) + 1;
+}

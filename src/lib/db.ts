@@ -1,0 +1,70 @@
+import knex, { type Knex } from 'knex';
+import { knexSnakeCaseMappers } from 'objection';
+import pg from 'pg';
+
+export type { Knex };
+
+// bigint columns are santim and counters: exact, as BigInt. Cast to ::int in SQL where a number is wanted.
+pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
+
+export type DatabaseOptions = { url: string; poolMax: number; applicationName: string };
+
+/**
+ * A pool with the house's limits: acquire 1 s, connect 2 s, statement 5 s, lock 1 s, idle in transaction 10 s, so that
+ * a database that is away is a 503 within 2 s. Column names are camelCase in TypeScript and snake_case in SQL, also
+ * in the results of raw queries.
+ */
+export function openDatabase(options: DatabaseOptions): Knex {
+  return knex({
+    client: 'pg',
+    connection: {
+      connectionString: options.url,
+      application_name: options.applicationName,
+      connectionTimeoutMillis: 1_500,
+      keepAlive: true,
+      options:
+        '-c statement_timeout=5000 -c lock_timeout=1000 -c idle_in_transaction_session_timeout=10000 -c timezone=UTC',
+    },
+    pool: {
+      min: 0,
+      max: options.poolMax,
+      acquireTimeoutMillis: 1_000,
+      createTimeoutMillis: 1_500,
+      propagateCreateError: true,
+    },
+    ...knexSnakeCaseMappers(),
+  });
+}
+
+/** A transaction or the pool: what read queries take. */
+export type Queryable = Knex | Knex.Transaction;
+
+/** Rows of a raw query, typed by the caller who wrote the SQL. */
+export async function rows<Row>(
+  db: Queryable,
+  sql: string,
+  bindings: Record<string, unknown> | readonly unknown[] = [],
+): Promise<Row[]> {
+  const result = (await db.raw(sql, bindings as Knex.RawBinding[])) as { rows: Row[] };
+  return result.rows;
+}
+
+const UNAVAILABLE = /^(08|57P0[1-3]|53)|ECONNREFUSED|ECONNRESET|ENOENT|ETIMEDOUT|EPIPE/;
+
+/** Whether an error says that the database is away or has no room, rather than that we asked wrongly. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  return (
+    UNAVAILABLE.test(code) ||
+    error.name === 'KnexTimeoutError' ||
+    error.name === 'TimeoutError' ||
+    /Connection terminated|timeout exceeded when trying to connect|the database system is/.test(error.message)
+  );
+}
+
+/** Whether an error is PostgreSQL's unique violation, of this constraint or index if named. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== '23505') return false;
+  return constraint === undefined || ('constraint' in error && error.constraint === constraint);
+}

@@ -1,0 +1,69 @@
+/** Every error code the API answers with, and its HTTP status. */
+export const ERROR_STATUS = {
+  VALIDATION_ERROR: 400,
+  INVALID_JSON: 400,
+  INVALID_DATE_RANGE: 400,
+  DATE_RANGE_TOO_WIDE: 400,
+  UNSUPPORTED_CURRENCY: 400,
+  AUTHENTICATION_REQUIRED: 401,
+  INVALID_API_KEY: 401,
+  API_KEY_EXPIRED: 401,
+  API_KEY_REVOKED: 401,
+  INSUFFICIENT_SCOPE: 403,
+  IP_NOT_ALLOWED: 403,
+  KYC_REQUIRED: 403,
+  CHANNEL_DISABLED: 403,
+  CHANNEL_NOT_AVAILABLE: 403,
+  MERCHANT_SUSPENDED: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  DUPLICATE_REFERENCE: 409,
+  IDEMPOTENCY_IN_PROGRESS: 409,
+  INVALID_STATE: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  IDEMPOTENCY_KEY_REUSED: 422,
+  AMOUNT_BELOW_MINIMUM: 422,
+  AMOUNT_ABOVE_MAXIMUM: 422,
+  RATE_LIMITED: 429,
+  INTERNAL_ERROR: 500,
+  SERVICE_UNAVAILABLE: 503,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+export type FieldIssue = { field: string; issue: string };
+
+/**
+ * The one error a caller's mistake becomes. The message says which value was wrong, what is allowed and what to do;
+ * it is shown to the caller as it is, so it holds nothing secret.
+ */
+export class AppError extends Error {
+  override readonly name = 'AppError';
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly details: FieldIssue[];
+  /** Ids of what is already there, for DUPLICATE_REFERENCE. */
+  readonly existing: Record<string, string> | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    more: { details?: FieldIssue[]; existing?: Record<string, string>; headers?: Record<string, string> } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.status = ERROR_STATUS[code];
+    this.details = more.details ?? [];
+    this.existing = more.existing;
+    this.headers = more.headers ?? {};
+  }
+}
+
+/** The one 404: the same words for what never was and what belongs to somebody else. */
+export function notFound(what: string): AppError {
+  return new AppError(
+    'NOT_FOUND',
+    `No such ${what}. Check the id, and that the key is of the environment it was made in.`,
+  );
+}

@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+
+/** Every kind of id, by its prefix. `evt_01JD…`: prefix, underscore, 26 characters of UUIDv7 in Crockford base32. */
+export type IdPrefix =
+  | 'mrc'
+  | 'key'
+  | 'cs'
+  | 'txn'
+  | 'pat'
+  | 'evt'
+  | 'whs'
+  | 'whd'
+  | 'wha'
+  | 'whl'
+  | 'whj'
+  | 'obx'
+  | 'req';
+
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/**
+ * A new id that sorts by the time it was made (milliseconds) and cannot be guessed (74 random bits).
+ * Contains letters, digits and one underscore only: safe in URLs, workflow ids and `webhook-id` headers.
+ */
+export function newId(prefix: IdPrefix, atMs: number = Date.now()): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(atMs, 0, 6);
+  bytes[6] = 0x70 | (bytes[6]! & 0x0f);
+  bytes[8] = 0x80 | (bytes[8]! & 0x3f);
+  return `${prefix}_${crockford(bytes)}`;
+}
+
+/** The pattern of ids with this prefix, for schemas. */
+export function idPattern(prefix: IdPrefix): RegExp {
+  return new RegExp(`^${prefix}_[0-9A-HJKMNP-TV-Z]{26}$`);
+}
+
+/** 128 bits as 26 characters of 5 bits, two zero bits in front. */
+function crockford(bytes: Buffer): string {
+  let text = '';
+  let bits = 2;
+  let value = 0;
+  for (const byte of bytes) {
+    value = (value << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += ALPHABET[(value >> bits) & 31];
+    }
+    value &= (1 << bits) - 1;
+  }
+  return text;
+}
