@@ -1,0 +1,162 @@
+import { z } from 'zod';
+
+import { addisDay, daysInRange, endOfAddisDay, isDay, startOfAddisDay } from './dates.ts';
+import { AppError } from './errors.ts';
+
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 100;
+const PAGE_MAX = 1_000_000_000;
+const CURSOR_CHARACTERS_MAX = 200;
+const STATUS_CHARACTERS_MAX = 200;
+const RANGE_DAYS_APART_MAX = 93;
+const RANGE_DAYS_DEFAULT = 30;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Where a row stands in the order `createdAt` descending, then id. `at` is PostgreSQL's text of it: microseconds, UTC. */
+export type Position = { at: string; id: string };
+
+/** The part of a list that was asked for: a page by its number, or what comes after a position. */
+export type Page = { page: number; limit: number; after: Position | null };
+
+/** Instants `from` (included) to `until` (excluded) of whole days in Addis Ababa, and the days as the caller writes them. */
+export type DayRange = { startDate: string; endDate: string; from: Date; until: Date };
+
+const ECHO_CHARACTERS_MAX = 100;
+const got = (input: unknown): string =>
+  input === undefined ? 'got nothing' : `got ${JSON.stringify(input).slice(0, ECHO_CHARACTERS_MAX)}`;
+const mustBe = (what: string) => (issue: { input?: unknown }) => `must be ${what}, ${got(issue.input)}`;
+
+function wholeNumberText(max: number) {
+  const error = mustBe(`a whole number from 1 to ${max}`);
+  return z
+    .string({ error })
+    .refine((text) => /^\d{1,10}$/.test(text) && Number(text) >= 1 && Number(text) <= max, { error })
+    .transform(Number)
+    .meta({ override: { type: 'integer', minimum: 1, maximum: max } });
+}
+
+const cursorText = z
+  .string({ error: mustBe('a nextCursor of an earlier answer') })
+  .max(CURSOR_CHARACTERS_MAX)
+  .transform((text, context) => {
+    const cursor = decodeCursor(text);
+    if (cursor) return cursor;
+    context.addIssue({ code: 'custom', message: `must be a nextCursor of an earlier answer, ${got(text)}` });
+    return z.NEVER;
+  })
+  .meta({ description: 'nextCursor of the answer before: the list goes on there, repeating and skipping nothing' });
+
+/** Query parameters of every list, to spread into a strict object; {@link readPage} turns them into a {@link Page}. */
+export const pageQuery = {
+  page: wholeNumberText(PAGE_MAX).optional(),
+  limit: wholeNumberText(LIMIT_MAX).optional(),
+  pageSize: wholeNumberText(LIMIT_MAX).optional(),
+  cursor: cursorText.optional(),
+};
+
+/** A real calendar day as YYYY-MM-DD. */
+export const dayText = z
+  .string({ error: mustBe('a date as YYYY-MM-DD') })
+  .refine(isDay, { error: mustBe('a date as YYYY-MM-DD') })
+  .meta({ format: 'date', example: '2026-01-31' });
+
+/** One value, a comma list, or `ALL`, as the list of wanted values; null stands for all. */
+export function statusText<Value extends string>(values: readonly Value[]) {
+  const allowed = `one of ${values.join(', ')}, a comma list of them, or ALL`;
+  const isValue = (text: string): text is Value => (values as readonly string[]).includes(text);
+  return z
+    .string({ error: mustBe(allowed) })
+    .max(STATUS_CHARACTERS_MAX)
+    .transform((text, context): Value[] | null => {
+      if (text === 'ALL') return null;
+      const parts = [...new Set(text.split(','))];
+      if (parts.every(isValue)) return parts;
+      context.addIssue({ code: 'custom', message: `must be ${allowed}, ${got(text)}` });
+      return z.NEVER;
+    })
+    .meta({ description: `One of ${values.join(', ')}, a comma list of them, or ALL` });
+}
+
+type PageQuery = z.output<z.ZodObject<typeof pageQuery>>;
+
+/** The page a query asks for. Throws VALIDATION_ERROR when two parameters contradict each other. */
+export function readPage(query: PageQuery): Page {
+  const { page, limit, pageSize, cursor } = query;
+  if (limit !== undefined && pageSize !== undefined && limit !== pageSize) {
+    throw contradiction('pageSize', `is another name of limit: give one of them, got ${pageSize} and ${limit}`);
+  }
+  if (page !== undefined && cursor !== undefined) {
+    throw contradiction('cursor', 'already says where the list goes on: give page or cursor, not both');
+  }
+  return { limit: limit ?? pageSize ?? LIMIT_DEFAULT, page: cursor?.page ?? page ?? 1, after: cursor?.after ?? null };
+}
+
+function contradiction(field: string, issue: string): AppError {
+  return new AppError('VALIDATION_ERROR', `${field} ${issue}`, { details: [{ field, issue }] });
+}
+
+/**
+ * Whole days in Addis Ababa, both ends included; without an end it is today, without a start 30 days in all.
+ * Throws INVALID_DATE_RANGE (end before start) and DATE_RANGE_TOO_WIDE (more than 93 days apart).
+ */
+export function readDayRange(
+  query: { startDate?: string | undefined; endDate?: string | undefined },
+  now: Date,
+): DayRange {
+  const endDate = query.endDate ?? addisDay(now);
+  const startDate =
+    query.startDate ?? addisDay(new Date(startOfAddisDay(endDate).getTime() - (RANGE_DAYS_DEFAULT - 1) * DAY_MS));
+  const daysApart = daysInRange(startDate, endDate) - 1;
+  if (daysApart < 0) {
+    throw rangeError('INVALID_DATE_RANGE', `startDate must not be after endDate, got ${startDate} and ${endDate}`);
+  }
+  if (daysApart > RANGE_DAYS_APART_MAX) {
+    const issue = `startDate and endDate must be at most ${RANGE_DAYS_APART_MAX} days apart, got ${startDate} and ${endDate} (${daysApart} days); ask for the range in parts`;
+    throw rangeError('DATE_RANGE_TOO_WIDE', issue);
+  }
+  return { startDate, endDate, from: startOfAddisDay(startDate), until: endOfAddisDay(endDate) };
+}
+
+function rangeError(code: 'INVALID_DATE_RANGE' | 'DATE_RANGE_TOO_WIDE', issue: string): AppError {
+  return new AppError(code, issue, { details: [{ field: 'startDate', issue }] });
+}
+
+/** Rows to skip in SQL: none when a position says where to go on. */
+export function offsetOf(page: Page): number {
+  return page.after ? 0 : (page.page - 1) * page.limit;
+}
+
+/** `pagination` of a list's answer. `next` is the position of the page's last row if rows follow it, else null. */
+export function pagination(page: Page, total: number, next: Position | null) {
+  return {
+    total,
+    page: page.page,
+    limit: page.limit,
+    totalPages: Math.ceil(total / page.limit),
+    nextCursor: next && encodeCursor({ page: page.page + 1, after: next }),
+  };
+}
+
+/** Cuts a list read with `LIMIT limit + 1` to its page; the row too many only tells that there is a next one. */
+export function cutPage<Row extends { position: string; id: string }>(page: Page, total: number, read: Row[]) {
+  const shown = read.slice(0, page.limit);
+  const last = shown.at(-1);
+  const next = last && read.length > page.limit ? { at: last.position, id: last.id } : null;
+  return { rows: shown, pagination: pagination(page, total, next) };
+}
+
+type Cursor = { page: number; after: Position };
+
+const CURSOR = /^(\d{1,10}) (\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,6})?\+00) ([a-z]{2,4}_[0-9A-Z]{26})$/;
+
+function encodeCursor(cursor: Cursor): string {
+  return Buffer.from(`${cursor.page} ${cursor.after.at} ${cursor.after.id}`).toString('base64url');
+}
+
+/** null for what {@link encodeCursor} cannot have made: the text goes into SQL as a timestamp, so it must be one. */
+function decodeCursor(text: string): Cursor | null {
+  const [, page, at, id] = CURSOR.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  if (!page || !at || !id || Number.isNaN(Date.parse(`${at.slice(0, 19).replace(' ', 'T')}Z`))) return null;
+  if (!isDay(at.slice(0, 10))) return null;
+  return { page: Number(page), after: { at, id } };
+}
