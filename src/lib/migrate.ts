@@ -1,0 +1,86 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import knex, { type Knex } from 'knex';
+import pg from 'pg';
+
+/** The role the API and the worker connect as: no superuser, no owner, so it cannot change the schema. */
+export const APP_ROLE = 'meskot_app';
+
+export type MigrateOptions = {
+  /** A connection string of the owner of the database. */
+  url: string;
+  /** The folder of the numbered .sql files. */
+  directory: string;
+};
+
+// Any number that nothing else in this database locks: "mesk".
+const MIGRATION_LOCK = 0x6d_65_73_6b;
+
+// The first line of a file that cannot run in a transaction, such as one with CREATE INDEX CONCURRENTLY.
+const WITHOUT_TRANSACTION = '-- no transaction';
+
+/**
+ * Brings the schema up to date, forward only, and lets {@link APP_ROLE} use it if that role exists. Any number of
+ * processes may call it at once: one works, the others wait and find nothing to do. Returns the files it applied.
+ */
+export async function migrate(options: MigrateOptions): Promise<string[]> {
+  const holder = new pg.Client({ connectionString: options.url, connectionTimeoutMillis: 5_000 });
+  await holder.connect();
+  const db = knex({
+    client: 'pg',
+    connection: { connectionString: options.url, options: '-c lock_timeout=5000 -c timezone=UTC' },
+    pool: { min: 0, max: 2 },
+    migrations: { migrationSource: sqlFiles(options.directory) },
+  });
+  try {
+    await holder.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    // Knex's own lock is a row that a killed process leaves behind; ours went with its connection.
+    await db.migrate.forceFreeMigrationsLock();
+    const [, applied] = (await db.migrate.latest()) as [number, string[]];
+    await grantToApp(db);
+    return applied;
+  } finally {
+    await db.destroy();
+    await holder.end();
+  }
+}
+
+/** The migrations of this folder that the database has not had yet: what /readyz asks. Reads only. */
+export async function pendingMigrations(db: Knex, directory: string): Promise<string[]> {
+  const files = await sqlFileNames(directory);
+  const { rows } = (await db.raw('SELECT name FROM knex_migrations')) as { rows: { name: string }[] };
+  const done = new Set(rows.map((row) => row.name));
+  return files.filter((file) => !done.has(file));
+}
+
+async function sqlFileNames(directory: string): Promise<string[]> {
+  const names = await readdir(directory);
+  return names.filter((name) => name.endsWith('.sql')).toSorted();
+}
+
+function sqlFiles(directory: string): Knex.MigrationSource<string> {
+  return {
+    getMigrations: () => sqlFileNames(directory),
+    getMigrationName: (name) => name,
+    getMigration: async (name) => {
+      const sql = await readFile(join(directory, name), 'utf8');
+      return {
+        // A bare ? would be taken for a binding.
+        up: async (trx) => void (await trx.raw(sql.replaceAll('?', String.raw`\?`))),
+        down: () => Promise.reject(new Error('migrations go forward only')),
+        config: { transaction: !sql.startsWith(WITHOUT_TRANSACTION) },
+      };
+    },
+  };
+}
+
+async function grantToApp(db: Knex): Promise<void> {
+  const { rows } = (await db.raw('SELECT 1 FROM pg_roles WHERE rolname = ?', [APP_ROLE])) as { rows: unknown[] };
+  if (rows.length === 0) return;
+  await db.raw(`
+    GRANT USAGE ON SCHEMA public TO ${APP_ROLE};
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${APP_ROLE};
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${APP_ROLE};
+    REVOKE INSERT, UPDATE, DELETE ON knex_migrations, knex_migrations_lock FROM ${APP_ROLE};
+  `);
+}

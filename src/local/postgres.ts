@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { APP_ROLE } from '../lib/migrate.ts';
+import { isAlive, processMark, startChild, stopChild, type Child } from './children.ts';
+import { placePostgres, type PostgresPlace } from './postgres-place.ts';
+
+const OWNER_ROLE = 'meskot_owner';
+const READY_WITHIN_MS = 30_000;
+const STOP_WITHIN_MS = 3_000;
+
+export type PostgresOptions = {
+  /** The wanted folder; see {@link placePostgres}. */
+  folder: string;
+  port: number;
+  /** False for tests: what is written may be lost when the machine stops. */
+  durable: boolean;
+};
+
+export type LocalPostgres = {
+  port: number;
+  /** Whether it was running already, left by a process that was killed. */
+  reused: boolean;
+  note: string | undefined;
+  child: Child;
+  /** The connection string of a database, as its owner (migrations) or as the application. */
+  url: (database: string, role: 'owner' | 'app') => string;
+  stop: () => Promise<void>;
+};
+
+type Passwords = { owner: string; app: string };
+
+/** Starts PostgreSQL on its folder, making the cluster first if there is none, or takes over the one running there. */
+export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
+  const place = await placePostgres(options.folder);
+  await mkdir(place.folder, { recursive: true, mode: 0o711 });
+  const passwords = await readOrMakePasswords(place.folder);
+  const cluster = join(place.folder, 'cluster');
+  const running = await findRunning(cluster);
+  if (!running) await makeClusterOnce(place, passwords.owner);
+  const child = running?.child ?? (await launch(place, options));
+  const port = running?.port ?? options.port;
+  const url = (database: string, role: 'owner' | 'app'): string => {
+    const user = role === 'owner' ? OWNER_ROLE : APP_ROLE;
+    return `postgresql://${user}:${passwords[role]}@127.0.0.1:${port}/${database}`;
+  };
+  const stop = (): Promise<void> => stopChild(child, 'SIGINT', STOP_WITHIN_MS);
+  try {
+    await untilReady(url('postgres', 'owner'), child);
+    await makeAppRoleOnce(url('postgres', 'owner'), passwords.app);
+  } catch (error) {
+    await stop();
+    throw withLog(error, await lastLogLines(place.folder));
+  }
+  return { port, reused: running !== undefined, note: place.note, child, url, stop };
+}
+
+/** Ends a PostgreSQL that a killed process left running on this folder. True if there was one. */
+export async function stopLeftPostgres(folder: string): Promise<boolean> {
+  const running = await findRunning(join(folder, 'cluster'));
+  if (running) await stopChild(running.child, 'SIGINT', STOP_WITHIN_MS);
+  return running !== undefined;
+}
+
+/** Makes a database of this name if there is none; the URL is the owner's, of any database. */
+export async function makeDatabaseOnce(ownerUrl: string, name: string): Promise<void> {
+  await asOwner(ownerUrl, async (client) => {
+    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+    if (rowCount === 0) await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
+  });
+}
+
+/** The server running on a cluster, by the file it keeps there: process id in line 1, port in line 4. */
+async function findRunning(cluster: string): Promise<{ child: Child; port: number } | undefined> {
+  const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '');
+  const [pid, folder, , port] = text.split('\n');
+  const mark = pid && folder === cluster ? await processMark(Number(pid)) : undefined;
+  if (mark === undefined || !(await runsOn(Number(pid), cluster))) return undefined;
+  return { child: { pid: Number(pid), mark }, port: Number(port) };
+}
+
+/** Whether a process was started with this folder as an argument: the number may be a stranger's by now. */
+async function runsOn(pid: number, cluster: string): Promise<boolean> {
+  const fromProc = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
+  if (fromProc !== undefined) return fromProc.includes(cluster);
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]).catch(() => ({
+    stdout: '',
+  }));
+  return stdout.includes(cluster);
+}
+
+async function makeClusterOnce(place: PostgresPlace, password: string): Promise<void> {
+  const cluster = join(place.folder, 'cluster');
+  if (await stat(join(cluster, 'PG_VERSION')).catch(() => undefined)) return;
+  const draft = join(place.folder, 'cluster.draft');
+  const passwordFile = join(place.folder, 'password.draft');
+  await Promise.all([rm(draft, { recursive: true, force: true }), rm(cluster, { recursive: true, force: true })]);
+  await mkdir(draft, { mode: 0o700 });
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  if (place.user) {
+    await chown(draft, place.user.uid, place.user.gid);
+    await chown(passwordFile, place.user.uid, place.user.gid);
+  }
+  const args = ['-D', draft, '-U', OWNER_ROLE, `--pwfile=${passwordFile}`, '--auth=password', '--encoding=UTF8'];
+  const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-sync'];
+  await promisify(execFile)(join(place.programs, 'bin', 'initdb'), [...args, ...locale], { ...place.user, cwd: '/' });
+  await rm(passwordFile);
+  // Last, so that a cluster that is there is a whole one.
+  await rename(draft, cluster);
+}
+
+async function launch(place: PostgresPlace, options: PostgresOptions): Promise<Child> {
+  const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'];
+  const careless = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off'];
+  const args = [...settings, ...(options.durable ? [] : careless)].flatMap((setting) => ['-c', setting]);
+  return startChild({
+    command: join(place.programs, 'bin', 'postgres'),
+    args: ['-D', join(place.folder, 'cluster'), '-p', String(options.port), ...args],
+    logFile: join(place.folder, 'postgres.log'),
+    pidFile: join(place.folder, 'postgres.pid'),
+    facts: {},
+    user: place.user,
+  });
+}
+
+async function untilReady(url: string, child: Child): Promise<void> {
+  const deadline = Date.now() + READY_WITHIN_MS;
+  for (;;) {
+    try {
+      return await asOwner(url, async (client) => void (await client.query('SELECT 1')));
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === '28P01') {
+        throw new Error('PostgreSQL does not know the password kept beside its data; "npm run reset" starts afresh', {
+          cause: error,
+        });
+      }
+      if (!(await isAlive(child))) throw new Error('PostgreSQL ended while starting', { cause: error });
+      if (Date.now() > deadline) throw new Error('PostgreSQL did not answer within 30 s', { cause: error });
+    }
+    await sleep(25);
+  }
+}
+
+async function makeAppRoleOnce(ownerUrl: string, password: string): Promise<void> {
+  await asOwner(ownerUrl, async (client) => {
+    const { rowCount } = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [APP_ROLE]);
+    if (rowCount) return;
+    await client.query(`CREATE ROLE ${APP_ROLE} LOGIN PASSWORD ${pg.escapeLiteral(password)}`);
+  });
+}
+
+async function asOwner<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function readOrMakePasswords(folder: string): Promise<Passwords> {
+  const file = join(folder, 'passwords.json');
+  const kept = await readFile(file, 'utf8').catch(() => undefined);
+  if (kept !== undefined) return JSON.parse(kept) as Passwords;
+  const made = { owner: randomBytes(16).toString('hex'), app: randomBytes(16).toString('hex') };
+  await writeFile(`${file}.draft`, JSON.stringify(made), { mode: 0o600 });
+  await rename(`${file}.draft`, file);
+  return made;
+}
+
+async function lastLogLines(folder: string): Promise<string> {
+  const log = await readFile(join(folder, 'postgres.log'), 'utf8').catch(() => '');
+  return log.trimEnd().split('\n').slice(-5).join('\n');
+}
+
+function withLog(error: unknown, log: string): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  return new Error(log === '' ? message : `${message}. Its last words:\n${log}`, { cause: error });
+}

@@ -1,0 +1,109 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { findChild, isAlive, startChild, stopChild, type Child } from './children.ts';
+
+const READY_WITHIN_MS = 30_000;
+const STOP_WITHIN_MS = 2_000;
+const HOST = '127.0.0.1';
+
+export type TemporalOptions = {
+  /** The program, from findTemporalBinary. */
+  binary: string;
+  /** Keeps its database, log and pid file. */
+  folder: string;
+  port: number;
+  /** Undefined: without its web interface. */
+  uiPort: number | undefined;
+  /** Settings of the server, as JSON texts by name. */
+  dynamicConfig?: Readonly<Record<string, string>>;
+};
+
+export type LocalTemporal = {
+  address: string;
+  uiUrl: string | undefined;
+  /** Whether it was running already, left by a process that was killed. */
+  reused: boolean;
+  child: Child;
+  stop: () => Promise<void>;
+};
+
+type Ports = { port: number; uiPort?: number };
+
+/**
+ * Starts a Temporal development server on its database file, or takes over the one running there: a second server on
+ * the same file would start happily and take the first one's work away.
+ */
+export async function startTemporal(options: TemporalOptions): Promise<LocalTemporal> {
+  await mkdir(options.folder, { recursive: true });
+  const pidFile = join(options.folder, 'temporal.pid');
+  const left = await findChild<Ports>(pidFile);
+  if (left && (await answersWithin(left, 2_000))) return describe(left, true);
+  if (left) await stopChild(left, 'SIGTERM', STOP_WITHIN_MS);
+  const started = await startChild<Ports>({
+    command: options.binary,
+    args: serverArguments(options),
+    logFile: join(options.folder, 'temporal.log'),
+    pidFile,
+    facts: { port: options.port, ...(options.uiPort === undefined ? {} : { uiPort: options.uiPort }) },
+  });
+  if (await answersWithin(started, READY_WITHIN_MS)) return describe(started, false);
+  await stopChild(started, 'SIGTERM', STOP_WITHIN_MS);
+  const log = await readFile(join(options.folder, 'temporal.log'), 'utf8').catch(() => '');
+  const lastWords = log.trimEnd().split('\n').slice(-5).join('\n');
+  throw new Error(`The Temporal server did not start. Its last words:\n${lastWords}`);
+}
+
+/** Ends a Temporal server that a killed process left running on this folder. True if there was one. */
+export async function stopLeftTemporal(folder: string): Promise<boolean> {
+  const left = await findChild(join(folder, 'temporal.pid'));
+  if (left) await stopChild(left, 'SIGTERM', STOP_WITHIN_MS);
+  return left !== undefined;
+}
+
+function serverArguments(options: TemporalOptions): string[] {
+  const ui = options.uiPort === undefined ? ['--headless'] : ['--ui-port', String(options.uiPort)];
+  const settings = Object.entries(options.dynamicConfig ?? {}).flatMap(([key, value]) => [
+    '--dynamic-config-value',
+    `${key}=${value}`,
+  ]);
+  const database = ['--db-filename', join(options.folder, 'temporal.db')];
+  const address = ['--ip', HOST, '--port', String(options.port)];
+  return ['server', 'start-dev', ...address, ...ui, ...database, '--log-level', 'error', ...settings];
+}
+
+function describe(server: Child & Ports, reused: boolean): LocalTemporal {
+  return {
+    address: `${HOST}:${server.port}`,
+    uiUrl: server.uiPort === undefined ? undefined : `http://localhost:${server.uiPort}`,
+    reused,
+    child: { pid: server.pid, mark: server.mark },
+    stop: () => stopChild(server, 'SIGTERM', STOP_WITHIN_MS),
+  };
+}
+
+async function answersWithin(server: Child & Ports, withinMs: number): Promise<boolean> {
+  const deadline = Date.now() + withinMs;
+  while (Date.now() < deadline && (await isAlive(server))) {
+    if (await answers(`${HOST}:${server.port}`)) return true;
+    await sleep(50);
+  }
+  return false;
+}
+
+async function answers(address: string): Promise<boolean> {
+  try {
+    const connection = await Connection.connect({ address, connectTimeout: 1_000 });
+    try {
+      await connection.withDeadline(Date.now() + 1_000, () =>
+        connection.workflowService.describeNamespace({ namespace: 'default' }),
+      );
+      return true;
+    } finally {
+      await connection.close();
+    }
+  } catch {
+    return false;
+  }
+}

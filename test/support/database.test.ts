@@ -1,0 +1,18 @@
+import { createTestDatabase, type TestDatabase } from './database.ts';
+
+describe('a test database', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  test('has the whole schema', async () => {
+    await expect(database.db('merchant')).resolves.toEqual([]);
+  });
+
+  test('is used by a role that may not change the schema', async () => {
+    await expect(database.db.raw('CREATE TABLE extra (id text)')).rejects.toThrow('permission denied');
+    await expect(database.db('knex_migrations').delete()).rejects.toThrow('permission denied');
+  });
+});

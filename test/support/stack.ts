@@ -1,0 +1,107 @@
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { bundleWorkflowCode } from '@temporalio/worker';
+import { migrate } from '../../src/lib/migrate.ts';
+import { isAlive, processMark, writePidFile, type Child } from '../../src/local/children.ts';
+import { anyFreePort } from '../../src/local/ports.ts';
+import { makeDatabaseOnce, startPostgres, stopLeftPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
+import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
+import { startTemporal, stopLeftTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
+import { STACK_VARIABLE, TEMPLATE_DATABASE, type TestStack } from './stack-facts.ts';
+
+const PREFIX = 'meskot-test-';
+const PROJECT = resolve(import.meta.dirname, '../..');
+
+/**
+ * Starts what every test file shares: PostgreSQL with the migrated template database, a Temporal server that can skip
+ * time, the bundled workflows. Tells the test files through one environment variable where they are.
+ */
+export async function startTestStack(): Promise<{ stop: () => Promise<void> }> {
+  await clearAbortedRuns();
+  const folder = await mkdtemp(join(tmpdir(), PREFIX));
+  // PostgreSQL may run as another user, who has to get through.
+  await chmod(folder, 0o711);
+  writePidFile(join(folder, 'owner.pid'), { pid: process.pid, mark: (await processMark(process.pid)) ?? '' });
+  const stop = async (): Promise<void> => clear(folder);
+  try {
+    const [postgres, temporal, workflowBundlePath] = await Promise.all([
+      preparePostgres(folder),
+      prepareTemporal(folder),
+      bundleWorkflows(folder),
+    ]);
+    const stack: TestStack = {
+      ownerUrl: postgres.url('postgres', 'owner'),
+      appUrl: postgres.url('postgres', 'app'),
+      temporalAddress: temporal.address,
+      workflowBundlePath,
+    };
+    process.env[STACK_VARIABLE] = JSON.stringify(stack);
+    return { stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function preparePostgres(folder: string): Promise<LocalPostgres> {
+  const postgres = await startPostgres({
+    folder: join(folder, 'postgres'),
+    port: await anyFreePort(),
+    durable: false,
+  });
+  await makeDatabaseOnce(postgres.url('postgres', 'owner'), TEMPLATE_DATABASE);
+  await migrate({ url: postgres.url(TEMPLATE_DATABASE, 'owner'), directory: join(PROJECT, 'migrations') });
+  return postgres;
+}
+
+async function prepareTemporal(folder: string): Promise<LocalTemporal> {
+  const temporal = await startTemporal({
+    binary: await findTemporalBinary({ givenPath: process.env['TEMPORAL_CLI_PATH'] }),
+    folder: join(folder, 'temporal'),
+    port: await anyFreePort(),
+    uiPort: undefined,
+    dynamicConfig: {
+      'frontend.WorkflowTimeSkippingEnabled': 'true',
+      'history.timerProcessorMaxTimeShift': '"10ms"',
+    },
+  });
+  // Search attributes and schedules are registered here, by ensureTemporal of src/processes.ts.
+  return temporal;
+}
+
+async function bundleWorkflows(folder: string): Promise<string | undefined> {
+  const workflowsPath = join(PROJECT, 'workflows/index.ts');
+  if (!existsSync(workflowsPath)) return undefined;
+  const logger = { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error };
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger });
+  const path = join(folder, 'workflows.js');
+  await writeFile(path, code);
+  return path;
+}
+
+/** Ends what runs were left with when they were killed: their folders name their servers. */
+async function clearAbortedRuns(): Promise<void> {
+  const names = await readdir(tmpdir());
+  const folders = names.filter((name) => name.startsWith(PREFIX)).map((name) => join(tmpdir(), name));
+  await Promise.all(
+    folders.map(async (folder) => {
+      const owner = await readOwner(folder);
+      if (owner && !(await isAlive(owner))) await clear(folder);
+    }),
+  );
+}
+
+async function readOwner(folder: string): Promise<Child | undefined> {
+  try {
+    return JSON.parse(await readFile(join(folder, 'owner.pid'), 'utf8')) as Child;
+  } catch {
+    return undefined;
+  }
+}
+
+async function clear(folder: string): Promise<void> {
+  await Promise.all([stopLeftPostgres(join(folder, 'postgres')), stopLeftTemporal(join(folder, 'temporal'))]);
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { temporal } from '@temporalio/proto';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { testStack } from './stack-facts.ts';
+
+const { FAST_FORWARD_POLLING_RESULT_FAST_FORWARD_FAILED, FAST_FORWARD_POLLING_RESULT_FAST_FORWARD_COMPLETED } =
+  temporal.api.enums.v1.FastForwardPollingResult;
+
+export type TestTemporal = {
+  client: Client;
+  /** For workers. */
+  connection: NativeConnection;
+  /** In afterAll, once the file's workers have stopped. */
+  close: () => Promise<void>;
+};
+
+/** The shared test server. Every test file brings its own task queues. */
+export async function connectTestTemporal(): Promise<TestTemporal> {
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const address = testStack().temporalAddress;
+  const [connection, clientConnection] = await Promise.all([
+    NativeConnection.connect({ address }),
+    Connection.connect({ address }),
+  ]);
+  const close = async (): Promise<void> => {
+    await Promise.all([connection.close(), clientConnection.close()]);
+  };
+  return { client: new Client({ connection: clientConnection }), connection, close };
+}
+
+/**
+ * Lets a workflow live through `ms` of its own time at once, every timer on the way firing in its order, and returns
+ * when that time is reached or the workflow has ended before. The time is bounded on purpose: without a bound it would
+ * run on to the workflow's end. Activities and SQL stay on the real clock.
+ *
+ * What the last timer sets off may still be under way: await its outcome. Throws when the server cannot skip, for
+ * instance because the workflow has ended already.
+ */
+export async function skipTime(client: Client, workflowId: string, ms: number): Promise<void> {
+  const { workflowService } = client;
+  const { namespace } = client.options;
+  const workflowExecution = { workflowId };
+  const fastForwardId = randomUUID();
+  const timeSkippingConfig = { enabled: true, fastForwardConfig: { id: fastForwardId, duration: msToTs(ms) } };
+  await workflowService.updateWorkflowExecutionOptions({
+    namespace,
+    workflowExecution,
+    workflowExecutionOptions: { timeSkippingConfig },
+    updateMask: { paths: ['time_skipping_config'] },
+  });
+  for (;;) {
+    const poll = await workflowService.pollWorkflowExecutionTimeSkipping({
+      namespace,
+      workflowExecution,
+      fastForwardId,
+    });
+    if (poll.fastForwardPollingResult === FAST_FORWARD_POLLING_RESULT_FAST_FORWARD_COMPLETED) return;
+    if (poll.fastForwardPollingResult !== FAST_FORWARD_POLLING_RESULT_FAST_FORWARD_FAILED) continue;
+    if (poll.failedReason.includes('execution ended')) return;
+    throw new Error(`time of ${workflowId} could not be skipped: ${poll.failedReason}`);
+  }
+}
