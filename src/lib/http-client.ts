@@ -1,0 +1,63 @@
+import { Agent, request } from 'undici';
+
+export type HttpRequest = {
+  method: 'GET' | 'POST';
+  url: string;
+  headers?: Record<string, string>;
+  body?: string;
+  /** The whole call's limit, from connecting to the last byte: `AbortSignal.timeout(timeoutMs)`. */
+  signal: AbortSignal;
+};
+
+/** What became of a call: an answer of whatever status, or none. */
+export type HttpResult =
+  | { kind: 'answered'; status: number; text: string }
+  | { kind: 'failed'; reason: 'timeout' | 'network' | 'too-large'; message: string };
+
+export type HttpClient = {
+  /** Never throws for what the other side or the network does; redirects are not followed. */
+  send: (call: HttpRequest) => Promise<HttpResult>;
+  close: () => Promise<void>;
+};
+
+/** A caller for configured addresses (providers), with one pool of connections. Not for addresses merchants give us. */
+export function createHttpClient({ bodyBytesMax = 65_536, connectionsMax = 64 } = {}): HttpClient {
+  const agent = new Agent({ connections: connectionsMax, connect: { timeout: 2_000 } });
+  return {
+    async send({ url, method, headers, body, signal }) {
+      try {
+        const answer = await request(url, {
+          method,
+          signal,
+          dispatcher: agent,
+          headers: headers ?? {},
+          body: body ?? null,
+        });
+        const text = await readUpTo(answer.body, bodyBytesMax);
+        if (text === null) return { kind: 'failed', reason: 'too-large', message: `more than ${bodyBytesMax} bytes` };
+        return { kind: 'answered', status: answer.statusCode, text };
+      } catch (error) {
+        return failure(error);
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+async function readUpTo(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function failure(error: unknown): HttpResult {
+  if (!(error instanceof Error)) return { kind: 'failed', reason: 'network', message: String(error) };
+  const code = 'code' in error ? String(error.code) : error.name;
+  const timedOut = error.name === 'TimeoutError' || /TIMEOUT/.test(code);
+  return { kind: 'failed', reason: timedOut ? 'timeout' : 'network', message: code };
+}

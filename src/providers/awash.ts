@@ -1,0 +1,119 @@
+import { z } from 'zod';
+
+import { formatBirr, parseBirr } from '../lib/money.ts';
+import { signAwash, verifyAwash } from '../lib/provider-signing.ts';
+import { exchange, parseJson, readReply, unreadable, type ProviderDeps } from './exchange.ts';
+import type { ParsedCallback, Provider, ProviderFailure, ProviderOutcome } from './provider.ts';
+
+/**
+ * Awash: a push to the customer's phone. Awash publishes no merchant API, so this speaks the contract written down in
+ * src/simulator/awash.ts until there is one.
+ */
+export type AwashConfig = { baseUrl: string; merchantId: string; secret: string };
+
+const Payment = z.object({
+  orderId: z.string().optional(),
+  reference: z.string().optional(),
+  state: z.string(),
+  amount: z.string().optional(),
+  currency: z.string().optional(),
+  reasonCode: z.string().optional(),
+  reason: z.string().optional(),
+});
+type Payment = z.output<typeof Payment>;
+
+const FAILURES: Readonly<Record<string, Pick<ProviderFailure, 'code' | 'message' | 'retryable'>>> = {
+  INSUFFICIENT_FUNDS: { code: 'INSUFFICIENT_FUNDS', message: 'The account has too little money.', retryable: true },
+  CANCELLED: { code: 'CANCELLED_BY_CUSTOMER', message: 'The customer refused the payment.', retryable: true },
+  UNKNOWN_PHONE: { code: 'INVALID_PAYER', message: 'Awash does not know this phone number.', retryable: true },
+  DECLINED: { code: 'DECLINED', message: 'Awash declined the payment.', retryable: false },
+};
+
+/** The channel AWASH. */
+export function createAwash(deps: ProviderDeps, config: AwashConfig): Provider {
+  async function call(method: 'GET' | 'POST', path: string, body = ''): Promise<ProviderOutcome> {
+    const timestamp = deps.clock().toISOString();
+    // What is signed names the path of a GET, which has no body to sign.
+    const signature = signAwash(timestamp, method === 'GET' ? path : body, config.secret);
+    const reply = await exchange(deps.http, {
+      method,
+      url: `${config.baseUrl}${path}`,
+      headers: {
+        'content-type': 'application/json',
+        'x-merchant-id': config.merchantId,
+        'x-timestamp': timestamp,
+        'x-signature': signature,
+      },
+      ...(method === 'POST' ? { body } : {}),
+      signal: AbortSignal.timeout(deps.timeoutMs),
+    });
+    if (reply.kind === 'unknown') return reply;
+    const read = readReply(reply, Payment);
+    return read.kind === 'unknown' ? read : readPayment(read.value, method === 'POST');
+  }
+
+  return {
+    channel: 'AWASH',
+    capabilities: { redirects: false, pushesToPhone: true },
+    callbackAnswer: { contentType: 'application/json', body: '{"received":true}' },
+
+    initiate: (order) =>
+      call(
+        'POST',
+        '/payments',
+        JSON.stringify({
+          orderId: order.orderId,
+          amount: formatBirr(order.amountSantim),
+          currency: order.currency,
+          phone: order.phone,
+          title: order.title,
+          callbackUrl: order.notifyUrl,
+          expiresAt: order.expiresAt.toISOString(),
+        }),
+      ),
+
+    query: (orderId) => call('GET', `/payments/${encodeURIComponent(orderId)}`),
+
+    parseCallback({ headers, body }): ParsedCallback {
+      const text = body.toString('utf8');
+      if (!verifyAwash(headers, text, config.secret)) {
+        return { verified: false, problem: 'x-signature is not of this message' };
+      }
+      const payment = Payment.safeParse(parseJson(text));
+      const orderId = payment.success ? payment.data.orderId : undefined;
+      return orderId ? { verified: true, orderId } : { verified: false, problem: 'no orderId' };
+    },
+  };
+}
+
+function readPayment(payment: Payment, initiated: boolean): ProviderOutcome {
+  const { state } = payment;
+  const reference = payment.reference ?? null;
+  switch (state) {
+    case 'PUSHED':
+      return initiated
+        ? { kind: 'accepted', providerReference: reference, redirectUrl: null, providerCode: state }
+        : { kind: 'pending', providerReference: reference, providerCode: state };
+    case 'NOT_FOUND':
+      return { kind: 'pending', providerReference: null, providerCode: state };
+    case 'PAID': {
+      const amountSantim = parseBirr(payment.amount ?? '');
+      if (amountSantim === null || !reference || !payment.currency) return unreadable('paid, but not what or how');
+      const currency = payment.currency;
+      return { kind: 'succeeded', providerReference: reference, amountSantim, currency, providerCode: state };
+    }
+    case 'EXPIRED':
+      return declined({ code: 'TIMED_OUT', message: 'The push expired unanswered.', retryable: true }, state);
+    case 'REFUSED': {
+      const code = payment.reasonCode ?? state;
+      const message = payment.reason ?? 'Awash refused the payment.';
+      return declined(FAILURES[code] ?? { code: 'REJECTED', message, retryable: false }, code);
+    }
+    default:
+      return unreadable(`state ${state} is not known`);
+  }
+}
+
+function declined(failure: Omit<ProviderFailure, 'providerCode'>, providerCode: string): ProviderOutcome {
+  return { kind: 'declined', failure: { ...failure, providerCode } };
+}

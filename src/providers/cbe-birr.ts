@@ -1,0 +1,123 @@
+import { z } from 'zod';
+
+import type { Clock } from '../lib/clock.ts';
+import { formatBirr, parseBirr } from '../lib/money.ts';
+import { signCbeBirr, verifyCbeBirr } from '../lib/provider-signing.ts';
+import { exchange, parseJson, readReply, unreadable, type ProviderDeps } from './exchange.ts';
+import type { ParsedCallback, Provider, ProviderFailure, ProviderOutcome } from './provider.ts';
+
+/** CBE Birr: a USSD push to the customer's phone by signed POST (money.md 2). */
+export type CbeBirrConfig = {
+  baseUrl: string;
+  companyName: string;
+  tillCode: string;
+  token: string;
+  /** Goes into every signature and never over the wire. */
+  hashKey: string;
+};
+
+const Answer = z.object({
+  state: z.string(),
+  resultCode: z.string(),
+  resultDesc: z.string().optional(),
+  reference: z.string().optional(),
+  amount: z.string().optional(),
+  currency: z.string().optional(),
+});
+type Answer = z.output<typeof Answer>;
+
+const FAILURES: Readonly<Record<string, Pick<ProviderFailure, 'code' | 'message' | 'retryable'>>> = {
+  INSUFFICIENT_BALANCE: { code: 'INSUFFICIENT_FUNDS', message: 'The account has too little money.', retryable: true },
+  CANCELLED: { code: 'CANCELLED_BY_CUSTOMER', message: 'The customer refused the payment.', retryable: true },
+  INVALID_MSISDN: { code: 'INVALID_PAYER', message: 'CBE Birr does not know this phone number.', retryable: true },
+  DECLINED: { code: 'DECLINED', message: 'CBE Birr declined the payment.', retryable: false },
+};
+
+/** The channel CBE_BIRR. `transactionId` is our order id: the same one is pushed once only. */
+export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provider {
+  async function call(path: string, fields: Record<string, string>): Promise<ProviderOutcome> {
+    const { baseUrl, hashKey, ...till } = config;
+    const message = { ...till, transactionTime: addisTime(deps.clock), ...fields };
+    const reply = await exchange(deps.http, {
+      method: 'POST',
+      url: `${baseUrl}${path}`,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...message, signature: signCbeBirr(message, hashKey) }),
+      signal: AbortSignal.timeout(deps.timeoutMs),
+    });
+    if (reply.kind === 'unknown') return reply;
+    const read = readReply(reply, Answer);
+    return read.kind === 'unknown' ? read : readAnswer(read.value);
+  }
+
+  return {
+    channel: 'CBE_BIRR',
+    capabilities: { redirects: false, pushesToPhone: true },
+    callbackAnswer: { contentType: 'application/json', body: '{"resultCode":"0"}' },
+
+    initiate: (order) =>
+      call('/push', {
+        transactionId: order.orderId,
+        amount: formatBirr(order.amountSantim),
+        currency: order.currency,
+        phoneNumber: order.phone,
+        callBackURL: order.notifyUrl,
+        expiryTime: order.expiresAt.toISOString(),
+      }),
+
+    query: (orderId) => call('/status', { transactionId: orderId }),
+
+    parseCallback({ body }): ParsedCallback {
+      const message = z.record(z.string(), z.string()).safeParse(parseJson(body.toString('utf8')));
+      if (!message.success) return { verified: false, problem: 'not a JSON object of texts' };
+      // Public samples of this callback skip the check; anybody who knows the address could then confirm payments.
+      if (!verifyCbeBirr(message.data, config.hashKey)) {
+        return { verified: false, problem: 'signature is not of this message' };
+      }
+      const orderId = message.data['transactionId'];
+      return orderId ? { verified: true, orderId } : { verified: false, problem: 'no transactionId' };
+    },
+  };
+}
+
+function readAnswer(answer: Answer): ProviderOutcome {
+  const { state, resultCode } = answer;
+  const reference = answer.reference ?? null;
+  switch (state) {
+    case 'PUSHED':
+      return { kind: 'accepted', providerReference: reference, redirectUrl: null, providerCode: resultCode };
+    case 'PENDING':
+    case 'NOT_FOUND':
+      return { kind: 'pending', providerReference: reference, providerCode: state };
+    case 'COMPLETED': {
+      const amountSantim = parseBirr(answer.amount ?? '');
+      if (amountSantim === null || !reference || !answer.currency) return unreadable('paid, but not what or how');
+      return {
+        kind: 'succeeded',
+        providerReference: reference,
+        amountSantim,
+        currency: answer.currency,
+        providerCode: resultCode,
+      };
+    }
+    case 'EXPIRED':
+      return declined({ code: 'TIMED_OUT', message: 'The push expired unanswered.', retryable: true }, resultCode);
+    case 'FAILED':
+    case 'REJECTED': {
+      const message = answer.resultDesc ?? 'CBE Birr refused the payment.';
+      const failure = FAILURES[resultCode] ?? { code: 'REJECTED' as const, message, retryable: false };
+      return declined(failure, resultCode);
+    }
+    default:
+      return unreadable(`state ${state} is not known`);
+  }
+}
+
+function declined(failure: Omit<ProviderFailure, 'providerCode'>, providerCode: string): ProviderOutcome {
+  return { kind: 'declined', failure: { ...failure, providerCode } };
+}
+
+/** `yyyy-MM-dd HH:mm:ss` in Addis Ababa (UTC+3 all year). */
+function addisTime(clock: Clock): string {
+  return new Date(clock().getTime() + 3 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
+}

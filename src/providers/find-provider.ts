@@ -1,0 +1,40 @@
+import type { Clock } from '../lib/clock.ts';
+import type { HttpClient } from '../lib/http-client.ts';
+import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_PATHS, SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
+import { createAwash } from './awash.ts';
+import { createCbeBirr } from './cbe-birr.ts';
+import type { Channel, FindProvider, Provider } from './provider.ts';
+import { createTelebirr } from './telebirr.ts';
+
+export type FindProviderOptions = {
+  http: HttpClient;
+  clock: Clock;
+  /** The simulator's address, as this process reaches it. */
+  simulatorUrl: string;
+  /** The same as the customer's browser reaches it; the same address unless said. */
+  simulatorPageUrl?: string;
+  /** The limit of one call: 2 s unless said. */
+  timeoutMs?: number;
+};
+
+/**
+ * Sandbox payments go to the simulator, with the sandbox's own credentials. Live channels have no configuration yet,
+ * and M-Pesa is announced only: both are null.
+ */
+export function createFindProvider(options: FindProviderOptions): FindProvider {
+  const deps = { http: options.http, clock: options.clock, timeoutMs: options.timeoutMs ?? 2_000 };
+  const baseUrl = options.simulatorUrl.replace(/\/+$/, '');
+  const pageUrl = (options.simulatorPageUrl ?? baseUrl).replace(/\/+$/, '');
+  const sandbox: Readonly<Record<Channel, Provider | null>> = {
+    TELEBIRR: createTelebirr(deps, {
+      ...SANDBOX_TELEBIRR,
+      baseUrl: `${baseUrl}${SANDBOX_PATHS.TELEBIRR}`,
+      payPageUrl: `${pageUrl}${SANDBOX_PATHS.TELEBIRR}/payment/web/paygate`,
+      phoneInCallbackInfo: true,
+    }),
+    CBE_BIRR: createCbeBirr(deps, { ...SANDBOX_CBE_BIRR, baseUrl: `${baseUrl}${SANDBOX_PATHS.CBE_BIRR}` }),
+    AWASH: createAwash(deps, { ...SANDBOX_AWASH, baseUrl: `${baseUrl}${SANDBOX_PATHS.AWASH}` }),
+    MPESA: null,
+  };
+  return (channel, environment) => (environment === 'sandbox' ? sandbox[channel] : null);
+}

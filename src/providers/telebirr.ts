@@ -1,0 +1,228 @@
+import { randomBytes } from 'node:crypto';
+
+import { z } from 'zod';
+
+import { formatBirr, parseBirr } from '../lib/money.ts';
+import { signTelebirr, verifyTelebirr, type RsaScheme, type SignedMessage } from '../lib/provider-signing.ts';
+import { exchange, parseJson, readReply, unreadable, type ProviderDeps, type Reply, type Unknown } from './exchange.ts';
+import { fromPlainOrderId, toPlainOrderId } from './order-id.ts';
+import type { ParsedCallback, PaymentOrder, Provider, ProviderFailure, ProviderOutcome } from './provider.ts';
+import { createTelebirrToken } from './telebirr-token.ts';
+
+/** telebirr's H5/C2B fabric (money.md 2). */
+export type TelebirrConfig = {
+  /** The fabric's API. */
+  baseUrl: string;
+  /** Where the customer confirms; the signed order is appended to it. */
+  payPageUrl: string;
+  appKey: string;
+  appSecret: string;
+  appId: string;
+  merchantCode: string;
+  merchantPrivateKey: string;
+  providerPublicKey: string;
+  signatureScheme: RsaScheme;
+  /** Sandbox only: telebirr's order carries no payer, so the phone travels in `callback_info`. */
+  phoneInCallbackInfo: boolean;
+};
+
+const Answer = z.object({
+  result: z.string().optional(),
+  code: z.string().optional(),
+  msg: z.string().optional(),
+  errorCode: z.string().optional(),
+  errorMsg: z.string().optional(),
+  biz_content: z.unknown().optional(),
+});
+type Answer = z.output<typeof Answer>;
+
+const PreOrder = z.object({ prepay_id: z.string().min(1) });
+
+const QueriedOrder = z.object({
+  order_status: z.string().optional(),
+  trade_status: z.string().optional(),
+  payment_order_id: z.string().optional(),
+  trans_id: z.string().optional(),
+  trans_currency: z.string().optional(),
+  total_amount: z.string().optional(),
+  fail_code: z.string().optional(),
+  fail_reason: z.string().optional(),
+});
+
+const NO_SUCH_ORDER = 'ORDER_NOT_EXIST';
+const ORDER_EXISTS = 'ORDER_EXIST';
+
+const FAILURES: Readonly<Record<string, Pick<ProviderFailure, 'code' | 'message' | 'retryable'>>> = {
+  INSUFFICIENT_BALANCE: { code: 'INSUFFICIENT_FUNDS', message: 'The wallet has too little money.', retryable: true },
+  USER_CANCELLED: { code: 'CANCELLED_BY_CUSTOMER', message: 'The customer refused the payment.', retryable: true },
+  INVALID_PAYER: { code: 'INVALID_PAYER', message: 'telebirr does not know this phone number.', retryable: true },
+};
+
+/** The channel TELEBIRR. */
+export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Provider {
+  const call = createTelebirrCall(deps, config);
+  const publicKey = { pem: config.providerPublicKey, scheme: config.signatureScheme };
+  return {
+    channel: 'TELEBIRR',
+    capabilities: { redirects: true, pushesToPhone: false },
+    callbackAnswer: { contentType: 'application/json', body: '{"code":"0","msg":"success"}' },
+
+    async initiate(order) {
+      const content = preOrderContent(order, config, deps.clock());
+      const reply = await call('/payment/v1/merchant/preOrder', 'payment.preorder', content);
+      if (reply.kind === 'unknown') return reply;
+      return readPreOrder(reply, (prepayId) => payLink(prepayId, config, deps.clock()));
+    },
+
+    async query(orderId) {
+      const content = { ...merchant(config), merch_order_id: toPlainOrderId(orderId) };
+      const reply = await call('/payment/v1/merchant/queryOrder', 'payment.queryorder', content);
+      return reply.kind === 'unknown' ? reply : readQuery(reply);
+    },
+
+    parseCallback({ body }): ParsedCallback {
+      const message = z.record(z.string(), z.unknown()).safeParse(parseJson(body.toString('utf8')));
+      if (!message.success) return { verified: false, problem: 'not a JSON object' };
+      if (!verifyTelebirr(message.data, publicKey)) return { verified: false, problem: 'sign is not of this message' };
+      const orderId = fromPlainOrderId(message.data['merch_order_id']);
+      return orderId ? { verified: true, orderId } : { verified: false, problem: 'merch_order_id is not one of ours' };
+    },
+  };
+}
+
+/** A signed, authorised call; a token that telebirr refuses is replaced once, within the same time limit. */
+function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig) {
+  const tokens = createTelebirrToken(deps, config);
+  return async (path: string, method: string, content: SignedMessage): Promise<Reply | Unknown> => {
+    const signal = AbortSignal.timeout(deps.timeoutMs);
+    const message = { ...stamp(deps.clock()), method, version: '1.0', biz_content: content };
+    const body = JSON.stringify({ ...message, sign: sign(message, config), sign_type: 'SHA256WithRSA' });
+    for (let tries = 1; ; tries += 1) {
+      const token = await tokens.get(signal);
+      if (token.kind === 'unknown') return token;
+      const reply = await exchange(deps.http, {
+        method: 'POST',
+        url: `${config.baseUrl}${path}`,
+        headers: { 'content-type': 'application/json', 'x-app-key': config.appKey, authorization: token.token },
+        body,
+        signal,
+      });
+      if (reply.kind === 'unknown' || reply.status !== 401) return reply;
+      tokens.drop(token.token);
+      if (tries === 2) return { kind: 'unknown', reason: 'http', message: 'telebirr refuses its own token' };
+    }
+  };
+}
+
+function preOrderContent(order: PaymentOrder, config: TelebirrConfig, now: Date): SignedMessage {
+  // Whole minutes, upwards: telebirr must not close an order that our session still accepts.
+  const minutes = Math.max(1, Math.ceil((order.expiresAt.getTime() - now.getTime()) / 60_000));
+  return {
+    ...merchant(config),
+    merch_order_id: toPlainOrderId(order.orderId),
+    notify_url: order.notifyUrl,
+    redirect_url: order.returnUrl,
+    trade_type: 'Checkout',
+    // telebirr refuses punctuation in titles.
+    title:
+      order.title
+        .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
+        .trim()
+        .slice(0, 64) || 'Payment',
+    total_amount: formatBirr(order.amountSantim),
+    trans_currency: order.currency,
+    timeout_express: `${minutes}m`,
+    business_type: 'BuyGoods',
+    payee_identifier: config.merchantCode,
+    payee_identifier_type: '04',
+    payee_type: '5000',
+    ...(config.phoneInCallbackInfo ? { callback_info: order.phone } : {}),
+  };
+}
+
+function readPreOrder(reply: Reply, linkOf: (prepayId: string) => string): ProviderOutcome {
+  const read = readReply(reply, Answer);
+  if (read.kind === 'unknown') return read;
+  const code = codeOf(read.value);
+  // The first try may have made it though its answer was lost: then it is an order like any other, without a link.
+  if (code === ORDER_EXISTS) return { kind: 'pending', providerReference: null, providerCode: code };
+  if (read.value.result !== 'SUCCESS') return refusal(reply.status, read.value);
+  const content = PreOrder.safeParse(read.value.biz_content);
+  if (!content.success) return unreadable('an order without prepay_id');
+  const prepayId = content.data.prepay_id;
+  return { kind: 'accepted', providerReference: prepayId, redirectUrl: linkOf(prepayId), providerCode: code };
+}
+
+function readQuery(reply: Reply): ProviderOutcome {
+  const read = readReply(reply, Answer);
+  if (read.kind === 'unknown') return read;
+  const code = codeOf(read.value);
+  if (code === NO_SUCH_ORDER) return { kind: 'pending', providerReference: null, providerCode: code };
+  if (read.value.result !== 'SUCCESS') return unreadable(`the query was refused with ${code ?? 'no code'}`);
+  const parsed = QueriedOrder.safeParse(read.value.biz_content);
+  if (!parsed.success) return unreadable('an answer without a readable order');
+  const order = parsed.data;
+  const status = order.order_status ?? order.trade_status ?? '';
+  const reference = order.trans_id ?? order.payment_order_id ?? null;
+  switch (status) {
+    case 'PAY_SUCCESS':
+    case 'Completed': {
+      const amountSantim = parseBirr(order.total_amount ?? '');
+      if (amountSantim === null || !reference || !order.trans_currency) return unreadable('paid, but not what or how');
+      const currency = order.trans_currency;
+      return { kind: 'succeeded', providerReference: reference, amountSantim, currency, providerCode: status };
+    }
+    case 'PAY_FAILED':
+    case 'Failure':
+      return declined(order.fail_code ?? status, order.fail_reason);
+    case 'ORDER_CLOSED':
+    case 'Expired':
+      return {
+        kind: 'declined',
+        failure: { code: 'TIMED_OUT', message: 'telebirr closed the order.', providerCode: status, retryable: true },
+      };
+    default:
+      // WAIT_PAY, PAYING, and whatever word telebirr adds: not paid as far as it says.
+      return { kind: 'pending', providerReference: order.payment_order_id ?? null, providerCode: status || null };
+  }
+}
+
+function declined(providerCode: string, reason: string | undefined): ProviderOutcome {
+  const known = FAILURES[providerCode];
+  const failure = known ?? { code: 'DECLINED' as const, message: reason ?? 'telebirr declined.', retryable: false };
+  return { kind: 'declined', failure: { ...failure, providerCode } };
+}
+
+/** Only a plain no is a no: FAIL, or a status in the 400s. Any other error word leaves the order in doubt. */
+function refusal(status: number, answer: Answer): ProviderOutcome {
+  const providerCode = codeOf(answer);
+  const saysNo = answer.result === 'FAIL' || status >= 400;
+  if (!saysNo || providerCode === null)
+    return unreadable(`neither an order nor a refusal: ${providerCode ?? 'no code'}`);
+  const message = answer.msg ?? answer.errorMsg ?? 'telebirr refused the order.';
+  const failure = FAILURES[providerCode] ?? { code: 'REJECTED' as const, message, retryable: false };
+  return { kind: 'declined', failure: { ...failure, providerCode } };
+}
+
+function codeOf(answer: Answer): string | null {
+  return answer.errorCode ?? answer.code ?? null;
+}
+
+/** The pay page's address with the signed order; the signature is base64, so it must be encoded. */
+function payLink(prepayId: string, config: TelebirrConfig, now: Date): string {
+  const order = { ...merchant(config), ...stamp(now), prepay_id: prepayId };
+  const query = new URLSearchParams({ ...order, sign: sign(order, config), sign_type: 'SHA256WithRSA' });
+  return `${config.payPageUrl}?${query.toString()}&version=1.0&trade_type=Checkout`;
+}
+
+function merchant(config: TelebirrConfig) {
+  return { appid: config.appId, merch_code: config.merchantCode };
+}
+
+function stamp(now: Date) {
+  return { timestamp: String(Math.floor(now.getTime() / 1000)), nonce_str: randomBytes(16).toString('hex') };
+}
+
+function sign(message: SignedMessage, config: TelebirrConfig): string {
+  return signTelebirr(message, { pem: config.merchantPrivateKey, scheme: config.signatureScheme });
+}

@@ -1,0 +1,114 @@
+import Router from '@koa/router';
+
+import { parseBirr } from '../lib/money.ts';
+import { signCbeBirr, verifyCbeBirr } from '../lib/provider-signing.ts';
+import { SANDBOX_CBE_BIRR } from '../lib/sandbox-providers.ts';
+import { visibleState, type Callback, type Order, type OrderState } from './order.ts';
+import { answer, bodyOf, text, withFaults, type Wire, type WireContext, type WireDeps } from './wire.ts';
+
+const CHANNEL = 'CBE_BIRR';
+const { hashKey, ...till } = SANDBOX_CBE_BIRR;
+
+const STATE: Readonly<Record<OrderState, string>> = {
+  WAITING: 'PENDING',
+  PAID: 'COMPLETED',
+  DECLINED: 'FAILED',
+  EXPIRED: 'EXPIRED',
+};
+
+const RESULT_CODES = {
+  REFUSED_BY_PROVIDER: 'DECLINED',
+  INSUFFICIENT_FUNDS: 'INSUFFICIENT_BALANCE',
+  CANCELLED_BY_CUSTOMER: 'CANCELLED',
+} as const;
+
+/**
+ * CBE Birr (money.md 2). All messages are signed alike, both ways. Beside the fields known of the real push
+ * (companyName, tillCode, amount, transactionId, transactionTime, callBackURL, token, signature) the sandbox wants
+ * phoneNumber, currency and expiryTime (ISO 8601), and answers state, resultCode, resultDesc and reference.
+ */
+export function createCbeBirrWire(deps: WireDeps): Wire {
+  const routes = new Router({ prefix: '/cbebirr' });
+  routes.post(
+    '/push',
+    withFaults(deps, { channel: CHANNEL, kind: 'initiate' }, async (ctx) => {
+      if (isAllowed(ctx)) await placeOrder(deps, ctx);
+    }),
+  );
+  routes.post(
+    '/status',
+    withFaults(deps, { channel: CHANNEL, kind: 'query' }, async (ctx) => {
+      if (isAllowed(ctx)) answerStatus(deps, ctx);
+    }),
+  );
+  return { routes, callback };
+}
+
+function isAllowed(ctx: WireContext): boolean {
+  const fields = bodyOf(ctx);
+  const right = text(fields, 'token') === till.token && text(fields, 'tillCode') === till.tillCode;
+  if (right && verifyCbeBirr(fields, hashKey)) return true;
+  answerSigned(ctx, { state: 'REJECTED', resultCode: 'INVALID_SIGNATURE', resultDesc: 'token or signature is wrong' });
+  return false;
+}
+
+async function placeOrder(deps: WireDeps, ctx: WireContext): Promise<void> {
+  const fields = bodyOf(ctx);
+  const expiresAtMs = Date.parse(text(fields, 'expiryTime'));
+  const amount = text(fields, 'amount');
+  if (
+    !parseBirr(amount) ||
+    Number.isNaN(expiresAtMs) ||
+    !text(fields, 'callBackURL') ||
+    !text(fields, 'transactionId')
+  ) {
+    return answerSigned(ctx, { state: 'REJECTED', resultCode: 'INVALID_PARAMETER', resultDesc: 'a field is wrong' });
+  }
+  const placed = await deps.book.place({
+    channel: CHANNEL,
+    orderId: text(fields, 'transactionId'),
+    phone: text(fields, 'phoneNumber'),
+    amount,
+    currency: text(fields, 'currency'),
+    title: text(fields, 'companyName'),
+    callbackUrl: text(fields, 'callBackURL'),
+    returnUrl: null,
+    expiresAtMs,
+  });
+  if (placed.kind === 'refused') {
+    const resultCode = placed.why === 'UNKNOWN_PHONE' ? 'INVALID_MSISDN' : 'DUPLICATE_TRANSACTION';
+    return answerSigned(ctx, { state: 'REJECTED', resultCode, resultDesc: resultCode });
+  }
+  answerSigned(ctx, { state: 'PUSHED', resultCode: '0', resultDesc: 'sent', reference: placed.order.reference });
+}
+
+function answerStatus(deps: WireDeps, ctx: WireContext): void {
+  const transactionId = text(bodyOf(ctx), 'transactionId');
+  const order = deps.book.find(CHANNEL, transactionId);
+  if (!order) return answerSigned(ctx, { transactionId, state: 'NOT_FOUND', resultCode: 'NOT_FOUND' });
+  order.queries += 1;
+  const state = visibleState(order, deps.clock.nowMs());
+  answerSigned(ctx, { ...statement(order, state), amount: (state === 'PAID' && order.paidAmount) || order.amount });
+}
+
+function statement(order: Order, state: OrderState): Record<string, string> {
+  return {
+    transactionId: order.orderId,
+    currency: order.currency,
+    state: STATE[state],
+    resultCode: state === 'DECLINED' && order.refusal ? RESULT_CODES[order.refusal] : '0',
+    reference: state === 'PAID' ? order.transactionReference : order.reference,
+  };
+}
+
+function callback(order: Order, { says, amount, signature, dueAtMs }: Callback) {
+  const message = { ...till, ...statement(order, says), amount, transactionTime: new Date(dueAtMs).toISOString() };
+  // A wrong signature is one made with another key.
+  const signed = { ...message, signature: signCbeBirr(message, signature === 'wrong' ? 'another-key' : hashKey) };
+  const body = JSON.stringify(signature === 'missing' ? message : signed);
+  return { headers: { 'content-type': 'application/json' }, body };
+}
+
+function answerSigned(ctx: WireContext, fields: Record<string, string>): void {
+  answer(ctx, 200, { ...fields, signature: signCbeBirr(fields, hashKey) });
+}

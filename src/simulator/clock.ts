@@ -1,0 +1,60 @@
+import type { Clock } from '../lib/clock.ts';
+
+/** The simulator's own time: the machine's, plus what admin calls have moved it by. Milliseconds since 1970. */
+export type MovableClock = {
+  nowMs: () => number;
+  offsetMs: () => number;
+  /** Runs the work once its time has come. */
+  at: (atMs: number, work: () => Promise<void>) => void;
+  /** Moves time forward and waits for all that became due by it. */
+  advance: (byMs: number) => Promise<void>;
+  /** Forgets all that was to come, and goes back to the machine's time. */
+  reset: () => void;
+};
+
+type Due = { atMs: number; work: () => Promise<void> };
+
+const SLEEP_MAX_MS = 3_600_000;
+
+/** Work must not throw: there is nobody to tell. */
+export function createMovableClock(base: Clock, startOffsetMs: number): MovableClock {
+  let offsetMs = startOffsetMs;
+  let waiting: Due[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const nowMs = (): number => base().getTime() + offsetMs;
+
+  async function runDue(): Promise<void> {
+    for (;;) {
+      const due = waiting.filter(({ atMs }) => atMs <= nowMs()).toSorted((a, b) => a.atMs - b.atMs);
+      if (due.length === 0) break;
+      waiting = waiting.filter((item) => !due.includes(item));
+      await Promise.all(due.map(({ work }) => work()));
+    }
+    sleep();
+  }
+
+  function sleep(): void {
+    clearTimeout(timer);
+    if (waiting.length === 0) return;
+    const next = Math.min(...waiting.map(({ atMs }) => atMs));
+    timer = setTimeout(() => void runDue(), Math.min(Math.max(next - nowMs(), 0), SLEEP_MAX_MS));
+  }
+
+  return {
+    nowMs,
+    offsetMs: () => offsetMs,
+    at(atMs, work) {
+      waiting.push({ atMs, work });
+      sleep();
+    },
+    async advance(byMs) {
+      offsetMs += byMs;
+      await runDue();
+    },
+    reset() {
+      clearTimeout(timer);
+      waiting = [];
+      offsetMs = 0;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+export type SimulatedChannel = 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';
+
+/** What may go wrong with an order once it is made. */
+export const ORDER_FAULTS = [
+  'callbackLost',
+  'callbackLate',
+  'callbackDoubled',
+  'callbackBeforeAnswer',
+  'callbackOutOfOrder',
+  'callbackUnsigned',
+  'callbackWronglySigned',
+  'callbackWrongAmount',
+  'paidWrongAmount',
+  'queryLag',
+] as const;
+
+/** What may go wrong with a request; the `After` kinds do what was asked and then do not say so. */
+export const REQUEST_FAULTS = ['serverError', 'serverErrorAfter', 'hang', 'hangAfter', 'tokenExpired'] as const;
+
+export type OrderFaultKind = (typeof ORDER_FAULTS)[number];
+export type RequestFaultKind = (typeof REQUEST_FAULTS)[number];
+export type RequestKind = 'initiate' | 'query';
+
+/** A fault as an admin call asks for it. */
+export type Fault = {
+  kind: OrderFaultKind | RequestFaultKind;
+  /** All channels unless named. */
+  channel?: SimulatedChannel;
+  /** For the next so many orders (or requests, for faults of requests); until cleared unless said. */
+  next?: number;
+  /** Of requests only: both unless said. */
+  on?: RequestKind;
+  /** How late a late callback comes, or how far a query lags behind; a minute unless said. */
+  delayMs?: number;
+};
+
+export type OrderFault = { kind: OrderFaultKind; delayMs: number };
+
+const DELAY_MS = 60_000;
+
+export type Faults = {
+  add: (fault: Fault) => void;
+  clear: () => void;
+  list: () => readonly Fault[];
+  /** The faults a new order will have. */
+  takeForOrder: (channel: SimulatedChannel) => OrderFault[];
+  /** The fault this request has, if any. */
+  takeForRequest: (channel: SimulatedChannel, on: RequestKind) => RequestFaultKind | null;
+};
+
+export function createFaults(): Faults {
+  let faults: Fault[] = [];
+
+  function take(fault: Fault): Fault {
+    if (fault.next !== undefined) fault.next -= 1;
+    faults = faults.filter(({ next }) => next !== 0);
+    return fault;
+  }
+
+  return {
+    add: (fault) => void faults.push({ ...fault }),
+    clear: () => void (faults = []),
+    list: () => faults,
+    takeForOrder: (channel) =>
+      faults
+        .filter((fault) => isOneOf(ORDER_FAULTS, fault.kind) && concerns(fault, channel))
+        .flatMap((fault) => {
+          const { kind, delayMs = DELAY_MS } = take(fault);
+          return isOneOf(ORDER_FAULTS, kind) ? [{ kind, delayMs }] : [];
+        }),
+    takeForRequest(channel, on) {
+      const fault = faults.find(
+        (item) => isOneOf(REQUEST_FAULTS, item.kind) && concerns(item, channel) && (item.on ?? on) === on,
+      );
+      const kind = fault && take(fault).kind;
+      return kind && isOneOf(REQUEST_FAULTS, kind) ? kind : null;
+    },
+  };
+}
+
+function concerns(fault: Fault, channel: SimulatedChannel): boolean {
+  return fault.channel === undefined || fault.channel === channel;
+}
+
+function isOneOf<Kind extends string>(kinds: readonly Kind[], kind: string): kind is Kind {
+  return (kinds as readonly string[]).includes(kind);
+}

@@ -1,0 +1,81 @@
+import Router from '@koa/router';
+
+import { SANDBOX_PHONES, SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
+import { verifyTelebirr } from '../lib/provider-signing.ts';
+import { declined, paid, type Order } from './order.ts';
+import { bodyOf, text, type WireContext, type WireDeps } from './wire.ts';
+
+const merchantKey = { pem: SANDBOX_TELEBIRR.merchantPublicKey, scheme: SANDBOX_TELEBIRR.signatureScheme };
+
+/** What a customer sees who follows telebirr's pay link: what this phone will do, and two buttons that do it now. */
+export function payPageRoutes({ book, clock }: WireDeps): Router {
+  const routes = new Router();
+
+  routes.get('/payment/web/paygate', (ctx) => {
+    const query = Object.fromEntries(new URLSearchParams(ctx.querystring));
+    const { version: _version, trade_type: _tradeType, ...signed } = query;
+    const order = verifyTelebirr(signed, merchantKey) ? book.findByReference(query['prepay_id'] ?? '') : null;
+    if (!order)
+      return showPage(ctx, 400, 'This pay link is not valid', '<p>Its order or its signature is not known.</p>');
+    showPage(ctx, 200, 'telebirr sandbox', orderHtml(order));
+  });
+
+  routes.post('/payment/web/:reference/decision', (ctx) => {
+    const order = book.findByReference(ctx.params['reference'] ?? '');
+    if (!order) return showPage(ctx, 404, 'No such order', '');
+    const now = clock.nowMs();
+    const pays = text(bodyOf(ctx), 'decision') === 'pay';
+    book.decide(order, pays ? paid(order, now) : declined(now, 'CANCELLED_BY_CUSTOMER'));
+    if (order.returnUrl) {
+      ctx.status = 303;
+      ctx.set('Location', order.returnUrl);
+    } else showPage(ctx, 200, 'telebirr sandbox', orderHtml(order));
+  });
+
+  return routes;
+}
+
+function orderHtml(order: Order): string {
+  const outcome = SANDBOX_PHONES.find(({ behaviour }) => behaviour === order.behaviour)?.outcome ?? '';
+  const amount = `<p class="amount">${escapeHtml(order.amount)} ${escapeHtml(order.currency)}</p>`;
+  const what = `<p>${escapeHtml(order.title)}</p>`;
+  if (order.state !== 'WAITING') return `${amount}${what}<p>This order is ${order.state.toLowerCase()}.</p>`;
+  return `${amount}${what}
+    <p>Left alone, a payment from ${escapeHtml(order.phone)} is ${escapeHtml(outcome)}.</p>
+    <form method="post" action="./${order.reference}/decision">
+      <button name="decision" value="pay">Pay now</button>
+      <button name="decision" value="decline" class="quiet">Decline</button>
+    </form>`;
+}
+
+function showPage(ctx: WireContext, status: number, title: string, content: string): void {
+  ctx.status = status;
+  ctx.type = 'text/html';
+  ctx.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+  ctx.body = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>${title}</title>
+    <style>
+      body { font: 16px/1.5 system-ui, sans-serif; max-width: 24rem; margin: 3rem auto; padding: 0 1rem; }
+      .amount { font-size: 2rem; font-weight: 600; margin: 0; }
+      button { font: inherit; padding: 0.6rem 1.2rem; border: 0; border-radius: 0.4rem; background: #0a6; color: #fff; }
+      .quiet { background: #eee; color: #222; }
+    </style>
+  </head>
+  <body><h1>${title}</h1><p>TEST: no money moves.</p>${content}</body>
+</html>`;
+}
+
+function escapeHtml(value: string): string {
+  const names: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&#39;',
+  };
+  return value.replaceAll(/[&<>"']/g, (character) => names[character] ?? character);
+}

@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { bodyParser } from '@koa/bodyparser';
+import Koa from 'koa';
+
+import { systemClock, type Clock } from '../lib/clock.ts';
+import { createHttpClient, type HttpClient } from '../lib/http-client.ts';
+import type { Logger } from '../lib/log.ts';
+import { adminRoutes } from './admin.ts';
+import { createAwashWire } from './awash.ts';
+import { createCbeBirrWire } from './cbe-birr.ts';
+import { createMovableClock } from './clock.ts';
+import { createFaults, type SimulatedChannel } from './faults.ts';
+import { createOrderBook, type SendCallback } from './order-book.ts';
+import { openStateFile } from './state-file.ts';
+import { createTelebirrWire } from './telebirr.ts';
+import type { Wire, WireDeps } from './wire.ts';
+
+const CALLBACK_TIMEOUT_MS = 10_000;
+
+export type SimulatorOptions = {
+  /** 0 for any free one. */
+  port: number;
+  host: string;
+  /** Where orders are kept over restarts; in memory only unless given. */
+  stateFile?: string;
+  log?: Pick<Logger, 'error'>;
+  clock?: Clock;
+};
+
+export type Simulator = { url: string; close: () => Promise<void> };
+
+/**
+ * The sandbox's providers: a server of its own that speaks telebirr's, CBE Birr's and Awash's formats, signs like them,
+ * and decides by the payer's phone number (SANDBOX_PHONES). Bind it to loopback: its admin calls ask for no key.
+ */
+export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+  const file = openStateFile(options.stateFile ?? null);
+  const { offsetMs } = file.load();
+  const clock = createMovableClock(options.clock ?? systemClock, offsetMs);
+  const faults = createFaults();
+  const http = createHttpClient();
+  const counts = new Map<string, number>();
+
+  const wires = new Map<SimulatedChannel, Wire>();
+  const book = createOrderBook({ clock, faults, file, send: createSendCallback(http, wires) });
+  const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
+  const deps: WireDeps = { book, clock, faults, count };
+  wires.set('TELEBIRR', createTelebirrWire(deps));
+  wires.set('CBE_BIRR', createCbeBirrWire(deps));
+  wires.set('AWASH', createAwashWire(deps));
+
+  const app = new Koa();
+  app.on('error', (error: Error & { expose?: boolean }) => {
+    // What is exposed is the caller's mistake, which the caller is told.
+    if (!error.expose) options.log?.error({ err: error }, 'the simulator failed on a request');
+  });
+  app.use(bodyParser({ enableTypes: ['json', 'form'], jsonLimit: '64kb' }));
+  app.use(adminRoutes({ ...deps, counts, saveOffset: file.saveOffset }).routes());
+  for (const wire of wires.values()) app.use(wire.routes.routes());
+
+  const server = createServer(app.callback());
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    async close() {
+      clock.reset();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      await http.close();
+    },
+  };
+}
+
+function createSendCallback(http: HttpClient, wires: ReadonlyMap<SimulatedChannel, Wire>): SendCallback {
+  return async (order, callback) => {
+    const rendered = wires.get(order.channel)?.callback(order, callback);
+    if (!rendered) return null;
+    const signal = AbortSignal.timeout(CALLBACK_TIMEOUT_MS);
+    const result = await http.send({ method: 'POST', url: order.callbackUrl, ...rendered, signal });
+    return result.kind === 'answered' ? result.status : null;
+  };
+}

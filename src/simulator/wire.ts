@@ -1,0 +1,55 @@
+import type Router from '@koa/router';
+import type { Middleware, ParameterizedContext } from 'koa';
+
+import type { MovableClock } from './clock.ts';
+import type { Faults, RequestKind, SimulatedChannel } from './faults.ts';
+import type { OrderBook } from './order-book.ts';
+import type { Callback, Order } from './order.ts';
+
+export type WireDeps = { book: OrderBook; clock: MovableClock; faults: Faults; count: (what: string) => void };
+
+/** One provider's format: what it answers, and how it tells. */
+export type Wire = {
+  routes: Router;
+  callback: (order: Order, callback: Callback) => { headers: Record<string, string>; body: string };
+};
+
+export type WireContext = ParameterizedContext;
+
+/** Counts the request and lets it suffer the fault that waits for it, if one does. */
+export function withFaults(
+  deps: WireDeps & { forgetTokens?: () => void },
+  request: { channel: SimulatedChannel; kind: RequestKind },
+  handle: (ctx: WireContext) => Promise<void>,
+): Middleware {
+  return async (ctx) => {
+    deps.count(`${request.channel} ${request.kind}`);
+    const fault = deps.faults.takeForRequest(request.channel, request.kind);
+    if (fault === 'tokenExpired') deps.forgetTokens?.();
+    if (fault !== 'serverError' && fault !== 'hang') await handle(ctx);
+    if (fault === 'serverError' || fault === 'serverErrorAfter') {
+      ctx.status = 500;
+      ctx.body = 'Internal Server Error';
+    }
+    // Koa leaves the answer to us, and we never give it.
+    if (fault === 'hang' || fault === 'hangAfter') ctx.respond = false;
+  };
+}
+
+/** The body as an object of whatever; empty when it is anything else. */
+export function bodyOf(ctx: WireContext): Record<string, unknown> {
+  const body: unknown = ctx.request.body;
+  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+}
+
+/** The field as text; empty when it is missing or anything else. */
+export function text(fields: Record<string, unknown>, name: string): string {
+  const value = fields[name];
+  return typeof value === 'string' ? value : '';
+}
+
+/** Answers with JSON. */
+export function answer(ctx: WireContext, status: number, body: Record<string, unknown>): void {
+  ctx.status = status;
+  ctx.body = body;
+}

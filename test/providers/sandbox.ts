@@ -1,0 +1,96 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+
+import { systemClock, type Clock } from '../../src/lib/clock.ts';
+import { createHttpClient } from '../../src/lib/http-client.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { createFindProvider } from '../../src/providers/find-provider.ts';
+import type { Channel, PaymentOrder, Provider, ProviderOutcome, RawCallback } from '../../src/providers/provider.ts';
+
+export const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const satisfies Channel[];
+export type SandboxChannel = (typeof CHANNELS)[number];
+
+export const MINUTE_MS = 60_000;
+
+/** The adapters, pointed at a simulator (or anything else that listens). */
+export function connectAdapters(simulatorUrl: string, more: { clock?: Clock; timeoutMs?: number } = {}) {
+  const http = createHttpClient();
+  const find = createFindProvider({ http, clock: systemClock, simulatorUrl, ...more });
+  const adapter = (channel: SandboxChannel): Provider => {
+    const provider = find(channel, 'sandbox');
+    if (!provider) throw new Error(`no sandbox provider for ${channel}`);
+    return provider;
+  };
+  return { find, adapter, close: () => http.close() };
+}
+
+/** A payment of 100.50 ETB from the first sandbox phone, for half an hour, unless said otherwise. */
+export function anOrder(notifyUrl: string, change: Partial<PaymentOrder> = {}): PaymentOrder {
+  return {
+    orderId: newId('pat'),
+    amountSantim: 10_050n,
+    currency: 'ETB',
+    phone: '251911000001',
+    title: 'Abyssinia Coffee: order #7 (beans & cups)',
+    notifyUrl,
+    returnUrl: 'http://localhost/checkout/done',
+    expiresAt: new Date(Date.now() + 30 * MINUTE_MS),
+    ...change,
+  };
+}
+
+/** Asks until the outcome is of this kind; fails by returning what it is after 5 s. */
+export async function queryUntil(
+  provider: Provider,
+  orderId: string,
+  kind: ProviderOutcome['kind'],
+): Promise<ProviderOutcome> {
+  const endMs = Date.now() + 5_000;
+  for (;;) {
+    const outcome = await provider.query(orderId);
+    if (outcome.kind === kind || Date.now() > endMs) return outcome;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export type Inbox = {
+  url: string;
+  received: RawCallback[];
+  /** Waits for so many callbacks; throws when they have not come in 5 s. */
+  waitFor: (count: number) => Promise<RawCallback[]>;
+  /** What it answers, as long as nothing else is said: 200. */
+  status: number;
+  close: () => Promise<void>;
+};
+
+/** Somewhere for callbacks to go. */
+export async function openInbox(): Promise<Inbox> {
+  const received: RawCallback[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    received.push({ headers: request.headers, body: Buffer.concat(chunks) });
+    response.statusCode = inbox.status;
+    response.end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const inbox: Inbox = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`,
+    received,
+    status: 200,
+    async waitFor(count) {
+      for (const endMs = Date.now() + 5_000; received.length < count;) {
+        if (Date.now() > endMs) throw new Error(`${received.length} of ${count} callbacks came`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      return received;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return inbox;
+}

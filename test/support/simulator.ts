@@ -1,0 +1,60 @@
+import { fromPlainOrderId } from '../../src/providers/order-id.ts';
+import type { Journal, JournalOrder } from '../../src/simulator/admin.ts';
+import type { Fault } from '../../src/simulator/faults.ts';
+import { startSimulator, type SimulatorOptions } from '../../src/simulator/server.ts';
+
+/** An order of the simulator's journal, named as we name it: telebirr knows `pat_01…` as `pat01…`. */
+export type TestOrder = JournalOrder & { attemptId: string };
+
+export type TestJournal = Omit<Journal, 'orders'> & { orders: TestOrder[] };
+
+export type TestSimulator = {
+  url: string;
+  /** Moves the simulator's clock, and waits for the callbacks that became due by it. */
+  advance: (byMs: number) => Promise<void>;
+  fault: (fault: Fault) => Promise<void>;
+  clearFaults: () => Promise<void>;
+  journal: () => Promise<TestJournal>;
+  /** The simulator's truth about this attempt. */
+  orderOf: (attemptId: string) => Promise<TestOrder | undefined>;
+  /** How often the merchant's side called, as "TELEBIRR query". */
+  requests: (what: string) => Promise<number>;
+  /** Forgets orders, faults, counts and what its clock was moved by. */
+  reset: () => Promise<void>;
+  close: () => Promise<void>;
+};
+
+/** A simulator of this test's own, on a free port. */
+export async function startTestSimulator(options: Partial<SimulatorOptions> = {}): Promise<TestSimulator> {
+  const { url, close } = await startSimulator({ port: 0, host: '127.0.0.1', ...options });
+  return { ...controlSimulator(url), close };
+}
+
+/** The admin calls of a simulator that runs anywhere. */
+export function controlSimulator(url: string): Omit<TestSimulator, 'close'> {
+  async function ask(method: string, path: string, body?: object): Promise<unknown> {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      ...(body ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) } : {}),
+    });
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
+    return response.json();
+  }
+
+  async function journal(): Promise<TestJournal> {
+    const { orders, ...rest } = (await ask('GET', '/admin/journal')) as Journal;
+    const named = orders.map((order) => ({ ...order, attemptId: fromPlainOrderId(order.orderId) ?? order.orderId }));
+    return { ...rest, orders: named };
+  }
+
+  return {
+    url,
+    journal,
+    advance: async (byMs) => void (await ask('POST', '/admin/clock', { advanceMs: byMs })),
+    fault: async (fault) => void (await ask('POST', '/admin/faults', fault)),
+    clearFaults: async () => void (await ask('DELETE', '/admin/faults')),
+    orderOf: async (attemptId) => (await journal()).orders.find((order) => order.attemptId === attemptId),
+    requests: async (what) => (await journal()).requests[what] ?? 0,
+    reset: async () => void (await ask('POST', '/admin/reset')),
+  };
+}
