@@ -7,6 +7,8 @@ export type { Knex };
 // bigint columns are santim and counters: exact, as BigInt. Cast to ::int in SQL where a number is wanted.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
 
+const columnNames = knexSnakeCaseMappers();
+
 export type DatabaseOptions = { url: string; poolMax: number; applicationName: string };
 
 /**
@@ -32,21 +34,21 @@ export function openDatabase(options: DatabaseOptions): Knex {
       createTimeoutMillis: 1_500,
       propagateCreateError: true,
     },
-    ...knexSnakeCaseMappers(),
+    ...columnNames,
   });
 }
 
 /** A transaction or the pool: what read queries take. */
 export type Queryable = Knex | Knex.Transaction;
 
-/** Rows of a raw query, typed by the caller who wrote the SQL. */
+/** Rows of a raw query, typed by the caller who wrote the SQL. Knex maps the column names of its own queries only. */
 export async function rows<Row>(
   db: Queryable,
   sql: string,
   bindings: Record<string, unknown> | readonly unknown[] = [],
 ): Promise<Row[]> {
   const result = (await db.raw(sql, bindings as Knex.RawBinding[])) as { rows: Row[] };
-  return result.rows;
+  return columnNames.postProcessResponse(result.rows) as Row[];
 }
 
 const UNAVAILABLE = /^(08|57P0[1-3]|53)|ECONNREFUSED|ECONNRESET|ENOENT|ETIMEDOUT|EPIPE/;
