@@ -1,0 +1,44 @@
+/** Headers as they came, names in lower case. */
+export type RawHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+const HEADERS_MAX = 64;
+const HEADER_NAME_CHARACTERS_MAX = 128;
+const HEADER_VALUE_CHARACTERS_MAX = 512;
+/** Above this share of unreadable characters an answer is not text. */
+const UNREADABLE_SHARE_MAX = 0.1;
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** A receiver's headers for the log: at most 64, each cut to 512 characters, without control characters. */
+export function keptHeaders(headers: RawHeaders): Record<string, string> {
+  const kept: Record<string, string> = {};
+  let count = 0;
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined || name === '__proto__') continue;
+    if (++count > HEADERS_MAX) break;
+    const text = typeof value === 'string' ? value : value.join(', ');
+    kept[clean(name.slice(0, HEADER_NAME_CHARACTERS_MAX))] = clean(text.slice(0, HEADER_VALUE_CHARACTERS_MAX));
+  }
+  return kept;
+}
+
+/** The beginning of an answer as text that PostgreSQL takes; of what is compressed or binary, only its size. */
+export function excerptOf(chunks: readonly Buffer[], headers: RawHeaders): string {
+  const [first] = chunks;
+  if (first === undefined) return '';
+  const bytes = chunks.length === 1 ? first : Buffer.concat(chunks);
+  const encoding = String(headers['content-encoding'] ?? 'identity');
+  if (encoding !== 'identity') return clean(`(${bytes.length} bytes in ${encoding.slice(0, 40)}, not decoded)`);
+  // As a stream, so that a character cut in two at the end is left out rather than replaced.
+  const text = decoder.decode(bytes, { stream: true });
+  decoder.decode();
+  const unreadable = text.match(/[\0\uFFFD]/g)?.length ?? 0;
+  if (unreadable > text.length * UNREADABLE_SHARE_MAX) return `(${bytes.length} bytes that are no text)`;
+  return clean(text);
+}
+
+/** Without halves of characters, and without control characters but tab and line breaks. */
+function clean(text: string): string {
+  return text.replace(/\p{Cs}|[^\P{Cc}\t\n\r]/gu, '');
+}

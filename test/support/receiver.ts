@@ -1,0 +1,182 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+
+import { RECEIVER_CERTIFICATE, RECEIVER_KEY } from './receiver-certificate.ts';
+
+/** What a receiver does with a request, from well-behaved to hostile. */
+export type Behaviour =
+  | { kind: 'answer'; status: number; body?: string | Buffer; headers?: Record<string, string>; afterMs?: number }
+  /** Takes the request and says nothing. */
+  | { kind: 'hang' }
+  /** Answers 200 at once, then one byte of the body every so often, for ever. */
+  | { kind: 'drip'; everyMs: number }
+  /** Sends the status line at once, then one byte of a header every so often, for ever. */
+  | { kind: 'drip-headers'; everyMs: number }
+  /** Answers 200 with a body of this size. */
+  | { kind: 'huge'; bytes: number }
+  /** Resets the connection in place of an answer; `reused`: only from its second request on, the first gets a 200. */
+  | { kind: 'reset'; reused?: boolean }
+  | { kind: 'redirect'; location: string }
+  /** Answers 200 with a few kB of gzip that unpack to 64 MB. */
+  | { kind: 'gzip-bomb' }
+  /** Sends these bytes in place of HTTP. */
+  | { kind: 'garbage'; bytes: string };
+
+export type ReceivedRequest = {
+  at: Date;
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  /** Which connection it came over, from 1. */
+  connection: number;
+};
+
+export type Receiver = {
+  /** Its webhook URL, on 127.0.0.1. */
+  url: string;
+  port: number;
+  /** All requests, in the order in which they came. */
+  requests: ReceivedRequest[];
+  /** How it answers from now on; a function decides by the request. */
+  behave: (behaviour: Behaviour | ((request: ReceivedRequest) => Behaviour)) => void;
+  /** Waits until this many requests are there, at most 10 s. */
+  received: (count: number) => Promise<ReceivedRequest[]>;
+  /** Connections open now. */
+  openConnections: () => number;
+  /** Bytes written to all connections, answers' headers included. */
+  bytesWritten: () => number;
+  close: () => Promise<void>;
+};
+
+/** A real server that records all that it gets and answers 200 until told otherwise. */
+export async function startReceiver(options: { tls?: boolean } = {}): Promise<Receiver> {
+  const requests: ReceivedRequest[] = [];
+  const sockets = new Map<Socket, number>();
+  const closedBytes = { written: 0 };
+  let opened = 0;
+  let behaviour: (request: ReceivedRequest) => Behaviour = () => ({ kind: 'answer', status: 200 });
+  let wake: () => void = () => {};
+
+  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const request: ReceivedRequest = {
+      at: new Date(),
+      method: incoming.method ?? '',
+      path: incoming.url ?? '',
+      headers: incoming.headers,
+      body: Buffer.concat(chunks),
+      connection: sockets.get(incoming.socket) ?? 0,
+    };
+    requests.push(request);
+    wake();
+    const isReused = requests.filter((other) => other.connection === request.connection).length > 1;
+    await answer(response, behaviour(request), isReused);
+  };
+  const listener = (incoming: IncomingMessage, response: ServerResponse): void => {
+    // A sender that goes away in the middle is part of what is tested.
+    handle(incoming, response).catch(() => response.destroy());
+  };
+  const server = options.tls
+    ? createTlsServer({ key: RECEIVER_KEY, cert: RECEIVER_CERTIFICATE }, listener)
+    : createServer(listener);
+  server.keepAliveTimeout = 30_000;
+  server.on(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    sockets.set(socket, ++opened);
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      sockets.delete(socket);
+      closedBytes.written += socket.bytesWritten;
+    });
+  });
+  server.on('tlsClientError', () => {});
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    url: `${options.tls ? 'https' : 'http'}://127.0.0.1:${port}/webhooks`,
+    port,
+    requests,
+    behave: (next) => void (behaviour = typeof next === 'function' ? next : () => next),
+    received: async (count) => {
+      const deadline = AbortSignal.timeout(10_000);
+      while (requests.length < count) {
+        deadline.throwIfAborted();
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          deadline.addEventListener('abort', () => resolve(), { once: true });
+        });
+      }
+      return requests;
+    },
+    openConnections: () => sockets.size,
+    bytesWritten: () => [...sockets.keys()].reduce((sum, socket) => sum + socket.bytesWritten, closedBytes.written),
+    close: async () => {
+      server.close();
+      for (const socket of sockets.keys()) socket.destroy();
+      if (server.listening) await once(server, 'close');
+    },
+  };
+}
+
+async function answer(response: ServerResponse, behaviour: Behaviour, isReused: boolean): Promise<void> {
+  switch (behaviour.kind) {
+    case 'answer':
+      if (behaviour.afterMs !== undefined) await pause(behaviour.afterMs);
+      response.writeHead(behaviour.status, behaviour.headers).end(behaviour.body);
+      return;
+    case 'hang':
+      return;
+    case 'drip':
+      response.writeHead(200).write('.');
+      await drip(response, behaviour.everyMs, () => response.write('.'));
+      return;
+    case 'drip-headers':
+      response.socket?.write('HTTP/1.1 200 OK\r\nx-slow: ');
+      await drip(response, behaviour.everyMs, () => response.socket?.write('.'));
+      return;
+    case 'huge':
+      response.writeHead(200, { 'content-length': behaviour.bytes });
+      await writeMany(response, behaviour.bytes);
+      return;
+    case 'reset':
+      if (behaviour.reused && !isReused) response.writeHead(200).end();
+      else response.socket?.resetAndDestroy();
+      return;
+    case 'redirect':
+      response.writeHead(302, { location: behaviour.location }).end();
+      return;
+    case 'gzip-bomb':
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(64 * 1024 * 1024)));
+      return;
+    case 'garbage':
+      response.socket?.end(behaviour.bytes);
+      return;
+  }
+}
+
+async function drip(response: ServerResponse, everyMs: number, write: () => unknown): Promise<void> {
+  while (!response.destroyed && !response.socket?.destroyed) {
+    await pause(everyMs);
+    write();
+  }
+}
+
+async function writeMany(response: ServerResponse, bytes: number): Promise<void> {
+  const chunk = Buffer.alloc(65_536, 'x');
+  for (let left = bytes; left > 0 && !response.destroyed; left -= chunk.length) {
+    if (!response.write(chunk.subarray(0, left)))
+      await Promise.race([once(response, 'drain'), once(response, 'close')]);
+  }
+  response.end();
+}
+
+/** Does not keep a test's process alive. */
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms).unref());
+}

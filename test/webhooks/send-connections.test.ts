@@ -1,0 +1,236 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import net, { type AddressInfo } from 'node:net';
+
+import { cleanUp, failed, later, receiver, sender, until } from '../support/sending.ts';
+import { RECEIVER_CERTIFICATE } from '../support/receiver-certificate.ts';
+
+afterEach(cleanUp);
+
+describe('a connection that fails', () => {
+  test('by a reset is told as such', async () => {
+    const shop = await receiver();
+    shop.behave({ kind: 'reset' });
+    expect(await sender().post(shop.url)).toMatchObject(failed('reset', /closed before a status line came/));
+    expect(shop.requests).toHaveLength(1);
+  });
+
+  test('by a reset of a kept connection is tried once more on a fresh one', async () => {
+    const shop = await receiver();
+    shop.behave({ kind: 'reset', reused: true });
+    const { post } = sender();
+    expect((await post(shop.url)).ok).toBe(true);
+    const second = await post(shop.url);
+    expect(second.ok).toBe(true);
+    expect(second.timings.connectMs).not.toBeNull();
+    expect(shop.requests.map((request) => request.connection)).toEqual([1, 1, 2]);
+  });
+
+  test('by a reset of the fresh one too is a failure, after one more try only', async () => {
+    const shop = await receiver();
+    const { post } = sender();
+    await post(shop.url);
+    shop.behave({ kind: 'reset' });
+    expect(await post(shop.url)).toMatchObject(failed('reset', /closed before a status line came/));
+    expect(shop.requests).toHaveLength(3);
+  });
+
+  test('by the clock on a kept connection is not tried again', async () => {
+    const shop = await receiver();
+    const { post } = sender({ timeoutMs: 400 });
+    await post(shop.url);
+    shop.behave({ kind: 'hang' });
+    const result = await post(shop.url);
+    expect(result).toMatchObject(failed('timeout', /no status line/));
+    expect(result.elapsedMs).toBeLessThan(800);
+    expect(shop.requests).toHaveLength(2);
+  });
+
+  test('shares its 3 s between both tries', async () => {
+    const shop = await receiver();
+    const { post } = sender({ timeoutMs: 500 });
+    await post(shop.url);
+    shop.behave((request) => (request.connection === 1 ? { kind: 'reset' } : { kind: 'hang' }));
+    const result = await post(shop.url);
+    expect(result).toMatchObject(failed('timeout', /no status line/));
+    expect(result.elapsedMs).toBeLessThan(900);
+  });
+
+  test.each(['\u0000\u0001 hello\r\n\r\n', 'SSH-2.0-OpenSSH_9.2\r\n', 'HTTP/1.1 999999 no\r\n\r\n'])(
+    'by an answer that is not HTTP, %j, is told as such',
+    async (bytes) => {
+      const shop = await receiver();
+      shop.behave({ kind: 'garbage', bytes });
+      expect(await sender().post(shop.url)).toMatchObject(failed('reset', /not valid HTTP/));
+    },
+  );
+
+  test('by an upgrade nobody asked for does no harm', async () => {
+    const shop = await receiver();
+    shop.behave({ kind: 'garbage', bytes: 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n' });
+    expect(await sender().post(shop.url)).toMatchObject(failed('reset', /closed before a status line/));
+  });
+
+  test('by endless headers is ended', async () => {
+    const shop = await receiver();
+    shop.behave({ kind: 'garbage', bytes: `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n` });
+    expect(await sender().post(shop.url)).toMatchObject(failed('reset', /more than 32 KiB of headers/));
+  });
+
+  test('because nobody listens is told as such', async () => {
+    const shop = await receiver();
+    await shop.close();
+    expect(await sender().post(shop.url)).toMatchObject(failed('connect', /No connection .* \(ECONNREFUSED\)/));
+  });
+
+  test('because a certificate is not trusted, or TLS is not spoken, is told as such', async () => {
+    const [secure, plain] = [await receiver({ tls: true }), await receiver()];
+    const { post } = sender();
+    expect(await post(secure.url)).toMatchObject(failed('tls', /the certificate is self-signed/));
+    expect(await post(plain.url.replace('http:', 'https:'))).toMatchObject(
+      failed('tls', /the port does not speak TLS/),
+    );
+    expect(secure.requests).toEqual([]);
+  });
+
+  test('because the certificate is for another name is told as such', async () => {
+    const shop = await receiver({ tls: true });
+    const { post } = sender({
+      ports: [shop.port],
+      trustedCa: RECEIVER_CERTIFICATE,
+      resolve: async () => ['127.0.0.1'],
+    });
+    expect(await post(`https://other.test:${shop.port}/`)).toMatchObject(failed('tls', /for another host name/));
+  });
+});
+
+describe('names', () => {
+  test('keep their Host and SNI while exactly the vetted address is connected to', async () => {
+    const shop = await receiver({ tls: true });
+    const asked: string[] = [];
+    const resolve = async (host: string) => {
+      asked.push(host);
+      return ['127.0.0.1'];
+    };
+    const { post } = sender({ ports: [shop.port], trustedCa: RECEIVER_CERTIFICATE, resolve });
+    const result = await post(`https://receiver.test:${shop.port}/`);
+    expect(result).toMatchObject({ ok: true, timings: { dnsMs: expect.any(Number) } });
+    expect(shop.requests[0]?.headers.host).toBe(`receiver.test:${shop.port}`);
+    await post(`https://receiver.test:${shop.port}/`);
+    expect(asked).toEqual(['receiver.test']);
+  });
+
+  test('try their second address when the first does not answer', async () => {
+    const shop = await receiver({ tls: true });
+    const { post } = sender({
+      ports: [shop.port],
+      trustedCa: RECEIVER_CERTIFICATE,
+      resolve: async () => ['127.0.0.9', '127.0.0.1'],
+    });
+    expect((await post(`https://receiver.test:${shop.port}/`)).ok).toBe(true);
+  });
+
+  test('with one private address among public ones are refused, and nothing is sent', async () => {
+    const shop = await receiver({ tls: true });
+    for (const others of [['10.0.0.1'], ['::ffff:192.168.0.1'], ['169.254.169.254'], ['fd00::1']]) {
+      const { post } = sender({ ports: [shop.port], resolve: async () => ['127.0.0.1', ...others] });
+      const result = await post(`https://receiver.test:${shop.port}/`);
+      expect(result).toMatchObject(failed('blocked_target', /receiver.test does not resolve to public addresses only/));
+      expect(result.failure?.message).not.toContain(others[0]);
+    }
+    expect(shop.openConnections()).toBe(0);
+  });
+
+  test('that change between save and send are judged anew for each connection', async () => {
+    const shop = await receiver({ tls: true });
+    shop.behave({ kind: 'answer', status: 200, headers: { connection: 'close' } });
+    let addresses = ['127.0.0.1'];
+    const { post } = sender({
+      ports: [shop.port],
+      trustedCa: RECEIVER_CERTIFICATE,
+      resolve: async () => addresses,
+    });
+    const url = `https://receiver.test:${shop.port}/`;
+    expect((await post(url)).ok).toBe(true);
+    addresses = ['10.0.0.1'];
+    expect(await post(url)).toMatchObject(failed('blocked_target', /public addresses only/));
+  });
+
+  test('that do not exist, or have no address, are told as such', async () => {
+    const failing = async () => {
+      throw Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' });
+    };
+    expect(await sender({ resolve: failing }).post('https://gone.test/')).toMatchObject(
+      failed('dns', /gone.test .*\(ENOTFOUND\)/),
+    );
+    expect(await sender({ resolve: async () => [] }).post('https://empty.test/')).toMatchObject(
+      failed('dns', /\(ENODATA\)/),
+    );
+  });
+
+  test('localhost means loopback without asking anybody', async () => {
+    const shop = await receiver();
+    const resolve = () => Promise.reject(new Error('asked'));
+    expect((await sender({ resolve }).post(`http://localhost:${shop.port}/`)).ok).toBe(true);
+  });
+});
+
+test('an address that is not public is refused before anything is opened', async () => {
+  const shop = await receiver();
+  const result = await sender({ allowLoopback: false, ports: [shop.port] }).post(shop.url.replace('http:', 'https:'));
+  expect(result).toMatchObject(
+    failed('blocked_target', /^Nothing was sent: the URL must be reachable from the internet/),
+  );
+  expect(shop.openConnections()).toBe(0);
+});
+
+test('a header that cannot be sent is a defect, not an outcome', async () => {
+  const shop = await receiver();
+  const headers = { 'x-split': 'a\r\nx-forged: b' };
+  await expect(sender().send({ url: shop.url, headers, body: Buffer.from('{}') })).rejects.toThrow('invalid x-split');
+  expect(shop.requests).toEqual([]);
+});
+
+test('idle connections are few, and none is left after closing', async () => {
+  const shop = await receiver();
+  shop.behave({ kind: 'answer', status: 200, afterMs: 50 });
+  const { post, close } = sender({ idleConnectionsMax: 3 });
+  await Promise.all(Array.from({ length: 10 }, () => post(shop.url)));
+  await until(() => shop.openConnections() === 3);
+  const last = post(shop.url);
+  await close();
+  expect((await last).ok).toBe(true);
+  await until(() => shop.openConnections() === 0);
+});
+
+test('a proxy is asked for the vetted address, not for the name', async () => {
+  const shop = await receiver({ tls: true });
+  const asked: string[] = [];
+  const proxy = createServer();
+  proxy.on('connect', (request, client) => {
+    asked.push(request.url ?? '', request.headers['proxy-authorization'] ?? '');
+    const upstream = net.connect(shop.port, '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n');
+      client.pipe(upstream).pipe(client);
+    });
+    client.on('error', () => {});
+    upstream.on('error', () => {});
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  later(async () => void proxy.close());
+  const { port } = proxy.address() as AddressInfo;
+  const { post } = sender({
+    trustedCa: RECEIVER_CERTIFICATE,
+    resolve: async () => ['93.184.216.34'],
+    proxyUrl: `http://user:word@127.0.0.1:${port}`,
+  });
+  expect(await post('https://receiver.test/')).toMatchObject({ ok: true });
+  expect(asked).toEqual(['93.184.216.34:443', `Basic ${Buffer.from('user:word').toString('base64')}`]);
+});
+
+test('a proxy that refuses is a connection that failed', async () => {
+  const proxy = await receiver();
+  const { post } = sender({ resolve: async () => ['93.184.216.34'], proxyUrl: `http://127.0.0.1:${proxy.port}` });
+  expect(await post('https://receiver.test/')).toMatchObject(failed('connect', /No connection to receiver.test/));
+});

@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+import net, { type AddressInfo } from 'node:net';
+
+import { cleanUp, failed, later, receiver, sender, until } from '../support/sending.ts';
+import { RECEIVER_CERTIFICATE } from '../support/receiver-certificate.ts';
+
+afterEach(cleanUp);
+
+describe('a delivery', () => {
+  test('arrives with exactly the bytes and headers it was given', async () => {
+    const shop = await receiver();
+    const result = await sender().post(`${shop.url}?shop=1`, '{"name":"ሰላም"}');
+    expect(result).toMatchObject({ ok: true, httpStatus: 200, failure: null });
+    const [request] = shop.requests;
+    expect(request).toMatchObject({ method: 'POST', path: '/webhooks?shop=1' });
+    expect(request?.body.toString()).toBe('{"name":"ሰላም"}');
+    expect(request?.headers).toMatchObject({
+      host: `127.0.0.1:${shop.port}`,
+      'content-type': 'application/json',
+      'x-service-event-id': 'evt_1',
+      'content-length': '20',
+    });
+    expect(request?.headers).not.toHaveProperty('accept-encoding');
+  });
+
+  test('over TLS tells what connecting took, and nothing of the kind when the connection was kept', async () => {
+    const shop = await receiver({ tls: true });
+    const { post } = sender({ trustedCa: RECEIVER_CERTIFICATE });
+    const first = await post(shop.url);
+    const second = await post(shop.url);
+    expect(first.timings).toEqual({
+      dnsMs: null,
+      connectMs: expect.any(Number),
+      tlsMs: expect.any(Number),
+      firstByteMs: expect.any(Number),
+    });
+    expect(second.timings).toEqual({ dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: expect.any(Number) });
+    expect(shop.requests.map((request) => request.connection)).toEqual([1, 1]);
+  });
+
+  test('many at once to one host do not wait for one another', async () => {
+    const shop = await receiver();
+    shop.behave({ kind: 'answer', status: 204, afterMs: 200 });
+    const { post } = sender();
+    const results = await Promise.all(Array.from({ length: 100 }, () => post(shop.url)));
+    expect(results.every((result) => result.ok)).toBe(true);
+    expect(Math.max(...results.map((result) => result.elapsedMs))).toBeLessThan(1_500);
+  });
+
+  test('a hanging receiver holds up no other request to the same host', async () => {
+    const shop = await receiver();
+    shop.behave((request) => (request.path === '/hang' ? { kind: 'hang' } : { kind: 'answer', status: 200 }));
+    const { post } = sender({ timeoutMs: 1_500 });
+    const hanging = Promise.all(Array.from({ length: 300 }, () => post(shop.url.replace('/webhooks', '/hang'))));
+    await shop.received(300);
+    const good = await post(shop.url);
+    expect(good.ok).toBe(true);
+    expect(good.elapsedMs).toBeLessThan(700);
+    expect((await hanging).every((result) => result.failure?.code === 'timeout')).toBe(true);
+  });
+});
+
+describe('the verdict is the status line', () => {
+  test.each([200, 201, 204, 299])('%d is a success', async (status) => {
+    const shop = await receiver();
+    shop.behave({ kind: 'answer', status });
+    expect(await sender().post(shop.url)).toMatchObject({ ok: true, httpStatus: status, failure: null });
+  });
+
+  test.each([300, 304, 400, 404, 410, 429, 500, 503])('%d is a failure', async (status) => {
+    const shop = await receiver();
+    shop.behave({ kind: 'answer', status });
+    const result = await sender().post(shop.url);
+    expect(result).toMatchObject(failed('http_status', new RegExp(`answered ${status}`)));
+    expect(result.httpStatus).toBe(status);
+  });
+
+  test('a redirect is a failure and is not followed', async () => {
+    const [shop, elsewhere] = [await receiver(), await receiver()];
+    shop.behave({ kind: 'redirect', location: elsewhere.url });
+    const result = await sender().post(shop.url);
+    expect(result).toMatchObject(failed('http_status', /answered 302; redirects are not followed/));
+    expect(result.responseHeaders['location']).toBe(elsewhere.url);
+    expect(elsewhere.requests).toEqual([]);
+  });
+});
+
+describe('the clock', () => {
+  test('ends a receiver that hangs before the status after 3 s', async () => {
+    const shop = await receiver();
+    shop.behave({ kind: 'hang' });
+    const result = await sender().post(shop.url);
+    expect(result).toMatchObject(
+      failed('timeout', /^No answer within 3 s: the request was sent, but no status line came\.$/),
+    );
+    expect(result.elapsedMs).toBeGreaterThanOrEqual(2_990);
+    expect(result.elapsedMs).toBeLessThan(3_400);
+    expect(result.durationMs).toBeGreaterThanOrEqual(2_990);
+  });
+
+  test('lets a status of the last moment count', async () => {
+    const shop = await receiver();
+    shop.behave({ kind: 'answer', status: 200, afterMs: 2_700 });
+    expect(await sender().post(shop.url)).toMatchObject({ ok: true });
+  });
+
+  test('lets a status count that arrived while the process was busy', async () => {
+    const shop = await receiver();
+    const { post } = sender({ timeoutMs: 300 });
+    await post(shop.url);
+    const sending = post(shop.url);
+    await shop.received(2);
+    const busyUntil = performance.now() + 600;
+    while (performance.now() < busyUntil);
+    expect(await sending).toMatchObject({ ok: true });
+  });
+
+  test('ends a receiver that drips its headers', async () => {
+    const shop = await receiver();
+    shop.behave({ kind: 'drip-headers', everyMs: 50 });
+    const result = await sender({ timeoutMs: 600 }).post(shop.url);
+    expect(result).toMatchObject(failed('timeout', /no status line/));
+    expect(result.elapsedMs).toBeLessThan(1_000);
+  });
+
+  test('ends a TLS handshake that hangs', async () => {
+    const mute = net.createServer().listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    const sockets: net.Socket[] = [];
+    mute.on('connection', (socket) => sockets.push(socket.resume()));
+    later(async () => {
+      for (const socket of sockets) socket.destroy();
+      mute.close();
+    });
+    const { port } = mute.address() as AddressInfo;
+    const result = await sender({ timeoutMs: 500 }).post(`https://127.0.0.1:${port}/`);
+    expect(result).toMatchObject(failed('timeout', /the TLS handshake was not finished/));
+    expect(result.elapsedMs).toBeLessThan(900);
+    await until(() => sockets.every((socket) => socket.closed));
+  });
+
+  test('ends a name that does not resolve in time', async () => {
+    const result = await sender({ timeoutMs: 300, resolve: () => new Promise(() => {}) }).post('https://slow.test/');
+    expect(result).toMatchObject(failed('timeout', /the host name was still being resolved/));
+    expect(result.elapsedMs).toBeLessThan(700);
+  });
+});
+
+describe('the body of an answer', () => {
+  test('of one byte a second costs 1 s and does not change the verdict', async () => {
+    const shop = await receiver();
+    shop.behave({ kind: 'drip', everyMs: 1_000 });
+    const result = await sender().post(shop.url);
+    expect(result).toMatchObject({ ok: true, httpStatus: 200 });
+    expect(result.elapsedMs).toBeGreaterThanOrEqual(990);
+    expect(result.elapsedMs).toBeLessThan(1_500);
+    expect(result.durationMs).toBeLessThan(500);
+  });
+
+  test('of 100 MB is read up to 16 KiB', async () => {
+    const shop = await receiver();
+    shop.behave({ kind: 'huge', bytes: 100 * 1024 * 1024 });
+    const result = await sender().post(shop.url);
+    expect(result.ok).toBe(true);
+    expect(result.responseExcerpt).toBe('x'.repeat(16_384));
+    expect(result.elapsedMs).toBeLessThan(1_000);
+    expect(shop.bytesWritten()).toBeLessThan(20 * 1024 * 1024);
+  });
+
+  test('that is compressed is not unpacked', async () => {
+    const shop = await receiver();
+    shop.behave({ kind: 'gzip-bomb' });
+    const result = await sender().post(shop.url);
+    expect(result.ok).toBe(true);
+    expect(result.responseExcerpt).toMatch(/^\(\d+ bytes in gzip, not decoded\)$/);
+  });
+
+  test('is kept as text that PostgreSQL takes', async () => {
+    const shop = await receiver();
+    const { post } = sender();
+    shop.behave({ kind: 'answer', status: 200, body: 'ሰላም\0\u001b[31m\r\n\tok' });
+    expect((await post(shop.url)).responseExcerpt).toBe('ሰላም[31m\r\n\tok');
+    shop.behave({ kind: 'answer', status: 200, body: `${'a'.repeat(16_383)}ሰላም` });
+    expect((await post(shop.url)).responseExcerpt).toBe('a'.repeat(16_383));
+    shop.behave({ kind: 'answer', status: 200, body: Buffer.from([0xff, 0xfe, 0, 1, 0x80, 0x81]) });
+    expect((await post(shop.url)).responseExcerpt).toBe('(6 bytes that are no text)');
+    shop.behave({ kind: 'answer', status: 200, body: 'after all that' });
+    expect((await post(shop.url)).responseExcerpt).toBe('after all that');
+  });
+
+  test('comes with at most 64 headers, each cut to 512 characters', async () => {
+    const shop = await receiver();
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`x-${index}`, 'v'.repeat(100)]));
+    shop.behave({ kind: 'answer', status: 200, headers: { 'x-long': 'w'.repeat(2_000), ...many } });
+    const { responseHeaders } = await sender().post(shop.url);
+    expect(Object.keys(responseHeaders)).toHaveLength(64);
+    expect(responseHeaders['x-long']).toBe('w'.repeat(512));
+  });
+});
