@@ -48,6 +48,8 @@ CREATE TABLE webhook_delivery (
   rungs_used        smallint NOT NULL DEFAULT 0,   -- automatic attempts that failed: 0 … 6
   resend_from       text CHECK (resend_from IN ('FAILED', 'SKIPPED', 'DELIVERED')), -- a manual attempt was asked; where a failure goes back to
   resend_job_id     text,
+  sending_attempt_id text,                         -- the claim: this attempt is being sent …
+  sending_since     timestamptz,                   -- … since, in real time: an old claim's process died
   next_attempt_at   timestamptz,
   last_attempt_at   timestamptz,
   last_http_status  smallint,
@@ -74,7 +76,6 @@ CREATE TABLE webhook_attempt (
   url              text NOT NULL,
   secret_hint      text NOT NULL,
   started_at       timestamptz NOT NULL,           -- business time: the workflow's clock
-  claimed_at       timestamptz NOT NULL DEFAULT clock_timestamp(), -- real time: tells a crash from an attempt being sent
   ended_at         timestamptz,                    -- null = being sent, or its process died
   duration_ms      integer,
   timings          jsonb,                          -- { dnsMs, connectMs, tlsMs, firstByteMs }
@@ -85,7 +86,6 @@ CREATE TABLE webhook_attempt (
   created_at       timestamptz NOT NULL DEFAULT now(),
   UNIQUE (delivery_id, sequence)
 );
-CREATE UNIQUE INDEX webhook_attempt_being_sent ON webhook_attempt (delivery_id) WHERE ended_at IS NULL;
 
 CREATE TABLE webhook_dead_letter (
   id           text PRIMARY KEY,                   -- whl_…
@@ -106,10 +106,12 @@ CREATE TABLE webhook_resend_job (
   environment  text NOT NULL CHECK (environment IN ('sandbox', 'live')),
   status       text NOT NULL CHECK (status IN ('RUNNING', 'DONE', 'CANCELLED')),
   matched      integer NOT NULL,
+  next_batch_at timestamptz NOT NULL DEFAULT now(), -- the pace, whatever the number of workers
   created_at   timestamptz NOT NULL DEFAULT now(),
-  ended_at     timestamptz
+  ended_at     timestamptz                         -- all that was handed out has ended
 );
-CREATE INDEX webhook_resend_job_running ON webhook_resend_job (id) WHERE status = 'RUNNING';
+CREATE INDEX webhook_resend_job_open ON webhook_resend_job (next_batch_at) WHERE ended_at IS NULL;
+CREATE INDEX webhook_resend_job_merchant ON webhook_resend_job (merchant_id, environment) WHERE status = 'RUNNING';
 
 -- The deliveries a job will resend, handed out at its pace.
 CREATE TABLE webhook_resend_item (

@@ -1,0 +1,29 @@
+import { Model } from 'objection';
+
+import type { Environment } from '../http/route.ts';
+
+/** A row of webhook_subscription. `secret`, `previousSecret` and `headers` are encrypted with the row's id (webhooks.md 3). */
+export class SubscriptionRow extends Model {
+  static override tableName = 'webhook_subscription';
+
+  declare id: string;
+  declare merchantId: string;
+  declare environment: Environment;
+  declare url: string;
+  declare eventTypes: string[];
+  declare active: boolean;
+  declare description: string;
+  declare signatureEncoding: 'base64' | 'hex';
+  declare headers: Buffer | null;
+  declare headerNames: string[];
+  declare secret: Buffer;
+  declare secretHint: string;
+  declare previousSecret: Buffer | null;
+  declare previousSecretHint: string | null;
+  declare previousSecretExpiresAt: Date | null;
+  declare verifiedAt: Date | null;
+  declare failuresInARow: number;
+  declare slowUntil: Date | null;
+  declare deletedAt: Date | null;
+  declare createdAt: Date;
+}

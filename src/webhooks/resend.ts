@@ -1,0 +1,154 @@
+import type { Environment } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import { rows, type Knex } from '../lib/db.ts';
+import { AppError, notFound } from '../lib/errors.ts';
+import type { Change } from '../lib/outbox.ts';
+import { SENDING_LEASE_MS } from './claim.ts';
+import { resendStep, type DeliveryStatus, type ResendFacts, type ResendStep } from './states.ts';
+import { deliveryWorkflow } from './workflow-input.ts';
+
+/** Which deliveries: these, or an event's: to one subscription, or all its FAILED and SKIPPED ones. */
+export type ResendTarget = { deliveryIds: string[] } | { eventId: string; subscriptionId?: string | undefined };
+
+export type ResendRequest = ResendTarget & {
+  /** Whose they must be; without it the caller already knows (the delivery's own workflow). */
+  owner?: { merchantId: string; environment: Environment };
+  /** Sends again what was delivered, too. */
+  force?: boolean | undefined;
+  /** The bulk resend it belongs to. */
+  jobId?: string;
+  /** false when the asker is the delivery's workflow itself, which needs no signal. */
+  tell?: boolean;
+};
+
+export type ResendDeps = { clock: Clock };
+
+type LockedDelivery = ResendFacts & {
+  id: string;
+  eventId: string;
+  eventType: string;
+  subscriptionId: string;
+  merchantId: string;
+  environment: Environment;
+  rungsUsed: number;
+};
+
+/** What a resend came to: the deliveries it asked for, and why not the others. */
+export type ResendResult = {
+  asked: string[];
+  refused: { deliveryId: string; status: DeliveryStatus; because: string }[];
+};
+
+/**
+ * Asks for deliveries to be sent again, by the rules of webhooks.md 5: one POST at once off the ladder, or the ladder's
+ * next rung brought forward; same event id and bytes. Each one's workflow is told through the outbox.
+ * Throws NOT_FOUND, and INVALID_STATE when none of them may be sent again now.
+ * @returns the ids of the deliveries it asked for.
+ */
+export async function requestResend(deps: ResendDeps, change: Change, request: ResendRequest): Promise<string[]> {
+  const { asked, refused } = await resendEligible(deps, change, request);
+  if (asked.length === 0) throw nothingToResend(request, refused);
+  return asked;
+}
+
+/** The same for a batch in which some may not be eligible: throws for none of them. */
+export async function resendEligible(deps: ResendDeps, change: Change, request: ResendRequest): Promise<ResendResult> {
+  const found = await lockDeliveries(change.trx, request);
+  const wholeEvent = 'eventId' in request && request.subscriptionId === undefined;
+  const judged = found.map((delivery) => ({
+    delivery,
+    step: wholeEvent ? wholeEventStep(delivery, request) : resendStep(delivery, request.force === true),
+  }));
+  const eligible = judged.filter(({ step }) => step.do !== 'refuse').map(({ delivery }) => delivery);
+  if (eligible.length > 0) await askFor(deps, change, { request, deliveries: eligible });
+  return {
+    asked: eligible.map(({ id }) => id),
+    refused: judged.flatMap(({ delivery, step }) =>
+      step.do === 'refuse' ? { deliveryId: delivery.id, status: delivery.status, because: step.because } : [],
+    ),
+  };
+}
+
+/** A whole event takes what has failed or was skipped and leaves the ladders alone. */
+function wholeEventStep(delivery: LockedDelivery, request: ResendRequest): ResendStep {
+  const step = resendStep(delivery, request.force === true);
+  if (step.do !== 'hasten') return step;
+  return { do: 'refuse', because: 'it will be retried by itself: name its subscriptionId to retry it now' };
+}
+
+async function lockDeliveries(trx: Knex.Transaction, request: ResendRequest): Promise<LockedDelivery[]> {
+  const bindings = {
+    ids: 'deliveryIds' in request ? request.deliveryIds : null,
+    eventId: 'eventId' in request ? request.eventId : null,
+    subscriptionId: ('eventId' in request && request.subscriptionId) || null,
+    merchantId: request.owner?.merchantId ?? null,
+    environment: request.owner?.environment ?? null,
+  };
+  const found = await rows<LockedDelivery>(
+    trx,
+    `SELECT d.id, d.event_id, d.event AS event_type, d.subscription_id, d.merchant_id, d.environment, d.status,
+            d.rungs_used,
+            coalesce(d.sending_since > clock_timestamp() - interval '${SENDING_LEASE_MS} milliseconds', false) AS sending,
+            CASE WHEN s.deleted_at IS NOT NULL THEN 'deleted' WHEN s.active THEN 'active' ELSE 'inactive' END AS subscription
+     FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id
+     WHERE ${'deliveryIds' in request ? 'd.id = ANY(:ids)' : 'd.event_id = :eventId'}
+       ${bindings.subscriptionId === null ? '' : 'AND d.subscription_id = :subscriptionId'}
+       ${request.owner ? 'AND d.merchant_id = :merchantId AND d.environment = :environment' : ''}
+     ORDER BY d.id FOR UPDATE OF d`,
+    bindings,
+  );
+  if (found.length === 0) await refuseUnknown(trx, request);
+  return found;
+}
+
+/** Nothing was found: an event without deliveries is there all the same. */
+async function refuseUnknown(trx: Knex.Transaction, request: ResendRequest): Promise<void> {
+  if (!('eventId' in request)) return;
+  const { eventId, owner } = request;
+  const known = await trx('webhookEvent')
+    .where({ id: eventId, ...(owner && { merchantId: owner.merchantId, environment: owner.environment }) })
+    .first('id');
+  if (!known) throw notFound('event');
+  if (request.subscriptionId !== undefined) throw notFound('subscription among those this event went to');
+}
+
+type Asking = { request: ResendRequest; deliveries: LockedDelivery[] };
+
+async function askFor(deps: ResendDeps, change: Change, { request, deliveries }: Asking): Promise<void> {
+  await rows(
+    change.trx,
+    `UPDATE webhook_delivery
+     SET resend_from = CASE WHEN status = 'RETRYING' THEN NULL ELSE status END,
+         status = CASE WHEN status = 'RETRYING' THEN status ELSE 'PENDING' END,
+         resend_job_id = :jobId, next_attempt_at = :now
+     WHERE id = ANY(:ids)`,
+    { ids: deliveries.map(({ id }) => id), jobId: request.jobId ?? null, now: deps.clock() },
+  );
+  if (request.tell === false) return;
+  await change.tell(
+    deliveries.map((delivery) => ({
+      kind: 'signalWithStart',
+      signal: 'resend',
+      ...deliveryWorkflow({
+        ...delivery,
+        deliveryId: delivery.id,
+        attemptsMade: delivery.rungsUsed,
+        nextAttemptAt: null,
+        lane: 'slow',
+      }),
+    })),
+  );
+}
+
+function nothingToResend(request: ResendRequest, refused: ResendResult['refused']): AppError {
+  const [first] = refused;
+  if (!first) return new AppError('INVALID_STATE', 'There is nothing to resend: no subscription matched this event.');
+  if (refused.length === 1) {
+    return new AppError('INVALID_STATE', `The delivery is ${first.status} and cannot be resent: ${first.because}.`);
+  }
+  const details = refused.map((one) => ({ field: one.deliveryId, issue: `is ${one.status}: ${one.because}` }));
+  const what = 'eventId' in request ? 'of this event ' : '';
+  return new AppError('INVALID_STATE', `None of the ${refused.length} deliveries ${what}can be resent now.`, {
+    details,
+  });
+}

@@ -1,0 +1,115 @@
+import { createEgressGuard } from '../../src/lib/egress.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { Knex } from '../../src/lib/db.ts';
+import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/outbox.ts';
+import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/catalogue.ts';
+import { createClaim } from '../../src/webhooks/claim.ts';
+import type { Owner } from '../../src/webhooks/queries.ts';
+import { recordEvents } from '../../src/webhooks/record.ts';
+import type { WebhookDeps } from '../../src/webhooks/routes.ts';
+import { createSave } from '../../src/webhooks/save.ts';
+import { NewSubscription } from '../../src/webhooks/schema.ts';
+import type { DeliveryStatus } from '../../src/webhooks/states.ts';
+import { createSubscription, type WithSecret } from '../../src/webhooks/subscriptions.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+export type Outcome = { httpStatus: number; durationMs?: number } | { code: string };
+
+/** A database with the webhook operations around it, a clock of its own, and what the outbox was told. */
+export type World = {
+  db: Knex;
+  deps: WebhookDeps;
+  clock: { now: Date };
+  told: OutboxRow[];
+  runChange: RunChange;
+  newMerchant: () => Promise<Owner>;
+  subscribe: (owner: Owner, fields?: Partial<NewSubscription>) => Promise<WithSecret>;
+  record: (owner: Owner, event?: EventTypeName) => Promise<string>;
+  deliveryId: (eventId: string, subscriptionId?: string) => Promise<string>;
+  /** One attempt of a delivery with this outcome; `last` = no retry follows. */
+  attempt: (deliveryId: string, outcome: Outcome, last?: boolean) => Promise<DeliveryStatus>;
+  /** An event of which the only delivery ended FAILED. */
+  failedDelivery: (owner: Owner, event?: EventTypeName) => Promise<{ eventId: string; deliveryId: string }>;
+  drop: () => Promise<void>;
+};
+
+export async function createWorld(): Promise<World> {
+  const { db, drop } = await createTestDatabase();
+  const clock = { now: new Date('2025-06-15T12:00:00.000Z') };
+  const told: OutboxRow[] = [];
+  const runChange = createRunChange(db, (messages) => void told.push(...messages));
+  const guard = createEgressGuard({ ports: [443, 8443], allowLoopback: false, deny: [] });
+  const deps: WebhookDeps = {
+    db,
+    clock: () => clock.now,
+    keyRing: { currentId: 'test', keys: new Map([['test', Buffer.alloc(32, 7)]]) },
+    checkUrl: guard.checkUrl,
+  };
+  const claim = createClaim(db);
+  const save = createSave(db);
+
+  const world: World = {
+    db,
+    deps,
+    clock,
+    told,
+    runChange,
+    drop,
+    newMerchant: async () => {
+      const merchantId = newId('mrc');
+      await db('merchant').insert({ id: merchantId, name: 'Abyssinia Coffee' });
+      return { merchantId, environment: 'sandbox' };
+    },
+    subscribe: async (owner, fields = {}) => {
+      const defaults = { url: 'https://hooks.example.com/meskot', eventTypes: ['*'] };
+      const input = { ...NewSubscription.parse({ ...defaults, ...fields }), ...owner };
+      return runChange(async (change) => createSubscription(deps, change, input));
+    },
+    record: async (owner, event = 'payment.succeeded') => {
+      const data = { ...EVENT_TYPES[event].example, ...owner };
+      const resource = { resourceType: 'transaction', resourceId: newId('txn') };
+      const ids = await runChange(async (change) =>
+        recordEvents(change, [{ event, ...owner, ...resource, data, createdAt: clock.now }]),
+      );
+      return String(ids[0]);
+    },
+    deliveryId: async (eventId, subscriptionId) => {
+      const row = await db('webhookDelivery')
+        .where({ eventId, ...(subscriptionId && { subscriptionId }) })
+        .first('id');
+      return String(row.id);
+    },
+    attempt: async (deliveryId, outcome, last = false) => {
+      const claimed = await claim({ deliveryId, startedAt: clock.now, lane: 'workflow' });
+      if (!('attempt' in claimed)) throw new Error(`not claimed: ${JSON.stringify(claimed)}`);
+      const httpStatus = 'httpStatus' in outcome ? outcome.httpStatus : null;
+      const ok = httpStatus !== null && httpStatus >= 200 && httpStatus <= 299;
+      const code = 'code' in outcome ? outcome.code : 'http_status';
+      const nextAttemptAt = new Date(clock.now.getTime() + 60_000).toISOString();
+      const saved = await save({
+        attemptId: claimed.attempt.attemptId,
+        deliveryId,
+        subscriptionId: claimed.attempt.subscriptionId,
+        lane: 'workflow',
+        ok,
+        httpStatus,
+        failure: ok ? null : { code, message: `it was ${code}` },
+        startedAt: clock.now.toISOString(),
+        endedAt: clock.now.toISOString(),
+        durationMs: ('durationMs' in outcome && outcome.durationMs) || 12,
+        timings: { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 6 },
+        responseHeaders: { 'content-type': 'text/plain' },
+        responseExcerpt: 'hello',
+        nextAttemptAt: ok || last || claimed.attempt.manual ? null : nextAttemptAt,
+      });
+      return saved.status;
+    },
+    failedDelivery: async (owner, event) => {
+      const eventId = await world.record(owner, event);
+      const deliveryId = await world.deliveryId(eventId);
+      await world.attempt(deliveryId, { httpStatus: 500 }, true);
+      return { eventId, deliveryId };
+    },
+  };
+  return world;
+}
