@@ -73,8 +73,8 @@ CREATE TABLE payment_attempt (
 );
 CREATE INDEX payment_attempt_session ON payment_attempt (session_id, created_at);
 CREATE INDEX payment_attempt_transaction ON payment_attempt (transaction_id);
--- One try at a time.
-CREATE UNIQUE INDEX payment_attempt_in_flight ON payment_attempt (session_id) WHERE status IN ('CREATED', 'PENDING', 'HELD');
+-- One try at a time. A held one may stand beside it: late money of another amount on a try that had been declined.
+CREATE UNIQUE INDEX payment_attempt_in_flight ON payment_attempt (session_id) WHERE status IN ('CREATED', 'PENDING');
 CREATE INDEX payment_attempt_open ON payment_attempt (id) WHERE status IN ('CREATED', 'PENDING');
 
 CREATE TABLE transaction_timeline (

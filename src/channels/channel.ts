@@ -1,0 +1,37 @@
+import type { Channel } from '../providers/provider.ts';
+
+export type { Channel };
+
+/** Every channel, in the order it is listed, with the name the seed gives it in `transactionThrough`. */
+export const TRANSACTION_THROUGH = {
+  TELEBIRR: 'telebirr',
+  CBE_BIRR: 'cbebirr',
+  AWASH: 'awashbirr',
+  MPESA: 'mpesa',
+} as const satisfies Record<Channel, string>;
+
+export const CHANNELS = Object.keys(TRANSACTION_THROUGH) as [Channel, ...Channel[]];
+
+export type TransactionThrough = (typeof TRANSACTION_THROUGH)[Channel];
+
+export type PlatformState = 'AVAILABLE' | 'COMING_SOON' | 'MAINTENANCE';
+export type Approval = 'NONE' | 'REQUESTED' | 'APPROVED' | 'SUSPENDED';
+
+/** Why a channel cannot be used now; null when it can. The first that applies, from the platform down to the toggle. */
+export type Unusable = 'COMING_SOON' | 'MAINTENANCE' | 'NOT_CONFIGURED' | 'NOT_APPROVED' | 'DISABLED';
+
+export type ChannelFacts = {
+  platformState: PlatformState;
+  approval: Approval;
+  enabled: boolean;
+  /** Whether a provider is configured for it in this environment. */
+  configured: boolean;
+};
+
+/** usable = platform state × provider configuration × merchant's approval × merchant's toggle (money.md 2). */
+export function whyUnusable(facts: ChannelFacts): Unusable | null {
+  if (facts.platformState !== 'AVAILABLE') return facts.platformState;
+  if (!facts.configured) return 'NOT_CONFIGURED';
+  if (facts.approval !== 'APPROVED') return 'NOT_APPROVED';
+  return facts.enabled ? null : 'DISABLED';
+}

@@ -1,0 +1,60 @@
+import { rows, type Knex } from '../lib/db.ts';
+import { AppError, notFound } from '../lib/errors.ts';
+import type { Change } from '../lib/outbox.ts';
+import type { FindProvider } from '../providers/provider.ts';
+import type { Channel, Unusable } from './channel.ts';
+import { listChannels, type MerchantChannel, type Owner } from './queries.ts';
+
+/** Approves and switches on every channel that is available on the platform: what a new sandbox merchant starts with. */
+export async function grantChannels(trx: Knex.Transaction, owner: Owner): Promise<void> {
+  await rows(
+    trx,
+    `INSERT INTO merchant_channel (merchant_id, environment, channel, approval, enabled)
+     SELECT CAST(:merchantId AS text), CAST(:environment AS text), c.id, 'APPROVED', true
+     FROM channel c WHERE c.platform_state = 'AVAILABLE'
+     ON CONFLICT (merchant_id, environment, channel) DO UPDATE SET approval = 'APPROVED', enabled = true`,
+    owner,
+  );
+}
+
+/**
+ * The merchant's own toggle; new attempts only, what is in flight goes on. Throws CHANNEL_NOT_AVAILABLE when
+ * switching on what the platform does not offer (MPESA) or the merchant is not approved for.
+ */
+export async function switchChannel(
+  deps: { change: Change; findProvider: FindProvider },
+  input: Owner & { channel: Channel; enabled: boolean },
+): Promise<MerchantChannel> {
+  const { trx } = deps.change;
+  const owner = { merchantId: input.merchantId, environment: input.environment };
+  const find = async () =>
+    (await listChannels(trx, owner, deps.findProvider)).find((one) => one.channel === input.channel);
+  const before = await find();
+  if (!before) throw notFound('channel');
+  if (input.enabled && before.reason !== null && before.reason !== 'DISABLED') {
+    throw channelRefused(before.channel, before.reason);
+  }
+  await rows(
+    trx,
+    `UPDATE merchant_channel SET enabled = :enabled, updated_at = now()
+     WHERE merchant_id = :merchantId AND environment = :environment AND channel = :channel AND enabled <> :enabled`,
+    input,
+  );
+  return (await find()) ?? before;
+}
+
+const WHY: Record<Unusable, string> = {
+  COMING_SOON: 'is announced as coming soon and cannot be used yet',
+  MAINTENANCE: 'is under maintenance; try again later',
+  NOT_CONFIGURED: 'is not set up in this environment yet',
+  NOT_APPROVED: 'is not approved for this merchant; ask for approval first',
+  DISABLED: 'is switched off; switch it on with PATCH /api/checkout/channels/{channel}',
+};
+
+/** The refusal of a channel that cannot be used: CHANNEL_DISABLED for the merchant's own toggle, else CHANNEL_NOT_AVAILABLE. */
+export function channelRefused(channel: Channel, reason: Unusable): AppError {
+  const code = reason === 'DISABLED' ? 'CHANNEL_DISABLED' : 'CHANNEL_NOT_AVAILABLE';
+  return new AppError(code, `channel ${channel} ${WHY[reason]}`, {
+    details: [{ field: 'channel', issue: WHY[reason] }],
+  });
+}

@@ -1,0 +1,57 @@
+import { readRoute, writeRoute, type Route } from '../http/route.ts';
+import type { Knex } from '../lib/db.ts';
+import { toBirr } from '../lib/money.ts';
+import type { FindProvider } from '../providers/provider.ts';
+import { z } from 'zod';
+
+import { switchChannel } from './operations.ts';
+import { listChannels, type AmountLimits, type MerchantChannel } from './queries.ts';
+import { channelAnswer, channelParams, channelSwitch } from './schema.ts';
+
+/** GET the channels of the caller's merchant and environment; PATCH one to switch it on or off. */
+export function channelRoutes(deps: { db: Knex; findProvider: FindProvider }): Route[] {
+  return [
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/channels',
+      operationId: 'listChannels',
+      tag: 'Channels',
+      summary: 'Payment channels, whether they can be used, and their limits',
+      auth: { by: 'key', scope: 'channels:read' },
+      query: z.strictObject({}),
+      responses: { 200: z.array(channelAnswer) },
+      handle: async ({ caller }) => {
+        const channels = await listChannels(deps.db, caller, deps.findProvider);
+        return { message: 'Channels retrieved', data: channels.map(presentChannel) };
+      },
+    }),
+    writeRoute({
+      method: 'PATCH',
+      path: '/api/checkout/channels/:channel',
+      operationId: 'switchChannel',
+      tag: 'Channels',
+      summary: 'Switch a channel on or off for new payments',
+      auth: { by: 'key', scope: 'channels:write' },
+      params: channelParams,
+      body: channelSwitch,
+      responses: { 200: channelAnswer },
+      handle: async ({ caller, change, params, body }) => {
+        const { merchantId, environment } = caller;
+        const input = { merchantId, environment, channel: params.channel, enabled: body.enabled };
+        const channel = await switchChannel({ change, findProvider: deps.findProvider }, input);
+        return {
+          message: `Channel ${channel.channel} is ${channel.enabled ? 'on' : 'off'}`,
+          data: presentChannel(channel),
+        };
+      },
+    }),
+  ];
+}
+
+function presentChannel({ payIn, payOut, ...channel }: MerchantChannel) {
+  return { ...channel, limits: { currency: 'ETB', payIn: presentLimits(payIn), payOut: presentLimits(payOut) } };
+}
+
+function presentLimits(limits: AmountLimits) {
+  return { min: toBirr(limits.minSantim), max: toBirr(limits.maxSantim) };
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+
+import { CHANNELS, TRANSACTION_THROUGH } from './channel.ts';
+
+export const channelId = z.enum(CHANNELS).meta({ description: 'A payment channel', example: 'TELEBIRR' });
+export const transactionThrough = z.enum(Object.values(TRANSACTION_THROUGH));
+
+const limits = z.object({ min: z.number(), max: z.number() }).meta({ description: 'ETB per payment, both included' });
+
+export const channelAnswer = z
+  .object({
+    channel: channelId,
+    transactionThrough,
+    displayName: z.string(),
+    platformState: z.enum(['AVAILABLE', 'COMING_SOON', 'MAINTENANCE']),
+    approval: z.enum(['NONE', 'REQUESTED', 'APPROVED', 'SUSPENDED']),
+    enabled: z.boolean().meta({ description: "The merchant's own toggle" }),
+    usable: z.boolean(),
+    reason: z
+      .enum(['COMING_SOON', 'MAINTENANCE', 'NOT_CONFIGURED', 'NOT_APPROVED', 'DISABLED'])
+      .nullable()
+      .meta({ description: 'Why it cannot be used; null when it can' }),
+    limits: z.object({ currency: z.literal('ETB'), payIn: limits, payOut: limits }),
+  })
+  .meta({ id: 'Channel' });
+
+export const channelParams = z.strictObject({ channel: channelId });
+export const channelSwitch = z.strictObject({ enabled: z.boolean() });

@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Caller } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import { equalInConstantTime, sha256 } from '../lib/crypto.ts';
+import { rows, type Queryable } from '../lib/db.ts';
+
+const TOKEN_BYTES = 32;
+const TOKEN_CHARACTERS = 43;
+/** The page may still be read, and claims made, this long after the session's end. */
+const VALID_AFTER_END_MS = 60 * 60 * 1000;
+
+/** A new token of a session's page: shown once, only its hash is stored. */
+export function newClientToken(): { token: string; hash: Buffer } {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  return { token, hash: sha256(token) };
+}
+
+type TokenRow = { merchantId: string; environment: 'sandbox' | 'live'; clientTokenHash: Buffer; endedAt: Date | null };
+
+/** Tells whether a token is this session's and still valid (until 1 h after the session's end). Any text may come in. */
+export function authenticateClientToken(
+  db: Queryable,
+  clock: Clock,
+): (sessionId: string, token: string) => Promise<Caller | null> {
+  return async (sessionId, token) => {
+    if (token.length !== TOKEN_CHARACTERS || sessionId.includes('\0')) return null;
+    const [row] = await rows<TokenRow>(
+      db,
+      `SELECT merchant_id, environment, client_token_hash, ended_at FROM checkout_session WHERE id = :sessionId`,
+      { sessionId },
+    );
+    if (!row || !equalInConstantTime(sha256(token), row.clientTokenHash)) return null;
+    if (row.endedAt && row.endedAt.getTime() + VALID_AFTER_END_MS <= clock().getTime()) return null;
+    return { kind: 'client', merchantId: row.merchantId, environment: row.environment, sessionId };
+  };
+}

@@ -1,0 +1,163 @@
+import { channelRefused } from '../channels/operations.ts';
+import { listChannels, type MerchantChannel, type Owner } from '../channels/queries.ts';
+import type { Channel } from '../channels/channel.ts';
+import type { Clock } from '../lib/clock.ts';
+import { rows } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { toBirr, type Santim } from '../lib/money.ts';
+import type { Change } from '../lib/outbox.ts';
+import type { FindProvider } from '../providers/provider.ts';
+import { newClientToken } from './client-token.ts';
+import { qrPayload } from './qr.ts';
+import { refuseAmount } from './limits.ts';
+import { checkoutPageUrl } from './session.ts';
+
+export type CreateDeps = { findProvider: FindProvider; clock: Clock; baseUrl: string };
+
+export type NewSession = {
+  checkoutOrderNo: string;
+  amountSantim: Santim;
+  currency: 'ETB';
+  type: 'API' | 'QRCODE';
+  successUrl?: string | undefined;
+  errorUrl?: string | undefined;
+  cancelUrl?: string | undefined;
+  expiresInMinutes: number;
+  /** Those the customer may choose from; all usable ones unless said. */
+  channels?: Channel[] | undefined;
+  customerName?: string | undefined;
+  customerEmail?: string | undefined;
+  customerPhone?: string | undefined;
+  metadata?: Record<string, string> | undefined;
+  locale: 'en' | 'am';
+};
+
+/**
+ * A session with its transaction, in two statements. Throws DUPLICATE_REFERENCE with the existing sessionId,
+ * CHANNEL_NOT_AVAILABLE or CHANNEL_DISABLED, AMOUNT_BELOW_MINIMUM or AMOUNT_ABOVE_MAXIMUM, VALIDATION_ERROR.
+ */
+export async function createSession(deps: CreateDeps & { change: Change }, owner: Owner, wanted: NewSession) {
+  requireHttpsInLive(owner, wanted);
+  const channels = chooseChannels(await listChannels(deps.change.trx, owner, deps.findProvider), wanted.channels);
+  requireSomeChannelFits(channels, wanted.amountSantim);
+
+  const now = deps.clock();
+  const sessionId = newId('cs', now.getTime());
+  const transactionId = newId('txn', now.getTime());
+  const clientToken = newClientToken();
+  const expiresAt = new Date(now.getTime() + wanted.expiresInMinutes * 60_000);
+  const inserted = await insertSession(deps.change, {
+    ...wanted,
+    merchantId: owner.merchantId,
+    environment: owner.environment,
+    channels: channels.map((one) => one.channel),
+    sessionId,
+    transactionId,
+    tokenHash: clientToken.hash,
+    expiresAt,
+    now,
+  });
+  if (!inserted) throw await duplicateReference(deps.change, owner, wanted.checkoutOrderNo);
+
+  const checkoutUrl = `${checkoutPageUrl(deps.baseUrl, sessionId)}?t=${clientToken.token}`;
+  return {
+    sessionId,
+    transactionId,
+    checkoutOrderNo: wanted.checkoutOrderNo,
+    amount: toBirr(wanted.amountSantim),
+    currency: wanted.currency,
+    type: wanted.type,
+    status: 'OPEN',
+    transactionStatus: 'PENDING',
+    checkoutUrl,
+    clientToken: clientToken.token,
+    ...(wanted.type === 'QRCODE' ? { qrPayload: qrPayload({ ...wanted, checkoutUrl }) } : {}),
+    expiresAt: expiresAt.toISOString(),
+    createdAt: now.toISOString(),
+  };
+}
+
+function requireHttpsInLive(owner: Owner, wanted: NewSession): void {
+  if (owner.environment !== 'live') return;
+  const details = (['successUrl', 'errorUrl', 'cancelUrl'] as const)
+    .filter((field) => wanted[field] !== undefined && !wanted[field].startsWith('https://'))
+    .map((field) => ({ field, issue: 'must be https in live' }));
+  const [first] = details;
+  if (first) throw new AppError('VALIDATION_ERROR', `${first.field} ${first.issue}`, { details });
+}
+
+function chooseChannels(all: MerchantChannel[], wanted: Channel[] | undefined): MerchantChannel[] {
+  if (wanted === undefined) {
+    const usable = all.filter((one) => one.usable);
+    if (usable.length > 0) return usable;
+    throw new AppError('CHANNEL_NOT_AVAILABLE', 'no payment channel is usable; see GET /api/checkout/channels for why');
+  }
+  const chosen = all.filter((one) => wanted.includes(one.channel));
+  for (const one of chosen) if (one.reason !== null) throw channelRefused(one.channel, one.reason);
+  return chosen;
+}
+
+function requireSomeChannelFits(channels: MerchantChannel[], amountSantim: Santim): void {
+  const refusals = channels.map((one) => refuseAmount(one, amountSantim));
+  const [first] = refusals;
+  if (first && refusals.every((one) => one !== null)) throw first;
+}
+
+type SessionToInsert = NewSession &
+  Owner & {
+    channels: Channel[];
+    sessionId: string;
+    transactionId: string;
+    tokenHash: Buffer;
+    expiresAt: Date;
+    now: Date;
+  };
+
+/** Inserts session, transaction and the first entry of its timeline; false when the order number is taken. */
+async function insertSession({ trx }: Change, session: SessionToInsert): Promise<boolean> {
+  const inserted = await rows(
+    trx,
+    `WITH made AS (
+       INSERT INTO transaction (id, session_id, merchant_id, environment, checkout_order_no, amount_santim, currency, type,
+         status, customer_name, customer_email, customer_phone, metadata, created_at)
+       VALUES (:transactionId, :sessionId, :merchantId, :environment, :checkoutOrderNo, :amountSantim, :currency, :type,
+         'PENDING', :customerName, :customerEmail, :customerPhone, CAST(:metadata AS jsonb), :now)
+       ON CONFLICT (merchant_id, environment, checkout_order_no) DO NOTHING
+       RETURNING id, session_id, merchant_id, environment, created_at
+     ), opened AS (
+       INSERT INTO checkout_session (id, transaction_id, merchant_id, environment, status, channels, client_token_hash,
+         success_url, error_url, cancel_url, locale, expires_at, created_at)
+       SELECT session_id, id, merchant_id, environment, 'OPEN', CAST(:channels AS text[]), CAST(:tokenHash AS bytea),
+         CAST(:successUrl AS text), CAST(:errorUrl AS text), CAST(:cancelUrl AS text), CAST(:locale AS text),
+         CAST(:expiresAt AS timestamptz), created_at FROM made
+     ), noted AS (
+       INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
+       SELECT id, created_at, 'session.created', CAST(:detail AS jsonb) FROM made
+     )
+     SELECT id FROM made`,
+    {
+      ...session,
+      customerName: session.customerName ?? null,
+      customerEmail: session.customerEmail ?? null,
+      customerPhone: session.customerPhone ?? null,
+      successUrl: session.successUrl ?? null,
+      errorUrl: session.errorUrl ?? null,
+      cancelUrl: session.cancelUrl ?? null,
+      metadata: session.metadata ? JSON.stringify(session.metadata) : null,
+      detail: JSON.stringify({ amountSantim: Number(session.amountSantim), type: session.type }),
+    },
+  );
+  return inserted.length > 0;
+}
+
+async function duplicateReference({ trx }: Change, owner: Owner, checkoutOrderNo: string): Promise<AppError> {
+  const [existing] = await rows<{ sessionId: string }>(
+    trx,
+    `SELECT session_id FROM transaction
+     WHERE merchant_id = :merchantId AND environment = :environment AND checkout_order_no = :checkoutOrderNo`,
+    { merchantId: owner.merchantId, environment: owner.environment, checkoutOrderNo },
+  );
+  const message = `checkoutOrderNo "${checkoutOrderNo}" is already used by another session; read that one or use a new number`;
+  return new AppError('DUPLICATE_REFERENCE', message, { existing: { sessionId: existing?.sessionId ?? '' } });
+}

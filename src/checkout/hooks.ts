@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { rows, type Knex } from '../lib/db.ts';
+import { CLAIM_INTERVAL_MS, type CheckAttempt } from '../transactions/check.ts';
+import type { EndUnpaid } from '../transactions/unpaid.ts';
+import type { TimelineKind } from '../transactions/timeline.ts';
+import { NEXT_POLL_AFTER_MS } from './pay.ts';
+import { readSession, returnUrl, type ReadDeps, type Session, type SessionKey } from './session.ts';
+import { within } from './within.ts';
+
+export type Claim = 'success' | 'error' | 'cancel';
+/** What the caller says of it: untrusted text, kept in the timeline only. */
+export type ClaimWords = {
+  claimedStatus?: string | undefined;
+  reason?: string | undefined;
+  providerReference?: string | undefined;
+};
+
+export type HookDeps = ReadDeps & { checkAttempt: CheckAttempt; endUnpaid: EndUnpaid };
+
+const CHECK_WAIT_MS = 2_000;
+const CLAIMS_KEPT_MAX = 50;
+const STATUS_POLL_MS = 250;
+
+/**
+ * A claim triggers a check with the provider and is never a fact (api.md, Hooks): `success` and `error` ask about the
+ * latest attempt; `cancel` is the customer's wish, and paid money wins over it. Answers what is known after 2 s at most.
+ */
+export async function claimSession(
+  deps: HookDeps,
+  key: SessionKey,
+  { claim, words }: { claim: Claim; words: ClaimWords },
+): Promise<Session> {
+  const session = await readSession(deps, key);
+  await noteClaim(deps.db, { transactionId: session.transactionId, kind: `claim.${claim}`, words, at: deps.clock() });
+  if (session.status === 'COMPLETED') return session;
+  const check = claim === 'cancel' ? wishToCancel(deps, session) : askAbout(deps, session, claim);
+  if (!check) return session;
+  await within(check, CHECK_WAIT_MS);
+  return readSession(deps, key);
+}
+
+/** Late proof of money may come by a claim of success too: that one asks also after the session's end. */
+function askAbout(deps: HookDeps, session: Session, claim: 'success' | 'error'): Promise<unknown> | null {
+  if (session.attemptId === null) return null;
+  if (claim === 'error' && session.status !== 'PROCESSING') return null;
+  return deps.checkAttempt(session.attemptId, { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: true });
+}
+
+function wishToCancel(deps: HookDeps, session: Session): Promise<unknown> | null {
+  if (session.status !== 'OPEN' && session.status !== 'PROCESSING') return null;
+  return deps.endUnpaid(session.id, 'CANCELLED');
+}
+
+/** Kept once per wording, and at most 50 for a transaction: nobody can fill the timeline with claims. */
+async function noteClaim(
+  db: Knex,
+  note: { transactionId: string; kind: TimelineKind; words: ClaimWords; at: Date },
+): Promise<void> {
+  await rows(
+    db,
+    `INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
+     SELECT CAST(:transactionId AS text), :at, CAST(:kind AS text), CAST(:detail AS jsonb)
+     WHERE NOT EXISTS (SELECT 1 FROM transaction_timeline
+                       WHERE transaction_id = :transactionId AND kind = :kind AND detail = CAST(:detail AS jsonb))
+       AND (SELECT count(*) FROM transaction_timeline
+            WHERE transaction_id = :transactionId AND kind LIKE 'claim.%') < :most`,
+    { ...note, detail: JSON.stringify(note.words), most: CLAIMS_KEPT_MAX },
+  );
+}
+
+/** Reads a session; with `waitSeconds`, until it is final, the time is over or the caller went away. Asks nobody. */
+export async function awaitFinal(
+  deps: ReadDeps,
+  key: SessionKey,
+  { waitSeconds, signal }: { waitSeconds: number; signal?: AbortSignal | undefined },
+): Promise<Session> {
+  let session = await readSession(deps, key);
+  for (let waitedMs = 0; waitedMs < waitSeconds * 1_000 && isPending(session); waitedMs += STATUS_POLL_MS) {
+    const woken = await sleep(STATUS_POLL_MS, false, { ...(signal && { signal }) }).catch(() => true);
+    if (woken) break;
+    session = await readSession(deps, key);
+  }
+  return session;
+}
+
+function isPending(session: Session): boolean {
+  return session.transactionStatus === 'PENDING';
+}
+
+/** The answer of all four hooks. `redirectUrl`: where the customer goes next, to confirm or back to the shop. */
+export function presentHook(session: Session, claim: Claim | 'status') {
+  const pending = isPending(session);
+  return {
+    sessionId: session.id,
+    transactionId: session.transactionId,
+    checkoutOrderNo: session.checkoutOrderNo,
+    claim,
+    status: session.transactionStatus,
+    final: !pending,
+    lastCheckedAt: session.lastCheckedAt?.toISOString() ?? null,
+    nextPollAfterMs: pending ? NEXT_POLL_AFTER_MS : null,
+    redirectUrl: pending ? confirmUrl(session) : returnUrl(session),
+  };
+}
+
+/** Where the customer confirms the try in flight, on channels that have such a page. */
+export function confirmUrl(session: Session): string | null {
+  return session.status === 'PROCESSING' ? session.redirectUrl : null;
+}

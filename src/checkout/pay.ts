@@ -1,0 +1,201 @@
+import { randomBytes } from 'node:crypto';
+
+import { channelRefused } from '../channels/operations.ts';
+import { listChannels } from '../channels/queries.ts';
+import type { Channel } from '../channels/channel.ts';
+import type { Clock } from '../lib/clock.ts';
+import { rows } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { Change } from '../lib/outbox.ts';
+import { findSandboxPhone, SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
+import type { FindProvider } from '../providers/provider.ts';
+import { paymentWorkflowId } from '../transactions/attempt.ts';
+import { CLAIM_INTERVAL_MS, type CheckAttempt } from '../transactions/check.ts';
+import { recordTransactionEvents } from '../transactions/events.ts';
+import type { TransactionRow } from '../transactions/present.ts';
+import { ATTEMPTS_MAX, type AttemptStatus, type TransactionStatus } from '../transactions/states.ts';
+import { refuseAmount } from './limits.ts';
+import { normalisePhone } from './phone.ts';
+import { findSession, type Session, type SessionKey } from './session.ts';
+import { within } from './within.ts';
+
+const CALLBACK_SECRET_BYTES = 24;
+/** How long the answer to `pay` waits for the provider, so that it can say where the customer confirms. */
+const PROVIDER_WAIT_MS = 2_000;
+export const NEXT_POLL_AFTER_MS = 2_000;
+
+/** The answer to `pay` (api.md). */
+export type Payment = {
+  attemptId: string;
+  status: AttemptStatus;
+  transactionStatus: TransactionStatus;
+  redirectUrl?: string;
+  nextPollAfterMs: number | null;
+};
+
+export type PayDeps = { change: Change; findProvider: FindProvider; clock: Clock };
+type Payer = { channel: Channel; phone: string };
+
+/**
+ * One try on one channel: the attempt, the session's move to PROCESSING, the first `payment.created` and the start of
+ * the attempt's workflow, in one change. A repeat with the same channel and phone answers the try in flight.
+ * Throws VALIDATION_ERROR (phone), CHANNEL_*, AMOUNT_*, INVALID_STATE, NOT_FOUND.
+ */
+export async function startPayment(
+  deps: PayDeps,
+  key: SessionKey,
+  wanted: { channel: Channel; phone: string },
+): Promise<Payment> {
+  const payer = { channel: wanted.channel, phone: readPhone(wanted.phone, key.environment) };
+  const session = await findSession(deps.change.trx, key);
+  const inFlight = paymentInFlight(session, payer);
+  if (inFlight) return inFlight;
+  const now = deps.clock();
+  requireOpen(session, now);
+  await requireChannel(deps, session, payer.channel);
+
+  const attemptId = newId('pat', now.getTime());
+  const transaction = await insertAttempt(deps.change, { session, payer, attemptId, now });
+  if (!transaction) return afterLostRace(deps, key, payer);
+  if (session.attemptsCount === 0) {
+    await recordTransactionEvents(deps.change, { transactions: [transaction], events: ['payment.created'], at: now });
+  }
+  const { merchantId, environment } = session;
+  const expiresAtMs = session.expiresAt.getTime();
+  await deps.change.tell([
+    {
+      kind: 'start',
+      workflowType: 'payment',
+      workflowId: paymentWorkflowId(attemptId),
+      input: { attemptId, merchantId, environment, channel: payer.channel, expiresAtMs },
+    },
+  ]);
+  return { attemptId, status: 'CREATED', transactionStatus: 'PENDING', nextPollAfterMs: NEXT_POLL_AFTER_MS };
+}
+
+/**
+ * After the commit: asks the provider at once instead of waiting for the workflow, for 2 s at most, so that the answer
+ * can carry the address where the customer confirms. The workflow finds the question asked.
+ */
+export async function settlePayment(checkAttempt: CheckAttempt, payment: Payment): Promise<Payment> {
+  const check = checkAttempt(payment.attemptId, { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: true });
+  const state = await within(check, PROVIDER_WAIT_MS);
+  if (!state) return payment;
+  return {
+    attemptId: payment.attemptId,
+    status: state.attemptStatus,
+    transactionStatus: state.transactionStatus,
+    ...(state.redirectUrl === null ? {} : { redirectUrl: state.redirectUrl }),
+    nextPollAfterMs: state.final ? null : NEXT_POLL_AFTER_MS,
+  };
+}
+
+function readPhone(text: string, environment: 'sandbox' | 'live'): string {
+  const phone = normalisePhone(text);
+  if (phone === null) {
+    throw phoneRefused('must be an Ethiopian mobile number as 09…, 07… or +251…');
+  }
+  if (environment === 'sandbox' && !findSandboxPhone(phone)) {
+    const list = SANDBOX_PHONES.map((one) => `${one.phone} (${one.outcome})`).join(', ');
+    throw phoneRefused(`must be one of the sandbox's numbers: ${list}`);
+  }
+  return phone;
+}
+
+function phoneRefused(issue: string): AppError {
+  return new AppError('VALIDATION_ERROR', `phone ${issue}`, { details: [{ field: 'phone', issue }] });
+}
+
+function paymentInFlight(session: Session, payer: Payer): Payment | null {
+  const { attemptId, attemptStatus } = session;
+  if (session.status !== 'PROCESSING' || attemptId === null || attemptStatus === null) return null;
+  if (session.attemptChannel !== payer.channel || session.attemptPhone !== payer.phone) return null;
+  return {
+    attemptId,
+    status: attemptStatus,
+    transactionStatus: session.transactionStatus,
+    ...(session.redirectUrl === null ? {} : { redirectUrl: session.redirectUrl }),
+    nextPollAfterMs: NEXT_POLL_AFTER_MS,
+  };
+}
+
+function requireOpen(session: Session, now: Date): void {
+  if (session.status === 'PROCESSING') {
+    throw invalidState('another payment of this session is in progress; wait for its end or cancel it');
+  }
+  if (session.status !== 'OPEN') throw invalidState(`the session is ${session.status}; make a new one`);
+  if (session.expiresAt <= now) {
+    throw invalidState(`the session expired at ${session.expiresAt.toISOString()}; make a new one`);
+  }
+  if (session.attemptsCount >= ATTEMPTS_MAX)
+    throw invalidState(`all ${ATTEMPTS_MAX} tries of this session are used up`);
+}
+
+function invalidState(message: string): AppError {
+  return new AppError('INVALID_STATE', message);
+}
+
+async function requireChannel(deps: PayDeps, session: Session, wanted: Channel): Promise<void> {
+  const channels = await listChannels(deps.change.trx, session, deps.findProvider);
+  const channel = channels.find((one) => one.channel === wanted);
+  if (!channel) throw new Error(`channel ${wanted} has no row`);
+  if (channel.reason !== null) throw channelRefused(wanted, channel.reason);
+  if (!session.channels.includes(wanted)) {
+    const issue = `must be one of this session's channels: ${session.channels.join(', ')}, got ${wanted}`;
+    throw new AppError('CHANNEL_DISABLED', `channel ${issue}`, { details: [{ field: 'channel', issue }] });
+  }
+  const refusal = refuseAmount(channel, session.amountSantim);
+  if (refusal) throw refusal;
+}
+
+/** Somebody else's try came first: the same one, or another that this one must wait for. */
+async function afterLostRace(deps: PayDeps, key: SessionKey, payer: Payer): Promise<Payment> {
+  const session = await findSession(deps.change.trx, key);
+  const inFlight = paymentInFlight(session, payer);
+  if (inFlight) return inFlight;
+  requireOpen(session, deps.clock());
+  throw invalidState('the session changed meanwhile; read it and try again');
+}
+
+type NewAttempt = { session: Session; payer: Payer; attemptId: string; now: Date };
+
+/** OPEN → PROCESSING with a new attempt, if the session still is OPEN; null otherwise. */
+async function insertAttempt(
+  { trx }: Change,
+  { session, payer, attemptId, now }: NewAttempt,
+): Promise<TransactionRow | null> {
+  const [transaction] = await rows<TransactionRow>(
+    trx,
+    `WITH session AS (
+       UPDATE checkout_session SET status = 'PROCESSING', attempts_count = attempts_count + 1
+       WHERE id = :sessionId AND status = 'OPEN' AND attempts_count < :attemptsMax AND expires_at > :now
+       RETURNING id, transaction_id
+     ), moved AS (
+       UPDATE transaction t SET channel = :channel, version = t.version + 1
+       FROM session WHERE t.id = session.transaction_id AND t.status = 'PENDING'
+       RETURNING t.*
+     ), attempt AS (
+       INSERT INTO payment_attempt (id, session_id, transaction_id, merchant_id, environment, channel, phone,
+         amount_santim, currency, status, callback_secret, created_at)
+       SELECT :attemptId, session_id, id, merchant_id, environment, channel, :phone, amount_santim, currency, 'CREATED',
+         :callbackSecret, CAST(:now AS timestamptz)
+       FROM moved
+     ), noted AS (
+       INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
+       SELECT id, CAST(:now AS timestamptz), 'attempt.started', CAST(:detail AS jsonb) FROM moved
+     )
+     SELECT * FROM moved`,
+    {
+      sessionId: session.id,
+      attemptsMax: ATTEMPTS_MAX,
+      now,
+      attemptId,
+      channel: payer.channel,
+      phone: payer.phone,
+      callbackSecret: randomBytes(CALLBACK_SECRET_BYTES).toString('base64url'),
+      detail: JSON.stringify({ attemptId, channel: payer.channel }),
+    },
+  );
+  return transaction ?? null;
+}

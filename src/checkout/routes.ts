@@ -1,0 +1,151 @@
+import { readRoute, writeRoute, type Answer, type Route } from '../http/route.ts';
+import { AppError } from '../lib/errors.ts';
+import { toSantim } from '../lib/money.ts';
+import type { FindProvider } from '../providers/provider.ts';
+import { createSession } from './create.ts';
+import { awaitFinal, claimSession, presentHook, type Claim, type HookDeps } from './hooks.ts';
+import { settlePayment, startPayment, type Payment } from './pay.ts';
+import {
+  claimRequest,
+  createdSessionAnswer,
+  hookAnswer,
+  newSession,
+  noQuery,
+  paymentAnswer,
+  paymentRequest,
+  sessionAnswer,
+  sessionParams,
+  statusQuery,
+} from './schema.ts';
+import { findSession, presentSession, readSession, sessionKey } from './session.ts';
+
+export type CheckoutDeps = HookDeps & { findProvider: FindProvider; baseUrl: string };
+
+/** Sessions: create, read, expire, pay; and the four hooks of the seed. */
+export function checkoutRoutes(deps: CheckoutDeps): Route[] {
+  return [
+    createRoute(deps),
+    getRoute(deps),
+    expireRoute(deps),
+    payRoute(deps),
+    ...(['success', 'error', 'cancel'] as const).map((claim) => hookRoute(deps, claim)),
+    statusRoute(deps),
+  ];
+}
+
+function createRoute(deps: CheckoutDeps): Route {
+  return writeRoute({
+    method: 'POST',
+    path: '/api/checkout/sessions',
+    operationId: 'createSession',
+    tag: 'Checkout',
+    summary: 'Create a checkout session',
+    auth: { by: 'key', scope: 'checkout:write' },
+    body: newSession,
+    responses: { 201: createdSessionAnswer },
+    handle: async ({ caller, change, body }) => {
+      const wanted = { ...body, currency: 'ETB' as const, amountSantim: toSantim(body.amount) };
+      const data = await createSession({ ...deps, change }, caller, wanted);
+      return { status: 201, message: 'Session created', data };
+    },
+  });
+}
+
+function getRoute(deps: CheckoutDeps): Route {
+  return readRoute({
+    method: 'GET',
+    path: '/api/checkout/sessions/:sessionId',
+    operationId: 'getSession',
+    tag: 'Checkout',
+    summary: 'One checkout session',
+    auth: { by: 'key', scope: 'checkout:read' },
+    params: sessionParams,
+    query: noQuery,
+    responses: { 200: sessionAnswer },
+    handle: async ({ caller, params }) => {
+      const session = await readSession(deps, sessionKey(caller, params.sessionId));
+      return { message: 'Session retrieved', data: presentSession(session, deps.baseUrl) };
+    },
+  });
+}
+
+function expireRoute(deps: CheckoutDeps): Route {
+  return readRoute({
+    method: 'POST',
+    path: '/api/checkout/sessions/:sessionId/expire',
+    operationId: 'expireSession',
+    tag: 'Checkout',
+    summary: 'Expire a session now',
+    description: 'With a payment in flight the provider is asked first: paid money wins. Repeating it is harmless.',
+    auth: { by: 'key', scope: 'checkout:write' },
+    params: sessionParams,
+    responses: { 200: sessionAnswer },
+    handle: async ({ caller, params }) => {
+      const key = sessionKey(caller, params.sessionId);
+      await findSession(deps.db, key);
+      const status = await deps.endUnpaid(params.sessionId, 'EXPIRED');
+      if (status !== 'EXPIRED') throw new AppError('INVALID_STATE', `the session is ${status} and cannot be expired`);
+      const session = await findSession(deps.db, key);
+      return { message: 'Session expired', data: presentSession(session, deps.baseUrl) };
+    },
+  });
+}
+
+function payRoute(deps: CheckoutDeps): Route {
+  return writeRoute({
+    method: 'POST',
+    path: '/api/checkout/sessions/:sessionId/pay',
+    operationId: 'paySession',
+    tag: 'Checkout',
+    summary: 'Try to pay a session on one channel',
+    auth: { by: 'key-or-client-token', scope: 'checkout:write' },
+    params: sessionParams,
+    body: paymentRequest,
+    responses: { 202: paymentAnswer },
+    handle: async ({ caller, change, params, body }) => {
+      const data = await startPayment({ ...deps, change }, sessionKey(caller, params.sessionId), body);
+      return { status: 202, message: 'Payment started', data };
+    },
+    finish: async (answer) => {
+      const { data, ...rest } = answer as Answer<Payment>;
+      return { ...rest, data: await settlePayment(deps.checkAttempt, data) };
+    },
+  });
+}
+
+function hookRoute(deps: CheckoutDeps, claim: Claim): Route {
+  return readRoute({
+    method: 'POST',
+    path: `/api/checkout/hooks/${claim}/:sessionId`,
+    operationId: `claim${claim[0]?.toUpperCase()}${claim.slice(1)}`,
+    tag: 'Checkout hooks',
+    summary: `Claim ${claim}: triggers a check with the provider, and answers what is known`,
+    auth: { by: 'key-or-client-token', scope: 'checkout:write' },
+    params: sessionParams,
+    body: claimRequest,
+    responses: { 200: hookAnswer },
+    handle: async ({ caller, params, body }) => {
+      const session = await claimSession(deps, sessionKey(caller, params.sessionId), { claim, words: body });
+      return { message: `Status is ${session.transactionStatus}`, data: presentHook(session, claim) };
+    },
+  });
+}
+
+function statusRoute(deps: CheckoutDeps): Route {
+  return readRoute({
+    method: 'GET',
+    path: '/api/checkout/hooks/status/:sessionId',
+    operationId: 'getSessionStatus',
+    tag: 'Checkout hooks',
+    summary: 'The status of a session; ?wait=10 waits for its end',
+    auth: { by: 'key-or-client-token', scope: 'checkout:read' },
+    params: sessionParams,
+    query: statusQuery,
+    responses: { 200: hookAnswer },
+    handle: async ({ caller, params, query, draining }) => {
+      const wait = { waitSeconds: query.wait, signal: draining };
+      const session = await awaitFinal(deps, sessionKey(caller, params.sessionId), wait);
+      return { message: `Status is ${session.transactionStatus}`, data: presentHook(session, 'status') };
+    },
+  });
+}

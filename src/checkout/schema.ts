@@ -1,0 +1,133 @@
+import { z } from 'zod';
+
+import { CHANNELS } from '../channels/channel.ts';
+import { isBirr } from '../lib/money.ts';
+import { ATTEMPT_STATUSES, SESSION_STATUSES, TRANSACTION_STATUSES } from '../transactions/states.ts';
+
+const URL_CHARACTERS_MAX = 2_000;
+const TEXT_CHARACTERS_MAX = 200;
+const METADATA_KEYS_MAX = 20;
+const METADATA_KEY_CHARACTERS_MAX = 40;
+const METADATA_VALUE_CHARACTERS_MAX = 500;
+const CLAIM_CHARACTERS_MAX = 500;
+
+const instant = z.string().meta({ format: 'date-time' });
+const channel = z.enum(CHANNELS);
+
+/** The merchant's own address: shown as a link, so nothing but http and https. */
+const returnAddress = z
+  .string()
+  .max(URL_CHARACTERS_MAX)
+  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
+    error: 'must be an http or https address (https in live)',
+  })
+  .meta({ format: 'uri' });
+
+const metadata = z
+  .record(z.string().min(1).max(METADATA_KEY_CHARACTERS_MAX), z.string().max(METADATA_VALUE_CHARACTERS_MAX))
+  .refine((record) => Object.keys(record).length <= METADATA_KEYS_MAX, {
+    error: `must have at most ${METADATA_KEYS_MAX} keys`,
+  });
+
+export const newSession = z.strictObject({
+  checkoutOrderNo: z
+    .string()
+    .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits or - _ .')
+    .meta({ description: "The merchant's own reference; unique per merchant and environment", example: 'ORDER-1001' }),
+  amount: z
+    .number()
+    .refine(isBirr, { error: 'must be more than 0 with at most two decimals' })
+    .meta({ description: 'ETB', example: 250.5 }),
+  currency: z.string().refine((text): text is 'ETB' => text === 'ETB', {
+    error: 'must be ETB',
+    params: { code: 'UNSUPPORTED_CURRENCY' },
+  }),
+  type: z.enum(['API', 'QRCODE']).default('API'),
+  successUrl: returnAddress.optional(),
+  errorUrl: returnAddress.optional(),
+  cancelUrl: returnAddress.optional(),
+  expiresInMinutes: z.int().min(5).max(1_440).default(30),
+  channels: z.array(channel).min(1).max(CHANNELS.length).optional(),
+  customerName: z.string().min(1).max(TEXT_CHARACTERS_MAX).optional(),
+  customerEmail: z.email().max(TEXT_CHARACTERS_MAX).optional(),
+  customerPhone: z
+    .string()
+    .regex(/^\+?\d{9,15}$/, 'must be 9 to 15 digits, with + in front or not')
+    .optional(),
+  metadata: metadata.optional(),
+  locale: z.enum(['en', 'am']).default('en'),
+});
+
+export const sessionParams = z.strictObject({ sessionId: z.string().max(64) });
+export const noQuery = z.strictObject({});
+
+export const sessionAnswer = z
+  .object({
+    sessionId: z.string(),
+    transactionId: z.string(),
+    checkoutOrderNo: z.string(),
+    amount: z.number(),
+    currency: z.literal('ETB'),
+    type: z.enum(['API', 'QRCODE']),
+    status: z.enum(SESSION_STATUSES),
+    transactionStatus: z.enum(TRANSACTION_STATUSES),
+    checkoutUrl: z.string().meta({ description: 'Carries the page token only in the answer that creates the session' }),
+    expiresAt: instant,
+    createdAt: instant,
+  })
+  .meta({ id: 'CheckoutSession' });
+
+export const createdSessionAnswer = sessionAnswer
+  .extend({
+    clientToken: z.string().meta({ description: "The page's token, shown only here" }),
+    qrPayload: z.string().optional().meta({ description: 'EMVCo, for type QRCODE' }),
+  })
+  .meta({ id: 'CreatedCheckoutSession' });
+
+export const paymentRequest = z.strictObject({
+  channel,
+  phone: z.string().min(1).max(30).meta({ description: '09…, 07… or +251…', example: '0911000001' }),
+});
+
+export const paymentAnswer = z
+  .object({
+    attemptId: z.string(),
+    status: z.enum(ATTEMPT_STATUSES),
+    transactionStatus: z.enum(TRANSACTION_STATUSES),
+    redirectUrl: z.string().optional().meta({ description: 'Where the customer confirms, if the channel has a page' }),
+    nextPollAfterMs: z.number().nullable(),
+  })
+  .meta({ id: 'Payment' });
+
+const claimText = z.string().max(CLAIM_CHARACTERS_MAX).optional();
+export const claimRequest = z.strictObject({
+  claimedStatus: claimText,
+  reason: claimText,
+  providerReference: claimText,
+});
+
+export const statusQuery = z.strictObject({
+  wait: z
+    .string()
+    .regex(/^(\d|10)$/, 'must be whole seconds from 0 to 10')
+    .default('0')
+    .transform(Number)
+    .meta({ override: { type: 'integer', minimum: 0, maximum: 10 } }),
+});
+
+export const hookAnswer = z
+  .object({
+    sessionId: z.string(),
+    transactionId: z.string(),
+    checkoutOrderNo: z.string(),
+    claim: z.enum(['success', 'error', 'cancel', 'status']),
+    status: z.enum(TRANSACTION_STATUSES),
+    final: z.boolean(),
+    lastCheckedAt: instant.nullable(),
+    nextPollAfterMs: z.number().nullable(),
+    redirectUrl: z
+      .string()
+      .nullable()
+      .meta({ description: 'Where the customer goes next: to confirm, or back to the shop' }),
+  })
+  .meta({ id: 'HookAnswer' });

@@ -1,0 +1,100 @@
+import type { Channel } from '../channels/channel.ts';
+import { rows, type Queryable } from '../lib/db.ts';
+import { notFound } from '../lib/errors.ts';
+import type { OutboxRow } from '../lib/outbox.ts';
+import { newId } from '../lib/ids.ts';
+import type { Santim } from '../lib/money.ts';
+import type { CallbackAttempt } from '../providers/callbacks.ts';
+import type { ProviderOutcome } from '../providers/provider.ts';
+import { isAttemptOver, type AttemptStatus, type SessionStatus, type TransactionStatus } from './states.ts';
+
+export type OutcomeKind = ProviderOutcome['kind'];
+
+/** An attempt as its lease holder needs it: what to ask the provider, and what the answer will be judged by. */
+export type ClaimedAttempt = {
+  id: string;
+  sessionId: string;
+  transactionId: string;
+  environment: 'sandbox' | 'live';
+  channel: Channel;
+  phone: string;
+  amountSantim: Santim;
+  currency: string;
+  status: AttemptStatus;
+  lastOutcome: OutcomeKind | null;
+  callbackSecret: string;
+  sessionStatus: SessionStatus;
+  attemptsCount: number;
+  expiresAt: Date;
+  checkoutOrderNo: string;
+};
+
+/** Where an attempt, its session and its transaction stand. `final`: the attempt is over and needs no further poll. */
+export type AttemptState = {
+  attemptId: string;
+  attemptStatus: AttemptStatus;
+  transactionStatus: TransactionStatus;
+  sessionStatus: SessionStatus;
+  final: boolean;
+  outcomeKind: OutcomeKind | null;
+  lastCheckedAt: Date | null;
+  redirectUrl: string | null;
+};
+
+/** A provider's answer about an attempt, on its way into the database. */
+export type Settlement<Outcome extends ProviderOutcome = ProviderOutcome> = {
+  attempt: ClaimedAttempt;
+  outcome: Outcome;
+  /** The time of business. */
+  now: Date;
+  /** When the answer came, by the clock. */
+  checkedAt: Date;
+  tellWorkflow: boolean;
+};
+
+type StateRow = Omit<AttemptState, 'final'> & { leaseUntil: Date | null };
+
+/** The state of one attempt, and until when somebody is asking the provider about it. Throws NOT_FOUND. */
+export async function readAttemptState(
+  db: Queryable,
+  attemptId: string,
+): Promise<AttemptState & { leaseUntil: Date | null }> {
+  const [row] = await rows<StateRow>(
+    db,
+    `SELECT a.id AS attempt_id, a.status AS attempt_status, t.status AS transaction_status, s.status AS session_status,
+            a.last_outcome AS outcome_kind, a.last_checked_at, a.redirect_url, a.lease_until
+     FROM payment_attempt a
+     JOIN checkout_session s ON s.id = a.session_id
+     JOIN transaction t ON t.id = a.transaction_id
+     WHERE a.id = :attemptId`,
+    { attemptId },
+  );
+  if (!row) throw notFound('payment attempt');
+  return { ...row, final: isAttemptOver(row.attemptStatus) };
+}
+
+/** The attempt that a provider's callback belongs to, by the last part of the address it was given; null for any other. */
+export async function findAttemptBySecret(db: Queryable, secret: string): Promise<CallbackAttempt | null> {
+  const [attempt] = await rows<CallbackAttempt>(
+    db,
+    `SELECT id AS attempt_id, channel, environment FROM payment_attempt WHERE callback_secret = :secret`,
+    { secret },
+  );
+  return attempt ?? null;
+}
+
+/** One workflow for each attempt, under this id for life. */
+export function paymentWorkflowId(attemptId: string): string {
+  return `payment-${attemptId}`;
+}
+
+/** Tells an attempt's workflow that the attempt is over, as a row for {@link OUTBOX_INSERT}. */
+export function settledMessage(attemptId: string): OutboxRow {
+  return {
+    id: newId('obx'),
+    kind: 'signal',
+    workflowType: 'payment',
+    workflowId: paymentWorkflowId(attemptId),
+    signal: 'settled',
+  };
+}

@@ -1,0 +1,145 @@
+import { rows } from '../lib/db.ts';
+import { OUTBOX_INSERT, type Change } from '../lib/outbox.ts';
+import type { ProviderOutcome } from '../providers/provider.ts';
+import { settledMessage, type AttemptState, type Settlement } from './attempt.ts';
+import { recordTransactionEvents } from './events.ts';
+import type { TransactionRow } from './present.ts';
+import { ASKABLE_ATTEMPTS, type AttemptStatus } from './states.ts';
+
+type Paid = Settlement<Extract<ProviderOutcome, { kind: 'succeeded' }>>;
+
+/**
+ * The provider says: paid. What was asked for makes the transaction SUCCESS, from whatever state it was in (late
+ * money is booked, never dropped); another amount or currency is held; a second payment is a duplicate (money.md 1).
+ * Three statements with the events, deliveries and outbox. null when somebody else ended the attempt meanwhile.
+ */
+export async function confirmPayment(change: Change, paid: Paid): Promise<AttemptState | null> {
+  const { attempt, outcome } = paid;
+  if (outcome.currency !== attempt.currency) return holdPayment(change, paid, 'WRONG_CURRENCY');
+  if (outcome.amountSantim !== attempt.amountSantim) return holdPayment(change, paid, 'WRONG_AMOUNT');
+
+  const detail = { attemptId: attempt.id, channel: attempt.channel, providerReference: outcome.providerReference };
+  const transaction = await applyPaid(change, paid, {
+    attemptStatus: 'SUCCEEDED',
+    detail,
+    moves: `moved AS (
+       UPDATE transaction t SET status = 'SUCCESS', channel = attempt.channel, provider_reference = :providerReference,
+         failure = NULL, late_confirmation = t.status <> 'PENDING', reconcile = false, completed_at = :now, version = t.version + 1
+       FROM attempt WHERE t.id = attempt.transaction_id AND t.status <> 'SUCCESS'
+       RETURNING t.*
+     ), completed AS (
+       UPDATE checkout_session s SET status = 'COMPLETED', ended_at = :now FROM moved WHERE s.id = moved.session_id
+     ), noted AS (
+       INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
+       SELECT id, :now, 'payment.succeeded', CAST(:detail AS jsonb) || jsonb_build_object('late', late_confirmation) FROM moved
+     )`,
+  });
+  if (transaction === 'attempt-gone') return null;
+  if (transaction === 'already-paid') return markDuplicate(change, paid, detail);
+  const events = ['payment.succeeded', 'checkout.completed'] as const;
+  await recordTransactionEvents(change, { transactions: [transaction], events, at: paid.now });
+  return stateAfter(paid, 'SUCCEEDED', { transactionStatus: 'SUCCESS', sessionStatus: 'COMPLETED' });
+}
+
+/** Money came, but not what was asked: nothing becomes SUCCESS by itself, an operator decides. */
+async function holdPayment(
+  change: Change,
+  paid: Paid,
+  reason: 'WRONG_AMOUNT' | 'WRONG_CURRENCY',
+): Promise<AttemptState | null> {
+  const { attempt, outcome } = paid;
+  const detail = {
+    attemptId: attempt.id,
+    reason,
+    expectedSantim: Number(attempt.amountSantim),
+    receivedSantim: Number(outcome.amountSantim),
+    currency: outcome.currency,
+  };
+  const transaction = await applyPaid(change, paid, {
+    attemptStatus: 'HELD',
+    detail,
+    moves: `moved AS (
+       UPDATE transaction t SET held = CAST(:reason AS text), provider_reference = :providerReference, version = t.version + 1
+       FROM attempt WHERE t.id = attempt.transaction_id AND t.status <> 'SUCCESS'
+       RETURNING t.*
+     ), noted AS (
+       INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
+       SELECT id, :now, 'payment.held', CAST(:detail AS jsonb) FROM moved
+     )`,
+    reason,
+  });
+  if (transaction === 'attempt-gone') return null;
+  if (transaction === 'already-paid') return markDuplicate(change, paid, detail);
+  return stateAfter(paid, 'HELD', { transactionStatus: transaction.status, sessionStatus: attempt.sessionStatus });
+}
+
+/** The transaction was paid by another attempt: this money is the customer's, operators give it back. */
+async function markDuplicate(change: Change, paid: Paid, detail: Record<string, unknown>): Promise<AttemptState> {
+  await rows(
+    change.trx,
+    `WITH duplicate AS (UPDATE payment_attempt SET status = 'DUPLICATE' WHERE id = :attemptId RETURNING transaction_id)
+     INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
+     SELECT transaction_id, :now, 'payment.duplicate', CAST(:detail AS jsonb) FROM duplicate`,
+    { attemptId: paid.attempt.id, now: paid.now, detail: JSON.stringify(detail) },
+  );
+  return stateAfter(paid, 'DUPLICATE', { transactionStatus: 'SUCCESS', sessionStatus: 'COMPLETED' });
+}
+
+type Moves = { attemptStatus: 'SUCCEEDED' | 'HELD'; detail: Record<string, unknown>; moves: string; reason?: string };
+
+/**
+ * Ends the attempt, and lets `moves` (which reads `attempt` and makes `moved`) change the rest in the same statement.
+ * The session's row is locked first, as every change of a session does, so that none can deadlock with another.
+ */
+async function applyPaid(
+  change: Change,
+  paid: Paid,
+  { attemptStatus, detail, moves, reason }: Moves,
+): Promise<TransactionRow | 'attempt-gone' | 'already-paid'> {
+  const messages = paid.tellWorkflow ? [settledMessage(paid.attempt.id)] : [];
+  const [row] = await rows<TransactionRow | { id: null }>(
+    change.trx,
+    `WITH locked AS (
+       SELECT id FROM checkout_session WHERE id = :sessionId FOR UPDATE
+     ), attempt AS (
+       UPDATE payment_attempt a SET status = :attemptStatus, last_outcome = 'succeeded', failure = NULL,
+         provider_reference = :providerReference, provider_code = :providerCode,
+         last_checked_at = :checkedAt, ended_at = :now, lease_until = NULL
+       FROM locked WHERE a.id = :attemptId AND a.session_id = locked.id AND a.status = ANY (:askable)
+       RETURNING a.transaction_id, a.channel
+     ), ${moves}, told AS (${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM attempt))
+     SELECT moved.* FROM attempt LEFT JOIN moved ON moved.id = attempt.transaction_id`,
+    {
+      sessionId: paid.attempt.sessionId,
+      attemptId: paid.attempt.id,
+      attemptStatus,
+      askable: [...ASKABLE_ATTEMPTS],
+      providerReference: paid.outcome.providerReference,
+      providerCode: paid.outcome.providerCode,
+      checkedAt: paid.checkedAt,
+      now: paid.now,
+      detail: JSON.stringify(detail),
+      reason: reason ?? null,
+      messages: JSON.stringify(messages),
+    },
+  );
+  if (!row) return 'attempt-gone';
+  change.told(messages);
+  return row.id === null ? 'already-paid' : row;
+}
+
+function stateAfter(
+  paid: Paid,
+  attemptStatus: AttemptStatus,
+  rest: Pick<AttemptState, 'transactionStatus' | 'sessionStatus'>,
+): AttemptState {
+  return {
+    attemptId: paid.attempt.id,
+    attemptStatus,
+    ...rest,
+    final: true,
+    outcomeKind: 'succeeded',
+    lastCheckedAt: paid.checkedAt,
+    redirectUrl: null,
+  };
+}

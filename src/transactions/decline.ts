@@ -1,0 +1,84 @@
+import { rows } from '../lib/db.ts';
+import { OUTBOX_INSERT, type Change } from '../lib/outbox.ts';
+import type { ProviderOutcome } from '../providers/provider.ts';
+import { settledMessage, type AttemptState, type Settlement } from './attempt.ts';
+import { recordTransactionEvents } from './events.ts';
+import type { TransactionRow } from './present.ts';
+import { afterDecline, transactionStatusOf } from './states.ts';
+
+type Declined = Settlement<Extract<ProviderOutcome, { kind: 'declined' }>>;
+
+/**
+ * The provider says: ended without money. The session opens for another try, or fails after a hard decline or the
+ * last try, or expires when its time is over. null when the attempt or its session moved on meanwhile.
+ */
+export async function declineAttempt(change: Change, declined: Declined): Promise<AttemptState | null> {
+  const { attempt, outcome, now } = declined;
+  const next = afterDecline({
+    retryable: outcome.failure.retryable,
+    attemptsCount: attempt.attemptsCount,
+    expired: attempt.expiresAt <= now,
+  });
+  const messages = declined.tellWorkflow ? [settledMessage(attempt.id)] : [];
+  const { code, providerCode } = outcome.failure;
+  const [row] = await rows<TransactionRow & { sessionMoved: boolean }>(
+    change.trx,
+    `WITH locked AS (
+       SELECT id FROM checkout_session WHERE id = :sessionId FOR UPDATE
+     ), attempt AS (
+       UPDATE payment_attempt a SET status = 'DECLINED', last_outcome = 'declined', provider_code = :providerCode,
+         failure = CAST(:failure AS jsonb), last_checked_at = :checkedAt, ended_at = :now, lease_until = NULL
+       FROM locked WHERE a.id = :attemptId AND a.session_id = locked.id AND a.status IN ('CREATED', 'PENDING')
+       RETURNING a.transaction_id, a.session_id
+     ), session AS (
+       UPDATE checkout_session s
+       SET status = :next, ended_at = CASE WHEN CAST(:next AS text) = 'OPEN' THEN NULL ELSE CAST(:now AS timestamptz) END
+       FROM attempt WHERE s.id = attempt.session_id AND s.status = 'PROCESSING'
+       RETURNING s.transaction_id
+     ), moved AS (
+       UPDATE transaction t SET status = :transactionStatus, version = t.version + 1,
+         failure = CASE WHEN CAST(:next AS text) = 'FAILED' THEN CAST(:failure AS jsonb) END
+       FROM session WHERE t.id = session.transaction_id AND t.status = 'PENDING' AND CAST(:next AS text) <> 'OPEN'
+       RETURNING t.*
+     ), noted AS (
+       INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
+       SELECT transaction_id, CAST(:now AS timestamptz), 'attempt.declined', CAST(:detail AS jsonb) FROM attempt
+       UNION ALL
+       SELECT id, CAST(:now AS timestamptz), 'session.expired', jsonb_build_object('reconcile', false)
+       FROM moved WHERE status = 'EXPIRED'
+     ), told AS (${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM attempt))
+     SELECT moved.*, session.transaction_id IS NOT NULL AS session_moved
+     FROM attempt
+     LEFT JOIN session ON session.transaction_id = attempt.transaction_id
+     LEFT JOIN moved ON moved.id = attempt.transaction_id`,
+    {
+      sessionId: attempt.sessionId,
+      attemptId: attempt.id,
+      providerCode,
+      failure: JSON.stringify(outcome.failure),
+      next,
+      transactionStatus: transactionStatusOf(next),
+      checkedAt: declined.checkedAt,
+      now,
+      detail: JSON.stringify({ attemptId: attempt.id, code, providerCode, next }),
+      messages: JSON.stringify(messages),
+    },
+  );
+  if (!row) return null;
+  change.told(messages);
+  if (!row.sessionMoved) return null;
+  if (next !== 'OPEN') {
+    const events = [next === 'FAILED' ? 'checkout.failed' : 'checkout.expired'] as const;
+    await recordTransactionEvents(change, { transactions: [row], events, at: now });
+  }
+  return {
+    attemptId: attempt.id,
+    attemptStatus: 'DECLINED',
+    transactionStatus: transactionStatusOf(next),
+    sessionStatus: next,
+    final: true,
+    outcomeKind: 'declined',
+    lastCheckedAt: declined.checkedAt,
+    redirectUrl: null,
+  };
+}

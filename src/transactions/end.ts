@@ -1,0 +1,94 @@
+import { rows } from '../lib/db.ts';
+import { OUTBOX_INSERT, type Change, type RunChange } from '../lib/outbox.ts';
+import { settledMessage } from './attempt.ts';
+import { recordTransactionEvents } from './events.ts';
+import type { TransactionRow } from './present.ts';
+
+/** How a session ends without money. */
+export type UnpaidEnd = 'CANCELLED' | 'EXPIRED';
+
+const TOLD = {
+  CANCELLED: { event: 'checkout.canceled', kind: 'session.cancelled' },
+  EXPIRED: { event: 'checkout.expired', kind: 'session.expired' },
+} as const;
+
+type End = { status: UnpaidEnd; reconcile: boolean; at: Date };
+
+/**
+ * Ends an OPEN session, on which nothing is in flight. One statement and the events.
+ * @returns whether this call ended it.
+ */
+export async function endOpenSession(change: Change, sessionId: string, end: End): Promise<boolean> {
+  const due = `SELECT id AS session_id FROM checkout_session WHERE id = :sessionId AND status = 'OPEN' FOR UPDATE`;
+  return (await endSessions(change, end, { due, bindings: { sessionId } })) > 0;
+}
+
+/**
+ * Expires OPEN sessions whose time is over, oldest first, at most `limit`; those that others hold are left to them.
+ * The sweeper repeats it while it returns `limit`. Works by the time it is given, so a test brings its own.
+ * @returns how many it expired.
+ */
+export async function expireDueSessions(runChange: RunChange, now: Date, limit: number): Promise<number> {
+  const due = `SELECT id AS session_id FROM checkout_session WHERE status = 'OPEN' AND expires_at <= :at
+               ORDER BY expires_at LIMIT :limit FOR UPDATE SKIP LOCKED`;
+  const end: End = { status: 'EXPIRED', reconcile: false, at: now };
+  return runChange((change) => endSessions(change, end, { due, bindings: { limit } }));
+}
+
+/** Expires one OPEN session if its time is over: what a read does first, so that lists and reads agree. */
+export async function expireSessionIfDue(runChange: RunChange, sessionId: string, now: Date): Promise<boolean> {
+  const due = `SELECT id AS session_id FROM checkout_session
+               WHERE id = :sessionId AND status = 'OPEN' AND expires_at <= :at FOR UPDATE`;
+  const end: End = { status: 'EXPIRED', reconcile: false, at: now };
+  return (await runChange((change) => endSessions(change, end, { due, bindings: { sessionId } }))) > 0;
+}
+
+/**
+ * Ends a PROCESSING session together with its attempt, which the caller has just asked the provider about.
+ * An attempt of a session that is over already is only abandoned.
+ * @returns whether this call ended the session.
+ */
+export async function endAttempt(
+  change: Change,
+  attempt: { id: string; sessionId: string; tellWorkflow: boolean },
+  end: End,
+): Promise<boolean> {
+  const due = `SELECT a.session_id FROM abandoned a`;
+  const before = `locked AS (
+      SELECT id FROM checkout_session WHERE id = :sessionId FOR UPDATE
+    ), abandoned AS (
+      UPDATE payment_attempt a SET status = 'ABANDONED', ended_at = :at, lease_until = NULL
+      FROM locked WHERE a.id = :attemptId AND a.session_id = locked.id AND a.status IN ('CREATED', 'PENDING')
+      RETURNING a.session_id
+    ), told AS (${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM abandoned)),`;
+  const messages = attempt.tellWorkflow ? [settledMessage(attempt.id)] : [];
+  const bindings = { sessionId: attempt.sessionId, attemptId: attempt.id, messages: JSON.stringify(messages) };
+  const ended = await endSessions(change, end, { before, due, bindings });
+  if (ended > 0) change.told(messages);
+  return ended > 0;
+}
+
+type Which = { before?: string; due: string; bindings: Record<string, unknown> };
+
+async function endSessions(change: Change, end: End, which: Which): Promise<number> {
+  const { event, kind } = TOLD[end.status];
+  const transactions = await rows<TransactionRow>(
+    change.trx,
+    `WITH ${which.before ?? ''} due AS (${which.due}), ended AS (
+       UPDATE checkout_session s SET status = :status, ended_at = :at
+       FROM due WHERE s.id = due.session_id AND s.status IN ('OPEN', 'PROCESSING')
+       RETURNING s.transaction_id
+     ), closed AS (
+       UPDATE transaction t SET status = :status, reconcile = :reconcile, version = t.version + 1
+       FROM ended WHERE t.id = ended.transaction_id AND t.status = 'PENDING'
+       RETURNING t.*
+     ), noted AS (
+       INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
+       SELECT id, CAST(:at AS timestamptz), :kind, jsonb_build_object('reconcile', reconcile) FROM closed
+     )
+     SELECT * FROM closed`,
+    { ...which.bindings, status: end.status, reconcile: end.reconcile, at: end.at, kind },
+  );
+  await recordTransactionEvents(change, { transactions, events: [event], at: end.at });
+  return transactions.length;
+}

@@ -1,0 +1,38 @@
+import type { Change } from '../lib/outbox.ts';
+import { recordEvents } from '../webhooks/record.ts';
+import { presentTransaction, type TransactionRow } from './present.ts';
+
+export type TransactionEvent =
+  | 'payment.created'
+  | 'payment.succeeded'
+  | 'checkout.completed'
+  | 'checkout.failed'
+  | 'checkout.canceled'
+  | 'checkout.expired';
+
+/** Records the same events for each transaction as it now stands, in the change that made it so (webhooks.md 8). */
+export async function recordTransactionEvents(
+  change: Change,
+  told: { transactions: readonly TransactionRow[]; events: readonly TransactionEvent[]; at: Date },
+): Promise<void> {
+  await recordEvents(
+    change,
+    told.transactions.flatMap((row) =>
+      told.events.map((event) => ({
+        event,
+        merchantId: row.merchantId,
+        environment: row.environment,
+        resourceType: 'transaction',
+        resourceId: row.id,
+        data: transactionSnapshot(row),
+        createdAt: told.at,
+      })),
+    ),
+  );
+}
+
+/** `data` of every transaction event: a full snapshot, so the order of deliveries does not matter. */
+export function transactionSnapshot(row: TransactionRow) {
+  const { environment, ...fields } = presentTransaction(row);
+  return { object: 'transaction', environment, merchantId: row.merchantId, version: row.version, ...fields };
+}

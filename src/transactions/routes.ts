@@ -1,0 +1,70 @@
+import { z } from 'zod';
+
+import { readRoute, type Route } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Knex } from '../lib/db.ts';
+import { pagination, readDayRange, readPage } from '../lib/page.ts';
+import { presentTransaction } from './present.ts';
+import { findTransaction, listTransactions, readTimeline, type Owner } from './queries.ts';
+import { listQuery, transactionAnswer, transactionDetailAnswer, transactionParams } from './schema.ts';
+
+/** The deliveries of a transaction's events, as the webhooks slice presents them. */
+export type FindDeliveries = (owner: Owner, transactionId: string) => Promise<Record<string, unknown>[]>;
+
+/** The seed's transaction list, and one transaction with its timeline and deliveries. */
+export function transactionRoutes(deps: { db: Knex; clock: Clock; findDeliveries: FindDeliveries }): Route[] {
+  return [
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/txns/get_all_txns',
+      operationId: 'listTransactions',
+      tag: 'Transactions',
+      summary: 'Transactions of a range of days',
+      description: 'Newest first. Days are whole days in Addis Ababa, both ends included, at most 93 days apart.',
+      auth: { by: 'key', scope: 'transactions:read' },
+      rateLimit: 'list',
+      query: listQuery,
+      responses: { 200: z.array(transactionAnswer) },
+      paginated: true,
+      handle: async ({ caller, query }) => {
+        const { status, minAmount, maxAmount, ...rest } = query;
+        const page = readPage(query);
+        const filter = {
+          merchantId: caller.merchantId,
+          environment: caller.environment,
+          range: readDayRange(query, deps.clock()),
+          statuses: status,
+          currency: rest.currency,
+          transactionThrough: rest.transactionThrough,
+          type: rest.type,
+          search: rest.search,
+          minSantim: minAmount,
+          maxSantim: maxAmount,
+        };
+        const { total, dataJson, next } = await listTransactions(deps.db, filter, page);
+        return { message: 'Transactions retrieved', dataJson, pagination: pagination(page, total, next) };
+      },
+    }),
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/txns/:transactionId',
+      operationId: 'getTransaction',
+      tag: 'Transactions',
+      summary: 'One transaction with its timeline and webhook deliveries',
+      auth: { by: 'key', scope: 'transactions:read' },
+      params: transactionParams,
+      query: z.strictObject({}),
+      responses: { 200: transactionDetailAnswer },
+      handle: async ({ caller, params }) => {
+        const transaction = await findTransaction(deps.db, caller, params.transactionId);
+        const [timeline, deliveries] = await Promise.all([
+          readTimeline(deps.db, transaction.id),
+          deps.findDeliveries(caller, transaction.id),
+        ]);
+        const entries = timeline.map((entry) => ({ ...entry, at: entry.at.toISOString() }));
+        const data = { ...presentTransaction(transaction), timeline: entries, deliveries };
+        return { message: 'Transaction retrieved', data };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+
+import { transactionThrough } from '../channels/schema.ts';
+import { isBirr, toSantim } from '../lib/money.ts';
+import { dayText, pageQuery, statusText } from '../lib/page.ts';
+import { TRANSACTION_STATUSES } from './states.ts';
+import { TIMELINE_KINDS, type TimelineKind } from './timeline.ts';
+
+const SEARCH_CHARACTERS_MAX = 100;
+
+const instant = z.string().meta({ format: 'date-time' });
+export const environmentName = z.enum(['sandbox', 'live']);
+export const transactionType = z.enum(['API', 'QRCODE']);
+export const transactionStatus = z.enum(TRANSACTION_STATUSES);
+const knownThrough = z.enum(transactionThrough.options);
+
+const birrText = z
+  .string()
+  .refine((text) => /^\d{1,14}(\.\d{1,2})?$/.test(text) && isBirr(Number(text)), {
+    error: ({ input }) => `must be an amount in ETB with at most two decimals, got ${JSON.stringify(input)}`,
+  })
+  .transform((text) => toSantim(Number(text)))
+  .meta({ override: { type: 'number', exclusiveMinimum: 0 } });
+
+/** The one currency there is; another is refused by its own code. */
+export const currencyEtb = z.string().refine((text) => text === 'ETB', {
+  error: ({ input }) => `must be ETB, got ${JSON.stringify(input)}`,
+  params: { code: 'UNSUPPORTED_CURRENCY' },
+});
+
+/** Query of the list: the seed's four parameters are required, the rest narrows. */
+export const listQuery = z.strictObject({
+  startDate: dayText,
+  endDate: dayText,
+  status: statusText(TRANSACTION_STATUSES),
+  currency: currencyEtb,
+  transactionThrough: knownThrough.optional(),
+  type: transactionType.optional(),
+  search: z
+    .string()
+    .min(1)
+    .max(SEARCH_CHARACTERS_MAX)
+    .optional()
+    .meta({ description: 'A part of the order number, phone or e-mail, or a whole id' }),
+  minAmount: birrText.optional(),
+  maxAmount: birrText.optional(),
+  ...pageQuery,
+});
+export type ListQuery = z.output<typeof listQuery>;
+
+export const transactionParams = z.strictObject({ transactionId: z.string().max(64) });
+
+export const failureAnswer = z.object({
+  code: z.string(),
+  message: z.string(),
+  providerCode: z.string(),
+  retryable: z.boolean(),
+});
+
+/** The seed's transaction and what was added after it (api.md). */
+export const transactionAnswer = z
+  .object({
+    checkoutOrderNo: z.string(),
+    amount: z.number(),
+    currency: z.literal('ETB'),
+    transactionThrough: transactionThrough.nullable().meta({ description: 'null until a channel is chosen' }),
+    transactionDate: z.string().meta({ format: 'date', description: 'The day of createdAt in Addis Ababa' }),
+    type: transactionType,
+    status: transactionStatus,
+    createdAt: instant,
+    sessionId: z.string(),
+    transactionId: z.string(),
+    customerName: z.string().optional(),
+    customerEmail: z.string().optional(),
+    customerPhone: z.string().optional(),
+    providerReference: z.string().optional(),
+    completedAt: instant.optional(),
+    failure: failureAnswer.optional(),
+    lateConfirmation: z.literal(true).optional(),
+    held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY']).optional(),
+    environment: environmentName,
+    metadata: z.record(z.string(), z.string()).optional(),
+  })
+  .meta({ id: 'Transaction' });
+
+const timelineEntry = z.object({
+  at: instant,
+  kind: z.enum(Object.keys(TIMELINE_KINDS) as [TimelineKind, ...TimelineKind[]]),
+  detail: z.record(z.string(), z.unknown()),
+});
+
+const deliveryEntry = z.record(z.string(), z.unknown());
+
+export const transactionDetailAnswer = transactionAnswer
+  .extend({ timeline: z.array(timelineEntry), deliveries: z.array(deliveryEntry) })
+  .meta({ id: 'TransactionDetail' });

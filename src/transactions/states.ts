@@ -1,0 +1,91 @@
+/*
+ * The tables of money.md 1, pure: importable by workflows. SQL makes each move as one conditional UPDATE on the state
+ * before it; these say which moves exist.
+ */
+
+export const TRANSACTION_STATUSES = ['PENDING', 'SUCCESS', 'FAILED', 'CANCELLED', 'EXPIRED'] as const;
+export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
+
+export const SESSION_STATUSES = ['OPEN', 'PROCESSING', 'COMPLETED', 'FAILED', 'CANCELLED', 'EXPIRED'] as const;
+export type SessionStatus = (typeof SESSION_STATUSES)[number];
+
+export const ATTEMPT_STATUSES = [
+  'CREATED',
+  'PENDING',
+  'SUCCEEDED',
+  'DECLINED',
+  'HELD',
+  'DUPLICATE',
+  'ABANDONED',
+] as const;
+export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];
+
+/** Where a session may go. Only late money leaves a final state, and only for COMPLETED, which nothing leaves. */
+export const SESSION_MOVES: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
+  OPEN: ['PROCESSING', 'CANCELLED', 'EXPIRED', 'COMPLETED'],
+  PROCESSING: ['OPEN', 'COMPLETED', 'FAILED', 'CANCELLED', 'EXPIRED'],
+  COMPLETED: [],
+  FAILED: ['COMPLETED'],
+  CANCELLED: ['COMPLETED'],
+  EXPIRED: ['COMPLETED'],
+};
+
+/** Where an attempt may go. A declined or abandoned one may still turn out paid. */
+export const ATTEMPT_MOVES: Readonly<Record<AttemptStatus, readonly AttemptStatus[]>> = {
+  CREATED: ['PENDING', 'SUCCEEDED', 'DECLINED', 'HELD', 'DUPLICATE', 'ABANDONED'],
+  PENDING: ['SUCCEEDED', 'DECLINED', 'HELD', 'DUPLICATE', 'ABANDONED'],
+  DECLINED: ['SUCCEEDED', 'HELD', 'DUPLICATE'],
+  ABANDONED: ['SUCCEEDED', 'HELD', 'DUPLICATE'],
+  SUCCEEDED: [],
+  HELD: [],
+  DUPLICATE: [],
+};
+
+const TRANSACTION_OF: Readonly<Record<SessionStatus, TransactionStatus>> = {
+  OPEN: 'PENDING',
+  PROCESSING: 'PENDING',
+  COMPLETED: 'SUCCESS',
+  FAILED: 'FAILED',
+  CANCELLED: 'CANCELLED',
+  EXPIRED: 'EXPIRED',
+};
+
+/** Session and transaction tell one story: the transaction's status for the session's. */
+export function transactionStatusOf(session: SessionStatus): TransactionStatus {
+  return TRANSACTION_OF[session];
+}
+
+/** The provider's answer may still change an attempt in these states. */
+export const ASKABLE_ATTEMPTS = ['CREATED', 'PENDING', 'DECLINED', 'ABANDONED'] as const;
+
+/** Whether the attempt is over for its own clock: no further poll is due. */
+export function isAttemptOver(status: AttemptStatus): boolean {
+  return status !== 'CREATED' && status !== 'PENDING';
+}
+
+/** Tries a customer has in one session. */
+export const ATTEMPTS_MAX = 3;
+
+/** Where a declined try leaves its PROCESSING session: another try, or one of two ends. */
+export function afterDecline(facts: {
+  retryable: boolean;
+  attemptsCount: number;
+  expired: boolean;
+}): 'OPEN' | 'FAILED' | 'EXPIRED' {
+  if (!facts.retryable || facts.attemptsCount >= ATTEMPTS_MAX) return 'FAILED';
+  return facts.expired ? 'EXPIRED' : 'OPEN';
+}
+
+/** How long after the session's end a provider that does not know is asked again, before it goes to reconciliation. */
+export const UNKNOWN_PATIENCE_MS = 24 * 60 * 60 * 1000;
+
+/** What the last query of an attempt allows once its session's time is over. */
+export function atExpiry(facts: {
+  doubtful: boolean;
+  expiresAtMs: number;
+  atMs: number;
+}): 'wait' | 'end' | 'reconcile' {
+  if (facts.atMs < facts.expiresAtMs) return 'wait';
+  if (!facts.doubtful) return 'end';
+  return facts.atMs < facts.expiresAtMs + UNKNOWN_PATIENCE_MS ? 'wait' : 'reconcile';
+}

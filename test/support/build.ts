@@ -1,0 +1,184 @@
+import { createSession, type NewSession } from '../../src/checkout/create.ts';
+import { startPayment } from '../../src/checkout/pay.ts';
+import { grantChannels } from '../../src/channels/operations.ts';
+import type { Owner } from '../../src/channels/queries.ts';
+import type { KeyCaller } from '../../src/http/route.ts';
+import { SCOPES } from '../../src/http/route.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { rows, type Knex } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/outbox.ts';
+import type { FindProvider, PaymentOrder, Provider, ProviderOutcome } from '../../src/providers/provider.ts';
+import { createCheckAttempt, type CheckAttempt } from '../../src/transactions/check.ts';
+import {
+  createEndUnpaid,
+  createExpireAttempt,
+  type EndUnpaid,
+  type ExpireAttempt,
+} from '../../src/transactions/unpaid.ts';
+
+/** What a provider was asked, and what it will answer: the next of its script, then the last one for ever. */
+export type ScriptedProvider = Provider & {
+  asked: { question: 'initiate' | 'query'; orderId: string; order?: PaymentOrder }[];
+  /** Sets the answers to come; a function may wait before it answers. */
+  answers: (...script: Answer[]) => void;
+};
+type Answer = ProviderOutcome | (() => Promise<ProviderOutcome>);
+
+export const ACCEPTED: ProviderOutcome = {
+  kind: 'accepted',
+  providerReference: null,
+  redirectUrl: 'https://pay.example/confirm',
+  providerCode: null,
+};
+export const PENDING: ProviderOutcome = { kind: 'pending', providerReference: null, providerCode: 'WAIT_PAY' };
+export const UNKNOWN: ProviderOutcome = { kind: 'unknown', reason: 'timeout', message: 'no answer in 2 s' };
+export const PAID: ProviderOutcome = {
+  kind: 'succeeded',
+  providerReference: 'PROV-1',
+  amountSantim: 10_050n,
+  currency: 'ETB',
+  providerCode: 'PAY_SUCCESS',
+};
+export const declined = (retryable: boolean): ProviderOutcome => ({
+  kind: 'declined',
+  failure: { code: 'DECLINED', message: 'The customer said no.', providerCode: 'PAY_FAILED', retryable },
+});
+
+/** A provider that answers by a script: an argument like any other, for states that a real one is slow to reach. */
+export function scriptedProvider(): ScriptedProvider {
+  let script: Answer[] = [ACCEPTED];
+  const asked: ScriptedProvider['asked'] = [];
+  const next = async (): Promise<ProviderOutcome> => {
+    const answer = (script.length > 1 ? script.shift() : script[0]) ?? ACCEPTED;
+    return typeof answer === 'function' ? answer() : answer;
+  };
+  return {
+    channel: 'TELEBIRR',
+    capabilities: { redirects: true, pushesToPhone: false },
+    asked,
+    answers: (...answers) => void (script = answers),
+    initiate: (order) => {
+      asked.push({ question: 'initiate', orderId: order.orderId, order });
+      return next();
+    },
+    query: (orderId) => {
+      asked.push({ question: 'query', orderId });
+      return next();
+    },
+    parseCallback: () => ({ verified: false, problem: 'none is expected' }),
+    callbackAnswer: { contentType: 'text/plain', body: 'ok' },
+  };
+}
+
+/** The operations of checkout and transactions over one database, with a clock that tests move. */
+export type World = {
+  db: Knex;
+  runChange: RunChange;
+  clock: Clock;
+  /** Moves the clock forward. */
+  pass: (ms: number) => void;
+  provider: ScriptedProvider;
+  findProvider: FindProvider;
+  baseUrl: string;
+  /** What was handed to the relay. */
+  told: OutboxRow[];
+  checkAttempt: CheckAttempt;
+  endUnpaid: EndUnpaid;
+  expireAttempt: ExpireAttempt;
+};
+
+export function buildWorld(db: Knex, start: Date = new Date('2026-03-02T09:00:00.000Z')): World {
+  const told: OutboxRow[] = [];
+  let nowMs = start.getTime();
+  const provider = scriptedProvider();
+  const base = {
+    db,
+    runChange: createRunChange(db, (messages) => void told.push(...messages)),
+    clock: () => new Date(nowMs),
+    findProvider: (channel: string) => (channel === 'MPESA' ? null : provider),
+    baseUrl: 'https://checkout.example',
+  };
+  const checkAttempt = createCheckAttempt(base);
+  return {
+    ...base,
+    pass: (ms) => void (nowMs += ms),
+    provider,
+    told,
+    checkAttempt,
+    endUnpaid: createEndUnpaid({ ...base, checkAttempt }),
+    expireAttempt: createExpireAttempt(base),
+  };
+}
+
+/** A merchant with every available channel approved and on, in the sandbox. */
+export async function buildMerchant(db: Knex, name = 'Abyssinia Coffee'): Promise<Owner> {
+  const owner: Owner = { merchantId: newId('mrc'), environment: 'sandbox' };
+  await db.transaction(async (trx) => {
+    await rows(trx, 'INSERT INTO merchant (id, name) VALUES (:merchantId, :name)', { ...owner, name });
+    await grantChannels(trx, owner);
+  });
+  return owner;
+}
+
+/** The caller that a secret key of this merchant makes. */
+export function keyCaller(owner: Owner): KeyCaller {
+  return { kind: 'key', ...owner, keyId: newId('key'), scopes: SCOPES };
+}
+
+let orders = 0;
+
+/** A session of 100.50 ETB, open for 30 minutes, unless said otherwise. */
+export function buildSession(world: World, owner: Owner, wanted: Partial<NewSession> = {}) {
+  orders += 1;
+  const session: NewSession = {
+    checkoutOrderNo: `ORDER-${orders}`,
+    amountSantim: 10_050n,
+    currency: 'ETB',
+    type: 'API',
+    expiresInMinutes: 30,
+    locale: 'en',
+    ...wanted,
+  };
+  return world.runChange((change) => createSession({ ...world, change }, owner, session));
+}
+
+export const PHONE = '0911000001';
+
+/** A try on a session, not yet sent to the provider. Returns its id. */
+export async function buildAttempt(
+  world: World,
+  owner: Owner,
+  sessionId: string,
+  payer: { channel?: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH'; phone?: string } = {},
+): Promise<string> {
+  const wanted = { channel: payer.channel ?? 'TELEBIRR', phone: payer.phone ?? PHONE };
+  const payment = await world.runChange((change) =>
+    startPayment({ ...world, change }, { ...owner, sessionId }, wanted),
+  );
+  return payment.attemptId;
+}
+
+/** A session with an attempt that the provider has accepted. */
+export async function buildPendingPayment(world: World, owner: Owner) {
+  const session = await buildSession(world, owner);
+  const attemptId = await buildAttempt(world, owner, session.sessionId);
+  world.provider.answers(ACCEPTED);
+  await world.checkAttempt(attemptId, { tellWorkflow: false });
+  return { ...session, attemptId };
+}
+
+/** How everything of one session stands, for assertions; events in alphabetical order, for those of one change have none. */
+export async function standing(db: Knex, sessionId: string) {
+  const [row] = await rows<Record<string, unknown>>(
+    db,
+    `SELECT s.status AS session, t.status AS transaction, t.late_confirmation, t.held, t.reconcile, t.version,
+            (SELECT array_agg(a.status ORDER BY a.created_at, a.id) FROM payment_attempt a WHERE a.session_id = s.id) AS attempts,
+            (SELECT array_agg(e.event ORDER BY e.event) FROM webhook_event e WHERE e.resource_id = t.id) AS events,
+            (SELECT array_agg(l.kind ORDER BY l.id) FROM transaction_timeline l WHERE l.transaction_id = t.id) AS timeline
+     FROM checkout_session s JOIN transaction t ON t.id = s.transaction_id WHERE s.id = :sessionId`,
+    { sessionId },
+  );
+  if (!row) throw new Error(`no session ${sessionId}`);
+  return row;
+}
