@@ -56,18 +56,25 @@ const Settings = z.object({
 });
 
 export type Config = ReturnType<typeof readConfig>;
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** This process's environment, for who adds to it before reading the settings. */
+export const environment: Environment = process.env;
+
+/** Reads settings by a schema; throws one error that names every wrong one and what is allowed. */
+export function parseSettings<Schema extends z.ZodType>(schema: Schema, env: Environment): z.output<Schema> {
+  const parsed = schema.safeParse(env);
+  if (parsed.success) return parsed.data;
+  const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+  throw new Error(`These settings are wrong:\n${lines.join('\n')}`);
+}
 
 /**
  * The settings as the processes use them. Throws one error that names every wrong setting, what is allowed, and in
  * production every default that is only fit for local use.
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env) {
-  const parsed = Settings.safeParse(env);
-  if (!parsed.success) {
-    const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-    throw new Error(`These settings are wrong:\n${lines.join('\n')}`);
-  }
-  const settings = parsed.data;
+export function readConfig(env: Environment = environment) {
+  const settings = parseSettings(Settings, env);
   const production = settings.MESKOT_MODE === 'production';
   const allowLoopbackWebhooks = settings.ALLOW_LOOPBACK_WEBHOOKS ?? !production;
   if (production) refuseLocalDefaults(env, allowLoopbackWebhooks);
@@ -80,7 +87,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   return { ...settings, production, allowLoopbackWebhooks, keyRing: { currentId: [...keys.keys()][0]!, keys } };
 }
 
-function refuseLocalDefaults(env: Readonly<Record<string, string | undefined>>, allowLoopbackWebhooks: boolean): void {
+function refuseLocalDefaults(env: Environment, allowLoopbackWebhooks: boolean): void {
   const problems = ['KEY_PEPPER', 'ENCRYPTION_KEYS', 'BASE_URL']
     .filter((name) => !env[name] || env[name].includes(LOCAL_SECRET))
     .map((name) => `  ${name} must be set to a value of your own`);

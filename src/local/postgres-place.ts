@@ -29,13 +29,23 @@ const run = promisify(execFile);
  */
 export async function placePostgres(wantedFolder: string): Promise<PostgresPlace> {
   const shipped = shippedPrograms();
-  if (userInfo().uid !== 0) return { user: undefined, folder: wantedFolder, programs: shipped, note: undefined };
+  if (!isRoot()) return { user: undefined, folder: wantedFolder, programs: shipped, note: undefined };
   const user = await postgresUser();
   const programs = (await isReachable(shipped, user)) ? shipped : await copyPrograms(shipped);
-  if (await isReachable(dirname(wantedFolder), user)) return { user, folder: wantedFolder, programs, note: undefined };
-  const folder = join(await ownTemporaryFolder(), createHash('sha256').update(wantedFolder).digest('hex').slice(0, 12));
+  const folder = await findPostgresFolder(wantedFolder);
   const note = `the user postgres cannot reach ${wantedFolder}; its data is in ${folder}`;
-  return { user, folder, programs, note };
+  return { user, folder, programs, note: folder === wantedFolder ? undefined : note };
+}
+
+/** The folder that PostgreSQL uses, or would use, when this one is wanted. */
+export async function findPostgresFolder(wantedFolder: string): Promise<string> {
+  const user = isRoot() ? await readUser() : undefined;
+  if (!user || (await isReachable(dirname(wantedFolder), user))) return wantedFolder;
+  return join(await ownTemporaryFolder(), createHash('sha256').update(wantedFolder).digest('hex').slice(0, 12));
+}
+
+function isRoot(): boolean {
+  return userInfo().uid === 0;
 }
 
 /** The programs that npm installed for this machine. */

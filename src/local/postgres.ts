@@ -12,11 +12,13 @@ import { placePostgres, type PostgresPlace } from './postgres-place.ts';
 const OWNER_ROLE = 'meskot_owner';
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 3_000;
+const START_ATTEMPTS = 4;
 
 export type PostgresOptions = {
   /** The wanted folder; see {@link placePostgres}. */
   folder: string;
-  port: number;
+  /** Asked only when none is running there already. */
+  choosePort: () => Promise<number>;
   /** False for tests: what is written may be lost when the machine stops. */
   durable: boolean;
 };
@@ -38,12 +40,27 @@ type Passwords = { owner: string; app: string };
 export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
   const place = await placePostgres(options.folder);
   await mkdir(place.folder, { recursive: true, mode: 0o711 });
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startOnce(place, options);
+    } catch (error) {
+      // One that was just going, or what a killed one has left for a moment, is gone soon.
+      const isLast = attempt === START_ATTEMPTS || !(error instanceof ServerEnded);
+      if (isLast) throw withLog(error, await lastLogLines(place.folder));
+      await sleep(500);
+    }
+  }
+}
+
+class ServerEnded extends Error {}
+
+async function startOnce(place: PostgresPlace, options: PostgresOptions): Promise<LocalPostgres> {
   const passwords = await readOrMakePasswords(place.folder);
   const cluster = join(place.folder, 'cluster');
   const running = await findRunning(cluster);
   if (!running) await makeClusterOnce(place, passwords.owner);
-  const child = running?.child ?? (await launch(place, options));
-  const port = running?.port ?? options.port;
+  const port = running?.port ?? (await options.choosePort());
+  const child = running?.child ?? (await launch(place, port, options.durable));
   const url = (database: string, role: 'owner' | 'app'): string => {
     const user = role === 'owner' ? OWNER_ROLE : APP_ROLE;
     return `postgresql://${user}:${passwords[role]}@127.0.0.1:${port}/${database}`;
@@ -54,7 +71,7 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
     await makeAppRoleOnce(url('postgres', 'owner'), passwords.app);
   } catch (error) {
     await stop();
-    throw withLog(error, await lastLogLines(place.folder));
+    throw error;
   }
   return { port, reused: running !== undefined, note: place.note, child, url, stop };
 }
@@ -113,13 +130,13 @@ async function makeClusterOnce(place: PostgresPlace, password: string): Promise<
   await rename(draft, cluster);
 }
 
-async function launch(place: PostgresPlace, options: PostgresOptions): Promise<Child> {
+async function launch(place: PostgresPlace, port: number, durable: boolean): Promise<Child> {
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'];
   const careless = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off'];
-  const args = [...settings, ...(options.durable ? [] : careless)].flatMap((setting) => ['-c', setting]);
+  const args = [...settings, ...(durable ? [] : careless)].flatMap((setting) => ['-c', setting]);
   return startChild({
     command: join(place.programs, 'bin', 'postgres'),
-    args: ['-D', join(place.folder, 'cluster'), '-p', String(options.port), ...args],
+    args: ['-D', join(place.folder, 'cluster'), '-p', String(port), ...args],
     logFile: join(place.folder, 'postgres.log'),
     pidFile: join(place.folder, 'postgres.pid'),
     facts: {},
@@ -138,7 +155,7 @@ async function untilReady(url: string, child: Child): Promise<void> {
           cause: error,
         });
       }
-      if (!(await isAlive(child))) throw new Error('PostgreSQL ended while starting', { cause: error });
+      if (!(await isAlive(child))) throw new ServerEnded('PostgreSQL ended while starting', { cause: error });
       if (Date.now() > deadline) throw new Error('PostgreSQL did not answer within 30 s', { cause: error });
     }
     await sleep(25);

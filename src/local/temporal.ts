@@ -8,28 +8,29 @@ const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 2_000;
 const HOST = '127.0.0.1';
 
+/** Without a port for it, there is no web interface. */
+export type TemporalPorts = { port: number; uiPort?: number };
+
 export type TemporalOptions = {
-  /** The program, from findTemporalBinary. */
-  binary: string;
+  /** Finds the program; asked only when none is running already. */
+  findBinary: () => Promise<string>;
   /** Keeps its database, log and pid file. */
   folder: string;
-  port: number;
-  /** Undefined: without its web interface. */
-  uiPort: number | undefined;
+  /** Asked only when none is running there already. */
+  choosePorts: () => Promise<TemporalPorts>;
   /** Settings of the server, as JSON texts by name. */
   dynamicConfig?: Readonly<Record<string, string>>;
 };
 
 export type LocalTemporal = {
   address: string;
+  ports: TemporalPorts;
   uiUrl: string | undefined;
   /** Whether it was running already, left by a process that was killed. */
   reused: boolean;
   child: Child;
   stop: () => Promise<void>;
 };
-
-type Ports = { port: number; uiPort?: number };
 
 /**
  * Starts a Temporal development server on its database file, or takes over the one running there: a second server on
@@ -38,15 +39,16 @@ type Ports = { port: number; uiPort?: number };
 export async function startTemporal(options: TemporalOptions): Promise<LocalTemporal> {
   await mkdir(options.folder, { recursive: true });
   const pidFile = join(options.folder, 'temporal.pid');
-  const left = await findChild<Ports>(pidFile);
+  const left = await findChild<TemporalPorts>(pidFile);
   if (left && (await answersWithin(left, 2_000))) return describe(left, true);
   if (left) await stopChild(left, 'SIGTERM', STOP_WITHIN_MS);
-  const started = await startChild<Ports>({
-    command: options.binary,
-    args: serverArguments(options),
+  const [command, ports] = await Promise.all([options.findBinary(), options.choosePorts()]);
+  const started = await startChild<TemporalPorts>({
+    command,
+    args: serverArguments(options, ports),
     logFile: join(options.folder, 'temporal.log'),
     pidFile,
-    facts: { port: options.port, ...(options.uiPort === undefined ? {} : { uiPort: options.uiPort }) },
+    facts: ports,
   });
   if (await answersWithin(started, READY_WITHIN_MS)) return describe(started, false);
   await stopChild(started, 'SIGTERM', STOP_WITHIN_MS);
@@ -62,20 +64,21 @@ export async function stopLeftTemporal(folder: string): Promise<boolean> {
   return left !== undefined;
 }
 
-function serverArguments(options: TemporalOptions): string[] {
-  const ui = options.uiPort === undefined ? ['--headless'] : ['--ui-port', String(options.uiPort)];
+function serverArguments(options: TemporalOptions, ports: TemporalPorts): string[] {
+  const ui = ports.uiPort === undefined ? ['--headless'] : ['--ui-port', String(ports.uiPort)];
   const settings = Object.entries(options.dynamicConfig ?? {}).flatMap(([key, value]) => [
     '--dynamic-config-value',
     `${key}=${value}`,
   ]);
   const database = ['--db-filename', join(options.folder, 'temporal.db')];
-  const address = ['--ip', HOST, '--port', String(options.port)];
+  const address = ['--ip', HOST, '--port', String(ports.port)];
   return ['server', 'start-dev', ...address, ...ui, ...database, '--log-level', 'error', ...settings];
 }
 
-function describe(server: Child & Ports, reused: boolean): LocalTemporal {
+function describe(server: Child & TemporalPorts, reused: boolean): LocalTemporal {
   return {
     address: `${HOST}:${server.port}`,
+    ports: server.uiPort === undefined ? { port: server.port } : { port: server.port, uiPort: server.uiPort },
     uiUrl: server.uiPort === undefined ? undefined : `http://localhost:${server.uiPort}`,
     reused,
     child: { pid: server.pid, mark: server.mark },
@@ -83,7 +86,7 @@ function describe(server: Child & Ports, reused: boolean): LocalTemporal {
   };
 }
 
-async function answersWithin(server: Child & Ports, withinMs: number): Promise<boolean> {
+async function answersWithin(server: Child & TemporalPorts, withinMs: number): Promise<boolean> {
   const deadline = Date.now() + withinMs;
   while (Date.now() < deadline && (await isAlive(server))) {
     if (await answers(`${HOST}:${server.port}`)) return true;

@@ -3,10 +3,12 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
+import { environment } from '../../src/config.ts';
 import { migrate } from '../../src/lib/migrate.ts';
 import { isAlive, processMark, writePidFile, type Child } from '../../src/local/children.ts';
 import { anyFreePort } from '../../src/local/ports.ts';
 import { makeDatabaseOnce, startPostgres, stopLeftPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
+import { readLocalSettings } from '../../src/local/settings.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
 import { startTemporal, stopLeftTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
 import { STACK_VARIABLE, TEMPLATE_DATABASE, type TestStack } from './stack-facts.ts';
@@ -48,7 +50,7 @@ export async function startTestStack(): Promise<{ stop: () => Promise<void> }> {
 async function preparePostgres(folder: string): Promise<LocalPostgres> {
   const postgres = await startPostgres({
     folder: join(folder, 'postgres'),
-    port: await anyFreePort(),
+    choosePort: anyFreePort,
     durable: false,
   });
   await makeDatabaseOnce(postgres.url('postgres', 'owner'), TEMPLATE_DATABASE);
@@ -57,11 +59,11 @@ async function preparePostgres(folder: string): Promise<LocalPostgres> {
 }
 
 async function prepareTemporal(folder: string): Promise<LocalTemporal> {
+  const settings = readLocalSettings(environment, PROJECT);
   const temporal = await startTemporal({
-    binary: await findTemporalBinary({ givenPath: process.env['TEMPORAL_CLI_PATH'] }),
+    findBinary: () => findTemporalBinary({ givenPath: settings.temporalCliPath, cacheFolder: settings.cacheFolder }),
     folder: join(folder, 'temporal'),
-    port: await anyFreePort(),
-    uiPort: undefined,
+    choosePorts: async () => ({ port: await anyFreePort() }),
     dynamicConfig: {
       'frontend.WorkflowTimeSkippingEnabled': 'true',
       'history.timerProcessorMaxTimeShift': '"10ms"',

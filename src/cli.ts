@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { nearestWord } from './local/nearest-word.ts';
+
+/** What a command is given: the folder of package.json, and the words after the command's name. */
+export type CommandInput = { project: string; args: readonly string[] };
+
+type Command = {
+  /** One line for the list of commands. */
+  about: string;
+  /** Returns the exit code: 0 done, 1 failed, 2 wrongly asked. */
+  run: (input: CommandInput) => Promise<number>;
+};
+
+// Each module is loaded only when its command is asked for.
+const commands: Readonly<Record<string, Command>> = {
+  start: {
+    about: 'run everything on this machine, with a PostgreSQL and a Temporal server of its own',
+    run: async ({ project }) => (await import('./local/start.ts')).start(project),
+  },
+  status: {
+    about: 'whether it runs here and how to reach it (--json)',
+    run: async ({ project, args }) => (await import('./local/status.ts')).status(project, args),
+  },
+  reset: {
+    about: 'wipe what "start" has kept on this machine',
+    run: async ({ project }) => (await import('./local/reset.ts')).reset(project),
+  },
+  migrate: {
+    about: 'bring the schema of the database in DATABASE_URL up to date',
+    run: migrateDatabase,
+  },
+};
+
+async function main([name = '--help', ...args]: readonly string[]): Promise<number> {
+  if (name === '--help' || name === 'help') {
+    process.stdout.write(helpText());
+    return 0;
+  }
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command) return command.run({ project: projectFolder(), args });
+  const guess = nearestWord(name, Object.keys(commands));
+  const hint = guess === undefined ? '"meskot --help" lists the commands' : `did you mean "${guess}"?`;
+  process.stderr.write(`There is no command "${name}": ${hint}\n`);
+  return 2;
+}
+
+async function migrateDatabase({ project }: CommandInput): Promise<number> {
+  const [{ readConfig }, { migrate }] = await Promise.all([import('./config.ts'), import('./lib/migrate.ts')]);
+  const applied = await migrate({ url: readConfig().DATABASE_URL, directory: join(project, 'migrations') });
+  process.stdout.write(applied.length === 0 ? 'The schema is up to date.\n' : `Applied ${applied.join(', ')}.\n`);
+  return 0;
+}
+
+function helpText(): string {
+  const lines = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}\n`);
+  return `Usage: meskot <command>\n\n${lines.join('')}`;
+}
+
+/** The nearest folder above this file with a package.json: the same one from source and when built. */
+function projectFolder(): string {
+  let folder = import.meta.dirname;
+  while (!existsSync(join(folder, 'package.json'))) {
+    if (folder === dirname(folder)) throw new Error('package.json is missing from the installation');
+    folder = dirname(folder);
+  }
+  return folder;
+}
+
+/** A sentence for what was foreseen, the whole trace for a bug. */
+function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.constructor === Error ? error.message : (error.stack ?? error.message);
+}
+
+try {
+  // Not left to the event loop: a connection that was forgotten would keep the process.
+  process.exit(await main(process.argv.slice(2)));
+} catch (error) {
+  process.stderr.write(`${describeError(error)}\n`);
+  process.exit(1);
+}

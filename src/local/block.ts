@@ -1,0 +1,33 @@
+import type { Facts } from './state.ts';
+
+/** What a person needs to begin, as one block of lines: only what there is. */
+export function formatFacts(facts: Facts, dataFolder: string): string {
+  const lines: [string, string | undefined][] = [
+    ['API', facts.apiUrl],
+    ['Docs', facts.docsUrl],
+    ['Sandbox key', facts.sandboxKey],
+    ['Webhook secret', facts.webhookSecret],
+    ['Checkout page', facts.checkoutUrl && `${facts.checkoutUrl}  (waits to be paid)`],
+    ['Demo shop', facts.demoShopUrl],
+    ['Temporal UI', facts.temporalUiUrl],
+    ['Metrics', facts.metricsUrl],
+    ['Data', dataFolder],
+  ];
+  const table = lines
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `  ${name.padEnd(15)} ${value}`);
+  return [...table, ...tryIt(facts)].join('\n');
+}
+
+/** A command that works as it is printed. */
+function tryIt({ apiUrl, sandboxKey }: Facts): string[] {
+  if (!apiUrl || !sandboxKey) return [];
+  const today = new Date().toISOString().slice(0, 10);
+  const monthAgo = new Date(Date.now() - 30 * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
+  const query = `startDate=${monthAgo}&endDate=${today}&status=SUCCESS&currency=ETB`;
+  return [
+    '',
+    '  Try it:',
+    `  curl -H 'Authorization: Bearer ${sandboxKey}' '${apiUrl}/api/checkout/txns/get_all_txns?${query}'`,
+  ];
+}

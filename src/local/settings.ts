@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { parseSettings, type Environment } from '../config.ts';
+
+const port = (wanted: number) => z.coerce.number().int().min(1).max(65_535).default(wanted);
+const optionalText = z
+  .string()
+  .optional()
+  .transform((text) => text || undefined);
+
+/** What a local start wants to know before it can say what the other settings are. */
+const Settings = z.object({
+  MESKOT_MODE: z
+    .literal('local', '"start" is for local use; in production run "migrate", "api" and "worker"')
+    .optional(),
+  MESKOT_DATA_DIR: optionalText,
+  DATABASE_URL: optionalText,
+  TEMPORAL_ADDRESS: optionalText,
+  TEMPORAL_CLI_PATH: optionalText,
+  XDG_CACHE_HOME: optionalText,
+  API_PORT: port(4000),
+  SIMULATOR_PORT: port(4002),
+  DEMO_SHOP_PORT: port(4003),
+  METRICS_PORT: port(4009),
+  POSTGRES_PORT: port(5433),
+  TEMPORAL_PORT: port(7233),
+  TEMPORAL_UI_PORT: port(8233),
+});
+
+export type LocalSettings = {
+  /** Everything that a local start keeps. */
+  dataFolder: string;
+  /** Given: nothing is embedded. */
+  databaseUrl: string | undefined;
+  temporalAddress: string | undefined;
+  temporalCliPath: string | undefined;
+  cacheFolder: string | undefined;
+  /** The wanted ports; the next free ones are used when they are taken. */
+  ports: LocalPorts & { postgres: number; temporal: number; temporalUi: number };
+};
+
+/** The ports of our own servers. */
+export type LocalPorts = { api: number; simulator: number; demoShop: number; metrics: number };
+
+/** Reads them from the environment. `project` is the folder of package.json. */
+export function readLocalSettings(env: Environment, project: string): LocalSettings {
+  const settings = parseSettings(Settings, env);
+  return {
+    dataFolder: settings.MESKOT_DATA_DIR ?? join(project, '.data'),
+    databaseUrl: settings.DATABASE_URL,
+    temporalAddress: settings.TEMPORAL_ADDRESS,
+    temporalCliPath: settings.TEMPORAL_CLI_PATH,
+    cacheFolder: settings.XDG_CACHE_HOME,
+    ports: {
+      api: settings.API_PORT,
+      simulator: settings.SIMULATOR_PORT,
+      demoShop: settings.DEMO_SHOP_PORT,
+      metrics: settings.METRICS_PORT,
+      postgres: settings.POSTGRES_PORT,
+      temporal: settings.TEMPORAL_PORT,
+      temporalUi: settings.TEMPORAL_UI_PORT,
+    },
+  };
+}

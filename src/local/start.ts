@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { environment, readConfig, type Config } from '../config.ts';
+import { migrate } from '../lib/migrate.ts';
+import { formatFacts } from './block.ts';
+import { localParts } from './parts.ts';
+import { createProgress, type Progress } from './progress.ts';
+import { freePort, startServers, type LocalServers } from './servers.ts';
+import { readLocalSettings, type LocalPorts, type LocalSettings } from './settings.ts';
+import { createShutdown, type Shutdown } from './shutdown.ts';
+import { claimFolder, readState, writeState, type Facts } from './state.ts';
+
+// Kept free for the portal, so that the API does not move there.
+const PORTAL_PORT = 4001;
+
+const write = (text: string): void => void process.stdout.write(text);
+
+/**
+ * `npm start`: everything on this machine, until Ctrl-C. `project` is the folder of package.json. Returns the exit
+ * code.
+ */
+export async function start(project: string): Promise<number> {
+  const settings = readLocalSettings(environment, project);
+  const claim = await claimFolder(settings.dataFolder);
+  if ('takenBy' in claim) return greetSecondCopy(settings, claim.takenBy);
+  const progress = createProgress(write);
+  const shutdown = createShutdown(progress);
+  try {
+    const startedAt = performance.now();
+    const facts = await startEverything({ project, settings, progress, shutdown });
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    write(`\nMeskot runs, after ${seconds} s.\n\n${formatFacts(facts, settings.dataFolder)}\n\n`);
+    write('  Ctrl-C stops, "npm run reset" wipes.\n\n');
+    await shutdown.afterSignal;
+    return 0;
+  } finally {
+    await shutdown.run();
+    claim.release();
+  }
+}
+
+type Run = { project: string; settings: LocalSettings; progress: Progress; shutdown: Shutdown };
+
+async function startEverything(run: Run): Promise<Facts> {
+  const { project, settings, progress, shutdown } = run;
+  const reserved = new Set([...Object.values(settings.ports), PORTAL_PORT]);
+  const servers = await startServers({ settings, progress, reserved, onStarted: shutdown.addServer });
+  await progress.step('Migrations', async (describe) => {
+    const applied = await migrate({ url: servers.ownerUrl, directory: join(project, 'migrations') });
+    describe(applied.length === 0 ? 'up to date' : `${applied.length} applied`);
+  });
+  const ports = await chooseOurPorts(run, reserved);
+  const previous = (await readState(settings.dataFolder))?.facts ?? {};
+  const config = localConfig(servers, ports);
+  const facts: Facts = {
+    temporalAddress: servers.temporalAddress,
+    databaseUrl: servers.appUrl,
+    ...(servers.temporalUiUrl === undefined ? {} : { temporalUiUrl: servers.temporalUiUrl }),
+  };
+  for (const part of localParts({ config, ports, previous, ownerUrl: servers.ownerUrl })) {
+    const running = await progress.step(part.name, part.start);
+    shutdown.add({ name: part.name, stop: running.stop });
+    Object.assign(facts, running.facts);
+  }
+  writeState(settings.dataFolder, { pid: process.pid, facts });
+  return facts;
+}
+
+async function chooseOurPorts({ settings, progress }: Run, reserved: Set<number>): Promise<LocalPorts> {
+  const choose = (name: string, wanted: number) => freePort({ progress, reserved }, name, wanted);
+  return {
+    api: await choose('the API', settings.ports.api),
+    simulator: await choose('the simulator', settings.ports.simulator),
+    demoShop: await choose('the demo shop', settings.ports.demoShop),
+    metrics: await choose('metrics', settings.ports.metrics),
+  };
+}
+
+/** The settings of this start: what the environment says, and for the rest what was just found. */
+function localConfig(servers: LocalServers, ports: LocalPorts): Config {
+  return readConfig({
+    LOG_LEVEL: 'warn',
+    BASE_URL: `http://localhost:${ports.api}`,
+    SIMULATOR_URL: `http://localhost:${ports.simulator}`,
+    ...environment,
+    DATABASE_URL: servers.appUrl,
+    TEMPORAL_ADDRESS: servers.temporalAddress,
+    API_PORT: String(ports.api),
+    METRICS_PORT: String(ports.metrics),
+  });
+}
+
+async function greetSecondCopy(settings: LocalSettings, pid: number): Promise<number> {
+  const state = await readState(settings.dataFolder);
+  if (state?.pid !== pid) {
+    write(`Meskot is being started here already, by process ${pid}.\n`);
+    return 0;
+  }
+  write(`Meskot runs here already, as process ${pid}.\n\n${formatFacts(state.facts, settings.dataFolder)}\n`);
+  return 0;
+}
