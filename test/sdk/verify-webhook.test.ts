@@ -1,0 +1,192 @@
+import fc from 'fast-check';
+
+import { verifyWebhook, WebhookVerificationError, type VerifyOptions } from '../../src/sdk/index.ts';
+import { newSecret, signedRequest, type SigningInput } from '../../src/webhooks/signature.ts';
+
+const SECRET = newSecret();
+const ENVELOPE = {
+  event: 'payment.succeeded',
+  event_id: 'evt_1',
+  api_version: 'v1.0',
+  created_at: '2025-01-01T00:00:00.000Z',
+  data: { object: 'transaction', amount: 100.5, customerName: 'አበበ ቢቂላ', note: 'a/b' },
+};
+
+function delivery(change: Partial<SigningInput> = {}) {
+  const request = signedRequest({
+    payload: Buffer.from(JSON.stringify(ENVELOPE)),
+    eventId: 'evt_1',
+    attemptAt: new Date('2025-01-01T00:00:00.000Z'),
+    secret: SECRET,
+    previousSecret: null,
+    encoding: 'base64',
+    customHeaders: {},
+    ...change,
+  });
+  return { ...request, text: request.body.toString() };
+}
+
+/** What the verification says is wrong. */
+function reasonOf(...args: Parameters<typeof verifyWebhook>): string {
+  try {
+    verifyWebhook(...args);
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return error.reason;
+    throw error;
+  }
+  return 'verified';
+}
+
+describe('a delivery of ours', () => {
+  test('verifies as text and as bytes, in base64 and in hex', () => {
+    for (const encoding of ['base64', 'hex'] as const) {
+      const { body, text, headers } = delivery({ encoding });
+      expect(verifyWebhook(text, headers, SECRET)).toMatchObject({ event: 'payment.succeeded', event_id: 'evt_1' });
+      expect(verifyWebhook(body, headers, SECRET)).toMatchObject({ data: { customerName: 'አበበ ቢቂላ' } });
+      expect(verifyWebhook(new Uint8Array(body), headers, SECRET)).toMatchObject({ event_id: 'evt_1' });
+    }
+  });
+
+  test('verifies with headers of Node, of fetch and in any case, with sha256= or without', () => {
+    const { text, headers } = delivery();
+    const value = headers['X-Service-Signature'] ?? '';
+    expect(reasonOf(text, new Headers(headers), SECRET)).toBe('verified');
+    expect(reasonOf(text, { 'x-service-signature': value }, SECRET)).toBe('verified');
+    expect(reasonOf(text, { 'X-SERVICE-SIGNATURE': [value] }, SECRET)).toBe('verified');
+    expect(reasonOf(text, { 'x-service-signature': value.replace('sha256=', '') }, SECRET)).toBe('verified');
+  });
+
+  test('verifies with any of several secrets', () => {
+    const { text, headers } = delivery();
+    expect(reasonOf(text, headers, [newSecret(), SECRET])).toBe('verified');
+    expect(reasonOf(text, headers, { secret: [SECRET] })).toBe('verified');
+  });
+
+  test('verifies with the old secret while a rotation overlaps', () => {
+    const previousSecret = newSecret();
+    const { text, headers } = delivery({ previousSecret });
+    expect(reasonOf(text, headers, previousSecret)).toBe('verified');
+    expect(reasonOf(text, headers, SECRET)).toBe('verified');
+  });
+
+  test('never verifies once a byte of it is changed', () => {
+    const { body, headers } = delivery();
+    fc.assert(
+      fc.property(fc.nat(body.length - 1), fc.integer({ min: 1, max: 255 }), (at, change) => {
+        const changed = Buffer.from(body);
+        changed[at] = (changed[at] ?? 0) ^ change;
+        expect(reasonOf(changed, headers, SECRET)).not.toBe('verified');
+      }),
+    );
+  });
+
+  test('never verifies with a signature of another length or alphabet', () => {
+    const { text } = delivery();
+    fc.assert(
+      fc.property(fc.string(), (value) => {
+        expect(reasonOf(text, { 'x-service-signature': value }, SECRET)).not.toBe('verified');
+      }),
+    );
+  });
+});
+
+describe('the error names the likely mistake', () => {
+  const { text, body, headers } = delivery();
+  const signature = headers['X-Service-Signature'] ?? '';
+
+  test.each([
+    ['an object in place of the body', JSON.parse(text), 'body_was_parsed'],
+    ['no body at all', undefined, 'body_missing'],
+    ['a body that was read before', '', 'body_missing'],
+    ['JSON with blanks, as Python writes it', text.replaceAll('":', '": '), 'body_was_changed'],
+    ['JSON that is indented', JSON.stringify(JSON.parse(text), null, 2), 'body_was_changed'],
+    ['JSON with escaped slashes, as PHP writes it', text.replace('a/b', 'a\\/b'), 'body_was_changed'],
+    ['JSON with escaped letters', text.replaceAll('አ', '\\u12a0'), 'body_was_changed'],
+    ['JSON with sorted members', JSON.stringify({ api_version: 'v1.0', ...JSON.parse(text) }), 'body_was_changed'],
+    ['a line break at the end', `${text}\n`, 'body_was_changed'],
+    ['bytes decoded as Latin-1', body.toString('latin1'), 'body_was_changed'],
+    ['another amount', text.replace('100.5', '900.5'), 'wrong_secret'],
+    ['something else', 'hello', 'wrong_secret'],
+  ])('%s', (_mistake, rawBody, reason) => {
+    expect(reasonOf(rawBody, headers, SECRET)).toBe(reason);
+  });
+
+  test.each([
+    ['a secret with a line break', `${SECRET}\n`, 'secret_has_extra_characters'],
+    ['a secret in quotes', `"${SECRET}"`, 'secret_has_extra_characters'],
+    ['a secret without whsec_', SECRET.slice('whsec_'.length), 'secret_prefix_missing'],
+    ['an unset secret', undefined as unknown as string, 'secret_missing'],
+    ['no secret', null as unknown as string, 'secret_missing'],
+    ['an empty secret', '', 'secret_missing'],
+    ['an empty list of secrets', [], 'secret_missing'],
+    ['the secret of another subscription or environment', newSecret(), 'wrong_secret'],
+  ])('%s', (_mistake, secret, reason) => {
+    expect(reasonOf(text, headers, secret)).toBe(reason);
+  });
+
+  test.each([
+    ['no header', {}, 'header_missing'],
+    [
+      'the field of the body in place of the header',
+      { 'x-service-signature': JSON.parse(text).signature },
+      'signature_from_body',
+    ],
+    ['the header of Standard Webhooks', { 'x-service-signature': headers['webhook-signature'] }, 'header_malformed'],
+    ['a header that was cut', { 'x-service-signature': signature.slice(0, -4) }, 'header_malformed'],
+    [
+      'the header of another delivery',
+      {
+        'x-service-signature': delivery({ payload: Buffer.from('{"event_id":"evt_2"}') }).headers[
+          'X-Service-Signature'
+        ],
+      },
+      'header_of_another_request',
+    ],
+  ])('%s', (_mistake, changed, reason) => {
+    expect(reasonOf(text, changed, SECRET)).toBe(reason);
+  });
+
+  test('a wrong secret says that the environment cannot be told', () => {
+    expect(() => verifyWebhook(text, headers, newSecret())).toThrow(
+      /sandbox and live .* a request does not tell which/,
+    );
+  });
+
+  test('no message holds the secret or a signature that would be right', () => {
+    for (const secret of [`${SECRET} `, SECRET.slice(6)]) {
+      expect(() => verifyWebhook(text, headers, secret)).toThrow(
+        expect.objectContaining({ message: expect.not.stringContaining(SECRET.slice(6)) }),
+      );
+    }
+  });
+});
+
+describe('a tolerance', () => {
+  const { text, headers } = delivery();
+  const at = (seconds: number): VerifyOptions => ({
+    secret: SECRET,
+    toleranceSeconds: 300,
+    now: new Date(Date.parse('2025-01-01T00:00:00.000Z') + seconds * 1_000),
+  });
+
+  test('accepts what was signed within it, and refuses what is older or from the future', () => {
+    expect(reasonOf(text, headers, at(299))).toBe('verified');
+    expect(reasonOf(text, headers, at(-299))).toBe('verified');
+    expect(reasonOf(text, headers, at(301))).toBe('timestamp_outside_tolerance');
+    expect(reasonOf(text, headers, at(-301))).toBe('timestamp_outside_tolerance');
+  });
+
+  test('is not met by a timestamp that somebody changed or took away', () => {
+    const now = at(10_000);
+    const later = Math.floor((now.now?.getTime() ?? 0) / 1_000).toString();
+    expect(reasonOf(text, { ...headers, 'webhook-timestamp': later }, now)).toBe('timestamp_missing');
+    const { 'webhook-timestamp': _gone, ...without } = headers;
+    expect(reasonOf(text, without, now)).toBe('timestamp_missing');
+  });
+
+  test('works with the old secret of a rotation', () => {
+    const previousSecret = newSecret();
+    const rotated = delivery({ previousSecret });
+    expect(reasonOf(rotated.text, rotated.headers, { ...at(0), secret: previousSecret })).toBe('verified');
+  });
+});
