@@ -10,7 +10,7 @@ export type HttpRequest = {
 };
 
 /** What became of a call: an answer of whatever status, or none. */
-export type HttpResult =
+type HttpResult =
   | { kind: 'answered'; status: number; text: string }
   | { kind: 'failed'; reason: 'timeout' | 'network' | 'too-large'; message: string };
 
@@ -37,7 +37,7 @@ export function createHttpClient({ bodyBytesMax = 65_536, connectionsMax = 64 } 
         if (text === null) return { kind: 'failed', reason: 'too-large', message: `more than ${bodyBytesMax} bytes` };
         return { kind: 'answered', status: answer.statusCode, text };
       } catch (error) {
-        return failure(error);
+        return failure(error, signal);
       }
     },
     close: () => agent.destroy(),
@@ -55,9 +55,9 @@ async function readUpTo(body: AsyncIterable<Buffer>, bytesMax: number): Promise<
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function failure(error: unknown): HttpResult {
-  if (!(error instanceof Error)) return { kind: 'failed', reason: 'network', message: String(error) };
-  const code = 'code' in error ? String(error.code) : error.name;
-  const timedOut = error.name === 'TimeoutError' || /TIMEOUT/.test(code);
-  return { kind: 'failed', reason: timedOut ? 'timeout' : 'network', message: code };
+function failure(error: unknown, signal: AbortSignal): HttpResult {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : String(error);
+  if (signal.aborted || /TIMEOUT/.test(code))
+    return { kind: 'failed', reason: 'timeout', message: 'no answer in time' };
+  return { kind: 'failed', reason: 'network', message: code };
 }

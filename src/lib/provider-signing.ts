@@ -11,7 +11,7 @@ export type SignedMessage = Readonly<Record<string, unknown>>;
 /** RSA-SHA256 with PSS (salt of 32 bytes) or PKCS#1 v1.5: telebirr's own samples disagree, so it is a setting. */
 export type RsaScheme = 'PSS' | 'PKCS1';
 
-export type RsaKey = { pem: string; scheme: RsaScheme };
+type RsaKey = { pem: string; scheme: RsaScheme };
 
 const TELEBIRR_UNSIGNED = new Set([
   'sign',

@@ -16,7 +16,7 @@ export type SandboxBehaviour =
   | 'approve-without-callback'
   | 'approve-wrong-amount';
 
-export type SandboxPhone = { phone: string; behaviour: SandboxBehaviour; outcome: string };
+type SandboxPhone = { phone: string; behaviour: SandboxBehaviour; outcome: string };
 
 /** The only numbers that pay in the sandbox: shown on the page, in the docs and in the refusal of any other number. */
 export const SANDBOX_PHONES: readonly SandboxPhone[] = [

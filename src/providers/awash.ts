@@ -9,7 +9,7 @@ import type { ParsedCallback, Provider, ProviderFailure, ProviderOutcome } from 
  * Awash: a push to the customer's phone. Awash publishes no merchant API, so this speaks the contract written down in
  * src/simulator/awash.ts until there is one.
  */
-export type AwashConfig = { baseUrl: string; merchantId: string; secret: string };
+type AwashConfig = { baseUrl: string; merchantId: string; secret: string };
 
 const Payment = z.object({
   orderId: z.string().optional(),
@@ -22,12 +22,14 @@ const Payment = z.object({
 });
 type Payment = z.output<typeof Payment>;
 
-const FAILURES: Readonly<Record<string, Pick<ProviderFailure, 'code' | 'message' | 'retryable'>>> = {
-  INSUFFICIENT_FUNDS: { code: 'INSUFFICIENT_FUNDS', message: 'The account has too little money.', retryable: true },
-  CANCELLED: { code: 'CANCELLED_BY_CUSTOMER', message: 'The customer refused the payment.', retryable: true },
-  UNKNOWN_PHONE: { code: 'INVALID_PAYER', message: 'Awash does not know this phone number.', retryable: true },
-  DECLINED: { code: 'DECLINED', message: 'Awash declined the payment.', retryable: false },
-};
+const FAILURES = new Map<string, Omit<ProviderFailure, 'providerCode'>>(
+  Object.entries({
+    INSUFFICIENT_FUNDS: { code: 'INSUFFICIENT_FUNDS', message: 'The account has too little money.', retryable: true },
+    CANCELLED: { code: 'CANCELLED_BY_CUSTOMER', message: 'The customer refused the payment.', retryable: true },
+    UNKNOWN_PHONE: { code: 'INVALID_PAYER', message: 'Awash does not know this phone number.', retryable: true },
+    DECLINED: { code: 'DECLINED', message: 'Awash declined the payment.', retryable: false },
+  }),
+);
 
 /** The channel AWASH. */
 export function createAwash(deps: ProviderDeps, config: AwashConfig): Provider {
@@ -107,7 +109,7 @@ function readPayment(payment: Payment, initiated: boolean): ProviderOutcome {
     case 'REFUSED': {
       const code = payment.reasonCode ?? state;
       const message = payment.reason ?? 'Awash refused the payment.';
-      return declined(FAILURES[code] ?? { code: 'REJECTED', message, retryable: false }, code);
+      return declined(FAILURES.get(code) ?? { code: 'REJECTED', message, retryable: false }, code);
     }
     default:
       return unreadable(`state ${state} is not known`);

@@ -10,7 +10,7 @@ const SECRET_LENGTH_MAX = 128;
 
 export type CallbackAttempt = { attemptId: string; channel: Channel; environment: 'sandbox' | 'live' };
 
-export type CallbackDeps = {
+type CallbackDeps = {
   findAttemptBySecret: (secret: string) => Promise<CallbackAttempt | null>;
   findProvider: FindProvider;
   storeCallback: (row: CallbackRow) => Promise<void>;

@@ -7,7 +7,7 @@ import { exchange, parseJson, readReply, unreadable, type ProviderDeps } from '.
 import type { ParsedCallback, Provider, ProviderFailure, ProviderOutcome } from './provider.ts';
 
 /** CBE Birr: a USSD push to the customer's phone by signed POST (money.md 2). */
-export type CbeBirrConfig = {
+type CbeBirrConfig = {
   baseUrl: string;
   companyName: string;
   tillCode: string;
@@ -26,12 +26,14 @@ const Answer = z.object({
 });
 type Answer = z.output<typeof Answer>;
 
-const FAILURES: Readonly<Record<string, Pick<ProviderFailure, 'code' | 'message' | 'retryable'>>> = {
-  INSUFFICIENT_BALANCE: { code: 'INSUFFICIENT_FUNDS', message: 'The account has too little money.', retryable: true },
-  CANCELLED: { code: 'CANCELLED_BY_CUSTOMER', message: 'The customer refused the payment.', retryable: true },
-  INVALID_MSISDN: { code: 'INVALID_PAYER', message: 'CBE Birr does not know this phone number.', retryable: true },
-  DECLINED: { code: 'DECLINED', message: 'CBE Birr declined the payment.', retryable: false },
-};
+const FAILURES = new Map<string, Omit<ProviderFailure, 'providerCode'>>(
+  Object.entries({
+    INSUFFICIENT_BALANCE: { code: 'INSUFFICIENT_FUNDS', message: 'The account has too little money.', retryable: true },
+    CANCELLED: { code: 'CANCELLED_BY_CUSTOMER', message: 'The customer refused the payment.', retryable: true },
+    INVALID_MSISDN: { code: 'INVALID_PAYER', message: 'CBE Birr does not know this phone number.', retryable: true },
+    DECLINED: { code: 'DECLINED', message: 'CBE Birr declined the payment.', retryable: false },
+  }),
+);
 
 /** The channel CBE_BIRR. `transactionId` is our order id: the same one is pushed once only. */
 export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provider {
@@ -105,7 +107,7 @@ function readAnswer(answer: Answer): ProviderOutcome {
     case 'FAILED':
     case 'REJECTED': {
       const message = answer.resultDesc ?? 'CBE Birr refused the payment.';
-      const failure = FAILURES[resultCode] ?? { code: 'REJECTED' as const, message, retryable: false };
+      const failure = FAILURES.get(resultCode) ?? { code: 'REJECTED' as const, message, retryable: false };
       return declined(failure, resultCode);
     }
     default:

@@ -6,7 +6,7 @@ import { createCbeBirr } from './cbe-birr.ts';
 import type { Channel, FindProvider, Provider } from './provider.ts';
 import { createTelebirr } from './telebirr.ts';
 
-export type FindProviderOptions = {
+type FindProviderOptions = {
   http: HttpClient;
   clock: Clock;
   /** The simulator's address, as this process reaches it. */

@@ -6,9 +6,9 @@ const RENEW_EARLY_MS = 5 * 60_000;
 
 const TokenReply = z.object({ token: z.string().min(1), effectiveDate: z.string(), expirationDate: z.string() });
 
-export type TokenResult = { kind: 'token'; token: string } | Unknown;
+type TokenResult = { kind: 'token'; token: string } | Unknown;
 
-export type TelebirrToken = {
+type TelebirrToken = {
   /** The bearer token, asked for once however many wait for it, and again 5 minutes before it expires. */
   get: (signal: AbortSignal) => Promise<TokenResult>;
   /** Drops this token, because telebirr refused it. A newer one stays. */

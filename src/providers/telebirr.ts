@@ -10,7 +10,7 @@ import type { ParsedCallback, PaymentOrder, Provider, ProviderFailure, ProviderO
 import { createTelebirrToken } from './telebirr-token.ts';
 
 /** telebirr's H5/C2B fabric (money.md 2). */
-export type TelebirrConfig = {
+type TelebirrConfig = {
   /** The fabric's API. */
   baseUrl: string;
   /** Where the customer confirms; the signed order is appended to it. */
@@ -52,11 +52,13 @@ const QueriedOrder = z.object({
 const NO_SUCH_ORDER = 'ORDER_NOT_EXIST';
 const ORDER_EXISTS = 'ORDER_EXIST';
 
-const FAILURES: Readonly<Record<string, Pick<ProviderFailure, 'code' | 'message' | 'retryable'>>> = {
-  INSUFFICIENT_BALANCE: { code: 'INSUFFICIENT_FUNDS', message: 'The wallet has too little money.', retryable: true },
-  USER_CANCELLED: { code: 'CANCELLED_BY_CUSTOMER', message: 'The customer refused the payment.', retryable: true },
-  INVALID_PAYER: { code: 'INVALID_PAYER', message: 'telebirr does not know this phone number.', retryable: true },
-};
+const FAILURES = new Map<string, Omit<ProviderFailure, 'providerCode'>>(
+  Object.entries({
+    INSUFFICIENT_BALANCE: { code: 'INSUFFICIENT_FUNDS', message: 'The wallet has too little money.', retryable: true },
+    USER_CANCELLED: { code: 'CANCELLED_BY_CUSTOMER', message: 'The customer refused the payment.', retryable: true },
+    INVALID_PAYER: { code: 'INVALID_PAYER', message: 'telebirr does not know this phone number.', retryable: true },
+  }),
+);
 
 /** The channel TELEBIRR. */
 export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Provider {
@@ -188,7 +190,7 @@ function readQuery(reply: Reply): ProviderOutcome {
 }
 
 function declined(providerCode: string, reason: string | undefined): ProviderOutcome {
-  const known = FAILURES[providerCode];
+  const known = FAILURES.get(providerCode);
   const failure = known ?? { code: 'DECLINED' as const, message: reason ?? 'telebirr declined.', retryable: false };
   return { kind: 'declined', failure: { ...failure, providerCode } };
 }
@@ -200,7 +202,7 @@ function refusal(status: number, answer: Answer): ProviderOutcome {
   if (!saysNo || providerCode === null)
     return unreadable(`neither an order nor a refusal: ${providerCode ?? 'no code'}`);
   const message = answer.msg ?? answer.errorMsg ?? 'telebirr refused the order.';
-  const failure = FAILURES[providerCode] ?? { code: 'REJECTED' as const, message, retryable: false };
+  const failure = FAILURES.get(providerCode) ?? { code: 'REJECTED' as const, message, retryable: false };
   return { kind: 'declined', failure: { ...failure, providerCode } };
 }
 

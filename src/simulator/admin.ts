@@ -16,7 +16,7 @@ const AskedFault = z.strictObject({
 
 const AskedClock = z.strictObject({ advanceMs: z.int().min(0).max(31_536_000_000) });
 
-export type AdminDeps = WireDeps & { counts: Map<string, number>; saveOffset: (offsetMs: number) => void };
+type AdminDeps = WireDeps & { counts: Map<string, number>; saveOffset: (offsetMs: number) => void };
 
 /** One order of the journal, times as ISO 8601 by the simulator's clock. */
 export type JournalOrder = Omit<Order, 'createdAtMs' | 'decidedAtMs' | 'expiresAtMs'> & {

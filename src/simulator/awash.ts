@@ -82,7 +82,7 @@ async function placeOrder(deps: WireDeps, ctx: WireContext): Promise<void> {
 }
 
 function answerStatus(deps: WireDeps, ctx: WireContext): void {
-  const orderId = decodeURIComponent(ctx.path.split('/').at(-1) ?? '');
+  const orderId = ctx.path.split('/').at(-1) ?? '';
   const order = deps.book.find(CHANNEL, orderId);
   if (!order) return answer(ctx, 404, { orderId, state: 'NOT_FOUND' });
   order.queries += 1;

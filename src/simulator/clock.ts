@@ -10,15 +10,23 @@ export type MovableClock = {
   advance: (byMs: number) => Promise<void>;
   /** Forgets all that was to come, and goes back to the machine's time. */
   reset: () => void;
+  /** Runs nothing any more. */
+  stop: () => void;
 };
 
 type Due = { atMs: number; work: () => Promise<void> };
 
 const SLEEP_MAX_MS = 3_600_000;
 
-/** Work must not throw: there is nobody to tell. */
-export function createMovableClock(base: Clock, startOffsetMs: number): MovableClock {
-  let offsetMs = startOffsetMs;
+/** Work that fails is reported to `onError`; the clock goes on. */
+export function createMovableClock(options: {
+  base: Clock;
+  offsetMs: number;
+  onError: (error: unknown) => void;
+}): MovableClock {
+  const { base, onError } = options;
+  let { offsetMs } = options;
+  let stopped = false;
   let waiting: Due[] = [];
   let timer: NodeJS.Timeout | undefined;
   const nowMs = (): number => base().getTime() + offsetMs;
@@ -28,7 +36,7 @@ export function createMovableClock(base: Clock, startOffsetMs: number): MovableC
       const due = waiting.filter(({ atMs }) => atMs <= nowMs()).toSorted((a, b) => a.atMs - b.atMs);
       if (due.length === 0) break;
       waiting = waiting.filter((item) => !due.includes(item));
-      await Promise.all(due.map(({ work }) => work()));
+      await Promise.all(due.map(({ work }) => work().catch(onError)));
     }
     sleep();
   }
@@ -44,6 +52,7 @@ export function createMovableClock(base: Clock, startOffsetMs: number): MovableC
     nowMs,
     offsetMs: () => offsetMs,
     at(atMs, work) {
+      if (stopped) return;
       waiting.push({ atMs, work });
       sleep();
     },
@@ -55,6 +64,11 @@ export function createMovableClock(base: Clock, startOffsetMs: number): MovableC
       clearTimeout(timer);
       waiting = [];
       offsetMs = 0;
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+      waiting = [];
     },
   };
 }

@@ -18,7 +18,7 @@ export const ORDER_FAULTS = [
 export const REQUEST_FAULTS = ['serverError', 'serverErrorAfter', 'hang', 'hangAfter', 'tokenExpired'] as const;
 
 export type OrderFaultKind = (typeof ORDER_FAULTS)[number];
-export type RequestFaultKind = (typeof REQUEST_FAULTS)[number];
+type RequestFaultKind = (typeof REQUEST_FAULTS)[number];
 export type RequestKind = 'initiate' | 'query';
 
 /** A fault as an admin call asks for it. */

@@ -11,9 +11,10 @@ import type { Logger } from '../lib/log.ts';
 import { adminRoutes } from './admin.ts';
 import { createAwashWire } from './awash.ts';
 import { createCbeBirrWire } from './cbe-birr.ts';
+import { createCallbackSender, type PostCallback } from './callback-sender.ts';
 import { createMovableClock } from './clock.ts';
 import { createFaults, type SimulatedChannel } from './faults.ts';
-import { createOrderBook, type SendCallback } from './order-book.ts';
+import { createOrderBook } from './order-book.ts';
 import { openStateFile } from './state-file.ts';
 import { createTelebirrWire } from './telebirr.ts';
 import type { Wire, WireDeps } from './wire.ts';
@@ -37,15 +38,17 @@ export type Simulator = { url: string; close: () => Promise<void> };
  * and decides by the payer's phone number (SANDBOX_PHONES). Bind it to loopback: its admin calls ask for no key.
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+  const onError = (error: unknown): void => options.log?.error({ err: error }, 'the simulator failed');
   const file = openStateFile(options.stateFile ?? null);
-  const { offsetMs } = file.load();
-  const clock = createMovableClock(options.clock ?? systemClock, offsetMs);
+  const { offsetMs, orders } = file.load();
+  const clock = createMovableClock({ base: options.clock ?? systemClock, offsetMs, onError });
   const faults = createFaults();
   const http = createHttpClient();
   const counts = new Map<string, number>();
 
   const wires = new Map<SimulatedChannel, Wire>();
-  const book = createOrderBook({ clock, faults, file, send: createSendCallback(http, wires) });
+  const sender = createCallbackSender({ clock, file, post: createPostCallback(http, wires) });
+  const book = createOrderBook({ clock, faults, file, sender }, orders);
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
   const deps: WireDeps = { book, clock, faults, count };
   wires.set('TELEBIRR', createTelebirrWire(deps));
@@ -55,7 +58,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const app = new Koa();
   app.on('error', (error: Error & { expose?: boolean }) => {
     // What is exposed is the caller's mistake, which the caller is told.
-    if (!error.expose) options.log?.error({ err: error }, 'the simulator failed on a request');
+    if (!error.expose) onError(error);
   });
   app.use(bodyParser({ enableTypes: ['json', 'form'], jsonLimit: '64kb' }));
   app.use(adminRoutes({ ...deps, counts, saveOffset: file.saveOffset }).routes());
@@ -68,7 +71,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   return {
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
     async close() {
-      clock.reset();
+      clock.stop();
+      sender.forget();
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
@@ -78,7 +82,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
 }
 
-function createSendCallback(http: HttpClient, wires: ReadonlyMap<SimulatedChannel, Wire>): SendCallback {
+function createPostCallback(http: HttpClient, wires: ReadonlyMap<SimulatedChannel, Wire>): PostCallback {
   return async (order, callback) => {
     const rendered = wires.get(order.channel)?.callback(order, callback);
     if (!rendered) return null;

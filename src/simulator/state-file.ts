@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Order } from './order.ts';
 
 /** What a provider must not forget: its orders and how far its clock was moved. */
-export type SavedState = { orders: Order[]; offsetMs: number };
+type SavedState = { orders: Order[]; offsetMs: number };
 
 export type StateFile = {
   load: () => SavedState;
@@ -42,8 +42,8 @@ export function openStateFile(path: string | null): StateFile {
 function readLines(text: string): SavedState {
   const orders = new Map<string, Order>();
   let offsetMs = 0;
-  for (const text_ of text.split('\n')) {
-    const line = parseLine(text_);
+  for (const written of text.split('\n')) {
+    const line = parseLine(written);
     if (line === null) continue;
     if ('offsetMs' in line) offsetMs = line.offsetMs;
     else orders.set(`${line.order.channel} ${line.order.orderId}`, line.order);

@@ -4,9 +4,9 @@ import type { Fault } from '../../src/simulator/faults.ts';
 import { startSimulator, type SimulatorOptions } from '../../src/simulator/server.ts';
 
 /** An order of the simulator's journal, named as we name it: telebirr knows `pat_01…` as `pat01…`. */
-export type TestOrder = JournalOrder & { attemptId: string };
+type TestOrder = JournalOrder & { attemptId: string };
 
-export type TestJournal = Omit<Journal, 'orders'> & { orders: TestOrder[] };
+type TestJournal = Omit<Journal, 'orders'> & { orders: TestOrder[] };
 
 export type TestSimulator = {
   url: string;

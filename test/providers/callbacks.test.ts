@@ -1,0 +1,196 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import Koa from 'koa';
+
+import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { signCbeBirr } from '../../src/lib/provider-signing.ts';
+import { SANDBOX_CBE_BIRR } from '../../src/lib/sandbox-providers.ts';
+import { callbackUrl, createCallbackRouter, type CallbackAttempt } from '../../src/providers/callbacks.ts';
+import { storeCallback } from '../../src/providers/store-callback.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { connectAdapters } from './sandbox.ts';
+
+const SECRET = 'secret-part-of-the-path';
+
+let database: TestDatabase;
+let server: Server;
+let attempt: CallbackAttempt;
+let checks: { attemptId: string; verified: boolean; storedBefore: number }[];
+let problem: 'store' | 'check' | null;
+const adapters = connectAdapters('http://127.0.0.1:1');
+
+type Stored = { body: Buffer; verified: boolean; problem: string | null };
+const stored = () =>
+  rows<Stored>(
+    database.db,
+    'SELECT body, verified, problem FROM provider_callback WHERE attempt_id = :id ORDER BY id',
+    {
+      id: attempt.attemptId,
+    },
+  );
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const router = createCallbackRouter({
+    findAttemptBySecret: async (secret) => (secret === SECRET ? attempt : null),
+    findProvider: adapters.find,
+    async storeCallback(row) {
+      if (problem === 'store') throw new Error('the database is away');
+      await storeCallback(database.db, row);
+    },
+    async onCallback(attemptId, { verified }) {
+      checks.push({ attemptId, verified, storedBefore: (await stored()).length });
+      if (problem === 'check') throw new Error('the check failed');
+    },
+    log: { info() {}, error() {} },
+  });
+  server = new Koa().use(router.routes()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await adapters.close();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  problem = null;
+  checks = [];
+  attempt = { attemptId: await insertAttempt(), channel: 'CBE_BIRR', environment: 'sandbox' };
+});
+
+test('a genuine callback is stored byte for byte, then checked, then answered as the provider expects', async () => {
+  const body = ` ${genuine(attempt.attemptId)}\n`;
+  const answer = await post(SECRET, body);
+  expect([answer.status, await answer.text()]).toEqual([200, '{"resultCode":"0"}']);
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+  expect(await stored()).toEqual([{ body: Buffer.from(body), verified: true, problem: null }]);
+  expect(checks).toEqual([{ attemptId: attempt.attemptId, verified: true, storedBefore: 1 }]);
+});
+
+test.each([
+  ['unsigned', () => JSON.stringify({ transactionId: attempt.attemptId }), /signature/],
+  ['nonsense', () => '<xml/>', /JSON/],
+  ['empty', () => '', /JSON/],
+  ['genuine, but of another order', () => genuine('pat_00000000000000000000000000'), /another order/],
+])('a callback that is %s is stored as unverified, and still only triggers the check', async (_what, body, why) => {
+  const answer = await post(SECRET, body());
+  expect(answer.status).toBe(200);
+  expect(await stored()).toMatchObject([{ verified: false, problem: expect.stringMatching(why) }]);
+  expect(checks).toMatchObject([{ verified: false }]);
+});
+
+test('bytes that are no text are kept as they came', async () => {
+  const bytes = Buffer.from([0, 255, 254, 10, 0]);
+  await post(SECRET, bytes);
+  expect((await stored())[0]!.body).toEqual(bytes);
+});
+
+test('the same callback twice is stored and checked twice', async () => {
+  await post(SECRET, genuine(attempt.attemptId));
+  await post(SECRET, genuine(attempt.attemptId));
+  expect(await stored()).toHaveLength(2);
+  expect(checks).toHaveLength(2);
+});
+
+test('an unknown address is 404, of whatever kind, and leaves nothing', async () => {
+  const at = (path: string) => fetch(address(path), { method: 'POST', body: genuine(attempt.attemptId) });
+  for (const path of [
+    '/api/providers/CBE_BIRR/callback/another-secret',
+    `/api/providers/TELEBIRR/callback/${SECRET}`,
+    `/api/providers/constructor/callback/${SECRET}`,
+    `/api/providers/CBE_BIRR/callback/${'x'.repeat(5_000)}`,
+  ]) {
+    const answer = await at(path);
+    expect([answer.status, await answer.text()]).toEqual([404, 'Not found']);
+  }
+  attempt = { ...attempt, environment: 'live' };
+  expect((await post(SECRET, genuine(attempt.attemptId))).status).toBe(404);
+  expect(await stored()).toEqual([]);
+  expect(checks).toEqual([]);
+});
+
+test('a callback that could not be stored is not answered as taken', async () => {
+  problem = 'store';
+  expect((await post(SECRET, genuine(attempt.attemptId))).status).toBe(500);
+  expect(checks).toEqual([]);
+});
+
+test('a callback whose check failed stays stored, and the provider is asked to repeat it', async () => {
+  problem = 'check';
+  expect((await post(SECRET, genuine(attempt.attemptId))).status).toBe(500);
+  expect(await stored()).toHaveLength(1);
+});
+
+test('a body over 64 KiB is refused, whether it tells its length or not', async () => {
+  expect((await post(SECRET, 'x'.repeat(65_536))).status).toBe(200);
+  expect((await post(SECRET, 'x'.repeat(65_537))).status).toBe(413);
+  expect(await postChunked('x'.repeat(200_000))).toBe(413);
+  expect(await stored()).toHaveLength(1);
+});
+
+test('the address a provider is given is the one that is listened to', async () => {
+  const url = callbackUrl(`${address('')}/`, { channel: 'CBE_BIRR', secret: SECRET });
+  const answer = await fetch(url, { method: 'POST', body: genuine(attempt.attemptId) });
+  expect(answer.status).toBe(200);
+});
+
+function genuine(orderId: string): string {
+  const { hashKey, ...till } = SANDBOX_CBE_BIRR;
+  const message = { ...till, transactionId: orderId, amount: '100.50', state: 'COMPLETED' };
+  return JSON.stringify({ ...message, signature: signCbeBirr(message, hashKey) });
+}
+
+function address(path: string): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+}
+
+function post(secret: string, body: string | Buffer): Promise<Response> {
+  const payload = typeof body === 'string' ? body : new Uint8Array(body);
+  return fetch(address(`/api/providers/CBE_BIRR/callback/${secret}`), { method: 'POST', body: payload });
+}
+
+function postChunked(body: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const call = request(address(`/api/providers/CBE_BIRR/callback/${SECRET}`), { method: 'POST' }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    });
+    call.on('error', reject);
+    call.write(body.slice(0, 1_000));
+    call.end(body.slice(1_000));
+  });
+}
+
+async function insertAttempt(): Promise<string> {
+  const [merchantId, sessionId, transactionId, attemptId] = [newId('mrc'), newId('cs'), newId('txn'), newId('pat')];
+  const ids = { merchantId, sessionId, transactionId, attemptId };
+  await database.db.transaction(async (trx) => {
+    await rows(trx, `INSERT INTO merchant (id, name) VALUES (:merchantId, 'Abyssinia Coffee')`, ids);
+    await rows(
+      trx,
+      `INSERT INTO transaction (id, session_id, merchant_id, environment, checkout_order_no, amount_santim, currency, type, status)
+       VALUES (:transactionId, :sessionId, :merchantId, 'sandbox', '7', 10050, 'ETB', 'API', 'PENDING')`,
+      ids,
+    );
+    await rows(
+      trx,
+      `INSERT INTO checkout_session (id, transaction_id, merchant_id, environment, status, channels, client_token_hash, expires_at)
+       VALUES (:sessionId, :transactionId, :merchantId, 'sandbox', 'PROCESSING', '{CBE_BIRR}', '', now() + interval '1 hour')`,
+      ids,
+    );
+    await rows(
+      trx,
+      `INSERT INTO payment_attempt (id, session_id, transaction_id, merchant_id, environment, channel, phone, amount_santim, currency, status, callback_secret)
+       VALUES (:attemptId, :sessionId, :transactionId, :merchantId, 'sandbox', 'CBE_BIRR', '251911000001', 10050, 'ETB', 'PENDING', :attemptId)`,
+      ids,
+    );
+  });
+  return attemptId;
+}

@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { CHANNELS, anOrder, connectAdapters, type SandboxChannel } from './sandbox.ts';
+
+const TOKEN = { token: 'Bearer t', effectiveDate: '20260101000000', expirationDate: '20260101010000' };
+
+/** A provider that answers whatever a test says. */
+let server: Server;
+let say: (response: ServerResponse) => void;
+let adapters: ReturnType<typeof connectAdapters>;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    request.resume();
+    if (request.url?.endsWith('/token')) response.end(JSON.stringify(TOKEN));
+    else say(response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  adapters = connectAdapters(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { timeoutMs: 300 });
+});
+
+afterAll(async () => {
+  await adapters.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+function sayJson(body: unknown, status = 200): void {
+  say = (response) => {
+    response.statusCode = status;
+    response.end(JSON.stringify(body));
+  };
+}
+
+const both = async (channel: SandboxChannel) => {
+  const order = anOrder('http://127.0.0.1:1/');
+  return [await adapters.adapter(channel).initiate(order), await adapters.adapter(channel).query(order.orderId)];
+};
+
+describe.each(CHANNELS)('%s', (channel) => {
+  test.each([
+    ['an empty body', 200, ''],
+    ['a page', 200, '<html>maintenance</html>'],
+    ['half a JSON', 200, '{"result":"SUC'],
+    ['a number', 200, '5'],
+    ['null', 200, 'null'],
+    ['an object without anything', 200, '{}'],
+    ['fields of other types', 200, '{"result":1,"state":2,"code":[]}'],
+    ['500', 500, '{"result":"FAIL","code":"1","state":"FAILED","resultCode":"1"}'],
+    ['503', 503, ''],
+    ['429', 429, '{}'],
+    ['a redirect', 302, ''],
+    ['more than 64 KiB', 200, `"${'x'.repeat(70_000)}"`],
+  ])('%s is unknown', async (_what, status, text) => {
+    say = (response) => {
+      response.statusCode = status;
+      response.setHeader('location', 'http://127.0.0.1:1/');
+      response.end(text);
+    };
+    for (const outcome of await both(channel)) expect(outcome).toMatchObject({ kind: 'unknown' });
+  });
+
+  test('a connection that breaks is unknown', async () => {
+    say = (response) => response.socket?.destroy();
+    for (const outcome of await both(channel)) expect(outcome).toMatchObject({ kind: 'unknown', reason: 'network' });
+  });
+
+  test('an answer that drips ends at the time limit', async () => {
+    say = (response) => {
+      response.write('{');
+      const drip = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(drip));
+    };
+    const startedMs = Date.now();
+    for (const outcome of await both(channel)) expect(outcome).toMatchObject({ kind: 'unknown', reason: 'timeout' });
+    expect(Date.now() - startedMs).toBeLessThan(1_200);
+  });
+});
+
+describe('telebirr’s words', () => {
+  const query = async (content: unknown, rest: object = { result: 'SUCCESS', code: '0' }) => {
+    sayJson({ ...rest, biz_content: content });
+    return adapters.adapter('TELEBIRR').query(anOrder('http://127.0.0.1:1/').orderId);
+  };
+  const paid = { trans_id: 'T1', total_amount: '10.00', trans_currency: 'ETB' };
+
+  test.each(['WAIT_PAY', 'PAYING', 'ACCEPTED', 'REFUNDING', 'SOMETHING_NEW', 'constructor', ''])(
+    'status "%s" is pending',
+    async (word) => expect(await query({ ...paid, order_status: word })).toMatchObject({ kind: 'pending' }),
+  );
+
+  test('the status may be called order_status or trade_status', async () => {
+    for (const name of ['order_status', 'trade_status']) {
+      expect(await query({ ...paid, [name]: 'PAY_SUCCESS' })).toMatchObject({ kind: 'succeeded', amountSantim: 1000n });
+    }
+  });
+
+  test.each([
+    { total_amount: '' },
+    { total_amount: '1e3' },
+    { total_amount: '-1.00' },
+    { trans_id: undefined },
+    { trans_currency: undefined },
+  ])('paid without knowing what or how (%p) is unknown', async (without) => {
+    expect(await query({ ...paid, order_status: 'PAY_SUCCESS', ...without })).toMatchObject({ kind: 'unknown' });
+  });
+
+  test('another currency is passed on as it is', async () => {
+    const outcome = await query({ ...paid, order_status: 'PAY_SUCCESS', trans_currency: 'USD' });
+    expect(outcome).toMatchObject({ kind: 'succeeded', currency: 'USD' });
+  });
+
+  test('a query that is refused leaves the payment in doubt', async () => {
+    expect(await query(null, { result: 'FAIL', code: 'BUSY', msg: 'later' })).toMatchObject({ kind: 'unknown' });
+  });
+
+  test('an order that is refused plainly is declined, one that exists already is pending', async () => {
+    const initiate = () => adapters.adapter('TELEBIRR').initiate(anOrder('http://127.0.0.1:1/'));
+    sayJson({ result: 'FAIL', code: 'NEW_REASON', msg: 'no' });
+    expect(await initiate()).toMatchObject({
+      kind: 'declined',
+      failure: { code: 'REJECTED', providerCode: 'NEW_REASON' },
+    });
+    sayJson({ result: 'FAIL', code: 'ORDER_EXIST', msg: 'again' });
+    expect(await initiate()).toMatchObject({ kind: 'pending' });
+    sayJson({ code: 'BUSY', msg: 'later' });
+    expect(await initiate()).toMatchObject({ kind: 'unknown' });
+  });
+});
+
+test.each(['CBE_BIRR', 'AWASH'] as const)('a state that %s never told us of is unknown', async (channel) => {
+  sayJson({ state: 'SOMETHING_NEW', resultCode: '0' });
+  for (const outcome of await both(channel)) expect(outcome).toMatchObject({ kind: 'unknown' });
+});

@@ -1,0 +1,109 @@
+import { createHash, createHmac, generateKeyPairSync } from 'node:crypto';
+
+import {
+  signAwash,
+  signCbeBirr,
+  signTelebirr,
+  telebirrSigningText,
+  verifyAwash,
+  verifyCbeBirr,
+  verifyTelebirr,
+  type RsaScheme,
+} from '../../src/lib/provider-signing.ts';
+import { fromPlainOrderId, toPlainOrderId } from '../../src/providers/order-id.ts';
+
+const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+});
+
+const preOrder = {
+  timestamp: '1700000000',
+  nonce_str: 'abc',
+  method: 'payment.preorder',
+  version: '1.0',
+  sign: 'left out',
+  sign_type: 'SHA256WithRSA',
+  header: { left: 'out' },
+  raw_request: 'left out',
+  biz_content: {
+    total_amount: '10.00',
+    appid: '1',
+    notify_url: 'https://shop.example/cb?a=1&b=2',
+    openType: 'left out',
+    refund_info: { left: 'out' },
+  },
+};
+
+test('telebirr signs top-level and nested fields together, sorted by name, without the fields it leaves out', () => {
+  expect(telebirrSigningText(preOrder)).toBe(
+    'appid=1&method=payment.preorder&nonce_str=abc&notify_url=https://shop.example/cb?a=1&b=2' +
+      '&timestamp=1700000000&total_amount=10.00&version=1.0',
+  );
+});
+
+describe.each(['PSS', 'PKCS1'] satisfies RsaScheme[])('telebirr with %s', (scheme) => {
+  const sign = signTelebirr(preOrder, { pem: privateKey, scheme });
+  const key = { pem: publicKey, scheme };
+
+  test('a signature of the same fields is accepted in whatever order they come', () => {
+    const { biz_content, ...rest } = preOrder;
+    expect(verifyTelebirr({ biz_content, ...rest, sign }, key)).toBe(true);
+  });
+
+  test('a changed, added or removed field is not', () => {
+    const { version: _version, ...shorter } = preOrder;
+    expect(verifyTelebirr({ ...preOrder, timestamp: '1700000001', sign }, key)).toBe(false);
+    expect(verifyTelebirr({ ...preOrder, more: '1', sign }, key)).toBe(false);
+    expect(verifyTelebirr({ ...shorter, sign }, key)).toBe(false);
+    const dearer = { ...preOrder.biz_content, total_amount: '1.00' };
+    expect(verifyTelebirr({ ...preOrder, biz_content: dearer, sign }, key)).toBe(false);
+  });
+
+  test('the other padding is refused', () => {
+    const other = scheme === 'PSS' ? 'PKCS1' : 'PSS';
+    expect(verifyTelebirr({ ...preOrder, sign }, { pem: publicKey, scheme: other })).toBe(false);
+  });
+
+  test.each(['', 'nonsense', '====', 'A'.repeat(344), 5, null, undefined, {}, []])('%p is no signature', (wrong) => {
+    expect(verifyTelebirr({ ...preOrder, sign: wrong }, key)).toBe(false);
+  });
+});
+
+test('CBE Birr hashes its sorted fields with the key among them', () => {
+  const message = { tillCode: '2', amount: '10.00', transactionId: 'pat_1', signature: 'left out' };
+  const expected = createHash('sha256').update('amount=10.00&key=secret&tillCode=2&transactionId=pat_1').digest('hex');
+  expect(signCbeBirr(message, 'secret')).toBe(expected);
+  expect(verifyCbeBirr({ ...message, signature: expected }, 'secret')).toBe(true);
+  expect(verifyCbeBirr({ ...message, signature: expected }, 'another')).toBe(false);
+  expect(verifyCbeBirr({ ...message, amount: '11.00', signature: expected }, 'secret')).toBe(false);
+  for (const wrong of ['', expected.slice(1), `${expected}0`, undefined, 7, {}]) {
+    expect(verifyCbeBirr({ ...message, signature: wrong }, 'secret')).toBe(false);
+  }
+});
+
+test('a key sent along in a CBE Birr message does not take the place of ours', () => {
+  const forged = { amount: '10.00', key: 'theirs' };
+  expect(verifyCbeBirr({ ...forged, signature: signCbeBirr(forged, 'theirs') }, 'ours')).toBe(false);
+});
+
+test('Awash signs the timestamp and the bytes of the body', () => {
+  const expected = createHmac('sha256', 'secret').update('2026-01-01T00:00:00Z.{"a":1}').digest('hex');
+  expect(signAwash('2026-01-01T00:00:00Z', '{"a":1}', 'secret')).toBe(expected);
+  const headers = { 'x-timestamp': '2026-01-01T00:00:00Z', 'x-signature': expected };
+  expect(verifyAwash(headers, '{"a":1}', 'secret')).toBe(true);
+  expect(verifyAwash(headers, '{"a":2}', 'secret')).toBe(false);
+  expect(verifyAwash({ ...headers, 'x-timestamp': 'later' }, '{"a":1}', 'secret')).toBe(false);
+  expect(verifyAwash({ 'x-signature': expected }, '{"a":1}', 'secret')).toBe(false);
+  expect(verifyAwash({}, '{"a":1}', 'secret')).toBe(false);
+});
+
+test('an order id survives the way to telebirr and back', () => {
+  const orderId = 'pat_01JD0000000000000000000000';
+  expect(toPlainOrderId(orderId)).toBe('pat01JD0000000000000000000000');
+  expect(fromPlainOrderId(toPlainOrderId(orderId))).toBe(orderId);
+  for (const foreign of ['', 'PAT01', 'pat', '01JD', 'pat_01JD', 'pat01-', 7, null]) {
+    expect(fromPlainOrderId(foreign)).toBeNull();
+  }
+});

@@ -1,0 +1,113 @@
+import { appendFileSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { startTestSimulator } from '../support/simulator.ts';
+import { CHANNELS, MINUTE_MS, anOrder, connectAdapters, openInbox, type Inbox } from './sandbox.ts';
+
+let folder: string;
+let inbox: Inbox;
+const closing: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'simulator-'));
+  inbox = await openInbox();
+});
+
+afterAll(async () => {
+  await inbox.close();
+  rmSync(folder, { recursive: true });
+});
+
+beforeEach(() => {
+  inbox.received.length = 0;
+  inbox.status = 200;
+});
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function start(stateFile: string) {
+  const simulator = await startTestSimulator({ stateFile });
+  const adapters = connectAdapters(simulator.url);
+  closing.push(adapters.close, simulator.close);
+  return { simulator, adapter: adapters.adapter };
+}
+
+/** The file as it is at this moment, half-written line and all: what a killed process leaves. */
+function leftByKill(stateFile: string): string {
+  const copy = `${stateFile}.left`;
+  copyFileSync(stateFile, copy);
+  appendFileSync(copy, '{"order":{"orderId":"pat0');
+  return copy;
+}
+
+test('a killed simulator forgets no order, and goes on where its clock was', async () => {
+  const stateFile = join(folder, 'orders.jsonl');
+  const before = await start(stateFile);
+  const paid = CHANNELS.map((channel) => ({ channel, order: anOrder(inbox.url) }));
+  const waiting = anOrder(inbox.url, { phone: '251911000005' });
+  for (const { channel, order } of paid) await before.adapter(channel).initiate(order);
+  await before.adapter('AWASH').initiate(waiting);
+  await before.simulator.advance(MINUTE_MS);
+  expect(inbox.received).toHaveLength(3);
+
+  const after = await start(leftByKill(stateFile));
+  for (const { channel, order } of paid) {
+    expect(await after.adapter(channel).query(order.orderId)).toMatchObject({ kind: 'succeeded' });
+  }
+  expect(await after.adapter('AWASH').query(waiting.orderId)).toMatchObject({ kind: 'pending' });
+  const { now } = await after.simulator.journal();
+  expect(Date.parse(now)).toBeGreaterThanOrEqual(Date.now() + MINUTE_MS - 5_000);
+  expect(inbox.received).toHaveLength(3);
+  await after.simulator.advance(MINUTE_MS);
+  expect(await after.adapter('AWASH').query(waiting.orderId)).toMatchObject({ kind: 'succeeded' });
+});
+
+test('a callback that was not taken before the kill is sent after it', async () => {
+  const stateFile = join(folder, 'callbacks.jsonl');
+  const before = await start(stateFile);
+  inbox.status = 500;
+  await before.adapter('TELEBIRR').initiate(anOrder(inbox.url));
+  await before.simulator.advance(1_000);
+  const left = leftByKill(stateFile);
+  await before.simulator.reset();
+  const seen = inbox.received.length;
+
+  inbox.status = 200;
+  const after = await start(left);
+  await inbox.waitFor(seen + 1);
+  await after.simulator.advance(10 * MINUTE_MS);
+  expect(inbox.received).toHaveLength(seen + 1);
+});
+
+test('the journal tells every order, every callback sent and how it was answered', async () => {
+  const { simulator, adapter } = await start(join(folder, 'journal.jsonl'));
+  const order = anOrder(inbox.url);
+  await adapter('CBE_BIRR').initiate(order);
+  await simulator.advance(1_000);
+  await adapter('CBE_BIRR').query(order.orderId);
+  expect(await simulator.orderOf(order.orderId)).toMatchObject({
+    channel: 'CBE_BIRR',
+    phone: '251911000001',
+    paid: true,
+    paidAmount: '100.50',
+    queries: 1,
+    callbacks: [{ says: 'PAID', signature: 'valid', done: true, sends: [{ status: 200 }] }],
+  });
+  expect(await simulator.requests('CBE_BIRR query')).toBe(1);
+});
+
+test('a request that is not signed by the merchant is refused by every provider', async () => {
+  const { simulator } = await start(join(folder, 'unsigned.jsonl'));
+  for (const path of ['/telebirr/payment/v1/merchant/preOrder', '/cbebirr/push', '/awash/payments']) {
+    const response = await fetch(simulator.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ orderId: 'pat_1', amount: '1.00', phone: '0911000001', biz_content: {} }),
+    });
+    expect(await response.text()).toMatch(/INVALID_(TOKEN|SIGNATURE)/);
+  }
+  expect((await simulator.journal()).orders).toEqual([]);
+});

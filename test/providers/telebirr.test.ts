@@ -1,0 +1,129 @@
+import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
+import { MINUTE_MS, anOrder, connectAdapters, openInbox, queryUntil, type Inbox } from './sandbox.ts';
+
+let simulator: TestSimulator;
+let inbox: Inbox;
+let adapters: ReturnType<typeof connectAdapters>;
+let nowMs: number;
+
+beforeAll(async () => {
+  simulator = await startTestSimulator();
+  inbox = await openInbox();
+});
+
+afterAll(async () => {
+  await inbox.close();
+  await simulator.close();
+});
+
+beforeEach(async () => {
+  await simulator.reset();
+  inbox.received.length = 0;
+  nowMs = Date.now();
+  adapters = connectAdapters(simulator.url, { clock: () => new Date(nowMs) });
+});
+
+afterEach(() => adapters.close());
+
+const initiate = (change = {}) => adapters.adapter('TELEBIRR').initiate(anOrder(inbox.url, change));
+const tokensAskedFor = () => simulator.requests('TELEBIRR token');
+
+test('one token serves all calls until 5 minutes before it expires', async () => {
+  await initiate();
+  await initiate();
+  nowMs += 54 * MINUTE_MS;
+  expect(await initiate()).toMatchObject({ kind: 'accepted' });
+  expect(await tokensAskedFor()).toBe(1);
+  nowMs += 2 * MINUTE_MS;
+  expect(await initiate()).toMatchObject({ kind: 'accepted' });
+  expect(await tokensAskedFor()).toBe(2);
+});
+
+test('fifty calls at once ask for one token', async () => {
+  const outcomes = await Promise.all(Array.from({ length: 50 }, () => initiate()));
+  expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['accepted']));
+  expect(await tokensAskedFor()).toBe(1);
+});
+
+test('a token that telebirr no longer takes is renewed within the call', async () => {
+  await initiate();
+  await simulator.fault({ kind: 'tokenExpired', next: 1 });
+  expect(await initiate()).toMatchObject({ kind: 'accepted' });
+  expect(await tokensAskedFor()).toBe(2);
+});
+
+test('a token that ran out by the clock of telebirr is renewed within the call', async () => {
+  await initiate();
+  await simulator.advance(61 * MINUTE_MS);
+  expect(await initiate()).toMatchObject({ kind: 'accepted' });
+});
+
+test('a telebirr that refuses every token is unknown, after two tries', async () => {
+  await simulator.fault({ kind: 'tokenExpired' });
+  expect(await initiate()).toMatchObject({ kind: 'unknown', reason: 'http' });
+  expect(await simulator.requests('TELEBIRR initiate')).toBe(2);
+});
+
+test('the order says what telebirr wants: plain id, plain title, whole minutes that outlast the session', async () => {
+  const expiresAt = new Date(nowMs + 29.5 * MINUTE_MS);
+  const order = anOrder(inbox.url, { expiresAt });
+  await adapters.adapter('TELEBIRR').initiate(order);
+  const placed = await simulator.orderOf(order.orderId);
+  expect(placed).toMatchObject({ title: 'Abyssinia Coffee order 7 beans cups', phone: '251911000001' });
+  expect(placed!.orderId).toMatch(/^[A-Za-z0-9]{1,64}$/);
+  const outlastsMs = Date.parse(placed!.expiresAt) - expiresAt.getTime();
+  expect(outlastsMs).toBeGreaterThanOrEqual(0);
+  expect(outlastsMs).toBeLessThan(MINUTE_MS);
+});
+
+describe('the pay page', () => {
+  const open = async (change = {}) => {
+    const order = anOrder(inbox.url, { phone: '251911000004', ...change });
+    const accepted = await adapters.adapter('TELEBIRR').initiate(order);
+    if (accepted.kind !== 'accepted' || !accepted.redirectUrl) throw new Error('no pay page');
+    return { order, payUrl: new URL(accepted.redirectUrl), reference: accepted.providerReference };
+  };
+  const press = (reference: string | null, decision: string) =>
+    fetch(`${simulator.url}/telebirr/payment/web/${reference}/decision`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: `decision=${decision}`,
+    });
+
+  test('opens by its signed link and says what the phone will do', async () => {
+    const { payUrl } = await open();
+    const page = await fetch(payUrl);
+    expect(page.status).toBe(200);
+    const html = await page.text();
+    expect(html).toContain('100.50 ETB');
+    expect(html).toContain('never answers');
+  });
+
+  test('does not open by a link that was changed', async () => {
+    const { payUrl } = await open();
+    payUrl.searchParams.set('timestamp', '1');
+    expect((await fetch(payUrl)).status).toBe(400);
+  });
+
+  test('"Pay now" pays at once, sends the customer back and calls us', async () => {
+    const { order, reference } = await open();
+    const answer = await press(reference, 'pay');
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, order.returnUrl]);
+    expect(await adapters.adapter('TELEBIRR').query(order.orderId)).toMatchObject({ kind: 'succeeded' });
+    await inbox.waitFor(1);
+  });
+
+  test('"Decline" is the customer’s own no, and a later "Pay now" changes nothing', async () => {
+    const { order, reference } = await open();
+    await press(reference, 'decline');
+    await press(reference, 'pay');
+    const outcome = await queryUntil(adapters.adapter('TELEBIRR'), order.orderId, 'declined');
+    expect(outcome).toMatchObject({ kind: 'declined', failure: { code: 'CANCELLED_BY_CUSTOMER', retryable: true } });
+  });
+
+  test('shows a title as text, never as markup', async () => {
+    const { payUrl } = await open({ title: '<script>x</script>' });
+    expect(await (await fetch(payUrl)).text()).not.toContain('<script>');
+  });
+});
