@@ -10,10 +10,10 @@ import { newId } from '../lib/ids.ts';
 import type { Change } from '../lib/outbox.ts';
 import { findSandboxPhone, SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { paymentWorkflowId } from '../transactions/attempt.ts';
 import { CLAIM_INTERVAL_MS, type CheckAttempt } from '../transactions/check.ts';
 import { recordTransactionEvents } from '../transactions/events.ts';
 import type { TransactionRow } from '../transactions/present.ts';
+import { paymentWorkflow } from '../transactions/payment-workflow.ts';
 import { ATTEMPTS_MAX, type AttemptStatus, type TransactionStatus } from '../transactions/states.ts';
 import { refuseAmount } from './limits.ts';
 import { normalisePhone } from './phone.ts';
@@ -61,16 +61,9 @@ export async function startPayment(
   if (session.attemptsCount === 0) {
     await recordTransactionEvents(deps.change, { transactions: [transaction], events: ['payment.created'], at: now });
   }
-  const { merchantId, environment } = session;
-  const expiresAtMs = session.expiresAt.getTime();
-  await deps.change.tell([
-    {
-      kind: 'start',
-      workflowType: 'payment',
-      workflowId: paymentWorkflowId(attemptId),
-      input: { attemptId, merchantId, environment, channel: payer.channel, expiresAtMs },
-    },
-  ]);
+  const { merchantId, environment, expiresAt } = session;
+  const workflow = paymentWorkflow({ attemptId, merchantId, environment, channel: payer.channel, expiresAt });
+  await deps.change.tell([{ kind: 'start', ...workflow }]);
   return { attemptId, status: 'CREATED', transactionStatus: 'PENDING', nextPollAfterMs: NEXT_POLL_AFTER_MS };
 }
 

@@ -1,0 +1,176 @@
+import Router from '@koa/router';
+import type { Context } from 'koa';
+import QRCode from 'qrcode';
+
+import { CHANNELS } from '../channels/channel.ts';
+import { listChannels } from '../channels/queries.ts';
+import { CLIENT_TOKEN_COOKIE } from '../http/auth.ts';
+import { AppError, type ErrorCode } from '../lib/errors.ts';
+import type { FindProvider } from '../providers/provider.ts';
+import { authenticateClientToken } from './client-token.ts';
+import { claimSession, type HookDeps } from './hooks.ts';
+import { markup, type Html } from './html.ts';
+import { readForm } from './form.ts';
+import { PAGE_HEADERS } from './page-frame.ts';
+import { renderNotice, renderSession, type SessionView } from './page-views.ts';
+import { settlePayment, startPayment } from './pay.ts';
+import { qrPayload } from './qr.ts';
+import { checkoutPageUrl, readSession, type Session, type SessionKey } from './session.ts';
+import type { Language, TextName } from './texts.ts';
+
+export type PageDeps = HookDeps & {
+  findProvider: FindProvider;
+  baseUrl: string;
+  findMerchantName: (merchantId: string) => Promise<string>;
+};
+
+/** The browser's proof: the session it may see, and the token it showed. */
+type Visitor = { key: SessionKey; token: string };
+
+/**
+ * The hosted checkout page (surfaces.md): plain HTML and form posts. The link's token becomes a cookie of that page
+ * only, and leaves the address. Mount it beside the API; it reads its own bodies.
+ */
+export function createCheckoutPages(deps: PageDeps): Router {
+  const authenticate = authenticateClientToken(deps.db, deps.clock);
+  const router = new Router({ sensitive: true });
+
+  const visitorOf = async (ctx: Context, token: string | undefined): Promise<Visitor | null> => {
+    const sessionId: unknown = ctx['params']?.sessionId;
+    if (typeof sessionId !== 'string' || !token) return null;
+    const caller = await authenticate(sessionId, token);
+    if (!caller) return null;
+    return { key: { merchantId: caller.merchantId, environment: caller.environment, sessionId }, token };
+  };
+
+  router.get('/checkout/:sessionId', async (ctx) => {
+    const linkToken = single(ctx.query['t']);
+    const visitor = await visitorOf(ctx, linkToken ?? ctx.cookies.get(CLIENT_TOKEN_COOKIE));
+    if (!visitor) return answer(ctx, 404, renderNotice(languageOf(ctx) ?? 'en', 'invalid'));
+    if (linkToken !== undefined) {
+      setTokenCookie(ctx, deps.baseUrl, visitor);
+      return seeOther(ctx, visitor.key.sessionId);
+    }
+    await show(deps, ctx, { visitor, session: await readSession(deps, visitor.key) });
+  });
+
+  router.post('/checkout/:sessionId/pay', async (ctx) => {
+    const visitor = await formVisitor(ctx);
+    if (visitor) await pay(deps, ctx, visitor);
+  });
+
+  router.post('/checkout/:sessionId/cancel', async (ctx) => {
+    const visitor = await formVisitor(ctx);
+    if (!visitor) return;
+    await claimSession(deps, visitor.key, { claim: 'cancel', words: { reason: 'cancelled on the page' } });
+    seeOther(ctx, visitor.key.sessionId);
+  });
+
+  /** Who posted a form of ours; null, with the answer given, when it was not ours or the token is not valid. */
+  async function formVisitor(ctx: Context): Promise<Visitor | null> {
+    if (!isOwnForm(ctx, deps.baseUrl)) {
+      answer(ctx, 403, renderNotice(languageOf(ctx) ?? 'en', 'refused'));
+      return null;
+    }
+    const visitor = await visitorOf(ctx, ctx.cookies.get(CLIENT_TOKEN_COOKIE));
+    if (!visitor) answer(ctx, 404, renderNotice(languageOf(ctx) ?? 'en', 'invalid'));
+    return visitor;
+  }
+
+  return router;
+}
+
+async function pay(deps: PageDeps, ctx: Context, visitor: Visitor): Promise<void> {
+  const form = await readForm(ctx);
+  const phone = form.get('phone') ?? '';
+  const channel = CHANNELS.find((one) => one === form.get('channel'));
+  try {
+    if (!channel) throw new AppError('CHANNEL_NOT_AVAILABLE', 'channel is required');
+    const payment = await deps.runChange((change) =>
+      startPayment({ ...deps, change }, visitor.key, { channel, phone }),
+    );
+    await settlePayment(deps.checkAttempt, payment);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const text = PROBLEMS[error.code];
+    // A form sent twice, or to a session that is over: the page itself says how things stand.
+    if (!text) return seeOther(ctx, visitor.key.sessionId);
+    const session = await readSession(deps, visitor.key);
+    const ownText = problemText(text, { hasChannel: channel !== undefined, session });
+    ctx.status = error.status;
+    return show(deps, ctx, { visitor, session, problem: { text: ownText, phone, channel: channel ?? '' } });
+  }
+  seeOther(ctx, visitor.key.sessionId);
+}
+
+const PROBLEMS: Partial<Record<ErrorCode, TextName>> = {
+  VALIDATION_ERROR: 'phoneWrong',
+  CHANNEL_DISABLED: 'channelUnavailable',
+  CHANNEL_NOT_AVAILABLE: 'channelUnavailable',
+  AMOUNT_BELOW_MINIMUM: 'amountOutside',
+  AMOUNT_ABOVE_MAXIMUM: 'amountOutside',
+};
+
+function problemText(text: TextName, { hasChannel, session }: { hasChannel: boolean; session: Session }): TextName {
+  if (!hasChannel) return 'channelWrong';
+  return text === 'phoneWrong' && session.environment === 'sandbox' ? 'testPhoneWrong' : text;
+}
+
+type Shown = { visitor: Visitor; session: Session; problem?: SessionView['problem'] };
+
+async function show(deps: PageDeps, ctx: Context, { visitor, session, problem }: Shown): Promise<void> {
+  const [merchantName, channels] = await Promise.all([
+    deps.findMerchantName(session.merchantId),
+    listChannels(deps.db, session, deps.findProvider),
+  ]);
+  const language = languageOf(ctx) ?? session.locale;
+  const qr =
+    session.type === 'QRCODE' && session.status === 'OPEN' ? await drawQr(deps.baseUrl, session, visitor) : null;
+  const view = { session, merchantName, language, channels, qr, ...(problem && { problem }) };
+  answer(ctx, problem ? ctx.status : 200, renderSession(view));
+}
+
+async function drawQr(baseUrl: string, session: Session, visitor: Visitor): Promise<Html> {
+  const checkoutUrl = `${checkoutPageUrl(baseUrl, session.id)}?t=${visitor.token}`;
+  const { checkoutOrderNo, amountSantim } = session;
+  return markup(await QRCode.toString(qrPayload({ checkoutUrl, checkoutOrderNo, amountSantim }), { type: 'svg' }));
+}
+
+/**
+ * Whether one of our own pages sent this form. Under `Referrer-Policy: no-referrer` browsers send `Origin: null` with
+ * it, so `Sec-Fetch-Site`, which a page cannot forge, is asked first.
+ */
+function isOwnForm(ctx: Context, baseUrl: string): boolean {
+  const site = ctx.get('sec-fetch-site');
+  if (site !== '') return site === 'same-origin';
+  const origin = ctx.get('origin');
+  return origin === new URL(baseUrl).origin || (URL.canParse(origin) && new URL(origin).host === ctx.host);
+}
+
+function languageOf(ctx: Context): Language | null {
+  const wanted = single(ctx.query['lang']);
+  return wanted === 'en' || wanted === 'am' ? wanted : null;
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function setTokenCookie(ctx: Context, baseUrl: string, { key, token }: Visitor): void {
+  const secure = baseUrl.startsWith('https:') ? '; Secure' : '';
+  const path = `/checkout/${key.sessionId}`;
+  ctx.append('Set-Cookie', `${CLIENT_TOKEN_COOKIE}=${token}; Path=${path}; HttpOnly; SameSite=Lax${secure}`);
+}
+
+function seeOther(ctx: Context, sessionId: string): void {
+  const language = languageOf(ctx);
+  ctx.set({ 'Referrer-Policy': 'no-referrer', 'Cache-Control': 'no-store' });
+  ctx.redirect(`/checkout/${sessionId}${language ? `?lang=${language}` : ''}`);
+  ctx.status = 303;
+}
+
+function answer(ctx: Context, status: number, page: string): void {
+  ctx.status = status;
+  ctx.body = page;
+  ctx.set(PAGE_HEADERS);
+}
