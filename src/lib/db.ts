@@ -7,7 +7,8 @@ export type { Knex };
 // bigint columns are santim and counters: exact, as BigInt. Cast to ::int in SQL where a number is wanted.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
 
-const columnNames = knexSnakeCaseMappers();
+// With the option every name finds its way back: failures_in_a_row, failuresInARow.
+const columnNames = knexSnakeCaseMappers({ underscoreBetweenUppercaseLetters: true });
 
 export type DatabaseOptions = { url: string; poolMax: number; applicationName: string };
 
@@ -54,7 +55,8 @@ export async function rows<Row>(
 const UNAVAILABLE = /^(08|57P0[1-3]|53)|ECONNREFUSED|ECONNRESET|ENOENT|ETIMEDOUT|EPIPE/;
 
 /** Whether an error says that the database is away or has no room, rather than that we asked wrongly. */
-export function isDatabaseUnavailable(error: unknown): boolean {
+export function isDatabaseUnavailable(thrown: unknown): boolean {
+  const error = unwrapped(thrown);
   if (!(error instanceof Error)) return false;
   const code = 'code' in error ? String(error.code) : '';
   return (
@@ -66,7 +68,13 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /** Whether an error is PostgreSQL's unique violation, of this constraint or index if named. */
-export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+export function isUniqueViolation(thrown: unknown, constraint?: string): boolean {
+  const error = unwrapped(thrown);
   if (!(error instanceof Error) || !('code' in error) || error.code !== '23505') return false;
   return constraint === undefined || ('constraint' in error && error.constraint === constraint);
+}
+
+/** PostgreSQL's own error: Objection throws another one around it, which lacks the code. */
+function unwrapped(error: unknown): unknown {
+  return error instanceof Error && 'nativeError' in error ? error.nativeError : error;
 }

@@ -1,0 +1,311 @@
+import type { Owner } from '../../src/webhooks/queries.ts';
+import { webhookRoutes } from '../../src/webhooks/routes.ts';
+import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
+import { createWorld, type World } from './world.ts';
+
+const PATH = '/api/checkout/webhooks';
+const START = new Date('2025-06-15T12:00:00.000Z');
+
+let world: World;
+let api: TestServer;
+let owner: Owner;
+
+beforeAll(async () => {
+  world = await createWorld();
+  const { db, deps, runChange } = world;
+  api = await startTestServer(
+    testServerDeps(db, { routes: webhookRoutes(deps), runChange, keyRing: deps.keyRing, clock: deps.clock }),
+  );
+});
+beforeEach(async () => {
+  owner = await world.newMerchant();
+  world.clock.now = START;
+});
+afterAll(async () => {
+  await api.close();
+  await world.drop();
+});
+
+const get = async (path: string, key = stubKey(owner.merchantId)) => api.send('GET', PATH + path, { key });
+const post = async (path: string, body: unknown = {}, key = stubKey(owner.merchantId)) =>
+  api.send('POST', PATH + path, { key, body });
+const idsOf = (answer: { body: any }): string[] => answer.body.data.map((event: any) => event.eventId);
+const recordAt = async (instant: string): Promise<string> => {
+  world.clock.now = new Date(instant);
+  const id = await world.record(owner);
+  world.clock.now = START;
+  return id;
+};
+
+describe('listing events', () => {
+  test('an event tells all about itself and its deliveries', async () => {
+    const { row } = await world.subscribe(owner);
+    const { eventId, deliveryId } = await world.failedDelivery(owner);
+    const { status, body } = await get('/events');
+    expect(status).toBe(200);
+    const now = START.toISOString();
+    expect(body.data).toEqual([
+      {
+        eventId,
+        event: 'payment.succeeded',
+        apiVersion: 'v1.0',
+        ...owner,
+        resourceType: 'transaction',
+        resourceId: expect.stringMatching(/^txn_/),
+        status: 'FAILED',
+        createdAt: now,
+        deliveries: [
+          {
+            deliveryId,
+            subscriptionId: row.id,
+            url: row.url,
+            status: 'FAILED',
+            attempts: 1,
+            lastAttemptAt: now,
+            lastHttpStatus: 500,
+            lastFailure: { code: 'http_status', message: 'it was http_status' },
+            nextAttemptAt: null,
+            deadLetteredAt: now,
+            deliveredAt: null,
+          },
+        ],
+      },
+    ]);
+    expect(body.pagination).toEqual({ total: 1, page: 1, limit: 20, totalPages: 1, nextCursor: null });
+    expect((await get(`/events/${eventId}`)).body.data).toEqual(body.data[0]);
+  });
+
+  test('the payload comes only when it is asked for, in the list and alone', async () => {
+    const eventId = await world.record(owner);
+    const plain = await get('/events');
+    expect(plain.body.data[0]).not.toHaveProperty('payload');
+    const [listed, alone] = [await get('/events?include=payload'), await get(`/events/${eventId}?include=payload`)];
+    const payload = { event: 'payment.succeeded', event_id: eventId, api_version: 'v1.0', data: { ...owner } };
+    expect(listed.body.data[0].payload).toMatchObject(payload);
+    expect(alone.body.data.payload).toEqual(listed.body.data[0].payload);
+  });
+
+  test('each status filter finds the events whose worst delivery says so', async () => {
+    const nobody = await world.record(owner);
+    const { row: first } = await world.subscribe(owner);
+    const { row: second } = await world.subscribe(owner, { url: 'https://second.example.com/' });
+    const made: Record<string, string> = { NO_SUBSCRIBERS: nobody };
+    for (const status of ['DELIVERED', 'RETRYING', 'FAILED', 'PENDING']) made[status] = await world.record(owner);
+    const outcome = async (status: string, subscriptionId: string, httpStatus: number, last = false) =>
+      world.attempt(await world.deliveryId(String(made[status]), subscriptionId), { httpStatus }, last);
+    for (const status of ['DELIVERED', 'RETRYING', 'FAILED', 'PENDING']) await outcome(status, first.id, 200);
+    await outcome('DELIVERED', second.id, 200);
+    await outcome('RETRYING', second.id, 500);
+    await outcome('FAILED', second.id, 500, true);
+    for (const { id } of [first, second]) await world.db('webhookSubscription').where({ id }).update({ active: false });
+    made['SKIPPED'] = await world.record(owner);
+
+    for (const [status, eventId] of Object.entries(made)) {
+      expect([status, idsOf(await get(`/events?status=${status}`))]).toEqual([status, [eventId]]);
+    }
+    const two = await get('/events?status=FAILED,RETRYING');
+    expect(two.body.pagination.total).toBe(2);
+    expect((await get('/events?status=ALL')).body.pagination.total).toBe(6);
+  });
+
+  test('event type, resource and subscription narrow', async () => {
+    const { row } = await world.subscribe(owner, { eventTypes: ['checkout.failed'] });
+    const failed = await world.record(owner, 'checkout.failed');
+    const paid = await world.record(owner, 'payment.succeeded');
+    const [one] = (await get('/events?event=payment.succeeded')).body.data;
+    expect(one.eventId).toBe(paid);
+    expect(idsOf(await get(`/events?resourceId=${one.resourceId}`))).toEqual([paid]);
+    expect(idsOf(await get(`/events?subscriptionId=${row.id}`))).toEqual([failed]);
+    expect(idsOf(await get(`/events?merchantId=${owner.merchantId}`))).toHaveLength(2);
+  });
+
+  test('days are whole days in Addis Ababa, both ends included', async () => {
+    const last = await recordAt('2025-06-10T20:59:59.999Z');
+    const next = await recordAt('2025-06-10T21:00:00.000Z');
+    const first = await recordAt('2025-06-09T21:00:00.000Z');
+    const before = await recordAt('2025-06-09T20:59:59.999Z');
+    expect(idsOf(await get('/events?startDate=2025-06-10&endDate=2025-06-10'))).toEqual([last, first]);
+    expect(idsOf(await get('/events?startDate=2025-06-11&endDate=2025-06-11'))).toEqual([next]);
+    expect(idsOf(await get('/events?startDate=2025-06-09&endDate=2025-06-11'))).toEqual([next, last, first, before]);
+  });
+
+  test('without dates it is the last 30 days', async () => {
+    const inside = await recordAt('2025-05-16T21:00:00.000Z');
+    await recordAt('2025-05-16T20:59:59.999Z');
+    expect(idsOf(await get('/events'))).toEqual([inside]);
+  });
+
+  test('pages and cursors go through all events once, also while new ones come', async () => {
+    const made: string[] = [];
+    for (let minute = 10; minute < 17; minute += 1) made.unshift(await recordAt(`2025-06-15T11:${minute}:00.000Z`));
+    const page2 = await get('/events?page=2&limit=3');
+    expect(idsOf(page2)).toEqual(made.slice(3, 6));
+    expect(page2.body.pagination).toMatchObject({ total: 7, page: 2, limit: 3, totalPages: 3 });
+
+    const seen: string[] = [];
+    let query = '?pageSize=3';
+    for (let page = 1; ; page += 1) {
+      const { body } = await get(`/events${query}`);
+      expect(body.pagination.page).toBe(page);
+      seen.push(...body.data.map((event: any) => event.eventId));
+      if (body.pagination.nextCursor === null) break;
+      await world.record(owner);
+      query = `?pageSize=3&cursor=${body.pagination.nextCursor}`;
+    }
+    expect(seen).toEqual(made);
+  });
+
+  test('events of the same instant are not lost between pages', async () => {
+    const made = await Promise.all(Array.from({ length: 5 }, async () => world.record(owner)));
+    const first = await get('/events?limit=2');
+    const second = await get(`/events?limit=2&cursor=${first.body.pagination.nextCursor}`);
+    const third = await get(`/events?limit=2&cursor=${second.body.pagination.nextCursor}`);
+    expect([...idsOf(first), ...idsOf(second), ...idsOf(third)]).toEqual(made.toSorted().toReversed());
+  });
+
+  test('a page past the end is empty', async () => {
+    await world.record(owner);
+    const { status, body } = await get('/events?page=1000000000&limit=100');
+    expect({ status, data: body.data, total: body.pagination.total }).toEqual({ status: 200, data: [], total: 1 });
+  });
+
+  test.each([
+    ['status=BROKEN', 'VALIDATION_ERROR', /NO_SUBSCRIBERS/],
+    ['status=FAILED,ALL', 'VALIDATION_ERROR', /status/],
+    ['startDate=2026-13-01', 'VALIDATION_ERROR', /YYYY-MM-DD, got "2026-13-01"/],
+    ['startDate=2025-06-11&endDate=2025-06-10', 'INVALID_DATE_RANGE', /2025-06-11 and 2025-06-10/],
+    ['startDate=2025-01-01&endDate=2025-06-10', 'DATE_RANGE_TOO_WIDE', /93 days/],
+    ['limit=101', 'VALIDATION_ERROR', /from 1 to 100/],
+    ['page=0', 'VALIDATION_ERROR', /page/],
+    ['page=1e3', 'VALIDATION_ERROR', /page/],
+    ['limit=5&pageSize=6', 'VALIDATION_ERROR', /pageSize/],
+    ['cursor=nonsense', 'VALIDATION_ERROR', /nextCursor/],
+    ['event=payment.exploded', 'VALIDATION_ERROR', /event/],
+    ['resourceId=%00', 'VALIDATION_ERROR', /resourceId/],
+    ['statuss=FAILED', 'VALIDATION_ERROR', /statuss/],
+  ])('%s is refused in words', async (query, code, words) => {
+    const { status, body } = await get(`/events?${query}`);
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code });
+    expect(body.message).toMatch(words);
+  });
+
+  test("another merchant's id is NOT_FOUND", async () => {
+    const stranger = await world.newMerchant();
+    expect((await get(`/events?merchantId=${stranger.merchantId}`)).status).toBe(404);
+    expect((await get(`/stats?merchantId=${stranger.merchantId}`)).status).toBe(404);
+  });
+});
+
+describe('the log of an event', () => {
+  test('every attempt is there, oldest first, with its numbers and what the receiver said', async () => {
+    const { row } = await world.subscribe(owner);
+    const eventId = await world.record(owner);
+    const deliveryId = await world.deliveryId(eventId);
+    await world.attempt(deliveryId, { code: 'timeout' });
+    world.clock.now = new Date(START.getTime() + 60_000);
+    await world.attempt(deliveryId, { httpStatus: 500 }, true);
+    await post(`/events/${eventId}/resend`);
+    world.clock.now = new Date(START.getTime() + 120_000);
+    await world.attempt(deliveryId, { httpStatus: 200 });
+
+    const { body } = await get(`/events/${eventId}/logs`);
+    expect(body.pagination).toMatchObject({ total: 3, limit: 100 });
+    expect(body.data[2]).toEqual({
+      attemptId: expect.stringMatching(/^wha_/),
+      deliveryId,
+      subscriptionId: row.id,
+      sequence: 3,
+      deliveryNumber: null,
+      retryNumber: null,
+      trigger: 'manual',
+      lane: 'workflow',
+      url: row.url,
+      startedAt: world.clock.now.toISOString(),
+      durationMs: 12,
+      timings: { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 6 },
+      httpStatus: 200,
+      failure: null,
+      responseHeaders: { 'content-type': 'text/plain' },
+      responseExcerpt: 'hello',
+      secretHint: row.secretHint,
+    });
+    expect(body.data[0]).toMatchObject({
+      sequence: 1,
+      deliveryNumber: 1,
+      retryNumber: 0,
+      failure: { code: 'timeout' },
+    });
+    expect(body.data[1]).toMatchObject({ sequence: 2, deliveryNumber: 2, retryNumber: 1, httpStatus: 500 });
+  });
+
+  test('its pages go on by cursor', async () => {
+    await world.subscribe(owner);
+    const eventId = await world.record(owner);
+    const deliveryId = await world.deliveryId(eventId);
+    for (let attempt = 0; attempt < 3; attempt += 1) await world.attempt(deliveryId, { httpStatus: 500 });
+    const first = await get(`/events/${eventId}/logs?limit=2`);
+    const second = await get(`/events/${eventId}/logs?limit=2&cursor=${first.body.pagination.nextCursor}`);
+    const sequences = [...first.body.data, ...second.body.data].map((attempt: any) => attempt.sequence);
+    expect(sequences.toSorted()).toEqual([1, 2, 3]);
+    expect(second.body.pagination.nextCursor).toBeNull();
+  });
+
+  test('an event nobody subscribed to has an empty log', async () => {
+    const eventId = await world.record(owner);
+    expect((await get(`/events/${eventId}/logs`)).body.data).toEqual([]);
+  });
+});
+
+describe('resending', () => {
+  test('it answers 202 with the deliveries it affected', async () => {
+    const { row } = await world.subscribe(owner);
+    const { eventId, deliveryId } = await world.failedDelivery(owner);
+    const { status, body } = await post(`/events/${eventId}/resend`, { subscriptionId: row.id });
+    expect(status).toBe(202);
+    expect(body.data).toMatchObject({ eventId, deliveries: [{ deliveryId, status: 'PENDING', url: row.url }] });
+    const again = await post(`/events/${eventId}/resend`);
+    expect({ status: again.status, code: again.body.error.code }).toEqual({ status: 409, code: 'INVALID_STATE' });
+  });
+
+  test('a request without a body is as good as an empty one', async () => {
+    await world.subscribe(owner);
+    const { eventId } = await world.failedDelivery(owner);
+    const answer = await api.send('POST', `${PATH}/events/${eventId}/resend`, { key: stubKey(owner.merchantId) });
+    expect(answer.status).toBe(202);
+  });
+
+  test('a bulk resend answers with its job, which can be read and cancelled', async () => {
+    await world.subscribe(owner);
+    await world.failedDelivery(owner);
+    const asked = { status: 'FAILED', startDate: '2025-06-15', endDate: '2025-06-15' };
+    const started = await post('/events/resend', asked);
+    expect(started.status).toBe(202);
+    const { jobId } = started.body.data;
+    expect(started.body.data).toEqual({ jobId: expect.stringMatching(/^whj_/), matched: 1 });
+    const job = { jobId, matched: 1, sent: 0, delivered: 0, failed: 0, createdAt: START.toISOString(), endedAt: null };
+    expect((await get(`/resend-jobs/${jobId}`)).body.data).toEqual({ ...job, status: 'RUNNING' });
+    expect((await post(`/resend-jobs/${jobId}/cancel`)).body.data).toEqual({ ...job, status: 'CANCELLED' });
+
+    const refused = await post('/events/resend', { ...asked, status: 'DELIVERED', limit: 10_001 });
+    const fields = refused.body.error.details.map((detail: any) => detail.field);
+    expect(fields).toEqual(expect.arrayContaining(['status', 'limit']));
+  });
+});
+
+test('another merchant finds none of it', async () => {
+  await world.subscribe(owner);
+  const { eventId } = await world.failedDelivery(owner);
+  const job = await post('/events/resend', { status: 'FAILED', startDate: '2025-06-15', endDate: '2025-06-15' });
+  const stranger = stubKey((await world.newMerchant()).merchantId);
+  for (const key of [stranger, stubKey(owner.merchantId, 'live')]) {
+    const answers = [
+      await get(`/events/${eventId}`, key),
+      await get(`/events/${eventId}/logs`, key),
+      await post(`/events/${eventId}/resend`, {}, key),
+      await get(`/resend-jobs/${job.body.data.jobId}`, key),
+      await post(`/resend-jobs/${job.body.data.jobId}/cancel`, {}, key),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+    expect((await get('/events', key)).body.pagination.total).toBe(0);
+  }
+});

@@ -1,0 +1,351 @@
+import { decrypt } from '../../src/lib/crypto.ts';
+import { SubscriptionRow } from '../../src/webhooks/model.ts';
+import type { Owner } from '../../src/webhooks/queries.ts';
+import { webhookRoutes } from '../../src/webhooks/routes.ts';
+import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
+import { createWorld, type World } from './world.ts';
+
+const PATH = '/api/checkout/webhooks/subscriptions';
+const ASKED = { url: 'https://hooks.example.com/meskot', eventTypes: ['payment.succeeded', 'checkout.failed'] };
+
+let world: World;
+let api: TestServer;
+let owner: Owner;
+
+beforeAll(async () => {
+  world = await createWorld();
+  const { db, deps, runChange } = world;
+  api = await startTestServer(
+    testServerDeps(db, { routes: webhookRoutes(deps), runChange, keyRing: deps.keyRing, clock: deps.clock }),
+  );
+});
+beforeEach(async () => {
+  owner = await world.newMerchant();
+});
+afterAll(async () => {
+  await api.close();
+  await world.drop();
+});
+
+const send = async (method: string, path = '', body?: unknown, key = stubKey(owner.merchantId, owner.environment)) =>
+  api.send(method, PATH + path, { key, ...(body !== undefined && { body }) });
+
+const create = async (fields: Record<string, unknown> = {}) => send('POST', '', { ...ASKED, ...fields });
+
+const createOne = async (fields: Record<string, unknown> = {}): Promise<Record<string, any>> => {
+  const { status, body } = await create(fields);
+  expect(body).toMatchObject({ statusCode: 201 });
+  expect(status).toBe(201);
+  return body.data;
+};
+
+const stored = async (id: string): Promise<SubscriptionRow> =>
+  SubscriptionRow.query(world.db).findById(id).throwIfNotFound();
+
+describe('creating', () => {
+  test('the secret is in the answer of create and nowhere else', async () => {
+    const made = await createOne();
+    expect(made).toEqual({
+      subscriptionId: expect.stringMatching(/^whs_[0-9A-Z]{26}$/),
+      ...ASKED,
+      active: true,
+      description: '',
+      signatureEncoding: 'base64',
+      headers: [],
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+      secretHint: made['secret'].slice(-4),
+      previousSecretExpiresAt: null,
+      createdAt: world.clock.now.toISOString(),
+      health: { state: 'UNVERIFIED', successRate24h: null, lastFailure: null },
+    });
+    const { secret, ...rest } = made;
+    const one = await send('GET', `/${made['subscriptionId']}`);
+    const all = await send('GET');
+    expect(one.body.data).toEqual(rest);
+    expect(all.body.data).toEqual([rest]);
+    expect(one.text + all.text).not.toContain(secret);
+  });
+
+  test('the secret is stored encrypted for its own row only', async () => {
+    const [one, other] = [await createOne(), await createOne()];
+    const row = await stored(one['subscriptionId']);
+    expect(row.secret.toString('latin1')).not.toContain(one['secret']);
+    expect(decrypt(world.deps.keyRing, row.id, row.secret)).toBe(one['secret']);
+    expect(() => decrypt(world.deps.keyRing, other['subscriptionId'], row.secret)).toThrow();
+  });
+
+  test('custom headers are stored encrypted and only their names are shown', async () => {
+    const made = await createOne({ headers: { Authorization: 'Bearer hidden-value', 'X-Shop': '7' } });
+    expect(made['headers']).toEqual(['Authorization', 'X-Shop']);
+    const row = await stored(made['subscriptionId']);
+    expect(JSON.parse(decrypt(world.deps.keyRing, row.id, row.headers ?? Buffer.alloc(0)))).toEqual({
+      Authorization: 'Bearer hidden-value',
+      'X-Shop': '7',
+    });
+    const shown = await send('GET', `/${made['subscriptionId']}`);
+    expect(shown.text).not.toContain('hidden-value');
+  });
+
+  test.each([
+    ['url', { url: 'http://hooks.example.com/' }],
+    ['url', { url: 'https://127.0.0.1/' }],
+    ['url', { url: 'https://localhost/' }],
+    ['url', { url: 'https://user:secret@hooks.example.com/' }],
+    ['url', { url: 'not a url' }],
+    ['url', { url: `https://hooks.example.com/${'a'.repeat(2_000)}` }],
+    ['url', { url: 5 }],
+    ['eventTypes.1', { eventTypes: ['payment.succeeded', 'payment.exploded'] }],
+    ['eventTypes', { eventTypes: [] }],
+    ['eventTypes', { eventTypes: 'payment.succeeded' }],
+    ['active', { active: 'yes' }],
+    ['description', { description: 'a'.repeat(501) }],
+    ['description', { description: 'two\nlines' }],
+    ['signatureEncoding', { signatureEncoding: 'base32' }],
+    ['headers.X-Service-Signature', { headers: { 'X-Service-Signature': 'forged' } }],
+    ['headers.webhook-anything', { headers: { 'webhook-anything': 'forged' } }],
+    ['headers.Host', { headers: { Host: 'elsewhere' } }],
+    ['headers.X-Shop', { headers: { 'X-Shop': 'a\r\nX-Evil: 1' } }],
+    ['headers.X Shop', { headers: { 'X Shop': 'a' } }],
+    ['headers', { headers: { 'X-Shop': '1', 'x-shop': '2' } }],
+    ['headers', { headers: Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`X-${index}`, 'a'])) }],
+    ['secret', { secret: 'whsec_mine' }],
+  ])('a bad %s is refused by name and leaves nothing behind', async (field, fields) => {
+    const { status, body } = await create(fields);
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'VALIDATION_ERROR' });
+    expect(body.error.details.map((detail: { field: string }) => detail.field)).toContain(field);
+    expect(await SubscriptionRow.query(world.db).where({ merchantId: owner.merchantId })).toEqual([]);
+  });
+
+  test('of twenty at once sixteen are made, and a deleted one makes room', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, async () => create()));
+    const made = answers.filter(({ status }) => status === 201);
+    expect(made).toHaveLength(16);
+    const refused = answers.filter(({ status }) => status === 409).map(({ body }) => body.error.code);
+    expect(refused).toEqual(Array.from({ length: 4 }, () => 'INVALID_STATE'));
+
+    await send('DELETE', `/${made[0]?.body.data.subscriptionId}`);
+    expect((await create()).status).toBe(201);
+  });
+
+  test('sandbox and live are apart: other rows, other secrets', async () => {
+    const sandbox = await createOne();
+    const live = await send('POST', '', ASKED, stubKey(owner.merchantId, 'live'));
+    expect(live.body.data.secret).not.toBe(sandbox['secret']);
+    const seen = await send('GET', '', undefined, stubKey(owner.merchantId, 'live'));
+    expect(seen.body.data.map((one: any) => one.subscriptionId)).toEqual([live.body.data.subscriptionId]);
+  });
+});
+
+describe('changing', () => {
+  test('what is given changes and the rest stays', async () => {
+    const made = await createOne({ description: 'till 7', headers: { 'X-Shop': '7' } });
+    const { status, body } = await send('PATCH', `/${made['subscriptionId']}`, {
+      active: false,
+      eventTypes: ['*', '*'],
+    });
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({ active: false, eventTypes: ['*'], description: 'till 7', headers: ['X-Shop'] });
+    const cleared = await send('PATCH', `/${made['subscriptionId']}`, { headers: {} });
+    expect(cleared.body.data.headers).toEqual([]);
+    expect((await stored(made['subscriptionId'])).headers).toBeNull();
+    expect((await send('PATCH', `/${made['subscriptionId']}`, {})).body.data).toEqual(cleared.body.data);
+  });
+
+  test('a new URL is judged like the first one and has to prove itself again', async () => {
+    const { row } = await world.subscribe(owner);
+    const deliveryId = await world.deliveryId(await world.record(owner));
+    await world.attempt(deliveryId, { httpStatus: 200 });
+    expect((await send('GET', `/${row.id}`)).body.data.health.state).toBe('HEALTHY');
+
+    const refused = await send('PATCH', `/${row.id}`, { url: 'https://10.0.0.1/' });
+    expect(refused.body.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'url' }] });
+    const moved = await send('PATCH', `/${row.id}`, { url: 'https://new.example.com/' });
+    expect(moved.body.data).toMatchObject({ url: 'https://new.example.com/', health: { state: 'UNVERIFIED' } });
+  });
+
+  test('health tells the share of good attempts and the latest failure', async () => {
+    const { row } = await world.subscribe(owner);
+    const good = await world.deliveryId(await world.record(owner));
+    await world.attempt(good, { httpStatus: 204 });
+    const bad = await world.deliveryId(await world.record(owner));
+    await world.attempt(bad, { httpStatus: 503 });
+    const { body } = await send('GET', `/${row.id}`);
+    expect(body.data.health).toEqual({
+      state: 'FAILING',
+      successRate24h: 0.5,
+      lastFailure: {
+        code: 'http_status',
+        message: 'it was http_status',
+        httpStatus: 503,
+        at: world.clock.now.toISOString(),
+      },
+    });
+  });
+});
+
+describe('deleting', () => {
+  test('waiting deliveries become SKIPPED, a waiting resend goes back to where it came from', async () => {
+    const { row } = await world.subscribe(owner);
+    const ids = await Promise.all([1, 2, 3, 4].map(async () => world.deliveryId(await world.record(owner))));
+    const [retrying = '', failed = '', delivered = '', pending = ''] = ids;
+    await world.attempt(retrying, { httpStatus: 500 });
+    await world.attempt(failed, { httpStatus: 500 }, true);
+    await world.attempt(delivered, { httpStatus: 200 });
+    await world.db('webhookDelivery').where({ id: failed }).update({ status: 'PENDING', resendFrom: 'FAILED' });
+    await world.db('webhookDelivery').where({ id: delivered }).update({ status: 'PENDING', resendFrom: 'DELIVERED' });
+
+    const { status, body } = await send('DELETE', `/${row.id}`);
+    expect({ status, data: body.data }).toEqual({ status: 200, data: null });
+
+    const after = await world.db('webhookDelivery').whereIn('id', ids);
+    const statusOf = (id: string) => after.find((delivery) => delivery.id === id)?.status;
+    expect([retrying, failed, delivered, pending].map(statusOf)).toEqual(['SKIPPED', 'FAILED', 'DELIVERED', 'SKIPPED']);
+    expect(after.every((delivery) => delivery.nextAttemptAt === null && delivery.resendFrom === null)).toBe(true);
+  });
+
+  test('it is gone for everything, and new events pass it by', async () => {
+    const { row } = await world.subscribe(owner);
+    await send('DELETE', `/${row.id}`);
+    const answers = [
+      await send('GET', `/${row.id}`),
+      await send('PATCH', `/${row.id}`, { active: true }),
+      await send('DELETE', `/${row.id}`),
+      await send('POST', `/${row.id}/rotate`),
+      await send('POST', `/${row.id}/test`),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+    const eventId = await world.record(owner);
+    expect(await world.db('webhookDelivery').where({ eventId })).toEqual([]);
+  });
+});
+
+describe('rotating the secret', () => {
+  const rotate = async (id: unknown, body?: unknown) => send('POST', `/${id}/rotate`, body);
+
+  test('the old secret stays beside the new one for a day', async () => {
+    const made = await createOne();
+    const { status, body } = await rotate(made['subscriptionId']);
+    expect(status).toBe(200);
+    expect(body.data.secret).toMatch(/^whsec_/);
+    expect(body.data.secret).not.toBe(made['secret']);
+    const until = new Date(world.clock.now.getTime() + 86_400_000);
+    expect(body.data.previousSecretExpiresAt).toBe(until.toISOString());
+
+    const row = await stored(made['subscriptionId']);
+    expect(decrypt(world.deps.keyRing, row.id, row.secret)).toBe(body.data.secret);
+    expect(decrypt(world.deps.keyRing, row.id, row.previousSecret ?? Buffer.alloc(0))).toBe(made['secret']);
+    expect(row.previousSecretHint).toBe(made['secretHint']);
+  });
+
+  test('with no overlap the old secret is gone at once', async () => {
+    const made = await createOne();
+    const { body } = await rotate(made['subscriptionId'], { overlapSeconds: 0 });
+    expect(body.data.previousSecretExpiresAt).toBeNull();
+    expect((await stored(made['subscriptionId'])).previousSecret).toBeNull();
+  });
+
+  test('a second rotation inside the overlap needs force, after it none', async () => {
+    const made = await createOne();
+    await rotate(made['subscriptionId'], { overlapSeconds: 60 });
+    const refused = await rotate(made['subscriptionId']);
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 409, code: 'INVALID_STATE' });
+    expect((await rotate(made['subscriptionId'], { overlapSeconds: 60, force: true })).status).toBe(200);
+
+    const before = world.clock.now;
+    world.clock.now = new Date(before.getTime() + 61_000);
+    expect((await send('GET', `/${made['subscriptionId']}`)).body.data.previousSecretExpiresAt).toBeNull();
+    expect((await rotate(made['subscriptionId'])).status).toBe(200);
+    world.clock.now = before;
+  });
+
+  test.each([-1, 604_801, 1.5, '60'])('an overlap of %p seconds is refused', async (overlapSeconds) => {
+    const made = await createOne();
+    const { body } = await rotate(made['subscriptionId'], { overlapSeconds });
+    expect(body.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'overlapSeconds' }] });
+  });
+
+  test('of ten at once one wins, and its answer holds the secret that signs', async () => {
+    const made = await createOne();
+    const answers = await Promise.all(Array.from({ length: 10 }, async () => rotate(made['subscriptionId'])));
+    const won = answers.filter(({ status }) => status === 200);
+    expect(won).toHaveLength(1);
+    const row = await stored(made['subscriptionId']);
+    expect(decrypt(world.deps.keyRing, row.id, row.secret)).toBe(won[0]?.body.data.secret);
+  });
+
+  test('the same Idempotency-Key gives the same secret again', async () => {
+    const made = await createOne();
+    const request = { key: stubKey(owner.merchantId), headers: { 'idempotency-key': 'rotate-1' }, body: {} };
+    const path = `${PATH}/${made['subscriptionId']}/rotate`;
+    const first = await api.send('POST', path, request);
+    const again = await api.send('POST', path, request);
+    expect(again.body.data).toEqual(first.body.data);
+  });
+});
+
+describe('test events', () => {
+  test('only the named subscription gets it, whatever it subscribes to', async () => {
+    const made = await createOne({ eventTypes: ['checkout.failed'] });
+    await createOne({ eventTypes: ['*'] });
+    const { status, body } = await send('POST', `/${made['subscriptionId']}/test`);
+    expect(status).toBe(202);
+    const deliveries = await world.db('webhookDelivery').where(body.data);
+    expect(deliveries).toEqual([
+      expect.objectContaining({ subscriptionId: made['subscriptionId'], event: 'webhook.test', status: 'PENDING' }),
+    ]);
+    const event = await world.db('webhookEvent').where({ id: body.data.eventId }).first();
+    expect(JSON.parse(event.payload.toString())).toMatchObject({
+      event: 'webhook.test',
+      data: { ...owner, subscriptionId: made['subscriptionId'] },
+    });
+  });
+
+  test('it can be of any type in sandbox, in live only webhook.test', async () => {
+    const made = await createOne();
+    const sent = await send('POST', `/${made['subscriptionId']}/test`, { event: 'checkout.completed' });
+    const event = await world.db('webhookEvent').where({ id: sent.body.data.eventId }).first();
+    expect(JSON.parse(event.payload.toString()).data).toMatchObject({
+      object: 'transaction',
+      merchantId: owner.merchantId,
+    });
+
+    const key = stubKey(owner.merchantId, 'live');
+    const live = (await send('POST', '', ASKED, key)).body.data.subscriptionId;
+    expect((await send('POST', `/${live}/test`, { event: 'checkout.completed' }, key)).status).toBe(409);
+    expect((await send('POST', `/${live}/test`, {}, key)).status).toBe(202);
+  });
+
+  test('an inactive subscription refuses it', async () => {
+    const made = await createOne({ active: false });
+    const { body } = await send('POST', `/${made['subscriptionId']}/test`);
+    expect(body.error.code).toBe('INVALID_STATE');
+  });
+});
+
+test('another merchant and the other environment see nothing and change nothing', async () => {
+  const made = await createOne();
+  const stranger = await world.newMerchant();
+  for (const key of [stubKey(stranger.merchantId), stubKey(owner.merchantId, 'live')]) {
+    const one = `/${made['subscriptionId']}`;
+    const answers = [
+      await send('GET', one, undefined, key),
+      await send('PATCH', one, { active: false }, key),
+      await send('DELETE', one, undefined, key),
+      await send('POST', `${one}/rotate`, {}, key),
+      await send('POST', `${one}/test`, {}, key),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+    expect((await send('GET', '', undefined, key)).body.data).toEqual([]);
+  }
+  expect((await send('GET', `/${made['subscriptionId']}`)).body.data).toMatchObject({ active: true });
+});
+
+test('reading needs webhooks:read and writing webhooks:write', async () => {
+  const reader = stubKey(owner.merchantId, 'sandbox', ['webhooks:read']);
+  expect((await send('GET', '', undefined, reader)).status).toBe(200);
+  const refused = await send('POST', '', ASKED, reader);
+  expect({ status: refused.status, code: refused.body.error.code }).toEqual({
+    status: 403,
+    code: 'INSUFFICIENT_SCOPE',
+  });
+});
