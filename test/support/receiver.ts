@@ -117,9 +117,11 @@ export async function startReceiver(options: { tls?: boolean } = {}): Promise<Re
     openConnections: () => sockets.size,
     bytesWritten: () => [...sockets.keys()].reduce((sum, socket) => sum + socket.bytesWritten, closedBytes.written),
     close: async () => {
+      if (!server.listening) return;
+      const closed = once(server, 'close');
       server.close();
       for (const socket of sockets.keys()) socket.destroy();
-      if (server.listening) await once(server, 'close');
+      await closed;
     },
   };
 }
