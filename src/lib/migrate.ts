@@ -1,5 +1,6 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
 
@@ -30,10 +31,11 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     client: 'pg',
     connection: { connectionString: options.url, options: '-c lock_timeout=5000 -c timezone=UTC' },
     pool: { min: 0, max: 2 },
+    log: { warn: ignore, error: ignore, debug: ignore, deprecate: ignore },
     migrations: { migrationSource: sqlFiles(options.directory) },
   });
   try {
-    await holder.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await takeTurn(holder);
     // Knex's own lock is a row that a killed process leaves behind; ours went with its connection.
     await db.migrate.forceFreeMigrationsLock();
     const [, applied] = (await db.migrate.latest()) as [number, string[]];
@@ -44,6 +46,20 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     await holder.end();
   }
 }
+
+/** Asks again and again rather than waits: a waiting statement would keep CREATE INDEX CONCURRENTLY from ending. */
+async function takeTurn(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
+      MIGRATION_LOCK,
+    ]);
+    if (rows[0]?.taken) return;
+    await sleep(100);
+  }
+}
+
+// Knex would print errors that we throw.
+function ignore(): void {}
 
 /** The migrations of this folder that the database has not had yet: what /readyz asks. Reads only. */
 export async function pendingMigrations(db: Knex, directory: string): Promise<string[]> {

@@ -58,7 +58,11 @@ async function startOnce(place: PostgresPlace, options: PostgresOptions): Promis
   const passwords = await readOrMakePasswords(place.folder);
   const cluster = join(place.folder, 'cluster');
   const running = await findRunning(cluster);
-  if (!running) await makeClusterOnce(place, passwords.owner);
+  if (!running) {
+    await makeClusterOnce(place, passwords.owner);
+    // It names a process that is no PostgreSQL of ours any more; a new one would take it for one.
+    await rm(join(cluster, 'postmaster.pid'), { force: true });
+  }
   const port = running?.port ?? (await options.choosePort());
   const child = running?.child ?? (await launch(place, port, options.durable));
   const url = (database: string, role: 'owner' | 'app'): string => {

@@ -30,7 +30,10 @@ export type ServersOptions = {
 
 /** Starts PostgreSQL and Temporal at the same time, unless the environment names others. */
 export async function startServers(options: ServersOptions): Promise<LocalServers> {
-  const [postgres, temporal] = await Promise.all([startOurPostgres(options), startOurTemporal(options)]);
+  const starting = [startOurPostgres(options), startOurTemporal(options)] as const;
+  // Both come to an end before a failure is told, so that the one that did start can be stopped.
+  await Promise.allSettled(starting);
+  const [postgres, temporal] = await Promise.all(starting);
   return { ...postgres, ...temporal };
 }
 

