@@ -84,7 +84,9 @@ export function readConfig(env: Environment = environment) {
       return [id, Buffer.from(key, 'base64')] as const;
     }),
   );
-  return { ...settings, production, allowLoopbackWebhooks, keyRing: { currentId: [...keys.keys()][0]!, keys } };
+  /** Where webhooks may go. */
+  const egress = { allowLoopback: allowLoopbackWebhooks, ports: settings.WEBHOOK_PORTS, deny: settings.EGRESS_DENY };
+  return { ...settings, production, egress, keyRing: { currentId: [...keys.keys()][0]!, keys } };
 }
 
 function refuseLocalDefaults(env: Environment, allowLoopbackWebhooks: boolean): void {

@@ -12,51 +12,57 @@ export type OutboxMessage = {
   workflowId: string;
   input?: Record<string, unknown>;
   signal?: string;
-  /** Set on a delivery's start: its first attempt may be made directly by the worker's relay. */
+  /** Set on the start of a delivery whose first attempt is still to be made: a worker may make it directly. */
   deliveryId?: string;
   subscriptionId?: string;
 };
 
 export type OutboxRow = OutboxMessage & { id: string };
 
-/** One change, one transaction: all that a command writes goes through `trx`; what it `tell`s is dispatched after the commit. */
+/** One change, one transaction: a command writes through `trx`, and what it `tell`s is dispatched after the commit. */
 export type Change = {
   trx: Knex.Transaction;
   /** Adds messages to the outbox, inside the transaction. */
   tell: (messages: OutboxMessage[]) => Promise<void>;
-  /** Announces rows that a statement of the change wrote to the outbox itself. */
+  /** Announces rows that a larger statement of the change has already written to the outbox. */
   told: (messages: OutboxRow[]) => void;
 };
 
 /** Runs the work in one transaction and, after its commit, hands what it told to the relay. */
 export type RunChange = <T>(work: (change: Change) => Promise<T>) => Promise<T>;
 
-/** How long a row belongs to the process that wrote it, before others may take it: longer than a send. */
+/** How long a row belongs to the process that took or wrote it before others may take it: longer than a send. */
 export const OUTBOX_LEASE_SECONDS = 5;
 
 /** `dispatch` never throws and is not awaited: what it fails to do, the sweeper does. */
 export function createRunChange(db: Knex, dispatch: (messages: OutboxRow[]) => void): RunChange {
   return async (work) => {
     const told: OutboxRow[] = [];
-    const result = await db.transaction(async (trx) => {
-      const announce = (messages: OutboxRow[]): void => void told.push(...messages);
-      return work({ trx, told: announce, tell: async (messages) => announce(await insertMessages(trx, messages)) });
-    });
+    const announce = (messages: OutboxRow[]): void => {
+      told.push(...messages);
+    };
+    const result = await db.transaction(async (trx) =>
+      work({ trx, told: announce, tell: async (messages) => announce(await insertMessages(trx, messages)) }),
+    );
     if (told.length > 0) dispatch(told);
     return result;
   };
 }
 
+/**
+ * The columns of an outbox row as JSON for `jsonb_to_recordset`. A delivery's first attempt is written free, for the
+ * first worker that has room; everything else is leased to this process, which dispatches it right after the commit.
+ */
+export const OUTBOX_INSERT = `
+  INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, signal, delivery_id, subscription_id, lease_until)
+  SELECT m.id, m.kind, m."workflowType", m."workflowId", m.input, m.signal, m."deliveryId", m."subscriptionId",
+         CASE WHEN m."deliveryId" IS NULL THEN now() + interval '${OUTBOX_LEASE_SECONDS} seconds' END
+  FROM jsonb_to_recordset(CAST(:messages AS jsonb))
+    AS m (id text, kind text, "workflowType" text, "workflowId" text, input jsonb, signal text, "deliveryId" text, "subscriptionId" text)`;
+
 async function insertMessages(trx: Knex.Transaction, messages: OutboxMessage[]): Promise<OutboxRow[]> {
+  if (messages.length === 0) return [];
   const added = messages.map((message) => ({ ...message, id: newId('obx') }));
-  if (added.length === 0) return added;
-  await rows(
-    trx,
-    `INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, signal, delivery_id, subscription_id, lease_until)
-     SELECT m.*, now() + make_interval(secs => :leaseSeconds)
-     FROM jsonb_to_recordset(:messages::jsonb)
-       AS m (id text, kind text, "workflowType" text, "workflowId" text, input jsonb, signal text, "deliveryId" text, "subscriptionId" text)`,
-    { messages: JSON.stringify(added), leaseSeconds: OUTBOX_LEASE_SECONDS },
-  );
+  await rows(trx, OUTBOX_INSERT, { messages: JSON.stringify(added) });
   return added;
 }

@@ -1,4 +1,14 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { startApi } from '../api.ts';
 import type { Config } from '../config.ts';
+import { startDemoShop } from '../demo-shop/server.ts';
+import { createLogger } from '../lib/log.ts';
+import { startSimulator } from '../simulator/server.ts';
+import { installTemporalLog } from '../temporal-workers.ts';
+import { startWorker } from '../worker.ts';
+import { seedOnce, openCheckout } from './seed.ts';
 import type { LocalPorts } from './settings.ts';
 import type { Facts } from './state.ts';
 
@@ -18,13 +28,74 @@ export type RunningPart = {
 export type PartsContext = {
   config: Config;
   ports: LocalPorts;
+  dataFolder: string;
   /** What the last start wrote: keys that are shown only once are kept there. */
   previous: Facts;
-  /** The owner's connection string, for what the application's role may not do. */
-  ownerUrl: string;
+  /** Prints a line for people while everything runs. */
+  write: (line: string) => void;
 };
 
+const HOST = '127.0.0.1';
+
 /** Everything of a local start but the servers, in the order of starting. */
-export function localParts(_context: PartsContext): Part[] {
-  return [];
+export function localParts(context: PartsContext): Part[] {
+  const { config, ports, previous, write } = context;
+  const log = createLogger(config.LOG_LEVEL, 'local');
+  const shopUrl = `http://localhost:${ports.demoShop}`;
+  let seeded: Facts = {};
+  let workflowsReady: Promise<void> = Promise.resolve();
+  return [
+    {
+      name: 'Demo data',
+      start: async () => {
+        seeded = await seedOnce({ config, previous, webhookUrl: `${shopUrl}/webhooks` });
+        return { stop: async () => {}, facts: seeded };
+      },
+    },
+    {
+      name: 'Worker',
+      start: async () => {
+        installTemporalLog(log);
+        const worker = startWorker(config, { log });
+        workflowsReady = worker.ready;
+        return { stop: worker.stop };
+      },
+    },
+    {
+      name: 'Provider simulator',
+      start: async () => {
+        const stateFile = join(context.dataFolder, 'simulator.jsonl');
+        const simulator = await startSimulator({ port: ports.simulator, host: HOST, stateFile, log });
+        return { stop: simulator.close, facts: { simulatorUrl: config.SIMULATOR_URL } };
+      },
+    },
+    {
+      name: 'API',
+      start: async () => {
+        const api = await startApi(config, { log, project: projectFolder(), version: '0.1.0' });
+        const facts = { apiUrl: config.BASE_URL, docsUrl: `${config.BASE_URL}/docs`, metricsUrl: api.metricsUrl };
+        return { stop: api.stop, facts: { ...facts, ...(await openCheckout(config, seeded)) } };
+      },
+    },
+    {
+      name: 'Demo shop',
+      start: async () => {
+        const { sandboxKey = '', webhookSecret = '' } = seeded;
+        const keys = { apiUrl: config.BASE_URL, apiKey: sandboxKey, webhookSecret };
+        const shop = await startDemoShop({ ...keys, port: ports.demoShop, host: HOST, write, log });
+        return { stop: shop.close, facts: { demoShopUrl: shopUrl } };
+      },
+    },
+    {
+      name: 'Workflows',
+      start: async () => {
+        await workflowsReady;
+        return { stop: async () => {} };
+      },
+    },
+  ];
+}
+
+function projectFolder(): string {
+  return fileURLToPath(new URL('../..', import.meta.url));
 }

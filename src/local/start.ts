@@ -56,7 +56,9 @@ async function startEverything(run: Run): Promise<Facts> {
     databaseUrl: servers.appUrl,
     ...(servers.temporalUiUrl === undefined ? {} : { temporalUiUrl: servers.temporalUiUrl }),
   };
-  for (const part of localParts({ config, ports, previous, ownerUrl: servers.ownerUrl })) {
+  const { dataFolder } = settings;
+  const print = (line: string): void => write(`${line}\n`);
+  for (const part of localParts({ config, ports, previous, dataFolder, write: print })) {
     const running = await progress.step(part.name, part.start);
     shutdown.add({ name: part.name, stop: running.stop });
     Object.assign(facts, running.facts);

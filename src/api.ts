@@ -1,0 +1,122 @@
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+
+import { channelRoutes } from './channels/routes.ts';
+import { authenticateClientToken } from './checkout/client-token.ts';
+import { createCheckoutPages } from './checkout/pages.ts';
+import { checkoutRoutes } from './checkout/routes.ts';
+import type { Config } from './config.ts';
+import { createRegistry, listenForMetrics, measurePool } from './http/metrics.ts';
+import { createApiServer } from './http/server.ts';
+import { createKeyAuthenticator } from './keys/authenticate.ts';
+import { systemClock } from './lib/clock.ts';
+import { openDatabase } from './lib/db.ts';
+import { createEgressGuard } from './lib/egress.ts';
+import { createHttpClient } from './lib/http-client.ts';
+import type { Logger } from './lib/log.ts';
+import { pendingMigrations } from './lib/migrate.ts';
+import { createRunChange } from './lib/outbox.ts';
+import { findMerchant } from './merchants/operations.ts';
+import { createProcesses } from './processes.ts';
+import { createCallbackRouter } from './providers/callbacks.ts';
+import { createFindProvider } from './providers/find-provider.ts';
+import { storeCallback } from './providers/store-callback.ts';
+import { createRelay } from './relay.ts';
+import { findAttemptBySecret } from './transactions/attempt.ts';
+import { CLAIM_INTERVAL_MS, createCheckAttempt } from './transactions/check.ts';
+import { transactionRoutes } from './transactions/routes.ts';
+import { createEndUnpaid } from './transactions/unpaid.ts';
+import { findResourceDeliveries } from './webhooks/resource-deliveries.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
+
+export type RunningApi = { url: string; metricsUrl: string; stop: () => Promise<void> };
+
+/** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
+export async function startApi(
+  config: Config,
+  options: { log: Logger; project: string; version: string },
+): Promise<RunningApi> {
+  const { log } = options;
+  const clock = systemClock;
+  const registry = createRegistry('api');
+  const db = openDatabase({
+    url: config.DATABASE_URL,
+    poolMax: config.DATABASE_POOL_MAX,
+    applicationName: 'meskot-api',
+  });
+  measurePool(registry, db);
+  const connection = Connection.lazy({ address: config.TEMPORAL_ADDRESS });
+  const processes = createProcesses({
+    connection,
+    namespace: config.TEMPORAL_NAMESPACE,
+    retentionDays: config.TEMPORAL_RETENTION_DAYS,
+    taskQueuePrefix: config.TASK_QUEUE_PREFIX,
+    retryDelaysSeconds: config.WEBHOOK_RETRY_SECONDS,
+    eager: false,
+  });
+  const relay = createRelay({ db, tell: processes.tell, log, deliveries: null });
+  const runChange = createRunChange(db, relay.dispatch);
+  const http = createHttpClient();
+  const findProvider = createFindProvider({ http, clock, simulatorUrl: config.SIMULATOR_URL });
+  const baseUrl = config.BASE_URL;
+  const checkAttempt = createCheckAttempt({ db, runChange, findProvider, clock, baseUrl });
+  const endUnpaid = createEndUnpaid({ db, runChange, clock, checkAttempt });
+  const keys = createKeyAuthenticator({ db, pepper: config.KEY_PEPPER, clock, log });
+  const { checkUrl } = createEgressGuard(config.egress);
+
+  const checkout = { db, runChange, clock, checkAttempt, endUnpaid, findProvider, baseUrl };
+  const server = createApiServer({
+    routes: [
+      ...checkoutRoutes(checkout),
+      ...transactionRoutes({ db, clock, findDeliveries: (owner, id) => findResourceDeliveries(db, owner, id) }),
+      ...channelRoutes({ db, findProvider }),
+      ...webhookRoutes({ db, clock, keyRing: config.keyRing, checkUrl }),
+    ],
+    routers: [
+      createCheckoutPages({
+        ...checkout,
+        findMerchantName: async (merchantId) => (await findMerchant(db, merchantId))?.name ?? '',
+      }),
+      createCallbackRouter({
+        findAttemptBySecret: (secret) => findAttemptBySecret(db, secret),
+        findProvider,
+        storeCallback: (row) => storeCallback(db, row),
+        onCallback: async (attemptId, { verified }) => {
+          await checkAttempt(attemptId, { minIntervalMs: verified ? 0 : CLAIM_INTERVAL_MS, tellWorkflow: true });
+        },
+        log,
+      }),
+    ],
+    authenticateKey: keys.authenticateKey,
+    authenticateClientToken: authenticateClientToken(db, clock),
+    db,
+    runChange,
+    countPendingMigrations: async () => (await pendingMigrations(db, join(options.project, 'migrations'))).length,
+    keyRing: config.keyRing,
+    limits: {
+      sandboxPerSecond: config.RATE_LIMIT_SANDBOX_PER_SECOND,
+      livePerSecond: config.RATE_LIMIT_LIVE_PER_SECOND,
+      listsPerSecond: config.RATE_LIMIT_LISTS_PER_SECOND,
+      failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
+    },
+    trustProxy: config.TRUST_PROXY,
+    baseUrl,
+    version: options.version,
+    log,
+    clock,
+    registry,
+  });
+  const listening = await server.listen(config.API_PORT, config.API_HOST);
+  const metrics = await listenForMetrics(registry, { host: config.API_HOST, port: config.METRICS_PORT });
+  return {
+    url: listening.url,
+    metricsUrl: metrics.url,
+    stop: async () => {
+      await listening.close();
+      await metrics.close();
+      await relay.idle();
+      await keys.settled();
+      await Promise.all([http.close(), db.destroy(), connection.close()]);
+    },
+  };
+}

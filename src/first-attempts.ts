@@ -1,0 +1,191 @@
+import type { Logger } from './lib/log.ts';
+import { rows, type Knex } from './lib/db.ts';
+import { OUTBOX_LEASE_SECONDS, type OutboxRow } from './lib/outbox.ts';
+import type { AttemptReport, AttemptRequest } from './webhooks/deliver.ts';
+import type { AttemptOutcome, SavedDelivery } from './webhooks/save.ts';
+import type { SendSlots } from './webhooks/slots.ts';
+
+export type FirstAttemptsDeps = {
+  db: Knex;
+  /** Starts a delivery's workflow, and says whether Temporal is there at all. */
+  tell: (message: OutboxRow) => Promise<void>;
+  reachable: () => boolean;
+  attempt: (request: AttemptRequest) => Promise<AttemptReport>;
+  save: (outcome: AttemptOutcome) => Promise<SavedDelivery>;
+  slots: SendSlots;
+  /** every: the first attempt belongs to the workflow, unless too many are under way. failed: always made directly. */
+  workflows: 'every' | 'failed';
+  startsMax: number;
+  retryDelaysSeconds: readonly number[];
+  log: Logger;
+};
+
+export type FirstAttempts = {
+  /** There may be new deliveries. */
+  poke: () => void;
+  /** Whether this worker started the delivery and still holds its sending slot. */
+  holdsSlot: (deliveryId: string) => boolean;
+  /** A started delivery's first attempt is over. */
+  finished: (deliveryId: string) => void;
+  /** Takes no more, and waits for what is being sent. */
+  stop: () => Promise<void>;
+};
+
+type NewDelivery = OutboxRow & { deliveryId: string; subscriptionId: string };
+
+/** In progress at once in one worker, over all subscriptions: sockets, not processor time. */
+const IN_PROGRESS_MAX = 500;
+/** How many due rows one take looks at, and how many it may take. */
+const LOOK_MAX = 500;
+const TAKE_MAX = 100;
+/** A start whose attempt another worker made is forgotten after this. */
+const START_FORGOTTEN_MS = 15_000;
+const SAVE_RETRY_MAX_MS = 10_000;
+
+/**
+ * Brings new deliveries to their first attempt (webhooks.md 6): by starting their workflow, or, when too many started
+ * ones have not finished theirs, when Temporal is away, or in `failed` mode, by making it directly: same claim, same
+ * send, same rows. A direct success ends the delivery; after a direct failure its outbox row stays and starts the
+ * workflow, which takes up the ladder from there. So a burst or an absent engine delays no healthy receiver, and the
+ * bound keeps Temporal's tasks from timing out and being done twice.
+ */
+export function createFirstAttempts(deps: FirstAttemptsDeps): FirstAttempts {
+  const started = new Map<string, { subscriptionId: string; forget: NodeJS.Timeout }>();
+  const direct = new Set<Promise<void>>();
+  let stopped = false;
+  let pumping: Promise<void> | null = null;
+  let again = false;
+
+  const poke = (): void => {
+    again = true;
+    if (stopped) return;
+    pumping ??= pump().finally(() => {
+      pumping = null;
+    });
+  };
+  const pump = async (): Promise<void> => {
+    while (again && !stopped) {
+      again = false;
+      const room = Math.min(TAKE_MAX, IN_PROGRESS_MAX - direct.size - started.size);
+      if (room <= 0) return;
+      try {
+        const taken = await takeNew(deps, room);
+        if (taken.length === 0) return;
+        again = true;
+        await giveBack(
+          deps.db,
+          taken.filter((row) => !begin(row)),
+        );
+      } catch (error) {
+        deps.log.warn({ err: error }, 'new deliveries could not be taken; tried again shortly');
+        return;
+      }
+    }
+  };
+  /** False when its subscription has its share in progress. */
+  const begin = (row: NewDelivery): boolean => {
+    if (!deps.slots.tryTake(row.subscriptionId)) return false;
+    if (deps.workflows === 'every' && started.size < deps.startsMax && deps.reachable()) void start(row);
+    else makeDirectly(row);
+    return true;
+  };
+  const start = async (row: NewDelivery): Promise<void> => {
+    const forget = setTimeout(() => finished(row.deliveryId), START_FORGOTTEN_MS);
+    started.set(row.deliveryId, { subscriptionId: row.subscriptionId, forget });
+    try {
+      // Its outbox row goes when the attempt is saved; until then it stands for the delivery.
+      await deps.tell(row);
+    } catch (error) {
+      deps.log.warn({ err: error, deliveryId: row.deliveryId }, 'the workflow was not started; attempting directly');
+      clearTimeout(forget);
+      if (started.delete(row.deliveryId)) makeDirectly(row);
+    }
+  };
+  const finished = (deliveryId: string): void => {
+    const start = started.get(deliveryId);
+    if (!start) return;
+    clearTimeout(start.forget);
+    started.delete(deliveryId);
+    release(start.subscriptionId);
+  };
+  const release = (subscriptionId: string): void => {
+    deps.slots.release(subscriptionId);
+    poke();
+  };
+  const makeDirectly = (row: NewDelivery): void => {
+    const work = attemptDirectly(deps, row)
+      .catch((error: unknown) => {
+        deps.log.error({ err: error, deliveryId: row.deliveryId }, 'a first attempt broke off; it is taken up again');
+      })
+      .finally(() => {
+        direct.delete(work);
+        release(row.subscriptionId);
+      });
+    direct.add(work);
+  };
+
+  return {
+    poke,
+    finished,
+    holdsSlot: (deliveryId) => started.has(deliveryId),
+    stop: async () => {
+      stopped = true;
+      await pumping;
+      await Promise.all(direct);
+      for (const { forget } of started.values()) clearTimeout(forget);
+    },
+  };
+}
+
+async function attemptDirectly(deps: FirstAttemptsDeps, row: NewDelivery): Promise<void> {
+  const report = await deps.attempt({
+    deliveryId: row.deliveryId,
+    startedAtMs: Date.now(),
+    retryDelaysSeconds: deps.retryDelaysSeconds,
+    jitter: Math.random(),
+    lane: 'direct',
+  });
+  if (report.kind === 'over') await rows(deps.db, 'DELETE FROM outbox WHERE id = :id', { id: row.id });
+  if (report.kind === 'unsaved') await saveWithoutEnd(deps, report.outcome);
+  // busy: somebody else is sending it. The row's lease runs out, and it is looked at again.
+}
+
+/** It was sent: sending it again because the database blinked would be a duplicate. */
+async function saveWithoutEnd(deps: FirstAttemptsDeps, outcome: AttemptOutcome): Promise<void> {
+  for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, SAVE_RETRY_MAX_MS)) {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    try {
+      await deps.save(outcome);
+      return;
+    } catch (error) {
+      deps.log.warn({ err: error, deliveryId: outcome.deliveryId }, 'an outcome could not be saved yet');
+    }
+  }
+}
+
+/** Free new deliveries, at most a subscription's share of each, oldest first; leaves alone those that are full. */
+async function takeNew(deps: FirstAttemptsDeps, limit: number): Promise<NewDelivery[]> {
+  return rows<NewDelivery>(
+    deps.db,
+    `WITH due AS (
+       SELECT id, subscription_id FROM outbox
+       WHERE delivery_id IS NOT NULL AND not_before <= now() AND (lease_until IS NULL OR lease_until < now())
+         AND subscription_id <> ALL(:full)
+       ORDER BY not_before, id LIMIT ${LOOK_MAX}
+     ), fair AS (
+       SELECT id, row_number() OVER (PARTITION BY subscription_id ORDER BY id) AS place FROM due
+     )
+     UPDATE outbox SET lease_until = now() + interval '${OUTBOX_LEASE_SECONDS} seconds'
+     WHERE id IN (
+       SELECT o.id FROM outbox o JOIN fair f ON f.id = o.id
+       WHERE f.place <= :share AND (o.lease_until IS NULL OR o.lease_until < now())
+       ORDER BY o.id LIMIT :limit FOR UPDATE OF o SKIP LOCKED)
+     RETURNING id, kind, workflow_type, workflow_id, input, delivery_id, subscription_id`,
+    { full: deps.slots.full(), share: deps.slots.perSubscriptionMax, limit },
+  );
+}
+
+async function giveBack(db: Knex, refused: NewDelivery[]): Promise<void> {
+  if (refused.length === 0) return;
+  await rows(db, 'UPDATE outbox SET lease_until = NULL WHERE id = ANY(:ids)', { ids: refused.map((row) => row.id) });
+}

@@ -1,0 +1,185 @@
+import {
+  Client,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  isGrpcServiceError,
+  type Connection,
+} from '@temporalio/client';
+import {
+  SearchAttributeType,
+  TypedSearchAttributes,
+  defineSearchAttributeKey,
+  type SearchAttributePair,
+} from '@temporalio/common';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import type { NativeConnection } from '@temporalio/worker';
+
+import type { OutboxMessage } from './lib/outbox.ts';
+
+/** Which task queue a workflow runs on, by its type. Activities of `webhooks` also run on `webhooks-slow`. */
+export const TASK_QUEUES = { payment: 'payments', webhookDelivery: 'webhooks' } as const;
+
+const CALL_TIMEOUT_MS = 3_000;
+/** After a call that did not get through, further calls fail at once for this long: one caller probes, nobody queues. */
+const AWAY_MS = 1_000;
+
+/** Shared by all kinds of workflows, so that operators filter by them (webhooks.md 6). 10 Keyword columns exist. */
+const SEARCH_ATTRIBUTES = {
+  BusinessStatus: SearchAttributeType.KEYWORD,
+  MerchantId: SearchAttributeType.KEYWORD,
+  Environment: SearchAttributeType.KEYWORD,
+  EventType: SearchAttributeType.KEYWORD,
+  SubscriptionId: SearchAttributeType.KEYWORD,
+  Channel: SearchAttributeType.KEYWORD,
+  LastHttpStatus: SearchAttributeType.INT,
+} as const;
+
+/** Which members of a workflow's input are search attributes, under which name. */
+const ATTRIBUTE_OF_INPUT: Readonly<Record<string, keyof typeof SEARCH_ATTRIBUTES>> = {
+  merchantId: 'MerchantId',
+  environment: 'Environment',
+  eventType: 'EventType',
+  subscriptionId: 'SubscriptionId',
+  channel: 'Channel',
+};
+
+export type ProcessesOptions = {
+  connection: Connection | NativeConnection;
+  namespace: string;
+  retentionDays: number;
+  taskQueuePrefix: string;
+  retryDelaysSeconds: readonly number[];
+  /** Whether a worker shares the connection: then starts are eager, at half the cost. */
+  eager: boolean;
+};
+
+/** All that the rest may ask of Temporal. */
+export type Processes = {
+  /** Whether the last call reached Temporal, or a second has passed since one did not. */
+  reachable: () => boolean;
+  /** Starts, signals or signals-with-start. "Already started" and "already ended" are success; throws when Temporal is away. */
+  tell: (message: OutboxMessage) => Promise<void>;
+  /** Of these workflow ids, those with a running workflow. At most 200 at a time. */
+  running: (workflowIds: string[]) => Promise<Set<string>>;
+  /** Namespace, retention and search attributes; repeatable. Throws when Temporal is away. */
+  ensureTemporal: () => Promise<void>;
+};
+
+export function createProcesses(options: ProcessesOptions): Processes {
+  const client = new Client({ connection: options.connection, namespace: options.namespace });
+  const ensure = async (): Promise<void> => ensureTemporal(options);
+  let awayUntilMs = 0;
+  const reachable = (): boolean => Date.now() >= awayUntilMs;
+  return {
+    ensureTemporal: ensure,
+    reachable,
+    tell: async (message) => {
+      if (!reachable()) throw new Error('Temporal did not answer a moment ago');
+      try {
+        await client.withDeadline(Date.now() + CALL_TIMEOUT_MS, async () => tell(client, options, message));
+      } catch (error) {
+        awayUntilMs = Date.now() + AWAY_MS;
+        if (isUnprepared(error)) await ensure();
+        throw error;
+      }
+    },
+    running: async (workflowIds) => {
+      const quoted = workflowIds.map((id) => `'${id}'`).join(',');
+      const found = new Set<string>();
+      const query = `ExecutionStatus = 'Running' AND WorkflowId IN (${quoted})`;
+      for await (const workflow of client.workflow.list({ query })) found.add(workflow.workflowId);
+      return found;
+    },
+  };
+}
+
+async function tell(client: Client, options: ProcessesOptions, message: OutboxMessage): Promise<void> {
+  try {
+    if (message.kind === 'signal') {
+      await client.workflow.getHandle(message.workflowId).signal(message.signal ?? '');
+    } else if (message.kind === 'start') {
+      const start = { ...startOptions(options, message), requestEagerStart: options.eager };
+      await client.workflow.start(message.workflowType, { ...start, workflowIdReusePolicy: 'REJECT_DUPLICATE' });
+    } else {
+      const start = { ...startOptions(options, message), signal: message.signal ?? '', signalArgs: [] };
+      await client.workflow.signalWithStart(message.workflowType, {
+        ...start,
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      });
+    }
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return;
+    if (error instanceof WorkflowNotFoundError && message.kind === 'signal' && !isUnprepared(error)) return;
+    throw error;
+  }
+}
+
+function startOptions(options: ProcessesOptions, message: OutboxMessage) {
+  const queue = TASK_QUEUES[message.workflowType as keyof typeof TASK_QUEUES];
+  const input = { ...message.input, ...(queue === 'webhooks' && { retryDelaysSeconds: options.retryDelaysSeconds }) };
+  return {
+    workflowId: message.workflowId,
+    taskQueue: `${options.taskQueuePrefix}${queue}`,
+    args: [input],
+    typedSearchAttributes: searchAttributes(input),
+    staticSummary: summary(message),
+  };
+}
+
+function summary(message: OutboxMessage): string {
+  const input = message.input ?? {};
+  const what = [input['eventType'], input['channel'], input['environment']].filter((part) => typeof part === 'string');
+  return `${message.workflowType}: ${what.join(', ')}`;
+}
+
+function searchAttributes(input: Record<string, unknown>): TypedSearchAttributes {
+  const pairs: SearchAttributePair[] = Object.entries(ATTRIBUTE_OF_INPUT).flatMap(([member, name]) => {
+    const value = input[member];
+    return typeof value === 'string'
+      ? [{ key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value }]
+      : [];
+  });
+  const status = defineSearchAttributeKey('BusinessStatus', SearchAttributeType.KEYWORD);
+  return new TypedSearchAttributes([...pairs, { key: status, value: 'PENDING' }]);
+}
+
+const NAMESPACE_NOT_FOUND = /[Nn]amespace .*not found|search attribute|no mapping defined/i;
+
+/** Whether Temporal answers, but knows our namespace or search attributes no more: its database is new. */
+function isUnprepared(error: unknown): boolean {
+  const cause = error instanceof Error && error.cause ? error.cause : error;
+  return [error, cause].some((one) => one instanceof Error && NAMESPACE_NOT_FOUND.test(grpcText(one)));
+}
+
+function grpcText(error: Error): string {
+  return isGrpcServiceError(error) ? `${error.message} ${error.details}` : error.message;
+}
+
+/** temporal.api.enums.v1.IndexedValueType */
+const INDEXED_AS = { [SearchAttributeType.KEYWORD]: 2, [SearchAttributeType.INT]: 3 };
+
+/** gRPC: ALREADY_EXISTS. */
+const ALREADY_EXISTS = 6;
+
+async function ensureTemporal(options: ProcessesOptions): Promise<void> {
+  const { connection, namespace } = options;
+  await connection.withDeadline(Date.now() + 10_000, async () => {
+    const retention = msToTs(options.retentionDays * 86_400_000);
+    await unlessThere(async () =>
+      connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: retention }),
+    );
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+    const missing = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => !(name in customAttributes));
+    if (missing.length === 0) return;
+    const searchAttributes = Object.fromEntries(missing.map(([name, type]) => [name, INDEXED_AS[type]]));
+    await unlessThere(async () => connection.operatorService.addSearchAttributes({ namespace, searchAttributes }));
+  });
+}
+
+async function unlessThere(register: () => Promise<unknown>): Promise<void> {
+  try {
+    await register();
+  } catch (error) {
+    if (!(isGrpcServiceError(error) && error.code === ALREADY_EXISTS)) throw error;
+  }
+}

@@ -1,0 +1,161 @@
+import { fileURLToPath } from 'node:url';
+import { NativeConnection, Runtime, Worker, bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
+
+import type { createActivities } from '../activities/index.ts';
+import type { Logger } from './lib/log.ts';
+import { TASK_QUEUES, createProcesses, type Processes, type ProcessesOptions } from './processes.ts';
+
+export type TemporalWorkersOptions = Omit<ProcessesOptions, 'connection' | 'eager'> & {
+  address: string;
+  /** The bundled workflows, where somebody has made them already (tests). */
+  workflowBundle?: WorkflowBundle;
+  log: Logger;
+};
+
+export type TemporalWorkers = {
+  /** What may be asked of Temporal; while no connection exists, everything is refused at once. */
+  processes: Pick<Processes, 'tell' | 'running' | 'reachable'>;
+  /** Resolves when workers poll for the first time. */
+  ready: Promise<void>;
+  stop: () => Promise<void>;
+};
+
+/** More than one send (4 s): a worker that is shut down lets it end. */
+const SHUTDOWN_GRACE = '6 s';
+const RECONNECT_MS = 1_000;
+/** Sends that may hang at once without holding up anything else. */
+const SLOW_SENDS_MAX = 400;
+const CACHED_WORKFLOWS_MAX = 500;
+/** 40–100: more, and tasks outlive their timeout under a burst and are done twice (webhooks.md 6). */
+const WORKFLOW_TASKS_MAX = 40;
+
+/**
+ * Connects to Temporal, prepares it, and runs this process's workers; again and again, should Temporal be away at the
+ * start or lose its database later. Starts made through `processes` share the workers' connection, so they are eager.
+ */
+export function startTemporalWorkers(
+  options: TemporalWorkersOptions,
+  activities: ReturnType<typeof createActivities>,
+): TemporalWorkers {
+  let current: Processes | null = null;
+  let workers: Worker[] = [];
+  let stopping = false;
+  let announceReady = (): void => {};
+  const ready = new Promise<void>((resolve) => {
+    announceReady = resolve;
+  });
+  let bundle: Promise<WorkflowBundle> | null = options.workflowBundle ? Promise.resolve(options.workflowBundle) : null;
+
+  const runOnce = async (): Promise<void> => {
+    const workflowBundle = await (bundle ??= bundleWorkflows(options.log));
+    const connection = await NativeConnection.connect({ address: options.address });
+    try {
+      const processes = createProcesses({ ...options, connection, eager: true });
+      await processes.ensureTemporal();
+      workers = await createWorkers({ options, connection, workflowBundle, activities });
+      if (stopping) return;
+      current = processes;
+      const running = Promise.all(workers.map(async (worker) => worker.run()));
+      announceReady();
+      await running;
+    } finally {
+      current = null;
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await Promise.allSettled(workers.map(async (worker) => ended(worker)));
+      workers = [];
+      await connection.close().catch(() => {});
+    }
+  };
+  const running = (async () => {
+    while (!stopping) {
+      await runOnce().catch((error: unknown) => options.log.warn({ err: error }, 'Temporal is away; trying again'));
+      if (!stopping) await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
+    }
+  })();
+
+  const need = (): Processes => {
+    if (!current) throw new Error('there is no connection to Temporal yet');
+    return current;
+  };
+  return {
+    ready,
+    processes: {
+      tell: async (message) => need().tell(message),
+      running: async (workflowIds) => need().running(workflowIds),
+      reachable: () => current?.reachable() ?? false,
+    },
+    stop: async () => {
+      stopping = true;
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await running;
+    },
+  };
+}
+
+async function ended(worker: Worker): Promise<void> {
+  while (!['STOPPED', 'FAILED', 'INITIALIZED'].includes(worker.getState())) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function createWorkers(parts: {
+  options: TemporalWorkersOptions;
+  connection: NativeConnection;
+  workflowBundle: WorkflowBundle;
+  activities: ReturnType<typeof createActivities>;
+}): Promise<Worker[]> {
+  const { options, connection, workflowBundle, activities } = parts;
+  const shared = { connection, namespace: options.namespace, shutdownGraceTime: SHUTDOWN_GRACE };
+  const withWorkflows = { workflowBundle, maxCachedWorkflows: CACHED_WORKFLOWS_MAX, reuseV8Context: true };
+  const queue = (name: string): string => `${options.taskQueuePrefix}${name}`;
+  return Promise.all([
+    Worker.create({
+      ...shared,
+      ...withWorkflows,
+      taskQueue: queue(TASK_QUEUES.payment),
+      activities: activities.payments,
+    }),
+    Worker.create({
+      ...shared,
+      ...withWorkflows,
+      taskQueue: queue(TASK_QUEUES.webhookDelivery),
+      activities: activities.webhooks,
+      maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_MAX,
+    }),
+    Worker.create({
+      ...shared,
+      taskQueue: queue(`${TASK_QUEUES.webhookDelivery}-slow`),
+      activities: { attemptDelivery: activities.webhooks.attemptDelivery },
+      maxConcurrentActivityTaskExecutions: SLOW_SENDS_MAX,
+    }),
+  ]);
+}
+
+/** The workflows as one script, from source in development and from the build in production. */
+async function bundleWorkflows(log: Logger): Promise<WorkflowBundle> {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const workflowsPath = fileURLToPath(new URL(`../workflows/index.${extension}`, import.meta.url));
+  const quiet = (): void => {};
+  const warn = (message: string): void => log.warn(message);
+  const logger = { log: quiet, trace: quiet, debug: quiet, info: quiet, warn, error: warn };
+  return bundleWorkflowCode({ workflowsPath, logger });
+}
+
+/** Temporal's own log, through ours. Once per process, before anything of Temporal's is used. */
+export function installTemporalLog(log: Logger): void {
+  const write = (level: string, message: string, meta?: Record<string, unknown>): void => {
+    if (level === 'ERROR') log.error({ temporal: meta?.['error'] }, message);
+    else if (level === 'WARN') log.warn({ temporal: meta?.['error'] }, message);
+  };
+  const at = (level: string) => (message: string, meta?: Record<string, unknown>) => write(level, message, meta);
+  Runtime.install({
+    logger: {
+      log: write,
+      trace: at('TRACE'),
+      debug: at('DEBUG'),
+      info: at('INFO'),
+      warn: at('WARN'),
+      error: at('ERROR'),
+    },
+  });
+}

@@ -1,0 +1,125 @@
+import { newId } from '../lib/ids.ts';
+import { createBatch } from '../lib/batch.ts';
+import { rows, type Knex } from '../lib/db.ts';
+
+/** A claim older than this belongs to a process that died: a send takes at most 3 s, reading its answer 1 s. */
+export const SENDING_LEASE_MS = 6_000;
+
+export type Lane = 'workflow' | 'direct';
+
+export type ClaimRequest = { deliveryId: string; startedAt: Date; lane: Lane };
+
+/** A claimed attempt with all that sending needs. */
+export type ClaimedAttempt = {
+  attemptId: string;
+  deliveryId: string;
+  eventId: string;
+  event: string;
+  merchantId: string;
+  environment: 'sandbox' | 'live';
+  subscriptionId: string;
+  /** Automatic attempts that failed before this one. */
+  rungsUsed: number;
+  /** Asked for by somebody, off the ladder. */
+  manual: boolean;
+  startedAt: Date;
+  payload: Buffer;
+  url: string;
+  signatureEncoding: 'base64' | 'hex';
+  headers: Buffer | null;
+  secret: Buffer;
+  previousSecret: Buffer | null;
+};
+
+export type DeliveryStatus = 'PENDING' | 'RETRYING' | 'DELIVERED' | 'FAILED' | 'SKIPPED';
+
+/** Not claimed: nothing is asked of this delivery (any more), or another attempt of it is being sent. */
+export type Unclaimed = { over: DeliveryStatus } | { busyMs: number };
+
+export type Claim = { attempt: ClaimedAttempt } | Unclaimed;
+
+/**
+ * Claims deliveries for sending: inserts the attempt row, not yet with an outcome, and reads all that sending needs, in
+ * one statement for as many deliveries as ask at the same moment (webhooks.md 4). A claim whose process died is marked
+ * `interrupted` by the next one and uses up no rung. What is final, or being sent, is not claimed.
+ */
+export function createClaim(db: Knex): (request: ClaimRequest) => Promise<Claim> {
+  return createBatch((requests) => claimAll(db, requests), { sizeMax: 100, concurrentMax: 2 });
+}
+
+async function claimAll(db: Knex, requests: ClaimRequest[]): Promise<Claim[]> {
+  const asked = requests.map((request) => ({
+    ...request,
+    attemptId: newId('wha'),
+    startedAt: request.startedAt.toISOString(),
+  }));
+  const claimed = await rows<ClaimedAttempt>(
+    db,
+    `WITH asked AS (
+       SELECT * FROM jsonb_to_recordset(CAST(:asked AS jsonb))
+         AS a ("deliveryId" text, "attemptId" text, "startedAt" timestamptz, lane text)
+     ), claimed AS (
+       UPDATE webhook_delivery d
+       SET sending_attempt_id = a."attemptId", sending_since = clock_timestamp(),
+           attempts = d.attempts + 1, last_attempt_at = a."startedAt"
+       FROM asked a, webhook_subscription s
+       WHERE d.id = a."deliveryId" AND s.id = d.subscription_id AND s.active AND s.deleted_at IS NULL
+         AND d.status IN ('PENDING', 'RETRYING')
+         AND (d.sending_since IS NULL OR d.sending_since < clock_timestamp() - interval '${SENDING_LEASE_MS} milliseconds')
+       RETURNING d.id, d.event_id, d.event, d.merchant_id, d.environment, d.subscription_id, d.attempts, d.rungs_used,
+                 d.resend_from, a."attemptId" AS attempt_id, a."startedAt" AS started_at, a.lane,
+                 s.url, s.signature_encoding, s.headers, s.secret, s.secret_hint,
+                 CASE WHEN s.previous_secret_expires_at > now() THEN s.previous_secret END AS previous_secret
+     ), interrupted AS (
+       UPDATE webhook_attempt w
+       SET ended_at = clock_timestamp(),
+           failure = '{"code": "interrupted", "message": "our process ended while sending; the receiver may have got it"}'
+       FROM claimed c WHERE w.delivery_id = c.id AND w.ended_at IS NULL AND c.attempts > 1
+     ), inserted AS (
+       INSERT INTO webhook_attempt (id, delivery_id, sequence, delivery_number, retry_number, trigger, lane, url, secret_hint, started_at)
+       SELECT attempt_id, id, attempts,
+              CASE WHEN resend_from IS NULL THEN rungs_used + 1 END, CASE WHEN resend_from IS NULL THEN rungs_used END,
+              CASE WHEN resend_from IS NULL THEN 'auto' ELSE 'manual' END, lane, url, secret_hint, started_at
+       FROM claimed
+     )
+     SELECT c.attempt_id, c.id AS delivery_id, c.event_id, c.event, c.merchant_id, c.environment, c.subscription_id,
+            c.rungs_used, c.resend_from IS NOT NULL AS manual, c.started_at, e.payload,
+            c.url, c.signature_encoding, c.headers, c.secret, c.previous_secret
+     FROM claimed c JOIN webhook_event e ON e.id = c.event_id`,
+    { asked: JSON.stringify(asked) },
+  );
+  const byAttempt = new Map(claimed.map((attempt) => [attempt.attemptId, attempt]));
+  const refused = asked.filter((request) => !byAttempt.has(request.attemptId)).map((request) => request.deliveryId);
+  const reasons = refused.length > 0 ? await whyNot(db, refused) : new Map<string, Unclaimed>();
+  return asked.map((request) => {
+    const attempt = byAttempt.get(request.attemptId);
+    // A delivery that is gone altogether has nothing to send either.
+    return attempt ? { attempt } : (reasons.get(request.deliveryId) ?? { over: 'SKIPPED' });
+  });
+}
+
+/** Why these could not be claimed. Those whose subscription is inactive or deleted become SKIPPED here. */
+async function whyNot(db: Knex, deliveryIds: string[]): Promise<Map<string, Unclaimed>> {
+  const found = await rows<{ id: string; status: DeliveryStatus; busyMs: number | null }>(
+    db,
+    `WITH skipped AS (
+       UPDATE webhook_delivery d
+       SET status = 'SKIPPED', next_attempt_at = NULL, resend_from = NULL, sending_attempt_id = NULL, sending_since = NULL
+       FROM webhook_subscription s
+       WHERE d.id = ANY(:deliveryIds) AND s.id = d.subscription_id AND (NOT s.active OR s.deleted_at IS NOT NULL)
+         AND d.status IN ('PENDING', 'RETRYING')
+         AND (d.sending_since IS NULL OR d.sending_since < clock_timestamp() - interval '${SENDING_LEASE_MS} milliseconds')
+       RETURNING d.id
+     )
+     SELECT d.id, CASE WHEN d.id IN (SELECT id FROM skipped) THEN 'SKIPPED' ELSE d.status END AS status,
+            CAST(ceil(extract(epoch FROM d.sending_since - clock_timestamp()) * 1000 + ${SENDING_LEASE_MS}) AS integer) AS busy_ms
+     FROM webhook_delivery d WHERE d.id = ANY(:deliveryIds)`,
+    { deliveryIds },
+  );
+  return new Map(
+    found.map((row) => {
+      const open = row.status === 'PENDING' || row.status === 'RETRYING';
+      return [row.id, open ? { busyMs: Math.max(row.busyMs ?? 0, 100) } : { over: row.status }];
+    }),
+  );
+}

@@ -1,0 +1,28 @@
+import { rows, type Knex } from '../lib/db.ts';
+import type { OutboxMessage } from '../lib/outbox.ts';
+import { deliveryWorkflow, type DeliveryToStart } from './workflow-input.ts';
+
+/** An open row and what wakes its workflow, or starts one where Temporal has lost it. */
+export type OpenProcess = { id: string; wake: OutboxMessage };
+
+/**
+ * Deliveries that are not final and have no outbox row, so must have a running workflow: `limit` of them after an id,
+ * in its order. Those of the last half minute are left out: Temporal's list of workflows lags a little.
+ */
+export async function openDeliveries(db: Knex, after: string, limit: number): Promise<OpenProcess[]> {
+  const open = await rows<DeliveryToStart>(
+    db,
+    `SELECT d.id AS delivery_id, d.event_id, d.event AS event_type, d.subscription_id, d.merchant_id, d.environment,
+            d.rungs_used AS attempts_made, d.next_attempt_at, 'slow' AS lane
+     FROM webhook_delivery d
+     WHERE d.id > :after AND d.status IN ('PENDING', 'RETRYING')
+       AND greatest(d.created_at, d.last_attempt_at) < now() - interval '30 seconds'
+       AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = 'delivery-' || d.event_id || '-' || d.subscription_id)
+     ORDER BY d.id LIMIT :limit`,
+    { after, limit },
+  );
+  return open.map((delivery) => ({
+    id: delivery.deliveryId,
+    wake: { kind: 'signalWithStart', signal: 'wake', ...deliveryWorkflow(delivery) },
+  }));
+}

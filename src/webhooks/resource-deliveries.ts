@@ -1,0 +1,22 @@
+import { rows, type Queryable } from '../lib/db.ts';
+import { presentDelivery } from './present.ts';
+import { findDeliveries, type Owner } from './queries.ts';
+
+/** Every delivery of the events about one resource (a transaction), oldest first, each with its event. */
+export async function findResourceDeliveries(db: Queryable, owner: Owner, resourceId: string) {
+  const events = await rows<{ deliveryId: string; eventId: string; event: string }>(
+    db,
+    `SELECT d.id AS delivery_id, e.id AS event_id, e.event
+     FROM webhook_event e JOIN webhook_delivery d ON d.event_id = e.id
+     WHERE e.merchant_id = :merchantId AND e.environment = :environment AND e.resource_id = :resourceId
+     ORDER BY e.created_at, d.id`,
+    { ...owner, resourceId },
+  );
+  if (events.length === 0) return [];
+  const deliveries = await findDeliveries(
+    db,
+    events.map((event) => event.deliveryId),
+  );
+  const byId = new Map(deliveries.map((delivery) => [delivery.id, presentDelivery(delivery)]));
+  return events.map(({ deliveryId, eventId, event }) => ({ eventId, event, ...byId.get(deliveryId) }));
+}
