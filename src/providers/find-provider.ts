@@ -9,10 +9,8 @@ import { createTelebirr } from './telebirr.ts';
 type FindProviderOptions = {
   http: HttpClient;
   clock: Clock;
-  /** The simulator's address, as this process reaches it. */
+  /** The simulator's address; the customer's browser opens telebirr's pay page there too. */
   simulatorUrl: string;
-  /** The same as the customer's browser reaches it; the same address unless said. */
-  simulatorPageUrl?: string;
   /** The limit of one call: 2 s unless said. */
   timeoutMs?: number;
 };
@@ -24,12 +22,11 @@ type FindProviderOptions = {
 export function createFindProvider(options: FindProviderOptions): FindProvider {
   const deps = { http: options.http, clock: options.clock, timeoutMs: options.timeoutMs ?? 2_000 };
   const baseUrl = options.simulatorUrl.replace(/\/+$/, '');
-  const pageUrl = (options.simulatorPageUrl ?? baseUrl).replace(/\/+$/, '');
   const sandbox: Readonly<Record<Channel, Provider | null>> = {
     TELEBIRR: createTelebirr(deps, {
       ...SANDBOX_TELEBIRR,
       baseUrl: `${baseUrl}${SANDBOX_PATHS.TELEBIRR}`,
-      payPageUrl: `${pageUrl}${SANDBOX_PATHS.TELEBIRR}/payment/web/paygate`,
+      payPageUrl: `${baseUrl}${SANDBOX_PATHS.TELEBIRR}/payment/web/paygate`,
       phoneInCallbackInfo: true,
     }),
     CBE_BIRR: createCbeBirr(deps, { ...SANDBOX_CBE_BIRR, baseUrl: `${baseUrl}${SANDBOX_PATHS.CBE_BIRR}` }),
