@@ -41,7 +41,12 @@ export type RawAnswer = Omit<Answer<never>, 'data'> & { dataJson: string };
 /** Who may call: a merchant's key with the scope; the same or the session's own token; anybody. */
 export type RouteAuth = { by: 'key'; scope: Scope } | { by: 'key-or-client-token'; scope: Scope } | { by: 'nobody' };
 
-export type RequestContext = { requestId: string; ip: string };
+export type RequestContext = {
+  requestId: string;
+  ip: string;
+  /** Fires when the process begins to drain: who waits on behalf of a customer answers at once. */
+  draining: AbortSignal;
+};
 
 type CallerOf<Auth extends RouteAuth> = Auth extends { by: 'key' }
   ? KeyCaller
@@ -65,8 +70,8 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
   summary: string;
   description?: string;
   auth: Auth;
-  /** Lists and reports have a rate limit of their own. */
-  rateLimit?: 'default' | 'list';
+  /** Lists and reports have a rate limit of their own; health checks have none. */
+  rateLimit?: 'default' | 'list' | 'none';
   /** Strict objects: an unknown field or query parameter is refused by name. */
   params?: P;
   query?: Q;

@@ -1,3 +1,5 @@
+import { isNativeError } from 'node:util/types';
+
 import knex, { type Knex } from 'knex';
 import { knexSnakeCaseMappers } from 'objection';
 import pg from 'pg';
@@ -35,9 +37,14 @@ export function openDatabase(options: DatabaseOptions): Knex {
       createTimeoutMillis: 1_500,
       propagateCreateError: true,
     },
+    // What knex would print is thrown as well; with the values in its SQL it would end in the log.
+    compileSqlOnError: false,
+    log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
     ...columnNames,
   });
 }
+
+const ignore = (): void => {};
 
 /** A transaction or the pool: what read queries take. */
 export type Queryable = Knex | Knex.Transaction;
@@ -57,7 +64,7 @@ const UNAVAILABLE = /^(08|57P0[1-3]|53)|ECONNREFUSED|ECONNRESET|ENOENT|ETIMEDOUT
 /** Whether an error says that the database is away or has no room, rather than that we asked wrongly. */
 export function isDatabaseUnavailable(thrown: unknown): boolean {
   const error = unwrapped(thrown);
-  if (!(error instanceof Error)) return false;
+  if (!isNativeError(error)) return false;
   const code = 'code' in error ? String(error.code) : '';
   return (
     UNAVAILABLE.test(code) ||
@@ -70,7 +77,7 @@ export function isDatabaseUnavailable(thrown: unknown): boolean {
 /** Whether an error is PostgreSQL's unique violation, of this constraint or index if named. */
 export function isUniqueViolation(thrown: unknown, constraint?: string): boolean {
   const error = unwrapped(thrown);
-  if (!(error instanceof Error) || !('code' in error) || error.code !== '23505') return false;
+  if (!isNativeError(error) || !('code' in error) || error.code !== '23505') return false;
   return constraint === undefined || ('constraint' in error && error.constraint === constraint);
 }
 

@@ -1,0 +1,90 @@
+import type { Context } from 'koa';
+
+import { AppError } from '../lib/errors.ts';
+import type { Limits } from './limits.ts';
+import type { Caller, KeyCaller, RouteAuth, Scope } from './route.ts';
+
+/** The cookie the hosted page's session keeps its client token in. */
+export const CLIENT_TOKEN_COOKIE = 'meskot_checkout';
+
+export type Authenticators = {
+  /** Throws INVALID_API_KEY and the other refusals of a key. */
+  authenticateKey: (key: string, ip: string) => Promise<KeyCaller>;
+  /** null when the token is not this session's, or no longer valid. Any text may come in. */
+  authenticateClientToken: (sessionId: string, token: string) => Promise<Caller | null>;
+  limits: Limits;
+};
+
+/**
+ * Finds out who is calling, before anything else of the request is looked at, and whether they may.
+ * Throws AUTHENTICATION_REQUIRED, INVALID_API_KEY, INSUFFICIENT_SCOPE and what the authenticators throw.
+ */
+export async function authenticate(
+  ctx: Context,
+  auth: RouteAuth,
+  authenticators: Authenticators,
+): Promise<Caller | null> {
+  if (auth.by === 'nobody') return null;
+  try {
+    const key = presentedKey(ctx);
+    if (key !== null) return requireScope(await authenticators.authenticateKey(key, ctx.ip), auth.scope);
+    if (auth.by === 'key-or-client-token') {
+      const caller = await callerOfToken(ctx, authenticators);
+      if (caller) return caller;
+    }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status !== 401) throw error;
+    await authenticators.limits.countFailedAuth(ctx);
+    ctx.set('WWW-Authenticate', 'Bearer');
+    throw error;
+  }
+  ctx.set('WWW-Authenticate', 'Bearer');
+  throw new AppError('AUTHENTICATION_REQUIRED', HOW_TO[auth.by]);
+}
+
+const BY_KEY = 'Send your API key in the header x-api-key, or as Authorization: Bearer <key>';
+const HOW_TO = {
+  key: `${BY_KEY}.`,
+  'key-or-client-token': `${BY_KEY}; or the session's client token in x-client-token.`,
+};
+
+const KEY_LIKE = /^[a-z]{2}_(test|live)_/;
+
+/** The key of a request, null if there is none. Beside x-api-key, the Bearer may be something else than a key. */
+function presentedKey(ctx: Context): string | null {
+  const { authorization, 'x-api-key': header } = ctx.req.headers;
+  const bearer = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+  if (header === undefined) return bearer ?? null;
+  const apiKey = String(header);
+  if (bearer !== undefined && KEY_LIKE.test(bearer) && bearer !== apiKey) {
+    throw new AppError('INVALID_API_KEY', 'x-api-key and Authorization carry different keys. Send one of them.');
+  }
+  return apiKey;
+}
+
+function requireScope(caller: KeyCaller, scope: Scope): KeyCaller {
+  if (caller.scopes.includes(scope)) return caller;
+  const has = caller.scopes.length === 0 ? 'none' : caller.scopes.join(', ');
+  throw new AppError('INSUFFICIENT_SCOPE', `This needs a key with the scope ${scope}; this key has ${has}.`);
+}
+
+async function callerOfToken(ctx: Context, authenticators: Authenticators): Promise<Caller | null> {
+  const token = ctx.get('x-client-token') || cookieToken(ctx);
+  const sessionId: unknown = ctx['params']?.sessionId;
+  if (!token || typeof sessionId !== 'string') return null;
+  const caller = await authenticators.authenticateClientToken(sessionId, token);
+  if (caller) return caller;
+  throw new AppError('AUTHENTICATION_REQUIRED', 'The client token is not valid for this session, or no longer.');
+}
+
+/** A cookie is sent by the browser whoever made the page: it counts only when this page asked. */
+function cookieToken(ctx: Context): string | undefined {
+  const site = ctx.get('sec-fetch-site');
+  const origin = ctx.get('origin');
+  const sameSite = (site === '' || site === 'same-origin' || site === 'none') && (origin === '' || isOwn(origin, ctx));
+  return sameSite ? ctx.cookies.get(CLIENT_TOKEN_COOKIE) : undefined;
+}
+
+function isOwn(origin: string, ctx: Context): boolean {
+  return URL.canParse(origin) && new URL(origin).host === ctx.host;
+}

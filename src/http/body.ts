@@ -1,0 +1,97 @@
+import { bodyParser } from '@koa/bodyparser';
+import type { Context } from 'koa';
+
+import { AppError } from '../lib/errors.ts';
+import { BODY_BYTES_MAX } from './errors.ts';
+
+const JSON_DEPTH_MAX = 20;
+
+// What is not an object is refused by the route's schema, in its own words: hence no strict mode here.
+const parseJson = bodyParser({
+  enableTypes: ['json'],
+  parsedMethods: ['POST', 'PUT', 'PATCH', 'DELETE'],
+  jsonLimit: BODY_BYTES_MAX,
+  jsonStrict: false,
+  onError: (error) => {
+    throw bodyError(error);
+  },
+});
+
+const nothing = async (): Promise<void> => {};
+
+/**
+ * The request's JSON body and its raw text; `{}` and '' when there is none. Throws UNSUPPORTED_MEDIA_TYPE,
+ * PAYLOAD_TOO_LARGE, and INVALID_JSON, which also stands for what PostgreSQL or a prototype could not bear:
+ * NUL characters, half surrogate pairs, `__proto__` keys, nesting deeper than 20.
+ */
+export async function readJsonBody(ctx: Context): Promise<{ body: unknown; raw: string }> {
+  if (!hasBody(ctx)) return { body: {}, raw: '' };
+  requireJson(ctx.get('content-type'));
+  await parseJson(ctx, nothing);
+  const raw = ctx.request.rawBody ?? '';
+  if (raw === '') return { body: {}, raw };
+  const body: unknown = ctx.request.body;
+  const problem = oddJson(body, 1);
+  if (problem) throw new AppError('INVALID_JSON', problem);
+  return { body, raw };
+}
+
+function hasBody(ctx: Context): boolean {
+  const { headers } = ctx.req;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i;
+
+function requireJson(contentType: string): void {
+  if (JSON_TYPE.test(contentType)) return;
+  const got = contentType === '' ? 'none' : `"${contentType.slice(0, 100)}"`;
+  throw new AppError('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be application/json in UTF-8, got ${got}.`);
+}
+
+function bodyError(error: Error): AppError {
+  const status = 'status' in error ? error.status : undefined;
+  if (status === 413) {
+    return new AppError('PAYLOAD_TOO_LARGE', `The body must be at most ${BODY_BYTES_MAX} bytes.`, {
+      headers: { Connection: 'close' },
+    });
+  }
+  if (status === 415) {
+    return new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding must be identity, gzip, deflate or br.');
+  }
+  if (error.name !== 'SyntaxError') {
+    return new AppError(
+      'INVALID_JSON',
+      'The body did not arrive whole, or is not compressed as Content-Encoding says.',
+      {
+        headers: { Connection: 'close' },
+      },
+    );
+  }
+  // The parser's own message quotes the body, which may hold a secret: only the place is passed on.
+  const position = /position (\d+)/.exec(error.message)?.[1];
+  const where = position ? ` It stops being JSON at character ${position}.` : '';
+  return new AppError('INVALID_JSON', `The body must be valid JSON, without __proto__ keys.${where}`);
+}
+
+/** What makes parsed JSON unfit to be stored or walked; null when nothing does. */
+function oddJson(value: unknown, depth: number): string | null {
+  if (typeof value === 'string') return isStorable(value) ? null : oddText;
+  if (typeof value !== 'object' || value === null) return null;
+  if (depth > JSON_DEPTH_MAX) return `The body must not be nested deeper than ${JSON_DEPTH_MAX}.`;
+  for (const [key, inner] of Object.entries(value)) {
+    if (!isStorable(key)) return oddText;
+    const problem = oddJson(inner, depth + 1);
+    if (problem) return problem;
+  }
+  return null;
+}
+
+const oddText = 'Texts in the body must not contain the NUL character or half a surrogate pair (\\u0000, \\ud800).';
+
+const UNSTORABLE = /\0|\p{Surrogate}/u;
+
+/** Whether PostgreSQL can store the text: no NUL, no half surrogate pair. */
+export function isStorable(text: string): boolean {
+  return !UNSTORABLE.test(text);
+}

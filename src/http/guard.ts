@@ -1,0 +1,143 @@
+import type { Context, Middleware } from 'koa';
+import { z } from 'zod';
+
+import type { Clock } from '../lib/clock.ts';
+import { AppError } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Change, RunChange } from '../lib/outbox.ts';
+import { authenticate, type Authenticators } from './auth.ts';
+import { isStorable, readJsonBody } from './body.ts';
+import { errorText, successText } from './envelope.ts';
+import { describeError } from './errors.ts';
+import { readIdempotentCall, type Idempotency, type StoredAnswer } from './idempotency.ts';
+import type { Answer, Caller, RawAnswer, Route, RouteInput } from './route.ts';
+import { createValidator } from './validate.ts';
+
+export type GuardDeps = Authenticators & {
+  runChange: RunChange;
+  idempotency: Idempotency;
+  clock: Clock;
+  log: Logger;
+  baseUrl: string;
+};
+
+type Input = RouteInput<{ by: 'nobody' }, unknown, unknown, unknown> & { caller: never };
+type WriteRoute = Extract<Route, { write: true }>;
+type Made = StoredAnswer & { answer: Answer<unknown> };
+
+/**
+ * The middleware of one route: who calls, how often, with what; then the handler, inside a transaction if the route
+ * writes; then its answer, checked against the declared schema. All that can be prepared is prepared once.
+ */
+export function createGuard(route: Route, deps: GuardDeps): Middleware {
+  const validate = createValidator(route, route.operationId);
+  const render = createRenderer(route, deps);
+  const takesBody = route.method !== 'GET';
+  const rateLimit = route.rateLimit ?? 'default';
+  const write = 'write' in route ? createWriter(route, { ...deps, render }) : null;
+
+  return async (ctx) => {
+    const params: Record<string, string> = ctx['params'];
+    if (!Object.values(params).every(isStorable)) throw unknownPath(ctx);
+    const caller = await authenticate(ctx, route.auth, deps);
+    ctx.state['merchantId'] = caller?.merchantId;
+    if (rateLimit !== 'none') await deps.limits.countRequest(ctx, caller, rateLimit);
+    const { body, raw } = takesBody ? await readJsonBody(ctx) : NO_BODY;
+    const parts = validate({ params, query: ctx.query, body });
+    const { requestId, draining } = ctx.state as { requestId: string; draining: AbortSignal };
+    // Which caller a route's handler expects follows from its `auth`: the types of the table say so (route.ts).
+    const input = { ...parts, caller, requestId, ip: ctx.ip, draining } as Input;
+    const sent = write ? await write(ctx, input, raw) : render(await route.handle(input as never));
+    send(ctx, sent);
+  };
+}
+
+const NO_BODY = { body: {}, raw: '' };
+
+/** The 404 of a path that no route has. */
+export function unknownPath(ctx: Context): AppError {
+  return new AppError('NOT_FOUND', `There is no ${ctx.method} ${shortPath(ctx.path)}. All paths are listed at /docs.`);
+}
+
+function shortPath(path: string): string {
+  return path.length > 200 ? `${path.slice(0, 200)}…` : path;
+}
+
+function send(ctx: Context, { status, text }: StoredAnswer): void {
+  ctx.status = status;
+  ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
+  ctx.res.setHeader('Cache-Control', 'no-store');
+  ctx.body = text;
+}
+
+type Renderer = (answer: Answer<unknown> | RawAnswer) => StoredAnswer;
+
+/** Turns answers into envelopes. What the schema does not declare is left out; what contradicts it is our bug: a 500. */
+function createRenderer(route: Route, { clock }: Pick<GuardDeps, 'clock'>): Renderer {
+  return (answer) => {
+    const status = answer.status ?? 200;
+    const schema = route.responses[status];
+    if (!schema) throw new Error(`${route.operationId} answered ${status}, which it does not declare`);
+    const dataJson = 'dataJson' in answer ? answer.dataJson : JSON.stringify(declared(schema, answer.data, route));
+    const { message, pagination } = answer;
+    return { status, text: successText({ status, message, dataJson, pagination }, clock()) };
+  };
+}
+
+function declared(schema: z.ZodType, data: unknown, route: Route): unknown {
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const where = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'data'} (${issue.code})`).join(', ');
+  throw new Error(`${route.operationId} broke its response schema at ${where}`);
+}
+
+type WriterDeps = GuardDeps & { render: Renderer };
+
+/** Runs a writing route in one transaction, once per Idempotency-Key. */
+function createWriter(route: WriteRoute, deps: WriterDeps) {
+  const name = `${route.method} ${route.path}`;
+  return async (ctx: Context, input: Input, rawBody: string): Promise<StoredAnswer> => {
+    const work = async (change: Change): Promise<Made> => {
+      const answer = await route.handle({ ...input, change } as never);
+      return { ...deps.render(answer), answer };
+    };
+    const caller: Caller | null = input.caller;
+    const key = route.method === 'POST' ? ctx.req.headers['idempotency-key'] : undefined;
+    const call = caller && readIdempotentCall({ key: key?.toString(), caller, route: name, url: ctx.url, rawBody });
+    if (!call) return finish(route, deps, { made: await deps.runChange(work), input });
+
+    const { requestId } = input;
+    const refusalText = (refusal: AppError) =>
+      errorText(refusal, { requestId, baseUrl: deps.baseUrl, at: deps.clock() });
+    const result = await deps.idempotency.run(call, work, refusalText);
+    if (result.outcome === 'replayed') ctx.set('Idempotent-Replayed', 'true');
+    if (result.outcome !== 'made') return result.answer;
+    const finished = await finish(route, deps, { made: result.answer, input });
+    if (finished !== result.answer) await keepFinished(() => deps.idempotency.update(call, finished), deps, input);
+    return finished;
+  };
+}
+
+/** After the commit the answer stands, whatever happens to what is added to it: a failure here is only logged. */
+async function finish(
+  route: WriteRoute,
+  deps: WriterDeps,
+  { made, input }: { made: Made; input: Input },
+): Promise<StoredAnswer> {
+  if (!route.finish) return made;
+  try {
+    const answer = await route.finish(made.answer, input as never);
+    return answer === made.answer ? made : deps.render(answer);
+  } catch (error) {
+    deps.log.error({ requestId: input.requestId, err: describeError(error) }, 'finishing after the commit failed');
+    return made;
+  }
+}
+
+async function keepFinished(update: () => Promise<void>, deps: WriterDeps, input: Input): Promise<void> {
+  try {
+    await update();
+  } catch (error) {
+    deps.log.error({ requestId: input.requestId, err: describeError(error) }, 'the finished answer was not stored');
+  }
+}

@@ -1,0 +1,189 @@
+import { decrypt, encrypt, sha256, type KeyRing } from '../lib/crypto.ts';
+import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import type { Change, RunChange } from '../lib/outbox.ts';
+import type { Caller } from './route.ts';
+
+/** How long a key is remembered. */
+export const IDEMPOTENCY_HOURS = 24;
+
+/** An answer as it is stored and sent: its status and its body, byte for byte. */
+export type StoredAnswer = { status: number; text: string };
+
+/** One request under an `Idempotency-Key`: the key, what it is unique in, and what was asked. */
+export type IdempotentCall = {
+  merchantId: string;
+  environment: string;
+  route: string;
+  key: string;
+  requestHash: Buffer;
+};
+
+const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
+
+/** Reads the header into a call; null without the header. Throws VALIDATION_ERROR for an unfit key. */
+export function readIdempotentCall(request: {
+  key: string | undefined;
+  caller: Caller;
+  route: string;
+  url: string;
+  rawBody: string;
+}): IdempotentCall | null {
+  const { key, caller } = request;
+  if (key === undefined) return null;
+  if (!PRINTABLE.test(key)) {
+    const issue = `must be 1 to 255 printable ASCII characters, got ${key.length} characters`;
+    throw new AppError('VALIDATION_ERROR', `Idempotency-Key ${issue}`, {
+      details: [{ field: 'Idempotency-Key', issue }],
+    });
+  }
+  return {
+    merchantId: caller.merchantId,
+    environment: caller.environment,
+    // A customer's keys live beside the merchant's, not among them: neither can take or read the other's.
+    route: caller.kind === 'key' ? request.route : `${request.route} by ${caller.sessionId}`,
+    key,
+    requestHash: sha256(`${request.url}\n${request.rawBody}`),
+  };
+}
+
+/** Somebody stored an answer under the key between our look and our insert. */
+class KeyTaken extends Error {
+  override readonly name = 'KeyTaken';
+}
+
+type Deps = { db: Knex; runChange: RunChange; keyRing: KeyRing };
+type Work<T extends StoredAnswer> = (change: Change) => Promise<T>;
+/** What became of a call: made now; refused now, and remembered; or the first answer once more. */
+export type CallResult<T extends StoredAnswer> =
+  | { outcome: 'made'; answer: T }
+  | { outcome: 'refused' | 'replayed'; answer: StoredAnswer };
+
+export type Idempotency = ReturnType<typeof createIdempotency>;
+
+/**
+ * One key, one effect, one answer. The look-up takes the key's advisory lock in the same statement, the answer is
+ * inserted in the change's own transaction: two statements, and a crash leaves nothing behind.
+ */
+export function createIdempotency({ db, runChange, keyRing }: Deps) {
+  async function inOneChange<T extends StoredAnswer>(call: IdempotentCall, work: Work<T>): Promise<CallResult<T>> {
+    return runChange(async (change) => {
+      const stored = await lockAndLook(change.trx, keyRing, call);
+      if (stored) return { outcome: 'replayed', answer: stored };
+      const answer = await work(change);
+      if (!(await store(change.trx, keyRing, call, answer))) throw new KeyTaken();
+      return { outcome: 'made', answer };
+    });
+  }
+
+  /** `refusalText` writes the body of a business refusal, which is remembered after the rollback of what it refused. */
+  async function run<T extends StoredAnswer>(
+    call: IdempotentCall,
+    work: Work<T>,
+    refusalText: (refusal: AppError) => string,
+  ): Promise<CallResult<T>> {
+    try {
+      return await inOneChange(call, work);
+    } catch (error) {
+      if (error instanceof KeyTaken) return inOneChange(call, work);
+      if (!isRemembered(error)) throw error;
+      const answer = { status: error.status, text: refusalText(error) };
+      if (await store(db, keyRing, call, answer)) return { outcome: 'refused', answer };
+      const first = await lockAndLook(db, keyRing, call);
+      if (!first) throw error;
+      return { outcome: 'replayed', answer: first };
+    }
+  }
+
+  /** Replaces the stored answer by what is known after the commit. */
+  async function update(call: IdempotentCall, answer: StoredAnswer): Promise<void> {
+    await rows(
+      db,
+      `UPDATE idempotency_key SET status_code = :status, answer = :answer
+       WHERE merchant_id = :merchantId AND environment = :environment AND route = :route AND key = :key
+         AND request_hash = :requestHash`,
+      { ...call, status: answer.status, answer: encrypt(keyRing, ownerOf(call), answer.text) },
+    );
+  }
+
+  return { run, update };
+}
+
+/** Business refusals are answers like any other; what concerns the key itself or the caller's typing is not kept. */
+function isRemembered(error: unknown): error is AppError {
+  return (
+    error instanceof AppError &&
+    (error.status === 409 || error.status === 422) &&
+    error.code !== 'IDEMPOTENCY_IN_PROGRESS' &&
+    error.code !== 'IDEMPOTENCY_KEY_REUSED'
+  );
+}
+
+function ownerOf(call: IdempotentCall): string {
+  return `${call.merchantId}/${call.environment}/${call.route}/${call.key}`;
+}
+
+type Look = { locked: boolean; requestHash: Buffer | null; statusCode: number; answer: Buffer };
+
+/** The stored answer; null when the key is ours to use. Throws IDEMPOTENCY_IN_PROGRESS and IDEMPOTENCY_KEY_REUSED. */
+async function lockAndLook(db: Queryable, keyRing: KeyRing, call: IdempotentCall): Promise<StoredAnswer | null> {
+  const owner = ownerOf(call);
+  const [look] = await rows<Look>(
+    db,
+    `SELECT pg_try_advisory_xact_lock(hashtextextended(:owner, 0)) AS locked, k.request_hash, k.status_code, k.answer
+     FROM (VALUES (1)) AS one LEFT JOIN idempotency_key k
+       ON k.merchant_id = :merchantId AND k.environment = :environment AND k.route = :route AND k.key = :key
+         AND k.created_at > now() - make_interval(hours => :hours)`,
+    { ...call, owner, hours: IDEMPOTENCY_HOURS },
+  );
+  if (look?.requestHash) {
+    if (!look.requestHash.equals(call.requestHash)) {
+      throw new AppError(
+        'IDEMPOTENCY_KEY_REUSED',
+        'This Idempotency-Key was used for another request in the last 24 hours. Use a new key for a new request.',
+      );
+    }
+    return { status: look.statusCode, text: decrypt(keyRing, owner, look.answer) };
+  }
+  if (look?.locked) return null;
+  throw new AppError(
+    'IDEMPOTENCY_IN_PROGRESS',
+    'A request with this Idempotency-Key is still being worked on. Repeat it in a moment for its answer.',
+    { headers: { 'Retry-After': '1' } },
+  );
+}
+
+/** Inserts the answer, over one that is older than the time kept; false when a fresh one is there. */
+async function store(db: Queryable, keyRing: KeyRing, call: IdempotentCall, answer: StoredAnswer): Promise<boolean> {
+  const stored = await rows(
+    db,
+    `INSERT INTO idempotency_key AS k (merchant_id, environment, route, key, request_hash, status_code, answer)
+     VALUES (:merchantId, :environment, :route, :key, :requestHash, :status, :answer)
+     ON CONFLICT (merchant_id, environment, route, key) DO UPDATE
+       SET request_hash = excluded.request_hash, status_code = excluded.status_code,
+           answer = excluded.answer, created_at = excluded.created_at
+       WHERE k.created_at <= now() - make_interval(hours => :hours)
+     RETURNING 1`,
+    {
+      ...call,
+      status: answer.status,
+      answer: encrypt(keyRing, ownerOf(call), answer.text),
+      hours: IDEMPOTENCY_HOURS,
+    },
+  );
+  return stored.length > 0;
+}
+
+const DELETED_AT_ONCE_MAX = 10_000;
+
+/** Deletes answers older than 24 hours, at most 10,000 a call; returns how many. For a sweeper. */
+export async function deleteOldIdempotencyKeys(db: Queryable): Promise<number> {
+  const deleted = await rows(
+    db,
+    `DELETE FROM idempotency_key WHERE ctid IN (
+       SELECT ctid FROM idempotency_key WHERE created_at < now() - make_interval(hours => :hours) LIMIT :most)
+     RETURNING 1`,
+    { hours: IDEMPOTENCY_HOURS, most: DELETED_AT_ONCE_MAX },
+  );
+  return deleted.length;
+}

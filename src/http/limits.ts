@@ -1,0 +1,74 @@
+import type { Context } from 'koa';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+
+import { AppError } from '../lib/errors.ts';
+import type { Caller } from './route.ts';
+
+/** Requests a second, by kind of caller; 0 = no limit. Counted in memory: each process has its own counts. */
+export type LimitSettings = {
+  sandboxPerSecond: number;
+  livePerSecond: number;
+  listsPerSecond: number;
+  /** Wrong keys and tokens per address and minute. */
+  failedAuthPerMinute: number;
+};
+
+/** Two seconds' requests may come at once: the rate on average, twice of it in a burst. */
+const WINDOW_SECONDS = 2;
+
+export type Limits = {
+  /** Counts a request of an authenticated caller; sets RateLimit-*; throws RATE_LIMITED. */
+  countRequest: (ctx: Context, caller: Caller | null, rateLimit: 'default' | 'list') => Promise<void>;
+  /** Counts a wrong key or token; throws RATE_LIMITED once there were too many. The right one always passes. */
+  countFailedAuth: (ctx: Context) => Promise<void>;
+};
+
+/** The limits of this process. */
+export function createLimits(settings: LimitSettings): Limits {
+  const sandbox = perSecond('sandbox', settings.sandboxPerSecond);
+  const live = perSecond('live', settings.livePerSecond);
+  const lists = perSecond('lists', settings.listsPerSecond);
+  const failedAuth =
+    settings.failedAuthPerMinute === 0
+      ? null
+      : new RateLimiterMemory({ keyPrefix: 'auth', points: settings.failedAuthPerMinute, duration: 60 });
+  return {
+    countRequest: async (ctx, caller, rateLimit) => {
+      const limiter = rateLimit === 'list' ? lists : caller?.environment === 'live' ? live : sandbox;
+      await consume(limiter, ctx, whoIs(ctx, caller));
+    },
+    countFailedAuth: (ctx) => consume(failedAuth, ctx, ctx.ip),
+  };
+}
+
+function perSecond(keyPrefix: string, requests: number): RateLimiterMemory | null {
+  if (requests === 0) return null;
+  return new RateLimiterMemory({ keyPrefix, points: requests * WINDOW_SECONDS, duration: WINDOW_SECONDS });
+}
+
+function whoIs(ctx: Context, caller: Caller | null): string {
+  if (!caller) return ctx.ip;
+  return caller.kind === 'key' ? caller.keyId : caller.sessionId;
+}
+
+async function consume(limiter: RateLimiterMemory | null, ctx: Context, who: string): Promise<void> {
+  if (!limiter) return;
+  try {
+    setHeaders(ctx, limiter.points, await limiter.consume(who));
+  } catch (refused) {
+    if (!(refused instanceof RateLimiterRes)) throw refused;
+    setHeaders(ctx, limiter.points, refused);
+    const seconds = Math.max(1, Math.ceil(refused.msBeforeNext / 1000));
+    throw new AppError(
+      'RATE_LIMITED',
+      `At most ${limiter.points} in ${limiter.duration} s are allowed. Repeat the request in ${seconds} s.`,
+      { headers: { 'Retry-After': String(seconds) } },
+    );
+  }
+}
+
+function setHeaders(ctx: Context, limit: number, state: RateLimiterRes): void {
+  ctx.res.setHeader('RateLimit-Limit', limit);
+  ctx.res.setHeader('RateLimit-Remaining', Math.max(0, state.remainingPoints));
+  ctx.res.setHeader('RateLimit-Reset', Math.ceil(state.msBeforeNext / 1000));
+}

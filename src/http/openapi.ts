@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+
+import { ERROR_STATUS } from '../lib/errors.ts';
+import type { Route } from './route.ts';
+
+const Timestamp = z.string().meta({ format: 'date-time', example: '2026-01-31T15:04:05.678+03:00' });
+
+const Pagination = z
+  .object({
+    total: z.int().meta({ description: 'Matching rows, exact' }),
+    page: z.int(),
+    limit: z.int(),
+    totalPages: z.int(),
+    nextCursor: z.string().nullable().meta({ description: 'Send it as cursor to go on; null at the end' }),
+  })
+  .meta({ id: 'Pagination' });
+
+const ErrorBody = z
+  .object({
+    statusCode: z.int(),
+    message: z.string().meta({ description: 'Which value was wrong, what is allowed, what to do' }),
+    data: z.null(),
+    error: z.object({
+      code: z.enum(Object.keys(ERROR_STATUS)),
+      details: z.array(z.object({ field: z.string(), issue: z.string() })),
+      docUrl: z.string(),
+      existing: z.record(z.string(), z.string()).optional().meta({ description: 'Ids of what is already there' }),
+    }),
+    requestId: z.string(),
+    timestamp: Timestamp,
+  })
+  .meta({ id: 'Error' });
+
+const IdempotencyHeader = z.object({
+  'Idempotency-Key': z.string().min(1).max(255).optional().meta({
+    description: 'Makes the request safe to repeat for 24 hours: the first answer is sent again, nothing happens twice',
+  }),
+});
+
+const SECURITY: Record<Route['auth']['by'], Record<string, string[]>[]> = {
+  key: [{ apiKey: [] }, { bearer: [] }],
+  'key-or-client-token': [{ apiKey: [] }, { bearer: [] }, { clientToken: [] }],
+  nobody: [],
+};
+
+/** The OpenAPI 3.1 document of the route table: the same schemas the guard checks with. */
+export function createOpenApiDocument(routes: readonly Route[], version: string) {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const route of routes) {
+    const path = openApiPath(route.path);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
+  }
+  return createDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'Meskot merchant checkout',
+      version,
+      description:
+        'Payments in ETB. Every answer is one envelope; every error has a code and says what to do. Amounts are JSON numbers of birr with at most two decimals. Days are those of Addis Ababa (UTC+3).',
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The API key as a Bearer token' },
+        clientToken: { type: 'apiKey', in: 'header', name: 'x-client-token', description: 'Of one checkout session' },
+      },
+    },
+    paths,
+  });
+}
+
+/** Koa's `/a/:id` as OpenAPI's `/a/{id}`. */
+export function openApiPath(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}');
+}
+
+function operation(route: Route): ZodOpenApiOperationObject {
+  const query = objectOf(route.query);
+  const path = objectOf(route.params);
+  const idempotent = 'write' in route && route.method === 'POST' && route.auth.by !== 'nobody';
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    description: describe(route),
+    security: SECURITY[route.auth.by],
+    requestParams: { ...(path && { path }), ...(query && { query }), ...(idempotent && { header: IdempotencyHeader }) },
+    ...(route.body && { requestBody: { content: { 'application/json': { schema: route.body } } } }),
+    responses: { ...successes(route), ...refusals(route, idempotent) },
+  };
+}
+
+function describe(route: Route): string {
+  const scope = route.auth.by === 'nobody' ? '' : `Scope of restricted keys: \`${route.auth.scope}\`.`;
+  return [route.description, scope].filter(Boolean).join('\n\n');
+}
+
+/** The object schema that parameters are read off: behind pipes and transforms, what goes in. */
+function objectOf(schema: z.core.$ZodType | undefined): z.ZodObject | undefined {
+  if (schema === undefined || schema instanceof z.ZodObject) return schema;
+  if (schema instanceof z.ZodPipe) return objectOf(schema.in);
+  throw new Error('Parameters must be described by an object schema');
+}
+
+function successes(route: Route): ZodOpenApiOperationObject['responses'] {
+  return Object.fromEntries(
+    Object.entries(route.responses).map(([status, data]) => {
+      const schema = z.object({
+        statusCode: z.literal(Number(status)),
+        message: z.string(),
+        data,
+        ...(route.paginated && { pagination: Pagination }),
+        timestamp: Timestamp,
+      });
+      return [status, { description: 'Success', content: { 'application/json': { schema } } }];
+    }),
+  );
+}
+
+function refusals(route: Route, idempotent: boolean): ZodOpenApiOperationObject['responses'] {
+  const statuses = new Set([400, 500, 503]);
+  if (route.rateLimit !== 'none') statuses.add(429);
+  if (route.auth.by !== 'nobody') statuses.add(401).add(403);
+  if (route.params) statuses.add(404);
+  if (route.body) statuses.add(413).add(415);
+  if ('write' in route) statuses.add(409);
+  if (idempotent) statuses.add(422);
+  return Object.fromEntries(
+    [...statuses].map((status) => [
+      status,
+      { description: codesOf(status), content: { 'application/json': { schema: ErrorBody } } },
+    ]),
+  );
+}
+
+function codesOf(status: number): string {
+  const codes = Object.entries(ERROR_STATUS).filter(([, ofCode]) => ofCode === status);
+  return codes.map(([code]) => code).join(', ');
+}

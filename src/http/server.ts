@@ -1,0 +1,144 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import Router from '@koa/router';
+import Koa from 'koa';
+import helmet from 'koa-helmet';
+
+import type { Clock } from '../lib/clock.ts';
+import type { KeyRing } from '../lib/crypto.ts';
+import type { Knex } from '../lib/db.ts';
+import type { Logger } from '../lib/log.ts';
+import type { RunChange } from '../lib/outbox.ts';
+import type { Authenticators } from './auth.ts';
+import { createDocsRouter } from './docs.ts';
+import { describeError } from './errors.ts';
+import { createFrame, refuseUnknown } from './frame.ts';
+import { createGuard } from './guard.ts';
+import { createIdempotency } from './idempotency.ts';
+import { createLimits, type LimitSettings } from './limits.ts';
+import { createHttpMetrics, type Registry } from './metrics.ts';
+import type { Route } from './route.ts';
+import { systemRoutes, type CountPendingMigrations } from './system.ts';
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
+const DRAIN_DEADLINE_MS = 15_000;
+
+/** What the HTTP process is made of. */
+export type ApiServerDeps = Pick<Authenticators, 'authenticateKey' | 'authenticateClientToken'> & {
+  /** The route table: validation, limits, docs and tests all come from it. */
+  routes: Route[];
+  /** Pages and providers' callbacks: plain Koa, body parsing and answers theirs; errors they throw become envelopes. */
+  routers: Router[];
+  db: Knex;
+  runChange: RunChange;
+  countPendingMigrations: CountPendingMigrations;
+  keyRing: KeyRing;
+  limits: LimitSettings;
+  /** How many proxies stand in front, each adding to X-Forwarded-For; 0 = none, the header is ignored. */
+  trustProxy: number;
+  /** Without a slash at its end. */
+  baseUrl: string;
+  version: string;
+  log: Logger;
+  clock: Clock;
+  registry: Registry;
+  /** Slow clients: how long headers and whole requests may take; shorter in tests. */
+  timeouts?: { headersMs: number; requestMs: number };
+};
+
+export type Listening = {
+  url: string;
+  /** Drains: readiness turns red, no new connections, requests in flight finish, at most until the deadline (15 s). */
+  close: (deadlineMs?: number) => Promise<void>;
+};
+
+export type ApiServer = {
+  callback: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Port 0 takes a free one. */
+  listen: (port: number, host: string) => Promise<Listening>;
+  /** Turns readiness red and tells waiting handlers to answer; connections are still accepted. */
+  beginDrain: () => void;
+};
+
+/** The HTTP side of Meskot, ready to listen. Throws when a route is declared wrongly. */
+export function createApiServer(deps: ApiServerDeps): ApiServer {
+  const drain = new AbortController();
+  const app = createApp(deps, drain.signal);
+  const handle = app.callback();
+  const callback = (request: IncomingMessage, response: ServerResponse): void => void handle(request, response);
+  const beginDrain = (): void => drain.abort();
+  return {
+    callback,
+    beginDrain,
+    listen: async (port, host) => {
+      const server = createServer(
+        {
+          headersTimeout: deps.timeouts?.headersMs ?? HEADERS_TIMEOUT_MS,
+          requestTimeout: deps.timeouts?.requestMs ?? REQUEST_TIMEOUT_MS,
+          keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+          connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+        },
+        callback,
+      );
+      await startListening(server, port, host);
+      const { port: actualPort } = server.address() as AddressInfo;
+      const close = async (deadlineMs = DRAIN_DEADLINE_MS): Promise<void> => {
+        beginDrain();
+        await stopListening(server, deadlineMs);
+      };
+      return { url: `http://${host.includes(':') ? `[${host}]` : host}:${actualPort}`, close };
+    },
+  };
+}
+
+function createApp(deps: ApiServerDeps, draining: AbortSignal): Koa {
+  const routes = [...systemRoutes(deps.countPendingMigrations, draining), ...deps.routes];
+  const metrics = createHttpMetrics(deps.registry);
+  const guardDeps = { ...deps, limits: createLimits(deps.limits), idempotency: createIdempotency(deps) };
+
+  const table = new Router({ sensitive: true, strict: true });
+  for (const route of routes.toSorted((a, b) => parameterCount(a) - parameterCount(b))) {
+    table.register(route.path, [route.method], createGuard(route, guardDeps));
+  }
+
+  const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
+  app.on('error', (error) => deps.log.warn({ err: describeError(error) }, 'a connection broke'));
+  app.use(createFrame({ ...deps, metrics, draining }));
+  app.use(helmet(HELMET_OPTIONS));
+  for (const router of [table, createDocsRouter(routes, deps.version), ...deps.routers]) app.use(router.routes());
+  app.use(refuseUnknown);
+  return app;
+}
+
+/** Literal paths come first: `/txns/get_all_txns` is not a `/txns/:transactionId`. */
+function parameterCount(route: Route): number {
+  return route.path.split(':').length;
+}
+
+/** Answers are data: nothing may be loaded, framed or guessed from them. Pages set a policy of their own. */
+const HELMET_OPTIONS = {
+  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+  referrerPolicy: { policy: 'no-referrer' },
+  frameguard: { action: 'deny' },
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+} as const;
+
+async function startListening(server: Server, port: number, host: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+}
+
+async function stopListening(server: Server, deadlineMs: number): Promise<void> {
+  const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
+  await new Promise<void>((resolve) => void server.close(() => resolve()));
+  clearTimeout(deadline);
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+
+import { AppError } from '../lib/errors.ts';
+import { readRoute, type Route } from './route.ts';
+
+const READY_WITHIN_MS = 1_500;
+
+const Status = z.object({ status: z.literal('ok') });
+
+/** How many migrations the database still lacks; rejects when the database is away. */
+export type CountPendingMigrations = () => Promise<number>;
+
+/**
+ * `/livez`: the event loop turns. `/readyz`: the database is there and migrated, and the process is not draining.
+ * Temporal is not asked: without it requests are still accepted.
+ */
+export function systemRoutes(countPendingMigrations: CountPendingMigrations, draining: AbortSignal): Route[] {
+  const common = { method: 'GET', tag: 'System', auth: { by: 'nobody' }, rateLimit: 'none' } as const;
+  return [
+    readRoute({
+      ...common,
+      path: '/livez',
+      operationId: 'getLiveness',
+      summary: 'Whether the process is alive',
+      responses: { 200: Status },
+      handle: async () => ({ message: 'The process is alive', data: { status: 'ok' } }),
+    }),
+    readRoute({
+      ...common,
+      path: '/readyz',
+      operationId: 'getReadiness',
+      summary: 'Whether the process can take requests: database and migrations',
+      responses: { 200: Status },
+      handle: async () => {
+        if (draining.aborted) throw notReady('The process is shutting down.');
+        const pending = await withinTime(countPendingMigrations());
+        if (pending > 0) throw notReady(`${pending} migrations are not applied yet.`);
+        return { message: 'The process is ready', data: { status: 'ok' } };
+      },
+    }),
+  ];
+}
+
+function notReady(why: string): AppError {
+  return new AppError('SERVICE_UNAVAILABLE', why, { headers: { 'Retry-After': '1' } });
+}
+
+async function withinTime(answer: Promise<number>): Promise<number> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(notReady('The database does not answer.')), READY_WITHIN_MS);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,165 @@
+import { z } from 'zod';
+
+import { AppError, ERROR_STATUS, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
+import { isStorable } from './body.ts';
+
+const ECHO_CHARACTERS_MAX = 100;
+const SENTENCES_MAX = 10;
+const DETAILS_MAX = 100;
+
+/** Values of fields with such names are never sent back: error bodies end up in merchants' logs. */
+const PRIVATE_FIELD = /phone|name|email|secret|token|password|account|headers|metadata/i;
+
+/** The parts of a request a route may describe, as they came in. */
+export type RequestParts = { params: unknown; query: Record<string, unknown>; body: unknown };
+type Schemas = { params?: z.ZodType; query?: z.ZodType; body?: z.ZodType };
+
+const NO_FIELDS = z.strictObject({});
+
+/**
+ * Makes a route's check of its input. Throws, when the server is built, if a schema would let unknown fields pass;
+ * the check throws one VALIDATION_ERROR (or the one code all issues carry in `params.code`) with every field's issue.
+ */
+export function createValidator(schemas: Schemas, operationId: string): (parts: RequestParts) => RequestParts {
+  for (const part of ['params', 'query', 'body'] as const) {
+    const schema = schemas[part];
+    if (schema && !refusesUnknown(schema)) throw new Error(`${operationId}: ${part} must be a strict object`);
+  }
+  const { params: paramsSchema, query: querySchema = NO_FIELDS, body: bodySchema = NO_FIELDS } = schemas;
+  return (parts) => {
+    const issues: FoundIssue[] = [];
+    const params = paramsSchema ? check(paramsSchema, { part: 'path', value: parts.params }, issues) : {};
+    const query = check(querySchema, { part: 'query', value: single(parts.query, issues) }, issues);
+    const body = check(bodySchema, { part: 'body', value: parts.body }, issues);
+    if (issues.length > 0) throw validationError(issues);
+    return { params, query: query as Record<string, unknown>, body };
+  };
+}
+
+/** Whether a schema refuses unknown fields: a strict object, or a pipe or wrapper that begins with one. */
+function refusesUnknown(schema: z.core.$ZodType): boolean {
+  if (schema instanceof z.ZodObject) return schema.def.catchall instanceof z.ZodNever;
+  if (schema instanceof z.ZodPipe) return refusesUnknown(schema.in);
+  if (schema instanceof z.ZodUnion) return schema.options.every(refusesUnknown);
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return refusesUnknown(schema.unwrap());
+  return false;
+}
+
+type FoundIssue = FieldIssue & { code: ErrorCode };
+
+/** Parameters given once, as texts; one given twice is an issue, for the reader could mean either. */
+function single(query: Record<string, unknown>, issues: FoundIssue[]): Record<string, unknown> {
+  for (const [field, value] of Object.entries(query)) {
+    if (Array.isArray(value)) {
+      issues.push({ field, issue: `must be given once, got ${value.length} values`, code: 'VALIDATION_ERROR' });
+      query = { ...query, [field]: value[0] };
+    } else if (typeof value === 'string' && !isStorable(value)) {
+      issues.push({ field, issue: 'must not contain the NUL character', code: 'VALIDATION_ERROR' });
+    }
+  }
+  return query;
+}
+
+type Part = { part: 'path' | 'query' | 'body'; value: unknown };
+
+function check(schema: z.ZodType, part: Part, issues: FoundIssue[]): unknown {
+  const parsed = schema.safeParse(part.value, PARSE_OPTIONS);
+  if (parsed.success) return parsed.data;
+  for (const issue of parsed.error.issues) {
+    if (issue.code === 'unrecognized_keys') issues.push(...unknownFields(issue, part.part, schema));
+    else issues.push(fieldIssue(issue, part));
+  }
+  return undefined;
+}
+
+const WHAT = { path: 'part of this path', query: 'query parameter of this route', body: 'field of this body' };
+
+function unknownFields(issue: z.core.$ZodIssueUnrecognizedKeys, part: Part['part'], schema: z.ZodType): FoundIssue[] {
+  const top = issue.path.length === 0 && schema instanceof z.ZodObject ? Object.keys(schema.shape) : null;
+  const known = !top ? '' : top.length === 0 ? '; there are none' : `; there are ${top.join(', ')}`;
+  return issue.keys.map((key) => ({
+    field: [...issue.path.map(String), key].join('.').slice(0, ECHO_CHARACTERS_MAX),
+    issue: `is not a ${WHAT[part]}${known}`,
+    code: 'VALIDATION_ERROR',
+  }));
+}
+
+function fieldIssue(issue: z.core.$ZodIssue, part: Part): FoundIssue {
+  const field = issue.path.length === 0 ? part.part : issue.path.map(String).join('.');
+  let value = part.value;
+  for (const key of issue.path) value = isRecord(value) ? value[String(key)] : undefined;
+  const named = issue.message.includes('got ') || value === undefined || issue.path.length === 0;
+  return {
+    field: field.slice(0, ECHO_CHARACTERS_MAX),
+    issue: named ? issue.message : `${issue.message}, got ${shown(field, value)}`,
+    code: issue.code === 'custom' && isErrorCode(issue.params?.['code']) ? issue.params['code'] : 'VALIDATION_ERROR',
+  };
+}
+
+function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(ERROR_STATUS, code);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function shown(field: string, value: unknown): string {
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (isRecord(value)) return 'an object';
+  if (typeof value === 'string' && PRIVATE_FIELD.test(field)) return `a text of ${value.length} characters`;
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length <= ECHO_CHARACTERS_MAX ? text : `${text.slice(0, ECHO_CHARACTERS_MAX)}…`;
+}
+
+function validationError(issues: FoundIssue[]): AppError {
+  const codes = new Set(issues.map((issue) => issue.code));
+  const [first] = issues;
+  const code = codes.size === 1 && first ? first.code : 'VALIDATION_ERROR';
+  const details = issues.slice(0, DETAILS_MAX).map(({ field, issue }) => ({ field, issue }));
+  const sentences = details.slice(0, SENTENCES_MAX).map(({ field, issue }) => `${field} ${issue}`);
+  if (issues.length > SENTENCES_MAX) sentences.push(`and ${issues.length - SENTENCES_MAX} more`);
+  return new AppError(code, sentences.join('; '), { details });
+}
+
+/** Our sentences for what schemas do not say themselves; a message of a schema's own comes before these. */
+const PARSE_OPTIONS = { error: (issue: z.core.$ZodRawIssue): string => sentence(issue) };
+
+function sentence(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is required' : `must be ${kind(String(issue.expected))}`;
+    case 'invalid_value':
+      return issue.input === undefined ? 'is required' : `must be ${oneOf(issue.values ?? [])}`;
+    case 'too_small':
+      return `must be ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${unit(issue.origin)}`;
+    case 'too_big':
+      return `must be ${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}${unit(issue.origin)}`;
+    case 'invalid_format':
+      return issue.format === 'regex' ? `must match ${issue.pattern}` : `must be a valid ${issue.format}`;
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    case 'invalid_union':
+      return issue.input === undefined ? 'is required' : 'has none of the allowed forms';
+    default:
+      return 'is not valid';
+  }
+}
+
+function kind(expected: string): string {
+  if (expected === 'int') return 'a whole number';
+  if (expected === 'boolean') return 'true or false';
+  if (expected === 'record') return 'an object';
+  if (expected === 'array') return 'a list';
+  return expected === 'object' ? 'an object' : `a ${expected}`;
+}
+
+function oneOf(values: readonly unknown[]): string {
+  const texts = values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value)));
+  return texts.length === 1 ? `${texts[0]}` : `one of ${texts.join(', ')}`;
+}
+
+function unit(origin: unknown): string {
+  if (origin === 'string') return ' characters long';
+  return origin === 'array' || origin === 'set' ? ' long' : '';
+}

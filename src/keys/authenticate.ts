@@ -1,0 +1,167 @@
+import { BlockList, isIP } from 'node:net';
+
+import { SCOPES, type Environment, type KeyCaller, type Scope } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import { equalInConstantTime } from '../lib/crypto.ts';
+import { rows, type Knex } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { hashKey, readKey, type KeyKind } from './format.ts';
+import { parseRange } from './operations.ts';
+
+/** How long a key is believed without asking again: less than the 5 s in which a revocation must take effect. */
+const CACHE_MS = 4_000;
+const CACHE_ENTRIES_MAX = 10_000;
+const LAST_USED_WRITE_MS = 60_000;
+
+type Deps = { db: Knex; pepper: string; clock: Clock; log: Logger };
+
+type KeyRow = {
+  id: string;
+  merchantId: string;
+  environment: Environment;
+  kind: KeyKind;
+  secretHash: Buffer;
+  scopes: Scope[];
+  ipRanges: string[];
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+  merchantStatus: string;
+};
+
+/** A key as it is kept in memory. */
+type KnownKey = { row: KeyRow; caller: KeyCaller; allowed: BlockList | null };
+type CacheEntry = { known: Promise<KnownKey | null>; untilMs: number };
+
+export type KeyAuthenticator = {
+  /**
+   * The caller a key stands for. Throws INVALID_API_KEY, and only to who knows the secret: API_KEY_REVOKED,
+   * API_KEY_EXPIRED, IP_NOT_ALLOWED, MERCHANT_SUSPENDED, KYC_REQUIRED.
+   */
+  authenticateKey: (key: string, ip: string) => Promise<KeyCaller>;
+  /** Resolves when no `last_used_at` is being written: before the pool is closed. */
+  settled: () => Promise<void>;
+};
+
+/** Checks keys with at most one query per key and 4 s; notes their use without making anybody wait. */
+export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
+  const cache = new Map<string, CacheEntry>();
+  const lastUsed = createLastUsed(deps);
+
+  function lookUp(id: string, nowMs: number): Promise<KnownKey | null> {
+    const cached = cache.get(id);
+    if (cached && cached.untilMs > nowMs) return cached.known;
+    const known = loadKey(deps.db, id);
+    cache.delete(id);
+    cache.set(id, { known, untilMs: nowMs + CACHE_MS });
+    if (cache.size > CACHE_ENTRIES_MAX) cache.delete(cache.keys().next().value ?? '');
+    // Neither a failure nor an unknown id is worth remembering.
+    const forget = (): void => {
+      if (cache.get(id)?.known === known) cache.delete(id);
+    };
+    void known.then((found) => found ?? forget(), forget);
+    return known;
+  }
+
+  return {
+    settled: lastUsed.settled,
+    authenticateKey: async (text, ip) => {
+      const named = readKey(text);
+      if (!named) throw invalidKey('It is not complete, or has a typo.');
+      const now = deps.clock();
+      const known = await lookUp(named.id, now.getTime());
+      if (!known || !equalInConstantTime(hashKey(deps.pepper, text), known.row.secretHash)) throw invalidKey();
+      refuseUnusable(known, ip, now);
+      lastUsed.note(known.row, now);
+      return known.caller;
+    },
+  };
+}
+
+function invalidKey(hint = ''): AppError {
+  return new AppError('INVALID_API_KEY', `This is not a valid API key. ${hint}`.trimEnd());
+}
+
+function refuseUnusable({ row, allowed }: KnownKey, ip: string, now: Date): void {
+  if (row.revokedAt) throw new AppError('API_KEY_REVOKED', 'This API key was revoked. Use another one.');
+  if (row.expiresAt && row.expiresAt <= now) {
+    throw new AppError('API_KEY_EXPIRED', `This API key expired at ${row.expiresAt.toISOString()}. Use another one.`);
+  }
+  if (allowed && !isAllowed(allowed, ip)) {
+    throw new AppError('IP_NOT_ALLOWED', `This API key may not be used from ${ip}.`);
+  }
+  if (row.merchantStatus !== 'ACTIVE') {
+    throw new AppError('MERCHANT_SUSPENDED', 'This merchant is suspended. Contact support.');
+  }
+  refuseLiveUntilVerified(row.environment);
+}
+
+/** Nobody can complete the verification (KYC) yet, so no live key may be used: this rule is what KYC will replace. */
+function refuseLiveUntilVerified(environment: Environment): void {
+  if (environment === 'sandbox') return;
+  throw new AppError('KYC_REQUIRED', 'Live keys work once your verification (KYC) is complete. Use a sandbox key.');
+}
+
+function isAllowed(allowed: BlockList, ip: string): boolean {
+  const plain = ip.startsWith('::ffff:') && isIP(ip.slice(7)) === 4 ? ip.slice(7) : ip;
+  const version = isIP(plain);
+  return version !== 0 && allowed.check(plain, version === 4 ? 'ipv4' : 'ipv6');
+}
+
+async function loadKey(db: Knex, id: string): Promise<KnownKey | null> {
+  const [row] = await rows<KeyRow>(
+    db,
+    `SELECT k.id, k.merchant_id, k.environment, k.kind, k.secret_hash, k.scopes, k.ip_ranges, k.expires_at,
+            k.revoked_at, k.last_used_at, m.status AS merchant_status
+     FROM api_key k JOIN merchant m ON m.id = k.merchant_id
+     WHERE k.id = :id`,
+    { id },
+  );
+  if (!row) return null;
+  const { merchantId, environment } = row;
+  const scopes = row.kind === 'secret' ? SCOPES : row.scopes;
+  return { row, caller: { kind: 'key', merchantId, environment, keyId: id, scopes }, allowed: allowedOf(row.ipRanges) };
+}
+
+function allowedOf(ipRanges: string[]): BlockList | null {
+  if (ipRanges.length === 0) return null;
+  const allowed = new BlockList();
+  for (const text of ipRanges) {
+    const range = parseRange(text);
+    if (range) allowed.addSubnet(range.address, range.bits, range.family);
+  }
+  return allowed;
+}
+
+/** Writes `last_used_at` at most once a minute and key, beside the request; a write that fails is only logged. */
+function createLastUsed({ db, log }: Deps) {
+  const writtenAtMs = new Map<string, number>();
+  const writing = new Set<Promise<void>>();
+
+  async function write(id: string, now: Date): Promise<void> {
+    try {
+      await rows(
+        db,
+        `UPDATE api_key SET last_used_at = :now
+         WHERE id = :id AND (last_used_at IS NULL OR last_used_at < :now::timestamptz - interval '1 minute')`,
+        { id, now },
+      );
+    } catch {
+      log.warn({ keyId: id }, 'last_used_at was not written');
+    }
+  }
+
+  return {
+    note: (row: KeyRow, now: Date): void => {
+      const nowMs = now.getTime();
+      const lastMs = writtenAtMs.get(row.id) ?? row.lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
+      if (nowMs - lastMs < LAST_USED_WRITE_MS) return;
+      if (writtenAtMs.size >= CACHE_ENTRIES_MAX) writtenAtMs.clear();
+      writtenAtMs.set(row.id, nowMs);
+      const written = write(row.id, now).finally(() => writing.delete(written));
+      writing.add(written);
+    },
+    settled: async (): Promise<void> => void (await Promise.all(writing)),
+  };
+}

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+import { hmac } from '../lib/crypto.ts';
+import type { Environment } from '../http/route.ts';
+
+/** Secret keys have all scopes; restricted keys those they list. */
+export type KeyKind = 'secret' | 'restricted';
+
+/**
+ * A key's text: `sk_test_` (secret) or `rk_live_` (restricted) and so on, the 26 characters of its id, 32 random bytes
+ * as 43 characters, and a checksum of 6, so that a typo is told apart without the database (docs: api, authentication).
+ */
+const KEY = /^([sr])k_(test|live)_([0-9A-HJKMNP-TV-Z]{26})[0-9A-Za-z]{43}([0-9A-Za-z]{6})$/;
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const SECRET_BYTES = 32;
+const SECRET_CHARACTERS = 43;
+const CHECKSUM_CHARACTERS = 6;
+const PREFIX_CHARACTERS = 12;
+
+/** A new key's text. `keyId` is the row's id, `key_…`. It is shown once and never stored. */
+export function makeKey(key: { id: string; kind: KeyKind; environment: Environment }): string {
+  const head = `${key.kind === 'secret' ? 'sk' : 'rk'}_${key.environment === 'live' ? 'live' : 'test'}_`;
+  const random = base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_CHARACTERS);
+  const body = `${head}${key.id.slice('key_'.length)}${random}`;
+  return body + checksum(body);
+}
+
+/** The id and environment a key's text names; null when it is not a key, or its checksum tells of a typo. */
+export function readKey(text: string): { id: string; kind: KeyKind; environment: Environment } | null {
+  const match = KEY.exec(text);
+  if (!match || checksum(text.slice(0, -CHECKSUM_CHARACTERS)) !== match[4]) return null;
+  return {
+    id: `key_${match[3]}`,
+    kind: match[1] === 's' ? 'secret' : 'restricted',
+    environment: match[2] === 'live' ? 'live' : 'sandbox',
+  };
+}
+
+/** What is stored of a key: HMAC-SHA256 under the server's pepper, so that a stolen table verifies no guess. */
+export function hashKey(pepper: string, text: string): Buffer {
+  return hmac(pepper, text);
+}
+
+/** The first 12 characters, to recognise a key by. */
+export function prefixOf(text: string): string {
+  return text.slice(0, PREFIX_CHARACTERS);
+}
+
+function checksum(body: string): string {
+  return base62(BigInt(crc32(body)), CHECKSUM_CHARACTERS);
+}
+
+function base62(number: bigint, length: number): string {
+  let text = '';
+  for (let rest = number; text.length < length; rest /= 62n) text = BASE62[Number(rest % 62n)] + text;
+  return text;
+}

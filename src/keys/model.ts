@@ -1,0 +1,24 @@
+import { Model } from 'objection';
+
+import type { Environment, Scope } from '../http/route.ts';
+import type { KeyKind } from './format.ts';
+
+/** A row of `api_key` (migrations/0002). */
+export class ApiKey extends Model {
+  static override readonly tableName = 'api_key';
+
+  declare id: string;
+  declare merchantId: string;
+  declare environment: Environment;
+  declare kind: KeyKind;
+  declare name: string;
+  declare prefix: string;
+  declare secretHash: Buffer;
+  declare scopes: Scope[];
+  declare ipRanges: string[];
+  declare expiresAt: Date | null;
+  declare revokedAt: Date | null;
+  declare rotatedTo: string | null;
+  declare lastUsedAt: Date | null;
+  declare createdAt: Date;
+}

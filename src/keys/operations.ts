@@ -1,0 +1,149 @@
+import { isIP } from 'node:net';
+
+import { SCOPES, type Environment, type Scope } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Knex, Queryable } from '../lib/db.ts';
+import { AppError, notFound } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { hashKey, makeKey, prefixOf, type KeyKind } from './format.ts';
+import { ApiKey } from './model.ts';
+
+export type { ApiKey };
+
+const HOUR_MS = 60 * 60 * 1000;
+/** How long a rotated key goes on working beside the new one, in hours. */
+export const ROTATION_OVERLAP_HOURS = { default: 24, max: 168 } as const;
+
+export type KeyDeps = { trx: Knex.Transaction; pepper: string; clock: Clock };
+
+/** What a new key may do. Scopes belong to restricted keys only: a secret key has all. */
+export type NewKey = {
+  merchantId: string;
+  environment: Environment;
+  kind: KeyKind;
+  name?: string;
+  scopes?: readonly Scope[];
+  /** Addresses in CIDR notation it may be used from; none = any. */
+  ipRanges?: readonly string[];
+  expiresAt?: Date | null;
+};
+
+/** A key just made: `secret` is its text, which nobody can show again. */
+export type MadeKey = { key: ApiKey; secret: string };
+
+/** Makes a key. Throws VALIDATION_ERROR for scopes or ranges that make no sense. */
+export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey): Promise<MadeKey> {
+  refuseUnfit(input, clock());
+  const id = newId('key', clock().getTime());
+  const secret = makeKey({ ...input, id });
+  const key = await ApiKey.query(trx).insertAndFetch({
+    id,
+    merchantId: input.merchantId,
+    environment: input.environment,
+    kind: input.kind,
+    name: input.name ?? '',
+    prefix: prefixOf(secret),
+    secretHash: hashKey(pepper, secret),
+    scopes: [...(input.scopes ?? [])],
+    ipRanges: [...(input.ipRanges ?? [])],
+    expiresAt: input.expiresAt ?? null,
+    createdAt: clock(),
+  });
+  return { key, secret };
+}
+
+function refuseUnfit(input: NewKey, now: Date): void {
+  const { kind, scopes = [], ipRanges = [], expiresAt } = input;
+  if (kind === 'secret' && scopes.length > 0) {
+    throw unfit('scopes', 'must be left out for a secret key: it has all. Make a restricted key instead');
+  }
+  if (kind === 'restricted' && scopes.length === 0) {
+    throw unfit('scopes', `must list at least one of ${SCOPES.join(', ')} for a restricted key`);
+  }
+  const unknown = scopes.find((scope) => !SCOPES.includes(scope));
+  if (unknown !== undefined) throw unfit('scopes', `must be of ${SCOPES.join(', ')}, got "${unknown}"`);
+  const badRange = ipRanges.find((range) => parseRange(range) === null);
+  if (badRange !== undefined) {
+    throw unfit('ipRanges', `must be addresses in CIDR notation such as 203.0.113.0/24, got "${badRange}"`);
+  }
+  if (expiresAt && expiresAt <= now) {
+    throw unfit('expiresAt', `must be in the future, got ${expiresAt.toISOString()}`);
+  }
+}
+
+function unfit(field: string, issue: string): AppError {
+  return new AppError('VALIDATION_ERROR', `${field} ${issue}`, { details: [{ field, issue }] });
+}
+
+/** A range as net.BlockList takes it; an address alone is a range of one. null when it is neither. */
+export function parseRange(range: string): { address: string; bits: number; family: 'ipv4' | 'ipv6' } | null {
+  const [, address = '', bitsText] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(range) ?? [];
+  const version = isIP(address);
+  if (version === 0) return null;
+  const bitsMax = version === 4 ? 32 : 128;
+  const bits = bitsText === undefined ? bitsMax : Number(bitsText);
+  return bits > bitsMax ? null : { address, bits, family: version === 4 ? 'ipv4' : 'ipv6' };
+}
+
+/** The keys that match, the newest first; ended ones too. */
+export async function listKeys(
+  db: Queryable,
+  filter: { id?: string; merchantId?: string; environment?: Environment },
+): Promise<ApiKey[]> {
+  return ApiKey.query(db)
+    .where(filter)
+    .orderBy([
+      { column: 'createdAt', order: 'desc' },
+      { column: 'id', order: 'desc' },
+    ]);
+}
+
+/** Ends a key; within 5 s no process takes it any more. Ending one that has ended is no error. Throws NOT_FOUND. */
+export async function revokeKey({ trx, clock }: Pick<KeyDeps, 'trx' | 'clock'>, keyId: string): Promise<ApiKey> {
+  await ApiKey.query(trx).findById(keyId).whereNull('revokedAt').patch({ revokedAt: clock() });
+  return findKey(trx, keyId);
+}
+
+/**
+ * Makes a key that may do the same, and lets the old one live for `overlapHours` (0–168, 24 unless said).
+ * A key with an end gets a successor with as long a life. Throws NOT_FOUND, INVALID_STATE, VALIDATION_ERROR.
+ */
+export async function rotateKey(deps: KeyDeps, input: { keyId: string; overlapHours?: number }): Promise<MadeKey> {
+  const { trx, clock } = deps;
+  const overlapHours = input.overlapHours ?? ROTATION_OVERLAP_HOURS.default;
+  if (!Number.isInteger(overlapHours) || overlapHours < 0 || overlapHours > ROTATION_OVERLAP_HOURS.max) {
+    throw unfit('overlapHours', `must be a whole number from 0 to ${ROTATION_OVERLAP_HOURS.max}, got ${overlapHours}`);
+  }
+  const old = await ApiKey.query(trx).findById(input.keyId).forUpdate();
+  if (!old) throw notFound('key');
+  const now = clock();
+  refuseEnded(old, now);
+
+  const lifeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
+  const made = await createKey(deps, { ...old, expiresAt: lifeMs === null ? null : new Date(now.getTime() + lifeMs) });
+  const overlapEnd = now.getTime() + overlapHours * HOUR_MS;
+  await ApiKey.query(trx)
+    .findById(old.id)
+    .patch({
+      rotatedTo: made.key.id,
+      expiresAt: new Date(Math.min(overlapEnd, old.expiresAt?.getTime() ?? overlapEnd)),
+    });
+  return made;
+}
+
+function refuseEnded(key: ApiKey, now: Date): void {
+  const state = key.revokedAt
+    ? 'was revoked'
+    : key.rotatedTo
+      ? `was already rotated to ${key.rotatedTo}`
+      : key.expiresAt && key.expiresAt <= now
+        ? 'has expired'
+        : null;
+  if (state) throw new AppError('INVALID_STATE', `The key ${key.id} ${state}. Make a new key.`);
+}
+
+async function findKey(db: Queryable, keyId: string): Promise<ApiKey> {
+  const key = await ApiKey.query(db).findById(keyId);
+  if (!key) throw notFound('key');
+  return key;
+}

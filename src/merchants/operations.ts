@@ -1,0 +1,32 @@
+import type { Knex, Queryable } from '../lib/db.ts';
+import { newId } from '../lib/ids.ts';
+import { Merchant, type KycStatus } from './model.ts';
+
+export type { KycStatus, Merchant };
+
+/** Adds a merchant; `id` only for seeding, where it must be the same each time. Both environments exist at once. */
+export async function createMerchant(
+  trx: Knex.Transaction,
+  input: { name: string; kycStatus?: KycStatus; id?: string; createdAt?: Date },
+): Promise<Merchant> {
+  return Merchant.query(trx).insertAndFetch({ ...input, id: input.id ?? newId('mrc') });
+}
+
+/** One merchant, or undefined. */
+export async function findMerchant(db: Queryable, merchantId: string): Promise<Merchant | undefined> {
+  return Merchant.query(db).findById(merchantId);
+}
+
+/** All merchants, the oldest first. */
+export async function listMerchants(db: Queryable): Promise<Merchant[]> {
+  return Merchant.query(db).orderBy(['createdAt', 'id']);
+}
+
+/** Suspends a merchant or lets it go on: while suspended its keys answer MERCHANT_SUSPENDED. */
+export async function setMerchantStatus(
+  trx: Knex.Transaction,
+  merchantId: string,
+  status: Merchant['status'],
+): Promise<void> {
+  await Merchant.query(trx).findById(merchantId).patch({ status });
+}

@@ -1,0 +1,213 @@
+import { deleteOldIdempotencyKeys } from '../../src/http/idempotency.ts';
+import { createRunChange } from '../../src/lib/outbox.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
+import { itemRoutes, type ItemJournal } from './routes.ts';
+
+let database: TestDatabase;
+let http: TestServer;
+const journal: ItemJournal = { runs: 0 };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await database.db('merchant').insert([
+    { id: 'mrc_A', name: 'A' },
+    { id: 'mrc_B', name: 'B' },
+  ]);
+  http = await startTestServer(testServerDeps(database.db, { routes: itemRoutes(journal) }), stubKey('mrc_A'));
+});
+afterAll(async () => {
+  await http.close();
+  await database.drop();
+});
+beforeEach(() => {
+  journal.runs = 0;
+  journal.before = undefined;
+});
+
+let count = 0;
+const item = (more = {}) => ({ id: `mrc_item${(count += 1)}`, name: 'item', ...more });
+const create = (body: unknown, idempotencyKey: string, key?: string) =>
+  http.send('POST', '/api/items', {
+    body,
+    ...(key && { key }),
+    headers: { 'idempotency-key': idempotencyKey },
+  });
+const merchants = async (id: string) => Number((await database.db('merchant').where({ id })).length);
+
+describe('one key', () => {
+  test('a second request with the same key returns the first answer, byte for byte', async () => {
+    const body = item();
+    const first = await create(body, 'same');
+    const second = await create(body, 'same');
+    expect(first.status).toBe(201);
+    expect(second.status).toBe(201);
+    expect(second.text).toBe(first.text);
+    expect(first.headers.get('idempotent-replayed')).toBeNull();
+    expect(second.headers.get('idempotent-replayed')).toBe('true');
+    expect(journal.runs).toBe(1);
+  });
+
+  test('50 requests at once have one effect and one answer', async () => {
+    const body = item();
+    journal.before = () => new Promise((resolve) => setTimeout(resolve, 50));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => create(body, 'fifty')));
+    const made = answers.filter((answer) => answer.status === 201);
+    const inProgress = answers.filter((answer) => answer.status === 409);
+    expect(made.length + inProgress.length).toBe(50);
+    expect(new Set(made.map((answer) => answer.text)).size).toBe(1);
+    for (const answer of inProgress) expect(answer.body.error.code).toBe('IDEMPOTENCY_IN_PROGRESS');
+    expect(journal.runs).toBe(1);
+    expect(await merchants(body.id)).toBe(1);
+  });
+
+  test('while the first request runs, a second one is told so at once', async () => {
+    const body = item();
+    let second: Awaited<ReturnType<typeof create>> | undefined;
+    journal.before = async () => {
+      second = await create(body, 'running');
+    };
+    expect((await create(body, 'running')).status).toBe(201);
+    expect(second?.status).toBe(409);
+    expect(second?.body.error.code).toBe('IDEMPOTENCY_IN_PROGRESS');
+  });
+
+  test('quick repeats at once have one effect even when they pass the lock just after its release', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const body = item();
+      const answers = await Promise.all(Array.from({ length: 20 }, () => create(body, `round ${round}`)));
+      for (const answer of answers) {
+        expect([201, 409]).toContain(answer.status);
+        if (answer.status === 409) expect(answer.body.error.code).toBe('IDEMPOTENCY_IN_PROGRESS');
+      }
+      expect(await merchants(body.id)).toBe(1);
+    }
+  });
+
+  test('another body under the same key is refused', async () => {
+    await create(item(), 'reused');
+    const answer = await create(item(), 'reused');
+    expect(answer.status).toBe(422);
+    expect(answer.body.error.code).toBe('IDEMPOTENCY_KEY_REUSED');
+  });
+
+  test('the same key of another merchant or environment is another key', async () => {
+    const [a, b, live] = [item(), item(), item()];
+    expect((await create(a, 'shared')).body.data.id).toBe(a.id);
+    expect((await create(b, 'shared', stubKey('mrc_B'))).body.data.id).toBe(b.id);
+    expect((await create(live, 'shared', stubKey('mrc_A', 'live'))).body.data.id).toBe(live.id);
+  });
+
+  test('without a key every request is an effect of its own', async () => {
+    await http.send('POST', '/api/items', { body: item() });
+    await http.send('POST', '/api/items', { body: item() });
+    expect(journal.runs).toBe(2);
+  });
+
+  test.each(['', 'x'.repeat(256), 'tab\there'])('the key %j is refused', async (key) => {
+    const answer = await create(item(), key);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.details[0].field).toBe('Idempotency-Key');
+  });
+
+  test('after 24 hours a key is free again', async () => {
+    const [old, fresh] = [item(), item()];
+    await create(old, 'a day');
+    await database
+      .db('idempotency_key')
+      .where({ key: 'a day' })
+      .update({ created_at: new Date(Date.now() - 86_401_000) });
+    expect((await create(fresh, 'a day')).body.data.id).toBe(fresh.id);
+    expect((await create(fresh, 'a day')).headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  test('old answers are cleaned away, fresh ones stay', async () => {
+    await create(item(), 'old');
+    await create(item(), 'fresh');
+    await database
+      .db('idempotency_key')
+      .where({ key: 'old' })
+      .update({ created_at: new Date(Date.now() - 86_401_000) });
+    expect(await deleteOldIdempotencyKeys(database.db)).toBe(1);
+    expect(await database.db('idempotency_key').where({ key: 'fresh' })).toHaveLength(1);
+  });
+});
+
+describe('what is remembered', () => {
+  test('a business refusal is the answer for good', async () => {
+    const body = item({ name: 'refused' });
+    const first = await create(body, 'refused');
+    const second = await create(body, 'refused');
+    expect(first.status).toBe(409);
+    expect(first.body.error.code).toBe('INVALID_STATE');
+    expect(second.text).toBe(first.text);
+    expect(second.headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  test('a mistyped request and a failure of ours leave the key free', async () => {
+    const body = item();
+    expect((await create({ wrong: 1 }, 'free')).status).toBe(400);
+    journal.before = () => Promise.reject(new Error('no disk'));
+    expect((await create(body, 'free')).status).toBe(500);
+    journal.before = undefined;
+    expect((await create(body, 'free')).status).toBe(201);
+  });
+
+  test('a crash before the commit leaves neither effect nor answer, and the key free', async () => {
+    const body = item();
+    journal.before = async () => {
+      const [{ pid }] = (
+        await database.db.raw(
+          `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`,
+        )
+      ).rows;
+      await database.db.raw('SELECT pg_terminate_backend(?)', [pid]);
+    };
+    expect((await create(body, 'crash')).status).toBe(503);
+    expect(await merchants(body.id)).toBe(0);
+    expect(await database.db('idempotency_key').where({ key: 'crash' })).toHaveLength(0);
+    journal.before = undefined;
+    expect((await create(body, 'crash')).status).toBe(201);
+  });
+
+  test('answers are stored encrypted', async () => {
+    await create(item({ name: 'planted-secret' }), 'sealed');
+    const [{ answer }] = await database.db('idempotency_key').where({ key: 'sealed' });
+    expect(answer.toString()).not.toContain('planted-secret');
+  });
+
+  test('what is added after the commit is part of the replayed answer', async () => {
+    const body = item({ finish: 'adds' });
+    const first = await create(body, 'finished');
+    expect(first.body.data.name).toBe('finished');
+    expect((await create(body, 'finished')).text).toBe(first.text);
+  });
+
+  test('when adding to it fails, the committed answer is given', async () => {
+    const body = item({ finish: 'fails' });
+    const first = await create(body, 'unfinished');
+    expect(first.status).toBe(201);
+    expect((await create(body, 'unfinished')).text).toBe(first.text);
+  });
+});
+
+test('an idempotent change costs two statements more than without a key', async () => {
+  const statements: string[] = [];
+  const listen = (query: { sql: string }): void => void statements.push(query.sql);
+  database.db.on('query', listen);
+  await create(item(), 'counted');
+  database.db.off('query', listen);
+  expect(statements.filter((sql) => !/^(BEGIN|COMMIT)/i.test(sql))).toHaveLength(3);
+});
+
+test('two processes share the keys: the second one replays what the first one did', async () => {
+  const other = await startTestServer(
+    testServerDeps(database.db, { routes: itemRoutes({ runs: 0 }), runChange: createRunChange(database.db, () => {}) }),
+    stubKey('mrc_A'),
+  );
+  const body = item();
+  const request = { body, headers: { 'idempotency-key': 'two' } };
+  const first = await http.send('POST', '/api/items', request);
+  expect((await other.send('POST', '/api/items', request)).text).toBe(first.text);
+  await other.close();
+});

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+
+import { readRoute, writeRoute, type Route } from '../../src/http/route.ts';
+import { AppError } from '../../src/lib/errors.ts';
+import { rows } from '../../src/lib/db.ts';
+import { dayText } from '../../src/lib/page.ts';
+
+const Item = z.object({ id: z.string(), name: z.string() });
+
+const list = readRoute({
+  method: 'GET',
+  path: '/api/items',
+  operationId: 'listItems',
+  tag: 'Checkout',
+  summary: 'Items',
+  auth: { by: 'key', scope: 'transactions:read' },
+  rateLimit: 'list',
+  query: z.strictObject({ startDate: dayText, status: z.enum(['OPEN', 'CLOSED']), limit: z.string().optional() }),
+  responses: { 200: z.array(Item) },
+  paginated: true,
+  handle: async () => ({
+    message: 'Items',
+    dataJson: '[{"id":"1","name":"one"}]',
+    pagination: { total: 1, page: 1, limit: 20, totalPages: 1, nextCursor: null },
+  }),
+});
+
+const echo = readRoute({
+  method: 'POST',
+  path: '/api/items/:sessionId/echo',
+  operationId: 'echoItem',
+  tag: 'Checkout',
+  summary: 'Says what came in',
+  auth: { by: 'key-or-client-token', scope: 'checkout:write' },
+  params: z.strictObject({ sessionId: z.string().max(40) }),
+  body: z.strictObject({
+    name: z.string().min(2).optional(),
+    amount: z.number().positive().optional(),
+    customerPhone: z.string().regex(/^09/, 'must be a phone number as 09…').optional(),
+    metadata: z.record(z.string(), z.unknown()).optional(),
+  }),
+  responses: { 200: z.object({ sessionId: z.string(), body: z.unknown(), caller: z.string() }) },
+  handle: async ({ params, body, caller }) => ({
+    message: 'Echo',
+    data: { sessionId: params.sessionId, body, caller: caller.kind, secret: 'not declared' },
+  }),
+});
+
+const broken = readRoute({
+  method: 'GET',
+  path: '/api/broken',
+  operationId: 'getBroken',
+  tag: 'Checkout',
+  summary: 'Answers what it does not declare',
+  auth: { by: 'nobody' },
+  responses: { 200: Item },
+  handle: async () => ({ message: 'Broken', data: { id: 1, name: 'planted-secret' } }),
+});
+
+const failing = readRoute({
+  method: 'GET',
+  path: '/api/failing',
+  operationId: 'getFailing',
+  tag: 'Checkout',
+  summary: 'Throws what it should not',
+  auth: { by: 'nobody' },
+  responses: { 200: Item },
+  handle: async () => {
+    throw new Error('planted-secret');
+  },
+});
+
+/** Counts how often the handler of `createItem` ran to its end, and can be told to do odd things on the way. */
+export type ItemJournal = { runs: number; before?: (() => Promise<void>) | undefined };
+
+/** Routes that stand for all: a list, an echo, two broken ones, and a change whose effect is a merchant's row. */
+export function itemRoutes(journal: ItemJournal): Route[] {
+  const create = writeRoute({
+    method: 'POST',
+    path: '/api/items',
+    operationId: 'createItem',
+    tag: 'Checkout',
+    summary: 'Makes an item',
+    auth: { by: 'key', scope: 'checkout:write' },
+    body: z.strictObject({ id: z.string(), name: z.string(), finish: z.enum(['adds', 'fails']).optional() }),
+    responses: { 201: Item },
+    handle: async ({ body, change }) => {
+      if (body.name === 'refused') throw new AppError('INVALID_STATE', 'Refused.');
+      await rows(change.trx, 'INSERT INTO merchant (id, name) VALUES (:id, :name)', { id: body.id, name: body.name });
+      await journal.before?.();
+      journal.runs += 1;
+      return { status: 201, message: 'Made', data: { id: body.id, name: body.name } };
+    },
+    finish: async (answer, { body }) => {
+      if (body.finish === 'fails') throw new Error('the provider is away');
+      return body.finish === 'adds' ? { ...answer, data: { id: body.id, name: 'finished' } } : answer;
+    },
+  });
+  return [list, echo, broken, failing, create];
+}

@@ -1,0 +1,245 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+import Router from '@koa/router';
+import { z } from 'zod';
+
+import { readRoute, type Route } from '../../src/http/route.ts';
+import { listenForMetrics, measurePool, Registry } from '../../src/http/metrics.ts';
+import { openDatabase } from '../../src/lib/db.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestServer, stubKey, testServerDeps } from '../support/http.ts';
+import { itemRoutes } from './routes.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const KEY = stubKey('mrc_A');
+const routes = itemRoutes({ runs: 0 });
+const LIST = '/api/items?startDate=2026-01-31&status=OPEN';
+const serverDeps = (changes: Partial<Parameters<typeof testServerDeps>[1]> = {}) =>
+  testServerDeps(database.db, { routes, ...changes });
+
+/** A route that answers when it is told to, or when the server drains. */
+function waitingRoute() {
+  let release: () => void = () => {};
+  let arrived: () => void = () => {};
+  const started = new Promise<void>((resolve) => (arrived = resolve));
+  const route: Route = readRoute({
+    method: 'GET',
+    path: '/api/waiting',
+    operationId: 'wait',
+    tag: 'System',
+    summary: 'Waits',
+    auth: { by: 'nobody' },
+    responses: { 200: z.object({ drained: z.boolean() }) },
+    handle: async ({ draining }) => {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+        arrived();
+      });
+      return { message: 'Waited', data: { drained: draining.aborted } };
+    },
+  });
+  return { route, started, release: () => release() };
+}
+
+describe('health', () => {
+  test('livez and readyz are green with a migrated database', async () => {
+    const http = await startTestServer(serverDeps());
+    expect((await http.send('GET', '/livez')).body.data).toEqual({ status: 'ok' });
+    expect((await http.send('GET', '/readyz')).status).toBe(200);
+    await http.close();
+  });
+
+  test('readyz is red while migrations are missing, while the database is silent, and while draining', async () => {
+    const pending = await startTestServer(serverDeps({ countPendingMigrations: async () => 2 }));
+    expect((await pending.send('GET', '/readyz')).status).toBe(503);
+    const silent = await startTestServer(serverDeps({ countPendingMigrations: () => new Promise(() => {}) }));
+    expect((await silent.send('GET', '/readyz')).status).toBe(503);
+    const draining = await startTestServer(serverDeps());
+    draining.server.beginDrain();
+    expect((await draining.send('GET', '/readyz')).status).toBe(503);
+    expect((await draining.send('GET', '/livez')).status).toBe(200);
+    await Promise.all([pending.close(), silent.close(), draining.close()]);
+  });
+});
+
+describe('a database that is away', () => {
+  test('is a 503 with Retry-After within 2 s, whether it refuses or never answers', async () => {
+    const sockets: Socket[] = [];
+    const mute = createServer((socket) => void sockets.push(socket));
+    await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+    const mutePort = (mute.address() as { port: number }).port;
+    for (const port of [1, mutePort]) {
+      const url = `postgres://nobody@127.0.0.1:${port}/none`;
+      const db = openDatabase({ url, poolMax: 2, applicationName: 'test' });
+      const http = await startTestServer(testServerDeps(db, { routes }), KEY);
+      const startedAt = performance.now();
+      const answer = await http.send('POST', '/api/items', {
+        body: { id: 'mrc_x', name: 'x' },
+        headers: { 'idempotency-key': 'away' },
+      });
+      expect(performance.now() - startedAt).toBeLessThan(2_000);
+      expect(answer.status).toBe(503);
+      expect(answer.body.error.code).toBe('SERVICE_UNAVAILABLE');
+      expect(answer.headers.get('retry-after')).toBe('1');
+      await http.close();
+      await db.destroy();
+    }
+    for (const socket of sockets) socket.destroy();
+    mute.close();
+  });
+});
+
+describe('drain', () => {
+  test('requests in flight are answered, new connections are not taken', async () => {
+    const waiting = waitingRoute();
+    const http = await startTestServer(serverDeps({ routes: [waiting.route] }));
+    const inFlight = http.send('GET', '/api/waiting');
+    await waiting.started;
+    const closed = http.close();
+    await expect(http.send('GET', '/livez')).rejects.toThrow('fetch failed');
+    waiting.release();
+    const answer = await inFlight;
+    await closed;
+    expect(answer.status).toBe(200);
+    expect(answer.body.data).toEqual({ drained: true });
+  });
+
+  test('what is still in flight at the deadline is cut off', async () => {
+    const waiting = waitingRoute();
+    const http = await startTestServer(serverDeps({ routes: [waiting.route] }));
+    const inFlight = expect(http.send('GET', '/api/waiting')).rejects.toThrow('fetch failed');
+    await waiting.started;
+    await http.close(50);
+    await inFlight;
+  });
+});
+
+test('a client that drips its headers is cut off', async () => {
+  const http = await startTestServer(serverDeps({ timeouts: { headersMs: 300, requestMs: 300 } }));
+  const text = await new Promise<string>((resolve) => {
+    const socket = connect(Number(new URL(http.url).port), '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost'));
+    let received = '';
+    socket.on('data', (chunk) => (received += chunk)).on('close', () => resolve(received));
+  });
+  expect(text).toContain('408');
+  await http.close();
+});
+
+describe('rate limits', () => {
+  const limits = { sandboxPerSecond: 2, livePerSecond: 50, listsPerSecond: 3, failedAuthPerMinute: 3 };
+
+  test('twice the rate may come at once; then 429 with Retry-After', async () => {
+    const http = await startTestServer(serverDeps({ limits }), KEY);
+    const answers = [];
+    for (let i = 0; i < 5; i += 1) answers.push(await http.send('POST', '/api/items/i1/echo'));
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 200, 429]);
+    expect(answers[0]?.headers.get('ratelimit-limit')).toBe('4');
+    expect(answers[0]?.headers.get('ratelimit-remaining')).toBe('3');
+    expect(answers[4]?.body.error.code).toBe('RATE_LIMITED');
+    expect(Number(answers[4]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await http.send('POST', '/api/items/i1/echo', { key: stubKey('mrc_B') })).status).toBe(200);
+    expect((await http.send('GET', LIST)).status).toBe(200);
+    await http.close();
+  });
+
+  test('wrong keys are counted by address, the right one goes on working', async () => {
+    const http = await startTestServer(serverDeps({ limits }), KEY);
+    const wrong = () => http.send('GET', LIST, { key: 'sk_test_wrong' });
+    const statuses = [];
+    for (let i = 0; i < 4; i += 1) statuses.push((await wrong()).status);
+    expect(statuses).toEqual([401, 401, 401, 429]);
+    const spoofed = await http.send('GET', LIST, { key: 'sk_test_wrong', headers: { 'x-forwarded-for': '9.9.9.9' } });
+    expect(spoofed.status).toBe(429);
+    expect((await http.send('GET', LIST)).status).toBe(200);
+    await http.close();
+  });
+
+  test('behind a proxy the address is the one that proxy saw', async () => {
+    const http = await startTestServer(serverDeps({ limits, trustProxy: 1 }));
+    const from = (forwardedFor: string) =>
+      http.send('GET', LIST, { key: 'sk_test_wrong', headers: { 'x-forwarded-for': forwardedFor } });
+    for (const spoofed of ['1.1.1.1', '2.2.2.2', '3.3.3.3']) await from(`${spoofed}, 7.7.7.7`);
+    expect((await from('4.4.4.4, 7.7.7.7')).status).toBe(429);
+    expect((await from('4.4.4.4, 8.8.8.8')).status).toBe(401);
+    await http.close();
+  });
+});
+
+describe('docs', () => {
+  test('the OpenAPI document has every route of the table and the parts of each', async () => {
+    const http = await startTestServer(serverDeps());
+    const { body: document } = await http.send('GET', '/openapi.json');
+    expect(document.openapi).toBe('3.1.0');
+    const listed = Object.entries<object>(document.paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method} ${path}`),
+    );
+    expect(listed.toSorted()).toEqual([
+      'get /api/broken',
+      'get /api/failing',
+      'get /api/items',
+      'get /livez',
+      'get /readyz',
+      'post /api/items',
+      'post /api/items/{sessionId}/echo',
+    ]);
+    const create = document.paths['/api/items'].post;
+    expect(create.parameters[0]).toMatchObject({ in: 'header', name: 'Idempotency-Key' });
+    expect(Object.keys(create.responses)).toEqual(expect.arrayContaining(['201', '400', '401', '409', '422', '503']));
+    expect(create.security).toEqual([{ apiKey: [] }, { bearer: [] }]);
+    const listing = document.paths['/api/items'].get.responses['200'].content['application/json'].schema;
+    expect(Object.keys(listing.properties)).toEqual(['statusCode', 'message', 'data', 'pagination', 'timestamp']);
+    await http.close();
+  });
+
+  test('the docs page asks nobody but us, and its parts are served', async () => {
+    const http = await startTestServer(serverDeps());
+    const page = await http.send('GET', '/docs');
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-security-policy')).not.toContain('unsafe');
+    const addresses = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
+    expect(addresses.length).toBeGreaterThan(3);
+    for (const address of addresses) {
+      expect(address).toMatch(/^\//);
+      expect((await http.send('GET', address)).status).toBe(200);
+    }
+    expect((await http.send('GET', '/docs/errors')).text).toContain('id="IDEMPOTENCY_KEY_REUSED"');
+    await http.close();
+  });
+});
+
+test('metrics count requests by pattern, never by what was asked', async () => {
+  const registry = new Registry();
+  const http = await startTestServer(serverDeps({ registry }), KEY);
+  measurePool(registry, database.db);
+  const metrics = await listenForMetrics(registry, { host: '127.0.0.1', port: 0 });
+  await http.send('POST', '/api/items/planted-secret/echo');
+  await http.send('GET', '/planted-secret');
+  await database.db.raw('SELECT 1');
+  const text = await (await fetch(metrics.url)).text();
+  expect(text).toContain('meskot_http_requests_total{route="POST /api/items/:sessionId/echo",status="200"} 1');
+  expect(text).toContain('meskot_http_requests_total{route="GET (none)",status="404"} 1');
+  expect(text).toMatch(/meskot_database_pool_wait_seconds_count [1-9]/);
+  expect(text).not.toContain('planted-secret');
+  await metrics.close();
+  await http.close();
+});
+
+test("a router of somebody else's gets its requests, and its errors become envelopes", async () => {
+  const router = new Router();
+  router.get('/checkout/:id', (ctx) => void (ctx.body = `page ${ctx['params']['id']}`));
+  router.get('/boom', () => {
+    throw new Error('planted-secret');
+  });
+  const http = await startTestServer(serverDeps({ routers: [router] }));
+  expect((await http.send('GET', '/checkout/1')).text).toBe('page 1');
+  const boom = await http.send('GET', '/boom');
+  expect(boom.status).toBe(500);
+  expect(boom.text).not.toContain('planted-secret');
+  expect((await http.send('POST', '/checkout/1')).status).toBe(405);
+  await http.close();
+});

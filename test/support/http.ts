@@ -1,0 +1,110 @@
+import type { Environment, KeyCaller, Route } from '../../src/http/route.ts';
+import { SCOPES } from '../../src/http/route.ts';
+import { Registry } from '../../src/http/metrics.ts';
+import { createApiServer, type ApiServer, type ApiServerDeps, type Listening } from '../../src/http/server.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import type { Knex } from '../../src/lib/db.ts';
+import { AppError } from '../../src/lib/errors.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { createRunChange } from '../../src/lib/outbox.ts';
+
+/** An answer as a test looks at it. */
+export type HttpAnswer = { status: number; headers: Headers; text: string; body: any };
+
+export type TestServer = {
+  url: string;
+  server: ApiServer;
+  registry: Registry;
+  /** Sends a request as the default test key, unless `key` says otherwise (null = none). */
+  send: (method: string, path: string, request?: TestRequest) => Promise<HttpAnswer>;
+  close: Listening['close'];
+};
+
+export type TestRequest = {
+  key?: string | null;
+  headers?: Record<string, string>;
+  /** A text or bytes are sent as they are; anything else as JSON. */
+  body?: unknown;
+};
+
+/** A key the stub authenticator knows: `sandbox:mrc_…`, `live:mrc_…`, with scopes after another colon. */
+export function stubKey(merchantId: string, environment: Environment = 'sandbox', scopes?: readonly string[]): string {
+  return [environment, merchantId, ...(scopes ? [scopes.join(',').replaceAll(':', '.')] : [])].join(':');
+}
+
+/** Understands {@link stubKey}: for tests of everything but keys themselves. */
+export async function authenticateStubKey(key: string): Promise<KeyCaller> {
+  const [environment, merchantId, scopes] = key.split(':');
+  if ((environment !== 'sandbox' && environment !== 'live') || !merchantId?.startsWith('mrc_')) {
+    throw new AppError('INVALID_API_KEY', 'This is not a valid API key.');
+  }
+  const listed = scopes?.replaceAll('.', ':').split(',');
+  return {
+    kind: 'key',
+    merchantId,
+    environment,
+    keyId: `key_${key}`,
+    scopes: listed ? SCOPES.filter((scope) => listed.includes(scope)) : SCOPES,
+  };
+}
+
+const NO_LIMITS = { sandboxPerSecond: 0, livePerSecond: 0, listsPerSecond: 0, failedAuthPerMinute: 0 };
+
+/** The deps of a server with nothing behind it but a database: no limits, stub keys, no log. */
+export function testServerDeps(db: Knex, changes: Partial<ApiServerDeps> & { routes: Route[] }): ApiServerDeps {
+  return {
+    routers: [],
+    authenticateKey: authenticateStubKey,
+    authenticateClientToken: async () => null,
+    db,
+    runChange: createRunChange(db, () => {}),
+    countPendingMigrations: async () => 0,
+    keyRing: { currentId: 'test', keys: new Map([['test', Buffer.alloc(32, 7)]]) },
+    limits: NO_LIMITS,
+    trustProxy: 0,
+    baseUrl: 'http://meskot.test',
+    version: '0.0.0',
+    log: createLogger('silent', 'test'),
+    clock: systemClock,
+    registry: new Registry(),
+    ...changes,
+  };
+}
+
+/** Starts a server on a free port. Close it in afterAll. */
+export async function startTestServer(deps: ApiServerDeps, defaultKey: string | null = null): Promise<TestServer> {
+  const server = createApiServer(deps);
+  const { url, close } = await server.listen(0, '127.0.0.1');
+  return {
+    url,
+    server,
+    registry: deps.registry,
+    close,
+    send: async (method, path, request = {}) => {
+      const key = request.key === undefined ? defaultKey : request.key;
+      const { body } = request;
+      const response = await fetch(url + path, {
+        method,
+        redirect: 'manual',
+        headers: {
+          ...(key !== null && { 'x-api-key': key }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...request.headers,
+        },
+        ...(body !== undefined && { body: asBytes(body) }),
+      });
+      return readAnswer(response);
+    },
+  };
+}
+
+function asBytes(body: unknown): string | Uint8Array<ArrayBuffer> {
+  if (typeof body === 'string') return body;
+  return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body);
+}
+
+async function readAnswer(response: Response): Promise<HttpAnswer> {
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+}
