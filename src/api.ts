@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type Router from '@koa/router';
 import { Connection } from '@temporalio/client';
 
 import { channelRoutes } from './channels/routes.ts';
@@ -6,20 +7,23 @@ import { authenticateClientToken } from './checkout/client-token.ts';
 import { createCheckoutPages } from './checkout/pages.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import type { Config } from './config.ts';
+import type { LimitSettings } from './http/limits.ts';
 import { createRegistry, listenForMetrics, measurePool } from './http/metrics.ts';
+import type { Route } from './http/route.ts';
 import { createApiServer } from './http/server.ts';
 import { createKeyAuthenticator } from './keys/authenticate.ts';
-import { systemClock } from './lib/clock.ts';
-import { openDatabase } from './lib/db.ts';
+import { systemClock, type Clock } from './lib/clock.ts';
+import { openDatabase, type Knex } from './lib/db.ts';
 import { createEgressGuard } from './lib/egress.ts';
 import { createHttpClient } from './lib/http-client.ts';
 import type { Logger } from './lib/log.ts';
 import { pendingMigrations } from './lib/migrate.ts';
-import { createRunChange } from './lib/outbox.ts';
+import { createRunChange, type RunChange } from './lib/outbox.ts';
 import { findMerchant } from './merchants/operations.ts';
-import { createProcesses } from './processes.ts';
+import { createProcesses, temporalOptions } from './processes.ts';
 import { createCallbackRouter } from './providers/callbacks.ts';
 import { createFindProvider } from './providers/find-provider.ts';
+import type { FindProvider } from './providers/provider.ts';
 import { storeCallback } from './providers/store-callback.ts';
 import { createRelay } from './relay.ts';
 import { findAttemptBySecret } from './transactions/attempt.ts';
@@ -31,11 +35,15 @@ import { webhookRoutes } from './webhooks/routes.ts';
 
 export type RunningApi = { url: string; metricsUrl: string; stop: () => Promise<void> };
 
+export type ApiOptions = {
+  log: Logger;
+  /** The folder of package.json. */
+  project: string;
+  version: string;
+};
+
 /** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
-export async function startApi(
-  config: Config,
-  options: { log: Logger; project: string; version: string },
-): Promise<RunningApi> {
+export async function startApi(config: Config, options: ApiOptions): Promise<RunningApi> {
   const { log } = options;
   const clock = systemClock;
   const registry = createRegistry('api');
@@ -46,26 +54,54 @@ export async function startApi(
   });
   measurePool(registry, db);
   const connection = Connection.lazy({ address: config.TEMPORAL_ADDRESS });
-  const processes = createProcesses({
-    connection,
-    namespace: config.TEMPORAL_NAMESPACE,
-    retentionDays: config.TEMPORAL_RETENTION_DAYS,
-    taskQueuePrefix: config.TASK_QUEUE_PREFIX,
-    retryDelaysSeconds: config.WEBHOOK_RETRY_SECONDS,
-    eager: false,
-  });
-  const relay = createRelay({ db, tell: processes.tell, log, deliveries: null });
+  const { tell } = createProcesses({ ...temporalOptions(config), connection, eager: false });
+  const relay = createRelay({ db, tell, log, deliveries: null });
   const runChange = createRunChange(db, relay.dispatch);
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, simulatorUrl: config.SIMULATOR_URL });
+  const keys = createKeyAuthenticator({ db, pepper: config.KEY_PEPPER, clock, log });
+  const server = createApiServer({
+    ...routesOf(config, { db, runChange, findProvider, clock, log }),
+    authenticateKey: keys.authenticateKey,
+    authenticateClientToken: authenticateClientToken(db, clock),
+    db,
+    runChange,
+    countPendingMigrations: async () => (await pendingMigrations(db, join(options.project, 'migrations'))).length,
+    keyRing: config.keyRing,
+    limits: limitsOf(config),
+    trustProxy: config.TRUST_PROXY,
+    baseUrl: config.BASE_URL,
+    version: options.version,
+    log,
+    clock,
+    registry,
+  });
+  const listening = await server.listen(config.API_PORT, config.API_HOST);
+  const metrics = await listenForMetrics(registry, { host: config.API_HOST, port: config.METRICS_PORT });
+  return {
+    url: listening.url,
+    metricsUrl: metrics.url,
+    stop: async () => {
+      await listening.close();
+      await metrics.close();
+      await relay.idle();
+      await keys.settled();
+      await Promise.all([http.close(), db.destroy(), connection.close()]);
+    },
+  };
+}
+
+type RouteParts = { db: Knex; runChange: RunChange; findProvider: FindProvider; clock: Clock; log: Logger };
+
+/** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
+function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers: Router[] } {
+  const { db, runChange, findProvider, clock, log } = parts;
   const baseUrl = config.BASE_URL;
   const checkAttempt = createCheckAttempt({ db, runChange, findProvider, clock, baseUrl });
   const endUnpaid = createEndUnpaid({ db, runChange, clock, checkAttempt });
-  const keys = createKeyAuthenticator({ db, pepper: config.KEY_PEPPER, clock, log });
-  const { checkUrl } = createEgressGuard(config.egress);
-
   const checkout = { db, runChange, clock, checkAttempt, endUnpaid, findProvider, baseUrl };
-  const server = createApiServer({
+  const { checkUrl } = createEgressGuard(config.egress);
+  return {
     routes: [
       ...checkoutRoutes(checkout),
       ...transactionRoutes({ db, clock, findDeliveries: (owner, id) => findResourceDeliveries(db, owner, id) }),
@@ -87,36 +123,14 @@ export async function startApi(
         log,
       }),
     ],
-    authenticateKey: keys.authenticateKey,
-    authenticateClientToken: authenticateClientToken(db, clock),
-    db,
-    runChange,
-    countPendingMigrations: async () => (await pendingMigrations(db, join(options.project, 'migrations'))).length,
-    keyRing: config.keyRing,
-    limits: {
-      sandboxPerSecond: config.RATE_LIMIT_SANDBOX_PER_SECOND,
-      livePerSecond: config.RATE_LIMIT_LIVE_PER_SECOND,
-      listsPerSecond: config.RATE_LIMIT_LISTS_PER_SECOND,
-      failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
-    },
-    trustProxy: config.TRUST_PROXY,
-    baseUrl,
-    version: options.version,
-    log,
-    clock,
-    registry,
-  });
-  const listening = await server.listen(config.API_PORT, config.API_HOST);
-  const metrics = await listenForMetrics(registry, { host: config.API_HOST, port: config.METRICS_PORT });
+  };
+}
+
+function limitsOf(config: Config): LimitSettings {
   return {
-    url: listening.url,
-    metricsUrl: metrics.url,
-    stop: async () => {
-      await listening.close();
-      await metrics.close();
-      await relay.idle();
-      await keys.settled();
-      await Promise.all([http.close(), db.destroy(), connection.close()]);
-    },
+    sandboxPerSecond: config.RATE_LIMIT_SANDBOX_PER_SECOND,
+    livePerSecond: config.RATE_LIMIT_LIVE_PER_SECOND,
+    listsPerSecond: config.RATE_LIMIT_LISTS_PER_SECOND,
+    failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
   };
 }

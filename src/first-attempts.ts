@@ -1,5 +1,6 @@
 import type { Logger } from './lib/log.ts';
 import { rows, type Knex } from './lib/db.ts';
+import { createPump } from './lib/pump.ts';
 import { OUTBOX_LEASE_SECONDS, type OutboxRow } from './lib/outbox.ts';
 import type { AttemptReport, AttemptRequest } from './webhooks/deliver.ts';
 import type { AttemptOutcome, SavedDelivery } from './webhooks/save.ts';
@@ -50,89 +51,100 @@ const SAVE_RETRY_MAX_MS = 10_000;
  * bound keeps Temporal's tasks from timing out and being done twice.
  */
 export function createFirstAttempts(deps: FirstAttemptsDeps): FirstAttempts {
-  const started = new Map<string, { subscriptionId: string; forget: NodeJS.Timeout }>();
-  const direct = new Set<Promise<void>>();
-  let stopped = false;
-  let pumping: Promise<void> | null = null;
-  let again = false;
+  const inProgress = createInProgress(deps.slots);
 
-  const poke = (): void => {
-    again = true;
-    if (stopped) return;
-    pumping ??= pump().finally(() => {
-      pumping = null;
-    });
-  };
-  const pump = async (): Promise<void> => {
-    while (again && !stopped) {
-      again = false;
-      const room = Math.min(TAKE_MAX, IN_PROGRESS_MAX - direct.size - started.size);
-      if (room <= 0) return;
-      try {
-        const taken = await takeNew(deps, room);
-        if (taken.length === 0) return;
-        again = true;
-        await giveBack(
-          deps.db,
-          taken.filter((row) => !begin(row)),
-        );
-      } catch (error) {
-        deps.log.warn({ err: error }, 'new deliveries could not be taken; tried again shortly');
-        return;
-      }
+  /** Takes what there is room for; true when there may be more. */
+  const takeSome = async (): Promise<boolean> => {
+    const room = Math.min(TAKE_MAX, IN_PROGRESS_MAX - inProgress.count());
+    if (room <= 0) return false;
+    try {
+      const taken = await takeNew(deps, room);
+      const refused = taken.filter((row) => !begin(row));
+      await giveBack(deps.db, refused);
+      return taken.length > 0;
+    } catch (error) {
+      deps.log.warn({ err: error }, 'new deliveries could not be taken; tried again shortly');
+      return false;
     }
   };
+  const pump = createPump(takeSome);
   /** False when its subscription has its share in progress. */
   const begin = (row: NewDelivery): boolean => {
     if (!deps.slots.tryTake(row.subscriptionId)) return false;
-    if (deps.workflows === 'every' && started.size < deps.startsMax && deps.reachable()) void start(row);
+    const byWorkflow = deps.workflows === 'every' && inProgress.started() < deps.startsMax && deps.reachable();
+    if (byWorkflow) void start(row);
     else makeDirectly(row);
     return true;
   };
   const start = async (row: NewDelivery): Promise<void> => {
-    const forget = setTimeout(() => finished(row.deliveryId), START_FORGOTTEN_MS);
-    started.set(row.deliveryId, { subscriptionId: row.subscriptionId, forget });
+    inProgress.addStart(row, () => finished(row.deliveryId));
     try {
       // Its outbox row goes when the attempt is saved; until then it stands for the delivery.
       await deps.tell(row);
     } catch (error) {
       deps.log.warn({ err: error, deliveryId: row.deliveryId }, 'the workflow was not started; attempting directly');
-      clearTimeout(forget);
-      if (started.delete(row.deliveryId)) makeDirectly(row);
+      if (inProgress.forgetStart(row.deliveryId)) makeDirectly(row);
     }
   };
   const finished = (deliveryId: string): void => {
-    const start = started.get(deliveryId);
-    if (!start) return;
-    clearTimeout(start.forget);
-    started.delete(deliveryId);
-    release(start.subscriptionId);
+    const start = inProgress.forgetStart(deliveryId);
+    if (start) release(start.subscriptionId);
   };
   const release = (subscriptionId: string): void => {
     deps.slots.release(subscriptionId);
-    poke();
+    pump.poke();
   };
   const makeDirectly = (row: NewDelivery): void => {
-    const work = attemptDirectly(deps, row)
-      .catch((error: unknown) => {
-        deps.log.error({ err: error, deliveryId: row.deliveryId }, 'a first attempt broke off; it is taken up again');
-      })
-      .finally(() => {
-        direct.delete(work);
-        release(row.subscriptionId);
-      });
-    direct.add(work);
+    const work = attemptDirectly(deps, row).catch((error: unknown) => {
+      deps.log.error({ err: error, deliveryId: row.deliveryId }, 'a first attempt broke off; it is taken up again');
+    });
+    inProgress.addDirect(work, () => release(row.subscriptionId));
   };
 
   return {
-    poke,
+    poke: pump.poke,
     finished,
-    holdsSlot: (deliveryId) => started.has(deliveryId),
+    holdsSlot: inProgress.isStarted,
     stop: async () => {
-      stopped = true;
-      await pumping;
+      await pump.stop();
+      await inProgress.settle();
+    },
+  };
+}
+
+/** The first attempts under way in this worker: those a workflow makes, and those made directly. */
+function createInProgress(slots: SendSlots) {
+  type Start = { subscriptionId: string; forget: NodeJS.Timeout };
+  const started = new Map<string, Start>();
+  const direct = new Set<Promise<void>>();
+  return {
+    count: () => started.size + direct.size,
+    started: () => started.size,
+    isStarted: (deliveryId: string) => started.has(deliveryId),
+    addStart: (row: NewDelivery, onForgotten: () => void) => {
+      const forget = setTimeout(onForgotten, START_FORGOTTEN_MS);
+      started.set(row.deliveryId, { subscriptionId: row.subscriptionId, forget });
+    },
+    forgetStart: (deliveryId: string): Start | undefined => {
+      const start = started.get(deliveryId);
+      clearTimeout(start?.forget);
+      started.delete(deliveryId);
+      return start;
+    },
+    addDirect: (work: Promise<void>, onSettled: () => void) => {
+      const settled = work.finally(() => {
+        direct.delete(settled);
+        onSettled();
+      });
+      direct.add(settled);
+    },
+    settle: async () => {
       await Promise.all(direct);
-      for (const { forget } of started.values()) clearTimeout(forget);
+      for (const { forget, subscriptionId } of started.values()) {
+        clearTimeout(forget);
+        slots.release(subscriptionId);
+      }
+      started.clear();
     },
   };
 }

@@ -14,6 +14,7 @@ import {
 import { msToTs } from '@temporalio/common/lib/time.js';
 import type { NativeConnection } from '@temporalio/worker';
 
+import type { Config } from './config.ts';
 import type { OutboxMessage } from './lib/outbox.ts';
 
 /** Which task queue a workflow runs on, by its type. Activities of `webhooks` also run on `webhooks-slow`. */
@@ -52,6 +53,17 @@ export type ProcessesOptions = {
   /** Whether a worker shares the connection: then starts are eager, at half the cost. */
   eager: boolean;
 };
+
+/** What both the API and the worker tell Temporal's side from the settings. */
+export function temporalOptions(config: Config) {
+  return {
+    address: config.TEMPORAL_ADDRESS,
+    namespace: config.TEMPORAL_NAMESPACE,
+    retentionDays: config.TEMPORAL_RETENTION_DAYS,
+    taskQueuePrefix: config.TASK_QUEUE_PREFIX,
+    retryDelaysSeconds: config.WEBHOOK_RETRY_SECONDS,
+  };
+}
 
 /** All that the rest may ask of Temporal. */
 export type Processes = {

@@ -8,10 +8,11 @@ import { openDatabase, type Knex } from './lib/db.ts';
 import { createEgressGuard } from './lib/egress.ts';
 import { createHttpClient } from './lib/http-client.ts';
 import type { Logger } from './lib/log.ts';
-import { createRunChange } from './lib/outbox.ts';
+import { createRunChange, type RunChange } from './lib/outbox.ts';
 import { createFindProvider } from './providers/find-provider.ts';
 import { createRelay } from './relay.ts';
-import { listenToOutbox, repairOpen, startChores } from './sweeper.ts';
+import { listenToOutbox, repairOpen, startChores, type Chore } from './sweeper.ts';
+import { temporalOptions } from './processes.ts';
 import { startTemporalWorkers } from './temporal-workers.ts';
 import { createCheckAttempt } from './transactions/check.ts';
 import { expireDueSessions } from './transactions/end.ts';
@@ -34,96 +35,63 @@ export type RunningWorker = {
   stop: () => Promise<void>;
 };
 
+export type WorkerOptions = {
+  log: Logger;
+  /** The bundled workflows, where somebody has made them already (tests). */
+  workflowBundle?: WorkflowBundle;
+};
+
 const EXPIRE_BATCH = 500;
+const HOUR_MS = 3_600_000;
 
 /** The worker process: Temporal's workers, the outbox, first attempts, and the chores that need no workflow. */
-export function startWorker(config: Config, options: { log: Logger; workflowBundle?: WorkflowBundle }): RunningWorker {
+export function startWorker(config: Config, options: WorkerOptions): RunningWorker {
   const { log } = options;
-  const clock = systemClock;
   const db = openDatabase({
     url: config.DATABASE_URL,
     poolMax: config.DATABASE_POOL_MAX,
     applicationName: 'meskot-worker',
   });
-  const http = createHttpClient();
-  const findProvider = createFindProvider({ http, clock, simulatorUrl: config.SIMULATOR_URL });
   const runChange = createRunChange(db, (messages) => relay.dispatch(messages));
-  const checkDeps = { db, runChange, findProvider, clock, baseUrl: config.BASE_URL };
-  const check = createCheckAttempt(checkDeps);
-  const expire = createExpireAttempt(checkDeps);
-
-  const slots = createSendSlots(config.WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX);
-  const sender = createSender({ guard: createEgressGuard(config.egress), proxyUrl: config.EGRESS_PROXY_URL });
-  const save = createSave(db);
-  const attempt = createAttemptDelivery({
-    claim: createClaim(db),
-    save,
-    sender,
-    keyRing: config.keyRing,
-    onSaveFailed: (deliveryId, error) => log.warn({ err: error, deliveryId }, 'an outcome could not be saved yet'),
-  });
-  const temporal = startTemporalWorkers(
-    {
-      address: config.TEMPORAL_ADDRESS,
-      namespace: config.TEMPORAL_NAMESPACE,
-      retentionDays: config.TEMPORAL_RETENTION_DAYS,
-      taskQueuePrefix: config.TASK_QUEUE_PREFIX,
-      retryDelaysSeconds: config.WEBHOOK_RETRY_SECONDS,
-      log,
-      ...(options.workflowBundle && { workflowBundle: options.workflowBundle }),
-    },
-    createActivities({
-      payments: { check: (attemptId, now) => check(attemptId, { tellWorkflow: false, now }), expire },
-      webhooks: {
-        attempt,
-        save,
-        slots,
-        started: { holdsSlot: (id) => firstAttempts.holdsSlot(id), finished: (id) => firstAttempts.finished(id) },
-        giveUp: async (request) => giveUpDelivery(db, request),
-        requestResend: async ({ deliveryId, force }) => {
-          await runChange((change) =>
-            requestResend({ clock }, change, { deliveryIds: [deliveryId], force, tell: false }),
-          );
-        },
+  const payments = createPayments(config, { db, runChange });
+  const sending = createSending(config, { db, log });
+  const activities = createActivities({
+    payments: payments.operations,
+    webhooks: {
+      ...sending,
+      started: { holdsSlot: (id) => firstAttempts.holdsSlot(id), finished: (id) => firstAttempts.finished(id) },
+      giveUp: async (request) => giveUpDelivery(db, request),
+      requestResend: async ({ deliveryId, force }) => {
+        const request = { deliveryIds: [deliveryId], force, tell: false };
+        await runChange((change) => requestResend({ clock: systemClock }, change, request));
       },
-    }),
-  );
+    },
+  });
+  const temporal = startTemporalWorkers({ ...temporalOptions(config), ...options }, activities);
   const { tell, running, reachable } = temporal.processes;
   const firstAttempts = createFirstAttempts({
+    ...sending,
     db,
+    log,
     tell,
     reachable,
-    attempt,
-    save,
-    slots,
     workflows: config.WEBHOOK_WORKFLOWS,
     startsMax: config.WEBHOOK_STARTS_MAX,
     retryDelaysSeconds: config.WEBHOOK_RETRY_SECONDS,
-    log,
   });
   const relay = createRelay({ db, tell, log, deliveries: firstAttempts });
-
   const sweep = async (): Promise<void> => {
     firstAttempts.poke();
     await relay.sweep();
   };
+  const repair = async (): Promise<unknown> =>
+    reachable() && repairOpen({ db, runChange, running, sources: [openDeliveries, openAttempts], log });
   const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: () => void sweep().catch(() => {}), log });
   const chores = startChores(
     [
-      { name: 'sweep the outbox', everyMs: 250, run: sweep },
-      { name: 'expire sessions', everyMs: 1_000, run: () => expireDueSessions(runChange, clock(), EXPIRE_BATCH) },
-      {
-        name: 'run bulk resends',
-        everyMs: 1_000,
-        run: () => runResendJobs({ db, runChange, clock }, config.WEBHOOK_RESENDS_PER_SECOND),
-      },
-      {
-        name: 'repair what Temporal lost',
-        everyMs: 10_000,
-        run: async () =>
-          reachable() && repairOpen({ db, runChange, running, sources: [openDeliveries, openAttempts], log }),
-      },
-      { name: 'forget old idempotency keys', everyMs: 3_600_000, run: () => forgetIdempotencyKeys(db) },
+      ...choresOf(config, { db, runChange }),
+      chore('sweep the outbox', 250, sweep),
+      chore('repair what Temporal lost', 10_000, repair),
     ],
     log,
   );
@@ -134,9 +102,49 @@ export function startWorker(config: Config, options: { log: Logger; workflowBund
       await Promise.all([listening.stop(), chores.stop(), firstAttempts.stop()]);
       await temporal.stop();
       await relay.idle();
-      await Promise.all([sender.close(), http.close(), db.destroy()]);
+      await Promise.all([sending.sender.close(), payments.close(), db.destroy()]);
     },
   };
+}
+
+type Database = { db: Knex; runChange: RunChange };
+
+/** The check that settles doubt, as the payment workflow asks for it: it is the one that calls, so it is not told. */
+function createPayments(config: Config, { db, runChange }: Database) {
+  const http = createHttpClient();
+  const findProvider = createFindProvider({ http, clock: systemClock, simulatorUrl: config.SIMULATOR_URL });
+  const deps = { db, runChange, findProvider, clock: systemClock, baseUrl: config.BASE_URL };
+  const check = createCheckAttempt(deps);
+  const operations = {
+    check: (attemptId: string, now: Date) => check(attemptId, { tellWorkflow: false, now }),
+    expire: createExpireAttempt(deps),
+  };
+  return { operations, close: http.close };
+}
+
+/** One attempt of a delivery, for both lanes. */
+function createSending(config: Config, { db, log }: { db: Knex; log: Logger }) {
+  const sender = createSender({ guard: createEgressGuard(config.egress), proxyUrl: config.EGRESS_PROXY_URL });
+  const save = createSave(db);
+  const attempt = createAttemptDelivery({
+    claim: createClaim(db),
+    save,
+    sender,
+    keyRing: config.keyRing,
+    onSaveFailed: (deliveryId, error) => log.warn({ err: error, deliveryId }, 'an outcome could not be saved yet'),
+  });
+  return { attempt, save, sender, slots: createSendSlots(config.WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX) };
+}
+
+const chore = (name: string, everyMs: number, run: Chore['run']): Chore => ({ name, everyMs, run });
+
+function choresOf(config: Config, { db, runChange }: Database): Chore[] {
+  const jobs = { db, runChange, clock: systemClock };
+  return [
+    chore('expire sessions', 1_000, () => expireDueSessions(runChange, systemClock(), EXPIRE_BATCH)),
+    chore('run bulk resends', 1_000, () => runResendJobs(jobs, config.WEBHOOK_RESENDS_PER_SECOND)),
+    chore('forget old idempotency keys', HOUR_MS, () => forgetIdempotencyKeys(db)),
+  ];
 }
 
 async function forgetIdempotencyKeys(db: Knex): Promise<void> {
