@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { NativeConnection, Runtime, Worker, bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
+import { NativeConnection, Runtime, Worker, bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
 
 import type { createActivities } from '../activities/index.ts';
 import type { Logger } from './lib/log.ts';
@@ -8,7 +8,7 @@ import { TASK_QUEUES, createProcesses, type Processes, type ProcessesOptions } f
 export type TemporalWorkersOptions = Omit<ProcessesOptions, 'connection' | 'eager'> & {
   address: string;
   /** The bundled workflows, where somebody has made them already (tests). */
-  workflowBundle?: WorkflowBundle;
+  workflowBundle?: WorkflowBundleOption;
   log: Logger;
 };
 
@@ -44,7 +44,9 @@ export function startTemporalWorkers(
   const ready = new Promise<void>((resolve) => {
     announceReady = resolve;
   });
-  let bundle: Promise<WorkflowBundle> | null = options.workflowBundle ? Promise.resolve(options.workflowBundle) : null;
+  let bundle: Promise<WorkflowBundleOption> | null = options.workflowBundle
+    ? Promise.resolve(options.workflowBundle)
+    : null;
 
   const runOnce = async (): Promise<void> => {
     const workflowBundle = await (bundle ??= bundleWorkflows(options.log));
@@ -101,7 +103,7 @@ async function ended(worker: Worker): Promise<void> {
 async function createWorkers(parts: {
   options: TemporalWorkersOptions;
   connection: NativeConnection;
-  workflowBundle: WorkflowBundle;
+  workflowBundle: WorkflowBundleOption;
   activities: ReturnType<typeof createActivities>;
 }): Promise<Worker[]> {
   const { options, connection, workflowBundle, activities } = parts;
@@ -132,7 +134,7 @@ async function createWorkers(parts: {
 }
 
 /** The workflows as one script, from source in development and from the build in production. */
-async function bundleWorkflows(log: Logger): Promise<WorkflowBundle> {
+async function bundleWorkflows(log: Logger): Promise<WorkflowBundleOption> {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const workflowsPath = fileURLToPath(new URL(`../workflows/index.${extension}`, import.meta.url));
   const quiet = (): void => {};

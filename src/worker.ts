@@ -1,4 +1,4 @@
-import type { WorkflowBundle } from '@temporalio/worker';
+import type { WorkflowBundleOption } from '@temporalio/worker';
 
 import { createActivities } from '../activities/index.ts';
 import type { Config } from './config.ts';
@@ -38,7 +38,7 @@ export type RunningWorker = {
 export type WorkerOptions = {
   log: Logger;
   /** The bundled workflows, where somebody has made them already (tests). */
-  workflowBundle?: WorkflowBundle;
+  workflowBundle?: WorkflowBundleOption;
 };
 
 const EXPIRE_BATCH = 500;

@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+
+import { readConfig, type Config } from '../../src/config.ts';
+import { grantChannels } from '../../src/channels/operations.ts';
+import { createEgressGuard } from '../../src/lib/egress.ts';
+import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/outbox.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { createMerchant } from '../../src/merchants/operations.ts';
+import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/catalogue.ts';
+import type { Owner } from '../../src/webhooks/queries.ts';
+import { recordEvents } from '../../src/webhooks/record.ts';
+import { NewSubscription } from '../../src/webhooks/schema.ts';
+import { createSubscription } from '../../src/webhooks/subscriptions.ts';
+import { deliveryWorkflowId } from '../../src/webhooks/workflow-input.ts';
+import { startWorker, type RunningWorker } from '../../src/worker.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { Knex } from '../../src/lib/db.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { testStack } from './stack-facts.ts';
+import { connectTestTemporal, type TestTemporal } from './temporal.ts';
+
+/** A whole worker on a database of its own, a task queue of its own, and what sets it going. */
+export type WorkerWorld = {
+  database: TestDatabase;
+  db: Knex;
+  config: Config;
+  temporal: TestTemporal;
+  runChange: RunChange;
+  newMerchant: () => Promise<Owner>;
+  subscribe: (owner: Owner, fields: Partial<NewSubscription>) => Promise<{ id: string; secret: string }>;
+  /** Records an event, as an operation does: its deliveries wait in the outbox for the worker. */
+  record: (owner: Owner, event?: EventTypeName) => Promise<string>;
+  /** Starts another worker, with other settings if need be. */
+  startWorker: (settings?: Record<string, string>) => RunningWorker;
+  close: () => Promise<void>;
+};
+
+export async function createWorkerWorld(settings: Record<string, string> = {}): Promise<WorkerWorld> {
+  const database = await createTestDatabase();
+  const { db } = database;
+  const stack = testStack();
+  const environment = {
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: stack.temporalAddress,
+    TASK_QUEUE_PREFIX: `${randomBytes(4).toString('hex')}-`,
+    ...settings,
+  };
+  const config = readConfig(environment);
+  const temporal = await connectTestTemporal();
+  const workers: RunningWorker[] = [];
+  // As if the process that wrote them had died, and its lease run out: the worker's sweeper takes them.
+  const leaveBehind = (messages: OutboxRow[]): void =>
+    void db('outbox')
+      .whereIn(
+        'id',
+        messages.map((message) => message.id),
+      )
+      .update({ leaseUntil: null })
+      .then();
+  const runChange = createRunChange(db, leaveBehind);
+  const { checkUrl } = createEgressGuard(config.egress);
+  const clock = () => new Date();
+  return {
+    database,
+    db,
+    config,
+    temporal,
+    runChange,
+    newMerchant: async () => {
+      const merchant = await db.transaction((trx) => createMerchant(trx, { name: 'Abyssinia Coffee' }));
+      const owner: Owner = { merchantId: merchant.id, environment: 'sandbox' };
+      await db.transaction((trx) => grantChannels(trx, owner));
+      return owner;
+    },
+    subscribe: async (owner, fields) => {
+      const input = { ...NewSubscription.parse({ eventTypes: ['*'], ...fields }), ...owner };
+      const made = await runChange((change) =>
+        createSubscription({ clock, keyRing: config.keyRing, checkUrl }, change, input),
+      );
+      return { id: made.row.id, secret: made.secret };
+    },
+    record: async (owner, event = 'payment.succeeded') => {
+      const data = { ...EVENT_TYPES[event].example, ...owner };
+      const resource = { resourceType: 'transaction', resourceId: newId('txn') };
+      const [eventId = ''] = await runChange((change) =>
+        recordEvents(change, [{ event, ...owner, ...resource, data, createdAt: new Date() }]),
+      );
+      return eventId;
+    },
+    startWorker: (more = {}) => {
+      const worker = startWorker(readConfig({ ...environment, ...more }), {
+        log: createLogger('silent', 'test'),
+        ...(stack.workflowBundlePath && { workflowBundle: { codePath: stack.workflowBundlePath } }),
+      });
+      workers.push(worker);
+      return worker;
+    },
+    close: async () => {
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await temporal.close();
+      await database.drop();
+    },
+  };
+}
+
+/** The state of a delivery's row, by event. */
+export async function readDelivery(db: Knex, eventId: string) {
+  const row = (await db('webhookDelivery').where({ eventId }).first()) as {
+    id: string;
+    status: string;
+    attempts: number;
+    rungsUsed: number;
+    nextAttemptAt: Date | null;
+    deadLetteredAt: Date | null;
+    subscriptionId: string;
+  };
+  return { ...row, workflowId: deliveryWorkflowId(eventId, row.subscriptionId) };
+}
+
+/** Waits until the question is answered with something, at most 15 s. */
+export async function until<T>(what: string, ask: () => Promise<T | false | null | undefined>): Promise<T> {
+  const deadlineMs = Date.now() + 15_000;
+  for (;;) {
+    const answer = await ask();
+    if (answer) return answer;
+    if (Date.now() > deadlineMs) throw new Error(`waited 15 s for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}

@@ -1,0 +1,165 @@
+import { requestResend } from '../../src/webhooks/resend.ts';
+import type { Owner } from '../../src/webhooks/queries.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { skipTime } from '../support/temporal.ts';
+import { createWorkerWorld, readDelivery, until, type WorkerWorld } from '../support/worker.ts';
+
+const RETRY_SECONDS = [60, 300, 1_800, 7_200, 43_200];
+const DAY_MS = 86_400_000;
+
+let world: WorkerWorld;
+let receiver: Receiver;
+let owner: Owner;
+
+beforeAll(async () => {
+  world = await createWorkerWorld();
+  await world.startWorker().ready;
+  receiver = await startReceiver();
+});
+beforeEach(async () => {
+  owner = await world.newMerchant();
+  await world.subscribe(owner, { url: receiver.url });
+  receiver.behave({ kind: 'answer', status: 500 });
+});
+afterAll(async () => {
+  await receiver.close();
+  await world.close();
+});
+
+const settled = async (eventId: string, attempts: number, status: string) =>
+  until(`${attempts} attempts and ${status}`, async () => {
+    const delivery = await readDelivery(world.db, eventId);
+    return delivery.attempts === attempts && delivery.status === status && delivery;
+  });
+
+const attemptsOf = async (deliveryId: string) =>
+  (await world.db('webhookAttempt').where({ deliveryId }).orderBy('sequence')) as Record<string, unknown>[];
+
+/** Records an event whose receiver fails, and lives through its whole ladder. */
+async function failedDelivery(): Promise<string> {
+  const eventId = await world.record(owner);
+  for (const [rung, seconds] of RETRY_SECONDS.entries()) {
+    const { workflowId } = await settled(eventId, rung + 1, 'RETRYING');
+    await skipTime(world.temporal.client, workflowId, seconds * 1_050 + 1_000);
+  }
+  await settled(eventId, 6, 'FAILED');
+  return eventId;
+}
+
+/** Resends as the API does: the row in one transaction with the message to the workflow. */
+const resendByApi = async (eventId: string) =>
+  world.runChange((change) => requestResend({ clock: () => new Date() }, change, { eventId, owner }));
+
+describe('the ladder of a delivery', () => {
+  test('six POSTs of the same bytes, each rung after the end of the failure before it; FAILED with a dead letter after 14 h 36 min', async () => {
+    const before = receiver.requests.length;
+    const eventId = await failedDelivery();
+    const delivery = await readDelivery(world.db, eventId);
+    expect(delivery).toMatchObject({ rungsUsed: 6, nextAttemptAt: null, deadLetteredAt: expect.any(Date) });
+
+    const attempts = await attemptsOf(delivery.id);
+    expect(attempts.map((one) => [one['deliveryNumber'], one['retryNumber'], one['trigger']])).toEqual(
+      [0, 1, 2, 3, 4, 5].map((retry) => [retry + 1, retry, 'auto']),
+    );
+    for (const [rung, seconds] of RETRY_SECONDS.entries()) {
+      const failedAt = attempts[rung]?.['endedAt'] as Date;
+      const triedAt = attempts[rung + 1]?.['startedAt'] as Date;
+      const waited = (triedAt.getTime() - failedAt.getTime()) / 1_000;
+      expect(waited).toBeGreaterThanOrEqual(seconds);
+      expect(waited).toBeLessThanOrEqual(seconds + Math.min(seconds * 0.05, 60) + 5);
+    }
+    const all = (attempts[5]?.['endedAt'] as Date).getTime() - (attempts[0]?.['startedAt'] as Date).getTime();
+    expect(all / 60_000).toBeGreaterThanOrEqual(14 * 60 + 36);
+
+    const requests = receiver.requests.slice(before);
+    expect(requests).toHaveLength(6);
+    expect(new Set(requests.map((one) => one.body.toString())).size).toBe(1);
+    expect(new Set(requests.map((one) => one.headers['x-service-event-id']))).toEqual(new Set([eventId]));
+    expect(await world.db('webhookDeadLetter').where({ deliveryId: delivery.id, closedAt: null })).toHaveLength(1);
+  });
+
+  test('an operator resends a parked delivery by the update; its answer says what the receiver said', async () => {
+    const eventId = await failedDelivery();
+    const { workflowId, id } = await readDelivery(world.db, eventId);
+    const handle = world.temporal.client.workflow.getHandle(workflowId);
+    await expect(handle.executeUpdate('resend', { args: [{ reason: 'their server is back' }] })).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('FAILED: last failure HTTP 500') },
+    });
+    expect(await readDelivery(world.db, eventId)).toMatchObject({ status: 'FAILED', attempts: 7, rungsUsed: 6 });
+
+    receiver.behave({ kind: 'answer', status: 204 });
+    expect(await handle.executeUpdate('resend', { args: [null] })).toBe('DELIVERED: the receiver answered 204');
+    expect(await handle.result()).toBe('DELIVERED');
+    expect(await readDelivery(world.db, eventId)).toMatchObject({ status: 'DELIVERED', attempts: 8 });
+    expect(await attemptsOf(id)).toContainEqual(expect.objectContaining({ trigger: 'manual', retryNumber: null }));
+    expect(await world.db('webhookDeadLetter').where({ deliveryId: id, closedAt: null })).toHaveLength(0);
+  });
+
+  test('a resend by the API reaches the parked workflow; after the parking it starts a new run under the same id', async () => {
+    const eventId = await failedDelivery();
+    const { workflowId } = await readDelivery(world.db, eventId);
+    const first = await world.temporal.client.workflow.getHandle(workflowId).describe();
+    await resendByApi(eventId);
+    await settled(eventId, 7, 'FAILED');
+
+    await skipTime(world.temporal.client, workflowId, 30 * DAY_MS + 60_000);
+    await expect(world.temporal.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+      cause: { type: 'DeliveryExhausted' },
+    });
+    receiver.behave({ kind: 'answer', status: 200 });
+    await resendByApi(eventId);
+    await settled(eventId, 8, 'DELIVERED');
+    const last = await world.temporal.client.workflow.getHandle(workflowId).describe();
+    expect(last.runId).not.toBe(first.runId);
+  });
+
+  test('"retry now" brings the next rung forward and keeps the rest of the schedule', async () => {
+    const eventId = await world.record(owner);
+    const { workflowId } = await settled(eventId, 1, 'RETRYING');
+    const handle = world.temporal.client.workflow.getHandle(workflowId);
+    await expect(handle.executeUpdate('resend', { args: [null] })).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/^RETRYING: .* next attempt 20/) },
+    });
+    const delivery = await settled(eventId, 2, 'RETRYING');
+    const [, second] = await attemptsOf(delivery.id);
+    expect(second).toMatchObject({ retryNumber: 1, trigger: 'auto' });
+    const untilNext = (delivery.nextAttemptAt as Date).getTime() - Date.now();
+    expect(untilNext).toBeGreaterThan(290_000);
+  });
+
+  test('cancelling the workflow ends the delivery as FAILED with a dead letter', async () => {
+    const eventId = await world.record(owner);
+    const { workflowId, id } = await settled(eventId, 1, 'RETRYING');
+    await world.temporal.client.workflow.getHandle(workflowId).cancel();
+    await settled(eventId, 1, 'FAILED');
+    const letters = await world.db('webhookDeadLetter').where({ deliveryId: id });
+    expect(letters).toEqual([expect.objectContaining({ reason: 'canceled', closedAt: null })]);
+  });
+
+  test('a first-try success takes at most 9 history events and carries no URL, body or secret', async () => {
+    receiver.behave({ kind: 'answer', status: 200 });
+    const eventId = await world.record(owner);
+    const { workflowId } = await settled(eventId, 1, 'DELIVERED');
+    const handle = world.temporal.client.workflow.getHandle(workflowId);
+    await handle.result();
+    const { events } = await handle.fetchHistory();
+    expect(events?.length).toBeLessThanOrEqual(9);
+    const history = JSON.stringify(events, (_key, value: unknown) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString() : value,
+    );
+    expect(history).toContain(eventId);
+    expect(history).not.toMatch(/whsec_|127\.0\.0\.1|checkoutOrderNo/);
+  });
+
+  test('operators find a failed delivery by its search attributes', async () => {
+    const eventId = await failedDelivery();
+    const { workflowId } = await readDelivery(world.db, eventId);
+    const query = `BusinessStatus = 'FAILED' AND LastHttpStatus = 500 AND MerchantId = '${owner.merchantId}'`;
+    const found = await until('the search attributes', async () => {
+      for await (const one of world.temporal.client.workflow.list({ query })) return one;
+      return null;
+    });
+    expect(found.workflowId).toBe(workflowId);
+    expect(found.typedSearchAttributes.getAll().length).toBeGreaterThanOrEqual(6);
+  });
+});
