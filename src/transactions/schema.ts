@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { transactionThrough } from '../channels/schema.ts';
+import { TRANSACTION_THROUGH } from '../channels/channel.ts';
 import { isBirr, toSantim } from '../lib/money.ts';
 import { dayText, pageQuery, statusText } from '../lib/page.ts';
 import { TRANSACTION_STATUSES } from './states.ts';
@@ -12,7 +12,7 @@ const instant = z.string().meta({ format: 'date-time' });
 export const environmentName = z.enum(['sandbox', 'live']);
 export const transactionType = z.enum(['API', 'QRCODE']);
 export const transactionStatus = z.enum(TRANSACTION_STATUSES);
-const knownThrough = z.enum(transactionThrough.options);
+const transactionThrough = z.enum(Object.values(TRANSACTION_THROUGH));
 
 const birrText = z
   .string()
@@ -34,7 +34,7 @@ export const listQuery = z.strictObject({
   endDate: dayText,
   status: statusText(TRANSACTION_STATUSES),
   currency: currencyEtb,
-  transactionThrough: knownThrough.optional(),
+  transactionThrough: transactionThrough.optional(),
   type: transactionType.optional(),
   search: z
     .string()

@@ -33,7 +33,7 @@ export const ACCEPTED: ProviderOutcome = {
 };
 export const PENDING: ProviderOutcome = { kind: 'pending', providerReference: null, providerCode: 'WAIT_PAY' };
 export const UNKNOWN: ProviderOutcome = { kind: 'unknown', reason: 'timeout', message: 'no answer in 2 s' };
-export const PAID: ProviderOutcome = {
+export const PAID: Extract<ProviderOutcome, { kind: 'succeeded' }> = {
   kind: 'succeeded',
   providerReference: 'PROV-1',
   amountSantim: 10_050n,
@@ -88,21 +88,32 @@ export type World = {
   expireAttempt: ExpireAttempt;
 };
 
-export function buildWorld(db: Knex, start: Date = new Date('2026-03-02T09:00:00.000Z')): World {
+export type WorldOptions = {
+  /** Where the clock stands still until it is moved; a running clock instead. */
+  start?: Date;
+  clock?: Clock;
+  /** Instead of the scripted provider. */
+  findProvider?: FindProvider;
+  baseUrl?: string;
+};
+
+export function buildWorld(db: Knex, options: WorldOptions = {}): World {
   const told: OutboxRow[] = [];
-  let nowMs = start.getTime();
+  const start = options.start ?? new Date('2026-03-02T09:00:00.000Z');
+  const clockBefore = options.clock ?? (() => start);
+  let passedMs = 0;
   const provider = scriptedProvider();
   const base = {
     db,
     runChange: createRunChange(db, (messages) => void told.push(...messages)),
-    clock: () => new Date(nowMs),
-    findProvider: (channel: string) => (channel === 'MPESA' ? null : provider),
-    baseUrl: 'https://checkout.example',
+    clock: () => new Date(clockBefore().getTime() + passedMs),
+    findProvider: options.findProvider ?? ((channel: string) => (channel === 'MPESA' ? null : provider)),
+    baseUrl: options.baseUrl ?? 'https://checkout.example',
   };
   const checkAttempt = createCheckAttempt(base);
   return {
     ...base,
-    pass: (ms) => void (nowMs += ms),
+    pass: (ms) => void (passedMs += ms),
     provider,
     told,
     checkAttempt,
@@ -148,21 +159,18 @@ export const PHONE = '0911000001';
 /** A try on a session, not yet sent to the provider. Returns its id. */
 export async function buildAttempt(
   world: World,
-  owner: Owner,
-  sessionId: string,
+  key: Owner & { sessionId: string },
   payer: { channel?: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH'; phone?: string } = {},
 ): Promise<string> {
   const wanted = { channel: payer.channel ?? 'TELEBIRR', phone: payer.phone ?? PHONE };
-  const payment = await world.runChange((change) =>
-    startPayment({ ...world, change }, { ...owner, sessionId }, wanted),
-  );
+  const payment = await world.runChange((change) => startPayment({ ...world, change }, key, wanted));
   return payment.attemptId;
 }
 
 /** A session with an attempt that the provider has accepted. */
 export async function buildPendingPayment(world: World, owner: Owner) {
   const session = await buildSession(world, owner);
-  const attemptId = await buildAttempt(world, owner, session.sessionId);
+  const attemptId = await buildAttempt(world, { ...owner, sessionId: session.sessionId });
   world.provider.answers(ACCEPTED);
   await world.checkAttempt(attemptId, { tellWorkflow: false });
   return { ...session, attemptId };

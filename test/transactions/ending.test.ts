@@ -1,0 +1,191 @@
+import {
+  buildAttempt,
+  buildMerchant,
+  buildPendingPayment,
+  buildSession,
+  buildWorld,
+  PAID,
+  PENDING,
+  standing,
+  UNKNOWN,
+  type World,
+} from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { Owner } from '../../src/channels/queries.ts';
+import { startPayment } from '../../src/checkout/pay.ts';
+import { endOpenSession, expireDueSessions, expireSessionIfDue } from '../../src/transactions/end.ts';
+import { createEndUnpaid } from '../../src/transactions/unpaid.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('how a session ends without money', () => {
+  let database: TestDatabase;
+  let world: World;
+  let owner: Owner;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    owner = await buildMerchant(database.db);
+  });
+  beforeEach(() => {
+    world = buildWorld(database.db);
+  });
+  afterAll(() => database.drop());
+
+  test('sessions past their time expire in sets, the oldest first, and others stay', async () => {
+    const due = [];
+    for (let count = 0; count < 3; count += 1)
+      due.push(await buildSession(world, owner, { expiresInMinutes: 5 + count }));
+    const later = await buildSession(world, owner, { expiresInMinutes: 60 });
+    world.pass(10 * MINUTE_MS);
+    expect(await expireDueSessions(world.runChange, world.clock(), 2)).toBe(2);
+    expect(await standing(database.db, due[2]?.sessionId ?? '')).toMatchObject({ session: 'OPEN' });
+    expect(await expireDueSessions(world.runChange, world.clock(), 2)).toBe(1);
+    for (const { sessionId } of due) {
+      expect(await standing(database.db, sessionId)).toMatchObject({
+        session: 'EXPIRED',
+        transaction: 'EXPIRED',
+        reconcile: false,
+        events: ['checkout.expired'],
+        timeline: ['session.created', 'session.expired'],
+      });
+    }
+    expect(await standing(database.db, later.sessionId)).toMatchObject({ session: 'OPEN', events: null });
+  });
+
+  test('ten sweepers at once expire each session once', async () => {
+    const sessions = await Promise.all(
+      Array.from({ length: 20 }, () => buildSession(world, owner, { expiresInMinutes: 5 })),
+    );
+    world.pass(6 * MINUTE_MS);
+    const counts = await Promise.all(
+      Array.from({ length: 10 }, () => expireDueSessions(world.runChange, world.clock(), 100)),
+    );
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(20);
+    for (const { sessionId } of sessions) {
+      expect(await standing(database.db, sessionId)).toMatchObject({ events: ['checkout.expired'] });
+    }
+  });
+
+  test('of fifty callers that cancel, expire and pay one session, exactly one wins', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const { sessionId } = await buildSession(world, owner);
+      const at = new Date(world.clock().getTime() + 30 * MINUTE_MS);
+      const key = { ...owner, sessionId };
+      const wanted = { channel: 'TELEBIRR' as const, phone: '0911000001' };
+      const callers = Array.from({ length: 50 }, (_, index) => async (): Promise<boolean> => {
+        if (index % 3 === 0) return expireSessionIfDue(world.runChange, sessionId, at);
+        if (index % 3 === 1) {
+          const end = { status: 'CANCELLED' as const, reconcile: false, at: world.clock() };
+          return world.runChange((change) => endOpenSession(change, sessionId, end));
+        }
+        return world
+          .runChange((change) => startPayment({ ...world, change }, key, wanted))
+          .then(
+            () => false,
+            () => false,
+          );
+      });
+      const wins = (await Promise.all(callers.map((call) => call()))).filter(Boolean).length;
+      const stands = await standing(database.db, sessionId);
+      expect(stands['events']).toHaveLength(1);
+      expect(stands['session'] === 'PROCESSING' ? wins === 0 : wins === 1).toBe(true);
+    }
+  });
+
+  test('fifty that pay one session at once, alike, make one attempt; otherwise one wins and the others are told', async () => {
+    const { sessionId } = await buildSession(world, owner);
+    const alike = Array.from({ length: 50 }, () => buildAttempt(world, { ...owner, sessionId }));
+    expect(new Set(await Promise.all(alike)).size).toBe(1);
+    const other = await buildSession(world, owner);
+    const channels = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
+    const differing = await Promise.allSettled(
+      channels.map((channel) => buildAttempt(world, { ...owner, sessionId: other.sessionId }, { channel })),
+    );
+    expect(differing.filter((one) => one.status === 'fulfilled')).toHaveLength(1);
+    for (const one of differing) if (one.status === 'rejected') expect(one.reason.code).toBe('INVALID_STATE');
+    expect(await standing(database.db, other.sessionId)).toMatchObject({ events: ['payment.created'] });
+  });
+
+  test('cancelling with a payment in flight cancels only once the provider says unpaid', async () => {
+    const unpaid = await buildPendingPayment(world, owner);
+    world.pass(2_000);
+    world.provider.answers(PENDING);
+    expect(await world.endUnpaid(unpaid.sessionId, 'CANCELLED')).toBe('CANCELLED');
+    expect(await standing(database.db, unpaid.sessionId)).toMatchObject({
+      attempts: ['ABANDONED'],
+      events: ['checkout.canceled', 'payment.created'],
+    });
+    expect(world.told.at(-1)).toMatchObject({ signal: 'settled', workflowId: `payment-${unpaid.attemptId}` });
+
+    const doubtful = await buildPendingPayment(world, owner);
+    world.pass(2_000);
+    world.provider.answers(UNKNOWN);
+    expect(await world.endUnpaid(doubtful.sessionId, 'CANCELLED')).toBe('PROCESSING');
+
+    const paid = await buildPendingPayment(world, owner);
+    world.pass(2_000);
+    world.provider.answers(PAID);
+    expect(await world.endUnpaid(paid.sessionId, 'CANCELLED')).toBe('COMPLETED');
+  });
+
+  test('fifty that cancel a payment in flight from as many processes make one set of events', async () => {
+    const payment = await buildPendingPayment(world, owner);
+    world.pass(2_000);
+    world.provider.answers(PENDING);
+    const cancels = Array.from({ length: 50 }, () => createEndUnpaid(world)(payment.sessionId, 'CANCELLED'));
+    expect(new Set(await Promise.all(cancels))).toEqual(new Set(['CANCELLED']));
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+      events: ['checkout.canceled', 'payment.created'],
+    });
+  });
+
+  test('an attempt expires with its session after a definite last answer, not before the time', async () => {
+    const payment = await buildPendingPayment(world, owner);
+    const early = await world.expireAttempt(payment.attemptId, world.clock());
+    expect(early).toMatchObject({ final: false, sessionStatus: 'PROCESSING' });
+    world.pass(30 * MINUTE_MS);
+    world.provider.answers(PENDING);
+    await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+    const state = await world.expireAttempt(payment.attemptId, world.clock());
+    expect(state).toMatchObject({ final: true, attemptStatus: 'ABANDONED', transactionStatus: 'EXPIRED' });
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+      reconcile: false,
+      events: ['checkout.expired', 'payment.created'],
+    });
+  });
+
+  test('while the provider does not know, the payment stays pending for 24 h, then goes to reconciliation', async () => {
+    const payment = await buildPendingPayment(world, owner);
+    world.provider.answers(UNKNOWN);
+    world.pass(30 * MINUTE_MS);
+    await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+    expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: false });
+    world.pass(24 * 60 * MINUTE_MS - 1);
+    expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: false });
+    world.pass(1);
+    expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: true });
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({ transaction: 'EXPIRED', reconcile: true });
+  });
+
+  test('an order that was never sent is not sent after the time is over, and expires', async () => {
+    const { sessionId } = await buildSession(world, owner);
+    const attemptId = await buildAttempt(world, { ...owner, sessionId });
+    world.pass(30 * MINUTE_MS);
+    await world.checkAttempt(attemptId, { tellWorkflow: false });
+    expect(world.provider.asked).toEqual([]);
+    expect(await world.expireAttempt(attemptId, world.clock())).toMatchObject({ transactionStatus: 'EXPIRED' });
+    expect(await standing(database.db, sessionId)).toMatchObject({ reconcile: false });
+  });
+
+  test('an order that may have been sent is queried after the time is over, not sent again', async () => {
+    const { sessionId } = await buildSession(world, owner);
+    const attemptId = await buildAttempt(world, { ...owner, sessionId });
+    world.provider.answers(UNKNOWN, PAID);
+    await world.checkAttempt(attemptId, { tellWorkflow: false });
+    world.pass(30 * MINUTE_MS);
+    await world.checkAttempt(attemptId, { tellWorkflow: false });
+    expect(world.provider.asked.map((one) => one.question)).toEqual(['initiate', 'query']);
+    expect(await standing(database.db, sessionId)).toMatchObject({ transaction: 'SUCCESS' });
+  });
+});

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+
+import {
+  afterDecline,
+  atExpiry,
+  ATTEMPT_MOVES,
+  ATTEMPT_STATUSES,
+  ATTEMPTS_MAX,
+  isAttemptOver,
+  SESSION_MOVES,
+  type SessionStatus,
+  transactionStatusOf,
+  UNKNOWN_PATIENCE_MS,
+} from '../../src/transactions/states.ts';
+
+describe('the transition tables', () => {
+  test('nothing leaves COMPLETED, and only COMPLETED is reached from another end', () => {
+    const walk = fc.array(fc.nat(), { maxLength: 20 });
+    fc.assert(
+      fc.property(walk, (choices) => {
+        let state: SessionStatus = 'OPEN';
+        let ended = false;
+        for (const choice of choices) {
+          const moves: readonly SessionStatus[] = SESSION_MOVES[state];
+          const next: SessionStatus | undefined = moves[choice % Math.max(moves.length, 1)];
+          if (!next) return state === 'COMPLETED';
+          if (ended && next !== 'COMPLETED') return false;
+          ended = transactionStatusOf(next) !== 'PENDING';
+          state = next;
+        }
+        return true;
+      }),
+    );
+  });
+
+  test('an attempt never goes back to being in flight', () => {
+    for (const from of ATTEMPT_STATUSES) {
+      for (const to of ATTEMPT_MOVES[from]) expect(isAttemptOver(from) && !isAttemptOver(to)).toBe(false);
+    }
+  });
+
+  test('a declined try opens the session only when it may be tried again, tries are left and time is', () => {
+    const facts = fc.record({
+      retryable: fc.boolean(),
+      attemptsCount: fc.integer({ min: 1, max: 5 }),
+      expired: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(facts, (one) => {
+        const next = afterDecline(one);
+        const mayFail = !one.retryable || one.attemptsCount >= ATTEMPTS_MAX;
+        return (
+          next === (mayFail ? 'FAILED' : one.expired ? 'EXPIRED' : 'OPEN') && SESSION_MOVES.PROCESSING.includes(next)
+        );
+      }),
+    );
+  });
+
+  test('doubt is waited out for 24 h and no longer; a definite answer ends at once', () => {
+    const facts = fc.record({
+      doubtful: fc.boolean(),
+      expiresAtMs: fc.nat(),
+      sinceMs: fc.integer({ min: -10, max: UNKNOWN_PATIENCE_MS * 2 }),
+    });
+    fc.assert(
+      fc.property(facts, ({ doubtful, expiresAtMs, sinceMs }) => {
+        const verdict = atExpiry({ doubtful, expiresAtMs, atMs: expiresAtMs + sinceMs });
+        if (sinceMs < 0) return verdict === 'wait';
+        if (!doubtful) return verdict === 'end';
+        return verdict === (sinceMs < UNKNOWN_PATIENCE_MS ? 'wait' : 'reconcile');
+      }),
+    );
+  });
+});
