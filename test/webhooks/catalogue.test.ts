@@ -1,4 +1,6 @@
-import { EVENT_TYPE_NAMES, EVENT_TYPES, listEventTypes } from '../../src/webhooks/catalogue.ts';
+import { transactionSnapshot } from '../../src/transactions/events.ts';
+import type { TransactionRow } from '../../src/transactions/present.ts';
+import { EVENT_TYPE_NAMES, EVENT_TYPES, listEventTypes, TransactionData } from '../../src/webhooks/catalogue.ts';
 import { EVENT_ALIASES } from '../../src/webhooks/record.ts';
 
 test('the seed names these event types', () => {
@@ -33,3 +35,49 @@ test('every entry carries a JSON Schema that refuses unknown members', () => {
     expect(schema['required']).toEqual(expect.arrayContaining(['object', 'environment', 'merchantId', 'version']));
   }
 });
+
+const justMade: TransactionRow = {
+  id: 'txn_1',
+  sessionId: 'cs_1',
+  merchantId: 'mrc_1',
+  environment: 'sandbox',
+  checkoutOrderNo: 'ORDER-1',
+  amountSantim: 10_050n,
+  currency: 'ETB',
+  type: 'API',
+  status: 'PENDING',
+  channel: null,
+  providerReference: null,
+  failure: null,
+  lateConfirmation: false,
+  held: null,
+  reconcile: false,
+  customerName: null,
+  customerEmail: null,
+  customerPhone: null,
+  metadata: null,
+  version: 1,
+  createdAt: new Date('2025-06-15T12:00:00.000Z'),
+  completedAt: null,
+};
+const wellKnown: TransactionRow = {
+  ...justMade,
+  status: 'SUCCESS',
+  channel: 'AWASH',
+  providerReference: 'AW-1',
+  failure: { code: 'DECLINED', message: 'The customer said no', providerCode: 'E1', retryable: true },
+  lateConfirmation: true,
+  held: 'WRONG_AMOUNT',
+  customerName: 'Abebe Bikila',
+  customerEmail: 'abebe@example.com',
+  customerPhone: '251911000000',
+  metadata: { table: '7' },
+  completedAt: new Date('2025-06-15T12:01:00.000Z'),
+};
+
+test.each([justMade, wellKnown])(
+  'what transactions put into their events is what the catalogue says: $status',
+  (row) => {
+    expect(TransactionData.safeParse(transactionSnapshot(row)).error).toBeUndefined();
+  },
+);

@@ -1,6 +1,6 @@
 import type { Owner } from '../../src/webhooks/queries.ts';
-import { webhookRoutes } from '../../src/webhooks/routes.ts';
-import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
+import { stubKey, type HttpAnswer, type TestServer } from '../support/http.ts';
+import { startWebhookApi } from './api.ts';
 import { createWorld, type World } from './world.ts';
 
 const PATH = '/api/checkout/webhooks';
@@ -12,10 +12,7 @@ let owner: Owner;
 
 beforeAll(async () => {
   world = await createWorld();
-  const { db, deps, runChange } = world;
-  api = await startTestServer(
-    testServerDeps(db, { routes: webhookRoutes(deps), runChange, keyRing: deps.keyRing, clock: deps.clock }),
-  );
+  api = await startWebhookApi(world);
 });
 beforeEach(async () => {
   owner = await world.newMerchant();
@@ -29,7 +26,8 @@ afterAll(async () => {
 const get = async (path: string, key = stubKey(owner.merchantId)) => api.send('GET', PATH + path, { key });
 const post = async (path: string, body: unknown = {}, key = stubKey(owner.merchantId)) =>
   api.send('POST', PATH + path, { key, body });
-const idsOf = (answer: { body: any }): string[] => answer.body.data.map((event: any) => event.eventId);
+const idsOf = ({ body }: Pick<HttpAnswer, 'body'>): string[] =>
+  body.data.map((event: { eventId: string }) => event.eventId);
 const recordAt = async (instant: string): Promise<string> => {
   world.clock.now = new Date(instant);
   const id = await world.record(owner);
@@ -91,12 +89,14 @@ describe('listing events', () => {
     const { row: second } = await world.subscribe(owner, { url: 'https://second.example.com/' });
     const made: Record<string, string> = { NO_SUBSCRIBERS: nobody };
     for (const status of ['DELIVERED', 'RETRYING', 'FAILED', 'PENDING']) made[status] = await world.record(owner);
-    const outcome = async (status: string, subscriptionId: string, httpStatus: number, last = false) =>
-      world.attempt(await world.deliveryId(String(made[status]), subscriptionId), { httpStatus }, last);
-    for (const status of ['DELIVERED', 'RETRYING', 'FAILED', 'PENDING']) await outcome(status, first.id, 200);
-    await outcome('DELIVERED', second.id, 200);
-    await outcome('RETRYING', second.id, 500);
-    await outcome('FAILED', second.id, 500, true);
+    const idOf = async (status: string, subscriptionId: string) =>
+      world.deliveryId(String(made[status]), subscriptionId);
+    for (const status of ['DELIVERED', 'RETRYING', 'FAILED', 'PENDING']) {
+      await world.attempt(await idOf(status, first.id), { httpStatus: 200 });
+    }
+    await world.attempt(await idOf('DELIVERED', second.id), { httpStatus: 200 });
+    await world.attempt(await idOf('RETRYING', second.id), { httpStatus: 500 });
+    await world.attempt(await idOf('FAILED', second.id), { httpStatus: 500 }, true);
     for (const { id } of [first, second]) await world.db('webhookSubscription').where({ id }).update({ active: false });
     made['SKIPPED'] = await world.record(owner);
 
@@ -147,7 +147,7 @@ describe('listing events', () => {
     for (let page = 1; ; page += 1) {
       const { body } = await get(`/events${query}`);
       expect(body.pagination.page).toBe(page);
-      seen.push(...body.data.map((event: any) => event.eventId));
+      seen.push(...idsOf({ body }));
       if (body.pagination.nextCursor === null) break;
       await world.record(owner);
       query = `?pageSize=3&cursor=${body.pagination.nextCursor}`;
@@ -193,102 +193,6 @@ describe('listing events', () => {
     const stranger = await world.newMerchant();
     expect((await get(`/events?merchantId=${stranger.merchantId}`)).status).toBe(404);
     expect((await get(`/stats?merchantId=${stranger.merchantId}`)).status).toBe(404);
-  });
-});
-
-describe('the log of an event', () => {
-  test('every attempt is there, oldest first, with its numbers and what the receiver said', async () => {
-    const { row } = await world.subscribe(owner);
-    const eventId = await world.record(owner);
-    const deliveryId = await world.deliveryId(eventId);
-    await world.attempt(deliveryId, { code: 'timeout' });
-    world.clock.now = new Date(START.getTime() + 60_000);
-    await world.attempt(deliveryId, { httpStatus: 500 }, true);
-    await post(`/events/${eventId}/resend`);
-    world.clock.now = new Date(START.getTime() + 120_000);
-    await world.attempt(deliveryId, { httpStatus: 200 });
-
-    const { body } = await get(`/events/${eventId}/logs`);
-    expect(body.pagination).toMatchObject({ total: 3, limit: 100 });
-    expect(body.data[2]).toEqual({
-      attemptId: expect.stringMatching(/^wha_/),
-      deliveryId,
-      subscriptionId: row.id,
-      sequence: 3,
-      deliveryNumber: null,
-      retryNumber: null,
-      trigger: 'manual',
-      lane: 'workflow',
-      url: row.url,
-      startedAt: world.clock.now.toISOString(),
-      durationMs: 12,
-      timings: { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 6 },
-      httpStatus: 200,
-      failure: null,
-      responseHeaders: { 'content-type': 'text/plain' },
-      responseExcerpt: 'hello',
-      secretHint: row.secretHint,
-    });
-    expect(body.data[0]).toMatchObject({
-      sequence: 1,
-      deliveryNumber: 1,
-      retryNumber: 0,
-      failure: { code: 'timeout' },
-    });
-    expect(body.data[1]).toMatchObject({ sequence: 2, deliveryNumber: 2, retryNumber: 1, httpStatus: 500 });
-  });
-
-  test('its pages go on by cursor', async () => {
-    await world.subscribe(owner);
-    const eventId = await world.record(owner);
-    const deliveryId = await world.deliveryId(eventId);
-    for (let attempt = 0; attempt < 3; attempt += 1) await world.attempt(deliveryId, { httpStatus: 500 });
-    const first = await get(`/events/${eventId}/logs?limit=2`);
-    const second = await get(`/events/${eventId}/logs?limit=2&cursor=${first.body.pagination.nextCursor}`);
-    const sequences = [...first.body.data, ...second.body.data].map((attempt: any) => attempt.sequence);
-    expect(sequences.toSorted()).toEqual([1, 2, 3]);
-    expect(second.body.pagination.nextCursor).toBeNull();
-  });
-
-  test('an event nobody subscribed to has an empty log', async () => {
-    const eventId = await world.record(owner);
-    expect((await get(`/events/${eventId}/logs`)).body.data).toEqual([]);
-  });
-});
-
-describe('resending', () => {
-  test('it answers 202 with the deliveries it affected', async () => {
-    const { row } = await world.subscribe(owner);
-    const { eventId, deliveryId } = await world.failedDelivery(owner);
-    const { status, body } = await post(`/events/${eventId}/resend`, { subscriptionId: row.id });
-    expect(status).toBe(202);
-    expect(body.data).toMatchObject({ eventId, deliveries: [{ deliveryId, status: 'PENDING', url: row.url }] });
-    const again = await post(`/events/${eventId}/resend`);
-    expect({ status: again.status, code: again.body.error.code }).toEqual({ status: 409, code: 'INVALID_STATE' });
-  });
-
-  test('a request without a body is as good as an empty one', async () => {
-    await world.subscribe(owner);
-    const { eventId } = await world.failedDelivery(owner);
-    const answer = await api.send('POST', `${PATH}/events/${eventId}/resend`, { key: stubKey(owner.merchantId) });
-    expect(answer.status).toBe(202);
-  });
-
-  test('a bulk resend answers with its job, which can be read and cancelled', async () => {
-    await world.subscribe(owner);
-    await world.failedDelivery(owner);
-    const asked = { status: 'FAILED', startDate: '2025-06-15', endDate: '2025-06-15' };
-    const started = await post('/events/resend', asked);
-    expect(started.status).toBe(202);
-    const { jobId } = started.body.data;
-    expect(started.body.data).toEqual({ jobId: expect.stringMatching(/^whj_/), matched: 1 });
-    const job = { jobId, matched: 1, sent: 0, delivered: 0, failed: 0, createdAt: START.toISOString(), endedAt: null };
-    expect((await get(`/resend-jobs/${jobId}`)).body.data).toEqual({ ...job, status: 'RUNNING' });
-    expect((await post(`/resend-jobs/${jobId}/cancel`)).body.data).toEqual({ ...job, status: 'CANCELLED' });
-
-    const refused = await post('/events/resend', { ...asked, status: 'DELIVERED', limit: 10_001 });
-    const fields = refused.body.error.details.map((detail: any) => detail.field);
-    expect(fields).toEqual(expect.arrayContaining(['status', 'limit']));
   });
 });
 

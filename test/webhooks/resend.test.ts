@@ -1,6 +1,5 @@
 import { SubscriptionRow } from '../../src/webhooks/model.ts';
 import { findEvent, type Owner } from '../../src/webhooks/queries.ts';
-import { cancelResendJob, createResendJob, findResendJob, runResendJobs } from '../../src/webhooks/resend-jobs.ts';
 import { requestResend, type ResendRequest } from '../../src/webhooks/resend.ts';
 import { DELIVERY_STATUSES, resendStep } from '../../src/webhooks/states.ts';
 import { deleteSubscription } from '../../src/webhooks/subscriptions.ts';
@@ -28,6 +27,16 @@ const openDeadLetters = async (deliveryId: string): Promise<number> =>
 const setActive = async (subscriptionId: string, active: boolean): Promise<void> => {
   await SubscriptionRow.query(world.db).findById(subscriptionId).patch({ active });
 };
+
+/** Lets everybody go on once all have come. */
+function atOnce(count: number): () => Promise<void> {
+  const waiting: (() => void)[] = [];
+  return async () =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      if (waiting.length === count) for (const go of waiting) go();
+    });
+}
 
 describe('the rules', () => {
   test('only FAILED and SKIPPED are sent again unasked, RETRYING is hastened, DELIVERED needs force', () => {
@@ -144,12 +153,21 @@ describe('one event', () => {
     await expect(resend({ eventId })).rejects.toMatchObject({ message: expect.stringContaining('deleted') });
   });
 
-  test('fifty at once ask for one attempt', async () => {
+  test('of eight in the same moment one asks for the attempt', async () => {
     await world.subscribe(owner);
     const { eventId } = await world.failedDelivery(owner);
     world.told.length = 0;
-    const results = await Promise.allSettled(Array.from({ length: 50 }, async () => resend({ eventId })));
-    expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
+    const inTransaction = atOnce(8);
+    const results = await Promise.allSettled(
+      Array.from({ length: 8 }, async () =>
+        world.runChange(async (change) => {
+          await inTransaction();
+          return requestResend(world.deps, change, { owner, eventId });
+        }),
+      ),
+    );
+    const refused = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason.code);
+    expect(refused).toEqual(Array.from({ length: 7 }, () => 'INVALID_STATE'));
     expect(world.told).toHaveLength(1);
   });
 
@@ -190,114 +208,6 @@ describe('one event', () => {
     );
     expect(new Set(messages)).toEqual(new Set([expect.stringContaining('No such event')]));
     await expect(resend({ eventId, subscriptionId: 'whs_nobody' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-  });
-});
-
-describe('in bulk', () => {
-  const range = () => ({
-    startDate: '2025-06-15',
-    endDate: '2025-06-15',
-    from: new Date('2025-06-14T21:00:00Z'),
-    until: new Date('2025-06-15T21:00:00Z'),
-  });
-  const jobDeps = () => ({ ...world.deps, runChange: world.runChange });
-  const startJob = async (limit = 10_000) =>
-    world.runChange(async (change) =>
-      createResendJob(world.deps, change, { ...owner, status: 'FAILED', range: range(), limit }),
-    );
-  const tick = async (ratePerSecond: number): Promise<number> => {
-    world.clock.now = new Date(world.clock.now.getTime() + 1_000);
-    return runResendJobs(jobDeps(), ratePerSecond);
-  };
-  const failMany = async (count: number): Promise<string[]> => {
-    await world.subscribe(owner);
-    const ids: string[] = [];
-    for (let made = 0; made < count; made += 1) ids.push((await world.failedDelivery(owner)).deliveryId);
-    return ids;
-  };
-
-  test('a job hands out at its pace, counts what became of it, and is DONE when all has ended', async () => {
-    const ids = await failMany(5);
-    const job = await startJob();
-    expect(job.matched).toBe(5);
-
-    expect([await tick(2), await tick(2), await tick(2), await tick(2)]).toEqual([2, 2, 1, 0]);
-    expect(await findResendJob(world.db, { ...owner, jobId: job.id })).toMatchObject({ status: 'RUNNING', sent: 5 });
-
-    for (const [index, id] of ids.entries()) await world.attempt(id, { httpStatus: index === 0 ? 500 : 200 });
-    await tick(2);
-    expect(await findResendJob(world.db, { ...owner, jobId: job.id })).toMatchObject({
-      status: 'DONE',
-      matched: 5,
-      sent: 5,
-      delivered: 4,
-      failed: 1,
-      endedAt: world.clock.now,
-    });
-  });
-
-  test('two workers that tick in the same second keep one pace and send nothing twice', async () => {
-    await failMany(6);
-    await startJob();
-    world.told.length = 0;
-    world.clock.now = new Date(world.clock.now.getTime() + 1_000);
-    await Promise.all([runResendJobs(jobDeps(), 2), runResendJobs(jobDeps(), 2), runResendJobs(jobDeps(), 2)]);
-    expect(world.told).toHaveLength(2);
-    while ((await tick(2)) > 0);
-    expect(new Set(world.told.map((message) => message.workflowId)).size).toBe(6);
-    expect(world.told).toHaveLength(6);
-  });
-
-  test('what was delivered meanwhile is not sent again but counts as delivered', async () => {
-    const [id = ''] = await failMany(2);
-    const job = await startJob();
-    await resend({ deliveryIds: [id] });
-    await world.attempt(id, { httpStatus: 200 });
-    world.told.length = 0;
-    await tick(10);
-    expect(world.told).toHaveLength(1);
-    expect(await findResendJob(world.db, { ...owner, jobId: job.id })).toMatchObject({ sent: 2, delivered: 1 });
-  });
-
-  test('cancelling stops it, twice is no error, and what was sent still counts', async () => {
-    const ids = await failMany(3);
-    const job = await startJob();
-    await tick(1);
-    const cancel = async () => world.runChange(async (change) => cancelResendJob(change, { ...owner, jobId: job.id }));
-    await cancel();
-    expect(await cancel()).toMatchObject({ status: 'CANCELLED', sent: 1 });
-    expect(await tick(10)).toBe(0);
-    const sent = await world.db('webhookDelivery').whereIn('id', ids).where({ status: 'PENDING' });
-    await world.attempt(String(sent[0].id), { httpStatus: 200 });
-    await tick(10);
-    expect(await findResendJob(world.db, { ...owner, jobId: job.id })).toMatchObject({
-      status: 'CANCELLED',
-      sent: 1,
-      delivered: 1,
-      endedAt: world.clock.now,
-    });
-  });
-
-  test('limit, other days, other merchants and inactive subscriptions bound what matches', async () => {
-    await failMany(3);
-    expect((await startJob(2)).matched).toBe(2);
-    const mine = owner;
-    owner = await world.newMerchant();
-    const none = await startJob();
-    expect(none.matched).toBe(0);
-    await tick(1);
-    expect(await findResendJob(world.db, { ...owner, jobId: none.id })).toMatchObject({ status: 'DONE', sent: 0 });
-    await expect(findResendJob(world.db, { ...mine, jobId: none.id })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-
-    owner = mine;
-    await SubscriptionRow.query(world.db).where({ merchantId: owner.merchantId }).patch({ active: false });
-    expect((await startJob()).matched).toBe(0);
-  });
-
-  test('the sixth running job is refused, however many ask at once', async () => {
-    await failMany(1);
-    const started = await Promise.allSettled(Array.from({ length: 10 }, async () => startJob()));
-    expect(started.filter((result) => result.status === 'fulfilled')).toHaveLength(5);
   });
 });
 

@@ -1,0 +1,10 @@
+import { webhookRoutes } from '../../src/webhooks/routes.ts';
+import { startTestServer, testServerDeps, type TestServer } from '../support/http.ts';
+import type { World } from './world.ts';
+
+/** The webhook management API over HTTP, on the world's database and clock. Close it in afterAll. */
+export async function startWebhookApi(world: World): Promise<TestServer> {
+  const { db, deps, runChange } = world;
+  const routes = webhookRoutes(deps);
+  return startTestServer(testServerDeps(db, { routes, runChange, keyRing: deps.keyRing, clock: deps.clock }));
+}

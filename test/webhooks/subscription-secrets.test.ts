@@ -1,0 +1,149 @@
+import { decrypt } from '../../src/lib/crypto.ts';
+import { SubscriptionRow } from '../../src/webhooks/model.ts';
+import type { Owner } from '../../src/webhooks/queries.ts';
+import { stubKey, type TestServer } from '../support/http.ts';
+import { startWebhookApi } from './api.ts';
+import { createWorld, type World } from './world.ts';
+
+const PATH = '/api/checkout/webhooks/subscriptions';
+const ASKED = { url: 'https://hooks.example.com/meskot', eventTypes: ['payment.succeeded', 'checkout.failed'] };
+
+let world: World;
+let api: TestServer;
+let owner: Owner;
+
+beforeAll(async () => {
+  world = await createWorld();
+  api = await startWebhookApi(world);
+});
+beforeEach(async () => {
+  owner = await world.newMerchant();
+});
+afterAll(async () => {
+  await api.close();
+  await world.drop();
+});
+
+type Made = { subscriptionId: string; secret: string; secretHint: string; headers: string[] };
+
+const keyOf = (one: Owner): string => stubKey(one.merchantId, one.environment);
+
+const send = async (request: string, body?: unknown, key = keyOf(owner)) => {
+  const [method = '', path = ''] = request.split(' ');
+  return api.send(method, PATH + path, { key, ...(body !== undefined && { body }) });
+};
+
+const create = async (fields: Record<string, unknown> = {}) => send('POST', { ...ASKED, ...fields });
+
+const createOne = async (fields: Record<string, unknown> = {}): Promise<Made> => {
+  const { status, body } = await create(fields);
+  expect(body).toMatchObject({ statusCode: 201 });
+  expect(status).toBe(201);
+  return body.data;
+};
+
+const stored = async (id: string): Promise<SubscriptionRow> =>
+  SubscriptionRow.query(world.db).findById(id).throwIfNotFound();
+
+describe('rotating the secret', () => {
+  const rotate = async (id: string, body?: unknown) => send(`POST /${id}/rotate`, body);
+
+  test('the old secret stays beside the new one for a day', async () => {
+    const made = await createOne();
+    const { status, body } = await rotate(made.subscriptionId);
+    expect(status).toBe(200);
+    expect(body.data.secret).toMatch(/^whsec_/);
+    expect(body.data.secret).not.toBe(made.secret);
+    const until = new Date(world.clock.now.getTime() + 86_400_000);
+    expect(body.data.previousSecretExpiresAt).toBe(until.toISOString());
+
+    const row = await stored(made.subscriptionId);
+    expect(decrypt(world.deps.keyRing, row.id, row.secret)).toBe(body.data.secret);
+    expect(decrypt(world.deps.keyRing, row.id, row.previousSecret ?? Buffer.alloc(0))).toBe(made.secret);
+    expect(row.previousSecretHint).toBe(made.secretHint);
+  });
+
+  test('with no overlap the old secret is gone at once', async () => {
+    const made = await createOne();
+    const { body } = await rotate(made.subscriptionId, { overlapSeconds: 0 });
+    expect(body.data.previousSecretExpiresAt).toBeNull();
+    expect((await stored(made.subscriptionId)).previousSecret).toBeNull();
+  });
+
+  test('a second rotation inside the overlap needs force, after it none', async () => {
+    const made = await createOne();
+    await rotate(made.subscriptionId, { overlapSeconds: 60 });
+    const refused = await rotate(made.subscriptionId);
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 409, code: 'INVALID_STATE' });
+    expect((await rotate(made.subscriptionId, { overlapSeconds: 60, force: true })).status).toBe(200);
+
+    const before = world.clock.now;
+    world.clock.now = new Date(before.getTime() + 61_000);
+    expect((await send(`GET /${made.subscriptionId}`)).body.data.previousSecretExpiresAt).toBeNull();
+    expect((await rotate(made.subscriptionId)).status).toBe(200);
+    world.clock.now = before;
+  });
+
+  test.each([-1, 604_801, 1.5, '60'])('an overlap of %p seconds is refused', async (overlapSeconds) => {
+    const made = await createOne();
+    const { body } = await rotate(made.subscriptionId, { overlapSeconds });
+    expect(body.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'overlapSeconds' }] });
+  });
+
+  test('of ten at once one wins, and its answer holds the secret that signs', async () => {
+    const made = await createOne();
+    const answers = await Promise.all(Array.from({ length: 10 }, async () => rotate(made.subscriptionId)));
+    const won = answers.filter(({ status }) => status === 200);
+    expect(won).toHaveLength(1);
+    const row = await stored(made.subscriptionId);
+    expect(decrypt(world.deps.keyRing, row.id, row.secret)).toBe(won[0]?.body.data.secret);
+  });
+
+  test('the same Idempotency-Key gives the same secret again', async () => {
+    const made = await createOne();
+    const request = { key: stubKey(owner.merchantId), headers: { 'idempotency-key': 'rotate-1' }, body: {} };
+    const path = `${PATH}/${made.subscriptionId}/rotate`;
+    const first = await api.send('POST', path, request);
+    const again = await api.send('POST', path, request);
+    expect(again.body.data).toEqual(first.body.data);
+  });
+});
+
+describe('test events', () => {
+  test('only the named subscription gets it, whatever it subscribes to', async () => {
+    const made = await createOne({ eventTypes: ['checkout.failed'] });
+    await createOne({ eventTypes: ['*'] });
+    const { status, body } = await send(`POST /${made.subscriptionId}/test`);
+    expect(status).toBe(202);
+    const deliveries = await world.db('webhookDelivery').where(body.data);
+    expect(deliveries).toEqual([
+      expect.objectContaining({ subscriptionId: made.subscriptionId, event: 'webhook.test', status: 'PENDING' }),
+    ]);
+    const event = await world.db('webhookEvent').where({ id: body.data.eventId }).first();
+    expect(JSON.parse(event.payload.toString())).toMatchObject({
+      event: 'webhook.test',
+      data: { ...owner, subscriptionId: made.subscriptionId },
+    });
+  });
+
+  test('it can be of any type in sandbox, in live only webhook.test', async () => {
+    const made = await createOne();
+    const sent = await send(`POST /${made.subscriptionId}/test`, { event: 'checkout.completed' });
+    const event = await world.db('webhookEvent').where({ id: sent.body.data.eventId }).first();
+    expect(JSON.parse(event.payload.toString()).data).toMatchObject({
+      object: 'transaction',
+      merchantId: owner.merchantId,
+    });
+
+    const key = stubKey(owner.merchantId, 'live');
+    const live = (await send('POST', ASKED, key)).body.data.subscriptionId;
+    expect((await send(`POST /${live}/test`, { event: 'checkout.completed' }, key)).status).toBe(409);
+    expect((await send(`POST /${live}/test`, {}, key)).status).toBe(202);
+  });
+
+  test('an inactive subscription refuses it', async () => {
+    const made = await createOne({ active: false });
+    const { body } = await send(`POST /${made.subscriptionId}/test`);
+    expect(body.error.code).toBe('INVALID_STATE');
+  });
+});
