@@ -33,6 +33,8 @@ export type ReceivedRequest = {
   body: Buffer;
   /** Which connection it came over, from 1. */
   connection: number;
+  /** The host name asked for in the TLS handshake. */
+  servername: string | null;
 };
 
 export type Receiver = {
@@ -71,6 +73,7 @@ export async function startReceiver(options: { tls?: boolean } = {}): Promise<Re
       headers: incoming.headers,
       body: Buffer.concat(chunks),
       connection: sockets.get(incoming.socket) ?? 0,
+      servername: (incoming.socket as Socket & { servername?: string | false }).servername || null,
     };
     requests.push(request);
     wake();
