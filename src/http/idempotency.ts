@@ -1,5 +1,5 @@
 import { decrypt, encrypt, sha256, type KeyRing } from '../lib/crypto.ts';
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { isUniqueViolation, rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
 import type { Caller } from './route.ts';
@@ -53,6 +53,8 @@ class KeyTaken extends Error {
 }
 
 type Deps = { db: Knex; runChange: RunChange; keyRing: KeyRing };
+/** Where answers are stored: inside a change's transaction, or outside of one. */
+type Place = { db: Queryable; keyRing: KeyRing };
 type Work<T extends StoredAnswer> = (change: Change) => Promise<T>;
 /** What became of a call: made now; refused now, and remembered; or the first answer once more. */
 export type CallResult<T extends StoredAnswer> =
@@ -68,10 +70,10 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
 export function createIdempotency({ db, runChange, keyRing }: Deps) {
   async function inOneChange<T extends StoredAnswer>(call: IdempotentCall, work: Work<T>): Promise<CallResult<T>> {
     return runChange(async (change) => {
-      const stored = await lockAndLook(change.trx, keyRing, call);
+      const stored = await lockAndLook({ db: change.trx, keyRing }, call);
       if (stored) return { outcome: 'replayed', answer: stored };
       const answer = await work(change);
-      if (!(await store(change.trx, keyRing, call, answer))) throw new KeyTaken();
+      if (!(await store({ db: change.trx, keyRing }, call, answer))) throw new KeyTaken();
       return { outcome: 'made', answer };
     });
   }
@@ -85,11 +87,13 @@ export function createIdempotency({ db, runChange, keyRing }: Deps) {
     try {
       return await inOneChange(call, work);
     } catch (error) {
-      if (error instanceof KeyTaken) return inOneChange(call, work);
+      // Our look may have seen the state before the first request's commit, yet got the lock after it: then the same
+      // work collides with its own effect. Looking again finds the answer.
+      if (error instanceof KeyTaken || isUniqueViolation(error)) return inOneChange(call, work);
       if (!isRemembered(error)) throw error;
       const answer = { status: error.status, text: refusalText(error) };
-      if (await store(db, keyRing, call, answer)) return { outcome: 'refused', answer };
-      const first = await lockAndLook(db, keyRing, call);
+      if (await store({ db, keyRing }, call, answer)) return { outcome: 'refused', answer };
+      const first = await lockAndLook({ db, keyRing }, call);
       if (!first) throw error;
       return { outcome: 'replayed', answer: first };
     }
@@ -126,7 +130,7 @@ function ownerOf(call: IdempotentCall): string {
 type Look = { locked: boolean; requestHash: Buffer | null; statusCode: number; answer: Buffer };
 
 /** The stored answer; null when the key is ours to use. Throws IDEMPOTENCY_IN_PROGRESS and IDEMPOTENCY_KEY_REUSED. */
-async function lockAndLook(db: Queryable, keyRing: KeyRing, call: IdempotentCall): Promise<StoredAnswer | null> {
+async function lockAndLook({ db, keyRing }: Place, call: IdempotentCall): Promise<StoredAnswer | null> {
   const owner = ownerOf(call);
   const [look] = await rows<Look>(
     db,
@@ -154,7 +158,7 @@ async function lockAndLook(db: Queryable, keyRing: KeyRing, call: IdempotentCall
 }
 
 /** Inserts the answer, over one that is older than the time kept; false when a fresh one is there. */
-async function store(db: Queryable, keyRing: KeyRing, call: IdempotentCall, answer: StoredAnswer): Promise<boolean> {
+async function store({ db, keyRing }: Place, call: IdempotentCall, answer: StoredAnswer): Promise<boolean> {
   const stored = await rows(
     db,
     `INSERT INTO idempotency_key AS k (merchant_id, environment, route, key, request_hash, status_code, answer)

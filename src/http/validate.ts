@@ -141,6 +141,12 @@ function sentence(issue: z.core.$ZodRawIssue): string {
       return `must be a multiple of ${issue.divisor}`;
     case 'invalid_union':
       return issue.input === undefined ? 'is required' : 'has none of the allowed forms';
+    case 'invalid_key':
+      return 'has a key that is not allowed';
+    case 'invalid_element':
+      return 'has an element that is not allowed';
+    case 'unrecognized_keys':
+    case 'custom':
     default:
       return 'is not valid';
   }

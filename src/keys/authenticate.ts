@@ -144,7 +144,7 @@ function createLastUsed({ db, log }: Deps) {
       await rows(
         db,
         `UPDATE api_key SET last_used_at = :now
-         WHERE id = :id AND (last_used_at IS NULL OR last_used_at < :now::timestamptz - interval '1 minute')`,
+         WHERE id = :id AND (last_used_at IS NULL OR last_used_at <= :now::timestamptz - interval '1 minute')`,
         { id, now },
       );
     } catch {

@@ -31,7 +31,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export type KeysCommandDeps = { db: Knex; config: { KEY_PEPPER: string }; write: (text: string) => void };
 
 type Options = ReturnType<typeof readArguments>['values'];
-type Command = (deps: KeysCommandDeps, options: Options, keyId: string | undefined) => Promise<unknown>;
+type Command = (deps: KeysCommandDeps, options: Options, keyId: string | undefined) => Promise<KeyRecord | KeyRecord[]>;
 
 /** Runs `meskot keys …`; `args` without the two words. Exit code: 0 done, 1 refused, 2 wrong usage, 4 not found. */
 export async function runKeysCommand(args: string[], deps: KeysCommandDeps): Promise<number> {
@@ -170,14 +170,24 @@ function present(key: ApiKey) {
   };
 }
 
+type KeyRecord = ReturnType<typeof present> & { secret?: string };
+
 /** One record as lines of name and value; many as a table of the columns that tell them apart. */
-function asText(result: unknown): string {
+function asText(result: KeyRecord | KeyRecord[]): string {
   if (!Array.isArray(result)) {
-    const entries = Object.entries(result as object).filter(([, value]) => value !== null && value !== '');
+    const entries = Object.entries(result).filter(([, value]) => value !== null && value !== '');
     return entries.map(([name, value]) => `${name.padEnd(12)} ${value}\n`).join('');
   }
-  const columns = ['id', 'environment', 'kind', 'prefix', 'name', 'expiresAt', 'revokedAt', 'lastUsedAt'];
-  const table = [columns, ...result.map((row: Record<string, unknown>) => columns.map((name) => row[name] ?? '-'))];
-  const widths = columns.map((_, index) => Math.max(...table.map((line) => String(line[index]).length)));
-  return table.map((line) => `${line.map((cell, i) => String(cell).padEnd(widths[i] ?? 0)).join('  ')}\n`).join('');
+  const columns = ['id', 'environment', 'kind', 'prefix', 'name', 'expiresAt', 'revokedAt', 'lastUsedAt'] as const;
+  const table: string[][] = [[...columns], ...result.map((key) => columns.map((name) => key[name] ?? '-'))];
+  const widths = columns.map((_, index) => Math.max(...table.map((line) => line[index]?.length ?? 0)));
+  return table
+    .map(
+      (line) =>
+        `${line
+          .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
 }

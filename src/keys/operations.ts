@@ -119,8 +119,10 @@ export async function rotateKey(deps: KeyDeps, input: { keyId: string; overlapHo
   const now = clock();
   refuseEnded(old, now);
 
+  const { merchantId, environment, kind, name, scopes, ipRanges } = old;
   const lifeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
-  const made = await createKey(deps, { ...old, expiresAt: lifeMs === null ? null : new Date(now.getTime() + lifeMs) });
+  const expiresAt = lifeMs === null ? null : new Date(now.getTime() + lifeMs);
+  const made = await createKey(deps, { merchantId, environment, kind, name, scopes, ipRanges, expiresAt });
   const overlapEnd = now.getTime() + overlapHours * HOUR_MS;
   await ApiKey.query(trx)
     .findById(old.id)

@@ -70,7 +70,9 @@ export function isDatabaseUnavailable(thrown: unknown): boolean {
     UNAVAILABLE.test(code) ||
     error.name === 'KnexTimeoutError' ||
     error.name === 'TimeoutError' ||
-    /Connection terminated|timeout exceeded when trying to connect|the database system is/.test(error.message)
+    /Connection terminated|Connection ended|not queryable|timeout exceeded when trying to connect|the database system is/.test(
+      error.message,
+    )
   );
 }
 

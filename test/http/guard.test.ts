@@ -120,7 +120,7 @@ describe('who is asking', () => {
 
   test('a client token opens its own session only', async () => {
     const token = (value: string) => ({ key: null, headers: { 'x-client-token': value } });
-    expect((await http.send('POST', '/api/items/s1/echo', token('token-of-s1'))).body.data.caller).toBe('client');
+    expect((await http.send('POST', '/api/items/s1/echo', token('token-of-s1'))).body.data['caller']).toBe('client');
     expect((await http.send('POST', '/api/items/s2/echo', token('token-of-s1'))).status).toBe(401);
     expect((await http.send('GET', '/api/items', token('token-of-s1'))).status).toBe(401);
   });

@@ -93,9 +93,9 @@ describe('one key', () => {
 
   test('the same key of another merchant or environment is another key', async () => {
     const [a, b, live] = [item(), item(), item()];
-    expect((await create(a, 'shared')).body.data.id).toBe(a.id);
-    expect((await create(b, 'shared', stubKey('mrc_B'))).body.data.id).toBe(b.id);
-    expect((await create(live, 'shared', stubKey('mrc_A', 'live'))).body.data.id).toBe(live.id);
+    expect((await create(a, 'shared')).body.data['id']).toBe(a.id);
+    expect((await create(b, 'shared', stubKey('mrc_B'))).body.data['id']).toBe(b.id);
+    expect((await create(live, 'shared', stubKey('mrc_A', 'live'))).body.data['id']).toBe(live.id);
   });
 
   test('without a key every request is an effect of its own', async () => {
@@ -107,7 +107,7 @@ describe('one key', () => {
   test.each(['', 'x'.repeat(256), 'tab\there'])('the key %j is refused', async (key) => {
     const answer = await create(item(), key);
     expect(answer.status).toBe(400);
-    expect(answer.body.error.details[0].field).toBe('Idempotency-Key');
+    expect(answer.body.error.details[0]?.field).toBe('Idempotency-Key');
   });
 
   test('after 24 hours a key is free again', async () => {
@@ -117,7 +117,7 @@ describe('one key', () => {
       .db('idempotency_key')
       .where({ key: 'a day' })
       .update({ created_at: new Date(Date.now() - 86_401_000) });
-    expect((await create(fresh, 'a day')).body.data.id).toBe(fresh.id);
+    expect((await create(fresh, 'a day')).body.data['id']).toBe(fresh.id);
     expect((await create(fresh, 'a day')).headers.get('idempotent-replayed')).toBe('true');
   });
 
@@ -179,7 +179,7 @@ describe('what is remembered', () => {
   test('what is added after the commit is part of the replayed answer', async () => {
     const body = item({ finish: 'adds' });
     const first = await create(body, 'finished');
-    expect(first.body.data.name).toBe('finished');
+    expect(first.body.data['name']).toBe('finished');
     expect((await create(body, 'finished')).text).toBe(first.text);
   });
 

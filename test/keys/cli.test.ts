@@ -1,0 +1,67 @@
+import { runKeysCommand } from '../../src/keys/cli.ts';
+import { readKey } from '../../src/keys/format.ts';
+import { createMerchant } from '../../src/merchants/operations.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let merchantId: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  merchantId = (await database.db.transaction((trx) => createMerchant(trx, { name: 'Coffee' }))).id;
+});
+afterAll(() => database.drop());
+
+async function run(...args: string[]) {
+  let text = '';
+  const config = { KEY_PEPPER: 'a pepper of sixteen characters' };
+  const exitCode = await runKeysCommand(args, { db: database.db, config, write: (part) => void (text += part) });
+  return { exitCode, text };
+}
+const create = async (...args: string[]) =>
+  JSON.parse((await run('create', '--merchant', merchantId, '--json', ...args)).text) as Record<string, string>;
+
+test('create shows the new key once; list shows what is known of it, never the key', async () => {
+  const made = await create('--name', 'shop');
+  expect(readKey(made['secret'] ?? '')).toMatchObject({ environment: 'sandbox', kind: 'secret' });
+  const listed = await run('list', '--merchant', merchantId);
+  expect(listed.exitCode).toBe(0);
+  expect(listed.text).toContain(made['id']);
+  expect(listed.text).toContain('shop');
+  expect(listed.text).not.toContain(made['secret']);
+});
+
+test('scopes, addresses and days make a restricted key with an end', async () => {
+  const made = await create('--scopes', 'checkout:read,webhooks:read', '--ip', '10.0.0.0/8', '--days', '7');
+  expect(made).toMatchObject({ kind: 'restricted', scopes: 'checkout:read,webhooks:read', ipRanges: '10.0.0.0/8' });
+  expect(Math.abs(Date.parse(made['expiresAt'] ?? '') - Date.now() - 7 * 86_400_000)).toBeLessThan(60_000);
+});
+
+test('rotate shows the successor, revoke ends a key', async () => {
+  const made = await create();
+  const rotated = await run('rotate', made['id'] ?? '', '--overlap-hours', '0');
+  expect(rotated.exitCode).toBe(0);
+  expect(rotated.text).toMatch(/secret +sk_test_/);
+  const revoked = await run('revoke', made['id'] ?? '');
+  expect(revoked.text).toMatch(/revokedAt +20/);
+  expect((await run('rotate', made['id'] ?? '')).exitCode).toBe(1);
+});
+
+test('a live key is touched only with --live', async () => {
+  const made = await create('--live');
+  expect(made['secret']).toMatch(/^sk_live_/);
+  expect((await run('revoke', made['id'] ?? '')).exitCode).toBe(2);
+  expect((await run('revoke', made['id'] ?? '', '--live')).exitCode).toBe(0);
+});
+
+test('wrong usage is 2 with the usage, what is not there is 4', async () => {
+  for (const args of [[], ['make'], ['create'], ['create', '--colour', 'red'], ['rotate'], ['list', 'a', 'b']]) {
+    const { exitCode, text } = await run(...args);
+    expect(exitCode).toBe(2);
+    expect(text).toContain('meskot keys create');
+  }
+  expect((await run('create', '--merchant', merchantId, '--scopes', 'nothing')).exitCode).toBe(2);
+  expect((await run('create', '--merchant', 'mrc_none')).exitCode).toBe(4);
+  expect((await run('revoke', 'key_none')).exitCode).toBe(4);
+  expect((await run('--help')).exitCode).toBe(0);
+});
