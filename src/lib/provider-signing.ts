@@ -1,4 +1,4 @@
-import { constants, sign, verify } from 'node:crypto';
+import { constants, sign, verify, type KeyObject } from 'node:crypto';
 
 import { equalInConstantTime, hmac, sha256 } from './crypto.ts';
 
@@ -11,7 +11,8 @@ export type SignedMessage = Readonly<Record<string, unknown>>;
 /** RSA-SHA256 with PSS (salt of 32 bytes) or PKCS#1 v1.5: telebirr's own samples disagree, so it is a setting. */
 export type RsaScheme = 'PSS' | 'PKCS1';
 
-type RsaKey = { pem: string; scheme: RsaScheme };
+/** A parsed key: parsing the text costs more than signing, so it is done once. */
+type RsaKey = { key: KeyObject; scheme: RsaScheme };
 
 const TELEBIRR_UNSIGNED = new Set([
   'sign',
@@ -81,8 +82,8 @@ function joinSorted(fields: ReadonlyMap<string, unknown>): string {
     .join('&');
 }
 
-function rsaOptions(key: RsaKey) {
-  return key.scheme === 'PSS'
-    ? { key: key.pem, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 }
-    : { key: key.pem, padding: constants.RSA_PKCS1_PADDING };
+function rsaOptions({ key, scheme }: RsaKey) {
+  return scheme === 'PSS'
+    ? { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 }
+    : { key, padding: constants.RSA_PKCS1_PADDING };
 }

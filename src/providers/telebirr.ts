@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 
 import { z } from 'zod';
 
@@ -60,10 +60,15 @@ const FAILURES = new Map<string, Omit<ProviderFailure, 'providerCode'>>(
   }),
 );
 
-/** The channel TELEBIRR. */
+type Sign = (message: SignedMessage) => string;
+
+/** The channel TELEBIRR. Throws at once when a key is not one. */
 export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Provider {
-  const call = createTelebirrCall(deps, config);
-  const publicKey = { pem: config.providerPublicKey, scheme: config.signatureScheme };
+  const scheme = config.signatureScheme;
+  const publicKey = { key: createPublicKey(config.providerPublicKey), scheme };
+  const privateKey = { key: createPrivateKey(config.merchantPrivateKey), scheme };
+  const sign: Sign = (message) => signTelebirr(message, privateKey);
+  const call = createTelebirrCall(deps, config, sign);
   return {
     channel: 'TELEBIRR',
     capabilities: { redirects: true, pushesToPhone: false },
@@ -73,7 +78,10 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
       const content = preOrderContent(order, config, deps.clock());
       const reply = await call('/payment/v1/merchant/preOrder', 'payment.preorder', content);
       if (reply.kind === 'unknown') return reply;
-      return readPreOrder(reply, (prepayId) => payLink(prepayId, config, deps.clock()));
+      return readPreOrder(reply, (prepayId) => {
+        const link = { ...merchant(config), ...stamp(deps.clock()), prepay_id: prepayId };
+        return payLink(config.payPageUrl, { ...link, sign: sign(link) });
+      });
     },
 
     async query(orderId) {
@@ -93,12 +101,12 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
 }
 
 /** A signed, authorised call; a token that telebirr refuses is replaced once, within the same time limit. */
-function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig) {
+function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig, sign: Sign) {
   const tokens = createTelebirrToken(deps, config);
   return async (path: string, method: string, content: SignedMessage): Promise<Reply | Unknown> => {
     const signal = AbortSignal.timeout(deps.timeoutMs);
     const message = { ...stamp(deps.clock()), method, version: '1.0', biz_content: content };
-    const body = JSON.stringify({ ...message, sign: sign(message, config), sign_type: 'SHA256WithRSA' });
+    const body = JSON.stringify({ ...message, sign: sign(message), sign_type: 'SHA256WithRSA' });
     for (let tries = 1; ; tries += 1) {
       const token = await tokens.get(signal);
       if (token.kind === 'unknown') return token;
@@ -211,10 +219,9 @@ function codeOf(answer: Answer): string | null {
 }
 
 /** The pay page's address with the signed order; the signature is base64, so it must be encoded. */
-function payLink(prepayId: string, config: TelebirrConfig, now: Date): string {
-  const order = { ...merchant(config), ...stamp(now), prepay_id: prepayId };
-  const query = new URLSearchParams({ ...order, sign: sign(order, config), sign_type: 'SHA256WithRSA' });
-  return `${config.payPageUrl}?${query.toString()}&version=1.0&trade_type=Checkout`;
+function payLink(pageUrl: string, signedOrder: Record<string, string>): string {
+  const query = new URLSearchParams({ ...signedOrder, sign_type: 'SHA256WithRSA' });
+  return `${pageUrl}?${query.toString()}&version=1.0&trade_type=Checkout`;
 }
 
 function merchant(config: TelebirrConfig) {
@@ -223,8 +230,4 @@ function merchant(config: TelebirrConfig) {
 
 function stamp(now: Date) {
   return { timestamp: String(Math.floor(now.getTime() / 1000)), nonce_str: randomBytes(16).toString('hex') };
-}
-
-function sign(message: SignedMessage, config: TelebirrConfig): string {
-  return signTelebirr(message, { pem: config.merchantPrivateKey, scheme: config.signatureScheme });
 }

@@ -1,3 +1,5 @@
+import { createPublicKey } from 'node:crypto';
+
 import Router from '@koa/router';
 
 import { SANDBOX_PHONES, SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
@@ -5,7 +7,10 @@ import { verifyTelebirr } from '../lib/provider-signing.ts';
 import { declined, paid, type Order } from './order.ts';
 import { bodyOf, text, type WireContext, type WireDeps } from './wire.ts';
 
-const merchantKey = { pem: SANDBOX_TELEBIRR.merchantPublicKey, scheme: SANDBOX_TELEBIRR.signatureScheme };
+const merchantKey = {
+  key: createPublicKey(SANDBOX_TELEBIRR.merchantPublicKey),
+  scheme: SANDBOX_TELEBIRR.signatureScheme,
+};
 
 /** What a customer sees who follows telebirr's pay link: what this phone will do, and two buttons that do it now. */
 export function payPageRoutes({ book, clock }: WireDeps): Router {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 
 import Router from '@koa/router';
 
@@ -11,8 +11,11 @@ import { answer, bodyOf, text, withFaults, type Wire, type WireContext, type Wir
 
 const TOKEN_LIFE_MS = 3_600_000;
 const CHANNEL = 'TELEBIRR';
-const merchantKey = { pem: SANDBOX_TELEBIRR.merchantPublicKey, scheme: SANDBOX_TELEBIRR.signatureScheme };
-const ownKey = { pem: SANDBOX_TELEBIRR.providerPrivateKey, scheme: SANDBOX_TELEBIRR.signatureScheme };
+const merchantKey = {
+  key: createPublicKey(SANDBOX_TELEBIRR.merchantPublicKey),
+  scheme: SANDBOX_TELEBIRR.signatureScheme,
+};
+const ownKey = { key: createPrivateKey(SANDBOX_TELEBIRR.providerPrivateKey), scheme: SANDBOX_TELEBIRR.signatureScheme };
 
 const ORDER_STATUS: Readonly<Record<OrderState, string>> = {
   WAITING: 'WAIT_PAY',

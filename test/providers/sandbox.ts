@@ -13,10 +13,13 @@ export type SandboxChannel = (typeof CHANNELS)[number];
 
 export const MINUTE_MS = 60_000;
 
+/** Longer than any busy machine needs: only tests about time limits are impatient. */
+const PATIENT_MS = 10_000;
+
 /** The adapters, pointed at a simulator (or anything else that listens). */
 export function connectAdapters(simulatorUrl: string, more: { clock?: Clock; timeoutMs?: number } = {}) {
   const http = createHttpClient();
-  const find = createFindProvider({ http, clock: systemClock, simulatorUrl, ...more });
+  const find = createFindProvider({ http, clock: systemClock, simulatorUrl, timeoutMs: PATIENT_MS, ...more });
   const adapter = (channel: SandboxChannel): Provider => {
     const provider = find(channel, 'sandbox');
     if (!provider) throw new Error(`no sandbox provider for ${channel}`);
@@ -40,13 +43,13 @@ export function anOrder(notifyUrl: string, change: Partial<PaymentOrder> = {}): 
   };
 }
 
-/** Asks until the outcome is of this kind; fails by returning what it is after 5 s. */
+/** Asks until the outcome is of this kind; after 10 s, what it is then. */
 export async function queryUntil(
   provider: Provider,
   orderId: string,
   kind: ProviderOutcome['kind'],
 ): Promise<ProviderOutcome> {
-  const endMs = Date.now() + 5_000;
+  const endMs = Date.now() + PATIENT_MS;
   for (;;) {
     const outcome = await provider.query(orderId);
     if (outcome.kind === kind || Date.now() > endMs) return outcome;
@@ -57,7 +60,7 @@ export async function queryUntil(
 export type Inbox = {
   url: string;
   received: RawCallback[];
-  /** Waits for so many callbacks; throws when they have not come in 5 s. */
+  /** Waits for so many callbacks; throws when they have not come in 10 s. */
   waitFor: (count: number) => Promise<RawCallback[]>;
   /** What it answers, as long as nothing else is said: 200. */
   status: number;
@@ -81,7 +84,7 @@ export async function openInbox(): Promise<Inbox> {
     received,
     status: 200,
     async waitFor(count) {
-      for (const endMs = Date.now() + 5_000; received.length < count;) {
+      for (const endMs = Date.now() + PATIENT_MS; received.length < count;) {
         if (Date.now() > endMs) throw new Error(`${received.length} of ${count} callbacks came`);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
