@@ -1,9 +1,11 @@
 import {
+  ACCEPTED,
   buildAttempt,
   buildMerchant,
   buildPendingPayment,
   buildSession,
   buildWorld,
+  declined,
   PAID,
   PENDING,
   standing,
@@ -152,6 +154,24 @@ describe('how a session ends without money', () => {
     expect(await standing(database.db, payment.sessionId)).toMatchObject({
       reconcile: false,
       events: ['checkout.expired', 'payment.created'],
+    });
+  });
+
+  test('a try that is still open when another one of its session was paid is only given up', async () => {
+    const first = await buildPendingPayment(world, owner);
+    world.provider.answers(declined(true), ACCEPTED, PAID);
+    await world.checkAttempt(first.attemptId, { tellWorkflow: true });
+    world.pass(1_000);
+    const second = await buildAttempt(world, { ...owner, sessionId: first.sessionId });
+    await world.checkAttempt(second, { tellWorkflow: true });
+    await world.checkAttempt(first.attemptId, { tellWorkflow: true });
+    expect(await standing(database.db, first.sessionId)).toMatchObject({ attempts: ['SUCCEEDED', 'PENDING'] });
+    world.pass(30 * MINUTE_MS);
+    expect(await world.expireAttempt(second, world.clock())).toMatchObject({ attemptStatus: 'ABANDONED' });
+    expect(await standing(database.db, first.sessionId)).toMatchObject({
+      session: 'COMPLETED',
+      transaction: 'SUCCESS',
+      events: ['checkout.completed', 'payment.created', 'payment.succeeded'],
     });
   });
 
