@@ -21,20 +21,20 @@ export function payPageRoutes({ book, clock }: WireDeps): Router {
     const { version: _version, trade_type: _tradeType, ...signed } = query;
     const order = verifyTelebirr(signed, merchantKey) ? book.findByReference(query['prepay_id'] ?? '') : null;
     if (!order)
-      return showPage(ctx, 400, 'This pay link is not valid', '<p>Its order or its signature is not known.</p>');
-    showPage(ctx, 200, 'telebirr sandbox', orderHtml(order));
+      return showPage(ctx, { status: 400, title: 'This pay link is not valid', content: '<p>Its order or its signature is not known.</p>' });
+    showPage(ctx, { content: orderHtml(order) });
   });
 
   routes.post('/payment/web/:reference/decision', (ctx) => {
     const order = book.findByReference(ctx.params['reference'] ?? '');
-    if (!order) return showPage(ctx, 404, 'No such order', '');
+    if (!order) return showPage(ctx, { status: 404, title: 'No such order' });
     const now = clock.nowMs();
     const pays = text(bodyOf(ctx), 'decision') === 'pay';
     book.decide(order, pays ? paid(order, now) : declined(now, 'CANCELLED_BY_CUSTOMER'));
     if (order.returnUrl) {
       ctx.status = 303;
       ctx.set('Location', order.returnUrl);
-    } else showPage(ctx, 200, 'telebirr sandbox', orderHtml(order));
+    } else showPage(ctx, { content: orderHtml(order) });
   });
 
   return routes;
@@ -53,7 +53,7 @@ function orderHtml(order: Order): string {
     </form>`;
 }
 
-function showPage(ctx: WireContext, status: number, title: string, content: string): void {
+function showPage(ctx: WireContext, { status = 200, title = 'telebirr sandbox', content = '' }): void {
   ctx.status = status;
   ctx.type = 'text/html';
   ctx.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
