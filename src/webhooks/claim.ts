@@ -1,6 +1,7 @@
 import { newId } from '../lib/ids.ts';
 import { createBatch } from '../lib/batch.ts';
 import { rows, type Knex } from '../lib/db.ts';
+import type { DeliveryStatus } from './states.ts';
 
 /** A claim older than this belongs to a process that died: a send takes at most 3 s, reading its answer 1 s. */
 export const SENDING_LEASE_MS = 6_000;
@@ -30,8 +31,6 @@ export type ClaimedAttempt = {
   secret: Buffer;
   previousSecret: Buffer | null;
 };
-
-export type DeliveryStatus = 'PENDING' | 'RETRYING' | 'DELIVERED' | 'FAILED' | 'SKIPPED';
 
 /** Not claimed: nothing is asked of this delivery (any more), or another attempt of it is being sent. */
 export type Unclaimed = { over: DeliveryStatus } | { busyMs: number };
@@ -98,22 +97,25 @@ async function claimAll(db: Knex, requests: ClaimRequest[]): Promise<Claim[]> {
   });
 }
 
-/** Why these could not be claimed. Those whose subscription is inactive or deleted become SKIPPED here. */
+/**
+ * Why these could not be claimed. Those whose subscription is inactive or deleted become SKIPPED here; a resend of one
+ * that was final before goes back to what it was.
+ */
 async function whyNot(db: Knex, deliveryIds: string[]): Promise<Map<string, Unclaimed>> {
   const found = await rows<{ id: string; status: DeliveryStatus; busyMs: number | null }>(
     db,
     `WITH skipped AS (
        UPDATE webhook_delivery d
-       SET status = 'SKIPPED', next_attempt_at = NULL, resend_from = NULL, sending_attempt_id = NULL, sending_since = NULL
+       SET status = coalesce(d.resend_from, 'SKIPPED'), next_attempt_at = NULL, resend_from = NULL, sending_attempt_id = NULL, sending_since = NULL
        FROM webhook_subscription s
        WHERE d.id = ANY(:deliveryIds) AND s.id = d.subscription_id AND (NOT s.active OR s.deleted_at IS NOT NULL)
          AND d.status IN ('PENDING', 'RETRYING')
          AND (d.sending_since IS NULL OR d.sending_since < clock_timestamp() - interval '${SENDING_LEASE_MS} milliseconds')
-       RETURNING d.id
+       RETURNING d.id, d.status
      )
-     SELECT d.id, CASE WHEN d.id IN (SELECT id FROM skipped) THEN 'SKIPPED' ELSE d.status END AS status,
+     SELECT d.id, coalesce(s.status, d.status) AS status,
             CAST(ceil(extract(epoch FROM d.sending_since - clock_timestamp()) * 1000 + ${SENDING_LEASE_MS}) AS integer) AS busy_ms
-     FROM webhook_delivery d WHERE d.id = ANY(:deliveryIds)`,
+     FROM webhook_delivery d LEFT JOIN skipped s ON s.id = d.id WHERE d.id = ANY(:deliveryIds)`,
     { deliveryIds },
   );
   return new Map(

@@ -1,7 +1,8 @@
 import { decrypt, type KeyRing } from '../lib/crypto.ts';
-import type { Claim, ClaimedAttempt, ClaimRequest, DeliveryStatus, Lane } from './claim.ts';
+import type { Claim, ClaimedAttempt, ClaimRequest, Lane } from './claim.ts';
 import type { AttemptOutcome, SavedDelivery } from './save.ts';
 import type { Sender } from './send.ts';
+import type { DeliveryStatus } from './states.ts';
 import { signedRequest } from './signature.ts';
 
 export type AttemptRequest = {

@@ -1,7 +1,8 @@
 import { newId } from '../lib/ids.ts';
 import { createBatch } from '../lib/batch.ts';
 import { rows, type Knex } from '../lib/db.ts';
-import type { DeliveryStatus, Lane } from './claim.ts';
+import type { Lane } from './claim.ts';
+import type { DeliveryStatus } from './states.ts';
 
 /** How one attempt ended, as it is saved. Plain JSON: the workflow keeps it when saving fails. */
 export type AttemptOutcome = {
@@ -49,6 +50,7 @@ WITH o AS (
   SET ended_at = o."endedAt", duration_ms = o."durationMs", timings = o.timings, http_status = o."httpStatus",
       failure = o.failure, response_headers = o."responseHeaders", response_excerpt = o."responseExcerpt"
   FROM o WHERE w.id = o."attemptId" AND (w.ended_at IS NULL OR w.failure ->> 'code' = 'interrupted')
+  RETURNING w.delivery_id, w.trigger
 ), delivery AS (
   UPDATE webhook_delivery d
   SET status = CASE WHEN o.ok OR d.resend_from = 'DELIVERED' THEN 'DELIVERED'
@@ -71,7 +73,9 @@ WITH o AS (
             o.ok, o.lane, o."endedAt" AS ended_at, o."deadLetterId" AS dead_letter_id
 ), dead AS (
   INSERT INTO webhook_dead_letter (id, delivery_id, merchant_id, environment, opened_at, reason)
-  SELECT dead_letter_id, id, merchant_id, environment, ended_at, 'exhausted' FROM delivery WHERE status = 'FAILED'
+  SELECT d.dead_letter_id, d.id, d.merchant_id, d.environment, d.ended_at,
+         CASE a.trigger WHEN 'manual' THEN 'resend_failed' ELSE 'exhausted' END
+  FROM delivery d LEFT JOIN attempt a ON a.delivery_id = d.id WHERE d.status = 'FAILED'
   ON CONFLICT (delivery_id) WHERE closed_at IS NULL DO NOTHING
 ), undead AS (
   UPDATE webhook_dead_letter l SET closed_at = d.ended_at

@@ -1,0 +1,148 @@
+import { createSession } from '../../src/checkout/create.ts';
+import { startPayment } from '../../src/checkout/pay.ts';
+import type { Owner } from '../../src/channels/queries.ts';
+import { createHttpClient } from '../../src/lib/http-client.ts';
+import { createFindProvider } from '../../src/providers/find-provider.ts';
+import { paymentWorkflowId } from '../../src/transactions/attempt.ts';
+import { createCheckAttempt } from '../../src/transactions/check.ts';
+import { standing } from '../support/build.ts';
+import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
+import { skipTime } from '../support/temporal.ts';
+import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+
+const MINUTE_MS = 60_000;
+const EXPIRES_IN_MINUTES = 10;
+
+let simulator: TestSimulator;
+let world: WorkerWorld;
+let owner: Owner;
+let orders = 0;
+const http = createHttpClient();
+const clock = () => new Date();
+
+beforeAll(async () => {
+  simulator = await startTestSimulator();
+  // Nothing listens there: callbacks are lost, as they are when our API is away.
+  world = await createWorkerWorld({ SIMULATOR_URL: simulator.url, BASE_URL: 'http://127.0.0.1:9' });
+  await world.startWorker().ready;
+  owner = await world.newMerchant();
+});
+afterEach(async () => simulator.clearFaults());
+afterAll(async () => {
+  await world.close();
+  await Promise.all([simulator.close(), http.close()]);
+});
+
+const findProvider = (...asked: Parameters<ReturnType<typeof createFindProvider>>) =>
+  createFindProvider({ http, clock, simulatorUrl: simulator.url })(...asked);
+
+/** A session that is being paid, exactly as the API starts it, without the API's own first question. */
+async function pay(phone: string): Promise<{ sessionId: string; attemptId: string; workflowId: string }> {
+  orders += 1;
+  const wanted = {
+    checkoutOrderNo: `FLOW-${orders}`,
+    amountSantim: 10_050n,
+    currency: 'ETB',
+    type: 'API',
+    expiresInMinutes: EXPIRES_IN_MINUTES,
+    locale: 'en',
+  } as const;
+  const deps = { findProvider, clock, baseUrl: world.config.BASE_URL };
+  const { sessionId } = await world.runChange((change) => createSession({ ...deps, change }, owner, wanted));
+  const key = { ...owner, sessionId };
+  const payment = await world.runChange((change) =>
+    startPayment({ ...deps, change }, key, { channel: 'TELEBIRR', phone }),
+  );
+  return { sessionId, attemptId: payment.attemptId, workflowId: paymentWorkflowId(payment.attemptId) };
+}
+
+const stands = async (sessionId: string, status: string) =>
+  until(`transaction ${status}`, async () => {
+    const now = await standing(world.db, sessionId);
+    return now['transaction'] === status && now;
+  });
+const asked = async (attemptId: string) =>
+  until('the provider has the order', async () => simulator.orderOf(attemptId));
+const result = async (workflowId: string) => world.temporal.client.workflow.getHandle(workflowId).result();
+
+describe('the clock of a payment attempt', () => {
+  test('a payment whose callback is lost is found by polling', async () => {
+    const { sessionId, attemptId, workflowId } = await pay('0911000007');
+    await asked(attemptId);
+    await stands(sessionId, 'SUCCESS');
+    expect(await result(workflowId)).toBe('SUCCEEDED');
+    expect((await asked(attemptId)).state).toBe('PAID');
+  });
+
+  test('a payment approved after two minutes is found without anybody calling', async () => {
+    const { sessionId, attemptId, workflowId } = await pay('0911000005');
+    await asked(attemptId);
+    await simulator.advance(2 * MINUTE_MS + 1_000);
+    await skipTime(world.temporal.client, workflowId, 3 * MINUTE_MS);
+    await stands(sessionId, 'SUCCESS');
+    expect(await result(workflowId)).toBe('SUCCEEDED');
+  });
+
+  test('one that is never answered is polled ever more rarely, asked a last time at the end, and expires', async () => {
+    const { sessionId, attemptId, workflowId } = await pay('0911000004');
+    await asked(attemptId);
+    await simulator.advance(EXPIRES_IN_MINUTES * MINUTE_MS);
+    await skipTime(world.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 1) * MINUTE_MS);
+    const now = await stands(sessionId, 'EXPIRED');
+    expect(now).toMatchObject({ session: 'EXPIRED', attempts: ['ABANDONED'], reconcile: false });
+    expect(await result(workflowId)).toBe('ABANDONED');
+    const { events } = await world.temporal.client.workflow.getHandle(workflowId).fetchHistory();
+    const timers = (events ?? []).flatMap((event) => {
+      const seconds = event.timerStartedEventAttributes?.startToFireTimeout?.seconds;
+      return seconds === undefined || seconds === null ? [] : [Number(seconds)];
+    });
+    expect(timers.slice(0, 6)).toEqual([2, 4, 8, 16, 32, 60]);
+    expect(Math.max(...timers)).toBe(60);
+  });
+
+  test('while the provider does not know, the session stays PENDING past its end, for up to 24 h, then expires for reconciliation', async () => {
+    const { sessionId, attemptId, workflowId } = await pay('0911000004');
+    await asked(attemptId);
+    await simulator.fault({ kind: 'serverError', on: 'query' });
+    await skipTime(world.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 10) * MINUTE_MS);
+    expect(await standing(world.db, sessionId)).toMatchObject({ transaction: 'PENDING', session: 'PROCESSING' });
+    await skipTime(world.temporal.client, workflowId, 25 * 60 * MINUTE_MS);
+    const now = await stands(sessionId, 'EXPIRED');
+    expect(now).toMatchObject({ session: 'EXPIRED', reconcile: true });
+    expect(await result(workflowId)).toBe('ABANDONED');
+  }, 60_000);
+
+  test('money that arrives in the hours of doubt is booked, not expired', async () => {
+    const { sessionId, attemptId, workflowId } = await pay('0911000005');
+    await asked(attemptId);
+    await simulator.fault({ kind: 'serverError', on: 'query' });
+    await skipTime(world.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 30) * MINUTE_MS);
+    await simulator.advance(3 * MINUTE_MS);
+    await simulator.clearFaults();
+    await skipTime(world.temporal.client, workflowId, 60 * MINUTE_MS);
+    const now = await stands(sessionId, 'SUCCESS');
+    expect(now).toMatchObject({ session: 'COMPLETED', lateConfirmation: false });
+  });
+
+  test('an attempt settled in the API process ends its workflow at once', async () => {
+    const { sessionId, attemptId, workflowId } = await pay('0911000005');
+    await asked(attemptId);
+    await simulator.advance(2 * MINUTE_MS + 1_000);
+    const check = createCheckAttempt({
+      db: world.db,
+      runChange: world.runChange,
+      findProvider,
+      clock,
+      baseUrl: world.config.BASE_URL,
+    });
+    await until('the check finds the attempt free', async () => {
+      const state = await check(attemptId, { tellWorkflow: true });
+      return state.final && state;
+    });
+    expect(await result(workflowId)).toBe('SUCCEEDED');
+    expect(await standing(world.db, sessionId)).toMatchObject({
+      transaction: 'SUCCESS',
+      events: ['checkout.completed', 'payment.created', 'payment.succeeded'],
+    });
+  });
+});
