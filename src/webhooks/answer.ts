@@ -7,8 +7,6 @@ const HEADER_VALUE_CHARACTERS_MAX = 512;
 /** Above this share of unreadable characters an answer is not text. */
 const UNREADABLE_SHARE_MAX = 0.1;
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-
 /** A receiver's headers for the log: at most 64, each cut to 512 characters, without control characters. */
 export function keptHeaders(headers: RawHeaders): Record<string, string> {
   const kept: Record<string, string> = {};
@@ -31,8 +29,7 @@ export function excerptOf(chunks: readonly Buffer[], headers: RawHeaders): strin
   const encoding = String(headers['content-encoding'] ?? 'identity');
   if (encoding !== 'identity') return clean(`(${bytes.length} bytes in ${encoding.slice(0, 40)}, not decoded)`);
   // As a stream, so that a character cut in two at the end is left out rather than replaced.
-  const text = decoder.decode(bytes, { stream: true });
-  decoder.decode();
+  const text = new TextDecoder().decode(bytes, { stream: true });
   const unreadable = text.match(/[\0\uFFFD]/g)?.length ?? 0;
   if (unreadable > text.length * UNREADABLE_SHARE_MAX) return `(${bytes.length} bytes that are no text)`;
   return clean(text);

@@ -63,18 +63,18 @@ describe('a connection that fails', () => {
     shop.behave({ kind: 'hang' });
     const result = await post(shop.url);
     expect(result).toMatchObject(failed('timeout', /no status line/));
-    expect(result.elapsedMs).toBeLessThan(800);
+    expect(result.elapsedMs).toBeLessThan(2_500);
     expect(shop.requests).toHaveLength(2);
   });
 
   test('shares its 3 s between both tries', async () => {
     const shop = await receiver();
-    const { post } = sender({ timeoutMs: 500 });
+    const { post } = sender({ timeoutMs: 1_000 });
     await post(shop.url);
     shop.behave((request) => (request.connection === 1 ? { kind: 'reset' } : { kind: 'hang' }));
     const result = await post(shop.url);
     expect(result).toMatchObject(failed('timeout', /no status line/));
-    expect(result.elapsedMs).toBeLessThan(900);
+    expect(result.elapsedMs).toBeLessThan(1_900);
   });
 
   test.each(['\u0000\u0001 hello\r\n\r\n', 'SSH-2.0-OpenSSH_9.2\r\n', 'HTTP/1.1 999999 no\r\n\r\n'])(
