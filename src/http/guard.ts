@@ -1,3 +1,5 @@
+import { parse as parseQuery } from 'node:querystring';
+
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 
@@ -43,7 +45,7 @@ export function createGuard(route: Route, deps: GuardDeps): Middleware {
     ctx.state['merchantId'] = caller?.merchantId;
     if (rateLimit !== 'none') await deps.limits.countRequest(ctx, caller, rateLimit);
     const { body, raw } = takesBody ? await readJsonBody(ctx) : NO_BODY;
-    const parts = validate({ params, query: ctx.query, body });
+    const parts = validate({ params, query: parseQuery(ctx.querystring), body });
     const { requestId, draining } = ctx.state as { requestId: string; draining: AbortSignal };
     // Which caller a route's handler expects follows from its `auth`: the types of the table say so (route.ts).
     const input = { ...parts, caller, requestId, ip: ctx.ip, draining } as Input;

@@ -45,7 +45,7 @@ const SECURITY: Record<Route['auth']['by'], Record<string, string[]>[]> = {
 };
 
 /** The OpenAPI 3.1 document of the route table: the same schemas the guard checks with. */
-export function createOpenApiDocument(routes: readonly Route[], version: string) {
+export function createOpenApiDocument(routes: readonly Route[], version: string): ReturnType<typeof createDocument> {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes) {
     const path = openApiPath(route.path);

@@ -23,11 +23,23 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
  * Contains letters, digits and one underscore only: safe in URLs, workflow ids and `webhook-id` headers.
  */
 export function newId(prefix: IdPrefix, atMs: number = Date.now()): string {
-  const bytes = randomBytes(16);
+  const bytes = takeRandom();
   bytes.writeUIntBE(atMs, 0, 6);
   bytes[6] = 0x70 | (bytes[6]! & 0x0f);
   bytes[8] = 0x80 | (bytes[8]! & 0x3f);
   return `${prefix}_${crockford(bytes)}`;
+}
+
+const ID_BYTES = 16;
+const POOL_BYTES = 256 * ID_BYTES;
+let pool = Buffer.alloc(0);
+
+/** Random bytes for one id. They are drawn for 256 ids at once: a draw costs more than an id. */
+function takeRandom(): Buffer {
+  if (pool.length === 0) pool = randomBytes(POOL_BYTES);
+  const taken = pool.subarray(0, ID_BYTES);
+  pool = pool.subarray(ID_BYTES);
+  return taken;
 }
 
 /** The pattern of ids with this prefix, for schemas. */
