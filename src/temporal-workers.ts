@@ -1,5 +1,12 @@
 import { fileURLToPath } from 'node:url';
-import { NativeConnection, Runtime, Worker, bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
+import {
+  NativeConnection,
+  Runtime,
+  Worker,
+  bundleWorkflowCode,
+  makeTelemetryFilterString,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
 
 import type { createActivities } from '../activities/index.ts';
 import type { Logger } from './lib/log.ts';
@@ -143,21 +150,22 @@ async function bundleWorkflows(log: Logger): Promise<WorkflowBundleOption> {
   return bundleWorkflowCode({ workflowsPath, logger });
 }
 
-/** Temporal's own log, through ours. Once per process, before anything of Temporal's is used. */
+/**
+ * Temporal's own log, through ours; once per process, before anything of Temporal's is used. Its warnings are our
+ * information: what needs a person, our own code says. Its core repeats each failed poll many times a second, so of
+ * the core only errors are kept.
+ */
 export function installTemporalLog(log: Logger): void {
   const write = (level: string, message: string, meta?: Record<string, unknown>): void => {
-    if (level === 'ERROR') log.error({ temporal: meta?.['error'] }, message);
-    else if (level === 'WARN') log.warn({ temporal: meta?.['error'] }, message);
+    const details = { temporal: String(meta?.['error'] ?? '') };
+    if (level === 'ERROR') log.error(details, message);
+    else if (level === 'WARN') log.info(details, message);
   };
   const at = (level: string) => (message: string, meta?: Record<string, unknown>) => write(level, message, meta);
+  const logger = { log: write, trace: at('TRACE'), debug: at('DEBUG'), info: at('INFO'), warn: at('WARN') };
+  const filter = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' });
   Runtime.install({
-    logger: {
-      log: write,
-      trace: at('TRACE'),
-      debug: at('DEBUG'),
-      info: at('INFO'),
-      warn: at('WARN'),
-      error: at('ERROR'),
-    },
+    logger: { ...logger, error: at('ERROR') },
+    telemetryOptions: { logging: { forward: {}, filter } },
   });
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { temporal } from '@temporalio/proto';
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
 import { testStack } from './stack-facts.ts';
 
 const { FAST_FORWARD_POLLING_RESULT_FAST_FORWARD_FAILED, FAST_FORWARD_POLLING_RESULT_FAST_FORWARD_COMPLETED } =
@@ -18,7 +18,8 @@ export type TestTemporal = {
 
 /** The shared test server. Every test file brings its own task queues. */
 export async function connectTestTemporal(): Promise<TestTemporal> {
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const filter = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' });
+  Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter, forward: {} } } });
   const address = testStack().temporalAddress;
   const [connection, clientConnection] = await Promise.all([
     NativeConnection.connect({ address }),

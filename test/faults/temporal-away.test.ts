@@ -1,0 +1,142 @@
+import { resolve } from 'node:path';
+
+import { startApi, type RunningApi } from '../../src/api.ts';
+import { readConfig } from '../../src/config.ts';
+import { createKey } from '../../src/keys/operations.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { anyFreePort } from '../../src/local/ports.ts';
+import type { Owner } from '../../src/webhooks/queries.ts';
+import { createOwnTemporal, type OwnTemporal } from '../support/own-temporal.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
+import { createWorkerWorld, readDelivery, until, type WorkerWorld } from '../support/worker.ts';
+
+const PHONE_APPROVED = '0911000001';
+const PHONE_SILENT = '0911000004';
+
+let temporal: OwnTemporal;
+let simulator: TestSimulator;
+let world: WorkerWorld;
+let api: RunningApi;
+let healthy: Receiver;
+let failing: Receiver;
+let owner: Owner;
+let key: string;
+let orders = 0;
+
+beforeAll(async () => {
+  temporal = await createOwnTemporal();
+  await temporal.start();
+  simulator = await startTestSimulator();
+  const [apiPort, metricsPort] = [await anyFreePort(), await anyFreePort()];
+  const settings = {
+    TEMPORAL_ADDRESS: temporal.address,
+    SIMULATOR_URL: simulator.url,
+    BASE_URL: `http://127.0.0.1:${apiPort}`,
+    API_PORT: String(apiPort),
+    METRICS_PORT: String(metricsPort),
+    RATE_LIMIT_SANDBOX_PER_SECOND: '0',
+  };
+  world = await createWorkerWorld(settings);
+  await world.startWorker().ready;
+  api = await startApi(
+    readConfig({ ...settings, DATABASE_URL: world.database.url, TASK_QUEUE_PREFIX: world.config.TASK_QUEUE_PREFIX }),
+    {
+      log: createLogger('silent', 'test'),
+      project: resolve(import.meta.dirname, '../..'),
+      version: 'test',
+    },
+  );
+  healthy = await startReceiver();
+  failing = await startReceiver();
+  failing.behave({ kind: 'answer', status: 503 });
+  owner = await world.newMerchant();
+  await world.subscribe(owner, { url: healthy.url, eventTypes: ['payment.succeeded'] });
+  await world.subscribe(owner, { url: failing.url, eventTypes: ['checkout.completed'] });
+  const clock = () => new Date();
+  const made = await world.db.transaction((trx) =>
+    createKey({ trx, pepper: world.config.KEY_PEPPER, clock }, { ...owner, kind: 'secret' }),
+  );
+  key = made.secret;
+}, 60_000);
+afterAll(async () => {
+  await api.stop();
+  await world.close();
+  await Promise.all([healthy.close(), failing.close(), simulator.close(), temporal.close()]);
+}, 60_000);
+
+async function post(path: string, body: object = {}) {
+  const response = await fetch(`${api.url}/api/checkout/${path}`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const { data } = (await response.json()) as { data: Record<string, string> };
+  return { status: response.status, data };
+}
+
+async function startPaying(phone: string): Promise<{ sessionId: string; transactionId: string; attemptId: string }> {
+  orders += 1;
+  const made = await post('sessions', { checkoutOrderNo: `AWAY-${orders}`, amount: 20, currency: 'ETB' });
+  expect(made.status).toBe(201);
+  const { sessionId = '', transactionId = '' } = made.data;
+  const paid = await post(`sessions/${sessionId}/pay`, { channel: 'TELEBIRR', phone });
+  expect(paid.status).toBe(202);
+  return { sessionId, transactionId, attemptId: paid.data['attemptId'] ?? '' };
+}
+
+const eventOf = async (transactionId: string, event: string): Promise<string> =>
+  until(`${event} recorded`, async () => {
+    const row = (await world.db('webhookEvent').where({ resourceId: transactionId, event }).first('id')) as
+      | { id: string }
+      | undefined;
+    return row?.id;
+  });
+const deliveryIs = async (eventId: string, status: string) =>
+  until(`delivery ${status}`, async () => {
+    const delivery = await readDelivery(world.db, eventId);
+    return delivery.status === status && delivery;
+  });
+/** Open rows of the last half minute are left alone by the repair: makes everything older. */
+const age = async (): Promise<void> => {
+  const earlier = world.db.raw(`now() - interval '1 minute'`);
+  await world.db('webhookDelivery').update({ createdAt: earlier, lastAttemptAt: earlier });
+  await world.db('paymentAttempt').update({ createdAt: earlier });
+};
+
+test('without Temporal payments are confirmed and healthy receivers get their events; when it is back with an empty database, everything open runs again', async () => {
+  const before = await startPaying(PHONE_APPROVED);
+  const retryingBefore = await deliveryIs(await eventOf(before.transactionId, 'checkout.completed'), 'RETRYING');
+  const open = await startPaying(PHONE_SILENT);
+
+  await temporal.stop();
+  const during = await startPaying(PHONE_APPROVED);
+  await deliveryIs(await eventOf(during.transactionId, 'payment.succeeded'), 'DELIVERED');
+  const retryingDuring = await deliveryIs(await eventOf(during.transactionId, 'checkout.completed'), 'RETRYING');
+  expect(await world.db('outbox').where({ workflowId: retryingDuring.workflowId })).toHaveLength(1);
+  const openDuring = await startPaying(PHONE_SILENT);
+
+  await temporal.forget();
+  await temporal.start();
+  await age();
+  const expected = [
+    retryingBefore.workflowId,
+    retryingDuring.workflowId,
+    `payment-${open.attemptId}`,
+    `payment-${openDuring.attemptId}`,
+  ];
+  const deadlineMs = Date.now() + 90_000;
+  for (;;) {
+    const running = await temporal.running().catch((): string[] => []);
+    if (expected.every((id) => running.includes(id))) break;
+    if (Date.now() > deadlineMs) throw new Error(`running: ${running.join(', ')}; expected: ${expected.join(', ')}`);
+    await new Promise((settle) => setTimeout(settle, 250));
+  }
+  await until('the outbox to drain', async () => (await world.db('outbox')).length === 0);
+
+  // No rung was made early, none twice.
+  expect(failing.requests.map((request) => request.headers['x-service-event-id']).sort()).toEqual(
+    [...new Set(failing.requests.map((request) => request.headers['x-service-event-id']))].sort(),
+  );
+  expect(healthy.requests).toHaveLength(2);
+}, 150_000);

@@ -1,0 +1,63 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+
+import { environment } from '../../src/config.ts';
+import { anyFreePort } from '../../src/local/ports.ts';
+import { readLocalSettings } from '../../src/local/settings.ts';
+import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
+import { startTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
+
+/** A Temporal server of one test's own, to be taken away and brought back. */
+export type OwnTemporal = {
+  address: string;
+  start: () => Promise<void>;
+  stop: () => Promise<void>;
+  /** Deletes its whole database while it is stopped. */
+  forget: () => Promise<void>;
+  /** The ids of the workflows that run. */
+  running: () => Promise<string[]>;
+  close: () => Promise<void>;
+};
+
+export async function createOwnTemporal(): Promise<OwnTemporal> {
+  const folder = await mkdtemp(join(tmpdir(), 'meskot-own-temporal-'));
+  const port = await anyFreePort();
+  const address = `127.0.0.1:${port}`;
+  const { temporalCliPath, cacheFolder } = readLocalSettings(environment, resolve(import.meta.dirname, '../..'));
+  let server: LocalTemporal | null = null;
+  const stop = async (): Promise<void> => {
+    await server?.stop();
+    server = null;
+  };
+  return {
+    address,
+    stop,
+    start: async () => {
+      server = await startTemporal({
+        findBinary: () => findTemporalBinary({ givenPath: temporalCliPath, cacheFolder }),
+        folder,
+        choosePorts: async () => ({ port }),
+      });
+    },
+    forget: async () => {
+      for (const suffix of ['', '-shm', '-wal']) await rm(join(folder, `temporal.db${suffix}`), { force: true });
+    },
+    running: async () => {
+      const connection = await Connection.connect({ address });
+      try {
+        const ids: string[] = [];
+        const query = `ExecutionStatus = 'Running'`;
+        for await (const one of new Client({ connection }).workflow.list({ query })) ids.push(one.workflowId);
+        return ids;
+      } finally {
+        await connection.close();
+      }
+    },
+    close: async () => {
+      await stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
