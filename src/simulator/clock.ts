@@ -6,7 +6,7 @@ export type MovableClock = {
   offsetMs: () => number;
   /** Runs the work once its time has come. */
   at: (atMs: number, work: () => Promise<void>) => void;
-  /** Moves time forward and waits for all that became due by it. */
+  /** Moves time forward and waits for the end of all that is due by then. */
   advance: (byMs: number) => Promise<void>;
   /** Forgets all that was to come, and goes back to the machine's time. */
   reset: () => void;
@@ -29,14 +29,17 @@ export function createMovableClock(options: {
   let stopped = false;
   let waiting: Due[] = [];
   let timer: NodeJS.Timeout | undefined;
+  const running = new Set<Promise<void>>();
   const nowMs = (): number => base().getTime() + offsetMs;
 
-  async function runDue(): Promise<void> {
-    for (;;) {
-      const due = waiting.filter(({ atMs }) => atMs <= nowMs()).toSorted((a, b) => a.atMs - b.atMs);
-      if (due.length === 0) break;
-      waiting = waiting.filter((item) => !due.includes(item));
-      await Promise.all(due.map(({ work }) => work().catch(onError)));
+  function runDue(): void {
+    const due = waiting.filter(({ atMs }) => atMs <= nowMs()).toSorted((a, b) => a.atMs - b.atMs);
+    waiting = waiting.filter((item) => !due.includes(item));
+    for (const { work } of due) {
+      const run = work()
+        .catch(onError)
+        .finally(() => running.delete(run));
+      running.add(run);
     }
     sleep();
   }
@@ -45,7 +48,7 @@ export function createMovableClock(options: {
     clearTimeout(timer);
     if (waiting.length === 0) return;
     const next = Math.min(...waiting.map(({ atMs }) => atMs));
-    timer = setTimeout(() => void runDue(), Math.min(Math.max(next - nowMs(), 0), SLEEP_MAX_MS));
+    timer = setTimeout(runDue, Math.min(Math.max(next - nowMs(), 0), SLEEP_MAX_MS));
   }
 
   return {
@@ -58,7 +61,8 @@ export function createMovableClock(options: {
     },
     async advance(byMs) {
       offsetMs += byMs;
-      await runDue();
+      // What runs may make more due, and what fell due by itself a moment ago may still be running.
+      for (runDue(); running.size > 0; runDue()) await Promise.all(running);
     },
     reset() {
       clearTimeout(timer);

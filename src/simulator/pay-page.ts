@@ -21,7 +21,11 @@ export function payPageRoutes({ book, clock }: WireDeps): Router {
     const { version: _version, trade_type: _tradeType, ...signed } = query;
     const order = verifyTelebirr(signed, merchantKey) ? book.findByReference(query['prepay_id'] ?? '') : null;
     if (!order)
-      return showPage(ctx, { status: 400, title: 'This pay link is not valid', content: '<p>Its order or its signature is not known.</p>' });
+      return showPage(ctx, {
+        status: 400,
+        title: 'This pay link is not valid',
+        content: '<p>Its order or its signature is not known.</p>',
+      });
     showPage(ctx, { content: orderHtml(order) });
   });
 

@@ -2,6 +2,8 @@ import { appendFileSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { systemClock } from '../../src/lib/clock.ts';
+import { createMovableClock } from '../../src/simulator/clock.ts';
 import { startTestSimulator } from '../support/simulator.ts';
 import { CHANNELS, MINUTE_MS, anOrder, connectAdapters, openInbox, type Inbox } from './sandbox.ts';
 
@@ -110,4 +112,24 @@ test('a request that is not signed by the merchant is refused by every provider'
     expect(await response.text()).toMatch(/INVALID_(TOKEN|SIGNATURE)/);
   }
   expect((await simulator.journal()).orders).toEqual([]);
+});
+
+test('moving the clock waits also for what was already on its way', async () => {
+  const clock = createMovableClock({ base: systemClock, offsetMs: 0, onError() {} });
+  const seen: string[] = [];
+  let release = (): void => {};
+  const started = new Promise<void>((start) => {
+    clock.at(clock.nowMs(), async () => {
+      start();
+      await new Promise<void>((resolve) => (release = resolve));
+      seen.push('done');
+    });
+  });
+  await started;
+  const moved = clock.advance(0).then(() => seen.push('moved'));
+  // Later than everything that an advance would do without waiting.
+  await new Promise((resolve) => setImmediate(resolve));
+  release();
+  await moved;
+  expect(seen).toEqual(['done', 'moved']);
 });
