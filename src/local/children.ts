@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -78,11 +78,6 @@ export function writePidFile(path: string, content: Child & object): void {
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, JSON.stringify(content), { mode: 0o600 });
   renameSync(draft, path);
-}
-
-/** Removes a pid file; nothing happens if there is none. */
-export function removePidFile(path: string): void {
-  rmSync(path, { force: true });
 }
 
 /** When the process began, as its system tells it; undefined when there is none or it has ended. */

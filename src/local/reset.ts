@@ -19,7 +19,7 @@ export async function reset(project: string): Promise<number> {
   const temporal = join(dataFolder, 'temporal');
   await Promise.all([stopLeftPostgres(postgres), stopLeftTemporal(temporal)]);
   // By name: the folder may have been set to one that holds other things too.
-  const ours = [postgres, temporal, join(dataFolder, 'state.json')];
+  const ours = [postgres, temporal, join(dataFolder, 'simulator.jsonl'), join(dataFolder, 'state.json')];
   await Promise.all(ours.map((path) => rm(path, { recursive: true, force: true })));
   claim.release();
   await rmdir(dataFolder).catch(() => undefined);

@@ -5,7 +5,7 @@ const DRAIN_MS = 4_000;
 // npm passes on a Ctrl-C that the terminal has sent us already.
 const SAME_CTRL_C_MS = 500;
 
-export type Stoppable = { name: string; stop: () => Promise<void> };
+type Stoppable = { name: string; stop: () => Promise<void> };
 export type StoppableServer = Stoppable & {
   /** Ends it without waiting. */
   stopNow: () => void;

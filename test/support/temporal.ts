@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { temporal } from '@temporalio/proto';
 import { DefaultLogger, NativeConnection, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
 import { testStack } from './stack-facts.ts';
 
-const { FAST_FORWARD_POLLING_RESULT_FAST_FORWARD_FAILED, FAST_FORWARD_POLLING_RESULT_FAST_FORWARD_COMPLETED } =
-  temporal.api.enums.v1.FastForwardPollingResult;
+// FastForwardPollingResult of temporal.api.enums.v1.
+const COMPLETED = 2;
+const FAILED = 3;
 
 export type TestTemporal = {
   client: Client;
@@ -57,8 +57,8 @@ export async function skipTime(client: Client, workflowId: string, ms: number): 
       workflowExecution,
       fastForwardId,
     });
-    if (poll.fastForwardPollingResult === FAST_FORWARD_POLLING_RESULT_FAST_FORWARD_COMPLETED) return;
-    if (poll.fastForwardPollingResult !== FAST_FORWARD_POLLING_RESULT_FAST_FORWARD_FAILED) continue;
+    if (poll.fastForwardPollingResult === COMPLETED) return;
+    if (poll.fastForwardPollingResult !== FAILED) continue;
     if (poll.failedReason.includes('execution ended')) return;
     throw new Error(`time of ${workflowId} could not be skipped: ${poll.failedReason}`);
   }
