@@ -26,6 +26,18 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'wipe what "start" has kept on this machine',
     run: async ({ project }) => (await import('./local/reset.ts')).reset(project),
   },
+  api: {
+    about: 'serve the API and the checkout page, until told to stop',
+    run: async ({ project }) => (await import('./serve.ts')).serveApi(project),
+  },
+  worker: {
+    about: 'run the workflows, send the webhooks and sweep, until told to stop',
+    run: async () => (await import('./serve.ts')).serveWorker(),
+  },
+  simulator: {
+    about: "serve the sandbox's providers, until told to stop",
+    run: async () => (await import('./serve.ts')).serveSimulator(),
+  },
   migrate: {
     about: 'bring the schema of the database in DATABASE_URL up to date',
     run: migrateDatabase,

@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+import { environment, parseSettings, readConfig } from './config.ts';
+import { createLogger, type Logger } from './lib/log.ts';
+
+/** From the first signal to the end, whatever is still under way then. */
+const DRAIN_MS = 15_000;
+
+/** Where the simulator listens when it runs by itself. Its admin calls ask for no key: never let the public reach it. */
+const SimulatorSettings = z.object({
+  SIMULATOR_HOST: z.string().min(1).default('127.0.0.1'),
+  SIMULATOR_PORT: z.coerce.number().int().min(1).max(65_535).default(4002),
+});
+
+/** What has been started; `stop` finishes what is under way, then closes everything. */
+type Running = { stop: () => Promise<void> };
+
+/** `meskot api`: the HTTP process, until it is told to stop. `project` is the folder of package.json. */
+export async function serveApi(project: string): Promise<number> {
+  const config = readConfig();
+  const log = createLogger(config.LOG_LEVEL, 'api');
+  return serve(log, async () => {
+    const { startApi } = await import('./api.ts');
+    const api = await startApi(config, { log, project, version: await readVersion(project) });
+    log.info({ url: api.url, metricsUrl: api.metricsUrl }, 'the API listens');
+    return api;
+  });
+}
+
+/** `meskot worker`: Temporal's workers, the outbox and the chores, until it is told to stop. */
+export async function serveWorker(): Promise<number> {
+  const config = readConfig();
+  const log = createLogger(config.LOG_LEVEL, 'worker');
+  return serve(log, async () => {
+    const [{ startWorker }, { installTemporalLog }, { createRegistry, listenForMetrics }] = await Promise.all([
+      import('./worker.ts'),
+      import('./temporal-workers.ts'),
+      import('./http/metrics.ts'),
+    ]);
+    installTemporalLog(log);
+    const metrics = await listenForMetrics(createRegistry('worker'), {
+      host: config.API_HOST,
+      port: config.METRICS_PORT,
+    });
+    const worker = startWorker(config, { log });
+    log.info({ metricsUrl: metrics.url }, 'the worker sends and sweeps');
+    void worker.ready.then(() => log.info('the workflows are served'));
+    return { stop: () => worker.stop().finally(metrics.close) };
+  });
+}
+
+/** `meskot simulator`: the sandbox's providers, until told to stop. Orders are kept in memory only. */
+export async function serveSimulator(): Promise<number> {
+  const settings = parseSettings(SimulatorSettings, environment);
+  const log = createLogger('info', 'simulator');
+  return serve(log, async () => {
+    const { startSimulator } = await import('./simulator/server.ts');
+    const { url, close } = await startSimulator({ port: settings.SIMULATOR_PORT, host: settings.SIMULATOR_HOST, log });
+    log.info({ url }, 'the simulator listens');
+    return { stop: close };
+  });
+}
+
+/** Runs until the first signal, then has 15 s to stop; a second signal exits at once. Returns the exit code. */
+async function serve(log: Logger, start: () => Promise<Running>): Promise<number> {
+  const asked = untilAsked();
+  const running = await start();
+  log.info({ signal: await asked }, 'stopping');
+  const stopped = running.stop().then(
+    () => true,
+    (error: unknown) => {
+      log.error({ err: error }, 'it did not stop cleanly');
+      return false;
+    },
+  );
+  const late = new Promise<'late'>((resolve) => void setTimeout(resolve, DRAIN_MS, 'late').unref());
+  const outcome = await Promise.race([stopped, late]);
+  if (outcome === 'late') log.warn(`what has not ended within ${DRAIN_MS / 1000} s is left; others take it up`);
+  return outcome === true ? 0 : 1;
+}
+
+/** Listens before anything is started, so that a signal during the start is not lost. */
+function untilAsked(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      if (asked) process.exit(130);
+      asked = true;
+      resolve(signal);
+    };
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
+  });
+}
+
+async function readVersion(project: string): Promise<string> {
+  const text = await readFile(join(project, 'package.json'), 'utf8');
+  return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+}
