@@ -22,7 +22,8 @@ afterAll(async () => {
 });
 beforeEach(() => {
   journal.runs = 0;
-  journal.before = undefined;
+  journal.beforeEffect = undefined;
+  journal.afterEffect = undefined;
 });
 
 let count = 0;
@@ -50,7 +51,7 @@ describe('one key', () => {
 
   test('50 requests at once have one effect and one answer', async () => {
     const body = item();
-    journal.before = () => new Promise((resolve) => setTimeout(resolve, 50));
+    journal.afterEffect = () => new Promise((resolve) => setTimeout(resolve, 50));
     const answers = await Promise.all(Array.from({ length: 50 }, () => create(body, 'fifty')));
     const made = answers.filter((answer) => answer.status === 201);
     const inProgress = answers.filter((answer) => answer.status === 409);
@@ -64,7 +65,7 @@ describe('one key', () => {
   test('while the first request runs, a second one is told so at once', async () => {
     const body = item();
     let second: Awaited<ReturnType<typeof create>> | undefined;
-    journal.before = async () => {
+    journal.afterEffect = async () => {
       second = await create(body, 'running');
     };
     expect((await create(body, 'running')).status).toBe(201);
@@ -83,6 +84,28 @@ describe('one key', () => {
       expect(await merchants(body.id)).toBe(1);
     }
   });
+
+  test.each(['beforeEffect', 'afterEffect'] as const)(
+    'a first answer that is committed after our look, %s, is replayed and the second effect undone',
+    async (moment) => {
+      const body = item();
+      const key = `late ${moment}`;
+      const first = await create(body, key);
+      // As if the look had been made before the first commit: until the moment comes, the answer cannot be seen.
+      await database
+        .db('idempotency_key')
+        .where({ key })
+        .update({ created_at: new Date(0) });
+      if (moment === 'afterEffect') await database.db('merchant').where({ id: body.id }).delete();
+      journal[moment] = async () => {
+        await database.db('idempotency_key').where({ key }).update({ created_at: new Date() });
+      };
+      const second = await create(body, key);
+      expect(second.text).toBe(first.text);
+      expect(second.headers.get('idempotent-replayed')).toBe('true');
+      expect(await merchants(body.id)).toBe(moment === 'afterEffect' ? 0 : 1);
+    },
+  );
 
   test('another body under the same key is refused', async () => {
     await create(item(), 'reused');
@@ -147,15 +170,15 @@ describe('what is remembered', () => {
   test('a mistyped request and a failure of ours leave the key free', async () => {
     const body = item();
     expect((await create({ wrong: 1 }, 'free')).status).toBe(400);
-    journal.before = () => Promise.reject(new Error('no disk'));
+    journal.afterEffect = () => Promise.reject(new Error('no disk'));
     expect((await create(body, 'free')).status).toBe(500);
-    journal.before = undefined;
+    journal.afterEffect = undefined;
     expect((await create(body, 'free')).status).toBe(201);
   });
 
   test('a crash before the commit leaves neither effect nor answer, and the key free', async () => {
     const body = item();
-    journal.before = async () => {
+    journal.afterEffect = async () => {
       const [{ pid }] = (
         await database.db.raw(
           `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`,
@@ -166,7 +189,7 @@ describe('what is remembered', () => {
     expect((await create(body, 'crash')).status).toBe(503);
     expect(await merchants(body.id)).toBe(0);
     expect(await database.db('idempotency_key').where({ key: 'crash' })).toHaveLength(0);
-    journal.before = undefined;
+    journal.afterEffect = undefined;
     expect((await create(body, 'crash')).status).toBe(201);
   });
 

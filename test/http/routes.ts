@@ -70,8 +70,10 @@ const failing = readRoute({
   },
 });
 
-/** Counts how often the handler of `createItem` ran to its end, and can be told to do odd things on the way. */
-export type ItemJournal = { runs: number; before?: (() => Promise<void>) | undefined };
+type Hook = (() => Promise<void>) | undefined;
+
+/** Counts how often the handler of `createItem` ran to its end, and what else happens before its effect and after it. */
+export type ItemJournal = { runs: number; beforeEffect?: Hook; afterEffect?: Hook };
 
 /** Routes that stand for all: a list, an echo, two broken ones, and a change whose effect is a merchant's row. */
 export function itemRoutes(journal: ItemJournal): Route[] {
@@ -86,8 +88,9 @@ export function itemRoutes(journal: ItemJournal): Route[] {
     responses: { 201: Item },
     handle: async ({ body, change }) => {
       if (body.name === 'refused') throw new AppError('INVALID_STATE', 'Refused.');
+      await journal.beforeEffect?.();
       await rows(change.trx, 'INSERT INTO merchant (id, name) VALUES (:id, :name)', { id: body.id, name: body.name });
-      await journal.before?.();
+      await journal.afterEffect?.();
       journal.runs += 1;
       return { status: 201, message: 'Made', data: { id: body.id, name: body.name } };
     },

@@ -103,8 +103,10 @@ describe('drain', () => {
     const closed = http.close();
     await expect(http.send('GET', '/livez')).rejects.toThrow('fetch failed');
     waiting.release();
+    const releasedAt = performance.now();
     const answer = await inFlight;
     await closed;
+    expect(performance.now() - releasedAt).toBeLessThan(3_000);
     expect(answer.status).toBe(200);
     expect(answer.body.data).toEqual({ drained: true });
   });
