@@ -142,7 +142,7 @@ describe('paying in the sandbox over HTTP', () => {
     while (!(await paid())) await pause();
     world.pass(2_000);
     const before = await simulator.requests('TELEBIRR query');
-    const answers = await Promise.all(Array.from({ length: 50 }, () => hook('success', sessionId)));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => served(() => hook('success', sessionId))));
     expect(answers.map((one) => one.body.data.status)).toEqual(Array.from({ length: 50 }, () => 'SUCCESS'));
     expect(await simulator.requests('TELEBIRR query')).toBe(before + 1);
     const stands = await standing(database.db, sessionId);
@@ -274,3 +274,11 @@ describe('paying in the sandbox over HTTP', () => {
 });
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+/** Repeats what was answered 503, as Retry-After asks: on a busy machine fifty at once are more than the pool serves. */
+async function served(call: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
+  for (const endMs = Date.now() + 15_000; ;) {
+    const answer = await call();
+    if (answer.status !== 503 || Date.now() > endMs) return answer;
+  }
+}

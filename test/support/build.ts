@@ -5,7 +5,7 @@ import type { Owner } from '../../src/channels/queries.ts';
 import type { KeyCaller } from '../../src/http/route.ts';
 import { SCOPES } from '../../src/http/route.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { rows, type Knex } from '../../src/lib/db.ts';
+import { isDatabaseUnavailable, rows, type Knex } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/outbox.ts';
 import type { FindProvider, PaymentOrder, Provider, ProviderOutcome } from '../../src/providers/provider.ts';
@@ -189,4 +189,26 @@ export async function standing(db: Knex, sessionId: string) {
   );
   if (!row) throw new Error(`no session ${sessionId}`);
   return row;
+}
+
+const SERVED_WAIT_MS = 15_000;
+
+/**
+ * Calls again what the API would answer 503 to (no connection or lock within a second): it did nothing, and clients
+ * repeat it. Keeps races of fifty callers about their rows, not about a busy machine.
+ */
+export async function untilServed<T>(call: () => Promise<T>): Promise<T> {
+  for (const endMs = Date.now() + SERVED_WAIT_MS; ;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!wasShed(error) || Date.now() > endMs) throw error;
+    }
+  }
+}
+
+/** No connection or no lock in time. A deadlock is not among them: that is a bug in the order of locks, and must fail. */
+function wasShed(error: unknown): boolean {
+  const lockTimeout = error instanceof Error && 'code' in error && error.code === '55P03';
+  return lockTimeout || isDatabaseUnavailable(error);
 }

@@ -8,6 +8,7 @@ import {
   PENDING,
   standing,
   UNKNOWN,
+  untilServed,
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -87,7 +88,9 @@ describe('checking an attempt', () => {
     world.provider.answers(PAID);
     const processes = Array.from({ length: 50 }, () => createCheckAttempt(world));
     const asked = world.provider.asked.length;
-    const states = await Promise.all(processes.map((one) => one(payment.attemptId, { tellWorkflow: true })));
+    const states = await Promise.all(
+      processes.map((one) => untilServed(() => one(payment.attemptId, { tellWorkflow: true }))),
+    );
     expect(states.every((state) => state.transactionStatus === 'SUCCESS')).toBe(true);
     expect(world.provider.asked.length).toBe(asked + 1);
     expect(await standing(database.db, payment.sessionId)).toMatchObject({ events: SUCCESS_EVENTS });
