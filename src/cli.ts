@@ -38,6 +38,10 @@ const commands: Readonly<Record<string, Command>> = {
     about: "serve the sandbox's providers, until told to stop",
     run: async () => (await import('./serve.ts')).serveSimulator(),
   },
+  keys: {
+    about: 'create, list, rotate and revoke API keys (keys --help)',
+    run: manageKeys,
+  },
   migrate: {
     about: 'bring the schema of the database in DATABASE_URL up to date',
     run: migrateDatabase,
@@ -62,6 +66,22 @@ async function migrateDatabase({ project }: CommandInput): Promise<number> {
   const applied = await migrate({ url: readConfig().DATABASE_URL, directory: join(project, 'migrations') });
   process.stdout.write(applied.length === 0 ? 'The schema is up to date.\n' : `Applied ${applied.join(', ')}.\n`);
   return 0;
+}
+
+async function manageKeys({ project, args }: CommandInput): Promise<number> {
+  const [{ readConfig }, { withLocalServers }, { openDatabase }, { runKeysCommand }] = await Promise.all([
+    import('./config.ts'),
+    import('./local/settings.ts'),
+    import('./lib/db.ts'),
+    import('./keys/cli.ts'),
+  ]);
+  const config = readConfig(await withLocalServers(project));
+  const db = openDatabase({ url: config.DATABASE_URL, poolMax: 1, applicationName: 'meskot-cli' });
+  try {
+    return await runKeysCommand([...args], { db, config, write: (text) => void process.stdout.write(text) });
+  } finally {
+    await db.destroy();
+  }
 }
 
 function helpText(): string {

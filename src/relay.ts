@@ -87,7 +87,7 @@ async function tellAll(deps: RelayDeps, messages: OutboxRow[]): Promise<void> {
 }
 
 /** Gives rows back with a pause that grows with their failures. */
-export async function handBack(db: Knex, ids: string[]): Promise<void> {
+async function handBack(db: Knex, ids: string[]): Promise<void> {
   await rows(
     db,
     `UPDATE outbox SET lease_until = NULL, failures = failures + 1,

@@ -1,15 +1,14 @@
-import { fileURLToPath } from 'node:url';
 import {
   NativeConnection,
   Runtime,
   Worker,
-  bundleWorkflowCode,
   makeTelemetryFilterString,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
 
 import type { createActivities } from '../activities/index.ts';
 import type { Logger } from './lib/log.ts';
+import { bundleWorkflows } from './workflow-bundle.ts';
 import { TASK_QUEUES, createProcesses, type Processes, type ProcessesOptions } from './processes.ts';
 
 export type TemporalWorkersOptions = Omit<ProcessesOptions, 'connection' | 'eager'> & {
@@ -140,16 +139,6 @@ async function createWorkers(parts: {
   ]);
 }
 
-/** The workflows as one script, from source in development and from the build in production. */
-async function bundleWorkflows(log: Logger): Promise<WorkflowBundleOption> {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const workflowsPath = fileURLToPath(new URL(`../workflows/index.${extension}`, import.meta.url));
-  const quiet = (): void => {};
-  const warn = (message: string): void => log.warn(message);
-  const logger = { log: quiet, trace: quiet, debug: quiet, info: quiet, warn, error: warn };
-  return bundleWorkflowCode({ workflowsPath, logger });
-}
-
 /**
  * Temporal's own log, through ours; once per process, before anything of Temporal's is used. Its warnings are our
  * information: what needs a person, our own code says. Its core repeats each failed poll many times a second, so of
@@ -157,7 +146,7 @@ async function bundleWorkflows(log: Logger): Promise<WorkflowBundleOption> {
  */
 export function installTemporalLog(log: Logger): void {
   const write = (level: string, message: string, meta?: Record<string, unknown>): void => {
-    const details = { temporal: String(meta?.['error'] ?? '') };
+    const details = { err: meta?.['error'] };
     if (level === 'ERROR') log.error(details, message);
     else if (level === 'WARN') log.info(details, message);
   };

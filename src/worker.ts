@@ -3,6 +3,7 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import type { Config } from './config.ts';
 import { createFirstAttempts } from './first-attempts.ts';
+import { deleteOldIdempotencyKeys } from './http/idempotency.ts';
 import { systemClock } from './lib/clock.ts';
 import { openDatabase, type Knex } from './lib/db.ts';
 import { createEgressGuard } from './lib/egress.ts';
@@ -42,7 +43,7 @@ export type WorkerOptions = {
 };
 
 const EXPIRE_BATCH = 500;
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 
 /** The worker process: Temporal's workers, the outbox, first attempts, and the chores that need no workflow. */
 export function startWorker(config: Config, options: WorkerOptions): RunningWorker {
@@ -143,10 +144,6 @@ function choresOf(config: Config, { db, runChange }: Database): Chore[] {
   return [
     chore('expire sessions', 1_000, () => expireDueSessions(runChange, systemClock(), EXPIRE_BATCH)),
     chore('run bulk resends', 1_000, () => runResendJobs(jobs, config.WEBHOOK_RESENDS_PER_SECOND)),
-    chore('forget old idempotency keys', HOUR_MS, () => forgetIdempotencyKeys(db)),
+    chore('forget old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
   ];
-}
-
-async function forgetIdempotencyKeys(db: Knex): Promise<void> {
-  await db('idempotencyKey').where('createdAt', '<', db.raw(`now() - interval '24 hours'`)).delete();
 }

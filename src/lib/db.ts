@@ -27,6 +27,8 @@ export function openDatabase(options: DatabaseOptions): Knex {
       application_name: options.applicationName,
       connectionTimeoutMillis: 1_500,
       keepAlive: true,
+      // A server that is frozen answers nothing, not even that the statement took too long.
+      query_timeout: 6_000,
       options:
         '-c statement_timeout=5000 -c lock_timeout=1000 -c idle_in_transaction_session_timeout=10000 -c timezone=UTC',
     },

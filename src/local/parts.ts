@@ -8,6 +8,7 @@ import { createLogger } from '../lib/log.ts';
 import { startSimulator } from '../simulator/server.ts';
 import { installTemporalLog } from '../temporal-workers.ts';
 import { startWorker } from '../worker.ts';
+import { bundleWorkflowsOnce } from '../workflow-bundle.ts';
 import { seedOnce, openCheckout } from './seed.ts';
 import type { LocalPorts } from './settings.ts';
 import type { Facts } from './state.ts';
@@ -56,7 +57,8 @@ export function localParts(context: PartsContext): Part[] {
       name: 'Worker',
       start: async () => {
         installTemporalLog(log);
-        const worker = startWorker(config, { log });
+        const workflowBundle = await bundleWorkflowsOnce(context.dataFolder, log);
+        const worker = startWorker(config, { log, workflowBundle });
         workflowsReady = worker.ready;
         return { stop: worker.stop };
       },

@@ -19,7 +19,8 @@ export async function reset(project: string): Promise<number> {
   const temporal = join(dataFolder, 'temporal');
   await Promise.all([stopLeftPostgres(postgres), stopLeftTemporal(temporal)]);
   // By name: the folder may have been set to one that holds other things too.
-  const ours = [postgres, temporal, join(dataFolder, 'simulator.jsonl'), join(dataFolder, 'state.json')];
+  const files = ['simulator.jsonl', 'state.json', 'workflows.js'].map((name) => join(dataFolder, name));
+  const ours = [postgres, temporal, ...files];
   await Promise.all(ours.map((path) => rm(path, { recursive: true, force: true })));
   claim.release();
   await rmdir(dataFolder).catch(() => undefined);

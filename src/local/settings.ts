@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { parseSettings, type Environment } from '../config.ts';
+import { environment, parseSettings, type Environment } from '../config.ts';
+import { readState } from './state.ts';
 
 const port = (wanted: number) => z.coerce.number().int().min(1).max(65_535).default(wanted);
 const optionalText = z
@@ -61,4 +62,15 @@ export function readLocalSettings(env: Environment, project: string): LocalSetti
       temporalUi: settings.TEMPORAL_UI_PORT,
     },
   };
+}
+
+/**
+ * The environment, with the addresses of the local start's servers where it names none: so that commands work beside
+ * `npm start` without any setting.
+ */
+export async function withLocalServers(project: string): Promise<Environment> {
+  if (environment['DATABASE_URL']) return environment;
+  const { facts } = (await readState(readLocalSettings(environment, project).dataFolder)) ?? {};
+  if (!facts) throw new Error('There is no database: run "npm start" here first, or set DATABASE_URL.');
+  return { ...environment, DATABASE_URL: facts.databaseUrl, TEMPORAL_ADDRESS: facts.temporalAddress };
 }

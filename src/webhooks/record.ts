@@ -4,7 +4,7 @@ import { OUTBOX_INSERT, type Change, type OutboxRow } from '../lib/outbox.ts';
 import { deliveryWorkflow } from './workflow-input.ts';
 
 /** The version of every payload's shape (seed, Versioning). */
-export const API_VERSION = 'v1.0';
+const API_VERSION = 'v1.0';
 
 /** Something that happened, told to every subscription that asked for it. `data` is a full snapshot, so order does not matter. */
 export type NewEvent = {

@@ -49,14 +49,13 @@ export async function createWorkerWorld(settings: Record<string, string> = {}): 
   const temporal = await connectTestTemporal();
   const workers: RunningWorker[] = [];
   // As if the process that wrote them had died, and its lease run out: the worker's sweeper takes them.
-  const leaveBehind = (messages: OutboxRow[]): void =>
-    void db('outbox')
-      .whereIn(
-        'id',
-        messages.map((message) => message.id),
-      )
+  const leaveBehind = (messages: OutboxRow[]): void => {
+    const ids = messages.map((message) => message.id);
+    db('outbox')
+      .whereIn('id', ids)
       .update({ leaseUntil: null })
-      .then();
+      .catch(() => {});
+  };
   const runChange = createRunChange(db, leaveBehind);
   const { checkUrl } = createEgressGuard(config.egress);
   const clock = () => new Date();

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { readFile, readdir, rename, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
+
+import type { Logger } from './lib/log.ts';
+
+/** The workflows as one script, from source in development and from the build in production. Takes a second or more. */
+export async function bundleWorkflows(log: Pick<Logger, 'warn'>): Promise<{ code: string }> {
+  const quiet = (): void => {};
+  const warn = (message: string): void => log.warn(message);
+  const logger = { log: quiet, trace: quiet, debug: quiet, info: quiet, warn, error: warn };
+  const { code } = await bundleWorkflowCode({ workflowsPath: join(WORKFLOWS, `index${EXTENSION}`), logger });
+  return { code };
+}
+
+/** The same, kept in a folder until a workflow or Temporal's SDK changes: what makes a second local start fast. */
+export async function bundleWorkflowsOnce(folder: string, log: Pick<Logger, 'warn'>): Promise<WorkflowBundleOption> {
+  const codePath = join(folder, 'workflows.js');
+  const stamp = `// ${await hashOfSources()}\n`;
+  const kept = await readFile(codePath, 'utf8').catch(() => '');
+  if (!kept.startsWith(stamp)) {
+    const { code } = await bundleWorkflows(log);
+    const draft = `${codePath}.draft`;
+    await writeFile(draft, stamp + code);
+    await rename(draft, codePath);
+  }
+  return { codePath };
+}
+
+const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+const WORKFLOWS = fileURLToPath(new URL('../workflows', import.meta.url));
+
+/** Everything a bundle is made of: the workflows, which import nothing of ours but each other, and Temporal's SDK. */
+async function hashOfSources(): Promise<string> {
+  const hash = createHash('sha256');
+  const sdk = createRequire(import.meta.url)('@temporalio/workflow/package.json') as { version: string };
+  hash.update(sdk.version);
+  const names = (await readdir(WORKFLOWS)).filter((name) => name.endsWith(EXTENSION)).toSorted();
+  for (const name of names) hash.update(name).update(await readFile(join(WORKFLOWS, name)));
+  return hash.digest('hex');
+}
