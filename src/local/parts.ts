@@ -5,11 +5,12 @@ import { startApi } from '../api.ts';
 import type { Config } from '../config.ts';
 import { startDemoShop } from '../demo-shop/server.ts';
 import { createLogger } from '../lib/log.ts';
+import { seedDemo } from '../seed/seed.ts';
 import { startSimulator } from '../simulator/server.ts';
 import { installTemporalLog } from '../temporal-workers.ts';
 import { startWorker } from '../worker.ts';
 import { bundleWorkflowsOnce } from '../workflow-bundle.ts';
-import { seedOnce, openCheckout } from './seed.ts';
+import { openCheckout } from './open-checkout.ts';
 import type { LocalPorts } from './settings.ts';
 import type { Facts } from './state.ts';
 
@@ -37,6 +38,7 @@ export type PartsContext = {
 };
 
 const HOST = '127.0.0.1';
+const COUNT_EVERY_MS = 2_000;
 
 /** Everything of a local start but the servers, in the order of starting. */
 export function localParts(context: PartsContext): Part[] {
@@ -49,7 +51,8 @@ export function localParts(context: PartsContext): Part[] {
     {
       name: 'Demo data',
       start: async () => {
-        seeded = await seedOnce({ config, previous, webhookUrl: `${shopUrl}/webhooks` });
+        const onProgress = createCount((made, total) => write(`Demo data: ${made} of ${total} payments`));
+        seeded = await seedDemo({ config, previous, webhookUrl: `${shopUrl}/webhooks`, onProgress });
         return { stop: async () => {}, facts: seeded };
       },
     },
@@ -96,6 +99,16 @@ export function localParts(context: PartsContext): Part[] {
       },
     },
   ];
+}
+
+/** Tells how far something is, but not more often than a person reads, and nothing of what is quick. */
+function createCount(tell: (made: number, total: number) => void): (made: number, total: number) => void {
+  let toldAt = performance.now();
+  return (made, total) => {
+    if (performance.now() - toldAt < COUNT_EVERY_MS) return;
+    toldAt = performance.now();
+    tell(made, total);
+  };
 }
 
 function projectFolder(): string {

@@ -1,0 +1,70 @@
+import type { Config } from '../config.ts';
+import { hashKey, readKey } from '../keys/format.ts';
+import { createKey, listKeys } from '../keys/operations.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Knex } from '../lib/db.ts';
+import type { RunChange } from '../lib/outbox.ts';
+import { listSubscriptions, rotateSecret } from '../webhooks/subscriptions.ts';
+import { ABYSSINIA } from './demo.ts';
+import { followPort, SHOP_DESCRIPTION, subscriptionDeps } from './subscriptions.ts';
+
+/** What is shown only once, of "Abyssinia Coffee". */
+export type DemoCredentials = { merchantId: string; sandboxKey: string; webhookSecret: string };
+
+export type RecallInput = {
+  config: Pick<Config, 'KEY_PEPPER' | 'keyRing' | 'egress'>;
+  /** What an earlier start has shown, as far as it was kept. */
+  previous: Partial<DemoCredentials>;
+  webhookUrl: string;
+};
+
+const { owner } = ABYSSINIA;
+
+/** The key of the demo merchant, which only its finished data has. */
+export async function makeSandboxKey(trx: Knex.Transaction, pepper: string): Promise<string> {
+  const deps = { trx, pepper, clock: systemClock };
+  return (await createKey(deps, { ...owner, kind: 'secret', name: 'Local development' })).secret;
+}
+
+/** Whether the demo data is complete: the key is made last, and no key is ever deleted. */
+export async function hasDemoData(db: Knex): Promise<boolean> {
+  return (await listKeys(db, owner)).length > 0;
+}
+
+/**
+ * The credentials of demo data that is there: the ones that were kept if they still hold, else new ones. The demo shop's
+ * subscription follows it to another port.
+ */
+export async function recallCredentials(
+  deps: { db: Knex; runChange: RunChange },
+  input: RecallInput,
+): Promise<DemoCredentials> {
+  const { previous, config, webhookUrl } = input;
+  const subscriptions = await listSubscriptions(deps.db, owner);
+  const shop = subscriptions.find((one) => one.description === SHOP_DESCRIPTION);
+  const keptSecret = shop && previous.webhookSecret?.endsWith(shop.secretHint) ? previous.webhookSecret : undefined;
+  const keptKey = await keyThatHolds(deps.db, { text: previous.sandboxKey, pepper: config.KEY_PEPPER });
+  return deps.runChange(async (change) => {
+    const subscriptionOps = subscriptionDeps(config, systemClock());
+    await followPort(subscriptionOps, change, { owner, subscriptions, webhookUrl });
+    const rotation = { overlapSeconds: 0, force: true };
+    const newSecret = async (): Promise<string> =>
+      shop
+        ? (await rotateSecret(subscriptionOps, change, { ...owner, subscriptionId: shop.id, ...rotation })).secret
+        : '';
+    return {
+      merchantId: owner.merchantId,
+      sandboxKey: keptKey ?? (await makeSandboxKey(change.trx, config.KEY_PEPPER)),
+      webhookSecret: keptSecret ?? (await newSecret()),
+    };
+  });
+}
+
+/** The key's text, if this database knows it and it has not ended. */
+async function keyThatHolds(db: Knex, kept: { text: string | undefined; pepper: string }): Promise<string | undefined> {
+  const id = kept.text === undefined ? undefined : readKey(kept.text)?.id;
+  if (kept.text === undefined || id === undefined) return undefined;
+  const [row] = await listKeys(db, { ...owner, id });
+  const ended = !row || row.revokedAt !== null || (row.expiresAt !== null && row.expiresAt <= systemClock());
+  return !ended && row.secretHash.equals(hashKey(kept.pepper, kept.text)) ? kept.text : undefined;
+}

@@ -1,0 +1,172 @@
+import type { Owner } from '../channels/queries.ts';
+import { createSession } from '../checkout/create.ts';
+import { startPayment } from '../checkout/pay.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Knex } from '../lib/db.ts';
+import type { Change } from '../lib/outbox.ts';
+import { SANDBOX_PHONES, type SandboxBehaviour } from '../lib/sandbox-providers.ts';
+import type { FindProvider, Provider, ProviderOutcome } from '../providers/provider.ts';
+import { createCheckAttempt, type CheckAttempt } from '../transactions/check.ts';
+import { endAttempt, endOpenSession } from '../transactions/end.ts';
+import { createExpireAttempt } from '../transactions/unpaid.ts';
+import type { Journey, PlannedPayment } from './plan.ts';
+
+/** A delivery that a payment of the past has caused, and when. */
+export type DueDelivery = { deliveryId: string; subscriptionId: string; at: Date };
+
+export type JourneyDeps = { trx: Knex.Transaction; owner: Owner; baseUrl: string };
+
+/** One customer's way through one session, on a clock of its own. */
+type Visit = {
+  payment: PlannedPayment;
+  owner: Owner;
+  change: Change;
+  clock: Clock;
+  findProvider: FindProvider;
+  checkAttempt: CheckAttempt;
+  baseUrl: string;
+  now: Date;
+  /** What the provider says when it is asked next. */
+  answer: ProviderOutcome;
+  sessionId: string;
+  attemptId: string;
+  expiresAt: Date;
+};
+
+type Step = (visit: Visit) => Promise<unknown>;
+
+const approve = phoneOf('approve');
+const refuse = phoneOf('decline');
+const tooPoor = phoneOf('insufficient-funds');
+const ignore = phoneOf('never');
+
+const JOURNEYS: Readonly<Record<Journey, readonly Step[]>> = {
+  paid: [pays(approve), hears(paid)],
+  paidOnSecondTry: [pays(tooPoor), hears(declined('INSUFFICIENT_FUNDS')), pays(approve), hears(paid)],
+  paidLate: [pays(ignore), hears(accepted), timeRunsOut, hears(accepted), attemptExpires, hears(paid)],
+  declined: [pays(refuse), hears(declined('DECLINED'))],
+  declinedThrice: [...triesInVain(), ...triesInVain(), ...triesInVain()],
+  leftOpen: [timeRunsOut, sessionEnds('EXPIRED')],
+  expiredInFlight: [pays(ignore), hears(accepted), timeRunsOut, hears(accepted), attemptExpires],
+  cancelled: [sessionEnds('CANCELLED')],
+  cancelledInFlight: [pays(ignore), hears(accepted), attemptCancelled],
+  stillOpen: [],
+};
+
+/**
+ * Makes one payment of the past by the operations that make today's: with its own clock, and a provider that answers
+ * by the journey's script. Nothing is told to Temporal: the journey itself is what the workflows would have done.
+ * @returns the deliveries that are due to subscriptions, which nobody but the caller knows of.
+ */
+export async function makePayment(deps: JourneyDeps, payment: PlannedPayment): Promise<DueDelivery[]> {
+  const due: DueDelivery[] = [];
+  const change: Change = {
+    trx: deps.trx,
+    tell: async () => {},
+    told: (messages) => {
+      for (const { deliveryId, subscriptionId } of messages) {
+        if (deliveryId && subscriptionId) due.push({ deliveryId, subscriptionId, at: visit.now });
+      }
+    },
+  };
+  const visit = await beginVisit(deps, change, payment);
+  for (const step of JOURNEYS[payment.journey]) {
+    visit.now = new Date(visit.now.getTime() + payment.stepMs);
+    await step(visit);
+  }
+  return due;
+}
+
+async function beginVisit(deps: JourneyDeps, change: Change, payment: PlannedPayment): Promise<Visit> {
+  const { owner, baseUrl, trx } = deps;
+  const visit: Visit = {
+    payment,
+    owner,
+    change,
+    baseUrl,
+    clock: () => visit.now,
+    findProvider: (channel) => (channel === 'MPESA' ? null : scriptedProvider(visit)),
+    checkAttempt: (attemptId, options) => checkAttempt(attemptId, options),
+    now: payment.createdAt,
+    answer: accepted(payment),
+    sessionId: '',
+    attemptId: '',
+    expiresAt: payment.createdAt,
+  };
+  const checkAttempt = createCheckAttempt({ ...visit, db: trx, runChange: async (work) => work(change) });
+  const session = await createSession(visit, owner, payment.session);
+  visit.sessionId = session.sessionId;
+  visit.expiresAt = new Date(session.expiresAt);
+  return visit;
+}
+
+function scriptedProvider(visit: Visit): Provider {
+  const answer = async (): Promise<ProviderOutcome> => visit.answer;
+  return {
+    channel: visit.payment.channel,
+    capabilities: { redirects: true, pushesToPhone: false },
+    initiate: answer,
+    query: answer,
+    parseCallback: () => ({ verified: false, problem: 'the past sends no callbacks' }),
+    callbackAnswer: { contentType: 'text/plain', body: '' },
+  };
+}
+
+function pays(phone: string): Step {
+  return async (visit) => {
+    const wanted = { channel: visit.payment.channel, phone };
+    const { attemptId } = await startPayment(visit, { ...visit.owner, sessionId: visit.sessionId }, wanted);
+    visit.attemptId = attemptId;
+  };
+}
+
+function hears(outcome: (payment: PlannedPayment) => ProviderOutcome): Step {
+  return async (visit) => {
+    visit.answer = outcome(visit.payment);
+    await visit.checkAttempt(visit.attemptId, { tellWorkflow: false });
+  };
+}
+
+function triesInVain(): readonly Step[] {
+  return [pays(tooPoor), hears(declined('INSUFFICIENT_FUNDS'))];
+}
+
+async function timeRunsOut(visit: Visit): Promise<void> {
+  visit.now = new Date(visit.expiresAt.getTime() + 500);
+}
+
+async function attemptExpires(visit: Visit): Promise<void> {
+  const expireAttempt = createExpireAttempt({ db: visit.change.trx, runChange: async (work) => work(visit.change) });
+  await expireAttempt(visit.attemptId, visit.now);
+}
+
+async function attemptCancelled({ change, attemptId, sessionId, now }: Visit): Promise<void> {
+  const attempt = { id: attemptId, sessionId, tellWorkflow: false };
+  await endAttempt(change, attempt, { status: 'CANCELLED', reconcile: false, at: now });
+}
+
+function sessionEnds(status: 'CANCELLED' | 'EXPIRED'): Step {
+  return async ({ change, sessionId, now }) => endOpenSession(change, sessionId, { status, reconcile: false, at: now });
+}
+
+function accepted(payment: PlannedPayment): ProviderOutcome {
+  return { kind: 'accepted', providerReference: payment.providerReference, redirectUrl: null, providerCode: null };
+}
+
+function paid(payment: PlannedPayment): ProviderOutcome {
+  const { providerReference, session } = payment;
+  const { amountSantim, currency } = session;
+  return { kind: 'succeeded', providerReference, amountSantim, currency, providerCode: null };
+}
+
+function declined(code: 'DECLINED' | 'INSUFFICIENT_FUNDS'): () => ProviderOutcome {
+  const retryable = code === 'INSUFFICIENT_FUNDS';
+  const message = retryable ? 'The balance was not sufficient.' : 'The customer declined the payment.';
+  return () => ({ kind: 'declined', failure: { code, message, providerCode: code, retryable } });
+}
+
+function phoneOf(behaviour: SandboxBehaviour): string {
+  const found = SANDBOX_PHONES.find((one) => one.behaviour === behaviour);
+  if (!found) throw new Error(`the sandbox has no phone that does "${behaviour}"`);
+  return found.phone;
+}

@@ -1,0 +1,53 @@
+import type { Owner } from '../channels/queries.ts';
+import type { KeyRing } from '../lib/crypto.ts';
+import type { Knex } from '../lib/db.ts';
+import { makePayment, type DueDelivery } from './journeys.ts';
+import { ALWAYS_BROKEN, deliverInThePast, LADDER_MS } from './past-deliveries.ts';
+import type { PlannedPayment } from './plan.ts';
+import { withPreparedStatements } from './prepared.ts';
+
+const DEAD_LETTERS = 5;
+
+export type RecentDeps = { trx: Knex.Transaction; keyRing: KeyRing; baseUrl: string };
+
+export type RecentPayments = {
+  owner: Owner;
+  payments: readonly PlannedPayment[];
+  /** The end of the plan: everything that is over was over by then. */
+  until: Date;
+  shopId: string;
+  flakyId: string;
+};
+
+/**
+ * Makes payments whose events are delivered: five to the shop in vain until they are dead letters, the flaky ones at the
+ * second or third attempt, the others at once. The successes come last, so that both subscriptions end healthy.
+ */
+export async function makeRecentPayments(deps: RecentDeps, recent: RecentPayments): Promise<void> {
+  const prepared = withPreparedStatements(deps.trx);
+  const due: DueDelivery[] = [];
+  for (const payment of recent.payments) {
+    due.push(...(await makePayment({ trx: prepared, owner: recent.owner, baseUrl: deps.baseUrl }, payment)));
+  }
+  const toShop = due.filter((one) => one.subscriptionId === recent.shopId);
+  const toFlaky = due.filter((one) => one.subscriptionId === recent.flakyId);
+  const dead = chooseDead(toShop, recent.until);
+
+  await deliverInThePast(deps, dead, ALWAYS_BROKEN);
+  await deliverInThePast(deps, everyThird(toFlaky, 0), ['overloaded', 'overloaded', 'taken']);
+  await deliverInThePast(deps, everyThird(toFlaky, 1), ['overloaded', 'taken']);
+  await deliverInThePast(deps, everyThird(toFlaky, 2), ['taken']);
+  const alive = toShop.filter((one) => !dead.includes(one));
+  await deliverInThePast(deps, alive, ['taken']);
+}
+
+/** Five of those that have had the time to fail six times, spread evenly. */
+function chooseDead(toShop: readonly DueDelivery[], until: Date): DueDelivery[] {
+  const ripe = toShop.filter((one) => one.at.getTime() + LADDER_MS <= until.getTime());
+  const step = Math.max(1, Math.floor(ripe.length / DEAD_LETTERS));
+  return ripe.filter((_one, index) => index % step === 0).slice(0, DEAD_LETTERS);
+}
+
+function everyThird(list: readonly DueDelivery[], offset: 0 | 1 | 2): DueDelivery[] {
+  return list.filter((_one, index) => index % 3 === offset);
+}

@@ -1,0 +1,97 @@
+import { grantChannels, switchChannel } from '../channels/operations.ts';
+import type { Config } from '../config.ts';
+import { systemClock } from '../lib/clock.ts';
+import { openDatabase, type Knex } from '../lib/db.ts';
+import { createRunChange, type Change, type RunChange } from '../lib/outbox.ts';
+import { createMerchant, findMerchant } from '../merchants/operations.ts';
+import { hasDemoData, makeSandboxKey, recallCredentials, type DemoCredentials } from './credentials.ts';
+import { ABYSSINIA, NEW_SHOP, type DemoMerchant } from './demo.ts';
+import { LANES, makeHistory } from './history.ts';
+import { planPayments, type PlannedPayment } from './plan.ts';
+import { makeRecentPayments } from './recent.ts';
+import { subscribe, subscriptionDeps } from './subscriptions.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** The subscriptions are this old: payments since then have deliveries, those before have only events. */
+const SUBSCRIBED_FOR_MS = 3 * DAY_MS;
+
+export type SeedInput = {
+  config: Pick<Config, 'DATABASE_URL' | 'BASE_URL' | 'KEY_PEPPER' | 'keyRing' | 'egress'>;
+  /** What an earlier run has returned, as far as it was kept. */
+  previous: Partial<DemoCredentials>;
+  /** Where the demo shop takes webhooks. */
+  webhookUrl: string;
+  /** Called with the payments made so far, while there are more to come. */
+  onProgress: (made: number, total: number) => void;
+};
+
+/**
+ * Makes the demo data, unless it is there already: two merchants, and 90 days of payments by the operations themselves.
+ * A run that was killed is taken up by the next one; nothing is made twice. Returns what is shown only once.
+ */
+export async function seedDemo(input: SeedInput): Promise<DemoCredentials> {
+  const db = openDatabase({ url: input.config.DATABASE_URL, poolMax: LANES, applicationName: 'meskot-seed' });
+  // Nothing of the past is dispatched: its deliveries are made here, its payments need no workflow any more.
+  const runChange = createRunChange(db, () => {});
+  try {
+    if (await hasDemoData(db)) return await recallCredentials({ db, runChange }, input);
+    return await makeDemoData({ db, runChange }, input);
+  } finally {
+    await db.destroy();
+  }
+}
+
+async function makeDemoData(deps: { db: Knex; runChange: RunChange }, input: SeedInput): Promise<DemoCredentials> {
+  const until = await runUntil(deps);
+  const payments = planPayments({ ...ABYSSINIA.plan, until });
+  const others = planPayments({ ...NEW_SHOP.plan, until });
+  const subscribedAt = new Date(until.getTime() - SUBSCRIBED_FOR_MS);
+  const older = payments.filter((payment) => payment.createdAt < subscribedAt);
+
+  let made = 0;
+  const onMade = (count: number): void => {
+    made += count;
+    input.onProgress(made, payments.length + others.length);
+  };
+  const history = { db: deps.db, baseUrl: input.config.BASE_URL, onMade };
+  await makeHistory(history, NEW_SHOP.owner, others);
+  await makeHistory(history, ABYSSINIA.owner, older);
+  const recent = payments.slice(older.length);
+  return deps.runChange(async (change) => makeRecent(change, input, { payments: recent, until, subscribedAt }));
+}
+
+/** The instant the data ends at. The merchants remember it for the next run, should this one be killed. */
+async function runUntil({ db, runChange }: { db: Knex; runChange: RunChange }): Promise<Date> {
+  const begun = await findMerchant(db, ABYSSINIA.owner.merchantId);
+  if (begun) return new Date(begun.createdAt.getTime() + ABYSSINIA.plan.days * DAY_MS);
+  const until = systemClock();
+  await runChange(async (change) => {
+    for (const merchant of [ABYSSINIA, NEW_SHOP]) await addMerchant(change, merchant, until);
+  });
+  return until;
+}
+
+async function addMerchant(change: Change, merchant: DemoMerchant, until: Date): Promise<void> {
+  const { owner, name, kycStatus, plan } = merchant;
+  const createdAt = new Date(until.getTime() - plan.days * DAY_MS);
+  await createMerchant(change.trx, { id: owner.merchantId, name, kycStatus, createdAt });
+  await grantChannels(change.trx, owner);
+  for (const channel of merchant.channelsOff) {
+    await switchChannel({ change, findProvider: () => null }, { ...owner, channel, enabled: false });
+  }
+}
+
+type Recent = { payments: PlannedPayment[]; until: Date; subscribedAt: Date };
+
+/** The last step, in one transaction: with it the data is complete. */
+async function makeRecent(change: Change, { config, webhookUrl }: SeedInput, recent: Recent): Promise<DemoCredentials> {
+  const { owner } = ABYSSINIA;
+  const deps = subscriptionDeps(config, recent.subscribedAt);
+  const { shop, flaky } = await subscribe(deps, change, { owner, webhookUrl });
+  await makeRecentPayments(
+    { trx: change.trx, keyRing: config.keyRing, baseUrl: config.BASE_URL },
+    { owner, payments: recent.payments, until: recent.until, shopId: shop.row.id, flakyId: flaky.row.id },
+  );
+  const sandboxKey = await makeSandboxKey(change.trx, config.KEY_PEPPER);
+  return { merchantId: owner.merchantId, sandboxKey, webhookSecret: shop.secret };
+}

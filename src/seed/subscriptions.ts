@@ -1,0 +1,66 @@
+import type { KeyRing } from '../lib/crypto.ts';
+import { createEgressGuard, type EgressOptions } from '../lib/egress.ts';
+import type { Change } from '../lib/outbox.ts';
+import type { Owner } from '../webhooks/queries.ts';
+import type { NewSubscription } from '../webhooks/schema.ts';
+import {
+  changeSubscription,
+  createSubscription,
+  type SubscriptionDeps,
+  type WithSecret,
+} from '../webhooks/subscriptions.ts';
+
+/** What the demo shop's subscription is known by. */
+export const SHOP_DESCRIPTION = 'Demo shop';
+
+/** How deliveries to the three go: the shop takes them, the accounting is overloaded now and then, nobody uses the last. */
+export type DemoSubscriptions = { shop: WithSecret; flaky: WithSecret };
+
+/** What the operations on subscriptions take, from the settings. */
+export function subscriptionDeps(settings: { keyRing: KeyRing; egress: EgressOptions }, at: Date): SubscriptionDeps {
+  return { clock: () => at, keyRing: settings.keyRing, checkUrl: createEgressGuard(settings.egress).checkUrl };
+}
+
+/** Three subscriptions: healthy, flaky and inactive. `webhookUrl` is the demo shop's. */
+export async function subscribe(
+  deps: SubscriptionDeps,
+  change: Change,
+  input: { owner: Owner; webhookUrl: string },
+): Promise<DemoSubscriptions> {
+  const add = async (wanted: Pick<NewSubscription, 'url' | 'eventTypes' | 'active' | 'description'>) =>
+    createSubscription(deps, change, { ...input.owner, ...wanted, signatureEncoding: 'base64', headers: {} });
+  const shop = await add({
+    url: input.webhookUrl,
+    eventTypes: ['*'],
+    active: true,
+    description: SHOP_DESCRIPTION,
+  });
+  const flaky = await add({
+    url: new URL('/flaky', input.webhookUrl).href,
+    eventTypes: ['checkout.failed', 'checkout.canceled'],
+    active: true,
+    description: 'Accounting, overloaded now and then',
+  });
+  await add({
+    url: 'https://old-shop.example.com/webhooks',
+    eventTypes: ['payment.succeeded'],
+    active: false,
+    description: 'Old shop, switched off',
+  });
+  return { shop, flaky };
+}
+
+/** Follows the demo shop to another port: it takes the next free one when its own is taken. */
+export async function followPort(
+  deps: SubscriptionDeps,
+  change: Change,
+  input: { owner: Owner; subscriptions: readonly { id: string; url: string }[]; webhookUrl: string },
+): Promise<void> {
+  const wanted = new URL(input.webhookUrl);
+  for (const { id, url } of input.subscriptions) {
+    const moved = new URL(url);
+    if (moved.hostname !== wanted.hostname || moved.port === wanted.port) continue;
+    moved.port = wanted.port;
+    await changeSubscription(deps, change, { ...input.owner, subscriptionId: id, changes: { url: moved.href } });
+  }
+}
