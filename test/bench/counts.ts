@@ -1,0 +1,189 @@
+import { readFileSync } from 'node:fs';
+
+import { z } from 'zod';
+
+import { checkoutRoutes } from '../../src/checkout/routes.ts';
+import { createWebhookActivities } from '../../activities/webhooks.ts';
+import { readConfig } from '../../src/config.ts';
+import { createFirstAttempts } from '../../src/first-attempts.ts';
+import type { Knex } from '../../src/lib/db.ts';
+import { createEgressGuard } from '../../src/lib/egress.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { createRunChange } from '../../src/lib/outbox.ts';
+import { createRelay } from '../../src/relay.ts';
+import { createCheckAttempt } from '../../src/transactions/check.ts';
+import { createClaim, type Lane } from '../../src/webhooks/claim.ts';
+import { createAttemptDelivery } from '../../src/webhooks/deliver.ts';
+import { recordEvents } from '../../src/webhooks/record.ts';
+import { createSave } from '../../src/webhooks/save.ts';
+import { NewSubscription } from '../../src/webhooks/schema.ts';
+import { createSender } from '../../src/webhooks/send.ts';
+import { createSendSlots, type SendSlots } from '../../src/webhooks/slots.ts';
+import { createSubscription } from '../../src/webhooks/subscriptions.ts';
+import { buildMerchant, buildPendingPayment, buildWorld, PAID } from '../support/build.ts';
+import { startTestServer, stubKey, testServerDeps } from '../support/http.ts';
+import { startReceiver } from '../support/receiver.ts';
+
+const Budget = z.strictObject({
+  createSession: z.int(),
+  confirmPayment: z.int(),
+  firstTryDelivery: z.int(),
+  historyEvents: z.int(),
+});
+
+/** What operations may cost at most: statements, and events in a workflow's history (quality.md B4, B6). */
+export const budget = Budget.parse(JSON.parse(readFileSync(new URL('budget.json', import.meta.url), 'utf8')));
+
+/** The statements an operation sent, each by its beginning; BEGIN, COMMIT and the like are not counted. */
+export type Asked = {
+  statements: string[];
+  /** Looks into the outbox that found nothing more to take. */
+  emptyLooks: number;
+};
+
+const TRANSACTION_CONTROL = /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|SET TRANSACTION)/i;
+const OUTBOX_TAKE = /UPDATE outbox SET lease_until/;
+
+/** Everything this pool asks while the work is done. */
+async function countStatements(db: Knex, work: () => Promise<unknown>): Promise<Asked> {
+  const asked: Asked = { statements: [], emptyLooks: 0 };
+  const note = (_answer: unknown, { sql, response }: { sql: string; response?: { rowCount: number | null } }): void => {
+    if (TRANSACTION_CONTROL.test(sql)) return;
+    if (OUTBOX_TAKE.test(sql) && response?.rowCount === 0) asked.emptyLooks += 1;
+    else asked.statements.push(sql.replace(/\s+/g, ' ').slice(0, 60));
+  };
+  db.on('query-response', note);
+  try {
+    await work();
+  } finally {
+    db.removeListener('query-response', note);
+  }
+  return asked;
+}
+
+/** `POST /api/checkout/sessions` with an Idempotency-Key, by a key that is known already. */
+export async function countCreateSession(db: Knex): Promise<Asked> {
+  const world = buildWorld(db, { clock: () => new Date() });
+  const { merchantId } = await buildMerchant(db);
+  const deps = testServerDeps(db, { routes: checkoutRoutes(world), runChange: world.runChange });
+  const server = await startTestServer(deps, stubKey(merchantId));
+  try {
+    return await countStatements(db, async () => {
+      const request = {
+        headers: { 'Idempotency-Key': 'only-once' },
+        body: { checkoutOrderNo: 'ORDER-1', amount: 100.5, currency: 'ETB' },
+      };
+      const { status, text } = await server.send('POST', '/api/checkout/sessions', request);
+      if (status !== 201) throw new Error(`no session was created: ${text}`);
+    });
+  } finally {
+    await server.close();
+  }
+}
+
+/**
+ * The check that finds a payment paid, with one subscriber, as a callback asks for it: what its answer waits for, and
+ * what follows after the commit (waking the workers, telling the workflow and forgetting that it was to be told).
+ */
+export async function countConfirmPayment(db: Knex): Promise<{ confirmed: Asked; afterwards: Asked }> {
+  const world = buildWorld(db);
+  const owner = await buildMerchant(db);
+  await subscribe(db, { ...owner, url: 'https://hooks.example.com/meskot' });
+  const { attemptId } = await buildPendingPayment(world, owner);
+  world.provider.answers(PAID);
+  const relay = createRelay({ db, tell: async () => {}, log: createLogger('silent', 'count'), deliveries: null });
+  let dispatch = (): void => {};
+  const runChange = createRunChange(db, (messages) => (dispatch = () => relay.dispatch(messages)));
+  const checkAttempt = createCheckAttempt({ ...world, runChange });
+  const confirmed = await countStatements(db, async () => {
+    const { transactionStatus } = await checkAttempt(attemptId, { tellWorkflow: true });
+    if (transactionStatus !== 'SUCCESS') throw new Error(`the payment is ${transactionStatus}`);
+  });
+  const afterwards = await countStatements(db, async () => {
+    dispatch();
+    await relay.idle();
+  });
+  return { confirmed, afterwards };
+}
+
+/**
+ * One event to one healthy receiver, from the outbox to its end, made directly or by its workflow's local activity. The
+ * workflow is played here: what Temporal asks of its own database is not ours to count. The database must be fresh: what
+ * waits in its outbox would be delivered too.
+ */
+export async function countDelivery(db: Knex, lane: Lane): Promise<Asked> {
+  const receiver = await startReceiver();
+  const owner = await buildMerchant(db);
+  const subscription = await subscribe(db, { ...owner, url: receiver.url });
+  const data = { resourceType: 'transaction', resourceId: 'txn_1', data: {}, createdAt: new Date() };
+  await createRunChange(db, () => {})(async (change) =>
+    recordEvents(change, [{ ...owner, ...data, event: 'webhook.test', subscriptionId: subscription.row.id }]),
+  );
+  const sending = createSending(db);
+  const firstAttempts = createFirstAttempts({
+    ...sending,
+    db,
+    log: createLogger('silent', 'count'),
+    workflows: lane === 'workflow' ? 'every' : 'failed',
+    startsMax: 1,
+    retryDelaysSeconds: [60],
+    reachable: () => true,
+    tell: async ({ deliveryId = '', subscriptionId = '' }) => {
+      const played = { deliveryId, subscriptionId, startedAtMs: Date.now(), retryDelaysSeconds: [60], jitter: 0 };
+      await activities.attemptDelivery(played);
+    },
+  });
+  const activities = createWebhookActivities({
+    ...sending,
+    started: { holdsSlot: (id) => firstAttempts.holdsSlot(id), finished: (id) => firstAttempts.finished(id) },
+    requestResend: async () => {},
+    giveUp: async () => {},
+  });
+  try {
+    return await countStatements(db, async () => {
+      firstAttempts.poke();
+      await sending.released;
+      await firstAttempts.stop();
+      if (receiver.requests.length !== 1) throw new Error(`the receiver got ${receiver.requests.length} requests`);
+    });
+  } finally {
+    await sending.sender.close();
+    await receiver.close();
+  }
+}
+
+const config = readConfig({ DATABASE_URL: 'unused', TEMPORAL_ADDRESS: 'unused' });
+const guard = createEgressGuard(config.egress);
+
+/** What a worker sends with, and a promise for the moment when the attempt is over. */
+function createSending(db: Knex) {
+  let over = (): void => {};
+  const released = new Promise<void>((resolve) => (over = resolve));
+  const slots = createSendSlots(10);
+  const watchedSlots: SendSlots = {
+    ...slots,
+    release: (subscriptionId) => {
+      slots.release(subscriptionId);
+      over();
+    },
+  };
+  const sender = createSender({ guard });
+  const save = createSave(db);
+  const onSaveFailed = (_deliveryId: string, error: unknown): void => {
+    throw error;
+  };
+  const attempt = createAttemptDelivery({
+    claim: createClaim(db),
+    save,
+    sender,
+    keyRing: config.keyRing,
+    onSaveFailed,
+  });
+  return { attempt, save, sender, slots: watchedSlots, released };
+}
+
+async function subscribe(db: Knex, fields: { merchantId: string; environment: 'sandbox' | 'live'; url: string }) {
+  const input = { ...NewSubscription.parse({ url: fields.url, eventTypes: ['*'] }), ...fields };
+  const deps = { clock: () => new Date(), keyRing: config.keyRing, checkUrl: guard.checkUrl };
+  return createRunChange(db, () => {})((change) => createSubscription(deps, change, input));
+}

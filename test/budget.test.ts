@@ -1,0 +1,56 @@
+import { budget, countConfirmPayment, countCreateSession, countDelivery } from './bench/counts.ts';
+import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { startReceiver } from './support/receiver.ts';
+import { createWorkerWorld, readDelivery, until } from './support/worker.ts';
+
+describe('the statements of an operation, BEGIN and COMMIT aside', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(() => database.drop());
+
+  test(`creating a session, with an Idempotency-Key, takes at most ${budget.createSession}`, async () => {
+    const { statements } = await countCreateSession(database.db);
+    expect(statements.length).toBeGreaterThan(0);
+    expect(within(budget.createSession, statements)).toEqual(statements);
+  });
+
+  test(`confirming a payment takes at most ${budget.confirmPayment}`, async () => {
+    const { statements } = (await countConfirmPayment(database.db)).confirmed;
+    expect(statements.length).toBeGreaterThan(0);
+    expect(within(budget.confirmPayment, statements)).toEqual(statements);
+  });
+
+  test.each(['direct', 'workflow'] as const)(
+    `a delivery that succeeds at once takes at most ${budget.firstTryDelivery}, made in the %s lane`,
+    async (lane) => {
+      const { statements } = await countDelivery(database.db, lane);
+      expect(statements.length).toBeGreaterThan(0);
+      expect(within(budget.firstTryDelivery, statements)).toEqual(statements);
+    },
+  );
+});
+
+test(`a delivery that succeeds at once leaves at most ${budget.historyEvents} events in its workflow's history`, async () => {
+  const world = await createWorkerWorld();
+  const receiver = await startReceiver();
+  try {
+    await world.startWorker().ready;
+    const owner = await world.newMerchant();
+    await world.subscribe(owner, { url: receiver.url });
+    const { workflowId } = await readDelivery(world.db, await world.record(owner));
+    const handle = world.temporal.client.workflow.getHandle(workflowId);
+    await until('the workflow to be there', () => handle.describe().catch(() => null));
+    expect(await handle.result()).toBe('DELIVERED');
+    const { events = [] } = await handle.fetchHistory();
+    expect(events?.length).toBeGreaterThan(0);
+    expect(events?.length).toBeLessThanOrEqual(budget.historyEvents);
+  } finally {
+    await receiver.close();
+    await world.close();
+  }
+}, 60_000);
+
+/** The first `most` of them: a comparison with all of them names those that are too many. */
+const within = (most: number, statements: string[]): string[] => statements.slice(0, most);
