@@ -1,0 +1,26 @@
+# One image for every process: `docker run meskot api`, `worker`, `migrate`.
+FROM node:20-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY tsconfig.json tsconfig.build.json ./
+COPY activities activities
+COPY src src
+COPY workflows workflows
+RUN npm run build
+
+FROM node:20-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev
+
+FROM node:20-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=packages /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY package.json ./
+COPY migrations migrations
+USER node
+ENTRYPOINT ["node", "dist/src/cli.js"]
+CMD ["--help"]
