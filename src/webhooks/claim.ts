@@ -6,6 +6,10 @@ import type { DeliveryStatus } from './states.ts';
 /** A claim older than this belongs to a process that died: a send takes at most 3 s, reading its answer 1 s. */
 export const SENDING_LEASE_MS = 6_000;
 
+/** Clocks of several machines differ: an attempt this much before its time is on time. */
+const EARLY_MS = 500;
+const BUSY_MIN_MS = 100;
+
 export type Lane = 'workflow' | 'direct';
 
 export type ClaimRequest = { deliveryId: string; startedAt: Date; lane: Lane };
@@ -32,7 +36,7 @@ export type ClaimedAttempt = {
   previousSecret: Buffer | null;
 };
 
-/** Not claimed: nothing is asked of this delivery (any more), or another attempt of it is being sent. */
+/** Not claimed: nothing is asked of this delivery (any more), another attempt is being sent, or it is not yet due. */
 export type Unclaimed = { over: DeliveryStatus } | { busyMs: number };
 
 export type Claim = { attempt: ClaimedAttempt } | Unclaimed;
@@ -64,6 +68,8 @@ async function claimAll(db: Knex, requests: ClaimRequest[]): Promise<Claim[]> {
        FROM asked a, webhook_subscription s
        WHERE d.id = a."deliveryId" AND s.id = d.subscription_id AND s.active AND s.deleted_at IS NULL
          AND d.status IN ('PENDING', 'RETRYING')
+         -- A start that got through late, after its caller had given it up, comes before the ladder's time.
+         AND d.next_attempt_at <= a."startedAt" + interval '${EARLY_MS} milliseconds'
          AND (d.sending_since IS NULL OR d.sending_since < clock_timestamp() - interval '${SENDING_LEASE_MS} milliseconds')
        RETURNING d.id, d.event_id, d.event, d.merchant_id, d.environment, d.subscription_id, d.attempts, d.rungs_used,
                  d.resend_from, a."attemptId" AS attempt_id, a."startedAt" AS started_at, a.lane,
@@ -88,7 +94,7 @@ async function claimAll(db: Knex, requests: ClaimRequest[]): Promise<Claim[]> {
     { asked: JSON.stringify(asked) },
   );
   const byAttempt = new Map(claimed.map((attempt) => [attempt.attemptId, attempt]));
-  const refused = asked.filter((request) => !byAttempt.has(request.attemptId)).map((request) => request.deliveryId);
+  const refused = asked.filter((request) => !byAttempt.has(request.attemptId));
   const reasons = refused.length > 0 ? await whyNot(db, refused) : new Map<string, Unclaimed>();
   return asked.map((request) => {
     const attempt = byAttempt.get(request.attemptId);
@@ -101,8 +107,8 @@ async function claimAll(db: Knex, requests: ClaimRequest[]): Promise<Claim[]> {
  * Why these could not be claimed. Those whose subscription is inactive or deleted become SKIPPED here; a resend of one
  * that was final before goes back to what it was.
  */
-async function whyNot(db: Knex, deliveryIds: string[]): Promise<Map<string, Unclaimed>> {
-  const found = await rows<{ id: string; status: DeliveryStatus; busyMs: number | null }>(
+async function whyNot(db: Knex, refused: { deliveryId: string; startedAt: string }[]): Promise<Map<string, Unclaimed>> {
+  const found = await rows<{ id: string; status: DeliveryStatus; busyMs: number | null; nextAttemptAt: Date | null }>(
     db,
     `WITH skipped AS (
        UPDATE webhook_delivery d
@@ -114,14 +120,17 @@ async function whyNot(db: Knex, deliveryIds: string[]): Promise<Map<string, Uncl
        RETURNING d.id, d.status
      )
      SELECT d.id, coalesce(s.status, d.status) AS status,
-            CAST(ceil(extract(epoch FROM d.sending_since - clock_timestamp()) * 1000 + ${SENDING_LEASE_MS}) AS integer) AS busy_ms
+            CAST(ceil(extract(epoch FROM d.sending_since - clock_timestamp()) * 1000 + ${SENDING_LEASE_MS}) AS integer) AS busy_ms,
+            d.next_attempt_at
      FROM webhook_delivery d LEFT JOIN skipped s ON s.id = d.id WHERE d.id = ANY(:deliveryIds)`,
-    { deliveryIds },
+    { deliveryIds: refused.map((request) => request.deliveryId) },
   );
+  const askedAt = new Map(refused.map((request) => [request.deliveryId, Date.parse(request.startedAt)]));
   return new Map(
     found.map((row) => {
       const open = row.status === 'PENDING' || row.status === 'RETRYING';
-      return [row.id, open ? { busyMs: Math.max(row.busyMs ?? 0, 100) } : { over: row.status }];
+      const earlyMs = (row.nextAttemptAt?.getTime() ?? 0) - (askedAt.get(row.id) ?? 0);
+      return [row.id, open ? { busyMs: Math.max(row.busyMs ?? 0, earlyMs, BUSY_MIN_MS) } : { over: row.status }];
     }),
   );
 }

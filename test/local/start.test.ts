@@ -13,7 +13,7 @@ import type { Status } from '../../src/local/status.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 const PORTS = ['API', 'SIMULATOR', 'DEMO_SHOP', 'METRICS', 'POSTGRES', 'TEMPORAL', 'TEMPORAL_UI'];
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 150_000;
 
 type Run = { process: ChildProcess; output: () => string; ended: Promise<number | null> };
 

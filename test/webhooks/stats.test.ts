@@ -62,7 +62,7 @@ test('totals, groups and failures say what became of the deliveries of those day
     { code: 'timeout', count: 3 },
     { code: 'http_status', count: 2 },
   ]);
-  expect(stats.deadLetters).toEqual({ open: 1, oldestAt: '2025-06-15T12:00:00.000Z' });
+  expect(stats.deadLetters).toEqual({ open: 1, oldestAt: '2025-06-15T12:02:00.000Z' });
 });
 
 test('days without deliveries are there with zeros, and rates without anything to divide by are null', async () => {

@@ -80,12 +80,15 @@ export async function createWorld(): Promise<World> {
       return String(row.id);
     },
     attempt: async (deliveryId, outcome, last = false) => {
-      const claimed = await claim({ deliveryId, startedAt: clock.now, lane: 'workflow' });
+      // Nothing is sent before its time: a retry of the ladder happens when it is due.
+      const { nextAttemptAt: due } = await db('webhookDelivery').where({ id: deliveryId }).first('nextAttemptAt');
+      const startedAt = new Date(Math.max(clock.now.getTime(), due.getTime()));
+      const claimed = await claim({ deliveryId, startedAt, lane: 'workflow' });
       if (!('attempt' in claimed)) throw new Error(`not claimed: ${JSON.stringify(claimed)}`);
       const httpStatus = 'httpStatus' in outcome ? outcome.httpStatus : null;
       const ok = httpStatus !== null && httpStatus >= 200 && httpStatus <= 299;
       const code = 'code' in outcome ? outcome.code : 'http_status';
-      const nextAttemptAt = new Date(clock.now.getTime() + 60_000).toISOString();
+      const nextAttemptAt = new Date(startedAt.getTime() + 60_000).toISOString();
       const saved = await save({
         attemptId: claimed.attempt.attemptId,
         deliveryId,
@@ -94,8 +97,8 @@ export async function createWorld(): Promise<World> {
         ok,
         httpStatus,
         failure: ok ? null : { code, message: `it was ${code}` },
-        startedAt: clock.now.toISOString(),
-        endedAt: clock.now.toISOString(),
+        startedAt: startedAt.toISOString(),
+        endedAt: startedAt.toISOString(),
         durationMs: ('durationMs' in outcome && outcome.durationMs) || 12,
         timings: { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 6 },
         responseHeaders: { 'content-type': 'text/plain' },
