@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+
+import { readConfig } from '../../src/config.ts';
+import { readLocalSettings } from '../../src/local/settings.ts';
+
+const FILES = ['src/config.ts', 'src/local/settings.ts', 'src/serve.ts'];
+const REQUIRED = { DATABASE_URL: 'postgresql://localhost/meskot', TEMPORAL_ADDRESS: 'localhost:7233' };
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+/** The names of settings, where the schemas declare them. */
+function declaredNames(): string[] {
+  const names = FILES.flatMap((file) => [...read(file).matchAll(/^ {2}([A-Z][A-Z_]+): /gm)]);
+  return names.map(([, name = '']) => name);
+}
+
+/** The rows of the page's tables: a setting's name and its default, null where the page gives no value. */
+function documented(): { name: string; defaultValue: string | null }[] {
+  const rows = [...read('docs/operations/settings.md').matchAll(/^\| `([A-Z_]+)` +\| (?:`([^`]+)`)?/gm)];
+  return rows.map(([, name = '', defaultValue]) => ({ name, defaultValue: defaultValue ?? null }));
+}
+
+describe('the page of settings', () => {
+  test('names every setting that is read, once, and no other', () => {
+    const page = documented().map(({ name }) => name);
+    expect(page.toSorted()).toEqual([...new Set(declaredNames())].toSorted());
+  });
+
+  test('gives the defaults as they are', () => {
+    const given = documented().filter(({ name }) => readConfigNames().includes(name));
+    const defaults = given.flatMap(({ name, defaultValue }) => (defaultValue === null ? [] : [[name, defaultValue]]));
+    expect(defaults.length).toBeGreaterThan(20);
+    expect(readConfig({ ...REQUIRED, ...Object.fromEntries(defaults) })).toEqual(readConfig(REQUIRED));
+  });
+
+  test('gives the ports of a local start as they are', () => {
+    const ports = documented().filter(({ name, defaultValue }) => name.endsWith('_PORT') && defaultValue !== null);
+    const given = Object.fromEntries(ports.map(({ name, defaultValue }) => [name, defaultValue ?? '']));
+    expect(readLocalSettings(given, '/project')).toEqual(readLocalSettings({}, '/project'));
+  });
+});
+
+function readConfigNames(): string[] {
+  return Object.keys(readConfig(REQUIRED));
+}
