@@ -8,7 +8,7 @@ import { createCheckoutPages } from './checkout/pages.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import type { Config } from './config.ts';
 import type { LimitSettings } from './http/limits.ts';
-import { createRegistry, listenForMetrics, measurePool } from './http/metrics.ts';
+import { createRegistry, listenForMetrics, measurePool, type Registry } from './http/metrics.ts';
 import type { Route } from './http/route.ts';
 import { createApiServer } from './http/server.ts';
 import { createKeyAuthenticator } from './keys/authenticate.ts';
@@ -40,13 +40,15 @@ export type ApiOptions = {
   /** The folder of package.json. */
   project: string;
   version: string;
+  /** Where the figures of this process are collected, if it has more to show than the API's own. */
+  registry?: Registry;
 };
 
 /** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
 export async function startApi(config: Config, options: ApiOptions): Promise<RunningApi> {
   const { log } = options;
   const clock = systemClock;
-  const registry = createRegistry('api');
+  const registry = options.registry ?? createRegistry('api');
   const db = openDatabase({
     url: config.DATABASE_URL,
     poolMax: config.DATABASE_POOL_MAX,

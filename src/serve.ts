@@ -40,11 +40,12 @@ export async function serveWorker(): Promise<number> {
       import('./http/metrics.ts'),
     ]);
     installTemporalLog(log);
-    const metrics = await listenForMetrics(createRegistry('worker'), {
+    const registry = createRegistry('worker');
+    const metrics = await listenForMetrics(registry, {
       host: config.API_HOST,
       port: config.METRICS_PORT,
     });
-    const worker = startWorker(config, { log });
+    const worker = startWorker(config, { log, registry });
     log.info({ metricsUrl: metrics.url }, 'the worker sends and sweeps');
     void worker.ready.then(() => log.info('the workflows are served'));
     return { stop: () => worker.stop().finally(metrics.close) };
@@ -94,7 +95,8 @@ function untilAsked(): Promise<NodeJS.Signals> {
   });
 }
 
-async function readVersion(project: string): Promise<string> {
+/** Of package.json. */
+export async function readVersion(project: string): Promise<string> {
   const text = await readFile(join(project, 'package.json'), 'utf8');
   return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
 }

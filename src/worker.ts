@@ -4,6 +4,7 @@ import { createActivities } from '../activities/index.ts';
 import type { Config } from './config.ts';
 import { createFirstAttempts } from './first-attempts.ts';
 import { deleteOldIdempotencyKeys } from './http/idempotency.ts';
+import type { Registry } from './http/metrics.ts';
 import { systemClock } from './lib/clock.ts';
 import { openDatabase, type Knex } from './lib/db.ts';
 import { createEgressGuard } from './lib/egress.ts';
@@ -22,6 +23,7 @@ import { createExpireAttempt } from './transactions/unpaid.ts';
 import { createClaim } from './webhooks/claim.ts';
 import { createAttemptDelivery } from './webhooks/deliver.ts';
 import { giveUpDelivery } from './webhooks/give-up.ts';
+import { measureDeliveries } from './webhooks/metrics.ts';
 import { openDeliveries } from './webhooks/open-deliveries.ts';
 import { runResendJobs } from './webhooks/resend-jobs.ts';
 import { requestResend } from './webhooks/resend.ts';
@@ -38,6 +40,8 @@ export type RunningWorker = {
 
 export type WorkerOptions = {
   log: Logger;
+  /** Where the worker's figures are collected, if somebody shows them. */
+  registry?: Registry;
   /** The bundled workflows, where somebody has made them already (tests). */
   workflowBundle?: WorkflowBundleOption;
 };
@@ -53,6 +57,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     poolMax: config.DATABASE_POOL_MAX,
     applicationName: 'meskot-worker',
   });
+  if (options.registry) measureDeliveries(options.registry, db);
   const runChange = createRunChange(db, (messages) => relay.dispatch(messages));
   const payments = createPayments(config, { db, runChange });
   const sending = createSending(config, { db, log });

@@ -42,11 +42,6 @@ function takeRandom(): Buffer {
   return taken;
 }
 
-/** The pattern of ids with this prefix, for schemas. */
-export function idPattern(prefix: IdPrefix): RegExp {
-  return new RegExp(`^${prefix}_[0-9A-HJKMNP-TV-Z]{26}$`);
-}
-
 /** 128 bits as 26 characters of 5 bits, two zero bits in front. */
 function crockford(bytes: Buffer): string {
   let text = '';

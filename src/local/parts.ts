@@ -4,8 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { startApi } from '../api.ts';
 import type { Config } from '../config.ts';
 import { startDemoShop } from '../demo-shop/server.ts';
+import { createRegistry } from '../http/metrics.ts';
 import { createLogger } from '../lib/log.ts';
 import { seedDemo } from '../seed/seed.ts';
+import { readVersion } from '../serve.ts';
 import { startSimulator } from '../simulator/server.ts';
 import { installTemporalLog } from '../temporal-workers.ts';
 import { startWorker } from '../worker.ts';
@@ -44,6 +46,7 @@ const COUNT_EVERY_MS = 2_000;
 export function localParts(context: PartsContext): Part[] {
   const { config, ports, previous, write } = context;
   const log = createLogger(config.LOG_LEVEL, 'local');
+  const registry = createRegistry('local');
   const shopUrl = `http://localhost:${ports.demoShop}`;
   let seeded: Facts = {};
   let workflowsReady: Promise<void> = Promise.resolve();
@@ -61,7 +64,7 @@ export function localParts(context: PartsContext): Part[] {
       start: async () => {
         installTemporalLog(log);
         const workflowBundle = await bundleWorkflowsOnce(context.dataFolder, log);
-        const worker = startWorker(config, { log, workflowBundle });
+        const worker = startWorker(config, { log, registry, workflowBundle });
         workflowsReady = worker.ready;
         return { stop: worker.stop };
       },
@@ -77,7 +80,8 @@ export function localParts(context: PartsContext): Part[] {
     {
       name: 'API',
       start: async () => {
-        const api = await startApi(config, { log, project: projectFolder(), version: '0.1.0' });
+        const project = projectFolder();
+        const api = await startApi(config, { log, registry, project, version: await readVersion(project) });
         const facts = { apiUrl: config.BASE_URL, docsUrl: `${config.BASE_URL}/docs`, metricsUrl: api.metricsUrl };
         return { stop: api.stop, facts: { ...facts, ...(await openCheckout(config, seeded)) } };
       },

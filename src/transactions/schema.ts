@@ -46,7 +46,6 @@ export const listQuery = z.strictObject({
   maxAmount: birrText.optional(),
   ...pageQuery,
 });
-export type ListQuery = z.output<typeof listQuery>;
 
 export const transactionParams = z.strictObject({ transactionId: z.string().max(64) });
 

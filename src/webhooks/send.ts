@@ -4,7 +4,6 @@ import type { EgressGuard } from '../lib/egress.ts';
 import { blockedResult, createExchange, type SendRequest, type SendResult } from './exchange.ts';
 
 export type { SendRequest, SendResult } from './exchange.ts';
-export type { Failure, FailureCode } from './failure.ts';
 
 export type SenderOptions = {
   guard: EgressGuard;

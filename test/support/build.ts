@@ -2,8 +2,6 @@ import { createSession, type NewSession } from '../../src/checkout/create.ts';
 import { startPayment } from '../../src/checkout/pay.ts';
 import { grantChannels } from '../../src/channels/operations.ts';
 import type { Owner } from '../../src/channels/queries.ts';
-import type { KeyCaller } from '../../src/http/route.ts';
-import { SCOPES } from '../../src/http/route.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { isDatabaseUnavailable, rows, type Knex } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
@@ -130,11 +128,6 @@ export async function buildMerchant(db: Knex, name = 'Abyssinia Coffee'): Promis
     await grantChannels(trx, owner);
   });
   return owner;
-}
-
-/** The caller that a secret key of this merchant makes. */
-export function keyCaller(owner: Owner): KeyCaller {
-  return { kind: 'key', ...owner, keyId: newId('key'), scopes: SCOPES };
 }
 
 let orders = 0;
