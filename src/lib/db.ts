@@ -12,7 +12,13 @@ pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
 // With the option every name finds its way back: failures_in_a_row, failuresInARow.
 const columnNames = knexSnakeCaseMappers({ underscoreBetweenUppercaseLetters: true });
 
-export type DatabaseOptions = { url: string; poolMax: number; applicationName: string };
+export type DatabaseOptions = {
+  url: string;
+  poolMax: number;
+  applicationName: string;
+  /** Lets many statements of one transaction be under way at once, answered in their order. Not unless said. */
+  pipeline?: boolean;
+};
 
 /**
  * A pool with the house's limits: acquire 1 s, connect 2 s, statement 5 s, lock 1 s, idle in transaction 10 s, so that
@@ -20,18 +26,21 @@ export type DatabaseOptions = { url: string; poolMax: number; applicationName: s
  * in the results of raw queries.
  */
 export function openDatabase(options: DatabaseOptions): Knex {
+  // A constant of its own: knex's types do not know all of pg's settings.
+  const connection = {
+    connectionString: options.url,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: 1_500,
+    keepAlive: true,
+    pipeline: options.pipeline ?? false,
+    // A server that is frozen answers nothing, not even that the statement took too long.
+    query_timeout: 6_000,
+    options:
+      '-c statement_timeout=5000 -c lock_timeout=1000 -c idle_in_transaction_session_timeout=10000 -c timezone=UTC',
+  };
   return knex({
     client: 'pg',
-    connection: {
-      connectionString: options.url,
-      application_name: options.applicationName,
-      connectionTimeoutMillis: 1_500,
-      keepAlive: true,
-      // A server that is frozen answers nothing, not even that the statement took too long.
-      query_timeout: 6_000,
-      options:
-        '-c statement_timeout=5000 -c lock_timeout=1000 -c idle_in_transaction_session_timeout=10000 -c timezone=UTC',
-    },
+    connection,
     pool: {
       min: 0,
       max: options.poolMax,

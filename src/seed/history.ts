@@ -1,16 +1,16 @@
 import type { Owner } from '../channels/queries.ts';
 import { rows, type Knex } from '../lib/db.ts';
-import { makePayment } from './journeys.ts';
+import { makePayments } from './journeys.ts';
 import type { PlannedPayment } from './plan.ts';
-import { withPreparedStatements } from './prepared.ts';
+import { forThePast } from './past-transaction.ts';
 
 /** One transaction's worth of payments: large enough to commit seldom, small enough to show progress. */
 const PAYMENTS_PER_TRANSACTION = 50;
-/** Connections that work side by side. */
-export const LANES = 4;
+/** Connections that work side by side: one for each core that seeding can keep busy. */
+export const LANES = 2;
 
 export type HistoryDeps = {
-  /** Its pool must have {@link LANES} connections. */
+  /** Its pool must have {@link LANES} connections, which pipeline. */
   db: Knex;
   baseUrl: string;
   /** Called with how many more payments are made. */
@@ -29,10 +29,9 @@ export async function makeHistory(deps: HistoryDeps, owner: Owner, payments: Pla
     for (;;) {
       const set = missing.splice(0, PAYMENTS_PER_TRANSACTION);
       if (set.length === 0) return;
-      await deps.db.transaction(async (bare) => {
-        const trx = withPreparedStatements(bare);
-        for (const payment of set) await makePayment({ trx, owner, baseUrl: deps.baseUrl }, payment);
-      });
+      await deps.db.transaction(async (trx) =>
+        makePayments({ trx: forThePast(trx), owner, baseUrl: deps.baseUrl }, set),
+      );
       deps.onMade(set.length);
     }
   };

@@ -11,6 +11,9 @@ import { endAttempt, endOpenSession } from '../transactions/end.ts';
 import { createExpireAttempt } from '../transactions/unpaid.ts';
 import type { Journey, PlannedPayment } from './plan.ts';
 
+/** At most so many statements wait for each other on one connection: each has 6 s. */
+const SIDE_BY_SIDE = 25;
+
 /** A delivery that a payment of the past has caused, and when. */
 export type DueDelivery = { deliveryId: string; subscriptionId: string; at: Date };
 
@@ -54,11 +57,21 @@ const JOURNEYS: Readonly<Record<Journey, readonly Step[]>> = {
 };
 
 /**
- * Makes one payment of the past by the operations that make today's: with its own clock, and a provider that answers
+ * Makes payments of the past by the operations that make today's: each with its own clock, and a provider that answers
  * by the journey's script. Nothing is told to Temporal: the journey itself is what the workflows would have done.
+ * `trx` must pipeline: the payments are made side by side, as customers pay.
  * @returns the deliveries that are due to subscriptions, which nobody but the caller knows of.
  */
-export async function makePayment(deps: JourneyDeps, payment: PlannedPayment): Promise<DueDelivery[]> {
+export async function makePayments(deps: JourneyDeps, payments: readonly PlannedPayment[]): Promise<DueDelivery[]> {
+  const due: DueDelivery[] = [];
+  for (let from = 0; from < payments.length; from += SIDE_BY_SIDE) {
+    const group = payments.slice(from, from + SIDE_BY_SIDE);
+    due.push(...(await Promise.all(group.map((payment) => makePayment(deps, payment)))).flat());
+  }
+  return due;
+}
+
+async function makePayment(deps: JourneyDeps, payment: PlannedPayment): Promise<DueDelivery[]> {
   const due: DueDelivery[] = [];
   const change: Change = {
     trx: deps.trx,

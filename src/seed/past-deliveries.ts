@@ -47,7 +47,7 @@ export async function deliverInThePast(
       .map(({ deliveryId, at }) => ({ deliveryId, atMs: at.getTime() + FIRST_ATTEMPT_AFTER_MS }));
     for (const answer of answers) {
       const attempt = attemptDelivery(deps, receiver(random, answer));
-      // All at once: they share one statement, and a transaction runs one at a time.
+      // All at once: they share one statement.
       const reports = await Promise.all(due.map(attempt));
       due = due.flatMap(({ deliveryId }, index) => nextAttempt(deliveryId, reports[index]));
     }

@@ -1,10 +1,10 @@
 import type { Owner } from '../channels/queries.ts';
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Knex } from '../lib/db.ts';
-import { makePayment, type DueDelivery } from './journeys.ts';
+import { makePayments, type DueDelivery } from './journeys.ts';
 import { ALWAYS_BROKEN, deliverInThePast, LADDER_MS } from './past-deliveries.ts';
 import type { PlannedPayment } from './plan.ts';
-import { withPreparedStatements } from './prepared.ts';
+import { forThePast } from './past-transaction.ts';
 
 const DEAD_LETTERS = 5;
 
@@ -24,11 +24,8 @@ export type RecentPayments = {
  * second or third attempt, the others at once. The successes come last, so that both subscriptions end healthy.
  */
 export async function makeRecentPayments(deps: RecentDeps, recent: RecentPayments): Promise<void> {
-  const prepared = withPreparedStatements(deps.trx);
-  const due: DueDelivery[] = [];
-  for (const payment of recent.payments) {
-    due.push(...(await makePayment({ trx: prepared, owner: recent.owner, baseUrl: deps.baseUrl }, payment)));
-  }
+  const journey = { trx: forThePast(deps.trx), owner: recent.owner, baseUrl: deps.baseUrl };
+  const due = await makePayments(journey, recent.payments);
   const toShop = due.filter((one) => one.subscriptionId === recent.shopId);
   const toFlaky = due.filter((one) => one.subscriptionId === recent.flakyId);
   const dead = chooseDead(toShop, recent.until);

@@ -30,7 +30,8 @@ export type SeedInput = {
  * A run that was killed is taken up by the next one; nothing is made twice. Returns what is shown only once.
  */
 export async function seedDemo(input: SeedInput): Promise<DemoCredentials> {
-  const db = openDatabase({ url: input.config.DATABASE_URL, poolMax: LANES, applicationName: 'meskot-seed' });
+  const url = input.config.DATABASE_URL;
+  const db = openDatabase({ url, poolMax: LANES, applicationName: 'meskot-seed', pipeline: true });
   // Nothing of the past is dispatched: its deliveries are made here, its payments need no workflow any more.
   const runChange = createRunChange(db, () => {});
   try {

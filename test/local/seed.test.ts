@@ -1,0 +1,268 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { readConfig } from '../../src/config.ts';
+import { createKeyAuthenticator } from '../../src/keys/authenticate.ts';
+import { listKeys, revokeKey } from '../../src/keys/operations.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { rows } from '../../src/lib/db.ts';
+import { addisDay } from '../../src/lib/dates.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { createRunChange, type OutboxRow } from '../../src/lib/outbox.ts';
+import { ABYSSINIA, NEW_SHOP } from '../../src/seed/demo.ts';
+import type { DemoCredentials } from '../../src/seed/credentials.ts';
+import { planPayments } from '../../src/seed/plan.ts';
+import { seedDemo } from '../../src/seed/seed.ts';
+import { openAttempts } from '../../src/transactions/payment-workflow.ts';
+import { transactionStatusOf, type SessionStatus } from '../../src/transactions/states.ts';
+import { openDeliveries } from '../../src/webhooks/open-deliveries.ts';
+import { requestResend } from '../../src/webhooks/resend.ts';
+import { listSubscriptions } from '../../src/webhooks/subscriptions.ts';
+
+const PROJECT = resolve(import.meta.dirname, '../..');
+const WEBHOOK_URL = 'http://localhost:4003/webhooks';
+const SEEDED_WITHIN_MS = 120_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+describe('the plan of the demo data', () => {
+  const plan = (until: string) => planPayments({ ...ABYSSINIA.plan, until: new Date(until) });
+  const friday = plan('2026-10-16T12:00:00.000Z');
+  const on = (day: string) => friday.filter((one) => addisDay(one.createdAt) === day).length;
+  const share = (count: number) => (100 * count) / friday.length;
+
+  test('is the same for the same seed, whenever it ends', () => {
+    expect(plan('2026-10-16T12:00:00.000Z')).toEqual(friday);
+    expect(plan('2027-02-02T01:00:00.000Z')).toHaveLength(friday.length);
+  });
+
+  test('covers 90 days that end now, and has every order number once', () => {
+    expect(addisDay(friday[0]?.createdAt ?? new Date(0))).toBe('2026-07-18');
+    expect(addisDay(friday.at(-1)?.createdAt ?? new Date(0))).toBe('2026-10-16');
+    expect(new Set(friday.map((one) => one.session.checkoutOrderNo)).size).toBe(3_000);
+  });
+
+  test('is quiet on holidays and Sundays, and busy at lunch', () => {
+    expect(on('2026-09-11')).toBeLessThan(on('2026-09-18') / 3);
+    expect(on('2026-10-11')).toBeLessThan(on('2026-10-12') / 1.5);
+    const over = friday.filter((one) => one.journey !== 'stillOpen');
+    const atHour = (hour: number) => over.filter((one) => (one.createdAt.getUTCHours() + 3) % 24 === hour).length;
+    expect(atHour(12)).toBeGreaterThan(2 * atHour(16));
+    expect(atHour(3)).toBe(0);
+  });
+
+  test('mixes channels, kinds and customers as real shops see them', () => {
+    const channels = friday.map((one) => one.channel);
+    expect(Math.abs(share(channels.filter((one) => one === 'TELEBIRR').length) - 60)).toBeLessThan(3);
+    expect(Math.abs(share(channels.filter((one) => one === 'CBE_BIRR').length) - 30)).toBeLessThan(3);
+    const sessions = friday.map((one) => one.session);
+    expect(Math.abs(share(sessions.filter((one) => one.type === 'QRCODE').length) - 20)).toBeLessThan(3);
+    const names = sessions.map((one) => one.customerName);
+    expect(share(names.filter((name) => name === undefined).length)).toBeGreaterThan(5);
+    expect(share(names.filter((name) => name && /\p{Script=Ethiopic}/u.test(name)).length)).toBeGreaterThan(20);
+    expect(share(names.filter((name) => name && /^[A-Z]/.test(name)).length)).toBeGreaterThan(20);
+  });
+});
+
+describe('the demo data, of which the first run was killed', () => {
+  let database: TestDatabase;
+  let credentials: DemoCredentials;
+  let madeByTheKilled: number;
+
+  const config = () => readConfig({ DATABASE_URL: database.url, TEMPORAL_ADDRESS: 'nowhere:1' });
+  const seed = (previous: Partial<DemoCredentials>, webhookUrl = WEBHOOK_URL) =>
+    seedDemo({ config: config(), previous, webhookUrl, onProgress: () => {} });
+  const count = async (table: string, where = 'true') => {
+    const [row] = await rows<{ count: number }>(database.db, `SELECT count(*)::int FROM ${table} WHERE ${where}`);
+    return row?.count ?? 0;
+  };
+  const ofAbyssinia = `merchant_id = '${ABYSSINIA.owner.merchantId}'`;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await seedAndKill(database.url);
+    madeByTheKilled = await count('transaction');
+    credentials = await seed({});
+  }, SEEDED_WITHIN_MS);
+  afterAll(() => database.drop());
+
+  test('is completed by the next run, with nothing twice', async () => {
+    expect(madeByTheKilled).toBeGreaterThan(0);
+    expect(madeByTheKilled).toBeLessThan(3_000);
+    expect(await count('transaction', ofAbyssinia)).toBe(3_000);
+    expect(await count('merchant')).toBe(2);
+  });
+
+  test('has every status as often as it should', async () => {
+    const expected = { SUCCESS: 86, FAILED: 6, EXPIRED: 4, CANCELLED: 3, PENDING: 1 };
+    for (const [status, percent] of Object.entries(expected)) {
+      const found = (await count('transaction', `${ofAbyssinia} AND status = '${status}'`)) / 30;
+      expect(Math.abs(found - percent)).toBeLessThan(0.2);
+    }
+    expect(await count('transaction', 'late_confirmation')).toBeGreaterThan(0);
+    expect(await count('checkout_session', "attempts_count = 3 AND status = 'FAILED'")).toBeGreaterThan(0);
+  });
+
+  test('has moved as the operations allow, on clocks that only go forward', async () => {
+    const found = await rows<{ session: SessionStatus; transaction: string; kinds: string; forward: boolean }>(
+      database.db,
+      `SELECT s.status AS session, t.status AS transaction, string_agg(l.kind, ' ' ORDER BY l.id) AS kinds,
+              array_agg(l.at ORDER BY l.id) = array_agg(l.at ORDER BY l.at, l.id) AND min(l.at) = t.created_at AS forward
+       FROM transaction t JOIN checkout_session s ON s.transaction_id = t.id
+       JOIN transaction_timeline l ON l.transaction_id = t.id GROUP BY s.id, t.id`,
+    );
+    expect(found).toHaveLength(3_040);
+    for (const { session, transaction, kinds, forward } of found) {
+      expect(transaction).toBe(transactionStatusOf(session));
+      expect(forward).toBe(true);
+      expect(kinds).toMatch(LEGAL[session]);
+    }
+    expect(await count('transaction', `created_at > now() OR created_at < now() - interval '91 days'`)).toBe(0);
+  });
+
+  test('tells of every end by exactly one event', async () => {
+    const ends = {
+      SUCCESS: 'checkout.completed',
+      FAILED: 'checkout.failed',
+      CANCELLED: 'checkout.canceled',
+    };
+    for (const [status, event] of Object.entries(ends)) {
+      expect(await count('webhook_event', `event = '${event}'`)).toBe(
+        await count('transaction', `status = '${status}'`),
+      );
+    }
+    expect(await count('webhook_event', `event = 'checkout.expired'`)).toBe(
+      await count('transaction', `status = 'EXPIRED' OR late_confirmation`),
+    );
+  });
+
+  test('leaves nothing for Temporal to do', async () => {
+    expect(await count('outbox')).toBe(0);
+    expect(await openAttempts(database.db, '', 10)).toEqual([]);
+    expect(await openDeliveries(database.db, '', 10)).toEqual([]);
+    expect(await count('webhook_delivery', 'sending_since IS NOT NULL')).toBe(0);
+    // What is open waits for customers, for hours yet: the sweeper finds nothing to expire at once.
+    const stale = `status = 'OPEN' AND expires_at < now() + interval '10 hours'`;
+    expect(await count('checkout_session', stale)).toBe(0);
+  });
+
+  test('has five dead letters, each after six attempts over 14 h 36 min, which can be resent', async () => {
+    const dead = await rows<{ eventId: string; url: string; attempts: number; hours: string }>(
+      database.db,
+      `SELECT d.event_id, s.url, d.attempts, extract(epoch FROM max(w.started_at) - min(w.started_at)) / 3600 AS hours
+       FROM webhook_dead_letter l JOIN webhook_delivery d ON d.id = l.delivery_id
+       JOIN webhook_subscription s ON s.id = d.subscription_id JOIN webhook_attempt w ON w.delivery_id = d.id
+       WHERE l.closed_at IS NULL AND l.opened_at < now() AND d.status = 'FAILED' GROUP BY d.id, s.id`,
+    );
+    expect(dead).toHaveLength(5);
+    for (const { url, attempts, hours } of dead) {
+      expect({ url, attempts }).toEqual({ url: WEBHOOK_URL, attempts: 6 });
+      expect(Number(hours)).toBeGreaterThan(14.6);
+      expect(Number(hours)).toBeLessThan(14.7);
+    }
+    const told: OutboxRow[] = [];
+    const runChange = createRunChange(database.db, (messages) => void told.push(...messages));
+    const undone = runChange(async (change) => {
+      const request = { eventId: dead[0]?.eventId ?? '', owner: ABYSSINIA.owner };
+      expect(await requestResend({ clock: systemClock }, change, request)).toHaveLength(1);
+      throw new Error('as it was');
+    });
+    await expect(undone).rejects.toThrow('as it was');
+  });
+
+  test('has a healthy, a flaky and an inactive subscription', async () => {
+    const subscriptions = await listSubscriptions(database.db, ABYSSINIA.owner);
+    const facts = await Promise.all(
+      subscriptions.map(async ({ id, active, failuresInARow, slowUntil }) => ({
+        active,
+        troubled: failuresInARow > 0 || slowUntil !== null,
+        retried: await count('webhook_delivery', `subscription_id = '${id}' AND status = 'DELIVERED' AND attempts > 1`),
+        delivered: await count('webhook_delivery', `subscription_id = '${id}' AND status = 'DELIVERED'`),
+        skipped: await count('webhook_delivery', `subscription_id = '${id}' AND status = 'SKIPPED'`),
+      })),
+    );
+    expect(facts.toSorted((a, b) => b.delivered - a.delivered)).toEqual([
+      { active: true, troubled: false, retried: 0, delivered: expect.any(Number), skipped: 0 },
+      { active: true, troubled: false, retried: expect.any(Number), delivered: expect.any(Number), skipped: 0 },
+      { active: false, troubled: false, retried: 0, delivered: 0, skipped: expect.any(Number) },
+    ]);
+    expect(facts.filter((one) => one.retried > 0 && one.retried < one.delivered)).toHaveLength(1);
+    expect(facts.filter((one) => one.skipped > 0)).toHaveLength(1);
+  });
+
+  test('leaves the new shop half done', async () => {
+    const id = `merchant_id = '${NEW_SHOP.owner.merchantId}'`;
+    expect(await count('merchant', `id = '${NEW_SHOP.owner.merchantId}' AND kyc_status = 'SUBMITTED'`)).toBe(1);
+    expect(await count('merchant_channel', `${id} AND enabled`)).toBe(1);
+    expect(await count('transaction', `${id} AND created_at > now() - interval '${15 * DAY_MS} milliseconds'`)).toBe(
+      40,
+    );
+    expect(await count('api_key', id)).toBe(0);
+  });
+
+  test('is left alone by a second run, which returns what was kept', async () => {
+    const tables = ['transaction', 'webhook_event', 'api_key', 'webhook_subscription', 'transaction_timeline'];
+    const before = await Promise.all(tables.map((table) => count(table)));
+    expect(await seed(credentials)).toEqual(credentials);
+    expect(await Promise.all(tables.map((table) => count(table)))).toEqual(before);
+  });
+
+  test('follows the demo shop to another port', async () => {
+    const moved = 'http://localhost:4711/webhooks';
+    expect(await seed(credentials, moved)).toEqual(credentials);
+    const urls = (await listSubscriptions(database.db, ABYSSINIA.owner)).map((one) => one.url).toSorted();
+    expect(urls).toEqual(['http://localhost:4711/flaky', moved, 'https://old-shop.example.com/webhooks']);
+    await seed(credentials);
+  });
+
+  test('gives new credentials when the old ones were lost or have ended', async () => {
+    const renewed = await seed({});
+    expect(renewed.sandboxKey).not.toBe(credentials.sandboxKey);
+    expect(renewed.webhookSecret).not.toBe(credentials.webhookSecret);
+    expect(await authenticates(renewed.sandboxKey)).toBe(ABYSSINIA.owner.merchantId);
+    expect(await seed(credentials)).toMatchObject({ sandboxKey: credentials.sandboxKey });
+
+    const [newest] = await listKeys(database.db, ABYSSINIA.owner);
+    await database.db.transaction(async (trx) => revokeKey({ trx, clock: systemClock }, newest?.id ?? ''));
+    const again = await seed(renewed);
+    expect(again.sandboxKey).not.toBe(renewed.sandboxKey);
+    expect(await authenticates(again.sandboxKey)).toBe(ABYSSINIA.owner.merchantId);
+  });
+
+  async function authenticates(key: string): Promise<string> {
+    const log = createLogger('silent', 'test');
+    const keys = createKeyAuthenticator({ db: database.db, pepper: config().KEY_PEPPER, clock: systemClock, log });
+    const caller = await keys.authenticateKey(key, '127.0.0.1');
+    await keys.settled();
+    return caller.merchantId;
+  }
+});
+
+const TRY = String.raw`attempt\.started( provider\.answer)?`;
+const DECLINED = `(${TRY} attempt\\.declined )*`;
+
+/** The timelines that the table of money.md 1 allows, by the session's status. */
+const LEGAL: Readonly<Record<SessionStatus, RegExp>> = {
+  OPEN: new RegExp(`^session\\.created( ${TRY} attempt\\.declined)*$`),
+  PROCESSING: /^never, in the past$/,
+  COMPLETED: new RegExp(`^session\\.created ${DECLINED}${TRY} (session\\.(expired|cancelled) )?payment\\.succeeded$`),
+  FAILED: new RegExp(`^session\\.created ${DECLINED}${TRY} attempt\\.declined$`),
+  CANCELLED: new RegExp(`^session\\.created ${DECLINED}(${TRY} )?session\\.cancelled$`),
+  EXPIRED: new RegExp(`^session\\.created ${DECLINED}(${TRY} )?session\\.expired$`),
+};
+
+/** Begins in a process of its own, and kills that in the middle. */
+async function seedAndKill(databaseUrl: string): Promise<void> {
+  const code = `
+    import { readConfig } from './src/config.ts';
+    import { seedDemo } from './src/seed/seed.ts';
+    const config = readConfig({ DATABASE_URL: process.argv[1], TEMPORAL_ADDRESS: 'nowhere:1' });
+    const onProgress = (made) => made > 400 && process.stdout.write('enough');
+    await seedDemo({ config, previous: {}, webhookUrl: '${WEBHOOK_URL}', onProgress });`;
+  const args = ['--import', 'tsx', '--input-type=module', '-e', code, databaseUrl];
+  const child = spawn(process.execPath, args, { cwd: PROJECT, stdio: ['ignore', 'pipe', 'inherit'] });
+  child.stdout.once('data', () => child.kill('SIGKILL'));
+  const [exitCode] = await once(child, 'exit');
+  if (exitCode !== null) throw new Error(`it ended by itself, with ${String(exitCode)}`);
+}
