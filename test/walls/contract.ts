@@ -1,0 +1,69 @@
+import type { Scope } from '../../src/http/route.ts';
+import type { Walls } from './world.ts';
+
+type Schema = { $ref?: string; properties?: Record<string, unknown>; required?: string[] };
+type Parameter = { in: string; name: string; required?: boolean };
+type Described = {
+  operationId: string;
+  description?: string;
+  security: Record<string, unknown>[];
+  parameters?: Parameter[];
+  requestBody?: { content: { 'application/json': { schema: Schema } } };
+  responses: Record<string, { content: { 'application/json': { schema: Schema } } }>;
+};
+type Document = { paths: Record<string, Record<string, Described>>; components?: { schemas?: Record<string, Schema> } };
+
+/** One route, as /openapi.json tells the world of it. */
+export type Operation = {
+  /** "POST /api/checkout/sessions/{sessionId}/pay" */
+  name: string;
+  method: string;
+  path: string;
+  operationId: string;
+  by: 'key' | 'key-or-client-token' | 'nobody';
+  /** What a restricted key needs; null where nobody needs a key. */
+  scope: Scope | null;
+  pathNames: string[];
+  queryNames: string[];
+  requiredQuery: string[];
+  bodyNames: string[];
+  requiredBody: string[];
+  paginated: boolean;
+};
+
+/** Every route of the running service. */
+export async function readOperations(walls: Walls): Promise<Operation[]> {
+  const document = (await walls.send('GET', '/openapi.json')).body as Document;
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => read(document, { path, method, described })),
+  );
+}
+
+function read(document: Document, of: { path: string; method: string; described: Described }): Operation {
+  const { path, described } = of;
+  const method = of.method.toUpperCase();
+  const parameters = described.parameters ?? [];
+  const query = parameters.filter((parameter) => parameter.in === 'query');
+  const body = follow(document, described.requestBody?.content['application/json'].schema);
+  const schemes = described.security.flatMap(Object.keys);
+  const success = Object.entries(described.responses).find(([status]) => status.startsWith('2'));
+  return {
+    name: `${method} ${path}`,
+    method,
+    path,
+    operationId: described.operationId,
+    by: schemes.length === 0 ? 'nobody' : schemes.includes('clientToken') ? 'key-or-client-token' : 'key',
+    scope: (/Scope of restricted keys: `([^`]+)`/.exec(described.description ?? '')?.[1] as Scope | undefined) ?? null,
+    pathNames: [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? ''),
+    queryNames: query.map(({ name }) => name),
+    requiredQuery: query.filter(({ required }) => required).map(({ name }) => name),
+    bodyNames: Object.keys(body?.properties ?? {}),
+    requiredBody: body?.required ?? [],
+    paginated: Object.hasOwn(success?.[1].content['application/json'].schema.properties ?? {}, 'pagination'),
+  };
+}
+
+function follow(document: Document, schema: Schema | undefined): Schema | undefined {
+  const name = schema?.$ref?.split('/').at(-1);
+  return name === undefined ? schema : document.components?.schemas?.[name];
+}

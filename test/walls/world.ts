@@ -1,0 +1,115 @@
+import { resolve } from 'node:path';
+
+import { startApi, type RunningApi } from '../../src/api.ts';
+import { grantChannels } from '../../src/channels/operations.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Environment, Scope } from '../../src/http/route.ts';
+import { createKey } from '../../src/keys/operations.ts';
+import { createLogger, type Logger } from '../../src/lib/log.ts';
+import { anyFreePort } from '../../src/local/ports.ts';
+import { createMerchant } from '../../src/merchants/operations.ts';
+import type { HttpAnswer } from '../support/http.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { startTestSimulator } from '../support/simulator.ts';
+import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
+
+export type Call = {
+  key?: string | null;
+  headers?: Record<string, string>;
+  /** A text is sent as it is; anything else as JSON. */
+  body?: unknown;
+};
+
+/** The whole service as it runs in production, with a simulator, and one receiver that works and one that fails. */
+export type Walls = {
+  world: WorkerWorld;
+  api: RunningApi;
+  healthy: Receiver;
+  failing: Receiver;
+  send: (method: string, path: string, call?: Call) => Promise<HttpAnswer>;
+  newMerchant: (name: string) => Promise<string>;
+  /** The text of a new key; a restricted one if it has scopes. */
+  newKey: (merchantId: string, more?: { environment?: Environment; scopes?: Scope[] }) => Promise<string>;
+  close: () => Promise<void>;
+};
+
+const NO_LIMITS = {
+  RATE_LIMIT_SANDBOX_PER_SECOND: '0',
+  RATE_LIMIT_LIVE_PER_SECOND: '0',
+  RATE_LIMIT_LISTS_PER_SECOND: '0',
+  RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '0',
+};
+
+/** Starts it. A failing delivery is over after a second try, 1 s later. */
+export async function startWalls(log: Logger = createLogger('silent', 'test')): Promise<Walls> {
+  const simulator = await startTestSimulator();
+  const [apiPort, metricsPort] = [await anyFreePort(), await anyFreePort()];
+  const settings = {
+    ...NO_LIMITS,
+    SIMULATOR_URL: simulator.url,
+    BASE_URL: `http://127.0.0.1:${apiPort}`,
+    API_PORT: String(apiPort),
+    METRICS_PORT: String(metricsPort),
+    WEBHOOK_RETRY_SECONDS: '1',
+  };
+  const world = await createWorkerWorld(settings);
+  const { config, database, db } = world;
+  await world.startWorker().ready;
+  const api = await startApi(
+    readConfig({
+      ...settings,
+      DATABASE_URL: database.url,
+      TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS,
+      TASK_QUEUE_PREFIX: config.TASK_QUEUE_PREFIX,
+    }),
+    { log, project: resolve(import.meta.dirname, '../..'), version: 'test' },
+  );
+  const [healthy, failing] = [await startReceiver(), await startReceiver()];
+  failing.behave({ kind: 'answer', status: 503 });
+  const clock = () => new Date();
+
+  return {
+    world,
+    api,
+    healthy,
+    failing,
+    send: (method, path, call) => send(api.url + path, method, call),
+    newMerchant: (name) =>
+      db.transaction(async (trx) => {
+        const { id } = await createMerchant(trx, { name });
+        await grantChannels(trx, { merchantId: id, environment: 'sandbox' });
+        return id;
+      }),
+    newKey: async (merchantId, { environment = 'sandbox', scopes } = {}) => {
+      const input = {
+        merchantId,
+        environment,
+        kind: scopes ? 'restricted' : 'secret',
+        ...(scopes && { scopes }),
+      } as const;
+      const made = await db.transaction((trx) => createKey({ trx, pepper: config.KEY_PEPPER, clock }, input));
+      return made.secret;
+    },
+    close: async () => {
+      await api.stop();
+      await world.close();
+      await Promise.all([healthy.close(), failing.close(), simulator.close()]);
+    },
+  };
+}
+
+async function send(url: string, method: string, { key, headers, body }: Call = {}): Promise<HttpAnswer> {
+  const response = await fetch(url, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(key && { 'x-api-key': key }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+}
