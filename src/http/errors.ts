@@ -26,20 +26,3 @@ export function toAppError(error: unknown): AppError {
 function codeOf(error: unknown): string {
   return isNativeError(error) && 'code' in error ? String(error.code) : '';
 }
-
-/**
- * An error as it may stand in the log: messages of the database and of parsers quote the values they failed on
- * (names, phones), so of those only the code and the place are kept.
- */
-export function describeError(error: unknown): Record<string, unknown> {
-  if (!isNativeError(error)) return { name: typeof error };
-  const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '));
-  const quotesValues = 'severity' in error || 'body' in error || error.name === 'SyntaxError';
-  return {
-    name: error.name,
-    ...(codeOf(error) && { code: codeOf(error) }),
-    ...('constraint' in error && { constraint: error.constraint }),
-    ...(!quotesValues && { message: error.message }),
-    stack: frames.slice(0, 12).map((line) => line.trim()),
-  };
-}

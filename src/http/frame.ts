@@ -3,9 +3,9 @@ import type { Context, Middleware } from 'koa';
 import type { Clock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import type { Logger } from '../lib/log.ts';
+import { describeError, type Logger } from '../lib/log.ts';
 import { errorText } from './envelope.ts';
-import { describeError, toAppError } from './errors.ts';
+import { toAppError } from './errors.ts';
 import { unknownPath } from './guard.ts';
 import type { HttpMetrics } from './metrics.ts';
 

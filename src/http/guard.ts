@@ -5,12 +5,11 @@ import { z } from 'zod';
 
 import type { Clock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
+import { describeError, type Logger } from '../lib/log.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
 import { authenticate, type Authenticators } from './auth.ts';
 import { isStorable, readJsonBody } from './body.ts';
 import { errorText, successText } from './envelope.ts';
-import { describeError } from './errors.ts';
 import { readIdempotentCall, type Idempotency, type StoredAnswer } from './idempotency.ts';
 import type { Answer, Caller, RawAnswer, Route, RouteInput } from './route.ts';
 import { createValidator } from './validate.ts';

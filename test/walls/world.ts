@@ -7,6 +7,9 @@ import type { Environment, Scope } from '../../src/http/route.ts';
 import { createKey } from '../../src/keys/operations.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
 import { anyFreePort } from '../../src/local/ports.ts';
+import { Registry } from '../../src/http/metrics.ts';
+import { startWorker } from '../../src/worker.ts';
+import { testStack } from '../support/stack-facts.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
@@ -40,8 +43,12 @@ const NO_LIMITS = {
   RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '0',
 };
 
+/** Where the processes log to, and where the worker counts. */
+export type Seen = { log: Logger; registry: Registry };
+
 /** Starts it. A failing delivery is over after a second try, 1 s later. */
-export async function startWalls(log: Logger = createLogger('silent', 'test')): Promise<Walls> {
+export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
+  const { log = createLogger('silent', 'test'), registry = new Registry() } = seen;
   const simulator = await startTestSimulator();
   const [apiPort, metricsPort] = [await anyFreePort(), await anyFreePort()];
   const settings = {
@@ -54,7 +61,13 @@ export async function startWalls(log: Logger = createLogger('silent', 'test')): 
   };
   const world = await createWorkerWorld(settings);
   const { config, database, db } = world;
-  await world.startWorker().ready;
+  const { workflowBundlePath } = testStack();
+  const worker = startWorker(config, {
+    log,
+    registry,
+    ...(workflowBundlePath && { workflowBundle: { codePath: workflowBundlePath } }),
+  });
+  await worker.ready;
   const api = await startApi(
     readConfig({
       ...settings,
@@ -91,7 +104,7 @@ export async function startWalls(log: Logger = createLogger('silent', 'test')): 
       return made.secret;
     },
     close: async () => {
-      await api.stop();
+      await Promise.all([api.stop(), worker.stop()]);
       await world.close();
       await Promise.all([healthy.close(), failing.close(), simulator.close()]);
     },
