@@ -28,14 +28,22 @@ export function createWebhookActivities(deps: WebhookDeps) {
     async attemptDelivery(request: Omit<AttemptRequest, 'lane'> & { subscriptionId: string }): Promise<AttemptReport> {
       const { deliveryId, subscriptionId } = request;
       if (deps.started.holdsSlot(deliveryId)) {
-        return deps.attempt({ ...request, lane: 'workflow' }).finally(() => deps.started.finished(deliveryId));
+        const report = await deps.attempt({ ...request, lane: 'workflow' }).catch((error: unknown) => {
+          deps.started.finished(deliveryId);
+          throw error;
+        });
+        // Sent but not saved: nobody may take the delivery up until it is.
+        if (report.kind !== 'unsaved') deps.started.finished(deliveryId);
+        return report;
       }
       if (!deps.slots.tryTake(subscriptionId)) return { kind: 'busy', retryAfterMs: SLOT_RETRY_MS };
       return deps.attempt({ ...request, lane: 'workflow' }).finally(() => deps.slots.release(subscriptionId));
     },
 
     async saveAttempt(outcome: AttemptOutcome): Promise<FinishedAttempt> {
-      return reportOf(outcome, await deps.save(outcome));
+      const saved = await deps.save(outcome);
+      deps.started.finished(outcome.deliveryId);
+      return reportOf(outcome, saved);
     },
 
     async requestResend(request: { deliveryId: string; force: boolean }): Promise<void> {

@@ -8,8 +8,9 @@ import type { SendSlots } from './webhooks/slots.ts';
 
 export type FirstAttemptsDeps = {
   db: Knex;
-  /** Starts a delivery's workflow, and says whether Temporal is there at all. */
-  tell: (message: OutboxRow) => Promise<void>;
+  /** Starts a delivery's workflow. */
+  tell: (message: OutboxRow) => Promise<'told' | 'already'>;
+  /** Whether Temporal is there at all. */
   reachable: () => boolean;
   attempt: (request: AttemptRequest) => Promise<AttemptReport>;
   save: (outcome: AttemptOutcome) => Promise<SavedDelivery>;
@@ -41,7 +42,8 @@ const LOOK_MAX = 500;
 const TAKE_MAX = 100;
 /** A start whose attempt another worker made is forgotten after this. */
 const START_FORGOTTEN_MS = 15_000;
-const SAVE_RETRY_MAX_MS = 10_000;
+/** Sooner than anybody else may claim the delivery again once the database is back. All that wait share one statement. */
+const SAVE_RETRY_MS = 200;
 
 /**
  * Brings new deliveries to their first attempt (webhooks.md 6): by starting their workflow, or, when too many started
@@ -58,8 +60,10 @@ export function createFirstAttempts(deps: FirstAttemptsDeps): FirstAttempts {
     const room = Math.min(TAKE_MAX, IN_PROGRESS_MAX - inProgress.count());
     if (room <= 0) return false;
     try {
-      const taken = await takeNew(deps, room);
-      const refused = taken.filter((row) => !begin(row));
+      const slowToo = inProgress.count() < IN_PROGRESS_MAX / 2;
+      const taken = await takeNew(deps, { limit: room, slowToo });
+      // A row whose lease ran out while we are at work on it stays leased: whoever works on it ends it.
+      const refused = taken.filter((row) => !inProgress.has(row.deliveryId) && !begin(row));
       await giveBack(deps.db, refused);
       return taken.length > 0;
     } catch (error) {
@@ -79,8 +83,10 @@ export function createFirstAttempts(deps: FirstAttemptsDeps): FirstAttempts {
   const start = async (row: NewDelivery): Promise<void> => {
     inProgress.addStart(row, () => finished(row.deliveryId));
     try {
-      // Its outbox row goes when the attempt is saved; until then it stands for the delivery.
-      await deps.tell(row);
+      // Its outbox row goes when the attempt is saved; until then it stands for the delivery. One that was started
+      // before and still has its row may have been terminated: the claim says whether anything is left to send.
+      const told = await deps.tell(row);
+      if (told === 'already' && inProgress.forgetStart(row.deliveryId)) makeDirectly(row);
     } catch (error) {
       deps.log.warn({ err: error, deliveryId: row.deliveryId }, 'the workflow was not started; attempting directly');
       if (inProgress.forgetStart(row.deliveryId)) makeDirectly(row);
@@ -98,7 +104,7 @@ export function createFirstAttempts(deps: FirstAttemptsDeps): FirstAttempts {
     const work = attemptDirectly(deps, row).catch((error: unknown) => {
       deps.log.error({ err: error, deliveryId: row.deliveryId }, 'a first attempt broke off; it is taken up again');
     });
-    inProgress.addDirect(work, () => release(row.subscriptionId));
+    inProgress.addDirect(row.deliveryId, { work, onSettled: () => release(row.subscriptionId) });
   };
 
   return {
@@ -116,10 +122,11 @@ export function createFirstAttempts(deps: FirstAttemptsDeps): FirstAttempts {
 function createInProgress(slots: SendSlots) {
   type Start = { subscriptionId: string; forget: NodeJS.Timeout };
   const started = new Map<string, Start>();
-  const direct = new Set<Promise<void>>();
+  const direct = new Map<string, Promise<void>>();
   return {
     count: () => started.size + direct.size,
     started: () => started.size,
+    has: (deliveryId: string) => started.has(deliveryId) || direct.has(deliveryId),
     isStarted: (deliveryId: string) => started.has(deliveryId),
     addStart: (row: NewDelivery, onForgotten: () => void) => {
       const forget = setTimeout(onForgotten, START_FORGOTTEN_MS);
@@ -131,15 +138,15 @@ function createInProgress(slots: SendSlots) {
       started.delete(deliveryId);
       return start;
     },
-    addDirect: (work: Promise<void>, onSettled: () => void) => {
-      const settled = work.finally(() => {
-        direct.delete(settled);
-        onSettled();
+    addDirect: (deliveryId: string, attempt: { work: Promise<void>; onSettled: () => void }) => {
+      const settled = attempt.work.finally(() => {
+        direct.delete(deliveryId);
+        attempt.onSettled();
       });
-      direct.add(settled);
+      direct.set(deliveryId, settled);
     },
     settle: async () => {
-      await Promise.all(direct);
+      await Promise.all(direct.values());
       for (const { forget, subscriptionId } of started.values()) {
         clearTimeout(forget);
         slots.release(subscriptionId);
@@ -164,8 +171,8 @@ async function attemptDirectly(deps: FirstAttemptsDeps, row: NewDelivery): Promi
 
 /** It was sent: sending it again because the database blinked would be a duplicate. */
 async function saveWithoutEnd(deps: FirstAttemptsDeps, outcome: AttemptOutcome): Promise<void> {
-  for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, SAVE_RETRY_MAX_MS)) {
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, SAVE_RETRY_MS));
     try {
       await deps.save(outcome);
       return;
@@ -175,14 +182,17 @@ async function saveWithoutEnd(deps: FirstAttemptsDeps, outcome: AttemptOutcome):
   }
 }
 
-/** Free new deliveries, at most a subscription's share of each, oldest first; leaves alone those that are full. */
-async function takeNew(deps: FirstAttemptsDeps, limit: number): Promise<NewDelivery[]> {
+/**
+ * Free new deliveries, at most a subscription's share of each, oldest first; leaves alone those that are full, and,
+ * when half of all room is taken, those to receivers that hung or failed lately.
+ */
+async function takeNew(deps: FirstAttemptsDeps, wanted: { limit: number; slowToo: boolean }): Promise<NewDelivery[]> {
   return rows<NewDelivery>(
     deps.db,
     `WITH due AS (
        SELECT id, subscription_id FROM outbox
        WHERE delivery_id IS NOT NULL AND not_before <= now() AND (lease_until IS NULL OR lease_until < now())
-         AND subscription_id <> ALL(:full)
+         AND subscription_id <> ALL(:full) AND (:slowToo OR input ->> 'lane' = 'fast')
        ORDER BY not_before, id LIMIT ${LOOK_MAX}
      ), fair AS (
        SELECT id, row_number() OVER (PARTITION BY subscription_id ORDER BY id) AS place FROM due
@@ -193,7 +203,7 @@ async function takeNew(deps: FirstAttemptsDeps, limit: number): Promise<NewDeliv
        WHERE f.place <= :share AND (o.lease_until IS NULL OR o.lease_until < now())
        ORDER BY o.id LIMIT :limit FOR UPDATE OF o SKIP LOCKED)
      RETURNING id, kind, workflow_type, workflow_id, input, delivery_id, subscription_id`,
-    { full: deps.slots.full(), share: deps.slots.perSubscriptionMax, limit },
+    { full: deps.slots.full(), share: deps.slots.perSubscriptionMax, ...wanted },
   );
 }
 

@@ -69,8 +69,11 @@ export function temporalOptions(config: Config) {
 export type Processes = {
   /** Whether the last call reached Temporal, or a second has passed since one did not. */
   reachable: () => boolean;
-  /** Starts, signals or signals-with-start. "Already started" and "already ended" are success; throws when Temporal is away. */
-  tell: (message: OutboxMessage) => Promise<void>;
+  /**
+   * Starts, signals or signals-with-start. `already`: that workflow was started before, or has ended; throws when
+   * Temporal is away.
+   */
+  tell: (message: OutboxMessage) => Promise<'told' | 'already'>;
   /** Of these workflow ids, those with a running workflow. At most 200 at a time. */
   running: (workflowIds: string[]) => Promise<Set<string>>;
   /** Namespace, retention and search attributes; repeatable. Throws when Temporal is away. */
@@ -88,9 +91,9 @@ export function createProcesses(options: ProcessesOptions): Processes {
     tell: async (message) => {
       if (!reachable()) throw new Error('Temporal did not answer a moment ago');
       try {
-        await client.withDeadline(Date.now() + CALL_TIMEOUT_MS, async () => tell(client, options, message));
+        return await client.withDeadline(Date.now() + CALL_TIMEOUT_MS, async () => tell(client, options, message));
       } catch (error) {
-        awayUntilMs = Date.now() + AWAY_MS;
+        if (isAway(error) || isUnprepared(error)) awayUntilMs = Date.now() + AWAY_MS;
         if (isUnprepared(error)) await ensure();
         throw error;
       }
@@ -105,7 +108,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
   };
 }
 
-async function tell(client: Client, options: ProcessesOptions, message: OutboxMessage): Promise<void> {
+async function tell(client: Client, options: ProcessesOptions, message: OutboxMessage): Promise<'told' | 'already'> {
   try {
     if (message.kind === 'signal') {
       await client.workflow.getHandle(message.workflowId).signal(message.signal ?? '');
@@ -119,9 +122,10 @@ async function tell(client: Client, options: ProcessesOptions, message: OutboxMe
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       });
     }
+    return 'told';
   } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return;
-    if (error instanceof WorkflowNotFoundError && message.kind === 'signal' && !isUnprepared(error)) return;
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return 'already';
+    if (error instanceof WorkflowNotFoundError && message.kind === 'signal' && !isUnprepared(error)) return 'already';
     throw error;
   }
 }
@@ -153,6 +157,14 @@ function searchAttributes(input: Record<string, unknown>): TypedSearchAttributes
   });
   const status = defineSearchAttributeKey('BusinessStatus', SearchAttributeType.KEYWORD);
   return new TypedSearchAttributes([...pairs, { key: status, value: 'PENDING' }]);
+}
+
+/** gRPC: DEADLINE_EXCEEDED, UNAVAILABLE. */
+const AWAY_CODES: readonly number[] = [4, 14];
+
+function isAway(error: unknown): boolean {
+  const cause = error instanceof Error && error.cause ? error.cause : error;
+  return [error, cause].some((one) => isGrpcServiceError(one) && AWAY_CODES.includes(one.code));
 }
 
 const NAMESPACE_NOT_FOUND = /[Nn]amespace .*not found|search attribute|no mapping defined/i;

@@ -7,7 +7,7 @@ export const OUTBOX_CHANNEL = 'meskot_outbox';
 
 export type RelayDeps = {
   db: Knex;
-  tell: (message: OutboxRow) => Promise<void>;
+  tell: (message: OutboxRow) => Promise<unknown>;
   log: Logger;
   /** Deliveries' first attempts, where this process is a worker; null in the API, which never sends to merchants. */
   deliveries: { poke: () => void } | null;

@@ -77,7 +77,11 @@ export function listenToOutbox(options: { databaseUrl: string; wake: () => void;
   };
 }
 
-export type OpenSource = (db: Knex, after: string, limit: number) => Promise<{ id: string; wake: OutboxMessage }[]>;
+export type OpenSource = (
+  db: Knex,
+  after: string,
+  limit: number,
+) => Promise<{ id: string; wake: OutboxMessage; overdue?: boolean }[]>;
 
 export type RepairDeps = {
   db: Knex;
@@ -105,7 +109,7 @@ export async function repairOpen(deps: RepairDeps): Promise<number> {
       if (!last) break;
       after = last.id;
       const running = await deps.running(page.map((one) => one.wake.workflowId));
-      const lost = page.filter((one) => !running.has(one.wake.workflowId)).map((one) => one.wake);
+      const lost = page.filter((one) => one.overdue || !running.has(one.wake.workflowId)).map((one) => one.wake);
       if (lost.length > 0) await deps.runChange(async (change) => change.tell(lost));
       woken += lost.length;
     }

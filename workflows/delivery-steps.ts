@@ -1,5 +1,6 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import {
+  CancellationScope,
   isCancellation,
   proxyActivities,
   proxyLocalActivities,
@@ -27,6 +28,12 @@ export const deliveryActivities = proxyActivities<WebhookActivities>({
   retry: { initialInterval: '1 s', maximumInterval: '60 s', nonRetryableErrorTypes: ['ResendRefused'] },
 });
 
+/** Sooner than anybody else may claim the delivery again once the database is back. */
+const saving = proxyActivities<WebhookActivities>({
+  startToCloseTimeout: '10 s',
+  retry: { initialInterval: '200 ms', backoffCoefficient: 1.5, maximumInterval: '1 s' },
+});
+
 /**
  * How attempts of this delivery are made. The first one of a healthy subscription is a local activity; all others run
  * on the slow queue's own slots, so that hanging receivers hold up nobody. What was sent but not saved is saved here,
@@ -45,7 +52,9 @@ export function createAttempt(input: DeliveryInput): (fast: boolean) => Promise<
         jitter: Math.random(),
       });
       defectRetryMs = DEFECT_RETRY_MS.first;
-      return report.kind === 'unsaved' ? await deliveryActivities.saveAttempt(report.outcome) : report;
+      if (report.kind !== 'unsaved') return report;
+      // It was sent: not even a cancel may forget how it ended.
+      return await CancellationScope.nonCancellable(async () => saving.saveAttempt(report.outcome));
     } catch (error) {
       if (isCancellation(error)) throw error;
       const retryAfterMs = defectRetryMs;
@@ -57,13 +66,18 @@ export function createAttempt(input: DeliveryInput): (fast: boolean) => Promise<
 
 /** What operators see of a delivery in the Temporal UI. */
 export function showProgress(report: FinishedAttempt): void {
-  const status = report.kind === 'delivered' ? 'DELIVERED' : report.status;
   const httpStatus = report.kind === 'over' ? null : report.httpStatus;
   upsertSearchAttributes([
-    { key: BUSINESS_STATUS, value: status },
+    { key: BUSINESS_STATUS, value: report.kind === 'delivered' ? 'DELIVERED' : report.status },
     ...(httpStatus === null ? [] : [{ key: LAST_HTTP_STATUS, value: httpStatus }]),
   ]);
-  if (report.kind === 'failed') setCurrentDetails(describe(report));
+  setCurrentDetails(describe(report));
+}
+
+/** The same for an end that no attempt brought. */
+export function showEnd(status: string, why: string): void {
+  upsertSearchAttributes([{ key: BUSINESS_STATUS, value: status }]);
+  setCurrentDetails(`${status}: ${why}`);
 }
 
 /** One sentence for people. */

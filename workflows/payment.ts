@@ -1,6 +1,9 @@
-import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
+import { defineSearchAttributeKey } from '@temporalio/common';
+import { condition, defineSignal, proxyActivities, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
 
 import type { PaymentActivities, PaymentInput } from '../activities/payments.ts';
+
+const BUSINESS_STATUS = defineSearchAttributeKey('BusinessStatus', 'KEYWORD');
 
 const FIRST_POLL_MS = 2_000;
 const POLL_MAX_MS = 60_000;
@@ -36,7 +39,7 @@ export async function payment(input: PaymentInput): Promise<string> {
   let pollMs = FIRST_POLL_MS;
   while (Date.now() < input.expiresAtMs) {
     const report = await checkAttempt({ attemptId: input.attemptId, atMs: Date.now() });
-    if (report.final) return report.attemptStatus;
+    if (report.final) return ended(report.attemptStatus);
     await wait(
       Math.max(Math.min(pollMs, input.expiresAtMs - Date.now()), 1),
       'wait for the customer, then ask the provider',
@@ -47,8 +50,14 @@ export async function payment(input: PaymentInput): Promise<string> {
   pollMs = FIRST_POLL_MS;
   for (;;) {
     const report = await expireAttempt({ attemptId: input.attemptId, atMs: Date.now() });
-    if (report.final) return report.attemptStatus;
+    if (report.final) return ended(report.attemptStatus);
     await wait(pollMs, "session over, the provider's answer unknown: ask again");
     pollMs = Math.min(pollMs * 2, DOUBT_POLL_MAX_MS);
   }
+}
+
+/** What operators see of it in the Temporal UI. */
+function ended(attemptStatus: string): string {
+  upsertSearchAttributes([{ key: BUSINESS_STATUS, value: attemptStatus }]);
+  return attemptStatus;
 }

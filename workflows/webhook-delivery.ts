@@ -10,10 +10,11 @@ import {
 } from '@temporalio/workflow';
 
 import type { BusyAttempt, DeliveryInput, FinishedAttempt } from '../activities/webhooks.ts';
-import { createAttempt, deliveryActivities, describe, showProgress } from './delivery-steps.ts';
+import { createAttempt, deliveryActivities, describe, showEnd, showProgress } from './delivery-steps.ts';
 
 const PARKED_FOR = '30 days';
 const RESENDS_MAX = 20;
+const BUSY_MS = { first: 1_000, max: 30_000 };
 
 /** May be left out in the Temporal UI. */
 type ResendRequest = { reason?: string; force?: boolean } | null | undefined;
@@ -22,28 +23,35 @@ type ResendRequest = { reason?: string; force?: boolean } | null | undefined;
 export const resend = defineUpdate<string, [ResendRequest]>('resend');
 /** The same without an answer, for resends by the API, whose rows are changed already. */
 export const resendAsked = defineSignal('resend');
-/** Makes sure that a run exists; tells an existing one nothing new. */
+/** Makes sure that a run exists and looks at its row. */
 export const wake = defineSignal('wake');
 
-type Progress = { asked: boolean; sending: boolean; resends: number; finished: number; last: FinishedAttempt | null };
+/** Who asked for an attempt before its time: somebody by signal, or whoever changed the row already. */
+type Asked = 'by signal' | 'in the row';
+type Progress = {
+  asked: Asked | null;
+  sending: boolean;
+  resends: number;
+  finished: number;
+  last: FinishedAttempt | null;
+};
 
 /**
  * Carries one event to one subscription: an attempt at once, then the schedule's retries, each after the end of the
  * failure before it; then parked, waiting for somebody to resend it (webhooks.md 4–6).
  */
 export async function webhookDelivery(input: DeliveryInput): Promise<string> {
-  const progress: Progress = { asked: false, sending: false, resends: 0, finished: 0, last: null };
+  const progress: Progress = { asked: null, sending: false, resends: 0, finished: 0, last: null };
   listen(input, progress);
   try {
-    const end = await deliver(input, progress);
-    await condition(allHandlersFinished);
-    return end;
+    return await deliver(input, progress);
   } catch (error) {
     if (!isCancellation(error)) throw error;
     const at = Date.now();
     await CancellationScope.nonCancellable(async () =>
       deliveryActivities.giveUpDelivery({ deliveryId: input.deliveryId, atMs: at }),
     );
+    showEnd('FAILED', 'its workflow was cancelled');
     throw error;
   }
 }
@@ -53,17 +61,21 @@ async function deliver(input: DeliveryInput, progress: Progress): Promise<string
   let dueAtMs = input.nextAttemptAtMs ?? 0;
   let fast = input.lane === 'fast' && input.attemptsMade === 0;
   let retry = input.attemptsMade;
+  let busyMs = 0;
   for (;;) {
     await untilDue(dueAtMs, progress, `retry ${retry} of ${input.retryDelaysSeconds.length}`);
-    const report = await tryOnce(() => attempt(fast), progress);
+    const report = await tryOnce(input, progress, async () => attempt(fast));
     fast = false;
+    busyMs = report.kind === 'busy' ? growBusy(busyMs) : 0;
     if (report.kind === 'busy') {
-      dueAtMs = Date.now() + report.retryAfterMs;
+      dueAtMs = Date.now() + Math.max(report.retryAfterMs, busyMs);
     } else if (report.kind === 'failed' && report.nextAttemptAtMs !== null) {
       dueAtMs = report.nextAttemptAtMs;
       retry = report.rungsUsed;
     } else if (isParked(report, progress)) {
       await untilResendAsked(progress);
+      dueAtMs = 0;
+    } else if (await isAskedBeforeTheEnd(progress)) {
       dueAtMs = 0;
     } else {
       return report.kind === 'delivered' ? 'DELIVERED' : report.status;
@@ -72,11 +84,14 @@ async function deliver(input: DeliveryInput, progress: Progress): Promise<string
 }
 
 async function tryOnce(
-  attempt: () => Promise<FinishedAttempt | BusyAttempt>,
+  input: DeliveryInput,
   progress: Progress,
+  attempt: () => Promise<FinishedAttempt | BusyAttempt>,
 ): Promise<FinishedAttempt | BusyAttempt> {
-  progress.asked = false;
+  const { asked } = progress;
+  progress.asked = null;
   progress.sending = true;
+  if (asked === 'by signal') await askInRow(input);
   const report = await attempt();
   progress.sending = false;
   if (report.kind !== 'busy') {
@@ -85,6 +100,20 @@ async function tryOnce(
     showProgress(report);
   }
   return report;
+}
+
+/** A bare signal: what the API writes before it signals is written here; refused, because it is so already, is fine. */
+async function askInRow(input: DeliveryInput): Promise<void> {
+  try {
+    await deliveryActivities.requestResend({ deliveryId: input.deliveryId, force: false });
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+  }
+}
+
+/** Whoever is in the way is asked for ever more rarely, and not by all at the same moment. */
+function growBusy(busyMs: number): number {
+  return Math.min(busyMs * 2 || BUSY_MS.first, BUSY_MS.max) * (1 + Math.random() / 2);
 }
 
 /** FAILED waits here to be resent; only a run that found nothing to do from the start ends instead. */
@@ -96,31 +125,45 @@ function isParked(report: FinishedAttempt, progress: Progress): boolean {
 
 async function untilDue(dueAtMs: number, progress: Progress, summary: string): Promise<void> {
   const waitMs = dueAtMs - Date.now();
-  if (waitMs > 0) await condition(() => progress.asked, waitMs, { summary });
+  if (waitMs > 0) await condition(() => progress.asked !== null, waitMs, { summary });
 }
 
 async function untilResendAsked(progress: Progress): Promise<void> {
-  if (await condition(() => progress.asked, PARKED_FOR, { summary: 'parked: FAILED, waiting for a resend' })) return;
-  await condition(allHandlersFinished);
+  const summary = 'parked: FAILED, waiting for a resend';
+  if (await condition(() => progress.asked !== null, PARKED_FOR, { summary })) return;
+  if (await isAskedBeforeTheEnd(progress)) return;
   throw ApplicationFailure.nonRetryable(
     'Every attempt failed and nobody asked for a resend in 30 days',
     'DeliveryExhausted',
   );
 }
 
+/** A resend under way when the end comes is not left waiting: either it asks for another round, or it has its answer. */
+async function isAskedBeforeTheEnd(progress: Progress): Promise<boolean> {
+  await condition(() => progress.asked !== null || allHandlersFinished());
+  return progress.asked !== null;
+}
+
 function listen(input: DeliveryInput, progress: Progress): void {
-  const ask = (): void => {
-    progress.asked = true;
+  const askBySignal = (): void => {
+    progress.asked ??= 'by signal';
   };
-  setHandler(resendAsked, ask, {
-    description: 'Send the event once more now (used by the API; prefer the update of this name)',
+  const askInTheRow = (): void => {
+    progress.asked ??= 'in the row';
+  };
+  setHandler(resendAsked, askBySignal, {
+    description: 'Send the event once more now; the update of this name also answers',
   });
-  setHandler(wake, () => {}, { description: 'Makes sure that this delivery has a running workflow; changes nothing' });
+  setHandler(wake, askInTheRow, { description: 'Look at the delivery again: sends what is due, changes nothing else' });
   const resendNow = async (request: ResendRequest): Promise<string> => {
     progress.resends += 1;
-    await deliveryActivities.requestResend({ deliveryId: input.deliveryId, force: request?.force === true });
     const before = progress.finished;
-    ask();
+    try {
+      await deliveryActivities.requestResend({ deliveryId: input.deliveryId, force: request?.force === true });
+    } finally {
+      // Also when it was refused: the row may have been changed by a try whose answer was lost.
+      askInTheRow();
+    }
     await condition(() => progress.finished > before);
     const last = progress.last;
     if (last?.kind === 'delivered') return describe(last);
@@ -129,7 +172,7 @@ function listen(input: DeliveryInput, progress: Progress): void {
   setHandler(resend, resendNow, {
     description: 'Send the event once more now and say what the receiver answered. Input: { "reason"?: "…" }',
     validator: (_request: ResendRequest) => {
-      if (progress.sending || progress.asked)
+      if (progress.sending || progress.asked !== null)
         throw new Error('An attempt is being sent; wait for its outcome, then resend.');
       if (progress.resends >= RESENDS_MAX)
         throw new Error(`At most ${RESENDS_MAX} resends in one run; use the API for more.`);

@@ -118,6 +118,11 @@ async function whyNot(db: Knex, refused: { deliveryId: string; startedAt: string
          AND d.status IN ('PENDING', 'RETRYING')
          AND (d.sending_since IS NULL OR d.sending_since < clock_timestamp() - interval '${SENDING_LEASE_MS} milliseconds')
        RETURNING d.id, d.status
+     ), told AS (
+       -- Nothing is asked of these any more, so nobody needs to start them.
+       DELETE FROM outbox b USING webhook_delivery d
+       WHERE b.delivery_id = d.id AND d.id = ANY(:deliveryIds)
+         AND (d.status NOT IN ('PENDING', 'RETRYING') OR d.id IN (SELECT id FROM skipped))
      )
      SELECT d.id, coalesce(s.status, d.status) AS status,
             CAST(ceil(extract(epoch FROM d.sending_since - clock_timestamp()) * 1000 + ${SENDING_LEASE_MS}) AS integer) AS busy_ms,

@@ -3,20 +3,22 @@ import { rows, type Knex } from '../lib/db.ts';
 
 /**
  * Ends an open delivery as FAILED with a dead letter, because somebody cancelled its workflow. It can be resent. What
- * is final already stays as it is.
+ * is final already stays as it is; a forced resend of a delivered one goes back to DELIVERED.
  */
 export async function giveUpDelivery(db: Knex, request: { deliveryId: string; at: Date }): Promise<void> {
   await rows(
     db,
     `WITH given_up AS (
        UPDATE webhook_delivery
-       SET status = 'FAILED', next_attempt_at = NULL, resend_from = NULL, sending_attempt_id = NULL, sending_since = NULL,
-           dead_lettered_at = coalesce(dead_lettered_at, :at)
+       SET status = CASE WHEN resend_from = 'DELIVERED' THEN 'DELIVERED' ELSE 'FAILED' END, next_attempt_at = NULL, resend_from = NULL, sending_attempt_id = NULL, sending_since = NULL,
+           dead_lettered_at = CASE WHEN resend_from = 'DELIVERED' THEN dead_lettered_at ELSE coalesce(dead_lettered_at, :at) END
        WHERE id = :deliveryId AND status IN ('PENDING', 'RETRYING')
-       RETURNING id, merchant_id, environment
+       RETURNING id, merchant_id, environment, status
+     ), told AS (
+       DELETE FROM outbox b USING given_up g WHERE b.delivery_id = g.id
      )
      INSERT INTO webhook_dead_letter (id, delivery_id, merchant_id, environment, opened_at, reason)
-     SELECT :deadLetterId, id, merchant_id, environment, :at, 'canceled' FROM given_up
+     SELECT :deadLetterId, id, merchant_id, environment, :at, 'canceled' FROM given_up WHERE status = 'FAILED'
      ON CONFLICT (delivery_id) WHERE closed_at IS NULL DO NOTHING`,
     { ...request, deadLetterId: newId('whl') },
   );

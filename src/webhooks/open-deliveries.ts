@@ -3,17 +3,23 @@ import type { OutboxMessage } from '../lib/outbox.ts';
 import { deliveryWorkflow, type DeliveryToStart } from './workflow-input.ts';
 
 /** An open row and what wakes its workflow, or starts one where Temporal has lost it. */
-export type OpenProcess = { id: string; wake: OutboxMessage };
+export type OpenProcess = {
+  id: string;
+  wake: OutboxMessage;
+  /** Due for a minute although nothing but its workflow holds it up: woken even if the workflow runs. */
+  overdue: boolean;
+};
 
 /**
  * Deliveries that are not final and have no outbox row, so must have a running workflow: `limit` of them after an id,
  * in its order. Those of the last half minute are left out: Temporal's list of workflows lags a little.
  */
 export async function openDeliveries(db: Knex, after: string, limit: number): Promise<OpenProcess[]> {
-  const open = await rows<DeliveryToStart>(
+  const open = await rows<DeliveryToStart & { overdue: boolean }>(
     db,
     `SELECT d.id AS delivery_id, d.event_id, d.event AS event_type, d.subscription_id, d.merchant_id, d.environment,
-            d.rungs_used AS attempts_made, d.next_attempt_at, 'slow' AS lane
+            d.rungs_used AS attempts_made, d.next_attempt_at, 'slow' AS lane,
+            d.status = 'PENDING' AND d.next_attempt_at < now() - interval '60 seconds' AS overdue
      FROM webhook_delivery d
      WHERE d.id > :after AND d.status IN ('PENDING', 'RETRYING')
        AND greatest(d.created_at, d.last_attempt_at) < now() - interval '30 seconds'
@@ -23,6 +29,7 @@ export async function openDeliveries(db: Knex, after: string, limit: number): Pr
   );
   return open.map((delivery) => ({
     id: delivery.deliveryId,
+    overdue: delivery.overdue,
     wake: { kind: 'signalWithStart', signal: 'wake', ...deliveryWorkflow(delivery) },
   }));
 }

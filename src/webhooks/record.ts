@@ -43,7 +43,9 @@ export async function recordEvents(change: Change, events: NewEvent[]): Promise<
     const own = { ...event, id: newId('evt', event.createdAt.getTime()), isAlias: false };
     const alias = EVENT_ALIASES[event.event];
     const wanted =
-      alias !== undefined && subscribers.some((one) => sameMerchant(one, event) && one.eventTypes.includes(alias));
+      alias !== undefined &&
+      event.subscriptionId === undefined &&
+      subscribers.some((one) => sameMerchant(one, event) && one.eventTypes.includes(alias));
     return wanted ? [own, { ...own, event: alias, id: newId('evt', event.createdAt.getTime()), isAlias: true }] : [own];
   });
   const deliveries = recorded.flatMap((event) =>

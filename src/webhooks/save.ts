@@ -50,7 +50,7 @@ WITH o AS (
   SET ended_at = o."endedAt", duration_ms = o."durationMs", timings = o.timings, http_status = o."httpStatus",
       failure = o.failure, response_headers = o."responseHeaders", response_excerpt = o."responseExcerpt"
   FROM o WHERE w.id = o."attemptId" AND (w.ended_at IS NULL OR w.failure ->> 'code' = 'interrupted')
-  RETURNING w.delivery_id, w.trigger
+  RETURNING w.id, w.delivery_id, w.trigger
 ), delivery AS (
   UPDATE webhook_delivery d
   SET status = CASE WHEN o.ok OR d.resend_from = 'DELIVERED' THEN 'DELIVERED'
@@ -68,7 +68,8 @@ WITH o AS (
   FROM o
   WHERE d.id = o."deliveryId"
     -- A success that is saved late, after its claim was given up, still counts: the receiver has the event.
-    AND (d.sending_attempt_id = o."attemptId" OR (o.ok AND d.status IN ('PENDING', 'RETRYING', 'FAILED')))
+    AND (d.sending_attempt_id = o."attemptId"
+         OR (o.ok AND d.status IN ('PENDING', 'RETRYING', 'FAILED') AND o."attemptId" IN (SELECT id FROM attempt)))
   RETURNING d.id, d.subscription_id, d.merchant_id, d.environment, d.status, d.rungs_used, d.next_attempt_at,
             o.ok, o.lane, o."endedAt" AS ended_at, o."deadLetterId" AS dead_letter_id
 ), dead AS (

@@ -131,6 +131,7 @@ export async function countDelivery(db: Knex, lane: Lane): Promise<Asked> {
     tell: async ({ deliveryId = '', subscriptionId = '' }) => {
       const played = { deliveryId, subscriptionId, startedAtMs: Date.now(), retryDelaysSeconds: [60], jitter: 0 };
       await activities.attemptDelivery(played);
+      return 'told';
     },
   });
   const activities = createWebhookActivities({

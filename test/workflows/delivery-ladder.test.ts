@@ -114,6 +114,17 @@ describe('the ladder of a delivery', () => {
     expect(last.runId).not.toBe(first.runId);
   });
 
+  test('a bare signal resends a parked delivery, once however often it is sent', async () => {
+    const eventId = await failedDelivery();
+    const { workflowId } = await readDelivery(world.db, eventId);
+    const handle = world.temporal.client.workflow.getHandle(workflowId);
+    await Promise.all([handle.signal('resend'), handle.signal('resend')]);
+    await settled(eventId, 7, 'FAILED');
+    receiver.behave({ kind: 'answer', status: 200 });
+    await handle.signal('resend');
+    await settled(eventId, 8, 'DELIVERED');
+  });
+
   test('"retry now" brings the next rung forward and keeps the rest of the schedule', async () => {
     const eventId = await world.record(owner);
     const { workflowId } = await settled(eventId, 1, 'RETRYING');
