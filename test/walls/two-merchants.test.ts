@@ -1,9 +1,8 @@
-import type { Knex } from '../../src/lib/db.ts';
-import { rows } from '../../src/lib/db.ts';
 import { newId, type IdPrefix } from '../../src/lib/ids.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { createMerchantWithEverything, settle, type Merchant } from './belongings.ts';
 import { readOperations, type Operation } from './contract.ts';
+import { readRows } from './rows.ts';
 import { ownedNames, pathWith, validBody, validQuery } from './samples.ts';
 import { startWalls, type Walls } from './world.ts';
 
@@ -39,30 +38,6 @@ function comparable({ status, body }: HttpAnswer, ids: Record<string, string>): 
   const { requestId: _, timestamp: __, ...rest } = body;
   const text = Object.entries(ids).reduce((all, [name, id]) => all.replaceAll(id, `<${name}>`), JSON.stringify(rest));
   return { status, body: JSON.parse(text) };
-}
-
-/** Every row of every table but keys, whose last use is noted; or only what is this merchant's. */
-async function readRows(db: Knex, merchantId?: string): Promise<Record<string, string[]>> {
-  const tables = await rows<{ name: string; owned: boolean }>(
-    db,
-    `SELECT t.table_name AS name, EXISTS (
-       SELECT 1 FROM information_schema.columns c
-       WHERE c.table_schema = 'public' AND c.table_name = t.table_name AND c.column_name = 'merchant_id'
-     ) AS owned
-     FROM information_schema.tables t
-     WHERE t.table_schema = 'public' AND t.table_name NOT IN ('api_key') AND t.table_name NOT LIKE 'knex%'`,
-    {},
-  );
-  const found: Record<string, string[]> = {};
-  for (const { name, owned } of tables) {
-    if (merchantId !== undefined && !owned) continue;
-    const where = merchantId === undefined ? '' : 'WHERE merchant_id = :merchantId';
-    const all = await rows<{ row: string }>(db, `SELECT t::text AS row FROM ${name} t ${where} ORDER BY 1`, {
-      ...(merchantId !== undefined && { merchantId }),
-    });
-    found[name] = all.map(({ row }) => row);
-  }
-  return found;
 }
 
 test('another merchant gets for every id the answer of an id that never was, and changes nothing', async () => {

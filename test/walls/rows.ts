@@ -1,0 +1,25 @@
+import { rows, type Knex } from '../../src/lib/db.ts';
+
+/** Every row of every table but keys, whose last use is noted; or only what is this merchant's. */
+export async function readRows(db: Knex, merchantId?: string): Promise<Record<string, string[]>> {
+  const tables = await rows<{ name: string; owned: boolean }>(
+    db,
+    `SELECT t.table_name AS name, EXISTS (
+       SELECT 1 FROM information_schema.columns c
+       WHERE c.table_schema = 'public' AND c.table_name = t.table_name AND c.column_name = 'merchant_id'
+     ) AS owned
+     FROM information_schema.tables t
+     WHERE t.table_schema = 'public' AND t.table_name NOT IN ('api_key') AND t.table_name NOT LIKE 'knex%'`,
+    {},
+  );
+  const found: Record<string, string[]> = {};
+  for (const { name, owned } of tables) {
+    if (merchantId !== undefined && !owned) continue;
+    const where = merchantId === undefined ? '' : 'WHERE merchant_id = :merchantId';
+    const all = await rows<{ row: string }>(db, `SELECT t::text AS row FROM ${name} t ${where} ORDER BY 1`, {
+      ...(merchantId !== undefined && { merchantId }),
+    });
+    found[name] = all.map(({ row }) => row);
+  }
+  return found;
+}
