@@ -1,0 +1,228 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+
+import { environment } from '../../src/config.ts';
+import { migrate } from '../../src/lib/migrate.ts';
+import {
+  findChild,
+  isAlive,
+  processMark,
+  startChild,
+  stopChild,
+  writePidFile,
+  type Child,
+} from '../../src/local/children.ts';
+import { anyFreePort } from '../../src/local/ports.ts';
+import { makeDatabaseOnce, startPostgres, stopLeftPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
+import { readLocalSettings } from '../../src/local/settings.ts';
+import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
+import { startTemporal, stopLeftTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
+
+const PREFIX = 'meskot-bench-';
+const PROJECT = resolve(import.meta.dirname, '../..');
+const DATABASE = 'meskot';
+const READY_WITHIN_MS = 30_000;
+/** A worker may still be sending: more than its own grace. */
+const STOP_WITHIN_MS = 10_000;
+
+export type Script = {
+  /** Of the log and the pid file. */
+  name: string;
+  /** The built file, from the project's folder. */
+  file: string;
+  args?: readonly string[];
+  settings?: Readonly<Record<string, string>>;
+  /** How long it may take to be ready; 30 s unless said. */
+  readyWithinMs?: number;
+};
+
+export type Running = Child & {
+  /** What it has written so far. */
+  output: () => Promise<string>;
+  stop: () => Promise<void>;
+};
+
+/** A PostgreSQL and a Temporal server of the bench's own, and the project as it is deployed: built, on plain Node. */
+export type Ground = {
+  postgres: LocalPostgres;
+  temporal: LocalTemporal;
+  /** As the application's role, and as the owner. */
+  databaseUrl: string;
+  ownerUrl: string;
+  /** The URL, as the application's role, of one more migrated database. */
+  newDatabase: () => Promise<string>;
+  /** The temporary folder. */
+  folder: string;
+  /** Starts a built script in a process of its own; resolves when `isReady` says so, asked again and again. */
+  run: (script: Script, isReady: (running: Running) => Promise<boolean>) => Promise<Running>;
+  /** Stops everything that is still running here, and deletes the folder. */
+  clear: () => Promise<void>;
+};
+
+export type GroundOptions = {
+  say: (line: string) => void;
+  /** Each process writes what its time went into to this folder when it ends, as <name>.cpuprofile. */
+  profileFolder?: string | undefined;
+};
+
+export async function prepareGround({ say, profileFolder }: GroundOptions): Promise<Ground> {
+  await clearAbortedRuns();
+  const folder = await mkdtemp(join(tmpdir(), PREFIX));
+  // PostgreSQL may run as another user, who has to get through.
+  await chmod(folder, 0o711);
+  writePidFile(join(folder, 'owner.pid'), { pid: process.pid, mark: (await processMark(process.pid)) ?? '' });
+  const clear = async (): Promise<void> => clearFolder(folder);
+  onSignal(clear);
+  try {
+    say('building the project, starting PostgreSQL and Temporal');
+    const servers = [preparePostgres(folder), prepareTemporal(folder)] as const;
+    const parts = [...servers, build(join(folder, 'app'))];
+    // When one fails the others may still be starting: only what has started can be stopped.
+    await Promise.allSettled(parts);
+    const [postgres, temporal] = await Promise.all(servers);
+    await Promise.all(parts);
+    const ownerUrl = postgres.url(DATABASE, 'owner');
+    let databases = 0;
+    return {
+      postgres,
+      temporal,
+      ownerUrl,
+      databaseUrl: postgres.url(DATABASE, 'app'),
+      newDatabase: async () => {
+        databases += 1;
+        return prepareDatabase(postgres, `${DATABASE}_${databases}`);
+      },
+      folder,
+      run: (script, isReady) => runScript(folder, { ...script, flags: profileFlags(script, profileFolder) }, isReady),
+      clear,
+    };
+  } catch (error) {
+    await clear();
+    throw error;
+  }
+}
+
+/** As it is deployed, but for the times of commits, which the latencies are counted from. */
+async function preparePostgres(folder: string): Promise<LocalPostgres> {
+  const options = { folder: join(folder, 'postgres'), choosePort: anyFreePort, durable: true };
+  const first = await startPostgres(options);
+  await asOwner(first.url('postgres', 'owner'), 'ALTER SYSTEM SET track_commit_timestamp = on');
+  await first.stop();
+  const postgres = await startPostgres(options);
+  await prepareDatabase(postgres, DATABASE);
+  return postgres;
+}
+
+async function prepareDatabase(postgres: LocalPostgres, name: string): Promise<string> {
+  await makeDatabaseOnce(postgres.url('postgres', 'owner'), name);
+  await migrate({ url: postgres.url(name, 'owner'), directory: join(PROJECT, 'migrations') });
+  return postgres.url(name, 'app');
+}
+
+async function prepareTemporal(folder: string): Promise<LocalTemporal> {
+  const { temporalCliPath, cacheFolder } = readLocalSettings(environment, PROJECT);
+  return startTemporal({
+    findBinary: () => findTemporalBinary({ givenPath: temporalCliPath, cacheFolder }),
+    folder: join(folder, 'temporal'),
+    choosePorts: async () => ({ port: await anyFreePort() }),
+  });
+}
+
+/** The build with the bench's own processes added: compared with the project's, they must be made the same way. */
+async function build(app: string): Promise<void> {
+  await mkdir(app);
+  await Promise.all(
+    ['node_modules', 'migrations', 'package.json'].map((name) => symlink(join(PROJECT, name), join(app, name))),
+  );
+  const include = ['src', 'workflows', 'activities', 'test/bench'].map((name) => join(PROJECT, name));
+  const compilerOptions = {
+    rootDir: PROJECT,
+    outDir: join(app, 'dist'),
+    typeRoots: [join(PROJECT, 'node_modules/@types')],
+  };
+  const config = join(app, 'tsconfig.json');
+  await writeFile(config, JSON.stringify({ extends: join(PROJECT, 'tsconfig.json'), compilerOptions, include }));
+  await promisify(execFile)(process.execPath, [join(PROJECT, 'node_modules/typescript/bin/tsc'), '-p', config]).catch(
+    (error: Error & { stdout?: string }) => {
+      throw new Error(`The project does not build:\n${error.stdout || error.message}`);
+    },
+  );
+}
+
+function profileFlags({ name }: Script, folder: string | undefined): string[] {
+  return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${name}.cpuprofile`];
+}
+
+async function runScript(
+  folder: string,
+  script: Script & { flags: readonly string[] },
+  isReady: (running: Running) => Promise<boolean>,
+): Promise<Running> {
+  const settings = { NODE_ENV: 'production', NODE_OPTIONS: '', ...script.settings };
+  const logFile = join(folder, `${script.name}.log`);
+  await rm(logFile, { force: true });
+  const child = await startChild({
+    command: '/usr/bin/env',
+    args: [
+      ...Object.entries(settings).map(([name, value]) => `${name}=${value}`),
+      process.execPath,
+      ...script.flags,
+      join(folder, 'app/dist', script.file),
+      ...(script.args ?? []),
+    ],
+    logFile,
+    pidFile: join(folder, `${script.name}.pid`),
+    facts: {},
+  });
+  const output = async (): Promise<string> => readFile(logFile, 'utf8');
+  const running = { ...child, output, stop: () => stopChild(child, 'SIGTERM', STOP_WITHIN_MS) };
+  const deadlineMs = Date.now() + (script.readyWithinMs ?? READY_WITHIN_MS);
+  while (!(await isReady(running))) {
+    if (Date.now() > deadlineMs || !(await isAlive(child))) {
+      throw new Error(`The ${script.name} did not start. Its last words:\n${(await output()).slice(-2_000)}`);
+    }
+    await sleep(50);
+  }
+  return running;
+}
+
+/** Runs statements as the owner. */
+export async function asOwner(ownerUrl: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: ownerUrl });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** What was started has sessions of its own, so Ctrl-C reaches only us. */
+function onSignal(clear: () => Promise<void>): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => void clear().finally(() => process.exit(130)));
+  }
+}
+
+/** Ends what runs were left with when they were killed. */
+async function clearAbortedRuns(): Promise<void> {
+  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(PREFIX));
+  for (const folder of names.map((name) => join(tmpdir(), name))) {
+    const isKept = (await readdir(folder)).includes('owner.pid');
+    if (isKept && !(await findChild(join(folder, 'owner.pid')))) await clearFolder(folder);
+  }
+}
+
+async function clearFolder(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  const pidFiles = names.filter((name) => name.endsWith('.pid') && name !== 'owner.pid');
+  const children = await Promise.all(pidFiles.map((name) => findChild(join(folder, name))));
+  await Promise.all(children.map(async (child) => child && stopChild(child, 'SIGTERM', STOP_WITHIN_MS)));
+  await Promise.all([stopLeftPostgres(join(folder, 'postgres')), stopLeftTemporal(join(folder, 'temporal'))]);
+  await rm(folder, { recursive: true, force: true });
+}
