@@ -51,7 +51,12 @@ export function createAwash(deps: ProviderDeps, config: AwashConfig): Provider {
     });
     if (reply.kind === 'unknown') return reply;
     const read = readReply(reply, Payment);
-    return read.kind === 'unknown' ? read : readPayment(read.value, method === 'POST');
+    if (read.kind === 'unknown') return read;
+    // A question that is refused (a wrong signature, say) tells nothing of the payment; 404 says there is none yet.
+    if (method === 'GET' && reply.status >= 400 && read.value.state !== 'NOT_FOUND') {
+      return unreadable(`status ${reply.status}: the question was refused`);
+    }
+    return readPayment(read.value, method === 'POST');
   }
 
   return {

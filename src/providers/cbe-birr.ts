@@ -37,7 +37,7 @@ const FAILURES = new Map<string, Omit<ProviderFailure, 'providerCode'>>(
 
 /** The channel CBE_BIRR. `transactionId` is our order id: the same one is pushed once only. */
 export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provider {
-  async function call(path: string, fields: Record<string, string>): Promise<ProviderOutcome> {
+  async function call(path: '/push' | '/status', fields: Record<string, string>): Promise<ProviderOutcome> {
     const { baseUrl, hashKey, ...till } = config;
     const message = { ...till, transactionTime: addisTime(deps.clock), ...fields };
     const reply = await exchange(deps.http, {
@@ -49,7 +49,12 @@ export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provid
     });
     if (reply.kind === 'unknown') return reply;
     const read = readReply(reply, Answer);
-    return read.kind === 'unknown' ? read : readAnswer(read.value);
+    if (read.kind === 'unknown') return read;
+    // A question that is refused (a wrong signature, say) tells nothing of the payment.
+    if (path === '/status' && (reply.status >= 400 || read.value.state === 'REJECTED')) {
+      return unreadable(`status ${reply.status}, state ${read.value.state}: the question was refused`);
+    }
+    return readAnswer(read.value);
   }
 
   return {

@@ -133,6 +133,28 @@ describe('telebirr’s words', () => {
   });
 });
 
+test.each([
+  ['CBE_BIRR', 'REJECTED', 200],
+  ['CBE_BIRR', 'FAILED', 400],
+  ['AWASH', 'REFUSED', 401],
+] as const)(
+  'a question that %s refuses with %s and status %d leaves the payment in doubt',
+  async (channel, state, status) => {
+    sayJson({ state, resultCode: 'INVALID_SIGNATURE', reasonCode: 'INVALID_SIGNATURE' }, status);
+    const { orderId } = anOrder('http://127.0.0.1:1/');
+    expect(await adapters.adapter(channel).query(orderId)).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
+  },
+);
+
+test.each([
+  ['CBE_BIRR', 'FAILED'],
+  ['AWASH', 'REFUSED'],
+] as const)('an order that %s tells of as %s is declined', async (channel, state) => {
+  sayJson({ state, resultCode: 'DECLINED', reasonCode: 'DECLINED' });
+  const { orderId } = anOrder('http://127.0.0.1:1/');
+  expect(await adapters.adapter(channel).query(orderId)).toMatchObject({ kind: 'declined' });
+});
+
 test.each(['CBE_BIRR', 'AWASH'] as const)('a state that %s never told us of is unknown', async (channel) => {
   sayJson({ state: 'SOMETHING_NEW', resultCode: '0' });
   for (const outcome of await both(channel)) expect(outcome).toMatchObject({ kind: 'unknown' });
