@@ -169,7 +169,7 @@ function matching(db: Queryable, target: Target) {
 }
 
 async function lockSubscription(trx: Knex.Transaction, target: Target): Promise<SubscriptionRow> {
-  return onlyOne(await matching(trx, target).forUpdate());
+  return onlyOne(await matching(trx, target).forNoKeyUpdate());
 }
 
 function onlyOne([row]: SubscriptionRow[]): SubscriptionRow {

@@ -14,7 +14,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { Owner } from '../../src/channels/queries.ts';
-import { createCheckAttempt } from '../../src/transactions/check.ts';
+import { LEASE_MS, createCheckAttempt } from '../../src/transactions/check.ts';
 import type { ProviderOutcome } from '../../src/providers/provider.ts';
 
 const SUCCESS_EVENTS = ['checkout.completed', 'payment.created', 'payment.succeeded'];
@@ -126,9 +126,9 @@ describe('checking an attempt', () => {
     const payment = await buildPendingPayment(world, owner);
     await rows(database.db, 'UPDATE payment_attempt SET lease_until = :until WHERE id = :id', {
       id: payment.attemptId,
-      until: new Date(world.clock().getTime() + 15_000),
+      until: new Date(world.clock().getTime() + LEASE_MS),
     });
-    world.pass(15_001);
+    world.pass(LEASE_MS + 1);
     world.provider.answers(PAID);
     expect(await check(payment.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
   });
