@@ -52,7 +52,7 @@ export function createInbox(webhookSecret: string): Inbox {
     if (event.data.object !== 'transaction') return 'verified, new';
     const { checkoutOrderNo, status, version } = event.data;
     // Events may come in any order: the highest version is the newest.
-    if (version <= (orders.get(checkoutOrderNo)?.version ?? 0)) return 'verified, new, but older than what is known';
+    if (version < (orders.get(checkoutOrderNo)?.version ?? 0)) return 'verified, new, but older than what is known';
     remember(orders, checkoutOrderNo, { status, version });
     return 'verified, new';
   };

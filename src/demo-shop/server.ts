@@ -18,7 +18,7 @@ export type DemoShopOptions = {
   /** A sandbox key with the scope checkout:write. */
   apiKey: string;
   webhookSecret: string;
-  /** Takes one line, its line break included, for each webhook that comes in. */
+  /** Takes one line, without its line break, for each webhook that comes in. */
   write: (line: string) => void;
   log?: Pick<Logger, 'error'>;
 };
@@ -75,7 +75,7 @@ function webhookRoutes(inbox: Inbox, write: (line: string) => void): Router {
   const routes = new Router();
   routes.post('/webhooks', async (ctx) => {
     const delivery = inbox.receive(await rawBody(ctx), ctx.headers);
-    write(`${lineOf(delivery)}\n`);
+    write(lineOf(delivery));
     if (delivery.status === null) {
       // Told to hang: the connection stays as it is until the sender gives up.
       ctx.respond = false;
@@ -83,6 +83,13 @@ function webhookRoutes(inbox: Inbox, write: (line: string) => void): Router {
     }
     ctx.status = delivery.status;
     ctx.body = delivery.verdict;
+  });
+
+  // A second receiver that fails every other time, so that retries can be watched. It verifies nothing.
+  let failedLast = false;
+  routes.post('/flaky', (ctx) => {
+    failedLast = !failedLast;
+    ctx.status = failedLast ? 503 : 204;
   });
   return routes;
 }

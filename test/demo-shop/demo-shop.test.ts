@@ -57,9 +57,9 @@ describe('a webhook', () => {
     expect((await deliver(shop)).status).toBe(200);
     expect(shop.lines).toEqual([
       expect.stringMatching(
-        /^webhook \S+Z {2}payment.succeeded {2}order SHOP-1 {2}delivery 1, signed 2025-01-01T00:00:00.000Z {2}verified, new {2}→ answered 200\n$/,
+        /^webhook \S+Z {2}payment.succeeded {2}order SHOP-1 {2}delivery 1, signed 2025-01-01T00:00:00.000Z {2}verified, new {2}→ answered 200$/,
       ),
-      expect.stringMatching(/delivery 2, .* verified, had it already {2}→ answered 200\n$/),
+      expect.stringMatching(/delivery 2, .* verified, had it already {2}→ answered 200$/),
     ]);
     expect(await pageOf(shop)).toContain('verified, had it already');
   });
@@ -67,7 +67,7 @@ describe('a webhook', () => {
   test('that does not verify is refused, and the line says why', async () => {
     const shop = await demoShop();
     expect((await deliver(shop, { secret: newSecret() })).status).toBe(400);
-    expect(shop.lines).toEqual([expect.stringMatching(/REFUSED \(wrong_secret\): .* answered 400\n$/)]);
+    expect(shop.lines).toEqual([expect.stringMatching(/REFUSED \(wrong_secret\): .* answered 400$/)]);
     expect(await pageOf(shop, '/thanks?checkoutOrderNo=SHOP-1')).toContain('does not know whether it is paid');
   });
 
@@ -77,6 +77,23 @@ describe('a webhook', () => {
     await deliver(shop, { eventId: 'evt_1', status: 'PENDING', version: 2 });
     expect(await pageOf(shop, '/thanks?checkoutOrderNo=SHOP-1')).toContain('<strong>SUCCESS</strong>');
     expect(shop.lines[1]).toContain('older than what is known');
+  });
+
+  test('of the version that is known already is not called older', async () => {
+    const shop = await demoShop();
+    await deliver(shop, { eventId: 'evt_1', version: 3 });
+    await deliver(shop, { eventId: 'evt_2', version: 3 });
+    expect(shop.lines[1]).toMatch(/verified, new {2}→ answered 200$/);
+  });
+
+  test('to the flaky address fails every other time, and is not told', async () => {
+    const shop = await demoShop();
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 4; sent += 1) {
+      statuses.push((await fetch(`${shop.url}/flaky`, { method: 'POST', body: '{}' })).status);
+    }
+    expect(statuses).toEqual([503, 204, 503, 204]);
+    expect(shop.lines).toEqual([]);
   });
 
   test('of more than 256 KiB is refused', async () => {
