@@ -29,7 +29,9 @@ export function measureDeliveries(registry: Registry, db: Knex): void {
       help,
       registers: [registry],
       async collect() {
-        this.set(read(await figures()));
+        // Uncounted is not zero; and one collect that rejects would take all other metrics along.
+        const now = await figures().catch(() => null);
+        this.set(now === null ? NaN : read(now));
       },
     });
   };

@@ -1,0 +1,31 @@
+import { createRegistry } from '../../src/http/metrics.ts';
+import { openDatabase } from '../../src/lib/db.ts';
+import { measureDeliveries } from '../../src/webhooks/metrics.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+const GAUGES = [
+  'meskot_webhook_past_due_seconds',
+  'meskot_webhook_deliveries_open',
+  'meskot_webhook_dead_letters_open',
+  'meskot_outbox_rows',
+  'meskot_outbox_age_seconds',
+];
+
+describe('the figures of deliveries', () => {
+  test('are 0 in an empty database', async () => {
+    const database = await createTestDatabase();
+    const registry = createRegistry('worker');
+    measureDeliveries(registry, database.db);
+    const text = await registry.metrics().finally(database.drop);
+    for (const name of GAUGES) expect(text).toContain(`${name}{role="worker"} 0\n`);
+  });
+
+  test('are not a number while the database is away, and the other metrics are there', async () => {
+    const db = openDatabase({ url: 'postgresql://127.0.0.1:1/away', poolMax: 1, applicationName: 'test' });
+    const registry = createRegistry('worker');
+    measureDeliveries(registry, db);
+    const text = await registry.metrics().finally(() => db.destroy());
+    for (const name of GAUGES) expect(text).toMatch(new RegExp(`${name}\\{role="worker"\\} (NaN|Nan)\\n`));
+    expect(text).toContain('process_cpu_seconds_total');
+  });
+});
