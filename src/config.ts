@@ -4,6 +4,7 @@ const LOCAL_SECRET = 'local-development-only';
 
 const port = z.coerce.number().int().min(1).max(65_535);
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
+const positive = (defaultValue: number, max: number) => z.coerce.number().int().min(1).max(max).default(defaultValue);
 const count = (defaultValue: number, max = 1_000_000) => z.coerce.number().int().min(0).max(max).default(defaultValue);
 
 /** Every setting, its default for local use, and its limits. Documented in docs/operations/settings.md. */
@@ -11,10 +12,10 @@ const Settings = z.object({
   MESKOT_MODE: z.enum(['local', 'production']).default('local'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
   DATABASE_URL: z.string().min(1),
-  DATABASE_POOL_MAX: count(10, 200),
+  DATABASE_POOL_MAX: positive(10, 200),
   TEMPORAL_ADDRESS: z.string().min(1),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
-  TEMPORAL_RETENTION_DAYS: count(3, 365),
+  TEMPORAL_RETENTION_DAYS: positive(3, 365),
   TASK_QUEUE_PREFIX: z.string().default(''),
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: port.default(4000),
@@ -29,6 +30,11 @@ const Settings = z.object({
       /^[\w-]{1,32}:[A-Za-z0-9+/=]{44}(,[\w-]{1,32}:[A-Za-z0-9+/=]{44})*$/,
       'must be id:base64-of-32-bytes, comma separated; the first encrypts',
     )
+    // 44 characters of base64 may also be 31 or 33 bytes.
+    .refine(
+      (text) => text.split(',').every((entry) => Buffer.from(entry.split(':')[1] ?? '', 'base64').length === 32),
+      'each key must be exactly 32 bytes in base64',
+    )
     .default(`local:${Buffer.alloc(32, LOCAL_SECRET).toString('base64')}`),
   WEBHOOK_WORKFLOWS: z.enum(['every', 'failed']).default('every'),
   WEBHOOK_STARTS_MAX: count(16, 1_000),
@@ -37,12 +43,13 @@ const Settings = z.object({
     .default('60,300,1800,7200,43200')
     .transform((text) => text.split(',').map(Number))
     .pipe(z.array(z.number().int().min(1).max(604_800)).min(1).max(20)),
-  WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX: count(10, 1_000),
-  WEBHOOK_RESENDS_PER_SECOND: count(20, 1_000),
+  WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX: positive(10, 1_000),
+  WEBHOOK_RESENDS_PER_SECOND: positive(20, 1_000),
   WEBHOOK_PORTS: z
     .string()
     .default('443,8443')
-    .transform((text) => text.split(',').map(Number)),
+    .transform((text) => text.split(',').map(Number))
+    .pipe(z.array(z.number().int().min(1).max(65_535))),
   ALLOW_LOOPBACK_WEBHOOKS: flag.optional(),
   EGRESS_DENY: z
     .string()
