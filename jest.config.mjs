@@ -11,7 +11,8 @@ export default {
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
   maxWorkers: 2,
-  testTimeout: 20_000,
+  // Generous: on a busy machine a process alone takes seconds to start. What must be quick says so itself.
+  testTimeout: 60_000,
   globalSetup: './test/support/global-setup.mjs',
   globalTeardown: './test/support/global-teardown.mjs',
   reporters: ['default', './test/support/reporter.mjs'],

@@ -71,7 +71,8 @@ describe('the API as a process', () => {
     child.kill('SIGTERM');
     await once(child, 'exit');
     expect(child.exitCode).toBe(130);
-    expect(performance.now() - toldAt).toBeLessThan(1_000);
+    // Sooner than the 10 s after which the unfinished request itself would end.
+    expect(performance.now() - toldAt).toBeLessThan(5_000);
   });
 });
 
