@@ -1,6 +1,7 @@
 import { createLoad, type Load } from './load.ts';
 import { hundredths, middle } from './numbers.ts';
-import { TRANSACTIONS, type World } from './world.ts';
+import { TRANSACTIONS } from './history.ts';
+import type { World } from './world.ts';
 
 const CONNECTIONS = 8;
 const WARM_UP = 200;

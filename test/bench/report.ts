@@ -1,4 +1,5 @@
 import { judge, type Counts, type Results } from './goals.ts';
+import { DELIVERED_BEFORE } from './history.ts';
 import type { Lists } from './lists.ts';
 import type { Measured, Webhooks } from './webhooks.ts';
 import { BURST, SUBSCRIPTIONS } from './webhooks.ts';
@@ -39,7 +40,7 @@ function webhookLines({ failed, every, twin, nullWorkflow }: Webhooks): string[]
     ...steadyCells('bare twin', twin),
   ];
   return [
-    `Webhooks: a burst of ${BURST} test events published through the API to ${SUBSCRIPTIONS} subscriptions in turn`,
+    `Webhooks: a burst of ${BURST} test events published through the API to ${SUBSCRIPTIONS} subscriptions in turn,\nafter ${DELIVERED_BEFORE} earlier ones`,
     ...aligned([
       ['', 'deliveries/s', 'CPU ms each', 'ours', 'Temporal', 'PostgreSQL', 'by workflow', 'duplicates'],
       ...bursts,

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { readConfig } from '../../src/config.ts';
-import { createKey } from '../../src/keys/operations.ts';
 import { openDatabase, rows, type Knex } from '../../src/lib/db.ts';
 import { anyFreePort } from '../../src/local/ports.ts';
-import { createMerchant } from '../../src/merchants/operations.ts';
 import { processorMs } from './cpu.ts';
-import { asOwner, type Ground, type Running } from './ground.ts';
+import type { Ground, Running } from './ground.ts';
+import { seedHistory } from './history.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
 
 /** Processor time by whose it is: our processes (or the twin's), Temporal's server with its SQLite, PostgreSQL's. */
@@ -27,8 +25,6 @@ export type World = {
   close: () => Promise<void>;
 };
 
-export const TRANSACTIONS = 5_000;
-
 const NO_LIMITS = {
   RATE_LIMIT_SANDBOX_PER_SECOND: '0',
   RATE_LIMIT_LIVE_PER_SECOND: '0',
@@ -41,7 +37,7 @@ export async function createWorld(ground: Ground): Promise<World> {
   const settings = { ...NO_LIMITS, DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporal.address };
   const db = openDatabase({ url: databaseUrl, poolMax: 2, applicationName: 'bench' });
   const receiver = await startReceiver();
-  const { merchantId, key } = await seed(ground, db);
+  const { merchantId, key } = await seedHistory(ground, db);
   const [apiPort, metricsPort, twinPort] = [await anyFreePort(), await anyFreePort(), await anyFreePort()];
   const origin = `http://127.0.0.1:${apiPort}`;
   const ports = { API_PORT: String(apiPort), METRICS_PORT: String(metricsPort), BASE_URL: origin };
@@ -106,41 +102,6 @@ async function answers(url: string): Promise<boolean> {
   await response?.body?.cancel();
   return response?.ok ?? false;
 }
-
-/** A merchant with transactions over the last 30 days, a key, and the tables of the twin. */
-async function seed(ground: Ground, db: Knex): Promise<{ merchantId: string; key: string }> {
-  const { KEY_PEPPER: pepper } = readConfig({ DATABASE_URL: ground.databaseUrl, TEMPORAL_ADDRESS: '-' });
-  const made = await db.transaction(async (trx) => {
-    const merchant = await createMerchant(trx, { name: 'Abyssinia Coffee' });
-    const owner = { merchantId: merchant.id, environment: 'sandbox' } as const;
-    const { secret } = await createKey({ trx, pepper, clock: () => new Date() }, { ...owner, kind: 'secret' });
-    await rows(trx, TRANSACTIONS_SQL, { merchantId: merchant.id, count: TRANSACTIONS });
-    return { merchantId: merchant.id, key: secret };
-  });
-  await asOwner(
-    ground.ownerUrl,
-    `CREATE TABLE twin_event (id text PRIMARY KEY, event text NOT NULL, payload text NOT NULL, created_at timestamptz NOT NULL)`,
-    `CREATE TABLE twin_delivery (event_id text PRIMARY KEY REFERENCES twin_event, status text NOT NULL, http_status integer,
-       created_at timestamptz NOT NULL, delivered_at timestamptz)`,
-    'GRANT SELECT, INSERT, UPDATE ON twin_event, twin_delivery TO meskot_app',
-    'VACUUM ANALYZE transaction',
-  );
-  return made;
-}
-
-const TRANSACTIONS_SQL = `
-  INSERT INTO transaction (id, session_id, merchant_id, environment, checkout_order_no, amount_santim, currency, type,
-    status, channel, provider_reference, failure, customer_name, customer_email, customer_phone, metadata, created_at, completed_at)
-  SELECT 'txn_' || lpad(upper(to_hex(n)), 26, '0'), 'cs_' || lpad(upper(to_hex(n)), 26, '0'), :merchantId, 'sandbox',
-    'ORDER-' || n, 1000 + n * 7, 'ETB', CASE WHEN n % 5 = 0 THEN 'QRCODE' ELSE 'API' END,
-    CASE WHEN n % 7 > 0 THEN 'SUCCESS' ELSE 'FAILED' END, CASE n % 3 WHEN 0 THEN 'TELEBIRR' WHEN 1 THEN 'AWASH' ELSE 'CBE_BIRR' END,
-    'REF' || n,
-    CASE WHEN n % 7 = 0 THEN jsonb_build_object('code', 'DECLINED', 'message', 'The customer said no.',
-      'providerCode', 'PAY_FAILED', 'retryable', false) END,
-    'Abebe Kebede', 'abebe' || n || '@example.com', '09110' || lpad(CAST(n AS text), 5, '0'),
-    CASE WHEN n % 2 = 0 THEN jsonb_build_object('item', 'Macchiato', 'quantity', '2') END,
-    now() - n * interval '8 minutes', CASE WHEN n % 7 > 0 THEN now() - n * interval '8 minutes' + interval '40 seconds' END
-  FROM generate_series(1, CAST(:count AS integer)) AS n`;
 
 /** Waits until the database says yes, asked every 50 ms. */
 export async function untilTrue(db: Knex, question: string, withinMs: number): Promise<void> {
