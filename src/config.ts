@@ -63,13 +63,14 @@ const Settings = z.object({
 });
 
 export type Config = ReturnType<typeof readConfig>;
-export type Environment = Readonly<Record<string, string | undefined>>;
+/** Variables of a process: settings by name. */
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** This process's environment, for who adds to it before reading the settings. */
-export const environment: Environment = process.env;
+export const environment: Variables = process.env;
 
 /** Reads settings by a schema; throws one error that names every wrong one and what is allowed. */
-export function parseSettings<Schema extends z.ZodType>(schema: Schema, env: Environment): z.output<Schema> {
+export function parseSettings<Schema extends z.ZodType>(schema: Schema, env: Variables): z.output<Schema> {
   const parsed = schema.safeParse(env);
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
@@ -80,7 +81,7 @@ export function parseSettings<Schema extends z.ZodType>(schema: Schema, env: Env
  * The settings as the processes use them. Throws one error that names every wrong setting, what is allowed, and in
  * production every default that is only fit for local use.
  */
-export function readConfig(env: Environment = environment) {
+export function readConfig(env: Variables = environment) {
   const settings = parseSettings(Settings, env);
   const production = settings.MESKOT_MODE === 'production';
   const allowLoopbackWebhooks = settings.ALLOW_LOOPBACK_WEBHOOKS ?? !production;
@@ -96,7 +97,7 @@ export function readConfig(env: Environment = environment) {
   return { ...settings, production, egress, keyRing: { currentId: [...keys.keys()][0]!, keys } };
 }
 
-function refuseLocalDefaults(env: Environment, allowLoopbackWebhooks: boolean): void {
+function refuseLocalDefaults(env: Variables, allowLoopbackWebhooks: boolean): void {
   const problems = ['KEY_PEPPER', 'ENCRYPTION_KEYS', 'BASE_URL']
     .filter((name) => !env[name] || env[name].includes(LOCAL_SECRET))
     .map((name) => `  ${name} must be set to a value of your own`);

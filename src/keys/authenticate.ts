@@ -1,11 +1,12 @@
 import { BlockList, isIP } from 'node:net';
 
-import { SCOPES, type Environment, type KeyCaller, type Scope } from '../http/route.ts';
+import { SCOPES, type KeyCaller, type Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime } from '../lib/crypto.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import type { Environment, Owner } from '../lib/owner.ts';
 import { hashKey, readKey, type KeyKind } from './format.ts';
 import { parseRange } from './operations.ts';
 
@@ -16,10 +17,8 @@ const LAST_USED_WRITE_MS = 60_000;
 
 type Deps = { db: Knex; pepper: string; clock: Clock; log: Logger };
 
-type KeyRow = {
+type KeyRow = Owner & {
   id: string;
-  merchantId: string;
-  environment: Environment;
   kind: KeyKind;
   secretHash: Buffer;
   scopes: Scope[];

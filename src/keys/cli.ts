@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
 
-import type { Environment, Scope } from '../http/route.ts';
+import type { Scope } from '../http/route.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
+import type { Environment } from '../lib/owner.ts';
 import { findMerchant } from '../merchants/operations.ts';
 import { createKey, listKeys, revokeKey, rotateKey, type ApiKey, type MadeKey } from './operations.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 import { hmac } from '../lib/crypto.ts';
-import type { Environment } from '../http/route.ts';
+import type { Environment } from '../lib/owner.ts';
 
 /** Secret keys have all scopes; restricted keys those they list. */
 export type KeyKind = 'secret' | 'restricted';

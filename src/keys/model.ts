@@ -1,6 +1,7 @@
 import { Model } from 'objection';
 
-import type { Environment, Scope } from '../http/route.ts';
+import type { Scope } from '../http/route.ts';
+import type { Environment } from '../lib/owner.ts';
 import type { KeyKind } from './format.ts';
 
 /** A row of `api_key` (migrations/0002). */

@@ -1,10 +1,11 @@
 import { isIP } from 'node:net';
 
-import { SCOPES, type Environment, type Scope } from '../http/route.ts';
+import { SCOPES, type Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex, Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
+import type { Owner } from '../lib/owner.ts';
 import { hashKey, makeKey, prefixOf, type KeyKind } from './format.ts';
 import { ApiKey } from './model.ts';
 
@@ -17,9 +18,7 @@ export const ROTATION_OVERLAP_HOURS = { default: 24, max: 168 } as const;
 export type KeyDeps = { trx: Knex.Transaction; pepper: string; clock: Clock };
 
 /** What a new key may do. Scopes belong to restricted keys only: a secret key has all. */
-export type NewKey = {
-  merchantId: string;
-  environment: Environment;
+export type NewKey = Owner & {
   kind: KeyKind;
   name?: string;
   scopes?: readonly Scope[];
@@ -86,10 +85,7 @@ export function parseRange(range: string): { address: string; bits: number; fami
 }
 
 /** The keys that match, the newest first; ended ones too. */
-export async function listKeys(
-  db: Queryable,
-  filter: { id?: string; merchantId?: string; environment?: Environment },
-): Promise<ApiKey[]> {
+export async function listKeys(db: Queryable, filter: { id?: string } & Partial<Owner>): Promise<ApiKey[]> {
   return ApiKey.query(db)
     .where(filter)
     .orderBy([

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { environment, parseSettings, type Environment } from '../config.ts';
+import { environment, parseSettings, type Variables } from '../config.ts';
 import { readState } from './state.ts';
 
 const port = (wanted: number) => z.coerce.number().int().min(1).max(65_535).default(wanted);
@@ -44,7 +44,7 @@ export type LocalSettings = {
 export type LocalPorts = { api: number; simulator: number; demoShop: number; metrics: number };
 
 /** Reads them from the environment. `project` is the folder of package.json. */
-export function readLocalSettings(env: Environment, project: string): LocalSettings {
+export function readLocalSettings(env: Variables, project: string): LocalSettings {
   const settings = parseSettings(Settings, env);
   return {
     dataFolder: settings.MESKOT_DATA_DIR ?? join(project, '.data'),
@@ -68,7 +68,7 @@ export function readLocalSettings(env: Environment, project: string): LocalSetti
  * The environment, with the addresses of the local start's servers where it names none: so that commands work beside
  * `npm start` without any setting.
  */
-export async function withLocalServers(project: string): Promise<Environment> {
+export async function withLocalServers(project: string): Promise<Variables> {
   if (environment['DATABASE_URL']) return environment;
   const { facts } = (await readState(readLocalSettings(environment, project).dataFolder)) ?? {};
   if (!facts) throw new Error('There is no database: run "npm start" here first, or set DATABASE_URL.');

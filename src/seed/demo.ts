@@ -1,4 +1,4 @@
-import type { Owner } from '../channels/queries.ts';
+import type { Owner } from '../lib/owner.ts';
 import type { Plan } from './plan.ts';
 
 const CHANNEL_MIX = [

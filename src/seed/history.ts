@@ -1,4 +1,4 @@
-import type { Owner } from '../channels/queries.ts';
+import type { Owner } from '../lib/owner.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import { makePayments } from './journeys.ts';
 import type { PlannedPayment } from './plan.ts';

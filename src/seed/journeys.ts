@@ -1,4 +1,4 @@
-import type { Owner } from '../channels/queries.ts';
+import type { Owner } from '../lib/owner.ts';
 import { createSession } from '../checkout/create.ts';
 import { startPayment } from '../checkout/pay.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -46,11 +46,11 @@ const ignore = phoneOf('never');
 const JOURNEYS: Readonly<Record<Journey, readonly Step[]>> = {
   paid: [pays(approve), hears(paid)],
   paidOnSecondTry: [pays(tooPoor), hears(declined('INSUFFICIENT_FUNDS')), pays(approve), hears(paid)],
-  paidLate: [pays(ignore), hears(accepted), timeRunsOut, hears(accepted), attemptExpires, hears(paid)],
+  paidLate: [pays(ignore), hears(accepted), timeRunsOut, attemptExpires, hears(paid)],
   declined: [pays(refuse), hears(declined('DECLINED'))],
   declinedThrice: [...triesInVain(), ...triesInVain(), ...triesInVain()],
   leftOpen: [timeRunsOut, sessionEnds('EXPIRED')],
-  expiredInFlight: [pays(ignore), hears(accepted), timeRunsOut, hears(accepted), attemptExpires],
+  expiredInFlight: [pays(ignore), hears(accepted), timeRunsOut, attemptExpires],
   cancelled: [sessionEnds('CANCELLED')],
   cancelledInFlight: [pays(ignore), hears(accepted), attemptCancelled],
   stillOpen: [],
@@ -117,7 +117,6 @@ function scriptedProvider(visit: Visit): Provider {
   const answer = async (): Promise<ProviderOutcome> => visit.answer;
   return {
     channel: visit.payment.channel,
-    capabilities: { redirects: true, pushesToPhone: false },
     initiate: answer,
     query: answer,
     parseCallback: () => ({ verified: false, problem: 'the past sends no callbacks' }),

@@ -1,4 +1,4 @@
-import type { Owner } from '../channels/queries.ts';
+import type { Owner } from '../lib/owner.ts';
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Knex } from '../lib/db.ts';
 import { makePayments, type DueDelivery } from './journeys.ts';

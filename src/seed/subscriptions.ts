@@ -1,7 +1,7 @@
 import type { KeyRing } from '../lib/crypto.ts';
 import { createEgressGuard, type EgressOptions } from '../lib/egress.ts';
 import type { Change } from '../lib/outbox.ts';
-import type { Owner } from '../webhooks/queries.ts';
+import type { Owner } from '../lib/owner.ts';
 import type { NewSubscription } from '../webhooks/schema.ts';
 import {
   changeSubscription,

@@ -1,0 +1,5 @@
+/** Where money moves for real, and where it does not. A merchant exists in both; nothing crosses over. */
+export type Environment = 'sandbox' | 'live';
+
+/** Whose something is: every row of a merchant's, every question about one, names both. */
+export type Owner = { merchantId: string; environment: Environment };
