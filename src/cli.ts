@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Config } from './config.ts';
+import type { Knex } from './lib/db.ts';
 import { nearestWord } from './local/nearest-word.ts';
 
 /** What a command is given: the folder of package.json, and the words after the command's name. */
@@ -39,6 +41,10 @@ const commands: Readonly<Record<string, Command>> = {
     about: "serve the sandbox's providers, until told to stop",
     run: async () => (await import('./serve.ts')).serveSimulator(),
   },
+  merchants: {
+    about: 'create and list merchants (merchants --help)',
+    run: manageMerchants,
+  },
   keys: {
     about: 'create, list, rotate and revoke API keys (keys --help)',
     run: manageKeys,
@@ -49,9 +55,11 @@ const commands: Readonly<Record<string, Command>> = {
   },
 };
 
+const write = (text: string): void => void process.stdout.write(text);
+
 async function main([name = '--help', ...args]: readonly string[]): Promise<number> {
   if (name === '--help' || name === 'help') {
-    process.stdout.write(helpText());
+    write(helpText());
     return 0;
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
@@ -69,17 +77,32 @@ async function migrateDatabase({ project }: CommandInput): Promise<number> {
   return 0;
 }
 
-async function manageKeys({ project, args }: CommandInput): Promise<number> {
-  const [{ readConfig }, { withLocalServers }, { openDatabase }, { runKeysCommand }] = await Promise.all([
+async function manageMerchants(input: CommandInput): Promise<number> {
+  const [{ runMerchantsCommand }, { grantChannels }] = await Promise.all([
+    import('./merchants/cli.ts'),
+    import('./channels/operations.ts'),
+  ]);
+  return withDatabase(input, async ({ db }) => runMerchantsCommand(input.args, { db, grantChannels, write }));
+}
+
+async function manageKeys(input: CommandInput): Promise<number> {
+  const { runKeysCommand } = await import('./keys/cli.ts');
+  return withDatabase(input, async ({ db, config }) => runKeysCommand(input.args, { db, config, write }));
+}
+
+type Work = (parts: { db: Knex; config: Config }) => Promise<number>;
+
+/** One connection to the database of DATABASE_URL, or else of the local start. */
+async function withDatabase({ project }: CommandInput, work: Work): Promise<number> {
+  const [{ readConfig }, { withLocalServers }, { openDatabase }] = await Promise.all([
     import('./config.ts'),
     import('./local/settings.ts'),
     import('./lib/db.ts'),
-    import('./keys/cli.ts'),
   ]);
   const config = readConfig(await withLocalServers(project));
   const db = openDatabase({ url: config.DATABASE_URL, poolMax: 1, applicationName: 'meskot-cli' });
   try {
-    return await runKeysCommand([...args], { db, config, write: (text) => void process.stdout.write(text) });
+    return await work({ db, config });
   } finally {
     await db.destroy();
   }

@@ -17,6 +17,14 @@ export async function findMerchant(db: Queryable, merchantId: string): Promise<M
   return Merchant.query(db).findById(merchantId);
 }
 
+/** All merchants, the newest first. */
+export async function listMerchants(db: Queryable): Promise<Merchant[]> {
+  return Merchant.query(db).orderBy([
+    { column: 'createdAt', order: 'desc' },
+    { column: 'id', order: 'desc' },
+  ]);
+}
+
 /** Suspends a merchant or lets it go on: while suspended its keys answer MERCHANT_SUSPENDED. */
 export async function setMerchantStatus(
   trx: Knex.Transaction,

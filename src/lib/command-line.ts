@@ -1,0 +1,94 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+
+import { AppError } from './errors.ts';
+
+/** The words were wrong; answered with the usage, exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+type OptionTypes = NonNullable<ParseArgsConfig['options']>;
+
+/** What a command shows: names and values. */
+export type Shown = Readonly<Record<string, string | number | null>>;
+
+type Parsed<Options extends OptionTypes> = ReturnType<typeof parseArgs<{ options: Options }>>['values'];
+
+/** `args` are the words after the verb, options left out. */
+export type Verb<Options extends OptionTypes> = (call: {
+  options: Parsed<Options>;
+  args: readonly string[];
+}) => Promise<Shown | Shown[]>;
+
+export type Noun<Options extends OptionTypes> = {
+  name: string;
+  usage: string;
+  options: Options;
+  verbs: ReadonlyMap<string, Verb<Options>>;
+  /** The columns of a list; a single thing is shown whole. */
+  columns: readonly string[];
+  write: (text: string) => void;
+};
+
+/** Given to every noun. */
+export const COMMON_OPTIONS = { json: { type: 'boolean' }, help: { type: 'boolean' } } as const;
+
+/**
+ * Runs `meskot <noun> <verb> …`; `args` without the first two words. Exit code: 0 done, 1 refused, 2 wrong usage, 4 not
+ * found.
+ */
+export async function runNoun<Options extends OptionTypes & typeof COMMON_OPTIONS>(
+  noun: Noun<Options>,
+  args: readonly string[],
+): Promise<number> {
+  try {
+    const { values, positionals } = readArguments(noun.options, args);
+    const [verb = '', ...words] = positionals;
+    if ('help' in values && values['help']) {
+      noun.write(noun.usage);
+      return 0;
+    }
+    const run = noun.verbs.get(verb);
+    if (!run) throw new UsageError(`There is no "${[noun.name, ...positionals].join(' ')}".`);
+    const result = await run({ options: values, args: words });
+    const asJson = 'json' in values && values['json'] === true;
+    noun.write(asJson ? `${JSON.stringify(result, null, 2)}\n` : asText(result, noun.columns));
+    return 0;
+  } catch (error) {
+    return refuse(error, noun);
+  }
+}
+
+function readArguments<Options extends OptionTypes>(options: Options, args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : 'The arguments are wrong.');
+  }
+}
+
+function refuse(error: unknown, { usage, write }: Pick<Noun<never>, 'usage' | 'write'>): number {
+  if (error instanceof UsageError) {
+    write(`${error.message}\n\n${usage}`);
+    return 2;
+  }
+  if (!(error instanceof AppError)) throw error;
+  write(`${error.message}\n`);
+  if (error.code === 'NOT_FOUND') return 4;
+  return error.code === 'VALIDATION_ERROR' ? 2 : 1;
+}
+
+/** One thing as lines of name and value; many as a table of the columns that tell them apart. */
+function asText(result: Shown | Shown[], columns: readonly string[]): string {
+  if (Array.isArray(result)) return asTable(result, columns);
+  const entries = Object.entries(result).filter(([, value]) => value !== null && value !== '');
+  return entries.map(([name, value]) => `${name.padEnd(12)} ${value}\n`).join('');
+}
+
+function asTable(list: readonly Shown[], columns: readonly string[]): string {
+  const table = [[...columns], ...list.map((one) => columns.map((name) => String(one[name] ?? '-')))];
+  const widths = columns.map((_, index) => Math.max(...table.map((line) => line[index]?.length ?? 0)));
+  const lineOf = (line: readonly string[]): string =>
+    line.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ');
+  return table.map((line) => `${lineOf(line).trimEnd()}\n`).join('');
+}
