@@ -50,8 +50,8 @@ const commands: Readonly<Record<string, Command>> = {
     run: manageKeys,
   },
   migrate: {
-    about: 'bring the schema of the database in DATABASE_URL up to date',
-    run: migrateDatabase,
+    about: 'bring the schema of the database in DATABASE_URL up to date, and prepare Temporal',
+    run: migrateAll,
   },
 };
 
@@ -70,10 +70,10 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<numb
   return 2;
 }
 
-async function migrateDatabase({ project }: CommandInput): Promise<number> {
-  const [{ readConfig }, { migrate }] = await Promise.all([import('./config.ts'), import('./lib/migrate.ts')]);
-  const applied = await migrate({ url: readConfig().DATABASE_URL, directory: join(project, 'migrations') });
-  process.stdout.write(applied.length === 0 ? 'The schema is up to date.\n' : `Applied ${applied.join(', ')}.\n`);
+async function migrateAll({ project }: CommandInput): Promise<number> {
+  const [{ readConfig }, { prepare }] = await Promise.all([import('./config.ts'), import('./prepare.ts')]);
+  const warn = (line: string): void => void process.stderr.write(`${line}\n`);
+  await prepare(readConfig(), { project, say: (line) => write(`${line}\n`), warn });
   return 0;
 }
 

@@ -21,6 +21,7 @@ import type { OutboxMessage } from './lib/outbox.ts';
 export const TASK_QUEUES = { payment: 'payments', webhookDelivery: 'webhooks' } as const;
 
 const CALL_TIMEOUT_MS = 3_000;
+const ENSURE_TIMEOUT_MS = 10_000;
 /** After a call that did not get through, further calls fail at once for this long: one caller probes, nobody queues. */
 const AWAY_MS = 1_000;
 
@@ -76,13 +77,13 @@ export type Processes = {
   tell: (message: OutboxMessage) => Promise<'told' | 'already'>;
   /** Of these workflow ids, those with a running workflow. At most 200 at a time. */
   running: (workflowIds: string[]) => Promise<Set<string>>;
-  /** Namespace, retention and search attributes; repeatable. Throws when Temporal is away. */
-  ensureTemporal: () => Promise<void>;
+  /** Namespace, retention and search attributes; repeatable. Returns what it made. Throws when Temporal is away. */
+  ensureTemporal: () => Promise<string[]>;
 };
 
 export function createProcesses(options: ProcessesOptions): Processes {
   const client = new Client({ connection: options.connection, namespace: options.namespace });
-  const ensure = async (): Promise<void> => ensureTemporal(options);
+  const ensure = async (): Promise<string[]> => ensureTemporal(options);
   let awayUntilMs = 0;
   const reachable = (): boolean => Date.now() >= awayUntilMs;
   return {
@@ -185,25 +186,30 @@ const INDEXED_AS = { [SearchAttributeType.KEYWORD]: 2, [SearchAttributeType.INT]
 /** gRPC: ALREADY_EXISTS. */
 const ALREADY_EXISTS = 6;
 
-async function ensureTemporal(options: ProcessesOptions): Promise<void> {
+async function ensureTemporal(options: ProcessesOptions): Promise<string[]> {
   const { connection, namespace } = options;
-  await connection.withDeadline(Date.now() + 10_000, async () => {
+  return connection.withDeadline(Date.now() + ENSURE_TIMEOUT_MS, async () => {
     const retention = msToTs(options.retentionDays * 86_400_000);
-    await unlessThere(async () =>
+    const isNew = await unlessThere(async () =>
       connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: retention }),
     );
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
     const missing = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => !(name in customAttributes));
-    if (missing.length === 0) return;
     const searchAttributes = Object.fromEntries(missing.map(([name, type]) => [name, INDEXED_AS[type]]));
-    await unlessThere(async () => connection.operatorService.addSearchAttributes({ namespace, searchAttributes }));
+    if (missing.length > 0) {
+      await unlessThere(async () => connection.operatorService.addSearchAttributes({ namespace, searchAttributes }));
+    }
+    return [...(isNew ? [`namespace ${namespace}`] : []), ...missing.map(([name]) => `search attribute ${name}`)];
   });
 }
 
-async function unlessThere(register: () => Promise<unknown>): Promise<void> {
+/** False when it was there already. */
+async function unlessThere(register: () => Promise<unknown>): Promise<boolean> {
   try {
     await register();
+    return true;
   } catch (error) {
     if (!(isGrpcServiceError(error) && error.code === ALREADY_EXISTS)) throw error;
+    return false;
   }
 }

@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+
+import type { Config } from './config.ts';
+import { migrate } from './lib/migrate.ts';
+import { createProcesses, temporalOptions } from './processes.ts';
+
+/** A server that is just starting is waited for a little; a missing one must not hold up the API. */
+const CONNECT_TIMEOUT_MS = 5_000;
+
+export type PrepareOptions = {
+  /** The folder of package.json. */
+  project: string;
+  /** Takes what was done, a line at a time. */
+  say: (line: string) => void;
+  /** Takes what was left undone, and what to do about it. */
+  warn: (line: string) => void;
+};
+
+/**
+ * `meskot migrate`: brings the schema up to date, then makes the namespace and search attributes that are missing in
+ * Temporal. Temporal being away is a warning only: the API must come up without it, and every worker prepares it too.
+ */
+export async function prepare(config: Config, options: PrepareOptions): Promise<void> {
+  const applied = await migrate({ url: config.DATABASE_URL, directory: join(options.project, 'migrations') });
+  options.say(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`);
+  await prepareTemporal(config, options);
+}
+
+async function prepareTemporal(config: Config, { say, warn }: PrepareOptions): Promise<void> {
+  const { address } = temporalOptions(config);
+  const connection = await Connection.connect({ address, connectTimeout: CONNECT_TIMEOUT_MS }).catch(() => null);
+  if (!connection) {
+    warn(
+      `Temporal at ${address} does not answer, so nothing was prepared there. Workers prepare it when they reach it; ` +
+        'to do it now, check TEMPORAL_ADDRESS and run "meskot migrate" again.',
+    );
+    return;
+  }
+  try {
+    const { ensureTemporal } = createProcesses({ ...temporalOptions(config), connection, eager: false });
+    const made = await ensureTemporal();
+    say(
+      made.length === 0 ? `Temporal at ${address} is prepared.` : `Made in Temporal at ${address}: ${made.join(', ')}.`,
+    );
+  } finally {
+    await connection.close();
+  }
+}
