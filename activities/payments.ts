@@ -1,3 +1,7 @@
+import { ApplicationFailure } from '@temporalio/activity';
+
+import { AppError } from '../src/lib/errors.ts';
+
 /** What `workflows/payment.ts` is started with: ids and numbers. */
 export type PaymentInput = {
   attemptId: string;
@@ -10,26 +14,43 @@ export type PaymentInput = {
 /** Whether the attempt has ended, and how. */
 export type PaymentReport = { final: boolean; attemptStatus: string };
 
+type Operation = (attemptId: string, at: Date) => Promise<PaymentReport>;
+
 export type PaymentDeps = {
   /** Asks the provider and applies its answer. */
-  check: (attemptId: string, at: Date) => Promise<PaymentReport>;
-  /** Expires the attempt and its session, unless the provider does not know: then it is not final yet. */
-  expire: (attemptId: string, at: Date) => Promise<PaymentReport>;
+  check: Operation;
+  /** Asks a last time, then expires the attempt and its session; while the provider does not know it is not final. */
+  expire: Operation;
 };
+
+type PaymentRequest = { attemptId: string; atMs: number };
 
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 
 export function createPaymentActivities(deps: PaymentDeps) {
   return {
-    async checkAttempt(request: { attemptId: string; atMs: number }): Promise<PaymentReport> {
-      return deps.check(request.attemptId, new Date(request.atMs));
+    async checkAttempt(request: PaymentRequest): Promise<PaymentReport> {
+      return run(deps.check, request);
     },
 
     /** The last query, then the end. */
-    async expireAttempt(request: { attemptId: string; atMs: number }): Promise<PaymentReport> {
-      const at = new Date(request.atMs);
-      const report = await deps.check(request.attemptId, at);
-      return report.final ? report : deps.expire(request.attemptId, at);
+    async expireAttempt(request: PaymentRequest): Promise<PaymentReport> {
+      return run(deps.expire, request);
     },
   };
+}
+
+/** What is wrong with the input stays wrong, so it is not retried; all else is. Histories keep no more than the report. */
+async function run(operation: Operation, { attemptId, atMs }: PaymentRequest): Promise<PaymentReport> {
+  const at = new Date(atMs);
+  if (!/^pat_\w+$/.test(attemptId) || Number.isNaN(at.getTime())) {
+    throw ApplicationFailure.nonRetryable('attemptId must be pat_…, atMs milliseconds since 1970', 'VALIDATION_ERROR');
+  }
+  try {
+    const { final, attemptStatus } = await operation(attemptId, at);
+    return { final, attemptStatus };
+  } catch (error) {
+    if (error instanceof AppError) throw ApplicationFailure.nonRetryable(error.message, error.code);
+    throw error;
+  }
 }

@@ -7,7 +7,7 @@ import { authenticateClientToken } from './checkout/client-token.ts';
 import { createCheckoutPages } from './checkout/pages.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import type { Config } from './config.ts';
-import type { LimitSettings } from './http/limits.ts';
+import { createLimits, type LimitSettings } from './http/limits.ts';
 import { createRegistry, listenForMetrics, measurePool, type Registry } from './http/metrics.ts';
 import type { Route } from './http/route.ts';
 import { createApiServer } from './http/server.ts';
@@ -19,7 +19,6 @@ import { createHttpClient } from './lib/http-client.ts';
 import type { Logger } from './lib/log.ts';
 import { pendingMigrations } from './lib/migrate.ts';
 import { createRunChange, type RunChange } from './lib/outbox.ts';
-import { findMerchant } from './merchants/operations.ts';
 import { createProcesses, temporalOptions } from './processes.ts';
 import { createCallbackRouter } from './providers/callbacks.ts';
 import { createFindProvider } from './providers/find-provider.ts';
@@ -28,12 +27,13 @@ import { storeCallback } from './providers/store-callback.ts';
 import { createRelay } from './relay.ts';
 import { findAttemptBySecret } from './transactions/attempt.ts';
 import { CLAIM_INTERVAL_MS, createCheckAttempt } from './transactions/check.ts';
+import { isAnswered } from './transactions/proven.ts';
 import { transactionRoutes } from './transactions/routes.ts';
 import { createEndUnpaid } from './transactions/unpaid.ts';
 import { findResourceDeliveries } from './webhooks/resource-deliveries.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
-export type RunningApi = { url: string; metricsUrl: string; stop: () => Promise<void> };
+export type RunningApi = { url: string; metricsUrl: string | null; stop: () => Promise<void> };
 
 export type ApiOptions = {
   log: Logger;
@@ -79,7 +79,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     registry,
   });
   const listening = await server.listen(config.API_PORT, config.API_HOST);
-  const metrics = await listenForMetrics(registry, { host: config.API_HOST, port: config.METRICS_PORT });
+  const metrics = await listenForMetrics(registry, { host: config.API_HOST, port: config.METRICS_PORT, log });
   return {
     url: listening.url,
     metricsUrl: metrics.url,
@@ -99,7 +99,7 @@ type RouteParts = { db: Knex; runChange: RunChange; findProvider: FindProvider; 
 function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers: Router[] } {
   const { db, runChange, findProvider, clock, log } = parts;
   const baseUrl = config.BASE_URL;
-  const checkAttempt = createCheckAttempt({ db, runChange, findProvider, clock, baseUrl });
+  const checkAttempt = createCheckAttempt({ db, runChange, findProvider, clock, baseUrl, log });
   const endUnpaid = createEndUnpaid({ db, runChange, clock, checkAttempt });
   const checkout = { db, runChange, clock, checkAttempt, endUnpaid, findProvider, baseUrl };
   const { checkUrl } = createEgressGuard(config.egress);
@@ -113,14 +113,15 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
     routers: [
       createCheckoutPages({
         ...checkout,
-        findMerchantName: async (merchantId) => (await findMerchant(db, merchantId))?.name ?? '',
+        limits: createLimits(limitsOf(config)),
       }),
       createCallbackRouter({
         findAttemptBySecret: (secret) => findAttemptBySecret(db, secret),
         findProvider,
         storeCallback: (row) => storeCallback(db, row),
         onCallback: async (attemptId, { verified }) => {
-          await checkAttempt(attemptId, { minIntervalMs: verified ? 0 : CLAIM_INTERVAL_MS, tellWorkflow: true });
+          const minIntervalMs = verified ? 0 : CLAIM_INTERVAL_MS;
+          return isAnswered(await checkAttempt(attemptId, { minIntervalMs, tellWorkflow: true }));
         },
         log,
       }),

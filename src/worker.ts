@@ -16,9 +16,11 @@ import { createRelay } from './relay.ts';
 import { listenToOutbox, repairOpen, startChores, type Chore } from './sweeper.ts';
 import { temporalOptions } from './processes.ts';
 import { startTemporalWorkers } from './temporal-workers.ts';
-import { createCheckAttempt } from './transactions/check.ts';
+import { CLAIM_INTERVAL_MS, createCheckAttempt, type CheckAttempt } from './transactions/check.ts';
 import { expireDueSessions } from './transactions/end.ts';
+import { measurePayments } from './transactions/metrics.ts';
 import { openAttempts } from './transactions/payment-workflow.ts';
+import { recheckProven } from './transactions/proven.ts';
 import { createExpireAttempt } from './transactions/unpaid.ts';
 import { createClaim } from './webhooks/claim.ts';
 import { createAttemptDelivery } from './webhooks/deliver.ts';
@@ -47,6 +49,7 @@ export type WorkerOptions = {
 };
 
 const EXPIRE_BATCH = 500;
+const RECHECK_BATCH = 20;
 const MINUTE_MS = 60_000;
 
 /** The worker process: Temporal's workers, the outbox, first attempts, and the chores that need no workflow. */
@@ -57,9 +60,12 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     poolMax: config.DATABASE_POOL_MAX,
     applicationName: 'meskot-worker',
   });
-  if (options.registry) measureDeliveries(options.registry, db);
+  if (options.registry) {
+    measureDeliveries(options.registry, db);
+    measurePayments(options.registry, db);
+  }
   const runChange = createRunChange(db, (messages) => relay.dispatch(messages));
-  const payments = createPayments(config, { db, runChange });
+  const payments = createPayments(config, { db, runChange, log });
   const sending = createSending(config, { db, log });
   const activities = createActivities({
     payments: payments.operations,
@@ -95,7 +101,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: () => void sweep().catch(() => {}), log });
   const chores = startChores(
     [
-      ...choresOf(config, { db, runChange }),
+      ...choresOf(config, { db, runChange, checkAttempt: payments.check }),
       chore('sweep the outbox', 250, sweep),
       chore('repair what Temporal lost', 10_000, repair),
     ],
@@ -116,16 +122,17 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
 type Database = { db: Knex; runChange: RunChange };
 
 /** The check that settles doubt, as the payment workflow asks for it: it is the one that calls, so it is not told. */
-function createPayments(config: Config, { db, runChange }: Database) {
+function createPayments(config: Config, { db, runChange, log }: Database & { log: Logger }) {
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock: systemClock, simulatorUrl: config.SIMULATOR_URL });
-  const deps = { db, runChange, findProvider, clock: systemClock, baseUrl: config.BASE_URL };
+  const deps = { db, runChange, findProvider, clock: systemClock, baseUrl: config.BASE_URL, log };
   const check = createCheckAttempt(deps);
+  const options = { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: false };
   const operations = {
-    check: (attemptId: string, now: Date) => check(attemptId, { tellWorkflow: false, now }),
-    expire: createExpireAttempt(deps),
+    check: (attemptId: string, now: Date) => check(attemptId, { ...options, now }),
+    expire: createExpireAttempt({ ...deps, checkAttempt: check }),
   };
-  return { operations, close: http.close };
+  return { operations, check, close: http.close };
 }
 
 /** One attempt of a delivery, for both lanes. */
@@ -144,10 +151,13 @@ function createSending(config: Config, { db, log }: { db: Knex; log: Logger }) {
 
 const chore = (name: string, everyMs: number, run: Chore['run']): Chore => ({ name, everyMs, run });
 
-function choresOf(config: Config, { db, runChange }: Database): Chore[] {
+function choresOf(config: Config, { db, runChange, checkAttempt }: Database & { checkAttempt: CheckAttempt }): Chore[] {
   const jobs = { db, runChange, clock: systemClock };
   return [
     chore('expire sessions', 1_000, () => expireDueSessions(runChange, systemClock(), EXPIRE_BATCH)),
+    chore('ask about what providers called us for', 30_000, () =>
+      recheckProven({ db, clock: systemClock, checkAttempt }, RECHECK_BATCH),
+    ),
     chore('run bulk resends', 1_000, () => runResendJobs(jobs, config.WEBHOOK_RESENDS_PER_SECOND)),
     chore('forget old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
   ];

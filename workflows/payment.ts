@@ -1,5 +1,12 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
-import { condition, defineSignal, proxyActivities, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
+import {
+  condition,
+  defineSignal,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
 
 import type { PaymentActivities, PaymentInput } from '../activities/payments.ts';
 
@@ -32,10 +39,12 @@ export async function payment(input: PaymentInput): Promise<string> {
     { description: 'The attempt was settled by a callback or a check elsewhere: read it again' },
   );
   const wait = async (ms: number, summary: string): Promise<void> => {
+    setCurrentDetails(`${summary}, ${new Date(Date.now() + ms).toISOString()}`);
     await condition(() => told, ms, { summary });
     told = false;
   };
 
+  setCurrentDetails('sending the order to the provider');
   let pollMs = FIRST_POLL_MS;
   while (Date.now() < input.expiresAtMs) {
     const report = await checkAttempt({ attemptId: input.attemptId, atMs: Date.now() });
@@ -51,7 +60,7 @@ export async function payment(input: PaymentInput): Promise<string> {
   for (;;) {
     const report = await expireAttempt({ attemptId: input.attemptId, atMs: Date.now() });
     if (report.final) return ended(report.attemptStatus);
-    await wait(pollMs, "session over, the provider's answer unknown: ask again");
+    await wait(pollMs, 'session over, the provider has not said unpaid: ask again');
     pollMs = Math.min(pollMs * 2, DOUBT_POLL_MAX_MS);
   }
 }
@@ -59,5 +68,6 @@ export async function payment(input: PaymentInput): Promise<string> {
 /** What operators see of it in the Temporal UI. */
 function ended(attemptStatus: string): string {
   upsertSearchAttributes([{ key: BUSINESS_STATUS, value: attemptStatus }]);
+  setCurrentDetails(`${attemptStatus}: nothing is waited for any more`);
   return attemptStatus;
 }

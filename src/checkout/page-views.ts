@@ -51,8 +51,10 @@ export function renderSession(view: SessionView): string {
   }
 }
 
-/** A page that belongs to no session: it tells nothing about any. */
-export function renderNotice(language: Language, notice: 'invalid' | 'refused'): string {
+export type Notice = 'invalid' | 'refused' | 'busy' | 'suspended';
+
+/** A page without a session's facts: it tells nothing about any. */
+export function renderNotice(language: Language, notice: Notice): string {
   const texts = TEXTS[language];
   const title = texts[`${notice}Title`];
   return renderPage({

@@ -5,14 +5,16 @@ import QRCode from 'qrcode';
 import { CHANNELS } from '../channels/channel.ts';
 import { listChannels } from '../channels/queries.ts';
 import { CLIENT_TOKEN_COOKIE } from '../http/auth.ts';
+import type { Limits } from '../http/limits.ts';
 import { AppError, type ErrorCode } from '../lib/errors.ts';
+import { findMerchant } from '../merchants/operations.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { authenticateClientToken } from './client-token.ts';
 import { claimSession, type HookDeps } from './hooks.ts';
 import { markup, type Html } from './html.ts';
 import { readForm } from './form.ts';
 import { PAGE_HEADERS } from './page-frame.ts';
-import { renderNotice, renderSession, type SessionView } from './page-views.ts';
+import { renderNotice, renderSession, type Notice, type SessionView } from './page-views.ts';
 import { settlePayment, startPayment } from './pay.ts';
 import { qrPayload } from './qr.ts';
 import { checkoutPageUrl, readSession, type Session, type SessionKey } from './session.ts';
@@ -21,7 +23,7 @@ import type { Language, TextName } from './texts.ts';
 export type PageDeps = HookDeps & {
   findProvider: FindProvider;
   baseUrl: string;
-  findMerchantName: (merchantId: string) => Promise<string>;
+  limits: Limits;
 };
 
 /** The browser's proof: the session it may see, and the token it showed. */
@@ -29,24 +31,38 @@ type Visitor = { key: SessionKey; token: string };
 
 /**
  * The hosted checkout page (surfaces.md): plain HTML and form posts. The link's token becomes a cookie of that page
- * only, and leaves the address. Mount it beside the API; it reads its own bodies.
+ * only, and leaves the address. Requests are counted by address, wrong tokens apart. Mount it beside the API; it reads
+ * its own bodies.
  */
 export function createCheckoutPages(deps: PageDeps): Router {
   const authenticate = authenticateClientToken(deps.db, deps.clock);
   const router = new Router({ sensitive: true });
+  router.use(async (ctx, next) => {
+    try {
+      await deps.limits.countRequest(ctx, null, 'default');
+      await next();
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'RATE_LIMITED') throw error;
+      ctx.set(error.headers);
+      answerNotice(ctx, error.status, 'busy');
+    }
+  });
 
   const visitorOf = async (ctx: Context, token: string | undefined): Promise<Visitor | null> => {
     const sessionId: unknown = ctx['params']?.sessionId;
     if (typeof sessionId !== 'string' || !token) return null;
     const caller = await authenticate(sessionId, token);
-    if (!caller) return null;
+    if (!caller) {
+      await deps.limits.countFailedAuth(ctx);
+      return null;
+    }
     return { key: { merchantId: caller.merchantId, environment: caller.environment, sessionId }, token };
   };
 
   router.get('/checkout/:sessionId', async (ctx) => {
     const linkToken = single(ctx.query['t']);
     const visitor = await visitorOf(ctx, linkToken ?? ctx.cookies.get(CLIENT_TOKEN_COOKIE));
-    if (!visitor) return answer(ctx, 404, renderNotice(languageOf(ctx) ?? 'en', 'invalid'));
+    if (!visitor) return answerNotice(ctx, 404, 'invalid');
     if (linkToken !== undefined) {
       setTokenCookie(ctx, deps.baseUrl, visitor);
       return seeOther(ctx, visitor.key.sessionId);
@@ -69,11 +85,11 @@ export function createCheckoutPages(deps: PageDeps): Router {
   /** Who posted a form of ours; null, with the answer given, when it was not ours or the token is not valid. */
   async function formVisitor(ctx: Context): Promise<Visitor | null> {
     if (!isOwnForm(ctx, deps.baseUrl)) {
-      answer(ctx, 403, renderNotice(languageOf(ctx) ?? 'en', 'refused'));
+      answerNotice(ctx, 403, 'refused');
       return null;
     }
     const visitor = await visitorOf(ctx, ctx.cookies.get(CLIENT_TOKEN_COOKIE));
-    if (!visitor) answer(ctx, 404, renderNotice(languageOf(ctx) ?? 'en', 'invalid'));
+    if (!visitor) answerNotice(ctx, 404, 'invalid');
     return visitor;
   }
 
@@ -105,6 +121,7 @@ async function pay(deps: PageDeps, ctx: Context, visitor: Visitor): Promise<void
 
 const PROBLEMS: Partial<Record<ErrorCode, TextName>> = {
   VALIDATION_ERROR: 'phoneWrong',
+  MERCHANT_SUSPENDED: 'suspended',
   CHANNEL_DISABLED: 'channelUnavailable',
   CHANNEL_NOT_AVAILABLE: 'channelUnavailable',
   AMOUNT_BELOW_MINIMUM: 'amountOutside',
@@ -119,13 +136,18 @@ function problemText(text: TextName, { hasChannel, session }: { hasChannel: bool
 type Shown = { visitor: Visitor; session: Session; problem?: SessionView['problem'] };
 
 async function show(deps: PageDeps, ctx: Context, { visitor, session, problem }: Shown): Promise<void> {
-  const [merchantName, channels] = await Promise.all([
-    deps.findMerchantName(session.merchantId),
+  const [merchant, channels] = await Promise.all([
+    findMerchant(deps.db, session.merchantId),
     listChannels(deps.db, session, deps.findProvider),
   ]);
   const language = languageOf(ctx) ?? session.locale;
+  // What is in flight or over is shown all the same: the customer's money is in it.
+  if (merchant?.status !== 'ACTIVE' && session.status === 'OPEN') {
+    return answer(ctx, 403, renderNotice(language, 'suspended'));
+  }
   const qr =
     session.type === 'QRCODE' && session.status === 'OPEN' ? await drawQr(deps.baseUrl, session, visitor) : null;
+  const merchantName = merchant?.name ?? '';
   const view = { session, merchantName, language, channels, qr, ...(problem && { problem }) };
   answer(ctx, problem ? ctx.status : 200, renderSession(view));
 }
@@ -167,6 +189,10 @@ function seeOther(ctx: Context, sessionId: string): void {
   ctx.set({ 'Referrer-Policy': 'no-referrer', 'Cache-Control': 'no-store' });
   ctx.redirect(`/checkout/${sessionId}${language ? `?lang=${language}` : ''}`);
   ctx.status = 303;
+}
+
+function answerNotice(ctx: Context, status: number, notice: Notice): void {
+  answer(ctx, status, renderNotice(languageOf(ctx) ?? 'en', notice));
 }
 
 function answer(ctx: Context, status: number, page: string): void {

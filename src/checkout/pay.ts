@@ -8,6 +8,7 @@ import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Change } from '../lib/outbox.ts';
+import { findMerchant } from '../merchants/operations.ts';
 import { findSandboxPhone, SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { CLAIM_INTERVAL_MS, type CheckAttempt } from '../transactions/check.ts';
@@ -40,7 +41,7 @@ type Payer = { channel: Channel; phone: string };
 /**
  * One try on one channel: the attempt, the session's move to PROCESSING, the first `payment.created` and the start of
  * the attempt's workflow, in one change. A repeat with the same channel and phone answers the try in flight.
- * Throws VALIDATION_ERROR (phone), CHANNEL_*, AMOUNT_*, INVALID_STATE, NOT_FOUND.
+ * Throws VALIDATION_ERROR (phone), CHANNEL_*, AMOUNT_*, MERCHANT_SUSPENDED, INVALID_STATE, NOT_FOUND.
  */
 export async function startPayment(
   deps: PayDeps,
@@ -53,6 +54,7 @@ export async function startPayment(
   if (inFlight) return inFlight;
   const now = deps.clock();
   requireOpen(session, now);
+  await requireActiveMerchant(deps.change, session);
   await requireChannel(deps, session, payer.channel);
 
   const attemptId = newId('pat', now.getTime());
@@ -69,7 +71,7 @@ export async function startPayment(
 
 /**
  * After the commit: asks the provider at once instead of waiting for the workflow, for 2 s at most, so that the answer
- * can carry the address where the customer confirms. The workflow finds the question asked.
+ * can carry the address where the customer confirms. The workflow's own first check, less than 2 s later, asks nobody.
  */
 export async function settlePayment(checkAttempt: CheckAttempt, payment: Payment): Promise<Payment> {
   const check = checkAttempt(payment.attemptId, { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: true });
@@ -127,6 +129,13 @@ function requireOpen(session: Session, now: Date): void {
 
 function invalidState(message: string): AppError {
   return new AppError('INVALID_STATE', message);
+}
+
+/** A key of a suspended merchant is refused before; a session's own token is not. */
+async function requireActiveMerchant({ trx }: Change, session: Session): Promise<void> {
+  const merchant = await findMerchant(trx, session.merchantId);
+  if (merchant?.status === 'ACTIVE') return;
+  throw new AppError('MERCHANT_SUSPENDED', 'This shop is suspended and takes no payments now; ask the shop.');
 }
 
 async function requireChannel(deps: PayDeps, session: Session, wanted: Channel): Promise<void> {

@@ -14,17 +14,22 @@ const CLAIM_CHARACTERS_MAX = 500;
 const instant = z.string().meta({ format: 'date-time' });
 const channel = z.enum(CHANNELS);
 
+/** Text on one line: what a page, a log or a table would show as something else is refused. */
+const plainText = (charactersMax: number) =>
+  z
+    .string()
+    .max(charactersMax)
+    .regex(/^\P{Cc}*$/u, 'must not contain control characters, such as line breaks and tabs');
+
 /** The merchant's own address: shown as a link, so nothing but http and https. */
-const returnAddress = z
-  .string()
-  .max(URL_CHARACTERS_MAX)
+const returnAddress = plainText(URL_CHARACTERS_MAX)
   .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
     error: 'must be an http or https address (https in live)',
   })
   .meta({ format: 'uri' });
 
 const metadata = z
-  .record(z.string().min(1).max(METADATA_KEY_CHARACTERS_MAX), z.string().max(METADATA_VALUE_CHARACTERS_MAX))
+  .record(plainText(METADATA_KEY_CHARACTERS_MAX).min(1), plainText(METADATA_VALUE_CHARACTERS_MAX))
   .refine((record) => Object.keys(record).length <= METADATA_KEYS_MAX, {
     error: `must have at most ${METADATA_KEYS_MAX} keys`,
   });
@@ -48,7 +53,7 @@ export const newSession = z.strictObject({
   cancelUrl: returnAddress.optional(),
   expiresInMinutes: z.int().min(5).max(1_440).default(30),
   channels: z.array(channel).min(1).max(CHANNELS.length).optional(),
-  customerName: z.string().min(1).max(TEXT_CHARACTERS_MAX).optional(),
+  customerName: plainText(TEXT_CHARACTERS_MAX).min(1).optional(),
   customerEmail: z.email().max(TEXT_CHARACTERS_MAX).optional(),
   customerPhone: z
     .string()
@@ -99,7 +104,7 @@ export const paymentAnswer = z
   })
   .meta({ id: 'Payment' });
 
-const claimText = z.string().max(CLAIM_CHARACTERS_MAX).optional();
+const claimText = plainText(CLAIM_CHARACTERS_MAX).optional();
 export const claimRequest = z.strictObject({
   claimedStatus: claimText,
   reason: claimText,

@@ -61,7 +61,6 @@ export function createAwash(deps: ProviderDeps, config: AwashConfig): Provider {
 
   return {
     channel: 'AWASH',
-    capabilities: { redirects: false, pushesToPhone: true },
     callbackAnswer: { contentType: 'application/json', body: '{"received":true}' },
 
     initiate: (order) =>

@@ -7,6 +7,7 @@ import type { CallbackRow } from './store-callback.ts';
 
 const BODY_BYTES_MAX = 65_536;
 const SECRET_LENGTH_MAX = 128;
+const SEND_AGAIN = 'Not handled. Please send it again.';
 
 export type CallbackAttempt = { attemptId: string; channel: Channel; environment: 'sandbox' | 'live' };
 
@@ -14,8 +15,11 @@ type CallbackDeps = {
   findAttemptBySecret: (secret: string) => Promise<CallbackAttempt | null>;
   findProvider: FindProvider;
   storeCallback: (row: CallbackRow) => Promise<void>;
-  /** Asks the provider about the attempt: what a callback says is never taken for true (money.md 2). */
-  onCallback: (attemptId: string, callback: { verified: boolean }) => Promise<void>;
+  /**
+   * Asks the provider about the attempt: what a callback says is never taken for true (money.md 2).
+   * Returns whether the provider gave a definite answer, or the attempt is paid.
+   */
+  onCallback: (attemptId: string, callback: { verified: boolean }) => Promise<boolean>;
   log: Pick<Logger, 'info' | 'error'>;
 };
 
@@ -26,8 +30,8 @@ export function callbackUrl(baseUrl: string, attempt: { channel: Channel; secret
 
 /**
  * POST /api/providers/:channel/callback/:secret. It reads the body itself, as bytes, so mount it before any body
- * parser. The provider gets its answer only when the callback is stored and the check was made; on any failure it
- * gets a 500, and so calls again.
+ * parser. The provider gets its answer only when the callback is stored and the check was made, for a genuine one only
+ * when the check was also answered; otherwise it gets a 500, and so calls again.
  */
 export function createCallbackRouter(deps: CallbackDeps): Router {
   const router = new Router();
@@ -36,7 +40,7 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
       await receive(deps, ctx, { channel: ctx.params['channel'], secret: ctx.params['secret'] });
     } catch (error) {
       deps.log.error({ err: error, channel: ctx.params['channel'] }, 'a callback could not be handled');
-      answerPlain(ctx, 500, 'Not handled. Please send it again.');
+      answerPlain(ctx, 500, SEND_AGAIN);
     }
   });
   return router;
@@ -66,8 +70,10 @@ async function receive(
   const problem = parsed.verified ? null : parsed.problem;
   await deps.storeCallback({ attemptId, channel, body, verified, problem });
   deps.log.info({ attemptId, channel, verified, problem }, 'callback stored');
-  await deps.onCallback(attemptId, { verified });
-  answerProvider(ctx, provider);
+  const answered = await deps.onCallback(attemptId, { verified });
+  if (answered || !verified) return answerProvider(ctx, provider);
+  deps.log.info({ attemptId, channel }, 'the provider did not answer the check of its own callback');
+  answerPlain(ctx, 500, SEND_AGAIN);
 }
 
 /** A genuine callback sent to another attempt's address is not about this attempt. */

@@ -59,7 +59,6 @@ export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provid
 
   return {
     channel: 'CBE_BIRR',
-    capabilities: { redirects: false, pushesToPhone: true },
     callbackAnswer: { contentType: 'application/json', body: '{"resultCode":"0"}' },
 
     initiate: (order) =>

@@ -54,7 +54,6 @@ export type RawCallback = { headers: Readonly<Record<string, string | string[] |
 /** One provider's real wire format over HTTP. Every call ends within its timeout, in an outcome: nothing is thrown for what a provider does. */
 export type Provider = {
   channel: Channel;
-  capabilities: { redirects: boolean; pushesToPhone: boolean };
   initiate: (order: PaymentOrder) => Promise<ProviderOutcome>;
   query: (orderId: string) => Promise<ProviderOutcome>;
   parseCallback: (callback: RawCallback) => ParsedCallback;

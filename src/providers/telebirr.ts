@@ -71,7 +71,6 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
   const call = createTelebirrCall(deps, config, sign);
   return {
     channel: 'TELEBIRR',
-    capabilities: { redirects: true, pushesToPhone: false },
     callbackAnswer: { contentType: 'application/json', body: '{"code":"0","msg":"success"}' },
 
     async initiate(order) {

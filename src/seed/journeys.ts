@@ -3,7 +3,7 @@ import { createSession } from '../checkout/create.ts';
 import { startPayment } from '../checkout/pay.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
-import type { Change } from '../lib/outbox.ts';
+import type { Change, RunChange } from '../lib/outbox.ts';
 import { SANDBOX_PHONES, type SandboxBehaviour } from '../lib/sandbox-providers.ts';
 import type { FindProvider, Provider, ProviderOutcome } from '../providers/provider.ts';
 import { createCheckAttempt, type CheckAttempt } from '../transactions/check.ts';
@@ -106,11 +106,19 @@ async function beginVisit(deps: JourneyDeps, change: Change, payment: PlannedPay
     attemptId: '',
     expiresAt: payment.createdAt,
   };
-  const checkAttempt = createCheckAttempt({ ...visit, db: trx, runChange: async (work) => work(change) });
+  const checkAttempt = createCheckAttempt({ ...visit, db: trx, runChange: inside(change), log: SILENT });
   const session = await createSession(visit, owner, payment.session);
   visit.sessionId = session.sessionId;
   visit.expiresAt = new Date(session.expiresAt);
   return visit;
+}
+
+/** What is odd about the past is no news. */
+const SILENT = { warn: () => {} };
+
+/** Runs what would be a change of its own inside this one. */
+function inside(change: Change): RunChange {
+  return async (work) => work(change);
 }
 
 function scriptedProvider(visit: Visit): Provider {
@@ -147,9 +155,9 @@ async function timeRunsOut(visit: Visit): Promise<void> {
   visit.now = new Date(visit.expiresAt.getTime() + 500);
 }
 
-async function attemptExpires(visit: Visit): Promise<void> {
-  const expireAttempt = createExpireAttempt({ db: visit.change.trx, runChange: async (work) => work(visit.change) });
-  await expireAttempt(visit.attemptId, visit.now);
+async function attemptExpires({ change, checkAttempt, attemptId, now }: Visit): Promise<void> {
+  const deps = { db: change.trx, runChange: inside(change), checkAttempt, log: SILENT };
+  await createExpireAttempt(deps)(attemptId, now);
 }
 
 async function attemptCancelled({ change, attemptId, sessionId, now }: Visit): Promise<void> {

@@ -27,10 +27,13 @@ export type ClaimedAttempt = {
   attemptsCount: number;
   expiresAt: Date;
   checkoutOrderNo: string;
+  leaseUntil: Date;
 };
 
 /** Where an attempt, its session and its transaction stand. `final`: the attempt is over and needs no further poll. */
 export type AttemptState = {
+  /** Whether this very call asked the provider: only then is `outcomeKind` news, and not what somebody heard before. */
+  asked: boolean;
   attemptId: string;
   attemptStatus: AttemptStatus;
   transactionStatus: TransactionStatus;
@@ -52,9 +55,27 @@ export type Settlement<Outcome extends ProviderOutcome = ProviderOutcome> = {
   tellWorkflow: boolean;
 };
 
-type StateRow = Omit<AttemptState, 'final'> & { leaseUntil: Date | null };
+/** Where an attempt stands that its provider's answer has just ended. */
+export function stateAfter(
+  { attempt, outcome, checkedAt }: Settlement,
+  attemptStatus: AttemptStatus,
+  rest: Pick<AttemptState, 'transactionStatus' | 'sessionStatus'>,
+): AttemptState {
+  return {
+    asked: true,
+    attemptId: attempt.id,
+    attemptStatus,
+    ...rest,
+    final: true,
+    outcomeKind: outcome.kind,
+    lastCheckedAt: checkedAt,
+    redirectUrl: null,
+  };
+}
 
-/** The state of one attempt, and until when somebody is asking the provider about it. Throws NOT_FOUND. */
+type StateRow = Omit<AttemptState, 'asked' | 'final'> & { leaseUntil: Date | null };
+
+/** The state of one attempt as its rows stand, and until when somebody is asking its provider. Throws NOT_FOUND. */
 export async function readAttemptState(
   db: Queryable,
   attemptId: string,
@@ -70,7 +91,12 @@ export async function readAttemptState(
     { attemptId },
   );
   if (!row) throw notFound('payment attempt');
-  return { ...row, final: isAttemptOver(row.attemptStatus) };
+  return { ...row, asked: false, final: isAttemptOver(row.attemptStatus) };
+}
+
+/** Whether the provider's latest answer was a definite "not paid (yet)". */
+export function saysUnpaid(state: Pick<AttemptState, 'outcomeKind'>): boolean {
+  return state.outcomeKind === 'accepted' || state.outcomeKind === 'pending';
 }
 
 /** The attempt that a provider's callback belongs to, by the last part of the address it was given; null for any other. */

@@ -2,13 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Clock } from '../lib/clock.ts';
 import { rows, type Knex } from '../lib/db.ts';
+import type { Logger } from '../lib/log.ts';
 import type { RunChange } from '../lib/outbox.ts';
 import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PaymentOrder, ProviderOutcome } from '../providers/provider.ts';
 import { readAttemptState, type AttemptState, type ClaimedAttempt, type Settlement } from './attempt.ts';
 import { confirmPayment } from './confirm.ts';
 import { declineAttempt } from './decline.ts';
-import { ASKABLE_ATTEMPTS, isAttemptOver } from './states.ts';
+import { ASKABLE_ATTEMPTS, isAskable, isAttemptOver } from './states.ts';
 
 export type CheckDeps = {
   db: Knex;
@@ -17,10 +18,11 @@ export type CheckDeps = {
   clock: Clock;
   /** Where providers and customers reach us, without a slash at the end. */
   baseUrl: string;
+  log: Pick<Logger, 'warn'>;
 };
 
 export type CheckOptions = {
-  /** Does not ask when the provider was asked less than this ago: 0 for proofs, 2,000 for mere claims. */
+  /** Does not ask when the provider was asked less than this ago: 0 for proofs, 2,000 for claims and timers. */
   minIntervalMs?: number;
   /** Whether to tell the attempt's workflow when this check ends the attempt (everybody but the workflow itself). */
   tellWorkflow: boolean;
@@ -35,7 +37,7 @@ export const LEASE_MS = 5_000;
 /** How long to wait for the answer that another process is fetching. */
 const OTHERS_ANSWER_WAIT_MS = 2_000;
 const OTHERS_ANSWER_POLL_MS = 100;
-/** Hooks and unverified callbacks: at most one question in this time (api.md, Rate limits). */
+/** All but proofs: at most one question about an attempt in this time (api.md, Rate limits). */
 export const CLAIM_INTERVAL_MS = 2_000;
 
 /**
@@ -54,7 +56,7 @@ export function createCheckAttempt(deps: CheckDeps): CheckAttempt {
     const earlier = flights.get(attemptId);
     if (!earlier) return launch(attemptId, options);
     const state = await earlier;
-    if (state.final || (options.minIntervalMs ?? 0) > 0) return state;
+    if (!isAskable(state.attemptStatus) || (options.minIntervalMs ?? 0) > 0) return { ...state, asked: false };
     // That question may have left before the proof we were called for: one begun after it must answer.
     return flights.get(attemptId) ?? launch(attemptId, options);
   };
@@ -78,6 +80,7 @@ async function claimAttempt(
   options: CheckOptions,
 ): Promise<ClaimedAttempt | undefined> {
   const clockMs = deps.clock().getTime();
+  const now = options.now ?? new Date(clockMs);
   // A proof is asked about at once: clocks of several hosts differ.
   const minIntervalMs = options.minIntervalMs ?? 0;
   const [claimed] = await rows<ClaimedAttempt>(
@@ -90,14 +93,14 @@ async function claimAttempt(
        AND (a.initiated_at IS NOT NULL OR s.expires_at > :now)
      RETURNING a.id, a.session_id, a.transaction_id, a.environment, a.channel, a.phone, a.amount_santim, a.currency,
                a.status, a.last_outcome, a.callback_secret, s.status AS session_status, s.attempts_count, s.expires_at,
-               t.checkout_order_no`,
+               a.lease_until, t.checkout_order_no`,
     {
       attemptId,
       askable: [...ASKABLE_ATTEMPTS],
-      now: options.now ?? new Date(clockMs),
+      now,
       clock: new Date(clockMs),
       leaseUntil: new Date(clockMs + LEASE_MS),
-      askedBefore: new Date(clockMs - minIntervalMs),
+      askedBefore: new Date(now.getTime() - minIntervalMs),
     },
   );
   return claimed;
@@ -105,12 +108,35 @@ async function claimAttempt(
 
 async function ask(deps: CheckDeps, attempt: ClaimedAttempt, options: CheckOptions): Promise<AttemptState> {
   const now = options.now ?? deps.clock();
-  const outcome = await askProvider(deps, attempt, now);
-  const checkedAt = deps.clock();
-  const settled = await applyOutcome(deps, { attempt, outcome, now, checkedAt, tellWorkflow: options.tellWorkflow });
-  if (settled) return settled;
+  const { tellWorkflow } = options;
+  try {
+    const outcome = await askProvider(deps, attempt, now);
+    const checkedAt = deps.clock();
+    const settled = await applyOutcome(deps, { attempt, outcome, now, checkedAt, tellWorkflow });
+    if (settled) warnOfOddMoney(deps, attempt, settled);
+    if (settled) return settled;
+  } catch (error) {
+    await giveLeaseBack(deps.db, attempt).catch(() => undefined);
+    throw error;
+  }
   const { leaseUntil: _, ...state } = await readAttemptState(deps.db, attempt.id);
-  return state;
+  return { ...state, asked: true };
+}
+
+/** After a failure, so that the next check need not wait for the lease's end. */
+async function giveLeaseBack(db: Knex, { id, leaseUntil }: ClaimedAttempt): Promise<void> {
+  await rows(db, `UPDATE payment_attempt SET lease_until = NULL WHERE id = :id AND lease_until = :leaseUntil`, {
+    id,
+    leaseUntil,
+  });
+}
+
+/** Money that an operator must look at: told by whoever booked it, so once. */
+function warnOfOddMoney({ log }: CheckDeps, attempt: ClaimedAttempt, { attemptStatus }: AttemptState): void {
+  const ids = { attemptId: attempt.id, transactionId: attempt.transactionId };
+  if (attemptStatus === 'HELD') log.warn(ids, 'a payment is held: not the amount or currency that was asked for');
+  if (attemptStatus === 'DUPLICATE')
+    log.warn(ids, 'a transaction was paid twice: the second payment is to be returned');
 }
 
 async function askProvider(deps: CheckDeps, attempt: ClaimedAttempt, now: Date): Promise<ProviderOutcome> {

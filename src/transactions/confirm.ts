@@ -1,10 +1,10 @@
 import { rows } from '../lib/db.ts';
 import { OUTBOX_INSERT, type Change } from '../lib/outbox.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
-import { settledMessage, type AttemptState, type Settlement } from './attempt.ts';
+import { settledMessage, stateAfter, type AttemptState, type Settlement } from './attempt.ts';
 import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
-import { ASKABLE_ATTEMPTS, type AttemptStatus } from './states.ts';
+import { ASKABLE_ATTEMPTS } from './states.ts';
 
 type Paid = Settlement<Extract<ProviderOutcome, { kind: 'succeeded' }>>;
 
@@ -126,20 +126,4 @@ async function applyPaid(
   if (!row) return 'attempt-gone';
   change.told(messages);
   return row.id === null ? 'already-paid' : row;
-}
-
-function stateAfter(
-  paid: Paid,
-  attemptStatus: AttemptStatus,
-  rest: Pick<AttemptState, 'transactionStatus' | 'sessionStatus'>,
-): AttemptState {
-  return {
-    attemptId: paid.attempt.id,
-    attemptStatus,
-    ...rest,
-    final: true,
-    outcomeKind: 'succeeded',
-    lastCheckedAt: paid.checkedAt,
-    redirectUrl: null,
-  };
 }

@@ -1,7 +1,7 @@
 import { rows } from '../lib/db.ts';
 import { OUTBOX_INSERT, type Change } from '../lib/outbox.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
-import { settledMessage, type AttemptState, type Settlement } from './attempt.ts';
+import { settledMessage, stateAfter, type AttemptState, type Settlement } from './attempt.ts';
 import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
 import { afterDecline, transactionStatusOf } from './states.ts';
@@ -71,14 +71,5 @@ export async function declineAttempt(change: Change, declined: Declined): Promis
     const events = [next === 'FAILED' ? 'checkout.failed' : 'checkout.expired'] as const;
     await recordTransactionEvents(change, { transactions: [row], events, at: now });
   }
-  return {
-    attemptId: attempt.id,
-    attemptStatus: 'DECLINED',
-    transactionStatus: transactionStatusOf(next),
-    sessionStatus: next,
-    final: true,
-    outcomeKind: 'declined',
-    lastCheckedAt: declined.checkedAt,
-    redirectUrl: null,
-  };
+  return stateAfter(declined, 'DECLINED', { transactionStatus: transactionStatusOf(next), sessionStatus: next });
 }

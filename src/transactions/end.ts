@@ -25,7 +25,7 @@ export async function endOpenSession(change: Change, sessionId: string, end: End
 
 /**
  * Expires OPEN sessions whose time is over, oldest first, at most `limit`; those that others hold are left to them.
- * The sweeper repeats it while it returns `limit`. Works by the time it is given, so a test brings its own.
+ * The rest waits for the sweeper's next round, a second later. Works by the time it is given, so a test brings its own.
  * @returns how many it expired.
  */
 export async function expireDueSessions(runChange: RunChange, now: Date, limit: number): Promise<number> {
@@ -44,7 +44,8 @@ export async function expireSessionIfDue(runChange: RunChange, sessionId: string
 }
 
 /**
- * Ends a PROCESSING session together with its attempt, which the caller has just asked the provider about.
+ * Ends a PROCESSING session together with its attempt, which the provider has just called unpaid (or could not say for
+ * 24 h): the caller has asked.
  * An attempt of a session that is over already is only abandoned.
  * @returns whether this call ended the session.
  */

@@ -58,6 +58,11 @@ export function transactionStatusOf(session: SessionStatus): TransactionStatus {
 /** The provider's answer may still change an attempt in these states. */
 export const ASKABLE_ATTEMPTS = ['CREATED', 'PENDING', 'DECLINED', 'ABANDONED'] as const;
 
+/** false: money came on the attempt, which nothing changes any more. */
+export function isAskable(status: AttemptStatus): boolean {
+  return ASKABLE_ATTEMPTS.some((one) => one === status);
+}
+
 /** Whether the attempt is over for its own clock: no further poll is due. */
 export function isAttemptOver(status: AttemptStatus): boolean {
   return status !== 'CREATED' && status !== 'PENDING';
@@ -79,13 +84,16 @@ export function afterDecline(facts: {
 /** How long after the session's end a provider that does not know is asked again, before it goes to reconciliation. */
 export const UNKNOWN_PATIENCE_MS = 24 * 60 * 60 * 1000;
 
-/** What the last query of an attempt allows once its session's time is over. */
+/** What the last query of an attempt gave: a definite no, doubt, or nothing, for the provider was not asked just now. */
+export type LastAnswer = 'unpaid' | 'unknown' | 'not asked';
+
+/** What that allows once the session's time is over: only what was heard just now ends an attempt. */
 export function atExpiry(facts: {
-  doubtful: boolean;
+  answer: LastAnswer;
   expiresAtMs: number;
   atMs: number;
 }): 'wait' | 'end' | 'reconcile' {
-  if (facts.atMs < facts.expiresAtMs) return 'wait';
-  if (!facts.doubtful) return 'end';
+  if (facts.atMs < facts.expiresAtMs || facts.answer === 'not asked') return 'wait';
+  if (facts.answer === 'unpaid') return 'end';
   return facts.atMs < facts.expiresAtMs + UNKNOWN_PATIENCE_MS ? 'wait' : 'reconcile';
 }

@@ -1,9 +1,9 @@
 import { rows } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
-import { readAttemptState, type AttemptState } from './attempt.ts';
+import { readAttemptState, saysUnpaid, type AttemptState } from './attempt.ts';
 import { CLAIM_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './check.ts';
 import { endAttempt, endOpenSession, type UnpaidEnd } from './end.ts';
-import { atExpiry, type AttemptStatus, type SessionStatus } from './states.ts';
+import { atExpiry, type AttemptStatus, type LastAnswer, type SessionStatus } from './states.ts';
 
 type Standing = {
   sessionStatus: SessionStatus;
@@ -29,7 +29,8 @@ export type EndUnpaid = (sessionId: string, as: UnpaidEnd) => Promise<SessionSta
 
 /**
  * Ends a session because somebody wishes so: the customer cancels, the merchant expires. With nothing in flight at
- * once; otherwise the provider is asked first: paid money wins, and while it does not know, the session stays as it is.
+ * once; otherwise only when the provider has just said unpaid, asked now or less than 2 s ago: paid money wins, and
+ * while it does not know, the session stays as it is.
  * @returns the session's status afterwards; the caller sees whether the wish came true.
  */
 export function createEndUnpaid(
@@ -41,7 +42,8 @@ export function createEndUnpaid(
     if (before.attemptId) {
       const attemptId = before.attemptId;
       const state = await deps.checkAttempt(attemptId, { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: true });
-      if (!state.final && (state.outcomeKind === 'accepted' || state.outcomeKind === 'pending')) {
+      const isNews = state.asked || isSince(state.lastCheckedAt, end.at.getTime() - CLAIM_INTERVAL_MS);
+      if (!state.final && isNews && saysUnpaid(state)) {
         const attempt = { id: attemptId, sessionId, tellWorkflow: true };
         await deps.runChange((change) => endAttempt(change, attempt, end));
       }
@@ -52,34 +54,63 @@ export function createEndUnpaid(
   };
 }
 
+function isSince(instant: Date | null, sinceMs: number): boolean {
+  return instant !== null && instant.getTime() > sinceMs;
+}
+
 export type ExpireAttempt = (attemptId: string, at: Date) => Promise<AttemptState>;
 
 /**
- * After the last query of an attempt whose session's time is over: expires both. While the provider does not know it
- * changes nothing for up to 24 h (`final` stays false: query and call again), then expires them marked for
- * reconciliation. `at` is the caller's time of business. Does not tell the workflow: it is the one that calls.
+ * Asks the provider a last time about an attempt whose session's time is over, and expires both when this very
+ * question was answered "not paid", or when nothing was ever sent. While the provider does not know, or was not asked
+ * (somebody asked less than 2 s ago, or is asking), it changes nothing (`final` stays false: call again); after 24 h
+ * of doubt it expires them marked for reconciliation. `at` is the caller's time of business. Does not tell the
+ * workflow: it is the one that calls. Throws NOT_FOUND.
  */
-export function createExpireAttempt(deps: Pick<CheckDeps, 'db' | 'runChange'>): ExpireAttempt {
+export function createExpireAttempt(
+  deps: Pick<CheckDeps, 'db' | 'runChange' | 'log'> & { checkAttempt: CheckAttempt },
+): ExpireAttempt {
   return async (attemptId, at) => {
-    const [attempt] = await rows<{ sessionId: string; expiresAt: Date; doubtful: boolean }>(
-      deps.db,
-      `SELECT a.session_id, s.expires_at,
-              coalesce(a.last_outcome, CASE WHEN a.initiated_at IS NULL THEN 'never asked' ELSE 'unknown' END) = 'unknown' AS doubtful
-       FROM payment_attempt a JOIN checkout_session s ON s.id = a.session_id WHERE a.id = :attemptId`,
-      { attemptId },
-    );
-    if (!attempt) throw notFound('payment attempt');
+    const state = await deps.checkAttempt(attemptId, {
+      minIntervalMs: CLAIM_INTERVAL_MS,
+      tellWorkflow: false,
+      now: at,
+    });
+    if (state.final) return state;
+    const attempt = await readExpiring(deps.db, attemptId);
     const verdict = atExpiry({
-      doubtful: attempt.doubtful,
+      answer: lastAnswer(state, attempt),
       expiresAtMs: attempt.expiresAt.getTime(),
       atMs: at.getTime(),
     });
-    if (verdict !== 'wait') {
-      const end = { status: 'EXPIRED' as const, reconcile: verdict === 'reconcile', at };
-      const which = { id: attemptId, sessionId: attempt.sessionId, tellWorkflow: false };
-      await deps.runChange((change) => endAttempt(change, which, end));
+    if (verdict === 'wait') return state;
+    const end = { status: 'EXPIRED' as const, reconcile: verdict === 'reconcile', at };
+    const which = { id: attemptId, sessionId: attempt.sessionId, tellWorkflow: false };
+    const ended = await deps.runChange((change) => endAttempt(change, which, end));
+    if (ended && end.reconcile) {
+      const ids = { attemptId, transactionId: attempt.transactionId };
+      deps.log.warn(ids, 'a payment expired while its provider did not know: it is to be reconciled');
     }
-    const { leaseUntil: _, ...state } = await readAttemptState(deps.db, attemptId);
-    return state;
+    const { leaseUntil: _, ...after } = await readAttemptState(deps.db, attemptId);
+    return { ...after, asked: state.asked };
   };
+}
+
+type Expiring = { sessionId: string; transactionId: string; expiresAt: Date; neverSent: boolean };
+
+async function readExpiring(db: CheckDeps['db'], attemptId: string): Promise<Expiring> {
+  const [attempt] = await rows<Expiring>(
+    db,
+    `SELECT a.session_id, a.transaction_id, s.expires_at, a.initiated_at IS NULL AS never_sent
+     FROM payment_attempt a JOIN checkout_session s ON s.id = a.session_id WHERE a.id = :attemptId`,
+    { attemptId },
+  );
+  if (!attempt) throw notFound('payment attempt');
+  return attempt;
+}
+
+function lastAnswer(state: AttemptState, { neverSent }: Expiring): LastAnswer {
+  if (neverSent) return 'unpaid';
+  if (!state.asked) return 'not asked';
+  return saysUnpaid(state) ? 'unpaid' : 'unknown';
 }

@@ -79,7 +79,6 @@ const failure = {
   providerCode: 'E1001',
   retryable: true,
 };
-const endedAt = { completedAt: '2025-01-15T10:00:00.000Z' };
 
 /** Every event type there is: what it tells, the shape of its `data` and an example of it. Docs and API are made from it. */
 export const EVENT_TYPES = {
@@ -91,17 +90,17 @@ export const EVENT_TYPES = {
   'checkout.failed': {
     description: 'A checkout ended without payment: its transaction became FAILED.',
     data: TransactionData,
-    example: { ...unpaid, ...endedAt, status: 'FAILED', failure },
+    example: { ...unpaid, status: 'FAILED', failure },
   },
   'checkout.canceled': {
     description: 'The customer cancelled: the transaction became CANCELLED.',
     data: TransactionData,
-    example: { ...unpaid, ...endedAt, version: 2, status: 'CANCELLED' },
+    example: { ...unpaid, status: 'CANCELLED' },
   },
   'checkout.expired': {
     description: 'The session ended before it was paid: the transaction became EXPIRED.',
     data: TransactionData,
-    example: { ...unpaid, ...endedAt, version: 2, status: 'EXPIRED', transactionThrough: null },
+    example: { ...unpaid, version: 2, status: 'EXPIRED', transactionThrough: null },
   },
   'payment.created': {
     description: 'The customer chose a channel: the first payment attempt of a session was made.',

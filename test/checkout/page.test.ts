@@ -13,6 +13,7 @@ import {
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createLimits } from '../../src/http/limits.ts';
 import type { Owner } from '../../src/channels/queries.ts';
 import type { NewSession } from '../../src/checkout/create.ts';
 import { createCheckoutPages } from '../../src/checkout/pages.ts';
@@ -25,13 +26,15 @@ describe('the hosted checkout page', () => {
   let owner: Owner;
   let server: Server;
   let base: string;
+  const none = { sandboxPerSecond: 0, livePerSecond: 0, listsPerSecond: 0, failedAuthPerMinute: 0 };
+  const limits = createLimits(none);
 
   beforeAll(async () => {
     database = await createTestDatabase();
     world = buildWorld(database.db);
     owner = await buildMerchant(database.db, `Coffee ${SCRIPT}`);
     const app = new Koa();
-    app.use(createCheckoutPages({ ...world, findMerchantName: async () => `Coffee ${SCRIPT}` }).routes());
+    app.use(createCheckoutPages({ ...world, limits }).routes());
     server = createServer((request, response) => void app.callback()(request, response));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

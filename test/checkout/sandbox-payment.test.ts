@@ -12,6 +12,7 @@ import { authenticateClientToken } from '../../src/checkout/client-token.ts';
 import { checkoutRoutes } from '../../src/checkout/routes.ts';
 import { findAttemptBySecret } from '../../src/transactions/attempt.ts';
 import { CLAIM_INTERVAL_MS } from '../../src/transactions/check.ts';
+import { isAnswered } from '../../src/transactions/proven.ts';
 import { transactionRoutes } from '../../src/transactions/routes.ts';
 import { buildMerchant, buildWorld, standing, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -46,7 +47,8 @@ describe('paying in the sandbox over HTTP', () => {
       findProvider,
       storeCallback: (row) => storeCallback(database.db, row),
       onCallback: async (attemptId, { verified }) => {
-        await world.checkAttempt(attemptId, { minIntervalMs: verified ? 0 : CLAIM_INTERVAL_MS, tellWorkflow: true });
+        const minIntervalMs = verified ? 0 : CLAIM_INTERVAL_MS;
+        return isAnswered(await world.checkAttempt(attemptId, { minIntervalMs, tellWorkflow: true }));
       },
       log: createLogger('silent', 'test'),
     });
@@ -162,7 +164,6 @@ describe('paying in the sandbox over HTTP', () => {
     const { sessionId, transactionId } = await open();
     const { body } = await pay(sessionId, '0911000006');
     world.pass(5 * 60_000);
-    await world.checkAttempt(body.data.attemptId, { tellWorkflow: false });
     await world.expireAttempt(body.data.attemptId, world.clock());
     expect((await status(sessionId)).body.data.status).toBe('EXPIRED');
     await simulator.advance(6 * 60_000);

@@ -20,7 +20,7 @@ let database: TestDatabase;
 let server: Server;
 let attempt: CallbackAttempt;
 let checks: { attemptId: string; verified: boolean; storedBefore: number }[];
-let problem: 'store' | 'check' | null;
+let problem: 'store' | 'check' | 'doubt' | null;
 const adapters = connectAdapters('http://127.0.0.1:1');
 
 type Stored = { body: Buffer; verified: boolean; problem: string | null };
@@ -45,6 +45,7 @@ beforeAll(async () => {
     async onCallback(attemptId, { verified }) {
       checks.push({ attemptId, verified, storedBefore: (await stored()).length });
       if (problem === 'check') throw new Error('the check failed');
+      return problem !== 'doubt';
     },
     log: { info() {}, error() {} },
   });
@@ -126,6 +127,13 @@ test('a callback whose check failed stays stored, and the provider is asked to r
   problem = 'check';
   expect((await post(SECRET, genuine(attempt.attemptId))).status).toBe(500);
   expect(await stored()).toHaveLength(1);
+});
+
+test('a genuine callback whose check the provider did not answer is to be repeated; of any other nobody is asked to', async () => {
+  problem = 'doubt';
+  expect((await post(SECRET, genuine(attempt.attemptId))).status).toBe(500);
+  expect((await post(SECRET, 'nonsense')).status).toBe(200);
+  expect(await stored()).toHaveLength(2);
 });
 
 test('a body over 64 KiB is refused, whether it tells its length or not', async () => {

@@ -5,6 +5,7 @@ import type { Owner } from '../../src/channels/queries.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { isDatabaseUnavailable, rows, type Knex } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { createLogger, type Logger } from '../../src/lib/log.ts';
 import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/outbox.ts';
 import type { FindProvider, PaymentOrder, Provider, ProviderOutcome } from '../../src/providers/provider.ts';
 import { createCheckAttempt, type CheckAttempt } from '../../src/transactions/check.ts';
@@ -53,7 +54,6 @@ export function scriptedProvider(): ScriptedProvider {
   };
   return {
     channel: 'TELEBIRR',
-    capabilities: { redirects: true, pushesToPhone: false },
     asked,
     answers: (...answers) => void (script = answers),
     initiate: (order) => {
@@ -81,6 +81,7 @@ export type World = {
   baseUrl: string;
   /** What was handed to the relay. */
   told: OutboxRow[];
+  log: Logger;
   checkAttempt: CheckAttempt;
   endUnpaid: EndUnpaid;
   expireAttempt: ExpireAttempt;
@@ -90,6 +91,8 @@ export type WorldOptions = {
   /** Where the clock stands still until it is moved; a running clock instead. */
   start?: Date;
   clock?: Clock;
+  /** Instead of silence. */
+  log?: Logger;
   /** Instead of the scripted provider. */
   findProvider?: FindProvider;
   baseUrl?: string;
@@ -107,6 +110,7 @@ export function buildWorld(db: Knex, options: WorldOptions = {}): World {
     clock: () => new Date(clockBefore().getTime() + passedMs),
     findProvider: options.findProvider ?? ((channel: string) => (channel === 'MPESA' ? null : provider)),
     baseUrl: options.baseUrl ?? 'https://checkout.example',
+    log: options.log ?? createLogger('silent', 'test'),
   };
   const checkAttempt = createCheckAttempt(base);
   return {
@@ -116,7 +120,7 @@ export function buildWorld(db: Knex, options: WorldOptions = {}): World {
     told,
     checkAttempt,
     endUnpaid: createEndUnpaid({ ...base, checkAttempt }),
-    expireAttempt: createExpireAttempt(base),
+    expireAttempt: createExpireAttempt({ ...base, checkAttempt }),
   };
 }
 

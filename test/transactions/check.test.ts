@@ -4,6 +4,7 @@ import {
   buildPendingPayment,
   buildSession,
   buildWorld,
+  declined,
   PAID,
   PENDING,
   standing,
@@ -131,6 +132,39 @@ describe('checking an attempt', () => {
     world.pass(LEASE_MS + 1);
     world.provider.answers(PAID);
     expect(await check(payment.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
+  });
+
+  test('a check that fails after the answer gives its lease back: the next one asks at once', async () => {
+    const payment = await buildPendingPayment(world, owner);
+    world.provider.answers(PAID);
+    const broken = createCheckAttempt({ ...world, runChange: () => Promise.reject(new Error('the database is away')) });
+    await expect(broken(payment.attemptId, { tellWorkflow: true })).rejects.toThrow('the database is away');
+    const asked = world.provider.asked.length;
+    expect(await check(payment.attemptId)).toMatchObject({ asked: true, transactionStatus: 'SUCCESS' });
+    expect(world.provider.asked.length).toBe(asked + 1);
+  });
+
+  test('a check that fails for want of an answer gives its lease back too', async () => {
+    const payment = await buildPendingPayment(world, owner);
+    world.provider.answers(() => Promise.reject(new Error('a defect of ours')), PAID);
+    await expect(check(payment.attemptId)).rejects.toThrow('a defect of ours');
+    expect(await check(payment.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
+  });
+
+  test('a check says that it asked only when it did, not when it shares what another heard', async () => {
+    const payment = await buildPendingPayment(world, owner);
+    world.provider.answers(PENDING);
+    world.pass(2_000);
+    const claim = async () => world.checkAttempt(payment.attemptId, { minIntervalMs: 2_000, tellWorkflow: true });
+    expect((await Promise.all([claim(), claim(), claim()])).map(({ asked }) => asked)).toEqual([true, false, false]);
+    expect(await claim()).toMatchObject({ asked: false, outcomeKind: 'pending' });
+  });
+
+  test('a proof that comes while a no is being fetched has the provider asked again', async () => {
+    const payment = await buildPendingPayment(world, owner);
+    world.provider.answers(declined(false), PAID);
+    const [no, yes] = await Promise.all([check(payment.attemptId), check(payment.attemptId)]);
+    expect([no.attemptStatus, yes.attemptStatus]).toEqual(['DECLINED', 'SUCCEEDED']);
   });
 
   test('polling that changes nothing leaves one entry in the timeline', async () => {

@@ -16,6 +16,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import type { Owner } from '../../src/channels/queries.ts';
 import { startPayment } from '../../src/checkout/pay.ts';
+import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import { endOpenSession, expireDueSessions, expireSessionIfDue } from '../../src/transactions/end.ts';
 import { createEndUnpaid } from '../../src/transactions/unpaid.ts';
@@ -149,13 +150,54 @@ describe('how a session ends without money', () => {
     expect(early).toMatchObject({ final: false, sessionStatus: 'PROCESSING' });
     world.pass(30 * MINUTE_MS);
     world.provider.answers(PENDING);
-    await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
     const state = await world.expireAttempt(payment.attemptId, world.clock());
-    expect(state).toMatchObject({ final: true, attemptStatus: 'ABANDONED', transactionStatus: 'EXPIRED' });
+    expect(state).toMatchObject({ asked: true, final: true, attemptStatus: 'ABANDONED', transactionStatus: 'EXPIRED' });
     expect(await standing(database.db, payment.sessionId)).toMatchObject({
       reconcile: false,
       events: ['checkout.expired', 'payment.created'],
     });
+  });
+
+  test('an answer heard before does not expire an attempt: the provider must be asked just then', async () => {
+    const payment = await buildPendingPayment(world, owner);
+    world.pass(30 * MINUTE_MS);
+    const expire = async () => world.expireAttempt(payment.attemptId, world.clock());
+    const lease = async (until: Date | null) =>
+      rows(database.db, 'UPDATE payment_attempt SET lease_until = :until WHERE id = :id', {
+        id: payment.attemptId,
+        until,
+      });
+    // Somebody else is asking and gets no answer in the time that is waited for it.
+    await lease(new Date(world.clock().getTime() + MINUTE_MS));
+    expect(await expire()).toMatchObject({ asked: false, final: false, outcomeKind: 'accepted' });
+    await lease(null);
+    // Somebody asked a second ago.
+    world.provider.answers(PENDING);
+    await world.checkAttempt(payment.attemptId, { tellWorkflow: true });
+    world.pass(1_000);
+    expect(await expire()).toMatchObject({ asked: false, final: false, outcomeKind: 'pending' });
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({ session: 'PROCESSING' });
+    world.pass(1_000);
+    expect(await expire()).toMatchObject({ asked: true, final: true, transactionStatus: 'EXPIRED' });
+  });
+
+  test('a wish to cancel is not granted on an answer from before, while somebody else is asking', async () => {
+    const payment = await buildPendingPayment(world, owner);
+    world.pass(2_000);
+    await rows(database.db, 'UPDATE payment_attempt SET lease_until = :until WHERE id = :id', {
+      id: payment.attemptId,
+      until: new Date(world.clock().getTime() + MINUTE_MS),
+    });
+    expect(await world.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('PROCESSING');
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({ attempts: ['PENDING'] });
+  });
+
+  test('a wish to cancel is granted on an answer that came less than 2 s ago', async () => {
+    const payment = await buildPendingPayment(world, owner);
+    const asked = world.provider.asked.length;
+    world.pass(1_999);
+    expect(await world.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('CANCELLED');
+    expect(world.provider.asked.length).toBe(asked);
   });
 
   test('a try that is still open when another one of its session was paid is only given up', async () => {
@@ -167,6 +209,7 @@ describe('how a session ends without money', () => {
     await world.checkAttempt(second, { tellWorkflow: true });
     await world.checkAttempt(first.attemptId, { tellWorkflow: true });
     expect(await standing(database.db, first.sessionId)).toMatchObject({ attempts: ['SUCCEEDED', 'PENDING'] });
+    world.provider.answers(PENDING);
     world.pass(30 * MINUTE_MS);
     expect(await world.expireAttempt(second, world.clock())).toMatchObject({ attemptStatus: 'ABANDONED' });
     expect(await standing(database.db, first.sessionId)).toMatchObject({
@@ -180,11 +223,10 @@ describe('how a session ends without money', () => {
     const payment = await buildPendingPayment(world, owner);
     world.provider.answers(UNKNOWN);
     world.pass(30 * MINUTE_MS);
-    await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
     expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: false });
     world.pass(24 * 60 * MINUTE_MS - 1);
     expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: false });
-    world.pass(1);
+    world.pass(2_000);
     expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: true });
     expect(await standing(database.db, payment.sessionId)).toMatchObject({ transaction: 'EXPIRED', reconcile: true });
   });
@@ -193,9 +235,8 @@ describe('how a session ends without money', () => {
     const { sessionId } = await buildSession(world, owner);
     const attemptId = await buildAttempt(world, { ...owner, sessionId });
     world.pass(30 * MINUTE_MS);
-    await world.checkAttempt(attemptId, { tellWorkflow: false });
-    expect(world.provider.asked).toEqual([]);
     expect(await world.expireAttempt(attemptId, world.clock())).toMatchObject({ transactionStatus: 'EXPIRED' });
+    expect(world.provider.asked).toEqual([]);
     expect(await standing(database.db, sessionId)).toMatchObject({ reconcile: false });
   });
 

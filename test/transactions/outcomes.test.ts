@@ -175,7 +175,6 @@ describe("what a provider's answer makes of a payment", () => {
     const payment = await buildPendingPayment(world, owner);
     world.pass(31 * 60_000);
     world.provider.answers(PENDING);
-    await check(payment.attemptId);
     await world.expireAttempt(payment.attemptId, world.clock());
     expect(await standing(database.db, payment.sessionId)).toMatchObject({
       session: 'EXPIRED',

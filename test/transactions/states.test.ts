@@ -56,17 +56,17 @@ describe('the transition tables', () => {
     );
   });
 
-  test('doubt is waited out for 24 h and no longer; a definite answer ends at once', () => {
+  test('doubt is waited out for 24 h and no longer; a definite answer ends at once, and no answer never', () => {
     const facts = fc.record({
-      doubtful: fc.boolean(),
+      answer: fc.constantFrom('unpaid' as const, 'unknown' as const, 'not asked' as const),
       expiresAtMs: fc.nat(),
       sinceMs: fc.integer({ min: -10, max: UNKNOWN_PATIENCE_MS * 2 }),
     });
     fc.assert(
-      fc.property(facts, ({ doubtful, expiresAtMs, sinceMs }) => {
-        const verdict = atExpiry({ doubtful, expiresAtMs, atMs: expiresAtMs + sinceMs });
-        if (sinceMs < 0) return verdict === 'wait';
-        if (!doubtful) return verdict === 'end';
+      fc.property(facts, ({ answer, expiresAtMs, sinceMs }) => {
+        const verdict = atExpiry({ answer, expiresAtMs, atMs: expiresAtMs + sinceMs });
+        if (sinceMs < 0 || answer === 'not asked') return verdict === 'wait';
+        if (answer === 'unpaid') return verdict === 'end';
         return verdict === (sinceMs < UNKNOWN_PATIENCE_MS ? 'wait' : 'reconcile');
       }),
     );

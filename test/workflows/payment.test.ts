@@ -1,6 +1,7 @@
 import { createSession } from '../../src/checkout/create.ts';
 import { startPayment } from '../../src/checkout/pay.ts';
 import type { Owner } from '../../src/channels/queries.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { paymentWorkflowId } from '../../src/transactions/attempt.ts';
@@ -134,6 +135,7 @@ describe('the clock of a payment attempt', () => {
       findProvider,
       clock,
       baseUrl: world.config.BASE_URL,
+      log: createLogger('silent', 'test'),
     });
     await until('the check finds the attempt free', async () => {
       const state = await check(attemptId, { tellWorkflow: true });
