@@ -44,6 +44,7 @@ export async function serveWorker(): Promise<number> {
     const metrics = await listenForMetrics(registry, {
       host: config.API_HOST,
       port: config.METRICS_PORT,
+      log,
     });
     const worker = startWorker(config, { log, registry });
     log.info({ metricsUrl: metrics.url }, 'the worker sends and sweeps');

@@ -1,9 +1,10 @@
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import type { Knex } from '../lib/db.ts';
+import type { Logger } from '../lib/log.ts';
 
 export { Registry };
 
@@ -87,8 +88,16 @@ export function measurePool(registry: Registry, db: Knex): void {
   });
 }
 
+export type MetricsListener = {
+  /** null: another process has the port, and this one goes on without. */
+  url: string | null;
+  close: () => Promise<void>;
+};
+
+export type MetricsAddress = { host: string; port: number; log: Pick<Logger, 'warn'> };
+
 /** Serves the registry at /metrics on a port of its own, which is not for the public. */
-export async function listenForMetrics(registry: Registry, at: { host: string; port: number }) {
+export async function listenForMetrics(registry: Registry, at: MetricsAddress): Promise<MetricsListener> {
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') {
       response.writeHead(404).end();
@@ -99,10 +108,14 @@ export async function listenForMetrics(registry: Registry, at: { host: string; p
       () => response.writeHead(500).end(),
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(at.port, at.host, resolve);
-  });
+  if (!(await listens(server, at))) {
+    const { host, port } = at;
+    at.log.warn(
+      { host, port },
+      'the port for metrics is taken: none are shown; give this process a METRICS_PORT of its own',
+    );
+    return { url: null, close: async () => {} };
+  }
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://${at.host}:${port}/metrics`,
@@ -112,4 +125,15 @@ export async function listenForMetrics(registry: Registry, at: { host: string; p
         server.closeAllConnections();
       }),
   };
+}
+
+/** False when somebody else listens there. */
+async function listens(server: Server, { host, port }: MetricsAddress): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(false);
+      else reject(error);
+    });
+    server.listen(port, host, () => resolve(true));
+  });
 }

@@ -82,8 +82,9 @@ export function localParts(context: PartsContext): Part[] {
       start: async () => {
         const project = projectFolder();
         const api = await startApi(config, { log, registry, project, version: await readVersion(project) });
-        const facts = { apiUrl: config.BASE_URL, docsUrl: `${config.BASE_URL}/docs`, metricsUrl: api.metricsUrl };
-        return { stop: api.stop, facts: { ...facts, ...(await openCheckout(config, seeded)) } };
+        const facts = { apiUrl: config.BASE_URL, docsUrl: `${config.BASE_URL}/docs` };
+        const metrics = api.metricsUrl === null ? {} : { metricsUrl: api.metricsUrl };
+        return { stop: api.stop, facts: { ...facts, ...metrics, ...(await openCheckout(config, seeded)) } };
       },
     },
     {

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { readRoute, type Route } from '../../src/http/route.ts';
 import { listenForMetrics, measurePool, Registry } from '../../src/http/metrics.ts';
 import { openDatabase } from '../../src/lib/db.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps } from '../support/http.ts';
 import { itemRoutes } from './routes.ts';
@@ -218,17 +219,30 @@ test('metrics count requests by pattern, never by what was asked', async () => {
   const registry = new Registry();
   const http = await startTestServer(serverDeps({ registry }), KEY);
   measurePool(registry, database.db);
-  const metrics = await listenForMetrics(registry, { host: '127.0.0.1', port: 0 });
+  const metrics = await listenForMetrics(registry, { host: '127.0.0.1', port: 0, log: createLogger('silent', 'test') });
   await http.send('POST', '/api/items/planted-secret/echo');
   await http.send('GET', '/planted-secret');
   await database.db.raw('SELECT 1');
-  const text = await (await fetch(metrics.url)).text();
+  const text = await (await fetch(metrics.url ?? '')).text();
   expect(text).toContain('meskot_http_requests_total{route="POST /api/items/:sessionId/echo",status="200"} 1');
   expect(text).toContain('meskot_http_requests_total{route="GET (none)",status="404"} 1');
   expect(text).toMatch(/meskot_database_pool_wait_seconds_count [1-9]/);
   expect(text).not.toContain('planted-secret');
   await metrics.close();
   await http.close();
+});
+
+test('a second process on the port for metrics says so and goes on without', async () => {
+  const warned: object[] = [];
+  const log = { warn: (details: object) => void warned.push(details) };
+  const first = await listenForMetrics(new Registry(), { host: '127.0.0.1', port: 0, log });
+  const port = Number(new URL(first.url ?? '').port);
+  const second = await listenForMetrics(new Registry(), { host: '127.0.0.1', port, log });
+  expect(second.url).toBeNull();
+  expect(warned).toEqual([{ host: '127.0.0.1', port }]);
+  await second.close();
+  expect((await fetch(first.url ?? '')).status).toBe(200);
+  await first.close();
 });
 
 test("a router of somebody else's gets its requests, and its errors become envelopes", async () => {
