@@ -35,6 +35,8 @@ export type ReceivedRequest = {
   connection: number;
   /** The host name asked for in the TLS handshake. */
   servername: string | null;
+  /** The status line it was given; `heard`: the sender was still there. Null as long as there is none. */
+  answered: { status: number; at: Date; heard: boolean } | null;
 };
 
 export type Receiver = {
@@ -74,11 +76,12 @@ export async function startReceiver(options: { tls?: boolean } = {}): Promise<Re
       body: Buffer.concat(chunks),
       connection: sockets.get(incoming.socket) ?? 0,
       servername: (incoming.socket as Socket & { servername?: string | false }).servername || null,
+      answered: null,
     };
     requests.push(request);
     wake();
     const isReused = requests.filter((other) => other.connection === request.connection).length > 1;
-    await answer(response, behaviour(request), isReused);
+    await answer({ request, response }, behaviour(request), isReused);
   };
   const listener = (incoming: IncomingMessage, response: ServerResponse): void => {
     // A sender that goes away in the middle is part of what is tested.
@@ -129,16 +132,24 @@ export async function startReceiver(options: { tls?: boolean } = {}): Promise<Re
   };
 }
 
-async function answer(response: ServerResponse, behaviour: Behaviour, isReused: boolean): Promise<void> {
+type Exchange = { request: ReceivedRequest; response: ServerResponse };
+
+function writeStatus({ request, response }: Exchange, status: number, headers = {}): ServerResponse {
+  request.answered = { status, at: new Date(), heard: response.socket?.destroyed === false };
+  return response.writeHead(status, headers);
+}
+
+async function answer(exchange: Exchange, behaviour: Behaviour, isReused: boolean): Promise<void> {
+  const { response } = exchange;
   switch (behaviour.kind) {
     case 'answer':
       if (behaviour.afterMs !== undefined) await pause(behaviour.afterMs);
-      response.writeHead(behaviour.status, behaviour.headers).end(behaviour.body);
+      writeStatus(exchange, behaviour.status, behaviour.headers).end(behaviour.body);
       return;
     case 'hang':
       return;
     case 'drip':
-      response.writeHead(200).write('.');
+      writeStatus(exchange, 200).write('.');
       await drip(response, behaviour.everyMs, () => response.write('.'));
       return;
     case 'drip-headers':
@@ -146,18 +157,18 @@ async function answer(response: ServerResponse, behaviour: Behaviour, isReused: 
       await drip(response, behaviour.everyMs, () => response.socket?.write('.'));
       return;
     case 'huge':
-      response.writeHead(200, { 'content-length': behaviour.bytes });
+      writeStatus(exchange, 200, { 'content-length': behaviour.bytes });
       await writeMany(response, behaviour.bytes);
       return;
     case 'reset':
-      if (behaviour.reused && !isReused) response.writeHead(200).end();
+      if (behaviour.reused && !isReused) writeStatus(exchange, 200).end();
       else response.socket?.resetAndDestroy();
       return;
     case 'redirect':
-      response.writeHead(302, { location: behaviour.location }).end();
+      writeStatus(exchange, 302, { location: behaviour.location }).end();
       return;
     case 'gzip-bomb':
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(64 * 1024 * 1024)));
+      writeStatus(exchange, 200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(64 * 1024 * 1024)));
       return;
     case 'garbage':
       response.socket?.end(behaviour.bytes);

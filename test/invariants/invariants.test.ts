@@ -1,0 +1,256 @@
+import type { RunningApi } from '../../src/api.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { Knex } from '../../src/lib/db.ts';
+import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../faults/ground.ts';
+import { until } from '../support/worker.ts';
+import { expectInvariants, violations } from './check.ts';
+import type { Evidence } from './evidence.ts';
+
+/** One rung, so that a ladder ends soon; longer than what I9 tolerates. */
+const RETRY_SECONDS = 2;
+
+let ground: Ground;
+let api: RunningApi;
+let good: GroundMerchant;
+let failing: GroundMerchant;
+let evidence: Evidence;
+
+/** A paid, a declined and an open session, a test event; all of one merchant delivered, all of the other dead letters. */
+beforeAll(async () => {
+  ground = await createGround({ WEBHOOK_RETRY_SECONDS: String(RETRY_SECONDS) });
+  [api, good, failing] = [await ground.startApi(), await ground.newMerchant(), await ground.newMerchant()];
+  await ground.world.startWorker().ready;
+  failing.receiver.behave({ kind: 'answer', status: 500 });
+  await buy(good.client, { orderNo: 'PAID', phone: PHONES.approved });
+  await buy(good.client, { orderNo: 'DECLINED', phone: PHONES.declined });
+  await buy(good.client, { orderNo: 'OPEN', phone: PHONES.silent });
+  await good.client.post(`webhooks/subscriptions/${good.subscriptionId}/test`);
+  await failing.client.post(`webhooks/subscriptions/${failing.subscriptionId}/test`);
+  const { db } = ground.world;
+  await until('payments to be settled', async () => {
+    const settled = await db('paymentAttempt').whereIn('status', ['SUCCEEDED', 'DECLINED']);
+    return settled.length === 2;
+  });
+  await until(
+    'deliveries to end',
+    async () => (await db('webhookDelivery').whereNotNull('nextAttemptAt')).length === 0,
+  );
+  await expectInvariants(gather);
+  evidence = await gather();
+});
+afterAll(async () => {
+  await api.stop();
+  await ground.close();
+});
+
+const gather = async (): Promise<Evidence> => ground.gather({ retryDelaysSeconds: [RETRY_SECONDS] });
+
+/** Spoils rows in a transaction that is not kept, or the journals, and returns what is reported. */
+async function report(spoil: (trx: Knex.Transaction) => Promise<unknown>, journals: Partial<Evidence> = {}) {
+  const trx = await ground.world.db.transaction();
+  try {
+    await spoil(trx);
+    return await violations({ ...evidence, ...journals, db: trx });
+  } finally {
+    await trx.rollback();
+  }
+}
+const nothing = async (): Promise<void> => {};
+const only = (name: string, says: RegExp) => [expect.stringMatching(new RegExp(`^${name}: .*${says.source}`))];
+
+const requestsOf = (merchant: GroundMerchant) => ({
+  url: merchant.receiver.url,
+  owner: merchant.owner,
+  requests: merchant.receiver.requests,
+});
+const takenRequest = () => {
+  const [first] = good.receiver.requests;
+  if (!first) throw new Error('the receiver has no requests');
+  return first;
+};
+
+describe('each invariant reports what breaks it, and no other does', () => {
+  test('rows and journals that nobody touched break none', async () => {
+    expect(await report(nothing)).toEqual([]);
+  });
+
+  test('I1: an answered session with another amount than was sent', async () => {
+    const found = await report((trx) =>
+      trx('transaction').where({ checkoutOrderNo: 'PAID' }).update({ amountSantim: 1 }),
+    );
+    expect(found).toEqual(only('I1', /PAID was answered 201 .* but has 1 santim/));
+  });
+
+  test('I1: a refused session that left its transaction', async () => {
+    const asked = good.client.asked.map((one) =>
+      one.body['checkoutOrderNo'] === 'PAID' ? { ...one, answers: [{ status: 422, data: {} }] } : one,
+    );
+    expect(await report(nothing, { clients: [{ owner: good.owner, asked }] })).toEqual(only('I1', /refused with 422/));
+  });
+
+  test('I2: a repeat that was answered with another session', async () => {
+    const asked = good.client.asked.map((one) =>
+      one.body['checkoutOrderNo'] === 'PAID'
+        ? { ...one, answers: [{ status: 201, data: { sessionId: 'cs_another' } }, ...one.answers] }
+        : one,
+    );
+    expect(await report(nothing, { clients: [{ owner: good.owner, asked }] })).toEqual(only('I2', /cs_another/));
+  });
+
+  test('I2: more attempts on a session than were asked for', async () => {
+    const asked = good.client.asked.filter(({ path }) => !path.endsWith('/test'));
+    const twice = async (trx: Knex.Transaction): Promise<void> => {
+      const attempt = await trx('paymentAttempt').where({ status: 'DECLINED' }).first();
+      const again = { ...attempt, id: newId('pat'), callbackSecret: 'another', failure: null };
+      await trx('paymentAttempt').insert(again);
+      await trx('checkoutSession').where({ id: attempt.sessionId }).update({ attemptsCount: 2 });
+    };
+    const found = await report(twice, { clients: [{ owner: good.owner, asked }] });
+    expect(found).toEqual(only('I2', /1 keys of POST sessions\/cs_\w+\/pay made 2 effects/));
+  });
+
+  test('I4: money that the provider took and we do not know of', async () => {
+    const orders = evidence.orders?.map((order) =>
+      order.state === 'DECLINED' ? { ...order, state: 'PAID' as const, paidAmount: order.amount } : order,
+    );
+    expect(await report(nothing, { orders: orders ?? null })).toEqual(
+      only('I4', /is paid .* but its attempt is DECLINED/),
+    );
+  });
+
+  test('I5: a session that left COMPLETED', async () => {
+    const found = await report(async (trx) => {
+      const { sessionId } = await trx('transaction').where({ checkoutOrderNo: 'PAID' }).first('sessionId');
+      await trx('checkoutSession').where({ id: sessionId }).update({ status: 'FAILED' });
+    });
+    expect(found).toEqual([
+      ...only('I5', /is FAILED; its timeline ends COMPLETED/),
+      ...only('I5', /is SUCCESS but its session is FAILED/),
+    ]);
+  });
+
+  test('I6: an end without its event', async () => {
+    const found = await report((trx) =>
+      trx('webhookEvent')
+        .where({ event: 'checkout.completed' })
+        .update({ resourceId: newId('txn') }),
+    );
+    expect(found).toEqual(only('I6', /should have 1 checkout.completed and has 0/));
+  });
+
+  test('I6: an event whose bytes were changed after it was sent', async () => {
+    const found = await report((trx) =>
+      trx('webhookEvent')
+        .where({ event: 'checkout.completed' })
+        .update({ payload: Buffer.from('{"event":"checkout.completed"}') }),
+    );
+    expect(found).toEqual(only('I6', /carried other bytes than recorded/));
+  });
+
+  test('I7: a failed delivery without its dead letter', async () => {
+    const found = await report((trx) => trx('webhookDeadLetter').update({ closedAt: new Date() }));
+    expect(found).toEqual(only('I7', /is FAILED with 0 open dead letters/));
+  });
+
+  test('I7: an event that matches a subscription and was never to be delivered to it', async () => {
+    const testsAsked = { path: `webhooks/subscriptions/${good.subscriptionId}/test`, body: {}, tries: 1, answers: [] };
+    const clients = [{ owner: good.owner, asked: [...good.client.asked, testsAsked] }];
+    const found = await report((trx) => trx('webhookEvent').insert(copyOfEvent()), { clients });
+    expect(found).toEqual(only('I7', /webhook.test evt_\w+ has no delivery to whs_/));
+  });
+
+  test('I8: a delivery called DELIVERED that its receiver refused', async () => {
+    const first = takenRequest();
+    const requests = good.receiver.requests.map((one) =>
+      one === first ? { ...one, answered: { status: 503, at: one.at, heard: true } } : one,
+    );
+    const receivers = [{ ...requestsOf(good), requests }, requestsOf(failing)];
+    expect(await report(nothing, { receivers })).toEqual(only('I8', /is DELIVERED, but .* never answered 2xx in time/));
+  });
+
+  test('I8: a delivery called FAILED that its receiver took', async () => {
+    const requests = failing.receiver.requests.map((one, index) =>
+      index === 0 ? { ...one, answered: { status: 200, at: one.at, heard: true } } : one,
+    );
+    const receivers = [requestsOf(good), { ...requestsOf(failing), requests }];
+    expect(await report(nothing, { receivers })).toEqual(only('I8', /is FAILED, but .* answered 2xx in time/));
+  });
+
+  test('I9: a retry before its time', async () => {
+    const found = await report((trx) =>
+      trx('webhookAttempt')
+        .where({ retryNumber: 1 })
+        .update({ startedAt: trx.raw(`started_at - interval '1500 milliseconds'`) }),
+    );
+    expect(found).toEqual(only('I9', /retry 1 of delivery whd_\w+ came \d+ ms before its time/));
+  });
+
+  test('I10: a request that no attempt row tells of', async () => {
+    const found = await report((trx) => trx('webhookAttempt').where({ retryNumber: 1 }).delete());
+    expect(found).toEqual(only('I10', /saw 2 requests of event evt_\w+, which has 1 attempt rows/));
+  });
+
+  test("I11: an event at another merchant's receiver", async () => {
+    const receivers = [
+      requestsOf(good),
+      { ...requestsOf(failing), requests: [...failing.receiver.requests, takenRequest()] },
+    ];
+    expect(await report(nothing, { receivers })).toEqual(only('I11', /saw event evt_\w+, which is not its merchant's/));
+  });
+
+  test('I12: an outbox row that nobody takes', async () => {
+    const found = await report((trx) =>
+      trx('outbox').insert({
+        id: newId('obx'),
+        kind: 'start',
+        workflowType: 'payment',
+        workflowId: 'payment-pat_none',
+        leaseUntil: trx.raw(`now() - interval '10 seconds'`),
+        notBefore: trx.raw(`now() - interval '1 minute'`),
+      }),
+    );
+    expect(found).toEqual(only('I12', /start of payment-pat_none is left in the outbox/));
+  });
+
+  test('I12: an open payment that Temporal has lost or whose workflow is stuck', async () => {
+    const [open = ''] = [...evidence.running.keys()].filter((id) => id.startsWith('payment-'));
+    const lost = new Map([...evidence.running].filter(([id]) => id !== open));
+    expect(await report(nothing, { running: lost })).toEqual(
+      only('I12', /is open with neither a workflow nor an outbox row/),
+    );
+    const stuck = new Map([...evidence.running, [open, { failures: 7 }]]);
+    expect(await report(nothing, { running: stuck })).toEqual(only('I12', /is stuck: its code failed 7 times/));
+  });
+
+  test('I15: an event that its receiver took twice without a fault', async () => {
+    const first = takenRequest();
+    const receivers = [{ ...requestsOf(good), requests: [...good.receiver.requests, first] }, requestsOf(failing)];
+    const repeatRow = async (trx: Knex.Transaction): Promise<void> => {
+      const eventId = String(first.headers['x-service-event-id']);
+      const delivery = await trx('webhookDelivery').where({ eventId }).first('id');
+      const attempt = await trx('webhookAttempt').where({ deliveryId: delivery.id }).first();
+      await trx('webhookAttempt').insert({
+        ...attempt,
+        id: newId('wha'),
+        sequence: 2,
+        timings: null,
+        responseHeaders: null,
+      });
+    };
+    expect(await report(repeatRow, { receivers })).toEqual(only('I15', /took event evt_\w+ 2 times/));
+    expect(await report(repeatRow, { receivers, duplicatesMax: 1 })).toEqual([]);
+  });
+});
+
+function copyOfEvent() {
+  return {
+    id: newId('evt'),
+    ...good.owner,
+    event: 'webhook.test',
+    apiVersion: 'v1.0',
+    resourceType: 'subscription',
+    resourceId: good.subscriptionId,
+    payload: Buffer.from('{}'),
+    createdAt: new Date(),
+  };
+}

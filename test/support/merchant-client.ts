@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Owner } from '../../src/webhooks/queries.ts';
+
+/** One thing a merchant asked for, under one idempotency key, however often it had to ask. */
+export type Asked = {
+  /** After /api/checkout/, as "sessions". */
+  path: string;
+  body: Record<string, unknown>;
+  /** How often it was sent; the last answer is the one the merchant goes by. */
+  tries: number;
+  answers: { status: number; data: Record<string, unknown> }[];
+};
+
+/** What one merchant's client did: evidence for the invariants. */
+export type ClientJournal = { owner: Owner; asked: readonly Asked[] };
+
+export type MerchantClient = ClientJournal & {
+  /** POSTs, repeating under the same key until there is an answer that a repeat would not change; 30 s at most. */
+  post: (path: string, body?: Record<string, unknown>) => Promise<Record<string, unknown>>;
+  /** How often no answer came, or one that asks for a repeat. */
+  repeats: () => number;
+};
+
+const GIVE_UP_MS = 30_000;
+const ANSWER_WITHIN_MS = 10_000;
+const PAUSE_MS = 50;
+
+/** A client as merchants should write it: every request is repeated under its key until it is answered. */
+export function createMerchantClient(options: { url: string; key: string; owner: Owner }): MerchantClient {
+  const asked: Asked[] = [];
+
+  async function tryOnce(request: Asked, idempotencyKey: string): Promise<boolean> {
+    request.tries += 1;
+    try {
+      const response = await fetch(`${options.url}/api/checkout/${request.path}`, {
+        method: 'POST',
+        headers: { 'x-api-key': options.key, 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
+        body: JSON.stringify(request.body),
+        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      });
+      const answer = (await response.json()) as { code?: string; data?: Record<string, unknown> };
+      const passing = response.status >= 500 || response.status === 429 || answer.code === 'IDEMPOTENCY_IN_PROGRESS';
+      if (!passing) request.answers.push({ status: response.status, data: answer.data ?? {} });
+      return !passing;
+    } catch {
+      // Cut off: whether it happened is not known, which is what the key is for.
+      return false;
+    }
+  }
+
+  return {
+    owner: options.owner,
+    asked,
+    repeats: () => asked.reduce((sum, request) => sum + Math.max(request.tries - 1, 0), 0),
+    post: async (path, body = {}) => {
+      const request: Asked = { path, body, tries: 0, answers: [] };
+      asked.push(request);
+      const key = randomUUID();
+      for (const endMs = Date.now() + GIVE_UP_MS; !(await tryOnce(request, key));) {
+        if (Date.now() > endMs) throw new Error(`POST ${path} had no answer in ${request.tries} tries`);
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+      return request.answers.at(-1)?.data ?? {};
+    },
+  };
+}
