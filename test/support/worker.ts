@@ -35,8 +35,11 @@ export type WorkerWorld = {
   close: () => Promise<void>;
 };
 
-export async function createWorkerWorld(settings: Record<string, string> = {}): Promise<WorkerWorld> {
-  const database = await createTestDatabase();
+export async function createWorkerWorld(
+  settings: Record<string, string> = {},
+  ownDatabase?: TestDatabase,
+): Promise<WorkerWorld> {
+  const database = ownDatabase ?? (await createTestDatabase());
   const { db } = database;
   const stack = testStack();
   const environment = {

@@ -5,17 +5,23 @@ import { createInterface } from 'node:readline';
 
 import { anyFreePort } from '../../src/local/ports.ts';
 
-export type WorkerProcess = {
+/** A process of the real `meskot`. */
+export type Program = {
   /** As a crash does: nothing is finished, nothing is said. */
   kill: () => Promise<void>;
   /** As an orchestrator does; resolves with the exit code. */
   terminate: () => Promise<number | null>;
 };
 
-/** The real `meskot worker` in a process of its own; resolves when its workflows are served. */
-export async function startWorkerProcess(settings: Record<string, string>): Promise<WorkerProcess> {
+const READY_WORDS = { api: 'the API listens', worker: 'the workflows are served' } as const;
+
+/** `meskot api` or `meskot worker` in a process of its own; resolves when it serves. */
+export async function startProgram(
+  command: keyof typeof READY_WORDS,
+  settings: Record<string, string>,
+): Promise<Program> {
   const project = resolve(import.meta.dirname, '../..');
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', 'worker'], {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', command], {
     cwd: project,
     env: {
       ...process.env,
@@ -26,7 +32,7 @@ export async function startWorkerProcess(settings: Record<string, string>): Prom
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  await said(child, 'the workflows are served');
+  await said(child, READY_WORDS[command]);
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
     child.kill(signal);
@@ -37,7 +43,7 @@ export async function startWorkerProcess(settings: Record<string, string>): Prom
 }
 
 async function said(child: ChildProcess, words: string): Promise<void> {
-  if (!child.stdout) throw new Error('the worker has no output');
+  if (!child.stdout) throw new Error('the program has no output');
   const lines: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
     lines.push(line);
@@ -46,5 +52,5 @@ async function said(child: ChildProcess, words: string): Promise<void> {
       return;
     }
   }
-  throw new Error(`the worker ended before it was ready:\n${lines.join('\n')}`);
+  throw new Error(`the program ended before it was ready:\n${lines.join('\n')}`);
 }
