@@ -180,8 +180,10 @@ function single(value: string | string[] | undefined): string | undefined {
 
 function setTokenCookie(ctx: Context, baseUrl: string, { key, token }: Visitor): void {
   const secure = baseUrl.startsWith('https:') ? '; Secure' : '';
-  const path = `/checkout/${key.sessionId}`;
-  ctx.append('Set-Cookie', `${CLIENT_TOKEN_COOKIE}=${token}; Path=${path}; HttpOnly; SameSite=Lax${secure}`);
+  // Once for the page, once for the session's calls to the API; no other path gets it.
+  for (const path of [`/checkout/${key.sessionId}`, `/api/checkout/sessions/${key.sessionId}`]) {
+    ctx.append('Set-Cookie', `${CLIENT_TOKEN_COOKIE}=${token}; Path=${path}; HttpOnly; SameSite=Lax${secure}`);
+  }
 }
 
 function seeOther(ctx: Context, sessionId: string): void {

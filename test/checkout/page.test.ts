@@ -13,12 +13,15 @@ import {
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { createLimits } from '../../src/http/limits.ts';
+import { createLimits, type Limits } from '../../src/http/limits.ts';
+import { setMerchantStatus } from '../../src/merchants/operations.ts';
 import type { Owner } from '../../src/channels/queries.ts';
 import type { NewSession } from '../../src/checkout/create.ts';
 import { createCheckoutPages } from '../../src/checkout/pages.ts';
 
 const SCRIPT = '<script>alert(1)</script>';
+const NO_LIMITS = { sandboxPerSecond: 0, livePerSecond: 0, listsPerSecond: 0, failedAuthPerMinute: 0 };
+const addressOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 describe('the hosted checkout page', () => {
   let database: TestDatabase;
@@ -26,18 +29,13 @@ describe('the hosted checkout page', () => {
   let owner: Owner;
   let server: Server;
   let base: string;
-  const none = { sandboxPerSecond: 0, livePerSecond: 0, listsPerSecond: 0, failedAuthPerMinute: 0 };
-  const limits = createLimits(none);
 
   beforeAll(async () => {
     database = await createTestDatabase();
     world = buildWorld(database.db);
     owner = await buildMerchant(database.db, `Coffee ${SCRIPT}`);
-    const app = new Koa();
-    app.use(createCheckoutPages({ ...world, limits }).routes());
-    server = createServer((request, response) => void app.callback()(request, response));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server = await serve(createLimits(NO_LIMITS));
+    base = addressOf(server);
   });
   afterAll(async () => {
     await new Promise((resolve) => server.close(resolve));
@@ -60,13 +58,15 @@ describe('the hosted checkout page', () => {
   }
   const payForm = { channel: 'TELEBIRR', phone: '0911000001' };
 
-  test("the link's token becomes a cookie of that page only, and leaves the address", async () => {
+  test("the link's token becomes a cookie of that page and its session's calls only, and leaves the address", async () => {
     const page = await open();
     const answer = await fetch(page.checkoutUrl.replace('https://checkout.example', base), { redirect: 'manual' });
     expect(answer.status).toBe(303);
     expect(answer.headers.get('location')).toBe(page.path);
-    const cookie = `meskot_checkout=${page.clientToken}; Path=${page.path}; HttpOnly; SameSite=Lax; Secure`;
-    expect(answer.headers.get('set-cookie')).toBe(cookie);
+    const cookieOf = (path: string) =>
+      `meskot_checkout=${page.clientToken}; Path=${path}; HttpOnly; SameSite=Lax; Secure`;
+    const itsCalls = `/api/checkout/sessions/${page.sessionId}`;
+    expect(answer.headers.getSetCookie()).toEqual([cookieOf(page.path), cookieOf(itsCalls)]);
   });
 
   test('without the right token nothing of the session is shown', async () => {
@@ -188,6 +188,78 @@ describe('the hosted checkout page', () => {
     expect(await page.text()).toContain('<svg');
     expect(page.qrPayload).toMatch(/^000201.*6304[0-9A-F]{4}$/);
   });
+
+  describe('of a suspended merchant', () => {
+    const suspend = (status: 'SUSPENDED' | 'ACTIVE') =>
+      database.db.transaction((trx) => setMerchantStatus(trx, owner.merchantId, status));
+    afterEach(() => suspend('ACTIVE'));
+
+    test('cannot be paid, and says so', async () => {
+      const page = await open();
+      await suspend('SUSPENDED');
+      for (const answer of [await page.get(), await page.post('pay', payForm)]) {
+        expect(answer.status).toBe(403);
+        expect(await answer.text()).toContain('takes no payments now');
+      }
+      expect(await standing(database.db, page.sessionId)).toMatchObject({ session: 'OPEN', attempts: null });
+      await suspend('ACTIVE');
+      expect((await page.get()).status).toBe(200);
+    });
+
+    test('still shows what became of a payment that was in flight', async () => {
+      world.provider.answers(PENDING);
+      const page = await open();
+      await page.post('pay', payForm);
+      await suspend('SUSPENDED');
+      expect(await page.text()).toContain('Waiting for your confirmation');
+      const { attempt } = await attemptOf(page.sessionId);
+      world.provider.answers(PAID);
+      await world.checkAttempt(attempt, { tellWorkflow: true });
+      expect(await page.text()).toContain('Paid. Thank you!');
+    });
+  });
+
+  describe('with limits', () => {
+    let limited: Server;
+    beforeEach(async () => {
+      limited = await serve(createLimits({ ...NO_LIMITS, sandboxPerSecond: 3, failedAuthPerMinute: 2 }));
+    });
+    afterEach(() => new Promise((resolve) => limited.close(resolve)));
+
+    test('an address may ask so often, whatever the session; then it is told to wait', async () => {
+      const pages = [await open(), await open()];
+      const ask = async (index: number) => {
+        const page = pages[index % 2] ?? pages[0];
+        return fetch(`${addressOf(limited)}${page?.path}`, {
+          headers: { cookie: `meskot_checkout=${page?.clientToken}` },
+        });
+      };
+      for (let count = 0; count < 6; count += 1) expect((await ask(count)).status).toBe(200);
+      const refused = await ask(0);
+      expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
+      expect(refused.headers.get('content-type')).toMatch(/html/);
+      expect(await refused.text()).toContain('Too many requests');
+    });
+
+    test('wrong tokens are counted against the address, and the right one always passes', async () => {
+      const page = await open();
+      const ask = async (path: string, token: string) =>
+        (await fetch(`${addressOf(limited)}${path}`, { headers: { cookie: `meskot_checkout=${token}` } })).status;
+      const wrong = 'x'.repeat(43);
+      expect(await ask(page.path, wrong)).toBe(404);
+      expect(await ask('/checkout/cs_unknown', wrong)).toBe(404);
+      expect(await ask(page.path, wrong)).toBe(429);
+      expect(await ask(page.path, page.clientToken)).toBe(200);
+    });
+  });
+
+  async function serve(limits: Limits): Promise<Server> {
+    const app = new Koa();
+    app.use(createCheckoutPages({ ...world, limits }).routes());
+    const made = createServer((request, response) => void app.callback()(request, response));
+    await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));
+    return made;
+  }
 
   async function attemptOf(sessionId: string): Promise<{ attempt: string }> {
     const row: { id: string } = await database.db('payment_attempt').where({ sessionId }).first('id');
