@@ -60,7 +60,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   const relay = createRelay({ db, tell, log, deliveries: null });
   const runChange = createRunChange(db, relay.dispatch);
   const http = createHttpClient();
-  const findProvider = createFindProvider({ http, clock, simulatorUrl: config.SIMULATOR_URL });
+  const findProvider = createFindProvider({ http, clock, ...config.simulator });
   const keys = createKeyAuthenticator({ db, pepper: config.KEY_PEPPER, clock, log });
   const server = createApiServer({
     ...routesOf(config, { db, runChange, findProvider, clock, log }),

@@ -22,6 +22,7 @@ const Settings = z.object({
   METRICS_PORT: port.default(4009),
   BASE_URL: z.url().default('http://localhost:4000'),
   SIMULATOR_URL: z.url().default('http://localhost:4002'),
+  SIMULATOR_PUBLIC_URL: z.url().optional(),
   TRUST_PROXY: count(0, 10),
   KEY_PEPPER: z.string().min(16).default(`${LOCAL_SECRET}-pepper`),
   ENCRYPTION_KEYS: z
@@ -94,7 +95,12 @@ export function readConfig(env: Variables = environment) {
   );
   /** Where webhooks may go. */
   const egress = { allowLoopback: allowLoopbackWebhooks, ports: settings.WEBHOOK_PORTS, deny: settings.EGRESS_DENY };
-  return { ...settings, production, egress, keyRing: { currentId: [...keys.keys()][0]!, keys } };
+  /** The sandbox's providers; in production customers do not reach them unless somebody has seen to it. */
+  const simulator = {
+    simulatorUrl: settings.SIMULATOR_URL,
+    simulatorPublicUrl: settings.SIMULATOR_PUBLIC_URL ?? (production ? null : settings.SIMULATOR_URL),
+  };
+  return { ...settings, production, egress, simulator, keyRing: { currentId: [...keys.keys()][0]!, keys } };
 }
 
 function refuseLocalDefaults(env: Variables, allowLoopbackWebhooks: boolean): void {

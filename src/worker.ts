@@ -124,7 +124,7 @@ type Database = { db: Knex; runChange: RunChange };
 /** The check that settles doubt, as the payment workflow asks for it: it is the one that calls, so it is not told. */
 function createPayments(config: Config, { db, runChange, log }: Database & { log: Logger }) {
   const http = createHttpClient();
-  const findProvider = createFindProvider({ http, clock: systemClock, simulatorUrl: config.SIMULATOR_URL });
+  const findProvider = createFindProvider({ http, clock: systemClock, ...config.simulator });
   const deps = { db, runChange, findProvider, clock: systemClock, baseUrl: config.BASE_URL, log };
   const check = createCheckAttempt(deps);
   const options = { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: false };

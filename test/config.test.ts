@@ -28,4 +28,13 @@ describe('the settings', () => {
     const { keyRing } = readConfig({ ...REQUIRED, ENCRYPTION_KEYS: `${keyOf(32)},${keyOf(32).replace('a:', 'b:')}` });
     expect([keyRing.currentId, ...keyRing.keys.keys()]).toEqual(['a', 'a', 'b']);
   });
+
+  test('hand out links to the simulator in production only where customers were said to reach it', () => {
+    const own = { KEY_PEPPER: 'x'.repeat(16), ENCRYPTION_KEYS: keyOf(32), BASE_URL: 'https://pay.example.et' };
+    const production = { ...REQUIRED, ...own, MESKOT_MODE: 'production', SIMULATOR_URL: 'http://simulator:4002' };
+    const publicUrlOf = (env: Record<string, string>) => readConfig(env).simulator.simulatorPublicUrl;
+    expect(publicUrlOf(production)).toBeNull();
+    expect(publicUrlOf({ ...production, SIMULATOR_PUBLIC_URL: own.BASE_URL })).toBe(own.BASE_URL);
+    expect(publicUrlOf({ ...REQUIRED, SIMULATOR_URL: 'http://localhost:4711' })).toBe('http://localhost:4711');
+  });
 });

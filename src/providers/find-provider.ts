@@ -9,8 +9,10 @@ import { createTelebirr } from './telebirr.ts';
 type FindProviderOptions = {
   http: HttpClient;
   clock: Clock;
-  /** The simulator's address; the customer's browser opens telebirr's pay page there too. */
+  /** Where we reach the simulator. */
   simulatorUrl: string;
+  /** Where customers' browsers reach it, for telebirr's pay page: the same unless said; null when they cannot. */
+  simulatorPublicUrl?: string | null;
   /** The limit of one call: 2 s unless said. */
   timeoutMs?: number;
 };
@@ -21,12 +23,14 @@ type FindProviderOptions = {
  */
 export function createFindProvider(options: FindProviderOptions): FindProvider {
   const deps = { http: options.http, clock: options.clock, timeoutMs: options.timeoutMs ?? 2_000 };
-  const baseUrl = options.simulatorUrl.replace(/\/+$/, '');
+  const baseUrl = withoutSlash(options.simulatorUrl);
+  const { simulatorPublicUrl = baseUrl } = options;
+  const payPage = `${SANDBOX_PATHS.TELEBIRR}/payment/web/paygate`;
   const sandbox: Readonly<Record<Channel, Provider | null>> = {
     TELEBIRR: createTelebirr(deps, {
       ...SANDBOX_TELEBIRR,
       baseUrl: `${baseUrl}${SANDBOX_PATHS.TELEBIRR}`,
-      payPageUrl: `${baseUrl}${SANDBOX_PATHS.TELEBIRR}/payment/web/paygate`,
+      payPageUrl: simulatorPublicUrl === null ? null : `${withoutSlash(simulatorPublicUrl)}${payPage}`,
       phoneInCallbackInfo: true,
     }),
     CBE_BIRR: createCbeBirr(deps, { ...SANDBOX_CBE_BIRR, baseUrl: `${baseUrl}${SANDBOX_PATHS.CBE_BIRR}` }),
@@ -34,4 +38,8 @@ export function createFindProvider(options: FindProviderOptions): FindProvider {
     MPESA: null,
   };
   return (channel, environment) => (environment === 'sandbox' ? sandbox[channel] : null);
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
 }

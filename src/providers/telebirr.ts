@@ -13,8 +13,8 @@ import { createTelebirrToken } from './telebirr-token.ts';
 type TelebirrConfig = {
   /** The fabric's API. */
   baseUrl: string;
-  /** Where the customer confirms; the signed order is appended to it. */
-  payPageUrl: string;
+  /** Where the customer confirms, the signed order appended; null: nowhere that a browser reaches, so by phone only. */
+  payPageUrl: string | null;
   appKey: string;
   appSecret: string;
   appId: string;
@@ -77,9 +77,11 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
       const content = preOrderContent(order, config, deps.clock());
       const reply = await call('/payment/v1/merchant/preOrder', 'payment.preorder', content);
       if (reply.kind === 'unknown') return reply;
+      const { payPageUrl } = config;
       return readPreOrder(reply, (prepayId) => {
+        if (payPageUrl === null) return null;
         const link = { ...merchant(config), ...stamp(deps.clock()), prepay_id: prepayId };
-        return payLink(config.payPageUrl, { ...link, sign: sign(link) });
+        return payLink(payPageUrl, { ...link, sign: sign(link) });
       });
     },
 
@@ -149,7 +151,7 @@ function preOrderContent(order: PaymentOrder, config: TelebirrConfig, now: Date)
   };
 }
 
-function readPreOrder(reply: Reply, linkOf: (prepayId: string) => string): ProviderOutcome {
+function readPreOrder(reply: Reply, linkOf: (prepayId: string) => string | null): ProviderOutcome {
   const read = readReply(reply, Answer);
   if (read.kind === 'unknown') return read;
   const code = codeOf(read.value);

@@ -17,7 +17,10 @@ export const MINUTE_MS = 60_000;
 const PATIENT_MS = 10_000;
 
 /** The adapters, pointed at a simulator (or anything else that listens). */
-export function connectAdapters(simulatorUrl: string, more: { clock?: Clock; timeoutMs?: number } = {}) {
+export function connectAdapters(
+  simulatorUrl: string,
+  more: { clock?: Clock; timeoutMs?: number; simulatorPublicUrl?: string | null } = {},
+) {
   const http = createHttpClient();
   const find = createFindProvider({ http, clock: systemClock, simulatorUrl, timeoutMs: PATIENT_MS, ...more });
   const adapter = (channel: SandboxChannel): Provider => {

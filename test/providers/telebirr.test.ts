@@ -100,6 +100,19 @@ describe('the pay page', () => {
     expect(html).toContain('never answers');
   });
 
+  test('is linked at the address that customers reach, and not at all when there is none', async () => {
+    const linkAt = async (simulatorPublicUrl: string | null) => {
+      const { adapter, close } = connectAdapters(simulator.url, { simulatorPublicUrl });
+      const accepted = await adapter('TELEBIRR').initiate(anOrder(inbox.url));
+      await close();
+      return accepted.kind === 'accepted' ? accepted.redirectUrl : accepted.kind;
+    };
+    expect(await linkAt('https://pay.example.et/')).toMatch(
+      /^https:\/\/pay\.example\.et\/telebirr\/payment\/web\/paygate\?/,
+    );
+    expect(await linkAt(null)).toBeNull();
+  });
+
   test('does not open by a link that was changed', async () => {
     const { payUrl } = await open();
     payUrl.searchParams.set('timestamp', '1');
