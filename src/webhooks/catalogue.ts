@@ -75,9 +75,9 @@ const paid: TransactionData = {
 const { providerReference: _reference, completedAt: _completedAt, ...unpaid } = paid;
 const failure = {
   code: 'DECLINED',
-  message: 'The customer declined the payment',
-  providerCode: 'E1001',
-  retryable: true,
+  message: 'The customer declined the payment.',
+  retryable: false,
+  providerCode: 'PAY_FAILED',
 };
 
 /** Every event type there is: what it tells, the shape of its `data` and an example of it. Docs and API are made from it. */

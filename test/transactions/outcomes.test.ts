@@ -86,17 +86,6 @@ describe("what a provider's answer makes of a payment", () => {
     });
   });
 
-  test('confirming takes at most four statements, lease, events and outbox included', async () => {
-    const payment = await buildPendingPayment(world, owner);
-    world.provider.answers(PAID);
-    const statements: string[] = [];
-    const count = ({ sql }: { sql: string }) => /^(BEGIN|COMMIT)/i.test(sql) || statements.push(sql);
-    database.db.on('query', count);
-    await check(payment.attemptId);
-    database.db.off('query', count);
-    expect(statements.length).toBe(4);
-  });
-
   test('a decline that may be tried again opens the session for another try, without an event', async () => {
     const payment = await buildPendingPayment(world, owner);
     world.provider.answers(declined(true));

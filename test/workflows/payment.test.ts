@@ -5,7 +5,9 @@ import { createLogger } from '../../src/lib/log.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { paymentWorkflowId } from '../../src/transactions/attempt.ts';
-import { createCheckAttempt } from '../../src/transactions/check.ts';
+import type { PaymentInput } from '../../activities/payments.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { CLAIM_INTERVAL_MS, createCheckAttempt } from '../../src/transactions/check.ts';
 import { standing } from '../support/build.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { skipTime } from '../support/temporal.ts';
@@ -56,6 +58,24 @@ async function pay(phone: string): Promise<{ sessionId: string; attemptId: strin
   );
   return { sessionId, attemptId: payment.attemptId, workflowId: paymentWorkflowId(payment.attemptId) };
 }
+
+/** Where the workflow says it is, for people who look at it. */
+async function details(workflowId: string): Promise<string> {
+  const handle = world.temporal.client.workflow.getHandle(workflowId);
+  const notYetThere = {};
+  const metadata = await handle.query('__temporal_workflow_metadata').catch(() => notYetThere);
+  return (metadata as { currentDetails?: string }).currentDetails ?? '';
+}
+
+const checkAsApi = () =>
+  createCheckAttempt({
+    db: world.db,
+    runChange: world.runChange,
+    findProvider,
+    clock,
+    baseUrl: world.config.BASE_URL,
+    log: createLogger('silent', 'test'),
+  });
 
 const stands = async (sessionId: string, status: string) =>
   until(`transaction ${status}`, async () => {
@@ -129,14 +149,7 @@ describe('the clock of a payment attempt', () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000005');
     await asked(attemptId);
     await simulator.advance(2 * MINUTE_MS + 1_000);
-    const check = createCheckAttempt({
-      db: world.db,
-      runChange: world.runChange,
-      findProvider,
-      clock,
-      baseUrl: world.config.BASE_URL,
-      log: createLogger('silent', 'test'),
-    });
+    const check = checkAsApi();
     await until('the check finds the attempt free', async () => {
       const state = await check(attemptId, { tellWorkflow: true });
       return state.final && state;
@@ -146,5 +159,43 @@ describe('the clock of a payment attempt', () => {
       transaction: 'SUCCESS',
       events: ['checkout.completed', 'payment.created', 'payment.succeeded'],
     });
+  });
+
+  test('the first check does not repeat the question that the API has just asked', async () => {
+    const questions = async () =>
+      (await simulator.requests('TELEBIRR initiate')) + (await simulator.requests('TELEBIRR query'));
+    const before = await questions();
+    const { attemptId, workflowId } = await pay('0911000004');
+    await checkAsApi()(attemptId, { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: true });
+    await until('the workflow waits', async () => (await details(workflowId)).includes('wait for the customer'));
+    expect(await questions()).toBe(before + 1);
+    await until('its second check asks', async () => (await questions()) === before + 2);
+  });
+
+  test('the workflow says where it is', async () => {
+    const { attemptId, workflowId } = await pay('0911000004');
+    await asked(attemptId);
+    await until('it waits for the customer', async () =>
+      /^wait for the customer, then ask the provider, \d{4}-/.test(await details(workflowId)),
+    );
+    await simulator.fault({ kind: 'serverError', on: 'query' });
+    await skipTime(world.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 10) * MINUTE_MS);
+    expect(await details(workflowId)).toMatch(/^session over, the provider has not said unpaid: ask again, \d{4}-/);
+    await simulator.clearFaults();
+    await skipTime(world.temporal.client, workflowId, 60 * MINUTE_MS);
+    expect(await result(workflowId)).toBe('ABANDONED');
+    expect(await details(workflowId)).toBe('ABANDONED: nothing is waited for any more');
+  });
+
+  test('an attempt that does not exist fails its workflow at once, instead of being tried for ever', async () => {
+    const attemptId = newId('pat');
+    const input: PaymentInput = { ...owner, attemptId, channel: 'TELEBIRR', expiresAtMs: Date.now() + MINUTE_MS };
+    const handle = await world.temporal.client.workflow.start('payment', {
+      workflowId: paymentWorkflowId(attemptId),
+      taskQueue: `${world.config.TASK_QUEUE_PREFIX}payments`,
+      args: [input],
+    });
+    const failed: unknown = await handle.result().catch((error: unknown) => error);
+    expect(failed).toMatchObject({ cause: { cause: { type: 'NOT_FOUND', nonRetryable: true } } });
   });
 });
