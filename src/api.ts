@@ -13,6 +13,7 @@ import type { Route } from './http/route.ts';
 import { createApiServer } from './http/server.ts';
 import { createKeyAuthenticator } from './keys/authenticate.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
+import { watchDatabase } from './lib/db-watch.ts';
 import { openDatabase, type Knex } from './lib/db.ts';
 import { createEgressGuard } from './lib/egress.ts';
 import { createHttpClient } from './lib/http-client.ts';
@@ -55,6 +56,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     applicationName: 'meskot-api',
   });
   measurePool(registry, db);
+  watchDatabase(db, config.DATABASE_URL);
   const connection = Connection.lazy({ address: config.TEMPORAL_ADDRESS });
   const { tell } = createProcesses({ ...temporalOptions(config), connection, eager: false });
   const relay = createRelay({ db, tell, log, deliveries: null });

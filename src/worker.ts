@@ -6,6 +6,7 @@ import { createFirstAttempts } from './first-attempts.ts';
 import { deleteOldIdempotencyKeys } from './http/idempotency.ts';
 import type { Registry } from './http/metrics.ts';
 import { systemClock } from './lib/clock.ts';
+import { watchDatabase } from './lib/db-watch.ts';
 import { openDatabase, type Knex } from './lib/db.ts';
 import { createEgressGuard } from './lib/egress.ts';
 import { createHttpClient } from './lib/http-client.ts';
@@ -60,6 +61,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     poolMax: config.DATABASE_POOL_MAX,
     applicationName: 'meskot-worker',
   });
+  watchDatabase(db, config.DATABASE_URL);
   if (options.registry) {
     measureDeliveries(options.registry, db);
     measurePayments(options.registry, db);

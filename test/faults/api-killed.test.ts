@@ -15,7 +15,7 @@ let worker: Program;
 
 beforeAll(async () => {
   ground = await createGround();
-  merchant = await ground.newMerchant();
+  merchant = await ground.newMerchant({ loseEvery: 4 });
   [api, worker] = await Promise.all([startProgram('api', ground.settings), startProgram('worker', ground.settings)]);
 });
 afterAll(async () => {

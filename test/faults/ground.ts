@@ -24,7 +24,7 @@ export type Ground = {
   url: string;
   /** For API and worker as processes of their own. */
   settings: Record<string, string>;
-  newMerchant: () => Promise<GroundMerchant>;
+  newMerchant: (client?: { loseEvery: number }) => Promise<GroundMerchant>;
   /** The API inside this process. */
   startApi: () => Promise<RunningApi>;
   /** What may be said about it all at this moment. */
@@ -60,8 +60,8 @@ export async function createGround(settings: Record<string, string> = {}, ownDat
     simulator,
     url,
     settings: all,
-    newMerchant: async () => {
-      const merchant = await newMerchant(world, url);
+    newMerchant: async (client) => {
+      const merchant = await newMerchant(world, { url, ...client });
       merchants.push(merchant);
       return merchant;
     },
@@ -92,7 +92,7 @@ export async function createGround(settings: Record<string, string> = {}, ownDat
   };
 }
 
-async function newMerchant(world: WorkerWorld, url: string): Promise<GroundMerchant> {
+async function newMerchant(world: WorkerWorld, client: { url: string; loseEvery?: number }): Promise<GroundMerchant> {
   const owner = await world.newMerchant();
   const receiver = await startReceiver();
   const { id: subscriptionId } = await world.subscribe(owner, { url: receiver.url });
@@ -100,7 +100,7 @@ async function newMerchant(world: WorkerWorld, url: string): Promise<GroundMerch
   const { secret: key } = await world.db.transaction((trx) =>
     createKey({ trx, pepper, clock: () => new Date() }, { ...owner, kind: 'secret' }),
   );
-  return { owner, receiver, subscriptionId, client: createMerchantClient({ url, key, owner }) };
+  return { owner, receiver, subscriptionId, client: createMerchantClient({ ...client, key, owner }) };
 }
 
 /** Makes a session and pays it, as one customer of one merchant does. */

@@ -16,6 +16,7 @@ export type Asked = {
 export type ClientJournal = { owner: Owner; asked: readonly Asked[] };
 
 export type MerchantClient = ClientJournal & {
+  key: string;
   /** POSTs, repeating under the same key until there is an answer that a repeat would not change; 30 s at most. */
   post: (path: string, body?: Record<string, unknown>) => Promise<Record<string, unknown>>;
   /** How often no answer came, or one that asks for a repeat. */
@@ -26,9 +27,18 @@ const GIVE_UP_MS = 30_000;
 const ANSWER_WITHIN_MS = 10_000;
 const PAUSE_MS = 50;
 
+export type MerchantClientOptions = {
+  url: string;
+  key: string;
+  owner: Owner;
+  /** The answer to the first try of every n-th request is lost on its way; none unless said. */
+  loseEvery?: number;
+};
+
 /** A client as merchants should write it: every request is repeated under its key until it is answered. */
-export function createMerchantClient(options: { url: string; key: string; owner: Owner }): MerchantClient {
+export function createMerchantClient(options: MerchantClientOptions): MerchantClient {
   const asked: Asked[] = [];
+  const { loseEvery = Infinity } = options;
 
   async function tryOnce(request: Asked, idempotencyKey: string): Promise<boolean> {
     request.tries += 1;
@@ -39,8 +49,10 @@ export function createMerchantClient(options: { url: string; key: string; owner:
         body: JSON.stringify(request.body),
         signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
       });
-      const answer = (await response.json()) as { code?: string; data?: Record<string, unknown> };
-      const passing = response.status >= 500 || response.status === 429 || answer.code === 'IDEMPOTENCY_IN_PROGRESS';
+      const answer = (await response.json()) as { error?: { code: string }; data?: Record<string, unknown> };
+      if (request.tries === 1 && asked.indexOf(request) % loseEvery === loseEvery - 1) return false;
+      const passing =
+        response.status >= 500 || response.status === 429 || answer.error?.code === 'IDEMPOTENCY_IN_PROGRESS';
       if (!passing) request.answers.push({ status: response.status, data: answer.data ?? {} });
       return !passing;
     } catch {
@@ -51,6 +63,7 @@ export function createMerchantClient(options: { url: string; key: string; owner:
 
   return {
     owner: options.owner,
+    key: options.key,
     asked,
     repeats: () => asked.reduce((sum, request) => sum + Math.max(request.tries - 1, 0), 0),
     post: async (path, body = {}) => {

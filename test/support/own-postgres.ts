@@ -1,0 +1,80 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import pg from 'pg';
+
+import { openDatabase } from '../../src/lib/db.ts';
+import { migrate } from '../../src/lib/migrate.ts';
+import { processMark, stopChild, writePidFile } from '../../src/local/children.ts';
+import { anyFreePort } from '../../src/local/ports.ts';
+import { makeDatabaseOnce, startPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
+import type { TestDatabase } from './database.ts';
+
+/** A PostgreSQL of one test's own, migrated, to be killed and frozen. */
+export type OwnPostgres = {
+  database: TestDatabase;
+  /** As a crash does, on the same port, with all that it had promised to keep. */
+  kill: () => Promise<void>;
+  start: () => Promise<void>;
+  /** Every process of it stands still: connections stay open, nothing is answered. */
+  freeze: () => Promise<void>;
+  thaw: () => void;
+  close: () => Promise<void>;
+};
+
+const DATABASE = 'meskot';
+
+export async function createOwnPostgres(): Promise<OwnPostgres> {
+  // Named so that the next run clears it, should this one be killed.
+  const folder = await mkdtemp(join(tmpdir(), 'meskot-test-'));
+  await chmod(folder, 0o711);
+  writePidFile(join(folder, 'owner.pid'), { pid: process.pid, mark: (await processMark(process.pid)) ?? '' });
+  const port = await anyFreePort();
+  const launch = async (): Promise<LocalPostgres> =>
+    startPostgres({ folder: join(folder, 'postgres'), choosePort: async () => port, durable: true });
+  let server = await launch();
+  const ownerUrl = server.url(DATABASE, 'owner');
+  const url = server.url(DATABASE, 'app');
+  await makeDatabaseOnce(server.url('postgres', 'owner'), DATABASE);
+  await migrate({ url: ownerUrl, directory: resolve(import.meta.dirname, '../../migrations') });
+  const db = openDatabase({ url, poolMax: 10, applicationName: 'test' });
+  let frozen: number[] = [];
+  const thaw = (): void => {
+    for (const pid of frozen) signal(pid, 'SIGCONT');
+    frozen = [];
+  };
+
+  return {
+    database: { db, url, ownerUrl, drop: async () => db.destroy() },
+    kill: async () => stopChild(server.child, 'SIGKILL', 5_000),
+    start: async () => {
+      server = await launch();
+    },
+    freeze: async () => {
+      const client = new pg.Client({ connectionString: ownerUrl });
+      await client.connect();
+      // The one that starts others first, so that none is missed; the one that was asked last.
+      signal(server.child.pid, 'SIGSTOP');
+      const { rows } = await client.query<{ pid: number }>(
+        'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()',
+      );
+      await client.end();
+      frozen = [server.child.pid, ...rows.map(({ pid }) => pid)];
+      for (const pid of frozen) signal(pid, 'SIGSTOP');
+    },
+    thaw,
+    close: async () => {
+      thaw();
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
