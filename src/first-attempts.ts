@@ -40,6 +40,8 @@ const IN_PROGRESS_MAX = 500;
 /** How many due rows one take looks at, and how many it may take. */
 const LOOK_MAX = 500;
 const TAKE_MAX = 100;
+/** Under load takes begin this far apart, so that each finds several. */
+const TAKE_EVERY_MS = 5;
 /** A start whose attempt another worker made is forgotten after this. */
 const START_FORGOTTEN_MS = 15_000;
 /** Sooner than anybody else may claim the delivery again once the database is back. All that wait share one statement. */
@@ -55,7 +57,7 @@ const SAVE_RETRY_MS = 200;
 export function createFirstAttempts(deps: FirstAttemptsDeps): FirstAttempts {
   const inProgress = createInProgress(deps.slots);
 
-  /** Takes what there is room for; true when there may be more. */
+  /** Takes what there is room for; true when there is certainly more to look at. */
   const takeSome = async (): Promise<boolean> => {
     const room = Math.min(TAKE_MAX, IN_PROGRESS_MAX - inProgress.count());
     if (room <= 0) return false;
@@ -65,13 +67,13 @@ export function createFirstAttempts(deps: FirstAttemptsDeps): FirstAttempts {
       // A row whose lease ran out while we are at work on it stays leased: whoever works on it ends it.
       const refused = taken.filter((row) => !inProgress.has(row.deliveryId) && !begin(row));
       await giveBack(deps.db, refused);
-      return taken.length > 0;
+      return taken.length === room;
     } catch (error) {
       deps.log.warn({ err: error }, 'new deliveries could not be taken; tried again shortly');
       return false;
     }
   };
-  const pump = createPump(takeSome);
+  const pump = createPump(takeSome, TAKE_EVERY_MS);
   /** False when its subscription has its share in progress. */
   const begin = (row: NewDelivery): boolean => {
     if (!deps.slots.tryTake(row.subscriptionId)) return false;
@@ -97,8 +99,10 @@ export function createFirstAttempts(deps: FirstAttemptsDeps): FirstAttempts {
     if (start) release(start.subscriptionId);
   };
   const release = (subscriptionId: string): void => {
+    // Nothing was left lying for want of room: no need to look.
+    const wasShort = deps.slots.isFull(subscriptionId) || inProgress.count() >= IN_PROGRESS_MAX / 2;
     deps.slots.release(subscriptionId);
-    pump.poke();
+    if (wasShort) pump.poke();
   };
   const makeDirectly = (row: NewDelivery): void => {
     const work = attemptDirectly(deps, row).catch((error: unknown) => {

@@ -100,7 +100,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   };
   const repair = async (): Promise<unknown> =>
     reachable() && repairOpen({ db, runChange, running, sources: [openDeliveries, openAttempts], log });
-  const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: () => void sweep().catch(() => {}), log });
+  const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: firstAttempts.poke, log });
   const chores = startChores(
     [
       ...choresOf(config, { db, runChange, checkAttempt: payments.check }),

@@ -1,21 +1,35 @@
+/** Batches of one kind that run at once: one that is held up by a lock holds up only itself. */
+const CONCURRENT_MAX = 4;
+
 /**
- * Gathers calls into batches without waiting: while one batch runs, the next one collects. Alone, a call is a batch of
- * one and loses no time; under load, many calls share one statement.
+ * Gathers calls into batches that begin at least `everyMs` apart. Alone, a call is a batch of one and loses no time;
+ * under load, many calls share one statement.
  * @param run answers in the order of its inputs; if it throws, all calls of the batch are rejected.
  */
 export function createBatch<Input, Output>(
   run: (inputs: Input[]) => Promise<Output[]>,
-  limits: { sizeMax: number; concurrentMax: number },
+  limits: { sizeMax: number; everyMs: number },
 ): (input: Input) => Promise<Output> {
   type Call = { input: Input; resolve: (output: Output) => void; reject: (error: unknown) => void };
   const waiting: Call[] = [];
   let running = 0;
+  let startedAt = -Infinity;
+  let isPlanned = false;
 
+  const plan = (): void => {
+    if (isPlanned || waiting.length === 0 || running >= CONCURRENT_MAX) return;
+    isPlanned = true;
+    const waitMs = waiting.length >= limits.sizeMax ? 0 : startedAt + limits.everyMs - performance.now();
+    // Calls made in the same turn of the event loop share a batch.
+    if (waitMs > 0) setTimeout(start, waitMs);
+    else setImmediate(start);
+  };
   const start = (): void => {
-    while (running < limits.concurrentMax && waiting.length > 0) {
-      running += 1;
-      void runOne(waiting.splice(0, limits.sizeMax));
-    }
+    isPlanned = false;
+    startedAt = performance.now();
+    running += 1;
+    void runOne(waiting.splice(0, limits.sizeMax));
+    plan();
   };
   const runOne = async (calls: Call[]): Promise<void> => {
     try {
@@ -25,13 +39,12 @@ export function createBatch<Input, Output>(
       for (const call of calls) call.reject(error);
     } finally {
       running -= 1;
-      start();
+      plan();
     }
   };
   return async (input) =>
     new Promise((resolve, reject) => {
       waiting.push({ input, resolve, reject });
-      // Calls made in the same turn of the event loop share a batch.
-      if (waiting.length === 1) setImmediate(start);
+      plan();
     });
 }

@@ -7,15 +7,20 @@ export type Pump = {
 
 /**
  * Does work in rounds, never two at once: from a poke until a round says that there is nothing (more) to do. Poked
- * meanwhile, it looks once more. `round` must not throw.
+ * meanwhile, it looks once more. Rounds begin at least `everyMs` apart; the first after a rest begins at once. `round`
+ * must not throw.
  */
-export function createPump(round: () => Promise<boolean>): Pump {
+export function createPump(round: () => Promise<boolean>, everyMs: number): Pump {
   let stopped = false;
   let again = false;
+  let startedAt = -Infinity;
   let pumping: Promise<void> | null = null;
   const pump = async (): Promise<void> => {
     while (again && !stopped) {
       again = false;
+      const waitMs = startedAt + everyMs - performance.now();
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      startedAt = performance.now();
       if (await round()) again = true;
     }
     pumping = null;

@@ -19,6 +19,8 @@ export type SeedInput = {
   config: Pick<Config, 'DATABASE_URL' | 'BASE_URL' | 'KEY_PEPPER' | 'keyRing' | 'egress'>;
   /** What an earlier run has returned, as far as it was kept. */
   previous: Partial<DemoCredentials>;
+  /** How many payments "Abyssinia Coffee" gets. */
+  payments: number;
   /** Where the demo shop takes webhooks. */
   webhookUrl: string;
   /** Called with the payments made so far, while there are more to come. */
@@ -31,7 +33,7 @@ export type SeedInput = {
  */
 export async function seedDemo(input: SeedInput): Promise<DemoCredentials> {
   const url = input.config.DATABASE_URL;
-  const db = openDatabase({ url, poolMax: LANES, applicationName: 'meskot-seed', pipeline: true });
+  const db = openDatabase({ url, poolMax: LANES, applicationName: 'meskot-seed' });
   // Nothing of the past is dispatched: its deliveries are made here, its payments need no workflow any more.
   const runChange = createRunChange(db, () => {});
   try {
@@ -44,7 +46,7 @@ export async function seedDemo(input: SeedInput): Promise<DemoCredentials> {
 
 async function makeDemoData(deps: { db: Knex; runChange: RunChange }, input: SeedInput): Promise<DemoCredentials> {
   const until = await runUntil(deps);
-  const payments = planPayments({ ...ABYSSINIA.plan, until });
+  const payments = planPayments({ ...ABYSSINIA.plan, count: input.payments, until });
   const others = planPayments({ ...NEW_SHOP.plan, until });
   const subscribedAt = new Date(until.getTime() - SUBSCRIBED_FOR_MS);
   const older = payments.filter((payment) => payment.createdAt < subscribedAt);

@@ -1,5 +1,6 @@
 import { newId } from '../lib/ids.ts';
-import { rows } from '../lib/db.ts';
+import { rows, type Queryable } from '../lib/db.ts';
+import type { Owner } from '../lib/owner.ts';
 import { OUTBOX_INSERT, type Change, type OutboxRow } from '../lib/outbox.ts';
 import { deliveryWorkflow } from './workflow-input.ts';
 
@@ -7,25 +8,19 @@ import { deliveryWorkflow } from './workflow-input.ts';
 const API_VERSION = 'v1.0';
 
 /** Something that happened, told to every subscription that asked for it. `data` is a full snapshot, so order does not matter. */
-export type NewEvent = {
+export type NewEvent = Owner & {
   event: string;
-  merchantId: string;
-  environment: 'sandbox' | 'live';
   resourceType: string;
   resourceId: string;
   data: Record<string, unknown>;
   createdAt: Date;
-  /** Only to this subscription, whatever it subscribes to (test events). */
-  subscriptionId?: string;
 };
 
 /** Events that exist only where a subscription names them: another name for the same fact (webhooks.md 8). */
 export const EVENT_ALIASES: Readonly<Record<string, string>> = { 'payment.succeeded': 'payment.completed' };
 
-type Subscriber = {
+type Subscriber = Owner & {
   id: string;
-  merchantId: string;
-  environment: string;
   eventTypes: string[];
   active: boolean;
   slow: boolean;
@@ -34,18 +29,17 @@ type Subscriber = {
 /**
  * Records events in the transaction of the change they tell of: the exact bytes to be signed, one delivery per matching
  * subscription, one outbox row per delivery (webhooks.md 1). Two statements whatever the number of events.
+ * @param only the subscriptions that may match; all of the merchant's unless given (test events).
  * @returns the new event ids, in the order of `events`, aliases left out.
  */
-export async function recordEvents(change: Change, events: NewEvent[]): Promise<string[]> {
+export async function recordEvents(change: Change, events: NewEvent[], only?: Subscriber[]): Promise<string[]> {
   if (events.length === 0) return [];
-  const subscribers = await findSubscribers(change, events);
+  const subscribers = only ?? (await findSubscribers(change, events));
   const recorded = events.flatMap((event) => {
     const own = { ...event, id: newId('evt', event.createdAt.getTime()), isAlias: false };
     const alias = EVENT_ALIASES[event.event];
     const wanted =
-      alias !== undefined &&
-      event.subscriptionId === undefined &&
-      subscribers.some((one) => sameMerchant(one, event) && one.eventTypes.includes(alias));
+      alias !== undefined && subscribers.some((one) => sameMerchant(one, event) && one.eventTypes.includes(alias));
     return wanted ? [own, { ...own, event: alias, id: newId('evt', event.createdAt.getTime()), isAlias: true }] : [own];
   });
   const deliveries = recorded.flatMap((event) =>
@@ -92,11 +86,14 @@ function serialise(event: NewEvent & { id: string }): string {
   });
 }
 
+const SUBSCRIBER =
+  's.id, s.merchant_id, s.environment, s.event_types, s.active, coalesce(s.slow_until > now(), false) AS slow';
+
 async function findSubscribers(change: Change, events: NewEvent[]): Promise<Subscriber[]> {
   const owners = [...new Map(events.map((event) => [`${event.merchantId} ${event.environment}`, event])).values()];
   return rows<Subscriber>(
     change.trx,
-    `SELECT s.id, s.merchant_id, s.environment, s.event_types, s.active, coalesce(s.slow_until > now(), false) AS slow
+    `SELECT ${SUBSCRIBER}
      FROM webhook_subscription s
      JOIN unnest(CAST(:merchantIds AS text[]), CAST(:environments AS text[])) AS o (merchant_id, environment)
        ON o.merchant_id = s.merchant_id AND o.environment = s.environment
@@ -106,13 +103,27 @@ async function findSubscribers(change: Change, events: NewEvent[]): Promise<Subs
   );
 }
 
+/** One subscription; undefined when the merchant has no such. */
+export async function findSubscriber(
+  db: Queryable,
+  wanted: Owner & { subscriptionId: string },
+): Promise<Subscriber | undefined> {
+  const [found] = await rows<Subscriber>(
+    db,
+    `SELECT ${SUBSCRIBER} FROM webhook_subscription s
+     WHERE s.id = :subscriptionId AND s.merchant_id = :merchantId AND s.environment = :environment
+       AND s.deleted_at IS NULL`,
+    wanted,
+  );
+  return found;
+}
+
 function sameMerchant(one: Subscriber, event: NewEvent): boolean {
   return one.merchantId === event.merchantId && one.environment === event.environment;
 }
 
 function matches(one: Subscriber, event: NewEvent & { isAlias: boolean }): boolean {
   if (!sameMerchant(one, event)) return false;
-  if (event.subscriptionId !== undefined) return one.id === event.subscriptionId;
   return one.eventTypes.includes(event.event) || (!event.isAlias && one.eventTypes.includes('*'));
 }
 

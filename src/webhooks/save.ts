@@ -25,6 +25,8 @@ export type AttemptOutcome = {
 
 export type SavedDelivery = { status: DeliveryStatus; rungsUsed: number; nextAttemptAt: Date | null };
 
+/** Under load outcomes are gathered this long: nobody waits for them, and a process that dies meanwhile repeats little. */
+const SAVE_EVERY_MS = 10;
 /** After this many failures in a row a subscription's first attempts go to the slow lane, for as long as it keeps failing. */
 const SLOW_AFTER_FAILURES = 3;
 const SLOW_FOR = '10 minutes';
@@ -35,7 +37,7 @@ const SLOW_FOR = '10 minutes';
  * Repeating a save changes nothing.
  */
 export function createSave(db: Knex): (outcome: AttemptOutcome) => Promise<SavedDelivery> {
-  return createBatch((outcomes) => saveAll(db, outcomes), { sizeMax: 100, concurrentMax: 2 });
+  return createBatch((outcomes) => saveAll(db, outcomes), { sizeMax: 100, everyMs: SAVE_EVERY_MS });
 }
 
 /** One statement; each part depends on what `delivery` really changed. */

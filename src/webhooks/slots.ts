@@ -6,6 +6,7 @@ export type SendSlots = {
   perSubscriptionMax: number;
   tryTake: (subscriptionId: string) => boolean;
   release: (subscriptionId: string) => void;
+  isFull: (subscriptionId: string) => boolean;
   /** The subscriptions that have none left. */
   full: () => string[];
 };
@@ -25,6 +26,7 @@ export function createSendSlots(perSubscriptionMax: number): SendSlots {
       if (count <= 1) taken.delete(subscriptionId);
       else taken.set(subscriptionId, count - 1);
     },
+    isFull: (subscriptionId) => (taken.get(subscriptionId) ?? 0) >= perSubscriptionMax,
     full: () => [...taken].filter(([, count]) => count >= perSubscriptionMax).map(([subscriptionId]) => subscriptionId),
   };
 }

@@ -9,7 +9,7 @@ import { EVENT_TYPES, type EventTypeName } from './catalogue.ts';
 import { SENDING_LEASE_MS } from './claim.ts';
 import { SubscriptionRow } from './model.ts';
 import type { Owner } from './queries.ts';
-import { recordEvents } from './record.ts';
+import { findSubscriber, recordEvents } from './record.ts';
 import type { NewSubscription, SubscriptionChanges } from './schema.ts';
 import { newSecret } from './signature.ts';
 
@@ -140,7 +140,8 @@ export async function sendTestEvent(
   change: Change,
   target: Target & { event: EventTypeName },
 ): Promise<string> {
-  const row = await lockSubscription(change.trx, target);
+  const row = await findSubscriber(change.trx, target);
+  if (!row) throw notFound('subscription');
   if (!row.active)
     throw new AppError('INVALID_STATE', 'The subscription is inactive: activate it, then send the test.');
   if (row.environment === 'live' && target.event !== 'webhook.test') {
@@ -148,17 +149,15 @@ export async function sendTestEvent(
   }
   const owner = { environment: row.environment, merchantId: row.merchantId };
   const own = target.event === 'webhook.test' ? { subscriptionId: row.id } : {};
-  const [eventId] = await recordEvents(change, [
-    {
-      event: target.event,
-      ...owner,
-      resourceType: 'subscription',
-      resourceId: row.id,
-      data: { ...EVENT_TYPES[target.event].example, ...owner, ...own },
-      createdAt: deps.clock(),
-      subscriptionId: row.id,
-    },
-  ]);
+  const event = {
+    event: target.event,
+    ...owner,
+    resourceType: 'subscription',
+    resourceId: row.id,
+    data: { ...EVENT_TYPES[target.event].example, ...owner, ...own },
+    createdAt: deps.clock(),
+  };
+  const [eventId] = await recordEvents(change, [event], [{ ...row, eventTypes: [event.event] }]);
   if (eventId === undefined) throw new Error('recording a test event made no event');
   return eventId;
 }

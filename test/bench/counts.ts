@@ -114,10 +114,10 @@ export async function countConfirmPayment(db: Knex): Promise<{ confirmed: Asked;
 export async function countDelivery(db: Knex, lane: Lane): Promise<Asked> {
   const receiver = await startReceiver();
   const owner = await buildMerchant(db);
-  const subscription = await subscribe(db, { ...owner, url: receiver.url });
+  await subscribe(db, { ...owner, url: receiver.url });
   const data = { resourceType: 'transaction', resourceId: 'txn_1', data: {}, createdAt: new Date() };
   await createRunChange(db, () => {})(async (change) =>
-    recordEvents(change, [{ ...owner, ...data, event: 'webhook.test', subscriptionId: subscription.row.id }]),
+    recordEvents(change, [{ ...owner, ...data, event: 'payment.succeeded' }]),
   );
   const sending = createSending(db);
   const firstAttempts = createFirstAttempts({

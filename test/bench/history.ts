@@ -1,6 +1,6 @@
 import { readConfig } from '../../src/config.ts';
 import { createKey } from '../../src/keys/operations.ts';
-import { rows, type Knex } from '../../src/lib/db.ts';
+import type { Knex } from '../../src/lib/db.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import { asOwner, type Ground } from './ground.ts';
 
@@ -16,14 +16,11 @@ export async function seedHistory(ground: Ground, db: Knex): Promise<{ merchantI
   const made = await db.transaction(async (trx) => {
     const merchant = await createMerchant(trx, { name: 'Abyssinia Coffee' });
     const owner = { merchantId: merchant.id, environment: 'sandbox' } as const;
-    // Longer than a request may take.
-    await rows(trx, 'SET LOCAL statement_timeout = 0');
     const { secret } = await createKey({ trx, pepper, clock: () => new Date() }, { ...owner, kind: 'secret' });
-    await rows(trx, PAST_TRANSACTIONS, { merchantId: merchant.id, count: TRANSACTIONS });
-    await rows(trx, PAST_DELIVERIES, { merchantId: merchant.id, count: DELIVERED_BEFORE });
     return { merchantId: merchant.id, key: secret };
   });
-  await asOwner(ground.ownerUrl, 'VACUUM ANALYZE');
+  const { merchantId } = made;
+  await asOwner(ground.ownerUrl, pastTransactions(merchantId), pastDeliveries(merchantId), 'VACUUM ANALYZE');
   return made;
 }
 
@@ -37,11 +34,11 @@ const TWIN_TABLES = [
   'GRANT SELECT, INSERT, UPDATE ON twin_event, twin_delivery TO meskot_app',
 ];
 
-const PAST_TRANSACTIONS = `
+const pastTransactions = (merchantId: string): string => `
   INSERT INTO transaction (id, session_id, merchant_id, environment, checkout_order_no, amount_santim, currency, type,
     status, channel, provider_reference, failure, customer_name, customer_email, customer_phone, metadata,
     created_at, completed_at)
-  SELECT 'txn_' || lpad(upper(to_hex(n)), 26, '0'), 'cs_' || lpad(upper(to_hex(n)), 26, '0'), :merchantId, 'sandbox',
+  SELECT 'txn_' || lpad(upper(to_hex(n)), 26, '0'), 'cs_' || lpad(upper(to_hex(n)), 26, '0'), '${merchantId}', 'sandbox',
     'ORDER-' || n, 1000 + n * 7, 'ETB', CASE WHEN n % 5 = 0 THEN 'QRCODE' ELSE 'API' END,
     CASE WHEN n % 7 > 0 THEN 'SUCCESS' ELSE 'FAILED' END,
     CASE n % 3 WHEN 0 THEN 'TELEBIRR' WHEN 1 THEN 'AWASH' ELSE 'CBE_BIRR' END, 'REF' || n,
@@ -51,23 +48,23 @@ const PAST_TRANSACTIONS = `
     CASE WHEN n % 2 = 0 THEN jsonb_build_object('item', 'Macchiato', 'quantity', '2') END,
     now() - n * interval '8 minutes',
     CASE WHEN n % 7 > 0 THEN now() - n * interval '8 minutes' + interval '40 seconds' END
-  FROM generate_series(1, CAST(:count AS integer)) AS n`;
+  FROM generate_series(1, ${TRANSACTIONS}) AS n`;
 
-const PAST_DELIVERIES = `
+const pastDeliveries = (merchantId: string): string => `
   WITH past AS (
     SELECT lpad(upper(to_hex(n)), 26, '0') AS key, now() - n * interval '1 minute' AS at
-    FROM generate_series(1, CAST(:count AS integer)) AS n
+    FROM generate_series(1, ${DELIVERED_BEFORE}) AS n
   ), subscription AS (
     INSERT INTO webhook_subscription (id, merchant_id, environment, url, event_types, active, secret, secret_hint)
-    VALUES ('whs_' || repeat('0', 26), :merchantId, 'sandbox', 'https://hooks.example.com', '{}', false, '', '')
+    VALUES ('whs_' || repeat('0', 26), '${merchantId}', 'sandbox', 'https://hooks.example.com', '{}', false, '', '')
   ), event AS (
     INSERT INTO webhook_event (id, merchant_id, environment, event, api_version, resource_type, resource_id, payload, created_at)
-    SELECT 'evt_' || key, :merchantId, 'sandbox', 'payment.succeeded', 'v1.0', 'transaction', 'txn_' || key,
+    SELECT 'evt_' || key, '${merchantId}', 'sandbox', 'payment.succeeded', 'v1.0', 'transaction', 'txn_' || key,
       convert_to(repeat('a payload ', 50), 'UTF8'), at FROM past
   ), delivery AS (
     INSERT INTO webhook_delivery (id, event_id, subscription_id, merchant_id, environment, event, status, attempts,
       last_attempt_at, last_http_status, delivered_at, created_at)
-    SELECT 'whd_' || key, 'evt_' || key, 'whs_' || repeat('0', 26), :merchantId, 'sandbox', 'payment.succeeded',
+    SELECT 'whd_' || key, 'evt_' || key, 'whs_' || repeat('0', 26), '${merchantId}', 'sandbox', 'payment.succeeded',
       'DELIVERED', 1, at, 200, at, at FROM past
   ), attempt AS (
     INSERT INTO webhook_attempt (id, delivery_id, sequence, delivery_number, retry_number, trigger, lane, url, secret_hint,

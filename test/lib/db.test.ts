@@ -1,4 +1,4 @@
-import { isDatabaseUnavailable, isUniqueViolation, rows } from '../../src/lib/db.ts';
+import { isDatabaseUnavailable, isUniqueViolation, openDatabase, rows } from '../../src/lib/db.ts';
 import { SubscriptionRow } from '../../src/webhooks/model.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -31,6 +31,17 @@ test('columns have the same names in raw SQL, in queries and in rows, single let
   expect(await SubscriptionRow.query(db).findById('whs_1')).toMatchObject(expected);
 });
 
+test('values stand where their names stand, and nowhere else', async () => {
+  const { db } = database;
+  const sql = `SELECT CAST(:word AS text) AS word, CAST(:word AS text) || '?' AS again, ':word' AS text,
+    '{"a":true}'::jsonb ? 'a' AS json -- it's :nothing
+    `;
+  const expected = [{ word: "it's", again: "it's?", text: ':word', json: true }];
+  expect(await rows(db, sql, { word: "it's" })).toEqual(expected);
+  expect(await db.transaction(async (trx) => rows(trx, sql, { word: "it's" }))).toEqual(expected);
+  await expect(rows(db, sql, { world: 'round' })).rejects.toThrow('the value :word is not given');
+});
+
 test('a unique violation is told by its constraint, from Knex and from Objection', async () => {
   const { db } = database;
   const fromKnex: unknown = await db('merchant')
@@ -42,6 +53,19 @@ test('a unique violation is told by its constraint, from Knex and from Objection
     .catch((error: unknown) => error);
   expect(isUniqueViolation(fromObjection, 'webhook_subscription_pkey')).toBe(true);
   expect(isUniqueViolation(fromObjection, 'merchant_pkey')).toBe(false);
+});
+
+test('a transaction whose connection is lost as it begins does nothing', async () => {
+  const { db } = database;
+  const others = openDatabase({ url: database.url, poolMax: 1, applicationName: 'test' });
+  const [other] = await rows<{ pid: number }>(others, 'SELECT pg_backend_pid() AS pid');
+  const work = others.transaction(async (trx) => {
+    await rows(db, 'SELECT pg_terminate_backend(:pid)', { pid: other?.pid });
+    await rows(trx, `INSERT INTO merchant (id, name) VALUES ('mrc_lost', 'Lost')`);
+  });
+  await expect(work).rejects.toThrow();
+  expect(await rows(db, `SELECT 1 FROM merchant WHERE id = 'mrc_lost'`)).toEqual([]);
+  await others.destroy();
 });
 
 test('a connection that the server ends says that the database is unavailable, not that we asked wrongly', async () => {
