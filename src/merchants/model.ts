@@ -1,7 +1,7 @@
 import { Model } from 'objection';
 
 /** A row of `merchant` (migrations/0001). */
-export class Merchant extends Model {
+export class MerchantRow extends Model {
   static override readonly tableName = 'merchant';
 
   declare id: string;

@@ -1,25 +1,27 @@
-import type { Knex, Queryable } from '../lib/db.ts';
+import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
-import { Merchant, type KycStatus } from './model.ts';
+import { MerchantRow, type KycStatus } from './model.ts';
 
-export type { KycStatus, Merchant };
+export type { KycStatus };
+export type Merchant = Pick<MerchantRow, 'id' | 'name' | 'status' | 'kycStatus' | 'createdAt'>;
 
 /** Adds a merchant; `id` only for seeding, where it must be the same each time. Both environments exist at once. */
 export async function createMerchant(
   trx: Knex.Transaction,
   input: { name: string; kycStatus?: KycStatus; id?: string; createdAt?: Date },
 ): Promise<Merchant> {
-  return Merchant.query(trx).insertAndFetch({ ...input, id: input.id ?? newId('mrc') });
+  return MerchantRow.query(trx).insertAndFetch({ ...input, id: input.id ?? newId('mrc') });
 }
 
 /** One merchant, or undefined. */
 export async function findMerchant(db: Queryable, merchantId: string): Promise<Merchant | undefined> {
-  return Merchant.query(db).findById(merchantId);
+  const sql = 'SELECT id, name, status, kyc_status, created_at FROM merchant WHERE id = :merchantId';
+  return (await rows<Merchant>(db, sql, { merchantId }))[0];
 }
 
 /** All merchants, the newest first. */
 export async function listMerchants(db: Queryable): Promise<Merchant[]> {
-  return Merchant.query(db).orderBy([
+  return MerchantRow.query(db).orderBy([
     { column: 'createdAt', order: 'desc' },
     { column: 'id', order: 'desc' },
   ]);
@@ -31,5 +33,5 @@ export async function setMerchantStatus(
   merchantId: string,
   status: Merchant['status'],
 ): Promise<void> {
-  await Merchant.query(trx).findById(merchantId).patch({ status });
+  await MerchantRow.query(trx).findById(merchantId).patch({ status });
 }

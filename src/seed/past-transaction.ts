@@ -1,36 +1,55 @@
-import { createHash } from 'node:crypto';
-
+import { createBatch } from '../lib/batch.ts';
 import type { Knex } from '../lib/db.ts';
 
-/** Questions about the merchant's settings, which nobody changes while its past is being made. */
-const SETTLED_QUESTION = /^\s*SELECT\b[^;]*?\bFROM (channel|webhook_subscription)\b/;
+/** Questions about the merchant and its settings, which nobody changes while its past is being made. */
+const SETTLED_QUESTION = /^\s*SELECT\b[^;]*?\bFROM (merchant|channel|webhook_subscription)\b/;
+/** A statement that only inserts lists, given as JSON: what several payments have to insert can share one. */
+const INSERT_OF_LISTS = /^\s*WITH event AS \(\s*INSERT INTO webhook_event\b/;
+const SHARED = { sizeMax: 50, everyMs: 2 };
 
-const names = new Map<string, string>();
+/** A statement under way: knex's client puts the response in. */
+type Asked = { sql: string; bindings: unknown[]; response?: unknown };
+type Client = { query: (connection: object, asked: Asked) => Promise<unknown> };
+type Insert = { connection: object; asked: Asked };
 
 /**
- * The same transaction for payments of one merchant, thousands of which are alike: PostgreSQL plans each raw statement once for a
- * connection, and each question about settings is asked once. Together that halves the time of making the past.
+ * The same transaction for payments of one merchant, thousands of which are alike: each question about settings is asked
+ * once, and events of one moment are inserted together. That takes a third of the statements away.
  */
 export function forThePast(trx: Knex.Transaction): Knex.Transaction {
-  const answers = new Map<string, Promise<unknown>>();
-  const ask = (sql: string, bindings: Knex.RawBinding[]): Knex.Raw =>
-    trx.raw(sql, bindings).options({ name: nameOf(sql) });
-  const raw = (sql: string, bindings: Knex.RawBinding[]): PromiseLike<unknown> => {
-    if (!SETTLED_QUESTION.test(sql)) return ask(sql, bindings);
-    const known = answers.get(sql);
-    if (known) return known;
-    const answer = Promise.resolve(ask(sql, bindings));
-    answers.set(sql, answer);
-    return answer;
+  const client = trx.client as Client;
+  const ask = async (connection: object, asked: Asked): Promise<unknown> => {
+    await client.query(connection, asked);
+    return asked.response;
   };
-  return new Proxy(trx, { get: (target, name) => (name === 'raw' ? raw : Reflect.get(target, name)) });
+  const insertLists = createBatch(async (inserts: Insert[]) => {
+    const [first] = inserts;
+    if (!first) return [];
+    const bindings = joinLists(inserts.map(({ asked }) => asked.bindings));
+    const response = await ask(first.connection, { ...first.asked, bindings });
+    return inserts.map(() => response);
+  }, SHARED);
+  const answers = new Map<string, Promise<unknown>>();
+  const answer = async (connection: object, asked: Asked): Promise<unknown> => {
+    if (INSERT_OF_LISTS.test(asked.sql)) return insertLists({ connection, asked });
+    if (!SETTLED_QUESTION.test(asked.sql)) return ask(connection, asked);
+    const known = answers.get(asked.sql) ?? ask(connection, asked);
+    answers.set(asked.sql, known);
+    return known;
+  };
+  const query: Client['query'] = async (connection, asked) => {
+    asked.response = await answer(connection, asked);
+  };
+  const quick: unknown = Object.create(client, { query: { value: query } });
+  return new Proxy(trx, { get: (target, name) => (name === 'client' ? quick : Reflect.get(target, name)) });
 }
 
-/** A prepared statement's name may have 63 characters, so its text is hashed. */
-function nameOf(sql: string): string {
-  const known = names.get(sql);
-  if (known !== undefined) return known;
-  const name = createHash('sha256').update(sql).digest('hex').slice(0, 32);
-  names.set(sql, name);
-  return name;
+/** `["a"]` and `["b"]` become `["a","b"]`; what is no list is the same in all of them. */
+function joinLists(all: readonly unknown[][]): unknown[] {
+  const isList = (value: unknown): boolean => typeof value === 'string' && value.startsWith('[');
+  return (all[0] ?? []).map((value, place) => {
+    if (!isList(value)) return value;
+    const items = all.map((bindings) => String(bindings[place]).slice(1, -1)).filter((inner) => inner !== '');
+    return `[${items.join(',')}]`;
+  });
 }
