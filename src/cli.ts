@@ -41,6 +41,10 @@ const commands: Readonly<Record<string, Command>> = {
     about: "serve the sandbox's providers, until told to stop",
     run: async () => (await import('./serve.ts')).serveSimulator(),
   },
+  seed: {
+    about: 'make the demo data of "start" in the database of DATABASE_URL',
+    run: async ({ project }) => (await import('./seed/cli.ts')).seed(project, write),
+  },
   merchants: {
     about: 'create and list merchants (merchants --help)',
     run: manageMerchants,

@@ -5,10 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
 
-import type { Logger } from './lib/log.ts';
-
 /** The workflows as one script, from source in development and from the build in production. Takes a second or more. */
-export async function bundleWorkflows(log: Pick<Logger, 'warn'>): Promise<{ code: string }> {
+export async function bundleWorkflows(log: { warn: (message: string) => void }): Promise<{ code: string }> {
   const quiet = (): void => {};
   const warn = (message: string): void => log.warn(message);
   const logger = { log: quiet, trace: quiet, debug: quiet, info: quiet, warn, error: warn };
@@ -17,7 +15,10 @@ export async function bundleWorkflows(log: Pick<Logger, 'warn'>): Promise<{ code
 }
 
 /** The same, kept in a folder until a workflow or Temporal's SDK changes: what makes a second local start fast. */
-export async function bundleWorkflowsOnce(folder: string, log: Pick<Logger, 'warn'>): Promise<WorkflowBundleOption> {
+export async function bundleWorkflowsOnce(
+  folder: string,
+  log: { warn: (message: string) => void },
+): Promise<WorkflowBundleOption> {
   const codePath = join(folder, 'workflows.js');
   const stamp = `// ${await hashOfSources()}\n`;
   const kept = await readFile(codePath, 'utf8').catch(() => '');

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import type { WorkflowBundleOption } from '@temporalio/worker';
+
 import { startApi } from '../api.ts';
 import type { Config } from '../config.ts';
 import { startDemoShop } from '../demo-shop/server.ts';
@@ -11,7 +13,6 @@ import { readVersion } from '../serve.ts';
 import { startSimulator } from '../simulator/server.ts';
 import { installTemporalLog } from '../temporal-workers.ts';
 import { startWorker } from '../worker.ts';
-import { bundleWorkflowsOnce } from '../workflow-bundle.ts';
 import { openCheckout } from './open-checkout.ts';
 import type { LocalPorts } from './settings.ts';
 import type { Facts } from './state.ts';
@@ -33,6 +34,8 @@ export type PartsContext = {
   config: Config;
   ports: LocalPorts;
   dataFolder: string;
+  demoPayments: number;
+  workflowBundle: WorkflowBundleOption;
   /** What the last start wrote: keys that are shown only once are kept there. */
   previous: Facts;
   /** Prints a line for people while everything runs. */
@@ -55,7 +58,8 @@ export function localParts(context: PartsContext): Part[] {
       name: 'Demo data',
       start: async () => {
         const onProgress = createCount((made, total) => write(`Demo data: ${made} of ${total} payments`));
-        seeded = await seedDemo({ config, previous, webhookUrl: `${shopUrl}/webhooks`, onProgress });
+        const webhookUrl = `${shopUrl}/webhooks`;
+        seeded = await seedDemo({ config, previous, payments: context.demoPayments, webhookUrl, onProgress });
         return { stop: async () => {}, facts: seeded };
       },
     },
@@ -63,8 +67,7 @@ export function localParts(context: PartsContext): Part[] {
       name: 'Worker',
       start: async () => {
         installTemporalLog(log);
-        const workflowBundle = await bundleWorkflowsOnce(context.dataFolder, log);
-        const worker = startWorker(config, { log, registry, workflowBundle });
+        const worker = startWorker(config, { log, registry, workflowBundle: context.workflowBundle });
         workflowsReady = worker.ready;
         return { stop: worker.stop };
       },

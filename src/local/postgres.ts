@@ -12,6 +12,8 @@ import { placePostgres, type PostgresPlace } from './postgres-place.ts';
 const OWNER_ROLE = 'meskot_owner';
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 3_000;
+// Long, since our own code is being loaded at the same time: seconds in which nobody listens to an answer.
+const CONNECT_WITHIN_MS = 10_000;
 const START_ATTEMPTS = 4;
 
 export type PostgresOptions = {
@@ -175,7 +177,7 @@ async function makeAppRoleOnce(ownerUrl: string, password: string): Promise<void
 }
 
 async function asOwner<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_WITHIN_MS });
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -15,6 +15,7 @@ const Settings = z.object({
     .literal('local', '"start" is for local use; in production run "migrate", "api" and "worker"')
     .optional(),
   MESKOT_DATA_DIR: optionalText,
+  MESKOT_DEMO_PAYMENTS: z.coerce.number().int().min(0).max(100_000).default(3_000),
   DATABASE_URL: optionalText,
   TEMPORAL_ADDRESS: optionalText,
   TEMPORAL_CLI_PATH: optionalText,
@@ -36,6 +37,8 @@ export type LocalSettings = {
   temporalAddress: string | undefined;
   temporalCliPath: string | undefined;
   cacheFolder: string | undefined;
+  /** How many payments the demo data has, once made. */
+  demoPayments: number;
   /** The wanted ports; the next free ones are used when they are taken. */
   ports: LocalPorts & { postgres: number; temporal: number; temporalUi: number };
 };
@@ -52,6 +55,7 @@ export function readLocalSettings(env: Variables, project: string): LocalSetting
     temporalAddress: settings.TEMPORAL_ADDRESS,
     temporalCliPath: settings.TEMPORAL_CLI_PATH,
     cacheFolder: settings.XDG_CACHE_HOME,
+    demoPayments: settings.MESKOT_DEMO_PAYMENTS,
     ports: {
       api: settings.API_PORT,
       simulator: settings.SIMULATOR_PORT,

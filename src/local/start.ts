@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { environment, readConfig, type Config } from '../config.ts';
 import { migrate } from '../lib/migrate.ts';
 import { formatFacts } from './block.ts';
-import { localParts } from './parts.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { freePort, startServers, type LocalServers } from './servers.ts';
 import { readLocalSettings, type LocalPorts, type LocalSettings } from './settings.ts';
@@ -41,13 +40,12 @@ export async function start(project: string): Promise<number> {
 type Run = { project: string; settings: LocalSettings; progress: Progress; shutdown: Shutdown };
 
 async function startEverything(run: Run): Promise<Facts> {
-  const { project, settings, progress, shutdown } = run;
+  const { settings, progress, shutdown } = run;
   const reserved = new Set([...Object.values(settings.ports), PORTAL_PORT]);
-  const servers = await startServers({ settings, progress, reserved, onStarted: shutdown.addServer });
-  await progress.step('Migrations', async (describe) => {
-    const applied = await migrate({ url: servers.ownerUrl, directory: join(project, 'migrations') });
-    describe(applied.length === 0 ? 'up to date' : `${applied.length} applied`);
-  });
+  const starting = [startMigrated(run, reserved), loadCode(run)] as const;
+  // Both come to an end before a failure is told, so that servers that did start can be stopped.
+  await Promise.allSettled(starting);
+  const [servers, { localParts, workflowBundle }] = await Promise.all(starting);
   const ports = await chooseOurPorts(run, reserved);
   const previous = (await readState(settings.dataFolder))?.facts ?? {};
   const config = localConfig(servers, ports);
@@ -56,15 +54,37 @@ async function startEverything(run: Run): Promise<Facts> {
     databaseUrl: servers.appUrl,
     ...(servers.temporalUiUrl === undefined ? {} : { temporalUiUrl: servers.temporalUiUrl }),
   };
-  const { dataFolder } = settings;
+  const { dataFolder, demoPayments } = settings;
   const print = (line: string): void => write(`${line}\n`);
-  for (const part of localParts({ config, ports, previous, dataFolder, write: print })) {
+  for (const part of localParts({ config, ports, previous, dataFolder, demoPayments, workflowBundle, write: print })) {
     const running = await progress.step(part.name, part.start);
     shutdown.add({ name: part.name, stop: running.stop });
     Object.assign(facts, running.facts);
   }
   writeState(settings.dataFolder, { pid: process.pid, facts });
   return facts;
+}
+
+async function startMigrated(run: Run, reserved: Set<number>): Promise<LocalServers> {
+  const { project, settings, progress, shutdown } = run;
+  const servers = await startServers({ settings, progress, reserved, onStarted: shutdown.addServer });
+  await progress.step('Migrations', async (describe) => {
+    const applied = await migrate({ url: servers.ownerUrl, directory: join(project, 'migrations') });
+    describe(applied.length === 0 ? 'up to date' : `${applied.length} applied`);
+  });
+  return servers;
+}
+
+/** Our own code and the bundled workflows: seconds of work, done while the servers start. */
+async function loadCode({ settings, progress }: Run) {
+  return progress.step('Code', async () => {
+    const [{ localParts }, { bundleWorkflowsOnce }] = await Promise.all([
+      import('./parts.ts'),
+      import('../workflow-bundle.ts'),
+    ]);
+    const warn = (message: string): void => progress.say(message);
+    return { localParts, workflowBundle: await bundleWorkflowsOnce(settings.dataFolder, { warn }) };
+  });
 }
 
 async function chooseOurPorts({ settings, progress }: Run, reserved: Set<number>): Promise<LocalPorts> {

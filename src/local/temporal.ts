@@ -40,7 +40,7 @@ export async function startTemporal(options: TemporalOptions): Promise<LocalTemp
   await mkdir(options.folder, { recursive: true });
   const pidFile = join(options.folder, 'temporal.pid');
   const left = await findChild<TemporalPorts>(pidFile);
-  if (left && (await answersWithin(left, 2_000))) return describe(left, true);
+  if (left && (await answersWithin(left, 5_000))) return describe(left, true);
   if (left) await stopChild(left, 'SIGTERM', STOP_WITHIN_MS);
   const [command, ports] = await Promise.all([options.findBinary(), options.choosePorts()]);
   const started = await startChild<TemporalPorts>({
@@ -97,9 +97,9 @@ async function answersWithin(server: Child & TemporalPorts, withinMs: number): P
 
 async function answers(address: string): Promise<boolean> {
   try {
-    const connection = await Connection.connect({ address, connectTimeout: 1_000 });
+    const connection = await Connection.connect({ address, connectTimeout: 3_000 });
     try {
-      await connection.withDeadline(Date.now() + 1_000, () =>
+      await connection.withDeadline(Date.now() + 3_000, () =>
         connection.workflowService.describeNamespace({ namespace: 'default' }),
       );
       return true;

@@ -72,7 +72,7 @@ describe('the demo data, of which the first run was killed', () => {
 
   const config = () => readConfig({ DATABASE_URL: database.url, TEMPORAL_ADDRESS: 'nowhere:1' });
   const seed = (previous: Partial<DemoCredentials>, webhookUrl = WEBHOOK_URL) =>
-    seedDemo({ config: config(), previous, webhookUrl, onProgress: () => {} });
+    seedDemo({ config: config(), previous, payments: ABYSSINIA.plan.count, webhookUrl, onProgress: () => {} });
   const count = async (table: string, where = 'true') => {
     const [row] = await rows<{ count: number }>(database.db, `SELECT count(*)::int FROM ${table} WHERE ${where}`);
     return row?.count ?? 0;
@@ -259,7 +259,7 @@ async function seedAndKill(databaseUrl: string): Promise<void> {
     import { seedDemo } from './src/seed/seed.ts';
     const config = readConfig({ DATABASE_URL: process.argv[1], TEMPORAL_ADDRESS: 'nowhere:1' });
     const onProgress = (made) => made > 400 && process.stdout.write('enough');
-    await seedDemo({ config, previous: {}, webhookUrl: '${WEBHOOK_URL}', onProgress });`;
+    await seedDemo({ config, previous: {}, payments: 3_000, webhookUrl: '${WEBHOOK_URL}', onProgress });`;
   const args = ['--import', 'tsx', '--input-type=module', '-e', code, databaseUrl];
   const child = spawn(process.execPath, args, { cwd: PROJECT, stdio: ['ignore', 'pipe', 'inherit'] });
   child.stdout.once('data', () => child.kill('SIGKILL'));
