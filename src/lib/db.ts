@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Writable } from 'node:stream';
 import { isNativeError } from 'node:util/types';
 
 import knex, { type Knex } from 'knex';
@@ -69,16 +70,21 @@ export function openDatabase(options: DatabaseOptions): Knex {
 
 const ignore = (): void => {};
 
+/** What is used of pg's client. */
+type Connection = { query: Query; connection: { stream: Writable } };
 type Query = (asked: { text: string }, answered: (error: unknown, result?: unknown) => void) => unknown;
 
 /**
- * Lets BEGIN travel together with the first statement of its transaction: one round trip less for each. Should it
+ * Lets BEGIN travel in one packet with the first statement of its transaction: one round trip less for each. Should it
  * fail, so does the statement after it: what makes BEGIN fail is a connection that is gone.
  */
-function beginWithoutWaiting(connection: { query: Query }, done: (error: unknown, connection: unknown) => void): void {
+function beginWithoutWaiting(connection: Connection, done: (error: unknown, connection: unknown) => void): void {
+  const { stream } = connection.connection;
   const query = connection.query.bind(connection);
   connection.query = (asked, answered) => {
     if (asked.text !== 'BEGIN;') return query(asked, answered);
+    stream.cork();
+    setImmediate(() => stream.uncork());
     query(asked, ignore);
     return answered(null, { rows: [] });
   };
