@@ -33,7 +33,12 @@ export type Ground = {
 };
 
 /** Phones of the sandbox, by what becomes of a payment. */
-export const PHONES = { approved: '0911000001', declined: '0911000002', silent: '0911000004' } as const;
+export const PHONES = {
+  approved: '0911000001',
+  declined: '0911000002',
+  silent: '0911000004',
+  slow: '0911000005',
+} as const;
 
 export async function createGround(settings: Record<string, string> = {}, ownDatabase?: TestDatabase): Promise<Ground> {
   const simulator = await startTestSimulator();
@@ -104,9 +109,12 @@ async function newMerchant(world: WorkerWorld, client: { url: string; loseEvery?
 }
 
 /** Makes a session and pays it, as one customer of one merchant does. */
-export async function buy(client: MerchantClient, order: { orderNo: string; phone: string; amount?: number }) {
-  const { orderNo, phone, amount = 20 } = order;
-  const session = await client.post('sessions', { checkoutOrderNo: orderNo, amount, currency: 'ETB' });
+export async function buy(
+  client: MerchantClient,
+  order: { orderNo: string; phone: string; expiresInMinutes?: number },
+) {
+  const { orderNo, phone, ...more } = order;
+  const session = await client.post('sessions', { checkoutOrderNo: orderNo, amount: 20, currency: 'ETB', ...more });
   const sessionId = String(session['sessionId']);
   const payment = await client.post(`sessions/${sessionId}/pay`, { channel: 'TELEBIRR', phone });
   return { sessionId, transactionId: String(session['transactionId']), attemptId: String(payment['attemptId']) };

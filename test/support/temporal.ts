@@ -16,10 +16,15 @@ export type TestTemporal = {
   close: () => Promise<void>;
 };
 
-/** The shared test server. Every test file brings its own task queues. */
-export async function connectTestTemporal(): Promise<TestTemporal> {
+/** Leaves only errors of Temporal's own log; once, before anything of Temporal's is used. */
+export function quietenTemporal(): void {
   const filter = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' });
   Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter, forward: {} } } });
+}
+
+/** The shared test server. Every test file brings its own task queues. */
+export async function connectTestTemporal(): Promise<TestTemporal> {
+  quietenTemporal();
   const address = testStack().temporalAddress;
   const [connection, clientConnection] = await Promise.all([
     NativeConnection.connect({ address }),

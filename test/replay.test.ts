@@ -1,0 +1,57 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Worker } from '@temporalio/worker';
+
+import { recordHistories } from './histories/record.ts';
+import { testStack } from './support/stack-facts.ts';
+import { quietenTemporal } from './support/temporal.ts';
+
+type Saved = { workflowId: string; result: string; history: unknown };
+
+const FOLDER = join(import.meta.dirname, 'histories');
+let code: string;
+let saved: Map<string, Saved>;
+
+beforeAll(async () => {
+  if (process.env['RECORD_HISTORIES'] === 'yes') await recordHistories();
+  else quietenTemporal();
+  const { workflowBundlePath } = testStack();
+  if (workflowBundlePath === undefined) throw new Error('there are no workflows to replay');
+  code = await readFile(workflowBundlePath, 'utf8');
+  const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.json'));
+  const texts = await Promise.all(names.map(async (name) => readFile(join(FOLDER, name), 'utf8')));
+  saved = new Map(texts.map((text, index) => [names[index] ?? '', JSON.parse(text) as Saved]));
+}, 180_000);
+
+/** What replaying these says: null for each that today's code follows, else why it does not. */
+async function replay(histories: Iterable<Saved>): Promise<(string | null)[]> {
+  const outcomes: (string | null)[] = [];
+  for await (const { error } of Worker.runReplayHistories({ workflowBundle: { code } }, [...histories])) {
+    outcomes.push(error?.name ?? null);
+  }
+  return outcomes;
+}
+
+test("today's workflows follow every saved history", async () => {
+  expect([...saved].map(([name, { result }]) => `${name}: ${result}`)).toEqual([
+    'delivery-first-try.json: DELIVERED',
+    'delivery-parked-resent.json: DELIVERED',
+    'payment-by-callback.json: SUCCEEDED',
+    'payment-expired.json: ABANDONED',
+  ]);
+  expect(await replay(saved.values())).toEqual([null, null, null, null]);
+});
+
+test('a history that the code does not follow is found out', async () => {
+  const other: Readonly<Record<string, string>> = { payment: 'webhookDelivery', webhookDelivery: 'payment' };
+  const histories = [...saved.values()].map((one) => {
+    const text = JSON.stringify(one).replace(
+      /"name":"(payment|webhookDelivery)"/,
+      (_, name: string) => `"name":"${other[name]}"`,
+    );
+    return JSON.parse(text) as Saved;
+  });
+  const outcomes = await replay(histories);
+  expect(outcomes).toHaveLength(saved.size);
+  expect(outcomes).not.toContain(null);
+});
