@@ -15,6 +15,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import type { NativeConnection } from '@temporalio/worker';
 
 import type { Config } from './config.ts';
+import { AwayError } from './lib/errors.ts';
 import type { OutboxMessage } from './lib/outbox.ts';
 
 /** Which task queue a workflow runs on, by its type. Activities of `webhooks` also run on `webhooks-slow`. */
@@ -90,13 +91,13 @@ export function createProcesses(options: ProcessesOptions): Processes {
     ensureTemporal: ensure,
     reachable,
     tell: async (message) => {
-      if (!reachable()) throw new Error('Temporal did not answer a moment ago');
+      if (!reachable()) throw new AwayError('Temporal did not answer a moment ago');
       try {
         return await client.withDeadline(Date.now() + CALL_TIMEOUT_MS, async () => tell(client, options, message));
       } catch (error) {
         if (isAway(error) || isUnprepared(error)) awayUntilMs = Date.now() + AWAY_MS;
         if (isUnprepared(error)) await ensure();
-        throw error;
+        throw isAway(error) ? new AwayError(`Temporal does not answer: ${String(error)}`) : error;
       }
     },
     running: async (workflowIds) => {

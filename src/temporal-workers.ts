@@ -7,6 +7,7 @@ import {
 } from '@temporalio/worker';
 
 import type { createActivities } from '../activities/index.ts';
+import { AwayError } from './lib/errors.ts';
 import type { Logger } from './lib/log.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 import { TASK_QUEUES, createProcesses, type Processes, type ProcessesOptions } from './processes.ts';
@@ -56,7 +57,7 @@ export function startTemporalWorkers(
 
   const runOnce = async (): Promise<void> => {
     const workflowBundle = await (bundle ??= bundleWorkflows(options.log));
-    const connection = await NativeConnection.connect({ address: options.address });
+    const connection = await connect(options.address);
     try {
       const processes = createProcesses({ ...options, connection, eager: true });
       await processes.ensureTemporal();
@@ -82,7 +83,7 @@ export function startTemporalWorkers(
   })();
 
   const need = (): Processes => {
-    if (!current) throw new Error('there is no connection to Temporal yet');
+    if (!current) throw new AwayError('there is no connection to Temporal yet');
     return current;
   };
   return {
@@ -98,6 +99,14 @@ export function startTemporalWorkers(
       await running;
     },
   };
+}
+
+async function connect(address: string): Promise<NativeConnection> {
+  try {
+    return await NativeConnection.connect({ address });
+  } catch (error) {
+    throw new AwayError(`no connection to Temporal at ${address}: ${String(error)}`);
+  }
 }
 
 async function ended(worker: Worker): Promise<void> {

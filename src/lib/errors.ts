@@ -33,6 +33,11 @@ export const ERROR_STATUS = {
 export type ErrorCode = keyof typeof ERROR_STATUS;
 export type FieldIssue = { field: string; issue: string };
 
+/** Something outside does not answer, as was foreseen: the log tells it in a line without a stack, now and then. */
+export class AwayError extends Error {
+  override readonly name = 'AwayError';
+}
+
 /**
  * The one error a caller's mistake becomes. The message says which value was wrong, what is allowed and what to do;
  * it is shown to the caller as it is, so it holds nothing secret.
