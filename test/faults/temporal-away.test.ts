@@ -6,13 +6,14 @@ import { createKey } from '../../src/keys/operations.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { anyFreePort } from '../../src/local/ports.ts';
 import type { Owner } from '../../src/webhooks/queries.ts';
+import { expectInvariants } from '../invariants/check.ts';
+import { RETRY_DELAYS_SECONDS, type Evidence } from '../invariants/evidence.ts';
+import { createMerchantClient, type MerchantClient } from '../support/merchant-client.ts';
 import { createOwnTemporal, type OwnTemporal } from '../support/own-temporal.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { createWorkerWorld, readDelivery, until, type WorkerWorld } from '../support/worker.ts';
-
-const PHONE_APPROVED = '0911000001';
-const PHONE_SILENT = '0911000004';
+import { buy, PHONES } from './ground.ts';
 
 let temporal: OwnTemporal;
 let simulator: TestSimulator;
@@ -21,7 +22,7 @@ let api: RunningApi;
 let healthy: Receiver;
 let failing: Receiver;
 let owner: Owner;
-let key: string;
+let client: MerchantClient;
 let orders = 0;
 
 beforeAll(async () => {
@@ -57,7 +58,7 @@ beforeAll(async () => {
   const made = await world.db.transaction((trx) =>
     createKey({ trx, pepper: world.config.KEY_PEPPER, clock }, { ...owner, kind: 'secret' }),
   );
-  key = made.secret;
+  client = createMerchantClient({ url: api.url, key: made.secret, owner });
 }, 60_000);
 afterAll(async () => {
   await api.stop();
@@ -65,25 +66,10 @@ afterAll(async () => {
   await Promise.all([healthy.close(), failing.close(), simulator.close(), temporal.close()]);
 }, 60_000);
 
-async function post(path: string, body: object = {}) {
-  const response = await fetch(`${api.url}/api/checkout/${path}`, {
-    method: 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  const { data } = (await response.json()) as { data: Record<string, string> };
-  return { status: response.status, data };
-}
-
-async function startPaying(phone: string): Promise<{ sessionId: string; transactionId: string; attemptId: string }> {
+const startPaying = async (phone: string) => {
   orders += 1;
-  const made = await post('sessions', { checkoutOrderNo: `AWAY-${orders}`, amount: 20, currency: 'ETB' });
-  expect(made.status).toBe(201);
-  const { sessionId = '', transactionId = '' } = made.data;
-  const paid = await post(`sessions/${sessionId}/pay`, { channel: 'TELEBIRR', phone });
-  expect(paid.status).toBe(202);
-  return { sessionId, transactionId, attemptId: paid.data['attemptId'] ?? '' };
-}
+  return buy(client, { orderNo: `AWAY-${orders}`, phone });
+};
 
 const eventOf = async (transactionId: string, event: string): Promise<string> =>
   until(`${event} recorded`, async () => {
@@ -104,17 +90,28 @@ const age = async (): Promise<void> => {
   await world.db('paymentAttempt').update({ createdAt: earlier });
 };
 
+const gather = async (): Promise<Evidence> => ({
+  db: world.db,
+  now: new Date(),
+  clients: [client],
+  receivers: [healthy, failing].map(({ url, requests }) => ({ url, requests, owner })),
+  orders: (await simulator.journal()).orders,
+  running: new Map((await temporal.running()).map((id) => [id, { failures: 0 }])),
+  retryDelaysSeconds: RETRY_DELAYS_SECONDS,
+  duplicatesMax: 0,
+});
+
 test('without Temporal payments are confirmed and healthy receivers get their events; when it is back with an empty database, everything open runs again', async () => {
-  const before = await startPaying(PHONE_APPROVED);
+  const before = await startPaying(PHONES.approved);
   const retryingBefore = await deliveryIs(await eventOf(before.transactionId, 'checkout.completed'), 'RETRYING');
-  const open = await startPaying(PHONE_SILENT);
+  const open = await startPaying(PHONES.silent);
 
   await temporal.stop();
-  const during = await startPaying(PHONE_APPROVED);
+  const during = await startPaying(PHONES.approved);
   await deliveryIs(await eventOf(during.transactionId, 'payment.succeeded'), 'DELIVERED');
   const retryingDuring = await deliveryIs(await eventOf(during.transactionId, 'checkout.completed'), 'RETRYING');
   expect(await world.db('outbox').where({ workflowId: retryingDuring.workflowId })).toHaveLength(1);
-  const openDuring = await startPaying(PHONE_SILENT);
+  const openDuring = await startPaying(PHONES.silent);
 
   await temporal.forget();
   await temporal.start();
@@ -138,4 +135,5 @@ test('without Temporal payments are confirmed and healthy receivers get their ev
   const failed = failing.requests.map((request) => request.headers['x-service-event-id']);
   expect(failed).toHaveLength(new Set(failed).size);
   expect(healthy.requests).toHaveLength(2);
+  await expectInvariants(gather);
 }, 150_000);
