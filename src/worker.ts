@@ -146,7 +146,10 @@ function createSending(config: Config, { db, log }: { db: Knex; log: Logger }) {
     save,
     sender,
     keyRing: config.keyRing,
-    onSaveFailed: (deliveryId, error) => log.warn({ err: error, deliveryId }, 'an outcome could not be saved yet'),
+    onProblem: (problem, deliveryId, error) =>
+      problem === 'unsaved'
+        ? log.warn({ err: error, deliveryId }, 'an outcome could not be saved yet')
+        : log.error({ err: error, deliveryId }, 'a webhook could not be sent: it counts as a failed attempt'),
   });
   return { attempt, save, sender, slots: createSendSlots(config.WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX) };
 }

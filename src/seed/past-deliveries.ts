@@ -61,7 +61,7 @@ function attemptDelivery({ trx, keyRing }: PastDeliveryDeps, sender: Sender) {
     save: createSave(trx),
     sender,
     keyRing,
-    onSaveFailed: (_deliveryId, error) => {
+    onProblem: (_problem, _deliveryId, error) => {
       throw error;
     },
   });

@@ -4,7 +4,11 @@ import { rows, type Knex } from '../lib/db.ts';
 import type { DeliveryStatus } from './states.ts';
 
 /** A claim older than this belongs to a process that died: a send takes at most 3 s, reading its answer 1 s. */
-export const SENDING_LEASE_MS = 6_000;
+const SENDING_LEASE_MS = 6_000;
+
+/** In SQL: an attempt of this delivery is being sent, as far as anybody knows. */
+export const isBeingSent = (delivery: string): string =>
+  `coalesce(${delivery}.sending_since > clock_timestamp() - interval '${SENDING_LEASE_MS} milliseconds', false)`;
 
 /** Clocks of several machines differ: an attempt this much before its time is on time. */
 const EARLY_MS = 500;
@@ -72,7 +76,7 @@ async function claimAll(db: Knex, requests: ClaimRequest[]): Promise<Claim[]> {
          AND d.status IN ('PENDING', 'RETRYING')
          -- A start that got through late, after its caller had given it up, comes before the ladder's time.
          AND d.next_attempt_at <= a."startedAt" + interval '${EARLY_MS} milliseconds'
-         AND (d.sending_since IS NULL OR d.sending_since < clock_timestamp() - interval '${SENDING_LEASE_MS} milliseconds')
+         AND NOT ${isBeingSent('d')}
        RETURNING d.id, d.event_id, d.event, d.merchant_id, d.environment, d.subscription_id, d.attempts, d.rungs_used,
                  d.resend_from, a."attemptId" AS attempt_id, a."startedAt" AS started_at, a.lane,
                  s.url, s.signature_encoding, s.headers, s.secret, s.secret_hint,
@@ -118,7 +122,7 @@ async function whyNot(db: Knex, refused: { deliveryId: string; startedAt: string
        FROM webhook_subscription s
        WHERE d.id = ANY(:deliveryIds) AND s.id = d.subscription_id AND (NOT s.active OR s.deleted_at IS NOT NULL)
          AND d.status IN ('PENDING', 'RETRYING')
-         AND (d.sending_since IS NULL OR d.sending_since < clock_timestamp() - interval '${SENDING_LEASE_MS} milliseconds')
+         AND NOT ${isBeingSent('d')}
        RETURNING d.id, d.status
      ), told AS (
        -- Nothing is asked of these any more, so nobody needs to start them.

@@ -1,7 +1,8 @@
 import { decrypt, type KeyRing } from '../lib/crypto.ts';
 import type { Claim, ClaimedAttempt, ClaimRequest, Lane } from './claim.ts';
 import type { AttemptOutcome, SavedDelivery } from './save.ts';
-import type { Sender } from './send.ts';
+import { unsentResult } from './exchange.ts';
+import type { Sender, SendResult } from './send.ts';
 import type { DeliveryStatus } from './states.ts';
 import { signedRequest } from './signature.ts';
 
@@ -42,7 +43,8 @@ export type DeliverDeps = {
   save: (outcome: AttemptOutcome) => Promise<SavedDelivery>;
   sender: Sender;
   keyRing: KeyRing;
-  onSaveFailed: (deliveryId: string, error: unknown) => void;
+  /** `unsent`: the request could not even be made. `unsaved`: it was sent, but saving what became of it failed. */
+  onProblem: (problem: 'unsent' | 'unsaved', deliveryId: string, error: unknown) => void;
 };
 
 /** One attempt: claim, sign, send, save (webhooks.md 4). Two statements; throws only when the claim itself fails. */
@@ -59,7 +61,7 @@ export function createAttemptDelivery(deps: DeliverDeps): (request: AttemptReque
     try {
       return reportOf(outcome, await deps.save(outcome));
     } catch (error) {
-      deps.onSaveFailed(request.deliveryId, error);
+      deps.onProblem('unsaved', request.deliveryId, error);
       // The workflow's history holds ids and numbers only: the receiver's words are given up here.
       return { kind: 'unsaved', outcome: { ...outcome, responseHeaders: {}, responseExcerpt: '' } };
     }
@@ -84,19 +86,11 @@ async function sendClaimed(
   attempt: ClaimedAttempt,
   request: AttemptRequest,
 ): Promise<AttemptOutcome> {
-  const owner = attempt.subscriptionId;
-  const { body, headers } = signedRequest({
-    payload: attempt.payload,
-    eventId: attempt.eventId,
-    attemptAt: attempt.startedAt,
-    secret: decrypt(deps.keyRing, owner, attempt.secret),
-    previousSecret: attempt.previousSecret ? decrypt(deps.keyRing, owner, attempt.previousSecret) : null,
-    encoding: attempt.signatureEncoding,
-    customHeaders: attempt.headers
-      ? (JSON.parse(decrypt(deps.keyRing, owner, attempt.headers)) as Record<string, string>)
-      : {},
+  const sent = await signAndSend(deps, attempt).catch((error: unknown) => {
+    // A secret that cannot be opened, say: an attempt that failed, like others, or it would be claimed for ever.
+    deps.onProblem('unsent', attempt.deliveryId, error);
+    return unsentResult({ code: 'internal', message: 'Nothing was sent: the request could not be made here.' });
   });
-  const sent = await deps.sender.send({ url: attempt.url, headers, body });
   const durationMs = Math.round(sent.durationMs);
   const endedAtMs = request.startedAtMs + durationMs;
   return {
@@ -115,6 +109,22 @@ async function sendClaimed(
     responseExcerpt: sent.responseExcerpt,
     nextAttemptAt: sent.ok || attempt.manual ? null : nextAttemptAt(endedAtMs, attempt.rungsUsed, request),
   };
+}
+
+async function signAndSend({ sender, keyRing }: DeliverDeps, attempt: ClaimedAttempt): Promise<SendResult> {
+  const owner = attempt.subscriptionId;
+  const { body, headers } = signedRequest({
+    payload: attempt.payload,
+    eventId: attempt.eventId,
+    attemptAt: attempt.startedAt,
+    secret: decrypt(keyRing, owner, attempt.secret),
+    previousSecret: attempt.previousSecret ? decrypt(keyRing, owner, attempt.previousSecret) : null,
+    encoding: attempt.signatureEncoding,
+    customHeaders: attempt.headers
+      ? (JSON.parse(decrypt(keyRing, owner, attempt.headers)) as Record<string, string>)
+      : {},
+  });
+  return sender.send({ url: attempt.url, headers, body });
 }
 
 /** The next rung, counted from the end of this failure (seed: "delay after the previous failure"); null past the last. */

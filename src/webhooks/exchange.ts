@@ -33,12 +33,12 @@ export function createExchange(options: ExchangeOptions): (request: SendRequest,
     new Promise((resolve, reject) => new Exchange(options, { request, url, resolve, reject }).start());
 }
 
-/** The result of a send that was refused before anything was resolved or sent. */
-export function blockedResult(refusal: string): SendResult {
+/** The result where nothing was resolved or sent. */
+export function unsentResult(failure: Failure): SendResult {
   return {
     ok: false,
     httpStatus: null,
-    failure: { code: 'blocked_target', message: `Nothing was sent: the URL ${refusal}.` },
+    failure,
     durationMs: 0,
     timings: { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null },
     responseHeaders: {},

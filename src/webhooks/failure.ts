@@ -1,6 +1,6 @@
 import type { ConnectProgress } from '../lib/egress-connect.ts';
 
-/** Why an attempt failed. `interrupted` is ours: the process that was sending died. */
+/** Why an attempt failed. Ours are `interrupted`: the process that was sending died; and `internal`: a defect. */
 export type FailureCode =
   | 'http_status'
   | 'timeout'
@@ -9,7 +9,8 @@ export type FailureCode =
   | 'tls'
   | 'reset'
   | 'blocked_target'
-  | 'interrupted';
+  | 'interrupted'
+  | 'internal';
 
 /** What the merchant reads in the log: no addresses that names resolved to, nothing of our network. */
 export type Failure = { code: FailureCode; message: string };

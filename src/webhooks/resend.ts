@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
-import { SENDING_LEASE_MS } from './claim.ts';
+import { isBeingSent } from './claim.ts';
 import { resendStep, type DeliveryStatus, type ResendFacts, type ResendStep } from './states.ts';
 import { deliveryWorkflow } from './workflow-input.ts';
 
@@ -88,7 +88,7 @@ async function lockDeliveries(trx: Knex.Transaction, request: ResendRequest): Pr
     trx,
     `SELECT d.id, d.event_id, d.event AS event_type, d.subscription_id, d.merchant_id, d.environment, d.status,
             d.rungs_used,
-            coalesce(d.sending_since > clock_timestamp() - interval '${SENDING_LEASE_MS} milliseconds', false) AS sending,
+            ${isBeingSent('d')} AS sending,
             CASE WHEN s.deleted_at IS NOT NULL THEN 'deleted' WHEN s.active THEN 'active' ELSE 'inactive' END AS subscription
      FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id
      WHERE ${'deliveryIds' in request ? 'd.id = ANY(:ids)' : 'd.event_id = :eventId'}

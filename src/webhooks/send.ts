@@ -1,7 +1,7 @@
 import { createConnect, createResolve, type Resolve } from '../lib/egress-connect.ts';
 import { createConnections } from '../lib/egress-connections.ts';
 import type { EgressGuard } from '../lib/egress.ts';
-import { blockedResult, createExchange, type SendRequest, type SendResult } from './exchange.ts';
+import { createExchange, unsentResult, type SendRequest, type SendResult } from './exchange.ts';
 
 export type { SendRequest, SendResult } from './exchange.ts';
 
@@ -40,7 +40,10 @@ export function createSender(options: SenderOptions): Sender {
     send: (request) => {
       const url = new URL(request.url);
       const refusal = options.guard.refusal(url);
-      if (refusal !== null) return Promise.resolve(blockedResult(refusal));
+      if (refusal !== null) {
+        const message = `Nothing was sent: the URL ${refusal}.`;
+        return Promise.resolve(unsentResult({ code: 'blocked_target', message }));
+      }
       const result = exchange(request, url);
       sending.add(result);
       const forget = (): void => void sending.delete(result);

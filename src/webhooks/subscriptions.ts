@@ -6,7 +6,7 @@ import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Change } from '../lib/outbox.ts';
 import { EVENT_TYPES, type EventTypeName } from './catalogue.ts';
-import { SENDING_LEASE_MS } from './claim.ts';
+import { isBeingSent } from './claim.ts';
 import { SubscriptionRow } from './model.ts';
 import type { Owner } from './queries.ts';
 import { findSubscriber, recordEvents } from './record.ts';
@@ -95,7 +95,7 @@ export async function deleteSubscription(deps: SubscriptionDeps, change: Change,
      SET status = CASE WHEN resend_from IN ('FAILED', 'DELIVERED') THEN resend_from ELSE 'SKIPPED' END,
          resend_from = NULL, next_attempt_at = NULL
      WHERE subscription_id = :id AND status IN ('PENDING', 'RETRYING')
-       AND (sending_since IS NULL OR sending_since < clock_timestamp() - interval '${SENDING_LEASE_MS} milliseconds')`,
+       AND NOT ${isBeingSent('webhook_delivery')}`,
     { id: row.id },
   );
 }

@@ -170,7 +170,7 @@ function createSending(db: Knex) {
   };
   const sender = createSender({ guard });
   const save = createSave(db);
-  const onSaveFailed = (_deliveryId: string, error: unknown): void => {
+  const onProblem = (_problem: string, _deliveryId: string, error: unknown): void => {
     throw error;
   };
   const attempt = createAttemptDelivery({
@@ -178,7 +178,7 @@ function createSending(db: Knex) {
     save,
     sender,
     keyRing: config.keyRing,
-    onSaveFailed,
+    onProblem,
   });
   return { attempt, save, sender, slots: watchedSlots, released };
 }
