@@ -1,0 +1,127 @@
+import { expectInvariants } from '../invariants/check.ts';
+import { startProgram, type Program } from '../support/program.ts';
+import { until } from '../support/worker.ts';
+import { buy, createGround, PHONES, untilQuiet, type Ground, type GroundMerchant } from './ground.ts';
+
+/** Sends of one subscription that a worker has in flight at most: a kill may repeat each of them once. */
+const SENDS_IN_FLIGHT = 10;
+
+let ground: Ground;
+let merchant: GroundMerchant;
+let api: Program;
+let worker: Program;
+let workerKills = 0;
+
+const startBoth = async (): Promise<void> => {
+  [api, worker] = await Promise.all([startProgram('api', ground.settings), startProgram('worker', ground.settings)]);
+};
+const killBoth = async (): Promise<void> => {
+  workerKills += 1;
+  await Promise.all([api.kill(), worker.kill()]);
+};
+
+beforeAll(async () => {
+  ground = await createGround();
+  await startBoth();
+});
+beforeEach(async () => {
+  merchant = await ground.newMerchant({ loseEvery: 4 });
+});
+afterEach(async () => ground.simulator.clearFaults());
+afterAll(async () => {
+  await killBoth();
+  await ground.close();
+});
+
+const expectAllWell = async (): Promise<void> => {
+  await untilQuiet(ground);
+  await expectInvariants(async () => ground.gather({ duplicatesMax: workerKills * SENDS_IN_FLIGHT }));
+  for (const { answers } of merchant.client.asked) expect(answers.at(-1)?.status).toBeLessThan(300);
+};
+
+describe('the API killed under load', () => {
+  const KILLS = 2;
+  const CUSTOMERS = 8;
+  const PURCHASES_EACH = 2;
+  const TEST_EVENTS_EACH = 2;
+
+  /** One after another, every request repeated until it is answered. */
+  async function shop(customer: number): Promise<void> {
+    const { client, subscriptionId } = merchant;
+    for (let nth = 0; nth < PURCHASES_EACH; nth += 1) {
+      const phone = (customer + nth) % 4 === 0 ? PHONES.declined : PHONES.approved;
+      await buy(client, { orderNo: `KILLED-${customer}-${nth}`, phone });
+      for (let test = 0; test < TEST_EVENTS_EACH; test += 1)
+        await client.post(`webhooks/subscriptions/${subscriptionId}/test`);
+    }
+  }
+
+  test('loses and doubles nothing of what clients repeat', async () => {
+    const { client } = merchant;
+    const answered = (): number => client.asked.filter(({ answers }) => answers.length > 0).length;
+    const shopping = Promise.all(Array.from({ length: CUSTOMERS }, (_, customer) => shop(customer)));
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const target = answered() + 12;
+      await until('the load to go on', async () => answered() >= target);
+      await api.kill();
+      api = await startProgram('api', ground.settings);
+    }
+    await shopping;
+    await expectAllWell();
+    const transactions = await ground.world.db('transaction').where({ merchantId: merchant.owner.merchantId });
+    expect(transactions).toHaveLength(CUSTOMERS * PURCHASES_EACH);
+  }, 120_000);
+});
+
+describe('API and worker killed in the middle of payments', () => {
+  const PAYMENTS = 6;
+
+  /** Resolves when the client has had all its answers. */
+  const payAll = async (): Promise<unknown> =>
+    Promise.all(
+      Array.from({ length: PAYMENTS }, async (_, nth) =>
+        buy(merchant.client, { orderNo: `ORDER-${nth}`, phone: PHONES.approved }),
+      ),
+    );
+
+  /** Each attempt became one order of the provider and is paid; no session was tried twice. */
+  async function expectPaidOnce(ordersBefore: number): Promise<void> {
+    await expectAllWell();
+    const { orders } = await ground.simulator.journal();
+    const made = new Set(orders.slice(ordersBefore).map(({ attemptId }) => attemptId));
+    const attempts = await ground.world.db('paymentAttempt').where({ merchantId: merchant.owner.merchantId });
+    expect(attempts.map(({ status }) => String(status))).toEqual(Array.from({ length: PAYMENTS }, () => 'SUCCEEDED'));
+    expect(made).toEqual(new Set(attempts.map(({ id }) => String(id))));
+    expect(orders.length - ordersBefore).toBe(PAYMENTS);
+  }
+
+  test('while the provider holds its answers: it is asked again about the same orders', async () => {
+    const before = (await ground.simulator.journal()).orders.length;
+    // It takes the orders and never says so.
+    await ground.simulator.fault({ kind: 'hangAfter', on: 'initiate', next: PAYMENTS });
+    const paying = payAll();
+    await until('the provider to have orders', async () => {
+      const { orders } = await ground.simulator.journal();
+      return orders.length > before;
+    });
+    await killBoth();
+    await ground.simulator.clearFaults();
+    await startBoth();
+    await paying;
+    await expectPaidOnce(before);
+  }, 120_000);
+
+  test('before the callbacks come: polling finds the money', async () => {
+    const { orders: before } = await ground.simulator.journal();
+    await ground.simulator.fault({ kind: 'callbackLost', next: PAYMENTS });
+    const paying = payAll();
+    await until('the provider to be paid', async () => {
+      const { orders } = await ground.simulator.journal();
+      return orders.slice(before.length).some(({ paid }) => paid);
+    });
+    await killBoth();
+    await startBoth();
+    await paying;
+    await expectPaidOnce(before.length);
+  }, 120_000);
+});
