@@ -35,6 +35,8 @@ const SLOW_SENDS_MAX = 400;
 const CACHED_WORKFLOWS_MAX = 500;
 /** 40–100: more, and tasks outlive their timeout under a burst and are done twice (webhooks.md 6). */
 const WORKFLOW_TASKS_MAX = 40;
+/** Of what Temporal's core tells of a failed workflow task: the message, not the stack. */
+const FAILURE_CHARACTERS_MAX = 300;
 
 /**
  * Connects to Temporal, prepares it, and runs this process's workers; again and again, should Temporal be away at the
@@ -149,19 +151,22 @@ async function createWorkers(parts: {
 }
 
 /**
- * Temporal's own log, through ours; once per process, before anything of Temporal's is used. Its warnings are our
- * information: what needs a person, our own code says. Its core repeats each failed poll many times a second, so of
- * the core only errors are kept.
+ * Temporal's own log, through ours; once per process, before anything of Temporal's is used. Its warnings are ours if
+ * they come with a failure, such as a bug in a workflow; the others are information. Its core repeats each failed poll
+ * many times a second, so of the core only errors are kept, and what its workflow machinery warns of.
  */
 export function installTemporalLog(log: Logger): void {
   const write = (level: string, message: string, meta?: Record<string, unknown>): void => {
-    const details = { err: meta?.['error'] };
+    const { error, failure, workflowId, runId } = meta ?? {};
+    const reason = typeof failure === 'string' ? failure.slice(0, FAILURE_CHARACTERS_MAX) : undefined;
+    const details = { err: error, failure: reason, workflowId, runId };
     if (level === 'ERROR') log.error(details, message);
-    else if (level === 'WARN') log.info(details, message);
+    else if (level === 'WARN') log[error === undefined && reason === undefined ? 'info' : 'warn'](details, message);
   };
   const at = (level: string) => (message: string, meta?: Record<string, unknown>) => write(level, message, meta);
   const logger = { log: write, trace: at('TRACE'), debug: at('DEBUG'), info: at('INFO'), warn: at('WARN') };
-  const filter = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' });
+  const errors = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' });
+  const filter = `${errors},temporalio_sdk_core::worker::workflow=WARN`;
   Runtime.install({
     logger: { ...logger, error: at('ERROR') },
     telemetryOptions: { logging: { forward: {}, filter } },
