@@ -48,7 +48,7 @@ const BUTTONS: readonly { mode: Behaviour; label: string }[] = [
 export function shopPage(facts: { behaviour: Behaviour; deliveries: readonly Delivery[] }): string {
   const { behaviour, deliveries } = facts;
   return page(
-    'Abyssinia Coffee, a demo shop',
+    'A demo shop',
     html`<p>Buy something, pay it in the sandbox, and watch the webhooks come in.</p>
       <h2>Buy</h2>
       ${MENU.map(buyButton)}
