@@ -7,7 +7,9 @@ import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { paymentWorkflowId } from '../../src/transactions/attempt.ts';
 import type { PaymentInput } from '../../activities/payments.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { storeCallback } from '../../src/providers/store-callback.ts';
 import { CLAIM_INTERVAL_MS, createCheckAttempt } from '../../src/transactions/check.ts';
+import { endAttempt } from '../../src/transactions/end.ts';
 import { standing } from '../support/build.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { skipTime } from '../support/temporal.ts';
@@ -185,6 +187,24 @@ describe('the clock of a payment attempt', () => {
     await skipTime(world.temporal.client, workflowId, 60 * MINUTE_MS);
     expect(await result(workflowId)).toBe('ABANDONED');
     expect(await details(workflowId)).toBe('ABANDONED: nothing is waited for any more');
+  });
+
+  test('what its provider genuinely called about is asked again by the worker, though the payment is over', async () => {
+    const { sessionId, attemptId, workflowId } = await pay('0911000005');
+    await asked(attemptId);
+    const end = { status: 'EXPIRED' as const, reconcile: false, at: clock() };
+    await world.runChange((change) => endAttempt(change, { id: attemptId, sessionId, tellWorkflow: true }, end));
+    expect(await result(workflowId)).toBe('ABANDONED');
+    await simulator.advance(2 * MINUTE_MS + 1_000);
+    const body = Buffer.from('{}');
+    await storeCallback(world.db, { attemptId, channel: 'TELEBIRR', body, verified: true, problem: null });
+    await world
+      .db('paymentAttempt')
+      .where({ id: attemptId })
+      .update({ lastCheckedAt: new Date(0) });
+    // A worker's chores are done as it starts.
+    await world.startWorker().ready;
+    expect(await stands(sessionId, 'SUCCESS')).toMatchObject({ session: 'COMPLETED', lateConfirmation: true });
   });
 
   test('an attempt that does not exist fails its workflow at once, instead of being tried for ever', async () => {
