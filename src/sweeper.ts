@@ -51,10 +51,11 @@ export function listenToOutbox(options: { databaseUrl: string; wake: () => void;
       connectionTimeoutMillis: 2_000,
       keepAlive: true,
     });
+    const over = new AbortController();
     const ended = new Promise<void>((resolve) => {
       client.on('end', resolve);
       client.on('error', () => resolve());
-      stopping.signal.addEventListener('abort', () => resolve(), { once: true });
+      stopping.signal.addEventListener('abort', () => resolve(), { once: true, signal: over.signal });
     });
     try {
       await client.connect();
@@ -62,6 +63,7 @@ export function listenToOutbox(options: { databaseUrl: string; wake: () => void;
       client.on('notification', options.wake);
       await ended;
     } finally {
+      over.abort();
       await client.end().catch(() => {});
     }
   };
