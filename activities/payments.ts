@@ -1,12 +1,13 @@
 import { ApplicationFailure } from '@temporalio/activity';
 
 import { AppError } from '../src/lib/errors.ts';
+import type { Environment } from '../src/lib/owner.ts';
 
 /** What `workflows/payment.ts` is started with: ids and numbers. */
 export type PaymentInput = {
   attemptId: string;
   merchantId: string;
-  environment: 'sandbox' | 'live';
+  environment: Environment;
   channel: string;
   expiresAtMs: number;
 };

@@ -2,8 +2,9 @@ import { rows, type Knex } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
 import type { FindProvider } from '../providers/provider.ts';
+import type { Owner } from '../lib/owner.ts';
 import type { Channel, Unusable } from './channel.ts';
-import { listChannels, type MerchantChannel, type Owner } from './queries.ts';
+import { listChannels, type MerchantChannel } from './queries.ts';
 
 /** Approves and switches on every channel that is available on the platform: what a new sandbox merchant starts with. */
 export async function grantChannels(trx: Knex.Transaction, owner: Owner): Promise<void> {

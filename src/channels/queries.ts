@@ -1,6 +1,7 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
 import type { FindProvider } from '../providers/provider.ts';
+import type { Owner } from '../lib/owner.ts';
 import {
   whyUnusable,
   type Approval,
@@ -10,7 +11,6 @@ import {
   type Unusable,
 } from './channel.ts';
 
-export type Owner = { merchantId: string; environment: 'sandbox' | 'live' };
 export type AmountLimits = { minSantim: Santim; maxSantim: Santim };
 
 /** One channel as it stands for one merchant in one environment. */

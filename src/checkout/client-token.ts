@@ -4,6 +4,7 @@ import type { Caller } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime, sha256 } from '../lib/crypto.ts';
 import { rows, type Queryable } from '../lib/db.ts';
+import type { Environment } from '../lib/owner.ts';
 
 const TOKEN_BYTES = 32;
 const TOKEN_CHARACTERS = 43;
@@ -16,7 +17,7 @@ export function newClientToken(): { token: string; hash: Buffer } {
   return { token, hash: sha256(token) };
 }
 
-type TokenRow = { merchantId: string; environment: 'sandbox' | 'live'; clientTokenHash: Buffer; endedAt: Date | null };
+type TokenRow = { merchantId: string; environment: Environment; clientTokenHash: Buffer; endedAt: Date | null };
 
 /** Tells whether a token is this session's and still valid (until 1 h after the session's end). Any text may come in. */
 export function authenticateClientToken(

@@ -1,5 +1,5 @@
 import { channelRefused } from '../channels/operations.ts';
-import { listChannels, type MerchantChannel, type Owner } from '../channels/queries.ts';
+import { listChannels, type MerchantChannel } from '../channels/queries.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { Clock } from '../lib/clock.ts';
 import { rows } from '../lib/db.ts';
@@ -8,6 +8,7 @@ import { newId } from '../lib/ids.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
 import type { Change } from '../lib/outbox.ts';
 import type { FindProvider } from '../providers/provider.ts';
+import type { Owner } from '../lib/owner.ts';
 import { newClientToken } from './client-token.ts';
 import { qrPayload } from './qr.ts';
 import { refuseAmount } from './limits.ts';

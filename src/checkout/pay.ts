@@ -9,6 +9,7 @@ import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Change } from '../lib/outbox.ts';
 import { findMerchant } from '../merchants/operations.ts';
+import type { Environment } from '../lib/owner.ts';
 import { findSandboxPhone, SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { CLAIM_INTERVAL_MS, type CheckAttempt } from '../transactions/check.ts';
@@ -86,7 +87,7 @@ export async function settlePayment(checkAttempt: CheckAttempt, payment: Payment
   };
 }
 
-function readPhone(text: string, environment: 'sandbox' | 'live'): string {
+function readPhone(text: string, environment: Environment): string {
   const phone = normalisePhone(text);
   if (phone === null) {
     throw phoneRefused('must be an Ethiopian mobile number as 09…, 07… or +251…');

@@ -8,13 +8,14 @@ import type { RunChange } from '../lib/outbox.ts';
 import type { ProviderFailure } from '../providers/provider.ts';
 import { expireSessionIfDue } from '../transactions/end.ts';
 import type { AttemptStatus, SessionStatus, TransactionStatus } from '../transactions/states.ts';
+import type { Environment } from '../lib/owner.ts';
 
 /** A session with its transaction and its latest attempt: all that answers, hooks and pages are made from. */
 export type Session = {
   id: string;
   transactionId: string;
   merchantId: string;
-  environment: 'sandbox' | 'live';
+  environment: Environment;
   checkoutOrderNo: string;
   amountSantim: Santim;
   currency: string;

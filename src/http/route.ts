@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 
 import type { Change } from '../lib/outbox.ts';
+import type { Environment } from '../lib/owner.ts';
 
 /** What a key may be allowed to do. Secret keys have all; restricted keys have those they list. */
 export const SCOPES = [
@@ -13,8 +14,6 @@ export const SCOPES = [
   'channels:write',
 ] as const;
 export type Scope = (typeof SCOPES)[number];
-
-export type Environment = 'sandbox' | 'live';
 
 /** Who a request comes from. A merchant's key decides merchant and environment; a customer's token, one session. */
 export type Caller =

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 
 import { canonicalAddress, createAddressJudge, isLoopback, type AddressRules } from './egress-addresses.ts';
+import type { Environment } from './owner.ts';
 
 export type EgressOptions = AddressRules & {
   /** Ports a webhook may use; on loopback any. */
@@ -13,7 +14,7 @@ export type EgressGuard = {
    * What is wrong with a URL that a merchant wants to save, each as words that follow the field's name
    * ("must use https, got http"); empty when it is fine. In live no IP address may stand in it.
    */
-  checkUrl: (text: string, environment: 'sandbox' | 'live') => string[];
+  checkUrl: (text: string, environment: Environment) => string[];
   /** The same at send time, for what can be judged before the name is resolved; null when it may go on. */
   refusal: (url: URL) => string | null;
   /** Whether every one of these resolved addresses may be connected to; false for none at all. */

@@ -2,6 +2,7 @@ import Router from '@koa/router';
 import type { Context } from 'koa';
 
 import type { Logger } from '../lib/log.ts';
+import type { Environment } from '../lib/owner.ts';
 import type { Channel, FindProvider, ParsedCallback, Provider } from './provider.ts';
 import type { CallbackRow } from './store-callback.ts';
 
@@ -9,7 +10,7 @@ const BODY_BYTES_MAX = 65_536;
 const SECRET_LENGTH_MAX = 128;
 const SEND_AGAIN = 'Not handled. Please send it again.';
 
-export type CallbackAttempt = { attemptId: string; channel: Channel; environment: 'sandbox' | 'live' };
+export type CallbackAttempt = { attemptId: string; channel: Channel; environment: Environment };
 
 type CallbackDeps = {
   findAttemptBySecret: (secret: string) => Promise<CallbackAttempt | null>;

@@ -1,4 +1,5 @@
 import type { Santim } from '../lib/money.ts';
+import type { Environment } from '../lib/owner.ts';
 
 export type Channel = 'TELEBIRR' | 'CBE_BIRR' | 'AWASH' | 'MPESA';
 
@@ -62,4 +63,4 @@ export type Provider = {
 };
 
 /** The configured provider of a channel in an environment; null where none is (a live channel without configuration). */
-export type FindProvider = (channel: Channel, environment: 'sandbox' | 'live') => Provider | null;
+export type FindProvider = (channel: Channel, environment: Environment) => Provider | null;

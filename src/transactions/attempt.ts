@@ -6,6 +6,7 @@ import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
 import type { CallbackAttempt } from '../providers/callbacks.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
+import type { Environment } from '../lib/owner.ts';
 import { isAttemptOver, type AttemptStatus, type SessionStatus, type TransactionStatus } from './states.ts';
 
 export type OutcomeKind = ProviderOutcome['kind'];
@@ -15,7 +16,7 @@ export type ClaimedAttempt = {
   id: string;
   sessionId: string;
   transactionId: string;
-  environment: 'sandbox' | 'live';
+  environment: Environment;
   channel: Channel;
   phone: string;
   amountSantim: Santim;

@@ -1,11 +1,12 @@
 import { rows, type Knex } from '../lib/db.ts';
 import type { OutboxMessage } from '../lib/outbox.ts';
+import type { Environment } from '../lib/owner.ts';
 import { paymentWorkflowId } from './attempt.ts';
 
 type AttemptToStart = {
   attemptId: string;
   merchantId: string;
-  environment: 'sandbox' | 'live';
+  environment: Environment;
   channel: string;
   /** The session's end. */
   expiresAt: Date;

@@ -2,6 +2,7 @@ import { TRANSACTION_THROUGH, type Channel } from '../channels/channel.ts';
 import { addisDay } from '../lib/dates.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
 import type { ProviderFailure } from '../providers/provider.ts';
+import type { Environment } from '../lib/owner.ts';
 import type { TransactionStatus } from './states.ts';
 
 /** A row of `transaction`. */
@@ -9,7 +10,7 @@ export type TransactionRow = {
   id: string;
   sessionId: string;
   merchantId: string;
-  environment: 'sandbox' | 'live';
+  environment: Environment;
   checkoutOrderNo: string;
   amountSantim: Santim;
   currency: string;

@@ -1,12 +1,11 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
+import type { Owner } from '../lib/owner.ts';
 import { offsetOf, type DayRange, type Page, type Position } from '../lib/page.ts';
 import type { TransactionRow } from './present.ts';
 import type { TransactionStatus } from './states.ts';
 import type { TimelineKind } from './timeline.ts';
-
-export type Owner = { merchantId: string; environment: 'sandbox' | 'live' };
 
 /** What to list; undefined and null do not narrow. */
 export type TransactionFilter = Owner & {

@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { readRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
+import type { Owner } from '../lib/owner.ts';
 import { pagination, readDayRange, readPage } from '../lib/page.ts';
 import { presentTransaction } from './present.ts';
-import { findTransaction, listTransactions, readTimeline, type Owner } from './queries.ts';
+import { findTransaction, listTransactions, readTimeline } from './queries.ts';
 import { listQuery, transactionAnswer, transactionDetailAnswer, transactionParams } from './schema.ts';
 
 /** The deliveries of a transaction's events, as the webhooks slice presents them. */

@@ -1,6 +1,7 @@
 import { newId } from '../lib/ids.ts';
 import { createBatch } from '../lib/batch.ts';
 import { rows, type Knex } from '../lib/db.ts';
+import type { Environment } from '../lib/owner.ts';
 import type { DeliveryStatus } from './states.ts';
 
 /** A claim older than this belongs to a process that died: a send takes at most 3 s, reading its answer 1 s. */
@@ -27,7 +28,7 @@ export type ClaimedAttempt = {
   eventId: string;
   event: string;
   merchantId: string;
-  environment: 'sandbox' | 'live';
+  environment: Environment;
   subscriptionId: string;
   /** Automatic attempts that failed before this one. */
   rungsUsed: number;

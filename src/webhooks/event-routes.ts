@@ -1,11 +1,12 @@
 import { z } from 'zod';
 
-import { readRoute, writeRoute, type Environment, type Route } from '../http/route.ts';
+import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import { notFound } from '../lib/errors.ts';
+import type { Environment, Owner } from '../lib/owner.ts';
 import { readDayRange, readPage } from '../lib/page.ts';
 import { listEventTypes } from './catalogue.ts';
 import { presentAttempt, presentDelivery, presentEvent, presentResendJob } from './present.ts';
-import { findDeliveries, findEvent, listAttempts, listEvents, type Owner } from './queries.ts';
+import { findDeliveries, findEvent, listAttempts, listEvents } from './queries.ts';
 import { cancelResendJob, createResendJob, findResendJob } from './resend-jobs.ts';
 import { requestResend } from './resend.ts';
 import type { WebhookDeps } from './routes.ts';

@@ -1,6 +1,5 @@
 import { Model } from 'objection';
-
-import type { Environment } from '../http/route.ts';
+import type { Environment } from '../lib/owner.ts';
 
 /** A row of webhook_subscription. `secret`, `previousSecret` and `headers` are encrypted with the row's id (webhooks.md 3). */
 export class SubscriptionRow extends Model {

@@ -1,11 +1,8 @@
-import type { Environment } from '../http/route.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
+import type { Owner } from '../lib/owner.ts';
 import { cutPage, offsetOf, type DayRange, type Page } from '../lib/page.ts';
 import type { DeliveryStatus, EventStatus } from './states.ts';
-
-/** Whose rows: every query names both. */
-export type Owner = { merchantId: string; environment: Environment };
 
 type Failure = { code: string; message: string };
 

@@ -3,8 +3,8 @@ import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
+import type { Owner } from '../lib/owner.ts';
 import type { DayRange } from '../lib/page.ts';
-import type { Owner } from './queries.ts';
 import { resendEligible, type ResendResult } from './resend.ts';
 
 /** So many bulk resends of a merchant may run at once in an environment; each keeps its own pace. */

@@ -1,8 +1,8 @@
-import type { Environment } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
+import type { Environment } from '../lib/owner.ts';
 import { isBeingSent } from './claim.ts';
 import { resendStep, type DeliveryStatus, type ResendFacts, type ResendStep } from './states.ts';
 import { deliveryWorkflow } from './workflow-input.ts';

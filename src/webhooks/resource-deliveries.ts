@@ -1,6 +1,7 @@
 import { rows, type Queryable } from '../lib/db.ts';
+import type { Owner } from '../lib/owner.ts';
 import { presentDelivery } from './present.ts';
-import { findDeliveries, type Owner } from './queries.ts';
+import { findDeliveries } from './queries.ts';
 
 /** Every delivery of the events about one resource (a transaction), oldest first, each with its event. */
 export async function findResourceDeliveries(db: Queryable, owner: Owner, resourceId: string) {

@@ -1,14 +1,13 @@
-import type { Environment } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { encrypt, type KeyRing } from '../lib/crypto.ts';
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Change } from '../lib/outbox.ts';
+import type { Environment, Owner } from '../lib/owner.ts';
 import { EVENT_TYPES, type EventTypeName } from './catalogue.ts';
 import { isBeingSent } from './claim.ts';
 import { SubscriptionRow } from './model.ts';
-import type { Owner } from './queries.ts';
 import { findSubscriber, recordEvents } from './record.ts';
 import type { NewSubscription, SubscriptionChanges } from './schema.ts';
 import { newSecret } from './signature.ts';

@@ -1,10 +1,11 @@
 import type { OutboxMessage } from '../lib/outbox.ts';
+import type { Environment } from '../lib/owner.ts';
 
 /** What `workflows/webhook-delivery.ts` is started with: ids and numbers, nothing secret, no URL, no body. */
 export type DeliveryInput = {
   deliveryId: string;
   merchantId: string;
-  environment: 'sandbox' | 'live';
+  environment: Environment;
   eventType: string;
   subscriptionId: string;
   /** The seed's schedule, frozen at the start. Added by whoever starts the workflow. */
@@ -24,7 +25,7 @@ export type DeliveryToStart = {
   eventType: string;
   subscriptionId: string;
   merchantId: string;
-  environment: 'sandbox' | 'live';
+  environment: Environment;
   attemptsMade: number;
   nextAttemptAt: Date | null;
   lane: 'fast' | 'slow';

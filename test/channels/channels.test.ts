@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
 import { whyUnusable, type ChannelFacts } from '../../src/channels/channel.ts';
-import type { Owner } from '../../src/channels/queries.ts';
 import { channelRoutes } from '../../src/channels/routes.ts';
 import { rows } from '../../src/lib/db.ts';
+import type { Owner } from '../../src/lib/owner.ts';
 import { buildAttempt, buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 
+import type { Owner } from '../../src/lib/owner.ts';
 import {
   buildMerchant,
   buildSession,
@@ -15,7 +16,6 @@ import {
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createLimits, type Limits } from '../../src/http/limits.ts';
 import { setMerchantStatus } from '../../src/merchants/operations.ts';
-import type { Owner } from '../../src/channels/queries.ts';
 import type { NewSession } from '../../src/checkout/create.ts';
 import { createCheckoutPages } from '../../src/checkout/pages.ts';
 

@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config.ts';
 import { createKey } from '../../src/keys/operations.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { anyFreePort } from '../../src/local/ports.ts';
-import type { Owner } from '../../src/webhooks/queries.ts';
+import type { Owner } from '../../src/lib/owner.ts';
 import { expectInvariants } from '../invariants/check.ts';
 import { RETRY_DELAYS_SECONDS, type Evidence } from '../invariants/evidence.ts';
 import { createMerchantClient, type MerchantClient } from '../support/merchant-client.ts';

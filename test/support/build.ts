@@ -1,7 +1,6 @@
 import { createSession, type NewSession } from '../../src/checkout/create.ts';
 import { startPayment } from '../../src/checkout/pay.ts';
 import { grantChannels } from '../../src/channels/operations.ts';
-import type { Owner } from '../../src/channels/queries.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { isDatabaseUnavailable, rows, type Knex } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
@@ -15,6 +14,7 @@ import {
   type EndUnpaid,
   type ExpireAttempt,
 } from '../../src/transactions/unpaid.ts';
+import type { Owner } from '../../src/lib/owner.ts';
 
 /** What a provider was asked, and what it will answer: the next of its script, then the last one for ever. */
 export type ScriptedProvider = Provider & {

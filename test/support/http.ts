@@ -1,4 +1,4 @@
-import type { Environment, KeyCaller, Route } from '../../src/http/route.ts';
+import type { KeyCaller, Route } from '../../src/http/route.ts';
 import { SCOPES } from '../../src/http/route.ts';
 import { Registry } from '../../src/http/metrics.ts';
 import { createApiServer, type ApiServer, type ApiServerDeps, type Listening } from '../../src/http/server.ts';
@@ -7,6 +7,7 @@ import type { Knex } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createRunChange } from '../../src/lib/outbox.ts';
+import type { Environment } from '../../src/lib/owner.ts';
 
 /** An answer as it came; `body` is its JSON, if it is JSON. */
 export type HttpAnswer = {

@@ -21,7 +21,7 @@ export async function startProgram(
   settings: Record<string, string>,
 ): Promise<Program> {
   const project = resolve(import.meta.dirname, '../..');
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', command], {
+  const child = spawn(process.execPath, ['--import', 'tsx/esm', 'src/cli.ts', command], {
     cwd: project,
     env: {
       ...process.env,

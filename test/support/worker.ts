@@ -7,7 +7,6 @@ import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/o
 import { createLogger } from '../../src/lib/log.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/catalogue.ts';
-import type { Owner } from '../../src/webhooks/queries.ts';
 import { recordEvents } from '../../src/webhooks/record.ts';
 import { NewSubscription } from '../../src/webhooks/schema.ts';
 import { createSubscription } from '../../src/webhooks/subscriptions.ts';
@@ -15,6 +14,7 @@ import { deliveryWorkflowId } from '../../src/webhooks/workflow-input.ts';
 import { startWorker, type RunningWorker } from '../../src/worker.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Knex } from '../../src/lib/db.ts';
+import type { Owner } from '../../src/lib/owner.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { testStack } from './stack-facts.ts';
 import { connectTestTemporal, type TestTemporal } from './temporal.ts';

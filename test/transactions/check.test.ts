@@ -1,3 +1,4 @@
+import type { Owner } from '../../src/lib/owner.ts';
 import {
   buildAttempt,
   buildMerchant,
@@ -14,7 +15,6 @@ import {
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/channels/queries.ts';
 import { LEASE_MS, createCheckAttempt } from '../../src/transactions/check.ts';
 import type { ProviderOutcome } from '../../src/providers/provider.ts';
 

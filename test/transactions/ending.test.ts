@@ -1,3 +1,4 @@
+import type { Owner } from '../../src/lib/owner.ts';
 import {
   ACCEPTED,
   buildAttempt,
@@ -14,7 +15,6 @@ import {
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import type { Owner } from '../../src/channels/queries.ts';
 import { startPayment } from '../../src/checkout/pay.ts';
 import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';

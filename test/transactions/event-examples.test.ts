@@ -1,6 +1,6 @@
+import type { Owner } from '../../src/lib/owner.ts';
 import { buildAttempt, buildMerchant, buildSession, buildWorld, declined, PAID, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import type { Owner } from '../../src/channels/queries.ts';
 import { rows } from '../../src/lib/db.ts';
 import { EVENT_TYPES } from '../../src/webhooks/catalogue.ts';
 

@@ -1,3 +1,4 @@
+import type { Owner } from '../../src/lib/owner.ts';
 import {
   buildAttempt,
   buildMerchant,
@@ -10,7 +11,6 @@ import {
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import type { Owner } from '../../src/channels/queries.ts';
 import { createRegistry } from '../../src/http/metrics.ts';
 import { openDatabase } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';

@@ -1,3 +1,4 @@
+import type { Owner } from '../../src/lib/owner.ts';
 import {
   ACCEPTED,
   buildAttempt,
@@ -13,7 +14,6 @@ import {
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/channels/queries.ts';
 import type { ProviderOutcome } from '../../src/providers/provider.ts';
 
 const SUCCESS_EVENTS = ['checkout.completed', 'payment.created', 'payment.succeeded'];

@@ -1,3 +1,4 @@
+import type { Owner } from '../../src/lib/owner.ts';
 import {
   buildMerchant,
   buildPendingPayment,
@@ -10,7 +11,6 @@ import {
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import type { Owner } from '../../src/channels/queries.ts';
 import { rows } from '../../src/lib/db.ts';
 import { isAnswered, recheckProven } from '../../src/transactions/proven.ts';
 import { storeCallback } from '../../src/providers/store-callback.ts';

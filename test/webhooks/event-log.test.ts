@@ -1,4 +1,4 @@
-import type { Owner } from '../../src/webhooks/queries.ts';
+import type { Owner } from '../../src/lib/owner.ts';
 import { stubKey, type TestServer } from '../support/http.ts';
 import { startWebhookApi } from './api.ts';
 import { createWorld, type World } from './world.ts';

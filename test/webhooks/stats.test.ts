@@ -1,6 +1,6 @@
+import type { Owner } from '../../src/lib/owner.ts';
 import { readDayRange } from '../../src/lib/page.ts';
 import { Stats } from '../../src/webhooks/schema.ts';
-import type { Owner } from '../../src/webhooks/queries.ts';
 import { readStats } from '../../src/webhooks/stats.ts';
 import { createWorld, type World } from './world.ts';
 

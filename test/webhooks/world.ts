@@ -4,13 +4,13 @@ import type { Knex } from '../../src/lib/db.ts';
 import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/outbox.ts';
 import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/catalogue.ts';
 import { createClaim } from '../../src/webhooks/claim.ts';
-import type { Owner } from '../../src/webhooks/queries.ts';
 import { recordEvents } from '../../src/webhooks/record.ts';
 import type { WebhookDeps } from '../../src/webhooks/routes.ts';
 import { createSave } from '../../src/webhooks/save.ts';
 import { NewSubscription } from '../../src/webhooks/schema.ts';
 import type { DeliveryStatus } from '../../src/webhooks/states.ts';
 import { createSubscription, type WithSecret } from '../../src/webhooks/subscriptions.ts';
+import type { Owner } from '../../src/lib/owner.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 export type Outcome = { httpStatus: number; durationMs?: number } | { code: string };

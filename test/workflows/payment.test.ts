@@ -1,6 +1,5 @@
 import { createSession } from '../../src/checkout/create.ts';
 import { startPayment } from '../../src/checkout/pay.ts';
-import type { Owner } from '../../src/channels/queries.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
@@ -10,6 +9,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { storeCallback } from '../../src/providers/store-callback.ts';
 import { CLAIM_INTERVAL_MS, createCheckAttempt } from '../../src/transactions/check.ts';
 import { endAttempt } from '../../src/transactions/end.ts';
+import type { Owner } from '../../src/lib/owner.ts';
 import { standing } from '../support/build.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { skipTime } from '../support/temporal.ts';
