@@ -165,7 +165,7 @@ export function isDatabaseUnavailable(thrown: unknown): boolean {
     UNAVAILABLE.test(code) ||
     error.name === 'KnexTimeoutError' ||
     error.name === 'TimeoutError' ||
-    /Connection terminated|Connection ended|not queryable|timeout exceeded when trying to connect|the database system is/.test(
+    /Query read timeout|Connection terminated|Connection ended|not queryable|timeout exceeded when trying to connect|the database system is/.test(
       error.message,
     )
   );
