@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   NativeConnection,
   Runtime,
@@ -71,8 +72,7 @@ export function startTemporalWorkers(
       await running;
     } finally {
       current = null;
-      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      await Promise.allSettled(workers.map(async (worker) => ended(worker)));
+      await Promise.allSettled(workers.map(async (worker) => end(worker)));
       workers = [];
       await connection.close().catch(() => {});
     }
@@ -80,7 +80,7 @@ export function startTemporalWorkers(
   const running = (async () => {
     while (!stopping) {
       await runOnce().catch((error: unknown) => options.log.warn({ err: error }, 'Temporal is away; trying again'));
-      if (!stopping) await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
+      if (!stopping) await sleep(RECONNECT_MS);
     }
   })();
 
@@ -111,10 +111,11 @@ async function connect(address: string): Promise<NativeConnection> {
   }
 }
 
-async function ended(worker: Worker): Promise<void> {
-  while (!['STOPPED', 'FAILED', 'INITIALIZED'].includes(worker.getState())) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+async function end(worker: Worker): Promise<void> {
+  // One that was stopped before it ever ran would keep the connection, and so the process: only a run lets go of it.
+  if (worker.getState() === 'INITIALIZED') return worker.runUntil(async () => {});
+  if (worker.getState() === 'RUNNING') worker.shutdown();
+  while (!['STOPPED', 'FAILED'].includes(worker.getState())) await sleep(50);
 }
 
 async function createWorkers(parts: {

@@ -1,6 +1,7 @@
 import type { WorkflowBundleOption } from '@temporalio/worker';
 
 import { createActivities } from '../activities/index.ts';
+import { startChores, type Chore } from './chores.ts';
 import type { Config } from './config.ts';
 import { createFirstAttempts } from './first-attempts.ts';
 import { deleteOldIdempotencyKeys } from './http/idempotency.ts';
@@ -12,9 +13,10 @@ import { createEgressGuard } from './lib/egress.ts';
 import { createHttpClient } from './lib/http-client.ts';
 import type { Logger } from './lib/log.ts';
 import { createRunChange, type RunChange } from './lib/outbox.ts';
+import { listenToOutbox } from './outbox-listener.ts';
 import { createFindProvider } from './providers/find-provider.ts';
 import { createRelay } from './relay.ts';
-import { listenToOutbox, repairOpen, startChores, type Chore } from './sweeper.ts';
+import { repairOpen } from './repair.ts';
 import { temporalOptions } from './processes.ts';
 import { startTemporalWorkers } from './temporal-workers.ts';
 import { CLAIM_INTERVAL_MS, createCheckAttempt, type CheckAttempt } from './transactions/check.ts';
@@ -73,7 +75,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     payments: payments.operations,
     webhooks: {
       ...sending,
-      started: { holdsSlot: (id) => firstAttempts.holdsSlot(id), finished: (id) => firstAttempts.finished(id) },
+      started: { begin: (id) => firstAttempts.begin(id), finished: (id) => firstAttempts.finished(id) },
       giveUp: async (request) => giveUpDelivery(db, request),
       requestResend: async ({ deliveryId, force }) => {
         const request = { deliveryIds: [deliveryId], force, tell: false };

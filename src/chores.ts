@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Logger } from './lib/log.ts';
+
+/** Something done again and again while the process lives. A run that fails is logged; the next one tries again. */
+export type Chore = { name: string; everyMs: number; run: () => Promise<unknown> };
+
+export type Chores = { stop: () => Promise<void> };
+
+/** Runs each chore at its own pace, never twice at once. Stopping waits for the runs under way. */
+export function startChores(chores: Chore[], log: Logger): Chores {
+  const stopping = new AbortController();
+  const running = chores.map(async (chore) => {
+    while (!stopping.signal.aborted) {
+      try {
+        await chore.run();
+      } catch (error) {
+        log.warn({ err: error, chore: chore.name }, 'a chore failed; it is tried again');
+      }
+      await pause(chore.everyMs, stopping.signal);
+    }
+  });
+  return {
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+/** Ends early, without an error, when stopping. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {});
+}
