@@ -2,7 +2,6 @@ import type { Owner } from '../lib/owner.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import { makePayments } from './journeys.ts';
 import type { PlannedPayment } from './plan.ts';
-import { forThePast } from './past-transaction.ts';
 
 /** One transaction's worth of payments: large enough to commit seldom, small enough to show progress. */
 const PAYMENTS_PER_TRANSACTION = 50;
@@ -29,9 +28,7 @@ export async function makeHistory(deps: HistoryDeps, owner: Owner, payments: Pla
     for (;;) {
       const set = missing.splice(0, PAYMENTS_PER_TRANSACTION);
       if (set.length === 0) return;
-      await deps.db.transaction(async (trx) =>
-        makePayments({ trx: forThePast(trx), owner, baseUrl: deps.baseUrl }, set),
-      );
+      await deps.db.transaction(async (trx) => makePayments({ trx, owner, baseUrl: deps.baseUrl }, set));
       deps.onMade(set.length);
     }
   };

@@ -4,7 +4,6 @@ import type { Knex } from '../lib/db.ts';
 import { makePayments, type DueDelivery } from './journeys.ts';
 import { ALWAYS_BROKEN, deliverInThePast, LADDER_MS } from './past-deliveries.ts';
 import type { PlannedPayment } from './plan.ts';
-import { forThePast } from './past-transaction.ts';
 
 const DEAD_LETTERS = 5;
 
@@ -24,7 +23,7 @@ export type RecentPayments = {
  * second or third attempt, the others at once. The successes come last, so that both subscriptions end healthy.
  */
 export async function makeRecentPayments(deps: RecentDeps, recent: RecentPayments): Promise<void> {
-  const journey = { trx: forThePast(deps.trx), owner: recent.owner, baseUrl: deps.baseUrl };
+  const journey = { trx: deps.trx, owner: recent.owner, baseUrl: deps.baseUrl };
   const due = await makePayments(journey, recent.payments);
   const toShop = due.filter((one) => one.subscriptionId === recent.shopId);
   const toFlaky = due.filter((one) => one.subscriptionId === recent.flakyId);
