@@ -15,7 +15,7 @@ export type WebhookDeps = {
   giveUp: (request: { deliveryId: string; at: Date }) => Promise<void>;
   slots: SendSlots;
   /** First attempts that this worker started hold their sending slot since then. */
-  started: { holdsSlot: (deliveryId: string) => boolean; finished: (deliveryId: string) => void };
+  started: { begin: (deliveryId: string) => Promise<boolean>; finished: (deliveryId: string) => void };
 };
 
 export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
@@ -27,7 +27,7 @@ export function createWebhookActivities(deps: WebhookDeps) {
   return {
     async attemptDelivery(request: Omit<AttemptRequest, 'lane'> & { subscriptionId: string }): Promise<AttemptReport> {
       const { deliveryId, subscriptionId } = request;
-      if (deps.started.holdsSlot(deliveryId)) {
+      if (await deps.started.begin(deliveryId)) {
         const report = await deps.attempt({ ...request, lane: 'workflow' }).catch((error: unknown) => {
           deps.started.finished(deliveryId);
           throw error;
@@ -36,6 +36,7 @@ export function createWebhookActivities(deps: WebhookDeps) {
         if (report.kind !== 'unsaved') deps.started.finished(deliveryId);
         return report;
       }
+      deps.started.finished(deliveryId);
       if (!deps.slots.tryTake(subscriptionId)) return { kind: 'busy', retryAfterMs: SLOT_RETRY_MS };
       return deps.attempt({ ...request, lane: 'workflow' }).finally(() => deps.slots.release(subscriptionId));
     },

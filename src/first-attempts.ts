@@ -25,8 +25,11 @@ export type FirstAttemptsDeps = {
 export type FirstAttempts = {
   /** There may be new deliveries. */
   poke: () => void;
-  /** Whether this worker started the delivery and still holds its sending slot. */
-  holdsSlot: (deliveryId: string) => boolean;
+  /**
+   * A workflow begins its delivery's first attempt. True if this worker started it and holds its sending slot: nobody
+   * takes the attempt over any more. If it was taken over already, resolves once that is done.
+   */
+  begin: (deliveryId: string) => Promise<boolean>;
   /** A started delivery's first attempt is over. */
   finished: (deliveryId: string) => void;
   /** Takes no more, and waits for what is being sent. */
@@ -42,6 +45,8 @@ const LOOK_MAX = 500;
 const TAKE_MAX = 100;
 /** Under load takes begin this far apart, so that each finds several. */
 const TAKE_EVERY_MS = 5;
+/** A started delivery whose attempt has not begun by then has an engine that is behind: the attempt is made directly. */
+const START_SLOW_MS = 100;
 /** A start whose attempt another worker made is forgotten after this. */
 const START_FORGOTTEN_MS = 15_000;
 /** Sooner than anybody else may claim the delivery again once the database is back. All that wait share one statement. */
@@ -49,10 +54,10 @@ const SAVE_RETRY_MS = 200;
 
 /**
  * Brings new deliveries to their first attempt (webhooks.md 6): by starting their workflow, or, when too many started
- * ones have not finished theirs, when Temporal is away, or in `failed` mode, by making it directly: same claim, same
- * send, same rows. A direct success ends the delivery; after a direct failure its outbox row stays and starts the
- * workflow, which takes up the ladder from there. So a burst or an absent engine delays no healthy receiver, and the
- * bound keeps Temporal's tasks from timing out and being done twice.
+ * ones have not finished theirs, when Temporal is behind or away, or in `failed` mode, by making it directly: same
+ * claim, same send, same rows. A direct success ends the delivery; after a direct failure its outbox row stays and
+ * starts the workflow, which takes up the ladder from there. So a burst, a slow or an absent engine delays no healthy
+ * receiver, and the bound keeps Temporal's tasks from timing out and being done twice.
  */
 export function createFirstAttempts(deps: FirstAttemptsDeps): FirstAttempts {
   const inProgress = createInProgress(deps.slots);
@@ -65,7 +70,7 @@ export function createFirstAttempts(deps: FirstAttemptsDeps): FirstAttempts {
       const slowToo = inProgress.count() < IN_PROGRESS_MAX / 2;
       const taken = await takeNew(deps, { limit: room, slowToo });
       // A row whose lease ran out while we are at work on it stays leased: whoever works on it ends it.
-      const refused = taken.filter((row) => !inProgress.has(row.deliveryId) && !begin(row));
+      const refused = taken.filter((row) => !inProgress.has(row.deliveryId) && !making.make(row));
       await giveBack(deps.db, refused);
       return taken.length === room;
     } catch (error) {
@@ -74,47 +79,12 @@ export function createFirstAttempts(deps: FirstAttemptsDeps): FirstAttempts {
     }
   };
   const pump = createPump(takeSome, TAKE_EVERY_MS);
-  /** False when its subscription has its share in progress. */
-  const begin = (row: NewDelivery): boolean => {
-    if (!deps.slots.tryTake(row.subscriptionId)) return false;
-    const byWorkflow = deps.workflows === 'every' && inProgress.started() < deps.startsMax && deps.reachable();
-    if (byWorkflow) void start(row);
-    else makeDirectly(row);
-    return true;
-  };
-  const start = async (row: NewDelivery): Promise<void> => {
-    inProgress.addStart(row, () => finished(row.deliveryId));
-    try {
-      // Its outbox row goes when the attempt is saved; until then it stands for the delivery. One that was started
-      // before and still has its row may have been terminated: the claim says whether anything is left to send.
-      const told = await deps.tell(row);
-      if (told === 'already' && inProgress.forgetStart(row.deliveryId)) makeDirectly(row);
-    } catch (error) {
-      deps.log.warn({ err: error, deliveryId: row.deliveryId }, 'the workflow was not started; attempting directly');
-      if (inProgress.forgetStart(row.deliveryId)) makeDirectly(row);
-    }
-  };
-  const finished = (deliveryId: string): void => {
-    const start = inProgress.forgetStart(deliveryId);
-    if (start) release(start.subscriptionId);
-  };
-  const release = (subscriptionId: string): void => {
-    // Nothing was left lying for want of room: no need to look.
-    const wasShort = deps.slots.isFull(subscriptionId) || inProgress.count() >= IN_PROGRESS_MAX / 2;
-    deps.slots.release(subscriptionId);
-    if (wasShort) pump.poke();
-  };
-  const makeDirectly = (row: NewDelivery): void => {
-    const work = attemptDirectly(deps, row).catch((error: unknown) => {
-      deps.log.error({ err: error, deliveryId: row.deliveryId }, 'a first attempt broke off; it is taken up again');
-    });
-    inProgress.addDirect(row.deliveryId, { work, onSettled: () => release(row.subscriptionId) });
-  };
+  const making = createMaking(deps, { inProgress, onRoom: pump.poke });
 
   return {
     poke: pump.poke,
-    finished,
-    holdsSlot: inProgress.isStarted,
+    finished: making.finished,
+    begin: inProgress.begin,
     stop: async () => {
       await pump.stop();
       await inProgress.settle();
@@ -122,22 +92,111 @@ export function createFirstAttempts(deps: FirstAttemptsDeps): FirstAttempts {
   };
 }
 
+/** Makes first attempts, by workflow or directly. */
+function createMaking(deps: FirstAttemptsDeps, around: { inProgress: InProgress; onRoom: () => void }) {
+  const { inProgress, onRoom } = around;
+
+  /** False when its subscription has its share in progress. */
+  const make = (row: NewDelivery): boolean => {
+    if (!deps.slots.tryTake(row.subscriptionId)) return false;
+    const hasRoom = inProgress.started() < deps.startsMax && !inProgress.isBehind();
+    const byWorkflow = deps.workflows === 'every' && hasRoom && deps.reachable();
+    if (byWorkflow) void start(row);
+    else makeDirectly(row);
+    return true;
+  };
+  const start = async (row: NewDelivery): Promise<void> => {
+    const onForgotten = (): void => finished(row.deliveryId);
+    // Those to receivers that hung or failed lately wait for slots of their own, and say nothing about the engine.
+    const onSlow = row.input?.['lane'] === 'slow' ? null : (): void => takeOver(row);
+    inProgress.addStart(row, { onSlow, onForgotten });
+    try {
+      // Its outbox row goes when the attempt is saved; until then it stands for the delivery. One that was started
+      // before and still has its row may have been terminated: the claim says whether anything is left to send.
+      const told = await deps.tell(row);
+      if (told === 'already') giveUpStart(row);
+    } catch (error) {
+      deps.log.warn({ err: error, deliveryId: row.deliveryId }, 'the workflow was not started; attempting directly');
+      giveUpStart(row);
+    }
+  };
+  const giveUpStart = (row: NewDelivery): void => {
+    takeOver(row);
+    inProgress.forgetStart(row.deliveryId);
+  };
+  /** The claim decides between us and the workflow; the start goes on counting, or a slow engine would get ever more. */
+  const takeOver = (row: NewDelivery): void => {
+    if (inProgress.takeSlot(row.deliveryId)) makeDirectly(row);
+  };
+  const finished = (deliveryId: string): void => {
+    const start = inProgress.forgetStart(deliveryId);
+    if (start?.holdsSlot) release(start.subscriptionId);
+  };
+  const release = (subscriptionId: string): void => {
+    // Nothing was left lying for want of room: no need to look.
+    const wasShort = deps.slots.isFull(subscriptionId) || inProgress.count() >= IN_PROGRESS_MAX / 2;
+    deps.slots.release(subscriptionId);
+    if (wasShort) onRoom();
+  };
+  const makeDirectly = (row: NewDelivery): void => {
+    const work = attemptDirectly(deps, row)
+      .then((report) => {
+        // Its workflow made the attempt after all, in another worker.
+        if (report.kind === 'over' || report.kind === 'busy') inProgress.forgetStart(row.deliveryId);
+      })
+      .catch((error: unknown) => {
+        deps.log.error({ err: error, deliveryId: row.deliveryId }, 'a first attempt broke off; it is taken up again');
+      });
+    inProgress.addDirect(row.deliveryId, { work, onSettled: () => release(row.subscriptionId) });
+  };
+  return { make, finished };
+}
+
+type InProgress = ReturnType<typeof createInProgress>;
+
 /** The first attempts under way in this worker: those a workflow makes, and those made directly. */
 function createInProgress(slots: SendSlots) {
-  type Start = { subscriptionId: string; forget: NodeJS.Timeout };
+  type Start = {
+    subscriptionId: string;
+    holdsSlot: boolean;
+    isSlow: boolean;
+    /** Runs until the attempt begins. */
+    slow: NodeJS.Timeout | undefined;
+    forget: NodeJS.Timeout;
+  };
   const started = new Map<string, Start>();
   const direct = new Map<string, Promise<void>>();
   return {
     count: () => started.size + direct.size,
     started: () => started.size,
+    isBehind: () => [...started.values()].some((start) => start.isSlow),
     has: (deliveryId: string) => started.has(deliveryId) || direct.has(deliveryId),
-    isStarted: (deliveryId: string) => started.has(deliveryId),
-    addStart: (row: NewDelivery, onForgotten: () => void) => {
-      const forget = setTimeout(onForgotten, START_FORGOTTEN_MS);
-      started.set(row.deliveryId, { subscriptionId: row.subscriptionId, forget });
+    addStart: (row: NewDelivery, on: { onSlow: (() => void) | null; onForgotten: () => void }) => {
+      const beSlow = (): void => {
+        start.isSlow = true;
+        on.onSlow?.();
+      };
+      const slow = on.onSlow ? setTimeout(beSlow, START_SLOW_MS) : undefined;
+      const forget = setTimeout(on.onForgotten, START_FORGOTTEN_MS);
+      const start: Start = { subscriptionId: row.subscriptionId, holdsSlot: true, isSlow: false, slow, forget };
+      started.set(row.deliveryId, start);
+    },
+    begin: async (deliveryId: string): Promise<boolean> => {
+      const start = started.get(deliveryId);
+      clearTimeout(start?.slow);
+      await direct.get(deliveryId);
+      return start?.holdsSlot ?? false;
+    },
+    /** True if the start held it; now it is the caller's. */
+    takeSlot: (deliveryId: string): boolean => {
+      const start = started.get(deliveryId);
+      if (!start?.holdsSlot) return false;
+      start.holdsSlot = false;
+      return true;
     },
     forgetStart: (deliveryId: string): Start | undefined => {
       const start = started.get(deliveryId);
+      clearTimeout(start?.slow);
       clearTimeout(start?.forget);
       started.delete(deliveryId);
       return start;
@@ -151,16 +210,17 @@ function createInProgress(slots: SendSlots) {
     },
     settle: async () => {
       await Promise.all(direct.values());
-      for (const { forget, subscriptionId } of started.values()) {
+      for (const { slow, forget, holdsSlot, subscriptionId } of started.values()) {
+        clearTimeout(slow);
         clearTimeout(forget);
-        slots.release(subscriptionId);
+        if (holdsSlot) slots.release(subscriptionId);
       }
       started.clear();
     },
   };
 }
 
-async function attemptDirectly(deps: FirstAttemptsDeps, row: NewDelivery): Promise<void> {
+async function attemptDirectly(deps: FirstAttemptsDeps, row: NewDelivery): Promise<AttemptReport> {
   const report = await deps.attempt({
     deliveryId: row.deliveryId,
     startedAtMs: Date.now(),
@@ -171,6 +231,7 @@ async function attemptDirectly(deps: FirstAttemptsDeps, row: NewDelivery): Promi
   if (report.kind === 'over') await rows(deps.db, 'DELETE FROM outbox WHERE id = :id', { id: row.id });
   if (report.kind === 'unsaved') await saveWithoutEnd(deps, report.outcome);
   // busy: somebody else is sending it. The row's lease runs out, and it is looked at again.
+  return report;
 }
 
 /** It was sent: sending it again because the database blinked would be a duplicate. */

@@ -70,7 +70,8 @@ function serverArguments(options: TemporalOptions, ports: TemporalPorts): string
     '--dynamic-config-value',
     `${key}=${value}`,
   ]);
-  const database = ['--db-filename', join(options.folder, 'temporal.db')];
+  // Its journal survives the end of any process; only with the machine may the last moments go, and the sweep repairs those.
+  const database = ['--db-filename', join(options.folder, 'temporal.db'), '--sqlite-pragma', 'synchronous=1'];
   const address = ['--ip', HOST, '--port', String(ports.port)];
   return ['server', 'start-dev', ...address, ...ui, ...database, '--log-level', 'error', ...settings];
 }
