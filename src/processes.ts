@@ -15,6 +15,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import type { NativeConnection } from '@temporalio/worker';
 
 import type { Config } from './config.ts';
+import { DAY_MS } from './lib/dates.ts';
 import { AwayError } from './lib/errors.ts';
 import type { OutboxMessage } from './lib/outbox.ts';
 
@@ -190,7 +191,7 @@ const ALREADY_EXISTS = 6;
 async function ensureTemporal(options: ProcessesOptions): Promise<string[]> {
   const { connection, namespace } = options;
   return connection.withDeadline(Date.now() + ENSURE_TIMEOUT_MS, async () => {
-    const retention = msToTs(options.retentionDays * 86_400_000);
+    const retention = msToTs(options.retentionDays * DAY_MS);
     const isNew = await unlessThere(async () =>
       connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: retention }),
     );

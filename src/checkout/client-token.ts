@@ -3,13 +3,14 @@ import { randomBytes } from 'node:crypto';
 import type { Caller } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime, sha256 } from '../lib/crypto.ts';
+import { HOUR_MS } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Environment } from '../lib/owner.ts';
 
 const TOKEN_BYTES = 32;
 const TOKEN_CHARACTERS = 43;
 /** The page may still be read, and claims made, this long after the session's end. */
-const VALID_AFTER_END_MS = 60 * 60 * 1000;
+const VALID_AFTER_END_MS = HOUR_MS;
 
 /** A new token of a session's page: shown once, only its hash is stored. */
 export function newClientToken(): { token: string; hash: Buffer } {

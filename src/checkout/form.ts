@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 
+import { readBody } from '../lib/body.ts';
 import { AppError } from '../lib/errors.ts';
 
 const FORM_BYTES_MAX = 4_096;
@@ -9,16 +10,11 @@ export async function readForm(ctx: Context): Promise<URLSearchParams> {
   if (!ctx.is('application/x-www-form-urlencoded')) {
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'This page takes forms: application/x-www-form-urlencoded');
   }
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of ctx.req.iterator({ destroyOnReturn: false })) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > FORM_BYTES_MAX) {
-      // What is left unread of it would be taken for the next request.
-      ctx.set('Connection', 'close');
-      throw new AppError('PAYLOAD_TOO_LARGE', `A form may have at most ${FORM_BYTES_MAX} bytes`);
-    }
-    chunks.push(chunk as Buffer);
+  const body = await readBody(ctx.req.iterator({ destroyOnReturn: false }), FORM_BYTES_MAX);
+  if (body === null) {
+    // What is left unread of it would be taken for the next request.
+    ctx.set('Connection', 'close');
+    throw new AppError('PAYLOAD_TOO_LARGE', `A form may have at most ${FORM_BYTES_MAX} bytes`);
   }
-  return new URLSearchParams(Buffer.concat(chunks).toString());
+  return new URLSearchParams(body.toString());
 }

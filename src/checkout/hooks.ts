@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { rows, type Knex } from '../lib/db.ts';
+import { within } from '../lib/within.ts';
 import { CLAIM_INTERVAL_MS, type CheckAttempt } from '../transactions/check.ts';
 import type { EndUnpaid } from '../transactions/unpaid.ts';
 import type { TimelineKind } from '../transactions/timeline.ts';
 import { NEXT_POLL_AFTER_MS } from './pay.ts';
 import { readSession, returnUrl, type ReadDeps, type Session, type SessionKey } from './session.ts';
-import { within } from './within.ts';
 
 export type Claim = 'success' | 'error' | 'cancel';
 /** What the caller says of it: untrusted text, kept in the timeline only. */

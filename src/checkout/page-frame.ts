@@ -1,5 +1,5 @@
 import { sha256 } from '../lib/crypto.ts';
-import { html, markup, type Html } from './html.ts';
+import { html, markup, type Html } from '../lib/html.ts';
 import { TEXTS, type Language } from './texts.ts';
 
 const STYLE = `

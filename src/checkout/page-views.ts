@@ -2,7 +2,7 @@ import type { MerchantChannel } from '../channels/queries.ts';
 import { formatBirr } from '../lib/money.ts';
 import { SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
 import { confirmUrl } from './hooks.ts';
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../lib/html.ts';
 import { refuseAmount } from './limits.ts';
 import { renderPage } from './page-frame.ts';
 import { returnUrl, type Session } from './session.ts';

@@ -11,6 +11,7 @@ import type { Change } from '../lib/outbox.ts';
 import { findMerchant } from '../merchants/operations.ts';
 import type { Environment } from '../lib/owner.ts';
 import { findSandboxPhone, SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
+import { within } from '../lib/within.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { CLAIM_INTERVAL_MS, type CheckAttempt } from '../transactions/check.ts';
 import { recordTransactionEvents } from '../transactions/events.ts';
@@ -20,7 +21,6 @@ import { ATTEMPTS_MAX, type AttemptStatus, type TransactionStatus } from '../tra
 import { refuseAmount } from './limits.ts';
 import { normalisePhone } from './phone.ts';
 import { findSession, type Session, type SessionKey } from './session.ts';
-import { within } from './within.ts';
 
 const CALLBACK_SECRET_BYTES = 24;
 /** How long the answer to `pay` waits for the provider, so that it can say where the customer confirms. */

@@ -1,5 +1,5 @@
+import { html, type Html } from '../lib/html.ts';
 import { MENU, type Drink } from './checkout.ts';
-import { html, type Html } from './html.ts';
 import type { Behaviour, Delivery, OrderState } from './inbox.ts';
 
 const STYLE = html`<style>
@@ -128,7 +128,7 @@ function deliveryTable(deliveries: readonly Delivery[]): Html {
 }
 
 function page(title: string, body: Html, refreshSeconds: number | null): string {
-  const refresh = refreshSeconds === null ? html`` : html`<meta http-equiv="refresh" content="${refreshSeconds}" />`;
+  const refresh = refreshSeconds === null ? null : html`<meta http-equiv="refresh" content="${refreshSeconds}" />`;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -141,5 +141,5 @@ function page(title: string, body: Html, refreshSeconds: number | null): string 
         <h1>${title}</h1>
         ${body}
       </body>
-    </html>`.html;
+    </html>`.text;
 }

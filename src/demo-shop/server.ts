@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 
+import { readBody } from '../lib/body.ts';
 import type { Logger } from '../lib/log.ts';
 import { createStartCheckout, MENU, type StartCheckout } from './checkout.ts';
 import { createInbox, type Behaviour, type Delivery, type Inbox } from './inbox.ts';
@@ -145,14 +146,8 @@ async function formOf(ctx: Context): Promise<Record<string, unknown>> {
 }
 
 async function rawBody(ctx: Context): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of ctx.req as IncomingMessage & AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) ctx.throw(413, 'The body is too large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  const body = await readBody(ctx.req, BODY_BYTES_MAX);
+  return body ?? ctx.throw(413, 'The body is too large');
 }
 
 function seeOther(ctx: Context, url: string): void {

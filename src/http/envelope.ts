@@ -1,11 +1,10 @@
+import { inAddis } from '../lib/dates.ts';
 import type { AppError, ErrorCode, FieldIssue } from '../lib/errors.ts';
 import type { Pagination } from './route.ts';
 
-const ADDIS_OFFSET_MS = 3 * 60 * 60 * 1000;
-
 /** An instant as ISO 8601 with Addis Ababa's UTC offset, as the envelope's `timestamp` is written. */
 export function offsetTimestamp(instant: Date): string {
-  return `${new Date(instant.getTime() + ADDIS_OFFSET_MS).toISOString().slice(0, -1)}+03:00`;
+  return `${inAddis(instant).toISOString().slice(0, -1)}+03:00`;
 }
 
 /** What a success envelope is made of; `dataJson` is the JSON text of `data`. */

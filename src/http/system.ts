@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { AppError } from '../lib/errors.ts';
+import { within } from '../lib/within.ts';
 import { readRoute, type Route } from './route.ts';
 
 const READY_WITHIN_MS = 1_500;
@@ -33,7 +34,8 @@ export function systemRoutes(countPendingMigrations: CountPendingMigrations, dra
       responses: { 200: Status },
       handle: async () => {
         if (draining.aborted) throw notReady('The process is shutting down.');
-        const pending = await withinTime(countPendingMigrations());
+        const pending = await within(countPendingMigrations(), READY_WITHIN_MS);
+        if (pending === null) throw notReady('The database does not answer.');
         if (pending > 0) throw notReady(`${pending} migrations are not applied yet.`);
         return { message: 'The process is ready', data: { status: 'ok' } };
       },
@@ -43,16 +45,4 @@ export function systemRoutes(countPendingMigrations: CountPendingMigrations, dra
 
 function notReady(why: string): AppError {
   return new AppError('SERVICE_UNAVAILABLE', why, { headers: { 'Retry-After': '1' } });
-}
-
-async function withinTime(answer: Promise<number>): Promise<number> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(notReady('The database does not answer.')), READY_WITHIN_MS);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,6 +1,7 @@
 import type { Scope } from '../http/route.ts';
 import { systemClock } from '../lib/clock.ts';
 import { COMMON_OPTIONS, runNoun, UsageError, type Shown, type Verb } from '../lib/command-line.ts';
+import { DAY_MS } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Environment } from '../lib/owner.ts';
@@ -24,8 +25,6 @@ const OPTIONS = {
   live: { type: 'boolean' },
   ...COMMON_OPTIONS,
 } as const;
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 export type KeysCommandDeps = { db: Knex; config: { KEY_PEPPER: string }; write: (text: string) => void };
 

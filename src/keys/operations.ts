@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 
 import { SCOPES, type Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
+import { HOUR_MS } from '../lib/dates.ts';
 import type { Knex, Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
@@ -11,7 +12,6 @@ import { ApiKey } from './model.ts';
 
 export type { ApiKey };
 
-const HOUR_MS = 60 * 60 * 1000;
 /** How long a rotated key goes on working beside the new one, in hours. */
 export const ROTATION_OVERLAP_HOURS = { default: 24, max: 168 } as const;
 

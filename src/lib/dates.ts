@@ -1,10 +1,17 @@
+export const HOUR_MS = 60 * 60 * 1000;
+export const DAY_MS = 24 * HOUR_MS;
+
 /** Addis Ababa has kept UTC+3 without daylight saving since 1942: a day there is a fixed span of UTC. */
-const ADDIS_OFFSET_MS = 3 * 60 * 60 * 1000;
-const DAY_MS = 24 * 60 * 60 * 1000;
+const ADDIS_OFFSET_MS = 3 * HOUR_MS;
+
+/** A date whose UTC fields are what a calendar and a clock in Addis Ababa show at the instant: for writing, no instant. */
+export function inAddis(instant: Date): Date {
+  return new Date(instant.getTime() + ADDIS_OFFSET_MS);
+}
 
 /** The day in Addis Ababa as YYYY-MM-DD. */
 export function addisDay(instant: Date): string {
-  return new Date(instant.getTime() + ADDIS_OFFSET_MS).toISOString().slice(0, 10);
+  return inAddis(instant).toISOString().slice(0, 10);
 }
 
 /** The first instant of an Addis day (YYYY-MM-DD). */

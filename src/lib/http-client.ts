@@ -1,5 +1,7 @@
 import { Agent, request } from 'undici';
 
+import { readBody } from './body.ts';
+
 export type HttpRequest = {
   method: 'GET' | 'POST';
   url: string;
@@ -33,26 +35,15 @@ export function createHttpClient({ bodyBytesMax = 65_536, connectionsMax = 64 } 
           headers: headers ?? {},
           body: body ?? null,
         });
-        const text = await readUpTo(answer.body, bodyBytesMax);
-        if (text === null) return { kind: 'failed', reason: 'too-large', message: `more than ${bodyBytesMax} bytes` };
-        return { kind: 'answered', status: answer.statusCode, text };
+        const bytes = await readBody(answer.body, bodyBytesMax);
+        if (bytes === null) return { kind: 'failed', reason: 'too-large', message: `more than ${bodyBytesMax} bytes` };
+        return { kind: 'answered', status: answer.statusCode, text: bytes.toString() };
       } catch (error) {
         return failure(error, signal);
       }
     },
     close: () => agent.destroy(),
   };
-}
-
-async function readUpTo(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > bytesMax) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function failure(error: unknown, signal: AbortSignal): HttpResult {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { addisDay, daysInRange, endOfAddisDay, isDay, startOfAddisDay } from './dates.ts';
+import { addisDay, DAY_MS, daysInRange, endOfAddisDay, isDay, startOfAddisDay } from './dates.ts';
 import { AppError } from './errors.ts';
 
 const LIMIT_DEFAULT = 20;
@@ -10,7 +10,6 @@ const CURSOR_CHARACTERS_MAX = 200;
 const STATUS_CHARACTERS_MAX = 200;
 const RANGE_DAYS_APART_MAX = 93;
 const RANGE_DAYS_DEFAULT = 30;
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Where a row stands in the order `createdAt` descending, then id. `at` is PostgreSQL's text of it: microseconds, UTC. */
 export type Position = { at: string; id: string };

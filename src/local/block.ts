@@ -1,3 +1,4 @@
+import { DAY_MS } from '../lib/dates.ts';
 import type { Facts } from './state.ts';
 
 /** What a person needs to begin, as one block of lines: only what there is. */
@@ -23,7 +24,7 @@ export function formatFacts(facts: Facts, dataFolder: string): string {
 function tryIt({ apiUrl, sandboxKey }: Facts): string[] {
   if (!apiUrl || !sandboxKey) return [];
   const today = new Date().toISOString().slice(0, 10);
-  const monthAgo = new Date(Date.now() - 30 * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
+  const monthAgo = new Date(Date.now() - 30 * DAY_MS).toISOString().slice(0, 10);
   const query = `startDate=${monthAgo}&endDate=${today}&status=SUCCESS&currency=ETB`;
   return [
     '',

@@ -1,6 +1,7 @@
 import Router from '@koa/router';
 import type { Context } from 'koa';
 
+import { readBody } from '../lib/body.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Environment } from '../lib/owner.ts';
 import type { Channel, FindProvider, ParsedCallback, Provider } from './provider.ts';
@@ -58,7 +59,7 @@ async function receive(
   const provider = attempt && deps.findProvider(attempt.channel, attempt.environment);
   if (!attempt || !provider) return answerPlain(ctx, 404, 'Not found');
 
-  const body = await readBody(ctx);
+  const body = await readBody(ctx.req.iterator({ destroyOnReturn: false }), BODY_BYTES_MAX);
   if (body === null) {
     // What is left unread of it would be taken for the next request.
     ctx.set('Connection', 'close');
@@ -81,17 +82,6 @@ async function receive(
 function ofAttempt(parsed: ParsedCallback, attemptId: string): ParsedCallback {
   if (!parsed.verified || parsed.orderId === attemptId) return parsed;
   return { verified: false, problem: 'it names another order' };
-}
-
-async function readBody(ctx: Context): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of ctx.req.iterator({ destroyOnReturn: false })) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > BODY_BYTES_MAX) return null;
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks);
 }
 
 function answerProvider(ctx: Context, provider: Provider): void {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import type { Clock } from '../lib/clock.ts';
+import { inAddis } from '../lib/dates.ts';
 import { formatBirr, parseBirr } from '../lib/money.ts';
 import { signCbeBirr, verifyCbeBirr } from '../lib/provider-signing.ts';
 import { exchange, parseJson, readReply, unreadable, type ProviderDeps } from './exchange.ts';
@@ -123,7 +124,7 @@ function declined(failure: Omit<ProviderFailure, 'providerCode'>, providerCode: 
   return { kind: 'declined', failure: { ...failure, providerCode } };
 }
 
-/** `yyyy-MM-dd HH:mm:ss` in Addis Ababa (UTC+3 all year). */
+/** `yyyy-MM-dd HH:mm:ss` in Addis Ababa. */
 function addisTime(clock: Clock): string {
-  return new Date(clock().getTime() + 3 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
+  return inAddis(clock()).toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -1,8 +1,5 @@
-import { addisDay } from '../lib/dates.ts';
+import { addisDay, HOUR_MS, inAddis } from '../lib/dates.ts';
 import type { Random } from './random.ts';
-
-const HOUR_MS = 60 * 60 * 1000;
-const ADDIS_OFFSET_HOURS = 3;
 
 /** How busy a coffee shop is in each hour of an Addis day: mornings, the lunch hour above all, early evenings. */
 const HOUR_WEIGHTS = [0, 0, 0, 0, 0, 1, 4, 9, 10, 7, 6, 9, 18, 15, 8, 6, 6, 9, 10, 8, 5, 3, 1, 0] as const;
@@ -17,7 +14,7 @@ const HOLIDAYS: ReadonlySet<string> = new Set(['01-07', '01-19', '03-02', '05-01
 
 /** How many payments an hour attracts, relative to others. */
 function weightAt(instant: Date): number {
-  const addis = new Date(instant.getTime() + ADDIS_OFFSET_HOURS * HOUR_MS);
+  const addis = inAddis(instant);
   const ofDay = HOLIDAYS.has(addisDay(instant).slice(5)) ? HOLIDAY_WEIGHT : (WEEKDAY_WEIGHTS[addis.getUTCDay()] ?? 1);
   return ofDay * (HOUR_WEIGHTS[addis.getUTCHours()] ?? 0);
 }

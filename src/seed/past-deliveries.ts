@@ -1,4 +1,5 @@
 import type { KeyRing } from '../lib/crypto.ts';
+import { HOUR_MS } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
 import { createClaim } from '../webhooks/claim.ts';
 import { createAttemptDelivery, type AttemptReport } from '../webhooks/deliver.ts';
@@ -11,7 +12,7 @@ import { createRandom, type Random } from './random.ts';
 const RETRY_DELAYS_SECONDS: readonly number[] = [60, 300, 1_800, 7_200, 43_200];
 const JITTER = 0.5;
 /** From the first attempt to the last at most, jitter and answers included. */
-export const LADDER_MS = 15 * 60 * 60 * 1000;
+export const LADDER_MS = 15 * HOUR_MS;
 /** A commit to its first attempt. */
 const FIRST_ATTEMPT_AFTER_MS = 120;
 /** Claims and saves share statements of this many. */

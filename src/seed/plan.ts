@@ -1,10 +1,9 @@
 import type { NewSession } from '../checkout/create.ts';
+import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import { drawInstants } from './business-hours.ts';
 import { drawCustomer } from './customers.ts';
 import { createRandom, type Random, type Weighted } from './random.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-const HOUR_MS = 60 * 60 * 1000;
 const OPEN_MINUTES = 24 * 60;
 const USUAL_MINUTES = 30;
 

@@ -1,6 +1,7 @@
 import { grantChannels, switchChannel } from '../channels/operations.ts';
 import type { Config } from '../config.ts';
 import { systemClock } from '../lib/clock.ts';
+import { DAY_MS } from '../lib/dates.ts';
 import { openDatabase, type Knex } from '../lib/db.ts';
 import { createRunChange, type Change, type RunChange } from '../lib/outbox.ts';
 import { createMerchant, findMerchant } from '../merchants/operations.ts';
@@ -11,7 +12,6 @@ import { planPayments, type PlannedPayment } from './plan.ts';
 import { makeRecentPayments } from './recent.ts';
 import { subscribe, subscriptionDeps } from './subscriptions.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** The subscriptions are this old: payments since then have deliveries, those before have only events. */
 const SUBSCRIBED_FOR_MS = 3 * DAY_MS;
 

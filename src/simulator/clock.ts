@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import { HOUR_MS } from '../lib/dates.ts';
 
 /** The simulator's own time: the machine's, plus what admin calls have moved it by. Milliseconds since 1970. */
 export type MovableClock = {
@@ -16,7 +17,7 @@ export type MovableClock = {
 
 type Due = { atMs: number; work: () => Promise<void> };
 
-const SLEEP_MAX_MS = 3_600_000;
+const SLEEP_MAX_MS = HOUR_MS;
 
 /** Work that fails is reported to `onError`; the clock goes on. */
 export function createMovableClock(options: {

@@ -2,6 +2,7 @@ import { createPublicKey } from 'node:crypto';
 
 import Router from '@koa/router';
 
+import { html, type Html } from '../lib/html.ts';
 import { SANDBOX_PHONES, SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
 import { verifyTelebirr } from '../lib/provider-signing.ts';
 import { declined, paid, type Order } from './order.ts';
@@ -24,7 +25,7 @@ export function payPageRoutes({ book, clock }: WireDeps): Router {
       return showPage(ctx, {
         status: 400,
         title: 'This pay link is not valid',
-        content: '<p>Its order or its signature is not known.</p>',
+        content: html`<p>Its order or its signature is not known.</p>`,
       });
     showPage(ctx, { content: orderHtml(order) });
   });
@@ -44,47 +45,65 @@ export function payPageRoutes({ book, clock }: WireDeps): Router {
   return routes;
 }
 
-function orderHtml(order: Order): string {
+function orderHtml(order: Order): Html {
   const outcome = SANDBOX_PHONES.find(({ behaviour }) => behaviour === order.behaviour)?.outcome ?? '';
-  const amount = `<p class="amount">${escapeHtml(order.amount)} ${escapeHtml(order.currency)}</p>`;
-  const what = `<p>${escapeHtml(order.title)}</p>`;
-  if (order.state !== 'WAITING') return `${amount}${what}<p>This order is ${order.state.toLowerCase()}.</p>`;
-  return `${amount}${what}
-    <p>Left alone, a payment from ${escapeHtml(order.phone)} is ${escapeHtml(outcome)}.</p>
+  const what = html`<p class="amount">${order.amount} ${order.currency}</p>
+    <p>${order.title}</p>`;
+  if (order.state !== 'WAITING')
+    return html`${what}
+      <p>This order is ${order.state.toLowerCase()}.</p>`;
+  return html`${what}
+    <p>Left alone, a payment from ${order.phone} is ${outcome}.</p>
     <form method="post" action="./${order.reference}/decision">
       <button name="decision" value="pay">Pay now</button>
       <button name="decision" value="decline" class="quiet">Decline</button>
     </form>`;
 }
 
-function showPage(ctx: WireContext, { status = 200, title = 'telebirr sandbox', content = '' }): void {
+type Page = { status?: number; title?: string; content?: Html | null };
+
+function showPage(ctx: WireContext, { status = 200, title = 'telebirr sandbox', content = null }: Page): void {
   ctx.status = status;
   ctx.type = 'text/html';
   ctx.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
-  ctx.body = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>${title}</title>
-    <style>
-      body { font: 16px/1.5 system-ui, sans-serif; max-width: 24rem; margin: 3rem auto; padding: 0 1rem; }
-      .amount { font-size: 2rem; font-weight: 600; margin: 0; }
-      button { font: inherit; padding: 0.6rem 1.2rem; border: 0; border-radius: 0.4rem; background: #0a6; color: #fff; }
-      .quiet { background: #eee; color: #222; }
-    </style>
-  </head>
-  <body><h1>${title}</h1><p>TEST: no money moves.</p>${content}</body>
-</html>`;
-}
-
-function escapeHtml(value: string): string {
-  const names: Readonly<Record<string, string>> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-  };
-  return value.replaceAll(/[&<>"']/g, (character) => names[character] ?? character);
+  ctx.body = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <style>
+          body {
+            font:
+              16px/1.5 system-ui,
+              sans-serif;
+            max-width: 24rem;
+            margin: 3rem auto;
+            padding: 0 1rem;
+          }
+          .amount {
+            font-size: 2rem;
+            font-weight: 600;
+            margin: 0;
+          }
+          button {
+            font: inherit;
+            padding: 0.6rem 1.2rem;
+            border: 0;
+            border-radius: 0.4rem;
+            background: #0a6;
+            color: #fff;
+          }
+          .quiet {
+            background: #eee;
+            color: #222;
+          }
+        </style>
+      </head>
+      <body>
+        <h1>${title}</h1>
+        <p>TEST: no money moves.</p>
+        ${content}
+      </body>
+    </html>`.text;
 }

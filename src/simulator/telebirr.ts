@@ -2,6 +2,7 @@ import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 
 import Router from '@koa/router';
 
+import { HOUR_MS, inAddis } from '../lib/dates.ts';
 import { SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
 import { parseBirr } from '../lib/money.ts';
 import { signTelebirr, verifyTelebirr } from '../lib/provider-signing.ts';
@@ -9,7 +10,7 @@ import { visibleState, type Callback, type Order, type OrderState } from './orde
 import { payPageRoutes } from './pay-page.ts';
 import { answer, bodyOf, text, withFaults, type Wire, type WireContext, type WireDeps } from './wire.ts';
 
-const TOKEN_LIFE_MS = 3_600_000;
+const TOKEN_LIFE_MS = HOUR_MS;
 const CHANNEL = 'TELEBIRR';
 const merchantKey = {
   key: createPublicKey(SANDBOX_TELEBIRR.merchantPublicKey),
@@ -171,7 +172,7 @@ function contentOf(ctx: WireContext): Record<string, unknown> {
   return typeof content === 'object' && content !== null ? (content as Record<string, unknown>) : {};
 }
 
-/** yyyyMMddHHmmss in Addis Ababa (UTC+3 all year). */
+/** yyyyMMddHHmmss in Addis Ababa. */
 function compactTime(atMs: number): string {
-  return new Date(atMs + 3 * 3_600_000).toISOString().replaceAll(/\D/g, '').slice(0, 14);
+  return inAddis(new Date(atMs)).toISOString().replaceAll(/\D/g, '').slice(0, 14);
 }

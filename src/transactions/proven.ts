@@ -1,3 +1,4 @@
+import { DAY_MS } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import type { AttemptState } from './attempt.ts';
 import { CLAIM_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './check.ts';
@@ -13,7 +14,7 @@ export function isAnswered(state: AttemptState): boolean {
 }
 
 /** How long a genuine callback is a reason to go on asking about an attempt that is not paid. */
-const PROOF_VALID_MS = 24 * 60 * 60 * 1000;
+const PROOF_VALID_MS = DAY_MS;
 const RECHECK_INTERVAL_MIN_MS = 60_000;
 /** Ever more rarely: after this part of the time since the callback came. */
 const RECHECK_AGE_PART = 10;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Owner } from '../lib/owner.ts';
@@ -224,7 +225,7 @@ export async function findHealth(db: Queryable, subscriptionIds: string[], now: 
      ) d
      JOIN webhook_attempt a ON a.delivery_id = d.id AND a.ended_at IS NOT NULL
      GROUP BY s.id`,
-    { subscriptionIds, since: new Date(now.getTime() - 24 * 60 * 60 * 1000) },
+    { subscriptionIds, since: new Date(now.getTime() - DAY_MS) },
   );
   return new Map(found.map((row) => [row.subscriptionId, row]));
 }

@@ -1,9 +1,7 @@
-import { addisDay, startOfAddisDay } from '../lib/dates.ts';
+import { addisDay, DAY_MS, startOfAddisDay } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Owner } from '../lib/owner.ts';
 import type { DayRange } from '../lib/page.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 type Counts = {
   deliveries: number;
