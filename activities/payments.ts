@@ -1,16 +1,8 @@
 import { ApplicationFailure } from '@temporalio/activity';
 
 import { AppError } from '../src/lib/errors.ts';
-import type { Environment } from '../src/lib/owner.ts';
 
-/** What `workflows/payment.ts` is started with: ids and numbers. */
-export type PaymentInput = {
-  attemptId: string;
-  merchantId: string;
-  environment: Environment;
-  channel: string;
-  expiresAtMs: number;
-};
+export type { PaymentInput } from '../src/transactions/workflow-input.ts';
 
 /** Whether the attempt has ended, and how. */
 export type PaymentReport = { final: boolean; attemptStatus: string };

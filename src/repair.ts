@@ -1,19 +1,14 @@
 import type { Knex } from './lib/db.ts';
 import type { Logger } from './lib/log.ts';
-import type { OutboxMessage, RunChange } from './lib/outbox.ts';
-
-export type OpenSource = (
-  db: Knex,
-  after: string,
-  limit: number,
-) => Promise<{ id: string; wake: OutboxMessage; overdue?: boolean }[]>;
+import type { FindOpen } from './lib/open-process.ts';
+import type { RunChange } from './lib/outbox.ts';
 
 export type RepairDeps = {
   db: Knex;
   runChange: RunChange;
   running: (workflowIds: string[]) => Promise<Set<string>>;
   /** Every kind of open row that must have a running workflow. */
-  sources: OpenSource[];
+  sources: FindOpen[];
   log: Logger;
 };
 

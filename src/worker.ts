@@ -22,7 +22,7 @@ import { startTemporalWorkers } from './temporal-workers.ts';
 import { CLAIM_INTERVAL_MS, createCheckAttempt, type CheckAttempt } from './transactions/check.ts';
 import { expireDueSessions } from './transactions/end.ts';
 import { measurePayments } from './transactions/metrics.ts';
-import { openAttempts } from './transactions/payment-workflow.ts';
+import { openAttempts } from './transactions/open-attempts.ts';
 import { recheckProven } from './transactions/proven.ts';
 import { createExpireAttempt } from './transactions/unpaid.ts';
 import { createClaim } from './webhooks/claim.ts';

@@ -16,7 +16,7 @@ import type { FindProvider } from '../providers/provider.ts';
 import { CLAIM_INTERVAL_MS, type CheckAttempt } from '../transactions/check.ts';
 import { recordTransactionEvents } from '../transactions/events.ts';
 import type { TransactionRow } from '../transactions/present.ts';
-import { paymentWorkflow } from '../transactions/payment-workflow.ts';
+import { paymentWorkflow } from '../transactions/workflow-input.ts';
 import { ATTEMPTS_MAX, type AttemptStatus, type TransactionStatus } from '../transactions/states.ts';
 import { refuseAmount } from './limits.ts';
 import { normalisePhone } from './phone.ts';

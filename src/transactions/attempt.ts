@@ -8,6 +8,7 @@ import type { CallbackAttempt } from '../providers/callbacks.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
 import type { Environment } from '../lib/owner.ts';
 import { isAttemptOver, type AttemptStatus, type SessionStatus, type TransactionStatus } from './states.ts';
+import { paymentWorkflowId } from './workflow-input.ts';
 
 export type OutcomeKind = ProviderOutcome['kind'];
 
@@ -108,11 +109,6 @@ export async function findAttemptBySecret(db: Queryable, secret: string): Promis
     { secret },
   );
   return attempt ?? null;
-}
-
-/** One workflow for each attempt, under this id for life. */
-export function paymentWorkflowId(attemptId: string): string {
-  return `payment-${attemptId}`;
 }
 
 /** Tells an attempt's workflow that the attempt is over, as a row for {@link OUTBOX_INSERT}. */

@@ -1,14 +1,6 @@
 import { rows, type Knex } from '../lib/db.ts';
-import type { OutboxMessage } from '../lib/outbox.ts';
+import type { OpenProcess } from '../lib/open-process.ts';
 import { deliveryWorkflow, type DeliveryToStart } from './workflow-input.ts';
-
-/** An open row and what wakes its workflow, or starts one where Temporal has lost it. */
-export type OpenProcess = {
-  id: string;
-  wake: OutboxMessage;
-  /** Due for a minute although nothing but its workflow holds it up: woken even if the workflow runs. */
-  overdue: boolean;
-};
 
 /**
  * Deliveries that are not final and have no outbox row, so must have a running workflow: `limit` of them after an id,

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 
-import { paymentWorkflowId } from '../../src/transactions/attempt.ts';
+import { paymentWorkflowId } from '../../src/transactions/workflow-input.ts';
 import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../faults/ground.ts';
 import { skipTime } from '../support/temporal.ts';
 import { readDelivery, until } from '../support/worker.ts';

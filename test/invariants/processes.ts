@@ -1,5 +1,5 @@
 import { rows } from '../../src/lib/db.ts';
-import { paymentWorkflowId } from '../../src/transactions/attempt.ts';
+import { paymentWorkflowId } from '../../src/transactions/workflow-input.ts';
 import { deliveryWorkflowId } from '../../src/webhooks/workflow-input.ts';
 import type { Evidence } from './evidence.ts';
 

@@ -15,7 +15,7 @@ import { ABYSSINIA, NEW_SHOP } from '../../src/seed/demo.ts';
 import type { DemoCredentials } from '../../src/seed/credentials.ts';
 import { planPayments } from '../../src/seed/plan.ts';
 import { seedDemo } from '../../src/seed/seed.ts';
-import { openAttempts } from '../../src/transactions/payment-workflow.ts';
+import { openAttempts } from '../../src/transactions/open-attempts.ts';
 import { transactionStatusOf, type SessionStatus } from '../../src/transactions/states.ts';
 import { openDeliveries } from '../../src/webhooks/open-deliveries.ts';
 import { requestResend } from '../../src/webhooks/resend.ts';

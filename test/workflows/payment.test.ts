@@ -3,7 +3,7 @@ import { startPayment } from '../../src/checkout/pay.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
-import { paymentWorkflowId } from '../../src/transactions/attempt.ts';
+import { paymentWorkflowId } from '../../src/transactions/workflow-input.ts';
 import type { PaymentInput } from '../../activities/payments.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { storeCallback } from '../../src/providers/store-callback.ts';
