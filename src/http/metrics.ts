@@ -88,6 +88,34 @@ export function measurePool(registry: Registry, db: Knex): void {
   });
 }
 
+/** Gauges by figure, all set by one question that is asked when somebody looks. */
+export function measureFigures<Figure extends string>(
+  registry: Registry,
+  gauges: Readonly<Record<Figure, { name: string; help: string }>>,
+  ask: () => Promise<Readonly<Record<Figure, number>>>,
+): void {
+  let asked: Promise<Readonly<Record<Figure, number>> | null> | null = null;
+  const figures = (): NonNullable<typeof asked> => {
+    // All gauges are collected in the same turn. One that rejects would take all other metrics along.
+    asked ??= ask()
+      .catch(() => null)
+      .finally(() => {
+        asked = null;
+      });
+    return asked;
+  };
+  for (const figure of Object.keys(gauges) as Figure[]) {
+    new Gauge({
+      ...gauges[figure],
+      registers: [registry],
+      async collect() {
+        // Uncounted is not zero.
+        this.set((await figures())?.[figure] ?? NaN);
+      },
+    });
+  }
+}
+
 export type MetricsListener = {
   /** null: another process has the port, and this one goes on without. */
   url: string | null;
