@@ -7,7 +7,7 @@ import { authenticateClientToken } from './checkout/client-token.ts';
 import { createCheckoutPages } from './checkout/pages.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import type { Config } from './config.ts';
-import { createLimits, type LimitSettings } from './http/limits.ts';
+import { createLimits, type Limits, type LimitSettings } from './http/limits.ts';
 import { createRegistry, listenForMetrics, measurePool, type Registry } from './http/metrics.ts';
 import type { Route } from './http/route.ts';
 import { createApiServer } from './http/server.ts';
@@ -63,16 +63,17 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   const runChange = createRunChange(db, relay.dispatch);
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, ...config.simulator });
+  const limits = createLimits(limitsOf(config));
   const keys = createKeyAuthenticator({ db, pepper: config.KEY_PEPPER, clock, log });
   const server = createApiServer({
-    ...routesOf(config, { db, runChange, findProvider, clock, log }),
+    ...routesOf(config, { db, runChange, findProvider, clock, log, limits }),
     authenticateKey: keys.authenticateKey,
     authenticateClientToken: authenticateClientToken(db, clock),
     db,
     runChange,
     countPendingMigrations: async () => (await pendingMigrations(db, join(options.project, 'migrations'))).length,
     keyRing: config.keyRing,
-    limits: limitsOf(config),
+    limits,
     trustProxy: config.TRUST_PROXY,
     baseUrl: config.BASE_URL,
     version: options.version,
@@ -95,11 +96,18 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   };
 }
 
-type RouteParts = { db: Knex; runChange: RunChange; findProvider: FindProvider; clock: Clock; log: Logger };
+type RouteParts = {
+  db: Knex;
+  runChange: RunChange;
+  findProvider: FindProvider;
+  clock: Clock;
+  log: Logger;
+  limits: Limits;
+};
 
 /** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
 function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers: Router[] } {
-  const { db, runChange, findProvider, clock, log } = parts;
+  const { db, runChange, findProvider, clock, log, limits } = parts;
   const baseUrl = config.BASE_URL;
   const checkAttempt = createCheckAttempt({ db, runChange, findProvider, clock, baseUrl, log });
   const endUnpaid = createEndUnpaid({ db, runChange, clock, checkAttempt });
@@ -113,10 +121,7 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
       ...webhookRoutes({ db, clock, keyRing: config.keyRing, checkUrl }),
     ],
     routers: [
-      createCheckoutPages({
-        ...checkout,
-        limits: createLimits(limitsOf(config)),
-      }),
+      createCheckoutPages({ ...checkout, limits }),
       createCallbackRouter({
         findAttemptBySecret: (secret) => findAttemptBySecret(db, secret),
         findProvider,
@@ -136,6 +141,7 @@ function limitsOf(config: Config): LimitSettings {
     sandboxPerSecond: config.RATE_LIMIT_SANDBOX_PER_SECOND,
     livePerSecond: config.RATE_LIMIT_LIVE_PER_SECOND,
     listsPerSecond: config.RATE_LIMIT_LISTS_PER_SECOND,
+    pagesPerSecond: config.RATE_LIMIT_PAGES_PER_SECOND,
     failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
   };
 }

@@ -39,7 +39,7 @@ export function createCheckoutPages(deps: PageDeps): Router {
   const router = new Router({ sensitive: true });
   router.use(async (ctx, next) => {
     try {
-      await deps.limits.countRequest(ctx, null, 'default');
+      await deps.limits.countPage(ctx);
       await next();
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'RATE_LIMITED') throw error;

@@ -9,6 +9,8 @@ export type LimitSettings = {
   sandboxPerSecond: number;
   livePerSecond: number;
   listsPerSecond: number;
+  /** The hosted pages' requests per address: one may be that of many customers, behind a mobile operator. */
+  pagesPerSecond: number;
   /** Wrong keys and tokens per address and minute. */
   failedAuthPerMinute: number;
 };
@@ -19,6 +21,8 @@ const WINDOW_SECONDS = 2;
 export type Limits = {
   /** Counts a request of an authenticated caller; sets RateLimit-*; throws RATE_LIMITED. */
   countRequest: (ctx: Context, caller: Caller | null, rateLimit: 'default' | 'list') => Promise<void>;
+  /** Counts a customer's request for a hosted page, by address; otherwise the same. */
+  countPage: (ctx: Context) => Promise<void>;
   /** Counts a wrong key or token; throws RATE_LIMITED once there were too many. The right one always passes. */
   countFailedAuth: (ctx: Context) => Promise<void>;
 };
@@ -28,6 +32,7 @@ export function createLimits(settings: LimitSettings): Limits {
   const sandbox = perSecond('sandbox', settings.sandboxPerSecond);
   const live = perSecond('live', settings.livePerSecond);
   const lists = perSecond('lists', settings.listsPerSecond);
+  const pages = perSecond('pages', settings.pagesPerSecond);
   const failedAuth =
     settings.failedAuthPerMinute === 0
       ? null
@@ -37,6 +42,7 @@ export function createLimits(settings: LimitSettings): Limits {
       const limiter = rateLimit === 'list' ? lists : caller?.environment === 'live' ? live : sandbox;
       await consume(limiter, ctx, whoIs(ctx, caller));
     },
+    countPage: (ctx) => consume(pages, ctx, ctx.ip),
     countFailedAuth: (ctx) => consume(failedAuth, ctx, ctx.ip),
   };
 }

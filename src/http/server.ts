@@ -15,7 +15,7 @@ import { createDocsRouter } from './docs.ts';
 import { createFrame, refuseUnknown } from './frame.ts';
 import { createGuard } from './guard.ts';
 import { createIdempotency } from './idempotency.ts';
-import { createLimits, type LimitSettings } from './limits.ts';
+import type { Limits } from './limits.ts';
 import { createHttpMetrics, type Registry } from './metrics.ts';
 import type { Route } from './route.ts';
 import { systemRoutes, type CountPendingMigrations } from './system.ts';
@@ -36,7 +36,7 @@ export type ApiServerDeps = Pick<Authenticators, 'authenticateKey' | 'authentica
   runChange: RunChange;
   countPendingMigrations: CountPendingMigrations;
   keyRing: KeyRing;
-  limits: LimitSettings;
+  limits: Limits;
   /** How many proxies stand in front, each adding to X-Forwarded-For; 0 = none, the header is ignored. */
   trustProxy: number;
   /** Without a slash at its end. */
@@ -97,7 +97,7 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
 function createApp(deps: ApiServerDeps, draining: AbortSignal): Koa {
   const routes = [...systemRoutes(deps.countPendingMigrations, draining), ...deps.routes];
   const metrics = createHttpMetrics(deps.registry);
-  const guardDeps = { ...deps, limits: createLimits(deps.limits), idempotency: createIdempotency(deps) };
+  const guardDeps = { ...deps, idempotency: createIdempotency(deps) };
 
   const table = new Router({ sensitive: true, strict: true });
   for (const route of routes.toSorted((a, b) => parameterCount(a) - parameterCount(b))) {

@@ -20,7 +20,13 @@ import type { NewSession } from '../../src/checkout/create.ts';
 import { createCheckoutPages } from '../../src/checkout/pages.ts';
 
 const SCRIPT = '<script>alert(1)</script>';
-const NO_LIMITS = { sandboxPerSecond: 0, livePerSecond: 0, listsPerSecond: 0, failedAuthPerMinute: 0 };
+const NO_LIMITS = {
+  sandboxPerSecond: 0,
+  livePerSecond: 0,
+  listsPerSecond: 0,
+  pagesPerSecond: 0,
+  failedAuthPerMinute: 0,
+};
 const addressOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 describe('the hosted checkout page', () => {
@@ -222,7 +228,9 @@ describe('the hosted checkout page', () => {
   describe('with limits', () => {
     let limited: Server;
     beforeEach(async () => {
-      limited = await serve(createLimits({ ...NO_LIMITS, sandboxPerSecond: 3, failedAuthPerMinute: 2 }));
+      limited = await serve(
+        createLimits({ ...NO_LIMITS, sandboxPerSecond: 1, pagesPerSecond: 3, failedAuthPerMinute: 2 }),
+      );
     });
     afterEach(() => new Promise((resolve) => limited.close(resolve)));
 

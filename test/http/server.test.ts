@@ -4,6 +4,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 
 import { readRoute, type Route } from '../../src/http/route.ts';
+import { createLimits } from '../../src/http/limits.ts';
 import { listenForMetrics, measurePool, Registry } from '../../src/http/metrics.ts';
 import { openDatabase } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
@@ -134,10 +135,16 @@ test('a client that drips its headers is cut off', async () => {
 });
 
 describe('rate limits', () => {
-  const limits = { sandboxPerSecond: 2, livePerSecond: 50, listsPerSecond: 3, failedAuthPerMinute: 3 };
+  const settings = {
+    sandboxPerSecond: 2,
+    livePerSecond: 50,
+    listsPerSecond: 3,
+    pagesPerSecond: 0,
+    failedAuthPerMinute: 3,
+  };
 
   test('twice the rate may come at once; then 429 with Retry-After', async () => {
-    const http = await startTestServer(serverDeps({ limits }), KEY);
+    const http = await startTestServer(serverDeps({ limits: createLimits(settings) }), KEY);
     const answers = [];
     for (let i = 0; i < 5; i += 1) answers.push(await http.send('POST', '/api/items/i1/echo'));
     expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 200, 429]);
@@ -151,7 +158,7 @@ describe('rate limits', () => {
   });
 
   test('wrong keys are counted by address, the right one goes on working', async () => {
-    const http = await startTestServer(serverDeps({ limits }), KEY);
+    const http = await startTestServer(serverDeps({ limits: createLimits(settings) }), KEY);
     const wrong = () => http.send('GET', LIST, { key: 'sk_test_wrong' });
     const statuses = [];
     for (let i = 0; i < 4; i += 1) statuses.push((await wrong()).status);
@@ -163,7 +170,7 @@ describe('rate limits', () => {
   });
 
   test('behind a proxy the address is the one that proxy saw', async () => {
-    const http = await startTestServer(serverDeps({ limits, trustProxy: 1 }));
+    const http = await startTestServer(serverDeps({ limits: createLimits(settings), trustProxy: 1 }));
     const from = (forwardedFor: string) =>
       http.send('GET', LIST, { key: 'sk_test_wrong', headers: { 'x-forwarded-for': forwardedFor } });
     for (const spoofed of ['1.1.1.1', '2.2.2.2', '3.3.3.3']) await from(`${spoofed}, 7.7.7.7`);

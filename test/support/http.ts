@@ -1,5 +1,6 @@
 import type { KeyCaller, Route } from '../../src/http/route.ts';
 import { SCOPES } from '../../src/http/route.ts';
+import { createLimits } from '../../src/http/limits.ts';
 import { Registry } from '../../src/http/metrics.ts';
 import { createApiServer, type ApiServer, type ApiServerDeps, type Listening } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -56,7 +57,13 @@ export async function authenticateStubKey(key: string): Promise<KeyCaller> {
   };
 }
 
-const NO_LIMITS = { sandboxPerSecond: 0, livePerSecond: 0, listsPerSecond: 0, failedAuthPerMinute: 0 };
+const NO_LIMITS = {
+  sandboxPerSecond: 0,
+  livePerSecond: 0,
+  listsPerSecond: 0,
+  pagesPerSecond: 0,
+  failedAuthPerMinute: 0,
+};
 
 /** The deps of a server with nothing behind it but a database: no limits, stub keys, no log. */
 export function testServerDeps(db: Knex, changes: Partial<ApiServerDeps> & { routes: Route[] }): ApiServerDeps {
@@ -68,7 +75,7 @@ export function testServerDeps(db: Knex, changes: Partial<ApiServerDeps> & { rou
     runChange: createRunChange(db, () => {}),
     countPendingMigrations: async () => 0,
     keyRing: { currentId: 'test', keys: new Map([['test', Buffer.alloc(32, 7)]]) },
-    limits: NO_LIMITS,
+    limits: createLimits(NO_LIMITS),
     trustProxy: 0,
     baseUrl: 'http://meskot.test',
     version: '0.0.0',
