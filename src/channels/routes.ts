@@ -1,12 +1,13 @@
+import { z } from 'zod';
+
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Knex } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { z } from 'zod';
 
 import { switchChannel } from './operations.ts';
 import { listChannels, type AmountLimits, type MerchantChannel } from './queries.ts';
-import { channelAnswer, channelParams, channelSwitch } from './schema.ts';
+import * as schema from './schema.ts';
 
 /** GET the channels of the caller's merchant and environment; PATCH one to switch it on or off. */
 export function channelRoutes(deps: { db: Knex; findProvider: FindProvider }): Route[] {
@@ -18,8 +19,7 @@ export function channelRoutes(deps: { db: Knex; findProvider: FindProvider }): R
       tag: 'Channels',
       summary: 'Payment channels, whether they can be used, and their limits',
       auth: { by: 'key', scope: 'channels:read' },
-      query: z.strictObject({}),
-      responses: { 200: z.array(channelAnswer) },
+      responses: { 200: z.array(schema.Channel) },
       handle: async ({ caller }) => {
         const channels = await listChannels(deps.db, caller, deps.findProvider);
         return { message: 'Channels retrieved', data: channels.map(presentChannel) };
@@ -32,9 +32,9 @@ export function channelRoutes(deps: { db: Knex; findProvider: FindProvider }): R
       tag: 'Channels',
       summary: 'Switch a channel on or off for new payments',
       auth: { by: 'key', scope: 'channels:write' },
-      params: channelParams,
-      body: channelSwitch,
-      responses: { 200: channelAnswer },
+      params: schema.ChannelParams,
+      body: schema.ChannelChanges,
+      responses: { 200: schema.Channel },
       handle: async ({ caller, change, params, body }) => {
         const { merchantId, environment } = caller;
         const input = { merchantId, environment, channel: params.channel, enabled: body.enabled };

@@ -2,12 +2,12 @@ import { z } from 'zod';
 
 import { CHANNELS, TRANSACTION_THROUGH } from './channel.ts';
 
-export const channelId = z.enum(CHANNELS).meta({ description: 'A payment channel', example: 'TELEBIRR' });
-export const transactionThrough = z.enum(Object.values(TRANSACTION_THROUGH));
+const channelId = z.enum(CHANNELS).meta({ description: 'A payment channel', example: 'TELEBIRR' });
+const transactionThrough = z.enum(Object.values(TRANSACTION_THROUGH));
 
 const limits = z.object({ min: z.number(), max: z.number() }).meta({ description: 'ETB per payment, both included' });
 
-export const channelAnswer = z
+export const Channel = z
   .object({
     channel: channelId,
     transactionThrough,
@@ -24,5 +24,5 @@ export const channelAnswer = z
   })
   .meta({ id: 'Channel' });
 
-export const channelParams = z.strictObject({ channel: channelId });
-export const channelSwitch = z.strictObject({ enabled: z.boolean() });
+export const ChannelParams = z.strictObject({ channel: channelId });
+export const ChannelChanges = z.strictObject({ enabled: z.boolean() });

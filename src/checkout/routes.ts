@@ -5,18 +5,7 @@ import type { FindProvider } from '../providers/provider.ts';
 import { createSession } from './create.ts';
 import { awaitFinal, claimSession, presentHook, type Claim, type HookDeps } from './hooks.ts';
 import { settlePayment, startPayment, type Payment } from './pay.ts';
-import {
-  claimRequest,
-  createdSessionAnswer,
-  hookAnswer,
-  newSession,
-  noQuery,
-  paymentAnswer,
-  paymentRequest,
-  sessionAnswer,
-  sessionParams,
-  statusQuery,
-} from './schema.ts';
+import * as schema from './schema.ts';
 import { findSession, presentSession, readSession, sessionKey } from './session.ts';
 
 export type CheckoutDeps = HookDeps & { findProvider: FindProvider; baseUrl: string };
@@ -41,8 +30,8 @@ function createRoute(deps: CheckoutDeps): Route {
     tag: 'Checkout',
     summary: 'Create a checkout session',
     auth: { by: 'key', scope: 'checkout:write' },
-    body: newSession,
-    responses: { 201: createdSessionAnswer },
+    body: schema.NewSession,
+    responses: { 201: schema.CreatedSession },
     handle: async ({ caller, change, body }) => {
       const wanted = { ...body, currency: 'ETB' as const, amountSantim: toSantim(body.amount) };
       const data = await createSession({ ...deps, change }, caller, wanted);
@@ -59,9 +48,8 @@ function getRoute(deps: CheckoutDeps): Route {
     tag: 'Checkout',
     summary: 'One checkout session',
     auth: { by: 'key', scope: 'checkout:read' },
-    params: sessionParams,
-    query: noQuery,
-    responses: { 200: sessionAnswer },
+    params: schema.SessionParams,
+    responses: { 200: schema.Session },
     handle: async ({ caller, params }) => {
       const session = await readSession(deps, sessionKey(caller, params.sessionId));
       return { message: 'Session retrieved', data: presentSession(session, deps.baseUrl) };
@@ -78,8 +66,8 @@ function expireRoute(deps: CheckoutDeps): Route {
     summary: 'Expire a session now',
     description: 'With a payment in flight the provider is asked first: paid money wins. Repeating it is harmless.',
     auth: { by: 'key', scope: 'checkout:write' },
-    params: sessionParams,
-    responses: { 200: sessionAnswer },
+    params: schema.SessionParams,
+    responses: { 200: schema.Session },
     handle: async ({ caller, params }) => {
       const key = sessionKey(caller, params.sessionId);
       await findSession(deps.db, key);
@@ -99,9 +87,9 @@ function payRoute(deps: CheckoutDeps): Route {
     tag: 'Checkout',
     summary: 'Try to pay a session on one channel',
     auth: { by: 'key-or-client-token', scope: 'checkout:write' },
-    params: sessionParams,
-    body: paymentRequest,
-    responses: { 202: paymentAnswer },
+    params: schema.SessionParams,
+    body: schema.NewPayment,
+    responses: { 202: schema.Payment },
     handle: async ({ caller, change, params, body }) => {
       const data = await startPayment({ ...deps, change }, sessionKey(caller, params.sessionId), body);
       return { status: 202, message: 'Payment started', data };
@@ -121,9 +109,9 @@ function hookRoute(deps: CheckoutDeps, claim: Claim): Route {
     tag: 'Checkout hooks',
     summary: `Claim ${claim}: triggers a check with the provider, and answers what is known`,
     auth: { by: 'key-or-client-token', scope: 'checkout:write' },
-    params: sessionParams,
-    body: claimRequest,
-    responses: { 200: hookAnswer },
+    params: schema.SessionParams,
+    body: schema.ClaimBody,
+    responses: { 200: schema.HookAnswer },
     handle: async ({ caller, params, body }) => {
       const session = await claimSession(deps, sessionKey(caller, params.sessionId), { claim, words: body });
       return { message: `Status is ${session.transactionStatus}`, data: presentHook(session, claim) };
@@ -139,9 +127,9 @@ function statusRoute(deps: CheckoutDeps): Route {
     tag: 'Checkout hooks',
     summary: 'The status of a session; ?wait=10 waits for its end',
     auth: { by: 'key-or-client-token', scope: 'checkout:read' },
-    params: sessionParams,
-    query: statusQuery,
-    responses: { 200: hookAnswer },
+    params: schema.SessionParams,
+    query: schema.StatusQuery,
+    responses: { 200: schema.HookAnswer },
     handle: async ({ caller, params, query, draining }) => {
       const wait = { waitSeconds: query.wait, signal: draining };
       const session = await awaitFinal(deps, sessionKey(caller, params.sessionId), wait);

@@ -34,7 +34,7 @@ const metadata = z
     error: `must have at most ${METADATA_KEYS_MAX} keys`,
   });
 
-export const newSession = z.strictObject({
+export const NewSession = z.strictObject({
   checkoutOrderNo: z
     .string()
     .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits or - _ .')
@@ -63,10 +63,9 @@ export const newSession = z.strictObject({
   locale: z.enum(['en', 'am']).default('en'),
 });
 
-export const sessionParams = z.strictObject({ sessionId: z.string().max(64) });
-export const noQuery = z.strictObject({});
+export const SessionParams = z.strictObject({ sessionId: z.string().max(64) });
 
-export const sessionAnswer = z
+export const Session = z
   .object({
     sessionId: z.string(),
     transactionId: z.string(),
@@ -82,19 +81,17 @@ export const sessionAnswer = z
   })
   .meta({ id: 'CheckoutSession' });
 
-export const createdSessionAnswer = sessionAnswer
-  .extend({
-    clientToken: z.string().meta({ description: "The page's token, shown only here" }),
-    qrPayload: z.string().optional().meta({ description: 'EMVCo, for type QRCODE' }),
-  })
-  .meta({ id: 'CreatedCheckoutSession' });
+export const CreatedSession = Session.extend({
+  clientToken: z.string().meta({ description: "The page's token, shown only here" }),
+  qrPayload: z.string().optional().meta({ description: 'EMVCo, for type QRCODE' }),
+}).meta({ id: 'CreatedCheckoutSession' });
 
-export const paymentRequest = z.strictObject({
+export const NewPayment = z.strictObject({
   channel,
   phone: z.string().min(1).max(30).meta({ description: '09…, 07… or +251…', example: '0911000001' }),
 });
 
-export const paymentAnswer = z
+export const Payment = z
   .object({
     attemptId: z.string(),
     status: z.enum(ATTEMPT_STATUSES),
@@ -105,13 +102,13 @@ export const paymentAnswer = z
   .meta({ id: 'Payment' });
 
 const claimText = plainText(CLAIM_CHARACTERS_MAX).optional();
-export const claimRequest = z.strictObject({
+export const ClaimBody = z.strictObject({
   claimedStatus: claimText,
   reason: claimText,
   providerReference: claimText,
 });
 
-export const statusQuery = z.strictObject({
+export const StatusQuery = z.strictObject({
   wait: z
     .string()
     .regex(/^(\d|10)$/, 'must be whole seconds from 0 to 10')
@@ -120,7 +117,7 @@ export const statusQuery = z.strictObject({
     .meta({ override: { type: 'integer', minimum: 0, maximum: 10 } }),
 });
 
-export const hookAnswer = z
+export const HookAnswer = z
   .object({
     sessionId: z.string(),
     transactionId: z.string(),

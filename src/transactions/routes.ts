@@ -7,7 +7,7 @@ import type { Owner } from '../lib/owner.ts';
 import { pagination, readDayRange, readPage } from '../lib/page.ts';
 import { presentTransaction } from './present.ts';
 import { findTransaction, listTransactions, readTimeline } from './queries.ts';
-import { listQuery, transactionAnswer, transactionDetailAnswer, transactionParams } from './schema.ts';
+import * as schema from './schema.ts';
 
 /** The deliveries of a transaction's events, as the webhooks slice presents them. */
 export type FindDeliveries = (owner: Owner, transactionId: string) => Promise<Record<string, unknown>[]>;
@@ -24,8 +24,8 @@ export function transactionRoutes(deps: { db: Knex; clock: Clock; findDeliveries
       description: 'Newest first. Days are whole days in Addis Ababa, both ends included, at most 93 days apart.',
       auth: { by: 'key', scope: 'transactions:read' },
       rateLimit: 'list',
-      query: listQuery,
-      responses: { 200: z.array(transactionAnswer) },
+      query: schema.TransactionListQuery,
+      responses: { 200: z.array(schema.Transaction) },
       paginated: true,
       handle: async ({ caller, query }) => {
         const { status, minAmount, maxAmount, ...rest } = query;
@@ -53,9 +53,8 @@ export function transactionRoutes(deps: { db: Knex; clock: Clock; findDeliveries
       tag: 'Transactions',
       summary: 'One transaction with its timeline and webhook deliveries',
       auth: { by: 'key', scope: 'transactions:read' },
-      params: transactionParams,
-      query: z.strictObject({}),
-      responses: { 200: transactionDetailAnswer },
+      params: schema.TransactionParams,
+      responses: { 200: schema.TransactionDetail },
       handle: async ({ caller, params }) => {
         const transaction = await findTransaction(deps.db, caller, params.transactionId);
         const [timeline, deliveries] = await Promise.all([

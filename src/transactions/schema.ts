@@ -9,9 +9,9 @@ import { TIMELINE_KINDS, type TimelineKind } from './timeline.ts';
 const SEARCH_CHARACTERS_MAX = 100;
 
 const instant = z.string().meta({ format: 'date-time' });
-export const environmentName = z.enum(['sandbox', 'live']);
-export const transactionType = z.enum(['API', 'QRCODE']);
-export const transactionStatus = z.enum(TRANSACTION_STATUSES);
+const environmentName = z.enum(['sandbox', 'live']);
+const transactionType = z.enum(['API', 'QRCODE']);
+const transactionStatus = z.enum(TRANSACTION_STATUSES);
 const transactionThrough = z.enum(Object.values(TRANSACTION_THROUGH));
 
 const birrText = z
@@ -23,13 +23,13 @@ const birrText = z
   .meta({ override: { type: 'number', exclusiveMinimum: 0 } });
 
 /** The one currency there is; another is refused by its own code. */
-export const currencyEtb = z.string().refine((text) => text === 'ETB', {
+const currencyEtb = z.string().refine((text) => text === 'ETB', {
   error: ({ input }) => `must be ETB, got ${JSON.stringify(input)}`,
   params: { code: 'UNSUPPORTED_CURRENCY' },
 });
 
 /** Query of the list: the seed's four parameters are required, the rest narrows. */
-export const listQuery = z.strictObject({
+export const TransactionListQuery = z.strictObject({
   startDate: dayText,
   endDate: dayText,
   status: statusText(TRANSACTION_STATUSES),
@@ -47,9 +47,9 @@ export const listQuery = z.strictObject({
   ...pageQuery,
 });
 
-export const transactionParams = z.strictObject({ transactionId: z.string().max(64) });
+export const TransactionParams = z.strictObject({ transactionId: z.string().max(64) });
 
-export const failureAnswer = z.object({
+const PaymentFailure = z.object({
   code: z.string(),
   message: z.string(),
   providerCode: z.string(),
@@ -57,7 +57,7 @@ export const failureAnswer = z.object({
 });
 
 /** The seed's transaction and what was added after it (api.md). */
-export const transactionAnswer = z
+export const Transaction = z
   .object({
     checkoutOrderNo: z.string(),
     amount: z.number(),
@@ -74,7 +74,7 @@ export const transactionAnswer = z
     customerPhone: z.string().optional(),
     providerReference: z.string().optional(),
     completedAt: instant.optional(),
-    failure: failureAnswer.optional(),
+    failure: PaymentFailure.optional(),
     lateConfirmation: z.literal(true).optional(),
     held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY']).optional(),
     environment: environmentName,
@@ -82,14 +82,13 @@ export const transactionAnswer = z
   })
   .meta({ id: 'Transaction' });
 
-const timelineEntry = z.object({
+const TimelineEntry = z.object({
   at: instant,
   kind: z.enum(Object.keys(TIMELINE_KINDS) as [TimelineKind, ...TimelineKind[]]),
   detail: z.record(z.string(), z.unknown()),
 });
 
-const deliveryEntry = z.record(z.string(), z.unknown());
-
-export const transactionDetailAnswer = transactionAnswer
-  .extend({ timeline: z.array(timelineEntry), deliveries: z.array(deliveryEntry) })
-  .meta({ id: 'TransactionDetail' });
+export const TransactionDetail = Transaction.extend({
+  timeline: z.array(TimelineEntry),
+  deliveries: z.array(z.record(z.string(), z.unknown())),
+}).meta({ id: 'TransactionDetail' });

@@ -1,4 +1,4 @@
-import { claimRequest, newSession } from '../../src/checkout/schema.ts';
+import { ClaimBody, NewSession } from '../../src/checkout/schema.ts';
 
 const session = { checkoutOrderNo: 'ORDER-1', amount: 100.5, currency: 'ETB' };
 
@@ -15,15 +15,15 @@ test.each([
   ['metadata.ta\u001bble', { metadata: { 'ta\u001bble': 'a' } }],
   ['successUrl', { successUrl: 'https://shop.example/a\nb' }],
 ])('control characters in %j of a new session are refused by name', (field, fields) => {
-  expect(refused(newSession.safeParse({ ...session, ...fields }))).toEqual([field]);
+  expect(refused(NewSession.safeParse({ ...session, ...fields }))).toEqual([field]);
 });
 
 test.each(['claimedStatus', 'reason', 'providerReference'])('control characters in %s of a claim are', (field) => {
-  expect(refused(claimRequest.safeParse({ [field]: 'a\u0008b' }))).toEqual([field]);
+  expect(refused(ClaimBody.safeParse({ [field]: 'a\u0008b' }))).toEqual([field]);
 });
 
 test('letters of any script are taken', () => {
   const text = 'አበበ ቢቂላ – não 👍';
-  expect(refused(newSession.safeParse({ ...session, customerName: text, metadata: { [text]: text } }))).toEqual([]);
-  expect(refused(claimRequest.safeParse({ reason: text }))).toEqual([]);
+  expect(refused(NewSession.safeParse({ ...session, customerName: text, metadata: { [text]: text } }))).toEqual([]);
+  expect(refused(ClaimBody.safeParse({ reason: text }))).toEqual([]);
 });

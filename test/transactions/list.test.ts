@@ -4,7 +4,7 @@ import { rows } from '../../src/lib/db.ts';
 import { presentTransaction } from '../../src/transactions/present.ts';
 import { findTransaction } from '../../src/transactions/queries.ts';
 import { transactionRoutes } from '../../src/transactions/routes.ts';
-import { transactionAnswer } from '../../src/transactions/schema.ts';
+import { Transaction } from '../../src/transactions/schema.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import {
   buildAttempt,
@@ -72,7 +72,7 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
 
     const { data, pagination } = await list('limit=100');
     expect(pagination).toMatchObject({ total: 5, page: 1, limit: 100, totalPages: 1, nextCursor: null });
-    expect(z.array(transactionAnswer.strict()).safeParse(data).error).toBeUndefined();
+    expect(z.array(Transaction.strict()).safeParse(data).error).toBeUndefined();
     for (const { transactionId } of [full, paid, failed, late, held]) {
       const shown = data.find((one: { transactionId: string }) => one.transactionId === transactionId);
       const row = await findTransaction(database.db, owner, transactionId);
