@@ -47,6 +47,8 @@ const TAKE_MAX = 100;
 const TAKE_EVERY_MS = 5;
 /** A started delivery whose attempt has not begun by then has an engine that is behind: the attempt is made directly. */
 const START_SLOW_MS = 100;
+/** So long it gets no new ones then: a few a second find out when it is itself again. */
+const BEHIND_MS = 1_000;
 /** A start whose attempt another worker made is forgotten after this. */
 const START_FORGOTTEN_MS = 15_000;
 /** Sooner than anybody else may claim the delivery again once the database is back. All that wait share one statement. */
@@ -159,26 +161,26 @@ function createInProgress(slots: SendSlots) {
   type Start = {
     subscriptionId: string;
     holdsSlot: boolean;
-    isSlow: boolean;
     /** Runs until the attempt begins. */
     slow: NodeJS.Timeout | undefined;
     forget: NodeJS.Timeout;
   };
   const started = new Map<string, Start>();
   const direct = new Map<string, Promise<void>>();
+  let behindUntil = -Infinity;
   return {
     count: () => started.size + direct.size,
     started: () => started.size,
-    isBehind: () => [...started.values()].some((start) => start.isSlow),
+    isBehind: () => performance.now() < behindUntil,
     has: (deliveryId: string) => started.has(deliveryId) || direct.has(deliveryId),
     addStart: (row: NewDelivery, on: { onSlow: (() => void) | null; onForgotten: () => void }) => {
       const beSlow = (): void => {
-        start.isSlow = true;
+        behindUntil = performance.now() + BEHIND_MS;
         on.onSlow?.();
       };
       const slow = on.onSlow ? setTimeout(beSlow, START_SLOW_MS) : undefined;
       const forget = setTimeout(on.onForgotten, START_FORGOTTEN_MS);
-      const start: Start = { subscriptionId: row.subscriptionId, holdsSlot: true, isSlow: false, slow, forget };
+      const start: Start = { subscriptionId: row.subscriptionId, holdsSlot: true, slow, forget };
       started.set(row.deliveryId, start);
     },
     begin: async (deliveryId: string): Promise<boolean> => {

@@ -73,9 +73,11 @@ test('an engine that is behind delays no receiver: its attempt is taken over, an
   await until(() => shop.requests.length === 2);
   expect(started).toHaveLength(1);
 
-  // The workflow's turn comes: there is nothing left to attempt, and the engine is believed again.
+  // The workflow's turn comes: there is nothing left to attempt.
   expect(await firstAttempts.begin(first)).toBe(false);
   firstAttempts.finished(first);
+  // And after a while the engine is tried again.
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
   const third = await record();
   await until(() => started.length === 2);
   expect(started[1]?.deliveryId).toBe(third);

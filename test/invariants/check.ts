@@ -38,7 +38,7 @@ export async function violations(evidence: Evidence): Promise<string[]> {
   return found;
 }
 
-const QUIET_WITHIN_MS = 15_000;
+const QUIET_WITHIN_MS = 30_000;
 
 /**
  * Waits until the evidence, gathered anew each time, shows no violation; fails with those that stay. What is under way

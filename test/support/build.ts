@@ -188,7 +188,7 @@ export async function standing(db: Knex, sessionId: string) {
   return row;
 }
 
-const SERVED_WAIT_MS = 15_000;
+const SERVED_WAIT_MS = 40_000;
 
 /**
  * Calls again what the API would answer 503 to (no connection or lock within a second): it did nothing, and clients

@@ -121,11 +121,11 @@ export async function readDelivery(db: Knex, eventId: string) {
 
 /** Waits until the question is answered with something, at most 15 s. */
 export async function until<T>(what: string, ask: () => Promise<T | false | null | undefined>): Promise<T> {
-  const deadlineMs = Date.now() + 15_000;
+  const deadlineMs = Date.now() + 40_000;
   for (;;) {
     const answer = await ask();
     if (answer) return answer;
-    if (Date.now() > deadlineMs) throw new Error(`waited 15 s for: ${what}`);
+    if (Date.now() > deadlineMs) throw new Error(`waited 40 s for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
