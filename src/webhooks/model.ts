@@ -1,7 +1,7 @@
 import { Model } from 'objection';
 import type { Environment } from '../lib/owner.ts';
 
-/** A row of webhook_subscription. `secret`, `previousSecret` and `headers` are encrypted with the row's id (webhooks.md 3). */
+/** A row of webhook_subscription. `secret`, `previousSecret` and `headers` are encrypted with the row's id. */
 export class SubscriptionRow extends Model {
   static override tableName = 'webhook_subscription';
 
@@ -18,7 +18,6 @@ export class SubscriptionRow extends Model {
   declare secret: Buffer;
   declare secretHint: string;
   declare previousSecret: Buffer | null;
-  declare previousSecretHint: string | null;
   declare previousSecretExpiresAt: Date | null;
   declare verifiedAt: Date | null;
   declare failuresInARow: number;

@@ -183,7 +183,7 @@ async function handOut(deps: ResendJobDeps, change: Change, tick: Tick): Promise
   );
   if (items.length === 0) return 0;
   const deliveryIds = items.map((item) => item.deliveryId);
-  const result = await resendEligible(deps, change, { deliveryIds, jobId: tick.id });
+  const result = await resendEligible(deps, change, { deliveryIds });
   await markItems(change.trx, tick.id, result);
   return result.asked.length;
 }

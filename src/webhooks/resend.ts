@@ -15,8 +15,6 @@ export type ResendRequest = ResendTarget & {
   owner?: { merchantId: string; environment: Environment };
   /** Sends again what was delivered, too. */
   force?: boolean | undefined;
-  /** The bulk resend it belongs to. */
-  jobId?: string;
   /** false when the asker is the delivery's workflow itself, which needs no signal. */
   tell?: boolean;
 };
@@ -40,7 +38,7 @@ export type ResendResult = {
 };
 
 /**
- * Asks for deliveries to be sent again, by the rules of webhooks.md 5: one POST at once off the ladder, or the ladder's
+ * Asks for deliveries to be sent again, by the rules of states.ts: one POST at once off the ladder, or the ladder's
  * next rung brought forward; same event id and bytes. Each one's workflow is told through the outbox.
  * Throws NOT_FOUND, and INVALID_STATE when none of them may be sent again now.
  * @returns the ids of the deliveries it asked for.
@@ -120,9 +118,9 @@ async function askFor(deps: ResendDeps, change: Change, { request, deliveries }:
     `UPDATE webhook_delivery
      SET resend_from = CASE WHEN status = 'RETRYING' THEN NULL ELSE status END,
          status = CASE WHEN status = 'RETRYING' THEN status ELSE 'PENDING' END,
-         resend_job_id = :jobId, next_attempt_at = :now
+         next_attempt_at = :now
      WHERE id = ANY(:ids)`,
-    { ids: deliveries.map(({ id }) => id), jobId: request.jobId ?? null, now: deps.clock() },
+    { ids: deliveries.map(({ id }) => id), now: deps.clock() },
   );
   if (request.tell === false) return;
   await change.tell(

@@ -122,7 +122,6 @@ export async function rotateSecret(
   const row = await before.$query(change.trx).patchAndFetch({
     ...sealedSecret(deps.keyRing, before.id, secret),
     previousSecret: overlaps ? before.secret : null,
-    previousSecretHint: overlaps ? before.secretHint : null,
     previousSecretExpiresAt: overlaps ? new Date(now.getTime() + target.overlapSeconds * 1_000) : null,
   });
   return { row, secret };
