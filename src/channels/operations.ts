@@ -2,7 +2,7 @@ import { rows, type Knex } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import type { Owner } from '../lib/owner.ts';
+import { ownerOf, type Owner } from '../lib/owner.ts';
 import type { Channel, Unusable } from './channel.ts';
 import { listChannels, type MerchantChannel } from './queries.ts';
 
@@ -27,7 +27,7 @@ export async function switchChannel(
   input: Owner & { channel: Channel; enabled: boolean },
 ): Promise<MerchantChannel> {
   const { trx } = deps.change;
-  const owner = { merchantId: input.merchantId, environment: input.environment };
+  const owner = ownerOf(input);
   const find = async () =>
     (await listChannels(trx, owner, deps.findProvider)).find((one) => one.channel === input.channel);
   const before = await find();

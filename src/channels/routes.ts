@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Knex } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
+import { ownerOf } from '../lib/owner.ts';
 import type { FindProvider } from '../providers/provider.ts';
-
 import { switchChannel } from './operations.ts';
 import { listChannels, type AmountLimits, type MerchantChannel } from './queries.ts';
 import * as schema from './schema.ts';
@@ -36,8 +36,7 @@ export function channelRoutes(deps: { db: Knex; findProvider: FindProvider }): R
       body: schema.ChannelChanges,
       responses: { 200: schema.Channel },
       handle: async ({ caller, change, params, body }) => {
-        const { merchantId, environment } = caller;
-        const input = { merchantId, environment, channel: params.channel, enabled: body.enabled };
+        const input = { ...ownerOf(caller), channel: params.channel, enabled: body.enabled };
         const channel = await switchChannel({ change, findProvider: deps.findProvider }, input);
         return {
           message: `Channel ${channel.channel} is ${channel.enabled ? 'on' : 'off'}`,

@@ -8,6 +8,7 @@ import { CLIENT_TOKEN_COOKIE } from '../http/auth.ts';
 import type { Limits } from '../http/limits.ts';
 import { AppError, type ErrorCode } from '../lib/errors.ts';
 import { markup, type Html } from '../lib/html.ts';
+import { ownerOf } from '../lib/owner.ts';
 import { findMerchant } from '../merchants/operations.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { authenticateClientToken } from './client-token.ts';
@@ -30,7 +31,7 @@ export type PageDeps = HookDeps & {
 type Visitor = { key: SessionKey; token: string };
 
 /**
- * The hosted checkout page (surfaces.md): plain HTML and form posts. The link's token becomes a cookie of that page
+ * The hosted checkout page: plain HTML and form posts. The link's token becomes a cookie of that page
  * only, and leaves the address. Requests are counted by address, wrong tokens apart. Mount it beside the API; it reads
  * its own bodies.
  */
@@ -56,7 +57,7 @@ export function createCheckoutPages(deps: PageDeps): Router {
       await deps.limits.countFailedAuth(ctx);
       return null;
     }
-    return { key: { merchantId: caller.merchantId, environment: caller.environment, sessionId }, token };
+    return { key: { ...ownerOf(caller), sessionId }, token };
   };
 
   router.get('/checkout/:sessionId', async (ctx) => {

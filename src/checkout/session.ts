@@ -5,10 +5,10 @@ import type { Clock } from '../lib/clock.ts';
 import { notFound } from '../lib/errors.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
 import type { RunChange } from '../lib/outbox.ts';
+import { ownerOf, type Environment } from '../lib/owner.ts';
 import type { ProviderFailure } from '../providers/provider.ts';
 import { expireSessionIfDue } from '../transactions/end.ts';
 import type { AttemptStatus, SessionStatus, TransactionStatus } from '../transactions/states.ts';
-import type { Environment } from '../lib/owner.ts';
 
 /** A session with its transaction and its latest attempt: all that answers, hooks and pages are made from. */
 export type Session = {
@@ -45,7 +45,7 @@ export type SessionKey = Pick<Caller, 'merchantId' | 'environment'> & { sessionI
 /** Throws NOT_FOUND when a client's token is another session's. */
 export function sessionKey(caller: Caller, sessionId: string): SessionKey {
   if (caller.kind === 'client' && caller.sessionId !== sessionId) throw notFound('checkout session');
-  return { merchantId: caller.merchantId, environment: caller.environment, sessionId };
+  return { ...ownerOf(caller), sessionId };
 }
 
 /** One session as the rows stand. Throws NOT_FOUND. */
@@ -102,7 +102,7 @@ export function returnUrl(session: Session): string | null {
   return url.href;
 }
 
-/** The public session (api.md). The address lacks its token: that is shown only once, when the session is made. */
+/** The public session. The address lacks its token: that is shown only once, when the session is made. */
 export function presentSession(session: Session, baseUrl: string) {
   return {
     sessionId: session.id,

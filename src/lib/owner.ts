@@ -3,3 +3,8 @@ export type Environment = 'sandbox' | 'live';
 
 /** Whose something is: every row of a merchant's, every question about one, names both. */
 export type Owner = { merchantId: string; environment: Environment };
+
+/** The owner alone, of a row or a caller that has one. */
+export function ownerOf({ merchantId, environment }: Owner): Owner {
+  return { merchantId, environment };
+}

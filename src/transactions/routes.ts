@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
-import type { Owner } from '../lib/owner.ts';
+import { ownerOf, type Owner } from '../lib/owner.ts';
 import { pagination, readDayRange, readPage } from '../lib/page.ts';
 import { presentTransaction } from './present.ts';
 import { findTransaction, listTransactions, readTimeline } from './queries.ts';
@@ -12,7 +12,7 @@ import * as schema from './schema.ts';
 /** The deliveries of a transaction's events, as the webhooks slice presents them. */
 export type FindDeliveries = (owner: Owner, transactionId: string) => Promise<Record<string, unknown>[]>;
 
-/** The seed's transaction list, and one transaction with its timeline and deliveries. */
+/** The contract's transaction list, and one transaction with its timeline and deliveries. */
 export function transactionRoutes(deps: { db: Knex; clock: Clock; findDeliveries: FindDeliveries }): Route[] {
   return [
     readRoute({
@@ -31,8 +31,7 @@ export function transactionRoutes(deps: { db: Knex; clock: Clock; findDeliveries
         const { status, minAmount, maxAmount, ...rest } = query;
         const page = readPage(query);
         const filter = {
-          merchantId: caller.merchantId,
-          environment: caller.environment,
+          ...ownerOf(caller),
           range: readDayRange(query, deps.clock()),
           statuses: status,
           currency: rest.currency,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import { notFound } from '../lib/errors.ts';
-import type { Environment, Owner } from '../lib/owner.ts';
+import { ownerOf, type Owner } from '../lib/owner.ts';
 import { readDayRange, readPage } from '../lib/page.ts';
 import { listEventTypes } from './catalogue.ts';
 import { presentAttempt, presentDelivery, presentEvent, presentResendJob } from './present.ts';
@@ -14,25 +14,19 @@ import * as schema from './schema.ts';
 import { readStats } from './stats.ts';
 
 const PATH = '/api/checkout/webhooks';
-/** The log of an event takes no parameters in the seed: all of it, in all but the oddest cases. */
+/** The log of an event takes no parameters in the contract: all of it, in all but the oddest cases. */
 const LOG_LIMIT_DEFAULT = 100;
 
 const reading = { tag: 'Webhooks', auth: { by: 'key', scope: 'webhooks:read' } } as const;
 const writing = { tag: 'Webhooks', auth: { by: 'key', scope: 'webhooks:write' } } as const;
 
-/** Events, their deliveries and logs, statistics (webhooks.md 9). */
+/** Events, their deliveries and logs, statistics. */
 export function eventRoutes(deps: WebhookDeps): Route[] {
   return [...readRoutes(deps), statsRoute(deps), catalogueRoute, ...resendRoutes(deps), ...resendJobRoutes(deps)];
 }
 
-type Caller = { merchantId: string; environment: Environment };
-
-function ownerOf(caller: Caller): Owner {
-  return { merchantId: caller.merchantId, environment: caller.environment };
-}
-
 /** The key decides whose rows are meant; a `merchantId` can only narrow. */
-function narrowedOwner(caller: Caller, merchantId: string | undefined): Owner {
+function narrowedOwner(caller: Owner, merchantId: string | undefined): Owner {
   if (merchantId !== undefined && merchantId !== caller.merchantId) throw notFound('merchant');
   return ownerOf(caller);
 }

@@ -3,7 +3,7 @@ import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
-import type { Owner } from '../lib/owner.ts';
+import { ownerOf, type Owner } from '../lib/owner.ts';
 import type { DayRange } from '../lib/page.ts';
 import { resendEligible, type ResendResult } from './resend.ts';
 
@@ -80,7 +80,7 @@ async function refuseTooManyJobs(trx: Knex.Transaction, owner: Owner): Promise<v
     trx,
     `SELECT CAST(count(*) AS integer) AS count FROM webhook_resend_job
      WHERE merchant_id = :merchantId AND environment = :environment AND status = 'RUNNING'`,
-    { merchantId: owner.merchantId, environment: owner.environment },
+    ownerOf(owner),
   );
   if (running && running.count >= RUNNING_JOBS_MAX) {
     throw new AppError('INVALID_STATE', `${running.count} resend jobs are running: wait for one to end, or cancel it.`);

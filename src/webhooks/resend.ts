@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
-import type { Environment } from '../lib/owner.ts';
+import { ownerOf, type Environment, type Owner } from '../lib/owner.ts';
 import { isBeingSent } from './claim.ts';
 import { resendStep, type DeliveryStatus, type ResendFacts, type ResendStep } from './states.ts';
 import { deliveryWorkflow } from './workflow-input.ts';
@@ -12,7 +12,7 @@ export type ResendTarget = { deliveryIds: string[] } | { eventId: string; subscr
 
 export type ResendRequest = ResendTarget & {
   /** Whose they must be; without it the caller already knows (the delivery's own workflow). */
-  owner?: { merchantId: string; environment: Environment };
+  owner?: Owner;
   /** Sends again what was delivered, too. */
   force?: boolean | undefined;
   /** false when the asker is the delivery's workflow itself, which needs no signal. */
@@ -104,7 +104,7 @@ async function refuseUnknown(trx: Knex.Transaction, request: ResendRequest): Pro
   if (!('eventId' in request)) return;
   const { eventId, owner } = request;
   const known = await trx('webhookEvent')
-    .where({ id: eventId, ...(owner && { merchantId: owner.merchantId, environment: owner.environment }) })
+    .where({ id: eventId, ...(owner && ownerOf(owner)) })
     .first('id');
   if (!known) throw notFound('event');
   if (request.subscriptionId !== undefined) throw notFound('subscription among those this event went to');

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { readRoute, writeRoute, type KeyCaller, type Route } from '../http/route.ts';
 import type { Queryable } from '../lib/db.ts';
+import { ownerOf } from '../lib/owner.ts';
 import type { SubscriptionRow } from './model.ts';
 import { presentSubscription, presentWithSecret } from './present.ts';
 import { findHealth } from './queries.ts';
@@ -23,7 +24,7 @@ const ONE = `${PATH}/:subscriptionId`;
 const reading = { tag: 'Webhook subscriptions', auth: { by: 'key', scope: 'webhooks:read' } } as const;
 const writing = { tag: 'Webhook subscriptions', auth: { by: 'key', scope: 'webhooks:write' } } as const;
 
-/** Where events are sent, which ones, and signed with what (webhooks.md 3 and 9). */
+/** Where events are sent, which ones, and signed with what. */
 export function subscriptionRoutes(deps: WebhookDeps): Route[] {
   return [...collectionRoutes(deps), ...oneRoutes(deps), rotateRoute(deps), testRoute(deps)];
 }
@@ -31,7 +32,7 @@ export function subscriptionRoutes(deps: WebhookDeps): Route[] {
 type Request = { caller: KeyCaller; params: { subscriptionId: string } };
 
 function targetOf({ caller, params }: Request) {
-  return { merchantId: caller.merchantId, environment: caller.environment, subscriptionId: params.subscriptionId };
+  return { ...ownerOf(caller), subscriptionId: params.subscriptionId };
 }
 
 async function present(deps: WebhookDeps, db: Queryable, subscriptions: SubscriptionRow[]) {
@@ -56,7 +57,7 @@ function collectionRoutes(deps: WebhookDeps): Route[] {
       body: schema.NewSubscription,
       responses: { 201: schema.SubscriptionWithSecret },
       handle: async ({ caller, body, change }) => {
-        const input = { ...body, merchantId: caller.merchantId, environment: caller.environment };
+        const input = { ...body, ...ownerOf(caller) };
         const { row, secret } = await createSubscription(deps, change, input);
         return { status: 201, message: 'Subscription created', data: presentWithSecret(row, secret, deps.clock()) };
       },

@@ -4,7 +4,7 @@ import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Change } from '../lib/outbox.ts';
-import type { Environment, Owner } from '../lib/owner.ts';
+import { ownerOf, type Environment, type Owner } from '../lib/owner.ts';
 import { EVENT_TYPES, type EventTypeName } from './catalogue.ts';
 import { isBeingSent } from './claim.ts';
 import { SubscriptionRow } from './model.ts';
@@ -51,10 +51,7 @@ export async function createSubscription(
 
 /** All subscriptions of a merchant in an environment, oldest first: never more than 16. */
 export async function listSubscriptions(db: Queryable, owner: Owner): Promise<SubscriptionRow[]> {
-  return SubscriptionRow.query(db)
-    .where({ merchantId: owner.merchantId, environment: owner.environment })
-    .whereNull('deletedAt')
-    .orderBy('id');
+  return SubscriptionRow.query(db).where(ownerOf(owner)).whereNull('deletedAt').orderBy('id');
 }
 
 /** One subscription. Throws NOT_FOUND, also for another merchant's and for a deleted one. */
@@ -185,10 +182,7 @@ function refuseBadUrl(deps: SubscriptionDeps, url: string, environment: Environm
 async function refuseOneTooMany(trx: Knex.Transaction, owner: Owner): Promise<void> {
   // Creations of one merchant wait for each other, so that the count holds; other work on the merchant does not wait.
   await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', { merchantId: owner.merchantId });
-  const count = await SubscriptionRow.query(trx)
-    .where({ merchantId: owner.merchantId, environment: owner.environment })
-    .whereNull('deletedAt')
-    .resultSize();
+  const count = await SubscriptionRow.query(trx).where(ownerOf(owner)).whereNull('deletedAt').resultSize();
   if (count >= SUBSCRIPTIONS_MAX) {
     throw new AppError(
       'INVALID_STATE',
