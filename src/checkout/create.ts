@@ -11,7 +11,7 @@ import type { FindProvider } from '../providers/provider.ts';
 import type { Owner } from '../lib/owner.ts';
 import { newClientToken } from './client-token.ts';
 import { qrPayload } from './qr.ts';
-import { refuseAmount } from './limits.ts';
+import { refuseAmount } from './amount-limits.ts';
 import { checkoutPageUrl } from './session.ts';
 
 export type CreateDeps = { findProvider: FindProvider; clock: Clock; baseUrl: string };

@@ -1,9 +1,10 @@
 import type { MerchantChannel } from '../channels/queries.ts';
+import { inAddis } from '../lib/dates.ts';
+import { html, type Html } from '../lib/html.ts';
 import { formatBirr } from '../lib/money.ts';
 import { SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
 import { confirmUrl } from './hooks.ts';
-import { html, type Html } from '../lib/html.ts';
-import { refuseAmount } from './limits.ts';
+import { refuseAmount } from './amount-limits.ts';
 import { renderPage } from './page-frame.ts';
 import { returnUrl, type Session } from './session.ts';
 import { fill, TEXTS, type Language, type TextName } from './texts.ts';
@@ -178,5 +179,5 @@ function ended(view: SessionView, end: 'completed' | 'failed' | 'cancelled' | 'e
 
 /** The time of day in Addis Ababa as HH:MM. */
 function addisTime(instant: Date): string {
-  return new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone: 'Africa/Addis_Ababa' }).format(instant);
+  return inAddis(instant).toISOString().slice(11, 16);
 }

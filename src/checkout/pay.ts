@@ -18,7 +18,7 @@ import { recordTransactionEvents } from '../transactions/events.ts';
 import type { TransactionRow } from '../transactions/present.ts';
 import { paymentWorkflow } from '../transactions/workflow-input.ts';
 import { ATTEMPTS_MAX, type AttemptStatus, type TransactionStatus } from '../transactions/states.ts';
-import { refuseAmount } from './limits.ts';
+import { refuseAmount } from './amount-limits.ts';
 import { normalisePhone } from './phone.ts';
 import { findSession, type Session, type SessionKey } from './session.ts';
 
@@ -27,7 +27,7 @@ const CALLBACK_SECRET_BYTES = 24;
 const PROVIDER_WAIT_MS = 2_000;
 export const NEXT_POLL_AFTER_MS = 2_000;
 
-/** The answer to `pay` (api.md). */
+/** The answer to `pay`. */
 export type Payment = {
   attemptId: string;
   status: AttemptStatus;

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../lib/dates.ts';
+import { addisDay, DAY_MS } from '../lib/dates.ts';
 import type { Facts } from './state.ts';
 
 /** What a person needs to begin, as one block of lines: only what there is. */
@@ -23,8 +23,8 @@ export function formatFacts(facts: Facts, dataFolder: string): string {
 /** A command that works as it is printed. */
 function tryIt({ apiUrl, sandboxKey }: Facts): string[] {
   if (!apiUrl || !sandboxKey) return [];
-  const today = new Date().toISOString().slice(0, 10);
-  const monthAgo = new Date(Date.now() - 30 * DAY_MS).toISOString().slice(0, 10);
+  const today = addisDay(new Date());
+  const monthAgo = addisDay(new Date(Date.now() - 30 * DAY_MS));
   const query = `startDate=${monthAgo}&endDate=${today}&status=SUCCESS&currency=ETB`;
   return [
     '',
