@@ -27,7 +27,7 @@ const ENSURE_TIMEOUT_MS = 10_000;
 /** After a call that did not get through, further calls fail at once for this long: one caller probes, nobody queues. */
 const AWAY_MS = 1_000;
 
-/** Shared by all kinds of workflows, so that operators filter by them (webhooks.md 6). 10 Keyword columns exist. */
+/** Shared by all kinds of workflows, so that operators filter by them. 10 Keyword columns exist. */
 const SEARCH_ATTRIBUTES = {
   BusinessStatus: SearchAttributeType.KEYWORD,
   MerchantId: SearchAttributeType.KEYWORD,

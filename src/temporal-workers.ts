@@ -34,7 +34,7 @@ const RECONNECT_MS = 1_000;
 /** Sends that may hang at once without holding up anything else. */
 const SLOW_SENDS_MAX = 400;
 const CACHED_WORKFLOWS_MAX = 500;
-/** 40–100: more, and tasks outlive their timeout under a burst and are done twice (webhooks.md 6). */
+/** 40–100: more, and tasks outlive their timeout under a burst and are done twice. */
 const WORKFLOW_TASKS_MAX = 40;
 /** Of what Temporal's core tells of a failed workflow task: the message, not the stack. */
 const FAILURE_CHARACTERS_MAX = 300;

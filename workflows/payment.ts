@@ -14,7 +14,7 @@ const BUSINESS_STATUS = defineSearchAttributeKey('BusinessStatus', 'KEYWORD');
 
 const FIRST_POLL_MS = 2_000;
 const POLL_MAX_MS = 60_000;
-/** After the end, doubt is asked about ever more rarely, until the operation gives up after 24 h (money.md 1). */
+/** After the end, doubt is asked about ever more rarely, until the operation gives up after 24 h. */
 const DOUBT_POLL_MAX_MS = 30 * 60_000;
 
 /** The attempt was settled elsewhere: by a callback or a hook in the API process. */

@@ -38,7 +38,7 @@ type Progress = {
 
 /**
  * Carries one event to one subscription: an attempt at once, then the schedule's retries, each after the end of the
- * failure before it; then parked, waiting for somebody to resend it (webhooks.md 4–6).
+ * failure before it; then parked, waiting for somebody to resend it.
  */
 export async function webhookDelivery(input: DeliveryInput): Promise<string> {
   const progress: Progress = { asked: null, sending: false, resends: 0, finished: 0, last: null };

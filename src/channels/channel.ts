@@ -2,7 +2,7 @@ import type { Channel } from '../providers/provider.ts';
 
 export type { Channel };
 
-/** Every channel, in the order it is listed, with the name the seed gives it in `transactionThrough`. */
+/** Every channel, in the order it is listed, with the name the contract gives it in `transactionThrough`. */
 export const TRANSACTION_THROUGH = {
   TELEBIRR: 'telebirr',
   CBE_BIRR: 'cbebirr',
@@ -28,7 +28,7 @@ export type ChannelFacts = {
   configured: boolean;
 };
 
-/** usable = platform state × provider configuration × merchant's approval × merchant's toggle (money.md 2). */
+/** usable = platform state × provider configuration × merchant's approval × merchant's toggle. */
 export function whyUnusable(facts: ChannelFacts): Unusable | null {
   if (facts.platformState !== 'AVAILABLE') return facts.platformState;
   if (!facts.configured) return 'NOT_CONFIGURED';

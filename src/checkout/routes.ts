@@ -10,7 +10,7 @@ import { findSession, presentSession, readSession, sessionKey } from './session.
 
 export type CheckoutDeps = HookDeps & { findProvider: FindProvider; baseUrl: string };
 
-/** Sessions: create, read, expire, pay; and the four hooks of the seed. */
+/** Sessions: create, read, expire, pay; and the contract's four hooks. */
 export function checkoutRoutes(deps: CheckoutDeps): Route[] {
   return [
     createRoute(deps),

@@ -180,7 +180,7 @@ async function store({ db, keyRing }: Place, call: IdempotentCall, answer: Store
 
 const DELETED_AT_ONCE_MAX = 10_000;
 
-/** Deletes answers older than 24 hours, at most 10,000 a call; returns how many. For a sweeper. */
+/** Deletes answers older than 24 hours, at most 10,000 a call; returns how many. For a chore. */
 export async function deleteOldIdempotencyKeys(db: Queryable): Promise<number> {
   const deleted = await rows(
     db,

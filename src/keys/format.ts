@@ -9,7 +9,7 @@ export type KeyKind = 'secret' | 'restricted';
 
 /**
  * A key's text: `sk_test_` (secret) or `rk_live_` (restricted) and so on, the 26 characters of its id, 32 random bytes
- * as 43 characters, and a checksum of 6, so that a typo is told apart without the database (docs: api, authentication).
+ * as 43 characters, and a checksum of 6, so that a typo is told apart without the database.
  */
 const KEY = /^([sr])k_(test|live)_([0-9A-HJKMNP-TV-Z]{26})[0-9A-Za-z]{43}([0-9A-Za-z]{6})$/;
 

@@ -8,7 +8,7 @@ export type EgressOptions = AddressRules & {
   ports: readonly number[];
 };
 
-/** Where requests to merchants' addresses may go (docs: webhooks, "Where it may connect"). */
+/** Where requests to merchants' addresses may go. */
 export type EgressGuard = {
   /**
    * What is wrong with a URL that a merchant wants to save, each as words that follow the field's name

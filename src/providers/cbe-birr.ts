@@ -7,7 +7,7 @@ import { signCbeBirr, verifyCbeBirr } from '../lib/provider-signing.ts';
 import { exchange, parseJson, readReply, unreadable, type ProviderDeps } from './exchange.ts';
 import type { ParsedCallback, Provider, ProviderFailure, ProviderOutcome } from './provider.ts';
 
-/** CBE Birr: a USSD push to the customer's phone by signed POST (money.md 2). */
+/** CBE Birr: a USSD push to the customer's phone by signed POST. */
 type CbeBirrConfig = {
   baseUrl: string;
   companyName: string;

@@ -46,7 +46,7 @@ export type PaymentOrder = {
 
 /**
  * What a callback says about itself. It is a reason to ask the provider (`query`), never the truth: even a verified
- * one only triggers the check of money.md 1.
+ * one only triggers a check (src/transactions/check.ts).
  */
 export type ParsedCallback = { verified: true; orderId: string } | { verified: false; problem: string };
 

@@ -9,7 +9,7 @@ import { fromPlainOrderId, toPlainOrderId } from './order-id.ts';
 import type { ParsedCallback, PaymentOrder, Provider, ProviderFailure, ProviderOutcome } from './provider.ts';
 import { createTelebirrToken } from './telebirr-token.ts';
 
-/** telebirr's H5/C2B fabric (money.md 2). */
+/** telebirr's H5/C2B fabric. */
 type TelebirrConfig = {
   /** The fabric's API. */
   baseUrl: string;

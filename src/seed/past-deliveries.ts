@@ -8,7 +8,7 @@ import type { Sender, SendResult } from '../webhooks/send.ts';
 import type { DueDelivery } from './journeys.ts';
 import { createRandom, type Random } from './random.ts';
 
-/** The seed's schedule, whatever this installation's setting: 14 h 36 min from the first attempt to the last. */
+/** The contract's schedule, whatever this installation's setting: 14 h 36 min from the first attempt to the last. */
 const RETRY_DELAYS_SECONDS: readonly number[] = [60, 300, 1_800, 7_200, 43_200];
 const JITTER = 0.5;
 /** From the first attempt to the last at most, jitter and answers included. */

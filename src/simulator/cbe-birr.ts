@@ -23,7 +23,7 @@ const RESULT_CODES = {
 } as const;
 
 /**
- * CBE Birr (money.md 2). All messages are signed alike, both ways. Beside the fields known of the real push
+ * CBE Birr. All messages are signed alike, both ways. Beside the fields known of the real push
  * (companyName, tillCode, amount, transactionId, transactionTime, callBackURL, token, signature) the sandbox wants
  * phoneNumber, currency and expiryTime (ISO 8601), and answers state, resultCode, resultDesc and reference.
  */

@@ -39,7 +39,7 @@ const FAIL_CODES = {
   CANCELLED_BY_CUSTOMER: { fail_code: 'USER_CANCELLED', fail_reason: 'the customer refused' },
 } as const;
 
-/** telebirr's H5/C2B fabric (money.md 2): token, preOrder, queryOrder, notify, and the customer's pay page. */
+/** telebirr's H5/C2B fabric: token, preOrder, queryOrder, notify, and the customer's pay page. */
 export function createTelebirrWire(deps: WireDeps): Wire {
   const tokens = new Map<string, number>();
   const routes = new Router({ prefix: '/telebirr' });

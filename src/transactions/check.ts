@@ -37,11 +37,11 @@ export const LEASE_MS = 5_000;
 /** How long to wait for the answer that another process is fetching. */
 const OTHERS_ANSWER_WAIT_MS = 2_000;
 const OTHERS_ANSWER_POLL_MS = 100;
-/** All but proofs: at most one question about an attempt in this time (api.md, Rate limits). */
+/** All but proofs: at most one question about an attempt in this time. */
 export const CLAIM_INTERVAL_MS = 2_000;
 
 /**
- * The one operation that settles doubt (money.md 1): leases the attempt, asks its provider, applies the answer.
+ * The one operation that settles doubt: leases the attempt, asks its provider, applies the answer.
  * Not yet accepted by the provider, it is initiated (again, under the same order id); else queried. Repeats and
  * parallel calls are harmless: within a process they share one question, across processes the lease is waited for.
  */

@@ -25,7 +25,7 @@ export async function endOpenSession(change: Change, sessionId: string, end: End
 
 /**
  * Expires OPEN sessions whose time is over, oldest first, at most `limit`; those that others hold are left to them.
- * The rest waits for the sweeper's next round, a second later. Works by the time it is given, so a test brings its own.
+ * The rest waits for the chore's next round, a second later. Works by the time it is given, so a test brings its own.
  * @returns how many it expired.
  */
 export async function expireDueSessions(runChange: RunChange, now: Date, limit: number): Promise<number> {

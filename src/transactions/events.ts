@@ -10,7 +10,7 @@ export type TransactionEvent =
   | 'checkout.canceled'
   | 'checkout.expired';
 
-/** Records the same events for each transaction as it now stands, in the change that made it so (webhooks.md 8). */
+/** Records the same events for each transaction as it now stands, in the change that made it so. */
 export async function recordTransactionEvents(
   change: Change,
   told: { transactions: readonly TransactionRow[]; events: readonly TransactionEvent[]; at: Date },

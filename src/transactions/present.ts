@@ -32,7 +32,7 @@ export type TransactionRow = {
 };
 
 /**
- * The public transaction (api.md): the seed's fields in the seed's order, then ours; what is unknown is left out, but
+ * The public transaction: the contract's fields in its order, then ours; what is unknown is left out, but
  * for `transactionThrough`, which is null until a channel is chosen. The list makes the same JSON in SQL (queries.ts).
  */
 export function presentTransaction(row: TransactionRow) {

@@ -28,7 +28,7 @@ const currencyEtb = z.string().refine((text) => text === 'ETB', {
   params: { code: 'UNSUPPORTED_CURRENCY' },
 });
 
-/** Query of the list: the seed's four parameters are required, the rest narrows. */
+/** Query of the list: the contract's four parameters are required, the rest narrows. */
 export const TransactionListQuery = z.strictObject({
   startDate: dayText,
   endDate: dayText,
@@ -56,7 +56,7 @@ const PaymentFailure = z.object({
   retryable: z.boolean(),
 });
 
-/** The seed's transaction and what was added after it (api.md). */
+/** The contract's transaction and what was added after it. */
 export const Transaction = z
   .object({
     checkoutOrderNo: z.string(),

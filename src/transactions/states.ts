@@ -1,5 +1,5 @@
 /*
- * The tables of money.md 1, pure: importable by workflows. SQL makes each move as one conditional UPDATE on the state
+ * The tables of states, pure: importable by workflows. SQL makes each move as one conditional UPDATE on the state
  * before it; these say which moves exist.
  */
 

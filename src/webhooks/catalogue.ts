@@ -9,7 +9,7 @@ const owner = {
   version: z.int().min(1).meta({ description: 'Rises with every change of the object: the highest is the newest' }),
 };
 
-/** A transaction as its events show it: a full snapshot, so that the order of events does not matter (webhooks.md 8). */
+/** A transaction as its events show it: a full snapshot, so that the order of events does not matter. */
 export const TransactionData = z.strictObject({
   object: z.literal('transaction'),
   ...owner,

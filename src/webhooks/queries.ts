@@ -67,7 +67,7 @@ export type EventFilter = Owner & {
   withPayload: boolean;
 };
 
-/** An event's own status (webhooks.md 5): its worst delivery first. */
+/** An event's own status: its worst delivery first. */
 const EVENT_STATUS = `(
   SELECT CASE WHEN count(*) = 0 THEN 'NO_SUBSCRIBERS'
               WHEN bool_or(d.status = 'FAILED') THEN 'FAILED'

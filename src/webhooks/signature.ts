@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** What `X-Service-Signature` writes its digest in: the seed's text says base64, its sample compares hex. */
+/** What `X-Service-Signature` writes its digest in: the contract's text says base64, its sample compares hex. */
 export type SignatureEncoding = 'base64' | 'hex';
 
 export type SigningInput = {
@@ -55,7 +55,7 @@ export function newSecret(): string {
 }
 
 /**
- * The exact body and headers of one attempt (docs: webhooks, "What is sent"). `X-Service-Signature` is keyed with the
+ * The exact body and headers of one attempt. `X-Service-Signature` is keyed with the
  * displayed secret as text; the Standard Webhooks header with the bytes its base64 stands for. Signed at send time, so
  * that a retry that waited through a rotation still verifies.
  */

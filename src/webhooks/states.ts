@@ -1,4 +1,4 @@
-/** States of one delivery, an event to one subscription (webhooks.md 5). */
+/** States of one delivery, an event to one subscription. */
 export const DELIVERY_STATUSES = ['PENDING', 'RETRYING', 'DELIVERED', 'FAILED', 'SKIPPED'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
@@ -20,7 +20,7 @@ export type ResendFacts = {
  */
 export type ResendStep = { do: 'send' } | { do: 'hasten' } | { do: 'refuse'; because: string };
 
-/** The rules of a resend (webhooks.md 5). `force` sends again what was delivered. */
+/** The rules of a resend. `force` sends again what was delivered. */
 export function resendStep(facts: ResendFacts, force: boolean): ResendStep {
   if (facts.subscription === 'deleted') return refuse('its subscription is deleted');
   if (facts.subscription === 'inactive') return refuse('its subscription is inactive: activate it first');

@@ -24,7 +24,7 @@ type AttemptTotals = {
 const NONE: Counts = { deliveries: 0, delivered: 0, failed: 0, retrying: 0, pending: 0, skipped: 0, attempts: 0 };
 
 /**
- * What became of the deliveries made in a range of days (webhooks.md 9). Times in milliseconds, rates 0 … 1 or null
+ * What became of the deliveries made in a range of days. Times in milliseconds, rates 0 … 1 or null
  * where there is nothing to divide by. Dead letters are all that are open, whenever they were made.
  */
 export async function readStats(db: Queryable, owner: Owner, range: DayRange) {

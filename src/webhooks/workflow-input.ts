@@ -8,7 +8,7 @@ export type DeliveryInput = {
   environment: Environment;
   eventType: string;
   subscriptionId: string;
-  /** The seed's schedule, frozen at the start. Added by whoever starts the workflow. */
+  /** The contract's schedule, frozen at the start. Added by whoever starts the workflow. */
   retryDelaysSeconds: number[];
   /** Automatic attempts that failed so far: 0 … 6. */
   attemptsMade: number;

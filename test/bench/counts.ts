@@ -31,7 +31,7 @@ const Budget = z.strictObject({
   historyEvents: z.int(),
 });
 
-/** What operations may cost at most: statements, and events in a workflow's history (quality.md B4, B6). */
+/** What operations may cost at most: statements, and events in a workflow's history. */
 export const budget = Budget.parse(JSON.parse(readFileSync(new URL('budget.json', import.meta.url), 'utf8')));
 
 /** The statements an operation sent, each by its beginning; BEGIN, COMMIT and the like are not counted. */

@@ -15,7 +15,7 @@ export type Results = { webhooks?: Webhooks; lists?: Lists; counts: Counts };
 
 export type Goal = { of: string; what: string; goal: string; measured: number; unit: string; ok: boolean };
 
-/** The goals of quality.md that this bench can judge. */
+/** The goals that this bench can judge. */
 export function judge({ webhooks, lists, counts }: Results): Goal[] {
   return [
     ...(lists ? listGoals(lists) : []),

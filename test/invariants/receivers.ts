@@ -26,7 +26,7 @@ export async function bytesNeverChange(evidence: Evidence): Promise<string[]> {
   });
 }
 
-/** The recorded envelope with `signature` as its last member, and nothing else (webhooks.md 2). */
+/** The recorded envelope with `signature` as its last member, and nothing else. */
 function isSigned(body: Buffer, envelope: Buffer): boolean {
   const rest = body.subarray(envelope.length).toString();
   return body.subarray(0, envelope.length).equals(envelope) && /^,"signature":"sha256=[A-Za-z0-9+/=]+"}$/.test(rest);

@@ -242,7 +242,7 @@ describe('the demo data, of which the first run was killed', () => {
 const TRY = String.raw`attempt\.started( provider\.answer)?`;
 const DECLINED = `(${TRY} attempt\\.declined )*`;
 
-/** The timelines that the table of money.md 1 allows, by the session's status. */
+/** The timelines that a session's moves allow, by the session's status. */
 const LEGAL: Readonly<Record<SessionStatus, RegExp>> = {
   OPEN: new RegExp(`^session\\.created( ${TRY} attempt\\.declined)*$`),
   PROCESSING: /^never, in the past$/,
