@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 
 import { readBody } from '../lib/body.ts';
+import { listen, stopListening } from '../lib/listen.ts';
 import type { Logger } from '../lib/log.ts';
 import { createStartCheckout, MENU, type StartCheckout } from './checkout.ts';
 import { createInbox, type Behaviour, type Delivery, type Inbox } from './inbox.ts';
@@ -56,20 +55,8 @@ export async function startDemoShop(options: DemoShopOptions): Promise<DemoShop>
   app.use(pageRoutes(inbox, startCheckout).routes());
 
   const server = createServer(app.callback());
-  server.listen(options.port, options.host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  shop.url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
-  return {
-    url: shop.url,
-    close: async () => {
-      if (!server.listening) return;
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  shop.url = await listen(server, options);
+  return { url: shop.url, close: async () => stopListening(server) };
 }
 
 function webhookRoutes(inbox: Inbox, write: (line: string) => void): Router {

@@ -1,9 +1,10 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import { isNativeError } from 'node:util/types';
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import type { Knex } from '../lib/db.ts';
+import { listen, stopListening } from '../lib/listen.ts';
 import type { Logger } from '../lib/log.ts';
 
 export { Registry };
@@ -136,7 +137,11 @@ export async function listenForMetrics(registry: Registry, at: MetricsAddress): 
       () => response.writeHead(500).end(),
     );
   });
-  if (!(await listens(server, at))) {
+  try {
+    const url = await listen(server, at);
+    return { url: `${url}/metrics`, close: async () => stopListening(server) };
+  } catch (error) {
+    if (!(isNativeError(error) && 'code' in error && error.code === 'EADDRINUSE')) throw error;
     const { host, port } = at;
     at.log.warn(
       { host, port },
@@ -144,24 +149,4 @@ export async function listenForMetrics(registry: Registry, at: MetricsAddress): 
     );
     return { url: null, close: async () => {} };
   }
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://${at.host}:${port}/metrics`,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}
-
-/** False when somebody else listens there. */
-async function listens(server: Server, { host, port }: MetricsAddress): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') resolve(false);
-      else reject(error);
-    });
-    server.listen(port, host, () => resolve(true));
-  });
 }

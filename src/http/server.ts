@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
 import Router from '@koa/router';
 import Koa from 'koa';
@@ -8,6 +7,7 @@ import helmet from 'koa-helmet';
 import type { Clock } from '../lib/clock.ts';
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Knex } from '../lib/db.ts';
+import { listen, stopListening } from '../lib/listen.ts';
 import { describeError, type Logger } from '../lib/log.ts';
 import type { RunChange } from '../lib/outbox.ts';
 import type { Authenticators } from './auth.ts';
@@ -83,13 +83,12 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
         },
         callback,
       );
-      await startListening(server, port, host);
-      const { port: actualPort } = server.address() as AddressInfo;
+      const url = await listen(server, { host, port });
       const close = async (deadlineMs = DRAIN_DEADLINE_MS): Promise<void> => {
         beginDrain();
         await stopListening(server, deadlineMs);
       };
-      return { url: `http://${host.includes(':') ? `[${host}]` : host}:${actualPort}`, close };
+      return { url, close };
     },
   };
 }
@@ -128,16 +127,3 @@ const HELMET_OPTIONS = {
   xPermittedCrossDomainPolicies: false,
   xXssProtection: false,
 } as const;
-
-async function startListening(server: Server, port: number, host: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-}
-
-async function stopListening(server: Server, deadlineMs: number): Promise<void> {
-  const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
-  await new Promise<void>((resolve) => void server.close(() => resolve()));
-  clearTimeout(deadline);
-}

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import type { WorkflowBundleOption } from '@temporalio/worker';
 
@@ -31,6 +30,8 @@ export type RunningPart = {
 };
 
 export type PartsContext = {
+  /** The folder of package.json. */
+  project: string;
   config: Config;
   ports: LocalPorts;
   dataFolder: string;
@@ -47,7 +48,7 @@ const COUNT_EVERY_MS = 2_000;
 
 /** Everything of a local start but the servers, in the order of starting. */
 export function localParts(context: PartsContext): Part[] {
-  const { config, ports, previous, write } = context;
+  const { project, config, ports, previous, write } = context;
   const log = createLogger(config.LOG_LEVEL, 'local');
   const registry = createRegistry('local');
   const shopUrl = `http://localhost:${ports.demoShop}`;
@@ -83,7 +84,6 @@ export function localParts(context: PartsContext): Part[] {
     {
       name: 'API',
       start: async () => {
-        const project = projectFolder();
         const api = await startApi(config, { log, registry, project, version: await readVersion(project) });
         const facts = { apiUrl: config.BASE_URL, docsUrl: `${config.BASE_URL}/docs` };
         const metrics = api.metricsUrl === null ? {} : { metricsUrl: api.metricsUrl };
@@ -117,8 +117,4 @@ function createCount(tell: (made: number, total: number) => void): (made: number
     toldAt = performance.now();
     tell(made, total);
   };
-}
-
-function projectFolder(): string {
-  return fileURLToPath(new URL('../..', import.meta.url));
 }

@@ -40,7 +40,7 @@ export async function start(project: string): Promise<number> {
 type Run = { project: string; settings: LocalSettings; progress: Progress; shutdown: Shutdown };
 
 async function startEverything(run: Run): Promise<Facts> {
-  const { settings, progress, shutdown } = run;
+  const { project, settings, progress, shutdown } = run;
   const reserved = new Set([...Object.values(settings.ports), PORTAL_PORT]);
   const starting = [startMigrated(run, reserved), loadCode(run)] as const;
   // Both come to an end before a failure is told, so that servers that did start can be stopped.
@@ -56,7 +56,17 @@ async function startEverything(run: Run): Promise<Facts> {
   };
   const { dataFolder, demoPayments } = settings;
   const print = (line: string): void => write(`${line}\n`);
-  for (const part of localParts({ config, ports, previous, dataFolder, demoPayments, workflowBundle, write: print })) {
+  const parts = localParts({
+    project,
+    config,
+    ports,
+    previous,
+    dataFolder,
+    demoPayments,
+    workflowBundle,
+    write: print,
+  });
+  for (const part of parts) {
     const running = await progress.step(part.name, part.start);
     shutdown.add({ name: part.name, stop: running.stop });
     Object.assign(facts, running.facts);

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import { bodyParser } from '@koa/bodyparser';
 import Koa from 'koa';
 
 import { systemClock, type Clock } from '../lib/clock.ts';
 import { createHttpClient, type HttpClient } from '../lib/http-client.ts';
+import { listen, stopListening } from '../lib/listen.ts';
 import type { Logger } from '../lib/log.ts';
 import { adminRoutes } from './admin.ts';
 import { createAwashWire } from './awash.ts';
@@ -65,18 +64,13 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   for (const wire of wires.values()) app.use(wire.routes.routes());
 
   const server = createServer(app.callback());
-  server.listen(options.port, options.host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const url = await listen(server, options);
   return {
-    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    url,
     async close() {
       clock.stop();
       sender.forget();
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+      await stopListening(server);
       await http.close();
     },
   };
