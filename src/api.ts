@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+
 import type Router from '@koa/router';
 import { Connection } from '@temporalio/client';
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+
 import type { Config } from './config.ts';
 import type { Knex } from './lib/db.ts';
 import { nearestWord } from './local/nearest-word.ts';

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+
 import { Connection } from '@temporalio/client';
 
 import type { Config } from './config.ts';

@@ -1,5 +1,5 @@
-import type { Logger } from './lib/log.ts';
 import { rows, type Knex } from './lib/db.ts';
+import type { Logger } from './lib/log.ts';
 import { OUTBOX_LEASE_SECONDS, type OutboxRow } from './lib/outbox.ts';
 
 /** The channel on which writers wake the workers after a commit. */

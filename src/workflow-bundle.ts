@@ -3,6 +3,7 @@ import { readFile, readdir, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
 import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
 
 /** The workflows as one script, from source in development and from the build in production. Takes a second or more. */

@@ -1,8 +1,8 @@
 import { rows, type Knex } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
-import type { FindProvider } from '../providers/provider.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
+import type { FindProvider } from '../providers/provider.ts';
 import type { Channel, Unusable } from './channel.ts';
 import { listChannels, type MerchantChannel } from './queries.ts';
 

@@ -1,7 +1,7 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import type { FindProvider } from '../providers/provider.ts';
 import type { Owner } from '../lib/owner.ts';
+import type { FindProvider } from '../providers/provider.ts';
 import {
   whyUnusable,
   type Approval,

@@ -1,17 +1,17 @@
+import type { Channel } from '../channels/channel.ts';
 import { channelRefused } from '../channels/operations.ts';
 import { listChannels, type MerchantChannel } from '../channels/queries.ts';
-import type { Channel } from '../channels/channel.ts';
 import type { Clock } from '../lib/clock.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
 import type { Change } from '../lib/outbox.ts';
-import type { FindProvider } from '../providers/provider.ts';
 import type { Owner } from '../lib/owner.ts';
+import type { FindProvider } from '../providers/provider.ts';
+import { refuseAmount } from './amount-limits.ts';
 import { newClientToken } from './client-token.ts';
 import { qrPayload } from './qr.ts';
-import { refuseAmount } from './amount-limits.ts';
 import { checkoutPageUrl } from './session.ts';
 
 export type CreateDeps = { findProvider: FindProvider; clock: Clock; baseUrl: string };

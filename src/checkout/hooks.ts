@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { rows, type Knex } from '../lib/db.ts';
 import { within } from '../lib/within.ts';
 import { CLAIM_INTERVAL_MS, type CheckAttempt } from '../transactions/check.ts';
-import type { EndUnpaid } from '../transactions/unpaid.ts';
 import type { TimelineKind } from '../transactions/timeline.ts';
+import type { EndUnpaid } from '../transactions/unpaid.ts';
 import { NEXT_POLL_AFTER_MS } from './pay.ts';
 import { readSession, returnUrl, type ReadDeps, type Session, type SessionKey } from './session.ts';
 

@@ -1,23 +1,23 @@
 import { randomBytes } from 'node:crypto';
 
+import type { Channel } from '../channels/channel.ts';
 import { channelRefused } from '../channels/operations.ts';
 import { listChannels } from '../channels/queries.ts';
-import type { Channel } from '../channels/channel.ts';
 import type { Clock } from '../lib/clock.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Change } from '../lib/outbox.ts';
-import { findMerchant } from '../merchants/operations.ts';
 import type { Environment } from '../lib/owner.ts';
 import { findSandboxPhone, SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
 import { within } from '../lib/within.ts';
+import { findMerchant } from '../merchants/operations.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { CLAIM_INTERVAL_MS, type CheckAttempt } from '../transactions/check.ts';
 import { recordTransactionEvents } from '../transactions/events.ts';
 import type { TransactionRow } from '../transactions/present.ts';
-import { paymentWorkflow } from '../transactions/workflow-input.ts';
 import { ATTEMPTS_MAX, type AttemptStatus, type TransactionStatus } from '../transactions/states.ts';
+import { paymentWorkflow } from '../transactions/workflow-input.ts';
 import { refuseAmount } from './amount-limits.ts';
 import { normalisePhone } from './phone.ts';
 import { findSession, type Session, type SessionKey } from './session.ts';

@@ -1,7 +1,7 @@
-import type { Caller } from '../http/route.ts';
 import type { Channel } from '../channels/channel.ts';
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import type { Caller } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
+import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
 import type { RunChange } from '../lib/outbox.ts';

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+
 import pg from 'pg';
 
 import type { Knex } from './db.ts';

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import net, { type LookupFunction, type Socket } from 'node:net';

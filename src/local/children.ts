@@ -1,8 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 /**
  * A process of ours that may outlive us. `mark` is when the system says it began: a number that was given to another

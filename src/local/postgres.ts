@@ -1,10 +1,12 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+
 import pg from 'pg';
+
 import { APP_ROLE } from '../lib/migrate.ts';
 import { isAlive, processMark, startChild, stopChild, type Child } from './children.ts';
 import { placePostgres, type PostgresPlace } from './postgres-place.ts';

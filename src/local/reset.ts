@@ -1,5 +1,6 @@
 import { rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
+
 import { environment } from '../config.ts';
 import { findPostgresFolder } from './postgres-place.ts';
 import { stopLeftPostgres } from './postgres.ts';

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+
 import { choosePort } from './ports.ts';
 import { makeDatabaseOnce, startPostgres } from './postgres.ts';
 import type { Progress } from './progress.ts';

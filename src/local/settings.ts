@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+
 import { z } from 'zod';
+
 import { environment, parseSettings, type Variables } from '../config.ts';
 import { readState } from './state.ts';
 

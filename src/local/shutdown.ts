@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Progress } from './progress.ts';
 
 const DRAIN_MS = 4_000;

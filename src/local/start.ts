@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+
 import { environment, readConfig, type Config } from '../config.ts';
 import { migrate } from '../lib/migrate.ts';
 import { formatFacts } from './block.ts';

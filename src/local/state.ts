@@ -2,6 +2,7 @@ import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { findChild, processMark, writePidFile } from './children.ts';
 
 /** What a person or a script wants to know about a local start; a part that does not exist has no fact here. */

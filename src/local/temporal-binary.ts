@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+
 import { CLI_VERSION, installByDownload, installTo, installWithPip, type Installer } from './temporal-install.ts';
 
 const OLDEST_SERVER = [1, 32, 0] as const;

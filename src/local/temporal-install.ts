@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+
 import { z } from 'zod';
 
 /** The Temporal CLI this project was tried with: server 1.32.0, web interface 2.54.1. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { isAlive, stopChild, type Child } from './children.ts';
 import type { Progress } from './progress.ts';
 import type { StoppableServer } from './shutdown.ts';

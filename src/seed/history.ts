@@ -1,5 +1,5 @@
-import type { Owner } from '../lib/owner.ts';
 import { rows, type Knex } from '../lib/db.ts';
+import type { Owner } from '../lib/owner.ts';
 import { makePayments } from './journeys.ts';
 import type { PlannedPayment } from './plan.ts';
 

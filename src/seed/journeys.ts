@@ -1,9 +1,9 @@
-import type { Owner } from '../lib/owner.ts';
 import { createSession } from '../checkout/create.ts';
 import { startPayment } from '../checkout/pay.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
+import type { Owner } from '../lib/owner.ts';
 import { SANDBOX_PHONES, type SandboxBehaviour } from '../lib/sandbox-providers.ts';
 import type { FindProvider, Provider, ProviderOutcome } from '../providers/provider.ts';
 import { createCheckAttempt, type CheckAttempt } from '../transactions/check.ts';

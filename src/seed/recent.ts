@@ -1,6 +1,6 @@
-import type { Owner } from '../lib/owner.ts';
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Knex } from '../lib/db.ts';
+import type { Owner } from '../lib/owner.ts';
 import { makePayments, type DueDelivery } from './journeys.ts';
 import { ALWAYS_BROKEN, deliverInThePast, LADDER_MS } from './past-deliveries.ts';
 import type { PlannedPayment } from './plan.ts';

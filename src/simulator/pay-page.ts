@@ -3,8 +3,8 @@ import { createPublicKey } from 'node:crypto';
 import Router from '@koa/router';
 
 import { html, type Html } from '../lib/html.ts';
-import { SANDBOX_PHONES, SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
 import { verifyTelebirr } from '../lib/provider-signing.ts';
+import { SANDBOX_PHONES, SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
 import { declined, paid, type Order } from './order.ts';
 import { bodyOf, text, type WireContext, type WireDeps } from './wire.ts';
 

@@ -3,9 +3,9 @@ import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 import Router from '@koa/router';
 
 import { HOUR_MS, inAddis } from '../lib/dates.ts';
-import { SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
 import { parseBirr } from '../lib/money.ts';
 import { signTelebirr, verifyTelebirr } from '../lib/provider-signing.ts';
+import { SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
 import { visibleState, type Callback, type Order, type OrderState } from './order.ts';
 import { payPageRoutes } from './pay-page.ts';
 import { answer, bodyOf, text, withFaults, type Wire, type WireContext, type WireDeps } from './wire.ts';

@@ -1,12 +1,12 @@
 import type { Channel } from '../channels/channel.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
-import type { OutboxRow } from '../lib/outbox.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
+import type { OutboxRow } from '../lib/outbox.ts';
+import type { Environment } from '../lib/owner.ts';
 import type { CallbackAttempt } from '../providers/callbacks.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
-import type { Environment } from '../lib/owner.ts';
 import { isAttemptOver, type AttemptStatus, type SessionStatus, type TransactionStatus } from './states.ts';
 import { paymentWorkflowId } from './workflow-input.ts';
 

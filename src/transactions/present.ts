@@ -1,8 +1,8 @@
 import { TRANSACTION_THROUGH, type Channel } from '../channels/channel.ts';
 import { addisDay } from '../lib/dates.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
-import type { ProviderFailure } from '../providers/provider.ts';
 import type { Environment } from '../lib/owner.ts';
+import type { ProviderFailure } from '../providers/provider.ts';
 import type { TransactionStatus } from './states.ts';
 
 /** A row of `transaction`. */

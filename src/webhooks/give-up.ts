@@ -1,5 +1,5 @@
-import { newId } from '../lib/ids.ts';
 import { rows, type Knex } from '../lib/db.ts';
+import { newId } from '../lib/ids.ts';
 
 /**
  * Ends an open delivery as FAILED with a dead letter, because somebody cancelled its workflow. It can be resent. What

@@ -1,4 +1,5 @@
 import { Model } from 'objection';
+
 import type { Environment } from '../lib/owner.ts';
 
 /** A row of webhook_subscription. `secret`, `previousSecret` and `headers` are encrypted with the row's id. */
