@@ -23,8 +23,8 @@ const CLAIMS_KEPT_MAX = 50;
 const STATUS_POLL_MS = 250;
 
 /**
- * A claim triggers a check with the provider and is never a fact: `success` and `error` ask about the
- * latest attempt; `cancel` is the customer's wish, and paid money wins over it. Answers what is known after 2 s at most.
+ * A claim triggers a check with the provider and is never a fact: `success` and `error` ask about the latest attempt;
+ * `cancel` is the customer's wish, and paid money wins over it. Answers what is known after 2 s at most.
  */
 export async function claimSession(
   deps: HookDeps,

@@ -19,9 +19,9 @@ export type LimitSettings = {
 const WINDOW_SECONDS = 2;
 
 export type Limits = {
-  /** Counts a request of an authenticated caller; sets RateLimit-*; throws RATE_LIMITED. */
+  /** Counts a request by its caller, or its address where callers are not known; sets RateLimit-*; throws RATE_LIMITED. */
   countRequest: (ctx: Context, caller: Caller | null, rateLimit: 'default' | 'list') => Promise<void>;
-  /** Counts a customer's request for a hosted page, by address; otherwise the same. */
+  /** The same for a hosted page, by address. */
   countPage: (ctx: Context) => Promise<void>;
   /** Counts a wrong key or token; throws RATE_LIMITED once there were too many. The right one always passes. */
   countFailedAuth: (ctx: Context) => Promise<void>;

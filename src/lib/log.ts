@@ -8,8 +8,8 @@ export type { Logger };
 
 /**
  * JSON lines on stdout, or where else they are asked for. Log ids, codes and durations; never headers, bodies, names,
- * phones or secrets, so there is nothing to redact. Errors go under `err`: of those that quote
- * values the values are left out. That something is away is told once in 10 s, with how often it was left untold.
+ * phones or secrets, so there is nothing to redact. Errors go under `err`: of those that quote values the values are
+ * left out. That something is away is told once in 10 s, with how often it was left untold.
  */
 export function createLogger(level: string, role: string, destination?: DestinationStream): Logger {
   const serializers = { err: (error: unknown) => (isNativeError(error) ? describeError(error) : error) };

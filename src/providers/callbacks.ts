@@ -18,8 +18,8 @@ type CallbackDeps = {
   findProvider: FindProvider;
   storeCallback: (row: CallbackRow) => Promise<void>;
   /**
-   * Asks the provider about the attempt: what a callback says is never taken for true.
-   * Returns whether the provider gave a definite answer, or the attempt is paid.
+   * Asks the provider about the attempt: what a callback says is never taken for true. Returns whether the provider
+   * gave a definite answer, or the attempt is paid.
    */
   onCallback: (attemptId: string, callback: { verified: boolean }) => Promise<boolean>;
   log: Pick<Logger, 'info' | 'error'>;

@@ -45,8 +45,8 @@ export type PaymentOrder = {
 };
 
 /**
- * What a callback says about itself. It is a reason to ask the provider (`query`), never the truth: even a verified
- * one only triggers a check (src/transactions/check.ts).
+ * What a callback says about itself. It is a reason to ask the provider (`query`), never the truth: even a verified one
+ * only triggers a check (src/transactions/check.ts).
  */
 export type ParsedCallback = { verified: true; orderId: string } | { verified: false; problem: string };
 

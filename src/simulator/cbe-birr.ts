@@ -23,9 +23,9 @@ const RESULT_CODES = {
 } as const;
 
 /**
- * CBE Birr. All messages are signed alike, both ways. Beside the fields known of the real push
- * (companyName, tillCode, amount, transactionId, transactionTime, callBackURL, token, signature) the sandbox wants
- * phoneNumber, currency and expiryTime (ISO 8601), and answers state, resultCode, resultDesc and reference.
+ * CBE Birr. All messages are signed alike, both ways. Beside the fields known of the real push (companyName, tillCode,
+ * amount, transactionId, transactionTime, callBackURL, token, signature) the sandbox wants phoneNumber, currency and
+ * expiryTime (ISO 8601), and answers state, resultCode, resultDesc and reference.
  */
 export function createCbeBirrWire(deps: WireDeps): Wire {
   const routes = new Router({ prefix: '/cbebirr' });

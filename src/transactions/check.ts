@@ -41,9 +41,9 @@ const OTHERS_ANSWER_POLL_MS = 100;
 export const CLAIM_INTERVAL_MS = 2_000;
 
 /**
- * The one operation that settles doubt: leases the attempt, asks its provider, applies the answer.
- * Not yet accepted by the provider, it is initiated (again, under the same order id); else queried. Repeats and
- * parallel calls are harmless: within a process they share one question, across processes the lease is waited for.
+ * The one operation that settles doubt: leases the attempt, asks its provider, applies the answer. Not yet accepted by
+ * the provider, it is initiated (again, under the same order id); else queried. Repeats and parallel calls are
+ * harmless: within a process they share one question, across processes the lease is waited for.
  */
 export function createCheckAttempt(deps: CheckDeps): CheckAttempt {
   const flights = new Map<string, Promise<AttemptState>>();

@@ -9,9 +9,9 @@ import { ASKABLE_ATTEMPTS } from './states.ts';
 type Paid = Settlement<Extract<ProviderOutcome, { kind: 'succeeded' }>>;
 
 /**
- * The provider says: paid. What was asked for makes the transaction SUCCESS, from whatever state it was in (late
- * money is booked, never dropped); another amount or currency is held; a second payment is a duplicate.
- * Three statements with the events, deliveries and outbox. null when somebody else ended the attempt meanwhile.
+ * The provider says: paid. What was asked for makes the transaction SUCCESS, from whatever state it was in (late money
+ * is booked, never dropped); another amount or currency is held; a second payment is a duplicate. Three statements with
+ * the events, deliveries and outbox. null when somebody else ended the attempt meanwhile.
  */
 export async function confirmPayment(change: Change, paid: Paid): Promise<AttemptState | null> {
   const { attempt, outcome } = paid;

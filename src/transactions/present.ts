@@ -32,8 +32,8 @@ export type TransactionRow = {
 };
 
 /**
- * The public transaction: the contract's fields in its order, then ours; what is unknown is left out, but
- * for `transactionThrough`, which is null until a channel is chosen. The list makes the same JSON in SQL (queries.ts).
+ * The public transaction: the contract's fields in its order, then ours; what is unknown is left out, but for
+ * `transactionThrough`, which is null until a channel is chosen. The list makes the same JSON in SQL (queries.ts).
  */
 export function presentTransaction(row: TransactionRow) {
   return {

@@ -26,8 +26,8 @@ export type Sender = {
 };
 
 /**
- * Sends webhooks over connections of its own, kept alive. Follows no redirects, decompresses nothing, and reads at
- * most 16 KiB for at most 1 s after the status, which never changes the verdict.
+ * Sends webhooks over connections of its own, kept alive. Follows no redirects, decompresses nothing, and reads at most
+ * 16 KiB for at most 1 s after the status, which never changes the verdict.
  */
 export function createSender(options: SenderOptions): Sender {
   const timeoutMs = options.timeoutMs ?? 3_000;

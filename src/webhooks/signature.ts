@@ -55,9 +55,9 @@ export function newSecret(): string {
 }
 
 /**
- * The exact body and headers of one attempt. `X-Service-Signature` is keyed with the
- * displayed secret as text; the Standard Webhooks header with the bytes its base64 stands for. Signed at send time, so
- * that a retry that waited through a rotation still verifies.
+ * The exact body and headers of one attempt. `X-Service-Signature` is keyed with the displayed secret as text; the
+ * Standard Webhooks header with the bytes its base64 stands for. Signed at send time, so that a retry that waited
+ * through a rotation still verifies.
  */
 export function signedRequest(input: SigningInput): SignedRequest {
   const body = withSignatureField(input.payload, input.secret);

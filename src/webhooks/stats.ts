@@ -24,8 +24,8 @@ type AttemptTotals = {
 const NONE: Counts = { deliveries: 0, delivered: 0, failed: 0, retrying: 0, pending: 0, skipped: 0, attempts: 0 };
 
 /**
- * What became of the deliveries made in a range of days. Times in milliseconds, rates 0 … 1 or null
- * where there is nothing to divide by. Dead letters are all that are open, whenever they were made.
+ * What became of the deliveries made in a range of days. Times in milliseconds, rates 0 … 1 or null where there is
+ * nothing to divide by. Dead letters are all that are open, whenever they were made.
  */
 export async function readStats(db: Queryable, owner: Owner, range: DayRange) {
   const bindings = { ...owner, from: range.from, until: range.until };
