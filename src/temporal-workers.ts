@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import {
   NativeConnection,
   Runtime,
@@ -10,8 +11,8 @@ import {
 import type { createActivities } from '../activities/index.ts';
 import { AwayError } from './lib/errors.ts';
 import type { Logger } from './lib/log.ts';
-import { bundleWorkflows } from './workflow-bundle.ts';
 import { TASK_QUEUES, createProcesses, type Processes, type ProcessesOptions } from './processes.ts';
+import { bundleWorkflows } from './workflow-bundle.ts';
 
 export type TemporalWorkersOptions = Omit<ProcessesOptions, 'connection' | 'eager'> & {
   address: string;
@@ -64,7 +65,11 @@ export function startTemporalWorkers(
     try {
       const processes = createProcesses({ ...options, connection, eager: true });
       await processes.ensureTemporal();
-      workers = await createWorkers({ options, connection, workflowBundle, activities });
+      const created = await Promise.allSettled(createWorkers({ options, connection, workflowBundle, activities }));
+      // Those that were made must be ended, also when another could not be.
+      workers = created.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      const failed = created.find((one) => one.status === 'rejected');
+      if (failed) throw failed.reason;
       if (stopping) return;
       current = processes;
       const running = Promise.all(workers.map(async (worker) => worker.run()));
@@ -118,17 +123,17 @@ async function end(worker: Worker): Promise<void> {
   while (!['STOPPED', 'FAILED'].includes(worker.getState())) await sleep(50);
 }
 
-async function createWorkers(parts: {
+function createWorkers(parts: {
   options: TemporalWorkersOptions;
   connection: NativeConnection;
   workflowBundle: WorkflowBundleOption;
   activities: ReturnType<typeof createActivities>;
-}): Promise<Worker[]> {
+}): Promise<Worker>[] {
   const { options, connection, workflowBundle, activities } = parts;
   const shared = { connection, namespace: options.namespace, shutdownGraceTime: SHUTDOWN_GRACE };
   const withWorkflows = { workflowBundle, maxCachedWorkflows: CACHED_WORKFLOWS_MAX, reuseV8Context: true };
   const queue = (name: string): string => `${options.taskQueuePrefix}${name}`;
-  return Promise.all([
+  return [
     Worker.create({
       ...shared,
       ...withWorkflows,
@@ -148,7 +153,7 @@ async function createWorkers(parts: {
       activities: { attemptDelivery: activities.webhooks.attemptDelivery },
       maxConcurrentActivityTaskExecutions: SLOW_SENDS_MAX,
     }),
-  ]);
+  ];
 }
 
 /**
