@@ -5,7 +5,7 @@ import { CHANNELS, TRANSACTION_THROUGH } from './channel.ts';
 const channelId = z.enum(CHANNELS).meta({ description: 'A payment channel', example: 'TELEBIRR' });
 const transactionThrough = z.enum(Object.values(TRANSACTION_THROUGH));
 
-const limits = z.object({ min: z.number(), max: z.number() }).meta({ description: 'ETB per payment, both included' });
+const Limits = z.object({ min: z.number(), max: z.number() }).meta({ description: 'ETB per payment, both included' });
 
 export const Channel = z
   .object({
@@ -20,7 +20,7 @@ export const Channel = z
       .enum(['COMING_SOON', 'MAINTENANCE', 'NOT_CONFIGURED', 'NOT_APPROVED', 'DISABLED'])
       .nullable()
       .meta({ description: 'Why it cannot be used; null when it can' }),
-    limits: z.object({ currency: z.literal('ETB'), payIn: limits, payOut: limits }),
+    limits: z.object({ currency: z.literal('ETB'), payIn: Limits, payOut: Limits }),
   })
   .meta({ id: 'Channel' });
 

@@ -47,7 +47,7 @@ export function createGuard(route: Route, deps: GuardDeps): Middleware {
     const parts = validate({ params, query: parseQuery(ctx.querystring), body });
     const { requestId, draining } = ctx.state as { requestId: string; draining: AbortSignal };
     // Which caller a route's handler expects follows from its `auth`: the types of the table say so (route.ts).
-    const input = { ...parts, caller, requestId, ip: ctx.ip, draining } as Input;
+    const input = { ...parts, caller, requestId, draining } as Input;
     const sent = write ? await write(ctx, input, raw) : render(await route.handle(input as never));
     send(ctx, sent);
   };

@@ -42,7 +42,6 @@ export type RouteAuth = { by: 'key'; scope: Scope } | { by: 'key-or-client-token
 
 export type RequestContext = {
   requestId: string;
-  ip: string;
   /** Fires when the process begins to drain: who waits on behalf of a customer answers at once. */
   draining: AbortSignal;
 };

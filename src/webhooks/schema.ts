@@ -15,7 +15,7 @@ const RESEND_JOB_ITEMS_MAX = 10_000;
 // Any id-like text: one that nobody ever had is a 404, not a 400.
 const id = z.string().regex(/^[\w-]{1,64}$/, 'must be an id: letters, digits, - and _');
 const instant = z.iso.datetime();
-const failure = z.object({ code: z.string(), message: z.string() });
+const Failure = z.object({ code: z.string(), message: z.string() });
 
 export const EventParams = z.strictObject({ eventId: id });
 export const SubscriptionParams = z.strictObject({ subscriptionId: id });
@@ -50,7 +50,7 @@ export const Delivery = z.object({
   attempts: z.int(),
   lastAttemptAt: instant.nullable(),
   lastHttpStatus: z.int().nullable(),
-  lastFailure: failure.nullable(),
+  lastFailure: Failure.nullable(),
   nextAttemptAt: instant.nullable(),
   deadLetteredAt: instant.nullable(),
   deliveredAt: instant.nullable(),
@@ -86,7 +86,7 @@ export const Attempt = z.object({
   durationMs: z.int().nullable(),
   timings: z.record(z.string(), z.number().nullable()).nullable(),
   httpStatus: z.int().nullable(),
-  failure: failure.nullable(),
+  failure: Failure.nullable(),
   responseHeaders: z.record(z.string(), z.string()).nullable(),
   responseExcerpt: z.string().nullable(),
   secretHint: z.string(),
