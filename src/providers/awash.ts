@@ -2,8 +2,8 @@ import { z } from 'zod';
 
 import { formatBirr, parseBirr } from '../lib/money.ts';
 import { signAwash, verifyAwash } from '../lib/provider-signing.ts';
-import { exchange, parseJson, readReply, unreadable, type ProviderDeps } from './exchange.ts';
-import type { ParsedCallback, Provider, ProviderFailure, ProviderOutcome } from './provider.ts';
+import { declined, exchange, parseJson, readReply, unreadable, type Failure, type ProviderDeps } from './exchange.ts';
+import type { ParsedCallback, Provider, ProviderOutcome } from './provider.ts';
 
 /**
  * Awash: a push to the customer's phone. Awash publishes no merchant API, so this speaks the contract written down in
@@ -22,7 +22,7 @@ const Payment = z.object({
 });
 type Payment = z.output<typeof Payment>;
 
-const FAILURES = new Map<string, Omit<ProviderFailure, 'providerCode'>>(
+const FAILURES = new Map<string, Failure>(
   Object.entries({
     INSUFFICIENT_FUNDS: { code: 'INSUFFICIENT_FUNDS', message: 'The account has too little money.', retryable: true },
     CANCELLED: { code: 'CANCELLED_BY_CUSTOMER', message: 'The customer refused the payment.', retryable: true },
@@ -118,8 +118,4 @@ function readPayment(payment: Payment, initiated: boolean): ProviderOutcome {
     default:
       return unreadable(`state ${state} is not known`);
   }
-}
-
-function declined(failure: Omit<ProviderFailure, 'providerCode'>, providerCode: string): ProviderOutcome {
-  return { kind: 'declined', failure: { ...failure, providerCode } };
 }

@@ -4,8 +4,8 @@ import type { Clock } from '../lib/clock.ts';
 import { inAddis } from '../lib/dates.ts';
 import { formatBirr, parseBirr } from '../lib/money.ts';
 import { signCbeBirr, verifyCbeBirr } from '../lib/provider-signing.ts';
-import { exchange, parseJson, readReply, unreadable, type ProviderDeps } from './exchange.ts';
-import type { ParsedCallback, Provider, ProviderFailure, ProviderOutcome } from './provider.ts';
+import { declined, exchange, parseJson, readReply, unreadable, type Failure, type ProviderDeps } from './exchange.ts';
+import type { ParsedCallback, Provider, ProviderOutcome } from './provider.ts';
 
 /** CBE Birr: a USSD push to the customer's phone by signed POST. */
 type CbeBirrConfig = {
@@ -27,7 +27,7 @@ const Answer = z.object({
 });
 type Answer = z.output<typeof Answer>;
 
-const FAILURES = new Map<string, Omit<ProviderFailure, 'providerCode'>>(
+const FAILURES = new Map<string, Failure>(
   Object.entries({
     INSUFFICIENT_BALANCE: { code: 'INSUFFICIENT_FUNDS', message: 'The account has too little money.', retryable: true },
     CANCELLED: { code: 'CANCELLED_BY_CUSTOMER', message: 'The customer refused the payment.', retryable: true },
@@ -112,16 +112,11 @@ function readAnswer(answer: Answer): ProviderOutcome {
     case 'FAILED':
     case 'REJECTED': {
       const message = answer.resultDesc ?? 'CBE Birr refused the payment.';
-      const failure = FAILURES.get(resultCode) ?? { code: 'REJECTED' as const, message, retryable: false };
-      return declined(failure, resultCode);
+      return declined(FAILURES.get(resultCode) ?? { code: 'REJECTED', message, retryable: false }, resultCode);
     }
     default:
       return unreadable(`state ${state} is not known`);
   }
-}
-
-function declined(failure: Omit<ProviderFailure, 'providerCode'>, providerCode: string): ProviderOutcome {
-  return { kind: 'declined', failure: { ...failure, providerCode } };
 }
 
 /** `yyyy-MM-dd HH:mm:ss` in Addis Ababa. */

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 import type { Clock } from '../lib/clock.ts';
 import type { HttpClient, HttpRequest } from '../lib/http-client.ts';
-import type { ProviderOutcome } from './provider.ts';
+import type { ProviderFailure, ProviderOutcome } from './provider.ts';
 
 export type ProviderDeps = {
   http: HttpClient;
@@ -43,6 +43,14 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Our words for a failure, before the provider's own code is put beside them. */
+export type Failure = Omit<ProviderFailure, 'providerCode'>;
+
+/** Ended without money. */
+export function declined(failure: Failure, providerCode: string): ProviderOutcome {
+  return { kind: 'declined', failure: { ...failure, providerCode } };
 }
 
 export function unreadable(message: string): Unknown {

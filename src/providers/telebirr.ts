@@ -4,9 +4,19 @@ import { z } from 'zod';
 
 import { formatBirr, parseBirr } from '../lib/money.ts';
 import { signTelebirr, verifyTelebirr, type RsaScheme, type SignedMessage } from '../lib/provider-signing.ts';
-import { exchange, parseJson, readReply, unreadable, type ProviderDeps, type Reply, type Unknown } from './exchange.ts';
+import {
+  declined,
+  exchange,
+  parseJson,
+  readReply,
+  unreadable,
+  type Failure,
+  type ProviderDeps,
+  type Reply,
+  type Unknown,
+} from './exchange.ts';
 import { fromPlainOrderId, toPlainOrderId } from './order-id.ts';
-import type { ParsedCallback, PaymentOrder, Provider, ProviderFailure, ProviderOutcome } from './provider.ts';
+import type { ParsedCallback, PaymentOrder, Provider, ProviderOutcome } from './provider.ts';
 import { createTelebirrToken } from './telebirr-token.ts';
 
 /** telebirr's H5/C2B fabric. */
@@ -52,7 +62,7 @@ const QueriedOrder = z.object({
 const NO_SUCH_ORDER = 'ORDER_NOT_EXIST';
 const ORDER_EXISTS = 'ORDER_EXIST';
 
-const FAILURES = new Map<string, Omit<ProviderFailure, 'providerCode'>>(
+const FAILURES = new Map<string, Failure>(
   Object.entries({
     INSUFFICIENT_BALANCE: { code: 'INSUFFICIENT_FUNDS', message: 'The wallet has too little money.', retryable: true },
     USER_CANCELLED: { code: 'CANCELLED_BY_CUSTOMER', message: 'The customer refused the payment.', retryable: true },
@@ -185,23 +195,22 @@ function readQuery(reply: Reply): ProviderOutcome {
     }
     case 'PAY_FAILED':
     case 'Failure':
-      return declined(order.fail_code ?? status, order.fail_reason);
+      return paymentFailed(order.fail_code ?? status, order.fail_reason);
     case 'ORDER_CLOSED':
     case 'Expired':
-      return {
-        kind: 'declined',
-        failure: { code: 'TIMED_OUT', message: 'telebirr closed the order.', providerCode: status, retryable: true },
-      };
+      return declined({ code: 'TIMED_OUT', message: 'telebirr closed the order.', retryable: true }, status);
     default:
       // WAIT_PAY, PAYING, and whatever word telebirr adds: not paid as far as it says.
       return { kind: 'pending', providerReference: order.payment_order_id ?? null, providerCode: status || null };
   }
 }
 
-function declined(providerCode: string, reason: string | undefined): ProviderOutcome {
+function paymentFailed(providerCode: string, reason: string | undefined): ProviderOutcome {
   const known = FAILURES.get(providerCode);
-  const failure = known ?? { code: 'DECLINED' as const, message: reason ?? 'telebirr declined.', retryable: false };
-  return { kind: 'declined', failure: { ...failure, providerCode } };
+  return declined(
+    known ?? { code: 'DECLINED', message: reason ?? 'telebirr declined.', retryable: false },
+    providerCode,
+  );
 }
 
 /** Only a plain no is a no: FAIL, or a status in the 400s. Any other error word leaves the order in doubt. */
@@ -211,8 +220,7 @@ function refusal(status: number, answer: Answer): ProviderOutcome {
   if (!saysNo || providerCode === null)
     return unreadable(`neither an order nor a refusal: ${providerCode ?? 'no code'}`);
   const message = answer.msg ?? answer.errorMsg ?? 'telebirr refused the order.';
-  const failure = FAILURES.get(providerCode) ?? { code: 'REJECTED' as const, message, retryable: false };
-  return { kind: 'declined', failure: { ...failure, providerCode } };
+  return declined(FAILURES.get(providerCode) ?? { code: 'REJECTED', message, retryable: false }, providerCode);
 }
 
 function codeOf(answer: Answer): string | null {

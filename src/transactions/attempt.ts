@@ -111,7 +111,7 @@ export async function findAttemptBySecret(db: Queryable, secret: string): Promis
   return attempt ?? null;
 }
 
-/** Tells an attempt's workflow that the attempt is over, as a row for {@link OUTBOX_INSERT}. */
+/** Tells an attempt's workflow that the attempt is over, as a row of the outbox. */
 export function settledMessage(attemptId: string): OutboxRow {
   return {
     id: newId('obx'),
