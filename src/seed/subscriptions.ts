@@ -12,6 +12,10 @@ import {
 
 /** What the demo shop's subscription is known by. */
 export const SHOP_DESCRIPTION = 'Demo shop';
+const FLAKY_DESCRIPTION = 'Accounting, overloaded now and then';
+
+/** Where the flaky receiver is, beside the demo shop's own. */
+const flakyUrl = (webhookUrl: string): string => new URL('/flaky', webhookUrl).href;
 
 /** How deliveries to the three go: the shop takes them, the accounting is overloaded now and then, nobody uses the last. */
 export type DemoSubscriptions = { shop: WithSecret; flaky: WithSecret };
@@ -36,10 +40,10 @@ export async function subscribe(
     description: SHOP_DESCRIPTION,
   });
   const flaky = await add({
-    url: new URL('/flaky', input.webhookUrl).href,
+    url: flakyUrl(input.webhookUrl),
     eventTypes: ['checkout.failed', 'checkout.canceled'],
     active: true,
-    description: 'Accounting, overloaded now and then',
+    description: FLAKY_DESCRIPTION,
   });
   await add({
     url: 'https://old-shop.example.com/webhooks',
@@ -50,17 +54,30 @@ export async function subscribe(
   return { shop, flaky };
 }
 
-/** Follows the demo shop to another port: it takes the next free one when its own is taken. */
+/**
+ * Follows the demo shop to another port: it takes the next free one when its own is taken. Only the two rows made above
+ * move, and only while they are as they were made but for the port: a subscription somebody points elsewhere is theirs.
+ */
 export async function followPort(
   deps: SubscriptionDeps,
   change: Change,
-  input: { owner: Owner; subscriptions: readonly { id: string; url: string }[]; webhookUrl: string },
+  input: { owner: Owner; subscriptions: readonly SeededRow[]; webhookUrl: string },
 ): Promise<void> {
-  const wanted = new URL(input.webhookUrl);
-  for (const { id, url } of input.subscriptions) {
-    const moved = new URL(url);
-    if (moved.hostname !== wanted.hostname || moved.port === wanted.port) continue;
-    moved.port = wanted.port;
-    await changeSubscription(deps, change, { ...input.owner, subscriptionId: id, changes: { url: moved.href } });
+  const wanted = new Map([
+    [SHOP_DESCRIPTION, input.webhookUrl],
+    [FLAKY_DESCRIPTION, flakyUrl(input.webhookUrl)],
+  ]);
+  for (const { id, url, description } of input.subscriptions) {
+    const target = wanted.get(description);
+    if (target === undefined || url === target || !differsInPortOnly(url, target)) continue;
+    await changeSubscription(deps, change, { ...input.owner, subscriptionId: id, changes: { url: target } });
   }
+}
+
+type SeededRow = { id: string; url: string; description: string };
+
+function differsInPortOnly(url: string, target: string): boolean {
+  const moved = new URL(url);
+  moved.port = new URL(target).port;
+  return moved.href === target;
 }

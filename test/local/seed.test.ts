@@ -15,11 +15,12 @@ import { ABYSSINIA, NEW_SHOP } from '../../src/seed/demo.ts';
 import type { DemoCredentials } from '../../src/seed/credentials.ts';
 import { planPayments } from '../../src/seed/plan.ts';
 import { seedDemo } from '../../src/seed/seed.ts';
+import { subscriptionDeps } from '../../src/seed/subscriptions.ts';
 import { openAttempts } from '../../src/transactions/open-attempts.ts';
 import { transactionStatusOf, type SessionStatus } from '../../src/transactions/states.ts';
 import { openDeliveries } from '../../src/webhooks/open-deliveries.ts';
 import { requestResend } from '../../src/webhooks/resend.ts';
-import { listSubscriptions } from '../../src/webhooks/subscriptions.ts';
+import { createSubscription, listSubscriptions } from '../../src/webhooks/subscriptions.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 const WEBHOOK_URL = 'http://localhost:4003/webhooks';
@@ -214,6 +215,27 @@ describe('the demo data, of which the first run was killed', () => {
     const urls = (await listSubscriptions(database.db, ABYSSINIA.owner)).map((one) => one.url).toSorted();
     expect(urls).toEqual(['http://localhost:4711/flaky', moved, 'https://old-shop.example.com/webhooks']);
     await seed(credentials);
+  });
+
+  test('moves no subscription of the developer, wherever the demo shop goes', async () => {
+    const { keyRing, egress } = config();
+    const runChange = createRunChange(database.db, () => {});
+    const own = await runChange(async (change) =>
+      createSubscription(subscriptionDeps({ keyRing, egress }, systemClock()), change, {
+        ...ABYSSINIA.owner,
+        url: 'http://localhost:3000/webhooks',
+        eventTypes: ['*'],
+        active: true,
+        description: 'Mine',
+        signatureEncoding: 'base64',
+        headers: {},
+      }),
+    );
+    await seed(credentials, 'http://localhost:4711/webhooks');
+    const found = await listSubscriptions(database.db, ABYSSINIA.owner);
+    expect(found.find((one) => one.id === own.row.id)?.url).toBe('http://localhost:3000/webhooks');
+    await seed(credentials);
+    await database.db('webhookSubscription').where({ id: own.row.id }).delete();
   });
 
   test('gives new credentials when the old ones were lost or have ended', async () => {
