@@ -23,6 +23,7 @@ import type { OutboxMessage } from './lib/outbox.ts';
 export const TASK_QUEUES = { payment: 'payments', webhookDelivery: 'webhooks' } as const;
 
 const CALL_TIMEOUT_MS = 3_000;
+const LIST_TIMEOUT_MS = 10_000;
 const ENSURE_TIMEOUT_MS = 10_000;
 /** After a call that did not get through, further calls fail at once for this long: one caller probes, nobody queues. */
 const AWAY_MS = 1_000;
@@ -88,27 +89,41 @@ export function createProcesses(options: ProcessesOptions): Processes {
   const ensure = async (): Promise<string[]> => ensureTemporal(options);
   let awayUntilMs = 0;
   const reachable = (): boolean => Date.now() >= awayUntilMs;
+  const call = async <Answer>(timeoutMs: number, ask: () => Promise<Answer>): Promise<Answer> => {
+    if (!reachable()) throw new AwayError('Temporal did not answer a moment ago');
+    // The first to ask after an absence probes; until it knows, the others are refused.
+    if (awayUntilMs > 0) awayUntilMs = Date.now() + timeoutMs + AWAY_MS;
+    try {
+      const answer = await client.withDeadline(Date.now() + timeoutMs, ask);
+      awayUntilMs = 0;
+      return answer;
+    } catch (error) {
+      const isGone = isAway(error) || isUnprepared(error);
+      awayUntilMs = isGone ? Date.now() + AWAY_MS : 0;
+      if (isUnprepared(error)) await ensure();
+      throw isAway(error) ? new AwayError(`Temporal does not answer: ${String(error)}`) : error;
+    }
+  };
   return {
-    ensureTemporal: ensure,
-    reachable,
-    tell: async (message) => {
-      if (!reachable()) throw new AwayError('Temporal did not answer a moment ago');
+    ensureTemporal: async () => {
       try {
-        return await client.withDeadline(Date.now() + CALL_TIMEOUT_MS, async () => tell(client, options, message));
+        return await ensure();
       } catch (error) {
-        if (isAway(error) || isUnprepared(error)) awayUntilMs = Date.now() + AWAY_MS;
-        if (isUnprepared(error)) await ensure();
-        throw isAway(error) ? new AwayError(`Temporal does not answer: ${String(error)}`) : error;
+        throw isAway(error) ? new AwayError(`Temporal cannot be prepared: ${String(error)}`) : error;
       }
     },
-    running: async (workflowIds) => {
-      const quoted = workflowIds.map((id) => `'${id}'`).join(',');
-      const found = new Set<string>();
-      const query = `ExecutionStatus = 'Running' AND WorkflowId IN (${quoted})`;
-      for await (const workflow of client.workflow.list({ query })) found.add(workflow.workflowId);
-      return found;
-    },
+    reachable,
+    tell: async (message) => call(CALL_TIMEOUT_MS, async () => tell(client, options, message)),
+    running: async (workflowIds) => call(LIST_TIMEOUT_MS, async () => listRunning(client, workflowIds)),
   };
+}
+
+async function listRunning(client: Client, workflowIds: string[]): Promise<Set<string>> {
+  const quoted = workflowIds.map((id) => `'${id}'`).join(',');
+  const found = new Set<string>();
+  const query = `ExecutionStatus = 'Running' AND WorkflowId IN (${quoted})`;
+  for await (const workflow of client.workflow.list({ query })) found.add(workflow.workflowId);
+  return found;
 }
 
 async function tell(client: Client, options: ProcessesOptions, message: OutboxMessage): Promise<'told' | 'already'> {
@@ -162,8 +177,8 @@ function searchAttributes(input: Record<string, unknown>): TypedSearchAttributes
   return new TypedSearchAttributes([...pairs, { key: status, value: 'PENDING' }]);
 }
 
-/** gRPC: DEADLINE_EXCEEDED, UNAVAILABLE. */
-const AWAY_CODES: readonly number[] = [4, 14];
+/** gRPC: DEADLINE_EXCEEDED, UNAVAILABLE; and CANCELLED, as which the worker's connection reports our own deadline. */
+const AWAY_CODES: readonly number[] = [1, 4, 14];
 
 function isAway(error: unknown): boolean {
   const cause = error instanceof Error && error.cause ? error.cause : error;

@@ -14,6 +14,9 @@ export type OwnTemporal = {
   address: string;
   start: () => Promise<void>;
   stop: () => Promise<void>;
+  /** Lets it hang: its connections stay open and nothing is answered, until `thaw`. */
+  freeze: () => void;
+  thaw: () => void;
   /** Deletes its whole database while it is stopped. */
   forget: () => Promise<void>;
   /** The ids of the workflows that run. */
@@ -31,9 +34,14 @@ export async function createOwnTemporal(): Promise<OwnTemporal> {
     await server?.stop();
     server = null;
   };
+  const signal = (name: NodeJS.Signals): void => {
+    if (server) process.kill(server.child.pid, name);
+  };
   return {
     address,
     stop,
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
     start: async () => {
       server = await startTemporal({
         findBinary: () => findTemporalBinary({ givenPath: temporalCliPath, cacheFolder }),

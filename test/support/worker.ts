@@ -4,7 +4,7 @@ import { readConfig, type Config } from '../../src/config.ts';
 import { grantChannels } from '../../src/channels/operations.ts';
 import { createEgressGuard } from '../../src/lib/egress.ts';
 import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/outbox.ts';
-import { createLogger } from '../../src/lib/log.ts';
+import { createLogger, type Logger } from '../../src/lib/log.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/catalogue.ts';
 import { recordEvents } from '../../src/webhooks/record.ts';
@@ -31,7 +31,7 @@ export type WorkerWorld = {
   /** Records an event, as an operation does: its deliveries wait in the outbox for the worker. */
   record: (owner: Owner, event?: EventTypeName) => Promise<string>;
   /** Starts another worker, with other settings if need be. */
-  startWorker: (settings?: Record<string, string>) => RunningWorker;
+  startWorker: (settings?: Record<string, string>, log?: Logger) => RunningWorker;
   close: () => Promise<void>;
 };
 
@@ -89,9 +89,9 @@ export async function createWorkerWorld(
       );
       return eventId;
     },
-    startWorker: (more = {}) => {
+    startWorker: (more = {}, log = createLogger('silent', 'test')) => {
       const worker = startWorker(readConfig({ ...environment, ...more }), {
-        log: createLogger('silent', 'test'),
+        log,
         ...(stack.workflowBundlePath && { workflowBundle: { codePath: stack.workflowBundlePath } }),
       });
       workers.push(worker);
