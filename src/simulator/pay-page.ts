@@ -53,7 +53,7 @@ function orderHtml(order: Order): Html {
     return html`${what}
       <p>This order is ${order.state.toLowerCase()}.</p>`;
   return html`${what}
-    <p>Left alone, a payment from ${order.phone} is ${outcome}.</p>
+    <p>What becomes of a payment from ${order.phone} left alone: ${outcome}.</p>
     <form method="post" action="./${order.reference}/decision">
       <button name="decision" value="pay">Pay now</button>
       <button name="decision" value="decline" class="quiet">Decline</button>

@@ -97,7 +97,7 @@ describe('the pay page', () => {
     expect(page.status).toBe(200);
     const html = await page.text();
     expect(html).toContain('100.50 ETB');
-    expect(html).toContain('never answers');
+    expect(html).toContain('What becomes of a payment from 251911000004 left alone: never answers.');
   });
 
   test('is linked at the address that customers reach, and not at all when there is none', async () => {
