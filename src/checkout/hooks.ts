@@ -6,6 +6,7 @@ import { CLAIM_INTERVAL_MS, type CheckAttempt } from '../transactions/check.ts';
 import type { TimelineKind } from '../transactions/timeline.ts';
 import type { EndUnpaid } from '../transactions/unpaid.ts';
 import { NEXT_POLL_AFTER_MS } from './pay.ts';
+import { HELD_MESSAGE, isHeld, reviewReason } from './review.ts';
 import { readSession, returnUrl, type ReadDeps, type Session, type SessionKey } from './session.ts';
 
 export type Claim = 'success' | 'error' | 'cancel';
@@ -21,6 +22,8 @@ export type HookDeps = ReadDeps & { checkAttempt: CheckAttempt; endUnpaid: EndUn
 const CHECK_WAIT_MS = 2_000;
 const CLAIMS_KEPT_MAX = 50;
 const STATUS_POLL_MS = 250;
+/** A person decides: there is no news soon. */
+const HELD_POLL_AFTER_MS = 30_000;
 
 /**
  * A claim triggers a check with the provider and is never a fact: `success` and `error` ask about the latest attempt;
@@ -98,13 +101,19 @@ export function presentHook(session: Session, claim: Claim | 'status') {
     claim,
     status: session.transactionStatus,
     final: !pending,
+    underReview: reviewReason(session),
     lastCheckedAt: session.lastCheckedAt?.toISOString() ?? null,
-    nextPollAfterMs: pending ? NEXT_POLL_AFTER_MS : null,
+    nextPollAfterMs: pending ? (isHeld(session) ? HELD_POLL_AFTER_MS : NEXT_POLL_AFTER_MS) : null,
     redirectUrl: pending ? confirmUrl(session) : returnUrl(session),
   };
 }
 
-/** Where the customer confirms the try in flight, on channels that have such a page. */
+/** The words of that answer. */
+export function hookMessage(session: Session): string {
+  return isHeld(session) ? HELD_MESSAGE : `Status is ${session.transactionStatus}`;
+}
+
+/** Where the customer confirms the try in flight, on channels that have such a page; nowhere while money is held. */
 export function confirmUrl(session: Session): string | null {
-  return session.status === 'PROCESSING' ? session.redirectUrl : null;
+  return session.status === 'PROCESSING' && !isHeld(session) ? session.redirectUrl : null;
 }

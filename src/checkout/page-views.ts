@@ -6,6 +6,7 @@ import { SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
 import { refuseAmount } from './amount-limits.ts';
 import { confirmUrl } from './hooks.ts';
 import { renderPage } from './page-frame.ts';
+import { isHeld } from './review.ts';
 import { returnUrl, type Session } from './session.ts';
 import { fill, TEXTS, type Language, type TextName } from './texts.ts';
 
@@ -32,14 +33,16 @@ export function renderSession(view: SessionView): string {
     test: session.environment === 'sandbox',
     otherLanguageHref: `/checkout/${session.id}?lang=${view.language === 'en' ? 'am' : 'en'}`,
   };
+  if (isHeld(session)) {
+    const refreshSeconds = REFRESH_SECONDS * 10;
+    return renderPage({ ...frame, title: texts.heldTitle, body: ended(view, 'held'), refreshSeconds });
+  }
   switch (session.status) {
     case 'OPEN':
       return renderPage({ ...frame, title: fill(texts.payTo, { merchant: view.merchantName }), body: payForm(view) });
     case 'PROCESSING': {
-      const held = session.attemptStatus === 'HELD';
-      const body = held ? ended(view, 'held') : waiting(view);
-      const title = held ? texts.heldTitle : texts.waitingTitle;
-      return renderPage({ ...frame, title, body, refreshSeconds: held ? REFRESH_SECONDS * 10 : REFRESH_SECONDS });
+      const body = waiting(view);
+      return renderPage({ ...frame, title: texts.waitingTitle, body, refreshSeconds: REFRESH_SECONDS });
     }
     case 'COMPLETED':
       return renderPage({ ...frame, title: texts.completedTitle, body: ended(view, 'completed') });

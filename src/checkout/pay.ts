@@ -20,6 +20,7 @@ import { ATTEMPTS_MAX, type AttemptStatus, type TransactionStatus } from '../tra
 import { paymentWorkflow } from '../transactions/workflow-input.ts';
 import { refuseAmount } from './amount-limits.ts';
 import { normalisePhone } from './phone.ts';
+import { HELD_MESSAGE, isHeld } from './review.ts';
 import { findSession, type Session, type SessionKey } from './session.ts';
 
 const CALLBACK_SECRET_BYTES = 24;
@@ -82,7 +83,7 @@ export async function settlePayment(checkAttempt: CheckAttempt, payment: Payment
     attemptId: payment.attemptId,
     status: state.attemptStatus,
     transactionStatus: state.transactionStatus,
-    ...(state.redirectUrl === null ? {} : { redirectUrl: state.redirectUrl }),
+    ...(state.final || state.redirectUrl === null ? {} : { redirectUrl: state.redirectUrl }),
     nextPollAfterMs: state.final ? null : NEXT_POLL_AFTER_MS,
   };
 }
@@ -106,6 +107,7 @@ function phoneRefused(issue: string): AppError {
 function paymentInFlight(session: Session, payer: Payer): Payment | null {
   const { attemptId, attemptStatus } = session;
   if (session.status !== 'PROCESSING' || attemptId === null || attemptStatus === null) return null;
+  if (isHeld(session)) return null;
   if (session.attemptChannel !== payer.channel || session.attemptPhone !== payer.phone) return null;
   return {
     attemptId,
@@ -117,8 +119,11 @@ function paymentInFlight(session: Session, payer: Payer): Payment | null {
 }
 
 function requireOpen(session: Session, now: Date): void {
+  if (isHeld(session)) throw invalidState(`The session cannot be paid again. ${HELD_MESSAGE}`);
   if (session.status === 'PROCESSING') {
-    throw invalidState('another payment of this session is in progress; wait for its end or cancel it');
+    throw invalidState(
+      'another payment of this session is in progress; wait for its end, or cancel it: its provider is asked first',
+    );
   }
   if (session.status !== 'OPEN') throw invalidState(`the session is ${session.status}; make a new one`);
   if (session.expiresAt <= now) {
@@ -176,7 +181,7 @@ async function insertAttempt(
        RETURNING id, transaction_id
      ), moved AS (
        UPDATE transaction t SET channel = :channel, version = t.version + 1
-       FROM session WHERE t.id = session.transaction_id AND t.status = 'PENDING'
+       FROM session WHERE t.id = session.transaction_id AND t.status = 'PENDING' AND t.held IS NULL
        RETURNING t.*
      ), attempt AS (
        INSERT INTO payment_attempt (id, session_id, transaction_id, merchant_id, environment, channel, phone,

@@ -3,10 +3,11 @@ import { AppError } from '../lib/errors.ts';
 import { toSantim } from '../lib/money.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { createSession } from './create.ts';
-import { awaitFinal, claimSession, presentHook, type Claim, type HookDeps } from './hooks.ts';
+import { awaitFinal, claimSession, hookMessage, presentHook, type Claim, type HookDeps } from './hooks.ts';
 import { settlePayment, startPayment, type Payment } from './pay.ts';
+import { HELD_MESSAGE, isHeld } from './review.ts';
 import * as schema from './schema.ts';
-import { findSession, presentSession, readSession, sessionKey } from './session.ts';
+import { findSession, presentSession, readSession, sessionKey, type Session } from './session.ts';
 
 export type CheckoutDeps = HookDeps & { findProvider: FindProvider; baseUrl: string };
 
@@ -72,11 +73,17 @@ function expireRoute(deps: CheckoutDeps): Route {
       const key = sessionKey(caller, params.sessionId);
       await findSession(deps.db, key);
       const status = await deps.endUnpaid(params.sessionId, 'EXPIRED');
-      if (status !== 'EXPIRED') throw new AppError('INVALID_STATE', `the session is ${status} and cannot be expired`);
       const session = await findSession(deps.db, key);
+      if (status !== 'EXPIRED') throw new AppError('INVALID_STATE', whyNotExpired(session));
       return { message: 'Session expired', data: presentSession(session, deps.baseUrl) };
     },
   });
+}
+
+function whyNotExpired(session: Session): string {
+  if (isHeld(session)) return `The session cannot be expired. ${HELD_MESSAGE}`;
+  if (session.status !== 'PROCESSING') return `the session is ${session.status} and cannot be expired`;
+  return 'the session cannot be expired: its provider does not say yet that its payment was not made; ask again in a moment';
 }
 
 function payRoute(deps: CheckoutDeps): Route {
@@ -114,7 +121,7 @@ function hookRoute(deps: CheckoutDeps, claim: Claim): Route {
     responses: { 200: schema.HookAnswer },
     handle: async ({ caller, params, body }) => {
       const session = await claimSession(deps, sessionKey(caller, params.sessionId), { claim, words: body });
-      return { message: `Status is ${session.transactionStatus}`, data: presentHook(session, claim) };
+      return { message: hookMessage(session), data: presentHook(session, claim) };
     },
   });
 }
@@ -133,7 +140,7 @@ function statusRoute(deps: CheckoutDeps): Route {
     handle: async ({ caller, params, query, draining }) => {
       const wait = { waitSeconds: query.wait, signal: draining };
       const session = await awaitFinal(deps, sessionKey(caller, params.sessionId), wait);
-      return { message: `Status is ${session.transactionStatus}`, data: presentHook(session, 'status') };
+      return { message: hookMessage(session), data: presentHook(session, 'status') };
     },
   });
 }

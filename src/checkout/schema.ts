@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { CHANNELS } from '../channels/channel.ts';
 import { isBirr } from '../lib/money.ts';
 import { ATTEMPT_STATUSES, SESSION_STATUSES, TRANSACTION_STATUSES } from '../transactions/states.ts';
+import { REVIEW_REASONS } from './review.ts';
 
 const URL_CHARACTERS_MAX = 2_000;
 const TEXT_CHARACTERS_MAX = 200;
@@ -63,6 +64,11 @@ export const NewSession = z.strictObject({
   locale: z.enum(['en', 'am']).default('en'),
 });
 
+const underReview = z.enum(REVIEW_REASONS).meta({
+  description:
+    'Why the payment is looked into: another amount or currency came than was asked for, it was paid twice, or its provider never said whether it was paid. While the status is PENDING the customer must not pay again',
+});
+
 export const SessionParams = z.strictObject({ sessionId: z.string().max(64) });
 
 export const Session = z
@@ -75,6 +81,7 @@ export const Session = z
     type: z.enum(['API', 'QRCODE']),
     status: z.enum(SESSION_STATUSES),
     transactionStatus: z.enum(TRANSACTION_STATUSES),
+    underReview: underReview.optional(),
     checkoutUrl: z.string().meta({ description: 'Carries the page token only in the answer that creates the session' }),
     expiresAt: instant,
     createdAt: instant,
@@ -125,11 +132,11 @@ export const HookAnswer = z
     claim: z.enum(['success', 'error', 'cancel', 'status']),
     status: z.enum(TRANSACTION_STATUSES),
     final: z.boolean(),
+    underReview: underReview.nullable(),
     lastCheckedAt: instant.nullable(),
     nextPollAfterMs: z.number().nullable(),
-    redirectUrl: z
-      .string()
-      .nullable()
-      .meta({ description: 'Where the customer goes next: to confirm, or back to the shop' }),
+    redirectUrl: z.string().nullable().meta({
+      description: 'Where the customer goes next: to confirm, or back to the shop; null while there is nothing to do',
+    }),
   })
   .meta({ id: 'HookAnswer' });

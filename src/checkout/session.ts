@@ -8,10 +8,11 @@ import type { RunChange } from '../lib/outbox.ts';
 import { ownerOf, type Environment } from '../lib/owner.ts';
 import type { ProviderFailure } from '../providers/provider.ts';
 import { expireSessionIfDue } from '../transactions/end.ts';
-import type { AttemptStatus, SessionStatus, TransactionStatus } from '../transactions/states.ts';
+import type { AttemptStatus, SessionStatus } from '../transactions/states.ts';
+import { reviewReason, type ReviewFacts } from './review.ts';
 
 /** A session with its transaction and its latest attempt: all that answers, hooks and pages are made from. */
-export type Session = {
+export type Session = ReviewFacts & {
   id: string;
   transactionId: string;
   merchantId: string;
@@ -21,7 +22,6 @@ export type Session = {
   currency: string;
   type: 'API' | 'QRCODE';
   status: SessionStatus;
-  transactionStatus: TransactionStatus;
   channels: Channel[];
   attemptsCount: number;
   successUrl: string | null;
@@ -53,10 +53,11 @@ export async function findSession(db: Queryable, key: SessionKey): Promise<Sessi
   const [row] = await rows<Session>(
     db,
     `SELECT s.id, s.transaction_id, s.merchant_id, s.environment, t.checkout_order_no, t.amount_santim, t.currency,
-            t.type, s.status, t.status AS transaction_status, s.channels, s.attempts_count, s.success_url, s.error_url,
+            t.type, s.status, t.status AS transaction_status, t.held, t.reconcile, s.channels, s.attempts_count, s.success_url, s.error_url,
             s.cancel_url, s.locale, s.expires_at, s.created_at, a.id AS attempt_id, a.status AS attempt_status,
             a.channel AS attempt_channel, a.phone AS attempt_phone, a.failure AS attempt_failure, a.redirect_url,
-            a.last_checked_at
+            a.last_checked_at,
+            EXISTS (SELECT FROM payment_attempt d WHERE d.session_id = s.id AND d.status = 'DUPLICATE') AS paid_twice
      FROM checkout_session s
      JOIN transaction t ON t.id = s.transaction_id
      LEFT JOIN LATERAL (
@@ -104,6 +105,7 @@ export function returnUrl(session: Session): string | null {
 
 /** The public session. The address lacks its token: that is shown only once, when the session is made. */
 export function presentSession(session: Session, baseUrl: string) {
+  const underReview = reviewReason(session);
   return {
     sessionId: session.id,
     transactionId: session.transactionId,
@@ -113,6 +115,7 @@ export function presentSession(session: Session, baseUrl: string) {
     type: session.type,
     status: session.status,
     transactionStatus: session.transactionStatus,
+    ...(underReview === null ? {} : { underReview }),
     checkoutUrl: checkoutPageUrl(baseUrl, session.id),
     expiresAt: session.expiresAt.toISOString(),
     createdAt: session.createdAt.toISOString(),

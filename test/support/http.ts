@@ -57,7 +57,7 @@ export async function authenticateStubKey(key: string): Promise<KeyCaller> {
   };
 }
 
-const NO_LIMITS = {
+export const NO_LIMITS = {
   sandboxPerSecond: 0,
   livePerSecond: 0,
   listsPerSecond: 0,
