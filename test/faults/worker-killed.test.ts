@@ -27,9 +27,9 @@ test('a worker killed twice in a burst loses no event and repeats at most what i
   const { receiver, owner } = merchant;
   const eventIds: string[] = [];
   for (let kill = 0; kill <= KILLS; kill += 1) {
+    const target = receiver.requests.length + 8;
     for (let made = 0; made < EVENTS / (KILLS + 1); made += 1) eventIds.push(await ground.world.record(owner));
     if (kill === KILLS) break;
-    const target = receiver.requests.length + 8;
     await until('some of the burst to arrive', async () => receiver.requests.length >= target);
     await worker.kill();
     worker = await startProgram('worker', ground.settings);
