@@ -46,9 +46,9 @@ const importTable = [
       ['node:*', 'zod', ...KOA, ...DATABASE, 'undici', 'pino', '@temporalio/client', '@temporalio/worker'],
       'workflow code does no I/O and no validation',
     ),
-    { group: ['../activities/**'], message: 'workflows know activities by their types only', allowTypeImports: true },
+    { group: ['**/activities/**'], message: 'workflows know activities by their types only', allowTypeImports: true },
     {
-      group: ['../src/**', '!../src/*/states.ts', '!../src/lib/money.ts'],
+      group: ['**/src/**', '!**/src/*/states.ts', '!**/src/lib/money.ts'],
       message: 'workflows take values only from states.ts and lib/money.ts',
       allowTypeImports: true,
     },

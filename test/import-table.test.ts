@@ -13,6 +13,8 @@ const FORBIDDEN = [
   ['workflows/payment.ts', 'zod'],
   ['workflows/payment.ts', '../activities/payments.ts'],
   ['workflows/payment.ts', '../src/transactions/check.ts'],
+  ['workflows/delivery/attempt.ts', '../../activities/webhooks.ts'],
+  ['workflows/delivery/attempt.ts', '../../src/webhooks/claim.ts'],
   ['activities/payments.ts', 'koa'],
   ['activities/payments.ts', '../workflows/payment.ts'],
   ['activities/payments.ts', '../src/processes.ts'],

@@ -1,44 +1,16 @@
-import {
-  ApplicationFailure,
-  CancellationScope,
-  allHandlersFinished,
-  condition,
-  defineSignal,
-  defineUpdate,
-  isCancellation,
-  setHandler,
-} from '@temporalio/workflow';
+import { ApplicationFailure, CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 
 import type { BusyAttempt, DeliveryInput, FinishedAttempt } from '../activities/webhooks.ts';
-import { createAttempt, deliveryActivities, describe, showEnd, showProgress } from './delivery-steps.ts';
+import { askInRow, isAskedBeforeTheEnd, listen, type Progress } from './delivery/asking.ts';
+import { createAttempt, deliveryActivities } from './delivery/attempt.ts';
+import { showEnd, showProgress } from './delivery/showing.ts';
 
 const PARKED_FOR = '30 days';
-const RESENDS_MAX = 20;
 const BUSY_MS = { first: 1_000, max: 30_000 };
-
-/** May be left out in the Temporal UI. */
-type ResendRequest = { reason?: string; force?: boolean } | null | undefined;
-
-/** Asks for one attempt at once: brings the next retry forward, or sends a failed delivery again. */
-export const resend = defineUpdate<string, [ResendRequest]>('resend');
-/** The same without an answer, for resends by the API, whose rows are changed already. */
-export const resendAsked = defineSignal('resend');
-/** Makes sure that a run exists and looks at its row. */
-export const wake = defineSignal('wake');
-
-/** Who asked for an attempt before its time: somebody by signal, or whoever changed the row already. */
-type Asked = 'by signal' | 'in the row';
-type Progress = {
-  asked: Asked | null;
-  sending: boolean;
-  resends: number;
-  finished: number;
-  last: FinishedAttempt | null;
-};
 
 /**
  * Carries one event to one subscription: an attempt at once, then the schedule's retries, each after the end of the
- * failure before it; then parked, waiting for somebody to resend it.
+ * failure before it; then parked, waiting for somebody to resend it (docs/operations/finding-a-failed-delivery.md).
  */
 export async function webhookDelivery(input: DeliveryInput): Promise<string> {
   const progress: Progress = { asked: null, sending: false, resends: 0, finished: 0, last: null };
@@ -59,13 +31,11 @@ export async function webhookDelivery(input: DeliveryInput): Promise<string> {
 async function deliver(input: DeliveryInput, progress: Progress): Promise<string> {
   const attempt = createAttempt(input);
   let dueAtMs = input.nextAttemptAtMs ?? 0;
-  let fast = input.lane === 'fast' && input.attemptsMade === 0;
   let retry = input.attemptsMade;
   let busyMs = 0;
   for (;;) {
     await untilDue(dueAtMs, progress, `retry ${retry} of ${input.retryDelaysSeconds.length}`);
-    const report = await tryOnce(input, progress, async () => attempt(fast));
-    fast = false;
+    const report = await tryOnce(input, progress, attempt);
     busyMs = report.kind === 'busy' ? growBusy(busyMs) : 0;
     if (report.kind === 'busy') {
       dueAtMs = Date.now() + Math.max(report.retryAfterMs, busyMs);
@@ -83,16 +53,20 @@ async function deliver(input: DeliveryInput, progress: Progress): Promise<string
   }
 }
 
-async function tryOnce(
-  input: DeliveryInput,
-  progress: Progress,
-  attempt: () => Promise<FinishedAttempt | BusyAttempt>,
-): Promise<FinishedAttempt | BusyAttempt> {
+async function untilDue(dueAtMs: number, progress: Progress, summary: string): Promise<void> {
+  const waitMs = dueAtMs - Date.now();
+  if (waitMs > 0) await condition(() => progress.asked !== null, waitMs, { summary });
+}
+
+type Report = FinishedAttempt | BusyAttempt;
+
+async function tryOnce(input: DeliveryInput, progress: Progress, attempt: () => Promise<Report>): Promise<Report> {
   const { asked } = progress;
   progress.asked = null;
   progress.sending = true;
-  if (asked === 'by signal') await askInRow(input);
-  const report = await attempt();
+  let report = await attempt();
+  const isUnsent = report.kind === 'over' || report.kind === 'busy';
+  if (asked === 'by signal' && isUnsent && (await askInRow(input))) report = await attempt();
   progress.sending = false;
   if (report.kind !== 'busy') {
     progress.last = report;
@@ -100,15 +74,6 @@ async function tryOnce(
     showProgress(report);
   }
   return report;
-}
-
-/** A bare signal: what the API writes before it signals is written here; refused, because it is so already, is fine. */
-async function askInRow(input: DeliveryInput): Promise<void> {
-  try {
-    await deliveryActivities.requestResend({ deliveryId: input.deliveryId, force: false });
-  } catch (error) {
-    if (isCancellation(error)) throw error;
-  }
 }
 
 /** Whoever is in the way is asked for ever more rarely, and not by all at the same moment. */
@@ -123,11 +88,6 @@ function isParked(report: FinishedAttempt, progress: Progress): boolean {
   );
 }
 
-async function untilDue(dueAtMs: number, progress: Progress, summary: string): Promise<void> {
-  const waitMs = dueAtMs - Date.now();
-  if (waitMs > 0) await condition(() => progress.asked !== null, waitMs, { summary });
-}
-
 async function untilResendAsked(progress: Progress): Promise<void> {
   const summary = 'parked: FAILED, waiting for a resend';
   if (await condition(() => progress.asked !== null, PARKED_FOR, { summary })) return;
@@ -136,46 +96,4 @@ async function untilResendAsked(progress: Progress): Promise<void> {
     'Every attempt failed and nobody asked for a resend in 30 days',
     'DeliveryExhausted',
   );
-}
-
-/** A resend under way when the end comes is not left waiting: either it asks for another round, or it has its answer. */
-async function isAskedBeforeTheEnd(progress: Progress): Promise<boolean> {
-  await condition(() => progress.asked !== null || allHandlersFinished());
-  return progress.asked !== null;
-}
-
-function listen(input: DeliveryInput, progress: Progress): void {
-  const askBySignal = (): void => {
-    progress.asked ??= 'by signal';
-  };
-  const askInTheRow = (): void => {
-    progress.asked ??= 'in the row';
-  };
-  setHandler(resendAsked, askBySignal, {
-    description: 'Send the event once more now; the update of this name also answers',
-  });
-  setHandler(wake, askInTheRow, { description: 'Look at the delivery again: sends what is due, changes nothing else' });
-  const resendNow = async (request: ResendRequest): Promise<string> => {
-    progress.resends += 1;
-    const before = progress.finished;
-    try {
-      await deliveryActivities.requestResend({ deliveryId: input.deliveryId, force: request?.force === true });
-    } finally {
-      // Also when it was refused: the row may have been changed by a try whose answer was lost.
-      askInTheRow();
-    }
-    await condition(() => progress.finished > before);
-    const last = progress.last;
-    if (last?.kind === 'delivered') return describe(last);
-    throw ApplicationFailure.nonRetryable(last ? describe(last) : 'nothing was sent', 'ResendFailed');
-  };
-  setHandler(resend, resendNow, {
-    description: 'Send the event once more now and say what the receiver answered. Input: { "reason"?: "…" }',
-    validator: (_request: ResendRequest) => {
-      if (progress.sending || progress.asked !== null)
-        throw new Error('An attempt is being sent; wait for its outcome, then resend.');
-      if (progress.resends >= RESENDS_MAX)
-        throw new Error(`At most ${RESENDS_MAX} resends in one run; use the API for more.`);
-    },
-  });
 }

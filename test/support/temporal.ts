@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { Client, Connection } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { DefaultLogger, NativeConnection, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
 import { testStack } from './stack-facts.ts';
@@ -36,10 +39,27 @@ export async function connectTestTemporal(): Promise<TestTemporal> {
   return { client: new Client({ connection: clientConnection }), connection, close };
 }
 
+const STARTED_WITHIN_MS = 20_000;
+
+async function untilStarted(client: Client, workflowId: string): Promise<void> {
+  const deadlineMs = Date.now() + STARTED_WITHIN_MS;
+  for (;;) {
+    try {
+      await client.workflow.getHandle(workflowId).describe();
+      return;
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError) || Date.now() > deadlineMs) throw error;
+      await sleep(50);
+    }
+  }
+}
+
 /**
  * Lets a workflow live through `ms` of its own time at once, every timer on the way firing in its order, and returns
  * when that time is reached or the workflow has ended before. The time is bounded on purpose: without a bound it would
  * run on to the workflow's end. Activities and SQL stay on the real clock.
+ *
+ * A workflow that is only about to be started is waited for: first attempts made directly come before it.
  *
  * What the last timer sets off may still be under way: await its outcome. Throws when the server cannot skip, for
  * instance because the workflow has ended already.
@@ -48,6 +68,7 @@ export async function skipTime(client: Client, workflowId: string, ms: number): 
   const { workflowService } = client;
   const { namespace } = client.options;
   const workflowExecution = { workflowId };
+  await untilStarted(client, workflowId);
   const fastForwardId = randomUUID();
   const timeSkippingConfig = { enabled: true, fastForwardConfig: { id: fastForwardId, duration: msToTs(ms) } };
   await workflowService.updateWorkflowExecutionOptions({

@@ -1,18 +1,12 @@
-import { defineSearchAttributeKey } from '@temporalio/common';
 import {
   CancellationScope,
   isCancellation,
   proxyActivities,
   proxyLocalActivities,
-  setCurrentDetails,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 
-import type { BusyAttempt, DeliveryInput, FinishedAttempt, WebhookActivities } from '../activities/webhooks.ts';
-
-const BUSINESS_STATUS = defineSearchAttributeKey('BusinessStatus', 'KEYWORD');
-const LAST_HTTP_STATUS = defineSearchAttributeKey('LastHttpStatus', 'INT');
+import type { BusyAttempt, DeliveryInput, FinishedAttempt, WebhookActivities } from '../../activities/webhooks.ts';
 
 /** What a defect of ours costs before the same rung is tried again: 1 s, doubling to 60 s. */
 const DEFECT_RETRY_MS = { first: 1_000, max: 60_000 };
@@ -39,12 +33,15 @@ const saving = proxyActivities<WebhookActivities>({
  * on the slow queue's own slots, so that hanging receivers hold up nobody. What was sent but not saved is saved here,
  * never sent again. Only defects of ours fail an activity: the same rung is tried again after a pause.
  */
-export function createAttempt(input: DeliveryInput): (fast: boolean) => Promise<FinishedAttempt | BusyAttempt> {
+export function createAttempt(input: DeliveryInput): () => Promise<FinishedAttempt | BusyAttempt> {
   const slow = proxyActivities<WebhookActivities>({ ...SEND_TIMEOUTS, taskQueue: `${workflowInfo().taskQueue}-slow` });
+  let fast = input.lane === 'fast' && input.attemptsMade === 0;
   let defectRetryMs = DEFECT_RETRY_MS.first;
-  return async (fast) => {
+  return async () => {
+    const { attemptDelivery } = fast ? local : slow;
+    fast = false;
     try {
-      const report = await (fast ? local : slow).attemptDelivery({
+      const report = await attemptDelivery({
         deliveryId: input.deliveryId,
         subscriptionId: input.subscriptionId,
         startedAtMs: Date.now(),
@@ -62,32 +59,4 @@ export function createAttempt(input: DeliveryInput): (fast: boolean) => Promise<
       return { kind: 'busy', retryAfterMs };
     }
   };
-}
-
-/** What operators see of a delivery in the Temporal UI. */
-export function showProgress(report: FinishedAttempt): void {
-  const httpStatus = report.kind === 'over' ? null : report.httpStatus;
-  upsertSearchAttributes([
-    { key: BUSINESS_STATUS, value: report.kind === 'delivered' ? 'DELIVERED' : report.status },
-    ...(httpStatus === null ? [] : [{ key: LAST_HTTP_STATUS, value: httpStatus }]),
-  ]);
-  setCurrentDetails(describe(report));
-}
-
-/** The same for an end that no attempt brought. */
-export function showEnd(status: string, why: string): void {
-  upsertSearchAttributes([{ key: BUSINESS_STATUS, value: status }]);
-  setCurrentDetails(`${status}: ${why}`);
-}
-
-/** One sentence for people. */
-export function describe(report: FinishedAttempt): string {
-  if (report.kind === 'delivered') return `DELIVERED: the receiver answered ${report.httpStatus ?? '2xx'}`;
-  if (report.kind === 'over') return `${report.status}: nothing was sent`;
-  const what = report.httpStatus === null ? report.code : `HTTP ${report.httpStatus}`;
-  const next =
-    report.nextAttemptAtMs === null
-      ? 'no automatic retry is left'
-      : `next attempt ${new Date(report.nextAttemptAtMs).toISOString()}`;
-  return `${report.status}: last failure ${what}; ${next}`;
 }
