@@ -69,6 +69,7 @@ function expireRoute(deps: CheckoutDeps): Route {
     auth: { by: 'key', scope: 'checkout:write' },
     params: schema.SessionParams,
     responses: { 200: schema.Session },
+    refusals: ['INVALID_STATE'],
     handle: async ({ caller, params }) => {
       const key = sessionKey(caller, params.sessionId);
       await findSession(deps.db, key);

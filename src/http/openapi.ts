@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 
 import { ERROR_STATUS } from '../lib/errors.ts';
+import { isIdempotent, refusalStatuses } from './refusals.ts';
 import type { Route } from './route.ts';
 
 const Timestamp = z.string().meta({ format: 'date-time', example: '2026-01-31T15:04:05.678+03:00' });
@@ -80,16 +81,19 @@ export function openApiPath(path: string): string {
 function operation(route: Route): ZodOpenApiOperationObject {
   const query = objectOf(route.query);
   const path = objectOf(route.params);
-  const idempotent = 'write' in route && route.method === 'POST' && route.auth.by !== 'nobody';
   return {
     operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
     description: describe(route),
     security: SECURITY[route.auth.by],
-    requestParams: { ...(path && { path }), ...(query && { query }), ...(idempotent && { header: IdempotencyHeader }) },
+    requestParams: {
+      ...(path && { path }),
+      ...(query && { query }),
+      ...(isIdempotent(route) && { header: IdempotencyHeader }),
+    },
     ...(route.body && { requestBody: { content: { 'application/json': { schema: route.body } } } }),
-    responses: { ...successes(route), ...refusals(route, idempotent) },
+    responses: { ...successes(route), ...refusals(route) },
   };
 }
 
@@ -120,16 +124,9 @@ function successes(route: Route): ZodOpenApiOperationObject['responses'] {
   );
 }
 
-function refusals(route: Route, idempotent: boolean): ZodOpenApiOperationObject['responses'] {
-  const statuses = new Set([400, 500, 503]);
-  if (route.rateLimit !== 'none') statuses.add(429);
-  if (route.auth.by !== 'nobody') statuses.add(401).add(403);
-  if (route.params) statuses.add(404);
-  if (route.body) statuses.add(413).add(415);
-  if ('write' in route) statuses.add(409);
-  if (idempotent) statuses.add(422);
+function refusals(route: Route): ZodOpenApiOperationObject['responses'] {
   return Object.fromEntries(
-    [...statuses].map((status) => [
+    refusalStatuses(route).map((status) => [
       status,
       { description: codesOf(status), content: { 'application/json': { schema: ErrorBody } } },
     ]),

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 
+import type { ErrorCode } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
 
@@ -76,6 +77,8 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
   body?: B;
   /** The schema of `data` by status; z.null() where there is none. */
   responses: Readonly<Record<number, z.ZodType>>;
+  /** How its operation may refuse, where that does not follow from the rest (refusals.ts): told in the docs. */
+  refusals?: readonly ErrorCode[];
   /** Whether the success envelope carries `pagination`. */
   paginated?: boolean;
 };

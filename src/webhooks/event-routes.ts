@@ -43,6 +43,7 @@ function readRoutes({ db, clock }: WebhookDeps): Route[] {
       rateLimit: 'list',
       query: schema.EventListQuery,
       responses: { 200: z.array(schema.Event) },
+      refusals: ['NOT_FOUND'],
       paginated: true,
       handle: async ({ caller, query }) => {
         const filter = {
@@ -105,6 +106,7 @@ function statsRoute({ db, clock }: WebhookDeps): Route {
     rateLimit: 'list',
     query: schema.StatsQuery,
     responses: { 200: schema.Stats },
+    refusals: ['NOT_FOUND'],
     handle: async ({ caller, query }) => {
       const owner = narrowedOwner(caller, query.merchantId);
       return { message: 'Delivery statistics', data: await readStats(db, owner, readDayRange(query, clock())) };

@@ -1,5 +1,6 @@
 import type { KeyCaller, Route } from '../../src/http/route.ts';
 import { SCOPES } from '../../src/http/route.ts';
+import { refusalStatuses } from '../../src/http/refusals.ts';
 import { createLimits } from '../../src/http/limits.ts';
 import { Registry } from '../../src/http/metrics.ts';
 import { createApiServer, type ApiServer, type ApiServerDeps, type Listening } from '../../src/http/server.ts';
@@ -9,6 +10,7 @@ import { AppError } from '../../src/lib/errors.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createRunChange } from '../../src/lib/outbox.ts';
 import type { Environment } from '../../src/lib/owner.ts';
+import { requireDeclared } from './declared.ts';
 
 /** An answer as it came; `body` is its JSON, if it is JSON. */
 export type HttpAnswer = {
@@ -89,6 +91,10 @@ export function testServerDeps(db: Knex, changes: Partial<ApiServerDeps> & { rou
 /** Starts a server on a free port. Close it in afterAll. */
 export async function startTestServer(deps: ApiServerDeps, defaultKey: string | null = null): Promise<TestServer> {
   const server = createApiServer(deps);
+  const declared = deps.routes.map((route) => ({
+    ...route,
+    statuses: [...Object.keys(route.responses).map(Number), ...refusalStatuses(route)],
+  }));
   const { url, close } = await server.listen(0, '127.0.0.1');
   return {
     url,
@@ -108,7 +114,9 @@ export async function startTestServer(deps: ApiServerDeps, defaultKey: string | 
         },
         ...(body !== undefined && { body: asBytes(body) }),
       });
-      return readAnswer(response);
+      const answer = await readAnswer(response);
+      requireDeclared(declared, { method, path, status: answer.status });
+      return answer;
     },
   };
 }

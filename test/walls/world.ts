@@ -12,6 +12,7 @@ import { startWorker } from '../../src/worker.ts';
 import type { Environment } from '../../src/lib/owner.ts';
 import { testStack } from '../support/stack-facts.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
+import { requireDeclared, type Declared } from '../support/declared.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestSimulator } from '../support/simulator.ts';
@@ -82,13 +83,18 @@ export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
   const [healthy, failing] = [await startReceiver(), await startReceiver()];
   failing.behave({ kind: 'answer', status: 503 });
   const clock = () => new Date();
+  const declared = await readDeclared(api.url);
 
   return {
     world,
     api,
     healthy,
     failing,
-    send: (method, path, call) => send(api.url + path, method, call),
+    send: async (method, path, call) => {
+      const answer = await send(api.url + path, method, call);
+      requireDeclared(declared, { method, path, status: answer.status });
+      return answer;
+    },
     newMerchant: (name) =>
       db.transaction(async (trx) => {
         const { id } = await createMerchant(trx, { name });
@@ -111,6 +117,20 @@ export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
       await Promise.all([healthy.close(), failing.close(), simulator.close()]);
     },
   };
+}
+
+/** Every route as /openapi.json tells the world of it. */
+async function readDeclared(url: string): Promise<Declared[]> {
+  const { body } = await send(`${url}/openapi.json`, 'GET');
+  const paths: [string, Record<string, { operationId: string; responses: object }>][] = Object.entries(body.paths);
+  return paths.flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId, responses }]) => ({
+      operationId,
+      method: method.toUpperCase(),
+      path,
+      statuses: Object.keys(responses).map(Number),
+    })),
+  );
 }
 
 async function send(url: string, method: string, { key, headers, body }: Call = {}): Promise<HttpAnswer> {
