@@ -55,7 +55,7 @@ const START_FORGOTTEN_MS = 15_000;
 const SAVE_RETRY_MS = 200;
 
 /**
- * Brings new deliveries to their first attempt (webhooks.md 6): by starting their workflow, or, when too many started
+ * Brings new deliveries to their first attempt: by starting their workflow, or, when too many started
  * ones have not finished theirs, when Temporal is behind or away, or in `failed` mode, by making it directly: same
  * claim, same send, same rows. A direct success ends the delivery; after a direct failure its outbox row stays and
  * starts the workflow, which takes up the ladder from there. So a burst, a slow or an absent engine delays no healthy

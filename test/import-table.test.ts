@@ -49,8 +49,6 @@ const ALLOWED = [
   ['src/api.ts', './checkout/routes.ts'],
 ] as const;
 
-type Found = { code: string; filename: string };
-
 /** The files of `src` itself are named in the table, all others by their folder. */
 function planted([file]: readonly [string, string], index: number): string {
   return /^src\/[^/]+$/.test(file) ? file : file.replace(/\.ts$/, `-${index}.ts`);

@@ -50,7 +50,7 @@ export type Claim = { attempt: ClaimedAttempt } | Unclaimed;
 
 /**
  * Claims deliveries for sending: inserts the attempt row, not yet with an outcome, and reads all that sending needs, in
- * one statement for as many deliveries as ask at the same moment (webhooks.md 4). A claim whose process died is marked
+ * one statement for as many deliveries as ask at the same moment. A claim whose process died is marked
  * `interrupted` by the next one and uses up no rung. What is final, or being sent, is not claimed.
  */
 export function createClaim(db: Knex): (request: ClaimRequest) => Promise<Claim> {

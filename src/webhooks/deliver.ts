@@ -47,7 +47,7 @@ export type DeliverDeps = {
   onProblem: (problem: 'unsent' | 'unsaved', deliveryId: string, error: unknown) => void;
 };
 
-/** One attempt: claim, sign, send, save (webhooks.md 4). Two statements; throws only when the claim itself fails. */
+/** One attempt: claim, sign, send, save. Two statements; throws only when the claim itself fails. */
 export function createAttemptDelivery(deps: DeliverDeps): (request: AttemptRequest) => Promise<AttemptReport> {
   return async (request) => {
     const claim = await deps.claim({

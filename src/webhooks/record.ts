@@ -16,7 +16,7 @@ export type NewEvent = Owner & {
   createdAt: Date;
 };
 
-/** Events that exist only where a subscription names them: another name for the same fact (webhooks.md 8). */
+/** Events that exist only where a subscription names them: another name for the same fact. */
 export const EVENT_ALIASES: Readonly<Record<string, string>> = { 'payment.succeeded': 'payment.completed' };
 
 type Subscriber = Owner & {
@@ -28,7 +28,7 @@ type Subscriber = Owner & {
 
 /**
  * Records events in the transaction of the change they tell of: the exact bytes to be signed, one delivery per matching
- * subscription, one outbox row per delivery (webhooks.md 1). Two statements whatever the number of events.
+ * subscription, one outbox row per delivery. Two statements whatever the number of events.
  * @param only the subscriptions that may match; all of the merchant's unless given (test events).
  * @returns the new event ids, in the order of `events`, aliases left out.
  */

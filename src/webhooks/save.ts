@@ -33,7 +33,7 @@ const SLOW_FOR = '10 minutes';
 
 /**
  * Saves how attempts ended, in one statement for as many as ended at the same moment: the attempt, the delivery's state
- * (webhooks.md 5), its dead letter, the subscription's health if it changed, and the outbox row that stood for it.
+ *, its dead letter, the subscription's health if it changed, and the outbox row that stood for it.
  * Repeating a save changes nothing.
  */
 export function createSave(db: Knex): (outcome: AttemptOutcome) => Promise<SavedDelivery> {
