@@ -12,7 +12,7 @@ export type CommandInput = { project: string; args: readonly string[] };
 type Command = {
   /** One line for the list of commands. */
   about: string;
-  /** Returns the exit code: 0 done, 1 failed, 2 wrongly asked. */
+  /** Returns the exit code: 0 done, 1 failed, 2 wrongly asked, 5 the database does not answer. */
   run: (input: CommandInput) => Promise<number>;
 };
 
@@ -44,7 +44,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   seed: {
     about: 'make the demo data of "start" in the database of DATABASE_URL',
-    run: async ({ project }) => (await import('./seed/cli.ts')).seed(project, write),
+    run: async ({ project }) => withAnswer(async () => (await import('./seed/cli.ts')).seed(project, write)),
   },
   merchants: {
     about: 'create and list merchants (merchants --help)',
@@ -78,8 +78,10 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<numb
 async function migrateAll({ project }: CommandInput): Promise<number> {
   const [{ readConfig }, { prepare }] = await Promise.all([import('./config.ts'), import('./prepare.ts')]);
   const warn = (line: string): void => void process.stderr.write(`${line}\n`);
-  await prepare(readConfig(), { project, say: (line) => write(`${line}\n`), warn });
-  return 0;
+  return withAnswer(async () => {
+    await prepare(readConfig(), { project, say: (line) => write(`${line}\n`), warn });
+    return 0;
+  });
 }
 
 async function manageMerchants(input: CommandInput): Promise<number> {
@@ -107,10 +109,31 @@ async function withDatabase({ project }: CommandInput, work: Work): Promise<numb
   const config = readConfig(await withLocalServers(project));
   const db = openDatabase({ url: config.DATABASE_URL, poolMax: 1, applicationName: 'meskot-cli' });
   try {
-    return await work({ db, config });
+    return await withAnswer(async () => work({ db, config }));
   } finally {
     await db.destroy();
   }
+}
+
+/** Runs what needs the database; one that does not answer is told with the next step, exit code 5. */
+async function withAnswer(work: () => Promise<number>): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    const { isDatabaseUnavailable } = await import('./lib/db.ts');
+    if (!isDatabaseUnavailable(error)) throw error;
+    process.stderr.write(
+      `The database does not answer (${reasonOf(error)}). ` +
+        'Run "npm start", which brings its own, or set DATABASE_URL to one that runs.\n',
+    );
+    return 5;
+  }
+}
+
+/** A name with two addresses, such as localhost, fails once for each. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
+  return error instanceof Error ? error.message : String(error);
 }
 
 function helpText(): string {
