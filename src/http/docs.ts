@@ -55,6 +55,8 @@ export function createDocsRouter(routes: readonly Route[], version: string): Rou
     ctx.type = 'application/json';
     ctx.body = document;
   });
+  // Who opens the bare address is looking for them.
+  router.get('/', (ctx) => ctx.redirect('/docs'));
   router.get('/docs', (ctx) => {
     ctx.set('Content-Security-Policy', DOCS_POLICY);
     ctx.type = 'html';

@@ -206,6 +206,13 @@ describe('docs', () => {
     await http.close();
   });
 
+  test('the bare address leads to them', async () => {
+    const http = await startTestServer(serverDeps());
+    const page = await http.send('GET', '/');
+    expect([page.status, page.headers.get('location')]).toEqual([302, '/docs']);
+    await http.close();
+  });
+
   test('the docs page asks nobody but us, and its parts are served', async () => {
     const http = await startTestServer(serverDeps());
     const page = await http.send('GET', '/docs');
