@@ -1,5 +1,11 @@
+import { join } from 'node:path';
+
 import { addisDay, DAY_MS } from '../lib/dates.ts';
+import { NEW_SHOP } from '../seed/demo.ts';
 import type { Facts } from './state.ts';
+
+/** Warnings and errors of a local start, below the data folder. */
+export const LOG_FILE = join('logs', 'meskot.log');
 
 /** What a person needs to begin, as one block of lines: only what there is. */
 export function formatFacts(facts: Facts, dataFolder: string): string {
@@ -13,6 +19,7 @@ export function formatFacts(facts: Facts, dataFolder: string): string {
     ['Temporal UI', facts.temporalUiUrl],
     ['Metrics', facts.metricsUrl],
     ['Data', dataFolder],
+    ['Log', join(dataFolder, LOG_FILE)],
   ];
   const table = lines
     .filter(([, value]) => value !== undefined)
@@ -30,5 +37,8 @@ function tryIt({ apiUrl, sandboxKey }: Facts): string[] {
     '',
     '  Try it:',
     `  curl -H 'Authorization: Bearer ${sandboxKey}' '${apiUrl}/api/checkout/txns/get_all_txns?${query}'`,
+    '',
+    `  The demo merchant "${NEW_SHOP.name}" has no key yet; this makes one:`,
+    `  npm run -s meskot -- keys create --merchant ${NEW_SHOP.owner.merchantId}`,
   ];
 }

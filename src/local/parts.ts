@@ -6,7 +6,7 @@ import { startApi } from '../api.ts';
 import type { Config } from '../config.ts';
 import { startDemoShop } from '../demo-shop/server.ts';
 import { createRegistry } from '../http/metrics.ts';
-import { createLogger } from '../lib/log.ts';
+import type { Logger } from '../lib/log.ts';
 import { seedDemo } from '../seed/seed.ts';
 import { readVersion } from '../serve.ts';
 import { startSimulator } from '../simulator/server.ts';
@@ -39,6 +39,7 @@ export type PartsContext = {
   workflowBundle: WorkflowBundleOption;
   /** What the last start wrote: keys that are shown only once are kept there. */
   previous: Facts;
+  log: Logger;
   /** Prints a line for people while everything runs. */
   write: (line: string) => void;
 };
@@ -46,10 +47,12 @@ export type PartsContext = {
 const HOST = '127.0.0.1';
 const COUNT_EVERY_MS = 2_000;
 
-/** Everything of a local start but the servers, in the order of starting. */
+/**
+ * Everything of a local start but the servers, in the order of starting: the worker sends and asks at once, so whoever
+ * it talks to listens before.
+ */
 export function localParts(context: PartsContext): Part[] {
-  const { project, config, ports, previous, write } = context;
-  const log = createLogger(config.LOG_LEVEL, 'local');
+  const { project, config, ports, previous, write, log } = context;
   const registry = createRegistry('local');
   const shopUrl = `http://localhost:${ports.demoShop}`;
   let seeded: Facts = {};
@@ -62,15 +65,6 @@ export function localParts(context: PartsContext): Part[] {
         const webhookUrl = `${shopUrl}/webhooks`;
         seeded = await seedDemo({ config, previous, payments: context.demoPayments, webhookUrl, onProgress });
         return { stop: async () => {}, facts: seeded };
-      },
-    },
-    {
-      name: 'Worker',
-      start: async () => {
-        installTemporalLog(log);
-        const worker = startWorker(config, { log, registry, workflowBundle: context.workflowBundle });
-        workflowsReady = worker.ready;
-        return { stop: worker.stop };
       },
     },
     {
@@ -97,6 +91,15 @@ export function localParts(context: PartsContext): Part[] {
         const keys = { apiUrl: config.BASE_URL, apiKey: sandboxKey, webhookSecret };
         const shop = await startDemoShop({ ...keys, port: ports.demoShop, host: HOST, write, log });
         return { stop: shop.close, facts: { demoShopUrl: shopUrl } };
+      },
+    },
+    {
+      name: 'Worker',
+      start: async () => {
+        installTemporalLog(log);
+        const worker = startWorker(config, { log, registry, workflowBundle: context.workflowBundle });
+        workflowsReady = worker.ready;
+        return { stop: worker.stop };
       },
     },
     {

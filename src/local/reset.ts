@@ -1,7 +1,8 @@
 import { rm, rmdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { environment } from '../config.ts';
+import { LOG_FILE } from './block.ts';
 import { findPostgresFolder } from './postgres-place.ts';
 import { stopLeftPostgres } from './postgres.ts';
 import { readLocalSettings } from './settings.ts';
@@ -20,10 +21,13 @@ export async function reset(project: string): Promise<number> {
   const temporal = join(dataFolder, 'temporal');
   await Promise.all([stopLeftPostgres(postgres), stopLeftTemporal(temporal)]);
   // By name: the folder may have been set to one that holds other things too.
-  const files = ['simulator.jsonl', 'state.json', 'workflows.js'].map((name) => join(dataFolder, name));
+  const files = ['simulator.jsonl', 'state.json', 'workflows.js', LOG_FILE, `${LOG_FILE}.1`].map((name) =>
+    join(dataFolder, name),
+  );
   const ours = [postgres, temporal, ...files];
   await Promise.all(ours.map((path) => rm(path, { recursive: true, force: true })));
   claim.release();
+  await rmdir(join(dataFolder, dirname(LOG_FILE))).catch(() => undefined);
   await rmdir(dataFolder).catch(() => undefined);
   process.stdout.write(`Wiped ${dataFolder}. "npm start" begins afresh.\n`);
   if (databaseUrl) process.stdout.write('The database that DATABASE_URL names was left as it is.\n');

@@ -72,7 +72,7 @@ async function startOurTemporal(
   const server = await progress.step('Temporal', async (describe) => {
     const started = await start(async () => ({
       port: await freePort(options, 'Temporal', settings.ports.temporal),
-      uiPort: await freePort(options, "Temporal's pages", settings.ports.temporalUi),
+      uiPort: await freePort(options, "Temporal's web interface", settings.ports.temporalUi),
     }));
     describe(`port ${started.ports.port}${started.reused ? ', was still running' : ''}`);
     return started;

@@ -2,11 +2,13 @@ import { join } from 'node:path';
 
 import { environment, readConfig, type Config } from '../config.ts';
 import { migrate } from '../lib/migrate.ts';
-import { formatFacts } from './block.ts';
+import { formatFacts, LOG_FILE } from './block.ts';
+import { openLocalLog } from './log.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { freePort, startServers, type LocalServers } from './servers.ts';
 import { readLocalSettings, type LocalPorts, type LocalSettings } from './settings.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
+import { findTemporalBinary } from './temporal-binary.ts';
 import { claimFolder, readState, writeState, type Facts } from './state.ts';
 
 // Kept free for the portal, so that the API does not move there.
@@ -20,6 +22,7 @@ const write = (text: string): void => void process.stdout.write(text);
  */
 export async function start(project: string): Promise<number> {
   const settings = readLocalSettings(environment, project);
+  if (settings.temporalCliPath) await findTemporalBinary({ givenPath: settings.temporalCliPath });
   const claim = await claimFolder(settings.dataFolder);
   if ('takenBy' in claim) return greetSecondCopy(settings, claim.takenBy);
   const progress = createProgress(write);
@@ -35,6 +38,7 @@ export async function start(project: string): Promise<number> {
   } finally {
     await shutdown.run();
     claim.release();
+    write('stopped\n');
   }
 }
 
@@ -57,6 +61,8 @@ async function startEverything(run: Run): Promise<Facts> {
   };
   const { dataFolder, demoPayments } = settings;
   const print = (line: string): void => write(`${line}\n`);
+  const { log, close } = openLocalLog(join(dataFolder, LOG_FILE), { level: config.LOG_LEVEL, write: print });
+  shutdown.add({ name: 'the log', stop: async () => close() });
   const parts = localParts({
     project,
     config,
@@ -65,6 +71,7 @@ async function startEverything(run: Run): Promise<Facts> {
     dataFolder,
     demoPayments,
     workflowBundle,
+    log,
     write: print,
   });
   for (const part of parts) {

@@ -82,6 +82,17 @@ describe('a running start', () => {
     expect(databaseUrl).not.toContain(`:${taken}/`);
   });
 
+  test('starts the worker after everybody it sends to and asks', () => {
+    const steps = started
+      .output()
+      .match(/^(Demo data|Worker|Provider simulator|API|Demo shop|Workflows)(?= +[\d.]+ s)/gm);
+    expect(steps).toEqual(['Demo data', 'Provider simulator', 'API', 'Demo shop', 'Worker', 'Workflows']);
+  });
+
+  test('tells how the demo merchant without a key gets one', () => {
+    expect(started.output()).toMatch(/"New Shop" has no key yet.*\n.*keys create --merchant mrc_01NEWSH0P/);
+  });
+
   test('tells a script everything about itself', async () => {
     await expect(house.status()).resolves.toMatchObject({
       running: true,
@@ -131,6 +142,7 @@ describe('a running start', () => {
       started.process.kill('SIGINT');
       await expect(started.ended).resolves.toBe(0);
       expect(Date.now() - askedAt).toBeLessThan(6_000);
+      expect(started.output()).toMatch(/\nstopped\n$/);
       await expect(processMark(postgresPid)).resolves.toBeUndefined();
 
       await expect(house.run('reset').ended).resolves.toBe(0);
@@ -149,6 +161,32 @@ describe('the command line', () => {
     const asked = run(name);
     await expect(asked.ended).resolves.toBe(2);
     expect(asked.output()).toContain(hint);
+    await rm(folder, { recursive: true });
+  });
+
+  test.each([['keys', 'list'], ['merchants', 'list'], ['seed']])(
+    '%s without a database that answers says so, and what to do',
+    async (...words) => {
+      const { run, folder, env } = await createHouse();
+      env['DATABASE_URL'] = 'postgresql://meskot@127.0.0.1:1/meskot';
+      env['TEMPORAL_ADDRESS'] = '127.0.0.1:1';
+      const asked = run(...words);
+      await expect(asked.ended).resolves.toBe(5);
+      expect(asked.output()).toBe(
+        'The database does not answer (connect ECONNREFUSED 127.0.0.1:1). ' +
+          'Run "npm start", which brings its own, or set DATABASE_URL to one that runs.\n',
+      );
+      await rm(folder, { recursive: true });
+    },
+  );
+
+  test('a TEMPORAL_CLI_PATH that is no program is refused before anything is done', async () => {
+    const { run, folder, dataFolder, env } = await createHouse();
+    env['TEMPORAL_CLI_PATH'] = '/nope';
+    const asked = run('start');
+    await expect(asked.ended).resolves.toBe(1);
+    expect(asked.output()).toBe('TEMPORAL_CLI_PATH is "/nope", which is not a Temporal CLI that runs here\n');
+    expect(existsSync(dataFolder)).toBe(false);
     await rm(folder, { recursive: true });
   });
 });
