@@ -96,15 +96,30 @@ export type Queryable = Knex | Knex.Transaction;
 
 /**
  * Rows of one SQL statement with `:named` values, typed by the caller who wrote the SQL. PostgreSQL parses and plans it
- * once for a connection: the text must be fixed, or one of a few, and all that changes be in the values.
+ * once for a connection: the text must be fixed, or one of a few, and all that changes be in the values. A migration
+ * that changes a statement's columns outdates it: outside of a transaction it is asked anew at once.
  */
 export async function rows<Row>(db: Queryable, sql: string, values: Record<string, unknown> = {}): Promise<Row[]> {
-  const { text, name, places } = statementOf(sql);
-  const bindings = places.map((place) => {
+  const statement = statementOf(sql);
+  const bindings = statement.places.map((place) => {
     const value = values[place];
     if (value === undefined) throw new Error(`the value :${place} is not given: ${sql}`);
     return value;
   });
+  try {
+    return await ask<Row>(db, statement, bindings);
+  } catch (error) {
+    if (!(error instanceof Error && error.message.includes(OUTDATED))) throw error;
+    const renewed = { ...statement, name: nameOf(`${statement.name} once more`) };
+    statements.set(sql, renewed);
+    if (db.isTransaction) throw error;
+    return await ask<Row>(db, renewed, bindings);
+  }
+}
+
+const OUTDATED = 'cached plan must not change result type';
+
+async function ask<Row>(db: Queryable, { text, name }: Statement, bindings: unknown[]): Promise<Row[]> {
   const client = db.client as KnexClient;
   const connection = await client.acquireConnection();
   try {
@@ -144,15 +159,14 @@ function statementOf(sql: string): Statement {
   if (known) return known;
   const places: string[] = [];
   const text = sql.replace(PLACE, (match, place?: string) => (place ? `$${places.push(place)}` : match));
-  // A prepared statement's name may have 63 characters. Knex would take a question mark for a value's place.
-  const statement = {
-    text: text.replaceAll('?', String.raw`\?`),
-    name: createHash('sha256').update(text).digest('hex').slice(0, 32),
-    places,
-  };
+  // Knex would take a question mark for a value's place.
+  const statement = { text: text.replaceAll('?', String.raw`\?`), name: nameOf(text), places };
   statements.set(sql, statement);
   return statement;
 }
+
+/** A prepared statement's name may have 63 characters. */
+const nameOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
 const UNAVAILABLE = /^(08|57P0[1-3]|53)|ECONNREFUSED|ECONNRESET|ENOENT|ETIMEDOUT|EPIPE/;
 
@@ -165,7 +179,7 @@ export function isDatabaseUnavailable(thrown: unknown): boolean {
     UNAVAILABLE.test(code) ||
     error.name === 'KnexTimeoutError' ||
     error.name === 'TimeoutError' ||
-    /Query read timeout|Connection terminated|Connection ended|not queryable|timeout exceeded when trying to connect|the database system is/.test(
+    /Query read timeout|cached plan must not change|Connection terminated|Connection ended|not queryable|timeout exceeded when trying to connect|the database system is/.test(
       error.message,
     )
   );

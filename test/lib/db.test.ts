@@ -1,4 +1,4 @@
-import { isDatabaseUnavailable, isUniqueViolation, openDatabase, rows } from '../../src/lib/db.ts';
+import { isDatabaseUnavailable, isUniqueViolation, openDatabase, rows, type Queryable } from '../../src/lib/db.ts';
 import { SubscriptionRow } from '../../src/webhooks/model.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -53,6 +53,21 @@ test('a unique violation is told by its constraint, from Knex and from Objection
     .catch((error: unknown) => error);
   expect(isUniqueViolation(fromObjection, 'webhook_subscription_pkey')).toBe(true);
   expect(isUniqueViolation(fromObjection, 'merchant_pkey')).toBe(false);
+});
+
+test('a statement whose columns a migration changes is asked anew, and in a transaction once it is repeated', async () => {
+  const db = openDatabase({ url: database.url, poolMax: 1, applicationName: 'test' });
+  const ask = async (of: Queryable) => rows(of, 'SELECT * FROM changing');
+  await rows(db, 'CREATE TEMPORARY TABLE changing (a integer)');
+  await ask(db);
+  await rows(db, 'ALTER TABLE changing ADD COLUMN b integer');
+  expect(await ask(db)).toEqual([]);
+  await rows(db, 'ALTER TABLE changing ADD COLUMN c integer');
+  const inTransaction = async () => db.transaction(async (trx) => ask(trx));
+  const outdated: unknown = await inTransaction().catch((error: unknown) => error);
+  expect(isDatabaseUnavailable(outdated)).toBe(true);
+  expect(await inTransaction()).toEqual([]);
+  await db.destroy();
 });
 
 test('a transaction whose connection is lost as it begins does nothing', async () => {
