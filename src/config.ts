@@ -2,29 +2,30 @@ import { z } from 'zod';
 
 const LOCAL_SECRET = 'local-development-only';
 
-const port = z.coerce.number().int().min(1).max(65_535);
+const port = wholeNumber(1, 65_535);
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
-const positive = (defaultValue: number, max: number) => z.coerce.number().int().min(1).max(max).default(defaultValue);
-const count = (defaultValue: number, max = 1_000_000) => z.coerce.number().int().min(0).max(max).default(defaultValue);
+const positive = (defaultValue: number, max: number) => wholeNumber(1, max).default(defaultValue);
+const count = (defaultValue: number, max = 1_000_000) => wholeNumber(0, max).default(defaultValue);
+const address = z.url('must be a full address such as https://pay.example.et');
 
 /** Every setting, its default for local use, and its limits. Documented in docs/operations/settings.md. */
 const Settings = z.object({
   MESKOT_MODE: z.enum(['local', 'production']).default('local'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
-  DATABASE_URL: z.string().min(1),
+  DATABASE_URL: required('the PostgreSQL database, such as postgresql://meskot_app:password@localhost:5432/meskot'),
   DATABASE_POOL_MAX: positive(10, 200),
-  TEMPORAL_ADDRESS: z.string().min(1),
+  TEMPORAL_ADDRESS: required('host and port of the Temporal server, such as localhost:7233'),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
   TEMPORAL_RETENTION_DAYS: positive(3, 365),
   TASK_QUEUE_PREFIX: z.string().default(''),
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: port.default(4000),
   METRICS_PORT: port.default(4009),
-  BASE_URL: z.url().default('http://localhost:4000'),
-  SIMULATOR_URL: z.url().default('http://localhost:4002'),
-  SIMULATOR_PUBLIC_URL: z.url().optional(),
+  BASE_URL: address.default('http://localhost:4000'),
+  SIMULATOR_URL: address.default('http://localhost:4002'),
+  SIMULATOR_PUBLIC_URL: address.optional(),
   TRUST_PROXY: count(0, 10),
-  KEY_PEPPER: z.string().min(16).default(`${LOCAL_SECRET}-pepper`),
+  KEY_PEPPER: z.string().min(16, 'must be at least 16 characters long').default(`${LOCAL_SECRET}-pepper`),
   ENCRYPTION_KEYS: z
     .string()
     .regex(
@@ -39,24 +40,16 @@ const Settings = z.object({
     .default(`local:${Buffer.alloc(32, LOCAL_SECRET).toString('base64')}`),
   WEBHOOK_WORKFLOWS: z.enum(['every', 'failed']).default('every'),
   WEBHOOK_STARTS_MAX: count(16, 1_000),
-  WEBHOOK_RETRY_SECONDS: z
-    .string()
-    .default('60,300,1800,7200,43200')
-    .transform((text) => text.split(',').map(Number))
-    .pipe(z.array(z.number().int().min(1).max(604_800)).min(1).max(20)),
+  WEBHOOK_RETRY_SECONDS: wholeNumbers({ max: 604_800, most: 20 }).default([60, 300, 1_800, 7_200, 43_200]),
   WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX: positive(10, 1_000),
   WEBHOOK_RESENDS_PER_SECOND: positive(20, 1_000),
-  WEBHOOK_PORTS: z
-    .string()
-    .default('443,8443')
-    .transform((text) => text.split(',').map(Number))
-    .pipe(z.array(z.number().int().min(1).max(65_535))),
+  WEBHOOK_PORTS: wholeNumbers({ max: 65_535, most: 100 }).default([443, 8_443]),
   ALLOW_LOOPBACK_WEBHOOKS: flag.optional(),
   EGRESS_DENY: z
     .string()
     .default('168.63.129.16/32')
     .transform((text) => text.split(',').filter((part) => part !== '')),
-  EGRESS_PROXY_URL: z.url().optional(),
+  EGRESS_PROXY_URL: address.optional(),
   RATE_LIMIT_SANDBOX_PER_SECOND: count(25),
   RATE_LIMIT_LIVE_PER_SECOND: count(50),
   RATE_LIMIT_LISTS_PER_SECOND: count(20),
@@ -71,12 +64,50 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 /** This process's environment, for who adds to it before reading the settings. */
 export const environment: Variables = process.env;
 
-/** Reads settings by a schema; throws one error that names every wrong one and what is allowed. */
+const isWholeNumber = (text: string, min: number, max: number): boolean =>
+  /^\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max;
+
+/** A whole number, both ends included. */
+export function wholeNumber(min: number, max: number) {
+  return z
+    .string()
+    .refine((text) => isWholeNumber(text, min, max), `must be a whole number from ${min} to ${max}`)
+    .transform(Number);
+}
+
+/** At most `most` numbers from 1 to `max`, separated by commas. */
+function wholeNumbers({ max, most }: { max: number; most: number }) {
+  return z
+    .string()
+    .transform((text) => text.split(','))
+    .refine((parts) => parts.length <= most && parts.every((part) => isWholeNumber(part, 1, max)), {
+      error: `must be 1 to ${most} whole numbers from 1 to ${max}, separated by commas`,
+    })
+    .transform((parts) => parts.map(Number));
+}
+
+function required(what: string) {
+  const error = `must be set: ${what}`;
+  return z.string(error).min(1, error);
+}
+
+/** Values of settings with such names are not shown: they hold passwords. */
+const PRIVATE_SETTING = /URL|KEY|PEPPER/;
+
+/** Reads settings by a schema; throws one error that names every wrong one, what is allowed and what it was. */
 export function parseSettings<Schema extends z.ZodType>(schema: Schema, env: Variables): z.output<Schema> {
-  const parsed = schema.safeParse(env);
+  const parsed = schema.safeParse(env, { error: oneOfThese });
   if (parsed.success) return parsed.data;
-  const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-  throw new Error(`These settings are wrong:\n${lines.join('\n')}`);
+  const lines = parsed.error.issues.map(({ path, message }) => {
+    const name = path.join('.');
+    const value = PRIVATE_SETTING.test(name) ? undefined : env[name];
+    return `  ${name} ${message}${value === undefined ? '' : `, got ${JSON.stringify(value)}`}`;
+  });
+  throw new Error(`These settings are wrong (docs/operations/settings.md explains them):\n${lines.join('\n')}`);
+}
+
+function oneOfThese(issue: z.core.$ZodRawIssue): string | undefined {
+  return issue.code === 'invalid_value' ? `must be one of ${issue.values.join(', ')}` : undefined;
 }
 
 /**

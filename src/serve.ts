@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { environment, parseSettings, readConfig } from './config.ts';
+import { environment, parseSettings, readConfig, wholeNumber } from './config.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 
 /** From the first signal to the end, whatever is still under way then. */
@@ -12,7 +12,7 @@ const DRAIN_MS = 15_000;
 /** Where the simulator listens when it runs by itself. Its admin calls ask for no key: never let the public reach it. */
 const SimulatorSettings = z.object({
   SIMULATOR_HOST: z.string().min(1).default('127.0.0.1'),
-  SIMULATOR_PORT: z.coerce.number().int().min(1).max(65_535).default(4002),
+  SIMULATOR_PORT: wholeNumber(1, 65_535).default(4002),
 });
 
 /** What has been started; `stop` finishes what is under way, then closes everything. */

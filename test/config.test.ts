@@ -14,6 +14,25 @@ describe('the settings', () => {
     expect(readConfig({ ...REQUIRED, [name]: '1' })).toMatchObject({ [name]: 1 });
   });
 
+  test.each([
+    [{ API_PORT: 'abc' }, '  API_PORT must be a whole number from 1 to 65535, got "abc"'],
+    [{ TRUST_PROXY: '11' }, '  TRUST_PROXY must be a whole number from 0 to 10, got "11"'],
+    [{ LOG_LEVEL: 'loud' }, '  LOG_LEVEL must be one of trace, debug, info, warn, error, silent, got "loud"'],
+    [{ ALLOW_LOOPBACK_WEBHOOKS: 'yes' }, '  ALLOW_LOOPBACK_WEBHOOKS must be one of true, false, got "yes"'],
+    [{ WEBHOOK_RETRY_SECONDS: '60,soon' }, 'must be 1 to 20 whole numbers from 1 to 604800, separated by commas'],
+    [{ BASE_URL: 'pay' }, '  BASE_URL must be a full address such as https://pay.example.et'],
+    [{ DATABASE_URL: undefined }, '  DATABASE_URL must be set: the PostgreSQL database, such as postgresql://'],
+    [{ TEMPORAL_ADDRESS: '' }, '  TEMPORAL_ADDRESS must be set: host and port of the Temporal server'],
+  ])('say of %j what is allowed', (changes, says) => {
+    expect(() => readConfig({ ...REQUIRED, ...changes })).toThrow(says);
+  });
+
+  test('say nothing of what a secret was', () => {
+    const refused = () => readConfig({ ...REQUIRED, KEY_PEPPER: 'planted', ENCRYPTION_KEYS: 'planted' });
+    expect(refused).toThrow('KEY_PEPPER must be at least 16 characters long');
+    expect(refused).not.toThrow('planted');
+  });
+
   test.each(['', '443,', '0', '65536', 'https', '443;8443'])('refuse "%s" as the ports of webhooks', (ports) => {
     expect(() => readConfig({ ...REQUIRED, WEBHOOK_PORTS: ports })).toThrow('WEBHOOK_PORTS');
   });

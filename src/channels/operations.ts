@@ -52,10 +52,13 @@ const WHY: Record<Unusable, string> = {
   DISABLED: 'is switched off; switch it on with PATCH /api/checkout/channels/{channel}',
 };
 
-/** The refusal of a channel that cannot be used: CHANNEL_DISABLED for the merchant's own toggle, else CHANNEL_NOT_AVAILABLE. */
-export function channelRefused(channel: Channel, reason: Unusable): AppError {
+/**
+ * The refusal of a channel that cannot be used: CHANNEL_DISABLED for the merchant's own toggle, else
+ * CHANNEL_NOT_AVAILABLE. `field`: where the caller named it.
+ */
+export function channelRefused(channel: Channel, reason: Unusable, field = 'channel'): AppError {
   const code = reason === 'DISABLED' ? 'CHANNEL_DISABLED' : 'CHANNEL_NOT_AVAILABLE';
   return new AppError(code, `channel ${channel} ${WHY[reason]}`, {
-    details: [{ field: 'channel', issue: WHY[reason] }],
+    details: [{ field, issue: `${channel} ${WHY[reason]}` }],
   });
 }

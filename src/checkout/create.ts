@@ -95,14 +95,23 @@ function chooseChannels(all: MerchantChannel[], wanted: Channel[] | undefined): 
     throw new AppError('CHANNEL_NOT_AVAILABLE', 'no payment channel is usable; see GET /api/checkout/channels for why');
   }
   const chosen = all.filter((one) => wanted.includes(one.channel));
-  for (const one of chosen) if (one.reason !== null) throw channelRefused(one.channel, one.reason);
+  for (const { channel, reason } of chosen) {
+    if (reason !== null) throw channelRefused(channel, reason, `channels.${wanted.indexOf(channel)}`);
+  }
   return chosen;
 }
 
 function requireSomeChannelFits(channels: MerchantChannel[], amountSantim: Santim): void {
   const refusals = channels.map((one) => refuseAmount(one, amountSantim));
-  const [first] = refusals;
-  if (first && refusals.every((one) => one !== null)) throw first;
+  if (refusals.some((one) => one === null)) return;
+  throw outsideAll(channels, amountSantim) ?? refusals[0];
+}
+
+/** The refusal that names the limit furthest out: by the channel that takes the most, or else the one that takes the least. */
+function outsideAll(channels: MerchantChannel[], amountSantim: Santim): AppError | null {
+  const highest = channels.reduce((a, b) => (b.payIn.maxSantim > a.payIn.maxSantim ? b : a));
+  const lowest = channels.reduce((a, b) => (b.payIn.minSantim < a.payIn.minSantim ? b : a));
+  return refuseAmount(amountSantim > highest.payIn.maxSantim ? highest : lowest, amountSantim);
 }
 
 type SessionToInsert = NewSession &

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { CHANNELS } from '../channels/channel.ts';
-import { isBirr } from '../lib/money.ts';
+import { BIRR_RULE, isBirr } from '../lib/money.ts';
 import { ATTEMPT_STATUSES, SESSION_STATUSES, TRANSACTION_STATUSES } from '../transactions/states.ts';
 import { REVIEW_REASONS } from './review.ts';
 
@@ -40,10 +40,7 @@ export const NewSession = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits or - _ .')
     .meta({ description: "The merchant's own reference; unique per merchant and environment", example: 'ORDER-1001' }),
-  amount: z
-    .number()
-    .refine(isBirr, { error: 'must be more than 0 with at most two decimals' })
-    .meta({ description: 'ETB', example: 250.5 }),
+  amount: z.number().refine(isBirr, { error: BIRR_RULE }).meta({ description: 'ETB', example: 250.5 }),
   currency: z.string().refine((text): text is 'ETB' => text === 'ETB', {
     error: 'must be ETB',
     params: { code: 'UNSUPPORTED_CURRENCY' },

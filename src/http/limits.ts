@@ -40,10 +40,12 @@ export function createLimits(settings: LimitSettings): Limits {
   return {
     countRequest: async (ctx, caller, rateLimit) => {
       const limiter = rateLimit === 'list' ? lists : caller?.environment === 'live' ? live : sandbox;
-      await consume(limiter, ctx, whoIs(ctx, caller));
+      const what = `${rateLimit === 'list' ? 'requests for lists' : 'requests'} ${WHOSE[caller?.kind ?? 'nobody']}`;
+      await consume(limiter, ctx, { who: whoIs(ctx, caller), what });
     },
-    countPage: (ctx) => consume(pages, ctx, ctx.ip),
-    countFailedAuth: (ctx) => consume(failedAuth, ctx, ctx.ip),
+    countPage: (ctx) => consume(pages, ctx, { who: ctx.ip, what: `requests for payment pages ${WHOSE.nobody}` }),
+    countFailedAuth: (ctx) =>
+      consume(failedAuth, ctx, { who: ctx.ip, what: `requests with a wrong key or token ${WHOSE.nobody}` }),
   };
 }
 
@@ -57,7 +59,12 @@ function whoIs(ctx: Context, caller: Caller | null): string {
   return caller.kind === 'key' ? caller.keyId : caller.sessionId;
 }
 
-async function consume(limiter: RateLimiterMemory | null, ctx: Context, who: string): Promise<void> {
+const WHOSE = { key: 'with one key', client: 'for one session', nobody: 'from one address' } as const;
+
+/** Whose requests are counted, and which, in the words of the refusal. */
+type Counted = { who: string; what: string };
+
+async function consume(limiter: RateLimiterMemory | null, ctx: Context, { who, what }: Counted): Promise<void> {
   if (!limiter) return;
   try {
     setHeaders(ctx, limiter.points, await limiter.consume(who));
@@ -67,7 +74,7 @@ async function consume(limiter: RateLimiterMemory | null, ctx: Context, who: str
     const seconds = Math.max(1, Math.ceil(refused.msBeforeNext / 1000));
     throw new AppError(
       'RATE_LIMITED',
-      `At most ${limiter.points} in ${limiter.duration} s are allowed. Repeat the request in ${seconds} s.`,
+      `At most ${limiter.points} ${what} are allowed in ${limiter.duration} s. Repeat the request in ${seconds} s.`,
       { headers: { 'Retry-After': String(seconds) } },
     );
   }

@@ -36,7 +36,9 @@ export function createEgressGuard(options: EgressOptions): EgressGuard {
       problems.push(`must use https, got ${url.protocol.slice(0, -1)}`);
     }
     if (url.username !== '' || url.password !== '') problems.push('must not contain a user name or password');
-    if (!loopback && !options.ports.includes(target.port)) {
+    // Another protocol's own port says nothing: that one is refused already.
+    const portCounts = url.protocol === 'https:' || url.port !== '';
+    if (!loopback && portCounts && !options.ports.includes(target.port)) {
       problems.push(`must use port ${options.ports.join(' or ')}, got ${target.port}`);
     }
     if (target.address !== null) {

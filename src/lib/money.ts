@@ -2,12 +2,15 @@
 export type Santim = bigint;
 
 /** The largest amount that a JSON number carries exactly with two decimals: 90 trillion birr, far beyond any limit. */
-export const BIRR_MAX = 90_000_000_000_000;
+const BIRR_MAX = 90_000_000_000_000;
 
 /** Whether a JSON number is an exact amount of birr: finite, greater than 0, at most two decimals. */
 export function isBirr(birr: number): boolean {
   return Number.isFinite(birr) && birr > 0 && birr <= BIRR_MAX && Math.round(birr * 100) / 100 === birr;
 }
+
+/** What {@link isBirr} asks for, in words that follow a field's name. */
+export const BIRR_RULE = `must be more than 0 and at most ${BIRR_MAX}, with at most two decimals`;
 
 /** Birr from the door, already checked by {@link isBirr}, as santim. */
 export function toSantim(birr: number): Santim {

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { environment, parseSettings, type Variables } from '../config.ts';
+import { environment, parseSettings, wholeNumber, type Variables } from '../config.ts';
 import { readState } from './state.ts';
 
-const port = (wanted: number) => z.coerce.number().int().min(1).max(65_535).default(wanted);
+const port = (wanted: number) => wholeNumber(1, 65_535).default(wanted);
 const optionalText = z
   .string()
   .optional()
@@ -17,7 +17,8 @@ const Settings = z.object({
     .literal('local', '"start" is for local use; in production run "migrate", "api" and "worker"')
     .optional(),
   MESKOT_DATA_DIR: optionalText,
-  MESKOT_DEMO_PAYMENTS: z.coerce.number().int().min(0).max(100_000).default(3_000),
+  MESKOT_DEMO_PAYMENTS: wholeNumber(0, 100_000).default(3_000),
+  MESKOT_DEMO_CUSTOMER_SECONDS: wholeNumber(0, 86_400).default(20),
   DATABASE_URL: optionalText,
   TEMPORAL_ADDRESS: optionalText,
   TEMPORAL_CLI_PATH: optionalText,
@@ -41,6 +42,8 @@ export type LocalSettings = {
   cacheFolder: string | undefined;
   /** How many payments the demo data has, once made. */
   demoPayments: number;
+  /** From one customer who comes to the demo shop by himself to the next; 0 for none. */
+  demoCustomerSeconds: number;
   /** The wanted ports; the next free ones are used when they are taken. */
   ports: LocalPorts & { postgres: number; temporal: number; temporalUi: number };
 };
@@ -58,6 +61,7 @@ export function readLocalSettings(env: Variables, project: string): LocalSetting
     temporalCliPath: settings.TEMPORAL_CLI_PATH,
     cacheFolder: settings.XDG_CACHE_HOME,
     demoPayments: settings.MESKOT_DEMO_PAYMENTS,
+    demoCustomerSeconds: settings.MESKOT_DEMO_CUSTOMER_SECONDS,
     ports: {
       api: settings.API_PORT,
       simulator: settings.SIMULATOR_PORT,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { TRANSACTION_THROUGH } from '../channels/channel.ts';
-import { isBirr, toSantim } from '../lib/money.ts';
+import { BIRR_RULE, formatBirr, isBirr, toSantim } from '../lib/money.ts';
 import { dayText, pageQuery, statusText } from '../lib/page.ts';
 import { TRANSACTION_STATUSES } from './states.ts';
 import { TIMELINE_KINDS, type TimelineKind } from './timeline.ts';
@@ -17,7 +17,7 @@ const transactionThrough = z.enum(Object.values(TRANSACTION_THROUGH));
 const birrText = z
   .string()
   .refine((text) => /^\d{1,14}(\.\d{1,2})?$/.test(text) && isBirr(Number(text)), {
-    error: ({ input }) => `must be an amount in ETB with at most two decimals, got ${JSON.stringify(input)}`,
+    error: ({ input }) => `${BIRR_RULE}, got ${JSON.stringify(input)}`,
   })
   .transform((text) => toSantim(Number(text)))
   .meta({ override: { type: 'number', exclusiveMinimum: 0 } });
@@ -28,8 +28,7 @@ const currencyEtb = z.string().refine((text) => text === 'ETB', {
   params: { code: 'UNSUPPORTED_CURRENCY' },
 });
 
-/** Query of the list: the contract's four parameters are required, the rest narrows. */
-export const TransactionListQuery = z.strictObject({
+const listQuery = z.strictObject({
   startDate: dayText,
   endDate: dayText,
   status: statusText(TRANSACTION_STATUSES),
@@ -45,6 +44,13 @@ export const TransactionListQuery = z.strictObject({
   minAmount: birrText.optional(),
   maxAmount: birrText.optional(),
   ...pageQuery,
+});
+
+/** Query of the list: the contract's four parameters are required, the rest narrows. */
+export const TransactionListQuery = listQuery.superRefine(({ minAmount, maxAmount }, context) => {
+  if (minAmount === undefined || maxAmount === undefined || minAmount <= maxAmount) return;
+  const message = `must not be more than maxAmount, got ${formatBirr(minAmount)} and ${formatBirr(maxAmount)}`;
+  context.addIssue({ code: 'custom', message, path: ['minAmount'] });
 });
 
 export const TransactionParams = z.strictObject({ transactionId: z.string().max(64) });

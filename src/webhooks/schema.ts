@@ -167,13 +167,17 @@ const customHeaders = z
   .meta({ description: 'Sent with every delivery; stored encrypted, only the names are shown again' });
 
 function headerProblem(name: string, value: string): string | null {
-  if (!HEADER_NAME.test(name)) return 'must have a name of 1 to 64 letters, digits, - and _, got another';
+  const shown = JSON.stringify(name.slice(0, 64));
+  if (!HEADER_NAME.test(name)) {
+    return `must have a name of 1 to 64 letters, digits, - and _ that begins with a letter or digit, got ${shown}`;
+  }
   const lower = name.toLowerCase();
   if (RESERVED_HEADERS.has(lower) || lower.startsWith('webhook-') || lower.startsWith('x-service-')) {
-    return 'is a name this service sets itself, got a reserved name';
+    return `is a header this service sets itself: choose another name, got ${shown}`;
   }
   if (!HEADER_VALUE.test(value)) {
-    return 'must be 1 to 1,000 printable ASCII characters without line breaks, got others';
+    const found = /[^\x20-\x7e]/.test(value) ? 'others' : value.length;
+    return `must be 1 to 1,000 printable ASCII characters without line breaks, got ${found}`;
   }
   return null;
 }

@@ -151,6 +151,7 @@ describe('rate limits', () => {
     expect(answers[0]?.headers.get('ratelimit-limit')).toBe('4');
     expect(answers[0]?.headers.get('ratelimit-remaining')).toBe('3');
     expect(answers[4]?.body.error.code).toBe('RATE_LIMITED');
+    expect(answers[4]?.body.message).toMatch(/^At most 4 requests with one key are allowed in 2 s\. Repeat/);
     expect(Number(answers[4]?.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await http.send('POST', '/api/items/i1/echo', { key: stubKey('mrc_B') })).status).toBe(200);
     expect((await http.send('GET', LIST)).status).toBe(200);
@@ -165,6 +166,7 @@ describe('rate limits', () => {
     expect(statuses).toEqual([401, 401, 401, 429]);
     const spoofed = await http.send('GET', LIST, { key: 'sk_test_wrong', headers: { 'x-forwarded-for': '9.9.9.9' } });
     expect(spoofed.status).toBe(429);
+    expect(spoofed.body.message).toMatch(/^At most 3 requests with a wrong key or token from one address are allowed/);
     expect((await http.send('GET', LIST)).status).toBe(200);
     await http.close();
   });

@@ -163,6 +163,12 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
     [`${DAYS}&currency=ETB&status=DONE`, 'VALIDATION_ERROR', 'EXPIRED'],
     [`${DAYS}&currency=ETB&status=ALL&state=x`, 'VALIDATION_ERROR', 'state'],
     [`${DAYS}&currency=ETB&status=ALL&minAmount=1.005`, 'VALIDATION_ERROR', 'minAmount'],
+    [`${DAYS}&currency=ETB&status=ALL&minAmount=0`, 'VALIDATION_ERROR', 'minAmount must be more than 0 and at most'],
+    [
+      `${DAYS}&currency=ETB&status=ALL&minAmount=100&maxAmount=50`,
+      'VALIDATION_ERROR',
+      'minAmount must not be more than maxAmount, got 100.00 and 50.00',
+    ],
     [`${DAYS}&currency=ETB&status=ALL&transactionThrough=visa`, 'VALIDATION_ERROR', 'telebirr'],
     [`${DAYS}&currency=ETB&status=ALL&limit=101`, 'VALIDATION_ERROR', 'limit'],
     [`${DAYS}&currency=ETB&status=ALL&cursor=rubbish`, 'VALIDATION_ERROR', 'cursor'],

@@ -36,6 +36,10 @@ describe('a URL to save', () => {
     expect(guard().checkUrl(url, 'sandbox')).toContain(problem);
   });
 
+  test.each(['ftp://hooks.example.com/', 'http://hooks.example.com/'])('%s is told nothing of its own port', (url) => {
+    expect(guard().checkUrl(url, 'sandbox')).toEqual([expect.stringMatching(/^must use https/)]);
+  });
+
   test('is refused beyond 2,000 characters', () => {
     const url = `https://hooks.example.com/${'a'.repeat(2_000)}`;
     expect(guard().checkUrl(url, 'sandbox')).toEqual([`must have at most 2,000 characters, got ${url.length}`]);

@@ -120,6 +120,19 @@ describe('creating', () => {
     expect(await SubscriptionRow.query(world.db).where({ merchantId: owner.merchantId })).toEqual([]);
   });
 
+  test.each([
+    [
+      'X Shop',
+      'a',
+      'must have a name of 1 to 64 letters, digits, - and _ that begins with a letter or digit, got "X Shop"',
+    ],
+    ['Host', 'a', 'is a header this service sets itself: choose another name, got "Host"'],
+    ['X-Shop', '', 'must be 1 to 1,000 printable ASCII characters without line breaks, got 0'],
+  ])('a header %j: %j is told what is wrong with it', async (name, value, issue) => {
+    const { body } = await create({ headers: { [name]: value } });
+    expect(body.error.details).toEqual([{ field: `headers.${name}`, issue }]);
+  });
+
   test('of twenty at once sixteen are made, and a deleted one makes room', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, async () => create()));
     const made = answers.filter(({ status }) => status === 201);
