@@ -92,6 +92,16 @@ export function createInbox(webhookSecret: string): Inbox {
   };
 }
 
+/** Whether it was asked about this id before; of those asked about long ago it no longer knows. */
+export function createMemory(): (id: string) => boolean {
+  const seen = new Map<string, true>();
+  return (id) => {
+    const isKnown = seen.has(id);
+    remember(seen, id, true);
+    return isKnown;
+  };
+}
+
 /** Sets, and forgets the oldest beyond the limit. */
 function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key);

@@ -7,8 +7,10 @@ import { readBody } from '../lib/body.ts';
 import { listen, stopListening } from '../lib/listen.ts';
 import type { Logger } from '../lib/log.ts';
 import { createStartCheckout, MENU, type StartCheckout } from './checkout.ts';
-import { createInbox, type Behaviour, type Delivery, type Inbox } from './inbox.ts';
+import { startCustomers, WALK_IN_PREFIX } from './customers.ts';
+import { createInbox, createMemory, type Behaviour, type Delivery, type Inbox } from './inbox.ts';
 import { problemPage, returnPage, shopPage } from './pages.ts';
+import { createShopApi } from './shop-api.ts';
 
 export type DemoShopOptions = {
   /** 0 for any free one. */
@@ -18,8 +20,10 @@ export type DemoShopOptions = {
   /** A sandbox key with the scope checkout:write. */
   apiKey: string;
   webhookSecret: string;
-  /** Takes one line, without its line break, for each webhook that comes in. */
+  /** Takes one line, without its line break, for each webhook but those about customers who came by themselves. */
   write: (line: string) => void;
+  /** Customers come by themselves so far apart; without it none do. */
+  customersEveryMs?: number;
   log?: Pick<Logger, 'error'>;
 };
 
@@ -41,7 +45,8 @@ const SECURITY_HEADERS = {
 export async function startDemoShop(options: DemoShopOptions): Promise<DemoShop> {
   const inbox = createInbox(options.webhookSecret);
   const shop = { url: '' };
-  const startCheckout = createStartCheckout({ ...options, shopUrl: () => shop.url });
+  const api = createShopApi(options);
+  const startCheckout = createStartCheckout({ api, shopUrl: () => shop.url });
 
   const app = new Koa();
   app.on('error', (error: Error & { expose?: boolean }) => {
@@ -56,14 +61,23 @@ export async function startDemoShop(options: DemoShopOptions): Promise<DemoShop>
 
   const server = createServer(app.callback());
   shop.url = await listen(server, options);
-  return { url: shop.url, close: async () => stopListening(server) };
+  const everyMs = options.customersEveryMs ?? 0;
+  const customers = everyMs > 0 ? startCustomers({ api, startCheckout, everyMs }) : null;
+  return {
+    url: shop.url,
+    close: async () => {
+      customers?.stop();
+      await stopListening(server);
+    },
+  };
 }
 
 function webhookRoutes(inbox: Inbox, write: (line: string) => void): Router {
   const routes = new Router();
   routes.post('/webhooks', async (ctx) => {
     const delivery = inbox.receive(await rawBody(ctx), ctx.headers);
-    write(lineOf(delivery));
+    // Those who came by themselves are on the page; on the terminal they would bury what a person does.
+    if (!(delivery.orderNo.startsWith(WALK_IN_PREFIX) && delivery.status === 200)) write(lineOf(delivery));
     if (delivery.status === null) {
       // Told to hang: the connection stays as it is until the sender gives up.
       ctx.respond = false;
@@ -73,11 +87,11 @@ function webhookRoutes(inbox: Inbox, write: (line: string) => void): Router {
     ctx.body = delivery.verdict;
   });
 
-  // A second receiver that fails every other time, so that retries can be watched. It verifies nothing.
-  let failedLast = false;
+  // A second receiver that fails each event's first delivery and takes the next, so that retries and resends can be
+  // watched. It verifies nothing.
+  const isRepeated = createMemory();
   routes.post('/flaky', (ctx) => {
-    failedLast = !failedLast;
-    ctx.status = failedLast ? 503 : 204;
+    ctx.status = isRepeated(ctx.get('x-service-event-id')) ? 204 : 503;
   });
   return routes;
 }

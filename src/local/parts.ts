@@ -36,6 +36,7 @@ export type PartsContext = {
   ports: LocalPorts;
   dataFolder: string;
   demoPayments: number;
+  demoCustomerSeconds: number;
   workflowBundle: WorkflowBundleOption;
   /** What the last start wrote: keys that are shown only once are kept there. */
   previous: Facts;
@@ -89,7 +90,14 @@ export function localParts(context: PartsContext): Part[] {
       start: async () => {
         const { sandboxKey = '', webhookSecret = '' } = seeded;
         const keys = { apiUrl: config.BASE_URL, apiKey: sandboxKey, webhookSecret };
-        const shop = await startDemoShop({ ...keys, port: ports.demoShop, host: HOST, write, log });
+        const shop = await startDemoShop({
+          ...keys,
+          port: ports.demoShop,
+          host: HOST,
+          customersEveryMs: context.demoCustomerSeconds * 1_000,
+          write,
+          log,
+        });
         return { stop: shop.close, facts: { demoShopUrl: shopUrl } };
       },
     },

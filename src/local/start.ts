@@ -59,7 +59,7 @@ async function startEverything(run: Run): Promise<Facts> {
     databaseUrl: servers.appUrl,
     ...(servers.temporalUiUrl === undefined ? {} : { temporalUiUrl: servers.temporalUiUrl }),
   };
-  const { dataFolder, demoPayments } = settings;
+  const { dataFolder, demoPayments, demoCustomerSeconds } = settings;
   const print = (line: string): void => write(`${line}\n`);
   const { log, close } = openLocalLog(join(dataFolder, LOG_FILE), { level: config.LOG_LEVEL, write: print });
   shutdown.add({ name: 'the log', stop: async () => close() });
@@ -70,6 +70,7 @@ async function startEverything(run: Run): Promise<Facts> {
     previous,
     dataFolder,
     demoPayments,
+    demoCustomerSeconds,
     workflowBundle,
     log,
     write: print,

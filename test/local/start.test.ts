@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { environment } from '../../src/config.ts';
+import { addisDay } from '../../src/lib/dates.ts';
 import { processMark } from '../../src/local/children.ts';
 import { anyFreePort } from '../../src/local/ports.ts';
 import type { Status } from '../../src/local/status.ts';
@@ -24,6 +25,7 @@ async function createHouse() {
   const env: Record<string, string | undefined> = { ...environment, MESKOT_DATA_DIR: join(folder, 'data') };
   // All kinds of demo data, but little: test/local/seed.test.ts makes the whole.
   env['MESKOT_DEMO_PAYMENTS'] = '60';
+  env['MESKOT_DEMO_CUSTOMER_SECONDS'] = '1';
   for (const name of PORTS) env[`${name}_PORT`] = String(await anyFreePort());
   const run = (...args: string[]): Run => {
     const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...args], { cwd: PROJECT, env });
@@ -88,6 +90,20 @@ describe('a running start', () => {
       .match(/^(Demo data|Worker|Provider simulator|API|Demo shop|Workflows)(?= +[\d.]+ s)/gm);
     expect(steps).toEqual(['Demo data', 'Provider simulator', 'API', 'Demo shop', 'Worker', 'Workflows']);
   });
+
+  test('is paid by itself, and says nothing of it on the terminal', async () => {
+    const { apiUrl, sandboxKey } = await house.status();
+    const today = addisDay(new Date());
+    const query = `startDate=${today}&endDate=${today}&status=SUCCESS&currency=ETB`;
+    const found = async () => {
+      const headers = { authorization: `Bearer ${sandboxKey}` };
+      return (await fetch(`${apiUrl}/api/checkout/txns/get_all_txns?${query}`, { headers })).text();
+    };
+    const deadline = Date.now() + 20_000;
+    while (!(await found()).includes('WALKIN-') && Date.now() < deadline) await sleep(200);
+    expect(await found()).toContain('WALKIN-');
+    expect(started.output()).not.toContain('WALKIN-');
+  }, 30_000);
 
   test('tells how the demo merchant without a key gets one', () => {
     expect(started.output()).toMatch(/"New Shop" has no key yet.*\n.*keys create --merchant mrc_01NEWSH0P/);
