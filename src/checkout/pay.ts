@@ -9,6 +9,7 @@ import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Change } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
+import { normalisePhone } from '../lib/phone.ts';
 import { findSandboxPhone, SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
 import { within } from '../lib/within.ts';
 import { findMerchant } from '../merchants/operations.ts';
@@ -19,7 +20,6 @@ import type { TransactionRow } from '../transactions/present.ts';
 import { ATTEMPTS_MAX, type AttemptStatus, type TransactionStatus } from '../transactions/states.ts';
 import { paymentWorkflow } from '../transactions/workflow-input.ts';
 import { refuseAmount } from './amount-limits.ts';
-import { normalisePhone } from './phone.ts';
 import { HELD_MESSAGE, isHeld } from './review.ts';
 import { findSession, type Session, type SessionKey } from './session.ts';
 

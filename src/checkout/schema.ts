@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { CHANNELS } from '../channels/channel.ts';
 import { BIRR_RULE, isBirr } from '../lib/money.ts';
+import { storedPhone } from '../lib/phone.ts';
 import { ATTEMPT_STATUSES, SESSION_STATUSES, TRANSACTION_STATUSES } from '../transactions/states.ts';
 import { REVIEW_REASONS } from './review.ts';
 
@@ -56,7 +57,9 @@ export const NewSession = z.strictObject({
   customerPhone: z
     .string()
     .regex(/^\+?\d{9,15}$/, 'must be 9 to 15 digits, with + in front or not')
-    .optional(),
+    .transform(storedPhone)
+    .optional()
+    .meta({ description: 'Shown as digits from the country code on: 2519… for 09…', example: '+251911223344' }),
   metadata: metadata.optional(),
   locale: z.enum(['en', 'am']).default('en'),
 });

@@ -43,7 +43,7 @@ const FATHERS: readonly [Name, ...Name[]] = [
 export function drawCustomer(random: Random): Customer {
   const given = random.pick(GIVEN);
   const father = random.pick(FATHERS);
-  const phone = `+251900${String(random.below(1_000_000)).padStart(6, '0')}`;
+  const phone = `251900${String(random.below(1_000_000)).padStart(6, '0')}`;
   const spelling = random.chance(0.45) ? 'ethiopic' : 'latin';
   const known = random.fraction();
   if (known < 0.14) return {};

@@ -3,6 +3,7 @@ import { notFound } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Owner } from '../lib/owner.ts';
 import { offsetOf, type DayRange, type Page, type Position } from '../lib/page.ts';
+import { readPhoneSearch, type PhoneSearch } from '../lib/phone.ts';
 import type { TransactionRow } from './present.ts';
 import type { TransactionStatus } from './states.ts';
 import type { TimelineKind } from './timeline.ts';
@@ -57,10 +58,24 @@ function conditions(filter: TransactionFilter): string {
     filter.minSantim !== undefined && 't.amount_santim >= :minSantim',
     filter.maxSantim !== undefined && 't.amount_santim <= :maxSantim',
     filter.search &&
-      `(t.checkout_order_no ILIKE :pattern OR t.customer_phone LIKE :pattern OR t.customer_email ILIKE :pattern
-        OR t.id = :search OR t.session_id = :search OR t.provider_reference = :search)`,
+      `(t.checkout_order_no ILIKE :pattern OR t.customer_email ILIKE :pattern OR t.id = :search
+        OR t.session_id = :search OR t.provider_reference = :search ${phoneCondition(readPhoneSearch(filter.search))})`,
   ];
   return found.filter((one) => typeof one === 'string').join(' AND ');
+}
+
+/** A whole number is also looked for among those that were paid from: payment_attempt_phone answers at once. */
+function phoneCondition(phone: PhoneSearch): string {
+  if (phone === null) return '';
+  if ('part' in phone) return 'OR t.customer_phone LIKE :phone';
+  return `OR t.customer_phone = :phone OR t.id IN (
+    SELECT a.transaction_id FROM payment_attempt a
+    WHERE a.merchant_id = :merchantId AND a.environment = :environment AND a.phone = :phone)`;
+}
+
+function phoneBinding(phone: PhoneSearch): string | null {
+  if (phone === null) return null;
+  return 'part' in phone ? `%${phone.part}%` : phone.whole;
 }
 
 /**
@@ -89,6 +104,7 @@ export async function listTransactions(db: Queryable, filter: TransactionFilter,
       from: filter.range.from,
       until: filter.range.until,
       pattern: `%${(filter.search ?? '').replace(/[\\%_]/g, '\\$&')}%`,
+      phone: phoneBinding(readPhoneSearch(filter.search ?? '')),
       limit: page.limit,
       offset: offsetOf(page),
       afterAt: page.after?.at ?? null,

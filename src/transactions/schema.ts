@@ -40,7 +40,10 @@ const listQuery = z.strictObject({
     .min(1)
     .max(SEARCH_CHARACTERS_MAX)
     .optional()
-    .meta({ description: 'A part of the order number, phone or e-mail, or a whole id' }),
+    .meta({
+      description:
+        'A part of the order number, e-mail or customer phone, a whole id, or a whole phone that was paid from; phones in any form: 09…, 2519… or +2519…',
+    }),
   minAmount: birrText.optional(),
   maxAmount: birrText.optional(),
   ...pageQuery,
@@ -77,7 +80,10 @@ export const Transaction = z
     transactionId: z.string(),
     customerName: z.string().optional(),
     customerEmail: z.string().optional(),
-    customerPhone: z.string().optional(),
+    customerPhone: z
+      .string()
+      .optional()
+      .meta({ description: 'Digits from the country code on', example: '251911223344' }),
     providerReference: z.string().optional(),
     completedAt: instant.optional(),
     failure: PaymentFailure.optional(),

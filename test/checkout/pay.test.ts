@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { authenticateClientToken } from '../../src/checkout/client-token.ts';
-import { normalisePhone } from '../../src/checkout/phone.ts';
+import { normalisePhone } from '../../src/lib/phone.ts';
 import { crc16, qrPayload } from '../../src/checkout/qr.ts';
 import { settlePayment, startPayment } from '../../src/checkout/pay.ts';
 import { rows } from '../../src/lib/db.ts';

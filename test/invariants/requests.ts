@@ -1,4 +1,4 @@
-import { normalisePhone } from '../../src/checkout/phone.ts';
+import { normalisePhone } from '../../src/lib/phone.ts';
 import { rows } from '../../src/lib/db.ts';
 import { toSantim } from '../../src/lib/money.ts';
 import type { Asked } from '../support/merchant-client.ts';

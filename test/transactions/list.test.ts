@@ -52,7 +52,7 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
     const full = await buildSession(world, owner, {
       customerName: 'አበበ "Abe" <b>\\ \u2028',
       customerEmail: 'abe@example.com',
-      customerPhone: '0911223344',
+      customerPhone: '251911223344',
       metadata: { snake_case: 'a', camelCase: '"quoted"' },
       type: 'QRCODE',
       amountSantim: 100_000n,
@@ -127,14 +127,16 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
     const cbe = await buildSession(world, owner, {
       checkoutOrderNo: 'FILTER_1',
       amountSantim: 555_05n,
-      customerPhone: '0977000001',
+      customerPhone: '251977000001',
     });
     await buildAttempt(world, { ...owner, sessionId: cbe.sessionId }, { channel: 'CBE_BIRR' });
     await buildSession(world, owner, { checkoutOrderNo: 'FILTERX2', amountSantim: 666_00n, type: 'QRCODE' });
     expect(await orderNos('search=FILTER_')).toEqual(['FILTER_1']);
     expect(await orderNos('search=filterx')).toEqual(['FILTERX2']);
     expect(await orderNos('search=%25')).toEqual([]);
-    expect(await orderNos('search=0977000001')).toEqual(['FILTER_1']);
+    for (const part of ['97700000', '2519770', '%2B2519770', '097700', '0977 00 00']) {
+      expect([part, await orderNos(`search=${part}&minAmount=555.05&maxAmount=666`)]).toEqual([part, ['FILTER_1']]);
+    }
     expect(await orderNos(`search=${cbe.transactionId}`)).toEqual(['FILTER_1']);
     expect(await orderNos(`search=${cbe.sessionId}`)).toEqual(['FILTER_1']);
     expect(await orderNos('search=FILTER&transactionThrough=cbebirr')).toEqual(['FILTER_1']);

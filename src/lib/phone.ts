@@ -1,0 +1,29 @@
+/**
+ * An Ethiopian mobile number as providers want it, 2519… or 2517… without plus; null for anything else.
+ * Taken: 09…, 9…, 2519…, +2519… and the same with 7, with spaces or hyphens between.
+ */
+export function normalisePhone(text: string): string | null {
+  const match = /^(?:\+?251|0)?([79]\d{8})$/.exec(withoutGaps(text));
+  return match ? `251${match[1]}` : null;
+}
+
+/** A customer's phone as it is stored and shown: digits from the country's code on. One of abroad must come with it. */
+export function storedPhone(text: string): string {
+  return normalisePhone(text) ?? withoutGaps(text).replace(/^\+/, '');
+}
+
+/** What is looked for among stored phones: a whole number, or a part of one; null for what is neither. */
+export type PhoneSearch = { whole: string } | { part: string } | null;
+
+/** Reads what somebody typed to find a phone, in any form. */
+export function readPhoneSearch(text: string): PhoneSearch {
+  const whole = normalisePhone(text);
+  if (whole !== null) return { whole };
+  const digits = withoutGaps(text).replace(/^\+/, '');
+  if (!/^\d{1,15}$/.test(digits)) return null;
+  return { part: digits.replace(/^0(?=[79]|$)/, '251') };
+}
+
+function withoutGaps(text: string): string {
+  return text.replace(/[\s-]/g, '');
+}
