@@ -5,12 +5,13 @@ import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import { pagination, readDayRange, readPage } from '../lib/page.ts';
+import type { ResourceDelivery } from '../webhooks/resource-deliveries.ts';
 import { presentTransaction } from './present.ts';
 import { findTransaction, listTransactions, readTimeline } from './queries.ts';
 import * as schema from './schema.ts';
 
 /** The deliveries of a transaction's events, as the webhooks slice presents them. */
-export type FindDeliveries = (owner: Owner, transactionId: string) => Promise<Record<string, unknown>[]>;
+export type FindDeliveries = (owner: Owner, transactionId: string) => Promise<ResourceDelivery[]>;
 
 /** The contract's transaction list, and one transaction with its timeline and deliveries. */
 export function transactionRoutes(deps: { db: Knex; clock: Clock; findDeliveries: FindDeliveries }): Route[] {

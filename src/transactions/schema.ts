@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { TRANSACTION_THROUGH } from '../channels/channel.ts';
 import { BIRR_RULE, formatBirr, isBirr, toSantim } from '../lib/money.ts';
 import { dayText, pageQuery, statusText } from '../lib/page.ts';
+import { ResourceDelivery } from '../webhooks/resource-deliveries.ts';
 import { TRANSACTION_STATUSES } from './states.ts';
-import { TIMELINE_KINDS, type TimelineKind } from './timeline.ts';
+import { TIMELINE } from './timeline.ts';
 
 const SEARCH_CHARACTERS_MAX = 100;
 
@@ -35,15 +36,10 @@ const listQuery = z.strictObject({
   currency: currencyEtb,
   transactionThrough: transactionThrough.optional(),
   type: transactionType.optional(),
-  search: z
-    .string()
-    .min(1)
-    .max(SEARCH_CHARACTERS_MAX)
-    .optional()
-    .meta({
-      description:
-        'A part of the order number, e-mail or customer phone, a whole id, or a whole phone that was paid from; phones in any form: 09…, 2519… or +2519…',
-    }),
+  search: z.string().min(1).max(SEARCH_CHARACTERS_MAX).optional().meta({
+    description:
+      'A part of the order number, e-mail or customer phone, a whole id, or a whole phone that was paid from; phones in any form: 09…, 2519… or +2519…',
+  }),
   minAmount: birrText.optional(),
   maxAmount: birrText.optional(),
   ...pageQuery,
@@ -94,13 +90,12 @@ export const Transaction = z
   })
   .meta({ id: 'Transaction' });
 
-const TimelineEntry = z.object({
-  at: instant,
-  kind: z.enum(Object.keys(TIMELINE_KINDS) as [TimelineKind, ...TimelineKind[]]),
-  detail: z.record(z.string(), z.unknown()),
-});
+const entries = Object.entries(TIMELINE).map(([kind, { says, detail }]) =>
+  z.object({ at: instant, kind: z.literal(kind), detail }).meta({ description: says }),
+);
+const TimelineEntry = z.discriminatedUnion('kind', entries as [(typeof entries)[number], ...typeof entries]);
 
 export const TransactionDetail = Transaction.extend({
   timeline: z.array(TimelineEntry),
-  deliveries: z.array(z.record(z.string(), z.unknown())),
+  deliveries: z.array(ResourceDelivery).meta({ description: 'Of the webhooks about it, oldest event first' }),
 }).meta({ id: 'TransactionDetail' });

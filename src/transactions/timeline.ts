@@ -1,17 +1,73 @@
+import { z } from 'zod';
+
+import { CHANNELS } from '../channels/channel.ts';
+
+const channel = z.enum(CHANNELS);
+const amounts = {
+  reason: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY']),
+  expectedSantim: z.int(),
+  receivedSantim: z.int(),
+  currency: z.string(),
+};
+const over = z.object({ reconcile: z.boolean() });
+const claimed = z.object({
+  claimedStatus: z.string().optional(),
+  reason: z.string().optional(),
+  providerReference: z.string().optional(),
+});
+
 /** What can stand in a transaction's timeline, and what its `detail` holds. The one vocabulary of pages, API and portal. */
-export const TIMELINE_KINDS = {
-  'session.created': 'The merchant made the session: amountSantim, type',
-  'session.expired': 'Its time ran out, or the merchant ended it: reconcile',
-  'session.cancelled': 'The customer gave up',
-  'attempt.started': 'The customer chose a channel: attemptId, channel',
-  'attempt.declined': 'The provider said no: attemptId, code, providerCode, next (the session after it)',
-  'provider.answer': "The provider's answer changed: attemptId, outcome, providerCode",
-  'payment.succeeded': 'Paid: attemptId, channel, providerReference, late',
-  'payment.held': 'Paid, but not what was asked: attemptId, reason, expectedSantim, receivedSantim, currency',
-  'payment.duplicate': 'Paid a second time: attemptId, channel, providerReference',
-  'claim.success': 'Somebody said it was paid; the provider was asked: claimedStatus, reason, providerReference',
-  'claim.error': 'Somebody said it failed; the provider was asked',
-  'claim.cancel': 'The customer wished to cancel',
+export const TIMELINE = {
+  'session.created': {
+    says: 'The merchant made the session',
+    detail: z.object({ amountSantim: z.int(), type: z.enum(['API', 'QRCODE']) }),
+  },
+  'session.expired': {
+    says: 'Its time ran out, or the merchant ended it; reconcile: its provider did not know whether it was paid',
+    detail: over,
+  },
+  'session.cancelled': { says: 'The customer gave up', detail: over },
+  'attempt.started': {
+    says: 'The customer chose a channel',
+    detail: z.object({ attemptId: z.string(), channel }),
+  },
+  'attempt.declined': {
+    says: 'The provider said no; next: the session after it',
+    detail: z.object({
+      attemptId: z.string(),
+      code: z.string(),
+      providerCode: z.string(),
+      next: z.enum(['OPEN', 'FAILED', 'EXPIRED']),
+    }),
+  },
+  'provider.answer': {
+    says: "The provider's answer changed",
+    detail: z.object({
+      attemptId: z.string(),
+      outcome: z.enum(['accepted', 'pending', 'succeeded', 'declined', 'unknown']),
+      providerCode: z.string().optional(),
+    }),
+  },
+  'payment.succeeded': {
+    says: 'Paid; late: after the session had ended',
+    detail: z.object({ attemptId: z.string(), channel, providerReference: z.string(), late: z.boolean() }),
+  },
+  'payment.held': {
+    says: 'Paid, but not what was asked for',
+    detail: z.object({ attemptId: z.string(), ...amounts }),
+  },
+  'payment.duplicate': {
+    says: 'Paid a second time; with reason and amounts when it was not even what was asked for',
+    detail: z.object({
+      attemptId: z.string(),
+      channel: channel.optional(),
+      providerReference: z.string().optional(),
+      ...z.object(amounts).partial().shape,
+    }),
+  },
+  'claim.success': { says: 'Somebody said it was paid; the provider was asked', detail: claimed },
+  'claim.error': { says: 'Somebody said it failed; the provider was asked', detail: claimed },
+  'claim.cancel': { says: 'The customer wished to cancel', detail: claimed },
 } as const;
 
-export type TimelineKind = keyof typeof TIMELINE_KINDS;
+export type TimelineKind = keyof typeof TIMELINE;

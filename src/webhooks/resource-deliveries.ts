@@ -1,10 +1,21 @@
+import { z } from 'zod';
+
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Owner } from '../lib/owner.ts';
 import { presentDelivery } from './present.ts';
 import { findDeliveries } from './queries.ts';
+import { Delivery } from './schema.ts';
+
+/** A delivery and the event it is of, as resources show those about them. */
+export const ResourceDelivery = z.object({ eventId: z.string(), event: z.string(), ...Delivery.shape });
+export type ResourceDelivery = z.output<typeof ResourceDelivery>;
 
 /** Every delivery of the events about one resource (a transaction), oldest first, each with its event. */
-export async function findResourceDeliveries(db: Queryable, owner: Owner, resourceId: string) {
+export async function findResourceDeliveries(
+  db: Queryable,
+  owner: Owner,
+  resourceId: string,
+): Promise<ResourceDelivery[]> {
   const events = await rows<{ deliveryId: string; eventId: string; event: string }>(
     db,
     `SELECT d.id AS delivery_id, e.id AS event_id, e.event
@@ -19,5 +30,8 @@ export async function findResourceDeliveries(db: Queryable, owner: Owner, resour
     events.map((event) => event.deliveryId),
   );
   const byId = new Map(deliveries.map((delivery) => [delivery.id, presentDelivery(delivery)]));
-  return events.map(({ deliveryId, eventId, event }) => ({ eventId, event, ...byId.get(deliveryId) }));
+  return events.flatMap(({ deliveryId, eventId, event }) => {
+    const delivery = byId.get(deliveryId);
+    return delivery ? [{ eventId, event, ...delivery }] : [];
+  });
 }

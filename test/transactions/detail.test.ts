@@ -1,0 +1,155 @@
+import { checkoutRoutes } from '../../src/checkout/routes.ts';
+import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { transactionRoutes } from '../../src/transactions/routes.ts';
+import { TIMELINE } from '../../src/transactions/timeline.ts';
+import { findResourceDeliveries } from '../../src/webhooks/resource-deliveries.ts';
+import {
+  ACCEPTED,
+  buildAttempt,
+  buildMerchant,
+  buildPendingPayment,
+  buildWorld,
+  declined,
+  PAID,
+  UNKNOWN,
+  type World,
+} from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
+
+const WRONG = { ...PAID, amountSantim: 1n };
+const DAY_MS = 24 * 60 * 60_000;
+
+type Entry = { kind: string; detail: Record<string, unknown> };
+
+describe('one transaction', () => {
+  let database: TestDatabase;
+  let world: World;
+  let owner: Owner;
+  let server: TestServer;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    world = buildWorld(database.db);
+    owner = await buildMerchant(database.db);
+    await rows(
+      database.db,
+      `INSERT INTO webhook_subscription (id, merchant_id, environment, url, event_types, active, secret, secret_hint)
+       VALUES ('${newId('whs')}', :merchantId, :environment, 'https://hooks.example.com', '{*}', true, '', '')`,
+      owner,
+    );
+    const routes = [
+      ...checkoutRoutes(world),
+      ...transactionRoutes({ ...world, findDeliveries: (one, id) => findResourceDeliveries(database.db, one, id) }),
+    ];
+    server = await startTestServer(
+      testServerDeps(database.db, { routes, clock: world.clock }),
+      stubKey(owner.merchantId),
+    );
+  });
+  afterAll(async () => {
+    await server.close();
+    await database.drop();
+  });
+
+  const check = (attemptId: string) => world.checkAttempt(attemptId, { tellWorkflow: true });
+  const read = (transactionId: string) => server.send('GET', `/api/checkout/txns/${transactionId}`);
+  const claim = (kind: string, sessionId: string, body: object) =>
+    server.send('POST', `/api/checkout/hooks/${kind}/${sessionId}`, { body });
+
+  /** A declined try, a second one that is paid, and then money on the first after all. */
+  async function paidTwice(late: typeof PAID) {
+    const first = await buildPendingPayment(world, owner);
+    world.provider.answers(declined(true), ACCEPTED, PAID);
+    await check(first.attemptId);
+    world.pass(1_000);
+    const second = await buildAttempt(world, { ...owner, sessionId: first.sessionId });
+    await check(second);
+    await check(second);
+    world.provider.answers(late);
+    await check(first.attemptId);
+    return first;
+  }
+
+  test('tells all that can happen to it, each entry with all that was written', async () => {
+    const words = { claimedStatus: 'PAID', reason: 'the customer says so', providerReference: 'X-1' };
+    const held = await buildPendingPayment(world, owner);
+    world.provider.answers(WRONG);
+    await check(held.attemptId);
+    await claim('error', held.sessionId, {});
+    await claim('success', held.sessionId, words);
+    const cancelled = await buildPendingPayment(world, owner);
+    await claim('cancel', cancelled.sessionId, { reason: 'changed my mind' });
+    const expired = await buildPendingPayment(world, owner);
+    world.provider.answers(UNKNOWN);
+    world.pass(2 * DAY_MS);
+    await world.expireAttempt(expired.attemptId, world.clock());
+    const all = [held, cancelled, expired, await paidTwice(PAID), await paidTwice(WRONG)];
+
+    const kinds = new Set<string>();
+    for (const { transactionId } of all) {
+      const { body, status } = await read(transactionId);
+      expect([status, body.message]).toEqual([200, 'Transaction retrieved']);
+      const written = await rows<Entry>(
+        database.db,
+        'SELECT kind, detail FROM transaction_timeline WHERE transaction_id = :transactionId ORDER BY id',
+        { transactionId },
+      );
+      expect(body.data.timeline.map(({ kind, detail }: Entry) => ({ kind, detail }))).toEqual(written);
+      for (const { kind } of written) kinds.add(kind);
+    }
+    expect([...kinds].toSorted()).toEqual(Object.keys(TIMELINE).toSorted());
+  });
+
+  test('shows its deliveries whole', async () => {
+    const { transactionId } = await buildPendingPayment(world, owner);
+    expect((await read(transactionId)).body.data.deliveries).toEqual([
+      {
+        eventId: expect.stringMatching(/^evt_/),
+        event: 'payment.created',
+        deliveryId: expect.stringMatching(/^whd_/),
+        subscriptionId: expect.stringMatching(/^whs_/),
+        url: 'https://hooks.example.com',
+        status: 'PENDING',
+        attempts: 0,
+        lastAttemptAt: null,
+        lastHttpStatus: null,
+        lastFailure: null,
+        nextAttemptAt: expect.stringMatching(/^2026-03-0/),
+        deadLetteredAt: null,
+        deliveredAt: null,
+      },
+    ]);
+  });
+
+  test('is not answered with an entry that is not what the docs tell of it', async () => {
+    const { transactionId } = await buildPendingPayment(world, owner);
+    await rows(
+      database.db,
+      `INSERT INTO transaction_timeline (transaction_id, kind, detail) VALUES (:transactionId, 'payment.held', '{}')`,
+      { transactionId },
+    );
+    expect((await read(transactionId)).status).toBe(500);
+  });
+
+  test('is told of by the docs, each kind of entry with its own detail', async () => {
+    const { schemas } = (await server.send('GET', '/openapi.json')).body.components;
+    const { timeline, deliveries } = schemas.TransactionDetail.properties;
+    const details = timeline.items.oneOf.map(
+      (one: { properties: Record<string, { const?: string; properties?: object }> }) => [
+        one.properties['kind']?.const,
+        Object.keys(one.properties['detail']?.properties ?? {}),
+      ],
+    );
+    expect(Object.fromEntries(details)).toMatchObject({
+      'attempt.started': ['attemptId', 'channel'],
+      'payment.held': ['attemptId', 'reason', 'expectedSantim', 'receivedSantim', 'currency'],
+    });
+    expect(details).toHaveLength(Object.keys(TIMELINE).length);
+    expect(Object.keys(deliveries.items.properties)).toEqual(
+      expect.arrayContaining(['eventId', 'deliveryId', 'status']),
+    );
+  });
+});
