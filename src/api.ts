@@ -44,6 +44,8 @@ export type ApiOptions = {
   version: string;
   /** Where the figures of this process are collected, if it has more to show than the API's own. */
   registry?: Registry;
+  /** Temporal's own figures, where a worker runs in this process. */
+  readMoreMetrics?: () => Promise<string>;
 };
 
 /** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
@@ -56,7 +58,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     poolMax: config.DATABASE_POOL_MAX,
     applicationName: 'meskot-api',
   });
-  measurePool(registry, db);
+  measurePool(registry, db, 'api');
   watchDatabase(db, config.DATABASE_URL);
   const connection = Connection.lazy({ address: config.TEMPORAL_ADDRESS });
   const { tell } = createProcesses({ ...temporalOptions(config), connection, eager: false });
@@ -83,7 +85,12 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     registry,
   });
   const listening = await server.listen(config.API_PORT, config.API_HOST);
-  const metrics = await listenForMetrics(registry, { host: config.API_HOST, port: config.METRICS_PORT, log });
+  const metrics = await listenForMetrics(registry, {
+    host: config.API_HOST,
+    port: config.METRICS_PORT,
+    log,
+    ...(options.readMoreMetrics && { readMore: options.readMoreMetrics }),
+  });
   return {
     url: listening.url,
     metricsUrl: metrics.url,

@@ -35,17 +35,21 @@ export async function serveWorker(): Promise<number> {
   const config = readConfig();
   const log = createLogger(config.LOG_LEVEL, 'worker');
   return serve(log, async () => {
-    const [{ startWorker }, { installTemporalLog }, { createRegistry, listenForMetrics }] = await Promise.all([
-      import('./worker.ts'),
-      import('./temporal-workers.ts'),
-      import('./http/metrics.ts'),
-    ]);
-    installTemporalLog(log);
+    const [{ startWorker }, { installTemporal }, { placeTemporalMetrics }, { createRegistry, listenForMetrics }] =
+      await Promise.all([
+        import('./worker.ts'),
+        import('./temporal-workers.ts'),
+        import('./temporal-metrics.ts'),
+        import('./http/metrics.ts'),
+      ]);
+    const temporalMetrics = await placeTemporalMetrics(new Set([config.METRICS_PORT]));
+    installTemporal(log, temporalMetrics);
     const registry = createRegistry('worker');
     const metrics = await listenForMetrics(registry, {
       host: config.API_HOST,
       port: config.METRICS_PORT,
       log,
+      readMore: temporalMetrics.read,
     });
     const worker = startWorker(config, { log, registry });
     log.info({ metricsUrl: metrics.url }, 'the worker sends and sweeps');

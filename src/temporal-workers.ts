@@ -157,11 +157,12 @@ function createWorkers(parts: {
 }
 
 /**
- * Temporal's own log, through ours; once per process, before anything of Temporal's is used. Its warnings are ours if
- * they come with a failure, such as a bug in a workflow; the others are information. Its core repeats each failed poll
- * many times a second, so of the core only errors are kept, and what its workflow machinery warns of.
+ * Temporal's own log, through ours, and its own figures, at an address; once per process, before anything of Temporal's
+ * is used. Its warnings are ours if they come with a failure, such as a bug in a workflow; the others are information.
+ * Its core repeats each failed poll many times a second, so of the core only errors are kept, and what its workflow
+ * machinery warns of.
  */
-export function installTemporalLog(log: Logger): void {
+export function installTemporal(log: Logger, metrics: { bindAddress: string } | null): void {
   const write = (level: string, message: string, meta?: Record<string, unknown>): void => {
     const { error, failure, workflowId, runId } = meta ?? {};
     const reason = typeof failure === 'string' ? failure.slice(0, FAILURE_CHARACTERS_MAX) : undefined;
@@ -175,6 +176,9 @@ export function installTemporalLog(log: Logger): void {
   const filter = `${errors},temporalio_sdk_core::worker::workflow=WARN`;
   Runtime.install({
     logger: { ...logger, error: at('ERROR') },
-    telemetryOptions: { logging: { forward: {}, filter } },
+    telemetryOptions: {
+      logging: { forward: {}, filter },
+      ...(metrics && { metrics: { prometheus: { bindAddress: metrics.bindAddress } } }),
+    },
   });
 }

@@ -5,7 +5,7 @@ import { startChores, type Chore } from './chores.ts';
 import type { Config } from './config.ts';
 import { createFirstAttempts } from './first-attempts.ts';
 import { deleteOldIdempotencyKeys } from './http/idempotency.ts';
-import type { Registry } from './http/metrics.ts';
+import { measurePool, type Registry } from './http/metrics.ts';
 import { systemClock } from './lib/clock.ts';
 import { watchDatabase } from './lib/db-watch.ts';
 import { openDatabase, type Knex } from './lib/db.ts';
@@ -26,9 +26,9 @@ import { openAttempts } from './transactions/open-attempts.ts';
 import { recheckProven } from './transactions/proven.ts';
 import { createExpireAttempt } from './transactions/unpaid.ts';
 import { createClaim } from './webhooks/claim.ts';
-import { createAttemptDelivery } from './webhooks/deliver.ts';
+import { createAttemptDelivery, type AttemptReport, type AttemptRequest } from './webhooks/deliver.ts';
 import { giveUpDelivery } from './webhooks/give-up.ts';
-import { measureDeliveries } from './webhooks/metrics.ts';
+import { countOutcomes, measureDeliveries } from './webhooks/metrics.ts';
 import { openDeliveries } from './webhooks/open-deliveries.ts';
 import { runResendJobs } from './webhooks/resend-jobs.ts';
 import { requestResend } from './webhooks/resend.ts';
@@ -65,12 +65,13 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   });
   watchDatabase(db, config.DATABASE_URL);
   if (options.registry) {
+    measurePool(options.registry, db, 'worker');
     measureDeliveries(options.registry, db);
     measurePayments(options.registry, db);
   }
   const runChange = createRunChange(db, (messages) => relay.dispatch(messages));
   const payments = createPayments(config, { db, runChange, log });
-  const sending = createSending(config, { db, log });
+  const sending = createSending(config, { db, ...options });
   const activities = createActivities({
     payments: payments.operations,
     webhooks: {
@@ -140,10 +141,11 @@ function createPayments(config: Config, { db, runChange, log }: Database & { log
 }
 
 /** One attempt of a delivery, for both lanes. */
-function createSending(config: Config, { db, log }: { db: Knex; log: Logger }) {
+function createSending(config: Config, { db, log, registry }: WorkerOptions & { db: Knex }) {
   const sender = createSender({ guard: createEgressGuard(config.egress), proxyUrl: config.EGRESS_PROXY_URL });
   const save = createSave(db);
-  const attempt = createAttemptDelivery({
+  const count = registry ? countOutcomes(registry) : () => {};
+  const attemptUncounted = createAttemptDelivery({
     claim: createClaim(db),
     save,
     sender,
@@ -153,6 +155,11 @@ function createSending(config: Config, { db, log }: { db: Knex; log: Logger }) {
         ? log.warn({ err: error, deliveryId }, 'an outcome could not be saved yet')
         : log.error({ err: error, deliveryId }, 'a webhook could not be sent: it counts as a failed attempt'),
   });
+  const attempt = async (request: AttemptRequest): Promise<AttemptReport> => {
+    const report = await attemptUncounted(request);
+    count(report);
+    return report;
+  };
   return { attempt, save, sender, slots: createSendSlots(config.WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX) };
 }
 

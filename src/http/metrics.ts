@@ -58,15 +58,12 @@ type Pool = {
   on: (event: 'acquireRequest' | 'acquireSuccess' | 'acquireFail', listener: (id: number) => void) => void;
 };
 
-/** How long work waits for a database connection, and how many are in use. */
-export function measurePool(registry: Registry, db: Knex): void {
+/** How long work waits for a database connection, and how many are in use. A process may have several pools. */
+export function measurePool(registry: Registry, db: Knex, name: 'api' | 'worker'): void {
   const pool = (db.client as { pool: Pool }).pool;
-  const wait = new Histogram({
-    name: 'meskot_database_pool_wait_seconds',
-    help: 'Time waited for a database connection',
-    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1],
-    registers: [registry],
-  });
+  const { waits, pools } = poolMetrics(registry);
+  pools.set(name, pool);
+  const wait = waits.labels(name);
   const askedAt = new Map<number, number>();
   pool.on('acquireRequest', (id) => void askedAt.set(id, performance.now()));
   const answered = (id: number): void => {
@@ -76,23 +73,59 @@ export function measurePool(registry: Registry, db: Knex): void {
   };
   pool.on('acquireSuccess', answered);
   pool.on('acquireFail', answered);
+}
+
+type PoolMetrics = { waits: Histogram<'pool'>; pools: Map<string, Pool> };
+const poolMetricsOf = new WeakMap<Registry, PoolMetrics>();
+
+/** Made once for each registry. */
+function poolMetrics(registry: Registry): PoolMetrics {
+  const known = poolMetricsOf.get(registry);
+  if (known) return known;
+  const pools = new Map<string, Pool>();
+  const waits = new Histogram({
+    name: 'meskot_database_pool_wait_seconds',
+    help: 'Time waited for a database connection',
+    labelNames: ['pool'],
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1],
+    registers: [registry],
+  });
   new Gauge({
     name: 'meskot_database_pool_connections',
     help: 'Database connections by state; pending = waiting for one',
-    labelNames: ['state'],
+    labelNames: ['pool', 'state'],
     registers: [registry],
     collect() {
-      this.set({ state: 'used' }, pool.numUsed());
-      this.set({ state: 'free' }, pool.numFree());
-      this.set({ state: 'pending' }, pool.numPendingAcquires());
+      for (const [name, pool] of pools) {
+        this.set({ pool: name, state: 'used' }, pool.numUsed());
+        this.set({ pool: name, state: 'free' }, pool.numFree());
+        this.set({ pool: name, state: 'pending' }, pool.numPendingAcquires());
+      }
     },
   });
+  const made = { waits, pools };
+  poolMetricsOf.set(registry, made);
+  return made;
 }
+
+/** Counts by one label, of which all values are known: what has not happened is 0, not absent. */
+export function countBy<Value extends string>(
+  registry: Registry,
+  counted: { name: string; help: string; label: string; values: readonly Value[] },
+): (value: Value) => void {
+  const { name, help, label, values } = counted;
+  const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
+  for (const value of values) counter.inc({ [label]: value }, 0);
+  return (value) => counter.inc({ [label]: value });
+}
+
+/** What shows a figure. Those of one name differ in their labels. */
+export type FigureGauge = { name: string; help: string; labels?: Readonly<Record<string, string>> };
 
 /** Gauges by figure, all set by one question that is asked when somebody looks. */
 export function measureFigures<Figure extends string>(
   registry: Registry,
-  gauges: Readonly<Record<Figure, { name: string; help: string }>>,
+  gauges: Readonly<Record<Figure, FigureGauge>>,
   ask: () => Promise<Readonly<Record<Figure, number>>>,
 ): void {
   let asked: Promise<Readonly<Record<Figure, number>> | null> | null = null;
@@ -105,13 +138,18 @@ export function measureFigures<Figure extends string>(
       });
     return asked;
   };
-  for (const figure of Object.keys(gauges) as Figure[]) {
+  const all = Object.keys(gauges) as Figure[];
+  for (const name of new Set(all.map((figure) => gauges[figure].name))) {
+    const shown = all.filter((figure) => gauges[figure].name === name);
     new Gauge({
-      ...gauges[figure],
+      name,
+      help: shown.map((figure) => gauges[figure].help)[0] ?? name,
+      labelNames: shown.flatMap((figure) => Object.keys(gauges[figure].labels ?? {})),
       registers: [registry],
       async collect() {
+        const known = await figures();
         // Uncounted is not zero.
-        this.set((await figures())?.[figure] ?? NaN);
+        for (const figure of shown) this.set(gauges[figure].labels ?? {}, known?.[figure] ?? NaN);
       },
     });
   }
@@ -123,7 +161,13 @@ export type MetricsListener = {
   close: () => Promise<void>;
 };
 
-export type MetricsAddress = { host: string; port: number; log: Pick<Logger, 'warn'> };
+export type MetricsAddress = {
+  host: string;
+  port: number;
+  log: Pick<Logger, 'warn'>;
+  /** More metrics in Prometheus' text format, of what does not use the registry. */
+  readMore?: () => Promise<string>;
+};
 
 /** Serves the registry at /metrics on a port of its own, which is not for the public. */
 export async function listenForMetrics(registry: Registry, at: MetricsAddress): Promise<MetricsListener> {
@@ -132,8 +176,8 @@ export async function listenForMetrics(registry: Registry, at: MetricsAddress): 
       response.writeHead(404).end();
       return;
     }
-    void registry.metrics().then(
-      (text) => response.writeHead(200, { 'Content-Type': registry.contentType }).end(text),
+    void Promise.all([registry.metrics(), at.readMore?.() ?? '']).then(
+      ([own, more]) => response.writeHead(200, { 'Content-Type': registry.contentType }).end(own + more),
       () => response.writeHead(500).end(),
     );
   });

@@ -10,7 +10,8 @@ import type { Logger } from '../lib/log.ts';
 import { seedDemo } from '../seed/seed.ts';
 import { readVersion } from '../serve.ts';
 import { startSimulator } from '../simulator/server.ts';
-import { installTemporalLog } from '../temporal-workers.ts';
+import { placeTemporalMetrics } from '../temporal-metrics.ts';
+import { installTemporal } from '../temporal-workers.ts';
 import { startWorker } from '../worker.ts';
 import { openCheckout } from './open-checkout.ts';
 import type { LocalPorts } from './settings.ts';
@@ -79,7 +80,11 @@ export function localParts(context: PartsContext): Part[] {
     {
       name: 'API',
       start: async () => {
-        const api = await startApi(config, { log, registry, project, version: await readVersion(project) });
+        const temporalMetrics = await placeTemporalMetrics(new Set(Object.values(ports)));
+        installTemporal(log, temporalMetrics);
+        const version = await readVersion(project);
+        const readMoreMetrics = temporalMetrics.read;
+        const api = await startApi(config, { log, registry, project, version, readMoreMetrics });
         const facts = { apiUrl: config.BASE_URL, docsUrl: `${config.BASE_URL}/docs` };
         const metrics = api.metricsUrl === null ? {} : { metricsUrl: api.metricsUrl };
         return { stop: api.stop, facts: { ...facts, ...metrics, ...(await openCheckout(config, seeded)) } };
@@ -104,7 +109,6 @@ export function localParts(context: PartsContext): Part[] {
     {
       name: 'Worker',
       start: async () => {
-        installTemporalLog(log);
         const worker = startWorker(config, { log, registry, workflowBundle: context.workflowBundle });
         workflowsReady = worker.ready;
         return { stop: worker.stop };

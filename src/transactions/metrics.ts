@@ -1,6 +1,8 @@
 import { measureFigures, type Registry } from '../http/metrics.ts';
 import { rows, type Knex } from '../lib/db.ts';
 
+const pending = { name: 'meskot_payments_pending', help: 'Attempts that are not over, by age' };
+
 const GAUGES = {
   held: { name: 'meskot_payments_held', help: 'Attempts paid with another amount or currency than asked' },
   duplicate: { name: 'meskot_payments_duplicate', help: 'Attempts paid though another had paid already' },
@@ -8,22 +10,41 @@ const GAUGES = {
     name: 'meskot_payments_to_reconcile',
     help: 'Transactions that expired while their provider did not know',
   },
+  pendingMinute: { ...pending, labels: { age: 'under 1 min' } },
+  pendingMinutes: { ...pending, labels: { age: '1 to 5 min' } },
+  pendingLong: { ...pending, labels: { age: '5 to 30 min' } },
+  pendingOverlong: { ...pending, labels: { age: 'over 30 min' } },
 } as const;
 
 type Figures = Record<keyof typeof GAUGES, number>;
 
-/** Payments that an operator must look at: all should be 0. Counted when somebody looks, in one statement. */
+/**
+ * Payments that an operator must look at, which should be 0, and those under way by age. Counted when somebody looks, in
+ * one statement over indexes of their own.
+ */
 export function measurePayments(registry: Registry, db: Knex): void {
-  measureFigures(registry, GAUGES, async () => countOddPayments(db));
+  measureFigures(registry, GAUGES, async () => countPayments(db));
 }
 
-async function countOddPayments(db: Knex): Promise<Figures> {
+async function countPayments(db: Knex): Promise<Figures> {
   const [figures] = await rows<Figures>(
     db,
-    `SELECT CAST(count(*) FILTER (WHERE status = 'HELD') AS integer) AS held,
-            CAST(count(*) FILTER (WHERE status = 'DUPLICATE') AS integer) AS duplicate,
-            (SELECT CAST(count(*) AS integer) FROM transaction WHERE reconcile) AS reconcile
-     FROM payment_attempt WHERE status IN ('HELD', 'DUPLICATE')`,
+    `SELECT *, (SELECT CAST(count(*) AS integer) FROM transaction WHERE reconcile) AS reconcile
+     FROM (
+       SELECT CAST(count(*) FILTER (WHERE status = 'HELD') AS integer) AS held,
+              CAST(count(*) FILTER (WHERE status = 'DUPLICATE') AS integer) AS duplicate
+       FROM payment_attempt WHERE status IN ('HELD', 'DUPLICATE')
+     ) odd, (
+       SELECT CAST(count(*) FILTER (WHERE minutes < 1) AS integer) AS pending_minute,
+              CAST(count(*) FILTER (WHERE minutes >= 1 AND minutes < 5) AS integer) AS pending_minutes,
+              CAST(count(*) FILTER (WHERE minutes >= 5 AND minutes < 30) AS integer) AS pending_long,
+              CAST(count(*) FILTER (WHERE minutes >= 30) AS integer) AS pending_overlong
+       FROM (
+         SELECT extract(epoch FROM now() - created_at) / 60 AS minutes
+         FROM payment_attempt WHERE status IN ('CREATED', 'PENDING')
+       ) ages
+     ) open`,
   );
-  return figures ?? { held: 0, duplicate: 0, reconcile: 0 };
+  if (!figures) throw new Error('counting answered nothing');
+  return figures;
 }

@@ -1,5 +1,6 @@
-import { measureFigures, type Registry } from '../http/metrics.ts';
+import { countBy, measureFigures, type Registry } from '../http/metrics.ts';
 import { rows, type Knex } from '../lib/db.ts';
+import type { AttemptReport } from './deliver.ts';
 
 const GAUGES = {
   pastDueSeconds: {
@@ -11,6 +12,26 @@ const GAUGES = {
   outboxRows: { name: 'meskot_outbox_rows', help: 'Messages waiting to be brought to Temporal' },
   outboxSeconds: { name: 'meskot_outbox_age_seconds', help: 'Age of the oldest of them' },
 } as const;
+
+const OUTCOMES = ['delivered', 'retrying', 'failed', 'unsaved'] as const;
+
+/**
+ * Counts what each attempt made of its delivery: delivered; retrying; failed, a dead letter now; unsaved, sent, and to be
+ * saved when the database is back. Attempts at which nothing was sent are none.
+ */
+export function countOutcomes(registry: Registry): (report: AttemptReport) => void {
+  const count = countBy(registry, {
+    name: 'meskot_webhook_deliveries_total',
+    help: 'Deliveries by what an attempt made of them',
+    label: 'outcome',
+    values: OUTCOMES,
+  });
+  return (report) => {
+    if (report.kind === 'over' || report.kind === 'busy') return;
+    const outcome = report.kind === 'failed' && report.nextAttemptAtMs !== null ? 'retrying' : report.kind;
+    count(outcome);
+  };
+}
 
 type Figures = Record<keyof typeof GAUGES, number>;
 

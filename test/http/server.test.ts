@@ -234,7 +234,7 @@ describe('docs', () => {
 test('metrics count requests by pattern, never by what was asked', async () => {
   const registry = new Registry();
   const http = await startTestServer(serverDeps({ registry }), KEY);
-  measurePool(registry, database.db);
+  measurePool(registry, database.db, 'api');
   const metrics = await listenForMetrics(registry, { host: '127.0.0.1', port: 0, log: createLogger('silent', 'test') });
   await http.send('POST', '/api/items/planted-secret/echo');
   await http.send('GET', '/planted-secret');
@@ -242,10 +242,25 @@ test('metrics count requests by pattern, never by what was asked', async () => {
   const text = await (await fetch(metrics.url ?? '')).text();
   expect(text).toContain('meskot_http_requests_total{route="POST /api/items/:sessionId/echo",status="200"} 1');
   expect(text).toContain('meskot_http_requests_total{route="GET (none)",status="404"} 1');
-  expect(text).toMatch(/meskot_database_pool_wait_seconds_count [1-9]/);
+  expect(text).toMatch(/meskot_database_pool_wait_seconds_count\{pool="api"\} [1-9]/);
   expect(text).not.toContain('planted-secret');
   await metrics.close();
   await http.close();
+});
+
+test('two pools of one process are shown side by side, and what others measure beside both', async () => {
+  const registry = new Registry();
+  measurePool(registry, database.db, 'api');
+  measurePool(registry, database.db, 'worker');
+  const log = createLogger('silent', 'test');
+  const readMore = async () => 'temporal_requests 7\n';
+  const metrics = await listenForMetrics(registry, { host: '127.0.0.1', port: 0, log, readMore });
+  const text = await (await fetch(metrics.url ?? '')).text();
+  for (const pool of ['api', 'worker']) {
+    expect(text).toContain(`meskot_database_pool_connections{pool="${pool}",state="pending"} 0`);
+  }
+  expect(text).toMatch(/\ntemporal_requests 7\n$/);
+  await metrics.close();
 });
 
 test('a second process on the port for metrics says so and goes on without', async () => {

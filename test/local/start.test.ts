@@ -105,6 +105,26 @@ describe('a running start', () => {
     expect(started.output()).not.toContain('WALKIN-');
   }, 30_000);
 
+  test('shows what an operator watches, of the API, the worker and Temporal', async () => {
+    const { metricsUrl } = await house.status();
+    const text = await (await fetch(metricsUrl ?? '')).text();
+    const watched = [
+      'meskot_http_requests_total{route=',
+      'meskot_webhook_deliveries_total{outcome="delivered"',
+      'meskot_webhook_past_due_seconds{',
+      'meskot_webhook_dead_letters_open{',
+      'meskot_outbox_rows{',
+      'meskot_outbox_age_seconds{',
+      'meskot_payments_pending{age="under 1 min"',
+      'meskot_database_pool_wait_seconds_count{',
+      'meskot_database_pool_connections{pool="api"',
+      'meskot_database_pool_connections{pool="worker"',
+      'nodejs_eventloop_lag_p99_seconds',
+      'temporal_workflow_task_execution_latency',
+    ];
+    expect(watched.filter((name) => !text.includes(`\n${name}`))).toEqual([]);
+  });
+
   test('tells how the demo merchant without a key gets one', () => {
     expect(started.output()).toMatch(/"New Shop" has no key yet.*\n.*keys create --merchant mrc_01NEWSH0P/);
   });

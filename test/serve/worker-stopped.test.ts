@@ -17,10 +17,10 @@ function startAndStopWorker(temporalAddress: string) {
   const code = `void (async () => {
     const { readConfig } = await import('./src/config.ts');
     const { createLogger } = await import('./src/lib/log.ts');
-    const { installTemporalLog } = await import('./src/temporal-workers.ts');
+    const { installTemporal } = await import('./src/temporal-workers.ts');
     const { startWorker } = await import('./src/worker.ts');
     const log = createLogger('silent', 'test');
-    installTemporalLog(log);
+    installTemporal(log, null);
     const [DATABASE_URL, TEMPORAL_ADDRESS, codePath] = process.argv.slice(1);
     const config = readConfig({ DATABASE_URL, TEMPORAL_ADDRESS, TASK_QUEUE_PREFIX: 'stopped-' });
     const worker = startWorker(config, { log, workflowBundle: { codePath } });

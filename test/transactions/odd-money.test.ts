@@ -88,6 +88,25 @@ describe('payments that an operator must look at', () => {
     expect(await figures()).toEqual([0, 0, 0]);
   });
 
+  test('are shown beside those under way, by how long these have been', async () => {
+    const minutes = [0.5, 2, 3, 20, 45];
+    for (const age of minutes) {
+      const { attemptId } = await buildPendingPayment(world, owner);
+      const createdAt = new Date(Date.now() - age * 60_000);
+      await database.db('paymentAttempt').where({ id: attemptId }).update({ createdAt });
+    }
+    const registry = createRegistry('worker');
+    measurePayments(registry, database.db);
+    const text = await registry.metrics();
+    const counted = [...text.matchAll(/^meskot_payments_pending\{age="([^"]+)",role="worker"\} (\d+)$/gm)];
+    expect(Object.fromEntries(counted.map(([, age, count]) => [age, count]))).toEqual({
+      'under 1 min': '1',
+      '1 to 5 min': '2',
+      '5 to 30 min': '1',
+      'over 30 min': '1',
+    });
+  });
+
   test('are not counted as 0 while the database is away', async () => {
     const db = openDatabase({ url: 'postgresql://127.0.0.1:1/away', poolMax: 1, applicationName: 'test' });
     const registry = createRegistry('worker');

@@ -1,6 +1,6 @@
 import { createRegistry } from '../../src/http/metrics.ts';
 import { openDatabase } from '../../src/lib/db.ts';
-import { measureDeliveries } from '../../src/webhooks/metrics.ts';
+import { countOutcomes, measureDeliveries } from '../../src/webhooks/metrics.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 const GAUGES = [
@@ -10,6 +10,21 @@ const GAUGES = [
   'meskot_outbox_rows',
   'meskot_outbox_age_seconds',
 ];
+
+test('deliveries are counted by what an attempt made of them, and what did not happen is 0', async () => {
+  const registry = createRegistry('worker');
+  const count = countOutcomes(registry);
+  const failed = { kind: 'failed', status: 'RETRYING', rungsUsed: 1, code: 'http_status', httpStatus: 500 } as const;
+  count({ kind: 'delivered', httpStatus: 200 });
+  count({ ...failed, nextAttemptAtMs: 1 });
+  count({ ...failed, status: 'FAILED', nextAttemptAtMs: null });
+  count({ kind: 'busy', retryAfterMs: 1 });
+  count({ kind: 'over', status: 'DELIVERED' });
+  const text = await registry.metrics();
+  for (const [outcome, times] of Object.entries({ delivered: 1, retrying: 1, failed: 1, unsaved: 0 })) {
+    expect(text).toContain(`meskot_webhook_deliveries_total{outcome="${outcome}",role="worker"} ${times}\n`);
+  }
+});
 
 describe('the figures of deliveries', () => {
   test('are 0 in an empty database', async () => {
