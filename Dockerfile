@@ -7,7 +7,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY activities activities
 COPY src src
 COPY workflows workflows
-RUN npm run build
+RUN npm run build && node dist/src/cli.js bundle dist/workflows.js
 
 FROM node:20-bookworm-slim AS packages
 WORKDIR /app
@@ -15,7 +15,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev
 
 FROM node:20-bookworm-slim
-ENV NODE_ENV=production
+ENV NODE_ENV=production WORKFLOW_BUNDLE=/app/dist/workflows.js
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist

@@ -58,6 +58,10 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'bring the schema of the database in DATABASE_URL up to date, and prepare Temporal',
     run: migrateAll,
   },
+  bundle: {
+    about: 'write the workflows as one script, which workers load by WORKFLOW_BUNDLE (bundle FILE)',
+    run: bundle,
+  },
 };
 
 const write = (text: string): void => void process.stdout.write(text);
@@ -82,6 +86,20 @@ async function migrateAll({ project }: CommandInput): Promise<number> {
     await prepare(readConfig(), { project, say: (line) => write(`${line}\n`), warn });
     return 0;
   });
+}
+
+async function bundle({ args: [file] }: CommandInput): Promise<number> {
+  if (file === undefined) {
+    process.stderr.write('Which file? Usage: meskot bundle FILE\n');
+    return 2;
+  }
+  const [{ bundleWorkflows }, { writeFile }] = await Promise.all([
+    import('./workflow-bundle.ts'),
+    import('node:fs/promises'),
+  ]);
+  const warn = (line: string): void => void process.stderr.write(`${line}\n`);
+  await writeFile(file, (await bundleWorkflows({ warn })).code);
+  return 0;
 }
 
 async function manageMerchants(input: CommandInput): Promise<number> {

@@ -38,6 +38,7 @@ const Settings = z.object({
       'each key must be exactly 32 bytes in base64',
     )
     .default(`local:${Buffer.alloc(32, LOCAL_SECRET).toString('base64')}`),
+  WORKFLOW_BUNDLE: z.string().min(1).optional(),
   WEBHOOK_WORKFLOWS: z.enum(['every', 'failed']).default('every'),
   WEBHOOK_STARTS_MAX: count(16, 1_000),
   WEBHOOK_RETRY_SECONDS: wholeNumbers({ max: 604_800, most: 20 }).default([60, 300, 1_800, 7_200, 43_200]),

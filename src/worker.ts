@@ -84,7 +84,9 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
       },
     },
   });
-  const temporal = startTemporalWorkers({ ...temporalOptions(config), ...options }, activities);
+  const { WORKFLOW_BUNDLE: codePath } = config;
+  const bundle = codePath === undefined ? {} : { workflowBundle: { codePath } };
+  const temporal = startTemporalWorkers({ ...temporalOptions(config), ...bundle, ...options }, activities);
   const { tell, running, reachable } = temporal.processes;
   const firstAttempts = createFirstAttempts({
     ...sending,

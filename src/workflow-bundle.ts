@@ -35,12 +35,17 @@ export async function bundleWorkflowsOnce(
 const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 const WORKFLOWS = fileURLToPath(new URL('../workflows', import.meta.url));
 
-/** Everything a bundle is made of: the workflows, which import nothing of ours but each other, and Temporal's SDK. */
+/** Everything a bundle is made of: the workflows, what they may import of ours (CONTRIBUTING.md), and Temporal's SDK. */
 async function hashOfSources(): Promise<string> {
   const hash = createHash('sha256');
   const sdk = createRequire(import.meta.url)('@temporalio/workflow/package.json') as { version: string };
   hash.update(sdk.version);
-  const names = (await readdir(WORKFLOWS)).filter((name) => name.endsWith(EXTENSION)).toSorted();
-  for (const name of names) hash.update(name).update(await readFile(join(WORKFLOWS, name)));
+  for (const folder of [WORKFLOWS, import.meta.dirname]) {
+    const names = await readdir(folder, { recursive: true });
+    const bundled = names.filter((name) => folder === WORKFLOWS || /(^|\/)(states|money)\.[jt]s$/.test(name));
+    for (const name of bundled.filter((one) => one.endsWith(EXTENSION)).toSorted()) {
+      hash.update(name).update(await readFile(join(folder, name)));
+    }
+  }
   return hash.digest('hex');
 }

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { anyFreePort } from '../../src/local/ports.ts';
+import { testStack } from './stack-facts.ts';
 
 /** A process of the real `meskot`. */
 export type Program = {
@@ -21,11 +22,13 @@ export async function startProgram(
   settings: Record<string, string>,
 ): Promise<Program> {
   const project = resolve(import.meta.dirname, '../..');
+  const { workflowBundlePath } = testStack();
   const child = spawn(process.execPath, ['--import', 'tsx/esm', 'src/cli.ts', command], {
     cwd: project,
     env: {
       ...process.env,
       NODE_OPTIONS: '',
+      ...(workflowBundlePath && { WORKFLOW_BUNDLE: workflowBundlePath }),
       ...settings,
       LOG_LEVEL: 'info',
       METRICS_PORT: String(await anyFreePort()),
