@@ -6,11 +6,21 @@ import type { Knex } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Environment } from '../lib/owner.ts';
 import { findMerchant } from '../merchants/operations.ts';
-import { createKey, listKeys, revokeKey, rotateKey, type ApiKey, type MadeKey } from './operations.ts';
+import { showKey } from './format.ts';
+import {
+  createKey,
+  KEY_DAYS_MAX,
+  listKeys,
+  revokeKey,
+  rotateKey,
+  ROTATION_OVERLAP_HOURS,
+  type ApiKey,
+  type MadeKey,
+} from './operations.ts';
 
-const USAGE = `meskot keys create --merchant mrc_… [--name TEXT] [--scopes a,b] [--ip CIDR,CIDR] [--days N] [--live]
+const USAGE = `meskot keys create --merchant mrc_… [--name TEXT] [--scopes a,b] [--ip CIDR,CIDR] [--days 1-${KEY_DAYS_MAX}] [--live]
 meskot keys list [--merchant mrc_…]
-meskot keys rotate key_… [--overlap-hours 0-168] [--live]
+meskot keys rotate key_… [--overlap-hours 0-${ROTATION_OVERLAP_HOURS.max}] [--live]
 meskot keys revoke key_… [--live]
 With --scopes the key is restricted to them. --json prints JSON. Live keys are touched only with --live.
 `;
@@ -29,7 +39,7 @@ const OPTIONS = {
 export type KeysCommandDeps = { db: Knex; config: { KEY_PEPPER: string }; write: (text: string) => void };
 
 /** What a list shows of each key; `keys list --json` has the rest. */
-const COLUMNS = ['id', 'environment', 'kind', 'prefix', 'name', 'expiresAt', 'revokedAt', 'lastUsedAt'];
+const COLUMNS = ['id', 'environment', 'kind', 'key', 'name', 'expiresAt', 'revokedAt', 'lastUsedAt'];
 
 type KeyVerb = Verb<typeof OPTIONS>;
 type Options = Parameters<KeyVerb>[0]['options'];
@@ -53,7 +63,7 @@ const create =
     if (merchantId === undefined) throw new UsageError('create needs --merchant.');
     if (!(await findMerchant(db, merchantId))) throw notFound('merchant');
     const scopes = list(options.scopes);
-    const days = options.days === undefined ? null : wholeNumber('--days', options.days);
+    const days = options.days === undefined ? null : wholeNumber('--days', options.days, { min: 1, max: KEY_DAYS_MAX });
     const made = await db.transaction((trx) =>
       createKey(
         { trx, pepper: config.KEY_PEPPER, clock: systemClock },
@@ -87,7 +97,12 @@ const rotate =
     const made = await db.transaction((trx) =>
       rotateKey(
         { trx, pepper: config.KEY_PEPPER, clock: systemClock },
-        { keyId: id, ...(hours !== undefined && { overlapHours: wholeNumber('--overlap-hours', hours) }) },
+        {
+          keyId: id,
+          ...(hours !== undefined && {
+            overlapHours: wholeNumber('--overlap-hours', hours, { min: 0, max: ROTATION_OVERLAP_HOURS.max }),
+          }),
+        },
       ),
     );
     return shownOnce(made);
@@ -121,9 +136,10 @@ function list(text: string | undefined): string[] {
   return (text ?? '').split(',').filter((part) => part !== '');
 }
 
-function wholeNumber(option: string, text: string): number {
-  if (!/^\d{1,6}$/.test(text)) throw new UsageError(`${option} must be a whole number, got "${text}".`);
-  return Number(text);
+function wholeNumber(option: string, text: string, { min, max }: { min: number; max: number }): number {
+  const number = /^\d{1,6}$/.test(text) ? Number(text) : NaN;
+  if (number >= min && number <= max) return number;
+  throw new UsageError(`${option} must be a whole number from ${min} to ${max}, got "${text}".`);
 }
 
 function shownOnce({ key, secret }: MadeKey): Shown {
@@ -136,7 +152,7 @@ function present(key: ApiKey): Shown {
     merchantId: key.merchantId,
     environment: key.environment,
     kind: key.kind,
-    prefix: key.prefix,
+    key: showKey(key),
     name: key.name,
     scopes: key.scopes.join(','),
     ipRanges: key.ipRanges.join(','),

@@ -18,6 +18,7 @@ const SECRET_BYTES = 32;
 const SECRET_CHARACTERS = 43;
 const CHECKSUM_CHARACTERS = 6;
 const PREFIX_CHARACTERS = 12;
+const LAST_CHARACTERS = 4;
 
 /** A new key's text. `keyId` is the row's id, `key_…`. It is shown once and never stored. */
 export function makeKey(key: { id: string; kind: KeyKind; environment: Environment }): string {
@@ -43,9 +44,20 @@ export function hashKey(pepper: string, text: string): Buffer {
   return hmac(pepper, text);
 }
 
-/** The first 12 characters, to recognise a key by. */
+/** The first 12 characters: of what kind a key is, and roughly how old. */
 export function prefixOf(text: string): string {
   return text.slice(0, PREFIX_CHARACTERS);
+}
+
+/** The last four characters, a part of the checksum: they tell keys apart and say nothing of the secret itself. */
+export function lastFourOf(text: string): string {
+  return text.slice(-LAST_CHARACTERS);
+}
+
+/** A key as it is shown to recognise it by: `sk_test_…aB3x`. */
+export function showKey(key: { prefix: string; lastFour: string | null }): string {
+  const head = key.prefix.slice(0, key.prefix.lastIndexOf('_') + 1);
+  return key.lastFour === null ? `${key.prefix}…` : `${head}…${key.lastFour}`;
 }
 
 function checksum(body: string): string {

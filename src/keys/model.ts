@@ -4,7 +4,7 @@ import type { Scope } from '../http/route.ts';
 import type { Environment } from '../lib/owner.ts';
 import type { KeyKind } from './format.ts';
 
-/** A row of `api_key` (migrations/0002). */
+/** A row of `api_key` (migrations/0002, 0012). */
 export class ApiKey extends Model {
   static override readonly tableName = 'api_key';
 
@@ -14,6 +14,7 @@ export class ApiKey extends Model {
   declare kind: KeyKind;
   declare name: string;
   declare prefix: string;
+  declare lastFour: string | null;
   declare secretHash: Buffer;
   declare scopes: Scope[];
   declare ipRanges: string[];

@@ -2,18 +2,22 @@ import { isIP } from 'node:net';
 
 import { SCOPES, type Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import { HOUR_MS } from '../lib/dates.ts';
+import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import type { Knex, Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Owner } from '../lib/owner.ts';
-import { hashKey, makeKey, prefixOf, type KeyKind } from './format.ts';
+import { hashKey, lastFourOf, makeKey, prefixOf, type KeyKind } from './format.ts';
 import { ApiKey } from './model.ts';
 
 export type { ApiKey };
 
 /** How long a rotated key goes on working beside the new one, in hours. */
 export const ROTATION_OVERLAP_HOURS = { default: 24, max: 168 } as const;
+
+/** How long a key with an end may live, in days; and how long its name may be. */
+export const KEY_DAYS_MAX = 3_650;
+const NAME_CHARACTERS_MAX = 100;
 
 export type KeyDeps = { trx: Knex.Transaction; pepper: string; clock: Clock };
 
@@ -30,7 +34,7 @@ export type NewKey = Owner & {
 /** A key just made: `secret` is its text, which nobody can show again. */
 export type MadeKey = { key: ApiKey; secret: string };
 
-/** Makes a key. Throws VALIDATION_ERROR for scopes or ranges that make no sense. */
+/** Makes a key. Throws VALIDATION_ERROR for a name, scopes, ranges or an end that make no sense. */
 export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey): Promise<MadeKey> {
   refuseUnfit(input, clock());
   const id = newId('key', clock().getTime());
@@ -42,6 +46,7 @@ export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey):
     kind: input.kind,
     name: input.name ?? '',
     prefix: prefixOf(secret),
+    lastFour: lastFourOf(secret),
     secretHash: hashKey(pepper, secret),
     scopes: [...(input.scopes ?? [])],
     ipRanges: [...(input.ipRanges ?? [])],
@@ -52,7 +57,10 @@ export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey):
 }
 
 function refuseUnfit(input: NewKey, now: Date): void {
-  const { kind, scopes = [], ipRanges = [], expiresAt } = input;
+  const { kind, name = '', scopes = [], ipRanges = [], expiresAt } = input;
+  if (name.length > NAME_CHARACTERS_MAX || /\p{Cc}/u.test(name)) {
+    throw unfit('name', `must have at most ${NAME_CHARACTERS_MAX} characters, none of them for control`);
+  }
   if (kind === 'secret' && scopes.length > 0) {
     throw unfit('scopes', 'must be left out for a secret key: it has all. Make a restricted key instead');
   }
@@ -67,6 +75,9 @@ function refuseUnfit(input: NewKey, now: Date): void {
   }
   if (expiresAt && expiresAt <= now) {
     throw unfit('expiresAt', `must be in the future, got ${expiresAt.toISOString()}`);
+  }
+  if (expiresAt && expiresAt.getTime() > now.getTime() + KEY_DAYS_MAX * DAY_MS) {
+    throw unfit('expiresAt', `must be at most ${KEY_DAYS_MAX} days from now, got ${expiresAt.toISOString()}`);
   }
 }
 

@@ -31,6 +31,29 @@ test('create shows the new key once; list shows what is known of it, never the k
   expect(listed.text).not.toContain(made['secret']);
 });
 
+test('a list tells keys apart by their last four characters', async () => {
+  const made = [await create(), await create()];
+  const { text } = await run('list', '--merchant', merchantId);
+  const shown = made.map((one) => `sk_test_…${one['secret']?.slice(-4)}`);
+  expect(new Set(shown).size).toBe(2);
+  for (const one of shown) expect(text).toContain(one);
+  await database.db('api_key').where({ id: made[0]?.['id'] }).update({ lastFour: null });
+  expect((await run('list', '--merchant', merchantId)).text).toContain(`${made[0]?.['secret']?.slice(0, 12)}…`);
+});
+
+test.each([
+  [['--days', '999999'], '--days must be a whole number from 1 to 3650, got "999999"'],
+  [['--days', '0'], '--days must be a whole number from 1 to 3650, got "0"'],
+  [['--name', 'a\u001b[31m'], 'name must have at most 100 characters, none of them for control'],
+  [['--name', 'a\nb'], 'name must have at most 100 characters, none of them for control'],
+  [['--name', 'a'.repeat(101)], 'name must have at most 100 characters'],
+])('create %j is refused, and makes no key', async (args, says) => {
+  const before = (await run('list')).text;
+  const { exitCode, text } = await run('create', '--merchant', merchantId, ...args);
+  expect([exitCode, text]).toEqual([2, expect.stringContaining(says)]);
+  expect((await run('list')).text).toBe(before);
+});
+
 test('scopes, addresses and days make a restricted key with an end', async () => {
   const made = await create('--scopes', 'checkout:read,webhooks:read', '--ip', '10.0.0.0/8', '--days', '7');
   expect(made).toMatchObject({ kind: 'restricted', scopes: 'checkout:read,webhooks:read', ipRanges: '10.0.0.0/8' });
