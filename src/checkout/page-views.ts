@@ -71,7 +71,7 @@ export function renderNotice(language: Language, notice: Notice): string {
 
 function summary({ session, merchantName, language }: SessionView): Html {
   return html`<p class="quiet">${merchantName}</p>
-    <p class="amount">${formatBirr(session.amountSantim)} ${session.currency}</p>
+    <p class="amount">${shownAmount(session)}</p>
     <p class="quiet">${TEXTS[language].order} ${session.checkoutOrderNo}</p>`;
 }
 
@@ -101,9 +101,7 @@ function payForm(view: SessionView): Html {
         placeholder="${texts.phoneHint}"
         value="${view.problem?.phone ?? ''}"
       />
-      <button ${payable.length === 0 ? html`disabled` : null}>
-        ${texts.pay} ${formatBirr(session.amountSantim)} ${session.currency}
-      </button>
+      <button ${payable.length === 0 ? html`disabled` : null}>${texts.pay} ${shownAmount(session)}</button>
     </form>
     <form method="post" action="${action('cancel')}"><button class="plain">${texts.cancel}</button></form>
     <p class="quiet">${fill(texts.payBefore, { time: addisTime(session.expiresAt) })}</p>
@@ -138,7 +136,7 @@ function alert({ session, language, problem }: SessionView): Html | null {
   const texts = TEXTS[language];
   if (problem) return html`<p class="alert" role="alert">${texts[problem.text]}</p>`;
   if (session.attemptStatus !== 'DECLINED' || !session.attemptFailure) return null;
-  const reason = fill(texts.lastTryFailed, { reason: session.attemptFailure.message });
+  const reason = fill(texts.lastTryFailed, { reason: texts[session.attemptFailure.code] });
   return html`<p class="alert" role="alert">${reason} ${texts.tryAgain}</p>`;
 }
 
@@ -178,6 +176,11 @@ function ended(view: SessionView, end: 'completed' | 'failed' | 'cancelled' | 'e
     ${summary(view)}
     <p role="status">${texts[end]}</p>
     ${back === null ? null : html`<a class="button" href="${back}">${texts.backToShop}</a>`}`;
+}
+
+/** "100,000.00 ETB" */
+function shownAmount({ amountSantim, currency }: Session): string {
+  return `${formatBirr(amountSantim).replace(/\B(?=(\d{3})+\.)/g, ',')} ${currency}`;
 }
 
 /** The time of day in Addis Ababa as HH:MM. */

@@ -71,6 +71,11 @@ export function createCheckoutPages(deps: PageDeps): Router {
     await show(deps, ctx, { visitor, session: await readSession(deps, visitor.key) });
   });
 
+  // Where a refused form was answered: who loads that address again gets the page.
+  router.get(['/checkout/:sessionId/pay', '/checkout/:sessionId/cancel'], (ctx) => {
+    seeOther(ctx, encodeURIComponent(ctx.params['sessionId'] ?? ''));
+  });
+
   router.post('/checkout/:sessionId/pay', async (ctx) => {
     const visitor = await formVisitor(ctx);
     if (visitor) await pay(deps, ctx, visitor);
@@ -181,7 +186,7 @@ function single(value: string | string[] | undefined): string | undefined {
 
 function setTokenCookie(ctx: Context, baseUrl: string, { key, token }: Visitor): void {
   const secure = baseUrl.startsWith('https:') ? '; Secure' : '';
-  // Once for the page, once for the session's calls to the API; no other path gets it.
+  // Once for the page, once for the calls below /api/checkout/sessions/{id}; no other path gets it, the hooks neither.
   for (const path of [`/checkout/${key.sessionId}`, `/api/checkout/sessions/${key.sessionId}`]) {
     ctx.append('Set-Cookie', `${CLIENT_TOKEN_COOKIE}=${token}; Path=${path}; HttpOnly; SameSite=Lax${secure}`);
   }

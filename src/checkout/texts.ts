@@ -1,4 +1,4 @@
-/** Every word of the hosted page, in both languages. `{name}` is filled in by {@link fill}. */
+/** Every word of the hosted page, in both languages. `{name}` is filled in by {@link fill}; in capitals, why a try failed. */
 export const TEXTS = {
   en: {
     otherLanguage: 'አማርኛ',
@@ -14,6 +14,12 @@ export const TEXTS = {
     scan: 'Or scan this with another phone to open this page there',
     noChannel: 'No way of paying is available for this amount just now.',
     lastTryFailed: 'The last try was not successful: {reason}',
+    DECLINED: 'The payment was declined.',
+    INSUFFICIENT_FUNDS: 'There is too little money in the account.',
+    CANCELLED_BY_CUSTOMER: 'It was refused on the phone.',
+    TIMED_OUT: 'It was not confirmed in time.',
+    INVALID_PAYER: 'This phone number has no account there.',
+    REJECTED: 'The payment could not be made.',
     tryAgain: 'You can try again, also another way.',
     waitingTitle: 'Waiting for your confirmation',
     waiting: 'Confirm the payment on your phone. This page looks again by itself.',
@@ -61,6 +67,12 @@ export const TEXTS = {
     scan: 'ወይም ይህን ገጽ በሌላ ስልክ ለመክፈት ይቃኙ',
     noChannel: 'ለዚህ መጠን አሁን የሚገኝ የክፍያ መንገድ የለም።',
     lastTryFailed: 'ያለፈው ሙከራ አልተሳካም፦ {reason}',
+    DECLINED: 'ክፍያው ተቀባይነት አላገኘም።',
+    INSUFFICIENT_FUNDS: 'በሂሳቡ ውስጥ ያለው ገንዘብ አይበቃም።',
+    CANCELLED_BY_CUSTOMER: 'ክፍያው በስልኩ ላይ ውድቅ ተደርጓል።',
+    TIMED_OUT: 'ክፍያው በጊዜው አልተረጋገጠም።',
+    INVALID_PAYER: 'በዚህ ስልክ ቁጥር የተከፈተ ሂሳብ የለም።',
+    REJECTED: 'ክፍያው ሊፈጸም አልቻለም።',
     tryAgain: 'እንደገና መሞከር ይችላሉ፤ በሌላ መንገድም ቢሆን።',
     waitingTitle: 'ማረጋገጫዎን እየጠበቅን ነው',
     waiting: 'ክፍያውን በስልክዎ ላይ ያረጋግጡ። ይህ ገጽ በራሱ ይታደሳል።',

@@ -4,7 +4,10 @@ import { AppError } from '../lib/errors.ts';
 import type { Limits } from './limits.ts';
 import type { Caller, KeyCaller, RouteAuth, Scope } from './route.ts';
 
-/** The cookie the hosted page's session keeps its client token in. */
+/**
+ * The cookie the hosted page's session keeps its client token in. Browsers send it to the page and with the calls
+ * below `/api/checkout/sessions/{sessionId}`, and not to the hooks: those are called with the header x-client-token.
+ */
 export const CLIENT_TOKEN_COOKIE = 'meskot_checkout';
 
 export type Authenticators = {

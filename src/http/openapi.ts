@@ -66,7 +66,13 @@ export function createOpenApiDocument(routes: readonly Route[], version: string)
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
         bearer: { type: 'http', scheme: 'bearer', description: 'The API key as a Bearer token' },
-        clientToken: { type: 'apiKey', in: 'header', name: 'x-client-token', description: 'Of one checkout session' },
+        clientToken: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-client-token',
+          description:
+            'The token of one checkout session. The hosted page of the session has it as a cookie too, which browsers send with the calls below /api/checkout/sessions/{sessionId} and not to the hooks.',
+        },
       },
     },
     paths,

@@ -149,8 +149,31 @@ describe('the hosted checkout page', () => {
     const page = await open();
     await page.post('pay', payForm);
     const text = await page.text();
-    expect(text).toContain('The customer said no.');
+    expect(text).toContain('The last try was not successful: The payment was declined.');
     expect(text).toContain('action="' + page.path + '/pay');
+  });
+
+  test('why a try failed is said in the language of the page', async () => {
+    world.provider.answers(declined(true));
+    const page = await open({ locale: 'am' });
+    await page.post('pay', payForm);
+    const text = await page.text();
+    expect(text).toContain('ያለፈው ሙከራ አልተሳካም፦ ክፍያው ተቀባይነት አላገኘም።');
+    expect(text).not.toContain('The customer');
+  });
+
+  test('loading again the address of a refused form leads to the page, in its language', async () => {
+    const page = await open();
+    for (const verb of ['pay', 'cancel']) {
+      const answer = await page.get(`/${verb}?lang=am`);
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, `${page.path}?lang=am`]);
+    }
+  });
+
+  test('large amounts are grouped by thousands', async () => {
+    const text = await (await open({ amountSantim: 10_000_050n })).text();
+    expect(text.match(/[\d,.]+ ETB/g)).toEqual(['100,000.50 ETB', '100,000.50 ETB']);
+    expect(await (await open({ amountSantim: 99_999n })).text()).toContain('999.99 ETB');
   });
 
   test('a number that does not pay here is refused with what was typed kept', async () => {
