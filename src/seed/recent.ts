@@ -2,10 +2,12 @@ import type { KeyRing } from '../lib/crypto.ts';
 import type { Knex } from '../lib/db.ts';
 import type { Owner } from '../lib/owner.ts';
 import { makePayments, type DueDelivery } from './journeys.ts';
-import { ALWAYS_BROKEN, deliverInThePast, LADDER_MS } from './past-deliveries.ts';
+import { ALWAYS_BROKEN, deliverInThePast, LADDER_MS, ONE_RETRY_LEFT } from './past-deliveries.ts';
 import type { PlannedPayment } from './plan.ts';
 
 const DEAD_LETTERS = 5;
+/** The last retry of these is due: the worker makes it at the first start, in vain, and their workflows park. */
+const LAST_RETRY_DUE = 2;
 
 export type RecentDeps = { trx: Knex.Transaction; keyRing: KeyRing; baseUrl: string };
 
@@ -20,16 +22,20 @@ export type RecentPayments = {
 
 /**
  * Makes payments whose events are delivered: five to the shop in vain until they are dead letters, the flaky ones at the
- * second or third attempt, the others at once. The successes come last, so that both subscriptions end healthy.
+ * second or third attempt but for two whose last retry is due, the others at once. The successes come last, so that both
+ * subscriptions end healthy.
  */
 export async function makeRecentPayments(deps: RecentDeps, recent: RecentPayments): Promise<void> {
   const journey = { trx: deps.trx, owner: recent.owner, baseUrl: deps.baseUrl };
   const due = await makePayments(journey, recent.payments);
   const toShop = due.filter((one) => one.subscriptionId === recent.shopId);
-  const toFlaky = due.filter((one) => one.subscriptionId === recent.flakyId);
+  const allToFlaky = due.filter((one) => one.subscriptionId === recent.flakyId);
   const dead = chooseDead(toShop, recent.until);
+  const lastRetryDue = ripe(allToFlaky, recent.until).slice(-LAST_RETRY_DUE);
+  const toFlaky = allToFlaky.filter((one) => !lastRetryDue.includes(one));
 
   await deliverInThePast(deps, dead, ALWAYS_BROKEN);
+  await deliverInThePast(deps, lastRetryDue, ONE_RETRY_LEFT);
   await deliverInThePast(deps, everyThird(toFlaky, 0), ['overloaded', 'overloaded', 'taken']);
   await deliverInThePast(deps, everyThird(toFlaky, 1), ['overloaded', 'taken']);
   await deliverInThePast(deps, everyThird(toFlaky, 2), ['taken']);
@@ -39,9 +45,14 @@ export async function makeRecentPayments(deps: RecentDeps, recent: RecentPayment
 
 /** Five of those that have had the time to fail six times, spread evenly. */
 function chooseDead(toShop: readonly DueDelivery[], until: Date): DueDelivery[] {
-  const ripe = toShop.filter((one) => one.at.getTime() + LADDER_MS <= until.getTime());
-  const step = Math.max(1, Math.floor(ripe.length / DEAD_LETTERS));
-  return ripe.filter((_one, index) => index % step === 0).slice(0, DEAD_LETTERS);
+  const candidates = ripe(toShop, until);
+  const step = Math.max(1, Math.floor(candidates.length / DEAD_LETTERS));
+  return candidates.filter((_one, index) => index % step === 0).slice(0, DEAD_LETTERS);
+}
+
+/** Those that have had the time for all their attempts. */
+function ripe(deliveries: readonly DueDelivery[], until: Date): DueDelivery[] {
+  return deliveries.filter((one) => one.at.getTime() + LADDER_MS <= until.getTime());
 }
 
 function everyThird(list: readonly DueDelivery[], offset: 0 | 1 | 2): DueDelivery[] {

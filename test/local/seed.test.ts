@@ -138,10 +138,17 @@ describe('the demo data, of which the first run was killed', () => {
     );
   });
 
-  test('leaves nothing for Temporal to do', async () => {
+  test('leaves Temporal nothing to do but the last retry of two deliveries, which is due', async () => {
     expect(await count('outbox')).toBe(0);
     expect(await openAttempts(database.db, '', 10)).toEqual([]);
-    expect(await openDeliveries(database.db, '', 10)).toEqual([]);
+    const open = await openDeliveries(database.db, '', 10);
+    expect(open.map(({ wake }) => wake.input)).toEqual([
+      expect.objectContaining({ attemptsMade: 5 }),
+      expect.objectContaining({ attemptsMade: 5 }),
+    ]);
+    const flaky = `subscription_id IN (SELECT id FROM webhook_subscription WHERE url LIKE '%/flaky')`;
+    const due = `status = 'RETRYING' AND attempts = 5 AND next_attempt_at < now()`;
+    expect(await count('webhook_delivery', `${due} AND ${flaky}`)).toBe(2);
     expect(await count('webhook_delivery', 'sending_since IS NOT NULL')).toBe(0);
     // What is open waits for customers, for hours yet: the sweeper finds nothing to expire at once.
     const stale = `status = 'OPEN' AND expires_at < now() + interval '10 hours'`;

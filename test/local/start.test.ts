@@ -6,6 +6,8 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+
 import { environment } from '../../src/config.ts';
 import { addisDay } from '../../src/lib/dates.ts';
 import { processMark } from '../../src/local/children.ts';
@@ -23,8 +25,9 @@ async function createHouse() {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-start-'));
   await chmod(folder, 0o711);
   const env: Record<string, string | undefined> = { ...environment, MESKOT_DATA_DIR: join(folder, 'data') };
-  // All kinds of demo data, but little: test/local/seed.test.ts makes the whole.
-  env['MESKOT_DEMO_PAYMENTS'] = '60';
+  // All kinds of demo data, but little: fewer payments would have no failed ones of late. test/local/seed.test.ts makes
+  // the whole.
+  env['MESKOT_DEMO_PAYMENTS'] = '1000';
   env['MESKOT_DEMO_CUSTOMER_SECONDS'] = '1';
   for (const name of PORTS) env[`${name}_PORT`] = String(await anyFreePort());
   const run = (...args: string[]): Run => {
@@ -124,6 +127,29 @@ describe('a running start', () => {
     ];
     expect(watched.filter((name) => !text.includes(`\n${name}`))).toEqual([]);
   });
+
+  test('has failed deliveries to try the runbook on: a parked workflow, which a resend delivers', async () => {
+    const { temporalAddress, apiUrl, sandboxKey } = await house.status();
+    const connection = await Connection.connect({ address: temporalAddress ?? '' });
+    const workflows = new Client({ connection }).workflow;
+    const failed = async (): Promise<string | undefined> => {
+      for await (const one of workflows.list({ query: 'BusinessStatus="FAILED" AND LastHttpStatus=503' })) {
+        return one.workflowId;
+      }
+      return undefined;
+    };
+    const deadline = Date.now() + 40_000;
+    while ((await failed()) === undefined && Date.now() < deadline) await sleep(200);
+    const workflowId = (await failed()) ?? '';
+    expect(workflowId).toMatch(/^delivery-evt_/);
+    const eventId = workflowId.split('-')[1] ?? '';
+    const headers = { 'x-api-key': sandboxKey ?? '', 'content-type': 'application/json' };
+    const eventUrl = `${apiUrl}/api/checkout/webhooks/events/${eventId}`;
+    const asked = await fetch(`${eventUrl}/resend`, { method: 'POST', headers, body: '{}' });
+    expect(asked.ok).toBe(true);
+    await expect(workflows.getHandle(workflowId).result()).resolves.toBe('DELIVERED');
+    await connection.close();
+  }, 60_000);
 
   test('tells how the demo merchant without a key gets one', () => {
     expect(started.output()).toMatch(/"New Shop" has no key yet.*\n.*keys create --merchant mrc_01NEWSH0P/);
