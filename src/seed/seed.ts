@@ -5,6 +5,7 @@ import { DAY_MS } from '../lib/dates.ts';
 import { openDatabase, type Knex } from '../lib/db.ts';
 import { createRunChange, type Change, type RunChange } from '../lib/outbox.ts';
 import { createMerchant, findMerchant } from '../merchants/operations.ts';
+import { openDeliveries } from '../webhooks/open-deliveries.ts';
 import { hasDemoData, makeSandboxKey, recallCredentials, type DemoCredentials } from './credentials.ts';
 import { ABYSSINIA, NEW_SHOP, type DemoMerchant } from './demo.ts';
 import { LANES, makeHistory } from './history.ts';
@@ -14,6 +15,7 @@ import { subscribe, subscriptionDeps } from './subscriptions.ts';
 
 /** The subscriptions are this old: payments since then have deliveries, those before have only events. */
 const SUBSCRIBED_FOR_MS = 3 * DAY_MS;
+const OPEN_MAX = 100;
 
 export type SeedInput = {
   config: Pick<Config, 'DATABASE_URL' | 'BASE_URL' | 'KEY_PEPPER' | 'keyRing' | 'egress'>;
@@ -95,6 +97,9 @@ async function makeRecent(change: Change, { config, webhookUrl }: SeedInput, rec
     { trx: change.trx, keyRing: config.keyRing, baseUrl: config.BASE_URL },
     { owner, payments: recent.payments, until: recent.until, shopId: shop.row.id, flakyId: flaky.row.id },
   );
+  // Their last retry is due: as all that waits for a workflow, it goes through the outbox.
+  const open = await openDeliveries(change.trx, '', OPEN_MAX);
+  await change.tell(open.map(({ wake }) => wake));
   const sandboxKey = await makeSandboxKey(change.trx, config.KEY_PEPPER);
   return { merchantId: owner.merchantId, sandboxKey, webhookSecret: shop.secret };
 }

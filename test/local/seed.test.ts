@@ -139,13 +139,11 @@ describe('the demo data, of which the first run was killed', () => {
   });
 
   test('leaves Temporal nothing to do but the last retry of two deliveries, which is due', async () => {
-    expect(await count('outbox')).toBe(0);
+    const waiting = await rows<{ input: object }>(database.db, 'SELECT input FROM outbox');
+    const lastRetry = { input: expect.objectContaining({ attemptsMade: 5 }) };
+    expect(waiting).toEqual([lastRetry, lastRetry]);
     expect(await openAttempts(database.db, '', 10)).toEqual([]);
-    const open = await openDeliveries(database.db, '', 10);
-    expect(open.map(({ wake }) => wake.input)).toEqual([
-      expect.objectContaining({ attemptsMade: 5 }),
-      expect.objectContaining({ attemptsMade: 5 }),
-    ]);
+    expect(await openDeliveries(database.db, '', 10)).toEqual([]);
     const flaky = `subscription_id IN (SELECT id FROM webhook_subscription WHERE url LIKE '%/flaky')`;
     const due = `status = 'RETRYING' AND attempts = 5 AND next_attempt_at < now()`;
     expect(await count('webhook_delivery', `${due} AND ${flaky}`)).toBe(2);
