@@ -101,7 +101,8 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const relay = createRelay({ db, tell, log, deliveries: firstAttempts });
   const sweep = async (): Promise<void> => {
     firstAttempts.poke();
-    await relay.sweep();
+    // What cannot be told would only be put off.
+    if (reachable()) await relay.sweep();
   };
   const repair = async (): Promise<unknown> =>
     reachable() && repairOpen({ db, runChange, running, sources: [openDeliveries, openAttempts], log });

@@ -94,6 +94,11 @@ describe('a running start', () => {
     expect(steps).toEqual(['Demo data', 'Provider simulator', 'API', 'Demo shop', 'Worker', 'Workflows']);
   });
 
+  test('warns of nothing until it runs', () => {
+    const [starting] = started.output().split('Meskot runs');
+    expect(starting).not.toMatch(/^(warning|error):/m);
+  });
+
   test('is paid by itself, and says nothing of it on the terminal', async () => {
     const { apiUrl, sandboxKey } = await house.status();
     const today = addisDay(new Date());
