@@ -1,7 +1,7 @@
-import type { Logger } from './lib/log.ts';
 import { rows, type Knex } from './lib/db.ts';
-import { createPump } from './lib/pump.ts';
+import type { Logger } from './lib/log.ts';
 import { OUTBOX_LEASE_SECONDS, type OutboxRow } from './lib/outbox.ts';
+import { createPump } from './lib/pump.ts';
 import type { AttemptReport, AttemptRequest } from './webhooks/deliver.ts';
 import type { AttemptOutcome, SavedDelivery } from './webhooks/save.ts';
 import type { SendSlots } from './webhooks/slots.ts';

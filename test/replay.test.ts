@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+
 import { Worker } from '@temporalio/worker';
 
 import { recordHistories } from './histories/record.ts';

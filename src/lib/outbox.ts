@@ -1,5 +1,5 @@
-import { newId } from './ids.ts';
 import { rows, type Knex } from './db.ts';
+import { newId } from './ids.ts';
 
 /**
  * Something Temporal must be told because of a change: start a workflow, signal one, or signal-with-start. It is a row

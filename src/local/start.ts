@@ -8,8 +8,8 @@ import { createProgress, type Progress } from './progress.ts';
 import { freePort, startServers, type LocalServers } from './servers.ts';
 import { readLocalSettings, type LocalPorts, type LocalSettings } from './settings.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
-import { findTemporalBinary } from './temporal-binary.ts';
 import { claimFolder, readState, writeState, type Facts } from './state.ts';
+import { findTemporalBinary } from './temporal-binary.ts';
 
 // Kept free for the portal, so that the API does not move there.
 const PORTAL_PORT = 4001;

@@ -1,7 +1,9 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { Connection } from '@temporalio/client';
+
 import { findChild, isAlive, startChild, stopChild, type Child } from './children.ts';
 
 const READY_WITHIN_MS = 30_000;

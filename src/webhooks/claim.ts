@@ -1,6 +1,6 @@
-import { newId } from '../lib/ids.ts';
 import { createBatch } from '../lib/batch.ts';
 import { rows, type Knex } from '../lib/db.ts';
+import { newId } from '../lib/ids.ts';
 import type { Environment } from '../lib/owner.ts';
 import type { DeliveryStatus } from './states.ts';
 

@@ -1,10 +1,10 @@
 import { decrypt, type KeyRing } from '../lib/crypto.ts';
 import type { Claim, ClaimedAttempt, ClaimRequest, Lane } from './claim.ts';
-import type { AttemptOutcome, SavedDelivery } from './save.ts';
 import { unsentResult } from './exchange.ts';
+import type { AttemptOutcome, SavedDelivery } from './save.ts';
 import type { Sender, SendResult } from './send.ts';
-import type { DeliveryStatus } from './states.ts';
 import { signedRequest } from './signature.ts';
+import type { DeliveryStatus } from './states.ts';
 
 export type AttemptRequest = {
   deliveryId: string;

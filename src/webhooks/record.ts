@@ -1,7 +1,7 @@
-import { newId } from '../lib/ids.ts';
 import { rows, type Queryable } from '../lib/db.ts';
-import type { Owner } from '../lib/owner.ts';
+import { newId } from '../lib/ids.ts';
 import { OUTBOX_INSERT, type Change, type OutboxRow } from '../lib/outbox.ts';
+import type { Owner } from '../lib/owner.ts';
 import { deliveryWorkflow } from './workflow-input.ts';
 
 /** The version of every payload's shape (seed, Versioning). */

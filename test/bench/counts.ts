@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 
 import { z } from 'zod';
 
-import { checkoutRoutes } from '../../src/checkout/routes.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
+import { checkoutRoutes } from '../../src/checkout/routes.ts';
 import { readConfig } from '../../src/config.ts';
 import { createFirstAttempts } from '../../src/first-attempts.ts';
 import type { Knex } from '../../src/lib/db.ts';

@@ -1,6 +1,6 @@
+import { TRANSACTIONS } from './history.ts';
 import { createLoad, type Load } from './load.ts';
 import { hundredths, middle } from './numbers.ts';
-import { TRANSACTIONS } from './history.ts';
 import type { World } from './world.ts';
 
 const CONNECTIONS = 8;

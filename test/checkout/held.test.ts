@@ -1,6 +1,6 @@
-import { createLimits } from '../../src/http/limits.ts';
 import { createCheckoutPages } from '../../src/checkout/pages.ts';
 import { checkoutRoutes } from '../../src/checkout/routes.ts';
+import { createLimits } from '../../src/http/limits.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import {
   ACCEPTED,

@@ -1,8 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
 import Koa from 'koa';
 
+import type { NewSession } from '../../src/checkout/create.ts';
+import { createCheckoutPages } from '../../src/checkout/pages.ts';
+import { createLimits, type Limits } from '../../src/http/limits.ts';
 import type { Owner } from '../../src/lib/owner.ts';
+import { setMerchantStatus } from '../../src/merchants/operations.ts';
 import {
   buildMerchant,
   buildSession,
@@ -14,10 +19,6 @@ import {
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { createLimits, type Limits } from '../../src/http/limits.ts';
-import { setMerchantStatus } from '../../src/merchants/operations.ts';
-import type { NewSession } from '../../src/checkout/create.ts';
-import { createCheckoutPages } from '../../src/checkout/pages.ts';
 
 const SCRIPT = '<script>alert(1)</script>';
 const NO_LIMITS = {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 
 import { authenticateClientToken } from '../../src/checkout/client-token.ts';
-import { normalisePhone } from '../../src/lib/phone.ts';
-import { crc16, qrPayload } from '../../src/checkout/qr.ts';
 import { settlePayment, startPayment } from '../../src/checkout/pay.ts';
+import { crc16, qrPayload } from '../../src/checkout/qr.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { Owner } from '../../src/lib/owner.ts';
+import { normalisePhone } from '../../src/lib/phone.ts';
 import {
   ACCEPTED,
   buildAttempt,

@@ -1,16 +1,16 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { authenticateClientToken } from '../../src/checkout/client-token.ts';
+import { checkoutRoutes } from '../../src/checkout/routes.ts';
+import { createApiServer } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { setMerchantStatus } from '../../src/merchants/operations.ts';
 import { createCallbackRouter } from '../../src/providers/callbacks.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { storeCallback } from '../../src/providers/store-callback.ts';
-import { createApiServer } from '../../src/http/server.ts';
-import { createLogger } from '../../src/lib/log.ts';
-import { authenticateClientToken } from '../../src/checkout/client-token.ts';
-import { checkoutRoutes } from '../../src/checkout/routes.ts';
-import { setMerchantStatus } from '../../src/merchants/operations.ts';
 import { findAttemptBySecret } from '../../src/transactions/attempt.ts';
 import { CLAIM_INTERVAL_MS } from '../../src/transactions/check.ts';
 import { isAnswered } from '../../src/transactions/proven.ts';

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 
 import { paymentWorkflowId } from '../../src/transactions/workflow-input.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 import { readRoute, writeRoute, type Route } from '../../src/http/route.ts';
-import { AppError } from '../../src/lib/errors.ts';
 import { rows } from '../../src/lib/db.ts';
+import { AppError } from '../../src/lib/errors.ts';
 import { dayText } from '../../src/lib/page.ts';
 
 const Item = z.object({ id: z.string(), name: z.string() });

@@ -3,9 +3,9 @@ import { connect, createServer, type Socket } from 'node:net';
 import Router from '@koa/router';
 import { z } from 'zod';
 
-import { readRoute, type Route } from '../../src/http/route.ts';
 import { createLimits } from '../../src/http/limits.ts';
 import { listenForMetrics, measurePool, Registry } from '../../src/http/metrics.ts';
+import { readRoute, type Route } from '../../src/http/route.ts';
 import { openDatabase } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

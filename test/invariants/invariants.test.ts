@@ -1,6 +1,6 @@
 import type { RunningApi } from '../../src/api.ts';
-import { newId } from '../../src/lib/ids.ts';
 import type { Knex } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../faults/ground.ts';
 import { until } from '../support/worker.ts';
 import { expectInvariants, violations } from './check.ts';

@@ -1,6 +1,6 @@
-import { normalisePhone } from '../../src/lib/phone.ts';
 import { rows } from '../../src/lib/db.ts';
 import { toSantim } from '../../src/lib/money.ts';
+import { normalisePhone } from '../../src/lib/phone.ts';
 import type { Asked } from '../support/merchant-client.ts';
 import type { Evidence } from './evidence.ts';
 

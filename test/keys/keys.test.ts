@@ -4,9 +4,9 @@ import { createKey, listKeys, revokeKey, rotateKey, type NewKey } from '../../sr
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMerchant, setMerchantStatus } from '../../src/merchants/operations.ts';
+import { itemRoutes } from '../http/routes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, testServerDeps } from '../support/http.ts';
-import { itemRoutes } from '../http/routes.ts';
 
 const PEPPER = 'a pepper of sixteen characters';
 const START = new Date('2026-06-01T09:00:00Z');

@@ -1,5 +1,5 @@
-import { openDatabase } from '../../src/lib/db.ts';
 import { watchDatabase } from '../../src/lib/db-watch.ts';
+import { openDatabase } from '../../src/lib/db.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 test('a statement that is merely slow is left alone by the watch over silent databases', async () => {

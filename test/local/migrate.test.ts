@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import pg from 'pg';
+
 import { openDatabase } from '../../src/lib/db.ts';
 import { migrate, pendingMigrations } from '../../src/lib/migrate.ts';
 import { makeDatabaseOnce } from '../../src/local/postgres.ts';

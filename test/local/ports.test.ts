@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:net';
+
 import { anyFreePort, choosePort, isPortFree } from '../../src/local/ports.ts';
 
 function listenOn(port: number, host: string): Promise<Server> {

@@ -2,17 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { readConfig } from '../../src/config.ts';
 import { createKeyAuthenticator } from '../../src/keys/authenticate.ts';
 import { listKeys, revokeKey } from '../../src/keys/operations.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { rows } from '../../src/lib/db.ts';
 import { addisDay } from '../../src/lib/dates.ts';
+import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createRunChange, type OutboxRow } from '../../src/lib/outbox.ts';
-import { ABYSSINIA, NEW_SHOP } from '../../src/seed/demo.ts';
 import type { DemoCredentials } from '../../src/seed/credentials.ts';
+import { ABYSSINIA, NEW_SHOP } from '../../src/seed/demo.ts';
 import { planPayments } from '../../src/seed/plan.ts';
 import { seedDemo } from '../../src/seed/seed.ts';
 import { subscriptionDeps } from '../../src/seed/subscriptions.ts';
@@ -21,6 +20,7 @@ import { transactionStatusOf, type SessionStatus } from '../../src/transactions/
 import { openDeliveries } from '../../src/webhooks/open-deliveries.ts';
 import { requestResend } from '../../src/webhooks/resend.ts';
 import { createSubscription, listSubscriptions } from '../../src/webhooks/subscriptions.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 const WEBHOOK_URL = 'http://localhost:4003/webhooks';

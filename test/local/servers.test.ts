@@ -2,12 +2,13 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { environment } from '../../src/config.ts';
+import { isAlive } from '../../src/local/children.ts';
 import { anyFreePort } from '../../src/local/ports.ts';
 import { startPostgres, stopLeftPostgres } from '../../src/local/postgres.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
 import { startTemporal, stopLeftTemporal } from '../../src/local/temporal.ts';
-import { isAlive } from '../../src/local/children.ts';
 
 const noPort = () => Promise.reject(new Error('no port may be asked for'));
 

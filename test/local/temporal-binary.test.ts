@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
 import { installByDownload } from '../../src/local/temporal-install.ts';
 

@@ -1,11 +1,12 @@
+import { grantChannels } from '../../src/channels/operations.ts';
 import { createSession, type NewSession } from '../../src/checkout/create.ts';
 import { startPayment } from '../../src/checkout/pay.ts';
-import { grantChannels } from '../../src/channels/operations.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { isDatabaseUnavailable, rows, type Knex } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
 import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/outbox.ts';
+import type { Owner } from '../../src/lib/owner.ts';
 import type { FindProvider, PaymentOrder, Provider, ProviderOutcome } from '../../src/providers/provider.ts';
 import { createCheckAttempt, type CheckAttempt } from '../../src/transactions/check.ts';
 import {
@@ -14,7 +15,6 @@ import {
   type EndUnpaid,
   type ExpireAttempt,
 } from '../../src/transactions/unpaid.ts';
-import type { Owner } from '../../src/lib/owner.ts';
 
 /** What a provider was asked, and what it will answer: the next of its script, then the last one for ever. */
 export type ScriptedProvider = Provider & {

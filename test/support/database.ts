@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+
 import pg from 'pg';
+
 import { openDatabase, type Knex } from '../../src/lib/db.ts';
 import { TEMPLATE_DATABASE, testStack } from './stack-facts.ts';
 

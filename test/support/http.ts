@@ -1,8 +1,8 @@
-import type { KeyCaller, Route } from '../../src/http/route.ts';
-import { SCOPES } from '../../src/http/route.ts';
-import { refusalStatuses } from '../../src/http/refusals.ts';
 import { createLimits } from '../../src/http/limits.ts';
 import { Registry } from '../../src/http/metrics.ts';
+import { refusalStatuses } from '../../src/http/refusals.ts';
+import type { KeyCaller, Route } from '../../src/http/route.ts';
+import { SCOPES } from '../../src/http/route.ts';
 import { createApiServer, type ApiServer, type ApiServerDeps, type Listening } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Knex } from '../../src/lib/db.ts';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+
 import type { Owner } from '../../src/lib/owner.ts';
 
 /** One thing a merchant asked for, under one idempotency key, however often it had to ask. */

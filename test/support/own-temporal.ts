@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+
 import { Client, Connection } from '@temporalio/client';
 
 import { environment } from '../../src/config.ts';

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+
 import { bundleWorkflowCode } from '@temporalio/worker';
+
 import { environment } from '../../src/config.ts';
 import { migrate } from '../../src/lib/migrate.ts';
 import { isAlive, processMark, writePidFile, type Child } from '../../src/local/children.ts';

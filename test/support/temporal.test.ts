@@ -1,4 +1,5 @@
 import { DefaultLogger, Worker, bundleWorkflowCode } from '@temporalio/worker';
+
 import { connectTestTemporal, skipTime, type TestTemporal } from './temporal.ts';
 
 const HOUR_MS = 3_600_000;

@@ -5,6 +5,7 @@ import { Client, Connection } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { DefaultLogger, NativeConnection, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
+
 import { testStack } from './stack-facts.ts';
 
 // FastForwardPollingResult of temporal.api.enums.v1.

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 
-import { readConfig, type Config } from '../../src/config.ts';
 import { grantChannels } from '../../src/channels/operations.ts';
+import { readConfig, type Config } from '../../src/config.ts';
+import type { Knex } from '../../src/lib/db.ts';
 import { createEgressGuard } from '../../src/lib/egress.ts';
-import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/outbox.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
+import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/outbox.ts';
+import type { Owner } from '../../src/lib/owner.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/catalogue.ts';
 import { recordEvents } from '../../src/webhooks/record.ts';
@@ -12,9 +15,6 @@ import { NewSubscription } from '../../src/webhooks/schema.ts';
 import { createSubscription } from '../../src/webhooks/subscriptions.ts';
 import { deliveryWorkflowId } from '../../src/webhooks/workflow-input.ts';
 import { startWorker, type RunningWorker } from '../../src/worker.ts';
-import { newId } from '../../src/lib/ids.ts';
-import type { Knex } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { testStack } from './stack-facts.ts';
 import { connectTestTemporal, type TestTemporal } from './temporal.ts';

@@ -1,4 +1,7 @@
+import { rows } from '../../src/lib/db.ts';
 import type { Owner } from '../../src/lib/owner.ts';
+import type { ProviderOutcome } from '../../src/providers/provider.ts';
+import { LEASE_MS, createCheckAttempt } from '../../src/transactions/check.ts';
 import {
   buildAttempt,
   buildMerchant,
@@ -14,9 +17,6 @@ import {
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { rows } from '../../src/lib/db.ts';
-import { LEASE_MS, createCheckAttempt } from '../../src/transactions/check.ts';
-import type { ProviderOutcome } from '../../src/providers/provider.ts';
 
 const SUCCESS_EVENTS = ['checkout.completed', 'payment.created', 'payment.succeeded'];
 

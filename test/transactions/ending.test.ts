@@ -1,4 +1,9 @@
+import { startPayment } from '../../src/checkout/pay.ts';
+import { rows } from '../../src/lib/db.ts';
+import { AppError } from '../../src/lib/errors.ts';
 import type { Owner } from '../../src/lib/owner.ts';
+import { endOpenSession, expireDueSessions, expireSessionIfDue } from '../../src/transactions/end.ts';
+import { createEndUnpaid } from '../../src/transactions/unpaid.ts';
 import {
   ACCEPTED,
   buildAttempt,
@@ -15,11 +20,6 @@ import {
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startPayment } from '../../src/checkout/pay.ts';
-import { rows } from '../../src/lib/db.ts';
-import { AppError } from '../../src/lib/errors.ts';
-import { endOpenSession, expireDueSessions, expireSessionIfDue } from '../../src/transactions/end.ts';
-import { createEndUnpaid } from '../../src/transactions/unpaid.ts';
 
 const MINUTE_MS = 60_000;
 

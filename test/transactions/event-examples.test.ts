@@ -1,8 +1,8 @@
+import { rows } from '../../src/lib/db.ts';
 import type { Owner } from '../../src/lib/owner.ts';
+import { EVENT_TYPES } from '../../src/webhooks/catalogue.ts';
 import { buildAttempt, buildMerchant, buildSession, buildWorld, declined, PAID, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { rows } from '../../src/lib/db.ts';
-import { EVENT_TYPES } from '../../src/webhooks/catalogue.ts';
 
 type Facts = Record<string, unknown>;
 const CUSTOMER = { customerName: 'Abebe Bikila', customerPhone: '251911000000' };

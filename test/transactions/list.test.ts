@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
 import { rows } from '../../src/lib/db.ts';
+import type { Owner } from '../../src/lib/owner.ts';
 import { presentTransaction } from '../../src/transactions/present.ts';
 import { findTransaction } from '../../src/transactions/queries.ts';
 import { transactionRoutes } from '../../src/transactions/routes.ts';
 import { Transaction } from '../../src/transactions/schema.ts';
-import type { Owner } from '../../src/lib/owner.ts';
 import {
   buildAttempt,
   buildMerchant,

@@ -1,4 +1,8 @@
+import { createRegistry } from '../../src/http/metrics.ts';
+import { openDatabase } from '../../src/lib/db.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import type { Owner } from '../../src/lib/owner.ts';
+import { measurePayments } from '../../src/transactions/metrics.ts';
 import {
   buildAttempt,
   buildMerchant,
@@ -11,10 +15,6 @@ import {
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { createRegistry } from '../../src/http/metrics.ts';
-import { openDatabase } from '../../src/lib/db.ts';
-import { createLogger } from '../../src/lib/log.ts';
-import { measurePayments } from '../../src/transactions/metrics.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const GAUGES = ['meskot_payments_held', 'meskot_payments_duplicate', 'meskot_payments_to_reconcile'];

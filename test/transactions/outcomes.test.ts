@@ -1,4 +1,6 @@
+import { rows } from '../../src/lib/db.ts';
 import type { Owner } from '../../src/lib/owner.ts';
+import type { ProviderOutcome } from '../../src/providers/provider.ts';
 import {
   ACCEPTED,
   buildAttempt,
@@ -13,8 +15,6 @@ import {
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { rows } from '../../src/lib/db.ts';
-import type { ProviderOutcome } from '../../src/providers/provider.ts';
 
 const SUCCESS_EVENTS = ['checkout.completed', 'payment.created', 'payment.succeeded'];
 

@@ -1,4 +1,7 @@
+import { rows } from '../../src/lib/db.ts';
 import type { Owner } from '../../src/lib/owner.ts';
+import { storeCallback } from '../../src/providers/store-callback.ts';
+import { isAnswered, recheckProven } from '../../src/transactions/proven.ts';
 import {
   buildMerchant,
   buildPendingPayment,
@@ -11,9 +14,6 @@ import {
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { rows } from '../../src/lib/db.ts';
-import { isAnswered, recheckProven } from '../../src/transactions/proven.ts';
-import { storeCallback } from '../../src/providers/store-callback.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -1,5 +1,5 @@
-import type { Operation } from './contract.ts';
 import type { Merchant } from './belongings.ts';
+import type { Operation } from './contract.ts';
 
 const today = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
 

@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+
 import pg from 'pg';
 
 import { Registry } from '../../src/http/metrics.ts';

@@ -3,19 +3,19 @@ import { resolve } from 'node:path';
 import { startApi, type RunningApi } from '../../src/api.ts';
 import { grantChannels } from '../../src/channels/operations.ts';
 import { readConfig } from '../../src/config.ts';
+import { Registry } from '../../src/http/metrics.ts';
 import type { Scope } from '../../src/http/route.ts';
 import { createKey } from '../../src/keys/operations.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
-import { anyFreePort } from '../../src/local/ports.ts';
-import { Registry } from '../../src/http/metrics.ts';
-import { startWorker } from '../../src/worker.ts';
 import type { Environment } from '../../src/lib/owner.ts';
-import { testStack } from '../support/stack-facts.ts';
+import { anyFreePort } from '../../src/local/ports.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
+import { startWorker } from '../../src/worker.ts';
 import { requireDeclared, type Declared } from '../support/declared.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestSimulator } from '../support/simulator.ts';
+import { testStack } from '../support/stack-facts.ts';
 import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
 
 export type Call = {

@@ -1,7 +1,7 @@
+import type { Owner } from '../../src/lib/owner.ts';
 import { SubscriptionRow } from '../../src/webhooks/model.ts';
 import { cancelResendJob, createResendJob, findResendJob, runResendJobs } from '../../src/webhooks/resend-jobs.ts';
 import { requestResend } from '../../src/webhooks/resend.ts';
-import type { Owner } from '../../src/lib/owner.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;

@@ -1,9 +1,9 @@
+import type { Owner } from '../../src/lib/owner.ts';
 import { SubscriptionRow } from '../../src/webhooks/model.ts';
 import { findEvent } from '../../src/webhooks/queries.ts';
 import { requestResend, type ResendRequest } from '../../src/webhooks/resend.ts';
 import { DELIVERY_STATUSES, resendStep } from '../../src/webhooks/states.ts';
 import { deleteSubscription } from '../../src/webhooks/subscriptions.ts';
-import type { Owner } from '../../src/lib/owner.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 
-import { cleanUp, failed, later, receiver, sender, until } from '../support/sending.ts';
 import { RECEIVER_CERTIFICATE } from '../support/receiver-certificate.ts';
+import { cleanUp, failed, later, receiver, sender, until } from '../support/sending.ts';
 
 afterEach(cleanUp);
 

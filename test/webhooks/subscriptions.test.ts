@@ -1,7 +1,7 @@
 import { decrypt } from '../../src/lib/crypto.ts';
+import type { Owner } from '../../src/lib/owner.ts';
 import { SubscriptionRow } from '../../src/webhooks/model.ts';
 import { webhookRoutes } from '../../src/webhooks/routes.ts';
-import type { Owner } from '../../src/lib/owner.ts';
 import { stubKey, type TestServer } from '../support/http.ts';
 import { startWebhookApi } from './api.ts';
 import { createWorld, type World } from './world.ts';

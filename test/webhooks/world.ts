@@ -1,7 +1,8 @@
+import type { Knex } from '../../src/lib/db.ts';
 import { createEgressGuard } from '../../src/lib/egress.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Knex } from '../../src/lib/db.ts';
 import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/outbox.ts';
+import type { Owner } from '../../src/lib/owner.ts';
 import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/catalogue.ts';
 import { createClaim } from '../../src/webhooks/claim.ts';
 import { recordEvents } from '../../src/webhooks/record.ts';
@@ -10,7 +11,6 @@ import { createSave } from '../../src/webhooks/save.ts';
 import { NewSubscription } from '../../src/webhooks/schema.ts';
 import type { DeliveryStatus } from '../../src/webhooks/states.ts';
 import { createSubscription, type WithSecret } from '../../src/webhooks/subscriptions.ts';
-import type { Owner } from '../../src/lib/owner.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 export type Outcome = { httpStatus: number; durationMs?: number } | { code: string };

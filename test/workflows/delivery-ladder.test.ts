@@ -1,5 +1,5 @@
-import { requestResend } from '../../src/webhooks/resend.ts';
 import type { Owner } from '../../src/lib/owner.ts';
+import { requestResend } from '../../src/webhooks/resend.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { skipTime } from '../support/temporal.ts';
 import { createWorkerWorld, readDelivery, until, type WorkerWorld } from '../support/worker.ts';
