@@ -29,7 +29,7 @@ export type CustomersOptions = {
 
 /**
  * Customers who come by themselves, so that lists move: each orders something and pays from a sandbox phone, through the
- * API as any merchant's own page would. One who cannot, leaves without a word: the next one tries again.
+ * API like a merchant's own page. One who fails is not mentioned: the next one tries again.
  */
 export function startCustomers({ api, startCheckout, everyMs }: CustomersOptions): { stop: () => void } {
   let count = 0;

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import type { Facts } from './state.ts';
 
-/** A session that waits to be paid, made as any merchant makes one. */
+/** A session that waits to be paid, made through the API, the way merchants do. */
 export async function openCheckout(config: Config, { sandboxKey }: Facts): Promise<Facts> {
   if (!sandboxKey) return {};
   const response = await fetch(`${config.BASE_URL}/api/checkout/sessions`, {

@@ -6,7 +6,7 @@ import { asOwner, type Ground } from './ground.ts';
 
 /** Of the merchant whose list is read, over the last 30 days. */
 export const TRANSACTIONS = 5_000;
-/** Events delivered earlier, as any installation soon has: on empty tables PostgreSQL plans for empty tables. */
+/** Events delivered earlier, which every installation soon has: on empty tables PostgreSQL plans for empty tables. */
 export const DELIVERED_BEFORE = 30_000;
 
 /** A merchant with a key and a past, and the twin's tables with the same past. */

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../src/lib/dates.ts';
 import { TRANSACTIONS } from './history.ts';
 import { createLoad, type Load } from './load.ts';
 import { hundredths, middle } from './numbers.ts';
@@ -7,7 +8,6 @@ const CONNECTIONS = 8;
 const WARM_UP = 200;
 const REQUESTS = 400;
 const ROUNDS = 5;
-const DAY_MS = 86_400_000;
 
 /** Milliseconds of processor time for one request. */
 type Cost = { cpuMs: number; process: number; postgres: number };

@@ -1,6 +1,7 @@
 import { createCheckoutPages } from '../../src/checkout/pages.ts';
 import { checkoutRoutes } from '../../src/checkout/routes.ts';
 import { createLimits } from '../../src/http/limits.ts';
+import { DAY_MS } from '../../src/lib/dates.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import {
   ACCEPTED,
@@ -18,7 +19,6 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { NO_LIMITS, startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 
 const WRONG = { ...PAID, amountSantim: 1n };
-const DAY_MS = 24 * 60 * 60_000;
 
 describe('a payment that somebody has to look into', () => {
   let database: TestDatabase;

@@ -56,7 +56,7 @@ async function report(spoil: (trx: Knex.Transaction) => Promise<unknown>, journa
   }
 }
 const nothing = async (): Promise<void> => {};
-const only = (name: string, says: RegExp) => [expect.stringMatching(new RegExp(`^${name}: .*${says.source}`))];
+const justOne = (name: string, says: RegExp) => [expect.stringMatching(new RegExp(`^${name}: .*${says.source}`))];
 
 const requestsOf = (merchant: GroundMerchant) => ({
   url: merchant.receiver.url,
@@ -78,14 +78,16 @@ describe('each invariant reports what breaks it, and no other does', () => {
     const found = await report((trx) =>
       trx('transaction').where({ checkoutOrderNo: 'PAID' }).update({ amountSantim: 1 }),
     );
-    expect(found).toEqual(only('I1', /PAID was answered 201 .* but has 1 santim/));
+    expect(found).toEqual(justOne('I1', /PAID was answered 201 .* but has 1 santim/));
   });
 
   test('I1: a refused session that left its transaction', async () => {
     const asked = good.client.asked.map((one) =>
       one.body['checkoutOrderNo'] === 'PAID' ? { ...one, answers: [{ status: 422, data: {} }] } : one,
     );
-    expect(await report(nothing, { clients: [{ owner: good.owner, asked }] })).toEqual(only('I1', /refused with 422/));
+    expect(await report(nothing, { clients: [{ owner: good.owner, asked }] })).toEqual(
+      justOne('I1', /refused with 422/),
+    );
   });
 
   test('I2: a repeat that was answered with another session', async () => {
@@ -94,7 +96,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
         ? { ...one, answers: [{ status: 201, data: { sessionId: 'cs_another' } }, ...one.answers] }
         : one,
     );
-    expect(await report(nothing, { clients: [{ owner: good.owner, asked }] })).toEqual(only('I2', /cs_another/));
+    expect(await report(nothing, { clients: [{ owner: good.owner, asked }] })).toEqual(justOne('I2', /cs_another/));
   });
 
   test('I2: more attempts on a session than were asked for', async () => {
@@ -106,7 +108,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
       await trx('checkoutSession').where({ id: attempt.sessionId }).update({ attemptsCount: 2 });
     };
     const found = await report(twice, { clients: [{ owner: good.owner, asked }] });
-    expect(found).toEqual(only('I2', /1 keys of POST sessions\/cs_\w+\/pay made 2 effects/));
+    expect(found).toEqual(justOne('I2', /1 keys of POST sessions\/cs_\w+\/pay made 2 effects/));
   });
 
   test('I4: money that the provider took and we do not know of', async () => {
@@ -114,7 +116,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
       order.state === 'DECLINED' ? { ...order, state: 'PAID' as const, paidAmount: order.amount } : order,
     );
     expect(await report(nothing, { orders: orders ?? null })).toEqual(
-      only('I4', /is paid .* but its attempt is DECLINED/),
+      justOne('I4', /is paid .* but its attempt is DECLINED/),
     );
   });
 
@@ -124,8 +126,8 @@ describe('each invariant reports what breaks it, and no other does', () => {
       await trx('checkoutSession').where({ id: sessionId }).update({ status: 'FAILED' });
     });
     expect(found).toEqual([
-      ...only('I5', /is FAILED; its timeline ends COMPLETED/),
-      ...only('I5', /is SUCCESS but its session is FAILED/),
+      ...justOne('I5', /is FAILED; its timeline ends COMPLETED/),
+      ...justOne('I5', /is SUCCESS but its session is FAILED/),
     ]);
   });
 
@@ -135,7 +137,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
         .where({ event: 'checkout.completed' })
         .update({ resourceId: newId('txn') }),
     );
-    expect(found).toEqual(only('I6', /should have 1 checkout.completed and has 0/));
+    expect(found).toEqual(justOne('I6', /should have 1 checkout.completed and has 0/));
   });
 
   test('I6: an event whose bytes were changed after it was sent', async () => {
@@ -144,19 +146,19 @@ describe('each invariant reports what breaks it, and no other does', () => {
         .where({ event: 'checkout.completed' })
         .update({ payload: Buffer.from('{"event":"checkout.completed"}') }),
     );
-    expect(found).toEqual(only('I6', /carried other bytes than recorded/));
+    expect(found).toEqual(justOne('I6', /carried other bytes than recorded/));
   });
 
   test('I7: a failed delivery without its dead letter', async () => {
     const found = await report((trx) => trx('webhookDeadLetter').update({ closedAt: new Date() }));
-    expect(found).toEqual(only('I7', /is FAILED with 0 open dead letters/));
+    expect(found).toEqual(justOne('I7', /is FAILED with 0 open dead letters/));
   });
 
   test('I7: an event that matches a subscription and was never to be delivered to it', async () => {
     const testsAsked = { path: `webhooks/subscriptions/${good.subscriptionId}/test`, body: {}, tries: 1, answers: [] };
     const clients = [{ owner: good.owner, asked: [...good.client.asked, testsAsked] }];
     const found = await report((trx) => trx('webhookEvent').insert(copyOfEvent()), { clients });
-    expect(found).toEqual(only('I7', /webhook.test evt_\w+ has no delivery to whs_/));
+    expect(found).toEqual(justOne('I7', /webhook.test evt_\w+ has no delivery to whs_/));
   });
 
   test('I8: a delivery called DELIVERED that its receiver refused', async () => {
@@ -165,7 +167,9 @@ describe('each invariant reports what breaks it, and no other does', () => {
       one === first ? { ...one, answered: { status: 503, at: one.at, heard: true } } : one,
     );
     const receivers = [{ ...requestsOf(good), requests }, requestsOf(failing)];
-    expect(await report(nothing, { receivers })).toEqual(only('I8', /is DELIVERED, but .* never answered 2xx in time/));
+    expect(await report(nothing, { receivers })).toEqual(
+      justOne('I8', /is DELIVERED, but .* never answered 2xx in time/),
+    );
   });
 
   test('I8: a delivery called FAILED that its receiver took', async () => {
@@ -173,7 +177,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
       index === 0 ? { ...one, answered: { status: 200, at: one.at, heard: true } } : one,
     );
     const receivers = [requestsOf(good), { ...requestsOf(failing), requests }];
-    expect(await report(nothing, { receivers })).toEqual(only('I8', /is FAILED, but .* answered 2xx in time/));
+    expect(await report(nothing, { receivers })).toEqual(justOne('I8', /is FAILED, but .* answered 2xx in time/));
   });
 
   test('I9: a retry before its time', async () => {
@@ -182,12 +186,12 @@ describe('each invariant reports what breaks it, and no other does', () => {
         .where({ retryNumber: 1 })
         .update({ startedAt: trx.raw(`started_at - interval '1500 milliseconds'`) }),
     );
-    expect(found).toEqual(only('I9', /retry 1 of delivery whd_\w+ came \d+ ms before its time/));
+    expect(found).toEqual(justOne('I9', /retry 1 of delivery whd_\w+ came \d+ ms before its time/));
   });
 
   test('I10: a request that no attempt row tells of', async () => {
     const found = await report((trx) => trx('webhookAttempt').where({ retryNumber: 1 }).delete());
-    expect(found).toEqual(only('I10', /saw 2 requests of event evt_\w+, which has 1 attempt rows/));
+    expect(found).toEqual(justOne('I10', /saw 2 requests of event evt_\w+, which has 1 attempt rows/));
   });
 
   test("I11: an event at another merchant's receiver", async () => {
@@ -195,7 +199,9 @@ describe('each invariant reports what breaks it, and no other does', () => {
       requestsOf(good),
       { ...requestsOf(failing), requests: [...failing.receiver.requests, takenRequest()] },
     ];
-    expect(await report(nothing, { receivers })).toEqual(only('I11', /saw event evt_\w+, which is not its merchant's/));
+    expect(await report(nothing, { receivers })).toEqual(
+      justOne('I11', /saw event evt_\w+, which is not its merchant's/),
+    );
   });
 
   test('I12: an outbox row that nobody takes', async () => {
@@ -209,17 +215,17 @@ describe('each invariant reports what breaks it, and no other does', () => {
         notBefore: trx.raw(`now() - interval '1 minute'`),
       }),
     );
-    expect(found).toEqual(only('I12', /start of payment-pat_none is left in the outbox/));
+    expect(found).toEqual(justOne('I12', /start of payment-pat_none is left in the outbox/));
   });
 
   test('I12: an open payment that Temporal has lost or whose workflow is stuck', async () => {
     const [open = ''] = [...evidence.running.keys()].filter((id) => id.startsWith('payment-'));
     const lost = new Map([...evidence.running].filter(([id]) => id !== open));
     expect(await report(nothing, { running: lost })).toEqual(
-      only('I12', /is open with neither a workflow nor an outbox row/),
+      justOne('I12', /is open with neither a workflow nor an outbox row/),
     );
     const stuck = new Map([...evidence.running, [open, { failures: 7 }]]);
-    expect(await report(nothing, { running: stuck })).toEqual(only('I12', /is stuck: its code failed 7 times/));
+    expect(await report(nothing, { running: stuck })).toEqual(justOne('I12', /is stuck: its code failed 7 times/));
   });
 
   test('I15: an event that its receiver took twice without a fault', async () => {
@@ -237,7 +243,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
         responseHeaders: null,
       });
     };
-    expect(await report(repeatRow, { receivers })).toEqual(only('I15', /took event evt_\w+ 2 times/));
+    expect(await report(repeatRow, { receivers })).toEqual(justOne('I15', /took event evt_\w+ 2 times/));
     expect(await report(repeatRow, { receivers, duplicatesMax: 1 })).toEqual([]);
   });
 });

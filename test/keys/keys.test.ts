@@ -1,6 +1,7 @@
 import { createKeyAuthenticator } from '../../src/keys/authenticate.ts';
 import { hashKey, makeKey, readKey } from '../../src/keys/format.ts';
 import { createKey, listKeys, revokeKey, rotateKey, type NewKey } from '../../src/keys/operations.ts';
+import { HOUR_MS } from '../../src/lib/dates.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMerchant, setMerchantStatus } from '../../src/merchants/operations.ts';
@@ -10,7 +11,6 @@ import { startTestServer, testServerDeps } from '../support/http.ts';
 
 const PEPPER = 'a pepper of sixteen characters';
 const START = new Date('2026-06-01T09:00:00Z');
-const HOUR_MS = 3_600_000;
 
 let database: TestDatabase;
 let merchantId: string;

@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config.ts';
 import { createKeyAuthenticator } from '../../src/keys/authenticate.ts';
 import { listKeys, revokeKey } from '../../src/keys/operations.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { addisDay } from '../../src/lib/dates.ts';
+import { DAY_MS, addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createRunChange, type OutboxRow } from '../../src/lib/outbox.ts';
@@ -25,7 +25,6 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 const PROJECT = resolve(import.meta.dirname, '../..');
 const WEBHOOK_URL = 'http://localhost:4003/webhooks';
 const SEEDED_WITHIN_MS = 120_000;
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 describe('the plan of the demo data', () => {
   const plan = (until: string) => planPayments({ ...ABYSSINIA.plan, until: new Date(until) });

@@ -1,8 +1,8 @@
 import { DefaultLogger, Worker, bundleWorkflowCode } from '@temporalio/worker';
 
+import { HOUR_MS } from '../../src/lib/dates.ts';
 import { connectTestTemporal, skipTime, type TestTemporal } from './temporal.ts';
 
-const HOUR_MS = 3_600_000;
 const taskQueue = 'sleepers';
 
 describe('skipping time on the real server', () => {

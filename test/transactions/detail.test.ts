@@ -1,4 +1,5 @@
 import { checkoutRoutes } from '../../src/checkout/routes.ts';
+import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Owner } from '../../src/lib/owner.ts';
@@ -20,7 +21,6 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 
 const WRONG = { ...PAID, amountSantim: 1n };
-const DAY_MS = 24 * 60 * 60_000;
 
 type Entry = { kind: string; detail: Record<string, unknown> };
 

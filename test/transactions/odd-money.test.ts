@@ -1,4 +1,5 @@
 import { createRegistry } from '../../src/http/metrics.ts';
+import { DAY_MS } from '../../src/lib/dates.ts';
 import { openDatabase } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { Owner } from '../../src/lib/owner.ts';
@@ -16,7 +17,6 @@ import {
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
-const DAY_MS = 24 * 60 * 60_000;
 const GAUGES = ['meskot_payments_held', 'meskot_payments_duplicate', 'meskot_payments_to_reconcile'];
 
 describe('payments that an operator must look at', () => {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../src/lib/dates.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { requestResend } from '../../src/webhooks/resend.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
@@ -5,7 +6,6 @@ import { skipTime } from '../support/temporal.ts';
 import { createWorkerWorld, readDelivery, until, type WorkerWorld } from '../support/worker.ts';
 
 const RETRY_SECONDS = [60, 300, 1_800, 7_200, 43_200];
-const DAY_MS = 86_400_000;
 
 let world: WorkerWorld;
 let receiver: Receiver;
