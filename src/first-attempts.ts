@@ -211,13 +211,14 @@ function createInProgress(slots: SendSlots) {
       direct.set(deliveryId, settled);
     },
     settle: async () => {
-      await Promise.all(direct.values());
+      // Starts first: a slow one would be taken over while we wait for the others.
       for (const { slow, forget, holdsSlot, subscriptionId } of started.values()) {
         clearTimeout(slow);
         clearTimeout(forget);
         if (holdsSlot) slots.release(subscriptionId);
       }
       started.clear();
+      while (direct.size > 0) await Promise.all(direct.values());
     },
   };
 }

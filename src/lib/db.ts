@@ -85,7 +85,8 @@ function beginWithoutWaiting(connection: Connection, done: (error: unknown, conn
     if (asked.text !== 'BEGIN;') return query(asked, answered);
     stream.cork();
     setImmediate(() => stream.uncork());
-    query(asked, ignore);
+    // Without its BEGIN, what follows would be committed piece by piece.
+    query(asked, (error) => error && stream.destroy());
     return answered(null, { rows: [] });
   };
   done(null, connection);

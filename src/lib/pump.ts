@@ -20,6 +20,7 @@ export function createPump(round: () => Promise<boolean>, everyMs: number): Pump
       again = false;
       const waitMs = startedAt + everyMs - performance.now();
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      if (stopped) break;
       startedAt = performance.now();
       if (await round()) again = true;
     }

@@ -32,8 +32,8 @@ const SLOW_AFTER_FAILURES = 3;
 const SLOW_FOR = '10 minutes';
 
 /**
- * Saves how attempts ended, in one statement for as many as ended at the same moment: the attempt, the delivery's state
- *, its dead letter, the subscription's health if it changed, and the outbox row that stood for it.
+ * Saves how attempts ended, in one statement for as many as ended at the same moment: the attempt, the delivery's state,
+ * its dead letter, the subscription's health if it changed, and the outbox row that stood for it.
  * Repeating a save changes nothing.
  */
 export function createSave(db: Knex): (outcome: AttemptOutcome) => Promise<SavedDelivery> {
