@@ -2,7 +2,16 @@ import { z } from 'zod';
 
 import { formatBirr, parseBirr } from '../lib/money.ts';
 import { signAwash, verifyAwash } from '../lib/provider-signing.ts';
-import { declined, exchange, parseJson, readReply, unreadable, type Failure, type ProviderDeps } from './exchange.ts';
+import {
+  declined,
+  exchange,
+  parseJson,
+  readReply,
+  unreadable,
+  unspokenPayouts,
+  type Failure,
+  type ProviderDeps,
+} from './exchange.ts';
 import type { ParsedCallback, Provider, ProviderOutcome } from './provider.ts';
 
 /**
@@ -61,6 +70,7 @@ export function createAwash(deps: ProviderDeps, config: AwashConfig): Provider {
 
   return {
     channel: 'AWASH',
+    ...unspokenPayouts,
     callbackAnswer: { contentType: 'application/json', body: '{"received":true}' },
 
     initiate: (order) =>

@@ -4,7 +4,16 @@ import type { Clock } from '../lib/clock.ts';
 import { inAddis } from '../lib/dates.ts';
 import { formatBirr, parseBirr } from '../lib/money.ts';
 import { signCbeBirr, verifyCbeBirr } from '../lib/provider-signing.ts';
-import { declined, exchange, parseJson, readReply, unreadable, type Failure, type ProviderDeps } from './exchange.ts';
+import {
+  declined,
+  exchange,
+  parseJson,
+  readReply,
+  unreadable,
+  unspokenPayouts,
+  type Failure,
+  type ProviderDeps,
+} from './exchange.ts';
 import type { ParsedCallback, Provider, ProviderOutcome } from './provider.ts';
 
 /** CBE Birr: a USSD push to the customer's phone by signed POST. */
@@ -60,6 +69,7 @@ export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provid
 
   return {
     channel: 'CBE_BIRR',
+    ...unspokenPayouts,
     callbackAnswer: { contentType: 'application/json', body: '{"resultCode":"0"}' },
 
     initiate: (order) =>

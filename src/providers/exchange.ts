@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 import type { Clock } from '../lib/clock.ts';
 import type { HttpClient, HttpRequest } from '../lib/http-client.ts';
-import type { ProviderFailure, ProviderOutcome } from './provider.ts';
+import type { ProviderFailure, Unknown } from './provider.ts';
 
 export type ProviderDeps = {
   http: HttpClient;
@@ -10,8 +10,6 @@ export type ProviderDeps = {
   /** The limit of one whole call, with whatever it needs on the way (a token). */
   timeoutMs: number;
 };
-
-export type Unknown = Extract<ProviderOutcome, { kind: 'unknown' }>;
 
 /** A reply that could be read. Statuses of 500 and up, 408 and 429 say nothing about the order and are `unknown`. */
 export type Reply = { kind: 'reply'; status: number; body: unknown };
@@ -48,8 +46,10 @@ export function parseJson(text: string): unknown {
 /** Our words for a failure, before the provider's own code is put beside them. */
 export type Failure = Omit<ProviderFailure, 'providerCode'>;
 
+type Declined = { kind: 'declined'; failure: ProviderFailure };
+
 /** Ended without money. */
-export function declined(failure: Failure, providerCode: string): ProviderOutcome {
+export function declined(failure: Failure, providerCode: string): Declined {
   return { kind: 'declined', failure: { ...failure, providerCode } };
 }
 
@@ -60,3 +60,11 @@ export function unreadable(message: string): Unknown {
 export function unknownStatus(status: number): Unknown {
   return { kind: 'unknown', reason: 'http', message: `status ${status}` };
 }
+
+/** A provider whose payouts are not spoken yet: nothing is sent, so nothing is known. */
+export const unspokenPayouts = {
+  capabilities: { payoutTo: [] },
+  payout: async () => unreadable('payouts are not spoken yet'),
+  queryPayout: async () => unreadable('payouts are not spoken yet'),
+  statement: async () => unreadable('lists are not spoken yet'),
+};

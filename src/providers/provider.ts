@@ -19,11 +19,73 @@ export type ProviderOutcome =
       providerCode: string | null;
     }
   | { kind: 'declined'; failure: ProviderFailure }
-  | { kind: 'unknown'; reason: 'timeout' | 'network' | 'http' | 'unreadable'; message: string };
+  | Unknown;
+
+/** Nobody knows: no reply in time, none at all, a 5xx, or nonsense. */
+export type Unknown = { kind: 'unknown'; reason: 'timeout' | 'network' | 'http' | 'unreadable'; message: string };
+
+/** Where a payout goes. A phone is 2519… without plus. */
+export type PayoutDestination =
+  | { kind: 'phone'; phone: string }
+  | { kind: 'bank'; bankCode: string; accountNumber: string };
+
+/** One payout as a provider needs it. `orderId` (the withdrawal's id, wd_…) is the provider's idempotency key: the same id never pays twice. */
+export type PayoutOrder = {
+  orderId: string;
+  amountSantim: Santim;
+  currency: string;
+  destination: PayoutDestination;
+  accountName: string;
+  notifyUrl: string;
+};
+
+/**
+ * What a provider says of a payout. The same order submitted again is answered with the standing of the first.
+ * - accepted, pending: taken, not decided (accepted answers a submission, pending a query)
+ * - succeeded: paid this much · declined: refused, or taken and then failed: no money left
+ * - reversed: was paid, and came back
+ * - not-found, to a query only: the provider has not taken this order. A submission may still be on its way to it:
+ *   submit again under the same id before anything is released
+ * - unknown: as for payments; also when the provider knows this id with another amount, for then its refusal says
+ *   nothing of what the first submission did
+ */
+export type PayoutOutcome =
+  | { kind: 'accepted' | 'pending'; providerReference: string | null; providerCode: string | null }
+  | {
+      kind: 'succeeded';
+      providerReference: string;
+      amountSantim: Santim;
+      currency: string;
+      providerCode: string | null;
+    }
+  | { kind: 'declined'; failure: ProviderFailure }
+  | { kind: 'reversed'; providerReference: string; providerCode: string | null }
+  | { kind: 'not-found'; providerCode: string | null }
+  | Unknown;
+
+/** One line of a provider's own list. `orderId` is ours (pat_… or wd_…); the amount is never negative, `type` says which way it went. */
+export type StatementRow = {
+  orderId: string;
+  type: 'payment' | 'payout' | 'payoutReversal';
+  amountSantim: Santim;
+  currency: string;
+  providerReference: string;
+  at: Date;
+};
+
+/** A page of the list, and the cursor of the next one, if there is one. */
+export type StatementPage = { kind: 'page'; rows: StatementRow[]; next: string | null };
 
 /** Our code and words beside the provider's own. */
 export type ProviderFailure = {
-  code: 'DECLINED' | 'INSUFFICIENT_FUNDS' | 'CANCELLED_BY_CUSTOMER' | 'TIMED_OUT' | 'INVALID_PAYER' | 'REJECTED';
+  code:
+    | 'DECLINED'
+    | 'INSUFFICIENT_FUNDS'
+    | 'CANCELLED_BY_CUSTOMER'
+    | 'TIMED_OUT'
+    | 'INVALID_PAYER'
+    | 'INVALID_PAYEE'
+    | 'REJECTED';
   message: string;
   providerCode: string;
   /** Whether the customer may reasonably try again at once. */
@@ -45,8 +107,8 @@ export type PaymentOrder = {
 };
 
 /**
- * What a callback says about itself. It is a reason to ask the provider (`query`), never the truth: even a verified one
- * only triggers a check (src/transactions/check.ts).
+ * What a callback says about itself. It is a reason to ask the provider (`query`, or `queryPayout` for a payout's),
+ * never the truth: even a verified one only triggers a check (src/transactions/check.ts). `orderId` is ours: pat_… or wd_….
  */
 export type ParsedCallback = { verified: true; orderId: string } | { verified: false; problem: string };
 
@@ -57,6 +119,15 @@ export type Provider = {
   channel: Channel;
   initiate: (order: PaymentOrder) => Promise<ProviderOutcome>;
   query: (orderId: string) => Promise<ProviderOutcome>;
+  payout: (order: PayoutOrder) => Promise<PayoutOutcome>;
+  queryPayout: (orderId: string) => Promise<PayoutOutcome>;
+  capabilities: { payoutTo: readonly PayoutDestination['kind'][] };
+  /**
+   * The provider's own list of what moved on an Addis day (YYYY-MM-DD), page by page: null first, then each page's
+   * `next`. A payout and its reversal are two rows, each on its own day.
+   */
+  statement: (day: string, cursor: string | null) => Promise<StatementPage | Unknown>;
+  /** Of payments and payouts alike. */
   parseCallback: (callback: RawCallback) => ParsedCallback;
   /** What the provider expects as the answer to a callback it should not repeat. */
   callbackAnswer: { contentType: string; body: string };

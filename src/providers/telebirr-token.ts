@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import { exchange, readReply, unknownStatus, type ProviderDeps, type Unknown } from './exchange.ts';
+import { exchange, readReply, unknownStatus, type ProviderDeps } from './exchange.ts';
+import type { Unknown } from './provider.ts';
 
 const RENEW_EARLY_MS = 5 * 60_000;
 

@@ -10,13 +10,13 @@ import {
   parseJson,
   readReply,
   unreadable,
+  unspokenPayouts,
   type Failure,
   type ProviderDeps,
   type Reply,
-  type Unknown,
 } from './exchange.ts';
 import { fromPlainOrderId, toPlainOrderId } from './order-id.ts';
-import type { ParsedCallback, PaymentOrder, Provider, ProviderOutcome } from './provider.ts';
+import type { ParsedCallback, PaymentOrder, Provider, ProviderOutcome, Unknown } from './provider.ts';
 import { createTelebirrToken } from './telebirr-token.ts';
 
 /** telebirr's H5/C2B fabric. */
@@ -81,6 +81,7 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
   const call = createTelebirrCall(deps, config, sign);
   return {
     channel: 'TELEBIRR',
+    ...unspokenPayouts,
     callbackAnswer: { contentType: 'application/json', body: '{"code":"0","msg":"success"}' },
 
     async initiate(order) {

@@ -127,9 +127,17 @@ function scriptedProvider(visit: Visit): Provider {
     channel: visit.payment.channel,
     initiate: answer,
     query: answer,
+    capabilities: { payoutTo: [] },
+    payout: neverAsked,
+    queryPayout: neverAsked,
+    statement: neverAsked,
     parseCallback: () => ({ verified: false, problem: 'the past sends no callbacks' }),
     callbackAnswer: { contentType: 'text/plain', body: '' },
   };
+}
+
+async function neverAsked(): Promise<never> {
+  throw new Error('a payment of the past asks for no payout and no list');
 }
 
 function pays(phone: string): Step {

@@ -7,7 +7,14 @@ import { newId } from '../../src/lib/ids.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
 import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/outbox.ts';
 import type { Owner } from '../../src/lib/owner.ts';
-import type { FindProvider, PaymentOrder, Provider, ProviderOutcome } from '../../src/providers/provider.ts';
+import type {
+  FindProvider,
+  PaymentOrder,
+  PayoutOrder,
+  PayoutOutcome,
+  Provider,
+  ProviderOutcome,
+} from '../../src/providers/provider.ts';
 import { createCheckAttempt, type CheckAttempt } from '../../src/transactions/check.ts';
 import {
   createEndUnpaid,
@@ -20,9 +27,12 @@ import {
 export type ScriptedProvider = Provider & {
   asked: { question: 'initiate' | 'query'; orderId: string; order?: PaymentOrder }[];
   /** Sets the answers to come; a function may wait before it answers. */
-  answers: (...script: Answer[]) => void;
+  answers: (...script: Answer<ProviderOutcome>[]) => void;
+  askedOfPayouts: { question: 'payout' | 'queryPayout'; orderId: string; order?: PayoutOrder }[];
+  /** The same for payouts and their queries. */
+  answersOfPayouts: (...script: Answer<PayoutOutcome>[]) => void;
 };
-type Answer = ProviderOutcome | (() => Promise<ProviderOutcome>);
+type Answer<Outcome> = Outcome | (() => Promise<Outcome>);
 
 export const ACCEPTED: ProviderOutcome = {
   kind: 'accepted',
@@ -30,6 +40,7 @@ export const ACCEPTED: ProviderOutcome = {
   redirectUrl: 'https://pay.example/confirm',
   providerCode: null,
 };
+const PAYOUT_ACCEPTED: PayoutOutcome = { kind: 'accepted', providerReference: null, providerCode: null };
 export const PENDING: ProviderOutcome = { kind: 'pending', providerReference: null, providerCode: 'WAIT_PAY' };
 export const UNKNOWN: ProviderOutcome = { kind: 'unknown', reason: 'timeout', message: 'no answer in 2 s' };
 export const PAID: Extract<ProviderOutcome, { kind: 'succeeded' }> = {
@@ -46,26 +57,47 @@ export const declined = (retryable: boolean): ProviderOutcome => ({
 
 /** A provider that answers by a script: an argument like any other, for states that a real one is slow to reach. */
 export function scriptedProvider(): ScriptedProvider {
-  let script: Answer[] = [ACCEPTED];
+  const payments = scriptOf<ProviderOutcome>(ACCEPTED);
+  const payouts = scriptOf<PayoutOutcome>(PAYOUT_ACCEPTED);
   const asked: ScriptedProvider['asked'] = [];
-  const next = async (): Promise<ProviderOutcome> => {
-    const answer = (script.length > 1 ? script.shift() : script[0]) ?? ACCEPTED;
-    return typeof answer === 'function' ? answer() : answer;
-  };
+  const askedOfPayouts: ScriptedProvider['askedOfPayouts'] = [];
   return {
     channel: 'TELEBIRR',
     asked,
-    answers: (...answers) => void (script = answers),
+    answers: payments.set,
     initiate: (order) => {
       asked.push({ question: 'initiate', orderId: order.orderId, order });
-      return next();
+      return payments.next();
     },
     query: (orderId) => {
       asked.push({ question: 'query', orderId });
-      return next();
+      return payments.next();
     },
+    askedOfPayouts,
+    answersOfPayouts: payouts.set,
+    capabilities: { payoutTo: ['phone', 'bank'] },
+    payout: (order) => {
+      askedOfPayouts.push({ question: 'payout', orderId: order.orderId, order });
+      return payouts.next();
+    },
+    queryPayout: (orderId) => {
+      askedOfPayouts.push({ question: 'queryPayout', orderId });
+      return payouts.next();
+    },
+    statement: async () => ({ kind: 'page', rows: [], next: null }),
     parseCallback: () => ({ verified: false, problem: 'none is expected' }),
     callbackAnswer: { contentType: 'text/plain', body: 'ok' },
+  };
+}
+
+function scriptOf<Outcome extends object>(otherwise: Outcome) {
+  let script: Answer<Outcome>[] = [otherwise];
+  return {
+    set: (...answers: Answer<Outcome>[]) => void (script = answers),
+    next: async (): Promise<Outcome> => {
+      const answer = (script.length > 1 ? script.shift() : script[0]) ?? otherwise;
+      return typeof answer === 'function' ? answer() : answer;
+    },
   };
 }
 
