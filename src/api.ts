@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type Router from '@koa/router';
 import { Connection } from '@temporalio/client';
 
+import { calendarRoutes } from './calendar/routes.ts';
 import { channelRoutes } from './channels/routes.ts';
 import { authenticateClientToken } from './checkout/client-token.ts';
 import { createCheckoutPages } from './checkout/pages.ts';
@@ -14,6 +15,7 @@ import type { Route } from './http/route.ts';
 import { createApiServer } from './http/server.ts';
 import { createKeyAuthenticator } from './keys/authenticate.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
+import { balanceRoutes } from './ledger/routes.ts';
 import { watchDatabase } from './lib/db-watch.ts';
 import { openDatabase, type Knex } from './lib/db.ts';
 import { createEgressGuard } from './lib/egress.ts';
@@ -126,6 +128,8 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
       ...checkoutRoutes(checkout),
       ...transactionRoutes({ db, clock, findDeliveries: (owner, id) => findResourceDeliveries(db, owner, id) }),
       ...channelRoutes({ db, findProvider }),
+      ...calendarRoutes({ db, clock }),
+      ...balanceRoutes({ db, clock }),
       ...webhookRoutes({ db, clock, keyRing: config.keyRing, checkUrl }),
     ],
     routers: [

@@ -14,7 +14,10 @@ export type IdPrefix =
   | 'whl'
   | 'whj'
   | 'obx'
-  | 'req';
+  | 'jrn'
+  | 'fee'
+  | 'req'
+  | 'hol';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 

@@ -99,5 +99,12 @@ async function grantToApp(db: Knex): Promise<void> {
     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${APP_ROLE};
     GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${APP_ROLE};
     REVOKE INSERT, UPDATE, DELETE ON knex_migrations, knex_migrations_lock FROM ${APP_ROLE};
+    -- The ledger is written by its own function only, which runs as the owner.
+    DO $$ DECLARE ledger text; BEGIN
+      FOR ledger IN SELECT quote_ident(tablename) FROM pg_tables
+        WHERE schemaname = 'public' AND starts_with(tablename, 'ledger_') LOOP
+        EXECUTE 'REVOKE INSERT, UPDATE, DELETE ON ' || ledger || ' FROM ${APP_ROLE}';
+      END LOOP;
+    END $$;
   `);
 }

@@ -11,7 +11,10 @@ const STATUS_CHARACTERS_MAX = 200;
 const RANGE_DAYS_APART_MAX = 93;
 const RANGE_DAYS_DEFAULT = 30;
 
-/** Where a row stands in the order `createdAt` descending, then id. `at` is PostgreSQL's text of it: microseconds, UTC. */
+/**
+ * Where a row stands in its list: in the order `createdAt` descending, then id, `at` is PostgreSQL's text of the time
+ * (microseconds, UTC); in the order of a sequence it is the number.
+ */
 export type Position = { at: string; id: string };
 
 /** The part of a list that was asked for: a page by its number, or what comes after a position. */
@@ -34,24 +37,29 @@ function wholeNumberText(max: number) {
     .meta({ override: { type: 'integer', minimum: 1, maximum: max } });
 }
 
-const cursorText = z
-  .string({ error: mustBe('a nextCursor of an earlier answer') })
-  .max(CURSOR_CHARACTERS_MAX)
-  .transform((text, context) => {
-    const cursor = decodeCursor(text);
-    if (cursor) return cursor;
-    context.addIssue({ code: 'custom', message: `must be a nextCursor of an earlier answer, ${got(text)}` });
-    return z.NEVER;
-  })
-  .meta({ description: 'nextCursor of the answer before: the list goes on there, repeating and skipping nothing' });
+function cursorText(isPosition: (at: string) => boolean) {
+  return z
+    .string({ error: mustBe('a nextCursor of an earlier answer') })
+    .max(CURSOR_CHARACTERS_MAX)
+    .transform((text, context) => {
+      const cursor = decodeCursor(text);
+      if (cursor && isPosition(cursor.after.at)) return cursor;
+      context.addIssue({ code: 'custom', message: `must be a nextCursor of an earlier answer, ${got(text)}` });
+      return z.NEVER;
+    })
+    .meta({ description: 'nextCursor of the answer before: the list goes on there, repeating and skipping nothing' });
+}
 
 /** Query parameters of every list, to spread into a strict object; {@link readPage} turns them into a {@link Page}. */
 export const pageQuery = {
   page: wholeNumberText(PAGE_MAX).optional(),
   limit: wholeNumberText(LIMIT_MAX).optional(),
   pageSize: wholeNumberText(LIMIT_MAX).optional(),
-  cursor: cursorText.optional(),
+  cursor: cursorText(isInstantText).optional(),
 };
+
+/** The same for a list in the order of a sequence. */
+export const sequencePageQuery = { ...pageQuery, cursor: cursorText(isSequenceText).optional() };
 
 /** A real calendar day as YYYY-MM-DD. */
 export const dayText = z
@@ -146,16 +154,26 @@ export function cutPage<Row extends { position: string; id: string }>(page: Page
 
 type Cursor = { page: number; after: Position };
 
-const CURSOR = /^(\d{1,10}) (\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,6})?\+00) ([a-z]{2,4}_[0-9A-Z]{26})$/;
+const CURSOR = /^(\d{1,10}) ([-\d :.+]{1,40}) ([a-z]{2,4}_[0-9A-Z]{26})$/;
+const INSTANT = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,6})?\+00$/;
 
 function encodeCursor(cursor: Cursor): string {
   return Buffer.from(`${cursor.page} ${cursor.after.at} ${cursor.after.id}`).toString('base64url');
 }
 
-/** null for what {@link encodeCursor} cannot have made: the text goes into SQL as a timestamp, so it must be one. */
+/** null for what {@link encodeCursor} cannot have made. */
 function decodeCursor(text: string): Cursor | null {
   const [, page, at, id] = CURSOR.exec(Buffer.from(text, 'base64url').toString()) ?? [];
-  if (!page || !at || !id || Number.isNaN(Date.parse(`${at.slice(0, 19).replace(' ', 'T')}Z`))) return null;
-  if (!isDay(at.slice(0, 10))) return null;
-  return { page: Number(page), after: { at, id } };
+  return page && at && id ? { page: Number(page), after: { at, id } } : null;
+}
+
+/** The text goes into SQL as a timestamp, so it must be one. */
+function isInstantText(at: string): boolean {
+  if (!INSTANT.test(at) || !isDay(at.slice(0, 10))) return false;
+  return !Number.isNaN(Date.parse(`${at.slice(0, 19).replace(' ', 'T')}Z`));
+}
+
+/** As a bigint. */
+function isSequenceText(at: string): boolean {
+  return /^\d{1,18}$/.test(at);
 }

@@ -1,4 +1,5 @@
 import type { Channel } from '../channels/channel.ts';
+import type { FeeRuleJson } from '../ledger/fees.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
@@ -17,6 +18,7 @@ export type ClaimedAttempt = {
   id: string;
   sessionId: string;
   transactionId: string;
+  merchantId: string;
   environment: Environment;
   channel: Channel;
   phone: string;
@@ -29,6 +31,8 @@ export type ClaimedAttempt = {
   attemptsCount: number;
   expiresAt: Date;
   checkoutOrderNo: string;
+  /** What the merchant pays for it, should it succeed now. */
+  feeRule: FeeRuleJson;
   leaseUntil: Date;
 };
 

@@ -91,9 +91,9 @@ async function claimAttempt(
        AND (a.lease_until IS NULL OR a.lease_until <= :clock)
        ${minIntervalMs > 0 ? 'AND (a.last_checked_at IS NULL OR a.last_checked_at <= :askedBefore)' : ''}
        AND (a.initiated_at IS NOT NULL OR s.expires_at > :now)
-     RETURNING a.id, a.session_id, a.transaction_id, a.environment, a.channel, a.phone, a.amount_santim, a.currency,
+     RETURNING a.id, a.session_id, a.transaction_id, a.merchant_id, a.environment, a.channel, a.phone, a.amount_santim, a.currency,
                a.status, a.last_outcome, a.callback_secret, s.status AS session_status, s.attempts_count, s.expires_at,
-               a.lease_until, t.checkout_order_no`,
+               a.lease_until, t.checkout_order_no, fee_rule_of(a.merchant_id, a.channel, 'PAY_IN', :now) AS fee_rule`,
     {
       attemptId,
       askable: [...ASKABLE_ATTEMPTS],

@@ -1,3 +1,6 @@
+import { heldFact, paymentFact } from '../ledger/facts.ts';
+import { feeWithin, readFeeRule } from '../ledger/fees.ts';
+import { post } from '../ledger/post.ts';
 import { rows } from '../lib/db.ts';
 import { OUTBOX_INSERT, type Change } from '../lib/outbox.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
@@ -10,8 +13,8 @@ type Paid = Settlement<Extract<ProviderOutcome, { kind: 'succeeded' }>>;
 
 /**
  * The provider says: paid. What was asked for makes the transaction SUCCESS, from whatever state it was in (late money
- * is booked, never dropped); another amount or currency is held; a second payment is a duplicate. Three statements with
- * the events, deliveries and outbox. null when somebody else ended the attempt meanwhile.
+ * is booked, never dropped); another amount or currency is held; a second payment is a duplicate. Four statements with
+ * the events, deliveries, outbox and the ledger's journal. null when somebody else ended the attempt meanwhile.
  */
 export async function confirmPayment(change: Change, paid: Paid): Promise<AttemptState | null> {
   const { attempt, outcome } = paid;
@@ -19,12 +22,15 @@ export async function confirmPayment(change: Change, paid: Paid): Promise<Attemp
   if (outcome.amountSantim !== attempt.amountSantim) return holdPayment(change, paid, 'WRONG_AMOUNT');
 
   const detail = { attemptId: attempt.id, channel: attempt.channel, providerReference: outcome.providerReference };
+  const fee = feeWithin(readFeeRule(attempt.feeRule), outcome.amountSantim);
   const transaction = await applyPaid(change, paid, {
     attemptStatus: 'SUCCEEDED',
     detail,
+    values: fee,
     moves: `moved AS (
        UPDATE transaction t SET status = 'SUCCESS', channel = attempt.channel, provider_reference = :providerReference,
-         failure = NULL, late_confirmation = t.status <> 'PENDING', reconcile = false, completed_at = :now, version = t.version + 1
+         failure = NULL, late_confirmation = t.status <> 'PENDING', reconcile = false, completed_at = :now,
+         fee_santim = :feeSantim, fee_tax_santim = :feeTaxSantim, version = t.version + 1
        FROM attempt WHERE t.id = attempt.transaction_id AND t.status <> 'SUCCESS'
        RETURNING t.*
      ), completed AS (
@@ -38,6 +44,7 @@ export async function confirmPayment(change: Change, paid: Paid): Promise<Attemp
   if (transaction === 'already-paid') return markDuplicate(change, paid, detail);
   const events = ['payment.succeeded', 'checkout.completed'] as const;
   await recordTransactionEvents(change, { transactions: [transaction], events, at: paid.now });
+  await post(change.trx, paymentFact({ ...attempt, ...fee }), paid.now);
   return stateAfter(paid, 'SUCCEEDED', { transactionStatus: 'SUCCESS', sessionStatus: 'COMPLETED' });
 }
 
@@ -66,11 +73,19 @@ async function holdPayment(
        INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
        SELECT id, :now, 'payment.held', CAST(:detail AS jsonb) FROM moved
      )`,
-    reason,
+    values: { reason },
   });
   if (transaction === 'attempt-gone') return null;
   if (transaction === 'already-paid') return markDuplicate(change, paid, detail);
+  await setAside(change, paid);
   return stateAfter(paid, 'HELD', { transactionStatus: transaction.status, sessionStatus: attempt.sessionStatus });
+}
+
+/** Money that is nobody's yet waits in suspense for an operator. The ledger has no other currency than birr. */
+async function setAside(change: Change, { attempt, outcome, now }: Paid): Promise<void> {
+  if (outcome.currency !== 'ETB') return;
+  const held = { ...attempt, attemptId: attempt.id, amountSantim: outcome.amountSantim };
+  await post(change.trx, heldFact(held), now);
 }
 
 /** The transaction was paid by another attempt: this money is the customer's, operators give it back. */
@@ -82,10 +97,17 @@ async function markDuplicate(change: Change, paid: Paid, detail: Record<string, 
      SELECT transaction_id, :now, 'payment.duplicate', CAST(:detail AS jsonb) FROM duplicate`,
     { attemptId: paid.attempt.id, now: paid.now, detail: JSON.stringify(detail) },
   );
+  await setAside(change, paid);
   return stateAfter(paid, 'DUPLICATE', { transactionStatus: 'SUCCESS', sessionStatus: 'COMPLETED' });
 }
 
-type Moves = { attemptStatus: 'SUCCEEDED' | 'HELD'; detail: Record<string, unknown>; moves: string; reason?: string };
+type Moves = {
+  attemptStatus: 'SUCCEEDED' | 'HELD';
+  detail: Record<string, unknown>;
+  moves: string;
+  /** Of the places that `moves` names. */
+  values: Record<string, unknown>;
+};
 
 /**
  * Ends the attempt, and lets `moves` (which reads `attempt` and makes `moved`) change the rest in the same statement.
@@ -94,7 +116,7 @@ type Moves = { attemptStatus: 'SUCCEEDED' | 'HELD'; detail: Record<string, unkno
 async function applyPaid(
   change: Change,
   paid: Paid,
-  { attemptStatus, detail, moves, reason }: Moves,
+  { attemptStatus, detail, moves, values }: Moves,
 ): Promise<TransactionRow | 'attempt-gone' | 'already-paid'> {
   const messages = paid.tellWorkflow ? [settledMessage(paid.attempt.id)] : [];
   const [row] = await rows<TransactionRow | { id: null }>(
@@ -104,7 +126,7 @@ async function applyPaid(
      ), attempt AS (
        UPDATE payment_attempt a SET status = :attemptStatus, last_outcome = 'succeeded', failure = NULL,
          provider_reference = :providerReference, provider_code = :providerCode,
-         last_checked_at = :checkedAt, ended_at = :now, lease_until = NULL
+         received_santim = :receivedSantim, received_currency = :receivedCurrency, last_checked_at = :checkedAt, ended_at = :now, lease_until = NULL
        FROM locked WHERE a.id = :attemptId AND a.session_id = locked.id AND a.status = ANY (:askable)
        RETURNING a.transaction_id, a.channel
      ), ${moves}, told AS (${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM attempt))
@@ -118,8 +140,10 @@ async function applyPaid(
       providerCode: paid.outcome.providerCode,
       checkedAt: paid.checkedAt,
       now: paid.now,
+      receivedSantim: paid.outcome.amountSantim,
+      receivedCurrency: paid.outcome.currency,
       detail: JSON.stringify(detail),
-      reason: reason ?? null,
+      ...values,
       messages: JSON.stringify(messages),
     },
   );

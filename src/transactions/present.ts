@@ -22,6 +22,10 @@ export type TransactionRow = {
   lateConfirmation: boolean;
   held: 'WRONG_AMOUNT' | 'WRONG_CURRENCY' | null;
   reconcile: boolean;
+  /** What came in, where an operator has accepted another amount than asked for. */
+  receivedSantim: Santim | null;
+  feeSantim: Santim | null;
+  feeTaxSantim: Santim | null;
   customerName: string | null;
   customerEmail: string | null;
   customerPhone: string | null;
@@ -50,6 +54,7 @@ export function presentTransaction(row: TransactionRow) {
     ...(row.customerName === null ? {} : { customerName: row.customerName }),
     ...(row.customerEmail === null ? {} : { customerEmail: row.customerEmail }),
     ...(row.customerPhone === null ? {} : { customerPhone: row.customerPhone }),
+    ...presentFee(row),
     ...(row.providerReference === null ? {} : { providerReference: row.providerReference }),
     ...(row.completedAt === null ? {} : { completedAt: row.completedAt.toISOString() }),
     ...(row.failure === null ? {} : { failure: row.failure }),
@@ -57,5 +62,17 @@ export function presentTransaction(row: TransactionRow) {
     ...(row.held === null ? {} : { held: row.held }),
     environment: row.environment,
     ...(row.metadata === null ? {} : { metadata: row.metadata }),
+  };
+}
+
+/** What the merchant was charged and what is left; known when the payment has succeeded. */
+function presentFee({ amountSantim, receivedSantim, feeSantim, feeTaxSantim }: TransactionRow) {
+  if (feeSantim === null || feeTaxSantim === null) return {};
+  const received = receivedSantim ?? amountSantim;
+  return {
+    ...(receivedSantim === null ? {} : { receivedAmount: toBirr(receivedSantim) }),
+    fee: toBirr(feeSantim),
+    feeTax: toBirr(feeTaxSantim),
+    netAmount: toBirr(received - feeSantim - feeTaxSantim),
   };
 }

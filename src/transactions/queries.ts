@@ -24,11 +24,12 @@ export type TransactionList = { total: number; dataJson: string; next: Position 
 
 const optional = (name: string, column: string, json = `to_json(${column})`): string =>
   `CASE WHEN ${column} IS NOT NULL THEN ',"${name}":' || ${json} END`;
+const birr = (santim: string): string => `trim_scale(${santim} * 0.01)`;
 const instant = (column: string): string => `to_char(${column}, '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"')`;
 
 /** {@link presentTransaction} as JSON text, made by PostgreSQL; a test holds the two together. */
 const TRANSACTION_JSON = `concat(
-  '{"checkoutOrderNo":', to_json(t.checkout_order_no), ',"amount":', trim_scale(t.amount_santim * 0.01),
+  '{"checkoutOrderNo":', to_json(t.checkout_order_no), ',"amount":', ${birr('t.amount_santim')},
   ',"currency":"', t.currency, '","transactionThrough":', coalesce(to_json(c.transaction_through)::text, 'null'),
   ',"transactionDate":"', to_char(t.created_at AT TIME ZONE 'Africa/Addis_Ababa', 'YYYY-MM-DD'),
   '","type":"', t.type, '","status":"', t.status, '","createdAt":', ${instant('t.created_at')},
@@ -36,6 +37,10 @@ const TRANSACTION_JSON = `concat(
   ${optional('customerName', 't.customer_name')},
   ${optional('customerEmail', 't.customer_email')},
   ${optional('customerPhone', 't.customer_phone')},
+  ${optional('receivedAmount', 't.received_santim', birr('t.received_santim'))},
+  CASE WHEN t.fee_santim IS NOT NULL THEN concat(
+    ',"fee":', ${birr('t.fee_santim')}, ',"feeTax":', ${birr('t.fee_tax_santim')},
+    ',"netAmount":', ${birr('(coalesce(t.received_santim, t.amount_santim) - t.fee_santim - t.fee_tax_santim)')}) END,
   ${optional('providerReference', 't.provider_reference')},
   ${optional('completedAt', 't.completed_at', instant('t.completed_at'))},
   ${optional('failure', 't.failure', 't.failure::text')},

@@ -80,6 +80,13 @@ export const Transaction = z
       .string()
       .optional()
       .meta({ description: 'Digits from the country code on', example: '251911223344' }),
+    receivedAmount: z
+      .number()
+      .optional()
+      .meta({ description: 'What was paid, where another amount than asked for has been accepted' }),
+    fee: z.number().optional().meta({ description: 'Charged for the payment, once it has succeeded' }),
+    feeTax: z.number().optional(),
+    netAmount: z.number().optional().meta({ description: 'What the balance got: paid amount - fee - feeTax' }),
     providerReference: z.string().optional(),
     completedAt: instant.optional(),
     failure: PaymentFailure.optional(),

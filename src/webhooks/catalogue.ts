@@ -26,6 +26,10 @@ export const TransactionData = z.strictObject({
   customerName: z.string().optional(),
   customerEmail: z.string().optional(),
   customerPhone: z.string().optional(),
+  receivedAmount: z.number().optional(),
+  fee: z.number().optional(),
+  feeTax: z.number().optional(),
+  netAmount: z.number().optional(),
   providerReference: z.string().optional(),
   completedAt: z.iso.datetime().optional(),
   failure: z
@@ -68,11 +72,14 @@ const paid: TransactionData = {
   transactionId: 'txn_01JHMW8T5V6W7X8Y9Z0A1B2C3E',
   customerName: 'Abebe Bikila',
   customerPhone: '251911000000',
+  fee: 31.26,
+  feeTax: 4.69,
+  netAmount: 1214.55,
   providerReference: 'CAF5P1QZ8L',
   completedAt: '2025-01-15T09:31:12.000Z',
 };
 
-const { providerReference: _reference, completedAt: _completedAt, ...unpaid } = paid;
+const { fee: _fee, feeTax: _tax, netAmount: _net, providerReference: _reference, completedAt: _at, ...unpaid } = paid;
 const failure = {
   code: 'DECLINED',
   message: 'The customer declined the payment.',

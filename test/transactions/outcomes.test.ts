@@ -81,6 +81,9 @@ describe("what a provider's answer makes of a payment", () => {
       createdAt: '2026-03-02T09:00:00.000Z',
       sessionId: payment.sessionId,
       transactionId: payment.transactionId,
+      fee: 2.51,
+      feeTax: 0.38,
+      netAmount: 97.61,
       providerReference: 'PROV-1',
       completedAt: '2026-03-02T09:00:00.000Z',
     });

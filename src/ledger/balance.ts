@@ -1,0 +1,68 @@
+import { rows, type Queryable } from '../lib/db.ts';
+import type { Santim } from '../lib/money.ts';
+import type { Owner } from '../lib/owner.ts';
+import { cutPage, offsetOf, type DayRange, type Page } from '../lib/page.ts';
+import type { JournalKind, Posting } from './facts.ts';
+
+/** What a merchant has in one environment. */
+export type Balance = {
+  availableSantim: Santim;
+  reservedSantim: Santim;
+  /** Fees and the tax on them, ever. */
+  feesSantim: Santim;
+  /** What was credited to the merchant's bank account, ever. */
+  settledSantim: Santim;
+};
+
+const NOTHING: Balance = { availableSantim: 0n, reservedSantim: 0n, feesSantim: 0n, settledSantim: 0n };
+
+/** The balance as it stands; zeros for who never had any. */
+export async function readBalance(db: Queryable, owner: Owner): Promise<Balance> {
+  const [balance] = await rows<Balance>(
+    db,
+    `SELECT available_santim, reserved_santim, fees_santim, settled_santim FROM ledger_balance
+     WHERE merchant_id = :merchantId AND environment = :environment AND currency = 'ETB'`,
+    { ...owner },
+  );
+  return balance ?? NOTHING;
+}
+
+/** The two accounts of a merchant, by the name the API gives them. */
+export const MERCHANT_ACCOUNTS = { available: 'AVAILABLE', reserved: 'RESERVED' } as const;
+export type MerchantAccount = keyof typeof MERCHANT_ACCOUNTS;
+
+/** One movement of a merchant's account. */
+export type Movement = {
+  journalId: string;
+  position: number;
+  type: JournalKind;
+  amountSantim: Santim;
+  balanceAfterSantim: Santim;
+  resourceType: Posting['resourceType'];
+  resourceId: string;
+  at: Date;
+};
+
+export type MovementFilter = Owner & { account: MerchantAccount; range: DayRange; types: JournalKind[] | null };
+
+/** The movements of one account, the newest first, in the order they happened: each next to the balance after it. */
+export async function listMovements(db: Queryable, filter: MovementFilter, page: Page) {
+  const where = `a.merchant_id = :merchantId AND a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
+    AND a.channel IS NULL AND e.at >= :from AND e.at < :until
+    ${filter.types === null ? '' : 'AND j.kind = ANY (:types)'}`;
+  const tables = `ledger_account a JOIN ledger_entry e ON e.account_id = a.id JOIN ledger_journal j ON j.id = e.journal_id`;
+  const values = { ...filter, ...filter.range, kind: MERCHANT_ACCOUNTS[filter.account] };
+  const [[count], found] = await Promise.all([
+    rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM ${tables} WHERE ${where}`, values),
+    rows<Movement & { id: string; sequence: bigint }>(
+      db,
+      `SELECT j.id, e.journal_id, e.position::int, j.kind AS type, e.amount_santim, e.balance_after_santim, e.sequence,
+              j.resource_type, j.resource_id, e.at
+       FROM ${tables} WHERE ${where} ${page.after ? 'AND e.sequence < CAST(:after AS bigint)' : ''}
+       ORDER BY e.sequence DESC LIMIT :most OFFSET :offset`,
+      { ...values, after: page.after?.at ?? null, most: page.limit + 1, offset: offsetOf(page) },
+    ),
+  ]);
+  const read = found.map((row) => ({ ...row, position: String(row.sequence), entry: row.position }));
+  return cutPage(page, count?.total ?? 0, read);
+}

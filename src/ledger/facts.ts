@@ -1,0 +1,210 @@
+import type { Santim } from '../lib/money.ts';
+import type { Environment, Owner } from '../lib/owner.ts';
+import type { Channel } from '../providers/provider.ts';
+import type { Fee } from './fees.ts';
+
+export type AccountKind =
+  | 'AVAILABLE'
+  | 'RESERVED'
+  | 'CHANNEL_CLEARING'
+  | 'BANK'
+  | 'FEE_REVENUE'
+  | 'TAX_PAYABLE'
+  | 'SUSPENSE';
+
+/** What a journal is about, as merchants see it in their balance's history. */
+export const JOURNAL_KINDS = [
+  'PAYMENT',
+  'PAYMENT_HELD',
+  'HELD_ACCEPTED',
+  'HELD_RETURNED',
+  'WITHDRAWAL_RESERVED',
+  'WITHDRAWAL_PAID',
+  'WITHDRAWAL_RELEASED',
+  'WITHDRAWAL_REVERSED',
+  'SETTLEMENT_RESERVED',
+  'SETTLEMENT_PAID',
+  'SETTLEMENT_RELEASED',
+  'PROVIDER_TRANSFER',
+  'UNMATCHED_MONEY',
+] as const;
+export type JournalKind = (typeof JOURNAL_KINDS)[number];
+
+/** One line of a journal: above zero credits the account, below zero debits it. */
+export type Entry = { account: AccountKind; channel?: Channel; amountSantim: Santim };
+
+/** One business fact as the ledger books it: once for each key, its entries summing to zero. */
+export type Posting = {
+  key: string;
+  kind: JournalKind;
+  /** null: only the operator's accounts move. */
+  merchantId: string | null;
+  environment: Environment;
+  resourceType: 'transaction' | 'withdrawal' | 'settlement' | 'providerTransfer';
+  resourceId: string;
+  entries: Entry[];
+};
+
+/** Money that came in over a channel. */
+type Received = Owner & { transactionId: string; channel: Channel; amountSantim: Santim };
+
+/** A payment became SUCCESS: the provider owes its amount, the merchant has it less the fee. One for a transaction. */
+export function paymentFact(paid: Received & Fee): Posting {
+  return {
+    key: `payment:${paid.transactionId}`,
+    kind: 'PAYMENT',
+    ...about(paid),
+    entries: [{ account: 'CHANNEL_CLEARING', channel: paid.channel, amountSantim: -paid.amountSantim }, ...netOf(paid)],
+  };
+}
+
+/** Money came that is nobody's yet: another amount than asked for, or a second payment. */
+export function heldFact(held: Received & { attemptId: string }): Posting {
+  return {
+    key: `held:${held.attemptId}`,
+    kind: 'PAYMENT_HELD',
+    ...about(held),
+    entries: [
+      { account: 'CHANNEL_CLEARING', channel: held.channel, amountSantim: -held.amountSantim },
+      { account: 'SUSPENSE', amountSantim: held.amountSantim },
+    ],
+  };
+}
+
+/** An operator gives held money to the merchant. It shares its key with the return: only one of them can happen. */
+export function heldAcceptedFact(held: Received & Fee & { attemptId: string }): Posting {
+  return {
+    key: `held-ended:${held.attemptId}`,
+    kind: 'HELD_ACCEPTED',
+    ...about(held),
+    entries: [{ account: 'SUSPENSE', amountSantim: -held.amountSantim }, ...netOf(held)],
+  };
+}
+
+/** Held money went back to the customer: the provider owes it no more. */
+export function heldReturnedFact(held: Received & { attemptId: string }): Posting {
+  return {
+    key: `held-ended:${held.attemptId}`,
+    kind: 'HELD_RETURNED',
+    ...about(held),
+    entries: [
+      { account: 'SUSPENSE', amountSantim: -held.amountSantim },
+      { account: 'CHANNEL_CLEARING', channel: held.channel, amountSantim: held.amountSantim },
+    ],
+  };
+}
+
+/** Money on its way out: a withdrawal over a channel, or a settlement to the merchant's bank (no channel). */
+export type MoneyOut = Owner & { amountSantim: Santim } & Fee &
+  ({ type: 'withdrawal'; id: string; channel: Channel } | { type: 'settlement'; id: string });
+
+/** What it takes from the balance: the amount, the fee and its tax. */
+export function totalDebit(out: { amountSantim: Santim } & Fee): Santim {
+  return out.amountSantim + out.feeSantim + out.feeTaxSantim;
+}
+
+/** Asked for: the money is set aside. Refused by the ledger when there is not enough. */
+export function reservedFact(out: MoneyOut): Posting {
+  return moved(out, {
+    key: `reserved:${out.id}`,
+    happened: 'RESERVED',
+    entries: [
+      { account: 'AVAILABLE', amountSantim: -totalDebit(out) },
+      { account: 'RESERVED', amountSantim: totalDebit(out) },
+    ],
+  });
+}
+
+/** Paid out. It shares its key with the release: what was paid is never given back as well. */
+export function paidOutFact(out: MoneyOut): Posting {
+  return moved(out, {
+    key: `ended:${out.id}`,
+    happened: 'PAID',
+    entries: [{ account: 'RESERVED', amountSantim: -totalDebit(out) }, ...charges(out, 1n)],
+  });
+}
+
+/** Failed, rejected or cancelled: what was set aside is the merchant's again. */
+export function releasedFact(out: MoneyOut): Posting {
+  return moved(out, {
+    key: `ended:${out.id}`,
+    happened: 'RELEASED',
+    entries: [
+      { account: 'RESERVED', amountSantim: -totalDebit(out) },
+      { account: 'AVAILABLE', amountSantim: totalDebit(out) },
+    ],
+  });
+}
+
+/** A withdrawal that was paid came back, and its fee with it. */
+export function reversedFact(out: MoneyOut & { type: 'withdrawal' }): Posting {
+  return moved(out, {
+    key: `reversed:${out.id}`,
+    happened: 'REVERSED',
+    entries: [...charges(out, -1n), { account: 'AVAILABLE', amountSantim: totalDebit(out) }],
+  });
+}
+
+/** The provider has paid the operator what it owed, or a part of it. `id`: the bank's trace id. */
+export function providerTransferFact(transfer: {
+  id: string;
+  environment: Environment;
+  channel: Channel;
+  amountSantim: Santim;
+}): Posting {
+  return {
+    key: `transfer:${transfer.environment}:${transfer.channel}:${transfer.id}`,
+    kind: 'PROVIDER_TRANSFER',
+    merchantId: null,
+    environment: transfer.environment,
+    resourceType: 'providerTransfer',
+    resourceId: transfer.id,
+    entries: withoutZeros([
+      { account: 'BANK', amountSantim: -transfer.amountSantim },
+      { account: 'CHANNEL_CLEARING', channel: transfer.channel, amountSantim: transfer.amountSantim },
+    ]),
+  };
+}
+
+function about({ merchantId, environment, transactionId }: Received) {
+  return { merchantId, environment, resourceType: 'transaction', resourceId: transactionId } as const;
+}
+
+function netOf({ amountSantim, feeSantim, feeTaxSantim }: { amountSantim: Santim } & Fee): Entry[] {
+  return withoutZeros([
+    { account: 'AVAILABLE', amountSantim: amountSantim - feeSantim - feeTaxSantim },
+    { account: 'FEE_REVENUE', amountSantim: feeSantim },
+    { account: 'TAX_PAYABLE', amountSantim: feeTaxSantim },
+  ]);
+}
+
+function charges(out: MoneyOut, sign: 1n | -1n): Entry[] {
+  const paid: Entry =
+    out.type === 'withdrawal'
+      ? { account: 'CHANNEL_CLEARING', channel: out.channel, amountSantim: sign * out.amountSantim }
+      : { account: 'BANK', amountSantim: sign * out.amountSantim };
+  return withoutZeros([
+    paid,
+    { account: 'FEE_REVENUE', amountSantim: sign * out.feeSantim },
+    { account: 'TAX_PAYABLE', amountSantim: sign * out.feeTaxSantim },
+  ]);
+}
+
+type Movement = { key: string; happened: 'RESERVED' | 'PAID' | 'RELEASED' | 'REVERSED'; entries: Entry[] };
+
+function moved(out: MoneyOut, { key, happened, entries }: Movement): Posting {
+  const noun = out.type === 'withdrawal' ? 'WITHDRAWAL' : 'SETTLEMENT';
+  return {
+    key,
+    kind: `${noun}_${happened}` as JournalKind,
+    merchantId: out.merchantId,
+    environment: out.environment,
+    resourceType: out.type,
+    resourceId: out.id,
+    entries,
+  };
+}
+
+function withoutZeros(entries: Entry[]): Entry[] {
+  return entries.filter((entry) => entry.amountSantim !== 0n);
+}

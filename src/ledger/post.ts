@@ -1,0 +1,53 @@
+import { rows, type Knex } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { formatBirr } from '../lib/money.ts';
+import type { Posting } from './facts.ts';
+
+/** SQLSTATE that ledger_post raises when a merchant has not enough; its detail says how much there is. */
+const NOT_ENOUGH = 'MK001';
+
+/**
+ * Books one fact in the transaction of the change it belongs to: one statement, whatever it moves. `already`: its key
+ * was booked before, for the same fact. Post last in a change: the merchant's balance stays locked until the commit.
+ * Throws INSUFFICIENT_BALANCE, after which the transaction can only be rolled back.
+ * @param at the time of business.
+ */
+export async function post(trx: Knex.Transaction, posting: Posting, at: Date): Promise<'posted' | 'already'> {
+  const { entries } = posting;
+  try {
+    const [answer] = await rows<{ result: 'posted' | 'already' }>(
+      trx,
+      `SELECT ledger_post(:id, :key, :kind, :merchantId, :environment, 'ETB', :resourceType, :resourceId, :at,
+                          :accounts, :channels, :amounts) AS result`,
+      {
+        id: newId('jrn'),
+        key: posting.key,
+        kind: posting.kind,
+        merchantId: posting.merchantId,
+        environment: posting.environment,
+        resourceType: posting.resourceType,
+        resourceId: posting.resourceId,
+        at,
+        accounts: entries.map((entry) => entry.account),
+        channels: entries.map((entry) => entry.channel ?? null),
+        amounts: entries.map((entry) => entry.amountSantim),
+      },
+    );
+    return answer?.result ?? 'already';
+  } catch (error) {
+    throw insufficient(error, posting) ?? error;
+  }
+}
+
+function insufficient(error: unknown, { entries, resourceType }: Posting): AppError | null {
+  if (!(error instanceof Error && 'code' in error && error.code === NOT_ENOUGH && 'detail' in error)) return null;
+  const wanted = entries.find((entry) => entry.account === 'AVAILABLE')?.amountSantim ?? 0n;
+  // Only what takes from the available balance can be refused; anything else that is short is our bug.
+  if (wanted >= 0n) return null;
+  const available = formatBirr(BigInt(String(error.detail)));
+  const issue = `this ${resourceType} takes ${formatBirr(-wanted)} ETB with its fee and tax, and ${available} ETB are available`;
+  return new AppError('INSUFFICIENT_BALANCE', `The balance is not sufficient: ${issue}.`, {
+    details: [{ field: 'amount', issue }],
+  });
+}

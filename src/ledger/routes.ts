@@ -1,0 +1,71 @@
+import { z } from 'zod';
+
+import { readRoute, type Route } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Knex } from '../lib/db.ts';
+import { toBirr } from '../lib/money.ts';
+import { ownerOf } from '../lib/owner.ts';
+import { readDayRange, readPage } from '../lib/page.ts';
+import { listMovements, readBalance } from './balance.ts';
+import * as schema from './schema.ts';
+
+/** What a merchant has, and every movement that made it so. */
+export function balanceRoutes({ db, clock }: { db: Knex; clock: Clock }): Route[] {
+  return [
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/balance',
+      operationId: 'getBalance',
+      tag: 'Balance',
+      summary: 'Available, reserved and total balance, fees and net settlements',
+      auth: { by: 'key', scope: 'balance:read' },
+      responses: { 200: schema.Balance },
+      handle: async ({ caller }) => {
+        const asOf = clock();
+        const balance = await readBalance(db, ownerOf(caller));
+        const data = {
+          currency: 'ETB',
+          environment: caller.environment,
+          available: toBirr(balance.availableSantim),
+          reserved: toBirr(balance.reservedSantim),
+          total: toBirr(balance.availableSantim + balance.reservedSantim),
+          feesToDate: toBirr(balance.feesSantim),
+          netSettled: toBirr(balance.settledSantim),
+          asOf: asOf.toISOString(),
+        };
+        return { message: 'Balance retrieved', data };
+      },
+    }),
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/balance/history',
+      operationId: 'listBalanceMovements',
+      tag: 'Balance',
+      summary: 'Every movement of the balance, with the balance after it',
+      description: 'The latest first, in the order they happened. The days default to the last 30.',
+      auth: { by: 'key', scope: 'balance:read' },
+      rateLimit: 'list',
+      query: schema.MovementListQuery,
+      responses: { 200: z.array(schema.Movement) },
+      paginated: true,
+      handle: async ({ caller, query }) => {
+        const account = query.account ?? 'available';
+        const range = readDayRange(query, clock());
+        const filter = { ...ownerOf(caller), account, range, types: query.type ?? null };
+        const { rows, pagination } = await listMovements(db, filter, readPage(query));
+        const data = rows.map((row) => ({
+          entryId: `${row.journalId}-${row.entry}`,
+          journalId: row.journalId,
+          account,
+          type: row.type,
+          amount: toBirr(row.amountSantim),
+          balanceAfter: toBirr(row.balanceAfterSantim),
+          resourceType: row.resourceType,
+          resourceId: row.resourceId,
+          createdAt: row.at.toISOString(),
+        }));
+        return { message: 'Balance history retrieved', data, pagination };
+      },
+    }),
+  ];
+}

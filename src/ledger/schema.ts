@@ -1,0 +1,50 @@
+import { z } from 'zod';
+
+import { dayText, sequencePageQuery, statusText } from '../lib/page.ts';
+import { MERCHANT_ACCOUNTS, type MerchantAccount } from './balance.ts';
+import { JOURNAL_KINDS } from './facts.ts';
+
+const instant = z.string().meta({ format: 'date-time' });
+const birr = (description: string) => z.number().meta({ description });
+
+/** `GET /api/checkout/balance`. */
+export const Balance = z
+  .object({
+    currency: z.literal('ETB'),
+    environment: z.enum(['sandbox', 'live']),
+    available: birr('Can be withdrawn or settled'),
+    reserved: birr('Set aside for withdrawals and settlements that have not ended, with their fees'),
+    total: birr('available + reserved'),
+    feesToDate: birr('Fees charged so far, and the tax on them'),
+    netSettled: birr("Credited to the merchant's bank account so far"),
+    asOf: instant,
+  })
+  .meta({ id: 'Balance' });
+
+export const MovementListQuery = z.strictObject({
+  account: z
+    .enum(Object.keys(MERCHANT_ACCOUNTS) as [MerchantAccount, ...MerchantAccount[]])
+    .optional()
+    .meta({
+      description: 'Which of the two balances; available unless said',
+    }),
+  type: statusText(JOURNAL_KINDS).optional(),
+  startDate: dayText.optional(),
+  endDate: dayText.optional(),
+  ...sequencePageQuery,
+});
+
+/** One entry of `GET /api/checkout/balance/history`. */
+export const Movement = z
+  .object({
+    entryId: z.string(),
+    journalId: z.string().meta({ description: 'The same for all entries of one fact' }),
+    account: z.enum(Object.keys(MERCHANT_ACCOUNTS) as [MerchantAccount, ...MerchantAccount[]]),
+    type: z.enum(JOURNAL_KINDS),
+    amount: birr('Above zero: the balance rose; below: it fell'),
+    balanceAfter: z.number(),
+    resourceType: z.enum(['transaction', 'withdrawal', 'settlement', 'providerTransfer']),
+    resourceId: z.string(),
+    createdAt: instant,
+  })
+  .meta({ id: 'BalanceMovement' });
