@@ -6,7 +6,7 @@ const TIERS = [
   ['checkout', 'withdrawals', 'settlements'],
   ['reports', 'operators'],
 ];
-const BESIDE = { keys: ['merchants'], channels: ['providers'] };
+const BESIDE = { keys: ['merchants'], channels: ['providers'], ledger: ['providers'] };
 
 /** Of what is imported by a relative path, these and nothing else. */
 const only = (paths, message) => ({ group: ['../**', ...paths.map((path) => `!${path}`)], message });

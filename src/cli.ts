@@ -54,6 +54,10 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'create, list, rotate and revoke API keys (keys --help)',
     run: manageKeys,
   },
+  ledger: {
+    about: 'check every journal and balance (ledger verify)',
+    run: manageLedger,
+  },
   migrate: {
     about: 'bring the schema of the database in DATABASE_URL up to date, and prepare Temporal',
     run: migrateAll,
@@ -113,6 +117,14 @@ async function manageMerchants(input: CommandInput): Promise<number> {
 async function manageKeys(input: CommandInput): Promise<number> {
   const { runKeysCommand } = await import('./keys/cli.ts');
   return withDatabase(input, async ({ db, config }) => runKeysCommand(input.args, { db, config, write }));
+}
+
+async function manageLedger(input: CommandInput): Promise<number> {
+  const [{ runLedgerCommand }, { ledgerChecks }] = await Promise.all([
+    import('./ledger/cli.ts'),
+    import('./ledger-checks.ts'),
+  ]);
+  return withDatabase(input, async ({ db }) => runLedgerCommand(input.args, { db, checks: ledgerChecks, write }));
 }
 
 type Work = (parts: { db: Knex; config: Config }) => Promise<number>;

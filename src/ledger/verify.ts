@@ -1,0 +1,97 @@
+import { rows, type Knex } from '../lib/db.ts';
+
+/** Something that must hold. `sql` finds what breaks it: `about` in words, `journal` the journal to look at, if any. */
+export type LedgerCheck = { says: string; sql: string };
+
+/** What was found to be broken; the first of it, and how many there are. */
+export type Broken = { check: string; about: string; journalId: string | null; count: number };
+
+/** What holds of journals, entries and balances by themselves. */
+export const LEDGER_CHECKS: readonly LedgerCheck[] = [
+  {
+    says: 'the entries of each journal sum to zero',
+    sql: `SELECT j.id AS journal, 'journal ' || j.key || ' sums to ' || coalesce(sum(e.amount_santim), 0) || ' santim' AS about
+          FROM ledger_journal j LEFT JOIN ledger_entry e ON e.journal_id = j.id
+          GROUP BY j.id, j.key, j.at HAVING coalesce(sum(e.amount_santim), 1) <> 0 ORDER BY j.at`,
+  },
+  {
+    says: 'every entry has its journal and its account, both of one environment',
+    sql: `SELECT e.journal_id AS journal, 'entry ' || e.position || ' of journal ' || e.journal_id AS about
+          FROM ledger_entry e LEFT JOIN ledger_journal j ON j.id = e.journal_id LEFT JOIN ledger_account a ON a.id = e.account_id
+          WHERE j.id IS NULL OR a.id IS NULL OR a.environment <> j.environment OR a.currency <> j.currency
+             OR (a.merchant_id IS NOT NULL AND a.merchant_id IS DISTINCT FROM j.merchant_id) ORDER BY e.at`,
+  },
+  {
+    says: 'all accounts of an environment sum to zero',
+    sql: `SELECT NULL AS journal, a.environment || ' ' || a.currency || ' sums to ' || sum(e.amount_santim) || ' santim' AS about
+          FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
+          GROUP BY a.environment, a.currency HAVING sum(e.amount_santim) <> 0`,
+  },
+  {
+    says: "a merchant's balance is the sum of its entries",
+    sql: `SELECT NULL AS journal, coalesce(b.merchant_id, s.merchant_id) || ' ' || coalesce(b.environment, s.environment)
+                 || ': balance ' || coalesce(b.available_santim, 0) || ' + ' || coalesce(b.reserved_santim, 0)
+                 || ' santim, entries ' || coalesce(s.available, 0) || ' + ' || coalesce(s.reserved, 0) AS about
+          FROM ledger_balance b FULL JOIN (
+            SELECT a.merchant_id, a.environment, a.currency, max(e.sequence) AS last,
+                   coalesce(sum(e.amount_santim) FILTER (WHERE a.kind = 'AVAILABLE'), 0) AS available,
+                   coalesce(sum(e.amount_santim) FILTER (WHERE a.kind = 'RESERVED'), 0) AS reserved
+            FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
+            WHERE a.merchant_id IS NOT NULL GROUP BY a.merchant_id, a.environment, a.currency
+          ) s ON s.merchant_id = b.merchant_id AND s.environment = b.environment AND s.currency = b.currency
+          WHERE b.available_santim IS DISTINCT FROM s.available OR b.reserved_santim IS DISTINCT FROM s.reserved
+             OR b.version < s.last`,
+  },
+  {
+    says: 'fees and settlements to date are what the journals have booked',
+    sql: `SELECT NULL AS journal, b.merchant_id || ' ' || b.environment || ': fees ' || b.fees_santim || ', settled '
+                 || b.settled_santim || ' santim; journals ' || coalesce(s.fees, 0) || ', ' || coalesce(s.settled, 0) AS about
+          FROM ledger_balance b LEFT JOIN (
+            SELECT j.merchant_id, j.environment, j.currency,
+                   coalesce(sum(e.amount_santim) FILTER (WHERE a.kind IN ('FEE_REVENUE', 'TAX_PAYABLE')), 0) AS fees,
+                   coalesce(sum(e.amount_santim) FILTER (WHERE a.kind = 'BANK' AND j.resource_type = 'settlement'), 0) AS settled
+            FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
+            GROUP BY j.merchant_id, j.environment, j.currency
+          ) s ON s.merchant_id = b.merchant_id AND s.environment = b.environment AND s.currency = b.currency
+          WHERE b.fees_santim <> coalesce(s.fees, 0) OR b.settled_santim <> coalesce(s.settled, 0)`,
+  },
+  {
+    says: 'the balance after an entry is the one before it, plus the entry',
+    sql: `SELECT journal_id AS journal, 'entry ' || position || ' of journal ' || journal_id || ' leads from '
+                 || before || ' by ' || amount_santim || ' to ' || balance_after_santim || ' santim' AS about
+          FROM (SELECT e.*, coalesce(lag(e.balance_after_santim) OVER (PARTITION BY e.account_id ORDER BY e.sequence), 0) AS before
+                FROM ledger_entry e WHERE e.sequence IS NOT NULL) chain
+          WHERE before + amount_santim <> balance_after_santim ORDER BY account_id, sequence`,
+  },
+  {
+    says: 'nothing set aside is both paid out and given back',
+    sql: `SELECT min(id) AS journal, resource_type || ' ' || resource_id || ' has ended twice' AS about
+          FROM ledger_journal WHERE kind LIKE '%\\_PAID' OR kind LIKE '%\\_RELEASED'
+          GROUP BY resource_type, resource_id HAVING count(*) > 1`,
+  },
+];
+
+/**
+ * Looks at the whole ledger in one snapshot, however long that takes, and writes nothing. Answers what is broken, the
+ * first of each kind; nothing when all holds.
+ */
+export async function verifyLedger(db: Knex, checks: readonly LedgerCheck[]): Promise<Broken[]> {
+  return db.transaction(
+    async (trx) => {
+      await trx.raw('SET LOCAL statement_timeout = 0');
+      await trx.raw('SET LOCAL idle_in_transaction_session_timeout = 0');
+      // These questions are about everything there is.
+      await trx.raw('SET LOCAL enable_seqscan = on');
+      const broken: Broken[] = [];
+      for (const { says, sql } of checks) {
+        const [first] = await rows<{ journal: string | null; about: string; count: number }>(
+          trx,
+          `SELECT *, count(*) OVER ()::int AS count FROM (${sql}) AS broken LIMIT 1`,
+        );
+        if (first) broken.push({ check: says, about: first.about, journalId: first.journal, count: first.count });
+      }
+      return broken;
+    },
+    { isolationLevel: 'repeatable read', readOnly: true },
+  );
+}

@@ -1,0 +1,42 @@
+import type { LedgerCheck } from '../ledger/verify.ts';
+
+/** The journals that made transactions SUCCESS: their payments, and held ones that an operator has accepted. */
+const SUCCESS_JOURNALS = `
+  SELECT id, resource_id FROM ledger_journal WHERE kind = 'PAYMENT'
+  UNION ALL
+  SELECT j.id, j.resource_id FROM ledger_journal j JOIN payment_attempt a ON j.key = 'held-ended:' || a.id
+  WHERE j.kind = 'HELD_ACCEPTED' AND a.status = 'SUCCEEDED'`;
+
+/** What must hold between transactions and the ledger. */
+export const TRANSACTION_CHECKS: readonly LedgerCheck[] = [
+  {
+    says: 'each SUCCESS transaction has one journal that made it so, and no other transaction has one',
+    sql: `SELECT min(j.id) AS journal, 'transaction ' || coalesce(t.id, j.resource_id) || ' is '
+                 || coalesce(t.status, 'not SUCCESS') || ' and has ' || count(j.id) || ' such journals' AS about
+          FROM (SELECT id, status FROM transaction WHERE status = 'SUCCESS') t
+          FULL JOIN (${SUCCESS_JOURNALS}) j ON j.resource_id = t.id
+          GROUP BY t.id, t.status, j.resource_id HAVING t.id IS NULL OR count(j.id) <> 1`,
+  },
+  {
+    says: 'net, fee and tax of a payment are what was paid, and what was booked',
+    sql: `SELECT j.id AS journal, 'transaction ' || t.id || ': ' || coalesce(t.received_santim, t.amount_santim)
+                 || ' santim with fee ' || t.fee_santim || ' and tax ' || t.fee_tax_santim || ' is not what was booked' AS about
+          FROM transaction t JOIN (${SUCCESS_JOURNALS}) j ON j.resource_id = t.id
+          JOIN LATERAL (
+            SELECT coalesce(sum(e.amount_santim) FILTER (WHERE a.kind = 'AVAILABLE'), 0) AS net,
+                   coalesce(sum(e.amount_santim) FILTER (WHERE a.kind = 'FEE_REVENUE'), 0) AS fee,
+                   coalesce(sum(e.amount_santim) FILTER (WHERE a.kind = 'TAX_PAYABLE'), 0) AS tax
+            FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id WHERE e.journal_id = j.id) booked ON true
+          WHERE t.fee_santim IS NULL OR booked.fee <> t.fee_santim OR booked.tax <> t.fee_tax_santim
+             OR booked.net + booked.fee + booked.tax <> coalesce(t.received_santim, t.amount_santim)`,
+  },
+  {
+    says: 'money that is held waits in suspense',
+    sql: `SELECT h.id AS journal, 'attempt ' || a.id || ' is ' || a.status || ', held journal ' || coalesce(h.id, 'missing')
+                 || ', ended ' || coalesce(e.id, 'not') AS about
+          FROM payment_attempt a
+          LEFT JOIN ledger_journal h ON h.key = 'held:' || a.id LEFT JOIN ledger_journal e ON e.key = 'held-ended:' || a.id
+          WHERE (a.status IN ('HELD', 'DUPLICATE') AND a.received_currency = 'ETB' AND h.id IS NULL)
+             OR (h.id IS NULL AND e.id IS NOT NULL) OR (a.status = 'HELD' AND e.kind = 'HELD_ACCEPTED')`,
+  },
+];

@@ -1,0 +1,188 @@
+import pg from 'pg';
+
+import { readBalance } from '../../src/ledger/balance.ts';
+import {
+  heldAcceptedFact,
+  heldFact,
+  heldReturnedFact,
+  paidOutFact,
+  paymentFact,
+  releasedFact,
+  reservedFact,
+  reversedFact,
+  type MoneyOut,
+  type Posting,
+} from '../../src/ledger/facts.ts';
+import { post } from '../../src/ledger/post.ts';
+import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { buildMerchant, untilServed } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const AT = new Date('2026-03-02T09:00:00.000Z');
+
+describe('posting to the ledger', () => {
+  let database: TestDatabase;
+  let owner: Owner;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  beforeEach(async () => {
+    owner = await buildMerchant(database.db);
+  });
+  afterAll(() => database.drop());
+
+  const book = (posting: Posting) => database.db.transaction((trx) => post(trx, posting, AT));
+  const balance = () => readBalance(database.db, owner);
+  const payment = (amountSantim = 100_00n, feeSantim = 2_50n, feeTaxSantim = 38n) => {
+    const transactionId = newId('txn');
+    return paymentFact({ ...owner, transactionId, channel: 'TELEBIRR', amountSantim, feeSantim, feeTaxSantim });
+  };
+  const withdrawal = (amountSantim: bigint): MoneyOut & { type: 'withdrawal' } => ({
+    ...owner,
+    type: 'withdrawal',
+    id: newId('txn'),
+    channel: 'TELEBIRR',
+    amountSantim,
+    feeSantim: 5_00n,
+    feeTaxSantim: 75n,
+  });
+  const entriesOf = (key: string) =>
+    rows<Record<string, unknown>>(
+      database.db,
+      `SELECT a.kind, a.channel, e.amount_santim, e.balance_after_santim AS after FROM ledger_journal j
+       JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
+       WHERE j.key = :key ORDER BY e.position`,
+      { key },
+    );
+  const journals = async () =>
+    (await rows<{ n: number }>(database.db, 'SELECT count(*)::int AS n FROM ledger_journal'))[0]!.n;
+
+  test('a payment makes the provider owe its amount, and the merchant have it less fee and tax', async () => {
+    const fact = payment();
+    expect(await book(fact)).toBe('posted');
+    expect(await entriesOf(fact.key)).toEqual([
+      { kind: 'CHANNEL_CLEARING', channel: 'TELEBIRR', amountSantim: -100_00n, after: null },
+      { kind: 'AVAILABLE', channel: null, amountSantim: 97_12n, after: 97_12n },
+      { kind: 'FEE_REVENUE', channel: null, amountSantim: 2_50n, after: null },
+      { kind: 'TAX_PAYABLE', channel: null, amountSantim: 38n, after: null },
+    ]);
+    expect(await balance()).toEqual({
+      availableSantim: 97_12n,
+      reservedSantim: 0n,
+      feesSantim: 2_88n,
+      settledSantim: 0n,
+    });
+  });
+
+  test('a fact told again changes nothing, fifty times at once', async () => {
+    const fact = payment();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => untilServed(() => book(fact))));
+    expect(answers.filter((answer) => answer === 'posted')).toHaveLength(1);
+    expect((await balance()).availableSantim).toBe(97_12n);
+  });
+
+  test('another fact under the same key is refused', async () => {
+    const fact = payment();
+    await book(fact);
+    const twice = { ...payment(200_00n), key: fact.key };
+    await expect(book(twice)).rejects.toMatchObject({ code: 'MK002' });
+  });
+
+  test('money on its way out is set aside, then paid, then given back when it returns', async () => {
+    await book(payment(1_000_00n, 0n, 0n));
+    const out = withdrawal(100_00n);
+    await book(reservedFact(out));
+    expect(await balance()).toMatchObject({ availableSantim: 894_25n, reservedSantim: 105_75n, feesSantim: 0n });
+    await book(paidOutFact(out));
+    expect(await balance()).toMatchObject({ availableSantim: 894_25n, reservedSantim: 0n, feesSantim: 5_75n });
+    await book(reversedFact(out));
+    expect(await balance()).toMatchObject({ availableSantim: 1_000_00n, reservedSantim: 0n, feesSantim: 0n });
+  });
+
+  test('what was paid out is never given back as well, nor the other way round', async () => {
+    await book(payment(1_000_00n, 0n, 0n));
+    for (const [first, second] of [
+      [paidOutFact, releasedFact],
+      [releasedFact, paidOutFact],
+    ] as const) {
+      const out = withdrawal(100_00n);
+      await book(reservedFact(out));
+      await book(first(out));
+      const before = await balance();
+      await expect(book(second(out))).rejects.toMatchObject({ code: 'MK002' });
+      expect(await balance()).toEqual(before);
+    }
+  });
+
+  test('held money is nobody’s until an operator gives it to the merchant or back, and never both', async () => {
+    const held = { ...owner, transactionId: newId('txn'), attemptId: newId('pat'), channel: 'AWASH' } as const;
+    await book(heldFact({ ...held, amountSantim: 101_00n }));
+    expect((await balance()).availableSantim).toBe(0n);
+    await book(heldAcceptedFact({ ...held, amountSantim: 101_00n, feeSantim: 2_53n, feeTaxSantim: 38n }));
+    expect((await balance()).availableSantim).toBe(98_09n);
+    await expect(book(heldReturnedFact({ ...held, amountSantim: 101_00n }))).rejects.toMatchObject({ code: 'MK002' });
+  });
+
+  test('more than there is is refused with what there is, and leaves nothing', async () => {
+    await book(payment(100_00n, 0n, 0n));
+    const before = [await balance(), await journals()];
+    await expect(book(reservedFact(withdrawal(94_26n)))).rejects.toMatchObject({
+      code: 'INSUFFICIENT_BALANCE',
+      message: expect.stringContaining('takes 100.01 ETB with its fee and tax, and 100.00 ETB are available'),
+    });
+    expect([await balance(), await journals()]).toEqual(before);
+  });
+
+  test('who never had anything is told so', async () => {
+    await expect(book(reservedFact(withdrawal(1n)))).rejects.toMatchObject({
+      code: 'INSUFFICIENT_BALANCE',
+      message: expect.stringContaining('0.00 ETB are available'),
+    });
+  });
+
+  test('of fifty who take everything at once, one gets it', async () => {
+    await book(payment(105_75n, 0n, 0n));
+    const answers = await Promise.allSettled(
+      Array.from({ length: 50 }, () => untilServed(() => book(reservedFact(withdrawal(100_00n))))),
+    );
+    const refusals = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.code] : []));
+    expect(refusals).toEqual(Array.from({ length: 49 }, () => 'INSUFFICIENT_BALANCE'));
+    expect(await balance()).toMatchObject({ availableSantim: 0n, reservedSantim: 105_75n });
+  });
+
+  test('sandbox and live never share an account', async () => {
+    await book(payment(100_00n, 0n, 0n));
+    expect(await readBalance(database.db, { ...owner, environment: 'live' })).toMatchObject({ availableSantim: 0n });
+  });
+
+  test('entries that do not sum to zero are refused by the database', async () => {
+    const fact = payment();
+    const lost = { ...fact, entries: fact.entries.slice(0, 2) };
+    await expect(book(lost)).rejects.toMatchObject({ code: 'MK002' });
+    expect((await balance()).availableSantim).toBe(0n);
+  });
+
+  test('the application writes through the function only, and not even the owner changes what is written', async () => {
+    await book(payment());
+    for (const table of ['ledger_journal', 'ledger_entry', 'ledger_balance', 'ledger_account']) {
+      await expect(rows(database.db, `DELETE FROM ${table}`)).rejects.toMatchObject({ code: '42501' });
+    }
+    const ownerClient = new pg.Client({ connectionString: database.ownerUrl });
+    await ownerClient.connect();
+    try {
+      for (const table of ['ledger_journal', 'ledger_entry']) {
+        for (const sql of [`DELETE FROM ${table}`, `UPDATE ${table} SET at = now()`, `TRUNCATE ${table}`]) {
+          await expect(ownerClient.query(sql)).rejects.toMatchObject({ code: 'MK002' });
+          // A superuser's way past triggers is closed as well.
+          await ownerClient.query('SET session_replication_role = replica');
+          await expect(ownerClient.query(sql)).rejects.toMatchObject({ code: 'MK002' });
+          await ownerClient.query('SET session_replication_role = origin');
+        }
+      }
+    } finally {
+      await ownerClient.end();
+    }
+  });
+});

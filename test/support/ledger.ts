@@ -1,0 +1,8 @@
+import { ledgerChecks } from '../../src/ledger-checks.ts';
+import { verifyLedger } from '../../src/ledger/verify.ts';
+import type { Knex } from '../../src/lib/db.ts';
+
+/** What every test of money ends with: all that `meskot ledger verify` looks at holds. */
+export async function expectLedgerHolds(db: Knex): Promise<void> {
+  expect(await verifyLedger(db, ledgerChecks)).toEqual([]);
+}
