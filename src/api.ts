@@ -14,8 +14,8 @@ import { createRegistry, listenForMetrics, measurePool, type Registry } from './
 import type { Route } from './http/route.ts';
 import { createApiServer } from './http/server.ts';
 import { createKeyAuthenticator } from './keys/authenticate.ts';
-import { systemClock, type Clock } from './lib/clock.ts';
 import { balanceRoutes } from './ledger/routes.ts';
+import { systemClock, type Clock } from './lib/clock.ts';
 import { watchDatabase } from './lib/db-watch.ts';
 import { openDatabase, type Knex } from './lib/db.ts';
 import { createEgressGuard } from './lib/egress.ts';

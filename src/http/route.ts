@@ -66,7 +66,16 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
   path: string;
   operationId: string;
   /** The heading it stands under in the docs. */
-  tag: 'Checkout' | 'Checkout hooks' | 'Transactions' | 'Channels' | 'Calendar' | 'Balance' | 'Webhooks' | 'Webhook subscriptions' | 'System';
+  tag:
+    | 'Checkout'
+    | 'Checkout hooks'
+    | 'Transactions'
+    | 'Channels'
+    | 'Calendar'
+    | 'Balance'
+    | 'Webhooks'
+    | 'Webhook subscriptions'
+    | 'System';
   summary: string;
   description?: string;
   auth: Auth;
