@@ -36,8 +36,58 @@ export const SANDBOX_PHONES: readonly SandboxPhone[] = [
 
 /** The sandbox phone written as 09…, 9…, 2519… or +2519…; null for any other number. */
 export function findSandboxPhone(phone: string): SandboxPhone | null {
-  const local = `0${phone.replace(/^(\+?251|0)/, '')}`;
-  return SANDBOX_PHONES.find((known) => known.phone === local) ?? null;
+  return SANDBOX_PHONES.find((known) => known.phone === localPhone(phone)) ?? null;
+}
+
+/** What a payout to a sandbox phone or account does. */
+export type SandboxPayoutBehaviour =
+  | 'pay'
+  | 'decline'
+  | 'insufficient-float'
+  | 'never'
+  | 'pay-slowly'
+  | 'pay-then-reverse'
+  | 'pay-without-callback'
+  | 'accept-then-fail';
+
+type SandboxPayout = { phone: string; accountEndsIn: string; behaviour: SandboxPayoutBehaviour; outcome: string };
+
+/** The only numbers that take payouts in the sandbox, and the last digits of bank accounts that do the same. */
+export const SANDBOX_PAYOUTS: readonly SandboxPayout[] = [
+  { phone: '0911000001', accountEndsIn: '1', behaviour: 'pay', outcome: 'paid within a second' },
+  { phone: '0911000002', accountEndsIn: '2', behaviour: 'decline', outcome: 'declined at once' },
+  {
+    phone: '0911000003',
+    accountEndsIn: '3',
+    behaviour: 'insufficient-float',
+    outcome: 'declined at once: the operator has too little money at the provider',
+  },
+  { phone: '0911000004', accountEndsIn: '4', behaviour: 'never', outcome: 'never decided' },
+  { phone: '0911000005', accountEndsIn: '5', behaviour: 'pay-slowly', outcome: 'paid after 2 minutes' },
+  {
+    phone: '0911000006',
+    accountEndsIn: '6',
+    behaviour: 'pay-then-reverse',
+    outcome: 'paid, and reversed a minute later',
+  },
+  {
+    phone: '0911000007',
+    accountEndsIn: '7',
+    behaviour: 'pay-without-callback',
+    outcome: 'paid, callback lost (found by polling)',
+  },
+  { phone: '0911000008', accountEndsIn: '8', behaviour: 'accept-then-fail', outcome: 'accepted, then failed' },
+];
+
+/** What a payout to here does: an account that ends otherwise does as 1; null for a phone that is not of the list. */
+export function findSandboxPayout(payee: { phone: string } | { accountNumber: string }): SandboxPayout | null {
+  const find = (isIt: (known: SandboxPayout) => boolean): SandboxPayout | null => SANDBOX_PAYOUTS.find(isIt) ?? null;
+  if ('phone' in payee) return find(({ phone }) => phone === localPhone(payee.phone));
+  return find(({ accountEndsIn }) => payee.accountNumber.endsWith(accountEndsIn)) ?? SANDBOX_PAYOUTS[0] ?? null;
+}
+
+function localPhone(phone: string): string {
+  return `0${phone.replace(/^(\+?251|0)/, '')}`;
 }
 
 /** Where each provider lives below the simulator's own address. */

@@ -1,24 +1,11 @@
 import { z } from 'zod';
 
 import { formatBirr, parseBirr } from '../lib/money.ts';
-import { signAwash, verifyAwash } from '../lib/provider-signing.ts';
-import {
-  declined,
-  exchange,
-  parseJson,
-  readReply,
-  unreadable,
-  unspokenPayouts,
-  type Failure,
-  type ProviderDeps,
-} from './exchange.ts';
+import { verifyAwash } from '../lib/provider-signing.ts';
+import { createAwashCall, type AwashConfig } from './awash-call.ts';
+import { awashPayouts } from './awash-payout.ts';
+import { declined, parseJson, readReply, unreadable, type Failure, type ProviderDeps } from './exchange.ts';
 import type { ParsedCallback, Provider, ProviderOutcome } from './provider.ts';
-
-/**
- * Awash: a push to the customer's phone. Awash publishes no merchant API, so this speaks the contract written down in
- * src/simulator/awash.ts until there is one.
- */
-type AwashConfig = { baseUrl: string; merchantId: string; secret: string };
 
 const Payment = z.object({
   orderId: z.string().optional(),
@@ -40,55 +27,41 @@ const FAILURES = new Map<string, Failure>(
   }),
 );
 
-/** The channel AWASH. */
+/** The channel AWASH: a push to the customer's phone, and payouts to phones and bank accounts. */
 export function createAwash(deps: ProviderDeps, config: AwashConfig): Provider {
-  async function call(method: 'GET' | 'POST', path: string, body = ''): Promise<ProviderOutcome> {
-    const timestamp = deps.clock().toISOString();
-    // What is signed names the path of a GET, which has no body to sign.
-    const signature = signAwash(timestamp, method === 'GET' ? path : body, config.secret);
-    const reply = await exchange(deps.http, {
-      method,
-      url: `${config.baseUrl}${path}`,
-      headers: {
-        'content-type': 'application/json',
-        'x-merchant-id': config.merchantId,
-        'x-timestamp': timestamp,
-        'x-signature': signature,
-      },
-      ...(method === 'POST' ? { body } : {}),
-      signal: AbortSignal.timeout(deps.timeoutMs),
-    });
-    if (reply.kind === 'unknown') return reply;
-    const read = readReply(reply, Payment);
-    if (read.kind === 'unknown') return read;
-    // A question that is refused (a wrong signature, say) tells nothing of the payment; 404 says there is none yet.
-    if (method === 'GET' && reply.status >= 400 && read.value.state !== 'NOT_FOUND') {
-      return unreadable(`status ${reply.status}: the question was refused`);
-    }
-    return readPayment(read.value, method === 'POST');
-  }
+  const call = createAwashCall(deps, config);
 
   return {
     channel: 'AWASH',
-    ...unspokenPayouts,
+    ...awashPayouts(call),
     callbackAnswer: { contentType: 'application/json', body: '{"received":true}' },
 
-    initiate: (order) =>
-      call(
-        'POST',
-        '/payments',
-        JSON.stringify({
-          orderId: order.orderId,
-          amount: formatBirr(order.amountSantim),
-          currency: order.currency,
-          phone: order.phone,
-          title: order.title,
-          callbackUrl: order.notifyUrl,
-          expiresAt: order.expiresAt.toISOString(),
-        }),
-      ),
+    async initiate(order) {
+      const reply = await call('POST', '/payments', {
+        orderId: order.orderId,
+        amount: formatBirr(order.amountSantim),
+        currency: order.currency,
+        phone: order.phone,
+        title: order.title,
+        callbackUrl: order.notifyUrl,
+        expiresAt: order.expiresAt.toISOString(),
+      });
+      if (reply.kind === 'unknown') return reply;
+      const read = readReply(reply, Payment);
+      return read.kind === 'unknown' ? read : readPayment(read.value, true);
+    },
 
-    query: (orderId) => call('GET', `/payments/${encodeURIComponent(orderId)}`),
+    async query(orderId) {
+      const reply = await call('GET', `/payments/${encodeURIComponent(orderId)}`);
+      if (reply.kind === 'unknown') return reply;
+      const read = readReply(reply, Payment);
+      if (read.kind === 'unknown') return read;
+      // A question that is refused (a wrong signature, say) tells nothing of the payment; 404 says there is none yet.
+      if (reply.status >= 400 && read.value.state !== 'NOT_FOUND') {
+        return unreadable(`status ${reply.status}: the question was refused`);
+      }
+      return readPayment(read.value, false);
+    },
 
     parseCallback({ headers, body }): ParsedCallback {
       const text = body.toString('utf8');

@@ -1,30 +1,11 @@
 import { z } from 'zod';
 
-import type { Clock } from '../lib/clock.ts';
-import { inAddis } from '../lib/dates.ts';
 import { formatBirr, parseBirr } from '../lib/money.ts';
-import { signCbeBirr, verifyCbeBirr } from '../lib/provider-signing.ts';
-import {
-  declined,
-  exchange,
-  parseJson,
-  readReply,
-  unreadable,
-  unspokenPayouts,
-  type Failure,
-  type ProviderDeps,
-} from './exchange.ts';
+import { verifyCbeBirr } from '../lib/provider-signing.ts';
+import { createCbeBirrCall, type CbeBirrConfig } from './cbe-birr-call.ts';
+import { cbeBirrPayouts } from './cbe-birr-payout.ts';
+import { declined, parseJson, readReply, unreadable, type Failure, type ProviderDeps } from './exchange.ts';
 import type { ParsedCallback, Provider, ProviderOutcome } from './provider.ts';
-
-/** CBE Birr: a USSD push to the customer's phone by signed POST. */
-type CbeBirrConfig = {
-  baseUrl: string;
-  companyName: string;
-  tillCode: string;
-  token: string;
-  /** Goes into every signature and never over the wire. */
-  hashKey: string;
-};
 
 const Answer = z.object({
   state: z.string(),
@@ -45,44 +26,43 @@ const FAILURES = new Map<string, Failure>(
   }),
 );
 
-/** The channel CBE_BIRR. `transactionId` is our order id: the same one is pushed once only. */
+/**
+ * The channel CBE_BIRR: a USSD push to the customer's phone by signed POST. `transactionId` is our order id: the same
+ * one is pushed once only.
+ */
 export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provider {
-  async function call(path: '/push' | '/status', fields: Record<string, string>): Promise<ProviderOutcome> {
-    const { baseUrl, hashKey, ...till } = config;
-    const message = { ...till, transactionTime: addisTime(deps.clock), ...fields };
-    const reply = await exchange(deps.http, {
-      method: 'POST',
-      url: `${baseUrl}${path}`,
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ...message, signature: signCbeBirr(message, hashKey) }),
-      signal: AbortSignal.timeout(deps.timeoutMs),
-    });
-    if (reply.kind === 'unknown') return reply;
-    const read = readReply(reply, Answer);
-    if (read.kind === 'unknown') return read;
-    // A question that is refused (a wrong signature, say) tells nothing of the payment.
-    if (path === '/status' && (reply.status >= 400 || read.value.state === 'REJECTED')) {
-      return unreadable(`status ${reply.status}, state ${read.value.state}: the question was refused`);
-    }
-    return readAnswer(read.value);
-  }
+  const call = createCbeBirrCall(deps, config);
 
   return {
     channel: 'CBE_BIRR',
-    ...unspokenPayouts,
+    ...cbeBirrPayouts(call),
     callbackAnswer: { contentType: 'application/json', body: '{"resultCode":"0"}' },
 
-    initiate: (order) =>
-      call('/push', {
+    async initiate(order) {
+      const reply = await call('/push', {
         transactionId: order.orderId,
         amount: formatBirr(order.amountSantim),
         currency: order.currency,
         phoneNumber: order.phone,
         callBackURL: order.notifyUrl,
         expiryTime: order.expiresAt.toISOString(),
-      }),
+      });
+      if (reply.kind === 'unknown') return reply;
+      const read = readReply(reply, Answer);
+      return read.kind === 'unknown' ? read : readAnswer(read.value);
+    },
 
-    query: (orderId) => call('/status', { transactionId: orderId }),
+    async query(orderId) {
+      const reply = await call('/status', { transactionId: orderId });
+      if (reply.kind === 'unknown') return reply;
+      const read = readReply(reply, Answer);
+      if (read.kind === 'unknown') return read;
+      // A question that is refused (a wrong signature, say) tells nothing of the payment.
+      if (reply.status >= 400 || read.value.state === 'REJECTED') {
+        return unreadable(`status ${reply.status}, state ${read.value.state}: the question was refused`);
+      }
+      return readAnswer(read.value);
+    },
 
     parseCallback({ body }): ParsedCallback {
       const message = z.record(z.string(), z.string()).safeParse(parseJson(body.toString('utf8')));
@@ -127,9 +107,4 @@ function readAnswer(answer: Answer): ProviderOutcome {
     default:
       return unreadable(`state ${state} is not known`);
   }
-}
-
-/** `yyyy-MM-dd HH:mm:ss` in Addis Ababa. */
-function addisTime(clock: Clock): string {
-  return inAddis(clock()).toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -60,11 +60,3 @@ export function unreadable(message: string): Unknown {
 export function unknownStatus(status: number): Unknown {
   return { kind: 'unknown', reason: 'http', message: `status ${status}` };
 }
-
-/** A provider whose payouts are not spoken yet: nothing is sent, so nothing is known. */
-export const unspokenPayouts = {
-  capabilities: { payoutTo: [] },
-  payout: async () => unreadable('payouts are not spoken yet'),
-  queryPayout: async () => unreadable('payouts are not spoken yet'),
-  statement: async () => unreadable('lists are not spoken yet'),
-};

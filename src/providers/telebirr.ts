@@ -1,50 +1,24 @@
-import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
 
 import { z } from 'zod';
 
 import { formatBirr, parseBirr } from '../lib/money.ts';
-import { signTelebirr, verifyTelebirr, type RsaScheme, type SignedMessage } from '../lib/provider-signing.ts';
-import {
-  declined,
-  exchange,
-  parseJson,
-  readReply,
-  unreadable,
-  unspokenPayouts,
-  type Failure,
-  type ProviderDeps,
-  type Reply,
-} from './exchange.ts';
+import { signTelebirr, verifyTelebirr, type SignedMessage } from '../lib/provider-signing.ts';
+import { declined, parseJson, readReply, unreadable, type Failure, type ProviderDeps, type Reply } from './exchange.ts';
 import { fromPlainOrderId, toPlainOrderId } from './order-id.ts';
-import type { ParsedCallback, PaymentOrder, Provider, ProviderOutcome, Unknown } from './provider.ts';
-import { createTelebirrToken } from './telebirr-token.ts';
-
-/** telebirr's H5/C2B fabric. */
-type TelebirrConfig = {
-  /** The fabric's API. */
-  baseUrl: string;
-  /** Where the customer confirms, the signed order appended; null: nowhere that a browser reaches, so by phone only. */
-  payPageUrl: string | null;
-  appKey: string;
-  appSecret: string;
-  appId: string;
-  merchantCode: string;
-  merchantPrivateKey: string;
-  providerPublicKey: string;
-  signatureScheme: RsaScheme;
-  /** Sandbox only: telebirr's order carries no payer, so the phone travels in `callback_info`. */
-  phoneInCallbackInfo: boolean;
-};
-
-const Answer = z.object({
-  result: z.string().optional(),
-  code: z.string().optional(),
-  msg: z.string().optional(),
-  errorCode: z.string().optional(),
-  errorMsg: z.string().optional(),
-  biz_content: z.unknown().optional(),
-});
-type Answer = z.output<typeof Answer>;
+import type { ParsedCallback, PaymentOrder, Provider, ProviderOutcome } from './provider.ts';
+import {
+  Answer,
+  codeOf,
+  createTelebirrCall,
+  merchant,
+  NO_SUCH_ORDER,
+  ORDER_EXISTS,
+  stamp,
+  type Sign,
+  type TelebirrConfig,
+} from './telebirr-call.ts';
+import { telebirrPayouts } from './telebirr-payout.ts';
 
 const PreOrder = z.object({ prepay_id: z.string().min(1) });
 
@@ -59,9 +33,6 @@ const QueriedOrder = z.object({
   fail_reason: z.string().optional(),
 });
 
-const NO_SUCH_ORDER = 'ORDER_NOT_EXIST';
-const ORDER_EXISTS = 'ORDER_EXIST';
-
 const FAILURES = new Map<string, Failure>(
   Object.entries({
     INSUFFICIENT_BALANCE: { code: 'INSUFFICIENT_FUNDS', message: 'The wallet has too little money.', retryable: true },
@@ -69,8 +40,6 @@ const FAILURES = new Map<string, Failure>(
     INVALID_PAYER: { code: 'INVALID_PAYER', message: 'telebirr does not know this phone number.', retryable: true },
   }),
 );
-
-type Sign = (message: SignedMessage) => string;
 
 /** The channel TELEBIRR. Throws at once when a key is not one. */
 export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Provider {
@@ -81,7 +50,7 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
   const call = createTelebirrCall(deps, config, sign);
   return {
     channel: 'TELEBIRR',
-    ...unspokenPayouts,
+    ...telebirrPayouts(call, config),
     callbackAnswer: { contentType: 'application/json', body: '{"code":"0","msg":"success"}' },
 
     async initiate(order) {
@@ -109,30 +78,6 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
       const orderId = fromPlainOrderId(message.data['merch_order_id']);
       return orderId ? { verified: true, orderId } : { verified: false, problem: 'merch_order_id is not one of ours' };
     },
-  };
-}
-
-/** A signed, authorised call; a token that telebirr refuses is replaced once, within the same time limit. */
-function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig, sign: Sign) {
-  const tokens = createTelebirrToken(deps, config);
-  return async (path: string, method: string, content: SignedMessage): Promise<Reply | Unknown> => {
-    const signal = AbortSignal.timeout(deps.timeoutMs);
-    const message = { ...stamp(deps.clock()), method, version: '1.0', biz_content: content };
-    const body = JSON.stringify({ ...message, sign: sign(message), sign_type: 'SHA256WithRSA' });
-    for (let tries = 1; ; tries += 1) {
-      const token = await tokens.get(signal);
-      if (token.kind === 'unknown') return token;
-      const reply = await exchange(deps.http, {
-        method: 'POST',
-        url: `${config.baseUrl}${path}`,
-        headers: { 'content-type': 'application/json', 'x-app-key': config.appKey, authorization: token.token },
-        body,
-        signal,
-      });
-      if (reply.kind === 'unknown' || reply.status !== 401) return reply;
-      tokens.drop(token.token);
-      if (tries === 2) return { kind: 'unknown', reason: 'http', message: 'telebirr refuses its own token' };
-    }
   };
 }
 
@@ -224,20 +169,8 @@ function refusal(status: number, answer: Answer): ProviderOutcome {
   return declined(FAILURES.get(providerCode) ?? { code: 'REJECTED', message, retryable: false }, providerCode);
 }
 
-function codeOf(answer: Answer): string | null {
-  return answer.errorCode ?? answer.code ?? null;
-}
-
 /** The pay page's address with the signed order; the signature is base64, so it must be encoded. */
 function payLink(pageUrl: string, signedOrder: Record<string, string>): string {
   const query = new URLSearchParams({ ...signedOrder, sign_type: 'SHA256WithRSA' });
   return `${pageUrl}?${query.toString()}&version=1.0&trade_type=Checkout`;
-}
-
-function merchant(config: TelebirrConfig) {
-  return { appid: config.appId, merch_code: config.merchantCode };
-}
-
-function stamp(now: Date) {
-  return { timestamp: String(Math.floor(now.getTime() / 1000)), nonce_str: randomBytes(16).toString('hex') };
 }

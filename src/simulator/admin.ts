@@ -1,22 +1,34 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 
-import { SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
-import { ORDER_FAULTS, REQUEST_FAULTS } from './faults.ts';
+import { parseBirr } from '../lib/money.ts';
+import { SANDBOX_PAYOUTS, SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
+import { ORDER_FAULTS, PAYOUT_FAULTS, REQUEST_FAULTS, REQUEST_KINDS, type SimulatedChannel } from './faults.ts';
 import type { Order } from './order.ts';
+import type { Payout } from './payout.ts';
+import type { StateFile } from './state-file.ts';
+import { totalsOf, type BankTransfer, type ChannelTotals } from './totals.ts';
 import { answer, type WireContext, type WireDeps } from './wire.ts';
 
+const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const satisfies SimulatedChannel[];
+
 const AskedFault = z.strictObject({
-  kind: z.enum([...ORDER_FAULTS, ...REQUEST_FAULTS]),
-  channel: z.enum(['TELEBIRR', 'CBE_BIRR', 'AWASH']).exactOptional(),
+  kind: z.enum([...ORDER_FAULTS, ...PAYOUT_FAULTS, ...REQUEST_FAULTS]),
+  channel: z.enum(CHANNELS).exactOptional(),
   next: z.int().min(1).max(1_000_000).exactOptional(),
-  on: z.enum(['initiate', 'query']).exactOptional(),
+  on: z.enum(REQUEST_KINDS).exactOptional(),
+  of: z.enum(['payment', 'payout']).exactOptional(),
   delayMs: z.int().min(0).max(31_536_000_000).exactOptional(),
 });
 
 const AskedClock = z.strictObject({ advanceMs: z.int().min(0).max(31_536_000_000) });
 
-type AdminDeps = WireDeps & { counts: Map<string, number>; saveOffset: (offsetMs: number) => void };
+const AskedTransfer = z.strictObject({
+  channel: z.enum(CHANNELS),
+  amount: z.string().refine((text) => (parseBirr(text) ?? 0n) > 0n, 'must be birr above 0, written "100.50"'),
+});
+
+type AdminDeps = WireDeps & { counts: Map<string, number>; file: StateFile; transfers: BankTransfer[] };
 
 /** One order of the journal, times as ISO 8601 by the simulator's clock. */
 export type JournalOrder = Omit<Order, 'createdAtMs' | 'decidedAtMs' | 'expiresAtMs'> & {
@@ -26,25 +38,62 @@ export type JournalOrder = Omit<Order, 'createdAtMs' | 'decidedAtMs' | 'expiresA
   expiresAt: string;
 };
 
+/** One payout of the journal. `paid`: the money left, whether or not it came back (`reversed`). */
+export type JournalPayout = Omit<Payout, 'createdAtMs' | 'decidedAtMs' | 'reversedAtMs'> & {
+  paid: boolean;
+  reversed: boolean;
+  createdAt: string;
+  decidedAt: string | null;
+  reversedAt: string | null;
+};
+
 /** What really happened. `requests` counts calls as "TELEBIRR query", those that met a fault included. */
-export type Journal = { now: string; orders: JournalOrder[]; requests: Record<string, number> };
+export type Journal = {
+  now: string;
+  orders: JournalOrder[];
+  payouts: JournalPayout[];
+  totals: Record<SimulatedChannel, ChannelTotals>;
+  requests: Record<string, number>;
+};
 
 /** What tests and the curious may ask of the simulator. Nobody is asked who they are: it listens on loopback. */
 export function adminRoutes(deps: AdminDeps): Router {
-  const { book, clock, counts, faults } = deps;
+  const { book, clock, counts, faults, file, payouts, transfers } = deps;
   const routes = new Router();
+  const totals = (): Journal['totals'] => {
+    const moved = { orders: book.all(), payouts: payouts.all(), transfers };
+    return {
+      TELEBIRR: totalsOf('TELEBIRR', moved),
+      CBE_BIRR: totalsOf('CBE_BIRR', moved),
+      AWASH: totalsOf('AWASH', moved),
+    };
+  };
 
   routes.get('/', (ctx) =>
     answer(ctx, 200, {
       simulator: 'meskot',
       phones: SANDBOX_PHONES,
+      payouts: SANDBOX_PAYOUTS,
       journal: '/admin/journal',
       faults: '/admin/faults',
     }),
   );
   routes.get('/admin/journal', (ctx) => {
-    const orders = book.all().map(journalOrder);
-    answer(ctx, 200, { now: iso(clock.nowMs()), orders, requests: Object.fromEntries(counts) } satisfies Journal);
+    answer(ctx, 200, {
+      now: iso(clock.nowMs()),
+      orders: book.all().map(journalOrder),
+      payouts: payouts.all().map(journalPayout),
+      totals: totals(),
+      requests: Object.fromEntries(counts),
+    } satisfies Journal);
+  });
+  routes.post('/admin/bank-transfer', (ctx) => {
+    const asked = readBody(ctx, AskedTransfer);
+    if (!asked) return;
+    const transfer = { ...asked, atMs: clock.nowMs() };
+    transfers.push(transfer);
+    file.saveTransfer(transfer);
+    answer(ctx, 201, { totals: totals() });
   });
 
   routes.get('/admin/faults', (ctx) => answer(ctx, 200, { faults: faults.list() }));
@@ -62,7 +111,7 @@ export function adminRoutes(deps: AdminDeps): Router {
   routes.post('/admin/clock', async (ctx) => {
     const asked = readBody(ctx, AskedClock);
     if (!asked) return;
-    deps.saveOffset(clock.offsetMs() + asked.advanceMs);
+    file.saveOffset(clock.offsetMs() + asked.advanceMs);
     await clock.advance(asked.advanceMs);
     answer(ctx, 200, { now: iso(clock.nowMs()) });
   });
@@ -71,6 +120,10 @@ export function adminRoutes(deps: AdminDeps): Router {
     faults.clear();
     counts.clear();
     book.reset();
+    payouts.reset();
+    transfers.length = 0;
+    clock.reset();
+    file.clear();
     answer(ctx, 200, { now: iso(clock.nowMs()) });
   });
   return routes;
@@ -90,6 +143,17 @@ function journalOrder({ createdAtMs, decidedAtMs, expiresAtMs, ...order }: Order
     createdAt: iso(createdAtMs),
     decidedAt: decidedAtMs === null ? null : iso(decidedAtMs),
     expiresAt: iso(expiresAtMs),
+  };
+}
+
+function journalPayout({ createdAtMs, decidedAtMs, reversedAtMs, ...payout }: Payout): JournalPayout {
+  return {
+    ...payout,
+    paid: payout.paidAmount !== null,
+    reversed: reversedAtMs !== null,
+    createdAt: iso(createdAtMs),
+    decidedAt: decidedAtMs === null ? null : iso(decidedAtMs),
+    reversedAt: reversedAtMs === null ? null : iso(reversedAtMs),
   };
 }
 

@@ -1,10 +1,11 @@
 import Router from '@koa/router';
 
 import { parseBirr } from '../lib/money.ts';
-import { signAwash, verifyAwash } from '../lib/provider-signing.ts';
-import { SANDBOX_AWASH } from '../lib/sandbox-providers.ts';
-import { visibleState, type Callback, type Order, type OrderState } from './order.ts';
-import { answer, bodyOf, text, withFaults, type Wire, type WireContext, type WireDeps } from './wire.ts';
+import { isAllowed, signed } from './awash-message.ts';
+import { awashPayoutRoutes, payoutCallback } from './awash-payout.ts';
+import type { Callback } from './callback.ts';
+import { visibleState, type Order, type OrderState } from './order.ts';
+import { answer, bodyOf, text, withFaults, type Rendered, type Wire, type WireContext, type WireDeps } from './wire.ts';
 
 const CHANNEL = 'AWASH';
 
@@ -29,31 +30,26 @@ const REASON_CODES = {
  * - GET /payments/{orderId}: { orderId, reference, amount, currency, state: PUSHED | PAID | REFUSED | EXPIRED,
  *   reasonCode? }; an unknown one is 404 { state: NOT_FOUND }.
  * - The callback is a POST of that same object to callbackUrl.
+ * - Payouts and the list: src/simulator/awash-payout.ts.
  * Every request, theirs and ours, has x-timestamp and x-signature: HMAC-SHA256 in hex, under the shared secret, of the
- * timestamp, a dot and the body (for a GET, the path).
+ * timestamp, a dot and the body (for a GET, the path with its query).
  */
 export function createAwashWire(deps: WireDeps): Wire {
   const routes = new Router({ prefix: '/awash' });
   routes.post(
     '/payments',
     withFaults(deps, { channel: CHANNEL, kind: 'initiate' }, async (ctx) => {
-      if (isAllowed(ctx, ctx.request.rawBody ?? '')) await placeOrder(deps, ctx);
+      if (isAllowed(ctx)) await placeOrder(deps, ctx);
     }),
   );
   routes.get(
     '/payments/:orderId',
     withFaults(deps, { channel: CHANNEL, kind: 'query' }, async (ctx) => {
-      if (isAllowed(ctx, ctx.path.replace(/^\/awash/, ''))) answerStatus(deps, ctx);
+      if (isAllowed(ctx)) answerStatus(deps, ctx);
     }),
   );
-  return { routes, callback };
-}
-
-function isAllowed(ctx: WireContext, signed: string): boolean {
-  const known = ctx.get('x-merchant-id') === SANDBOX_AWASH.merchantId;
-  if (known && verifyAwash(ctx.headers, signed, SANDBOX_AWASH.secret)) return true;
-  answer(ctx, 401, { state: 'REFUSED', reasonCode: 'INVALID_SIGNATURE', reason: 'merchant or signature is wrong' });
-  return false;
+  routes.use(awashPayoutRoutes(deps).routes());
+  return { routes, callback, payoutCallback };
 }
 
 async function placeOrder(deps: WireDeps, ctx: WireContext): Promise<void> {
@@ -101,11 +97,6 @@ function payment(order: Order, state: OrderState, amount: string) {
   };
 }
 
-function callback(order: Order, { says, amount, signature, dueAtMs }: Callback) {
-  const body = JSON.stringify(payment(order, says, amount));
-  const timestamp = new Date(dueAtMs).toISOString();
-  // A wrong signature is one made with another secret.
-  const secret = signature === 'wrong' ? 'another-secret' : SANDBOX_AWASH.secret;
-  const signed = { 'x-timestamp': timestamp, 'x-signature': signAwash(timestamp, body, secret) };
-  return { headers: { 'content-type': 'application/json', ...(signature === 'missing' ? {} : signed) }, body };
+function callback(order: Order, callback: Callback<OrderState>): Rendered {
+  return signed(payment(order, callback.says, callback.amount), callback);
 }

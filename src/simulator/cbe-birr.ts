@@ -1,13 +1,13 @@
 import Router from '@koa/router';
 
 import { parseBirr } from '../lib/money.ts';
-import { signCbeBirr, verifyCbeBirr } from '../lib/provider-signing.ts';
-import { SANDBOX_CBE_BIRR } from '../lib/sandbox-providers.ts';
-import { visibleState, type Callback, type Order, type OrderState } from './order.ts';
-import { answer, bodyOf, text, withFaults, type Wire, type WireContext, type WireDeps } from './wire.ts';
+import type { Callback } from './callback.ts';
+import { answerSigned, isAllowed, signed } from './cbe-birr-message.ts';
+import { cbeBirrPayoutRoutes, payoutCallback } from './cbe-birr-payout.ts';
+import { visibleState, type Order, type OrderState } from './order.ts';
+import { bodyOf, text, withFaults, type Rendered, type Wire, type WireContext, type WireDeps } from './wire.ts';
 
 const CHANNEL = 'CBE_BIRR';
-const { hashKey, ...till } = SANDBOX_CBE_BIRR;
 
 const STATE: Readonly<Record<OrderState, string>> = {
   WAITING: 'PENDING',
@@ -25,7 +25,8 @@ const RESULT_CODES = {
 /**
  * CBE Birr. All messages are signed alike, both ways. Beside the fields known of the real push (companyName, tillCode,
  * amount, transactionId, transactionTime, callBackURL, token, signature) the sandbox wants phoneNumber, currency and
- * expiryTime (ISO 8601), and answers state, resultCode, resultDesc and reference.
+ * expiryTime (ISO 8601), and answers state, resultCode, resultDesc and reference. Payouts and the list:
+ * src/simulator/cbe-birr-payout.ts.
  */
 export function createCbeBirrWire(deps: WireDeps): Wire {
   const routes = new Router({ prefix: '/cbebirr' });
@@ -41,15 +42,8 @@ export function createCbeBirrWire(deps: WireDeps): Wire {
       if (isAllowed(ctx)) answerStatus(deps, ctx);
     }),
   );
-  return { routes, callback };
-}
-
-function isAllowed(ctx: WireContext): boolean {
-  const fields = bodyOf(ctx);
-  const right = text(fields, 'token') === till.token && text(fields, 'tillCode') === till.tillCode;
-  if (right && verifyCbeBirr(fields, hashKey)) return true;
-  answerSigned(ctx, { state: 'REJECTED', resultCode: 'INVALID_SIGNATURE', resultDesc: 'token or signature is wrong' });
-  return false;
+  routes.use(cbeBirrPayoutRoutes(deps).routes());
+  return { routes, callback, payoutCallback };
 }
 
 async function placeOrder(deps: WireDeps, ctx: WireContext): Promise<void> {
@@ -88,10 +82,10 @@ function answerStatus(deps: WireDeps, ctx: WireContext): void {
   if (!order) return answerSigned(ctx, { transactionId, state: 'NOT_FOUND', resultCode: 'NOT_FOUND' });
   order.queries += 1;
   const state = visibleState(order, deps.clock.nowMs());
-  answerSigned(ctx, { ...statement(order, state), amount: (state === 'PAID' && order.paidAmount) || order.amount });
+  answerSigned(ctx, { ...standing(order, state), amount: (state === 'PAID' && order.paidAmount) || order.amount });
 }
 
-function statement(order: Order, state: OrderState): Record<string, string> {
+function standing(order: Order, state: OrderState): Record<string, string> {
   return {
     transactionId: order.orderId,
     currency: order.currency,
@@ -101,14 +95,6 @@ function statement(order: Order, state: OrderState): Record<string, string> {
   };
 }
 
-function callback(order: Order, { says, amount, signature, dueAtMs }: Callback) {
-  const message = { ...till, ...statement(order, says), amount, transactionTime: new Date(dueAtMs).toISOString() };
-  // A wrong signature is one made with another key.
-  const signed = { ...message, signature: signCbeBirr(message, signature === 'wrong' ? 'another-key' : hashKey) };
-  const body = JSON.stringify(signature === 'missing' ? message : signed);
-  return { headers: { 'content-type': 'application/json' }, body };
-}
-
-function answerSigned(ctx: WireContext, fields: Record<string, string>): void {
-  answer(ctx, 200, { ...fields, signature: signCbeBirr(fields, hashKey) });
+function callback(order: Order, callback: Callback<OrderState>): Rendered {
+  return signed({ ...standing(order, callback.says), amount: callback.amount }, callback);
 }

@@ -2,14 +2,15 @@ import { randomBytes } from 'node:crypto';
 
 import { findSandboxPhone } from '../lib/sandbox-providers.ts';
 import type { CallbackSender } from './callback-sender.ts';
+import { hasFault } from './callback.ts';
 import type { MovableClock } from './clock.ts';
 import type { Faults, SimulatedChannel } from './faults.ts';
-import { callbacksOf, hasFault, plannedDecision, type Decision, type Order, type OrderRequest } from './order.ts';
+import { callbacksOf, plannedDecision, type Decision, type Order, type OrderRequest } from './order.ts';
 import type { StateFile } from './state-file.ts';
 
 const ORDERS_MAX = 100_000;
 
-type OrderBookDeps = { clock: MovableClock; faults: Faults; file: StateFile; sender: CallbackSender };
+type OrderBookDeps = { clock: MovableClock; faults: Faults; file: StateFile; sender: CallbackSender<Order> };
 
 type Placed = { kind: 'placed'; order: Order } | { kind: 'refused'; why: 'UNKNOWN_PHONE' | 'ANOTHER_ORDER' };
 
@@ -63,7 +64,7 @@ export function createOrderBook({ clock, faults, file, sender }: OrderBookDeps, 
       if (existing) return isSame(existing, request) ? { kind: 'placed', order: existing } : refused('ANOTHER_ORDER');
       const order = newOrder(request, clock.nowMs());
       if (!order) return refused('UNKNOWN_PHONE');
-      order.faults = faults.takeForOrder(order.channel);
+      order.faults = faults.takeForOrder(order.channel, 'payment');
       forgetOldest(orders);
       orders.set(keyOf(order), order);
       file.saveOrder(order);
@@ -77,8 +78,6 @@ export function createOrderBook({ clock, faults, file, sender }: OrderBookDeps, 
     reset() {
       orders.clear();
       sender.forget();
-      clock.reset();
-      file.clear();
     },
   };
 }

@@ -1,6 +1,6 @@
-import { formatBirr, parseBirr } from '../lib/money.ts';
 import type { SandboxBehaviour } from '../lib/sandbox-providers.ts';
-import type { OrderFault, OrderFaultKind, SimulatedChannel } from './faults.ts';
+import { callbacksFor, faultOf, hasFault, wrongAmount, type Callback } from './callback.ts';
+import type { OrderFault, SimulatedChannel } from './faults.ts';
 
 export type OrderState = 'WAITING' | 'PAID' | 'DECLINED' | 'EXPIRED';
 
@@ -35,17 +35,7 @@ export type Order = OrderRequest & {
   refusal: Refusal | null;
   /** How often the merchant asked. */
   queries: number;
-  callbacks: Callback[];
-};
-
-/** One callback, to be sent or sent. */
-export type Callback = {
-  says: OrderState;
-  amount: string;
-  signature: 'valid' | 'missing' | 'wrong';
-  dueAtMs: number;
-  sends: { atMs: number; status: number | null }[];
-  done: boolean;
+  callbacks: Callback<OrderState>[];
 };
 
 /** What an order becomes, and when. */
@@ -61,8 +51,6 @@ const SLOWLY_MS = 120_000;
 const AFTER_EXPIRY_MS = 5_000;
 /** A customer may be typing the PIN when the order's time runs out. */
 const CLOSED_AFTER_EXPIRY_MS = 30_000;
-const WRONG_BY_SANTIM = 100n;
-const INTERMEDIATE_AFTER_MS = 200;
 
 /** What the phone's behaviour makes of an order if nobody decides otherwise on the pay page. */
 export function plannedDecision(order: Order): Decision {
@@ -96,44 +84,15 @@ export function declined(atMs: number, refusal: Refusal): Decision {
 }
 
 /** The callbacks that tell of a decision, as the order's faults will have them. */
-export function callbacksOf(order: Order, decision: Decision): Callback[] {
-  if (order.behaviour === 'approve-without-callback' || hasFault(order, 'callbackLost')) return [];
+export function callbacksOf(order: Order, decision: Decision): Callback<OrderState>[] {
+  if (order.behaviour === 'approve-without-callback') return [];
   const amount = decision.paidAmount ?? order.amount;
-  const late = order.faults.find(({ kind }) => kind === 'callbackLate');
-  const callback: Callback = {
-    says: decision.state,
-    amount: hasFault(order, 'callbackWrongAmount') ? wrongAmount(amount) : amount,
-    signature: signatureOf(order),
-    dueAtMs: decision.atMs + (late?.delayMs ?? 0),
-    sends: [],
-    done: false,
-  };
-  const again = hasFault(order, 'callbackDoubled') ? [{ ...callback, sends: [] }] : [];
-  const before: Callback = {
-    ...callback,
-    says: 'WAITING',
-    dueAtMs: callback.dueAtMs + INTERMEDIATE_AFTER_MS,
-    sends: [],
-  };
-  return [callback, ...again, ...(hasFault(order, 'callbackOutOfOrder') ? [before] : [])];
+  return callbacksFor<OrderState>(order, { says: decision.state, before: 'WAITING', amount, atMs: decision.atMs });
 }
 
 /** What a query is told: the truth, or what was true a while ago. */
 export function visibleState(order: Order, nowMs: number): OrderState {
-  const lag = order.faults.find(({ kind }) => kind === 'queryLag');
+  const lag = faultOf(order, 'queryLag');
   if (lag && order.decidedAtMs !== null && order.decidedAtMs > nowMs - lag.delayMs) return 'WAITING';
   return order.state;
-}
-
-export function hasFault(order: Order, fault: OrderFaultKind): boolean {
-  return order.faults.some(({ kind }) => kind === fault);
-}
-
-function signatureOf(order: Order): Callback['signature'] {
-  if (hasFault(order, 'callbackUnsigned')) return 'missing';
-  return hasFault(order, 'callbackWronglySigned') ? 'wrong' : 'valid';
-}
-
-function wrongAmount(amount: string): string {
-  return formatBirr((parseBirr(amount) ?? 0n) + WRONG_BY_SANTIM);
 }

@@ -1,23 +1,19 @@
-import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 
 import Router from '@koa/router';
 
 import { HOUR_MS, inAddis } from '../lib/dates.ts';
 import { parseBirr } from '../lib/money.ts';
-import { signTelebirr, verifyTelebirr } from '../lib/provider-signing.ts';
 import { SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
-import { visibleState, type Callback, type Order, type OrderState } from './order.ts';
+import type { Callback } from './callback.ts';
+import { visibleState, type Order, type OrderState } from './order.ts';
 import { payPageRoutes } from './pay-page.ts';
-import { answer, bodyOf, text, withFaults, type Wire, type WireContext, type WireDeps } from './wire.ts';
+import { answerSigned, contentOf, isSigned, notification } from './telebirr-message.ts';
+import { payoutCallback, telebirrPayoutRoutes } from './telebirr-payout.ts';
+import { answer, bodyOf, text, withFaults, type Rendered, type Wire, type WireContext, type WireDeps } from './wire.ts';
 
 const TOKEN_LIFE_MS = HOUR_MS;
 const CHANNEL = 'TELEBIRR';
-const merchantKey = {
-  key: createPublicKey(SANDBOX_TELEBIRR.merchantPublicKey),
-  scheme: SANDBOX_TELEBIRR.signatureScheme,
-};
-const ownKey = { key: createPrivateKey(SANDBOX_TELEBIRR.providerPrivateKey), scheme: SANDBOX_TELEBIRR.signatureScheme };
-
 const ORDER_STATUS: Readonly<Record<OrderState, string>> = {
   WAITING: 'WAIT_PAY',
   PAID: 'PAY_SUCCESS',
@@ -39,7 +35,10 @@ const FAIL_CODES = {
   CANCELLED_BY_CUSTOMER: { fail_code: 'USER_CANCELLED', fail_reason: 'the customer refused' },
 } as const;
 
-/** telebirr's H5/C2B fabric: token, preOrder, queryOrder, notify, and the customer's pay page. */
+/**
+ * telebirr's H5/C2B fabric: token, preOrder, queryOrder, notify, and the customer's pay page. Payouts and the list:
+ * src/simulator/telebirr-payout.ts.
+ */
 export function createTelebirrWire(deps: WireDeps): Wire {
   const tokens = new Map<string, number>();
   const routes = new Router({ prefix: '/telebirr' });
@@ -70,6 +69,7 @@ export function createTelebirrWire(deps: WireDeps): Wire {
     }),
   );
   routes.use(payPageRoutes(deps).routes());
+  routes.use(telebirrPayoutRoutes(faulty, isAllowed).routes());
 
   function isAllowed(ctx: WireContext): boolean {
     const expiresAtMs = tokens.get(ctx.get('authorization')) ?? 0;
@@ -77,14 +77,10 @@ export function createTelebirrWire(deps: WireDeps): Wire {
       answer(ctx, 401, { errorCode: 'INVALID_TOKEN', errorMsg: 'the token is unknown or has expired' });
       return false;
     }
-    if (!verifyTelebirr(bodyOf(ctx), merchantKey)) {
-      answer(ctx, 200, { result: 'FAIL', code: 'INVALID_SIGN', msg: 'sign is not of this message' });
-      return false;
-    }
-    return true;
+    return isSigned(ctx);
   }
 
-  return { routes, callback: notification };
+  return { routes, callback, payoutCallback };
 }
 
 async function placeOrder(deps: WireDeps, ctx: WireContext): Promise<void> {
@@ -138,17 +134,8 @@ function answerQuery(deps: WireDeps, ctx: WireContext): void {
   });
 }
 
-function answerSigned(ctx: WireContext, content: Record<string, unknown>): void {
-  const nonce = randomBytes(16).toString('hex');
-  const message = { result: 'SUCCESS', code: '0', msg: 'success', nonce_str: nonce, biz_content: content };
-  answer(ctx, 200, { ...message, sign: signTelebirr(message, ownKey), sign_type: 'SHA256WithRSA' });
-}
-
-/** The notify message. Its times are milliseconds, as telebirr's often are. */
-function notification(order: Order, callback: Callback) {
-  const message = {
-    appid: SANDBOX_TELEBIRR.appId,
-    merch_code: SANDBOX_TELEBIRR.merchantCode,
+function callback(order: Order, callback: Callback<OrderState>): Rendered {
+  const content = {
     merch_order_id: order.orderId,
     payment_order_id: order.reference,
     trade_status: TRADE_STATUS[callback.says],
@@ -156,20 +143,10 @@ function notification(order: Order, callback: Callback) {
     trans_currency: order.currency,
     trans_id: callback.says === 'PAID' ? order.transactionReference : '',
     trans_end_time: String(order.decidedAtMs ?? ''),
-    notify_time: String(callback.dueAtMs),
     notify_url: order.callbackUrl,
     callback_info: order.phone,
   };
-  // A wrong signature is a real one, of another message.
-  const signed = callback.signature === 'wrong' ? { ...message, merch_order_id: `${order.orderId}X` } : message;
-  const signature = { sign: signTelebirr(signed, ownKey), sign_type: 'SHA256WithRSA' };
-  const body = JSON.stringify(callback.signature === 'missing' ? message : { ...message, ...signature });
-  return { headers: { 'content-type': 'application/json' }, body };
-}
-
-function contentOf(ctx: WireContext): Record<string, unknown> {
-  const content = bodyOf(ctx)['biz_content'];
-  return typeof content === 'object' && content !== null ? (content as Record<string, unknown>) : {};
+  return notification(content, callback);
 }
 
 /** yyyyMMddHHmmss in Addis Ababa. */

@@ -1,17 +1,30 @@
 import type Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 
+import type { Callback } from './callback.ts';
 import type { MovableClock } from './clock.ts';
 import type { Faults, RequestKind, SimulatedChannel } from './faults.ts';
 import type { OrderBook } from './order-book.ts';
-import type { Callback, Order } from './order.ts';
+import type { Order, OrderState } from './order.ts';
+import type { PayoutBook } from './payout-book.ts';
+import type { Payout, PayoutState } from './payout.ts';
 
-export type WireDeps = { book: OrderBook; clock: MovableClock; faults: Faults; count: (what: string) => void };
+export type WireDeps = {
+  book: OrderBook;
+  payouts: PayoutBook;
+  clock: MovableClock;
+  faults: Faults;
+  count: (what: string) => void;
+};
+
+/** A callback as it goes over the wire. */
+export type Rendered = { headers: Record<string, string>; body: string };
 
 /** One provider's format: what it answers, and how it tells. */
 export type Wire = {
   routes: Router;
-  callback: (order: Order, callback: Callback) => { headers: Record<string, string>; body: string };
+  callback: (order: Order, callback: Callback<OrderState>) => Rendered;
+  payoutCallback: (payout: Payout, callback: Callback<PayoutState>) => Rendered;
 };
 
 export type WireContext = ParameterizedContext;

@@ -6,7 +6,15 @@ import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
-import type { Channel, PaymentOrder, Provider, ProviderOutcome, RawCallback } from '../../src/providers/provider.ts';
+import type {
+  Channel,
+  PaymentOrder,
+  PayoutOrder,
+  PayoutOutcome,
+  Provider,
+  ProviderOutcome,
+  RawCallback,
+} from '../../src/providers/provider.ts';
 
 export const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const satisfies Channel[];
 export type SandboxChannel = (typeof CHANNELS)[number];
@@ -46,15 +54,47 @@ export function anOrder(notifyUrl: string, change: Partial<PaymentOrder> = {}): 
   };
 }
 
+let payouts = 0;
+
+/** A payout of 250.75 ETB to the first sandbox phone, unless said otherwise. */
+export function aPayout(notifyUrl: string, change: Partial<PayoutOrder> = {}): PayoutOrder {
+  payouts += 1;
+  return {
+    orderId: `wd_01JD${String(payouts).padStart(22, '0')}`,
+    amountSantim: 25_075n,
+    currency: 'ETB',
+    destination: { kind: 'phone', phone: '251911000001' },
+    accountName: 'Abebe Bikila',
+    notifyUrl,
+    ...change,
+  };
+}
+
 /** Asks until the outcome is of this kind; after 10 s, what it is then. */
-export async function queryUntil(
+export function queryUntil(
   provider: Provider,
   orderId: string,
   kind: ProviderOutcome['kind'],
 ): Promise<ProviderOutcome> {
+  return askUntil(() => provider.query(orderId), kind);
+}
+
+/** The same of a payout. */
+export function queryPayoutUntil(
+  provider: Provider,
+  orderId: string,
+  kind: PayoutOutcome['kind'],
+): Promise<PayoutOutcome> {
+  return askUntil(() => provider.queryPayout(orderId), kind);
+}
+
+async function askUntil<Outcome extends { kind: string }>(
+  ask: () => Promise<Outcome>,
+  kind: Outcome['kind'],
+): Promise<Outcome> {
   const endMs = Date.now() + PATIENT_MS;
   for (;;) {
-    const outcome = await provider.query(orderId);
+    const outcome = await ask();
     if (outcome.kind === kind || Date.now() > endMs) return outcome;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

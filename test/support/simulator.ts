@@ -1,12 +1,16 @@
 import { fromPlainOrderId } from '../../src/providers/order-id.ts';
-import type { Journal, JournalOrder } from '../../src/simulator/admin.ts';
-import type { Fault } from '../../src/simulator/faults.ts';
+import type { Journal, JournalOrder, JournalPayout } from '../../src/simulator/admin.ts';
+import type { Fault, SimulatedChannel } from '../../src/simulator/faults.ts';
 import { startSimulator, type SimulatorOptions } from '../../src/simulator/server.ts';
+import type { ChannelTotals } from '../../src/simulator/totals.ts';
 
 /** An order of the simulator's journal, named as we name it: telebirr knows `pat_01…` as `pat01…`. */
 type TestOrder = JournalOrder & { attemptId: string };
 
-type TestJournal = Omit<Journal, 'orders'> & { orders: TestOrder[] };
+/** A payout of the journal, named as we name it. */
+type TestPayout = JournalPayout & { withdrawalId: string };
+
+type TestJournal = Omit<Journal, 'orders' | 'payouts'> & { orders: TestOrder[]; payouts: TestPayout[] };
 
 export type TestSimulator = {
   url: string;
@@ -17,6 +21,12 @@ export type TestSimulator = {
   journal: () => Promise<TestJournal>;
   /** The simulator's truth about this attempt. */
   orderOf: (attemptId: string) => Promise<TestOrder | undefined>;
+  /** The simulator's truth about this payout. */
+  payoutOf: (withdrawalId: string) => Promise<TestPayout | undefined>;
+  /** What went through a channel, and what it still owes the operator. */
+  totalsOf: (channel: SimulatedChannel) => Promise<ChannelTotals>;
+  /** The provider pays this much ("100.50") to the operator's bank. */
+  transferToBank: (channel: SimulatedChannel, amount: string) => Promise<void>;
   /** How often the merchant's side called, as "TELEBIRR query". */
   requests: (what: string) => Promise<number>;
   /** Forgets orders, faults, counts and what its clock was moved by. */
@@ -42,9 +52,12 @@ export function controlSimulator(url: string): Omit<TestSimulator, 'close'> {
   }
 
   async function journal(): Promise<TestJournal> {
-    const { orders, ...rest } = (await ask('GET', '/admin/journal')) as Journal;
-    const named = orders.map((order) => ({ ...order, attemptId: fromPlainOrderId(order.orderId) ?? order.orderId }));
-    return { ...rest, orders: named };
+    const { orders, payouts, ...rest } = (await ask('GET', '/admin/journal')) as Journal;
+    return {
+      ...rest,
+      orders: orders.map((order) => ({ ...order, attemptId: ourId(order.orderId) })),
+      payouts: payouts.map((payout) => ({ ...payout, withdrawalId: ourId(payout.orderId) })),
+    };
   }
 
   return {
@@ -54,7 +67,14 @@ export function controlSimulator(url: string): Omit<TestSimulator, 'close'> {
     fault: async (fault) => void (await ask('POST', '/admin/faults', fault)),
     clearFaults: async () => void (await ask('DELETE', '/admin/faults')),
     orderOf: async (attemptId) => (await journal()).orders.find((order) => order.attemptId === attemptId),
+    payoutOf: async (withdrawalId) => (await journal()).payouts.find((payout) => payout.withdrawalId === withdrawalId),
+    totalsOf: async (channel) => (await journal()).totals[channel],
+    transferToBank: async (channel, amount) => void (await ask('POST', '/admin/bank-transfer', { channel, amount })),
     requests: async (what) => (await journal()).requests[what] ?? 0,
     reset: async () => void (await ask('POST', '/admin/reset')),
   };
+}
+
+function ourId(orderId: string): string {
+  return fromPlainOrderId(orderId) ?? orderId;
 }

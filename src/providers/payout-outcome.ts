@@ -1,0 +1,45 @@
+import { parseBirr } from '../lib/money.ts';
+import { declined, unreadable } from './exchange.ts';
+import type { PayoutOrder, PayoutOutcome } from './provider.ts';
+
+/** What a provider wrote of money that left. */
+type Written = {
+  reference: string | null | undefined;
+  amount: string | undefined;
+  currency: string | undefined;
+  providerCode: string;
+};
+
+/** Paid as written; `unknown` when it is not written what left, or how. */
+export function payoutSucceeded({ reference, amount, currency, providerCode }: Written): PayoutOutcome {
+  const amountSantim = parseBirr(amount ?? '');
+  if (amountSantim === null || !reference || !currency) return unreadable('paid out, but not what or how');
+  return { kind: 'succeeded', providerReference: reference, amountSantim, currency, providerCode };
+}
+
+/** Came back; `unknown` when it is not written which money. */
+export function payoutReversed({
+  reference,
+  providerCode,
+}: Pick<Written, 'reference' | 'providerCode'>): PayoutOutcome {
+  if (!reference) return unreadable('reversed, but not which');
+  return { kind: 'reversed', providerReference: reference, providerCode };
+}
+
+/** The order's phone, for a provider that pays to phones only; or its refusal, which never left the house. */
+export function phoneOnly(
+  { destination }: PayoutOrder,
+  provider: string,
+): { kind: 'phone'; phone: string } | Extract<PayoutOutcome, { kind: 'declined' }> {
+  if (destination.kind === 'phone') return destination;
+  const message = `${provider} pays out to phone numbers only.`;
+  return declined({ code: 'REJECTED', message, retryable: false }, 'NOT_SENT');
+}
+
+/**
+ * A submission that was refused for a reason that judges the request, not the payout: a signature, a field, or an id
+ * that was used for another amount. An earlier submission may have been taken all the same, so only a query can tell.
+ */
+export function refusedUnseen(providerCode: string): PayoutOutcome {
+  return unreadable(`the payout was refused with ${providerCode}, which does not say how it stands`);
+}

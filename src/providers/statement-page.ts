@@ -1,0 +1,31 @@
+import { parseBirr } from '../lib/money.ts';
+import { unreadable } from './exchange.ts';
+import type { StatementPage, StatementRow, Unknown } from './provider.ts';
+
+/** A row as a provider writes it, under our names. */
+type WrittenRow = {
+  /** Ours; null when it is not. */
+  orderId: string | null;
+  type: StatementRow['type'] | undefined;
+  amount: string;
+  currency: string;
+  reference: string;
+  /** Milliseconds since 1970. */
+  atMs: number;
+};
+
+/**
+ * The page as the contract wants it. One row that cannot be read makes the whole page `unknown`: a list with a hole
+ * would be taken for money that did not move.
+ */
+export function readPage(rows: readonly WrittenRow[], next: string | null): StatementPage | Unknown {
+  const read: StatementRow[] = [];
+  for (const { orderId, type, amount, currency, reference, atMs } of rows) {
+    const amountSantim = parseBirr(amount);
+    if (!orderId || !type || amountSantim === null || !reference || Number.isNaN(atMs)) {
+      return unreadable(`row ${read.length + 1} of the list is not as agreed`);
+    }
+    read.push({ orderId, type, amountSantim, currency, providerReference: reference, at: new Date(atMs) });
+  }
+  return { kind: 'page', rows: read, next: next || null };
+}
