@@ -59,7 +59,7 @@ export function openDatabase(options: DatabaseOptions): Knex {
       acquireTimeoutMillis: 1_000,
       createTimeoutMillis: 1_500,
       propagateCreateError: true,
-      afterCreate: beginWithoutWaiting,
+      afterCreate: travelTogether,
     },
     // What knex would print is thrown as well; with the values in its SQL it would end in the log.
     compileSqlOnError: false,
@@ -75,21 +75,70 @@ type Connection = { query: Query; connection: { stream: Writable } };
 type Query = (asked: { text: string }, answered: (error: unknown, result?: unknown) => void) => unknown;
 
 /**
- * Lets BEGIN travel in one packet with the first statement of its transaction: one round trip less for each. Should it
- * fail, so does the statement after it: what makes BEGIN fail is a connection that is gone.
+ * Lets what is asked in one go travel in one packet, and BEGIN with the first statement of its transaction: a round trip
+ * less for each. Should BEGIN fail, so does the statement after it: what makes it fail is a connection that is gone.
  */
-function beginWithoutWaiting(connection: Connection, done: (error: unknown, connection: unknown) => void): void {
+function travelTogether(connection: Connection, done: (error: unknown, connection: unknown) => void): void {
   const { stream } = connection.connection;
   const query = connection.query.bind(connection);
   connection.query = (asked, answered) => {
-    if (asked.text !== 'BEGIN;') return query(asked, answered);
     stream.cork();
-    setImmediate(() => stream.uncork());
+    // After the promises that are being settled now: one of them may ask the next statement.
+    process.nextTick(() => stream.uncork());
+    if (asked.text !== BEGIN) return query(asked, answered);
     // Without its BEGIN, what follows would be committed piece by piece.
     query(asked, (error) => error && stream.destroy());
     return answered(null, { rows: [] });
   };
   done(null, connection);
+}
+
+/** As knex says it, too. */
+const BEGIN = 'BEGIN;';
+
+/**
+ * Runs the work in one transaction: committed when it resolves, rolled back when it rejects. Knex's own transactions
+ * make a whole new knex each, which takes as long as the statements of a small one; this is the same knex, asking on
+ * one connection.
+ */
+export async function inTransaction<T>(db: Knex, work: (trx: Knex.Transaction) => Promise<T>): Promise<T> {
+  const pool = db.client as KnexClient;
+  const connection = await pool.acquireConnection();
+  let isOver = false;
+  const client: KnexClient = Object.create(pool, {
+    transacting: { value: true },
+    acquireConnection: {
+      value: async () => {
+        if (isOver) throw new Error('the transaction is over');
+        return connection;
+      },
+    },
+    releaseConnection: { value: async () => {} },
+  });
+  try {
+    await client.query(connection, { sql: BEGIN });
+    const result = await work(knexOn(db, client));
+    const end = ask(client, { sql: 'COMMIT' });
+    isOver = true;
+    // What PostgreSQL has given up cannot be committed: it says ROLLBACK then, and calls it success.
+    if ((await end).command !== 'COMMIT') throw new Error('the transaction was rolled back: a statement of it failed');
+    return result;
+  } catch (error) {
+    // Where this fails the connection is gone, and the transaction with it.
+    if (!isOver) await ask(client, { sql: 'ROLLBACK' }).catch(ignore);
+    isOver = true;
+    throw error;
+  } finally {
+    await pool.releaseConnection(connection);
+  }
+}
+
+/** The same knex over another client. */
+function knexOn(db: Knex, client: KnexClient): Knex.Transaction {
+  const trx = (table: string): unknown => client.queryBuilder().table(table);
+  const { context } = db as unknown as { context: object };
+  const own = { context: Object.create(context, { client: { value: client } }), isTransaction: true };
+  return Object.assign(Object.setPrototypeOf(trx, db), own);
 }
 
 /** A transaction or the pool: what read queries take. */
@@ -108,27 +157,30 @@ export async function rows<Row>(db: Queryable, sql: string, values: Record<strin
     return value;
   });
   try {
-    return await ask<Row>(db, statement, bindings);
+    return await askRows<Row>(db, statement, bindings);
   } catch (error) {
     if (!(error instanceof Error && error.message.includes(OUTDATED))) throw error;
     const renewed = { ...statement, name: nameOf(`${statement.name} once more`) };
     statements.set(sql, renewed);
     if (db.isTransaction) throw error;
-    return await ask<Row>(db, renewed, bindings);
+    return await askRows<Row>(db, renewed, bindings);
   }
 }
 
 const OUTDATED = 'cached plan must not change result type';
 
-async function ask<Row>(db: Queryable, { text, name }: Statement, bindings: unknown[]): Promise<Row[]> {
-  const client = db.client as KnexClient;
+async function askRows<Row>(db: Queryable, { text, name }: Statement, bindings: unknown[]): Promise<Row[]> {
+  const { rows: found } = await ask(db.client as KnexClient, { sql: text, bindings, options: { name } });
+  return columnNames.postProcessResponse(found) as Row[];
+}
+
+async function ask(client: KnexClient, asked: Asked): Promise<Answer> {
   const connection = await client.acquireConnection();
   try {
-    const asked: Asked = { sql: text, bindings, options: { name } };
     await client.query(connection, asked);
-    const result = asked.response ?? { rows: [] };
-    client.emit('query-response', result, asked);
-    return columnNames.postProcessResponse(result.rows) as Row[];
+    const answer = asked.response ?? NO_ANSWER;
+    client.emit('query-response', answer, asked);
+    return answer;
   } finally {
     await client.releaseConnection(connection);
   }
@@ -139,14 +191,13 @@ type KnexClient = {
   acquireConnection: () => Promise<object>;
   releaseConnection: (connection: object) => Promise<void>;
   query: (connection: object, asked: Asked) => Promise<unknown>;
+  queryBuilder: () => { table: (name: string) => unknown };
   emit: (event: string, ...about: unknown[]) => void;
 };
-type Asked = {
-  sql: string;
-  bindings: unknown[];
-  options: { name: string };
-  response?: { rows: Record<string, unknown>[]; rowCount: number | null };
-};
+type Asked = { sql: string; bindings?: unknown[]; options?: { name: string }; response?: Answer };
+type Answer = { command?: string; rows: Record<string, unknown>[]; rowCount: number | null };
+
+const NO_ANSWER: Answer = { rows: [], rowCount: null };
 
 /** A statement as PostgreSQL takes it: $1 … in place of names, which stand in `places` in their order. */
 type Statement = { text: string; name: string; places: string[] };

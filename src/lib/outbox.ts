@@ -1,4 +1,4 @@
-import { rows, type Knex } from './db.ts';
+import { inTransaction, rows, type Knex } from './db.ts';
 import { newId } from './ids.ts';
 
 /**
@@ -22,6 +22,11 @@ export type OutboxRow = OutboxMessage & { id: string };
 /** One change, one transaction: a command writes through `trx`, and what it `tell`s is dispatched after the commit. */
 export type Change = {
   trx: Knex.Transaction;
+  /**
+   * Sends a write whose answer nobody needs, and does not wait for it: it travels with the COMMIT if it is the last one.
+   * If it fails, so does the change.
+   */
+  write: (sql: string, values: Record<string, unknown>) => Promise<void>;
   /** Adds messages to the outbox, inside the transaction. */
   tell: (messages: OutboxMessage[]) => Promise<void>;
   /** Announces rows that a larger statement of the change has already written to the outbox. */
@@ -37,13 +42,24 @@ export const OUTBOX_LEASE_SECONDS = 5;
 /** `dispatch` never throws and is not awaited: what it fails to do, the sweeper does. */
 export function createRunChange(db: Knex, dispatch: (messages: OutboxRow[]) => void): RunChange {
   return async (work) => {
+    const written: Promise<unknown>[] = [];
     const told: OutboxRow[] = [];
     const announce = (messages: OutboxRow[]): void => {
       told.push(...messages);
     };
-    const result = await db.transaction(async (trx) =>
-      work({ trx, told: announce, tell: async (messages) => announce(await insertMessages(trx, messages)) }),
-    );
+    const result = await inTransaction(db, async (trx) => {
+      const write = async (sql: string, values: Record<string, unknown>): Promise<void> => {
+        const done = rows(trx, sql, values);
+        done.catch(() => {});
+        written.push(done);
+      };
+      const tell = async (messages: OutboxMessage[]) => announce(await writeMessages(write, messages));
+      return work({ trx, write, tell, told: announce });
+    }).catch(async (error: unknown) => {
+      // A write that failed is why all after it did.
+      await Promise.all(written);
+      throw error;
+    });
     if (told.length > 0) dispatch(told);
     return result;
   };
@@ -60,9 +76,9 @@ export const OUTBOX_INSERT = `
   FROM jsonb_to_recordset(CAST(:messages AS jsonb))
     AS m (id text, kind text, "workflowType" text, "workflowId" text, input jsonb, signal text, "deliveryId" text, "subscriptionId" text)`;
 
-async function insertMessages(trx: Knex.Transaction, messages: OutboxMessage[]): Promise<OutboxRow[]> {
+async function writeMessages(write: Change['write'], messages: OutboxMessage[]): Promise<OutboxRow[]> {
   if (messages.length === 0) return [];
   const added = messages.map((message) => ({ ...message, id: newId('obx') }));
-  await rows(trx, OUTBOX_INSERT, { messages: JSON.stringify(added) });
+  await write(OUTBOX_INSERT, { messages: JSON.stringify(added) });
   return added;
 }

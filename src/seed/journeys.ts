@@ -1,7 +1,7 @@
 import { createSession } from '../checkout/create.ts';
 import { startPayment } from '../checkout/pay.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Knex } from '../lib/db.ts';
+import { rows, type Knex } from '../lib/db.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
 import type { Owner } from '../lib/owner.ts';
 import { SANDBOX_PHONES, type SandboxBehaviour } from '../lib/sandbox-providers.ts';
@@ -75,6 +75,7 @@ async function makePayment(deps: JourneyDeps, payment: PlannedPayment): Promise<
   const due: DueDelivery[] = [];
   const change: Change = {
     trx: deps.trx,
+    write: async (sql, values) => void (await rows(deps.trx, sql, values)),
     tell: async () => {},
     told: (messages) => {
       for (const { deliveryId, subscriptionId } of messages) {

@@ -46,8 +46,7 @@ export async function recordEvents(change: Change, events: NewEvent[], only?: Su
     subscribers.filter((one) => matches(one, event)).map((one) => newDelivery(event, one)),
   );
   const messages: OutboxRow[] = deliveries.flatMap((delivery) => (delivery.start ? [delivery.start] : []));
-  await rows(
-    change.trx,
+  await change.write(
     `WITH event AS (
        INSERT INTO webhook_event (id, merchant_id, environment, event, api_version, resource_type, resource_id, payload, created_at)
        SELECT e.id, e."merchantId", e.environment, e.event, :apiVersion, e."resourceType", e."resourceId",

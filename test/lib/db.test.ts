@@ -1,4 +1,12 @@
-import { isDatabaseUnavailable, isUniqueViolation, openDatabase, rows, type Queryable } from '../../src/lib/db.ts';
+import {
+  inTransaction,
+  isDatabaseUnavailable,
+  isUniqueViolation,
+  openDatabase,
+  rows,
+  type Knex,
+  type Queryable,
+} from '../../src/lib/db.ts';
 import { SubscriptionRow } from '../../src/webhooks/model.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -74,13 +82,45 @@ test('a transaction whose connection is lost as it begins does nothing', async (
   const { db } = database;
   const others = openDatabase({ url: database.url, poolMax: 1, applicationName: 'test' });
   const [other] = await rows<{ pid: number }>(others, 'SELECT pg_backend_pid() AS pid');
-  const work = others.transaction(async (trx) => {
+  const work = inTransaction(others, async (trx) => {
     await rows(db, 'SELECT pg_terminate_backend(:pid)', { pid: other?.pid });
     await rows(trx, `INSERT INTO merchant (id, name) VALUES ('mrc_lost', 'Lost')`);
   });
   await expect(work).rejects.toThrow();
   expect(await rows(db, `SELECT 1 FROM merchant WHERE id = 'mrc_lost'`)).toEqual([]);
   await others.destroy();
+});
+
+test('a transaction takes SQL, queries and models, and all of it stands or none', async () => {
+  const { db } = database;
+  const add = (name: string) => async (trx: Knex.Transaction) => {
+    await rows(trx, 'INSERT INTO merchant (id, name) VALUES (:id, :name)', { id: `mrc_${name}_1`, name });
+    await trx('merchant').insert({ id: `mrc_${name}_2`, name });
+    await SubscriptionRow.query(trx).insert({ ...subscription, id: `whs_${name}` });
+    if (name === 'broken') throw new Error('given up');
+    return trx('merchant').where({ name }).pluck('id');
+  };
+  expect(await inTransaction(db, add('whole'))).toHaveLength(2);
+  await expect(inTransaction(db, add('broken'))).rejects.toThrow('given up');
+  expect(await db('merchant').whereIn('name', ['whole', 'broken']).pluck('name')).toEqual(['whole', 'whole']);
+  expect(await SubscriptionRow.query(db).findByIds(['whs_whole', 'whs_broken'])).toHaveLength(1);
+});
+
+test('a transaction that PostgreSQL has given up is no success, even if nobody noticed', async () => {
+  const { db } = database;
+  const work = inTransaction(db, async (trx) => {
+    await rows(trx, `INSERT INTO merchant (id, name) VALUES ('mrc_unnoticed', 'Unnoticed')`);
+    await rows(trx, 'SELECT 1 / 0').catch(() => {});
+  });
+  await expect(work).rejects.toThrow('rolled back');
+  expect(await rows(db, `SELECT 1 FROM merchant WHERE id = 'mrc_unnoticed'`)).toEqual([]);
+});
+
+test('a transaction that is over takes nothing more', async () => {
+  const { db } = database;
+  const over = await inTransaction(db, async (trx) => ({ trx }));
+  await expect(rows(over.trx, 'SELECT 1')).rejects.toThrow('over');
+  await expect(SubscriptionRow.query(over.trx)).rejects.toThrow('over');
 });
 
 test('a connection that the server ends says that the database is unavailable, not that we asked wrongly', async () => {

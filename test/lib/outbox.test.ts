@@ -1,0 +1,50 @@
+import { isUniqueViolation, rows } from '../../src/lib/db.ts';
+import { createRunChange, type OutboxRow } from '../../src/lib/outbox.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => database.drop());
+
+const INSERT = 'INSERT INTO merchant (id, name) VALUES (:id, :name)';
+const failureOf = async (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+test('a write that nobody waits for is there once the change is, and what it tells is dispatched then', async () => {
+  const { db } = database;
+  const dispatched: OutboxRow[] = [];
+  const runChange = createRunChange(db, (messages) => void dispatched.push(...messages));
+  await runChange(async ({ write, tell }) => {
+    await write(INSERT, { id: 'mrc_1', name: 'Written' });
+    await tell([{ kind: 'start', workflowType: 'payment', workflowId: 'payment-1' }]);
+    expect(dispatched).toEqual([]);
+  });
+  expect(await db('merchant').where({ id: 'mrc_1' })).toHaveLength(1);
+  expect(dispatched).toMatchObject([{ workflowId: 'payment-1' }]);
+  expect(await db('outbox').pluck('id')).toEqual(dispatched.map(({ id }) => id));
+});
+
+test('a write that fails fails its change with its own error, whatever comes after it', async () => {
+  const { db } = database;
+  const dispatched: OutboxRow[] = [];
+  const runChange = createRunChange(db, (messages) => void dispatched.push(...messages));
+  await db('merchant').insert({ id: 'mrc_taken', name: 'First' });
+  const last = runChange(async ({ write, told }) => {
+    told([{ id: 'obx_1', kind: 'start', workflowType: 'payment', workflowId: 'payment-2' }]);
+    await write(INSERT, { id: 'mrc_taken', name: 'Last' });
+  });
+  expect(isUniqueViolation(await failureOf(last), 'merchant_pkey')).toBe(true);
+  const between = runChange(async ({ trx, write }) => {
+    await write(INSERT, { id: 'mrc_taken', name: 'Between' });
+    await rows(trx, INSERT, { id: 'mrc_other', name: 'Other' });
+  });
+  expect(isUniqueViolation(await failureOf(between), 'merchant_pkey')).toBe(true);
+  expect(await db('merchant').whereIn('id', ['mrc_taken', 'mrc_other']).pluck('name')).toEqual(['First']);
+  expect(dispatched).toEqual([]);
+});
