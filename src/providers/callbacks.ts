@@ -12,6 +12,13 @@ const SECRET_LENGTH_MAX = 128;
 const SEND_AGAIN = 'Not handled. Please send it again.';
 
 export type CallbackAttempt = { attemptId: string; channel: Channel; environment: Environment };
+export type CallbackWithdrawal = { withdrawalId: string; channel: Channel; environment: Environment };
+
+/** Where the callbacks of payouts go: as those of attempts, under the withdrawal's id. */
+type PayoutCallbacks = {
+  findWithdrawalBySecret: (secret: string) => Promise<CallbackWithdrawal | null>;
+  onPayoutCallback: (withdrawalId: string, callback: { verified: boolean }) => Promise<boolean>;
+};
 
 type CallbackDeps = {
   findAttemptBySecret: (secret: string) => Promise<CallbackAttempt | null>;
@@ -22,12 +29,23 @@ type CallbackDeps = {
    * gave a definite answer, or the attempt is paid.
    */
   onCallback: (attemptId: string, callback: { verified: boolean }) => Promise<boolean>;
+  payouts?: PayoutCallbacks;
   log: Pick<Logger, 'info' | 'error'>;
 };
 
-/** The address a provider is told to call for this attempt. */
-export function callbackUrl(baseUrl: string, attempt: { channel: Channel; secret: string }): string {
-  return `${baseUrl.replace(/\/+$/, '')}/api/providers/${attempt.channel}/callback/${attempt.secret}`;
+/** What an address belongs to, and what is to be done when it is called. */
+type Target = {
+  orderId: string;
+  /** Under which name it is stored and logged. */
+  owner: { attemptId: string } | { withdrawalId: string };
+  channel: Channel;
+  environment: Environment;
+  check: (callback: { verified: boolean }) => Promise<boolean>;
+};
+
+/** The address a provider is told to call for this attempt or withdrawal. */
+export function callbackUrl(baseUrl: string, order: { channel: Channel; secret: string }): string {
+  return `${baseUrl.replace(/\/+$/, '')}/api/providers/${order.channel}/callback/${order.secret}`;
 }
 
 /**
@@ -54,10 +72,10 @@ async function receive(
   path: { channel: string | undefined; secret: string | undefined },
 ): Promise<void> {
   const { secret = '' } = path;
-  const known = secret.length <= SECRET_LENGTH_MAX ? await deps.findAttemptBySecret(secret) : null;
-  const attempt = known?.channel === path.channel ? known : null;
-  const provider = attempt && deps.findProvider(attempt.channel, attempt.environment);
-  if (!attempt || !provider) return answerPlain(ctx, 404, 'Not found');
+  const known = secret.length <= SECRET_LENGTH_MAX ? await findTarget(deps, secret) : null;
+  const target = known?.channel === path.channel ? known : null;
+  const provider = target && deps.findProvider(target.channel, target.environment);
+  if (!target || !provider) return answerPlain(ctx, 404, 'Not found');
 
   const body = await readBody(ctx.req.iterator({ destroyOnReturn: false }), BODY_BYTES_MAX);
   if (body === null) {
@@ -66,21 +84,36 @@ async function receive(
     return answerPlain(ctx, 413, `More than ${BODY_BYTES_MAX} bytes`);
   }
 
-  const { attemptId, channel } = attempt;
-  const parsed = ofAttempt(provider.parseCallback({ headers: ctx.headers, body }), attemptId);
+  const { owner, orderId, channel } = target;
+  const parsed = ofOrder(provider.parseCallback({ headers: ctx.headers, body }), orderId);
   const { verified } = parsed;
   const problem = parsed.verified ? null : parsed.problem;
-  await deps.storeCallback({ attemptId, channel, body, verified, problem });
-  deps.log.info({ attemptId, channel, verified, problem }, 'callback stored');
-  const answered = await deps.onCallback(attemptId, { verified });
+  await deps.storeCallback({ ...owner, channel, body, verified, problem });
+  deps.log.info({ ...owner, channel, verified, problem }, 'callback stored');
+  const answered = await target.check({ verified });
   if (answered || !verified) return answerProvider(ctx, provider);
-  deps.log.info({ attemptId, channel }, 'the provider did not answer the check of its own callback');
+  deps.log.info({ ...owner, channel }, 'the provider did not answer the check of its own callback');
   answerPlain(ctx, 500, SEND_AGAIN);
 }
 
-/** A genuine callback sent to another attempt's address is not about this attempt. */
-function ofAttempt(parsed: ParsedCallback, attemptId: string): ParsedCallback {
-  if (!parsed.verified || parsed.orderId === attemptId) return parsed;
+async function findTarget(deps: CallbackDeps, secret: string): Promise<Target | null> {
+  const attempt = await deps.findAttemptBySecret(secret);
+  if (attempt) {
+    const { attemptId, channel, environment } = attempt;
+    const check: Target['check'] = (callback) => deps.onCallback(attemptId, callback);
+    return { orderId: attemptId, owner: { attemptId }, channel, environment, check };
+  }
+  const { payouts } = deps;
+  const withdrawal = await payouts?.findWithdrawalBySecret(secret);
+  if (!payouts || !withdrawal) return null;
+  const { withdrawalId, channel, environment } = withdrawal;
+  const check: Target['check'] = (callback) => payouts.onPayoutCallback(withdrawalId, callback);
+  return { orderId: withdrawalId, owner: { withdrawalId }, channel, environment, check };
+}
+
+/** A genuine callback sent to another order's address is not about this one. */
+function ofOrder(parsed: ParsedCallback, orderId: string): ParsedCallback {
+  if (!parsed.verified || parsed.orderId === orderId) return parsed;
   return { verified: false, problem: 'it names another order' };
 }
 

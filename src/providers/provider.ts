@@ -78,14 +78,7 @@ export type StatementPage = { kind: 'page'; rows: StatementRow[]; next: string |
 
 /** Our code and words beside the provider's own. */
 export type ProviderFailure = {
-  code:
-    | 'DECLINED'
-    | 'INSUFFICIENT_FUNDS'
-    | 'CANCELLED_BY_CUSTOMER'
-    | 'TIMED_OUT'
-    | 'INVALID_PAYER'
-    | 'INVALID_PAYEE'
-    | 'REJECTED';
+  code: 'DECLINED' | 'INSUFFICIENT_FUNDS' | 'CANCELLED_BY_CUSTOMER' | 'TIMED_OUT' | 'INVALID_PAYER' | 'REJECTED';
   message: string;
   providerCode: string;
   /** Whether the customer may reasonably try again at once. */

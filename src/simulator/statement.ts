@@ -1,4 +1,4 @@
-import { addisDay, isDay } from '../lib/dates.ts';
+import { endOfAddisDay, isDay, startOfAddisDay } from '../lib/dates.ts';
 import { hasFault, wrongAmount } from './callback.ts';
 import type { SimulatedChannel } from './faults.ts';
 import type { OrderBook } from './order-book.ts';
@@ -29,8 +29,9 @@ export function statementPage(
 ): Page | null {
   const isCursor = asked.cursor === '' || /^\d{16}-[A-Z0-9]+-[a-zA-Z]+$/.test(asked.cursor);
   if (!isDay(asked.day) || !isCursor) return null;
+  const [fromMs, toMs] = [startOfAddisDay(asked.day).getTime(), endOfAddisDay(asked.day).getTime()];
   const rest = movementsOf(books, asked.channel)
-    .filter(({ atMs }) => addisDay(new Date(atMs)) === asked.day)
+    .filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
     .map((row) => ({ row, place: placeOf(row) }))
     .filter(({ place }) => place > asked.cursor)
     .toSorted((a, b) => (a.place < b.place ? -1 : 1));

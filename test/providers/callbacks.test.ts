@@ -9,17 +9,30 @@ import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { signCbeBirr } from '../../src/lib/provider-signing.ts';
 import { SANDBOX_CBE_BIRR } from '../../src/lib/sandbox-providers.ts';
-import { callbackUrl, createCallbackRouter, type CallbackAttempt } from '../../src/providers/callbacks.ts';
-import { storeCallback } from '../../src/providers/store-callback.ts';
+import {
+  callbackUrl,
+  createCallbackRouter,
+  type CallbackAttempt,
+  type CallbackWithdrawal,
+} from '../../src/providers/callbacks.ts';
+import { storeCallback, type CallbackRow } from '../../src/providers/store-callback.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { connectAdapters } from './sandbox.ts';
 
 const SECRET = 'secret-part-of-the-path';
+const PAYOUT_SECRET = 'secret-part-of-another-path';
+const WITHDRAWAL: CallbackWithdrawal = {
+  withdrawalId: 'wd_01JD0000000000000000000000',
+  channel: 'CBE_BIRR',
+  environment: 'sandbox',
+};
 
 let database: TestDatabase;
 let server: Server;
 let attempt: CallbackAttempt;
 let checks: { attemptId: string; verified: boolean; storedBefore: number }[];
+let payoutsStored: CallbackRow[];
+let payoutChecks: { withdrawalId: string; verified: boolean; storedBefore: number }[];
 let problem: 'store' | 'check' | 'doubt' | null;
 const adapters = connectAdapters('http://127.0.0.1:1');
 
@@ -40,7 +53,15 @@ beforeAll(async () => {
     findProvider: adapters.find,
     async storeCallback(row) {
       if (problem === 'store') throw new Error('the database is away');
-      await storeCallback(database.db, row);
+      if ('withdrawalId' in row) payoutsStored.push(row);
+      else await storeCallback(database.db, row);
+    },
+    payouts: {
+      findWithdrawalBySecret: async (secret) => (secret === PAYOUT_SECRET ? WITHDRAWAL : null),
+      async onPayoutCallback(withdrawalId, { verified }) {
+        payoutChecks.push({ withdrawalId, verified, storedBefore: payoutsStored.length });
+        return problem !== 'doubt';
+      },
     },
     async onCallback(attemptId, { verified }) {
       checks.push({ attemptId, verified, storedBefore: (await stored()).length });
@@ -63,6 +84,8 @@ afterAll(async () => {
 beforeEach(async () => {
   problem = null;
   checks = [];
+  payoutsStored = [];
+  payoutChecks = [];
   attempt = { attemptId: await insertAttempt(), channel: 'CBE_BIRR', environment: 'sandbox' };
 });
 
@@ -85,6 +108,21 @@ test.each([
   expect(answer.status).toBe(200);
   expect(await stored()).toMatchObject([{ verified: false, problem: expect.stringMatching(why) }]);
   expect(checks).toMatchObject([{ verified: false }]);
+});
+
+test("a payout's callback is stored, checked and answered like a payment's, under the withdrawal's id", async () => {
+  const { withdrawalId } = WITHDRAWAL;
+  const answer = await post(PAYOUT_SECRET, genuine(withdrawalId));
+  expect([answer.status, await answer.text()]).toEqual([200, '{"resultCode":"0"}']);
+  expect(payoutsStored).toMatchObject([{ withdrawalId, channel: 'CBE_BIRR', verified: true }]);
+  expect(payoutChecks).toEqual([{ withdrawalId, verified: true, storedBefore: 1 }]);
+
+  expect((await post(PAYOUT_SECRET, genuine(attempt.attemptId))).status).toBe(200);
+  expect(payoutsStored[1]).toMatchObject({ verified: false, problem: 'it names another order' });
+  problem = 'doubt';
+  expect((await post(PAYOUT_SECRET, genuine(withdrawalId))).status).toBe(500);
+  expect(checks).toEqual([]);
+  expect(await stored()).toEqual([]);
 });
 
 test('bytes that are no text are kept as they came', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { CHANNELS, anOrder, connectAdapters, type SandboxChannel } from './sandbox.ts';
+import { CHANNELS, aPayout, anOrder, connectAdapters, type SandboxChannel } from './sandbox.ts';
 
 const TOKEN = { token: 'Bearer t', effectiveDate: '20260101000000', expirationDate: '20260101010000' };
 
@@ -43,6 +43,17 @@ const both = async (channel: SandboxChannel, from = adapters) => {
   return [await from.adapter(channel).initiate(order), await from.adapter(channel).query(order.orderId)];
 };
 
+/** The same of payouts, and the list. */
+const ofPayouts = async (channel: SandboxChannel, from = adapters) => {
+  const order = aPayout('http://127.0.0.1:1/');
+  const provider = from.adapter(channel);
+  return [
+    await provider.payout(order),
+    await provider.queryPayout(order.orderId),
+    await provider.statement('2026-03-02', null),
+  ];
+};
+
 describe.each(CHANNELS)('%s', (channel) => {
   test.each([
     ['an empty body', 200, ''],
@@ -63,12 +74,16 @@ describe.each(CHANNELS)('%s', (channel) => {
       response.setHeader('location', 'http://127.0.0.1:1/');
       response.end(text);
     };
-    for (const outcome of await both(channel)) expect(outcome).toMatchObject({ kind: 'unknown' });
+    for (const outcome of [...(await both(channel)), ...(await ofPayouts(channel))]) {
+      expect(outcome).toMatchObject({ kind: 'unknown' });
+    }
   });
 
   test('a connection that breaks is unknown', async () => {
     say = (response) => response.socket?.destroy();
-    for (const outcome of await both(channel)) expect(outcome).toMatchObject({ kind: 'unknown', reason: 'network' });
+    for (const outcome of [...(await both(channel)), ...(await ofPayouts(channel))]) {
+      expect(outcome).toMatchObject({ kind: 'unknown', reason: 'network' });
+    }
   });
 
   test('an answer that drips ends at the time limit', async () => {
@@ -77,7 +92,7 @@ describe.each(CHANNELS)('%s', (channel) => {
       const drip = setInterval(() => response.write(' '), 20);
       response.on('close', () => clearInterval(drip));
     };
-    const outcomes = await both(channel, impatient);
+    const outcomes = [...(await both(channel, impatient)), ...(await ofPayouts(channel, impatient))];
     for (const outcome of outcomes) expect(outcome).toMatchObject({ kind: 'unknown', reason: 'timeout' });
   });
 });
@@ -158,4 +173,79 @@ test.each([
 test.each(['CBE_BIRR', 'AWASH'] as const)('a state that %s never told us of is unknown', async (channel) => {
   sayJson({ state: 'SOMETHING_NEW', resultCode: '0' });
   for (const outcome of await both(channel)) expect(outcome).toMatchObject({ kind: 'unknown' });
+});
+
+test.each([
+  ['TELEBIRR', { result: 'FAIL', code: 'INVALID_SIGN', msg: 'no' }],
+  ['TELEBIRR', { result: 'FAIL', code: 'ORDER_EXIST', msg: 'no' }],
+  ['TELEBIRR', { result: 'FAIL', code: 'SOMETHING_NEW' }],
+  ['TELEBIRR', { code: 'INVALID_PAYEE' }],
+  ['CBE_BIRR', { state: 'REJECTED', resultCode: 'INVALID_SIGNATURE' }],
+  ['CBE_BIRR', { state: 'REJECTED', resultCode: 'DUPLICATE_TRANSACTION' }],
+  ['AWASH', { state: 'REFUSED', reasonCode: 'INVALID_SIGNATURE' }],
+  ['AWASH', { state: 'REFUSED', reasonCode: 'UNKNOWN_PAYEE' }],
+] as const)(
+  'a payout that %s refuses with %p is in doubt: an earlier one may have been taken',
+  async (channel, body) => {
+    sayJson(body, channel === 'AWASH' ? 401 : 200);
+    for (const outcome of await ofPayouts(channel)) {
+      expect(outcome).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
+    }
+  },
+);
+
+describe.each([
+  ['TELEBIRR', 'order_status', (payout: object) => ({ result: 'SUCCESS', biz_content: payout })],
+  ['CBE_BIRR', 'state', (payout: object) => ({ resultCode: '0', ...payout })],
+  ['AWASH', 'state', (payout: object) => payout],
+] as const)('payouts of %s', (channel, word, answer) => {
+  const query = (payout: object) => {
+    sayJson(answer(payout));
+    return adapters.adapter(channel).queryPayout(aPayout('http://127.0.0.1:1/').orderId);
+  };
+  const [paid, reversed] = {
+    TELEBIRR: ['TRANSFER_SUCCESS', 'TRANSFER_REVERSED'],
+    CBE_BIRR: ['COMPLETED', 'REVERSED'],
+    AWASH: ['PAID', 'REVERSED'],
+  }[channel] as [string, string];
+  const named = { reference: 'R1', trans_id: 'R1' };
+  const money = { amount: '10.00', currency: 'ETB', total_amount: '10.00', trans_currency: 'ETB' };
+
+  test('paid or reversed without knowing what or how is unknown', async () => {
+    expect(await query({ [word]: paid, ...named, ...money })).toMatchObject({ kind: 'succeeded', amountSantim: 1000n });
+    expect(await query({ [word]: paid, ...money })).toMatchObject({ kind: 'unknown' });
+    expect(await query({ [word]: paid, ...named })).toMatchObject({ kind: 'unknown' });
+    expect(await query({ [word]: paid, ...named, ...money, amount: '-1', total_amount: '-1' })).toMatchObject({
+      kind: 'unknown',
+    });
+    expect(await query({ [word]: reversed, ...named })).toMatchObject({ kind: 'reversed', providerReference: 'R1' });
+    expect(await query({ [word]: reversed })).toMatchObject({ kind: 'unknown' });
+  });
+
+  test('a word never heard of decides nothing', async () => {
+    const outcome = await query({ [word]: 'SOMETHING_NEW', ...named, ...money });
+    expect(['unknown', 'pending']).toContain(outcome.kind);
+  });
+});
+
+test.each([
+  ['another type', { type: 'FEE' }],
+  ['an amount that is none', { amount: '1e3' }],
+  ['a time that is none', { at: 'noon' }],
+  ['no reference', { reference: '' }],
+])('a list with a row of %s is unknown as a whole', async (_what, change) => {
+  const row = {
+    orderId: 'wd_1',
+    type: 'PAYOUT',
+    amount: '1.00',
+    currency: 'ETB',
+    reference: 'R',
+    at: '2026-03-02T09:00Z',
+  };
+  const list = (rows: object[]) => {
+    sayJson({ rows, next: null });
+    return adapters.adapter('AWASH').statement('2026-03-02', null);
+  };
+  expect(await list([row, row])).toMatchObject({ kind: 'page', rows: [{ amountSantim: 100n }, {}] });
+  expect(await list([row, { ...row, ...change }])).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
 });

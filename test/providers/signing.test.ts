@@ -99,6 +99,11 @@ test('an order id survives the way to telebirr and back', () => {
   const orderId = 'pat_01JD0000000000000000000000';
   expect(toPlainOrderId(orderId)).toBe('pat01JD0000000000000000000000');
   expect(fromPlainOrderId(toPlainOrderId(orderId))).toBe(orderId);
+  expect(toPlainOrderId('wd_01JD0000000000000000000000')).toBe('wd01JD0000000000000000000000');
+  expect(fromPlainOrderId('wd01JD0000000000000000000000')).toBe('wd_01JD0000000000000000000000');
+  for (const foreign of ['', 'wd01JD', 'wd_', '_01JD', 'wd_01jd', 'withdrawal_01JD']) {
+    expect(() => toPlainOrderId(foreign)).toThrow('not of the form');
+  }
   for (const foreign of ['', 'PAT01', 'pat', '01JD', 'pat_01JD', 'pat01-', 7, null]) {
     expect(fromPlainOrderId(foreign)).toBeNull();
   }

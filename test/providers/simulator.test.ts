@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createMovableClock } from '../../src/simulator/clock.ts';
 import { startTestSimulator } from '../support/simulator.ts';
-import { CHANNELS, MINUTE_MS, anOrder, connectAdapters, openInbox, type Inbox } from './sandbox.ts';
+import { CHANNELS, MINUTE_MS, aPayout, anOrder, connectAdapters, openInbox, type Inbox } from './sandbox.ts';
 
 let folder: string;
 let inbox: Inbox;
@@ -84,6 +84,38 @@ test('a callback that was not taken before the kill is sent after it', async () 
   expect(inbox.received).toHaveLength(seen + 1);
 });
 
+test('a killed simulator forgets no payout, none that will come back, and no transfer to the bank', async () => {
+  const stateFile = join(folder, 'payouts.jsonl');
+  const before = await start(stateFile);
+  const to = (digit: number) => ({ destination: { kind: 'phone' as const, phone: `25191100000${digit}` } });
+  const [paid, slow, reversed, never, declined] = [1, 5, 6, 4, 2].map((digit) => aPayout(inbox.url, to(digit)));
+  for (const order of [paid!, slow!, reversed!, never!, declined!]) await before.adapter('TELEBIRR').payout(order);
+  await before.simulator.transferToBank('TELEBIRR', '7.00');
+  await before.simulator.advance(1_000);
+  expect(inbox.received).toHaveLength(2);
+
+  const after = await start(leftByKill(stateFile));
+  const { adapter } = after;
+  expect(await adapter('TELEBIRR').payout(paid!)).toMatchObject({ kind: 'succeeded' });
+  expect(await adapter('TELEBIRR').queryPayout(slow!.orderId)).toMatchObject({ kind: 'pending' });
+  expect(await adapter('TELEBIRR').queryPayout(reversed!.orderId)).toMatchObject({ kind: 'succeeded' });
+  expect(await adapter('TELEBIRR').queryPayout(declined!.orderId)).toMatchObject({ kind: 'declined' });
+  await after.simulator.advance(3 * MINUTE_MS);
+  expect(await adapter('TELEBIRR').queryPayout(slow!.orderId)).toMatchObject({ kind: 'succeeded' });
+  expect(await adapter('TELEBIRR').queryPayout(reversed!.orderId)).toMatchObject({ kind: 'reversed' });
+  expect(await adapter('TELEBIRR').queryPayout(never!.orderId)).toMatchObject({ kind: 'pending' });
+  // Two of before, and one each of the slow one and of the reversal.
+  expect(inbox.received).toHaveLength(4);
+  expect(await after.simulator.payoutOf(paid!.orderId)).toMatchObject({ submissions: 2 });
+  expect(await after.simulator.totalsOf('TELEBIRR')).toEqual({
+    received: '0.00',
+    paidOut: '752.25',
+    reversed: '250.75',
+    transferred: '7.00',
+    unpaid: '-508.50',
+  });
+});
+
 test('the journal tells every order, every callback sent and how it was answered', async () => {
   const { simulator, adapter } = await start(join(folder, 'journal.jsonl'));
   const order = anOrder(inbox.url);
@@ -103,7 +135,18 @@ test('the journal tells every order, every callback sent and how it was answered
 
 test('a request that is not signed by the merchant is refused by every provider', async () => {
   const { simulator } = await start(join(folder, 'unsigned.jsonl'));
-  for (const path of ['/telebirr/payment/v1/merchant/preOrder', '/cbebirr/push', '/awash/payments']) {
+  for (const path of [
+    '/telebirr/payment/v1/merchant/preOrder',
+    '/telebirr/payment/v1/merchant/transfer',
+    '/telebirr/payment/v1/merchant/queryTransfer',
+    '/telebirr/payment/v1/merchant/queryStatement',
+    '/cbebirr/push',
+    '/cbebirr/payout',
+    '/cbebirr/payout-status',
+    '/cbebirr/statement',
+    '/awash/payments',
+    '/awash/payouts',
+  ]) {
     const response = await fetch(simulator.url + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -111,7 +154,11 @@ test('a request that is not signed by the merchant is refused by every provider'
     });
     expect(await response.text()).toMatch(/INVALID_(TOKEN|SIGNATURE)/);
   }
-  expect((await simulator.journal()).orders).toEqual([]);
+  for (const path of ['/awash/payouts/wd_1', '/awash/statement?day=2026-01-01']) {
+    expect(await (await fetch(simulator.url + path)).text()).toMatch(/INVALID_SIGNATURE/);
+  }
+  const { orders, payouts } = await simulator.journal();
+  expect([orders, payouts]).toEqual([[], []]);
 });
 
 test('moving the clock waits also for what was already on its way', async () => {

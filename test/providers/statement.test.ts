@@ -1,0 +1,183 @@
+import { addisDay } from '../../src/lib/dates.ts';
+import type { Provider, StatementRow } from '../../src/providers/provider.ts';
+import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
+import { CHANNELS, MINUTE_MS, aPayout, anOrder, connectAdapters, openInbox, type Inbox } from './sandbox.ts';
+
+const NOON = new Date('2026-03-02T09:00:00.000Z');
+const TODAY = '2026-03-02';
+
+let simulator: TestSimulator;
+let inbox: Inbox;
+let adapters: ReturnType<typeof connectAdapters>;
+let startedMs: number;
+
+beforeAll(async () => {
+  // A day that does not end while a test runs.
+  simulator = await startTestSimulator({ clock: () => new Date(NOON.getTime() + Date.now() - startedMs) });
+  inbox = await openInbox();
+  adapters = connectAdapters(simulator.url);
+});
+
+afterAll(async () => {
+  await adapters.close();
+  await inbox.close();
+  await simulator.close();
+});
+
+beforeEach(async () => {
+  startedMs = Date.now();
+  await simulator.reset();
+});
+
+async function listAll(provider: Provider, day = TODAY): Promise<{ rows: StatementRow[]; pages: number }> {
+  const rows: StatementRow[] = [];
+  for (let [pages, cursor]: [number, string | null] = [1, null]; ; pages += 1) {
+    const page = await provider.statement(day, cursor);
+    if (page.kind === 'unknown') throw new Error(page.message);
+    expect(page.rows.length).toBeLessThanOrEqual(500);
+    rows.push(...page.rows);
+    if (page.next === null) return { rows, pages };
+    cursor = page.next;
+  }
+}
+
+const inHalfAnHour = () => new Date(NOON.getTime() + 30 * MINUTE_MS);
+
+describe.each(CHANNELS)('%s', (channel) => {
+  const provider = () => adapters.adapter(channel);
+  const payIn = async (change = {}) => {
+    const order = anOrder(inbox.url, { expiresAt: inHalfAnHour(), ...change });
+    await provider().initiate(order);
+    return order;
+  };
+  const payOut = async (phone = '251911000001') => {
+    const order = aPayout(inbox.url, { destination: { kind: 'phone', phone } });
+    await provider().payout(order);
+    return order;
+  };
+
+  test('a day lists what was paid in, paid out and came back, oldest first, under our ids', async () => {
+    const paid = await payIn();
+    await simulator.advance(1_000);
+    const out = await payOut();
+    await simulator.advance(1_000);
+    const reversed = await payOut('251911000006');
+    await payOut('251911000002');
+    await payOut('251911000004');
+    await payIn({ phone: '251911000002' });
+    await simulator.advance(2 * MINUTE_MS);
+
+    const { rows } = await listAll(provider());
+    expect(rows).toMatchObject([
+      { orderId: paid.orderId, type: 'payment', amountSantim: 10_050n, currency: 'ETB' },
+      { orderId: out.orderId, type: 'payout', amountSantim: 25_075n, currency: 'ETB' },
+      { orderId: reversed.orderId, type: 'payout', amountSantim: 25_075n },
+      { orderId: reversed.orderId, type: 'payoutReversal', amountSantim: 25_075n },
+    ]);
+    for (const { at } of rows) expect(addisDay(at)).toBe(TODAY);
+    expect(await provider().query(paid.orderId)).toMatchObject({ providerReference: rows[0]!.providerReference });
+    expect(await provider().queryPayout(out.orderId)).toMatchObject({ providerReference: rows[1]!.providerReference });
+    expect(rows[3]!.providerReference).toBe(rows[2]!.providerReference);
+  });
+
+  test('a day without movements is one empty page', async () => {
+    expect(await provider().statement('2026-03-01', null)).toEqual({ kind: 'page', rows: [], next: null });
+  });
+
+  test('a day ends at midnight in Addis Ababa, and a reversal belongs to the day it came back', async () => {
+    // Noon there; 11 h 59 min 30 s later a reversal is due on the next day.
+    await simulator.advance((12 * 60 - 1) * MINUTE_MS + 30_000);
+    const order = await payOut('251911000006');
+    await simulator.advance(2 * MINUTE_MS);
+    expect((await listAll(provider())).rows).toMatchObject([{ orderId: order.orderId, type: 'payout' }]);
+    const { rows } = await listAll(provider(), '2026-03-03');
+    expect(rows).toMatchObject([{ orderId: order.orderId, type: 'payoutReversal' }]);
+  });
+
+  test('a long day comes in pages that neither lose nor repeat a row while money goes on moving', async () => {
+    const orders = await Promise.all(Array.from({ length: 450 }, () => payOut()));
+    await simulator.advance(1_000);
+    const first = await provider().statement(TODAY, null);
+    if (first.kind === 'unknown') throw new Error(first.message);
+    expect(first.next).not.toBeNull();
+    const later = await payOut();
+    await simulator.advance(1_000);
+
+    const { rows, pages } = await listAll(provider());
+    expect(pages).toBe(Math.ceil(451 / first.rows.length));
+    expect(rows.map(({ orderId }) => orderId).toSorted()).toEqual(
+      [...orders, later].map(({ orderId }) => orderId).toSorted(),
+    );
+    const second = await provider().statement(TODAY, first.next);
+    if (second.kind === 'unknown') throw new Error(second.message);
+    const seen = new Set(first.rows.map(({ orderId }) => orderId));
+    expect(second.rows.filter(({ orderId }) => seen.has(orderId))).toEqual([]);
+  });
+
+  test('a row may be missing from the list, or have another amount', async () => {
+    await simulator.fault({ kind: 'listDropped', channel, next: 1 });
+    const dropped = await payIn();
+    await simulator.fault({ kind: 'listWrongAmount', channel, of: 'payout', next: 1 });
+    const wrong = await payOut();
+    const right = await payOut();
+    await simulator.advance(1_000);
+    const { rows } = await listAll(provider());
+    expect(rows.map(({ orderId }) => orderId)).not.toContain(dropped.orderId);
+    expect(rows.find(({ orderId }) => orderId === wrong.orderId)).toMatchObject({ amountSantim: 25_175n });
+    expect(rows.find(({ orderId }) => orderId === right.orderId)).toMatchObject({ amountSantim: 25_075n });
+    expect(await provider().query(dropped.orderId)).toMatchObject({ kind: 'succeeded' });
+    expect(await provider().queryPayout(wrong.orderId)).toMatchObject({ kind: 'succeeded', amountSantim: 25_075n });
+  });
+
+  test('a list that is not given is unknown, in time', async () => {
+    const impatient = connectAdapters(simulator.url, { timeoutMs: 500 });
+    await simulator.fault({ kind: 'serverError', on: 'statement', next: 1 });
+    expect(await provider().statement(TODAY, null)).toMatchObject({ kind: 'unknown', reason: 'http' });
+    await simulator.fault({ kind: 'hang', on: 'statement', next: 1 });
+    const silent = await impatient.adapter(channel).statement(TODAY, null);
+    expect(silent).toMatchObject({ kind: 'unknown', reason: 'timeout' });
+    await impatient.close();
+  });
+
+  test.each([
+    ['2026-02-30', null],
+    ['yesterday', null],
+    [TODAY, 'nonsense'],
+  ])('the day %s from %p on is refused, and so unknown', async (day, cursor) => {
+    expect(await provider().statement(day, cursor)).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
+  });
+
+  test('what the provider owes is what it received, less what it paid out and to the bank', async () => {
+    await payIn({ amountSantim: 100_000n });
+    await payOut();
+    await payOut('251911000006');
+    await simulator.advance(2 * MINUTE_MS);
+    await simulator.transferToBank(channel, '300.25');
+    expect(await simulator.totalsOf(channel)).toEqual({
+      received: '1000.00',
+      paidOut: '501.50',
+      reversed: '250.75',
+      transferred: '300.25',
+      unpaid: '449.00',
+    });
+    await simulator.transferToBank(channel, '500.00');
+    expect((await simulator.totalsOf(channel)).unpaid).toBe('-51.00');
+  });
+});
+
+test('a transfer to the bank of nothing, or through nobody, is refused and says why', async () => {
+  for (const body of [
+    { channel: 'AWASH', amount: '0.00' },
+    { channel: 'AWASH', amount: '-1.00' },
+    { channel: 'AWASH', amount: 5 },
+    { channel: 'MPESA', amount: '1.00' },
+    { channel: 'AWASH' },
+  ]) {
+    const headers = { 'content-type': 'application/json' };
+    const options = { method: 'POST', headers, body: JSON.stringify(body) };
+    const response = await fetch(`${simulator.url}/admin/bank-transfer`, options);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ problems: [expect.any(String)] });
+  }
+  expect((await simulator.totalsOf('AWASH')).transferred).toBe('0.00');
+});
