@@ -76,6 +76,8 @@ export function adminRoutes(deps: AdminDeps): Router {
       payouts: SANDBOX_PAYOUTS,
       journal: '/admin/journal',
       faults: '/admin/faults',
+      clock: '/admin/clock',
+      bankTransfer: '/admin/bank-transfer',
     }),
   );
   routes.get('/admin/journal', (ctx) => {

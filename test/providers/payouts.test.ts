@@ -77,6 +77,8 @@ describe.each(WAYS)('%s', (_name, channel, to) => {
     expect(await provider.queryPayout(order.orderId)).toMatchObject(expected);
     expect(await provider.payout(order)).toMatchObject(expected);
     expect(await simulator.payoutOf(order.orderId)).toMatchObject({ paid: false, submissions: 2 });
+    await simulator.advance(10 * MINUTE_MS);
+    expect(inbox.received).toHaveLength(0);
   });
 
   test("3 is declined for want of the operator's money there", async () => {
