@@ -36,6 +36,9 @@ import { transactionRoutes } from './transactions/routes.ts';
 import { createEndUnpaid } from './transactions/unpaid.ts';
 import { findResourceDeliveries } from './webhooks/resource-deliveries.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
+import { createCheckPayout, isPayoutAnswered } from './withdrawals/check.ts';
+import { findWithdrawalBySecret } from './withdrawals/model.ts';
+import { withdrawalRoutes } from './withdrawals/routes.ts';
 
 export type RunningApi = { url: string; metricsUrl: string | null; stop: () => Promise<void> };
 
@@ -120,6 +123,7 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
   const { db, runChange, findProvider, clock, log, limits } = parts;
   const baseUrl = config.BASE_URL;
   const checkAttempt = createCheckAttempt({ db, runChange, findProvider, clock, baseUrl, log });
+  const checkPayout = createCheckPayout({ db, runChange, findProvider, clock, baseUrl, log });
   const endUnpaid = createEndUnpaid({ db, runChange, clock, checkAttempt });
   const checkout = { db, runChange, clock, checkAttempt, endUnpaid, findProvider, baseUrl };
   const { checkUrl } = createEgressGuard(config.egress);
@@ -130,6 +134,7 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
       ...channelRoutes({ db, findProvider }),
       ...calendarRoutes({ db, clock }),
       ...balanceRoutes({ db, clock }),
+      ...withdrawalRoutes({ db, clock, findProvider, checkPayout }),
       ...webhookRoutes({ db, clock, keyRing: config.keyRing, checkUrl }),
     ],
     routers: [
@@ -141,6 +146,13 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
         onCallback: async (attemptId, { verified }) => {
           const minIntervalMs = verified ? 0 : CLAIM_INTERVAL_MS;
           return isAnswered(await checkAttempt(attemptId, { minIntervalMs, tellWorkflow: true }));
+        },
+        payouts: {
+          findWithdrawalBySecret: (secret) => findWithdrawalBySecret(db, secret),
+          onPayoutCallback: async (withdrawalId, { verified }) => {
+            const minIntervalMs = verified ? 0 : CLAIM_INTERVAL_MS;
+            return isPayoutAnswered(await checkPayout(withdrawalId, { minIntervalMs, tellWorkflow: true }));
+          },
         },
         log,
       }),

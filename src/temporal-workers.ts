@@ -143,6 +143,12 @@ function createWorkers(parts: {
     Worker.create({
       ...shared,
       ...withWorkflows,
+      taskQueue: queue(TASK_QUEUES.withdrawal),
+      activities: activities.withdrawals,
+    }),
+    Worker.create({
+      ...shared,
+      ...withWorkflows,
       taskQueue: queue(TASK_QUEUES.webhookDelivery),
       activities: activities.webhooks,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_MAX,

@@ -35,6 +35,10 @@ import { requestResend } from './webhooks/resend.ts';
 import { createSave } from './webhooks/save.ts';
 import { createSender } from './webhooks/send.ts';
 import { createSendSlots } from './webhooks/slots.ts';
+import { createCheckPayout } from './withdrawals/check.ts';
+import { readWithdrawal } from './withdrawals/model.ts';
+import { openWithdrawals } from './withdrawals/open-withdrawals.ts';
+import { decideInSandbox } from './withdrawals/sandbox-review.ts';
 
 export type RunningWorker = {
   /** Resolves when Temporal's workers poll; deliveries are sent and sessions expire before that. */
@@ -51,6 +55,8 @@ export type WorkerOptions = {
   workflowBundle?: WorkflowBundleOption;
 };
 
+/** Every kind of row that must have a running workflow. */
+const OPEN_SOURCES = [openDeliveries, openAttempts, openWithdrawals];
 const EXPIRE_BATCH = 500;
 const RECHECK_BATCH = 20;
 const MINUTE_MS = 60_000;
@@ -73,7 +79,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const payments = createPayments(config, { db, runChange, log });
   const sending = createSending(config, { db, ...options });
   const activities = createActivities({
-    payments: payments.operations,
+    ...payments.operations,
     webhooks: {
       ...sending,
       started: { begin: (id) => firstAttempts.begin(id), finished: (id) => firstAttempts.finished(id) },
@@ -105,7 +111,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     if (reachable()) await relay.sweep();
   };
   const repair = async (): Promise<unknown> =>
-    reachable() && repairOpen({ db, runChange, running, sources: [openDeliveries, openAttempts], log });
+    reachable() && repairOpen({ db, runChange, running, sources: OPEN_SOURCES, log });
   const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: firstAttempts.poke, log });
   const chores = startChores(
     [
@@ -129,18 +135,24 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
 
 type Database = { db: Knex; runChange: RunChange };
 
-/** The check that settles doubt, as the payment workflow asks for it: it is the one that calls, so it is not told. */
+/** The checks that settle doubt, as the workflows ask for them: they are the ones that call, so they are not told. */
 function createPayments(config: Config, { db, runChange, log }: Database & { log: Logger }) {
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock: systemClock, ...config.simulator });
   const deps = { db, runChange, findProvider, clock: systemClock, baseUrl: config.BASE_URL, log };
   const check = createCheckAttempt(deps);
   const options = { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: false };
-  const operations = {
+  const payments = {
     check: (attemptId: string, now: Date) => check(attemptId, { ...options, now }),
     expire: createExpireAttempt({ ...deps, checkAttempt: check }),
   };
-  return { operations, check, close: http.close };
+  const checkPayout = createCheckPayout(deps);
+  const withdrawals = {
+    read: (withdrawalId: string) => readWithdrawal(db, withdrawalId),
+    decideInSandbox: (withdrawalId: string, at: Date) => decideInSandbox(deps, withdrawalId, at),
+    check: async (withdrawalId: string, now: Date) => (await checkPayout(withdrawalId, { ...options, now })).row,
+  };
+  return { operations: { payments, withdrawals }, check, close: http.close };
 }
 
 /** One attempt of a delivery, for both lanes. */

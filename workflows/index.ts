@@ -1,2 +1,3 @@
 export { payment } from './payment.ts';
 export { webhookDelivery } from './webhook-delivery.ts';
+export { withdrawal } from './withdrawal.ts';

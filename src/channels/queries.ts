@@ -11,7 +11,8 @@ import {
   type Unusable,
 } from './channel.ts';
 
-export type AmountLimits = { minSantim: Santim; maxSantim: Santim };
+/** What one payment may be, and all of an Addis day together (null: as much as comes). */
+export type AmountLimits = { minSantim: Santim; maxSantim: Santim; dailySantim: Santim | null };
 
 /** One channel as it stands for one merchant in one environment. */
 export type MerchantChannel = {
@@ -33,29 +34,40 @@ export async function listChannels(
   owner: Owner,
   findProvider: FindProvider,
 ): Promise<MerchantChannel[]> {
-  const found = await rows<Omit<MerchantChannel, 'usable' | 'reason' | 'payIn' | 'payOut'> & FlatLimits>(
+  const found = await rows<
+    Omit<MerchantChannel, 'usable' | 'reason' | 'payIn' | 'payOut'> & Record<'payIn' | 'payOut', LimitsJson>
+  >(
     db,
     `SELECT c.id AS channel, c.transaction_through, c.display_name, c.platform_state,
             coalesce(m.approval, 'NONE') AS approval, coalesce(m.enabled, false) AS enabled,
-            i.min_santim AS in_min, i.max_santim AS in_max, o.min_santim AS out_min, o.max_santim AS out_max
+            limit_rule_of(:merchantId, c.id, 'PAY_IN', now()) AS pay_in,
+            limit_rule_of(:merchantId, c.id, 'PAY_OUT', now()) AS pay_out
      FROM channel c
-     JOIN channel_limit i ON i.channel = c.id AND i.direction = 'PAY_IN'
-     JOIN channel_limit o ON o.channel = c.id AND o.direction = 'PAY_OUT'
      LEFT JOIN merchant_channel m
        ON m.channel = c.id AND m.merchant_id = :merchantId AND m.environment = :environment
      ORDER BY c.position`,
     owner,
   );
-  return found.map(({ inMin, inMax, outMin, outMax, ...row }) => {
+  return found.map(({ payIn, payOut, ...row }) => {
     const reason = whyUnusable({ ...row, configured: findProvider(row.channel, owner.environment) !== null });
     return {
       ...row,
       usable: reason === null,
       reason,
-      payIn: { minSantim: inMin, maxSantim: inMax },
-      payOut: { minSantim: outMin, maxSantim: outMax },
+      payIn: readLimits(payIn),
+      payOut: readLimits(payOut),
     };
   });
 }
 
-type FlatLimits = Record<'inMin' | 'inMax' | 'outMin' | 'outMax', Santim>;
+/** Limits as `limit_rule_of` answers them in JSON, where santim are plain numbers. */
+export type LimitsJson = { minSantim: number; maxSantim: number; dailySantim: number | null };
+
+/** Reads what the SQL function `limit_rule_of` has answered. */
+export function readLimits({ minSantim, maxSantim, dailySantim }: LimitsJson): AmountLimits {
+  return {
+    minSantim: BigInt(minSantim),
+    maxSantim: BigInt(maxSantim),
+    dailySantim: dailySantim === null ? null : BigInt(dailySantim),
+  };
+}

@@ -52,5 +52,6 @@ function presentChannel({ payIn, payOut, ...channel }: MerchantChannel) {
 }
 
 function presentLimits(limits: AmountLimits) {
-  return { min: toBirr(limits.minSantim), max: toBirr(limits.maxSantim) };
+  const { minSantim, maxSantim, dailySantim } = limits;
+  return { min: toBirr(minSantim), max: toBirr(maxSantim), daily: dailySantim === null ? null : toBirr(dailySantim) };
 }

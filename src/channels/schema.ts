@@ -5,7 +5,9 @@ import { CHANNELS, TRANSACTION_THROUGH } from './channel.ts';
 const channelId = z.enum(CHANNELS).meta({ description: 'A payment channel', example: 'TELEBIRR' });
 const transactionThrough = z.enum(Object.values(TRANSACTION_THROUGH));
 
-const Limits = z.object({ min: z.number(), max: z.number() }).meta({ description: 'ETB per payment, both included' });
+const Limits = z
+  .object({ min: z.number(), max: z.number(), daily: z.number().nullable() })
+  .meta({ description: 'ETB per payment, both included, and per day in Addis Ababa; null: no daily limit' });
 
 export const Channel = z
   .object({

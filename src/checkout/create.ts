@@ -1,3 +1,4 @@
+import { refuseAmount } from '../channels/amount-limits.ts';
 import type { Channel } from '../channels/channel.ts';
 import { channelRefused } from '../channels/operations.ts';
 import { listChannels, type MerchantChannel } from '../channels/queries.ts';
@@ -9,7 +10,6 @@ import { toBirr, type Santim } from '../lib/money.ts';
 import type { Change } from '../lib/outbox.ts';
 import type { Owner } from '../lib/owner.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { refuseAmount } from './amount-limits.ts';
 import { newClientToken } from './client-token.ts';
 import { qrPayload } from './qr.ts';
 import { checkoutPageUrl } from './session.ts';
@@ -102,7 +102,7 @@ function chooseChannels(all: MerchantChannel[], wanted: Channel[] | undefined): 
 }
 
 function requireSomeChannelFits(channels: MerchantChannel[], amountSantim: Santim): void {
-  const refusals = channels.map((one) => refuseAmount(one, amountSantim));
+  const refusals = channels.map((one) => refuseAmount(one.channel, one.payIn, amountSantim));
   if (refusals.some((one) => one === null)) return;
   throw outsideAll(channels, amountSantim) ?? refusals[0];
 }
@@ -111,7 +111,8 @@ function requireSomeChannelFits(channels: MerchantChannel[], amountSantim: Santi
 function outsideAll(channels: MerchantChannel[], amountSantim: Santim): AppError | null {
   const highest = channels.reduce((a, b) => (b.payIn.maxSantim > a.payIn.maxSantim ? b : a));
   const lowest = channels.reduce((a, b) => (b.payIn.minSantim < a.payIn.minSantim ? b : a));
-  return refuseAmount(amountSantim > highest.payIn.maxSantim ? highest : lowest, amountSantim);
+  const nearest = amountSantim > highest.payIn.maxSantim ? highest : lowest;
+  return refuseAmount(nearest.channel, nearest.payIn, amountSantim);
 }
 
 type SessionToInsert = NewSession &

@@ -1,9 +1,9 @@
+import { refuseAmount } from '../channels/amount-limits.ts';
 import type { MerchantChannel } from '../channels/queries.ts';
 import { inAddis } from '../lib/dates.ts';
 import { html, type Html } from '../lib/html.ts';
 import { formatBirr } from '../lib/money.ts';
 import { SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
-import { refuseAmount } from './amount-limits.ts';
 import { confirmUrl } from './hooks.ts';
 import { renderPage } from './page-frame.ts';
 import { isHeld } from './review.ts';
@@ -117,7 +117,11 @@ function payForm(view: SessionView): Html {
 /** What the customer may choose, and what is announced: the rest of the channels is nobody's business here. */
 function isShown(channel: MerchantChannel, session: Session): boolean {
   if (channel.platformState === 'COMING_SOON') return true;
-  return channel.usable && session.channels.includes(channel.channel) && !refuseAmount(channel, session.amountSantim);
+  return (
+    channel.usable &&
+    session.channels.includes(channel.channel) &&
+    !refuseAmount(channel.channel, channel.payIn, session.amountSantim)
+  );
 }
 
 function choice(channel: MerchantChannel, { checked, comingSoon }: { checked: boolean; comingSoon: string }): Html {

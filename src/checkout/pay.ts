@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
+import { refuseAmount } from '../channels/amount-limits.ts';
 import type { Channel } from '../channels/channel.ts';
 import { channelRefused } from '../channels/operations.ts';
 import { listChannels } from '../channels/queries.ts';
@@ -19,7 +20,6 @@ import { recordTransactionEvents } from '../transactions/events.ts';
 import type { TransactionRow } from '../transactions/present.ts';
 import { ATTEMPTS_MAX, type AttemptStatus, type TransactionStatus } from '../transactions/states.ts';
 import { paymentWorkflow } from '../transactions/workflow-input.ts';
-import { refuseAmount } from './amount-limits.ts';
 import { HELD_MESSAGE, isHeld } from './review.ts';
 import { findSession, type Session, type SessionKey } from './session.ts';
 
@@ -153,7 +153,7 @@ async function requireChannel(deps: PayDeps, session: Session, wanted: Channel):
     const issue = `must be one of this session's channels: ${session.channels.join(', ')}, got ${wanted}`;
     throw new AppError('CHANNEL_DISABLED', `channel ${issue}`, { details: [{ field: 'channel', issue }] });
   }
-  const refusal = refuseAmount(channel, session.amountSantim);
+  const refusal = refuseAmount(channel.channel, channel.payIn, session.amountSantim);
   if (refusal) throw refusal;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { CHANNELS } from '../channels/channel.ts';
-import { BIRR_RULE, isBirr } from '../lib/money.ts';
+import { birrAmount, instant, plainText, reference } from '../lib/fields.ts';
 import { storedPhone } from '../lib/phone.ts';
 import { ATTEMPT_STATUSES, SESSION_STATUSES, TRANSACTION_STATUSES } from '../transactions/states.ts';
 import { REVIEW_REASONS } from './review.ts';
@@ -13,15 +13,7 @@ const METADATA_KEY_CHARACTERS_MAX = 40;
 const METADATA_VALUE_CHARACTERS_MAX = 500;
 const CLAIM_CHARACTERS_MAX = 500;
 
-const instant = z.string().meta({ format: 'date-time' });
 const channel = z.enum(CHANNELS);
-
-/** Text on one line: what a page, a log or a table would show as something else is refused. */
-const plainText = (charactersMax: number) =>
-  z
-    .string()
-    .max(charactersMax)
-    .regex(/^\P{Cc}*$/u, 'must not contain control characters, such as line breaks and tabs');
 
 /** The merchant's own address: shown as a link, so nothing but http and https. */
 const returnAddress = plainText(URL_CHARACTERS_MAX)
@@ -37,11 +29,11 @@ const metadata = z
   });
 
 export const NewSession = z.strictObject({
-  checkoutOrderNo: z
-    .string()
-    .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits or - _ .')
-    .meta({ description: "The merchant's own reference; unique per merchant and environment", example: 'ORDER-1001' }),
-  amount: z.number().refine(isBirr, { error: BIRR_RULE }).meta({ description: 'ETB', example: 250.5 }),
+  checkoutOrderNo: reference.meta({
+    description: "The merchant's own reference; unique per merchant and environment",
+    example: 'ORDER-1001',
+  }),
+  amount: birrAmount,
   currency: z.string().refine((text): text is 'ETB' => text === 'ETB', {
     error: 'must be ETB',
     params: { code: 'UNSUPPORTED_CURRENCY' },

@@ -25,9 +25,12 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   PAYLOAD_TOO_LARGE: 'The body is larger than 256 KiB.',
   UNSUPPORTED_MEDIA_TYPE: 'Send the body as application/json in UTF-8.',
   IDEMPOTENCY_KEY_REUSED: 'This Idempotency-Key belongs to another request. Use a new key for a new request.',
-  INSUFFICIENT_BALANCE: 'The available balance does not cover the amount with its fee and tax; the message says how much is there.',
+  INSUFFICIENT_BALANCE:
+    'The available balance does not cover the amount with its fee and tax; the message says how much is there.',
   AMOUNT_BELOW_MINIMUM: 'The amount is below what the channel takes; the message names the limit.',
   AMOUNT_ABOVE_MAXIMUM: 'The amount is above what the channel takes; the message names the limit.',
+  DAILY_LIMIT_EXCEEDED:
+    'The amount is more than what is left of the day on this channel; the message says how much is left.',
   RATE_LIMITED: 'Too many requests. Wait as many seconds as Retry-After says.',
   INTERNAL_ERROR: 'A fault of ours. Safe to repeat with the same Idempotency-Key; tell us the requestId if it stays.',
   SERVICE_UNAVAILABLE: 'We cannot answer right now. Repeat after as many seconds as Retry-After says.',

@@ -14,6 +14,8 @@ export const SCOPES = [
   'channels:read',
   'channels:write',
   'balance:read',
+  'withdrawals:read',
+  'withdrawals:write',
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -73,6 +75,7 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
     | 'Channels'
     | 'Calendar'
     | 'Balance'
+    | 'Withdrawals'
     | 'Webhooks'
     | 'Webhook subscriptions'
     | 'System';

@@ -16,6 +16,8 @@ export type IdPrefix =
   | 'obx'
   | 'jrn'
   | 'fee'
+  | 'lim'
+  | 'wd'
   | 'req'
   | 'hol';
 

@@ -22,6 +22,12 @@ export type Transaction = Snapshot<'transaction'> & {
   customerName?: string;
   customerEmail?: string;
   customerPhone?: string;
+  /** What was paid, where another amount than asked for has been accepted. */
+  receivedAmount?: number;
+  /** Once the payment has succeeded; netAmount = the paid amount - fee - feeTax. */
+  fee?: number;
+  feeTax?: number;
+  netAmount?: number;
   providerReference?: string;
   failure?: { code: string; message: string; providerCode: string | null; retryable: boolean };
   /** Paid after the session had ended. */
@@ -29,6 +35,35 @@ export type Transaction = Snapshot<'transaction'> & {
   /** Why the money waits for a decision. */
   held?: 'WRONG_AMOUNT' | 'WRONG_CURRENCY';
   metadata?: Record<string, string>;
+};
+
+/** Money out as its events show it, complete each time. Unknown members may be added. */
+export type Withdrawal = Snapshot<'withdrawal'> & {
+  withdrawalRequestId: string;
+  /** Your own id of the request. */
+  requestId: string;
+  /** In birr: what the beneficiary gets. */
+  amount: number;
+  fee: number;
+  feeTax: number;
+  /** What your balance gives: amount + fee + feeTax. */
+  totalDebit: number;
+  currency: 'ETB';
+  channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';
+  /** Numbers show their last four digits only. */
+  destination: { phone?: string; bankCode?: string; accountNumber?: string; accountName: string };
+  reason?: string;
+  status: 'PENDING' | 'SUCCESS' | 'FAILED' | 'REJECTED' | 'CANCELLED' | 'REVERSED';
+  /** Where it stands while PENDING. */
+  stage?: 'CREATED' | 'UNDER_REVIEW' | 'SUBMITTED' | 'UNKNOWN';
+  pendingReason?: string;
+  reviewReasons?: string[];
+  providerReference?: string;
+  failure?: { code: string; message: string; providerCode: string; retryable: boolean };
+  limitsApplied: { min: number; max: number; daily: number | null; usedTodayBefore: number };
+  requestedAt: string;
+  completedAt?: string;
+  reversedAt?: string;
 };
 
 export type SubscriptionTest = Snapshot<'subscription'> & { subscriptionId: string; message: string };
@@ -53,7 +88,17 @@ type TransactionEventName =
   | 'payment.succeeded'
   | 'payment.completed';
 
+type WithdrawalEventName =
+  | 'withdrawal.created'
+  | 'withdrawal.under_review'
+  | 'withdrawal.succeeded'
+  | 'withdrawal.failed'
+  | 'withdrawal.rejected'
+  | 'withdrawal.canceled'
+  | 'withdrawal.reversed';
+
 /** The events of this version. New types are added without a new version: have a default branch. */
 export type WebhookEvent =
   | { [Name in TransactionEventName]: Envelope<Name, Transaction> }[TransactionEventName]
+  | { [Name in WithdrawalEventName]: Envelope<Name, Withdrawal> }[WithdrawalEventName]
   | Envelope<'webhook.test', SubscriptionTest>;

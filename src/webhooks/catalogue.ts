@@ -1,13 +1,9 @@
 import { z } from 'zod';
 
-const TRANSACTION_STATUSES = ['PENDING', 'SUCCESS', 'FAILED', 'CANCELLED', 'EXPIRED'] as const;
+import { owner } from './event-owner.ts';
+import { WITHDRAWAL_EVENTS } from './withdrawal-data.ts';
 
-/** What every event's `data` starts with: whose it is, and how new the snapshot is. */
-const owner = {
-  environment: z.enum(['sandbox', 'live']),
-  merchantId: z.string(),
-  version: z.int().min(1).meta({ description: 'Rises with every change of the object: the highest is the newest' }),
-};
+const TRANSACTION_STATUSES = ['PENDING', 'SUCCESS', 'FAILED', 'CANCELLED', 'EXPIRED'] as const;
 
 /** A transaction as its events show it: a full snapshot, so that the order of events does not matter. */
 export const TransactionData = z.strictObject({
@@ -125,6 +121,7 @@ export const EVENT_TYPES = {
     example: paid,
     alias: true,
   },
+  ...WITHDRAWAL_EVENTS,
   'webhook.test': {
     description: 'Sent when a test event is asked for, to that subscription only.',
     data: SubscriptionTestData,

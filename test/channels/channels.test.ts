@@ -44,7 +44,11 @@ describe('channels', () => {
       enabled: true,
       usable: true,
       reason: null,
-      limits: { currency: 'ETB', payIn: { min: 1, max: 75_000 }, payOut: { min: 1, max: 75_000 } },
+      limits: {
+        currency: 'ETB',
+        payIn: { min: 1, max: 75_000, daily: null },
+        payOut: { min: 1, max: 75_000, daily: 750_000 },
+      },
     });
     expect(channels[3]).toMatchObject({ usable: false, enabled: false, reason: 'COMING_SOON' });
   });

@@ -51,6 +51,13 @@ export async function createMerchantWithEverything(walls: Walls, name: string): 
       .whereIn('status', ['DELIVERED', 'FAILED']);
     return rows.length === subscriptions.length && rows;
   });
+  // It waits for an operator, so nothing moves while the walls are tried.
+  const withdrawal = await post('withdrawal', {
+    requestId: `${name}-OUT`,
+    amount: 1.14,
+    channel: 'TELEBIRR',
+    destination: { phone: '0911000001', accountName: name },
+  });
   const today = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
   const job = await post('webhooks/events/resend', { status: 'FAILED', startDate: today, endDate: today });
   await settle(walls);
@@ -64,6 +71,8 @@ export async function createMerchantWithEverything(walls: Walls, name: string): 
     subscriptionId: subscriptions,
     eventId: [eventId],
     jobId: [job['jobId'] ?? ''],
+    withdrawalId: [withdrawal['withdrawalRequestId'] ?? ''],
+    withdrawal_requestID: [withdrawal['withdrawalRequestId'] ?? '', `${name}-OUT`],
   };
   const without = await Promise.all(
     SCOPES.map(async (scope) => [

@@ -11,6 +11,12 @@ const BODIES: Record<string, object> = {
   createSession: { checkoutOrderNo: 'WALLS-1', amount: 20, currency: 'ETB' },
   paySession: { channel: 'TELEBIRR', phone: '0911000001' },
   switchChannel: { enabled: false },
+  createWithdrawal: {
+    requestId: 'WALLS-1',
+    amount: 1,
+    channel: 'TELEBIRR',
+    destination: { phone: '0911000001', accountName: 'Walls' },
+  },
   createWebhookSubscription: { url: 'http://127.0.0.1:9/walls', eventTypes: ['*'] },
   changeWebhookSubscription: { url: 'http://127.0.0.1:9/taken-over', active: false },
   rotateWebhookSecret: { overlapSeconds: 0, force: true },

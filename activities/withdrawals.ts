@@ -1,0 +1,54 @@
+import { ApplicationFailure } from '@temporalio/activity';
+
+import { AppError } from '../src/lib/errors.ts';
+import type { WithdrawalStage, WithdrawalStatus } from '../src/withdrawals/states.ts';
+
+export type { WithdrawalInput } from '../src/withdrawals/workflow-input.ts';
+
+/** Where the withdrawal stands. Histories keep no more than this. */
+export type WithdrawalReport = { status: WithdrawalStatus; stage: WithdrawalStage };
+
+export type WithdrawalDeps = {
+  read: (withdrawalId: string) => Promise<WithdrawalReport>;
+  /** The sandbox's own review, where no operator has decided. */
+  decideInSandbox: (withdrawalId: string, at: Date) => Promise<void>;
+  /** Sends it, or asks the provider about it, and applies the answer. */
+  check: (withdrawalId: string, at: Date) => Promise<WithdrawalReport>;
+};
+
+type WithdrawalRequest = { withdrawalId: string; atMs: number };
+
+export type WithdrawalActivities = ReturnType<typeof createWithdrawalActivities>;
+
+export function createWithdrawalActivities(deps: WithdrawalDeps) {
+  return {
+    async readWithdrawal({ withdrawalId }: Pick<WithdrawalRequest, 'withdrawalId'>): Promise<WithdrawalReport> {
+      return refusedForGood(async () => reportOf(await deps.read(withdrawalId)));
+    },
+
+    async decideInSandbox({ withdrawalId, atMs }: WithdrawalRequest): Promise<WithdrawalReport> {
+      return refusedForGood(async () => {
+        await deps.decideInSandbox(withdrawalId, new Date(atMs));
+        return reportOf(await deps.read(withdrawalId));
+      });
+    },
+
+    async checkPayout({ withdrawalId, atMs }: WithdrawalRequest): Promise<WithdrawalReport> {
+      return refusedForGood(async () => reportOf(await deps.check(withdrawalId, new Date(atMs))));
+    },
+  };
+}
+
+function reportOf({ status, stage }: WithdrawalReport): WithdrawalReport {
+  return { status, stage };
+}
+
+/** What is wrong with the input stays wrong, so it is not retried; all else is. */
+async function refusedForGood<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof AppError) throw ApplicationFailure.nonRetryable(error.message, error.code);
+    throw error;
+  }
+}

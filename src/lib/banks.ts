@@ -1,0 +1,24 @@
+/** Banks that payouts and settlements go to, by the code that the API takes. */
+export const BANKS = {
+  ABAY: 'Abay Bank',
+  ABYSSINIA: 'Bank of Abyssinia',
+  AMHARA: 'Amhara Bank',
+  AWASH: 'Awash Bank',
+  BERHAN: 'Berhan Bank',
+  BUNNA: 'Bunna Bank',
+  CBE: 'Commercial Bank of Ethiopia',
+  CBO: 'Cooperative Bank of Oromia',
+  DASHEN: 'Dashen Bank',
+  HIBRET: 'Hibret Bank',
+  LION: 'Lion International Bank',
+  NIB: 'Nib International Bank',
+  OROMIA: 'Oromia Bank',
+  WEGAGEN: 'Wegagen Bank',
+  ZEMEN: 'Zemen Bank',
+} as const;
+
+export type BankCode = keyof typeof BANKS;
+export const BANK_CODES = Object.keys(BANKS) as [BankCode, ...BankCode[]];
+
+/** Digits only, as every Ethiopian bank writes its accounts. */
+export const ACCOUNT_NUMBER = /^\d{8,20}$/;

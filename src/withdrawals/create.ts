@@ -1,0 +1,224 @@
+import { randomBytes } from 'node:crypto';
+
+import { refuseAmount } from '../channels/amount-limits.ts';
+import { whyUnusable, type Channel, type ChannelFacts } from '../channels/channel.ts';
+import { channelRefused } from '../channels/operations.ts';
+import { readLimits, type AmountLimits, type LimitsJson } from '../channels/queries.ts';
+import { reservedFact } from '../ledger/facts.ts';
+import { feeOf, readFeeRule, type FeeRuleJson } from '../ledger/fees.ts';
+import { post } from '../ledger/post.ts';
+import type { Clock } from '../lib/clock.ts';
+import { addisDay, startOfAddisDay } from '../lib/dates.ts';
+import { rows } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { formatBirr, type Santim } from '../lib/money.ts';
+import { OUTBOX_INSERT, type Change, type OutboxRow } from '../lib/outbox.ts';
+import { ownerOf, type Owner } from '../lib/owner.ts';
+import type { FindProvider } from '../providers/provider.ts';
+import { beneficiaryOf, type Destination } from './destination.ts';
+import { recordWithdrawalEvents } from './events.ts';
+import { destinationOf, findWithdrawal, moneyOut, type LimitsApplied, type WithdrawalRow } from './model.ts';
+import { reviewOf, type ReviewPolicy } from './review.ts';
+import { withdrawalWorkflow } from './workflow-input.ts';
+
+export type NewWithdrawal = {
+  requestId: string;
+  amountSantim: Santim;
+  channel: Channel;
+  destination: Destination;
+  reason?: string | undefined;
+  /** key_… or opr_…: who asks may not approve. */
+  requestedBy: string;
+};
+
+export type CreateDeps = { change: Change; clock: Clock; findProvider: FindProvider };
+
+/** All that a withdrawal is judged by, as `withdrawal_context` answers it. */
+type Context = {
+  existingId: string | null;
+  channel: Omit<ChannelFacts, 'configured'>;
+  limits: LimitsJson;
+  feeRule: FeeRuleJson;
+  policy: { largeAmountSantim: number; twoPersonSantim: number; perHourMax: number };
+  usedTodaySantim: number;
+  inLastHour: number;
+  paidThereBefore: boolean;
+  firstSentThereAt: string | null;
+  lastSentThereAs: string | null;
+};
+
+/**
+ * Asks for money out: judges it, sets its amount, fee and tax aside, and starts its workflow. Five statements. The same
+ * requestId and body again is the same withdrawal (`isNew: false`), for ever.
+ * Throws DUPLICATE_REFERENCE, CHANNEL_NOT_AVAILABLE, CHANNEL_DISABLED, VALIDATION_ERROR, AMOUNT_BELOW_MINIMUM,
+ * AMOUNT_ABOVE_MAXIMUM, DAILY_LIMIT_EXCEEDED, INSUFFICIENT_BALANCE.
+ */
+export async function createWithdrawal(
+  deps: CreateDeps,
+  owner: Owner,
+  wanted: NewWithdrawal,
+): Promise<{ row: WithdrawalRow; isNew: boolean }> {
+  const { change, clock } = deps;
+  const now = clock();
+  const context = await readContext(change, owner, { ...wanted, now });
+  if (context.existingId !== null) {
+    return {
+      row: await requireSame(await findWithdrawal(change.trx, owner, context.existingId), wanted),
+      isNew: false,
+    };
+  }
+  refuseChannel(deps, owner, { wanted, context });
+  const limits = readLimits(context.limits);
+  const refusal =
+    refuseAmount(wanted.channel, limits, wanted.amountSantim) ?? refuseDay(wanted, limits, context.usedTodaySantim);
+  if (refusal) throw refusal;
+
+  const row = await insertWithdrawal(change, newRow(owner, wanted, { context, now }));
+  const events = ['withdrawal.created', 'withdrawal.under_review'] as const;
+  await recordWithdrawalEvents(change, { row, events: events.slice(0, row.stage === 'CREATED' ? 1 : 2), at: now });
+  await post(change.trx, reservedFact(moneyOut(row)), now);
+  return { row, isNew: true };
+}
+
+async function readContext(change: Change, owner: Owner, wanted: NewWithdrawal & { now: Date }): Promise<Context> {
+  const [answer] = await rows<{ context: Context }>(
+    change.trx,
+    `SELECT withdrawal_context(:merchantId, :environment, :requestId, :channel, :beneficiary, :dayStart, :now) AS context`,
+    {
+      ...ownerOf(owner),
+      requestId: wanted.requestId,
+      channel: wanted.channel,
+      beneficiary: beneficiaryOf(wanted.destination),
+      dayStart: startOfAddisDay(addisDay(wanted.now)),
+      now: wanted.now,
+    },
+  );
+  if (!answer) throw new Error('withdrawal_context did not answer');
+  return answer.context;
+}
+
+/** A repeat is the same in every field; anything else under the same requestId is another withdrawal. */
+async function requireSame(row: WithdrawalRow, wanted: NewWithdrawal): Promise<WithdrawalRow> {
+  const isSame =
+    row.amountSantim === wanted.amountSantim &&
+    row.channel === wanted.channel &&
+    beneficiaryOf(destinationOf(row)) === beneficiaryOf(wanted.destination) &&
+    row.accountName === wanted.destination.accountName &&
+    row.reason === (wanted.reason ?? null);
+  if (isSame) return row;
+  const issue = `"${wanted.requestId}" was used before for another withdrawal, ${row.id}; use a new one`;
+  throw new AppError('DUPLICATE_REFERENCE', `requestId ${issue}`, {
+    details: [{ field: 'requestId', issue }],
+    existing: { withdrawalRequestId: row.id },
+  });
+}
+
+function refuseChannel(
+  { findProvider }: CreateDeps,
+  { environment }: Owner,
+  { wanted, context }: { wanted: NewWithdrawal; context: Context },
+): void {
+  const { channel, destination } = wanted;
+  const provider = findProvider(channel, environment);
+  const reason = whyUnusable({ ...context.channel, configured: provider !== null });
+  if (reason !== null || provider === null) throw channelRefused(channel, reason ?? 'NOT_CONFIGURED');
+  const { payoutTo } = provider.capabilities;
+  if (payoutTo.includes(destination.kind)) return;
+  const issue = `${channel} pays out to a ${payoutTo.join(' or a ')}, not to a ${destination.kind}`;
+  throw new AppError('VALIDATION_ERROR', `destination: ${issue}`, { details: [{ field: 'destination', issue }] });
+}
+
+function refuseDay({ channel, amountSantim }: NewWithdrawal, limits: AmountLimits, used: number): AppError | null {
+  if (limits.dailySantim === null) return null;
+  const left = limits.dailySantim - BigInt(used);
+  if (amountSantim <= left) return null;
+  const issue = `must be at most ${formatBirr(left < 0n ? 0n : left)} ETB, what is left today of ${formatBirr(limits.dailySantim)} ETB a day on ${channel}, got ${formatBirr(amountSantim)}`;
+  return new AppError('DAILY_LIMIT_EXCEEDED', `amount ${issue}`, { details: [{ field: 'amount', issue }] });
+}
+
+type NewRow = Omit<
+  WithdrawalRow,
+  | 'providerReference'
+  | 'providerCode'
+  | 'lastOutcome'
+  | 'failure'
+  | 'leaseUntil'
+  | 'lastCheckedAt'
+  | 'version'
+  | 'submittedAt'
+  | 'completedAt'
+  | 'reversedAt'
+>;
+
+function newRow(owner: Owner, wanted: NewWithdrawal, { context, now }: { context: Context; now: Date }): NewRow {
+  const { amountSantim, channel, destination } = wanted;
+  const { reasons, approvalsNeeded } = reviewOf({
+    ...context,
+    environment: owner.environment,
+    amountSantim,
+    policy: readPolicy(context.policy),
+    firstSentThereAt: context.firstSentThereAt === null ? null : new Date(context.firstSentThereAt),
+    accountName: destination.accountName,
+    at: now,
+  });
+  const limitsApplied: LimitsApplied = { ...context.limits, usedTodaySantim: context.usedTodaySantim };
+  return {
+    ...ownerOf(owner),
+    id: newId('wd', now.getTime()),
+    requestId: wanted.requestId,
+    amountSantim,
+    ...feeOf(readFeeRule(context.feeRule), amountSantim),
+    currency: 'ETB',
+    channel,
+    phone: destination.kind === 'phone' ? destination.phone : null,
+    bankCode: destination.kind === 'bank' ? destination.bankCode : null,
+    accountNumber: destination.kind === 'bank' ? destination.accountNumber : null,
+    accountName: destination.accountName,
+    reason: wanted.reason ?? null,
+    status: 'PENDING',
+    stage: approvalsNeeded === 0 ? 'CREATED' : 'UNDER_REVIEW',
+    reviewReasons: reasons,
+    approvalsNeeded,
+    limitsApplied,
+    callbackSecret: randomBytes(24).toString('base64url'),
+    requestedBy: wanted.requestedBy,
+    requestedAt: now,
+  };
+}
+
+function readPolicy({ largeAmountSantim, twoPersonSantim, perHourMax }: Context['policy']): ReviewPolicy {
+  return { largeAmountSantim: BigInt(largeAmountSantim), twoPersonSantim: BigInt(twoPersonSantim), perHourMax };
+}
+
+async function insertWithdrawal(change: Change, row: NewRow): Promise<WithdrawalRow> {
+  const start: OutboxRow = {
+    id: newId('obx'),
+    kind: 'start',
+    ...withdrawalWorkflow({ ...row, withdrawalId: row.id }),
+  };
+  const [inserted] = await rows<WithdrawalRow>(
+    change.trx,
+    `WITH added AS (
+       INSERT INTO withdrawal (id, merchant_id, environment, request_id, amount_santim, fee_santim, fee_tax_santim, currency,
+         channel, phone, bank_code, account_number, account_name, reason, status, stage, review_reasons, approvals_needed,
+         limits_applied, callback_secret, requested_by, requested_at)
+       VALUES (:id, :merchantId, :environment, :requestId, :amountSantim, :feeSantim, :feeTaxSantim, :currency,
+         :channel, :phone, :bankCode, :accountNumber, :accountName, :reason, :status, :stage, :reviewReasons,
+         :approvalsNeeded, CAST(:limits AS jsonb), :callbackSecret, :requestedBy, :requestedAt)
+       RETURNING *
+     ), noted AS (
+       INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)
+       SELECT id, requested_at, 'withdrawal.created', jsonb_build_object() FROM added
+       UNION ALL
+       SELECT id, requested_at, 'review.started',
+              jsonb_build_object('reasons', review_reasons, 'approvalsNeeded', approvals_needed)
+       FROM added WHERE stage = 'UNDER_REVIEW'
+     ), told AS (${OUTBOX_INSERT})
+     SELECT * FROM added`,
+    { ...row, limits: JSON.stringify(row.limitsApplied), messages: JSON.stringify([start]) },
+  );
+  change.told([start]);
+  if (!inserted) throw new Error('the withdrawal was not inserted');
+  return inserted;
+}

@@ -1,0 +1,105 @@
+import { rows } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import type { Change } from '../lib/outbox.ts';
+import { readWithdrawal, type WithdrawalRow } from './model.ts';
+import { moveWithdrawal } from './settle.ts';
+import { CANCELLABLE_STAGES } from './states.ts';
+import { withdrawalMessage } from './workflow-input.ts';
+
+/** Who decides: an operator, or the sandbox by itself. */
+export type Decider = { operatorId: string; at: Date };
+
+/** Sandbox reviews are decided under this name. */
+export const SANDBOX_OPERATOR = 'sandbox';
+
+/**
+ * One operator's yes. With the last one that is needed the withdrawal is about to be sent. Throws INVALID_STATE when it
+ * is not under review, when this operator has said so already, or has asked for it.
+ */
+export async function approveWithdrawal(
+  change: Change,
+  id: string,
+  { operatorId, at }: Decider,
+): Promise<WithdrawalRow> {
+  const row = await lockUnderReview(change, id);
+  if (row.requestedBy === operatorId) {
+    throw new AppError('INVALID_STATE', 'Who asked for a withdrawal may not approve it. Let another operator look.');
+  }
+  const [said] = await rows<{ given: number }>(
+    change.trx,
+    `WITH added AS (
+       INSERT INTO withdrawal_approval (withdrawal_id, operator_id, at) VALUES (:id, :operatorId, :at)
+       ON CONFLICT DO NOTHING RETURNING 1
+     )
+     SELECT (count(*) + 1)::int AS given FROM withdrawal_approval WHERE withdrawal_id = :id
+     HAVING EXISTS (SELECT 1 FROM added)`,
+    { id, operatorId, at },
+  );
+  if (!said) {
+    throw new AppError('INVALID_STATE', 'You have approved this withdrawal already. Another operator must do so too.');
+  }
+  const approvalsMissing = Math.max(row.approvalsNeeded - said.given, 0);
+  const [moved] = await rows<WithdrawalRow>(
+    change.trx,
+    `WITH noted AS (
+       INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)
+       VALUES (:id, :at, 'review.approved', jsonb_build_object('approvalsMissing', CAST(:approvalsMissing AS int)))
+     )
+     UPDATE withdrawal SET version = version + 1,
+       stage = CASE CAST(:approvalsMissing AS int) WHEN 0 THEN 'CREATED' ELSE stage END
+     WHERE id = :id RETURNING *`,
+    { id, at, approvalsMissing },
+  );
+  if (approvalsMissing === 0) await change.tell([withdrawalMessage(id, 'approved')]);
+  return moved ?? row;
+}
+
+/** An operator's no: the money is the merchant's again. Throws INVALID_STATE when it is not under review. */
+export async function rejectWithdrawal(
+  change: Change,
+  id: string,
+  { reason, at }: Decider & { reason: string },
+): Promise<WithdrawalRow> {
+  await lockUnderReview(change, id);
+  const moved = await moveWithdrawal(change, {
+    id,
+    from: ['PENDING'],
+    stages: ['UNDER_REVIEW'],
+    to: 'REJECTED',
+    kind: 'review.rejected',
+    detail: { reason },
+    failure: { code: 'REJECTED', message: reason, providerCode: '', retryable: false },
+    event: 'withdrawal.rejected',
+    at,
+    wake: 'rejected',
+  });
+  return moved ?? readWithdrawal(change.trx, id);
+}
+
+/** The merchant takes it back. Throws INVALID_STATE once it was sent, or has ended. */
+export async function cancelWithdrawal(change: Change, row: WithdrawalRow, at: Date): Promise<WithdrawalRow> {
+  const moved = await moveWithdrawal(change, {
+    id: row.id,
+    from: ['PENDING'],
+    stages: CANCELLABLE_STAGES,
+    to: 'CANCELLED',
+    kind: 'withdrawal.cancelled',
+    detail: {},
+    event: 'withdrawal.canceled',
+    at,
+    wake: 'cancelled',
+  });
+  if (moved) return moved;
+  const { status, stage } = await readWithdrawal(change.trx, row.id);
+  const stands = status === 'PENDING' ? `was sent to its provider already (${stage})` : `is ${status}`;
+  throw new AppError('INVALID_STATE', `This withdrawal ${stands}: only one that was not sent yet can be cancelled.`);
+}
+
+/** So that two operators' words are counted one after the other. Throws NOT_FOUND, INVALID_STATE. */
+async function lockUnderReview(change: Change, id: string): Promise<WithdrawalRow> {
+  await rows(change.trx, 'SELECT 1 FROM withdrawal WHERE id = :id FOR UPDATE', { id });
+  const row = await readWithdrawal(change.trx, id);
+  if (row.stage === 'UNDER_REVIEW') return row;
+  const stands = row.status === 'PENDING' ? row.stage : row.status;
+  throw new AppError('INVALID_STATE', `This withdrawal is ${stands}: only one under review can be decided.`);
+}

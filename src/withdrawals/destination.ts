@@ -1,0 +1,20 @@
+import type { PayoutDestination } from '../providers/provider.ts';
+
+/** Where money goes, and to whom. */
+export type Destination = PayoutDestination & { accountName: string };
+
+/** One beneficiary, however often it is paid: the key that rows of `withdrawal` are found by. */
+export function beneficiaryOf(destination: PayoutDestination): string {
+  return destination.kind === 'phone' ? destination.phone : `${destination.bankCode}:${destination.accountNumber}`;
+}
+
+/** As it is shown: the last four digits of a phone or an account say enough to tell it by. */
+export function maskDestination(destination: Destination) {
+  const { accountName } = destination;
+  if (destination.kind === 'phone') return { phone: mask(destination.phone), accountName };
+  return { bankCode: destination.bankCode, accountNumber: mask(destination.accountNumber), accountName };
+}
+
+function mask(digits: string): string {
+  return `${'*'.repeat(Math.max(digits.length - 4, 0))}${digits.slice(-4)}`;
+}

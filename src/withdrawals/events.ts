@@ -1,0 +1,33 @@
+import type { Change } from '../lib/outbox.ts';
+import { recordEvents } from '../webhooks/record.ts';
+import type { WithdrawalRow } from './model.ts';
+import { withdrawalSnapshot } from './present.ts';
+
+export type WithdrawalEvent =
+  | 'withdrawal.created'
+  | 'withdrawal.under_review'
+  | 'withdrawal.succeeded'
+  | 'withdrawal.failed'
+  | 'withdrawal.rejected'
+  | 'withdrawal.canceled'
+  | 'withdrawal.reversed';
+
+/** Records events of a withdrawal as it now stands, in the change that made it so. */
+export async function recordWithdrawalEvents(
+  change: Change,
+  told: { row: WithdrawalRow; events: readonly WithdrawalEvent[]; at: Date },
+): Promise<void> {
+  const { row, at } = told;
+  await recordEvents(
+    change,
+    told.events.map((event) => ({
+      event,
+      merchantId: row.merchantId,
+      environment: row.environment,
+      resourceType: 'withdrawal',
+      resourceId: row.id,
+      data: withdrawalSnapshot(row),
+      createdAt: at,
+    })),
+  );
+}

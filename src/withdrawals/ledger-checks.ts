@@ -1,0 +1,29 @@
+import type { LedgerCheck } from '../ledger/verify.ts';
+
+/** What must hold between withdrawals and the ledger. */
+export const WITHDRAWAL_CHECKS: readonly LedgerCheck[] = [
+  {
+    says: 'each withdrawal has the journals of its status, and no others',
+    sql: `SELECT min(j.id) AS journal, 'withdrawal ' || w.id || ' is ' || w.status || ' with journals '
+                 || coalesce(string_agg(j.kind, ', ' ORDER BY j.created_at, j.kind), 'none') AS about
+          FROM withdrawal w LEFT JOIN ledger_journal j ON j.resource_id = w.id
+          GROUP BY w.id, w.status
+          HAVING coalesce(array_agg(CAST(j.kind AS text) ORDER BY j.kind) FILTER (WHERE j.id IS NOT NULL), '{}') <> CASE w.status
+            WHEN 'PENDING' THEN ARRAY['WITHDRAWAL_RESERVED']
+            WHEN 'SUCCESS' THEN ARRAY['WITHDRAWAL_PAID', 'WITHDRAWAL_RESERVED']
+            WHEN 'REVERSED' THEN ARRAY['WITHDRAWAL_PAID', 'WITHDRAWAL_RESERVED', 'WITHDRAWAL_REVERSED']
+            ELSE ARRAY['WITHDRAWAL_RELEASED', 'WITHDRAWAL_RESERVED'] END`,
+  },
+  {
+    says: 'what a withdrawal sets aside is its amount, fee and tax',
+    sql: `SELECT j.id AS journal, 'withdrawal ' || w.id || ' sets ' || j.amount_santim || ' santim aside' AS about
+          FROM withdrawal w JOIN ledger_journal j ON j.resource_id = w.id AND j.kind = 'WITHDRAWAL_RESERVED'
+          WHERE j.amount_santim <> w.amount_santim + w.fee_santim + w.fee_tax_santim`,
+  },
+  {
+    says: 'no journal stands for a withdrawal that is not there',
+    sql: `SELECT j.id AS journal, 'withdrawal ' || j.resource_id || ' is not there' AS about
+          FROM ledger_journal j LEFT JOIN withdrawal w ON w.id = j.resource_id
+          WHERE j.resource_type = 'withdrawal' AND w.id IS NULL`,
+  },
+];

@@ -1,0 +1,52 @@
+import { totalDebit } from '../ledger/facts.ts';
+import { toBirr } from '../lib/money.ts';
+import { maskDestination } from './destination.ts';
+import { destinationOf, type WithdrawalRow } from './model.ts';
+
+/** Why a PENDING withdrawal is not done yet, in words for the merchant. */
+const PENDING_REASONS = {
+  CREATED: 'It is about to be sent to the provider.',
+  UNDER_REVIEW: 'It is being reviewed before it is sent.',
+  SUBMITTED: 'The provider has it and has not paid it yet.',
+  UNKNOWN: 'The provider cannot say yet what became of it; it is asked again.',
+} as const;
+
+/** The public withdrawal; what is unknown is left out. */
+export function presentWithdrawal(row: WithdrawalRow) {
+  const { limitsApplied: limits } = row;
+  return {
+    withdrawalRequestId: row.id,
+    requestId: row.requestId,
+    amount: toBirr(row.amountSantim),
+    fee: toBirr(row.feeSantim),
+    feeTax: toBirr(row.feeTaxSantim),
+    totalDebit: toBirr(totalDebit(row)),
+    currency: row.currency,
+    channel: row.channel,
+    destination: maskDestination(destinationOf(row)),
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    status: row.status,
+    ...(row.stage === 'ENDED' ? {} : { stage: row.stage, pendingReason: PENDING_REASONS[row.stage] }),
+    ...(row.reviewReasons.length === 0 ? {} : { reviewReasons: row.reviewReasons }),
+    ...(row.providerReference === null ? {} : { providerReference: row.providerReference }),
+    ...(row.failure === null ? {} : { failure: row.failure }),
+    limitsApplied: {
+      min: birr(limits.minSantim),
+      max: birr(limits.maxSantim),
+      daily: limits.dailySantim === null ? null : birr(limits.dailySantim),
+      usedTodayBefore: birr(limits.usedTodaySantim),
+    },
+    environment: row.environment,
+    requestedAt: row.requestedAt.toISOString(),
+    ...(row.completedAt === null ? {} : { completedAt: row.completedAt.toISOString() }),
+    ...(row.reversedAt === null ? {} : { reversedAt: row.reversedAt.toISOString() }),
+  };
+}
+
+const birr = (santim: number): number => toBirr(BigInt(santim));
+
+/** `data` of every withdrawal event: a full snapshot, so the order of deliveries does not matter. */
+export function withdrawalSnapshot(row: WithdrawalRow) {
+  const { environment, ...fields } = presentWithdrawal(row);
+  return { object: 'withdrawal', environment, merchantId: row.merchantId, version: row.version, ...fields };
+}

@@ -1,0 +1,56 @@
+import { rows, type Queryable } from '../lib/db.ts';
+import type { Owner } from '../lib/owner.ts';
+import { cutPage, offsetOf, type DayRange, type Page } from '../lib/page.ts';
+import type { WithdrawalRow } from './model.ts';
+import type { WithdrawalStatus } from './states.ts';
+
+/** What to list; null and undefined do not narrow. */
+export type WithdrawalFilter = Owner & {
+  range: DayRange;
+  statuses: WithdrawalStatus[] | null;
+  channel?: string | undefined;
+  /** One of our ids, or the merchant's requestId, whole. */
+  search?: string | undefined;
+};
+
+/** The merchant's withdrawals, newest first. */
+export async function listWithdrawals(db: Queryable, filter: WithdrawalFilter, page: Page) {
+  const where = [
+    'merchant_id = :merchantId AND environment = :environment AND requested_at >= :from AND requested_at < :until',
+    filter.statuses && 'status = ANY (:statuses)',
+    filter.channel && 'channel = :channel',
+    filter.search && '(id = :search OR request_id = :search OR provider_reference = :search)',
+  ]
+    .filter((one) => typeof one === 'string' && one !== '')
+    .join(' AND ');
+  const { merchantId, environment, range, statuses, channel, search } = filter;
+  const { from, until } = range;
+  const values = { merchantId, environment, from, until, statuses, channel: channel ?? null, search: search ?? null };
+  const [[count], found] = await Promise.all([
+    rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM withdrawal WHERE ${where}`, values),
+    rows<WithdrawalRow & { position: string }>(
+      db,
+      `SELECT *, requested_at::text AS position FROM withdrawal
+       WHERE ${where} ${page.after ? 'AND (requested_at, id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))' : ''}
+       ORDER BY requested_at DESC, id DESC LIMIT :most OFFSET :offset`,
+      {
+        ...values,
+        afterAt: page.after?.at ?? null,
+        afterId: page.after?.id ?? null,
+        most: page.limit + 1,
+        offset: offsetOf(page),
+      },
+    ),
+  ]);
+  return cutPage(page, count?.total ?? 0, found);
+}
+
+/** What was withdrawn over each channel since an instant, of what counts towards the day's limit; santim. */
+export async function withdrawnSince(db: Queryable, owner: Owner, since: Date): Promise<ReadonlyMap<string, bigint>> {
+  const found = await rows<{ channel: string; used: bigint }>(
+    db,
+    `SELECT id AS channel, withdrawn_since(:merchantId, :environment, id, :since) AS used FROM channel`,
+    { merchantId: owner.merchantId, environment: owner.environment, since },
+  );
+  return new Map(found.map(({ channel, used }) => [channel, used]));
+}

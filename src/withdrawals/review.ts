@@ -1,0 +1,59 @@
+import { DAY_MS } from '../lib/dates.ts';
+import type { Santim } from '../lib/money.ts';
+import type { Environment } from '../lib/owner.ts';
+import { sandboxDecision } from './states.ts';
+
+/** Why somebody looks at a withdrawal before it is sent. */
+export const REVIEW_REASONS = [
+  'FIRST_TO_BENEFICIARY',
+  'NEW_BENEFICIARY',
+  'BENEFICIARY_RENAMED',
+  'LARGE_AMOUNT',
+  'MANY_IN_AN_HOUR',
+  'SANDBOX_TEST',
+] as const;
+export type ReviewReason = (typeof REVIEW_REASONS)[number];
+
+/** When people look; data, of a merchant or of the platform. */
+export type ReviewPolicy = { largeAmountSantim: Santim; twoPersonSantim: Santim; perHourMax: number };
+
+export type ReviewFacts = {
+  environment: Environment;
+  amountSantim: Santim;
+  policy: ReviewPolicy;
+  /** How many the merchant asked for in the last hour, this one left out. */
+  inLastHour: number;
+  paidThereBefore: boolean;
+  /** When the merchant first sent money there, if ever. */
+  firstSentThereAt: Date | null;
+  accountName: string;
+  /** The name it was sent to last time. */
+  lastSentThereAs: string | null;
+  at: Date;
+};
+
+/** How long a new destination stays new. */
+const NEW_FOR_MS = 2 * DAY_MS;
+
+/** Why this withdrawal is looked at, and by how many operators; nobody where there is no reason. */
+export function reviewOf(facts: ReviewFacts): { reasons: ReviewReason[]; approvalsNeeded: 0 | 1 | 2 } {
+  const { policy, amountSantim } = facts;
+  const isNew = facts.firstSentThereAt !== null && facts.at.getTime() - facts.firstSentThereAt.getTime() < NEW_FOR_MS;
+  const renamed = facts.lastSentThereAs !== null && !isSameName(facts.lastSentThereAs, facts.accountName);
+  const found: [ReviewReason, boolean][] = [
+    ['FIRST_TO_BENEFICIARY', !facts.paidThereBefore],
+    ['NEW_BENEFICIARY', facts.paidThereBefore && isNew],
+    ['BENEFICIARY_RENAMED', renamed],
+    ['LARGE_AMOUNT', amountSantim >= policy.largeAmountSantim],
+    ['MANY_IN_AN_HOUR', facts.inLastHour >= policy.perHourMax],
+    ['SANDBOX_TEST', facts.environment === 'sandbox' && sandboxDecision(amountSantim) !== 'approve'],
+  ];
+  const reasons = found.flatMap(([reason, applies]) => (applies ? [reason] : []));
+  if (reasons.length === 0) return { reasons, approvalsNeeded: 0 };
+  return { reasons, approvalsNeeded: amountSantim >= policy.twoPersonSantim ? 2 : 1 };
+}
+
+function isSameName(one: string, other: string): boolean {
+  const plain = (name: string): string => name.trim().replaceAll(/\s+/g, ' ').toLocaleLowerCase('en');
+  return plain(one) === plain(other);
+}

@@ -1,0 +1,169 @@
+import { z } from 'zod';
+
+import { listChannels, type AmountLimits } from '../channels/queries.ts';
+import { readRoute, writeRoute, type Route } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import { addisDay, startOfAddisDay } from '../lib/dates.ts';
+import type { Knex } from '../lib/db.ts';
+import { toBirr, toSantim } from '../lib/money.ts';
+import { ownerOf, type Owner } from '../lib/owner.ts';
+import { readDayRange, readPage } from '../lib/page.ts';
+import type { FindProvider } from '../providers/provider.ts';
+import type { CheckPayout } from './check.ts';
+import { createWithdrawal } from './create.ts';
+import { cancelWithdrawal } from './decide.ts';
+import { findWithdrawal, type WithdrawalRow } from './model.ts';
+import { presentWithdrawal } from './present.ts';
+import { listWithdrawals, withdrawnSince } from './queries.ts';
+import * as schema from './schema.ts';
+import { readTimeline } from './timeline.ts';
+
+export type WithdrawalRouteDeps = { db: Knex; clock: Clock; findProvider: FindProvider; checkPayout: CheckPayout };
+
+/** `verify` asks the provider about a PENDING withdrawal at most this often. */
+const VERIFY_INTERVAL_MS = 30_000;
+
+/** Money out: ask, look, take back, verify; and the limits it is judged by. */
+export function withdrawalRoutes(deps: WithdrawalRouteDeps): Route[] {
+  return [...askingRoutes(deps), ...lookingRoutes(deps), limitsRoute(deps)];
+}
+
+function askingRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
+  return [
+    writeRoute({
+      method: 'POST',
+      path: '/api/checkout/withdrawal',
+      operationId: 'createWithdrawal',
+      tag: 'Withdrawals',
+      summary: 'Ask for money out; it is set aside at once and PENDING until it is paid or has failed',
+      description: 'The same requestId and body again is the same withdrawal, answered with 200, for ever.',
+      auth: { by: 'key', scope: 'withdrawals:write' },
+      body: schema.NewWithdrawal,
+      responses: { 200: schema.Withdrawal, 202: schema.Withdrawal },
+      handle: async ({ caller, change, body }) => {
+        const { amount, currency: _, ...rest } = body;
+        const wanted = { ...rest, amountSantim: toSantim(amount), requestedBy: caller.keyId };
+        const made = await createWithdrawal({ change, clock, findProvider }, ownerOf(caller), wanted);
+        const message = made.isNew ? 'Withdrawal requested' : 'This withdrawal was requested before';
+        return { status: made.isNew ? 202 : 200, message, data: presentWithdrawal(made.row) };
+      },
+    }),
+    writeRoute({
+      method: 'POST',
+      path: '/api/checkout/withdrawal/:withdrawalId/cancel',
+      operationId: 'cancelWithdrawal',
+      tag: 'Withdrawals',
+      summary: 'Take a withdrawal back that was not sent yet',
+      auth: { by: 'key', scope: 'withdrawals:write' },
+      params: schema.WithdrawalParams,
+      responses: { 200: schema.Withdrawal },
+      refusals: ['INVALID_STATE'],
+      handle: async ({ caller, change, params }) => {
+        const row = await findWithdrawal(change.trx, ownerOf(caller), params.withdrawalId);
+        const cancelled = row.status === 'CANCELLED' ? row : await cancelWithdrawal(change, row, clock());
+        return { message: 'Withdrawal cancelled', data: presentWithdrawal(cancelled) };
+      },
+    }),
+  ];
+}
+
+function lookingRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[] {
+  return [
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/withdrawal',
+      operationId: 'listWithdrawals',
+      tag: 'Withdrawals',
+      summary: 'Withdrawals of a range of days, newest first',
+      auth: { by: 'key', scope: 'withdrawals:read' },
+      rateLimit: 'list',
+      query: schema.WithdrawalListQuery,
+      responses: { 200: z.array(schema.Withdrawal) },
+      paginated: true,
+      handle: async ({ caller, query }) => {
+        const { status, channel, search } = query;
+        const range = readDayRange(query, clock());
+        const filter = { ...ownerOf(caller), range, statuses: status ?? null, channel, search };
+        const { rows, pagination } = await listWithdrawals(db, filter, readPage(query));
+        return { message: 'Withdrawals retrieved', data: rows.map(presentWithdrawal), pagination };
+      },
+    }),
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/withdrawal/:withdrawalId',
+      operationId: 'getWithdrawal',
+      tag: 'Withdrawals',
+      summary: 'One withdrawal with its timeline',
+      auth: { by: 'key', scope: 'withdrawals:read' },
+      params: schema.WithdrawalParams,
+      responses: { 200: schema.WithdrawalDetail },
+      handle: async ({ caller, params }) => {
+        const row = await findWithdrawal(db, ownerOf(caller), params.withdrawalId);
+        return { message: 'Withdrawal retrieved', data: await presentWithTimeline(db, row) };
+      },
+    }),
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/withdrawal/verify/:withdrawal_requestID',
+      operationId: 'verifyWithdrawal',
+      tag: 'Withdrawals',
+      summary: "A withdrawal's status; its provider is asked if it was not for 30 s",
+      auth: { by: 'key', scope: 'withdrawals:read' },
+      params: schema.VerifyParams,
+      responses: { 200: schema.WithdrawalDetail },
+      handle: async ({ caller, params }) => {
+        const found = await findWithdrawal(db, ownerOf(caller), params.withdrawal_requestID);
+        const { row } = isWithProvider(found)
+          ? await checkPayout(found.id, { minIntervalMs: VERIFY_INTERVAL_MS, tellWorkflow: true })
+          : { row: found };
+        return { message: `Withdrawal is ${row.status}`, data: await presentWithTimeline(db, row) };
+      },
+    }),
+  ];
+}
+
+/** Only what was sent is asked about: sending is its workflow's. */
+function isWithProvider({ stage }: WithdrawalRow): boolean {
+  return stage === 'SUBMITTED' || stage === 'UNKNOWN';
+}
+
+async function presentWithTimeline(db: Knex, row: WithdrawalRow) {
+  const timeline = await readTimeline(db, row.id);
+  return { ...presentWithdrawal(row), timeline: timeline.map((entry) => ({ ...entry, at: entry.at.toISOString() })) };
+}
+
+function limitsRoute({ db, clock, findProvider }: WithdrawalRouteDeps): Route {
+  return readRoute({
+    method: 'GET',
+    path: '/api/checkout/limits',
+    operationId: 'listLimits',
+    tag: 'Withdrawals',
+    summary: 'What each channel takes and pays out: per payment, per day, and what is left today',
+    auth: { by: 'key', scope: 'withdrawals:read' },
+    responses: { 200: z.array(schema.ChannelLimits) },
+    handle: async ({ caller }) => {
+      const owner: Owner = ownerOf(caller);
+      const [channels, usedToday] = await Promise.all([
+        listChannels(db, owner, findProvider),
+        withdrawnSince(db, owner, startOfAddisDay(addisDay(clock()))),
+      ]);
+      const data = channels.map(({ channel, payIn, payOut }) => ({
+        channel,
+        currency: 'ETB',
+        payIn: presentLimits(payIn, 0n),
+        payOut: presentLimits(payOut, usedToday.get(channel) ?? 0n),
+      }));
+      return { message: 'Limits retrieved', data };
+    },
+  });
+}
+
+function presentLimits({ minSantim, maxSantim, dailySantim }: AmountLimits, used: bigint) {
+  const left = dailySantim === null ? null : dailySantim - used;
+  return {
+    min: toBirr(minSantim),
+    max: toBirr(maxSantim),
+    daily: dailySantim === null ? null : toBirr(dailySantim),
+    remainingToday: left === null ? null : toBirr(left < 0n ? 0n : left),
+  };
+}

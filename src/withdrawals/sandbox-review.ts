@@ -1,0 +1,35 @@
+import type { Knex } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import type { RunChange } from '../lib/outbox.ts';
+import { approveWithdrawal, rejectWithdrawal, SANDBOX_OPERATOR } from './decide.ts';
+import { readWithdrawal } from './model.ts';
+import { sandboxDecision } from './states.ts';
+
+/**
+ * The sandbox's own review (states.ts), of a sandbox withdrawal that nobody has decided: approves it, rejects it, or
+ * leaves it to an operator; with two approvals needed it gives both at once. One that somebody has decided meanwhile is left alone.
+ */
+export async function decideInSandbox(
+  deps: { db: Knex; runChange: RunChange },
+  withdrawalId: string,
+  at: Date,
+): Promise<void> {
+  const row = await readWithdrawal(deps.db, withdrawalId);
+  if (row.environment !== 'sandbox' || row.stage !== 'UNDER_REVIEW') return;
+  const decision = sandboxDecision(row.amountSantim);
+  if (decision === 'wait') return;
+  try {
+    if (decision === 'reject') {
+      const reason = 'The sandbox rejects amounts that end in .13.';
+      await deps.runChange((change) => rejectWithdrawal(change, row.id, { operatorId: SANDBOX_OPERATOR, reason, at }));
+      return;
+    }
+    await deps.runChange(async (change) => {
+      for (let given = 1; given <= row.approvalsNeeded; given += 1) {
+        await approveWithdrawal(change, row.id, { operatorId: `${SANDBOX_OPERATOR}-${given}`, at });
+      }
+    });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'INVALID_STATE') throw error;
+  }
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+
+import { CHANNELS } from '../channels/channel.ts';
+import { ACCOUNT_NUMBER, BANK_CODES } from '../lib/banks.ts';
+import { birrAmount, instant, plainText, reference } from '../lib/fields.ts';
+import { dayText, pageQuery, statusText } from '../lib/page.ts';
+import { normalisePhone } from '../lib/phone.ts';
+import type { Destination } from './destination.ts';
+import { REVIEW_REASONS } from './review.ts';
+import { WITHDRAWAL_STAGES, WITHDRAWAL_STATUSES } from './states.ts';
+import { TIMELINE } from './timeline.ts';
+
+const ACCOUNT_NAME_CHARACTERS_MAX = 100;
+const REASON_CHARACTERS_MAX = 200;
+const SEARCH_CHARACTERS_MAX = 100;
+
+const channel = z.enum(CHANNELS);
+
+const DestinationFields = z.strictObject({
+  phone: z
+    .string()
+    .max(20)
+    .refine((text) => normalisePhone(text) !== null, {
+      error: 'must be an Ethiopian mobile number, such as 0911000001 or +251911000001',
+    })
+    .transform((text) => normalisePhone(text) ?? text)
+    .optional()
+    .meta({ description: 'The wallet to pay to, where the channel pays to wallets', example: '0911000001' }),
+  bankCode: z.enum(BANK_CODES).optional(),
+  accountNumber: z.string().regex(ACCOUNT_NUMBER, 'must be 8 to 20 digits').optional(),
+  accountName: plainText(ACCOUNT_NAME_CHARACTERS_MAX).min(1).meta({ example: 'Abebe Bikila' }),
+});
+
+/** A phone, or a bank's code with an account number: one of the two. */
+const destination = DestinationFields.transform((given, context): Destination => {
+  const { phone, bankCode, accountNumber, accountName } = given;
+  if (phone !== undefined && bankCode === undefined && accountNumber === undefined) {
+    return { kind: 'phone', phone, accountName };
+  }
+  if (phone === undefined && bankCode !== undefined && accountNumber !== undefined) {
+    return { kind: 'bank', bankCode, accountNumber, accountName };
+  }
+  context.addIssue({ code: 'custom', message: 'must have either phone, or bankCode and accountNumber' });
+  return z.NEVER;
+});
+
+export const NewWithdrawal = z.strictObject({
+  requestId: reference.meta({
+    description:
+      "The merchant's own id of the request, unique for ever: the same again answers with the same withdrawal",
+    example: 'PAYROLL-2026-11-7',
+  }),
+  amount: birrAmount,
+  currency: z
+    .string()
+    .refine((text) => text === 'ETB', { error: 'must be ETB', params: { code: 'UNSUPPORTED_CURRENCY' } })
+    .default('ETB'),
+  channel,
+  destination,
+  reason: plainText(REASON_CHARACTERS_MAX).min(1).optional(),
+});
+
+export const WithdrawalParams = z.strictObject({ withdrawalId: z.string().max(64) });
+export const VerifyParams = z.strictObject({
+  withdrawal_requestID: z
+    .string()
+    .max(64)
+    .meta({ description: "Our withdrawalRequestId, or the merchant's requestId" }),
+});
+
+export const WithdrawalListQuery = z.strictObject({
+  startDate: dayText.optional(),
+  endDate: dayText.optional(),
+  status: statusText(WITHDRAWAL_STATUSES).optional(),
+  channel: channel.optional(),
+  search: z
+    .string()
+    .min(1)
+    .max(SEARCH_CHARACTERS_MAX)
+    .optional()
+    .meta({ description: 'A withdrawalRequestId, requestId or provider reference, whole' }),
+  ...pageQuery,
+});
+
+const failure = z.object({ code: z.string(), message: z.string(), providerCode: z.string(), retryable: z.boolean() });
+
+/** A withdrawal's public fields. */
+export const Withdrawal = z
+  .object({
+    withdrawalRequestId: z.string(),
+    requestId: z.string(),
+    amount: z.number().meta({ description: 'What the beneficiary gets' }),
+    fee: z.number(),
+    feeTax: z.number(),
+    totalDebit: z.number().meta({ description: 'What the balance gives: amount + fee + feeTax' }),
+    currency: z.literal('ETB'),
+    channel,
+    destination: z
+      .object({
+        phone: z.string().optional(),
+        bankCode: z.string().optional(),
+        accountNumber: z.string().optional(),
+        accountName: z.string(),
+      })
+      .meta({ description: 'Numbers show their last four digits only' }),
+    reason: z.string().optional(),
+    status: z.enum(WITHDRAWAL_STATUSES),
+    stage: z.enum(WITHDRAWAL_STAGES).optional().meta({ description: 'Where it stands while PENDING' }),
+    pendingReason: z.string().optional(),
+    reviewReasons: z.array(z.enum(REVIEW_REASONS)).optional(),
+    providerReference: z.string().optional(),
+    failure: failure.optional(),
+    limitsApplied: z.object({
+      min: z.number(),
+      max: z.number(),
+      daily: z.number().nullable(),
+      usedTodayBefore: z.number(),
+    }),
+    environment: z.enum(['sandbox', 'live']),
+    requestedAt: instant,
+    completedAt: instant.optional(),
+    reversedAt: instant.optional(),
+  })
+  .meta({ id: 'Withdrawal' });
+
+const entries = Object.entries(TIMELINE).map(([kind, { says, detail }]) =>
+  z.object({ at: instant, kind: z.literal(kind), detail }).meta({ description: says }),
+);
+
+export const WithdrawalDetail = Withdrawal.extend({
+  timeline: z.array(z.discriminatedUnion('kind', entries as [(typeof entries)[number], ...typeof entries])),
+}).meta({ id: 'WithdrawalDetail' });
+
+const direction = z
+  .object({
+    min: z.number(),
+    max: z.number(),
+    daily: z.number().nullable().meta({ description: 'Per day in Addis Ababa; null: no daily limit' }),
+    remainingToday: z.number().nullable(),
+  })
+  .meta({ description: 'ETB' });
+
+/** One channel of `GET /api/checkout/limits`. */
+export const ChannelLimits = z
+  .object({ channel, currency: z.literal('ETB'), payIn: direction, payOut: direction })
+  .meta({ id: 'ChannelLimits' });

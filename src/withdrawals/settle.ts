@@ -1,0 +1,85 @@
+import { paidOutFact, releasedFact, reversedFact } from '../ledger/facts.ts';
+import { post } from '../ledger/post.ts';
+import { rows } from '../lib/db.ts';
+import { newId } from '../lib/ids.ts';
+import { OUTBOX_INSERT, type Change, type OutboxRow } from '../lib/outbox.ts';
+import type { PayoutOutcome } from '../providers/provider.ts';
+import { recordWithdrawalEvents, type WithdrawalEvent } from './events.ts';
+import { moneyOut, type WithdrawalRow } from './model.ts';
+import type { WithdrawalStatus } from './states.ts';
+import type { TimelineKind } from './timeline.ts';
+import { withdrawalMessage, type WithdrawalSignal } from './workflow-input.ts';
+
+/** One move of a withdrawal: from which states, to which, and what is kept of it. */
+export type Move = {
+  id: string;
+  from: readonly WithdrawalStatus[];
+  to: WithdrawalStatus;
+  /** Only where it stands before these stages' end: a cancel or a rejection comes before anything is sent. */
+  stages?: readonly string[];
+  kind: TimelineKind;
+  detail: Record<string, unknown>;
+  event: WithdrawalEvent;
+  providerReference?: string | null;
+  providerCode?: string | null;
+  failure?: Record<string, unknown> | null;
+  outcome?: PayoutOutcome['kind'];
+  at: Date;
+  /** Wakes the workflow, unless it is the workflow that moves it. */
+  wake: WithdrawalSignal | null;
+};
+
+const BOOKED = {
+  SUCCESS: paidOutFact,
+  FAILED: releasedFact,
+  REJECTED: releasedFact,
+  CANCELLED: releasedFact,
+  REVERSED: reversedFact,
+} as const;
+
+/**
+ * Makes one move, in the change's transaction: the row, its timeline, its event, its journal. null when it stood
+ * elsewhere: then nothing has changed. Four statements.
+ */
+export async function moveWithdrawal(
+  change: Change,
+  move: Move & { to: Exclude<WithdrawalStatus, 'PENDING'> },
+): Promise<WithdrawalRow | null> {
+  const messages: OutboxRow[] = move.wake ? [{ id: newId('obx'), ...withdrawalMessage(move.id, move.wake) }] : [];
+  const [row] = await rows<WithdrawalRow>(
+    change.trx,
+    `WITH moved AS (
+       UPDATE withdrawal SET status = :to, stage = 'ENDED', lease_until = NULL, version = version + 1,
+         provider_reference = coalesce(:providerReference, provider_reference),
+         provider_code = coalesce(:providerCode, provider_code), last_outcome = coalesce(:outcome, last_outcome),
+         failure = CAST(:failure AS jsonb),
+         completed_at = CASE WHEN CAST(:to AS text) = 'REVERSED' THEN completed_at ELSE CAST(:at AS timestamptz) END,
+         reversed_at = CASE WHEN CAST(:to AS text) = 'REVERSED' THEN CAST(:at AS timestamptz) END
+       WHERE id = :id AND status = ANY (:from) AND (CAST(:stages AS text[]) IS NULL OR stage = ANY (:stages))
+       RETURNING *
+     ), noted AS (
+       INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)
+       SELECT id, CAST(:at AS timestamptz), :kind, CAST(:detail AS jsonb) FROM moved
+     ), told AS (${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM moved))
+     SELECT * FROM moved`,
+    {
+      id: move.id,
+      to: move.to,
+      from: [...move.from],
+      stages: move.stages ? [...move.stages] : null,
+      kind: move.kind,
+      detail: JSON.stringify(move.detail),
+      providerReference: move.providerReference ?? null,
+      providerCode: move.providerCode ?? null,
+      outcome: move.outcome ?? null,
+      failure: move.failure ? JSON.stringify(move.failure) : null,
+      at: move.at,
+      messages: JSON.stringify(messages),
+    },
+  );
+  if (!row) return null;
+  change.told(messages);
+  await recordWithdrawalEvents(change, { row, events: [move.event], at: move.at });
+  await post(change.trx, BOOKED[move.to](moneyOut(row)), move.at);
+  return row;
+}

@@ -1,0 +1,34 @@
+/*
+ * The table of states, pure: importable by workflows. SQL makes each move as one conditional UPDATE on the state before
+ * it; these say which moves exist.
+ */
+
+export const WITHDRAWAL_STATUSES = ['PENDING', 'SUCCESS', 'FAILED', 'REJECTED', 'CANCELLED', 'REVERSED'] as const;
+export type WithdrawalStatus = (typeof WITHDRAWAL_STATUSES)[number];
+
+/** Where a PENDING one stands. CREATED: about to be sent. UNKNOWN: sent, and its provider cannot say what became of it. */
+export const WITHDRAWAL_STAGES = ['CREATED', 'UNDER_REVIEW', 'SUBMITTED', 'UNKNOWN', 'ENDED'] as const;
+export type WithdrawalStage = (typeof WITHDRAWAL_STAGES)[number];
+
+/** Where a withdrawal may go. What was paid may come back; nothing else leaves a final state. */
+export const WITHDRAWAL_MOVES: Readonly<Record<WithdrawalStatus, readonly WithdrawalStatus[]>> = {
+  PENDING: ['SUCCESS', 'FAILED', 'REJECTED', 'CANCELLED'],
+  SUCCESS: ['REVERSED'],
+  FAILED: [],
+  REJECTED: [],
+  CANCELLED: [],
+  REVERSED: [],
+};
+
+/** Before these nothing has been sent: only here may it be cancelled. */
+export const CANCELLABLE_STAGES = ['CREATED', 'UNDER_REVIEW'] as const satisfies readonly WithdrawalStage[];
+
+/** In the sandbox no person is waited for: a review decides itself after this long. */
+export const SANDBOX_REVIEW_MS = 5_000;
+
+/** What the sandbox decides, by the santim of the amount: .13 is rejected, .14 waits for an operator, all else approved. */
+export function sandboxDecision(amountSantim: bigint): 'approve' | 'reject' | 'wait' {
+  const santim = amountSantim % 100n;
+  if (santim === 13n) return 'reject';
+  return santim === 14n ? 'wait' : 'approve';
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+
+import { rows, type Queryable } from '../lib/db.ts';
+import { REVIEW_REASONS } from './review.ts';
+
+/** What can stand in a withdrawal's timeline, and what its `detail` holds. */
+export const TIMELINE = {
+  'withdrawal.created': { says: 'Asked for: its money is set aside', detail: z.object({}) },
+  'review.started': {
+    says: 'Somebody looks at it before it is sent',
+    detail: z.object({ reasons: z.array(z.enum(REVIEW_REASONS)), approvalsNeeded: z.int() }),
+  },
+  'review.approved': { says: 'An operator approved it', detail: z.object({ approvalsMissing: z.int() }) },
+  'review.rejected': { says: 'An operator rejected it', detail: z.object({ reason: z.string() }) },
+  'withdrawal.cancelled': { says: 'The merchant took it back', detail: z.object({}) },
+  'payout.submitted': { says: 'Sent to the provider', detail: z.object({}) },
+  'provider.answer': {
+    says: "The provider's answer changed",
+    detail: z.object({ outcome: z.string(), providerCode: z.string().optional() }),
+  },
+  'payout.succeeded': { says: 'Paid out', detail: z.object({ providerReference: z.string() }) },
+  'payout.failed': {
+    says: 'Not paid; the money is back',
+    detail: z.object({ code: z.string(), providerCode: z.string() }),
+  },
+  'payout.reversed': { says: 'It was paid and came back', detail: z.object({ providerReference: z.string() }) },
+} as const;
+
+export type TimelineKind = keyof typeof TIMELINE;
+export type TimelineRow = { at: Date; kind: TimelineKind; detail: Record<string, unknown> };
+
+/** Everything that happened to one withdrawal, oldest first. */
+export async function readTimeline(db: Queryable, withdrawalId: string): Promise<TimelineRow[]> {
+  return rows<TimelineRow>(
+    db,
+    'SELECT at, kind, detail FROM withdrawal_timeline WHERE withdrawal_id = :withdrawalId ORDER BY id',
+    { withdrawalId },
+  );
+}
