@@ -2,8 +2,8 @@
 const CONCURRENT_MAX = 4;
 
 /**
- * Gathers calls into batches that begin at least `everyMs` apart. Alone, a call is a batch of one and loses no time;
- * under load, many calls share one statement.
+ * Gathers calls into batches that begin at least `everyMs` apart; one that is full waits for nothing. Alone, a call is
+ * a batch of one and loses no time; under load, many calls share one statement.
  * @param run answers in the order of its inputs; if it throws, all calls of the batch are rejected.
  */
 export function createBatch<Input, Output>(
@@ -14,18 +14,25 @@ export function createBatch<Input, Output>(
   const waiting: Call[] = [];
   let running = 0;
   let startedAt = -Infinity;
-  let isPlanned = false;
+  /** For a batch that is not full and whose time has not come. */
+  let timer: NodeJS.Timeout | undefined;
+  let isStarting = false;
 
   const plan = (): void => {
-    if (isPlanned || waiting.length === 0 || running >= CONCURRENT_MAX) return;
-    isPlanned = true;
+    if (isStarting || waiting.length === 0 || running >= CONCURRENT_MAX) return;
     const waitMs = waiting.length >= limits.sizeMax ? 0 : startedAt + limits.everyMs - performance.now();
+    if (waitMs > 0) {
+      timer ??= setTimeout(start, waitMs);
+      return;
+    }
+    clearTimeout(timer);
+    isStarting = true;
     // Calls made in the same turn of the event loop share a batch.
-    if (waitMs > 0) setTimeout(start, waitMs);
-    else setImmediate(start);
+    setImmediate(start);
   };
   const start = (): void => {
-    isPlanned = false;
+    timer = undefined;
+    isStarting = false;
     startedAt = performance.now();
     running += 1;
     void runOne(waiting.splice(0, limits.sizeMax));

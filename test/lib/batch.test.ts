@@ -1,21 +1,24 @@
 import { createBatch } from '../../src/lib/batch.ts';
 
-const EVERY_MS = 20;
-
-/** A batch whose runs are noted and end when they are told to. */
-function buildBatch() {
+/** A batch of at most three whose runs are noted and end when they are told to. */
+function buildBatch(everyMs = 20) {
   const runs: { inputs: number[]; end: () => void; fail: (error: Error) => void }[] = [];
   const call = createBatch<number, string>(
     (inputs) =>
       new Promise((resolve, reject) => {
         runs.push({ inputs, end: () => resolve(inputs.map((input) => `answer ${input}`)), fail: reject });
       }),
-    { sizeMax: 3, everyMs: EVERY_MS },
+    { sizeMax: 3, everyMs },
   );
   const untilRuns = async (count: number): Promise<void> => {
     while (runs.length < count) await new Promise((resolve) => setImmediate(resolve));
   };
   return { call, runs, untilRuns };
+}
+
+/** Lets the event loop turn so often: no time that matters passes. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 test('calls of one moment share a batch, and each gets its own answer', async () => {
@@ -27,19 +30,44 @@ test('calls of one moment share a batch, and each gets its own answer', async ()
   expect(await answers).toEqual(['answer 1', 'answer 2']);
 });
 
-test('calls after a batch has begun are gathered for the next; a full batch waits for nothing', async () => {
-  const { call, runs, untilRuns } = buildBatch();
+test('calls after a batch has begun are gathered for the next, until its time has come', async () => {
+  const { call, runs, untilRuns } = buildBatch(100);
   void call(1);
   await untilRuns(1);
-  const begun = performance.now();
   void call(2);
+  await turns(2);
   void call(3);
   await untilRuns(2);
-  expect(performance.now() - begun).toBeGreaterThan(EVERY_MS / 2);
   expect(runs[1]?.inputs).toEqual([2, 3]);
-  for (let input = 4; input <= 7; input += 1) void call(input);
-  await untilRuns(4);
-  expect(runs.slice(2).map((run) => run.inputs)).toEqual([[4, 5, 6], [7]]);
+});
+
+test('a batch that becomes full while it waits for its time begins at once; the rest waits on', async () => {
+  const { call, runs, untilRuns } = buildBatch(200);
+  void call(1);
+  await untilRuns(1);
+  void call(2);
+  await turns(2);
+  for (let input = 3; input <= 5; input += 1) void call(input);
+  await turns(2);
+  expect(runs.map((run) => run.inputs)).toEqual([[1], [2, 3, 4]]);
+  await untilRuns(3);
+  expect(runs[2]?.inputs).toEqual([5]);
+});
+
+test('a batch that waits for one of those under way to end begins once, with all that was asked meanwhile', async () => {
+  const { call, runs } = buildBatch(0);
+  for (let input = 1; input <= 4; input += 1) {
+    void call(input);
+    await turns(2);
+  }
+  expect(runs.map((run) => run.inputs)).toEqual([[1], [2], [3], [4]]);
+  void call(5);
+  void call(6);
+  await turns(2);
+  expect(runs).toHaveLength(4);
+  runs[0]?.end();
+  await turns(2);
+  expect(runs.slice(4).map((run) => run.inputs)).toEqual([[5, 6]]);
 });
 
 test('a batch that is held up holds up no other, and one that fails fails its own calls only', async () => {
