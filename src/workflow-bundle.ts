@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile, readdir, rename, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,9 +25,14 @@ export async function bundleWorkflowsOnce(
   const kept = await readFile(codePath, 'utf8').catch(() => '');
   if (!kept.startsWith(stamp)) {
     const { code } = await bundleWorkflows(log);
-    const draft = `${codePath}.draft`;
-    await writeFile(draft, stamp + code);
-    await rename(draft, codePath);
+    // Two processes may make it at once: each has a draft of its own, and the last one stays.
+    const draft = `${codePath}.${process.pid}.draft`;
+    try {
+      await writeFile(draft, stamp + code);
+      await rename(draft, codePath);
+    } finally {
+      await rm(draft, { force: true });
+    }
   }
   return { codePath };
 }

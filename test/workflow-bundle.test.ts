@@ -26,24 +26,46 @@ test('"meskot bundle" writes all workflows into one file, and asks for its name'
   });
 });
 
-test('a kept bundle is made anew when a workflow changes, wherever in their folder', async () => {
-  await Promise.all([
-    ...['workflows', 'src', 'activities'].map((name) =>
-      cp(join(PROJECT, name), join(folder, name), { recursive: true }),
-    ),
-    ...['node_modules', 'tsconfig.json', 'package.json'].map((name) =>
-      symlink(join(PROJECT, name), join(folder, name)),
-    ),
-  ]);
-  const script = `
-    import { appendFileSync, statSync } from 'node:fs';
-    import { bundleWorkflowsOnce } from './src/workflow-bundle.ts';
-    const made = async () => statSync((await bundleWorkflowsOnce('.', console)).codePath).ino;
-    const first = await made();
-    const second = await made();
-    appendFileSync('workflows/delivery/showing.ts', '\\nexport const more = 1;\\n');
-    console.log(JSON.stringify([first === second, first === (await made())]));`;
-  const args = ['--import', 'tsx/esm', '--input-type=module', '--eval', script];
-  const { stdout } = await run(process.execPath, args, { cwd: folder });
-  expect(stdout.trim()).toBe('[true,false]');
+describe('a copy of the project', () => {
+  beforeAll(async () => {
+    await Promise.all([
+      ...['workflows', 'src', 'activities'].map((name) =>
+        cp(join(PROJECT, name), join(folder, name), { recursive: true }),
+      ),
+      ...['node_modules', 'tsconfig.json', 'package.json'].map((name) =>
+        symlink(join(PROJECT, name), join(folder, name)),
+      ),
+    ]);
+  });
+
+  /** What a script in the copy writes, as JSON, in its last line. */
+  async function told(script: string): Promise<unknown> {
+    const args = ['--import', 'tsx/esm', '--input-type=module', '--eval', script];
+    const { stdout } = await run(process.execPath, args, { cwd: folder, timeout: 50_000 });
+    return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+  }
+
+  test('a kept bundle is made anew when a workflow changes, wherever in their folder', async () => {
+    const script = `
+      import { appendFileSync, statSync } from 'node:fs';
+      import { bundleWorkflowsOnce } from './src/workflow-bundle.ts';
+      const made = async () => statSync((await bundleWorkflowsOnce('.', console)).codePath).ino;
+      const first = await made();
+      const second = await made();
+      appendFileSync('workflows/delivery/showing.ts', '\\nexport const more = 1;\\n');
+      console.log(JSON.stringify([first === second, first === (await made())]));`;
+    expect(await told(script)).toEqual([true, false]);
+  });
+
+  test('a bundle that cannot be kept leaves no draft behind, and drafts of others are not touched', async () => {
+    const script = `
+      import { mkdirSync, readdirSync } from 'node:fs';
+      import { bundleWorkflowsOnce } from './src/workflow-bundle.ts';
+      mkdirSync('kept/workflows.js.draft', { recursive: true });
+      await bundleWorkflowsOnce('kept', console);
+      mkdirSync('taken/workflows.js', { recursive: true });
+      const failure = await bundleWorkflowsOnce('taken', console).catch((error) => error.code);
+      console.log(JSON.stringify([readdirSync('kept').sort(), readdirSync('taken'), failure]));`;
+    expect(await told(script)).toEqual([['workflows.js', 'workflows.js.draft'], ['workflows.js'], 'EISDIR']);
+  });
 });
