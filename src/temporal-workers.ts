@@ -55,12 +55,9 @@ export function startTemporalWorkers(
   const ready = new Promise<void>((resolve) => {
     announceReady = resolve;
   });
-  let bundle: Promise<WorkflowBundleOption> | null = options.workflowBundle
-    ? Promise.resolve(options.workflowBundle)
-    : null;
+  let bundle = options.workflowBundle ?? null;
 
-  const runOnce = async (): Promise<void> => {
-    const workflowBundle = await (bundle ??= bundleWorkflows(options.log));
+  const runOnce = async (workflowBundle: WorkflowBundleOption): Promise<void> => {
     const connection = await connect(options.address);
     try {
       const processes = createProcesses({ ...options, connection, eager: true });
@@ -84,7 +81,11 @@ export function startTemporalWorkers(
   };
   const running = (async () => {
     while (!stopping) {
-      await runOnce().catch((error: unknown) => options.log.warn({ err: error }, 'Temporal is away; trying again'));
+      bundle ??= await bundleOrNull(options.log);
+      if (bundle)
+        await runOnce(bundle).catch((error: unknown) =>
+          options.log.warn({ err: error }, 'Temporal is away; trying again'),
+        );
       if (!stopping) await sleep(RECONNECT_MS);
     }
   })();
@@ -106,6 +107,16 @@ export function startTemporalWorkers(
       await running;
     },
   };
+}
+
+/** Null when it fails: whatever is wrong with the workflows or their folder may be mended while we try again. */
+async function bundleOrNull(log: Logger): Promise<WorkflowBundleOption | null> {
+  try {
+    return await bundleWorkflows(log);
+  } catch (error) {
+    log.error({ err: error }, 'the workflows could not be bundled; trying again');
+    return null;
+  }
 }
 
 async function connect(address: string): Promise<NativeConnection> {

@@ -68,4 +68,26 @@ describe('a copy of the project', () => {
       console.log(JSON.stringify([readdirSync('kept').sort(), readdirSync('taken'), failure]));`;
     expect(await told(script)).toEqual([['workflows.js', 'workflows.js.draft'], ['workflows.js'], 'EISDIR']);
   });
+
+  test('a worker whose workflows cannot be bundled says so, and tries again until they can', async () => {
+    const script = `
+      import { renameSync } from 'node:fs';
+      import { startTemporalWorkers } from './src/temporal-workers.ts';
+      const lines = [];
+      const until = async (line) => {
+        while (!lines.includes(line)) await new Promise((resolve) => setTimeout(resolve, 20));
+      };
+      const note = (details, message) => void (message && lines.at(-1) !== message && lines.push(message));
+      renameSync('workflows', 'elsewhere');
+      const workers = startTemporalWorkers({ address: '127.0.0.1:1', log: { error: note, warn: note } }, {});
+      await until('the workflows could not be bundled; trying again');
+      renameSync('elsewhere', 'workflows');
+      await until('Temporal is away; trying again');
+      await workers.stop();
+      console.log(JSON.stringify(lines));`;
+    expect(await told(script)).toEqual([
+      'the workflows could not be bundled; trying again',
+      'Temporal is away; trying again',
+    ]);
+  });
 });
