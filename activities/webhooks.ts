@@ -14,8 +14,13 @@ export type WebhookDeps = {
   requestResend: (request: { deliveryId: string; force: boolean }) => Promise<void>;
   giveUp: (request: { deliveryId: string; at: Date }) => Promise<void>;
   slots: SendSlots;
-  /** First attempts that this worker started hold their sending slot since then. */
-  started: { begin: (deliveryId: string) => Promise<boolean>; finished: (deliveryId: string) => void };
+  /** First attempts that this worker started hold their sending slot since then (src/first-attempts.ts). */
+  started: {
+    begin: (deliveryId: string) => Promise<boolean>;
+    finished: (deliveryId: string) => void;
+    /** Sent but not saved: this worker saves it too, and takes the delivery up no more before that. */
+    keep: (outcome: AttemptOutcome) => void;
+  };
 };
 
 export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
@@ -24,27 +29,23 @@ export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
 const SLOT_RETRY_MS = 2_000;
 
 export function createWebhookActivities(deps: WebhookDeps) {
+  const attempt = async (request: Omit<AttemptRequest, 'lane'>): Promise<AttemptReport> => {
+    const report = await deps.attempt({ ...request, lane: 'workflow' });
+    if (report.kind === 'unsaved') deps.started.keep(report.outcome);
+    return report;
+  };
   return {
     async attemptDelivery(request: Omit<AttemptRequest, 'lane'> & { subscriptionId: string }): Promise<AttemptReport> {
       const { deliveryId, subscriptionId } = request;
-      if (await deps.started.begin(deliveryId)) {
-        const report = await deps.attempt({ ...request, lane: 'workflow' }).catch((error: unknown) => {
-          deps.started.finished(deliveryId);
-          throw error;
-        });
-        // Sent but not saved: nobody may take the delivery up until it is.
-        if (report.kind !== 'unsaved') deps.started.finished(deliveryId);
-        return report;
-      }
+      if (await deps.started.begin(deliveryId))
+        return attempt(request).finally(() => deps.started.finished(deliveryId));
       deps.started.finished(deliveryId);
       if (!deps.slots.tryTake(subscriptionId)) return { kind: 'busy', retryAfterMs: SLOT_RETRY_MS };
-      return deps.attempt({ ...request, lane: 'workflow' }).finally(() => deps.slots.release(subscriptionId));
+      return attempt(request).finally(() => deps.slots.release(subscriptionId));
     },
 
     async saveAttempt(outcome: AttemptOutcome): Promise<FinishedAttempt> {
-      const saved = await deps.save(outcome);
-      deps.started.finished(outcome.deliveryId);
-      return reportOf(outcome, saved);
+      return reportOf(outcome, await deps.save(outcome));
     },
 
     async requestResend(request: { deliveryId: string; force: boolean }): Promise<void> {

@@ -1,3 +1,4 @@
+import { createInProgress, type InProgress } from './first-attempts-in-progress.ts';
 import { rows, type Knex } from './lib/db.ts';
 import type { Logger } from './lib/log.ts';
 import { OUTBOX_LEASE_SECONDS, type OutboxRow } from './lib/outbox.ts';
@@ -32,26 +33,23 @@ export type FirstAttempts = {
   begin: (deliveryId: string) => Promise<boolean>;
   /** A started delivery's first attempt is over. */
   finished: (deliveryId: string) => void;
+  /** An attempt was sent but not saved: it is saved from here as well, and its delivery not taken up before it is. */
+  keep: (outcome: AttemptOutcome) => void;
   /** Takes no more, and waits for what is being sent. */
   stop: () => Promise<void>;
 };
 
 type NewDelivery = OutboxRow & { deliveryId: string; subscriptionId: string };
 
-/** In progress at once in one worker, over all subscriptions: sockets, not processor time. */
-const IN_PROGRESS_MAX = 500;
 /** How many due rows one take looks at, and how many it may take. */
 const LOOK_MAX = 500;
 const TAKE_MAX = 100;
 /** Under load takes begin this far apart, so that each finds several. */
 const TAKE_EVERY_MS = 5;
-/** A started delivery whose attempt has not begun by then has an engine that is behind: the attempt is made directly. */
-const START_SLOW_MS = 100;
-/** So long it gets no new ones then: a few a second find out when it is itself again. */
-const BEHIND_MS = 1_000;
-/** A start whose attempt another worker made is forgotten after this. */
-const START_FORGOTTEN_MS = 15_000;
-/** Sooner than anybody else may claim the delivery again once the database is back. All that wait share one statement. */
+/**
+ * Soon after the database is back: a delivery that waits to be saved is taken up by nobody in this worker, but another
+ * one may claim it again once its claim is old (webhooks/claim.ts). All that wait share one statement.
+ */
 const SAVE_RETRY_MS = 200;
 
 /**
@@ -62,17 +60,20 @@ const SAVE_RETRY_MS = 200;
  * receiver, and the bound keeps Temporal's tasks from timing out and being done twice.
  */
 export function createFirstAttempts(deps: FirstAttemptsDeps): FirstAttempts {
-  const inProgress = createInProgress(deps.slots);
+  const inProgress = createInProgress(deps.slots, () => pump.poke());
+
+  const unsaved = createUnsaved(deps);
+  const isUnderWay = ({ deliveryId }: NewDelivery): boolean => inProgress.has(deliveryId) || unsaved.has(deliveryId);
 
   /** Takes what there is room for; true when there is certainly more to look at. */
   const takeSome = async (): Promise<boolean> => {
-    const room = Math.min(TAKE_MAX, IN_PROGRESS_MAX - inProgress.count());
+    const room = Math.min(TAKE_MAX, inProgress.room());
     if (room <= 0) return false;
     try {
-      const slowToo = inProgress.count() < IN_PROGRESS_MAX / 2;
+      const slowToo = !inProgress.isHalfFull();
       const taken = await takeNew(deps, { limit: room, slowToo });
       // A row whose lease ran out while we are at work on it stays leased: whoever works on it ends it.
-      const refused = taken.filter((row) => !inProgress.has(row.deliveryId) && !making.make(row));
+      const refused = taken.filter((row) => !isUnderWay(row) && !making.make(row));
       await giveBack(deps.db, refused);
       return taken.length === room;
     } catch (error) {
@@ -81,23 +82,39 @@ export function createFirstAttempts(deps: FirstAttemptsDeps): FirstAttempts {
     }
   };
   const pump = createPump(takeSome, TAKE_EVERY_MS);
-  const making = createMaking(deps, { inProgress, onRoom: pump.poke });
+  const making = createMaking(deps, inProgress, pump.poke);
 
   return {
     poke: pump.poke,
     finished: making.finished,
     begin: inProgress.begin,
+    keep: unsaved.keep,
     stop: async () => {
       await pump.stop();
+      unsaved.leave();
       await inProgress.settle();
     },
   };
 }
 
-/** Makes first attempts, by workflow or directly. */
-function createMaking(deps: FirstAttemptsDeps, around: { inProgress: InProgress; onRoom: () => void }) {
-  const { inProgress, onRoom } = around;
+/** What was sent by workflows and is not saved yet. After `leave` their workflows save it alone. */
+function createUnsaved(deps: FirstAttemptsDeps) {
+  const waiting = new Set<string>();
+  let isLeft = false;
+  return {
+    has: (deliveryId: string) => waiting.has(deliveryId),
+    keep: (outcome: AttemptOutcome): void => {
+      waiting.add(outcome.deliveryId);
+      void saveWithoutEnd(deps, outcome, () => isLeft).finally(() => waiting.delete(outcome.deliveryId));
+    },
+    leave: (): void => {
+      isLeft = true;
+    },
+  };
+}
 
+/** Makes first attempts, by workflow or directly. */
+function createMaking(deps: FirstAttemptsDeps, inProgress: InProgress, onRoom: () => void) {
   /** False when its subscription has its share in progress. */
   const make = (row: NewDelivery): boolean => {
     if (!deps.slots.tryTake(row.subscriptionId)) return false;
@@ -135,10 +152,9 @@ function createMaking(deps: FirstAttemptsDeps, around: { inProgress: InProgress;
     if (start?.holdsSlot) release(start.subscriptionId);
   };
   const release = (subscriptionId: string): void => {
-    // Nothing was left lying for want of room: no need to look.
-    const wasShort = deps.slots.isFull(subscriptionId) || inProgress.count() >= IN_PROGRESS_MAX / 2;
+    const wasFull = deps.slots.isFull(subscriptionId);
     deps.slots.release(subscriptionId);
-    if (wasShort) onRoom();
+    if (wasFull) onRoom();
   };
   const makeDirectly = (row: NewDelivery): void => {
     const work = attemptDirectly(deps, row)
@@ -154,75 +170,6 @@ function createMaking(deps: FirstAttemptsDeps, around: { inProgress: InProgress;
   return { make, finished };
 }
 
-type InProgress = ReturnType<typeof createInProgress>;
-
-/** The first attempts under way in this worker: those a workflow makes, and those made directly. */
-function createInProgress(slots: SendSlots) {
-  type Start = {
-    subscriptionId: string;
-    holdsSlot: boolean;
-    /** Runs until the attempt begins. */
-    slow: NodeJS.Timeout | undefined;
-    forget: NodeJS.Timeout;
-  };
-  const started = new Map<string, Start>();
-  const direct = new Map<string, Promise<void>>();
-  let behindUntil = -Infinity;
-  return {
-    count: () => started.size + direct.size,
-    started: () => started.size,
-    isBehind: () => performance.now() < behindUntil,
-    has: (deliveryId: string) => started.has(deliveryId) || direct.has(deliveryId),
-    addStart: (row: NewDelivery, on: { onSlow: (() => void) | null; onForgotten: () => void }) => {
-      const beSlow = (): void => {
-        behindUntil = performance.now() + BEHIND_MS;
-        on.onSlow?.();
-      };
-      const slow = on.onSlow ? setTimeout(beSlow, START_SLOW_MS) : undefined;
-      const forget = setTimeout(on.onForgotten, START_FORGOTTEN_MS);
-      const start: Start = { subscriptionId: row.subscriptionId, holdsSlot: true, slow, forget };
-      started.set(row.deliveryId, start);
-    },
-    begin: async (deliveryId: string): Promise<boolean> => {
-      const start = started.get(deliveryId);
-      clearTimeout(start?.slow);
-      await direct.get(deliveryId);
-      return start?.holdsSlot ?? false;
-    },
-    /** True if the start held it; now it is the caller's. */
-    takeSlot: (deliveryId: string): boolean => {
-      const start = started.get(deliveryId);
-      if (!start?.holdsSlot) return false;
-      start.holdsSlot = false;
-      return true;
-    },
-    forgetStart: (deliveryId: string): Start | undefined => {
-      const start = started.get(deliveryId);
-      clearTimeout(start?.slow);
-      clearTimeout(start?.forget);
-      started.delete(deliveryId);
-      return start;
-    },
-    addDirect: (deliveryId: string, attempt: { work: Promise<void>; onSettled: () => void }) => {
-      const settled = attempt.work.finally(() => {
-        direct.delete(deliveryId);
-        attempt.onSettled();
-      });
-      direct.set(deliveryId, settled);
-    },
-    settle: async () => {
-      // Starts first: a slow one would be taken over while we wait for the others.
-      for (const { slow, forget, holdsSlot, subscriptionId } of started.values()) {
-        clearTimeout(slow);
-        clearTimeout(forget);
-        if (holdsSlot) slots.release(subscriptionId);
-      }
-      started.clear();
-      while (direct.size > 0) await Promise.all(direct.values());
-    },
-  };
-}
-
 async function attemptDirectly(deps: FirstAttemptsDeps, row: NewDelivery): Promise<AttemptReport> {
   const report = await deps.attempt({
     deliveryId: row.deliveryId,
@@ -232,15 +179,20 @@ async function attemptDirectly(deps: FirstAttemptsDeps, row: NewDelivery): Promi
     lane: 'direct',
   });
   if (report.kind === 'over') await rows(deps.db, 'DELETE FROM outbox WHERE id = :id', { id: row.id });
-  if (report.kind === 'unsaved') await saveWithoutEnd(deps, report.outcome);
+  if (report.kind === 'unsaved') await saveWithoutEnd(deps, report.outcome, () => false);
   // busy: somebody else is sending it. The row's lease runs out, and it is looked at again.
   return report;
 }
 
 /** It was sent: sending it again because the database blinked would be a duplicate. */
-async function saveWithoutEnd(deps: FirstAttemptsDeps, outcome: AttemptOutcome): Promise<void> {
+async function saveWithoutEnd(
+  deps: FirstAttemptsDeps,
+  outcome: AttemptOutcome,
+  isLeftToOthers: () => boolean,
+): Promise<void> {
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, SAVE_RETRY_MS));
+    if (isLeftToOthers()) return;
     try {
       await deps.save(outcome);
       return;

@@ -3,7 +3,7 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import { startChores, type Chore } from './chores.ts';
 import type { Config } from './config.ts';
-import { createFirstAttempts } from './first-attempts.ts';
+import { createFirstAttempts, type FirstAttempts } from './first-attempts.ts';
 import { deleteOldIdempotencyKeys } from './http/idempotency.ts';
 import { measurePool, type Registry } from './http/metrics.ts';
 import { systemClock } from './lib/clock.ts';
@@ -82,7 +82,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     ...payments.operations,
     webhooks: {
       ...sending,
-      started: { begin: (id) => firstAttempts.begin(id), finished: (id) => firstAttempts.finished(id) },
+      started: startedIn(() => firstAttempts),
       giveUp: async (request) => giveUpDelivery(db, request),
       requestResend: async ({ deliveryId, force }) => {
         const request = { deliveryIds: [deliveryId], force, tell: false };
@@ -132,6 +132,13 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     },
   };
 }
+
+/** First attempts as the activities know them, which are made before them. */
+const startedIn = (firstAttempts: () => FirstAttempts): Pick<FirstAttempts, 'begin' | 'finished' | 'keep'> => ({
+  begin: async (deliveryId) => firstAttempts().begin(deliveryId),
+  finished: (deliveryId) => firstAttempts().finished(deliveryId),
+  keep: (outcome) => firstAttempts().keep(outcome),
+});
 
 type Database = { db: Knex; runChange: RunChange };
 

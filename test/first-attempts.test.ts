@@ -1,4 +1,5 @@
-import { createFirstAttempts } from '../src/first-attempts.ts';
+import { createWebhookActivities } from '../activities/webhooks.ts';
+import { createFirstAttempts, type FirstAttemptsDeps } from '../src/first-attempts.ts';
 import { createLogger } from '../src/lib/log.ts';
 import type { OutboxRow } from '../src/lib/outbox.ts';
 import { createClaim } from '../src/webhooks/claim.ts';
@@ -19,19 +20,24 @@ afterEach(async () => {
 });
 
 /** First attempts in mode `every` beside an engine that takes every start and gets round to none. */
-async function buildFirstAttempts() {
+async function buildFirstAttempts(other: Partial<FirstAttemptsDeps> = {}) {
   const shop = await receiver();
   const owner = await world.newMerchant();
   const { row } = await world.subscribe(owner);
   await world.db('webhookSubscription').where({ id: row.id }).update({ url: shop.url });
   const log = createLogger('silent', 'test');
-  const save = createSave(world.db);
+  const saving = { fails: false };
+  const saveNow = createSave(world.db);
+  const save: typeof saveNow = async (outcome) => {
+    if (saving.fails) throw new Error('the database is away');
+    return saveNow(outcome);
+  };
   const attempt = createAttemptDelivery({
     claim: createClaim(world.db),
     save,
     sender: sender(),
     keyRing: world.deps.keyRing,
-    onProblem: (problem, deliveryId) => expect([problem, deliveryId]).toBeNull(),
+    onProblem: (problem, deliveryId) => expect(saving.fails ? null : [problem, deliveryId]).toBeNull(),
   });
   const started: OutboxRow[] = [];
   const slots = createSendSlots(10);
@@ -49,15 +55,36 @@ async function buildFirstAttempts() {
     workflows: 'every',
     startsMax: 16,
     retryDelaysSeconds: [60],
+    ...other,
   });
   later(firstAttempts.stop);
+  later(async () => void (saving.fails = false));
+  const { attemptDelivery } = createWebhookActivities({
+    attempt,
+    save,
+    slots,
+    started: firstAttempts,
+    requestResend: async () => {},
+    giveUp: async () => {},
+  });
+  /** Makes the attempt as its workflow does. */
+  const attemptByWorkflow = async (deliveryId: string) =>
+    attemptDelivery({
+      deliveryId,
+      subscriptionId: row.id,
+      startedAtMs: Date.now(),
+      retryDelaysSeconds: [60],
+      jitter: 0,
+    });
   const record = async (): Promise<string> => {
     const deliveryId = await world.deliveryId(await world.record(owner));
     firstAttempts.poke();
     return deliveryId;
   };
-  return { shop, firstAttempts, started, record };
+  return { shop, firstAttempts, started, record, saving, subscriptionId: row.id, attemptByWorkflow };
 }
+
+const pause = async (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const laneOf = async (deliveryId: string): Promise<unknown> =>
   world.db('webhookAttempt').where({ deliveryId }).first('lane', 'trigger');
@@ -77,7 +104,7 @@ test('an engine that is behind delays no receiver: its attempt is taken over, an
   expect(await firstAttempts.begin(first)).toBe(false);
   firstAttempts.finished(first);
   // And after a while the engine is tried again.
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await pause(1_000);
   const third = await record();
   await until(() => started.length === 2);
   expect(started[1]?.deliveryId).toBe(third);
@@ -88,6 +115,31 @@ test('an attempt that its workflow has begun is left to it, however long it take
   const deliveryId = await record();
   await until(() => started.length === 1);
   expect(await firstAttempts.begin(deliveryId)).toBe(true);
-  await new Promise((resolve) => setTimeout(resolve, 250));
+  await pause(250);
   expect(shop.requests).toHaveLength(0);
+});
+
+test('what was sent but not saved is not sent again, however long the database is away, and saved when it is back', async () => {
+  const { shop, firstAttempts, started, record, saving, attemptByWorkflow } = await buildFirstAttempts();
+  const deliveryId = await record();
+  await until(() => started.length === 1);
+  saving.fails = true;
+  expect(await attemptByWorkflow(deliveryId)).toMatchObject({ kind: 'unsaved' });
+  expect(shop.requests).toHaveLength(1);
+
+  // Long after: neither the claim nor the lease of its outbox row protects it any more.
+  const longAgo = world.db.raw(`now() - interval '1 hour'`);
+  await world.db('webhookDelivery').where({ id: deliveryId }).update({ sendingSince: longAgo });
+  await world.db('outbox').where({ deliveryId }).update({ leaseUntil: longAgo });
+  firstAttempts.poke();
+  await pause(300);
+  expect(started).toHaveLength(1);
+  expect(shop.requests).toHaveLength(1);
+
+  saving.fails = false;
+  const statusOf = async (): Promise<unknown> => world.db('webhookDelivery').where({ id: deliveryId }).first('status');
+  await pause(400);
+  expect(await statusOf()).toEqual({ status: 'DELIVERED' });
+  expect(await world.db('outbox')).toEqual([]);
+  expect(shop.requests).toHaveLength(1);
 });

@@ -4,7 +4,10 @@ import { newId } from '../lib/ids.ts';
 import type { Environment } from '../lib/owner.ts';
 import type { DeliveryStatus } from './states.ts';
 
-/** A claim older than this belongs to a process that died: a send takes at most 3 s, reading its answer 1 s. */
+/**
+ * A claim older than this belongs to a process that died, or that could not save what came of it for so long: a send
+ * takes at most 3 s, reading its answer 1 s.
+ */
 const SENDING_LEASE_MS = 6_000;
 
 /** In SQL: an attempt of this delivery is being sent, as far as anybody knows. */

@@ -136,7 +136,7 @@ export async function countDelivery(db: Knex, lane: Lane): Promise<Asked> {
   });
   const activities = createWebhookActivities({
     ...sending,
-    started: { begin: (id) => firstAttempts.begin(id), finished: (id) => firstAttempts.finished(id) },
+    started: firstAttempts,
     requestResend: async () => {},
     giveUp: async () => {},
   });

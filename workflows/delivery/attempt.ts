@@ -22,7 +22,10 @@ export const deliveryActivities = proxyActivities<WebhookActivities>({
   retry: { initialInterval: '1 s', maximumInterval: '60 s', nonRetryableErrorTypes: ['ResendRefused'] },
 });
 
-/** Sooner than anybody else may claim the delivery again once the database is back. */
+/**
+ * Soon after the database is back: the worker that sent it takes the delivery up no more, but another one may claim it
+ * again once its claim is old (src/webhooks/claim.ts). The worker saves as well; whoever comes second changes nothing.
+ */
 const saving = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '10 s',
   retry: { initialInterval: '200 ms', backoffCoefficient: 1.5, maximumInterval: '1 s' },
