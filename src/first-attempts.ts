@@ -140,6 +140,8 @@ function createMaking(deps: FirstAttemptsDeps, inProgress: InProgress, onRoom: (
     }
   };
   const giveUpStart = (row: NewDelivery): void => {
+    // It was started all the same, and is at work: it ends its start itself.
+    if (inProgress.hasBegun(row.deliveryId)) return;
     takeOver(row);
     inProgress.forgetStart(row.deliveryId);
   };

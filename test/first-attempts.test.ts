@@ -119,6 +119,23 @@ test('an attempt that its workflow has begun is left to it, however long it take
   expect(shop.requests).toHaveLength(0);
 });
 
+test('an attempt that its workflow has begun is left to it, also when the answer to its start is lost', async () => {
+  const tellAndLose = async ({ deliveryId = '' }: OutboxRow): Promise<never> => {
+    expect(await built.firstAttempts.begin(deliveryId)).toBe(true);
+    throw new Error('the answer was lost');
+  };
+  const slots = createSendSlots(1);
+  const built = await buildFirstAttempts({ tell: tellAndLose, slots });
+  const deliveryId = await built.record();
+  await pause(250);
+  expect(built.shop.requests).toHaveLength(0);
+
+  // It keeps its slot until it is over.
+  expect(slots.isFull(built.subscriptionId)).toBe(true);
+  built.firstAttempts.finished(deliveryId);
+  expect(slots.isFull(built.subscriptionId)).toBe(false);
+});
+
 test('what was sent but not saved is not sent again, however long the database is away, and saved when it is back', async () => {
   const { shop, firstAttempts, started, record, saving, attemptByWorkflow } = await buildFirstAttempts();
   const deliveryId = await record();
