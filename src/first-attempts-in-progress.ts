@@ -37,7 +37,8 @@ export function createInProgress(slots: SendSlots, onRoom: () => void) {
   const isHalfFull = (): boolean => count() >= IN_PROGRESS_HALF;
   const remove = (from: Map<string, unknown>, deliveryId: string): void => {
     // Otherwise nothing was left lying for want of room: no need to look.
-    if (from.delete(deliveryId) && isHalfFull()) onRoom();
+    const wasShort = isHalfFull();
+    if (from.delete(deliveryId) && wasShort) onRoom();
   };
   return {
     room: () => IN_PROGRESS_MAX - count(),

@@ -160,3 +160,33 @@ test('what was sent but not saved is not sent again, however long the database i
   expect(await world.db('outbox')).toEqual([]);
   expect(shop.requests).toHaveLength(1);
 });
+
+/** Fills the outbox with deliveries of nobody, for attempts that only seem to be made. */
+const fillOutbox = async (count: number, lane: 'fast' | 'slow'): Promise<unknown> =>
+  world.db.raw(
+    `INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, delivery_id, subscription_id)
+     SELECT 'obx_' || :lane || n, 'start', 'webhookDelivery', 'delivery-' || n, jsonb_build_object('lane', CAST(:lane AS text)),
+            :lane || n, 'whs_1'
+     FROM generate_series(1, :count) AS n`,
+    { count, lane },
+  );
+
+test('deliveries to receivers that hang are taken as soon as less than half of all room is in use', async () => {
+  const ends = new Map<string, () => void>();
+  const attempt: FirstAttemptsDeps['attempt'] = async ({ deliveryId }) => {
+    await new Promise<void>((end) => ends.set(deliveryId, end));
+    return { kind: 'delivered', httpStatus: 200 };
+  };
+  const { firstAttempts } = await buildFirstAttempts({ attempt, workflows: 'failed', slots: createSendSlots(1_000) });
+  later(async () => ends.forEach((end) => end()));
+  await fillOutbox(250, 'fast');
+  firstAttempts.poke();
+  await until(() => ends.size === 250);
+  await fillOutbox(1, 'slow');
+  firstAttempts.poke();
+  await pause(100);
+  expect(ends.size).toBe(250);
+
+  ends.get('fast1')?.();
+  await until(() => ends.has('slow1'));
+});
