@@ -180,7 +180,6 @@ async function attemptDirectly(deps: FirstAttemptsDeps, row: NewDelivery): Promi
     jitter: Math.random(),
     lane: 'direct',
   });
-  if (report.kind === 'over') await rows(deps.db, 'DELETE FROM outbox WHERE id = :id', { id: row.id });
   if (report.kind === 'unsaved') await saveWithoutEnd(deps, report.outcome, () => false);
   // busy: somebody else is sending it. The row's lease runs out, and it is looked at again.
   return report;

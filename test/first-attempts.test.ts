@@ -190,3 +190,12 @@ test('deliveries to receivers that hang are taken as soon as less than half of a
   ends.get('fast1')?.();
   await until(() => ends.has('slow1'));
 });
+
+test('a delivery that is gone leaves nothing in the outbox', async () => {
+  const { firstAttempts, shop } = await buildFirstAttempts({ workflows: 'failed' });
+  await fillOutbox(1, 'fast');
+  firstAttempts.poke();
+  await pause(200);
+  expect(await world.db('outbox')).toEqual([]);
+  expect(shop.requests).toHaveLength(0);
+});

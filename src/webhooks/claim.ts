@@ -129,10 +129,12 @@ async function whyNot(db: Knex, refused: { deliveryId: string; startedAt: string
          AND NOT ${isBeingSent('d')}
        RETURNING d.id, d.status
      ), told AS (
-       -- Nothing is asked of these any more, so nobody needs to start them.
-       DELETE FROM outbox b USING webhook_delivery d
-       WHERE b.delivery_id = d.id AND d.id = ANY(:deliveryIds)
-         AND (d.status NOT IN ('PENDING', 'RETRYING') OR d.id IN (SELECT id FROM skipped))
+       -- Nothing is asked of these any more, or they are gone altogether, so nobody needs to start them.
+       DELETE FROM outbox b
+       WHERE b.delivery_id = ANY(:deliveryIds)
+         AND NOT EXISTS (SELECT FROM webhook_delivery d
+                         WHERE d.id = b.delivery_id AND d.status IN ('PENDING', 'RETRYING')
+                           AND d.id NOT IN (SELECT id FROM skipped))
      )
      SELECT d.id, coalesce(s.status, d.status) AS status,
             CAST(ceil(extract(epoch FROM d.sending_since - clock_timestamp()) * 1000 + ${SENDING_LEASE_MS}) AS integer) AS busy_ms,
