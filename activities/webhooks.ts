@@ -4,6 +4,7 @@ import { AppError } from '../src/lib/errors.ts';
 import { reportOf, type AttemptReport, type AttemptRequest, type FinishedAttempt } from '../src/webhooks/deliver.ts';
 import type { AttemptOutcome, SavedDelivery } from '../src/webhooks/save.ts';
 import type { SendSlots } from '../src/webhooks/slots.ts';
+import type { DeliveryStatus } from '../src/webhooks/states.ts';
 
 export type { BusyAttempt, FinishedAttempt } from '../src/webhooks/deliver.ts';
 export type { DeliveryInput } from '../src/webhooks/workflow-input.ts';
@@ -12,7 +13,7 @@ export type WebhookDeps = {
   attempt: (request: AttemptRequest) => Promise<AttemptReport>;
   save: (outcome: AttemptOutcome) => Promise<SavedDelivery>;
   requestResend: (request: { deliveryId: string; force: boolean }) => Promise<void>;
-  giveUp: (request: { deliveryId: string; at: Date }) => Promise<void>;
+  giveUp: (request: { deliveryId: string; at: Date }) => Promise<DeliveryStatus>;
   slots: SendSlots;
   /** First attempts that this worker started hold their sending slot since then (src/first-attempts.ts). */
   started: {
@@ -57,8 +58,8 @@ export function createWebhookActivities(deps: WebhookDeps) {
       }
     },
 
-    async giveUpDelivery(request: { deliveryId: string; atMs: number }): Promise<void> {
-      await deps.giveUp({ deliveryId: request.deliveryId, at: new Date(request.atMs) });
+    async giveUpDelivery(request: { deliveryId: string; atMs: number }): Promise<DeliveryStatus> {
+      return deps.giveUp({ deliveryId: request.deliveryId, at: new Date(request.atMs) });
     },
   };
 }

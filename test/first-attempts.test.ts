@@ -65,7 +65,7 @@ async function buildFirstAttempts(other: Partial<FirstAttemptsDeps> = {}) {
     slots,
     started: firstAttempts,
     requestResend: async () => {},
-    giveUp: async () => {},
+    giveUp: async () => 'FAILED',
   });
   /** Makes the attempt as its workflow does. */
   const attemptByWorkflow = async (deliveryId: string) =>

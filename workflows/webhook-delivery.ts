@@ -3,10 +3,10 @@ import { ApplicationFailure, CancellationScope, condition, isCancellation } from
 import type { BusyAttempt, DeliveryInput, FinishedAttempt } from '../activities/webhooks.ts';
 import { askInRow, isAskedBeforeTheEnd, listen, type Progress } from './delivery/asking.ts';
 import { createAttempt, deliveryActivities } from './delivery/attempt.ts';
+import { busyPauseMs } from './delivery/busy.ts';
 import { showEnd, showProgress } from './delivery/showing.ts';
 
 const PARKED_FOR = '30 days';
-const BUSY_MS = { first: 1_000, max: 30_000 };
 
 /**
  * Carries one event to one subscription: an attempt at once, then the schedule's retries, each after the end of the
@@ -20,10 +20,11 @@ export async function webhookDelivery(input: DeliveryInput): Promise<string> {
   } catch (error) {
     if (!isCancellation(error)) throw error;
     const at = Date.now();
-    await CancellationScope.nonCancellable(async () =>
+    const status = await CancellationScope.nonCancellable(async () =>
       deliveryActivities.giveUpDelivery({ deliveryId: input.deliveryId, atMs: at }),
     );
-    showEnd('FAILED', 'its workflow was cancelled');
+    // In runs of before, this step answered nothing.
+    showEnd(status ?? 'FAILED', 'its workflow was cancelled');
     throw error;
   }
 }
@@ -32,13 +33,13 @@ async function deliver(input: DeliveryInput, progress: Progress): Promise<string
   const attempt = createAttempt(input);
   let dueAtMs = input.nextAttemptAtMs ?? 0;
   let retry = input.attemptsMade;
-  let busyMs = 0;
+  let busyInARow = 0;
   for (;;) {
     await untilDue(dueAtMs, progress, `retry ${retry} of ${input.retryDelaysSeconds.length}`);
     const report = await tryOnce(input, progress, attempt);
-    busyMs = report.kind === 'busy' ? growBusy(busyMs) : 0;
+    busyInARow = report.kind === 'busy' ? busyInARow + 1 : 0;
     if (report.kind === 'busy') {
-      dueAtMs = Date.now() + Math.max(report.retryAfterMs, busyMs);
+      dueAtMs = Date.now() + Math.max(report.retryAfterMs, busyPauseMs(busyInARow, Math.random()));
     } else if (report.kind === 'failed' && report.nextAttemptAtMs !== null) {
       dueAtMs = report.nextAttemptAtMs;
       retry = report.rungsUsed;
@@ -74,11 +75,6 @@ async function tryOnce(input: DeliveryInput, progress: Progress, attempt: () => 
     showProgress(report);
   }
   return report;
-}
-
-/** Whoever is in the way is asked for ever more rarely, and not by all at the same moment. */
-function growBusy(busyMs: number): number {
-  return Math.min(busyMs * 2 || BUSY_MS.first, BUSY_MS.max) * (1 + Math.random() / 2);
 }
 
 /** FAILED waits here to be resent; only a run that found nothing to do from the start ends instead. */

@@ -138,7 +138,7 @@ export async function countDelivery(db: Knex, lane: Lane): Promise<Asked> {
     ...sending,
     started: firstAttempts,
     requestResend: async () => {},
-    giveUp: async () => {},
+    giveUp: async () => 'FAILED',
   });
   try {
     return await countStatements(db, async () => {

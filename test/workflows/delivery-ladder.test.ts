@@ -145,10 +145,32 @@ describe('the ladder of a delivery', () => {
   test('cancelling the workflow ends the delivery as FAILED with a dead letter', async () => {
     const eventId = await world.record(owner);
     const { workflowId, id } = await settled(eventId, 1, 'RETRYING');
-    await world.temporal.client.workflow.getHandle(workflowId).cancel();
+    const handle = world.temporal.client.workflow.getHandle(workflowId);
+    // After a first attempt made directly it is only about to be started.
+    await until('the workflow', async () => handle.describe().catch(() => null));
+    await handle.cancel();
     await settled(eventId, 1, 'FAILED');
     const letters = await world.db('webhookDeadLetter').where({ deliveryId: id });
     expect(letters).toEqual([expect.objectContaining({ reason: 'canceled', closedAt: null })]);
+  });
+
+  test('cancelling the forced resend of a delivered one leaves it DELIVERED, and operators see that', async () => {
+    receiver.behave({ kind: 'answer', status: 200 });
+    const eventId = await world.record(owner);
+    const { workflowId, subscriptionId } = await settled(eventId, 1, 'DELIVERED');
+    receiver.behave({ kind: 'hang' });
+    const before = receiver.requests.length;
+    const request = { eventId, subscriptionId, owner, force: true };
+    await world.runChange((change) => requestResend({ clock: () => new Date() }, change, request));
+    await until('the resend', async () => receiver.requests.length > before);
+    const handle = world.temporal.client.workflow.getHandle(workflowId);
+    await handle.cancel();
+    await expect(handle.result()).rejects.toMatchObject({ name: 'WorkflowFailedError' });
+    expect(await readDelivery(world.db, eventId)).toMatchObject({ status: 'DELIVERED', deadLetteredAt: null });
+    const { typedSearchAttributes } = await handle.describe();
+    expect(typedSearchAttributes.getAll()).toContainEqual(
+      expect.objectContaining({ key: expect.objectContaining({ name: 'BusinessStatus' }), value: 'DELIVERED' }),
+    );
   });
 
   test('a first-try success takes at most 9 history events and carries no URL, body or secret', async () => {
