@@ -5,6 +5,7 @@ import type { AwashCall } from './awash-call.ts';
 import { declined, readReply, unreadable, type Failure, type Reply } from './exchange.ts';
 import { payoutReversed, payoutSucceeded, refusedUnseen } from './payout-outcome.ts';
 import type {
+  PayoutFailure,
   PayoutDestination,
   PayoutOrder,
   PayoutOutcome,
@@ -47,12 +48,12 @@ const ROW_TYPES = new Map<string, StatementRow['type']>([
 ]);
 
 /** The reasons that judge a payout: after one of these no money left. */
-const FAILURES = new Map<string, Failure>(
+const FAILURES = new Map<string, Failure<PayoutFailure['code']>>(
   Object.entries({
     DECLINED: { code: 'DECLINED', message: 'Awash declined the payout.', retryable: false },
     INSUFFICIENT_FLOAT: { code: 'INSUFFICIENT_FUNDS', message: 'The payout account has too little.', retryable: true },
     PAYOUT_FAILED: { code: 'DECLINED', message: 'Awash took the payout, but could not make it.', retryable: true },
-    UNKNOWN_PAYEE: { code: 'REJECTED', message: 'Awash does not know this account or phone.', retryable: false },
+    UNKNOWN_PAYEE: { code: 'INVALID_PAYEE', message: 'Awash does not know this account or phone.', retryable: false },
   }),
 );
 

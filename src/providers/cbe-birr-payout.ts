@@ -4,7 +4,7 @@ import { formatBirr } from '../lib/money.ts';
 import type { CbeBirrCall } from './cbe-birr-call.ts';
 import { declined, readReply, unreadable, type Failure, type Reply } from './exchange.ts';
 import { payoutReversed, payoutSucceeded, phoneOnly, refusedUnseen } from './payout-outcome.ts';
-import type { PayoutOutcome, Provider, StatementPage, StatementRow, Unknown } from './provider.ts';
+import type { PayoutFailure, PayoutOutcome, Provider, StatementPage, StatementRow, Unknown } from './provider.ts';
 import { readPage } from './statement-page.ts';
 
 const Answer = z.object({
@@ -39,12 +39,12 @@ const ROW_TYPES = new Map<string, StatementRow['type']>([
 ]);
 
 /** The codes that judge a payout: after one of these no money left. */
-const FAILURES = new Map<string, Failure>(
+const FAILURES = new Map<string, Failure<PayoutFailure['code']>>(
   Object.entries({
     DECLINED: { code: 'DECLINED', message: 'CBE Birr declined the payout.', retryable: false },
     INSUFFICIENT_FLOAT: { code: 'INSUFFICIENT_FUNDS', message: 'The payout account has too little.', retryable: true },
     PAYOUT_FAILED: { code: 'DECLINED', message: 'CBE Birr took the payout, but could not make it.', retryable: true },
-    INVALID_MSISDN: { code: 'REJECTED', message: 'CBE Birr does not know this phone number.', retryable: false },
+    INVALID_MSISDN: { code: 'INVALID_PAYEE', message: 'CBE Birr does not know this phone number.', retryable: false },
   }),
 );
 

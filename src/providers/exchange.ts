@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 import type { Clock } from '../lib/clock.ts';
 import type { HttpClient, HttpRequest } from '../lib/http-client.ts';
-import type { ProviderFailure, Unknown } from './provider.ts';
+import type { PayoutFailure, ProviderFailure, Unknown } from './provider.ts';
 
 export type ProviderDeps = {
   http: HttpClient;
@@ -44,12 +44,13 @@ export function parseJson(text: string): unknown {
 }
 
 /** Our words for a failure, before the provider's own code is put beside them. */
-export type Failure = Omit<ProviderFailure, 'providerCode'>;
-
-type Declined = { kind: 'declined'; failure: ProviderFailure };
+export type Failure<Code = ProviderFailure['code']> = Omit<ProviderFailure, 'code' | 'providerCode'> & { code: Code };
 
 /** Ended without money. */
-export function declined(failure: Failure, providerCode: string): Declined {
+export function declined<Code extends PayoutFailure['code']>(
+  failure: Failure<Code>,
+  providerCode: string,
+): { kind: 'declined'; failure: Failure<Code> & { providerCode: string } } {
   return { kind: 'declined', failure: { ...failure, providerCode } };
 }
 

@@ -58,7 +58,7 @@ export type PayoutOutcome =
       currency: string;
       providerCode: string | null;
     }
-  | { kind: 'declined'; failure: ProviderFailure }
+  | { kind: 'declined'; failure: PayoutFailure }
   | { kind: 'reversed'; providerReference: string; providerCode: string | null }
   | { kind: 'not-found'; providerCode: string | null }
   | Unknown;
@@ -98,6 +98,9 @@ export type PaymentOrder = {
   /** The session's end: the provider is told to close the order then. */
   expiresAt: Date;
 };
+
+/** INSUFFICIENT_FUNDS is the operator's own account at the provider; INVALID_PAYEE a phone or account it does not know. */
+export type PayoutFailure = Omit<ProviderFailure, 'code'> & { code: ProviderFailure['code'] | 'INVALID_PAYEE' };
 
 /**
  * What a callback says about itself. It is a reason to ask the provider (`query`, or `queryPayout` for a payout's),

@@ -4,7 +4,7 @@ import { formatBirr } from '../lib/money.ts';
 import { declined, readReply, unreadable, type Failure, type Reply } from './exchange.ts';
 import { fromPlainOrderId, toPlainOrderId } from './order-id.ts';
 import { payoutReversed, payoutSucceeded, phoneOnly, refusedUnseen } from './payout-outcome.ts';
-import type { PayoutOutcome, Provider, StatementPage, StatementRow, Unknown } from './provider.ts';
+import type { PayoutFailure, PayoutOutcome, Provider, StatementPage, StatementRow, Unknown } from './provider.ts';
 import { readPage } from './statement-page.ts';
 import { Answer, codeOf, merchant, NO_SUCH_ORDER, type TelebirrCall, type TelebirrConfig } from './telebirr-call.ts';
 
@@ -42,7 +42,7 @@ const TRANS_TYPES = new Map<string, StatementRow['type']>([
 ]);
 
 /** The codes that judge a transfer: after one of these no money left. */
-const FAILURES = new Map<string, Failure>(
+const FAILURES = new Map<string, Failure<PayoutFailure['code']>>(
   Object.entries({
     TRANSFER_REFUSED: { code: 'DECLINED', message: 'telebirr declined the payout.', retryable: false },
     INSUFFICIENT_FLOAT: { code: 'INSUFFICIENT_FUNDS', message: 'The payout account has too little.', retryable: true },
@@ -51,7 +51,7 @@ const FAILURES = new Map<string, Failure>(
       message: 'telebirr took the payout, but could not make it.',
       retryable: true,
     },
-    INVALID_PAYEE: { code: 'REJECTED', message: 'telebirr does not know this phone number.', retryable: false },
+    INVALID_PAYEE: { code: 'INVALID_PAYEE', message: 'telebirr does not know this phone number.', retryable: false },
   }),
 );
 

@@ -182,7 +182,7 @@ describe.each(CHANNELS)('%s', (channel) => {
   test('a phone outside the list is declined, and never became a payout', async () => {
     const provider = adapters.adapter(channel);
     const order = aPayout(inbox.url, { destination: { kind: 'phone', phone: '251911999999' } });
-    expect(await provider.payout(order)).toMatchObject({ kind: 'declined', failure: { code: 'REJECTED' } });
+    expect(await provider.payout(order)).toMatchObject({ kind: 'declined', failure: { code: 'INVALID_PAYEE' } });
     expect(await provider.queryPayout(order.orderId)).toMatchObject({ kind: 'not-found' });
   });
 
