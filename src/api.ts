@@ -23,6 +23,7 @@ import { createHttpClient } from './lib/http-client.ts';
 import type { Logger } from './lib/log.ts';
 import { pendingMigrations } from './lib/migrate.ts';
 import { createRunChange, type RunChange } from './lib/outbox.ts';
+import { opsRoutes } from './operators/routes.ts';
 import { createProcesses, temporalOptions } from './processes.ts';
 import { createCallbackRouter } from './providers/callbacks.ts';
 import { createFindProvider } from './providers/find-provider.ts';
@@ -136,6 +137,7 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
       ...balanceRoutes({ db, clock }),
       ...withdrawalRoutes({ db, clock, findProvider, checkPayout }),
       ...webhookRoutes({ db, clock, keyRing: config.keyRing, checkUrl }),
+      ...opsRoutes({ db, clock, findProvider, pepper: config.KEY_PEPPER }),
     ],
     routers: [
       createCheckoutPages({ ...checkout, limits }),

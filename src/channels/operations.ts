@@ -3,7 +3,7 @@ import { AppError, notFound } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import type { Channel, Unusable } from './channel.ts';
+import type { Approval, Channel, Unusable } from './channel.ts';
 import { listChannels, type MerchantChannel } from './queries.ts';
 
 /** Approves and switches on every channel that is available on the platform: what a new sandbox merchant starts with. */
@@ -61,4 +61,28 @@ export function channelRefused(channel: Channel, reason: Unusable, field = 'chan
   return new AppError(code, `channel ${channel} ${WHY[reason]}`, {
     details: [{ field, issue: `${channel} ${WHY[reason]}` }],
   });
+}
+
+/**
+ * The platform's word on a merchant's channel; the merchant's own toggle stays as it is, off where there is none yet.
+ * New attempts only, what is in flight goes on. Returns what the word was before.
+ */
+export async function setChannelApproval(
+  trx: Knex.Transaction,
+  input: Owner & { channel: Channel; approval: 'APPROVED' | 'SUSPENDED' },
+): Promise<Approval> {
+  const [before] = await rows<{ approval: Approval }>(
+    trx,
+    `WITH before AS (
+       SELECT approval FROM merchant_channel
+       WHERE merchant_id = :merchantId AND environment = :environment AND channel = :channel FOR UPDATE
+     ), changed AS (
+       INSERT INTO merchant_channel (merchant_id, environment, channel, approval)
+       VALUES (:merchantId, :environment, :channel, :approval)
+       ON CONFLICT (merchant_id, environment, channel) DO UPDATE SET approval = excluded.approval, updated_at = now()
+     )
+     SELECT approval FROM before`,
+    input,
+  );
+  return before?.approval ?? 'NONE';
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Caller } from '../http/route.ts';
+import type { MerchantCaller } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime, sha256 } from '../lib/crypto.ts';
 import { HOUR_MS } from '../lib/dates.ts';
@@ -24,7 +24,7 @@ type TokenRow = { merchantId: string; environment: Environment; clientTokenHash:
 export function authenticateClientToken(
   db: Queryable,
   clock: Clock,
-): (sessionId: string, token: string) => Promise<Caller | null> {
+): (sessionId: string, token: string) => Promise<MerchantCaller | null> {
   return async (sessionId, token) => {
     if (token.length !== TOKEN_CHARACTERS || sessionId.includes('\0')) return null;
     const [row] = await rows<TokenRow>(

@@ -1,5 +1,5 @@
 import type { Channel } from '../channels/channel.ts';
-import type { Caller } from '../http/route.ts';
+import type { MerchantCaller } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
@@ -40,10 +40,10 @@ export type Session = ReviewFacts & {
 };
 
 /** What a caller may see of a session: their merchant's and environment's; a client token only its own session's. */
-export type SessionKey = Pick<Caller, 'merchantId' | 'environment'> & { sessionId: string };
+export type SessionKey = Pick<MerchantCaller, 'merchantId' | 'environment'> & { sessionId: string };
 
 /** Throws NOT_FOUND when a client's token is another session's. */
-export function sessionKey(caller: Caller, sessionId: string): SessionKey {
+export function sessionKey(caller: MerchantCaller, sessionId: string): SessionKey {
   if (caller.kind === 'client' && caller.sessionId !== sessionId) throw notFound('checkout session');
   return { ...ownerOf(caller), sessionId };
 }

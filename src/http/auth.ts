@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 
 import { AppError } from '../lib/errors.ts';
 import type { Limits } from './limits.ts';
-import type { Caller, KeyCaller, RouteAuth, Scope } from './route.ts';
+import type { Caller, KeyCaller, MerchantCaller, OperatorCaller, OperatorRole, RouteAuth, Scope } from './route.ts';
 
 /**
  * The cookie the hosted page's session keeps its client token in. Browsers send it to the page and with the calls
@@ -11,10 +11,10 @@ import type { Caller, KeyCaller, RouteAuth, Scope } from './route.ts';
 export const CLIENT_TOKEN_COOKIE = 'meskot_checkout';
 
 export type Authenticators = {
-  /** Throws INVALID_API_KEY and the other refusals of a key. */
-  authenticateKey: (key: string, ip: string) => Promise<KeyCaller>;
+  /** Throws INVALID_API_KEY and the other refusals of a key, a merchant's or an operator's. */
+  authenticateKey: (key: string, ip: string) => Promise<KeyCaller | OperatorCaller>;
   /** null when the token is not this session's, or no longer valid. Any text may come in. */
-  authenticateClientToken: (sessionId: string, token: string) => Promise<Caller | null>;
+  authenticateClientToken: (sessionId: string, token: string) => Promise<MerchantCaller | null>;
   limits: Limits;
 };
 
@@ -30,7 +30,7 @@ export async function authenticate(
   if (auth.by === 'nobody') return null;
   try {
     const key = presentedKey(ctx);
-    if (key !== null) return requireScope(await authenticators.authenticateKey(key, ctx.ip), auth.scope);
+    if (key !== null) return requirePermission(await authenticators.authenticateKey(key, ctx.ip), auth);
     if (auth.by === 'key-or-client-token') {
       const caller = await callerOfToken(ctx, authenticators);
       if (caller) return caller;
@@ -49,9 +49,10 @@ const BY_KEY = 'Send your API key in the header x-api-key, or as Authorization: 
 const HOW_TO = {
   key: `${BY_KEY}.`,
   'key-or-client-token': `${BY_KEY}; or the session's client token in x-client-token.`,
+  operator: "Send an operator's key in the header x-api-key, or as Authorization: Bearer <key>.",
 };
 
-const KEY_LIKE = /^[a-z]{2}_(test|live)_/;
+const KEY_LIKE = /^(?:[a-z]{2}_(?:test|live)|ok)_/;
 
 /** The key of a request, null if there is none. Beside x-api-key, the Bearer may be something else than a key. */
 function presentedKey(ctx: Context): string | null {
@@ -65,13 +66,33 @@ function presentedKey(ctx: Context): string | null {
   return apiKey;
 }
 
+/** A merchant's key opens a merchant's routes, an operator's key an operator's, and neither the other's. */
+function requirePermission(
+  caller: KeyCaller | OperatorCaller,
+  auth: Exclude<RouteAuth, { by: 'nobody' }>,
+): KeyCaller | OperatorCaller {
+  if (auth.by === 'operator') {
+    if (caller.kind === 'operator') return requireRole(caller, auth.roles);
+    throw new AppError('INSUFFICIENT_SCOPE', "This needs an operator's key; this key is a merchant's.");
+  }
+  if (caller.kind === 'key') return requireScope(caller, auth.scope);
+  throw new AppError('INSUFFICIENT_SCOPE', "This needs a merchant's key; this key is an operator's.");
+}
+
+/** Throws INSUFFICIENT_SCOPE, which names the roles that may. Admins may everything; what viewers may, everybody may. */
+export function requireRole<Who extends { role: OperatorRole }>(who: Who, roles: readonly OperatorRole[]): Who {
+  if (who.role === 'admin' || roles.includes('viewer') || roles.includes(who.role)) return who;
+  const needed = [...new Set([...roles, 'admin'])].join(' or ');
+  throw new AppError('INSUFFICIENT_SCOPE', `This needs an operator with the role ${needed}; this one is ${who.role}.`);
+}
+
 function requireScope(caller: KeyCaller, scope: Scope): KeyCaller {
   if (caller.scopes.includes(scope)) return caller;
   const has = caller.scopes.length === 0 ? 'none' : caller.scopes.join(', ');
   throw new AppError('INSUFFICIENT_SCOPE', `This needs a key with the scope ${scope}; this key has ${has}.`);
 }
 
-async function callerOfToken(ctx: Context, authenticators: Authenticators): Promise<Caller | null> {
+async function callerOfToken(ctx: Context, authenticators: Authenticators): Promise<MerchantCaller | null> {
   const token = ctx.get('x-client-token') || cookieToken(ctx);
   const sessionId: unknown = ctx['params']?.sessionId;
   if (!token || typeof sessionId !== 'string') return null;

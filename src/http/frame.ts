@@ -50,8 +50,8 @@ function record(ctx: Context, deps: FrameDeps, { thrown, seconds }: { thrown: un
   deps.metrics.record(route, ctx.status, seconds);
   const unforeseen = thrown !== undefined && !(thrown instanceof AppError);
   if (!unforeseen && !deps.log.isLevelEnabled('debug')) return;
-  const { requestId, merchantId } = ctx.state;
-  const line = { requestId, merchantId, route, status: ctx.status, ms: Math.round(seconds * 1000) };
+  const { requestId, merchantId, operatorId } = ctx.state;
+  const line = { requestId, merchantId, operatorId, route, status: ctx.status, ms: Math.round(seconds * 1000) };
   if (unforeseen) deps.log.error({ ...line, err: describeError(thrown) }, 'request failed');
   else deps.log.debug({ ...line, ...(thrown instanceof AppError && { code: thrown.code }) }, 'request answered');
 }

@@ -41,7 +41,7 @@ export function createGuard(route: Route, deps: GuardDeps): Middleware {
     const params: Record<string, string> = ctx['params'];
     if (!Object.values(params).every(isStorable)) throw unknownPath(ctx);
     const caller = await authenticate(ctx, route.auth, deps);
-    ctx.state['merchantId'] = caller?.merchantId;
+    if (caller) noteCaller(ctx, caller);
     if (rateLimit !== 'none') await deps.limits.countRequest(ctx, caller, rateLimit);
     const { body, raw } = takesBody ? await readJsonBody(ctx) : NO_BODY;
     const parts = validate({ params, query: parseQuery(ctx.querystring), body });
@@ -51,6 +51,12 @@ export function createGuard(route: Route, deps: GuardDeps): Middleware {
     const sent = write ? await write(ctx, input, raw) : render(await route.handle(input as never));
     send(ctx, sent);
   };
+}
+
+/** For the log. */
+function noteCaller(ctx: Context, caller: Caller): void {
+  if (caller.kind === 'operator') ctx.state['operatorId'] = caller.operatorId;
+  else ctx.state['merchantId'] = caller.merchantId;
 }
 
 const NO_BODY = { body: {}, raw: '' };

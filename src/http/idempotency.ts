@@ -10,7 +10,10 @@ export const IDEMPOTENCY_HOURS = 24;
 /** An answer as it is stored and sent: its status and its body, byte for byte. */
 export type StoredAnswer = { status: number; text: string };
 
-/** One request under an `Idempotency-Key`: the key, what it is unique in, and what was asked. */
+/**
+ * One request under an `Idempotency-Key`: the key, what it is unique in, and what was asked. An operator's calls stand
+ * under the operator's id, in no environment.
+ */
 export type IdempotentCall = {
   merchantId: string;
   environment: string;
@@ -38,10 +41,11 @@ export function readIdempotentCall(request: {
     });
   }
   return {
-    merchantId: caller.merchantId,
-    environment: caller.environment,
+    ...(caller.kind === 'operator'
+      ? { merchantId: caller.operatorId, environment: 'none' }
+      : { merchantId: caller.merchantId, environment: caller.environment }),
     // A customer's keys live beside the merchant's, not among them: neither can take or read the other's.
-    route: caller.kind === 'key' ? request.route : `${request.route} by ${caller.sessionId}`,
+    route: caller.kind === 'client' ? `${request.route} by ${caller.sessionId}` : request.route,
     key,
     requestHash: sha256(`${request.url}\n${request.rawBody}`),
   };

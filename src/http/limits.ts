@@ -39,7 +39,7 @@ export function createLimits(settings: LimitSettings): Limits {
       : new RateLimiterMemory({ keyPrefix: 'auth', points: settings.failedAuthPerMinute, duration: 60 });
   return {
     countRequest: async (ctx, caller, rateLimit) => {
-      const limiter = rateLimit === 'list' ? lists : caller?.environment === 'live' ? live : sandbox;
+      const limiter = rateLimit === 'list' ? lists : isSandbox(caller) ? sandbox : live;
       const what = `${rateLimit === 'list' ? 'requests for lists' : 'requests'} ${WHOSE[caller?.kind ?? 'nobody']}`;
       await consume(limiter, ctx, { who: whoIs(ctx, caller), what });
     },
@@ -54,12 +54,21 @@ function perSecond(keyPrefix: string, requests: number): RateLimiterMemory | nul
   return new RateLimiterMemory({ keyPrefix, points: requests * WINDOW_SECONDS, duration: WINDOW_SECONDS });
 }
 
-function whoIs(ctx: Context, caller: Caller | null): string {
-  if (!caller) return ctx.ip;
-  return caller.kind === 'key' ? caller.keyId : caller.sessionId;
+function isSandbox(caller: Caller | null): boolean {
+  return caller === null || (caller.kind !== 'operator' && caller.environment === 'sandbox');
 }
 
-const WHOSE = { key: 'with one key', client: 'for one session', nobody: 'from one address' } as const;
+function whoIs(ctx: Context, caller: Caller | null): string {
+  if (!caller) return ctx.ip;
+  return caller.kind === 'client' ? caller.sessionId : caller.keyId;
+}
+
+const WHOSE = {
+  key: 'with one key',
+  operator: 'with one key',
+  client: 'for one session',
+  nobody: 'from one address',
+} as const;
 
 /** Whose requests are counted, and which, in the words of the refusal. */
 type Counted = { who: string; what: string };

@@ -42,6 +42,7 @@ const IdempotencyHeader = z.object({
 const SECURITY: Record<Route['auth']['by'], Record<string, string[]>[]> = {
   key: [{ apiKey: [] }, { bearer: [] }],
   'key-or-client-token': [{ apiKey: [] }, { bearer: [] }, { clientToken: [] }],
+  operator: [{ operatorKey: [] }, { operatorBearer: [] }],
   nobody: [],
 };
 
@@ -66,6 +67,8 @@ export function createOpenApiDocument(routes: readonly Route[], version: string)
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
         bearer: { type: 'http', scheme: 'bearer', description: 'The API key as a Bearer token' },
+        operatorKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: "An operator's key" },
+        operatorBearer: { type: 'http', scheme: 'bearer', description: "An operator's key as a Bearer token" },
         clientToken: {
           type: 'apiKey',
           in: 'header',
@@ -104,8 +107,13 @@ function operation(route: Route): ZodOpenApiOperationObject {
 }
 
 function describe(route: Route): string {
-  const scope = route.auth.by === 'nobody' ? '' : `Scope of restricted keys: \`${route.auth.scope}\`.`;
-  return [route.description, scope].filter(Boolean).join('\n\n');
+  return [route.description, permission(route.auth)].filter(Boolean).join('\n\n');
+}
+
+function permission(auth: Route['auth']): string {
+  if (auth.by === 'nobody') return '';
+  if (auth.by !== 'operator') return `Scope of restricted keys: \`${auth.scope}\`.`;
+  return `Role of operators: ${[...new Set([...auth.roles, 'admin'])].map((role) => `\`${role}\``).join(' or ')}.`;
 }
 
 /** The object schema that parameters are read off: behind pipes and transforms, what goes in. */

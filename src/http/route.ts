@@ -19,12 +19,25 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Who a request comes from. A merchant's key decides merchant and environment; a customer's token, one session. */
-export type Caller =
+/**
+ * What the platform's own people may do: all of them look; support and finance decide what is theirs; admins decide
+ * everything.
+ */
+export const OPERATOR_ROLES = ['viewer', 'support', 'finance', 'admin'] as const;
+export type OperatorRole = (typeof OPERATOR_ROLES)[number];
+
+/** A merchant's key, which decides merchant and environment; or a customer's token, which opens one session. */
+export type MerchantCaller =
   | { kind: 'key'; merchantId: string; environment: Environment; keyId: string; scopes: readonly Scope[] }
   | { kind: 'client'; merchantId: string; environment: Environment; sessionId: string };
 
-export type KeyCaller = Extract<Caller, { kind: 'key' }>;
+export type KeyCaller = Extract<MerchantCaller, { kind: 'key' }>;
+
+/** One of the platform's own people, by a key of theirs: of no merchant, and in both environments. */
+export type OperatorCaller = { kind: 'operator'; operatorId: string; keyId: string; role: OperatorRole };
+
+/** Who a request comes from. */
+export type Caller = MerchantCaller | OperatorCaller;
 
 /** `pagination` of every list. */
 export type Pagination = { total: number; page: number; limit: number; totalPages: number; nextCursor: string | null };
@@ -41,8 +54,12 @@ export type Answer<Data> = {
 /** `data` already as JSON text, made by PostgreSQL: passed through unparsed. Its schema is held by tests. */
 export type RawAnswer = Omit<Answer<never>, 'data'> & { dataJson: string };
 
-/** Who may call: a merchant's key with the scope; the same or the session's own token; anybody. */
-export type RouteAuth = { by: 'key'; scope: Scope } | { by: 'key-or-client-token'; scope: Scope } | { by: 'nobody' };
+/** Who may call: a merchant's key with the scope; the same or the session's own token; an operator; anybody. */
+export type RouteAuth =
+  | { by: 'key'; scope: Scope }
+  | { by: 'key-or-client-token'; scope: Scope }
+  | { by: 'operator'; roles: readonly OperatorRole[] }
+  | { by: 'nobody' };
 
 export type RequestContext = {
   requestId: string;
@@ -52,9 +69,11 @@ export type RequestContext = {
 
 type CallerOf<Auth extends RouteAuth> = Auth extends { by: 'key' }
   ? KeyCaller
-  : Auth extends { by: 'nobody' }
-    ? null
-    : Caller;
+  : Auth extends { by: 'operator' }
+    ? OperatorCaller
+    : Auth extends { by: 'nobody' }
+      ? null
+      : MerchantCaller;
 
 export type RouteInput<Auth extends RouteAuth, Params, Query, Body> = RequestContext & {
   caller: CallerOf<Auth>;
@@ -78,6 +97,7 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
     | 'Withdrawals'
     | 'Webhooks'
     | 'Webhook subscriptions'
+    | 'Operators'
     | 'System';
   summary: string;
   description?: string;

@@ -1,13 +1,13 @@
 import { BlockList, isIP } from 'node:net';
 
-import { SCOPES, type KeyCaller, type Scope } from '../http/route.ts';
+import { SCOPES, type KeyCaller, type OperatorCaller, type Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime } from '../lib/crypto.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Environment, Owner } from '../lib/owner.ts';
-import { hashKey, readKey, type KeyKind } from './format.ts';
+import { hashKey, readKey, type KeyKind, type NamedKey } from './format.ts';
 import { parseRange } from './operations.ts';
 
 /** How long a key is believed without asking again: less than the 5 s in which a revocation must take effect. */
@@ -17,20 +17,19 @@ const LAST_USED_WRITE_MS = 60_000;
 
 type Deps = { db: Knex; pepper: string; clock: Clock; log: Logger };
 
-type KeyRow = Owner & {
+/** What is stored of any key. */
+type StoredKey = {
   id: string;
-  kind: KeyKind;
   secretHash: Buffer;
-  scopes: Scope[];
-  ipRanges: string[];
   expiresAt: Date | null;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
-  merchantStatus: string;
+  /** Of the merchant or operator it is a key of. */
+  ownerStatus: string;
 };
 
 /** A key as it is kept in memory. */
-type KnownKey = { row: KeyRow; caller: KeyCaller; allowed: BlockList | null };
+type KnownKey = { row: StoredKey; caller: KeyCaller | OperatorCaller; allowed: BlockList | null };
 type CacheEntry = { known: Promise<KnownKey | null>; untilMs: number };
 
 export type KeyAuthenticator = {
@@ -38,7 +37,7 @@ export type KeyAuthenticator = {
    * The caller a key stands for. Throws INVALID_API_KEY, and only to who knows the secret: API_KEY_REVOKED,
    * API_KEY_EXPIRED, IP_NOT_ALLOWED, MERCHANT_SUSPENDED, KYC_REQUIRED.
    */
-  authenticateKey: (key: string, ip: string) => Promise<KeyCaller>;
+  authenticateKey: (key: string, ip: string) => Promise<KeyCaller | OperatorCaller>;
   /** Resolves when no `last_used_at` is being written: before the pool is closed. */
   settled: () => Promise<void>;
 };
@@ -48,10 +47,11 @@ export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
   const cache = new Map<string, CacheEntry>();
   const lastUsed = createLastUsed(deps);
 
-  function lookUp(id: string, nowMs: number): Promise<KnownKey | null> {
+  function lookUp(named: NamedKey, nowMs: number): Promise<KnownKey | null> {
+    const { id } = named;
     const cached = cache.get(id);
     if (cached && cached.untilMs > nowMs) return cached.known;
-    const known = loadKey(deps.db, id);
+    const known = named.kind === 'operator' ? loadOperatorKey(deps.db, id) : loadKey(deps.db, id);
     cache.delete(id);
     cache.set(id, { known, untilMs: nowMs + CACHE_MS });
     if (cache.size > CACHE_ENTRIES_MAX) cache.delete(cache.keys().next().value ?? '');
@@ -69,10 +69,10 @@ export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
       const named = readKey(text);
       if (!named) throw invalidKey('It is not complete, or has a typo.');
       const now = deps.clock();
-      const known = await lookUp(named.id, now.getTime());
+      const known = await lookUp(named, now.getTime());
       if (!known || !equalInConstantTime(hashKey(deps.pepper, text), known.row.secretHash)) throw invalidKey();
       refuseUnusable(known, ip, now);
-      lastUsed.note(known.row, now);
+      lastUsed.note(known, now);
       return known.caller;
     },
   };
@@ -82,7 +82,7 @@ function invalidKey(hint = ''): AppError {
   return new AppError('INVALID_API_KEY', `This is not a valid API key. ${hint}`.trimEnd());
 }
 
-function refuseUnusable({ row, allowed }: KnownKey, ip: string, now: Date): void {
+function refuseUnusable({ row, allowed, caller }: KnownKey, ip: string, now: Date): void {
   if (row.revokedAt) throw new AppError('API_KEY_REVOKED', 'This API key was revoked. Use another one.');
   if (row.expiresAt && row.expiresAt <= now) {
     throw new AppError('API_KEY_EXPIRED', `This API key expired at ${row.expiresAt.toISOString()}. Use another one.`);
@@ -90,10 +90,13 @@ function refuseUnusable({ row, allowed }: KnownKey, ip: string, now: Date): void
   if (allowed && !isAllowed(allowed, ip)) {
     throw new AppError('IP_NOT_ALLOWED', `This API key may not be used from ${ip}.`);
   }
-  if (row.merchantStatus !== 'ACTIVE') {
-    throw new AppError('MERCHANT_SUSPENDED', 'This merchant is suspended. Contact support.');
-  }
-  refuseLiveUntilVerified(row.environment);
+  if (row.ownerStatus !== 'ACTIVE') throw ownerRefused(caller);
+  if (caller.kind === 'key') refuseLiveUntilVerified(caller.environment);
+}
+
+function ownerRefused({ kind }: KnownKey['caller']): AppError {
+  if (kind === 'key') return new AppError('MERCHANT_SUSPENDED', 'This merchant is suspended. Contact support.');
+  return new AppError('API_KEY_REVOKED', 'This operator was switched off. Ask an admin.');
 }
 
 /** Nobody can complete the verification (KYC) yet, so no live key may be used: this rule is what KYC will replace. */
@@ -108,11 +111,13 @@ function isAllowed(allowed: BlockList, ip: string): boolean {
   return version !== 0 && allowed.check(plain, version === 4 ? 'ipv4' : 'ipv6');
 }
 
+type MerchantKey = StoredKey & Owner & { kind: KeyKind; scopes: Scope[]; ipRanges: string[] };
+
 async function loadKey(db: Knex, id: string): Promise<KnownKey | null> {
-  const [row] = await rows<KeyRow>(
+  const [row] = await rows<MerchantKey>(
     db,
     `SELECT k.id, k.merchant_id, k.environment, k.kind, k.secret_hash, k.scopes, k.ip_ranges, k.expires_at,
-            k.revoked_at, k.last_used_at, m.status AS merchant_status
+            k.revoked_at, k.last_used_at, m.status AS owner_status
      FROM api_key k JOIN merchant m ON m.id = k.merchant_id
      WHERE k.id = :id`,
     { id },
@@ -121,6 +126,22 @@ async function loadKey(db: Knex, id: string): Promise<KnownKey | null> {
   const { merchantId, environment } = row;
   const scopes = row.kind === 'secret' ? SCOPES : row.scopes;
   return { row, caller: { kind: 'key', merchantId, environment, keyId: id, scopes }, allowed: allowedOf(row.ipRanges) };
+}
+
+type OperatorKey = StoredKey & Pick<OperatorCaller, 'operatorId' | 'role'>;
+
+async function loadOperatorKey(db: Knex, id: string): Promise<KnownKey | null> {
+  const [row] = await rows<OperatorKey>(
+    db,
+    `SELECT k.id, k.operator_id, k.secret_hash, k.expires_at, k.revoked_at, k.last_used_at, o.role,
+            CASE WHEN o.active THEN 'ACTIVE' ELSE 'INACTIVE' END AS owner_status
+     FROM operator_key k JOIN operator o ON o.id = k.operator_id
+     WHERE k.id = :id`,
+    { id },
+  );
+  if (!row) return null;
+  const { operatorId, role } = row;
+  return { row, caller: { kind: 'operator', operatorId, keyId: id, role }, allowed: null };
 }
 
 function allowedOf(ipRanges: string[]): BlockList | null {
@@ -138,11 +159,11 @@ function createLastUsed({ db, log }: Deps) {
   const writtenAtMs = new Map<string, number>();
   const writing = new Set<Promise<void>>();
 
-  async function write(id: string, now: Date): Promise<void> {
+  async function write({ row: { id }, caller }: KnownKey, now: Date): Promise<void> {
     try {
       await rows(
         db,
-        `UPDATE api_key SET last_used_at = :now
+        `UPDATE ${caller.kind === 'key' ? 'api_key' : 'operator_key'} SET last_used_at = :now
          WHERE id = :id AND (last_used_at IS NULL OR last_used_at <= :now::timestamptz - interval '1 minute')`,
         { id, now },
       );
@@ -152,13 +173,14 @@ function createLastUsed({ db, log }: Deps) {
   }
 
   return {
-    note: (row: KeyRow, now: Date): void => {
+    note: (known: KnownKey, now: Date): void => {
+      const { row } = known;
       const nowMs = now.getTime();
       const lastMs = writtenAtMs.get(row.id) ?? row.lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
       if (nowMs - lastMs < LAST_USED_WRITE_MS) return;
       if (writtenAtMs.size >= CACHE_ENTRIES_MAX) writtenAtMs.clear();
       writtenAtMs.set(row.id, nowMs);
-      const written = write(row.id, now).finally(() => writing.delete(written));
+      const written = write(known, now).finally(() => writing.delete(written));
       writing.add(written);
     },
     settled: async (): Promise<void> => void (await Promise.all(writing)),

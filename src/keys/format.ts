@@ -7,11 +7,14 @@ import type { Environment } from '../lib/owner.ts';
 /** Secret keys have all scopes; restricted keys those they list. */
 export type KeyKind = 'secret' | 'restricted';
 
+/** What a key's text names: a merchant's key of one environment, or an operator's, which has none. */
+export type NamedKey = { id: string; kind: KeyKind; environment: Environment } | { id: string; kind: 'operator' };
+
 /**
- * A key's text: `sk_test_` (secret) or `rk_live_` (restricted) and so on, the 26 characters of its id, 32 random bytes
- * as 43 characters, and a checksum of 6, so that a typo is told apart without the database.
+ * A key's text: `sk_test_` (secret), `rk_live_` (restricted), `ok_` (an operator's) and so on, the 26 characters of its
+ * id, 32 random bytes as 43 characters, and a checksum of 6, so that a typo is told apart without the database.
  */
-const KEY = /^([sr])k_(test|live)_([0-9A-HJKMNP-TV-Z]{26})[0-9A-Za-z]{43}([0-9A-Za-z]{6})$/;
+const KEY = /^(?:([sr])k_(test|live)|ok)_([0-9A-HJKMNP-TV-Z]{26})[0-9A-Za-z]{43}([0-9A-Za-z]{6})$/;
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_BYTES = 32;
@@ -20,22 +23,27 @@ const CHECKSUM_CHARACTERS = 6;
 const PREFIX_CHARACTERS = 12;
 const LAST_CHARACTERS = 4;
 
-/** A new key's text. `keyId` is the row's id, `key_…`. It is shown once and never stored. */
-export function makeKey(key: { id: string; kind: KeyKind; environment: Environment }): string {
-  const head = `${key.kind === 'secret' ? 'sk' : 'rk'}_${key.environment === 'live' ? 'live' : 'test'}_`;
+/** A new key's text. `id` is the row's: `key_…` of a merchant's, `opk_…` of an operator's. It is shown once and never stored. */
+export function makeKey(key: NamedKey): string {
   const random = base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_CHARACTERS);
-  const body = `${head}${key.id.slice('key_'.length)}${random}`;
+  const body = `${headOf(key)}_${key.id.slice('key_'.length)}${random}`;
   return body + checksum(body);
 }
 
-/** The id and environment a key's text names; null when it is not a key, or its checksum tells of a typo. */
-export function readKey(text: string): { id: string; kind: KeyKind; environment: Environment } | null {
-  const match = KEY.exec(text);
-  if (!match || checksum(text.slice(0, -CHECKSUM_CHARACTERS)) !== match[4]) return null;
+function headOf(key: NamedKey): string {
+  if (key.kind === 'operator') return 'ok';
+  return `${key.kind === 'secret' ? 'sk' : 'rk'}_${key.environment === 'live' ? 'live' : 'test'}`;
+}
+
+/** The key that a text names; null when it is not a key, or its checksum tells of a typo. */
+export function readKey(text: string): NamedKey | null {
+  const [, letter, place, id, check] = KEY.exec(text) ?? [];
+  if (id === undefined || checksum(text.slice(0, -CHECKSUM_CHARACTERS)) !== check) return null;
+  if (letter === undefined) return { id: `opk_${id}`, kind: 'operator' };
   return {
-    id: `key_${match[3]}`,
-    kind: match[1] === 's' ? 'secret' : 'restricted',
-    environment: match[2] === 'live' ? 'live' : 'sandbox',
+    id: `key_${id}`,
+    kind: letter === 's' ? 'secret' : 'restricted',
+    environment: place === 'live' ? 'live' : 'sandbox',
   };
 }
 

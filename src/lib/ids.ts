@@ -19,6 +19,9 @@ export type IdPrefix =
   | 'lim'
   | 'wd'
   | 'req'
+  | 'opr'
+  | 'opk'
+  | 'aud'
   | 'hol';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';

@@ -27,11 +27,14 @@ export async function listMerchants(db: Queryable): Promise<Merchant[]> {
   ]);
 }
 
-/** Suspends a merchant or lets it go on: while suspended its keys answer MERCHANT_SUSPENDED. */
+/**
+ * Suspends a merchant or lets it go on: while suspended its keys answer MERCHANT_SUSPENDED. Returns whether it was
+ * otherwise before.
+ */
 export async function setMerchantStatus(
   trx: Knex.Transaction,
   merchantId: string,
   status: Merchant['status'],
-): Promise<void> {
-  await MerchantRow.query(trx).findById(merchantId).patch({ status });
+): Promise<boolean> {
+  return (await MerchantRow.query(trx).findById(merchantId).whereNot({ status }).patch({ status })) > 0;
 }

@@ -104,12 +104,12 @@ describe('a key that is presented', () => {
     const { key, secret } = await make();
     const caller = await newProcess().authenticateKey(secret, '127.0.0.1');
     expect(caller).toMatchObject({ kind: 'key', merchantId, environment: 'sandbox', keyId: key.id });
-    expect(caller.scopes).toContain('webhooks:write');
+    expect(caller).toHaveProperty('scopes', expect.arrayContaining(['webhooks:write']));
   });
 
   test('has only its scopes if it is restricted', async () => {
     const { secret } = await make({ kind: 'restricted', scopes: ['checkout:read'] });
-    expect((await newProcess().authenticateKey(secret, '127.0.0.1')).scopes).toEqual(['checkout:read']);
+    expect(await newProcess().authenticateKey(secret, '127.0.0.1')).toHaveProperty('scopes', ['checkout:read']);
   });
 
   test('costs no query while it is remembered', async () => {

@@ -261,7 +261,7 @@ describe('the demo data, of which the first run was killed', () => {
     const keys = createKeyAuthenticator({ db: database.db, pepper: config().KEY_PEPPER, clock: systemClock, log });
     const caller = await keys.authenticateKey(key, '127.0.0.1');
     await keys.settled();
-    return caller.merchantId;
+    return caller.kind === 'key' ? caller.merchantId : caller.operatorId;
   }
 });
 

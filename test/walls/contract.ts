@@ -20,7 +20,7 @@ export type Operation = {
   method: string;
   path: string;
   operationId: string;
-  by: 'key' | 'key-or-client-token' | 'nobody';
+  by: 'key' | 'key-or-client-token' | 'operator' | 'nobody';
   /** What a restricted key needs; null where nobody needs a key. */
   scope: Scope | null;
   pathNames: string[];
@@ -52,7 +52,7 @@ function read(document: Document, of: { path: string; method: string; described:
     method,
     path,
     operationId: described.operationId,
-    by: schemes.length === 0 ? 'nobody' : schemes.includes('clientToken') ? 'key-or-client-token' : 'key',
+    by: callerOf(schemes),
     scope: (/Scope of restricted keys: `([^`]+)`/.exec(described.description ?? '')?.[1] as Scope | undefined) ?? null,
     pathNames: [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? ''),
     queryNames: query.map(({ name }) => name),
@@ -61,6 +61,12 @@ function read(document: Document, of: { path: string; method: string; described:
     requiredBody: body?.required ?? [],
     paginated: Object.hasOwn(success?.[1].content['application/json'].schema.properties ?? {}, 'pagination'),
   };
+}
+
+function callerOf(schemes: readonly string[]): Operation['by'] {
+  if (schemes.length === 0) return 'nobody';
+  if (schemes.includes('operatorKey')) return 'operator';
+  return schemes.includes('clientToken') ? 'key-or-client-token' : 'key';
 }
 
 function follow(document: Document, schema: Schema | undefined): Schema | undefined {

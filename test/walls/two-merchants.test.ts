@@ -7,13 +7,17 @@ import { ownedNames, pathWith, validBody, validQuery } from './samples.ts';
 import { startWalls, type Walls } from './world.ts';
 
 let walls: Walls;
+/** What merchants may call, and what only the platform's own people may. */
 let operations: Operation[];
+let operatorsOnly: Operation[];
 let owner: Merchant;
 let stranger: Merchant;
 
 beforeAll(async () => {
   walls = await startWalls();
-  operations = await readOperations(walls);
+  const all = await readOperations(walls);
+  operations = all.filter(({ by }) => by !== 'operator');
+  operatorsOnly = all.filter(({ by }) => by === 'operator');
   [owner, stranger] = await Promise.all([
     createMerchantWithEverything(walls, 'OWNER'),
     createMerchantWithEverything(walls, 'STRANGER'),
@@ -168,6 +172,33 @@ describe('who may call', () => {
         code: 'INSUFFICIENT_SCOPE',
       });
       expect(body.message).toContain(scope);
+    }
+    expect(await readRows(walls.world.db)).toEqual(before);
+  });
+
+  test("an operator's routes are closed to merchants and to who has no key", async () => {
+    const before = await readRows(walls.world.db);
+    for (const operation of operatorsOnly) {
+      const path = pathWith(operation, firstIds(owner));
+      const ask = async (key: string | null) =>
+        (await walls.send(operation.method, path, { key, body: operation.method === 'GET' ? undefined : {} })).status;
+      const statuses = [await ask(owner.key), await ask(owner.liveKey), await ask(null), await ask('ok_wrong')];
+      expect({ route: operation.name, statuses }).toEqual({ route: operation.name, statuses: [403, 403, 401, 401] });
+    }
+    expect(operatorsOnly.length).toBeGreaterThanOrEqual(15);
+    expect(await readRows(walls.world.db)).toEqual(before);
+  });
+
+  test("an operator's key opens no merchant's route", async () => {
+    const key = await walls.newOperatorKey();
+    const before = await readRows(walls.world.db);
+    for (const operation of guarded()) {
+      const { status, body } = await call(operation, firstIds(owner), key);
+      expect({ route: operation.name, status, code: body.error?.code }).toEqual({
+        route: operation.name,
+        status: 403,
+        code: 'INSUFFICIENT_SCOPE',
+      });
     }
     expect(await readRows(walls.world.db)).toEqual(before);
   });

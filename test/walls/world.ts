@@ -6,10 +6,12 @@ import { readConfig } from '../../src/config.ts';
 import { Registry } from '../../src/http/metrics.ts';
 import type { Scope } from '../../src/http/route.ts';
 import { createKey } from '../../src/keys/operations.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
 import type { Environment } from '../../src/lib/owner.ts';
 import { anyFreePort } from '../../src/local/ports.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
+import { createOperator, makeOperatorKey } from '../../src/operators/operators.ts';
 import { startWorker } from '../../src/worker.ts';
 import { requireDeclared, type Declared } from '../support/declared.ts';
 import type { HttpAnswer } from '../support/http.ts';
@@ -35,6 +37,8 @@ export type Walls = {
   newMerchant: (name: string) => Promise<string>;
   /** The text of a new key; a restricted one if it has scopes. */
   newKey: (merchantId: string, more?: { environment?: Environment; scopes?: Scope[] }) => Promise<string>;
+  /** The text of a new admin's key. */
+  newOperatorKey: () => Promise<string>;
   close: () => Promise<void>;
 };
 
@@ -111,6 +115,12 @@ export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
       const made = await db.transaction((trx) => createKey({ trx, pepper: config.KEY_PEPPER, clock }, input));
       return made.secret;
     },
+    newOperatorKey: () =>
+      db.transaction(async (trx) => {
+        const email = `${newId('opr')}@meskot.example`;
+        const { id } = await createOperator(trx, { name: 'Admin', email, role: 'admin' });
+        return (await makeOperatorKey({ trx, pepper: config.KEY_PEPPER, clock }, { operatorId: id })).secret;
+      }),
     close: async () => {
       await Promise.all([api.stop(), worker.stop()]);
       await world.close();

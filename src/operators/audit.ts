@@ -1,0 +1,135 @@
+import type { OperatorCaller } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import { rows, type Queryable } from '../lib/db.ts';
+import { newId } from '../lib/ids.ts';
+import type { Change } from '../lib/outbox.ts';
+import type { Environment } from '../lib/owner.ts';
+import { cutPage, offsetOf, type DayRange, type Page } from '../lib/page.ts';
+import type { Action } from './permits.ts';
+
+/** A change that an operator is making: in which transaction, who, by which request, when. */
+export type Deed = { change: Change; operatorId: string; requestId: string; at: Date };
+
+/** What an operator can change. */
+export const RESOURCE_TYPES = [
+  'merchant',
+  'key',
+  'channel',
+  'withdrawal',
+  'transaction',
+  'holiday',
+  'operator',
+  'operatorKey',
+] as const;
+export type ResourceType = (typeof RESOURCE_TYPES)[number];
+
+export type AuditEntry = {
+  action: Action;
+  resourceType: ResourceType;
+  resourceId: string;
+  /** Whom it concerns, if a merchant. */
+  merchantId?: string;
+  environment?: Environment;
+  /** What differs, before and after, as the API shows it: never a secret. */
+  before?: Readonly<Record<string, unknown>>;
+  after?: Readonly<Record<string, unknown>>;
+  reason?: string | undefined;
+};
+
+/** Writes a change into the audit log, in the change's own transaction; nothing alters or removes it afterwards. */
+export async function note({ change, operatorId, requestId, at }: Deed, entry: AuditEntry): Promise<void> {
+  await change.write(
+    `INSERT INTO operator_audit (id, operator_id, action, resource_type, resource_id, merchant_id, environment, before,
+                                 after, reason, request_id, at)
+     VALUES (:id, :operatorId, :action, :resourceType, :resourceId, :merchantId, :environment, CAST(:before AS jsonb),
+             CAST(:after AS jsonb), :reason, :requestId, :at)`,
+    {
+      id: newId('aud', at.getTime()),
+      operatorId,
+      action: entry.action,
+      resourceType: entry.resourceType,
+      resourceId: entry.resourceId,
+      merchantId: entry.merchantId ?? null,
+      environment: entry.environment ?? null,
+      before: entry.before ? JSON.stringify(entry.before) : null,
+      after: entry.after ? JSON.stringify(entry.after) : null,
+      reason: entry.reason ?? null,
+      requestId,
+      at,
+    },
+  );
+}
+
+/** A row of `operator_audit`, with the operator's name. */
+export type AuditRow = {
+  id: string;
+  operatorId: string;
+  operatorName: string;
+  action: Action;
+  resourceType: ResourceType;
+  resourceId: string;
+  merchantId: string | null;
+  environment: Environment | null;
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+  reason: string | null;
+  requestId: string;
+  at: Date;
+};
+
+/** What to list; undefined does not narrow. */
+export type AuditFilter = {
+  range: DayRange;
+  operatorId?: string | undefined;
+  action?: Action | undefined;
+  resourceId?: string | undefined;
+  merchantId?: string | undefined;
+  environment?: Environment | undefined;
+};
+
+const MATCHES = `a.at >= :from AND a.at < :until
+  AND (CAST(:operatorId AS text) IS NULL OR a.operator_id = :operatorId)
+  AND (CAST(:action AS text) IS NULL OR a.action = :action)
+  AND (CAST(:resourceId AS text) IS NULL OR a.resource_id = :resourceId)
+  AND (CAST(:merchantId AS text) IS NULL OR a.merchant_id = :merchantId)
+  AND (CAST(:environment AS text) IS NULL OR a.environment = :environment)`;
+
+/** The audit log, newest first. */
+export async function listAudit(db: Queryable, filter: AuditFilter, page: Page) {
+  const values = {
+    from: filter.range.from,
+    until: filter.range.until,
+    operatorId: filter.operatorId ?? null,
+    action: filter.action ?? null,
+    resourceId: filter.resourceId ?? null,
+    merchantId: filter.merchantId ?? null,
+    environment: filter.environment ?? null,
+  };
+  const [[count], found] = await Promise.all([
+    rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM operator_audit a WHERE ${MATCHES}`, values),
+    rows<AuditRow & { position: string }>(
+      db,
+      `SELECT a.*, o.name AS operator_name, a.at::text AS position
+       FROM operator_audit a JOIN operator o ON o.id = a.operator_id
+       WHERE ${MATCHES} AND (CAST(:afterId AS text) IS NULL OR (a.at, a.id) < (CAST(:afterAt AS timestamptz), :afterId))
+       ORDER BY a.at DESC, a.id DESC LIMIT :most OFFSET :offset`,
+      {
+        ...values,
+        afterAt: page.after?.at ?? null,
+        afterId: page.after?.id ?? null,
+        most: page.limit + 1,
+        offset: offsetOf(page),
+      },
+    ),
+  ]);
+  return cutPage(page, count?.total ?? 0, found);
+}
+
+/** The change that an operator's request makes. */
+export function deedOf(
+  request: { change: Change; caller: OperatorCaller; requestId: string },
+  { clock }: { clock: Clock },
+): Deed {
+  const { change, caller, requestId } = request;
+  return { change, operatorId: caller.operatorId, requestId, at: clock() };
+}

@@ -1,0 +1,98 @@
+import type { Channel } from '../channels/channel.ts';
+import { grantChannels, setChannelApproval } from '../channels/operations.ts';
+import { createKey, listKeys, revokeKey, type ApiKey, type MadeKey, type NewKey } from '../keys/operations.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Queryable } from '../lib/db.ts';
+import { notFound } from '../lib/errors.ts';
+import { ownerOf, type Owner } from '../lib/owner.ts';
+import { createMerchant, findMerchant, setMerchantStatus, type Merchant } from '../merchants/operations.ts';
+import { note, type Deed } from './audit.ts';
+
+/** One merchant. Throws NOT_FOUND. */
+export async function readMerchant(db: Queryable, merchantId: string): Promise<Merchant> {
+  const merchant = await findMerchant(db, merchantId);
+  if (!merchant) throw notFound('merchant');
+  return merchant;
+}
+
+/** Adds a merchant, with every available channel in the sandbox. */
+export async function addMerchant(deed: Deed, { name }: { name: string }): Promise<Merchant> {
+  const { trx } = deed.change;
+  const merchant = await createMerchant(trx, { name });
+  await grantChannels(trx, { merchantId: merchant.id, environment: 'sandbox' });
+  await note(deed, { action: 'merchant.create', ...aboutMerchant(merchant.id), after: { name } });
+  return merchant;
+}
+
+/** Suspends a merchant or lets it go on; doing it twice is no error, and noted once. Throws NOT_FOUND. */
+export async function decideMerchant(
+  deed: Deed,
+  input: { merchantId: string; status: Merchant['status']; reason?: string | undefined },
+): Promise<Merchant> {
+  const { trx } = deed.change;
+  const { merchantId, status, reason } = input;
+  const before = await readMerchant(trx, merchantId);
+  if (!(await setMerchantStatus(trx, merchantId, status))) return before;
+  const action = status === 'SUSPENDED' ? 'merchant.suspend' : 'merchant.resume';
+  const change = { before: { status: status === 'SUSPENDED' ? 'ACTIVE' : 'SUSPENDED' }, after: { status } };
+  await note(deed, { action, ...aboutMerchant(merchantId), ...change, reason });
+  return { ...before, status };
+}
+
+/** Makes a key for a merchant. Throws NOT_FOUND, VALIDATION_ERROR. */
+export async function makeKeyFor(deed: Deed, input: NewKey, deps: { pepper: string; clock: Clock }): Promise<MadeKey> {
+  const { trx } = deed.change;
+  await readMerchant(trx, input.merchantId);
+  const made = await createKey({ trx, ...deps }, input);
+  const { id, kind, name, scopes, ipRanges, expiresAt } = made.key;
+  await note(deed, {
+    action: 'key.create',
+    resourceType: 'key',
+    resourceId: id,
+    ...ownerOf(input),
+    after: { kind, name, scopes, ipRanges, expiresAt },
+  });
+  return made;
+}
+
+/** Ends a merchant's key; twice is no error, and noted once. Throws NOT_FOUND. */
+export async function revokeKeyOf(
+  deed: Deed,
+  input: { merchantId: string; keyId: string; reason?: string | undefined },
+  clock: Clock,
+): Promise<ApiKey> {
+  const { trx } = deed.change;
+  const { merchantId, keyId, reason } = input;
+  const [before] = await listKeys(trx, { id: keyId, merchantId });
+  if (!before) throw notFound('key');
+  if (before.revokedAt) return before;
+  const key = await revokeKey({ trx, clock }, keyId);
+  const about = { resourceType: 'key', resourceId: keyId, merchantId, environment: key.environment } as const;
+  await note(deed, { action: 'key.revoke', ...about, after: { revokedAt: key.revokedAt }, reason });
+  return key;
+}
+
+/** The platform's word on a merchant's channel; twice is no error, and noted once. Throws NOT_FOUND. */
+export async function decideChannel(
+  deed: Deed,
+  input: Owner & { channel: Channel; approval: 'APPROVED' | 'SUSPENDED'; reason?: string | undefined },
+): Promise<void> {
+  const { trx } = deed.change;
+  const { channel, approval, reason } = input;
+  await readMerchant(trx, input.merchantId);
+  const before = await setChannelApproval(trx, { ...ownerOf(input), channel, approval });
+  if (before === approval) return;
+  await note(deed, {
+    action: approval === 'APPROVED' ? 'channel.approve' : 'channel.suspend',
+    resourceType: 'channel',
+    resourceId: channel,
+    ...ownerOf(input),
+    before: { approval: before },
+    after: { approval },
+    reason,
+  });
+}
+
+function aboutMerchant(merchantId: string) {
+  return { resourceType: 'merchant', resourceId: merchantId, merchantId } as const;
+}

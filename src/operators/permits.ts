@@ -1,0 +1,38 @@
+import type { OperatorRole } from '../http/route.ts';
+
+/** Everything an operator can change, and who may besides admins. The audit log names changes by these words. */
+export const PERMITS = {
+  'merchant.create': ['admin'],
+  'merchant.suspend': ['admin'],
+  'merchant.resume': ['admin'],
+  'merchant.change-fees': ['admin'],
+  'merchant.change-limits': ['admin'],
+  'merchant.change-review': ['admin'],
+  'key.create': ['admin'],
+  'key.revoke': ['admin'],
+  'channel.approve': ['admin'],
+  'channel.suspend': ['admin'],
+  'withdrawal.approve': ['finance'],
+  'withdrawal.reject': ['finance'],
+  'payment.accept': ['support', 'finance'],
+  'payment.return': ['support', 'finance'],
+  'holiday.add': ['admin'],
+  'holiday.change': ['admin'],
+  'holiday.remove': ['admin'],
+  'operator.create': ['admin'],
+  'operator.change': ['admin'],
+  'operator-key.create': ['admin'],
+  'operator-key.revoke': ['admin'],
+} as const satisfies Readonly<Record<string, readonly OperatorRole[]>>;
+
+export type Action = keyof typeof PERMITS;
+
+export const ACTIONS = Object.keys(PERMITS) as [Action, ...Action[]];
+
+/** What a route that makes this change asks of its caller. */
+export function permit(action: Action): { by: 'operator'; roles: readonly OperatorRole[] } {
+  return { by: 'operator', roles: PERMITS[action] };
+}
+
+/** What a route that only reads asks of its caller: any role. */
+export const ANY_OPERATOR = { by: 'operator', roles: ['viewer'] } as const;

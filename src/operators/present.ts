@@ -1,0 +1,68 @@
+import type { MerchantChannel } from '../channels/queries.ts';
+import { showKey } from '../keys/format.ts';
+import type { ApiKey } from '../keys/operations.ts';
+import type { Balance } from '../ledger/balance.ts';
+import { toBirr } from '../lib/money.ts';
+import type { Merchant } from '../merchants/operations.ts';
+import type { AuditRow } from './audit.ts';
+import type { Operator, OperatorKey } from './operators.ts';
+
+const iso = (at: Date | null): string | null => at?.toISOString() ?? null;
+
+export function presentMerchant({ id, name, status, kycStatus, createdAt }: Merchant) {
+  return { merchantId: id, name, status, kycStatus, createdAt: createdAt.toISOString() };
+}
+
+export function presentChannel({ channel, platformState, approval, enabled, usable, reason }: MerchantChannel) {
+  return { channel, platformState, approval, enabled, usable, reason };
+}
+
+/** What a merchant has in one environment. */
+export function presentPlace(balance: Balance, channels: readonly MerchantChannel[]) {
+  return {
+    available: toBirr(balance.availableSantim),
+    reserved: toBirr(balance.reservedSantim),
+    feesToDate: toBirr(balance.feesSantim),
+    netSettled: toBirr(balance.settledSantim),
+    channels: channels.map(presentChannel),
+  };
+}
+
+export function presentKey(key: ApiKey) {
+  const { id, environment, kind, name, scopes, ipRanges, rotatedTo } = key;
+  return {
+    keyId: id,
+    environment,
+    kind,
+    key: showKey(key),
+    name,
+    scopes,
+    ipRanges,
+    expiresAt: iso(key.expiresAt),
+    revokedAt: iso(key.revokedAt),
+    rotatedTo,
+    lastUsedAt: iso(key.lastUsedAt),
+    createdAt: key.createdAt.toISOString(),
+  };
+}
+
+export function presentAudit({ id, at, ...row }: AuditRow) {
+  return { auditId: id, ...row, at: at.toISOString() };
+}
+
+export function presentOperator({ id, createdAt, ...row }: Operator) {
+  return { operatorId: id, ...row, createdAt: createdAt.toISOString() };
+}
+
+export function presentOperatorKey({ id, operatorId, name, key, ...at }: OperatorKey) {
+  return {
+    keyId: id,
+    operatorId,
+    name,
+    key,
+    expiresAt: iso(at.expiresAt),
+    revokedAt: iso(at.revokedAt),
+    lastUsedAt: iso(at.lastUsedAt),
+    createdAt: at.createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,78 @@
+import type { OperatorRole } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import { note, type Deed } from './audit.ts';
+import {
+  changeOperator,
+  createOperator,
+  makeOperatorKey,
+  revokeOperatorKey,
+  type Operator,
+  type OperatorKey,
+} from './operators.ts';
+
+/** Adds an operator. Throws DUPLICATE_REFERENCE. */
+export async function addOperator(deed: Deed, input: Pick<Operator, 'name' | 'email' | 'role'>): Promise<Operator> {
+  const { name, email, role } = input;
+  const operator = await createOperator(deed.change.trx, { name, email, role });
+  await note(deed, {
+    action: 'operator.create',
+    resourceType: 'operator',
+    resourceId: operator.id,
+    after: { name, email, role },
+  });
+  return operator;
+}
+
+/** Another role, or off and on. Throws NOT_FOUND, and INVALID_STATE where it would leave no admin. */
+export async function reassignOperator(
+  deed: Deed,
+  input: {
+    operatorId: string;
+    role?: OperatorRole | undefined;
+    active?: boolean | undefined;
+    reason?: string | undefined;
+  },
+): Promise<Operator> {
+  const { before, after } = await changeOperator(deed.change.trx, input.operatorId, input);
+  if (before.role === after.role && before.active === after.active) return after;
+  await note(deed, {
+    action: 'operator.change',
+    resourceType: 'operator',
+    resourceId: after.id,
+    before: { role: before.role, active: before.active },
+    after: { role: after.role, active: after.active },
+    reason: input.reason,
+  });
+  return after;
+}
+
+/** Makes a key for an operator. Throws NOT_FOUND, INVALID_STATE. */
+export async function giveOperatorKey(
+  deed: Deed,
+  input: { operatorId: string; name?: string | undefined; days?: number | undefined },
+  { pepper, clock }: { pepper: string; clock: Clock },
+): Promise<{ key: OperatorKey; secret: string }> {
+  const made = await makeOperatorKey({ trx: deed.change.trx, pepper, clock }, input);
+  const { id, operatorId, name, expiresAt } = made.key;
+  const about = { resourceType: 'operatorKey', resourceId: id } as const;
+  await note(deed, { action: 'operator-key.create', ...about, after: { operatorId, name, expiresAt } });
+  return made;
+}
+
+/** Ends an operator's key; twice is no error, and noted once. Throws NOT_FOUND. */
+export async function endOperatorKey(
+  deed: Deed,
+  input: { operatorId: string; keyId: string; reason: string },
+): Promise<OperatorKey> {
+  const { operatorId, keyId, reason } = input;
+  const { key, ended } = await revokeOperatorKey(deed.change.trx, { operatorId, keyId, at: deed.at });
+  if (!ended) return key;
+  const about = { resourceType: 'operatorKey', resourceId: keyId } as const;
+  await note(deed, {
+    action: 'operator-key.revoke',
+    ...about,
+    after: { operatorId, revokedAt: key.revokedAt },
+    reason,
+  });
+  return key;
+}

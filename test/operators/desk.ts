@@ -1,0 +1,84 @@
+import type { OperatorRole } from '../../src/http/route.ts';
+import { createKeyAuthenticator } from '../../src/keys/authenticate.ts';
+import { createKey } from '../../src/keys/operations.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { rows } from '../../src/lib/db.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import type { Environment } from '../../src/lib/owner.ts';
+import { createOperator, makeOperatorKey } from '../../src/operators/operators.ts';
+import { opsRoutes } from '../../src/operators/routes.ts';
+import { buildWorld, type World } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestServer, testServerDeps, type HttpAnswer, type TestServer } from '../support/http.ts';
+
+export const PEPPER = 'a pepper of sixteen characters';
+
+/** One of the platform's people, with a key. */
+export type Person = { operatorId: string; key: string };
+
+/** The operators' routes over HTTP, with real keys, and one operator of each role. */
+export type Desk = {
+  database: TestDatabase;
+  world: World;
+  clock: Clock;
+  people: Record<OperatorRole, Person>;
+  server: TestServer;
+  /** As the admin, unless a key says otherwise. */
+  send: (method: string, path: string, call?: { key?: string | null; body?: unknown }) => Promise<HttpAnswer>;
+  hire: (role: OperatorRole) => Promise<Person>;
+  merchantKey: (merchantId: string, environment?: Environment) => Promise<string>;
+  /** The actions in the audit log, the oldest first; of one resource if it is named. */
+  audited: (resourceId?: string) => Promise<string[]>;
+  close: () => Promise<void>;
+};
+
+/** Starts it. The clock is the real one: keys and lists depend on it. */
+export async function startDesk(): Promise<Desk> {
+  const database = await createTestDatabase();
+  const { db } = database;
+  const clock = () => new Date();
+  const world = buildWorld(db, { clock });
+  const keys = createKeyAuthenticator({ db, pepper: PEPPER, clock, log: createLogger('silent', 'test') });
+  let hired = 0;
+  const hire = async (role: OperatorRole): Promise<Person> => {
+    hired += 1;
+    const about = { name: `${role} ${hired}`, email: `${role}-${hired}@meskot.example`, role };
+    return db.transaction(async (trx) => {
+      const { id } = await createOperator(trx, about);
+      return {
+        operatorId: id,
+        key: (await makeOperatorKey({ trx, pepper: PEPPER, clock }, { operatorId: id })).secret,
+      };
+    });
+  };
+  const people = {
+    viewer: await hire('viewer'),
+    support: await hire('support'),
+    finance: await hire('finance'),
+    admin: await hire('admin'),
+  };
+  const routes = opsRoutes({ db, clock, pepper: PEPPER, findProvider: world.findProvider });
+  const server = await startTestServer(testServerDeps(db, { routes, authenticateKey: keys.authenticateKey }));
+  return {
+    database,
+    world,
+    clock,
+    people,
+    server,
+    send: (method, path, call = {}) => server.send(method, path, { key: people.admin.key, ...call }),
+    hire,
+    merchantKey: async (merchantId, environment = 'sandbox') => {
+      const input = { merchantId, environment, kind: 'secret' } as const;
+      return (await db.transaction((trx) => createKey({ trx, pepper: PEPPER, clock }, input))).secret;
+    },
+    audited: async (resourceId) => {
+      const sql = `SELECT action FROM operator_audit WHERE :resourceId IN ('', resource_id) ORDER BY at, id`;
+      return (await rows<{ action: string }>(db, sql, { resourceId: resourceId ?? '' })).map(({ action }) => action);
+    },
+    close: async () => {
+      await server.close();
+      await keys.settled();
+      await database.drop();
+    },
+  };
+}
