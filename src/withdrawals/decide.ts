@@ -7,10 +7,12 @@ import { CANCELLABLE_STAGES } from './states.ts';
 import { withdrawalMessage } from './workflow-input.ts';
 
 /** Who decides: an operator, or the sandbox by itself. */
-export type Decider = { operatorId: string; at: Date };
-
-/** Sandbox reviews are decided under this name. */
-export const SANDBOX_OPERATOR = 'sandbox';
+export type Decider = {
+  operatorId: string;
+  at: Date;
+  /** false: it is the workflow itself that decides, as in the sandbox. */
+  tellWorkflow?: boolean;
+};
 
 /**
  * One operator's yes. With the last one that is needed the withdrawal is about to be sent. Throws INVALID_STATE when it
@@ -19,7 +21,7 @@ export const SANDBOX_OPERATOR = 'sandbox';
 export async function approveWithdrawal(
   change: Change,
   id: string,
-  { operatorId, at }: Decider,
+  { operatorId, at, tellWorkflow = true }: Decider,
 ): Promise<WithdrawalRow> {
   const row = await lockUnderReview(change, id);
   if (row.requestedBy === operatorId) {
@@ -50,7 +52,7 @@ export async function approveWithdrawal(
      WHERE id = :id RETURNING *`,
     { id, at, approvalsMissing },
   );
-  if (approvalsMissing === 0) await change.tell([withdrawalMessage(id, 'approved')]);
+  if (approvalsMissing === 0 && tellWorkflow) await change.tell([withdrawalMessage(id, 'approved')]);
   return moved ?? row;
 }
 
@@ -58,7 +60,7 @@ export async function approveWithdrawal(
 export async function rejectWithdrawal(
   change: Change,
   id: string,
-  { reason, at }: Decider & { reason: string },
+  { reason, at, tellWorkflow = true }: Decider & { reason: string },
 ): Promise<WithdrawalRow> {
   await lockUnderReview(change, id);
   const moved = await moveWithdrawal(change, {
@@ -71,7 +73,7 @@ export async function rejectWithdrawal(
     failure: { code: 'REJECTED', message: reason, providerCode: '', retryable: false },
     event: 'withdrawal.rejected',
     at,
-    wake: 'rejected',
+    wake: tellWorkflow ? 'rejected' : null,
   });
   return moved ?? readWithdrawal(change.trx, id);
 }

@@ -5,7 +5,7 @@ import { notFound } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import type { CallbackWithdrawal } from '../providers/callbacks.ts';
-import type { PayoutOutcome, ProviderFailure } from '../providers/provider.ts';
+import type { PayoutFailure, PayoutOutcome } from '../providers/provider.ts';
 import type { Destination } from './destination.ts';
 import type { ReviewReason } from './review.ts';
 import type { WithdrawalStage, WithdrawalStatus } from './states.ts';
@@ -40,7 +40,7 @@ export type WithdrawalRow = Owner & {
   providerReference: string | null;
   providerCode: string | null;
   lastOutcome: PayoutOutcome['kind'] | null;
-  failure: ProviderFailure | null;
+  failure: PayoutFailure | null;
   callbackSecret: string;
   leaseUntil: Date | null;
   lastCheckedAt: Date | null;

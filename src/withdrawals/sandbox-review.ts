@@ -1,13 +1,14 @@
 import type { Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { RunChange } from '../lib/outbox.ts';
-import { approveWithdrawal, rejectWithdrawal, SANDBOX_OPERATOR } from './decide.ts';
+import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
+import { approveWithdrawal, rejectWithdrawal } from './decide.ts';
 import { readWithdrawal } from './model.ts';
-import { sandboxDecision } from './states.ts';
 
 /**
- * The sandbox's own review (states.ts), of a sandbox withdrawal that nobody has decided: approves it, rejects it, or
- * leaves it to an operator; with two approvals needed it gives both at once. One that somebody has decided meanwhile is left alone.
+ * The sandbox's own review (lib/sandbox-review.ts), of a sandbox withdrawal that nobody has decided: approves it, rejects it, or
+ * leaves it to an operator; with two approvals needed it gives both at once. One that somebody has decided meanwhile
+ * is left alone. It is the workflow that asks, so it is not told.
  */
 export async function decideInSandbox(
   deps: { db: Knex; runChange: RunChange },
@@ -18,15 +19,18 @@ export async function decideInSandbox(
   if (row.environment !== 'sandbox' || row.stage !== 'UNDER_REVIEW') return;
   const decision = sandboxDecision(row.amountSantim);
   if (decision === 'wait') return;
+  const decider = { at, tellWorkflow: false };
   try {
     if (decision === 'reject') {
       const reason = 'The sandbox rejects amounts that end in .13.';
-      await deps.runChange((change) => rejectWithdrawal(change, row.id, { operatorId: SANDBOX_OPERATOR, reason, at }));
+      await deps.runChange((change) =>
+        rejectWithdrawal(change, row.id, { ...decider, operatorId: SANDBOX_OPERATOR, reason }),
+      );
       return;
     }
     await deps.runChange(async (change) => {
       for (let given = 1; given <= row.approvalsNeeded; given += 1) {
-        await approveWithdrawal(change, row.id, { operatorId: `${SANDBOX_OPERATOR}-${given}`, at });
+        await approveWithdrawal(change, row.id, { ...decider, operatorId: `${SANDBOX_OPERATOR}-${given}` });
       }
     });
   } catch (error) {

@@ -23,12 +23,4 @@ export const WITHDRAWAL_MOVES: Readonly<Record<WithdrawalStatus, readonly Withdr
 /** Before these nothing has been sent: only here may it be cancelled. */
 export const CANCELLABLE_STAGES = ['CREATED', 'UNDER_REVIEW'] as const satisfies readonly WithdrawalStage[];
 
-/** In the sandbox no person is waited for: a review decides itself after this long. */
-export const SANDBOX_REVIEW_MS = 5_000;
-
-/** What the sandbox decides, by the santim of the amount: .13 is rejected, .14 waits for an operator, all else approved. */
-export function sandboxDecision(amountSantim: bigint): 'approve' | 'reject' | 'wait' {
-  const santim = amountSantim % 100n;
-  if (santim === 13n) return 'reject';
-  return santim === 14n ? 'wait' : 'approve';
-}
+export { SANDBOX_REVIEW_MS } from '../lib/sandbox-review.ts';

@@ -1,0 +1,145 @@
+import { createHttpClient } from '../../src/lib/http-client.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { createFindProvider } from '../../src/providers/find-provider.ts';
+import { createWithdrawal } from '../../src/withdrawals/create.ts';
+import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
+import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { withdrawalWorkflowId } from '../../src/withdrawals/workflow-input.ts';
+import { buildWorld, type World } from '../support/build.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
+import { skipTime } from '../support/temporal.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
+import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+let simulator: TestSimulator;
+let world: WorkerWorld;
+let money: World;
+let owner: Owner;
+let requests = 0;
+const http = createHttpClient();
+const clock = () => new Date();
+
+beforeAll(async () => {
+  simulator = await startTestSimulator();
+  // Nothing listens there: callbacks are lost, as they are when our API is away.
+  world = await createWorkerWorld({ SIMULATOR_URL: simulator.url, BASE_URL: 'http://127.0.0.1:9' });
+  await world.startWorker().ready;
+  money = buildWorld(world.db, { clock });
+  owner = await buildFreeMerchant(money);
+  await fund(money, owner, 50_000_00n);
+});
+afterEach(async () => {
+  await simulator.clearFaults();
+  await expectLedgerHolds(world.db);
+});
+afterAll(async () => {
+  await world.close();
+  await Promise.all([simulator.close(), http.close()]);
+});
+
+/** Asked for, exactly as the API does it. An amount that ends in .14 waits for an operator. */
+async function ask(phone: string, amountSantim = 100_00n): Promise<{ id: string; workflowId: string }> {
+  requests += 1;
+  const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url });
+  const wanted = {
+    requestId: `OUT-${requests}`,
+    amountSantim,
+    channel: 'TELEBIRR',
+    destination: { kind: 'phone', phone: phone.replace(/^0/, '251'), accountName: 'Abebe Bikila' },
+    requestedBy: 'key_test',
+  } as const;
+  const { row } = await world.runChange((change) => createWithdrawal({ change, clock, findProvider }, owner, wanted));
+  return { id: row.id, workflowId: withdrawalWorkflowId(row.id) };
+}
+
+const stands = async (id: string, wanted: string) =>
+  until(`withdrawal ${wanted}`, async () => {
+    const row = await readWithdrawal(world.db, id);
+    return (row.status === wanted || row.stage === wanted) && row;
+  });
+const result = async (workflowId: string) => {
+  const handle = world.temporal.client.workflow.getHandle(workflowId);
+  await until('the workflow to be there', async () => handle.describe().catch(() => null));
+  return handle.result();
+};
+const payouts = async (id: string) =>
+  (await simulator.journal()).payouts.filter(({ withdrawalId }) => withdrawalId === id);
+
+/** Lets the sandbox's own review decide. */
+async function reviewed(workflowId: string): Promise<void> {
+  await skipTime(world.temporal.client, workflowId, 6_000);
+}
+
+test('a withdrawal is reviewed, sent, found paid by polling, and ends', async () => {
+  const { id, workflowId } = await ask('0911000007');
+  await reviewed(workflowId);
+  await stands(id, 'SUCCESS');
+  expect(await result(workflowId)).toBe('SUCCESS');
+  expect(await payouts(id)).toMatchObject([{ paid: true }]);
+});
+
+test('one that waits for an operator waits for days, and is sent when it is approved', async () => {
+  const { id, workflowId } = await ask('0911000001', 100_14n);
+  await skipTime(world.temporal.client, workflowId, 5 * DAY_MS);
+  expect((await readWithdrawal(world.db, id)).stage).toBe('UNDER_REVIEW');
+  await world.runChange((change) => approveWithdrawal(change, id, { operatorId: 'opr_1', at: clock() }));
+  await stands(id, 'SUCCESS');
+  expect(await result(workflowId)).toBe('SUCCESS');
+});
+
+test('a rejected one and a cancelled one end without anything being sent', async () => {
+  const [rejected, cancelled] = [await ask('0911000001', 50_14n), await ask('0911000001', 51_14n)];
+  await world.runChange((change) =>
+    rejectWithdrawal(change, rejected.id, { operatorId: 'opr_1', reason: 'No.', at: clock() }),
+  );
+  const row = await readWithdrawal(world.db, cancelled.id);
+  await world.runChange((change) => cancelWithdrawal(change, row, clock()));
+  expect(await result(rejected.workflowId)).toBe('REJECTED');
+  expect(await result(cancelled.workflowId)).toBe('CANCELLED');
+  expect(await payouts(rejected.id)).toEqual([]);
+  expect(await payouts(cancelled.id)).toEqual([]);
+});
+
+test('a provider that says nothing for hours is asked ever more rarely, and the money stays set aside', async () => {
+  const { id, workflowId } = await ask('0911000004');
+  await reviewed(workflowId);
+  await stands(id, 'SUBMITTED');
+  await skipTime(world.temporal.client, workflowId, 10 * HOUR_MS);
+  expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'PENDING', stage: 'SUBMITTED' });
+  const { events } = await world.temporal.client.workflow.getHandle(workflowId).fetchHistory();
+  const timers = (events ?? []).flatMap((event) => {
+    const seconds = event.timerStartedEventAttributes?.startToFireTimeout?.seconds;
+    return seconds === undefined || seconds === null ? [] : [Number(seconds)];
+  });
+  expect(timers.slice(0, 5)).toEqual([5, 2, 4, 8, 16]);
+  expect(timers.at(-1)).toBe(1_800);
+  expect(await payouts(id)).toMatchObject([{ paid: false }]);
+});
+
+test('a payout that its provider cannot tell of for minutes is paid once, and never given back meanwhile', async () => {
+  await simulator.fault({ kind: 'payoutUnknown', delayMs: 10 * 60_000, next: 1 });
+  const { id, workflowId } = await ask('0911000001');
+  await reviewed(workflowId);
+  await stands(id, 'UNKNOWN');
+  await skipTime(world.temporal.client, workflowId, 5 * 60_000);
+  expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+  await simulator.advance(11 * 60_000);
+  await skipTime(world.temporal.client, workflowId, 10 * 60_000);
+  await stands(id, 'SUCCESS');
+  expect(await payouts(id)).toHaveLength(1);
+});
+
+test('one that is taken and then fails gives the money back', async () => {
+  const { id, workflowId } = await ask('0911000008');
+  await reviewed(workflowId);
+  await stands(id, 'SUBMITTED');
+  await simulator.advance(10 * 60_000);
+  await skipTime(world.temporal.client, workflowId, 10 * 60_000);
+  await stands(id, 'FAILED');
+  expect(await result(workflowId)).toBe('FAILED');
+  expect(await payouts(id)).toMatchObject([{ paid: false }]);
+});
