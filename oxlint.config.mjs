@@ -1,7 +1,7 @@
 /** Slices from low to high: each may import those on the lines above its own, and what is named beside it. */
 const TIERS = [
   ['merchants', 'keys', 'calendar'],
-  ['channels', 'kyc', 'ledger', 'webhooks', 'providers'],
+  ['channels', 'kyc', 'bank-accounts', 'ledger', 'webhooks', 'providers'],
   ['transactions'],
   ['checkout', 'withdrawals', 'settlements'],
   ['reports', 'operators'],

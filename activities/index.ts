@@ -1,12 +1,19 @@
 import { createPaymentActivities, type PaymentDeps } from './payments.ts';
+import { createSettlementActivities, type SettlementDeps } from './settlements.ts';
 import { createWebhookActivities, type WebhookDeps } from './webhooks.ts';
 import { createWithdrawalActivities, type WithdrawalDeps } from './withdrawals.ts';
 
 /** Everything that may fail and be retried, by noun; the worker gives each task queue what it needs. */
-export function createActivities(deps: { payments: PaymentDeps; withdrawals: WithdrawalDeps; webhooks: WebhookDeps }) {
+export function createActivities(deps: {
+  payments: PaymentDeps;
+  withdrawals: WithdrawalDeps;
+  settlements: SettlementDeps;
+  webhooks: WebhookDeps;
+}) {
   return {
     payments: createPaymentActivities(deps.payments),
     withdrawals: createWithdrawalActivities(deps.withdrawals),
+    settlements: createSettlementActivities(deps.settlements),
     webhooks: createWebhookActivities(deps.webhooks),
   };
 }

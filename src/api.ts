@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type Router from '@koa/router';
 import { Connection } from '@temporalio/client';
 
+import { bankAccountRoutes } from './bank-accounts/routes.ts';
 import { calendarRoutes } from './calendar/routes.ts';
 import { channelRoutes } from './channels/routes.ts';
 import { authenticateClientToken } from './checkout/client-token.ts';
@@ -30,6 +31,7 @@ import { createFindProvider } from './providers/find-provider.ts';
 import type { FindProvider } from './providers/provider.ts';
 import { storeCallback } from './providers/store-callback.ts';
 import { createRelay } from './relay.ts';
+import { settlementRoutes } from './settlements/routes.ts';
 import { findAttemptBySecret } from './transactions/attempt.ts';
 import { CLAIM_INTERVAL_MS, createCheckAttempt } from './transactions/check.ts';
 import { isAnswered } from './transactions/proven.ts';
@@ -136,6 +138,8 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
       ...calendarRoutes({ db, clock }),
       ...balanceRoutes({ db, clock }),
       ...withdrawalRoutes({ db, clock, findProvider, checkPayout }),
+      ...bankAccountRoutes({ db, clock }),
+      ...settlementRoutes({ db, clock }),
       ...webhookRoutes({ db, clock, keyRing: config.keyRing, checkUrl }),
       ...opsRoutes({ db, clock, findProvider, pepper: config.KEY_PEPPER }),
     ],

@@ -1,6 +1,30 @@
 import { LEDGER_CHECKS, type LedgerCheck } from './ledger/verify.ts';
+import { SETTLEMENT_CHECKS } from './settlements/ledger-checks.ts';
 import { TRANSACTION_CHECKS } from './transactions/ledger-checks.ts';
 import { WITHDRAWAL_CHECKS } from './withdrawals/ledger-checks.ts';
 
+/** What stands between slices that do not know each other. */
+const RESERVED_CHECK: LedgerCheck = {
+  says: 'what is reserved is what open withdrawals and settlements take',
+  sql: `SELECT NULL AS journal, coalesce(b.merchant_id, o.merchant_id) || ' ' || coalesce(b.environment, o.environment)
+               || ': reserved ' || coalesce(b.reserved_santim, 0) || ' santim, open ' || coalesce(o.santim, 0) AS about
+        FROM ledger_balance b FULL JOIN (
+          SELECT merchant_id, environment, currency, sum(santim) AS santim FROM (
+            SELECT merchant_id, environment, currency, amount_santim + fee_santim + fee_tax_santim AS santim
+            FROM withdrawal WHERE status = 'PENDING'
+            UNION ALL
+            SELECT merchant_id, environment, currency, amount_santim + fee_santim + fee_tax_santim
+            FROM settlement WHERE status IN ('REQUESTED', 'APPROVED', 'PROCESSING')) each
+          GROUP BY merchant_id, environment, currency
+        ) o ON o.merchant_id = b.merchant_id AND o.environment = b.environment AND o.currency = b.currency
+        WHERE coalesce(b.reserved_santim, 0) <> coalesce(o.santim, 0)`,
+};
+
 /** All that must hold of the ledger and of what it stands for, slice by slice. */
-export const ledgerChecks: readonly LedgerCheck[] = [...LEDGER_CHECKS, ...TRANSACTION_CHECKS, ...WITHDRAWAL_CHECKS];
+export const ledgerChecks: readonly LedgerCheck[] = [
+  ...LEDGER_CHECKS,
+  ...TRANSACTION_CHECKS,
+  ...WITHDRAWAL_CHECKS,
+  ...SETTLEMENT_CHECKS,
+  RESERVED_CHECK,
+];

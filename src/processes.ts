@@ -20,7 +20,12 @@ import { AwayError } from './lib/errors.ts';
 import type { OutboxMessage } from './lib/outbox.ts';
 
 /** Which task queue a workflow runs on, by its type. Activities of `webhooks` also run on `webhooks-slow`. */
-export const TASK_QUEUES = { payment: 'payments', withdrawal: 'money', webhookDelivery: 'webhooks' } as const;
+export const TASK_QUEUES = {
+  payment: 'payments',
+  withdrawal: 'money',
+  settlement: 'money',
+  webhookDelivery: 'webhooks',
+} as const;
 
 const CALL_TIMEOUT_MS = 3_000;
 const LIST_TIMEOUT_MS = 10_000;

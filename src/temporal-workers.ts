@@ -155,7 +155,7 @@ function createWorkers(parts: {
       ...shared,
       ...withWorkflows,
       taskQueue: queue(TASK_QUEUES.withdrawal),
-      activities: activities.withdrawals,
+      activities: { ...activities.withdrawals, ...activities.settlements },
     }),
     Worker.create({
       ...shared,

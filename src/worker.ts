@@ -18,6 +18,9 @@ import { temporalOptions } from './processes.ts';
 import { createFindProvider } from './providers/find-provider.ts';
 import { createRelay } from './relay.ts';
 import { repairOpen } from './repair.ts';
+import { measureSettlements } from './settlements/metrics.ts';
+import { openSettlements } from './settlements/open-settlements.ts';
+import { createSettlementSteps } from './settlements/steps.ts';
 import { startTemporalWorkers } from './temporal-workers.ts';
 import { CLAIM_INTERVAL_MS, createCheckAttempt, type CheckAttempt } from './transactions/check.ts';
 import { expireDueSessions } from './transactions/end.ts';
@@ -56,7 +59,7 @@ export type WorkerOptions = {
 };
 
 /** Every kind of row that must have a running workflow. */
-const OPEN_SOURCES = [openDeliveries, openAttempts, openWithdrawals];
+const OPEN_SOURCES = [openDeliveries, openAttempts, openWithdrawals, openSettlements];
 const EXPIRE_BATCH = 500;
 const RECHECK_BATCH = 20;
 const MINUTE_MS = 60_000;
@@ -70,16 +73,13 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     applicationName: 'meskot-worker',
   });
   watchDatabase(db, config.DATABASE_URL);
-  if (options.registry) {
-    measurePool(options.registry, db, 'worker');
-    measureDeliveries(options.registry, db);
-    measurePayments(options.registry, db);
-  }
+  if (options.registry) measure(options.registry, db);
   const runChange = createRunChange(db, (messages) => relay.dispatch(messages));
   const payments = createPayments(config, { db, runChange, log });
   const sending = createSending(config, { db, ...options });
   const activities = createActivities({
     ...payments.operations,
+    settlements: createSettlementSteps({ db, runChange }),
     webhooks: {
       ...sending,
       started: startedIn(() => firstAttempts),
@@ -139,6 +139,14 @@ const startedIn = (firstAttempts: () => FirstAttempts): Pick<FirstAttempts, 'beg
   finished: (deliveryId) => firstAttempts().finished(deliveryId),
   keep: (outcome) => firstAttempts().keep(outcome),
 });
+
+/** What is under way, and what is late or waits for somebody. */
+function measure(registry: Registry, db: Knex): void {
+  measurePool(registry, db, 'worker');
+  measureDeliveries(registry, db);
+  measurePayments(registry, db);
+  measureSettlements(registry, db);
+}
 
 type Database = { db: Knex; runChange: RunChange };
 

@@ -16,6 +16,9 @@ export const SCOPES = [
   'balance:read',
   'withdrawals:read',
   'withdrawals:write',
+  'settlements:read',
+  'settlements:write',
+  'bank:write',
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -95,6 +98,7 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
     | 'Calendar'
     | 'Balance'
     | 'Withdrawals'
+    | 'Settlements'
     | 'Webhooks'
     | 'Webhook subscriptions'
     | 'Operators'

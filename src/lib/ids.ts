@@ -18,6 +18,8 @@ export type IdPrefix =
   | 'fee'
   | 'lim'
   | 'wd'
+  | 'stl'
+  | 'bac'
   | 'req'
   | 'opr'
   | 'opk'

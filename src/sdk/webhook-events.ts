@@ -66,6 +66,36 @@ export type Withdrawal = Snapshot<'withdrawal'> & {
   reversedAt?: string;
 };
 
+/** Money to your bank account as its events show it, complete each time. Unknown members may be added. */
+export type Settlement = Snapshot<'settlement'> & {
+  settlementId: string;
+  /** Your own id of the request. */
+  requestId: string;
+  /** In birr: what your bank account gets. */
+  amount: number;
+  fee: number;
+  feeTax: number;
+  /** What your balance gives: amount + fee + feeTax. */
+  totalDebit: number;
+  currency: 'ETB';
+  /** The number shows its last four digits only. */
+  bankAccount: { bankCode: string; accountNumber: string; accountName: string };
+  status: 'REQUESTED' | 'APPROVED' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'REJECTED' | 'CANCELLED';
+  /** YYYY-MM-DD in Addis Ababa, as are the two below. */
+  effectiveDate: string;
+  earliestExpected: string;
+  expectedBy: string;
+  /** The days on the way that do not count, and why. */
+  dateReasons: { date: string; reason: string; provisional: boolean }[];
+  /** The bank's trace id. */
+  bankReference?: string;
+  failure?: { code: string; message: string };
+  requestedAt: string;
+  sentAt?: string;
+  creditedAt?: string;
+  completedAt?: string;
+};
+
 export type SubscriptionTest = Snapshot<'subscription'> & { subscriptionId: string; message: string };
 
 type Envelope<Name extends string, Data> = {
@@ -97,8 +127,18 @@ type WithdrawalEventName =
   | 'withdrawal.canceled'
   | 'withdrawal.reversed';
 
+type SettlementEventName =
+  | 'settlement.requested'
+  | 'settlement.processing'
+  | 'settlement.completed'
+  | 'settlement.failed'
+  | 'settlement.rejected'
+  | 'settlement.canceled'
+  | 'settlement.updated';
+
 /** The events of this version. New types are added without a new version: have a default branch. */
 export type WebhookEvent =
   | { [Name in TransactionEventName]: Envelope<Name, Transaction> }[TransactionEventName]
   | { [Name in WithdrawalEventName]: Envelope<Name, Withdrawal> }[WithdrawalEventName]
+  | { [Name in SettlementEventName]: Envelope<Name, Settlement> }[SettlementEventName]
   | Envelope<'webhook.test', SubscriptionTest>;

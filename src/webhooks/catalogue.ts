@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { owner } from './event-owner.ts';
+import { SETTLEMENT_EVENTS } from './settlement-data.ts';
 import { WITHDRAWAL_EVENTS } from './withdrawal-data.ts';
 
 const TRANSACTION_STATUSES = ['PENDING', 'SUCCESS', 'FAILED', 'CANCELLED', 'EXPIRED'] as const;
@@ -122,6 +123,7 @@ export const EVENT_TYPES = {
     alias: true,
   },
   ...WITHDRAWAL_EVENTS,
+  ...SETTLEMENT_EVENTS,
   'webhook.test': {
     description: 'Sent when a test event is asked for, to that subscription only.',
     data: SubscriptionTestData,

@@ -1,0 +1,59 @@
+import { ApplicationFailure } from '@temporalio/activity';
+
+import { AppError } from '../src/lib/errors.ts';
+import type { SettlementStatus } from '../src/settlements/states.ts';
+
+export type { SettlementInput } from '../src/settlements/workflow-input.ts';
+
+/** Where the settlement stands, and the instants that its business days lead to. Histories keep no more than this. */
+export type SettlementReport = {
+  status: SettlementStatus;
+  /** Its last expected day is over, and that was noted. */
+  overdue: boolean;
+  /** When its first expected day begins. */
+  earliestAtMs: number;
+  /** When its last expected day is over. */
+  overdueAtMs: number;
+};
+
+export type SettlementDeps = {
+  /** Reads it, its days counted by the holidays as they stand. */
+  followCalendar: (settlementId: string, at: Date) => Promise<SettlementReport>;
+  /** The sandbox's own review, where no operator has decided. */
+  decideInSandbox: (settlementId: string, at: Date) => Promise<void>;
+  /** Notes that its last expected day is over, if it is. */
+  markOverdue: (settlementId: string, at: Date) => Promise<SettlementReport>;
+};
+
+type SettlementRequest = { settlementId: string; atMs: number };
+
+export type SettlementActivities = ReturnType<typeof createSettlementActivities>;
+
+export function createSettlementActivities(deps: SettlementDeps) {
+  return {
+    async readSettlement({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
+      return refusedForGood(() => deps.followCalendar(settlementId, new Date(atMs)));
+    },
+
+    async decideSettlementInSandbox({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
+      return refusedForGood(async () => {
+        await deps.decideInSandbox(settlementId, new Date(atMs));
+        return deps.followCalendar(settlementId, new Date(atMs));
+      });
+    },
+
+    async markSettlementOverdue({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
+      return refusedForGood(() => deps.markOverdue(settlementId, new Date(atMs)));
+    },
+  };
+}
+
+/** What is wrong with the input stays wrong, so it is not retried; all else is. */
+async function refusedForGood<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof AppError) throw ApplicationFailure.nonRetryable(error.message, error.code);
+    throw error;
+  }
+}

@@ -1,0 +1,68 @@
+import type { BankCode } from '../lib/banks.ts';
+import { HOUR_MS } from '../lib/dates.ts';
+import { rows } from '../lib/db.ts';
+import { newId } from '../lib/ids.ts';
+import type { Change } from '../lib/outbox.ts';
+import { ownerOf, type Owner } from '../lib/owner.ts';
+import { SANDBOX_OPERATOR } from '../lib/sandbox-review.ts';
+import { findBankAccount, type BankAccountRow } from './model.ts';
+
+export type NewBankAccount = {
+  bankCode: BankCode;
+  accountNumber: string;
+  accountName: string;
+  /** key_… or opr_…: who links an account may not verify it. */
+  requestedBy: string;
+  at: Date;
+};
+
+/** Who has got hold of a key changes the account first; this long, nobody settles to the new one. */
+const HOLD_MS = 48 * HOUR_MS;
+
+/**
+ * Links the account that settlements go to from now on; the one before stays as history. The sandbox verifies it at
+ * once, in live an operator does. One that takes the place of a verified one is held for 48 h. The account that is
+ * linked already, unless it was rejected, is answered as it stands.
+ */
+export async function linkBankAccount(change: Change, owner: Owner, wanted: NewBankAccount): Promise<BankAccountRow> {
+  const key = `bank account ${owner.merchantId} ${owner.environment}`;
+  await rows(change.trx, 'SELECT pg_advisory_xact_lock(hashtextextended(CAST(:key AS text), 0))', { key });
+  const before = await findBankAccount(change.trx, owner);
+  if (before && isSame(before, wanted)) return before;
+  if (before) {
+    const replaced = { id: before.id, at: wanted.at };
+    await rows(change.trx, 'UPDATE bank_account SET replaced_at = :at WHERE id = :id', replaced);
+  }
+  const isSandbox = owner.environment === 'sandbox';
+  const [row] = await rows<BankAccountRow>(
+    change.trx,
+    `INSERT INTO bank_account (id, merchant_id, environment, bank_code, account_number, account_name, status,
+       requested_by, decided_by, linked_at, decided_at, usable_from)
+     VALUES (:id, :merchantId, :environment, :bankCode, :accountNumber, :accountName, :status,
+       :requestedBy, :decidedBy, :at, :decidedAt,
+       CASE WHEN EXISTS (SELECT 1 FROM bank_account
+         WHERE merchant_id = :merchantId AND environment = :environment AND status = 'VERIFIED')
+       THEN :heldUntil ELSE CAST(:at AS timestamptz) END)
+     RETURNING *`,
+    {
+      ...wanted,
+      ...ownerOf(owner),
+      id: newId('bac', wanted.at.getTime()),
+      status: isSandbox ? 'VERIFIED' : 'PENDING',
+      decidedBy: isSandbox ? SANDBOX_OPERATOR : null,
+      decidedAt: isSandbox ? wanted.at : null,
+      heldUntil: new Date(wanted.at.getTime() + HOLD_MS),
+    },
+  );
+  if (!row) throw new Error('the bank account was not inserted');
+  return row;
+}
+
+function isSame(row: BankAccountRow, wanted: NewBankAccount): boolean {
+  return (
+    row.status !== 'REJECTED' &&
+    row.bankCode === wanted.bankCode &&
+    row.accountNumber === wanted.accountNumber &&
+    row.accountName === wanted.accountName
+  );
+}

@@ -1,0 +1,32 @@
+import type { BankCode } from '../lib/banks.ts';
+import { rows, type Queryable } from '../lib/db.ts';
+import { ownerOf, type Owner } from '../lib/owner.ts';
+
+export type BankAccountStatus = 'PENDING' | 'VERIFIED' | 'REJECTED';
+
+/** A row of `bank_account`. Where it goes never changes: another account is another row. */
+export type BankAccountRow = Owner & {
+  id: string;
+  bankCode: BankCode;
+  accountNumber: string;
+  accountName: string;
+  status: BankAccountStatus;
+  rejection: string | null;
+  requestedBy: string;
+  decidedBy: string | null;
+  linkedAt: Date;
+  usableFrom: Date;
+  decidedAt: Date | null;
+  replacedAt: Date | null;
+};
+
+/** The account that counts now; undefined where none was ever linked. */
+export async function findBankAccount(db: Queryable, owner: Owner): Promise<BankAccountRow | undefined> {
+  const [row] = await rows<BankAccountRow>(
+    db,
+    `SELECT * FROM bank_account
+     WHERE merchant_id = :merchantId AND environment = :environment AND replaced_at IS NULL`,
+    ownerOf(owner),
+  );
+  return row;
+}

@@ -1,0 +1,24 @@
+import type { Queryable } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import { maskDigits } from '../lib/mask.ts';
+import type { Owner } from '../lib/owner.ts';
+import { findBankAccount, type BankAccountRow } from './model.ts';
+
+/** The account that money may be sent to now. Throws BENEFICIARY_NOT_VERIFIED, saying what is missing. */
+export async function readUsableAccount(db: Queryable, owner: Owner, at: Date): Promise<BankAccountRow> {
+  const account = await findBankAccount(db, owner);
+  const issue = whyUnusable(account, at);
+  if (account && issue === null) return account;
+  const message = `Settlements go to the linked bank account: ${issue}`;
+  throw new AppError('BENEFICIARY_NOT_VERIFIED', message, { details: [{ field: 'bankAccount', issue: issue ?? '' }] });
+}
+
+function whyUnusable(account: BankAccountRow | undefined, at: Date): string | null {
+  if (!account) return 'none is linked yet; link one with PUT /api/checkout/bank-account.';
+  const name = `${account.bankCode} ${maskDigits(account.accountNumber)}`;
+  if (account.status === 'PENDING')
+    return `${name} is not verified yet; it can be used once an operator has verified it.`;
+  if (account.status === 'REJECTED') return `${name} was rejected (${account.rejection}); link another one.`;
+  if (at >= account.usableFrom) return null;
+  return `${name} was linked at ${account.linkedAt.toISOString()} in the place of another one; it can be used from ${account.usableFrom.toISOString()} on.`;
+}

@@ -1,0 +1,81 @@
+import { rows, type Queryable } from '../lib/db.ts';
+import type { Santim } from '../lib/money.ts';
+import { ownerOf, type Owner } from '../lib/owner.ts';
+import { cutPage, offsetOf, type Page } from '../lib/page.ts';
+import type { Movement } from './balance.ts';
+import type { JournalKind } from './facts.ts';
+
+/**
+ * What a settlement's statement covers: the movements of the available account with a sequence above `after`, up to
+ * `upTo`, which is the settlement's own. Whatever becomes of a settlement, it ends one period and begins the next.
+ */
+export type Period = {
+  accountId: bigint;
+  after: bigint;
+  upTo: bigint;
+  openingSantim: Santim;
+  closingSantim: Santim;
+  /** The settlement before, and when it was booked; null for the first one. */
+  previousSettlementId: string | null;
+  from: Date | null;
+  until: Date;
+};
+
+/** The period of a settlement; undefined when it was never booked. */
+export async function readPeriod(db: Queryable, owner: Owner, settlementId: string): Promise<Period | undefined> {
+  const [period] = await rows<Period>(
+    db,
+    `SELECT e.account_id, coalesce(previous.sequence, 0)::bigint AS after, e.sequence AS up_to,
+            coalesce(previous.balance_after_santim, 0)::bigint AS opening_santim,
+            e.balance_after_santim AS closing_santim,
+            previous.resource_id AS previous_settlement_id, previous.at AS from, e.at AS until
+     FROM ledger_journal j
+     JOIN ledger_entry e ON e.journal_id = j.id
+     JOIN ledger_account a ON a.id = e.account_id AND a.kind = 'AVAILABLE'
+     LEFT JOIN LATERAL (
+       SELECT pe.sequence, pe.balance_after_santim, pe.at, pj.resource_id
+       FROM ledger_entry pe JOIN ledger_journal pj ON pj.id = pe.journal_id
+       WHERE pe.account_id = e.account_id AND pe.sequence < e.sequence AND pj.kind = 'SETTLEMENT_RESERVED'
+       ORDER BY pe.sequence DESC LIMIT 1
+     ) previous ON true
+     WHERE j.key = 'reserved:' || CAST(:settlementId AS text) AND j.kind = 'SETTLEMENT_RESERVED'
+       AND j.merchant_id = :merchantId AND j.environment = :environment`,
+    { ...ownerOf(owner), settlementId },
+  );
+  return period;
+}
+
+const IN_PERIOD = 'e.account_id = :accountId AND e.sequence > :after AND e.sequence <= :upTo';
+
+/** What a period's movements sum up to, by what they are about. */
+export async function sumPeriod(
+  db: Queryable,
+  { accountId, after, upTo }: Period,
+): Promise<{ type: JournalKind; count: number; amountSantim: Santim }[]> {
+  return rows(
+    db,
+    `SELECT j.kind AS type, count(*)::int AS count, sum(e.amount_santim)::bigint AS amount_santim
+     FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id WHERE ${IN_PERIOD}
+     GROUP BY j.kind ORDER BY j.kind`,
+    { accountId, after, upTo },
+  );
+}
+
+/** The movements of a period, the oldest first, each next to the balance after it. */
+export async function listPeriod(db: Queryable, { accountId, after, upTo }: Period, page: Page) {
+  const values = { accountId, after, upTo };
+  const [[count], found] = await Promise.all([
+    rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM ledger_entry e WHERE ${IN_PERIOD}`, values),
+    rows<Movement & { id: string; sequence: bigint }>(
+      db,
+      `SELECT j.id, e.journal_id, e.position::int, j.kind AS type, e.amount_santim, e.balance_after_santim, e.sequence,
+              j.resource_type, j.resource_id, e.at
+       FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
+       WHERE ${IN_PERIOD} ${page.after ? 'AND e.sequence > CAST(:shown AS bigint)' : ''}
+       ORDER BY e.sequence LIMIT :most OFFSET :offset`,
+      { ...values, shown: page.after?.at ?? null, most: page.limit + 1, offset: offsetOf(page) },
+    ),
+  ]);
+  const read = found.map((row) => ({ ...row, position: String(row.sequence), entry: row.position }));
+  return cutPage(page, count?.total ?? 0, read);
+}

@@ -1,0 +1,165 @@
+import { readUsableAccount } from '../bank-accounts/usable.ts';
+import { readSettlementDates } from '../calendar/queries.ts';
+import { reservedFact } from '../ledger/facts.ts';
+import { feeOf, readFeeRule, type FeeRule, type FeeRuleJson } from '../ledger/fees.ts';
+import { post } from '../ledger/post.ts';
+import type { Clock } from '../lib/clock.ts';
+import { rows } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { formatBirr, type Santim } from '../lib/money.ts';
+import { OUTBOX_INSERT, type Change, type OutboxRow } from '../lib/outbox.ts';
+import { ownerOf, type Owner } from '../lib/owner.ts';
+import { recordSettlementEvent } from './events.ts';
+import { findSettlement, moneyOut, SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
+import { wholeBalance } from './whole-balance.ts';
+import { settlementWorkflow } from './workflow-input.ts';
+
+export type NewSettlement = {
+  requestId: string;
+  /** `all`: what is available, less fee and tax. */
+  amount: Santim | 'all';
+  /** key_… or opr_…: who asks may not approve. */
+  requestedBy: string;
+};
+
+/** All that a settlement is judged by, as `settlement_context` answers it; santim as plain numbers. */
+type Context = {
+  existingId: string | null;
+  limits: { minSantim: number; maxSantim: number };
+  feeRule: FeeRuleJson;
+  /** Asked for, and held until the change ends, only where all of it is wanted. */
+  availableSantim: number | null;
+};
+
+/**
+ * Asks for money to the merchant's bank account: sets its amount, fee and tax aside, promises its days by the calendar,
+ * and starts its workflow. The same requestId and body again is the same settlement (`isNew: false`), for ever.
+ * Throws DUPLICATE_REFERENCE, BENEFICIARY_NOT_VERIFIED, AMOUNT_BELOW_MINIMUM, AMOUNT_ABOVE_MAXIMUM,
+ * INSUFFICIENT_BALANCE.
+ */
+export async function createSettlement(
+  { change, clock }: { change: Change; clock: Clock },
+  owner: Owner,
+  wanted: NewSettlement,
+): Promise<{ row: SettlementRow; isNew: boolean }> {
+  const now = clock();
+  const context = await readContext(change, owner, { ...wanted, now });
+  if (context.existingId !== null) {
+    return { row: requireSame(await findSettlement(change.trx, owner, context.existingId), wanted), isNew: false };
+  }
+  const [account, { reasons, ...dates }] = await Promise.all([
+    readUsableAccount(change.trx, owner, now),
+    readSettlementDates(change.trx, now),
+  ]);
+  const rule = readFeeRule(context.feeRule);
+  const amountSantim = decideAmount(wanted, context, rule);
+  const row = await insertSettlement(change, {
+    ...ownerOf(owner),
+    ...dates,
+    id: newId('stl', now.getTime()),
+    requestId: wanted.requestId,
+    askedForAll: wanted.amount === 'all',
+    amountSantim,
+    ...feeOf(rule, amountSantim),
+    bankAccountId: account.id,
+    bankCode: account.bankCode,
+    accountNumber: account.accountNumber,
+    accountName: account.accountName,
+    dateReasons: reasons,
+    requestedBy: wanted.requestedBy,
+    requestedAt: now,
+  });
+  await recordSettlementEvent(change, { row, event: 'settlement.requested', at: now });
+  await post(change.trx, reservedFact(moneyOut(row)), now);
+  return { row, isNew: true };
+}
+
+async function readContext(change: Change, owner: Owner, wanted: NewSettlement & { now: Date }): Promise<Context> {
+  const { requestId, amount, now } = wanted;
+  const [answer] = await rows<{ context: Context }>(
+    change.trx,
+    'SELECT settlement_context(:merchantId, :environment, :requestId, :all, :now) AS context',
+    { ...ownerOf(owner), requestId, all: amount === 'all', now },
+  );
+  if (!answer) throw new Error('settlement_context did not answer');
+  return answer.context;
+}
+
+/** A repeat asks for the same; anything else under the same requestId is another settlement. */
+function requireSame(row: SettlementRow, wanted: NewSettlement): SettlementRow {
+  const isSame = row.askedForAll ? wanted.amount === 'all' : row.amountSantim === wanted.amount;
+  if (isSame) return row;
+  const issue = `"${wanted.requestId}" was used before for another settlement, ${row.id}; use a new one`;
+  throw new AppError('DUPLICATE_REFERENCE', `requestId ${issue}`, {
+    details: [{ field: 'requestId', issue }],
+    existing: { settlementId: row.id },
+  });
+}
+
+/** Throws AMOUNT_BELOW_MINIMUM, AMOUNT_ABOVE_MAXIMUM, and INSUFFICIENT_BALANCE when all is wanted and nothing is there. */
+function decideAmount(wanted: NewSettlement, { limits, availableSantim }: Context, rule: FeeRule): Santim {
+  const available = BigInt(availableSantim ?? 0);
+  const isAll = wanted.amount === 'all';
+  const amount = wanted.amount === 'all' ? wholeBalance(rule, available) : wanted.amount;
+  if (amount === 0n) {
+    const issue = `${formatBirr(available)} ETB are available, which leaves nothing to settle`;
+    throw new AppError('INSUFFICIENT_BALANCE', `The balance is not sufficient: ${issue}.`, {
+      details: [{ field: 'all', issue }],
+    });
+  }
+  const field = isAll ? 'all' : 'amount';
+  const got = isAll ? `all that is available is ${formatBirr(amount)}` : `got ${formatBirr(amount)}`;
+  if (amount < BigInt(limits.minSantim)) {
+    const issue = `must be at least ${formatBirr(BigInt(limits.minSantim))} ETB in a settlement, ${got}`;
+    throw new AppError('AMOUNT_BELOW_MINIMUM', `amount ${issue}`, { details: [{ field, issue }] });
+  }
+  if (amount > BigInt(limits.maxSantim)) {
+    const issue = `must be at most ${formatBirr(BigInt(limits.maxSantim))} ETB in a settlement, ${got}`;
+    throw new AppError('AMOUNT_ABOVE_MAXIMUM', `amount ${issue}`, { details: [{ field, issue }] });
+  }
+  return amount;
+}
+
+type NewRow = Omit<
+  SettlementRow,
+  | 'currency'
+  | 'status'
+  | 'bankReference'
+  | 'failure'
+  | 'approvedBy'
+  | 'version'
+  | 'approvedAt'
+  | 'sentAt'
+  | 'creditedAt'
+  | 'completedAt'
+  | 'overdueAt'
+>;
+
+async function insertSettlement(change: Change, row: NewRow): Promise<SettlementRow> {
+  const start: OutboxRow = {
+    id: newId('obx'),
+    kind: 'start',
+    ...settlementWorkflow({ ...row, settlementId: row.id }),
+  };
+  const [inserted] = await rows<SettlementRow>(
+    change.trx,
+    `WITH added AS (
+       INSERT INTO settlement (id, merchant_id, environment, request_id, asked_for_all, amount_santim, fee_santim,
+         fee_tax_santim, currency, bank_account_id, bank_code, account_number, account_name, status, effective_date,
+         earliest_expected, expected_by, date_reasons, requested_by, requested_at)
+       VALUES (:id, :merchantId, :environment, :requestId, :askedForAll, :amountSantim, :feeSantim,
+         :feeTaxSantim, 'ETB', :bankAccountId, :bankCode, :accountNumber, :accountName, 'REQUESTED', :effectiveDate,
+         :earliestExpected, :expectedBy, CAST(:reasons AS jsonb), :requestedBy, :requestedAt)
+       RETURNING ${SETTLEMENT_COLUMNS}
+     ), noted AS (
+       INSERT INTO settlement_timeline (settlement_id, at, kind, actor)
+       SELECT id, requested_at, 'settlement.requested', requested_by FROM added
+     ), told AS (${OUTBOX_INSERT})
+     SELECT * FROM added`,
+    { ...row, reasons: JSON.stringify(row.dateReasons), messages: JSON.stringify([start]) },
+  );
+  change.told([start]);
+  if (!inserted) throw new Error('the settlement was not inserted');
+  return inserted;
+}

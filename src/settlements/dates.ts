@@ -1,0 +1,100 @@
+import { readSettlementDates } from '../calendar/queries.ts';
+import type { SettlementDates } from '../calendar/settlement-dates.ts';
+import { endOfAddisDay } from '../lib/dates.ts';
+import { rows, type Knex } from '../lib/db.ts';
+import type { Change, RunChange } from '../lib/outbox.ts';
+import { recordSettlementEvent } from './events.ts';
+import { overdueFrom, readSettlement, SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
+import { isOpen } from './states.ts';
+import { settlementMessage } from './workflow-input.ts';
+
+export type DatesDeps = { db: Knex; runChange: RunChange };
+
+/** Under this name the timeline keeps what nobody did. */
+const CALENDAR = 'calendar';
+
+/**
+ * Counts the days of an open settlement again by the holidays as they stand, from the instant it was asked for: they
+ * move both ways. A change is told by `settlement.updated`. Answers the settlement as it then stands. Throws NOT_FOUND.
+ */
+export async function followCalendar(deps: DatesDeps, settlementId: string, at: Date): Promise<SettlementRow> {
+  const row = await readSettlement(deps.db, settlementId);
+  if (!isOpen(row.status)) return row;
+  const { reasons, ...dates } = await readSettlementDates(deps.db, row.requestedAt);
+  const { effectiveDate, earliestExpected, expectedBy } = row;
+  const before = { effectiveDate, earliestExpected, expectedBy };
+  if (asText({ ...dates, reasons }) === asText({ ...before, reasons: row.dateReasons })) return row;
+  const moved = await deps.runChange(async (change) => {
+    const [changed] = await rows<SettlementRow>(
+      change.trx,
+      `WITH moved AS (
+         UPDATE settlement SET effective_date = :effectiveDate, earliest_expected = :earliestExpected,
+           expected_by = :expectedBy, date_reasons = CAST(:reasons AS jsonb), version = version + 1,
+           overdue_at = CASE WHEN CAST(:overdueFrom AS timestamptz) <= CAST(:at AS timestamptz) THEN overdue_at END
+         WHERE id = :id AND version = :version RETURNING ${SETTLEMENT_COLUMNS}
+       ), noted AS (
+         INSERT INTO settlement_timeline (settlement_id, at, kind, actor, detail)
+         SELECT id, CAST(:at AS timestamptz), 'dates.changed', :actor, CAST(:detail AS jsonb) FROM moved
+       )
+       SELECT * FROM moved`,
+      {
+        ...dates,
+        id: row.id,
+        version: row.version,
+        reasons: JSON.stringify(reasons),
+        overdueFrom: overdueFrom(dates),
+        at,
+        actor: CALENDAR,
+        detail: JSON.stringify({ ...dates, before }),
+      },
+    );
+    if (changed) await recordSettlementEvent(change, { row: changed, event: 'settlement.updated', at });
+    return changed;
+  });
+  // Somebody else has moved it since it was read, and wakes its workflow for another look.
+  return moved ?? readSettlement(deps.db, settlementId);
+}
+
+/** What merchants see of them, in one order. */
+function asText({ effectiveDate, earliestExpected, expectedBy, reasons }: SettlementDates): string {
+  const skipped = reasons.map(({ date, reason, provisional }) => [date, reason, provisional]);
+  return JSON.stringify([effectiveDate, earliestExpected, expectedBy, skipped]);
+}
+
+/** Marks an open settlement whose last expected day is over, once. Answers it as it then stands. Throws NOT_FOUND. */
+export async function markOverdue(deps: DatesDeps, settlementId: string, at: Date): Promise<SettlementRow> {
+  const row = await followCalendar(deps, settlementId, at);
+  if (!isOpen(row.status) || row.overdueAt !== null || at < overdueFrom(row)) return row;
+  const [marked] = await rows<SettlementRow>(
+    deps.db,
+    `WITH marked AS (
+       UPDATE settlement SET overdue_at = :at
+       WHERE id = :id AND overdue_at IS NULL AND status IN ('REQUESTED', 'APPROVED', 'PROCESSING')
+         AND expected_by = CAST(:expectedBy AS date)
+       RETURNING ${SETTLEMENT_COLUMNS}
+     ), noted AS (
+       INSERT INTO settlement_timeline (settlement_id, at, kind, actor, detail)
+       SELECT id, CAST(:at AS timestamptz), 'settlement.overdue', :actor, jsonb_build_object('expectedBy', expected_by)
+       FROM marked
+     )
+     SELECT * FROM marked`,
+    { id: row.id, at, expectedBy: row.expectedBy, actor: CALENDAR },
+  );
+  return marked ?? readSettlement(deps.db, settlementId);
+}
+
+/**
+ * Tells every open settlement that the calendar has changed on these days (YYYY-MM-DD, both included), so that its
+ * workflow counts again: call it in the change that edits the holidays. Those asked for after the last of the days are
+ * left out. Returns how many are told.
+ */
+export async function tellCalendarChanged(change: Change, days: { from: string; until: string }): Promise<number> {
+  const open = await rows<{ id: string }>(
+    change.trx,
+    `SELECT id FROM settlement
+     WHERE status IN ('REQUESTED', 'APPROVED', 'PROCESSING') AND requested_at < :until ORDER BY id`,
+    { until: endOfAddisDay(days.until) },
+  );
+  await change.tell(open.map(({ id }) => settlementMessage(id, 'calendarChanged')));
+  return open.length;
+}

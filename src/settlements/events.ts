@@ -1,0 +1,32 @@
+import type { Change } from '../lib/outbox.ts';
+import { recordEvents } from '../webhooks/record.ts';
+import type { SettlementRow } from './model.ts';
+import { settlementSnapshot } from './present.ts';
+
+export type SettlementEvent =
+  | 'settlement.requested'
+  | 'settlement.processing'
+  | 'settlement.completed'
+  | 'settlement.failed'
+  | 'settlement.rejected'
+  | 'settlement.canceled'
+  | 'settlement.updated';
+
+/** Records an event of a settlement as it now stands, in the change that made it so. */
+export async function recordSettlementEvent(
+  change: Change,
+  told: { row: SettlementRow; event: SettlementEvent; at: Date },
+): Promise<void> {
+  const { row, event, at } = told;
+  await recordEvents(change, [
+    {
+      event,
+      merchantId: row.merchantId,
+      environment: row.environment,
+      resourceType: 'settlement',
+      resourceId: row.id,
+      data: settlementSnapshot(row),
+      createdAt: at,
+    },
+  ]);
+}

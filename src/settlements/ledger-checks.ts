@@ -1,0 +1,35 @@
+import type { LedgerCheck } from '../ledger/verify.ts';
+
+/** What must hold between settlements and the ledger. */
+export const SETTLEMENT_CHECKS: readonly LedgerCheck[] = [
+  {
+    says: 'each settlement has the journals of its status, and no others',
+    sql: `SELECT min(j.id) AS journal, 'settlement ' || s.id || ' is ' || s.status || ' with journals '
+                 || coalesce(string_agg(j.kind, ', ' ORDER BY j.created_at, j.kind), 'none') AS about
+          FROM settlement s LEFT JOIN ledger_journal j ON j.resource_id = s.id
+          GROUP BY s.id, s.status
+          HAVING coalesce(array_agg(CAST(j.kind AS text) ORDER BY j.kind) FILTER (WHERE j.id IS NOT NULL), '{}')
+            <> CASE WHEN s.status IN ('REQUESTED', 'APPROVED', 'PROCESSING') THEN ARRAY['SETTLEMENT_RESERVED']
+                    WHEN s.status = 'COMPLETED' THEN ARRAY['SETTLEMENT_PAID', 'SETTLEMENT_RESERVED']
+                    ELSE ARRAY['SETTLEMENT_RELEASED', 'SETTLEMENT_RESERVED'] END`,
+  },
+  {
+    says: 'what a settlement sets aside is its amount, fee and tax, and the bank gets its amount',
+    sql: `SELECT j.id AS journal, 'settlement ' || s.id || ' sets ' || j.amount_santim || ' santim aside and sends '
+                 || coalesce(sent.santim, 0) AS about
+          FROM settlement s
+          JOIN ledger_journal j ON j.resource_id = s.id AND j.kind = 'SETTLEMENT_RESERVED'
+          LEFT JOIN LATERAL (
+            SELECT sum(e.amount_santim) AS santim FROM ledger_journal p
+            JOIN ledger_entry e ON e.journal_id = p.id JOIN ledger_account a ON a.id = e.account_id AND a.kind = 'BANK'
+            WHERE p.resource_id = s.id AND p.kind = 'SETTLEMENT_PAID') sent ON true
+          WHERE j.amount_santim <> s.amount_santim + s.fee_santim + s.fee_tax_santim
+             OR coalesce(sent.santim, 0) <> CASE s.status WHEN 'COMPLETED' THEN s.amount_santim ELSE 0 END`,
+  },
+  {
+    says: 'no journal stands for a settlement that is not there',
+    sql: `SELECT j.id AS journal, 'settlement ' || j.resource_id || ' is not there' AS about
+          FROM ledger_journal j LEFT JOIN settlement s ON s.id = j.resource_id
+          WHERE j.resource_type = 'settlement' AND s.id IS NULL`,
+  },
+];

@@ -1,0 +1,77 @@
+import type { SkippedDay } from '../calendar/business-days.ts';
+import type { MoneyOut } from '../ledger/facts.ts';
+import type { BankCode } from '../lib/banks.ts';
+import { endOfAddisDay } from '../lib/dates.ts';
+import { rows, type Queryable } from '../lib/db.ts';
+import { notFound } from '../lib/errors.ts';
+import type { Santim } from '../lib/money.ts';
+import { ownerOf, type Owner } from '../lib/owner.ts';
+import type { SettlementStatus } from './states.ts';
+
+/** A row of `settlement`. Dates are days in Addis Ababa, YYYY-MM-DD. */
+export type SettlementRow = Owner & {
+  id: string;
+  requestId: string;
+  askedForAll: boolean;
+  amountSantim: Santim;
+  feeSantim: Santim;
+  feeTaxSantim: Santim;
+  currency: string;
+  bankAccountId: string;
+  bankCode: BankCode;
+  accountNumber: string;
+  accountName: string;
+  status: SettlementStatus;
+  effectiveDate: string;
+  earliestExpected: string;
+  expectedBy: string;
+  dateReasons: SkippedDay[];
+  bankReference: string | null;
+  failure: { code: string; message: string } | null;
+  requestedBy: string;
+  approvedBy: string | null;
+  version: number;
+  requestedAt: Date;
+  approvedAt: Date | null;
+  sentAt: Date | null;
+  creditedAt: Date | null;
+  completedAt: Date | null;
+  overdueAt: Date | null;
+};
+
+/** All that {@link SettlementRow} has; days as texts. */
+export const SETTLEMENT_COLUMNS = `id, merchant_id, environment, request_id, asked_for_all, amount_santim, fee_santim,
+  fee_tax_santim, currency, bank_account_id, bank_code, account_number, account_name, status,
+  CAST(effective_date AS text) AS effective_date, CAST(earliest_expected AS text) AS earliest_expected,
+  CAST(expected_by AS text) AS expected_by, date_reasons, bank_reference, failure, requested_by, approved_by, version,
+  requested_at, approved_at, sent_at, credited_at, completed_at, overdue_at`;
+
+/** One settlement, whoever's: for workflows and operators. Throws NOT_FOUND. */
+export async function readSettlement(db: Queryable, id: string): Promise<SettlementRow> {
+  const [row] = await rows<SettlementRow>(db, `SELECT ${SETTLEMENT_COLUMNS} FROM settlement WHERE id = :id`, { id });
+  if (!row) throw notFound('settlement');
+  return row;
+}
+
+/** One of the merchant's. Throws NOT_FOUND. */
+export async function findSettlement(db: Queryable, owner: Owner, id: string): Promise<SettlementRow> {
+  const [row] = await rows<SettlementRow>(
+    db,
+    `SELECT ${SETTLEMENT_COLUMNS} FROM settlement
+     WHERE id = :id AND merchant_id = :merchantId AND environment = :environment`,
+    { ...ownerOf(owner), id },
+  );
+  if (!row) throw notFound('settlement');
+  return row;
+}
+
+/** From when on the bank's answer is late: the end of the day it is expected by. */
+export function overdueFrom({ expectedBy }: Pick<SettlementRow, 'expectedBy'>): Date {
+  return endOfAddisDay(expectedBy);
+}
+
+/** What the ledger books of it. */
+export function moneyOut(row: SettlementRow): MoneyOut & { type: 'settlement' } {
+  const { id, amountSantim, feeSantim, feeTaxSantim } = row;
+  return { ...ownerOf(row), type: 'settlement', id, amountSantim, feeSantim, feeTaxSantim };
+}

@@ -1,0 +1,40 @@
+import { totalDebit } from '../ledger/facts.ts';
+import { maskDigits } from '../lib/mask.ts';
+import { toBirr } from '../lib/money.ts';
+import type { SettlementRow } from './model.ts';
+
+/** The public settlement; what is unknown is left out. */
+export function presentSettlement(row: SettlementRow) {
+  return {
+    settlementId: row.id,
+    requestId: row.requestId,
+    amount: toBirr(row.amountSantim),
+    fee: toBirr(row.feeSantim),
+    feeTax: toBirr(row.feeTaxSantim),
+    totalDebit: toBirr(totalDebit(row)),
+    currency: row.currency,
+    bankAccount: {
+      bankCode: row.bankCode,
+      accountNumber: maskDigits(row.accountNumber),
+      accountName: row.accountName,
+    },
+    status: row.status,
+    effectiveDate: row.effectiveDate,
+    earliestExpected: row.earliestExpected,
+    expectedBy: row.expectedBy,
+    dateReasons: row.dateReasons,
+    ...(row.bankReference === null ? {} : { bankReference: row.bankReference }),
+    ...(row.failure === null ? {} : { failure: row.failure }),
+    environment: row.environment,
+    requestedAt: row.requestedAt.toISOString(),
+    ...(row.sentAt === null ? {} : { sentAt: row.sentAt.toISOString() }),
+    ...(row.creditedAt === null ? {} : { creditedAt: row.creditedAt.toISOString() }),
+    ...(row.completedAt === null ? {} : { completedAt: row.completedAt.toISOString() }),
+  };
+}
+
+/** `data` of every settlement event: a full snapshot, so the order of deliveries does not matter. */
+export function settlementSnapshot(row: SettlementRow) {
+  const { environment, ...fields } = presentSettlement(row);
+  return { object: 'settlement', environment, merchantId: row.merchantId, version: row.version, ...fields };
+}

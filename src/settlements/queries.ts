@@ -1,0 +1,55 @@
+import { rows, type Queryable } from '../lib/db.ts';
+import type { Owner } from '../lib/owner.ts';
+import { cutPage, offsetOf, type DayRange, type Page } from '../lib/page.ts';
+import { SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
+import type { SettlementStatus } from './states.ts';
+
+/** What to list; null and undefined do not narrow. */
+export type SettlementFilter = Owner & {
+  range: DayRange;
+  statuses: SettlementStatus[] | null;
+  /** Our id, the merchant's requestId, or the bank's reference, whole. */
+  search?: string | undefined;
+};
+
+/** The merchant's settlements, newest first. */
+export async function listSettlements(db: Queryable, filter: SettlementFilter, page: Page) {
+  const where = [
+    'merchant_id = :merchantId AND environment = :environment AND requested_at >= :from AND requested_at < :until',
+    filter.statuses && 'status = ANY (:statuses)',
+    filter.search && '(id = :search OR request_id = :search OR bank_reference = :search)',
+  ]
+    .filter((one) => typeof one === 'string' && one !== '')
+    .join(' AND ');
+  const { merchantId, environment, range, statuses, search } = filter;
+  const { from, until } = range;
+  const values = { merchantId, environment, from, until, statuses, search: search ?? null };
+  const [[count], found] = await Promise.all([
+    rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM settlement WHERE ${where}`, values),
+    rows<SettlementRow & { position: string }>(
+      db,
+      `SELECT ${SETTLEMENT_COLUMNS}, requested_at::text AS position FROM settlement
+       WHERE ${where} ${page.after ? 'AND (requested_at, id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))' : ''}
+       ORDER BY requested_at DESC, id DESC LIMIT :most OFFSET :offset`,
+      {
+        ...values,
+        afterAt: page.after?.at ?? null,
+        afterId: page.after?.id ?? null,
+        most: page.limit + 1,
+        offset: offsetOf(page),
+      },
+    ),
+  ]);
+  return cutPage(page, count?.total ?? 0, found);
+}
+
+/** Open settlements that wait for a person, the oldest first: to approve, to send, or for a bank that is late. */
+export async function listSettlementsWaiting(db: Queryable, limit: number): Promise<SettlementRow[]> {
+  return rows<SettlementRow>(
+    db,
+    `SELECT ${SETTLEMENT_COLUMNS} FROM settlement
+     WHERE status IN ('REQUESTED', 'APPROVED', 'PROCESSING') AND (status <> 'PROCESSING' OR overdue_at IS NOT NULL)
+     ORDER BY requested_at, id LIMIT :limit`,
+    { limit },
+  );
+}

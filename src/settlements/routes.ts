@@ -1,0 +1,147 @@
+import { z } from 'zod';
+
+import { readRoute, writeRoute, type Route } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Knex } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import { ownerOf } from '../lib/owner.ts';
+import { readDayRange, readPage } from '../lib/page.ts';
+import { createSettlement } from './create.ts';
+import { cancelSettlement } from './decide.ts';
+import { findSettlement } from './model.ts';
+import { presentSettlement } from './present.ts';
+import { listSettlements } from './queries.ts';
+import { advanceSettlement } from './sandbox.ts';
+import * as schema from './schema.ts';
+import { readStatement } from './statement.ts';
+import { readTimeline } from './timeline.ts';
+
+export type SettlementRouteDeps = { db: Knex; clock: Clock };
+
+/** Money to the merchant's own bank account: ask, look, take back; and the sandbox's way to move on. */
+export function settlementRoutes(deps: SettlementRouteDeps): Route[] {
+  return [...askingRoutes(deps), ...lookingRoutes(deps), statementRoute(deps), advanceRoute(deps)];
+}
+
+function askingRoutes({ clock }: SettlementRouteDeps): Route[] {
+  return [
+    writeRoute({
+      method: 'POST',
+      path: '/api/checkout/settlement',
+      operationId: 'createSettlement',
+      tag: 'Settlements',
+      summary: 'Ask for money to the linked bank account; it is set aside at once',
+      description: 'The same requestId and body again is the same settlement, answered with 200, for ever.',
+      auth: { by: 'key', scope: 'settlements:write' },
+      body: schema.NewSettlement,
+      responses: { 200: schema.Settlement, 202: schema.Settlement },
+      handle: async ({ caller, change, body }) => {
+        const wanted = { ...body, requestedBy: caller.keyId };
+        const made = await createSettlement({ change, clock }, ownerOf(caller), wanted);
+        const message = made.isNew ? 'Settlement requested' : 'This settlement was requested before';
+        return { status: made.isNew ? 202 : 200, message, data: presentSettlement(made.row) };
+      },
+    }),
+    writeRoute({
+      method: 'POST',
+      path: '/api/checkout/settlement/:settlementId/cancel',
+      operationId: 'cancelSettlement',
+      tag: 'Settlements',
+      summary: 'Take a settlement back that was not decided yet',
+      auth: { by: 'key', scope: 'settlements:write' },
+      params: schema.SettlementParams,
+      responses: { 200: schema.Settlement },
+      refusals: ['INVALID_STATE'],
+      handle: async ({ caller, change, params }) => {
+        const row = await findSettlement(change.trx, ownerOf(caller), params.settlementId);
+        const { settlement } = await cancelSettlement(change, row, { keyId: caller.keyId, at: clock() });
+        return { message: 'Settlement cancelled', data: presentSettlement(settlement) };
+      },
+    }),
+  ];
+}
+
+function lookingRoutes({ db, clock }: SettlementRouteDeps): Route[] {
+  return [
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/settlement',
+      operationId: 'listSettlements',
+      tag: 'Settlements',
+      summary: 'Settlements of a range of days, newest first',
+      auth: { by: 'key', scope: 'settlements:read' },
+      rateLimit: 'list',
+      query: schema.SettlementListQuery,
+      responses: { 200: z.array(schema.Settlement) },
+      paginated: true,
+      handle: async ({ caller, query }) => {
+        const { status, search } = query;
+        const range = readDayRange(query, clock());
+        const filter = { ...ownerOf(caller), range, statuses: status ?? null, search };
+        const { rows, pagination } = await listSettlements(db, filter, readPage(query));
+        return { message: 'Settlements retrieved', data: rows.map(presentSettlement), pagination };
+      },
+    }),
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/settlement/:settlementId',
+      operationId: 'getSettlement',
+      tag: 'Settlements',
+      summary: 'One settlement with its timeline',
+      auth: { by: 'key', scope: 'settlements:read' },
+      params: schema.SettlementParams,
+      responses: { 200: schema.SettlementDetail },
+      handle: async ({ caller, params }) => {
+        const row = await findSettlement(db, ownerOf(caller), params.settlementId);
+        const timeline = (await readTimeline(db, row.id)).map((entry) => ({ ...entry, at: entry.at.toISOString() }));
+        return { message: 'Settlement retrieved', data: { ...presentSettlement(row), timeline } };
+      },
+    }),
+  ];
+}
+
+function statementRoute({ db }: SettlementRouteDeps): Route {
+  return readRoute({
+    method: 'GET',
+    path: '/api/checkout/settlement/:settlementId/statement',
+    operationId: 'getSettlementStatement',
+    tag: 'Settlements',
+    summary: 'Every movement of the balance since the settlement before, up to this one',
+    description:
+      'Opening balance and all movements make the closing balance, with which the next statement opens. Every ' +
+      'settlement has one from the start, whatever becomes of it: what comes back later stands in a later statement.',
+    auth: { by: 'key', scope: 'settlements:read' },
+    rateLimit: 'list',
+    params: schema.SettlementParams,
+    query: schema.StatementQuery,
+    responses: { 200: schema.SettlementStatement },
+    paginated: true,
+    handle: async ({ caller, params, query }) => {
+      const row = await findSettlement(db, ownerOf(caller), params.settlementId);
+      return { message: 'Statement retrieved', ...(await readStatement(db, row, readPage(query))) };
+    },
+  });
+}
+
+function advanceRoute({ clock }: SettlementRouteDeps): Route {
+  return writeRoute({
+    method: 'POST',
+    path: '/api/checkout/sandbox/settlements/:settlementId/advance',
+    operationId: 'advanceSandboxSettlement',
+    tag: 'Settlements',
+    summary: 'Sandbox: move a settlement one step, as an operator and the bank would',
+    description: 'REQUESTED, APPROVED, PROCESSING, COMPLETED; its dates stay what they are.',
+    auth: { by: 'key', scope: 'settlements:write' },
+    params: schema.SettlementParams,
+    responses: { 200: schema.Settlement },
+    refusals: ['INVALID_STATE'],
+    handle: async ({ caller, change, params }) => {
+      if (caller.environment !== 'sandbox') {
+        throw new AppError('NOT_FOUND', 'Only the sandbox has this; use a key of the sandbox.');
+      }
+      const row = await findSettlement(change.trx, ownerOf(caller), params.settlementId);
+      const { settlement } = await advanceSettlement(change, row, clock());
+      return { message: `Settlement is ${settlement.status}`, data: presentSettlement(settlement) };
+    },
+  });
+}

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+
+import { JOURNAL_KINDS } from '../ledger/facts.ts';
+import { BANK_CODES } from '../lib/banks.ts';
+import { birrAmount, instant, reference } from '../lib/fields.ts';
+import { toSantim } from '../lib/money.ts';
+import { dayText, pageQuery, sequencePageQuery, statusText } from '../lib/page.ts';
+import type { NewSettlement as WantedSettlement } from './create.ts';
+import { SETTLEMENT_STATUSES } from './states.ts';
+import { TIMELINE } from './timeline.ts';
+
+const SEARCH_CHARACTERS_MAX = 100;
+
+export const NewSettlement = z
+  .strictObject({
+    requestId: reference.meta({
+      description:
+        "The merchant's own id of the request, unique for ever: the same again answers with the same settlement",
+      example: 'SETTLE-2026-11-21',
+    }),
+    amount: birrAmount.optional().meta({ description: 'ETB; this, or all', example: 2500.5 }),
+    all: z.literal(true).optional().meta({ description: 'All that is available, less fee and tax; this, or amount' }),
+    currency: z
+      .string()
+      .refine((text) => text === 'ETB', { error: 'must be ETB', params: { code: 'UNSUPPORTED_CURRENCY' } })
+      .default('ETB'),
+  })
+  .transform(({ requestId, amount, all }, context): Omit<WantedSettlement, 'requestedBy'> => {
+    if (amount !== undefined && all === undefined) return { requestId, amount: toSantim(amount) };
+    if (amount === undefined && all) return { requestId, amount: 'all' };
+    const issue = amount === undefined ? 'must be given, or "all": true' : 'must not be given together with all';
+    context.addIssue({ code: 'custom', path: ['amount'], message: issue });
+    return z.NEVER;
+  });
+
+export const SettlementParams = z.strictObject({ settlementId: z.string().max(64) });
+
+export const SettlementListQuery = z.strictObject({
+  startDate: dayText.optional(),
+  endDate: dayText.optional(),
+  status: statusText(SETTLEMENT_STATUSES).optional(),
+  search: z
+    .string()
+    .min(1)
+    .max(SEARCH_CHARACTERS_MAX)
+    .optional()
+    .meta({ description: "A settlementId, requestId or bank's reference, whole" }),
+  ...pageQuery,
+});
+
+export const StatementQuery = z.strictObject({ ...sequencePageQuery });
+
+const day = (description: string) => z.string().meta({ format: 'date', description });
+
+/** A settlement's public fields. */
+export const Settlement = z
+  .object({
+    settlementId: z.string(),
+    requestId: z.string(),
+    amount: z.number().meta({ description: 'What the bank account gets' }),
+    fee: z.number(),
+    feeTax: z.number(),
+    totalDebit: z.number().meta({ description: 'What the balance gives: amount + fee + feeTax' }),
+    currency: z.literal('ETB'),
+    bankAccount: z
+      .object({ bankCode: z.enum(BANK_CODES), accountNumber: z.string(), accountName: z.string() })
+      .meta({ description: 'As it was linked when this was asked for; the number shows its last four digits' }),
+    status: z.enum(SETTLEMENT_STATUSES),
+    effectiveDate: day('The day it counts as asked for: a business day, before 15:00 in Addis Ababa'),
+    earliestExpected: day('One business day after effectiveDate'),
+    expectedBy: day('Two business days after effectiveDate'),
+    dateReasons: z
+      .array(z.object({ date: z.string(), reason: z.string(), provisional: z.boolean() }))
+      .meta({ description: 'The days on the way that do not count, and why' }),
+    bankReference: z.string().optional().meta({ description: "The bank's trace id" }),
+    failure: z.object({ code: z.string(), message: z.string() }).optional(),
+    environment: z.enum(['sandbox', 'live']),
+    requestedAt: instant,
+    sentAt: instant.optional().meta({ description: 'When it was given to the bank' }),
+    creditedAt: instant.optional().meta({ description: 'When the bank credited it' }),
+    completedAt: instant.optional().meta({ description: 'When it ended here, however it did' }),
+  })
+  .meta({ id: 'Settlement' });
+
+const entries = Object.entries(TIMELINE).map(([kind, { says, detail }]) =>
+  z.object({ at: instant, kind: z.literal(kind), detail }).meta({ description: says }),
+);
+
+export const SettlementDetail = Settlement.extend({
+  timeline: z.array(z.discriminatedUnion('kind', entries as [(typeof entries)[number], ...typeof entries])),
+}).meta({ id: 'SettlementDetail' });
+
+/** One page of a statement; `totals` are of all its pages. */
+export const SettlementStatement = z
+  .object({
+    settlementId: z.string(),
+    requestId: z.string(),
+    status: z.enum(SETTLEMENT_STATUSES),
+    currency: z.literal('ETB'),
+    amount: z.number(),
+    bankReference: z.string().optional().meta({ description: "The bank's trace id" }),
+    creditedAt: instant.optional(),
+    previousSettlementId: z.string().nullable().meta({ description: 'Its statement ends where this one begins' }),
+    periodFrom: instant.nullable().meta({ description: 'null: from the beginning' }),
+    periodUntil: instant,
+    openingBalance: z.number().meta({ description: 'Available before the first movement' }),
+    closingBalance: z.number().meta({ description: 'openingBalance and every movement' }),
+    totals: z
+      .array(z.object({ type: z.enum(JOURNAL_KINDS), count: z.int(), amount: z.number() }))
+      .meta({ description: 'openingBalance + these = closingBalance' }),
+    movements: z
+      .array(
+        z.object({
+          entryId: z.string(),
+          journalId: z.string(),
+          type: z.enum(JOURNAL_KINDS),
+          amount: z.number().meta({ description: 'Above zero: the balance rose; below: it fell' }),
+          balanceAfter: z.number(),
+          resourceType: z.enum(['transaction', 'withdrawal', 'settlement', 'providerTransfer']),
+          resourceId: z.string(),
+          createdAt: instant,
+        }),
+      )
+      .meta({ description: 'The oldest first' }),
+  })
+  .meta({ id: 'SettlementStatement' });

@@ -1,0 +1,47 @@
+import { linkBankAccount } from '../../src/bank-accounts/link.ts';
+import { rows, type Knex } from '../../src/lib/db.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { createSettlement, type NewSettlement } from '../../src/settlements/create.ts';
+import type { SettlementRow } from '../../src/settlements/model.ts';
+import type { World } from './build.ts';
+
+export const ACCOUNT = {
+  bankCode: 'CBE',
+  accountNumber: '1000123456789',
+  accountName: 'Abyssinia Coffee PLC',
+} as const;
+
+/** The account that settlements go to, linked long before. */
+export async function linkAccount(world: Pick<World, 'runChange' | 'clock'>, owner: Owner): Promise<void> {
+  const wanted = { ...ACCOUNT, requestedBy: 'key_test', at: world.clock() };
+  await world.runChange((change) => linkBankAccount(change, owner, wanted));
+}
+
+let requests = 0;
+
+/** Asked for as the API does it: 150 ETB, unless said otherwise. */
+export async function ask(
+  world: Pick<World, 'runChange' | 'clock'>,
+  owner: Owner,
+  wanted: Partial<NewSettlement> = {},
+): Promise<SettlementRow> {
+  requests += 1;
+  const asked = { requestId: `SETTLE-${requests}`, amount: 150_00n, requestedBy: 'key_test', ...wanted };
+  const { row } = await world.runChange((change) => createSettlement({ change, clock: world.clock }, owner, asked));
+  return row;
+}
+
+/** How everything of one settlement stands, for assertions. */
+export async function standing(db: Knex, settlementId: string) {
+  const [row] = await rows<Record<string, unknown>>(
+    db,
+    `SELECT s.status, s.version, s.overdue_at IS NOT NULL AS overdue, CAST(s.expected_by AS text) AS expected_by,
+            (SELECT array_agg(e.event ORDER BY CAST(convert_from(e.payload, 'UTF8') AS jsonb) #> '{data,version}') FROM webhook_event e WHERE e.resource_id = s.id) AS events,
+            (SELECT array_agg(l.kind ORDER BY l.id) FROM settlement_timeline l WHERE l.settlement_id = s.id) AS timeline,
+            (SELECT array_agg(j.kind ORDER BY j.created_at) FROM ledger_journal j WHERE j.resource_id = s.id) AS journals
+     FROM settlement s WHERE s.id = :settlementId`,
+    { settlementId },
+  );
+  if (!row) throw new Error(`no settlement ${settlementId}`);
+  return row;
+}
