@@ -144,7 +144,10 @@ BEGIN
     RAISE EXCEPTION 'the key % is another fact''s', p_key USING ERRCODE = 'MK002';
   END IF;
 
-  IF p_merchant_id IS NOT NULL THEN
+  IF to_available <> 0 OR to_reserved <> 0 OR to_fees <> 0 THEN
+    IF p_merchant_id IS NULL THEN
+      RAISE EXCEPTION 'a journal without a merchant cannot move a merchant''s money' USING ERRCODE = 'MK002';
+    END IF;
     UPDATE ledger_balance SET
       available_santim = available_santim + to_available, reserved_santim = reserved_santim + to_reserved,
       fees_santim = fees_santim + to_fees, settled_santim = settled_santim + to_settled,
@@ -168,8 +171,6 @@ BEGIN
       RAISE EXCEPTION 'the balance is not sufficient'
         USING ERRCODE = 'MK001', DETAIL = coalesce(balance.available_santim, 0)::text;
     END IF;
-  ELSIF to_available <> 0 OR to_reserved <> 0 THEN
-    RAISE EXCEPTION 'a journal without a merchant cannot move a merchant''s money' USING ERRCODE = 'MK002';
   END IF;
 
   INSERT INTO ledger_entry (journal_id, position, account_id, amount_santim, sequence, balance_after_santim, at)

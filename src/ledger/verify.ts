@@ -39,8 +39,8 @@ export const LEDGER_CHECKS: readonly LedgerCheck[] = [
             FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
             WHERE a.merchant_id IS NOT NULL GROUP BY a.merchant_id, a.environment, a.currency
           ) s ON s.merchant_id = b.merchant_id AND s.environment = b.environment AND s.currency = b.currency
-          WHERE b.available_santim IS DISTINCT FROM s.available OR b.reserved_santim IS DISTINCT FROM s.reserved
-             OR b.version < s.last`,
+          WHERE coalesce(b.available_santim, 0) <> coalesce(s.available, 0)
+             OR coalesce(b.reserved_santim, 0) <> coalesce(s.reserved, 0) OR b.version < s.last`,
   },
   {
     says: 'fees and settlements to date are what the journals have booked',

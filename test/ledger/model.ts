@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+
+import {
+  heldAcceptedFact,
+  heldFact,
+  heldReturnedFact,
+  paidOutFact,
+  paymentFact,
+  providerTransferFact,
+  releasedFact,
+  reservedFact,
+  reversedFact,
+  totalDebit,
+  type MoneyOut,
+  type Posting,
+} from '../../src/ledger/facts.ts';
+import { feeOf, feeWithin, type FeeRule } from '../../src/ledger/fees.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+
+/** What may happen next; numbers pick among what is there, so that any of them makes sense. */
+export type Step =
+  | { do: 'pay' | 'payLate' | 'payWrong' | 'withdraw' | 'settle' | 'transfer'; santim: number }
+  | { do: 'acceptHeld' | 'returnHeld' | 'succeed' | 'fail' | 'reverse' | 'repeat'; pick: number };
+
+const AMOUNTS = ['pay', 'payLate', 'payWrong', 'withdraw', 'settle', 'transfer'] as const;
+const PICKS = ['acceptHeld', 'returnHeld', 'succeed', 'fail', 'reverse', 'repeat'] as const;
+
+export const anySteps = fc.array(
+  fc.oneof(
+    fc.record({ do: fc.constantFrom(...AMOUNTS), santim: fc.integer({ min: 1, max: 20_000_00 }) }),
+    fc.record({ do: fc.constantFrom(...PICKS), pick: fc.nat(1_000) }),
+  ),
+  { minLength: 1, maxLength: 25 },
+);
+
+export const anyRule: fc.Arbitrary<FeeRule> = fc
+  .record({
+    basisPoints: fc.integer({ min: 0, max: 1_000 }),
+    fixedSantim: fc.bigInt(0n, 10_00n),
+    taxBasisPoints: fc.integer({ min: 0, max: 2_000 }),
+  })
+  .map((rule) => ({ ...rule, id: 'fee_1', minSantim: 0n, maxSantim: null }));
+
+type Held = { attemptId: string; amountSantim: bigint };
+
+/** A merchant's and its providers' story, told beside the ledger: what the ledger must come to. */
+export type Story = {
+  /** What was booked, in its order. */
+  postings: Posting[];
+  /** What the ledger must refuse for want of money. */
+  refused: Posting[];
+  /** By the provider's own count: taken in, less paid out, plus come back, less handed over and given back. */
+  providerOwes: bigint;
+  open: MoneyOut[];
+  paid: MoneyOut[];
+  held: Held[];
+  fees: bigint;
+  settled: bigint;
+  available: bigint;
+  transferred: bigint;
+};
+
+/** Tells a whole story, step by step; a step for which there is nothing does nothing. `ids` makes ids. */
+export function tell(
+  steps: readonly Step[],
+  told: { owner: Owner; rule: FeeRule; ids: (prefix: string) => string },
+): Story {
+  const { owner, rule, ids } = told;
+  const story: Story = {
+    postings: [],
+    refused: [],
+    providerOwes: 0n,
+    open: [],
+    paid: [],
+    held: [],
+    fees: 0n,
+    settled: 0n,
+    available: 0n,
+    transferred: 0n,
+  };
+  const channel = 'TELEBIRR' as const;
+  const take = <T>(list: T[], pick: number): T | undefined =>
+    list.length === 0 ? undefined : list.splice(pick % list.length, 1)[0];
+  const book = (posting: Posting): void => void story.postings.push(posting);
+
+  const withAmount = (what: (typeof AMOUNTS)[number], amountSantim: bigint): void => {
+    if (what === 'pay' || what === 'payLate') {
+      const fee = feeWithin(rule, amountSantim);
+      book(paymentFact({ ...owner, ...fee, transactionId: ids('txn'), channel, amountSantim }));
+      story.providerOwes += amountSantim;
+      story.fees += fee.feeSantim + fee.feeTaxSantim;
+      story.available += amountSantim - fee.feeSantim - fee.feeTaxSantim;
+    } else if (what === 'payWrong') {
+      const held = { attemptId: ids('pat'), amountSantim };
+      book(heldFact({ ...owner, ...held, transactionId: held.attemptId, channel }));
+      story.held.push(held);
+      story.providerOwes += amountSantim;
+    } else if (what === 'transfer') {
+      book(providerTransferFact({ id: ids('trf'), environment: owner.environment, channel, amountSantim }));
+      story.providerOwes -= amountSantim;
+      story.transferred += amountSantim;
+    } else {
+      const base = { ...owner, ...feeOf(rule, amountSantim), amountSantim };
+      const out: MoneyOut =
+        what === 'withdraw'
+          ? { ...base, type: 'withdrawal', id: ids('wd'), channel }
+          : { ...base, type: 'settlement', id: ids('stl') };
+      if (totalDebit(out) > story.available) return void story.refused.push(reservedFact(out));
+      book(reservedFact(out));
+      story.available -= totalDebit(out);
+      story.open.push(out);
+    }
+  };
+
+  const withPick = (what: (typeof PICKS)[number], pick: number): void => {
+    if (what === 'repeat') {
+      const again = story.postings[pick % Math.max(story.postings.length, 1)];
+      if (again) book(again);
+    } else if (what === 'acceptHeld' || what === 'returnHeld') {
+      const held = take(story.held, pick);
+      if (!held) return;
+      const about = { ...owner, ...held, transactionId: held.attemptId, channel };
+      if (what === 'returnHeld') {
+        story.providerOwes -= held.amountSantim;
+        return book(heldReturnedFact(about));
+      }
+      const fee = feeWithin(rule, held.amountSantim);
+      story.fees += fee.feeSantim + fee.feeTaxSantim;
+      story.available += held.amountSantim - fee.feeSantim - fee.feeTaxSantim;
+      book(heldAcceptedFact({ ...about, ...fee }));
+    } else if (what === 'reverse') {
+      const at = story.paid.findIndex(({ type }) => type === 'withdrawal');
+      const out = at < 0 ? undefined : story.paid.splice(at, 1)[0];
+      if (!out || out.type !== 'withdrawal') return;
+      book(reversedFact(out));
+      story.available += totalDebit(out);
+      story.fees -= out.feeSantim + out.feeTaxSantim;
+      story.providerOwes += out.amountSantim;
+    } else {
+      const out = take(story.open, pick);
+      if (!out) return;
+      if (what === 'fail') {
+        book(releasedFact(out));
+        story.available += totalDebit(out);
+        return;
+      }
+      book(paidOutFact(out));
+      story.paid.push(out);
+      story.fees += out.feeSantim + out.feeTaxSantim;
+      if (out.type === 'withdrawal') story.providerOwes -= out.amountSantim;
+      else story.settled += out.amountSantim;
+    }
+  };
+
+  for (const step of steps) {
+    if ('santim' in step) withAmount(step.do, BigInt(step.santim));
+    else withPick(step.do, step.pick);
+  }
+  return story;
+}
+
+/** Balances by account, once each key is booked: the ledger in a few lines, to compare the real one with. */
+export function bookAll(postings: readonly Posting[]): Map<string, bigint> {
+  const balances = new Map<string, bigint>();
+  const keys = new Set<string>();
+  for (const { key, entries } of postings) {
+    if (keys.has(key)) continue;
+    keys.add(key);
+    for (const { account, amountSantim } of entries) {
+      balances.set(account, (balances.get(account) ?? 0n) + amountSantim);
+    }
+  }
+  return balances;
+}

@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+
+import { readBalance } from '../../src/ledger/balance.ts';
+import { totalDebit } from '../../src/ledger/facts.ts';
+import { post } from '../../src/ledger/post.ts';
+import { LEDGER_CHECKS, verifyLedger } from '../../src/ledger/verify.ts';
+import { rows } from '../../src/lib/db.ts';
+import { newId, type IdPrefix } from '../../src/lib/ids.ts';
+import { buildMerchant } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { anyRule, anySteps, bookAll, tell, type Story } from './model.ts';
+
+const AT = new Date('2026-03-02T09:00:00.000Z');
+const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((all, one) => all + one, 0n);
+
+/** What must hold after any story, of the balances by account. */
+function expectHolds(story: Story, balances: ReadonlyMap<string, bigint>): void {
+  const of = (account: string): bigint => balances.get(account) ?? 0n;
+  expect({
+    all: sum([...balances.values()]),
+    available: of('AVAILABLE'),
+    reserved: of('RESERVED'),
+    fees: of('FEE_REVENUE') + of('TAX_PAYABLE'),
+    providerOwes: -of('CHANNEL_CLEARING'),
+    bank: of('BANK'),
+    suspense: of('SUSPENSE'),
+  }).toEqual({
+    all: 0n,
+    available: story.available,
+    reserved: sum(story.open.map(totalDebit)),
+    fees: story.fees,
+    providerOwes: story.providerOwes,
+    bank: story.settled - story.transferred,
+    suspense: sum(story.held.map(({ amountSantim }) => amountSantim)),
+  });
+  expect(of('AVAILABLE') >= 0n && of('RESERVED') >= 0n && of('SUSPENSE') >= 0n).toBe(true);
+}
+
+test('ten thousand random stories of a merchant’s money all add up', () => {
+  const owner = { merchantId: 'mrc_1', environment: 'sandbox' } as const;
+  fc.assert(
+    fc.property(anySteps, anyRule, (steps, rule) => {
+      let made = 0;
+      const story = tell(steps, { owner, rule, ids: (prefix) => `${prefix}_${(made += 1)}` });
+      for (const { entries } of [...story.postings, ...story.refused]) {
+        expect(sum(entries.map(({ amountSantim }) => amountSantim))).toBe(0n);
+      }
+      expectHolds(story, bookAll(story.postings));
+    }),
+    { numRuns: 10_000 },
+  );
+});
+
+describe('the same stories on PostgreSQL', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  test('two hundred of them end where the story says, refuse what it says, and leave nothing of that', async () => {
+    const { db } = database;
+    const ids = (prefix: string): string => newId(prefix as IdPrefix);
+    await fc.assert(
+      fc.asyncProperty(anySteps, anyRule, async (steps, rule) => {
+        const owner = await buildMerchant(db);
+        const story = tell(steps, { owner, rule, ids });
+        for (const posting of story.postings) await db.transaction((trx) => post(trx, posting, AT));
+        for (const posting of story.refused) {
+          if (-posting.entries[0]!.amountSantim <= story.available) continue;
+          await expect(db.transaction((trx) => post(trx, posting, AT))).rejects.toMatchObject({
+            code: 'INSUFFICIENT_BALANCE',
+          });
+        }
+        const found = await rows<{ kind: string; amount: bigint }>(
+          db,
+          `SELECT a.kind, CAST(sum(e.amount_santim) AS bigint) AS amount
+           FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
+           WHERE j.merchant_id = :merchantId OR j.id = ANY (SELECT id FROM ledger_journal WHERE key = ANY (:keys))
+           GROUP BY a.kind`,
+          { merchantId: owner.merchantId, keys: story.postings.map(({ key }) => key) },
+        );
+        expectHolds(story, new Map(found.map(({ kind, amount }) => [kind, amount])));
+        expect(await readBalance(db, owner)).toEqual({
+          availableSantim: story.available,
+          reservedSantim: sum(story.open.map(totalDebit)),
+          feesSantim: story.fees,
+          settledSantim: story.settled,
+        });
+      }),
+      { numRuns: 200 },
+    );
+    expect(await verifyLedger(db, LEDGER_CHECKS)).toEqual([]);
+  }, 180_000);
+});
