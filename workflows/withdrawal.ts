@@ -27,7 +27,7 @@ export const cancelled = defineSignal('cancelled');
 export const providerAnswered = defineSignal('providerAnswered');
 
 const { readWithdrawal, decideInSandbox, checkPayout } = proxyActivities<WithdrawalActivities>({
-  startToCloseTimeout: '30 s',
+  startToCloseTimeout: '15 s',
   retry: { initialInterval: '1 s', maximumInterval: '60 s' },
 });
 
