@@ -84,7 +84,7 @@ CREATE TABLE settlement_limit (
   updated_at   timestamptz NOT NULL DEFAULT now()
 );
 CREATE UNIQUE INDEX settlement_limit_default ON settlement_limit ((true)) WHERE merchant_id IS NULL;
-INSERT INTO settlement_limit (min_santim, max_santim) VALUES (10000, 5000000000);
+INSERT INTO settlement_limit (min_santim, max_santim) VALUES (1000, 5000000000);
 
 CREATE FUNCTION settlement_limit_of(p_merchant_id text) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('minSantim', min_santim, 'maxSantim', max_santim)

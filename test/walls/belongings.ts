@@ -58,6 +58,11 @@ export async function createMerchantWithEverything(walls: Walls, name: string): 
     channel: 'TELEBIRR',
     destination: { phone: '0911000001', accountName: name },
   });
+  await walls.send('PUT', '/api/checkout/bank-account', {
+    key,
+    body: { bankCode: 'CBE', accountNumber: '1000123456789', accountName: name },
+  });
+  const settlement = await post('settlement', { requestId: `${name}-SETTLE`, amount: 10.14 });
   const today = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
   const job = await post('webhooks/events/resend', { status: 'FAILED', startDate: today, endDate: today });
   await settle(walls);
@@ -72,6 +77,7 @@ export async function createMerchantWithEverything(walls: Walls, name: string): 
     eventId: [eventId],
     jobId: [job['jobId'] ?? ''],
     withdrawalId: [withdrawal['withdrawalRequestId'] ?? ''],
+    settlementId: [settlement['settlementId'] ?? ''],
     withdrawal_requestID: [withdrawal['withdrawalRequestId'] ?? '', `${name}-OUT`],
   };
   const without = await Promise.all(

@@ -17,6 +17,8 @@ const BODIES: Record<string, object> = {
     channel: 'TELEBIRR',
     destination: { phone: '0911000001', accountName: 'Walls' },
   },
+  createSettlement: { requestId: 'WALLS-1', amount: 10 },
+  linkBankAccount: { bankCode: 'AWASH', accountNumber: '01320123456', accountName: 'Walls' },
   createWebhookSubscription: { url: 'http://127.0.0.1:9/walls', eventTypes: ['*'] },
   changeWebhookSubscription: { url: 'http://127.0.0.1:9/taken-over', active: false },
   rotateWebhookSecret: { overlapSeconds: 0, force: true },
