@@ -60,3 +60,13 @@ ALTER TABLE idempotency_key DROP CONSTRAINT idempotency_key_merchant_id_fkey;
 ALTER TABLE idempotency_key DROP CONSTRAINT idempotency_key_environment_check;
 ALTER TABLE idempotency_key ADD CONSTRAINT idempotency_key_environment_check
   CHECK (environment IN ('sandbox', 'live', 'none'));
+
+-- What became of money that came and was not asked for. A HELD attempt that is accepted becomes SUCCEEDED.
+ALTER TABLE payment_attempt
+  ADD COLUMN decided text CHECK (decided IN ('ACCEPTED', 'RETURNED')),
+  ADD COLUMN decided_at timestamptz,
+  ADD COLUMN return_reference text,                -- the provider's or the bank's, of the money's way back
+  ADD CONSTRAINT payment_attempt_decided
+    CHECK ((decided IS NULL) = (decided_at IS NULL) AND (return_reference IS NULL) = (decided IS DISTINCT FROM 'RETURNED'));
+CREATE INDEX payment_attempt_undecided ON payment_attempt (ended_at)
+  WHERE status IN ('HELD', 'DUPLICATE') AND decided IS NULL;

@@ -57,7 +57,7 @@ export async function findSession(db: Queryable, key: SessionKey): Promise<Sessi
             s.cancel_url, s.locale, s.expires_at, s.created_at, a.id AS attempt_id, a.status AS attempt_status,
             a.channel AS attempt_channel, a.phone AS attempt_phone, a.failure AS attempt_failure, a.redirect_url,
             a.last_checked_at,
-            EXISTS (SELECT FROM payment_attempt d WHERE d.session_id = s.id AND d.status = 'DUPLICATE') AS paid_twice
+            EXISTS (SELECT FROM payment_attempt d WHERE d.session_id = s.id AND d.status = 'DUPLICATE' AND d.decided IS NULL) AS paid_twice
      FROM checkout_session s
      JOIN transaction t ON t.id = s.transaction_id
      LEFT JOIN LATERAL (

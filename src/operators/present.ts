@@ -4,6 +4,8 @@ import type { ApiKey } from '../keys/operations.ts';
 import type { Balance } from '../ledger/balance.ts';
 import { toBirr } from '../lib/money.ts';
 import type { Merchant } from '../merchants/operations.ts';
+import type { HeldDecision } from '../transactions/held.ts';
+import type { WithdrawalRow } from '../withdrawals/model.ts';
 import type { AuditRow } from './audit.ts';
 import type { Operator, OperatorKey } from './operators.ts';
 
@@ -64,5 +66,39 @@ export function presentOperatorKey({ id, operatorId, name, key, ...at }: Operato
     revokedAt: iso(at.revokedAt),
     lastUsedAt: iso(at.lastUsedAt),
     createdAt: at.createdAt.toISOString(),
+  };
+}
+
+export function presentWithdrawal(row: WithdrawalRow) {
+  const { id, merchantId, environment, currency, channel, status, stage, reviewReasons, approvalsNeeded } = row;
+  return {
+    withdrawalId: id,
+    merchantId,
+    environment,
+    amount: toBirr(row.amountSantim),
+    currency,
+    channel,
+    status,
+    stage,
+    reviewReasons,
+    approvalsNeeded,
+    requestedAt: row.requestedAt.toISOString(),
+  };
+}
+
+export function presentHeldDecision({ transaction, payment, fee }: HeldDecision) {
+  const { id, merchantId, environment, status } = transaction;
+  return {
+    transactionId: id,
+    merchantId,
+    environment,
+    status,
+    amount: toBirr(transaction.amountSantim),
+    attemptId: payment.id,
+    decision: payment.decided,
+    received: payment.receivedSantim === null ? null : toBirr(payment.receivedSantim),
+    receivedCurrency: payment.receivedCurrency,
+    ...(fee && { fee: toBirr(fee.feeSantim), feeTax: toBirr(fee.feeTaxSantim) }),
+    reference: payment.returnReference,
   };
 }

@@ -183,3 +183,51 @@ export const OperatorKey = z
   })
   .meta({ id: 'OperatorKey' });
 export const MadeOperatorKey = OperatorKey.extend({ secret }).meta({ id: 'OpsMadeOperatorKey' });
+
+export const WithdrawalParams = z.strictObject({ withdrawalId: id });
+/** A withdrawal as operators decide about it. */
+export const Withdrawal = z
+  .object({
+    withdrawalId: z.string(),
+    merchantId: z.string(),
+    environment,
+    amount: z.number(),
+    currency: z.literal('ETB'),
+    channel,
+    status: z.string(),
+    stage: z.string(),
+    reviewReasons: z.array(z.string()),
+    approvalsNeeded: z.int(),
+    requestedAt: instant,
+  })
+  .meta({ id: 'OpsWithdrawal' });
+
+export const TransactionParams = z.strictObject({ transactionId: id });
+const attemptId = id
+  .optional()
+  .meta({ description: 'Which payment is meant, where several of the transaction are held' });
+export const PaymentAcceptance = z.strictObject({ attemptId, reason: reason.optional() });
+export const PaymentReturn = z.strictObject({
+  attemptId,
+  reason,
+  reference: plainText(NAME_CHARACTERS_MAX)
+    .trim()
+    .min(1)
+    .meta({ description: "The provider's or the bank's reference of the money's way back" }),
+});
+export const HeldDecision = z
+  .object({
+    transactionId: z.string(),
+    merchantId: z.string(),
+    environment,
+    status: z.enum(['PENDING', 'SUCCESS', 'FAILED', 'CANCELLED', 'EXPIRED']),
+    amount: z.number().meta({ description: 'What was asked for' }),
+    attemptId: z.string(),
+    decision: z.enum(['ACCEPTED', 'RETURNED']).nullable(),
+    received: z.number().nullable(),
+    receivedCurrency: z.string().nullable(),
+    fee: z.number().optional().meta({ description: 'Charged by this decision' }),
+    feeTax: z.number().optional(),
+    reference: z.string().nullable().meta({ description: "Of the money's way back" }),
+  })
+  .meta({ id: 'OpsHeldDecision' });

@@ -39,4 +39,15 @@ export const TRANSACTION_CHECKS: readonly LedgerCheck[] = [
           WHERE (a.status IN ('HELD', 'DUPLICATE') AND a.received_currency = 'ETB' AND h.id IS NULL)
              OR (h.id IS NULL AND e.id IS NOT NULL) OR (a.status = 'HELD' AND e.kind = 'HELD_ACCEPTED')`,
   },
+  {
+    says: 'what was decided about held money is what was booked',
+    sql: `SELECT e.id AS journal, 'attempt ' || a.id || ' is ' || a.status || ', decided ' || coalesce(a.decided, 'not')
+                 || ', booked ' || coalesce(e.kind, 'not') AS about
+          FROM payment_attempt a LEFT JOIN ledger_journal e ON e.key = 'held-ended:' || a.id
+          WHERE (a.decided IS NOT NULL OR e.id IS NOT NULL)
+            AND CASE a.decided WHEN 'ACCEPTED' THEN e.kind IS DISTINCT FROM 'HELD_ACCEPTED' OR a.status NOT IN ('SUCCEEDED', 'DUPLICATE')
+                               WHEN 'RETURNED' THEN a.status NOT IN ('HELD', 'DUPLICATE')
+                                 OR CASE WHEN a.received_currency = 'ETB' THEN e.kind IS DISTINCT FROM 'HELD_RETURNED' ELSE e.id IS NOT NULL END
+                               ELSE true END`,
+  },
 ];

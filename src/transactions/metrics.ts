@@ -33,7 +33,7 @@ async function countPayments(db: Knex): Promise<Figures> {
      FROM (
        SELECT CAST(count(*) FILTER (WHERE status = 'HELD') AS integer) AS held,
               CAST(count(*) FILTER (WHERE status = 'DUPLICATE') AS integer) AS duplicate
-       FROM payment_attempt WHERE status IN ('HELD', 'DUPLICATE')
+       FROM payment_attempt WHERE status IN ('HELD', 'DUPLICATE') AND decided IS NULL
      ) odd, (
        SELECT CAST(count(*) FILTER (WHERE minutes < 1) AS integer) AS pending_minute,
               CAST(count(*) FILTER (WHERE minutes >= 1 AND minutes < 5) AS integer) AS pending_minutes,

@@ -30,14 +30,14 @@ export const SESSION_MOVES: Readonly<Record<SessionStatus, readonly SessionStatu
   EXPIRED: ['COMPLETED'],
 };
 
-/** Where an attempt may go. A declined or abandoned one may still turn out paid. */
+/** Where an attempt may go. A declined or abandoned one may still turn out paid; held money may be accepted. */
 export const ATTEMPT_MOVES: Readonly<Record<AttemptStatus, readonly AttemptStatus[]>> = {
   CREATED: ['PENDING', 'SUCCEEDED', 'DECLINED', 'HELD', 'DUPLICATE', 'ABANDONED'],
   PENDING: ['SUCCEEDED', 'DECLINED', 'HELD', 'DUPLICATE', 'ABANDONED'],
   DECLINED: ['SUCCEEDED', 'HELD', 'DUPLICATE'],
   ABANDONED: ['SUCCEEDED', 'HELD', 'DUPLICATE'],
   SUCCEEDED: [],
-  HELD: [],
+  HELD: ['SUCCEEDED', 'DUPLICATE'],
   DUPLICATE: [],
 };
 

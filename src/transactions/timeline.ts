@@ -65,6 +65,25 @@ export const TIMELINE = {
       ...z.object(amounts).partial().shape,
     }),
   },
+  'payment.accepted': {
+    says: 'An operator gave the money that came to the merchant',
+    detail: z.object({
+      attemptId: z.string(),
+      receivedSantim: z.int(),
+      feeSantim: z.int(),
+      feeTaxSantim: z.int(),
+    }),
+  },
+  'payment.returned': {
+    says: 'The money that came went back to the customer; reference: of the provider or the bank',
+    detail: z.object({
+      attemptId: z.string(),
+      receivedSantim: z.int().optional(),
+      currency: z.string().optional(),
+      reference: z.string(),
+      reason: z.string(),
+    }),
+  },
   'claim.success': { says: 'Somebody said it was paid; the provider was asked', detail: claimed },
   'claim.error': { says: 'Somebody said it failed; the provider was asked', detail: claimed },
   'claim.cancel': { says: 'The customer wished to cancel', detail: claimed },

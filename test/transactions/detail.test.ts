@@ -3,6 +3,7 @@ import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Owner } from '../../src/lib/owner.ts';
+import { acceptHeldPayment, returnHeldPayment } from '../../src/transactions/held.ts';
 import { transactionRoutes } from '../../src/transactions/routes.ts';
 import { TIMELINE } from '../../src/transactions/timeline.ts';
 import { findResourceDeliveries } from '../../src/webhooks/resource-deliveries.ts';
@@ -86,7 +87,11 @@ describe('one transaction', () => {
     world.provider.answers(UNKNOWN);
     world.pass(2 * DAY_MS);
     await world.expireAttempt(expired.attemptId, world.clock());
-    const all = [held, cancelled, expired, await paidTwice(PAID), await paidTwice(WRONG)];
+    const [twice, twiceWrong] = [await paidTwice(PAID), await paidTwice(WRONG)];
+    const at = world.clock();
+    await world.runChange((change) => acceptHeldPayment(change, { ...twice, at }));
+    await world.runChange((change) => returnHeldPayment(change, { ...twiceWrong, at, reason: 'x', reference: 'R-1' }));
+    const all = [held, cancelled, expired, twice, twiceWrong];
 
     const kinds = new Set<string>();
     for (const { transactionId } of all) {

@@ -1,0 +1,91 @@
+import { writeRoute, type Route } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import { deedOf } from './audit.ts';
+import { acceptPayment, letWithdraw, refuseWithdrawal, returnPayment } from './decisions.ts';
+import { permit } from './permits.ts';
+import { presentHeldDecision, presentWithdrawal } from './present.ts';
+import * as schema from './schema.ts';
+
+/** What waits for a person's yes or no: withdrawals under review, money that was not asked for. */
+export function decisionRoutes(deps: { clock: Clock }): Route[] {
+  return [...withdrawalRoutes(deps), ...paymentRoutes(deps)];
+}
+
+function withdrawalRoutes(deps: { clock: Clock }): Route[] {
+  return [
+    writeRoute({
+      method: 'POST',
+      path: '/api/ops/withdrawals/:withdrawalId/approve',
+      operationId: 'opsApproveWithdrawal',
+      tag: 'Operators',
+      summary: 'Say yes to a withdrawal under review',
+      description: 'Where two must, the second yes is of another operator; who asked for it may not say so.',
+      auth: permit('withdrawal.approve'),
+      params: schema.WithdrawalParams,
+      body: schema.MayGiveReason,
+      responses: { 200: schema.Withdrawal },
+      refusals: ['INVALID_STATE'],
+      handle: async (input) => {
+        const row = await letWithdraw(deedOf(input, deps), { ...input.params, ...input.body });
+        const message = row.stage === 'UNDER_REVIEW' ? 'Approved; another operator must approve it too' : 'Approved';
+        return { message, data: presentWithdrawal(row) };
+      },
+    }),
+    writeRoute({
+      method: 'POST',
+      path: '/api/ops/withdrawals/:withdrawalId/reject',
+      operationId: 'opsRejectWithdrawal',
+      tag: 'Operators',
+      summary: "Say no to a withdrawal under review: its money is the merchant's again, who is told the reason",
+      auth: permit('withdrawal.reject'),
+      params: schema.WithdrawalParams,
+      body: schema.Reason,
+      responses: { 200: schema.Withdrawal },
+      refusals: ['INVALID_STATE'],
+      handle: async (input) => {
+        const row = await refuseWithdrawal(deedOf(input, deps), { ...input.params, ...input.body });
+        return { message: 'Rejected', data: presentWithdrawal(row) };
+      },
+    }),
+  ];
+}
+
+function paymentRoutes(deps: { clock: Clock }): Route[] {
+  return [
+    writeRoute({
+      method: 'POST',
+      path: '/api/ops/transactions/:transactionId/accept',
+      operationId: 'opsAcceptPayment',
+      tag: 'Operators',
+      summary: 'Give held money to the merchant, less the fee',
+      description:
+        'Money of another amount makes the transaction SUCCESS with what came. A second payment leaves the transaction as it is. Money of another currency can only be given back.',
+      auth: permit('payment.accept'),
+      params: schema.TransactionParams,
+      body: schema.PaymentAcceptance,
+      responses: { 200: schema.HeldDecision },
+      refusals: ['INVALID_STATE'],
+      handle: async (input) => {
+        const decision = await acceptPayment(deedOf(input, deps), { ...input.params, ...input.body });
+        return { message: 'The money is given to the merchant', data: presentHeldDecision(decision) };
+      },
+    }),
+    writeRoute({
+      method: 'POST',
+      path: '/api/ops/transactions/:transactionId/reject',
+      operationId: 'opsRejectPayment',
+      tag: 'Operators',
+      summary: 'Note that held money went back to the customer, under the reference of its return',
+      description: 'A transaction that waited for nothing else ends FAILED. The merchant sees reason and reference.',
+      auth: permit('payment.return'),
+      params: schema.TransactionParams,
+      body: schema.PaymentReturn,
+      responses: { 200: schema.HeldDecision },
+      refusals: ['INVALID_STATE'],
+      handle: async (input) => {
+        const decision = await returnPayment(deedOf(input, deps), { ...input.params, ...input.body });
+        return { message: 'The money went back to the customer', data: presentHeldDecision(decision) };
+      },
+    }),
+  ];
+}

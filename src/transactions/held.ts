@@ -1,0 +1,258 @@
+import type { Channel } from '../channels/channel.ts';
+import { heldAcceptedFact, heldReturnedFact } from '../ledger/facts.ts';
+import { feeWithin, readFeeRule, type Fee, type FeeRuleJson } from '../ledger/fees.ts';
+import { post } from '../ledger/post.ts';
+import { rows, type Knex } from '../lib/db.ts';
+import { AppError, notFound } from '../lib/errors.ts';
+import { formatBirr, type Santim } from '../lib/money.ts';
+import type { Change } from '../lib/outbox.ts';
+import { ownerOf, type Owner } from '../lib/owner.ts';
+import { recordTransactionEvents } from './events.ts';
+import type { TransactionRow } from './present.ts';
+import type { AttemptStatus } from './states.ts';
+
+/** Money that came and was not asked for: of another amount or currency, or a second time. */
+export type HeldPayment = Owner & {
+  id: string;
+  transactionId: string;
+  channel: Channel;
+  status: AttemptStatus;
+  providerReference: string | null;
+  /** null where it was held before there was a ledger. */
+  receivedSantim: Santim | null;
+  receivedCurrency: string | null;
+  decided: 'ACCEPTED' | 'RETURNED' | null;
+  returnReference: string | null;
+};
+
+/** Which payment is decided about; without `attemptId` the only one that waits. `at`: the time of business. */
+export type HeldChoice = { transactionId: string; attemptId?: string | undefined; at: Date };
+
+/** Where the payment and its transaction stand now. `isNew`: this call decided, and no earlier one. */
+export type HeldDecision = { transaction: TransactionRow; payment: HeldPayment; fee: Fee | null; isNew: boolean };
+
+/**
+ * Gives money that waits to the merchant, less the fee of today's rule. What was held makes its transaction SUCCESS with
+ * the amount that came; a second payment leaves the transaction as it is. Accepting it again changes nothing. Throws
+ * NOT_FOUND, VALIDATION_ERROR (several wait), INVALID_STATE (none waits, it went back, or it is not birr).
+ */
+export async function acceptHeldPayment(change: Change, choice: HeldChoice): Promise<HeldDecision> {
+  const { trx } = change;
+  const { payment, feeRule } = await choosePayment(trx, choice);
+  if (payment.decided === 'ACCEPTED') return decisionOf(trx, payment, { fee: null, isNew: false });
+  if (payment.decided === 'RETURNED') throw decidedOtherwise(payment, 'went back to the customer');
+  const { receivedSantim } = payment;
+  if (receivedSantim === null || payment.receivedCurrency !== 'ETB') throw onlyReturnable(payment);
+
+  const fee = feeWithin(readFeeRule(feeRule), receivedSantim);
+  const moved = await acceptRows(trx, { payment, receivedSantim, fee, at: choice.at });
+  await clearHeld(trx, payment.transactionId);
+  const decision = await decisionOf(trx, payment, { fee, isNew: true });
+  if (moved) {
+    const events = ['payment.succeeded', 'checkout.completed'] as const;
+    await recordTransactionEvents(change, { transactions: [decision.transaction], events, at: choice.at });
+  }
+  await post(trx, heldAcceptedFact({ ...bookedOf(payment, receivedSantim), ...fee }), choice.at);
+  return decision;
+}
+
+/**
+ * Notes that money which waits has gone back to the customer: an operator, the provider or the bank sent it, under
+ * `reference`. A transaction that waited for nothing else ends FAILED. Doing it again changes nothing. Throws NOT_FOUND,
+ * VALIDATION_ERROR (several wait), INVALID_STATE (none waits, or it was accepted).
+ */
+export async function returnHeldPayment(
+  change: Change,
+  choice: HeldChoice & { reason: string; reference: string },
+): Promise<HeldDecision> {
+  const { trx } = change;
+  const { payment } = await choosePayment(trx, choice);
+  if (payment.decided === 'RETURNED') return decisionOf(trx, payment, { fee: null, isNew: false });
+  if (payment.decided === 'ACCEPTED') throw decidedOtherwise(payment, "is the merchant's");
+
+  const failed = await returnRows(trx, { payment, ...choice });
+  await clearHeld(trx, payment.transactionId);
+  const decision = await decisionOf(trx, payment, { fee: null, isNew: true });
+  if (failed) {
+    const events = ['checkout.failed'] as const;
+    await recordTransactionEvents(change, { transactions: [decision.transaction], events, at: choice.at });
+  }
+  const { receivedSantim, receivedCurrency } = payment;
+  if (receivedSantim !== null && receivedCurrency === 'ETB') {
+    await post(trx, heldReturnedFact(bookedOf(payment, receivedSantim)), choice.at);
+  }
+  return decision;
+}
+
+type Chosen = { payment: HeldPayment; feeRule: FeeRuleJson };
+
+/** Locks the session first, as every change of one does, so that decisions follow each other. */
+async function choosePayment(trx: Knex.Transaction, { transactionId, attemptId, at }: HeldChoice): Promise<Chosen> {
+  const sql = 'SELECT 1 FROM checkout_session WHERE transaction_id = :transactionId FOR UPDATE';
+  if ((await rows(trx, sql, { transactionId })).length === 0) throw notFound('transaction');
+  const found = await rows<HeldPayment & { feeRule: FeeRuleJson }>(
+    trx,
+    `SELECT ${PAYMENT_COLUMNS}, fee_rule_of(merchant_id, channel, 'PAY_IN', :at) AS fee_rule FROM payment_attempt
+     WHERE transaction_id = :transactionId AND (status IN ('HELD', 'DUPLICATE') OR decided IS NOT NULL)
+     ORDER BY created_at, id`,
+    { transactionId, at },
+  );
+  const waiting = found.filter(({ decided }) => decided === null);
+  const fitting = attemptId === undefined ? (waiting.length > 0 ? waiting : found) : found.filter(isCalled(attemptId));
+  const [chosen, another] = fitting;
+  if (!chosen) {
+    if (attemptId !== undefined) throw notFound('held payment');
+    throw new AppError('INVALID_STATE', 'No money of this transaction is held.');
+  }
+  if (another) throw severalWait(fitting);
+  const { feeRule, ...payment } = chosen;
+  return { payment, feeRule };
+}
+
+const PAYMENT_COLUMNS = `id, transaction_id, merchant_id, environment, channel, status, provider_reference,
+  received_santim, received_currency, decided, return_reference`;
+
+const isCalled =
+  (attemptId: string) =>
+  ({ id }: HeldPayment): boolean =>
+    id === attemptId;
+
+function severalWait(payments: readonly HeldPayment[]): AppError {
+  const each = payments.map(
+    ({ id, receivedSantim }) => `${id}${receivedSantim === null ? '' : ` (${formatBirr(receivedSantim)})`}`,
+  );
+  const issue = `must say which of the payments is meant: ${each.join(', ')}`;
+  return new AppError('VALIDATION_ERROR', `attemptId ${issue}`, { details: [{ field: 'attemptId', issue }] });
+}
+
+function decidedOtherwise({ id }: HeldPayment, stands: string): AppError {
+  return new AppError('INVALID_STATE', `The money of ${id} ${stands} already: that cannot be decided again.`);
+}
+
+function onlyReturnable({ id, receivedCurrency }: HeldPayment): AppError {
+  const why = receivedCurrency === null ? 'is not in the ledger' : `is ${receivedCurrency}, not ETB`;
+  return new AppError('INVALID_STATE', `The money of ${id} ${why}: it can only be given back.`);
+}
+
+type Accepted = { payment: HeldPayment; receivedSantim: Santim; fee: Fee; at: Date };
+
+/** @returns whether the transaction became SUCCESS by it. */
+async function acceptRows(trx: Knex.Transaction, { payment, receivedSantim, fee, at }: Accepted): Promise<boolean> {
+  const { id: attemptId, channel, providerReference } = payment;
+  const booked = { receivedSantim: Number(receivedSantim), feeSantim: Number(fee.feeSantim) };
+  const accepted = { attemptId, ...booked, feeTaxSantim: Number(fee.feeTaxSantim) };
+  const moved = await rows(
+    trx,
+    `WITH moved AS (
+       UPDATE transaction t SET status = 'SUCCESS', channel = :channel, provider_reference = :providerReference,
+         failure = NULL, late_confirmation = t.status <> 'PENDING', reconcile = false, completed_at = :at,
+         received_santim = :receivedSantim, fee_santim = :feeSantim, fee_tax_santim = :feeTaxSantim,
+         version = t.version + 1
+       WHERE t.id = :transactionId AND t.status <> 'SUCCESS' AND CAST(:status AS text) = 'HELD'
+       RETURNING t.id, t.session_id, t.late_confirmation
+     ), completed AS (
+       UPDATE checkout_session s SET status = 'COMPLETED', ended_at = :at FROM moved WHERE s.id = moved.session_id
+     ), decided AS (
+       UPDATE payment_attempt SET decided = 'ACCEPTED', decided_at = :at,
+         status = CASE WHEN EXISTS (SELECT 1 FROM moved) THEN 'SUCCEEDED' ELSE 'DUPLICATE' END
+       WHERE id = :attemptId
+     ), noted AS (
+       INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
+       SELECT CAST(:transactionId AS text), CAST(:at AS timestamptz), 'payment.accepted', CAST(:accepted AS jsonb)
+       UNION ALL
+       SELECT id, CAST(:at AS timestamptz), 'payment.succeeded', CAST(:succeeded AS jsonb) || jsonb_build_object('late', late_confirmation)
+       FROM moved
+     )
+     SELECT 1 FROM moved`,
+    {
+      transactionId: payment.transactionId,
+      attemptId,
+      status: payment.status,
+      channel,
+      providerReference,
+      receivedSantim,
+      ...fee,
+      at,
+      accepted: JSON.stringify(accepted),
+      succeeded: JSON.stringify({ attemptId, channel, providerReference: providerReference ?? '' }),
+    },
+  );
+  return moved.length > 0;
+}
+
+const RETURNED = {
+  code: 'REJECTED',
+  message: 'What was paid was not what was asked for; it was given back.',
+  providerCode: '',
+  retryable: false,
+} as const;
+
+/** @returns whether the transaction FAILED by it: nothing else of it is in flight or waits. */
+async function returnRows(
+  trx: Knex.Transaction,
+  { payment, at, reason, reference }: { payment: HeldPayment; at: Date; reason: string; reference: string },
+): Promise<boolean> {
+  const { id: attemptId, transactionId, receivedSantim, receivedCurrency } = payment;
+  const received =
+    receivedSantim === null ? {} : { receivedSantim: Number(receivedSantim), currency: receivedCurrency };
+  const moved = await rows(
+    trx,
+    `WITH returned AS (
+       UPDATE payment_attempt SET decided = 'RETURNED', decided_at = :at, return_reference = :reference
+       WHERE id = :attemptId
+     ), session AS (
+       UPDATE checkout_session s SET status = 'FAILED', ended_at = :at
+       WHERE s.transaction_id = :transactionId AND s.status = 'PROCESSING' AND NOT EXISTS (
+         SELECT 1 FROM payment_attempt a WHERE a.transaction_id = :transactionId AND a.id <> :attemptId
+           AND (a.status IN ('CREATED', 'PENDING') OR (a.status = 'HELD' AND a.decided IS NULL)))
+       RETURNING s.transaction_id
+     ), moved AS (
+       UPDATE transaction t SET status = 'FAILED', failure = CAST(:failure AS jsonb), version = t.version + 1
+       FROM session WHERE t.id = session.transaction_id AND t.status = 'PENDING'
+       RETURNING t.id
+     ), noted AS (
+       INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
+       VALUES (:transactionId, :at, 'payment.returned', CAST(:detail AS jsonb))
+     )
+     SELECT 1 FROM moved`,
+    {
+      transactionId,
+      attemptId,
+      reference,
+      at,
+      failure: JSON.stringify(RETURNED),
+      detail: JSON.stringify({ attemptId, ...received, reference, reason }),
+    },
+  );
+  return moved.length > 0;
+}
+
+/** The transaction is held no more once nothing of it waits. */
+async function clearHeld(trx: Knex.Transaction, transactionId: string): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE transaction t SET held = NULL, version = t.version + 1
+     WHERE t.id = :transactionId AND t.held IS NOT NULL AND NOT EXISTS (
+       SELECT 1 FROM payment_attempt a WHERE a.transaction_id = t.id AND a.status = 'HELD' AND a.decided IS NULL)`,
+    { transactionId },
+  );
+}
+
+async function decisionOf(
+  trx: Knex.Transaction,
+  { id, transactionId }: HeldPayment,
+  made: Pick<HeldDecision, 'fee' | 'isNew'>,
+): Promise<HeldDecision> {
+  const [transaction] = await rows<TransactionRow>(trx, 'SELECT * FROM transaction WHERE id = :transactionId', {
+    transactionId,
+  });
+  const sql = `SELECT ${PAYMENT_COLUMNS} FROM payment_attempt WHERE id = :id`;
+  const [payment] = await rows<HeldPayment>(trx, sql, { id });
+  if (!transaction || !payment) throw new Error(`attempt ${id} is gone`);
+  return { transaction, payment, ...made };
+}
+
+function bookedOf(payment: HeldPayment, amountSantim: Santim) {
+  const { id: attemptId, transactionId, channel } = payment;
+  return { ...ownerOf(payment), attemptId, transactionId, channel, amountSantim };
+}

@@ -1,0 +1,141 @@
+import type { Owner } from '../../src/lib/owner.ts';
+import { createWithdrawal } from '../../src/withdrawals/create.ts';
+import { buildPendingPayment, PAID } from '../support/build.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
+import { startDesk, type Desk, type Person } from './desk.ts';
+
+let desk: Desk;
+let owner: Owner;
+let otherFinance: Person;
+let requests = 0;
+
+beforeAll(async () => {
+  desk = await startDesk();
+  otherFinance = await desk.hire('finance');
+});
+beforeEach(async () => {
+  owner = await buildFreeMerchant(desk.world);
+});
+afterEach(() => expectLedgerHolds(desk.database.db));
+afterAll(() => desk.close());
+
+/** Under review, for nobody was paid there before. From 250,000 on two must approve. */
+async function withdrawal(birr: number, requestedBy = 'key_1'): Promise<string> {
+  for (let funded = 0; funded <= birr; funded += 75_000) await fund(desk.world, owner, 7_500_000n);
+  requests += 1;
+  const wanted = {
+    requestId: `W-${requests}`,
+    amountSantim: BigInt(birr * 100),
+    channel: 'AWASH',
+    destination: { kind: 'phone', phone: '251911000001', accountName: 'Abebe Bikila' },
+    requestedBy,
+  } as const;
+  const { row } = await desk.world.runChange((change) => createWithdrawal({ ...desk.world, change }, owner, wanted));
+  return row.id;
+}
+
+const decide = (id: string, verdict: 'approve' | 'reject', { key }: Person, body: object = {}) =>
+  desk.send('POST', `/api/ops/withdrawals/${id}/${verdict}`, { key, body });
+
+describe('a withdrawal under review', () => {
+  test('is approved by one of finance, and noted', async () => {
+    const id = await withdrawal(100);
+    const answer = await decide(id, 'approve', desk.people.finance, { reason: 'Known to us' });
+    expect(answer.body).toMatchObject({ statusCode: 200, data: { withdrawalId: id, stage: 'CREATED', amount: 100 } });
+    const { body } = await desk.send('GET', `/api/ops/audit?resourceId=${id}`);
+    expect(body.data).toEqual([
+      expect.objectContaining({
+        action: 'withdrawal.approve',
+        operatorId: desk.people.finance.operatorId,
+        ...owner,
+        before: { status: 'PENDING', stage: 'UNDER_REVIEW' },
+        after: { status: 'PENDING', stage: 'CREATED', amount: 100 },
+        reason: 'Known to us',
+      }),
+    ]);
+  });
+
+  test('of a large amount needs two, and not the same one twice', async () => {
+    const id = await withdrawal(300_000);
+    const first = await decide(id, 'approve', desk.people.finance);
+    expect(first.body).toMatchObject({ data: { stage: 'UNDER_REVIEW' } });
+    expect((await decide(id, 'approve', desk.people.finance)).body.error.code).toBe('INVALID_STATE');
+    expect((await decide(id, 'approve', otherFinance)).body).toMatchObject({ data: { stage: 'CREATED' } });
+    expect(await desk.audited(id)).toEqual(['withdrawal.approve', 'withdrawal.approve']);
+  });
+
+  test('is not approved by who asked for it', async () => {
+    const id = await withdrawal(100, desk.people.finance.operatorId);
+    const refused = await decide(id, 'approve', desk.people.finance);
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
+    expect(await desk.audited(id)).toEqual([]);
+    expect((await decide(id, 'approve', otherFinance)).status).toBe(200);
+  });
+
+  test('is rejected with a reason, once', async () => {
+    const id = await withdrawal(100);
+    expect((await decide(id, 'reject', desk.people.finance)).body.message).toBe('reason is required');
+    const answer = await decide(id, 'reject', desk.people.finance, { reason: 'Unknown beneficiary' });
+    expect(answer.body).toMatchObject({ data: { status: 'REJECTED' } });
+    expect((await decide(id, 'reject', desk.people.finance, { reason: 'Again' })).status).toBe(409);
+    expect((await decide(id, 'approve', desk.people.finance)).status).toBe(409);
+    expect(await desk.audited(id)).toEqual(['withdrawal.reject']);
+  });
+
+  test('that never was is not found', async () => {
+    expect((await decide('wd_none', 'approve', desk.people.finance)).status).toBe(404);
+  });
+
+  test('an Idempotency-Key makes a repeat the first answer, for this operator only', async () => {
+    const id = await withdrawal(300_000);
+    const ask = ({ key }: Person) =>
+      desk.server.send('POST', `/api/ops/withdrawals/${id}/approve`, {
+        key,
+        headers: { 'idempotency-key': 'once' },
+        body: {},
+      });
+    const first = await ask(desk.people.finance);
+    const again = await ask(desk.people.finance);
+    expect([again.status, again.text]).toEqual([200, first.text]);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect((await ask(otherFinance)).body.data.stage).toBe('CREATED');
+  });
+});
+
+describe('held money', () => {
+  async function held() {
+    const payment = await buildPendingPayment(desk.world, owner);
+    desk.world.provider.answers({ ...PAID, amountSantim: 8_000n });
+    await desk.world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+    return { ...payment, path: `/api/ops/transactions/${payment.transactionId}` };
+  }
+
+  test('is accepted by support or finance, and noted once', async () => {
+    const { path, transactionId, attemptId } = await held();
+    const body = { reason: 'The customer agrees' };
+    const answer = await desk.send('POST', `${path}/accept`, { key: desk.people.support.key, body });
+    expect(answer.body).toMatchObject({
+      statusCode: 200,
+      data: { transactionId, attemptId, status: 'SUCCESS', decision: 'ACCEPTED', received: 80, amount: 100.5, fee: 0 },
+    });
+    const again = await desk.send('POST', `${path}/accept`, { key: desk.people.finance.key, body });
+    expect(again.status).toBe(200);
+    expect(await desk.audited(transactionId)).toEqual(['payment.accept']);
+    const back = { reason: 'No', reference: 'RET-1' };
+    expect((await desk.send('POST', `${path}/reject`, { body: back })).body.error.code).toBe('INVALID_STATE');
+  });
+
+  test('goes back with a reason and a reference, and noted with both', async () => {
+    const { path, transactionId } = await held();
+    const refused = await desk.send('POST', `${path}/reject`, { body: {} });
+    expect(refused.body.error.details.map(({ field }: { field: string }) => field)).toEqual(['reason', 'reference']);
+    const body = { reason: 'Too little', reference: 'TB-77' };
+    const answer = await desk.send('POST', `${path}/reject`, { body });
+    expect(answer.body.data).toMatchObject({ status: 'FAILED', decision: 'RETURNED', reference: 'TB-77' });
+    const log = await desk.send('GET', `/api/ops/audit?resourceId=${transactionId}`);
+    expect(log.body.data).toMatchObject([
+      { action: 'payment.return', reason: 'Too little', after: { reference: 'TB-77', received: 80 } },
+    ]);
+  });
+});

@@ -1,0 +1,223 @@
+import { readBalance } from '../../src/ledger/balance.ts';
+import { feeOf } from '../../src/ledger/fees.ts';
+import { rows } from '../../src/lib/db.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { acceptHeldPayment, returnHeldPayment } from '../../src/transactions/held.ts';
+import {
+  ACCEPTED,
+  buildAttempt,
+  buildMerchant,
+  buildPendingPayment,
+  buildWorld,
+  declined,
+  PAID,
+  standing,
+  type World,
+} from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+
+/** What comes instead of 100.50: 80 birr, of which 2.5 % and 15 % tax on that are charged. */
+const OTHER_AMOUNT = { ...PAID, amountSantim: 8_000n };
+const FEE = feeOf(
+  { id: 'fee', basisPoints: 250, fixedSantim: 0n, minSantim: 0n, maxSantim: null, taxBasisPoints: 1_500 },
+  8_000n,
+);
+const NET = 8_000n - FEE.feeSantim - FEE.feeTaxSantim;
+const FULL_NET = 10_050n - 251n - 38n;
+
+let database: TestDatabase;
+let world: World;
+let owner: Owner;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  world = buildWorld(database.db);
+  owner = await buildMerchant(database.db);
+});
+afterEach(() => expectLedgerHolds(database.db));
+afterAll(() => database.drop());
+
+type Payment = { transactionId: string; sessionId: string; attemptId: string };
+
+const accept = (payment: { transactionId: string; attemptId?: string }) =>
+  world.runChange((change) => acceptHeldPayment(change, { ...payment, at: world.clock() }));
+const giveBack = (payment: { transactionId: string; attemptId?: string }, reference = 'RET-1') =>
+  world.runChange((change) =>
+    returnHeldPayment(change, { ...payment, reason: 'Too little', reference, at: world.clock() }),
+  );
+const available = async () => (await readBalance(database.db, owner)).availableSantim;
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'done',
+    (error: { code?: string }) => error.code,
+  );
+
+async function held(answer = OTHER_AMOUNT): Promise<Payment> {
+  const payment = await buildPendingPayment(world, owner);
+  world.provider.answers(answer);
+  await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+  return payment;
+}
+
+/** Paid by a second try, then by the first one as well. */
+async function paidTwice(): Promise<Payment> {
+  const first = await buildPendingPayment(world, owner);
+  world.provider.answers(declined(true), ACCEPTED, PAID);
+  await world.checkAttempt(first.attemptId, { tellWorkflow: false });
+  world.pass(1_000);
+  const second = await buildAttempt(world, { ...owner, sessionId: first.sessionId });
+  await world.checkAttempt(second, { tellWorkflow: false });
+  await world.checkAttempt(second, { tellWorkflow: false });
+  await world.checkAttempt(first.attemptId, { tellWorkflow: false });
+  return first;
+}
+
+describe('another amount than asked for', () => {
+  test('accepted makes the transaction SUCCESS with what came, less the fee, and tells the merchant', async () => {
+    const payment = await held();
+    const { transaction, isNew } = await accept(payment);
+    expect(isNew).toBe(true);
+    expect(transaction).toMatchObject({ status: 'SUCCESS', held: null, receivedSantim: 8_000n, ...FEE });
+    expect(await available()).toBe(NET);
+    const now = await standing(database.db, payment.sessionId);
+    expect(now).toMatchObject({ session: 'COMPLETED', attempts: ['SUCCEEDED'], lateConfirmation: false });
+    expect(now['events']).toEqual(['checkout.completed', 'payment.created', 'payment.succeeded']);
+    expect(now['timeline']).toEqual(expect.arrayContaining(['payment.held', 'payment.accepted', 'payment.succeeded']));
+  });
+
+  test('accepted eight times at once is given once', async () => {
+    const payment = await held();
+    const decisions = await Promise.all(Array.from({ length: 8 }, () => accept(payment)));
+    expect(decisions.filter(({ isNew }) => isNew)).toHaveLength(1);
+    expect(await available()).toBe(NET);
+    expect(await codeOf(giveBack(payment))).toBe('INVALID_STATE');
+  });
+
+  test('given back ends the transaction FAILED, says so in the timeline, and gives the merchant nothing', async () => {
+    const payment = await held();
+    const { transaction } = await giveBack(payment);
+    expect(transaction).toMatchObject({ status: 'FAILED', held: null, failure: { code: 'REJECTED' } });
+    expect(await available()).toBe(0n);
+    const now = await standing(database.db, payment.sessionId);
+    expect(now).toMatchObject({ session: 'FAILED', events: ['checkout.failed', 'payment.created'] });
+    const sql = `SELECT detail FROM transaction_timeline WHERE transaction_id = :id AND kind = 'payment.returned'`;
+    expect(await rows(database.db, sql, { id: payment.transactionId })).toEqual([
+      {
+        detail: {
+          attemptId: payment.attemptId,
+          receivedSantim: 8_000,
+          currency: 'ETB',
+          reference: 'RET-1',
+          reason: 'Too little',
+        },
+      },
+    ]);
+    expect((await giveBack(payment)).isNew).toBe(false);
+    expect(await codeOf(accept(payment))).toBe('INVALID_STATE');
+  });
+
+  test('that came after the session had expired is accepted as late money', async () => {
+    const payment = await buildPendingPayment(world, owner);
+    world.provider.answers(ACCEPTED, OTHER_AMOUNT);
+    world.pass(31 * 60_000);
+    await world.expireAttempt(payment.attemptId, world.clock());
+    await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({ session: 'EXPIRED', attempts: ['HELD'] });
+    const { transaction } = await accept(payment);
+    expect(transaction).toMatchObject({ status: 'SUCCESS', lateConfirmation: true });
+    expect(await available()).toBe(NET);
+  });
+
+  test('that came after the session had expired and is given back leaves it EXPIRED, without another event', async () => {
+    const payment = await buildPendingPayment(world, owner);
+    world.provider.answers(ACCEPTED, OTHER_AMOUNT);
+    world.pass(31 * 60_000);
+    await world.expireAttempt(payment.attemptId, world.clock());
+    await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+    const { transaction } = await giveBack(payment);
+    expect(transaction).toMatchObject({ status: 'EXPIRED', held: null });
+    const { events } = await standing(database.db, payment.sessionId);
+    expect(events).toEqual(['checkout.expired', 'payment.created']);
+  });
+
+  test('given back while another try is under way leaves that try its chance', async () => {
+    const first = await buildPendingPayment(world, owner);
+    world.provider.answers(declined(true), ACCEPTED, OTHER_AMOUNT, PAID);
+    await world.checkAttempt(first.attemptId, { tellWorkflow: false });
+    world.pass(1_000);
+    const second = await buildAttempt(world, { ...owner, sessionId: first.sessionId });
+    await world.checkAttempt(second, { tellWorkflow: false });
+    await world.checkAttempt(first.attemptId, { tellWorkflow: false });
+    expect((await giveBack(first)).transaction).toMatchObject({ status: 'PENDING', held: null });
+    await world.checkAttempt(second, { tellWorkflow: false });
+    expect(await standing(database.db, first.sessionId)).toMatchObject({ transaction: 'SUCCESS' });
+    expect(await available()).toBe(FULL_NET);
+  });
+
+  test('accepted after another try has paid is given to the merchant, and the transaction keeps its figures', async () => {
+    const first = await buildPendingPayment(world, owner);
+    world.provider.answers(declined(true), ACCEPTED, OTHER_AMOUNT, PAID);
+    await world.checkAttempt(first.attemptId, { tellWorkflow: false });
+    world.pass(1_000);
+    const second = await buildAttempt(world, { ...owner, sessionId: first.sessionId });
+    await world.checkAttempt(second, { tellWorkflow: false });
+    await world.checkAttempt(first.attemptId, { tellWorkflow: false });
+    await world.checkAttempt(second, { tellWorkflow: false });
+    const { transaction } = await accept(first);
+    expect(transaction).toMatchObject({ status: 'SUCCESS', held: null, receivedSantim: null, feeSantim: 251n });
+    expect(await standing(database.db, first.sessionId)).toMatchObject({ attempts: ['DUPLICATE', 'SUCCEEDED'] });
+    expect(await available()).toBe(FULL_NET + NET);
+  });
+});
+
+describe('a second payment', () => {
+  test('accepted is given to the merchant, and the transaction keeps its figures', async () => {
+    const payment = await paidTwice();
+    const before = await standing(database.db, payment.sessionId);
+    const { transaction } = await accept(payment);
+    expect(transaction).toMatchObject({ status: 'SUCCESS', receivedSantim: null, feeSantim: 251n });
+    const after = await standing(database.db, payment.sessionId);
+    expect(after).toMatchObject({ version: before['version'], events: before['events'] });
+    expect(await available()).toBe(2n * FULL_NET);
+  });
+
+  test('given back leaves the transaction SUCCESS', async () => {
+    const payment = await paidTwice();
+    expect((await giveBack(payment)).transaction.status).toBe('SUCCESS');
+    expect(await available()).toBe(FULL_NET);
+  });
+});
+
+describe('what cannot be decided', () => {
+  test('another currency is never accepted, only given back', async () => {
+    const payment = await held({ ...PAID, currency: 'USD' });
+    expect(await codeOf(accept(payment))).toBe('INVALID_STATE');
+    expect((await giveBack(payment)).transaction.status).toBe('FAILED');
+    expect(await available()).toBe(0n);
+  });
+
+  test('a transaction that holds nothing, and one that never was', async () => {
+    const payment = await buildPendingPayment(world, owner);
+    expect(await codeOf(accept(payment))).toBe('NOT_FOUND');
+    const { transactionId } = payment;
+    expect(await codeOf(accept({ transactionId }))).toBe('INVALID_STATE');
+    expect(await codeOf(accept({ transactionId: 'txn_none' }))).toBe('NOT_FOUND');
+  });
+
+  test('of several that wait, one must be named', async () => {
+    const payment = await paidTwice();
+    await rows(database.db, `UPDATE payment_attempt SET status = 'DUPLICATE' WHERE transaction_id = :transactionId`, {
+      transactionId: payment.transactionId,
+    });
+    expect(await codeOf(accept({ transactionId: payment.transactionId }))).toBe('VALIDATION_ERROR');
+    await rows(
+      database.db,
+      `UPDATE payment_attempt SET status = 'SUCCEEDED' WHERE transaction_id = :transactionId AND id <> :attemptId`,
+      { transactionId: payment.transactionId, attemptId: payment.attemptId },
+    );
+    expect(await codeOf(accept({ transactionId: payment.transactionId }))).toBe('done');
+  });
+});
