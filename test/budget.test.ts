@@ -1,4 +1,10 @@
-import { budget, countConfirmPayment, countCreateSession, countDelivery } from './bench/counts.ts';
+import {
+  budget,
+  countConfirmPayment,
+  countCreateSession,
+  countCreateWithdrawal,
+  countDelivery,
+} from './bench/counts.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { startReceiver } from './support/receiver.ts';
 import { createWorkerWorld, readDelivery, until } from './support/worker.ts';
@@ -20,6 +26,12 @@ describe('the statements of an operation, BEGIN and COMMIT aside', () => {
     const { statements } = (await countConfirmPayment(database.db)).confirmed;
     expect(statements.length).toBeGreaterThan(0);
     expect(within(budget.confirmPayment, statements)).toEqual(statements);
+  });
+
+  test(`creating a withdrawal takes at most ${budget.createWithdrawal}`, async () => {
+    const { statements } = await countCreateWithdrawal(database.db);
+    expect(statements.length).toBeGreaterThan(0);
+    expect(within(budget.createWithdrawal, statements)).toEqual(statements);
   });
 
   test.each(['direct', 'workflow'] as const)(

@@ -20,13 +20,17 @@ import { NewSubscription } from '../../src/webhooks/schema.ts';
 import { createSender } from '../../src/webhooks/send.ts';
 import { createSendSlots, type SendSlots } from '../../src/webhooks/slots.ts';
 import { createSubscription } from '../../src/webhooks/subscriptions.ts';
+import { createCheckPayout } from '../../src/withdrawals/check.ts';
+import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
 import { buildMerchant, buildPendingPayment, buildWorld, PAID } from '../support/build.ts';
 import { startTestServer, stubKey, testServerDeps } from '../support/http.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { fund } from '../support/withdrawals.ts';
 
 const Budget = z.strictObject({
   createSession: z.int(),
   confirmPayment: z.int(),
+  createWithdrawal: z.int(),
   firstTryDelivery: z.int(),
   historyEvents: z.int(),
 });
@@ -104,6 +108,28 @@ export async function countConfirmPayment(db: Knex): Promise<{ confirmed: Asked;
     await relay.idle();
   });
   return { confirmed, afterwards };
+}
+
+/** `POST /api/checkout/withdrawal`, by a key that is known already; its requestId makes repeats safe. */
+export async function countCreateWithdrawal(db: Knex): Promise<Asked> {
+  const world = buildWorld(db);
+  const owner = await buildMerchant(db);
+  await subscribe(db, { ...owner, url: 'https://hooks.example.com/meskot' });
+  await fund(world, owner, 1_000_00n);
+  const routes = withdrawalRoutes({ ...world, checkPayout: createCheckPayout(world) });
+  const server = await startTestServer(testServerDeps(db, { routes }), stubKey(owner.merchantId));
+  const create = async (requestId: string): Promise<void> => {
+    const destination = { phone: '0911000001', accountName: 'Abebe Bikila' };
+    const body = { requestId, amount: 10, channel: 'TELEBIRR', destination };
+    const { status, text } = await server.send('POST', '/api/checkout/withdrawal', { body });
+    if (status !== 202) throw new Error(`${status}: ${text}`);
+  };
+  try {
+    await create('FIRST');
+    return await countStatements(db, async () => create('COUNTED'));
+  } finally {
+    await server.close();
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { budget, type Asked } from './counts.ts';
 import type { Lists } from './lists.ts';
 import { hundredths } from './numbers.ts';
+import type { Postings } from './postings.ts';
 import type { Webhooks } from './webhooks.ts';
 
 /** Statements as exact counts; an empty look is one into the outbox that found nothing more. */
@@ -9,16 +10,18 @@ export type Counts = {
   confirmPayment: { confirmed: Asked; afterwards: Asked };
   directDelivery: Asked;
   workflowDelivery: Asked;
+  createWithdrawal: Asked;
 };
 
-export type Results = { webhooks?: Webhooks; lists?: Lists; counts: Counts };
+export type Results = { webhooks?: Webhooks; lists?: Lists; postings?: Postings; counts: Counts };
 
 export type Goal = { of: string; what: string; goal: string; measured: number; unit: string; ok: boolean };
 
 /** The goals that this bench can judge. */
-export function judge({ webhooks, lists, counts }: Results): Goal[] {
+export function judge({ webhooks, lists, postings, counts }: Results): Goal[] {
   return [
     ...(lists ? listGoals(lists) : []),
+    ...(postings ? postingGoals(postings) : []),
     ...countGoals(counts, webhooks),
     ...(webhooks ? speedGoals(webhooks) : []),
   ];
@@ -34,6 +37,13 @@ function listGoals({ ratio }: Lists): Goal[] {
   ];
 }
 
+function postingGoals({ many, hot }: Postings): Goal[] {
+  return [
+    atLeast('Ledger', 'payments booked, many merchants', { measured: many.ratio, limit: 0.5, unit: '× pgbench' }),
+    atLeast('Ledger', 'payments booked, one hot merchant', { measured: hot.ours, limit: 1_000, unit: '/s' }),
+  ];
+}
+
 function countGoals(counts: Counts, webhooks: Webhooks | undefined): Goal[] {
   const statements = (what: string, { statements: { length } }: Asked, limit: number): Goal =>
     atMost('B4', what, { measured: length, limit, unit: 'statements' });
@@ -41,6 +51,7 @@ function countGoals(counts: Counts, webhooks: Webhooks | undefined): Goal[] {
   return [
     statements('create session, with Idempotency-Key', counts.createSession, budget.createSession),
     statements('confirm payment', counts.confirmPayment.confirmed, budget.confirmPayment),
+    statements('create withdrawal', counts.createWithdrawal, budget.createWithdrawal),
     statements('first-try delivery, made directly', counts.directDelivery, budget.firstTryDelivery),
     statements('first-try delivery, by its workflow', counts.workflowDelivery, budget.firstTryDelivery),
     ...(webhooks

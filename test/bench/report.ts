@@ -1,16 +1,18 @@
 import { judge, type Counts, type Results } from './goals.ts';
 import { DELIVERED_BEFORE } from './history.ts';
 import type { Lists } from './lists.ts';
+import type { Postings } from './postings.ts';
 import type { Measured, Webhooks } from './webhooks.ts';
 import { BURST, SUBSCRIPTIONS } from './webhooks.ts';
 
 /** The results as a table for people. */
 export function tableOf(results: Results, about: Record<string, string | number>): string {
-  const { webhooks, lists, counts } = results;
+  const { webhooks, lists, postings, counts } = results;
   const parts = [
     Object.entries(about).map(([name, value]) => `${name}: ${value}`),
     ...(webhooks ? [webhookLines(webhooks)] : []),
     ...(lists ? [listLines(lists)] : []),
+    ...(postings ? [postingLines(postings)] : []),
     countLines(counts),
     goalLines(results),
   ];
@@ -84,8 +86,21 @@ function listLines({ rows, meskot, twin, ratio, processRatio }: Lists): string[]
   ];
 }
 
+function postingLines({ many, hot }: Postings): string[] {
+  const cells = (name: string, { ours, pgbench, ratio }: Postings['hot']): string[] => [
+    name,
+    String(ours),
+    String(pgbench),
+    fixed(ratio),
+  ];
+  return [
+    'Payments booked in the ledger, a second, each in a transaction of its own',
+    ...aligned([['', 'Meskot', 'pgbench', 'ratio'], cells('200 merchants', many), cells('one hot merchant', hot)]),
+  ];
+}
+
 function countLines(counts: Counts): string[] {
-  const { createSession, confirmPayment, directDelivery, workflowDelivery } = counts;
+  const { createSession, confirmPayment, createWithdrawal, directDelivery, workflowDelivery } = counts;
   const delivery = (name: string, { statements, emptyLooks }: Counts['directDelivery']): string[] => [
     name,
     String(statements.length),
@@ -100,6 +115,7 @@ function countLines(counts: Counts): string[] {
         String(confirmPayment.confirmed.statements.length),
         `and ${confirmPayment.afterwards.statements.length} after the commit, to tell workers and workflow`,
       ],
+      ['create withdrawal', String(createWithdrawal.statements.length), 'its requestId makes repeats safe'],
       delivery('first-try delivery, made directly', directDelivery),
       delivery('first-try delivery, by its workflow', workflowDelivery),
     ]),

@@ -3,16 +3,17 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { openDatabase } from '../../src/lib/db.ts';
-import { countConfirmPayment, countCreateSession, countDelivery } from './counts.ts';
+import { countConfirmPayment, countCreateSession, countCreateWithdrawal, countDelivery } from './counts.ts';
 import { judge, type Counts, type Results } from './goals.ts';
 import { prepareGround, type Ground } from './ground.ts';
 import { measureLists } from './lists.ts';
+import { measurePostings } from './postings.ts';
 import { tableOf } from './report.ts';
 import { measureWebhooks } from './webhooks.ts';
 import { createWorld } from './world.ts';
 
-const USAGE = `Usage: npm run bench [-- [--json] [--only webhooks|lists|counts] [--profile <folder>]]
-Measures this machine against the goals; about four minutes. Progress goes to stderr, results to stdout.
+const USAGE = `Usage: npm run bench [-- [--json] [--only webhooks|lists|postings|counts] [--profile <folder>]]
+Measures this machine against the goals; about five minutes. Progress goes to stderr, results to stdout.
 With --profile each process writes a CPU profile to the folder.
 `;
 
@@ -27,7 +28,7 @@ async function main(): Promise<void> {
     options: { json: { type: 'boolean' }, only: { type: 'string' }, profile: { type: 'string' } },
   });
   const { json = false, only, profile } = values;
-  if (only !== undefined && !['webhooks', 'lists', 'counts'].includes(only)) throw new Error(USAGE);
+  if (only !== undefined && !['webhooks', 'lists', 'postings', 'counts'].includes(only)) throw new Error(USAGE);
   if (process.platform !== 'linux')
     throw new Error('The bench reads processor times from /proc: it runs on Linux only.');
   const about = {
@@ -52,13 +53,19 @@ async function measureAll(ground: Ground, only: string | undefined): Promise<Res
   say('counting statements');
   const counts = await countAll(ground);
   if (only === 'counts') return { counts };
+  const wants = (part: string): boolean => only === undefined || only === part;
+  if (wants('postings')) say('the ledger and pgbench in turns');
+  const measured = wants('postings') ? await measurePostings(ground) : null;
+  if (wants('postings') && measured === null)
+    say('there is no pgbench here, so nothing to compare the ledger with: apt-get install postgresql');
+  const postings = measured === null ? {} : { postings: measured };
+  if (only === 'postings') return { counts, ...postings };
   const world = await createWorld(ground);
   try {
-    const wants = (part: string): boolean => only === undefined || only === part;
     if (wants('lists')) say('the list of 50 and its twin in turns');
     const lists = wants('lists') ? { lists: await measureLists(world) } : {};
     const webhooks = wants('webhooks') ? { webhooks: await measureWebhooks({ world, say }) } : {};
-    return { ...webhooks, ...lists, counts };
+    return { ...webhooks, ...lists, ...postings, counts };
   } finally {
     await world.close();
   }
@@ -78,6 +85,7 @@ async function countAll(ground: Ground): Promise<Counts> {
     createSession: await inFreshDatabase(countCreateSession),
     confirmPayment: await inFreshDatabase(countConfirmPayment),
     directDelivery: await inFreshDatabase((db) => countDelivery(db, 'direct')),
+    createWithdrawal: await inFreshDatabase(countCreateWithdrawal),
     workflowDelivery: await inFreshDatabase((db) => countDelivery(db, 'workflow')),
   };
 }
