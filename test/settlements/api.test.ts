@@ -1,8 +1,11 @@
 import { bankAccountRoutes } from '../../src/bank-accounts/routes.ts';
+import { rejectBankAccount, verifyBankAccount } from '../../src/bank-accounts/verify.ts';
 import { balanceRoutes } from '../../src/ledger/routes.ts';
+import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
 import type { Owner } from '../../src/lib/owner.ts';
-import { markCredited, markSent } from '../../src/settlements/bank-answer.ts';
-import { approveSettlement } from '../../src/settlements/decide.ts';
+import { markCredited, markFailed, markSent } from '../../src/settlements/bank-answer.ts';
+import { approveSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { settlementRoutes } from '../../src/settlements/routes.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -111,5 +114,255 @@ describe('a settlement', () => {
       events: ['settlement.requested', 'settlement.updated', 'settlement.processing', 'settlement.completed'],
       journals: ['SETTLEMENT_RESERVED', 'SETTLEMENT_PAID'],
     });
+  });
+
+  test('the same requestId and body again is the same settlement for ever; another body is refused', async () => {
+    const first = await post('settlement', { requestId: 'S-1', amount: 100 });
+    world.pass(400 * 24 * HOUR_MS);
+    const again = await post('settlement', { requestId: 'S-1', amount: 100 });
+    expect({ status: again.status, data: again.body.data }).toEqual({ status: 200, data: first.body.data });
+    for (const body of [{ amount: 100.5 }, { all: true }]) {
+      const other = await post('settlement', { requestId: 'S-1', ...body });
+      expect({ status: other.status, error: other.body.error }).toMatchObject({
+        status: 409,
+        error: { code: 'DUPLICATE_REFERENCE', existing: { settlementId: first.body.data.settlementId } },
+      });
+    }
+    expect(await balance()).toMatchObject({ available: 900, reserved: 100 });
+  });
+
+  test('all is what is available less fee and tax, and asked again it is the same settlement', async () => {
+    await rows(
+      database.db,
+      `INSERT INTO fee_rule (id, merchant_id, channel, direction, basis_points, fixed_santim, tax_basis_points, valid_from, version)
+       VALUES (:id, :merchantId, NULL, 'SETTLEMENT', 50, 1000, 1500, '2020-01-01T00:00:00Z', 1)`,
+      { id: newId('fee'), merchantId: owner.merchantId },
+    );
+    const { status, body } = await post('settlement', { requestId: 'ALL-1', all: true });
+    expect({ status, data: body.data }).toMatchObject({
+      status: 202,
+      data: { amount: 982.85, fee: 14.91, feeTax: 2.24, totalDebit: 1000 },
+    });
+    expect(await balance()).toMatchObject({ available: 0, reserved: 1000 });
+    const again = await post('settlement', { requestId: 'ALL-1', all: true });
+    expect({ status: again.status, data: again.body.data }).toEqual({ status: 200, data: body.data });
+    const more = await post('settlement', { requestId: 'ALL-2', all: true });
+    expect({ status: more.status, code: more.body.error.code }).toEqual({ status: 422, code: 'INSUFFICIENT_BALANCE' });
+  });
+
+  test('is taken back by its merchant, once and only before it was decided', async () => {
+    const { settlementId } = (await post('settlement', { requestId: 'S-1', amount: 100 })).body.data;
+    const cancelled = await post(`settlement/${settlementId}/cancel`);
+    expect(cancelled.body.data).toMatchObject({ status: 'CANCELLED', completedAt: FRIDAY.toISOString() });
+    expect((await post(`settlement/${settlementId}/cancel`)).status).toBe(200);
+    expect(await balance()).toMatchObject({ available: 1000, reserved: 0 });
+    expect(await standing(database.db, settlementId)).toMatchObject({
+      version: 2,
+      events: ['settlement.requested', 'settlement.canceled'],
+    });
+    const approved = (await post('settlement', { requestId: 'S-2', amount: 100 })).body.data.settlementId;
+    await world.runChange((change) => approveSettlement(change, approved, operator()));
+    const late = await post(`settlement/${approved}/cancel`);
+    expect({ status: late.status, message: late.body.message }).toEqual({
+      status: 409,
+      message: 'This settlement is APPROVED: only one that is REQUESTED can become CANCELLED.',
+    });
+  });
+
+  test('is rejected or fails with a reason, and the money is back', async () => {
+    const ask = async (requestId: string) =>
+      (await post('settlement', { requestId, amount: 100 })).body.data.settlementId as string;
+    const [rejected, failed] = [await ask('S-1'), await ask('S-2')];
+    const reason = 'The account is closed.';
+    await world.runChange((change) => rejectSettlement(change, rejected, { ...operator(), reason }));
+    await world.runChange((change) => approveSettlement(change, failed, operator()));
+    await world.runChange((change) => markSent(change, failed, operator()));
+    await world.runChange((change) => markFailed(change, failed, { ...operator(), reason }));
+    expect((await get(`settlement/${rejected}`)).body.data).toMatchObject({
+      status: 'REJECTED',
+      failure: { code: 'REJECTED', message: reason },
+    });
+    expect((await get(`settlement/${failed}`)).body.data).toMatchObject({
+      status: 'FAILED',
+      failure: { code: 'BANK_REFUSED', message: reason },
+    });
+    expect(await balance()).toEqual({ available: 1000, reserved: 0, netSettled: 0 });
+    const { body } = await get('settlement?status=FAILED,REJECTED');
+    expect(body.data.map((one: { settlementId: string }) => one.settlementId).toSorted()).toEqual(
+      [rejected, failed].toSorted(),
+    );
+  });
+
+  test('is found by its requestId, its id and the reference of the bank', async () => {
+    const { settlementId } = (await post('settlement', { requestId: 'S-1', amount: 100 })).body.data;
+    await post('settlement', { requestId: 'S-2', amount: 100 });
+    for (let step = 0; step < 2; step += 1) await post(`sandbox/settlements/${settlementId}/advance`);
+    const { bankReference } = (await get(`settlement/${settlementId}`)).body.data;
+    for (const search of ['S-1', settlementId, bankReference]) {
+      const { body } = await get(`settlement?search=${search}`);
+      expect(body).toMatchObject({ data: [{ settlementId }], pagination: { total: 1 } });
+    }
+    const first = (await get('settlement?limit=1')).body;
+    const second = (await get(`settlement?limit=1&cursor=${first.pagination.nextCursor}`)).body;
+    expect([...first.data, ...second.data].map((one: { requestId: string }) => one.requestId).toSorted()).toEqual([
+      'S-1',
+      'S-2',
+    ]);
+  });
+
+  test.each([
+    [{ amount: 9.99 }, 422, 'AMOUNT_BELOW_MINIMUM', 'amount must be at least 10.00 ETB in a settlement, got 9.99'],
+    [
+      { amount: 60_000_000 },
+      422,
+      'AMOUNT_ABOVE_MAXIMUM',
+      'amount must be at most 50000000.00 ETB in a settlement, got 60000000.00',
+    ],
+    [{ amount: 1000.01 }, 422, 'INSUFFICIENT_BALANCE', '1000.00 ETB are available'],
+    [{ amount: 1.005 }, 400, 'VALIDATION_ERROR', 'at most two decimals'],
+    [{ amount: -1 }, 400, 'VALIDATION_ERROR', 'more than 0'],
+    [{ amount: 0 }, 400, 'VALIDATION_ERROR', 'more than 0'],
+    [{ amount: '100' }, 400, 'VALIDATION_ERROR', 'amount'],
+    [{ all: false }, 400, 'VALIDATION_ERROR', 'all'],
+    [{}, 400, 'VALIDATION_ERROR', 'amount must be given, or "all": true'],
+    [{ amount: 100, all: true }, 400, 'VALIDATION_ERROR', 'amount must not be given together with all'],
+    [{ amount: 100, currency: 'USD' }, 400, 'UNSUPPORTED_CURRENCY', 'currency'],
+  ])('of %j is refused with %i, and nothing is left behind', async (wanted, status, code, message) => {
+    const { status: got, body } = await post('settlement', { requestId: 'S-1', ...wanted });
+    expect({ status: got, code: body.error.code, message: body.message }).toEqual({
+      status,
+      code,
+      message: expect.stringContaining(message),
+    });
+    expect(await balance()).toEqual({ available: 1000, reserved: 0, netSettled: 0 });
+    expect((await get('settlement')).body.pagination.total).toBe(0);
+  });
+
+  test("a merchant's own limits stand before the platform's", async () => {
+    await rows(
+      database.db,
+      'INSERT INTO settlement_limit (merchant_id, min_santim, max_santim) VALUES (:merchantId, 5000, 20000)',
+      { merchantId: owner.merchantId },
+    );
+    expect((await post('settlement', { requestId: 'S-1', amount: 49.99 })).body.error.code).toBe(
+      'AMOUNT_BELOW_MINIMUM',
+    );
+    const { message } = (await post('settlement', { requestId: 'S-1', all: true })).body;
+    expect(message).toBe('amount must be at most 200.00 ETB in a settlement, all that is available is 1000.00');
+    expect((await post('settlement', { requestId: 'S-1', amount: 200 })).status).toBe(202);
+  });
+
+  test('of the sandbox is advanced step by step, its dates kept; a live key has no such step', async () => {
+    const asked = (await post('settlement', { requestId: 'S-1', amount: 100 })).body.data;
+    const path = `sandbox/settlements/${asked.settlementId}/advance`;
+    for (const status of ['APPROVED', 'PROCESSING', 'COMPLETED']) {
+      const { body } = await post(path);
+      expect(body.data).toMatchObject({ status, expectedBy: asked.expectedBy, dateReasons: asked.dateReasons });
+    }
+    expect((await post(path)).status).toBe(409);
+    const live = stubKey(owner.merchantId, 'live');
+    const refused = await server.send('POST', `/api/checkout/${path}`, { key: live, body: {} });
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 404, code: 'NOT_FOUND' });
+  });
+});
+
+describe('the linked bank account', () => {
+  test('is verified at once in the sandbox, and shows four digits', async () => {
+    expect((await get('bank-account')).status).toBe(404);
+    const { status, body } = await link();
+    expect({ status, data: body.data }).toEqual({
+      status: 200,
+      data: {
+        bankAccountId: expect.stringMatching(/^bac_/),
+        bankCode: 'CBE',
+        bankName: 'Commercial Bank of Ethiopia',
+        accountNumber: '*********6789',
+        accountName: 'Abyssinia Coffee PLC',
+        status: 'VERIFIED',
+        environment: 'sandbox',
+        linkedAt: FRIDAY.toISOString(),
+        usableFrom: FRIDAY.toISOString(),
+        verifiedAt: FRIDAY.toISOString(),
+      },
+    });
+    expect((await get('bank-account')).body.data).toEqual(body.data);
+    world.pass(HOUR_MS);
+    expect((await link()).body.data).toEqual(body.data);
+  });
+
+  test('is needed for a settlement', async () => {
+    const { status, body } = await post('settlement', { requestId: 'S-1', amount: 100 });
+    expect({ status, code: body.error.code, message: body.message }).toEqual({
+      status: 422,
+      code: 'BENEFICIARY_NOT_VERIFIED',
+      message:
+        'Settlements go to the linked bank account: none is linked yet; link one with PUT /api/checkout/bank-account.',
+    });
+  });
+
+  test('once changed holds new settlements for 48 h, while an open one keeps the account it was asked for', async () => {
+    await link();
+    const { settlementId } = (await post('settlement', { requestId: 'S-1', amount: 100 })).body.data;
+    const changed = await link({ accountNumber: '01320123456', bankCode: 'AWASH' });
+    const usableFrom = new Date(FRIDAY.getTime() + 48 * HOUR_MS).toISOString();
+    expect(changed.body.data).toMatchObject({ status: 'VERIFIED', usableFrom });
+    expect((await get(`settlement/${settlementId}`)).body.data.bankAccount).toMatchObject({
+      bankCode: 'CBE',
+      accountNumber: '*********6789',
+    });
+    world.pass(48 * HOUR_MS - 1);
+    const early = await post('settlement', { requestId: 'S-2', amount: 100 });
+    expect({ status: early.status, code: early.body.error.code }).toEqual({
+      status: 422,
+      code: 'BENEFICIARY_NOT_VERIFIED',
+    });
+    expect(early.body.message).toContain(`can be used from ${usableFrom} on`);
+    world.pass(1);
+    const { body } = await post('settlement', { requestId: 'S-2', amount: 100 });
+    expect(body.data.bankAccount).toMatchObject({ bankCode: 'AWASH', accountNumber: '*******3456' });
+    const history = await rows(
+      database.db,
+      'SELECT bank_code FROM bank_account WHERE merchant_id = :merchantId ORDER BY linked_at, replaced_at NULLS LAST',
+      { merchantId: owner.merchantId },
+    );
+    expect(history).toEqual([{ bankCode: 'CBE' }, { bankCode: 'AWASH' }]);
+  });
+
+  test('of live waits for an operator, who verifies or rejects it with a reason', async () => {
+    const live: Owner = { ...owner, environment: 'live' };
+    const key = stubKey(owner.merchantId, 'live');
+    const askLive = async () =>
+      server.send('POST', '/api/checkout/settlement', { key, body: { requestId: 'S-1', amount: 100 } });
+    const { bankAccountId, status } = (await link({}, key)).body.data;
+    expect(status).toBe('PENDING');
+    expect((await askLive()).body.message).toContain('is not verified yet');
+    const reason = 'The name is another one.';
+    await world.runChange((change) => rejectBankAccount(change, live, { ...operator(), bankAccountId, reason }));
+    expect((await askLive()).body.message).toContain(`was rejected (${reason}); link another one`);
+    await expect(
+      world.runChange((change) => verifyBankAccount(change, live, { ...operator(), bankAccountId })),
+    ).rejects.toMatchObject({ code: 'INVALID_STATE' });
+
+    const next = (await link({}, key)).body.data;
+    expect(next).toMatchObject({ status: 'PENDING' });
+    await expect(
+      world.runChange((change) => verifyBankAccount(change, live, { ...operator(), bankAccountId })),
+    ).rejects.toMatchObject({ code: 'INVALID_STATE', message: expect.stringContaining('linked another') });
+    const verified = await world.runChange((change) => verifyBankAccount(change, live, operator()));
+    expect(verified).toMatchObject({ status: 'VERIFIED', decidedBy: 'opr_1' });
+    expect(await world.runChange((change) => verifyBankAccount(change, live, operator()))).toEqual(verified);
+    expect((await askLive()).body.error.code).toBe('INSUFFICIENT_BALANCE');
+  });
+
+  test.each([
+    [{ bankCode: 'NONE' }, 'bankCode'],
+    [{ accountNumber: '123' }, 'accountNumber'],
+    [{ accountNumber: '10001234 6789' }, 'accountNumber'],
+    [{ accountName: '' }, 'accountName'],
+    [{ accountName: 'a\nb' }, 'accountName'],
+    [{ iban: '1' }, 'iban'],
+  ])('with %j is refused by name', async (changes, field) => {
+    const { status, body } = await link(changes);
+    expect({ status, field: body.error.details[0].field }).toEqual({ status: 400, field });
   });
 });

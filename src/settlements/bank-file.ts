@@ -1,0 +1,111 @@
+import { z } from 'zod';
+
+import type { Clock } from '../lib/clock.ts';
+import { parseCsv } from '../lib/csv.ts';
+import { isDay, startOfAddisDay } from '../lib/dates.ts';
+import { AppError } from '../lib/errors.ts';
+import { plainText } from '../lib/fields.ts';
+import type { Change, RunChange } from '../lib/outbox.ts';
+import { markCredited, markRefused } from './bank-answer.ts';
+import type { Moved } from './move.ts';
+
+export type BankFileDeps = { runChange: RunChange; clock: Clock };
+
+/** What became of a file, line by line; line 1 is its heading. */
+export type BankFileReport = {
+  applied: { line: number; settlementId: string; result: 'credited' | 'failed' }[];
+  /** Was so before. */
+  already: { line: number; settlementId: string; result: 'credited' | 'failed' }[];
+  wrong: { line: number; settlementId: string | null; issue: string }[];
+};
+
+const COLUMNS = ['settlementId', 'result', 'bankReference', 'date', 'reason'] as const;
+const LINES_MAX = 2_000;
+const ECHO_CHARACTERS_MAX = 64;
+
+const empty = z.literal('');
+const settlementId = z.string().regex(/^stl_[0-9A-Z]{26}$/, 'must be a settlement id, stl_…');
+const bankReference = plainText(64).min(1, 'must be given');
+const date = z.string().refine(isDay, 'must be a day as YYYY-MM-DD');
+
+const Line = z.discriminatedUnion(
+  'result',
+  [
+    z.object({ result: z.literal('credited'), settlementId, bankReference, date, reason: plainText(200) }),
+    z.object({
+      result: z.literal('failed'),
+      settlementId,
+      bankReference: z.union([bankReference, empty]),
+      date: z.union([date, empty]),
+      reason: plainText(200).min(1, 'must be given'),
+    }),
+  ],
+  'must be credited or failed',
+);
+type Line = z.output<typeof Line>;
+
+/**
+ * Books the bank's answers of a CSV file: `settlementId,result,bankReference,date,reason`, result credited (with
+ * bankReference and date) or failed (with reason). Each line is a change of its own, so a line is booked whole or not at
+ * all, and what is wrong with one holds up no other. The same file again changes nothing.
+ * Throws VALIDATION_ERROR where the text is no such file; nothing is booked then.
+ */
+export async function importBankFile(
+  { runChange, clock }: BankFileDeps,
+  { operatorId, text }: { operatorId: string; text: string },
+): Promise<BankFileReport> {
+  const report: BankFileReport = { applied: [], already: [], wrong: [] };
+  for (const { line, values, issue: misshapen } of readLines(text)) {
+    const parsed = Line.safeParse(values);
+    if (!parsed.success || misshapen !== null) {
+      const issue = misshapen ?? parsed.error?.issues.map(issueText).join('; ') ?? '';
+      report.wrong.push({ line, settlementId: values['settlementId']?.slice(0, ECHO_CHARACTERS_MAX) ?? null, issue });
+      continue;
+    }
+    const { result } = parsed.data;
+    const about = { line, settlementId: parsed.data.settlementId };
+    try {
+      const { changed } = await runChange((change) => apply(change, parsed.data, { operatorId, at: clock() }));
+      report[changed ? 'applied' : 'already'].push({ ...about, result });
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      report.wrong.push({ ...about, issue: error.message });
+    }
+  }
+  return report;
+}
+
+function apply(change: Change, line: Line, actor: { operatorId: string; at: Date }): Promise<Moved> {
+  const { bankReference: reference, reason } = line;
+  if (line.result === 'credited') {
+    const credit = { ...actor, bankReference: reference, creditedAt: startOfAddisDay(line.date) };
+    return markCredited(change, line.settlementId, credit);
+  }
+  return markRefused(change, line.settlementId, { ...actor, reason, bankReference: reference || undefined });
+}
+
+/** The lines below the heading, by column. */
+function readLines(text: string): { line: number; values: Record<string, string>; issue: string | null }[] {
+  const parsed = parseCsv(text);
+  if (!parsed) throw unfit('is not CSV: a quotation mark is not closed, or stands within a value');
+  const [heading, ...lines] = parsed;
+  const names = heading?.fields.map((name) => name.trim()) ?? [];
+  const isComplete = names.length === COLUMNS.length && COLUMNS.every((name) => names.includes(name));
+  if (!isComplete) throw unfit(`must begin with the line ${COLUMNS.join(',')}, got ${JSON.stringify(names.join(','))}`);
+  if (lines.length > LINES_MAX)
+    throw unfit(`must have at most ${LINES_MAX} lines, got ${lines.length}; send it in parts`);
+  return lines.map(({ line, fields }) => {
+    const values = Object.fromEntries(names.map((name, index) => [name, (fields[index] ?? '').trim()]));
+    // A value too many or too few shifts all after it: the line says nothing for sure.
+    const issue = fields.length === names.length ? null : `has ${fields.length} values, the heading ${names.length}`;
+    return { line, values, issue };
+  });
+}
+
+function issueText({ path, message }: z.core.$ZodIssue): string {
+  return `${path.join('.')} ${message}`;
+}
+
+function unfit(issue: string): AppError {
+  return new AppError('VALIDATION_ERROR', `The file ${issue}.`, { details: [{ field: 'file', issue }] });
+}

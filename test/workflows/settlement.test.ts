@@ -1,0 +1,174 @@
+import { addHoliday, removeHoliday } from '../../src/calendar/operations.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { markCredited, markFailed, markSent } from '../../src/settlements/bank-answer.ts';
+import type { NewSettlement } from '../../src/settlements/create.ts';
+import { tellCalendarChanged } from '../../src/settlements/dates.ts';
+import { approveSettlement, cancelSettlement } from '../../src/settlements/decide.ts';
+import { readSettlement } from '../../src/settlements/model.ts';
+import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
+import { buildWorld, type World } from '../support/build.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { ask, linkAccount, standing } from '../support/settlements.ts';
+import { skipTime } from '../support/temporal.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
+import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+let world: WorkerWorld;
+let money: World;
+let owner: Owner;
+const clock = () => new Date();
+
+beforeAll(async () => {
+  world = await createWorkerWorld();
+  await world.startWorker().ready;
+  money = buildWorld(world.db, { clock });
+  owner = await buildFreeMerchant(money);
+  await fund(money, owner, 50_000_00n);
+  await linkAccount({ runChange: world.runChange, clock }, owner);
+});
+afterEach(() => expectLedgerHolds(world.db));
+afterAll(() => world.close());
+
+/** Asked for, exactly as the API does it, at an instant. An amount that ends in .14 waits for an operator. */
+async function asked(at: Date, amount: NewSettlement['amount'] = 100_14n) {
+  const { id } = await ask({ runChange: world.runChange, clock: () => at }, owner, { amount });
+  return { id, workflowId: settlementWorkflowId(id) };
+}
+
+const operator = () => ({ operatorId: 'opr_1', at: clock() });
+const result = async (workflowId: string) => world.temporal.client.workflow.getHandle(workflowId).result();
+const description = async (workflowId: string) => world.temporal.client.workflow.getHandle(workflowId).describe();
+const stands = async (id: string, wanted: string) =>
+  until(`settlement ${wanted}`, async () => {
+    const now = await standing(world.db, id);
+    return now['status'] === wanted && now;
+  });
+
+/** Lets the settlement live on to an instant of its own time. */
+async function liveTo(workflowId: string, at: Date): Promise<void> {
+  const seen = await until('the workflow', async () => description(workflowId).catch(() => null));
+  livedMs.set(workflowId, livedMs.get(workflowId) ?? seen.startTime.getTime());
+  const from = Math.max(livedMs.get(workflowId) ?? 0, Date.now());
+  await skipTime(world.temporal.client, workflowId, at.getTime() - from);
+  livedMs.set(workflowId, at.getTime());
+}
+const livedMs = new Map<string, number>();
+
+// Noon on a Friday in Addis Ababa: Monday is a business day, Tuesday is Timkat, so it is expected by Wednesday.
+const FRIDAY = new Date('2027-01-15T09:00:00.000Z');
+const endOf = (day: string) => new Date(Date.parse(`${day}T21:00:00.000Z`));
+const MINUTE_MS = 60_000;
+
+describe('the clock of a settlement', () => {
+  test('the sandbox approves by itself after 5 s, and rejects amounts that end in .13', async () => {
+    const [yes, no] = [await asked(clock(), 100_00n), await asked(clock(), 100_13n)];
+    await skipTime(world.temporal.client, yes.workflowId, 6_000);
+    await stands(yes.id, 'APPROVED');
+    await skipTime(world.temporal.client, no.workflowId, 6_000);
+    expect(await stands(no.id, 'REJECTED')).toMatchObject({
+      events: ['settlement.requested', 'settlement.rejected'],
+      journals: ['SETTLEMENT_RESERVED', 'SETTLEMENT_RELEASED'],
+    });
+    expect(await result(no.workflowId)).toBe('REJECTED');
+  });
+
+  test('it is overdue when its second business day is over, a holiday between, and not before; then it waits on', async () => {
+    const { id, workflowId } = await asked(FRIDAY);
+    await liveTo(workflowId, new Date(endOf('2027-01-20').getTime() - MINUTE_MS));
+    expect(await standing(world.db, id)).toMatchObject({ overdue: false, expectedBy: '2027-01-20' });
+    await liveTo(workflowId, new Date(endOf('2027-01-20').getTime() + MINUTE_MS));
+    await until('it is overdue', async () => (await standing(world.db, id))['overdue']);
+    await liveTo(workflowId, new Date(FRIDAY.getTime() + 60 * DAY_MS));
+    expect(await standing(world.db, id)).toMatchObject({
+      status: 'REQUESTED',
+      timeline: ['settlement.requested', 'settlement.overdue'],
+    });
+    await world.runChange((change) => approveSettlement(change, id, operator()));
+    await world.runChange((change) => markSent(change, id, { ...operator(), bankReference: 'FT1' }));
+    const credit = { ...operator(), bankReference: 'FT1', creditedAt: clock() };
+    await world.runChange((change) => markCredited(change, id, credit));
+    expect(await result(workflowId)).toBe('COMPLETED');
+  });
+
+  test('a holiday that is added while it waits moves it, and one that is removed moves it back', async () => {
+    const { id, workflowId } = await asked(FRIDAY);
+    await until('the workflow', async () => description(workflowId).catch(() => null));
+    const day = '2027-01-18';
+    const holiday = await world.runChange(async (change) => {
+      const added = await addHoliday(change, { date: day, name: 'National mourning', kind: 'closed' });
+      expect(await tellCalendarChanged(change, { from: day, until: day })).toBeGreaterThanOrEqual(1);
+      return added;
+    });
+    await until(
+      'it is expected a day later',
+      async () => (await standing(world.db, id))['expectedBy'] === '2027-01-21',
+    );
+    const moved = await readSettlement(world.db, id);
+    expect(moved).toMatchObject({ earliestExpected: '2027-01-20', effectiveDate: '2027-01-15' });
+    expect(moved.dateReasons.map(({ reason }) => reason)).toContain('National mourning, Monday 18 January 2027');
+    await liveTo(workflowId, new Date(endOf('2027-01-20').getTime() + MINUTE_MS));
+    expect(await standing(world.db, id)).toMatchObject({ overdue: false });
+
+    await world.runChange(async (change) => {
+      await removeHoliday(change, holiday.id);
+      await tellCalendarChanged(change, { from: day, until: day });
+    });
+    await until('it is overdue, for its day is over now', async () => (await standing(world.db, id))['overdue']);
+    expect(await standing(world.db, id)).toMatchObject({
+      expectedBy: '2027-01-20',
+      timeline: ['settlement.requested', 'dates.changed', 'dates.changed', 'settlement.overdue'],
+      events: ['settlement.requested', 'settlement.updated', 'settlement.updated'],
+    });
+    await world.runChange((change) => cancelSettlement(change, { id }, { keyId: 'key_test', at: clock() }));
+    expect(await result(workflowId)).toBe('CANCELLED');
+  });
+
+  test('a holiday nobody told of is seen on the first expected day', async () => {
+    const { id, workflowId } = await asked(FRIDAY);
+    await until('the workflow', async () => description(workflowId).catch(() => null));
+    const day = '2027-01-20';
+    const holiday = await world.runChange((change) =>
+      addHoliday(change, { date: day, name: 'Election day', kind: 'closed' }),
+    );
+    await liveTo(workflowId, new Date(endOf('2027-01-17').getTime() + MINUTE_MS));
+    await until(
+      'it is expected a day later',
+      async () => (await standing(world.db, id))['expectedBy'] === '2027-01-21',
+    );
+    await world.runChange((change) => removeHoliday(change, holiday.id));
+    await world.runChange((change) => cancelSettlement(change, { id }, { keyId: 'key_test', at: clock() }));
+    expect(await result(workflowId)).toBe('CANCELLED');
+  });
+
+  test('an operator may take weeks to approve it, and the bank may refuse it', async () => {
+    const { id, workflowId } = await asked(clock());
+    await liveTo(workflowId, new Date(Date.now() + 20 * DAY_MS));
+    expect(await standing(world.db, id)).toMatchObject({ status: 'REQUESTED', overdue: true });
+    await world.runChange((change) => approveSettlement(change, id, operator()));
+    await until('the workflow has seen it', async () =>
+      (
+        await world.temporal.client.workflow.getHandle(workflowId).query('__temporal_workflow_metadata').then(details)
+      ).startsWith('wait for it to be sent to the bank, overdue'),
+    );
+    await world.runChange((change) => markFailed(change, id, { ...operator(), reason: 'The account is closed.' }));
+    expect(await result(workflowId)).toBe('FAILED');
+    expect(await standing(world.db, id)).toMatchObject({ journals: ['SETTLEMENT_RESERVED', 'SETTLEMENT_RELEASED'] });
+  });
+
+  test('a settlement that does not exist fails its workflow at once, instead of being tried for ever', async () => {
+    const settlementId = 'stl_00000000000000000000000000';
+    const handle = await world.temporal.client.workflow.start('settlement', {
+      workflowId: settlementWorkflowId(settlementId),
+      taskQueue: `${world.config.TASK_QUEUE_PREFIX}money`,
+      args: [{ ...owner, settlementId }],
+    });
+    const failed: unknown = await handle.result().catch((error: unknown) => error);
+    expect(failed).toMatchObject({ cause: { cause: { type: 'NOT_FOUND', nonRetryable: true } } });
+  });
+});
+
+function details(metadata: unknown): string {
+  return (metadata as { currentDetails?: string }).currentDetails ?? '';
+}
