@@ -15,6 +15,8 @@ import { createRegistry, listenForMetrics, measurePool, type Registry } from './
 import type { Route } from './http/route.ts';
 import { createApiServer } from './http/server.ts';
 import { createKeyAuthenticator } from './keys/authenticate.ts';
+import { kycRoutes } from './kyc/routes.ts';
+import { createDocumentStore } from './kyc/store.ts';
 import { balanceRoutes } from './ledger/routes.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
 import { watchDatabase } from './lib/db-watch.ts';
@@ -31,6 +33,7 @@ import { createFindProvider } from './providers/find-provider.ts';
 import type { FindProvider } from './providers/provider.ts';
 import { storeCallback } from './providers/store-callback.ts';
 import { createRelay } from './relay.ts';
+import { tellCalendarChanged } from './settlements/dates.ts';
 import { settlementRoutes } from './settlements/routes.ts';
 import { findAttemptBySecret } from './transactions/attempt.ts';
 import { CLAIM_INTERVAL_MS, createCheckAttempt } from './transactions/check.ts';
@@ -140,8 +143,9 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
       ...withdrawalRoutes({ db, clock, findProvider, checkPayout }),
       ...bankAccountRoutes({ db, clock }),
       ...settlementRoutes({ db, clock }),
+      ...kycRoutes({ db, runChange, clock, store: createDocumentStore(config.KYC_DOCUMENTS_DIR) }),
       ...webhookRoutes({ db, clock, keyRing: config.keyRing, checkUrl }),
-      ...opsRoutes({ db, clock, findProvider, pepper: config.KEY_PEPPER }),
+      ...opsRoutes({ db, clock, findProvider, pepper: config.KEY_PEPPER, calendarChanged: tellCalendarChanged }),
     ],
     routers: [
       createCheckoutPages({ ...checkout, limits }),

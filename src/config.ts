@@ -1,6 +1,10 @@
 import { z } from 'zod';
 
 const LOCAL_SECRET = 'local-development-only';
+const LOCAL_PEPPER = `${LOCAL_SECRET}-pepper`;
+const LOCAL_KEY = Buffer.alloc(32, LOCAL_SECRET).toString('base64');
+const LOCAL_URL = 'http://localhost:4000';
+const LOCAL_DOCUMENTS = '.data/documents';
 
 const port = wholeNumber(1, 65_535);
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
@@ -21,11 +25,11 @@ const Settings = z.object({
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: port.default(4000),
   METRICS_PORT: port.default(4009),
-  BASE_URL: address.default('http://localhost:4000'),
+  BASE_URL: address.default(LOCAL_URL),
   SIMULATOR_URL: address.default('http://localhost:4002'),
   SIMULATOR_PUBLIC_URL: address.optional(),
   TRUST_PROXY: count(0, 10),
-  KEY_PEPPER: z.string().min(16, 'must be at least 16 characters long').default(`${LOCAL_SECRET}-pepper`),
+  KEY_PEPPER: z.string().min(16, 'must be at least 16 characters long').default(LOCAL_PEPPER),
   ENCRYPTION_KEYS: z
     .string()
     .regex(
@@ -37,7 +41,8 @@ const Settings = z.object({
       (text) => text.split(',').every((entry) => Buffer.from(entry.split(':')[1] ?? '', 'base64').length === 32),
       'each key must be exactly 32 bytes in base64',
     )
-    .default(`local:${Buffer.alloc(32, LOCAL_SECRET).toString('base64')}`),
+    .default(`local:${LOCAL_KEY}`),
+  KYC_DOCUMENTS_DIR: z.string().min(1).default(LOCAL_DOCUMENTS),
   WORKFLOW_BUNDLE: z.string().min(1).optional(),
   WEBHOOK_WORKFLOWS: z.enum(['every', 'failed']).default('every'),
   WEBHOOK_STARTS_MAX: count(16, 1_000),
@@ -136,11 +141,22 @@ export function readConfig(env: Variables = environment) {
   return { ...settings, production, egress, simulator, keyRing: { currentId: [...keys.keys()][0]!, keys } };
 }
 
+/** What must be somebody's own in production, and what it is without being set. */
+const LOCAL_DEFAULTS = {
+  KEY_PEPPER: LOCAL_PEPPER,
+  ENCRYPTION_KEYS: LOCAL_KEY,
+  BASE_URL: LOCAL_URL,
+  KYC_DOCUMENTS_DIR: LOCAL_DOCUMENTS,
+};
+
 function refuseLocalDefaults(env: Variables, allowLoopbackWebhooks: boolean): void {
-  const problems = ['KEY_PEPPER', 'ENCRYPTION_KEYS', 'BASE_URL']
-    .filter((name) => !env[name] || env[name].includes(LOCAL_SECRET))
-    .map((name) => `  ${name} must be set to a value of your own`);
+  const problems = Object.entries(LOCAL_DEFAULTS)
+    .filter(([name, local]) => !env[name] || env[name].includes(local))
+    .map(([name]) => `  ${name} must be set to a value of your own`);
   if (allowLoopbackWebhooks) problems.push('  ALLOW_LOOPBACK_WEBHOOKS must not be true');
   if (env['BASE_URL'] && !env['BASE_URL'].startsWith('https://')) problems.push('  BASE_URL must be https');
+  for (const name of Object.keys(env).filter((one) => one.startsWith('MESKOT_DEMO_') && env[one])) {
+    problems.push(`  ${name} must not be set: demo data is for local use`);
+  }
   if (problems.length > 0) throw new Error(`MESKOT_MODE=production refuses to start:\n${problems.join('\n')}`);
 }

@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import { createFirstAttempts, type FirstAttempts } from './first-attempts.ts';
 import { deleteOldIdempotencyKeys } from './http/idempotency.ts';
 import { measurePool, type Registry } from './http/metrics.ts';
+import { decideDueInSandbox } from './kyc/decide.ts';
 import { systemClock } from './lib/clock.ts';
 import { watchDatabase } from './lib/db-watch.ts';
 import { openDatabase, type Knex } from './lib/db.ts';
@@ -62,6 +63,7 @@ export type WorkerOptions = {
 const OPEN_SOURCES = [openDeliveries, openAttempts, openWithdrawals, openSettlements];
 const EXPIRE_BATCH = 500;
 const RECHECK_BATCH = 20;
+const KYC_BATCH = 100;
 const MINUTE_MS = 60_000;
 
 /** The worker process: Temporal's workers, the outbox, first attempts, and the chores that need no workflow. */
@@ -202,6 +204,7 @@ function choresOf(config: Config, { db, runChange, checkAttempt }: Database & { 
     chore('ask about what providers called us for', 30_000, () =>
       recheckProven({ db, clock: systemClock, checkAttempt }, RECHECK_BATCH),
     ),
+    chore('decide rehearsed verifications', 1_000, () => decideDueInSandbox(runChange, systemClock(), KYC_BATCH)),
     chore('run bulk resends', 1_000, () => runResendJobs(jobs, config.WEBHOOK_RESENDS_PER_SECOND)),
     chore('forget old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
   ];

@@ -1,7 +1,16 @@
 import { readConfig } from '../src/config.ts';
 
 const REQUIRED = { DATABASE_URL: 'postgresql://localhost/meskot', TEMPORAL_ADDRESS: 'localhost:7233' };
+/** The encryption key of a start without settings. */
+const LOCAL_KEYS = `local:${Buffer.alloc(32, 'local-development-only').toString('base64')}`;
 const keyOf = (bytes: number): string => `a:${Buffer.alloc(bytes, 1).toString('base64')}`;
+/** What production wants to be told. */
+const OWN = {
+  KEY_PEPPER: 'x'.repeat(16),
+  ENCRYPTION_KEYS: keyOf(32),
+  BASE_URL: 'https://pay.example.et',
+  KYC_DOCUMENTS_DIR: '/var/lib/meskot/documents',
+};
 
 describe('the settings', () => {
   test.each([
@@ -48,12 +57,31 @@ describe('the settings', () => {
     expect([keyRing.currentId, ...keyRing.keys.keys()]).toEqual(['a', 'a', 'b']);
   });
 
+  test.each([
+    [{ KEY_PEPPER: undefined }, 'KEY_PEPPER must be set to a value of your own'],
+    [{ KEY_PEPPER: 'local-development-only-pepper' }, 'KEY_PEPPER must be set to a value of your own'],
+    [{ ENCRYPTION_KEYS: undefined }, 'ENCRYPTION_KEYS must be set to a value of your own'],
+    [{ ENCRYPTION_KEYS: LOCAL_KEYS }, 'ENCRYPTION_KEYS must be set to a value of your own'],
+    [{ ENCRYPTION_KEYS: `${keyOf(32)},${LOCAL_KEYS}` }, 'ENCRYPTION_KEYS must be set to a value of your own'],
+    [{ BASE_URL: undefined }, 'BASE_URL must be set to a value of your own'],
+    [{ BASE_URL: 'http://pay.example.et' }, 'BASE_URL must be https'],
+    [{ KYC_DOCUMENTS_DIR: undefined }, 'KYC_DOCUMENTS_DIR must be set to a value of your own'],
+    [{ ALLOW_LOOPBACK_WEBHOOKS: 'true' }, 'ALLOW_LOOPBACK_WEBHOOKS must not be true'],
+    [{ MESKOT_DEMO_PAYMENTS: '3000' }, 'MESKOT_DEMO_PAYMENTS must not be set'],
+  ])('refuse in production what is only fit for local use: %j', (changes, says) => {
+    const production = { ...REQUIRED, ...OWN, MESKOT_MODE: 'production' };
+    expect(readConfig(production)).toMatchObject({ production: true, egress: { allowLoopback: false } });
+    expect(() => readConfig({ ...production, ...changes })).toThrow(
+      `MESKOT_MODE=production refuses to start:\n  ${says}`,
+    );
+    expect(() => readConfig({ ...production, ...changes, MESKOT_MODE: 'local' })).not.toThrow();
+  });
+
   test('hand out links to the simulator in production only where customers were said to reach it', () => {
-    const own = { KEY_PEPPER: 'x'.repeat(16), ENCRYPTION_KEYS: keyOf(32), BASE_URL: 'https://pay.example.et' };
-    const production = { ...REQUIRED, ...own, MESKOT_MODE: 'production', SIMULATOR_URL: 'http://simulator:4002' };
+    const production = { ...REQUIRED, ...OWN, MESKOT_MODE: 'production', SIMULATOR_URL: 'http://simulator:4002' };
     const publicUrlOf = (env: Record<string, string>) => readConfig(env).simulator.simulatorPublicUrl;
     expect(publicUrlOf(production)).toBeNull();
-    expect(publicUrlOf({ ...production, SIMULATOR_PUBLIC_URL: own.BASE_URL })).toBe(own.BASE_URL);
+    expect(publicUrlOf({ ...production, SIMULATOR_PUBLIC_URL: OWN.BASE_URL })).toBe(OWN.BASE_URL);
     expect(publicUrlOf({ ...REQUIRED, SIMULATOR_URL: 'http://localhost:4711' })).toBe('http://localhost:4711');
   });
 });

@@ -18,20 +18,23 @@ export type PlatformState = 'AVAILABLE' | 'COMING_SOON' | 'MAINTENANCE';
 export type Approval = 'NONE' | 'REQUESTED' | 'APPROVED' | 'SUSPENDED';
 
 /** Why a channel cannot be used now; null when it can. The first that applies, from the platform down to the toggle. */
-export type Unusable = 'COMING_SOON' | 'MAINTENANCE' | 'NOT_CONFIGURED' | 'NOT_APPROVED' | 'DISABLED';
+export type Unusable = 'COMING_SOON' | 'MAINTENANCE' | 'NOT_CONFIGURED' | 'NOT_APPROVED' | 'KYC_TIER' | 'DISABLED';
 
 export type ChannelFacts = {
   platformState: PlatformState;
   approval: Approval;
   enabled: boolean;
+  /** Whether the merchant's KYC tier has this channel; always in the sandbox. */
+  tierAllows: boolean;
   /** Whether a provider is configured for it in this environment. */
   configured: boolean;
 };
 
-/** usable = platform state × provider configuration × merchant's approval × merchant's toggle. */
+/** usable = platform state × provider configuration × merchant's approval × KYC tier × merchant's toggle. */
 export function whyUnusable(facts: ChannelFacts): Unusable | null {
   if (facts.platformState !== 'AVAILABLE') return facts.platformState;
   if (!facts.configured) return 'NOT_CONFIGURED';
   if (facts.approval !== 'APPROVED') return 'NOT_APPROVED';
+  if (!facts.tierAllows) return 'KYC_TIER';
   return facts.enabled ? null : 'DISABLED';
 }

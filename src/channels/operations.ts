@@ -49,6 +49,7 @@ const WHY: Record<Unusable, string> = {
   MAINTENANCE: 'is under maintenance; try again later',
   NOT_CONFIGURED: 'is not set up in this environment yet',
   NOT_APPROVED: 'is not approved for this merchant; ask for approval first',
+  KYC_TIER: 'is not open to a merchant verified as far as this one; see GET /api/checkout/kyc',
   DISABLED: 'is switched off; switch it on with PATCH /api/checkout/channels/{channel}',
 };
 

@@ -35,21 +35,29 @@ export async function listChannels(
   findProvider: FindProvider,
 ): Promise<MerchantChannel[]> {
   const found = await rows<
-    Omit<MerchantChannel, 'usable' | 'reason' | 'payIn' | 'payOut'> & Record<'payIn' | 'payOut', LimitsJson>
+    Omit<MerchantChannel, 'usable' | 'reason' | 'payIn' | 'payOut'> & { tierAllows: boolean } & Record<
+        'payIn' | 'payOut',
+        LimitsJson
+      >
   >(
     db,
     `SELECT c.id AS channel, c.transaction_through, c.display_name, c.platform_state,
             coalesce(m.approval, 'NONE') AS approval, coalesce(m.enabled, false) AS enabled,
-            limit_rule_of(:merchantId, c.id, 'PAY_IN', now()) AS pay_in,
-            limit_rule_of(:merchantId, c.id, 'PAY_OUT', now()) AS pay_out
+            kyc_tier_allows(:merchantId, :environment, c.id) AS tier_allows,
+            limits_of(:merchantId, :environment, c.id, 'PAY_IN', now()) AS pay_in,
+            limits_of(:merchantId, :environment, c.id, 'PAY_OUT', now()) AS pay_out
      FROM channel c
      LEFT JOIN merchant_channel m
        ON m.channel = c.id AND m.merchant_id = :merchantId AND m.environment = :environment
      ORDER BY c.position`,
     owner,
   );
-  return found.map(({ payIn, payOut, ...row }) => {
-    const reason = whyUnusable({ ...row, configured: findProvider(row.channel, owner.environment) !== null });
+  return found.map(({ payIn, payOut, tierAllows, ...row }) => {
+    const reason = whyUnusable({
+      ...row,
+      tierAllows,
+      configured: findProvider(row.channel, owner.environment) !== null,
+    });
     return {
       ...row,
       usable: reason === null,
@@ -60,10 +68,10 @@ export async function listChannels(
   });
 }
 
-/** Limits as `limit_rule_of` answers them in JSON, where santim are plain numbers. */
+/** Limits as `limits_of` answers them in JSON, where santim are plain numbers. */
 export type LimitsJson = { minSantim: number; maxSantim: number; dailySantim: number | null };
 
-/** Reads what the SQL function `limit_rule_of` has answered. */
+/** Reads what the SQL function `limits_of` has answered. */
 export function readLimits({ minSantim, maxSantim, dailySantim }: LimitsJson): AmountLimits {
   return {
     minSantim: BigInt(minSantim),

@@ -19,7 +19,7 @@ export const Channel = z
     enabled: z.boolean().meta({ description: "The merchant's own toggle" }),
     usable: z.boolean(),
     reason: z
-      .enum(['COMING_SOON', 'MAINTENANCE', 'NOT_CONFIGURED', 'NOT_APPROVED', 'DISABLED'])
+      .enum(['COMING_SOON', 'MAINTENANCE', 'NOT_CONFIGURED', 'NOT_APPROVED', 'KYC_TIER', 'DISABLED'])
       .nullable()
       .meta({ description: 'Why it cannot be used; null when it can' }),
     limits: z.object({ currency: z.literal('ETB'), payIn: Limits, payOut: Limits }),

@@ -11,8 +11,11 @@ import type { Caller, KeyCaller, MerchantCaller, OperatorCaller, OperatorRole, R
 export const CLIENT_TOKEN_COOKIE = 'meskot_checkout';
 
 export type Authenticators = {
-  /** Throws INVALID_API_KEY and the other refusals of a key, a merchant's or an operator's. */
-  authenticateKey: (key: string, ip: string) => Promise<KeyCaller | OperatorCaller>;
+  /**
+   * Throws INVALID_API_KEY and the other refusals of a key, a merchant's or an operator's. `scope`: what the route needs,
+   * null for an operator's.
+   */
+  authenticateKey: (key: string, ip: string, scope: Scope | null) => Promise<KeyCaller | OperatorCaller>;
   /** null when the token is not this session's, or no longer valid. Any text may come in. */
   authenticateClientToken: (sessionId: string, token: string) => Promise<MerchantCaller | null>;
   limits: Limits;
@@ -30,7 +33,8 @@ export async function authenticate(
   if (auth.by === 'nobody') return null;
   try {
     const key = presentedKey(ctx);
-    if (key !== null) return requirePermission(await authenticators.authenticateKey(key, ctx.ip), auth);
+    const scope = auth.by === 'operator' ? null : auth.scope;
+    if (key !== null) return requirePermission(await authenticators.authenticateKey(key, ctx.ip, scope), auth);
     if (auth.by === 'key-or-client-token') {
       const caller = await callerOfToken(ctx, authenticators);
       if (caller) return caller;

@@ -12,6 +12,7 @@ import { isStorable, readJsonBody } from './body.ts';
 import { errorText, successText } from './envelope.ts';
 import { readIdempotentCall, type Idempotency, type StoredAnswer } from './idempotency.ts';
 import type { Answer, Caller, RawAnswer, Route, RouteInput } from './route.ts';
+import { readUpload } from './upload.ts';
 import { createValidator } from './validate.ts';
 
 export type GuardDeps = Authenticators & {
@@ -33,7 +34,6 @@ type Made = StoredAnswer & { answer: Answer<unknown> };
 export function createGuard(route: Route, deps: GuardDeps): Middleware {
   const validate = createValidator(route, route.operationId);
   const render = createRenderer(route, deps);
-  const takesBody = route.method !== 'GET';
   const rateLimit = route.rateLimit ?? 'default';
   const write = 'write' in route ? createWriter(route, { ...deps, render }) : null;
 
@@ -43,7 +43,7 @@ export function createGuard(route: Route, deps: GuardDeps): Middleware {
     const caller = await authenticate(ctx, route.auth, deps);
     if (caller) noteCaller(ctx, caller);
     if (rateLimit !== 'none') await deps.limits.countRequest(ctx, caller, rateLimit);
-    const { body, raw } = takesBody ? await readJsonBody(ctx) : NO_BODY;
+    const { body, raw } = await readBodyOf(ctx, route);
     const parts = validate({ params, query: parseQuery(ctx.querystring), body });
     const { requestId, draining } = ctx.state as { requestId: string; draining: AbortSignal };
     // Which caller a route's handler expects follows from its `auth`: the types of the table say so (route.ts).
@@ -60,6 +60,11 @@ function noteCaller(ctx: Context, caller: Caller): void {
 }
 
 const NO_BODY = { body: {}, raw: '' };
+
+async function readBodyOf(ctx: Context, { method, upload }: Route): Promise<{ body: unknown; raw: string }> {
+  if (method === 'GET') return NO_BODY;
+  return upload ? readUpload(ctx, upload) : readJsonBody(ctx);
+}
 
 /** The 404 of a path that no route has. */
 export function unknownPath(ctx: Context): AppError {

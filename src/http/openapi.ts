@@ -101,10 +101,17 @@ function operation(route: Route): ZodOpenApiOperationObject {
       ...(query && { query }),
       ...(isIdempotent(route) && { header: IdempotencyHeader }),
     },
-    ...(route.body && { requestBody: { content: { 'application/json': { schema: route.body } } } }),
+    ...requestBody(route),
     responses: { ...successes(route), ...refusals(route) },
   };
 }
+
+function requestBody({ body, upload }: Route): Pick<ZodOpenApiOperationObject, 'requestBody'> {
+  if (upload) return { requestBody: { required: true, content: Object.fromEntries(upload.types.map(fileOf)) } };
+  return body ? { requestBody: { content: { 'application/json': { schema: body } } } } : {};
+}
+
+const fileOf = (type: string) => [type, { schema: { type: 'string' as const, format: 'binary' } }] as const;
 
 function describe(route: Route): string {
   return [route.description, permission(route.auth)].filter(Boolean).join('\n\n');

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
+import type { UploadRule } from './upload.ts';
 
 /** What a key may be allowed to do. Secret keys have all; restricted keys have those they list. */
 export const SCOPES = [
@@ -19,8 +20,12 @@ export const SCOPES = [
   'settlements:read',
   'settlements:write',
   'bank:write',
+  'kyc:write',
 ] as const;
 export type Scope = (typeof SCOPES)[number];
+
+/** What a live key may do before its merchant is verified: whatever verification itself takes. */
+export const SCOPES_BEFORE_VERIFICATION: readonly Scope[] = ['kyc:write', 'bank:write'];
 
 /**
  * What the platform's own people may do: all of them look; support and finance decide what is theirs; admins decide
@@ -99,6 +104,7 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
     | 'Balance'
     | 'Withdrawals'
     | 'Settlements'
+    | 'KYC'
     | 'Webhooks'
     | 'Webhook subscriptions'
     | 'Operators'
@@ -112,6 +118,8 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
   params?: P;
   query?: Q;
   body?: B;
+  /** It takes a file in place of JSON: `body` is then UploadedFile. */
+  upload?: UploadRule;
   /** The schema of `data` by status; z.null() where there is none. */
   responses: Readonly<Record<number, z.ZodType>>;
   /** How its operation may refuse, where that does not follow from the rest (refusals.ts): told in the docs. */

@@ -8,7 +8,7 @@ const SENTENCES_MAX = 10;
 const DETAILS_MAX = 100;
 
 /** Values of fields with such names are never sent back: error bodies end up in merchants' logs. */
-const PRIVATE_FIELD = /phone|name|email|secret|token|password|account|headers|metadata/i;
+const PRIVATE_FIELD = /phone|name|email|secret|token|password|account|headers|metadata|^tin$|licence|address|person/i;
 
 /** The parts of a request a route may describe, as they came in. */
 export type RequestParts = { params: unknown; query: Record<string, unknown>; body: unknown };

@@ -1,12 +1,13 @@
 import { BlockList, isIP } from 'node:net';
 
-import { SCOPES, type KeyCaller, type OperatorCaller, type Scope } from '../http/route.ts';
+import { SCOPES, SCOPES_BEFORE_VERIFICATION, type KeyCaller, type OperatorCaller, type Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime } from '../lib/crypto.ts';
 import { rows, type Knex } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { AppError, type FieldIssue } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import type { Environment, Owner } from '../lib/owner.ts';
+import type { Owner } from '../lib/owner.ts';
+import type { KycStatus } from '../merchants/operations.ts';
 import { hashKey, readKey, type KeyKind, type NamedKey } from './format.ts';
 import { parseRange } from './operations.ts';
 
@@ -29,15 +30,21 @@ type StoredKey = {
 };
 
 /** A key as it is kept in memory. */
-type KnownKey = { row: StoredKey; caller: KeyCaller | OperatorCaller; allowed: BlockList | null };
+type KnownKey = {
+  row: StoredKey;
+  caller: KeyCaller | OperatorCaller;
+  allowed: BlockList | null;
+  /** What a live key still waits for, in words that follow "Live keys work once"; none of any other key. */
+  waitsFor: FieldIssue[];
+};
 type CacheEntry = { known: Promise<KnownKey | null>; untilMs: number };
 
 export type KeyAuthenticator = {
   /**
    * The caller a key stands for. Throws INVALID_API_KEY, and only to who knows the secret: API_KEY_REVOKED,
-   * API_KEY_EXPIRED, IP_NOT_ALLOWED, MERCHANT_SUSPENDED, KYC_REQUIRED.
+   * API_KEY_EXPIRED, IP_NOT_ALLOWED, MERCHANT_SUSPENDED, KYC_REQUIRED. `scope`: what the caller is about to do.
    */
-  authenticateKey: (key: string, ip: string) => Promise<KeyCaller | OperatorCaller>;
+  authenticateKey: (key: string, ip: string, scope?: Scope | null) => Promise<KeyCaller | OperatorCaller>;
   /** Resolves when no `last_used_at` is being written: before the pool is closed. */
   settled: () => Promise<void>;
 };
@@ -65,13 +72,14 @@ export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
 
   return {
     settled: lastUsed.settled,
-    authenticateKey: async (text, ip) => {
+    authenticateKey: async (text, ip, scope = null) => {
       const named = readKey(text);
       if (!named) throw invalidKey('It is not complete, or has a typo.');
       const now = deps.clock();
       const known = await lookUp(named, now.getTime());
       if (!known || !equalInConstantTime(hashKey(deps.pepper, text), known.row.secretHash)) throw invalidKey();
       refuseUnusable(known, ip, now);
+      refuseLiveUntilVerified(known, scope);
       lastUsed.note(known, now);
       return known.caller;
     },
@@ -91,7 +99,6 @@ function refuseUnusable({ row, allowed, caller }: KnownKey, ip: string, now: Dat
     throw new AppError('IP_NOT_ALLOWED', `This API key may not be used from ${ip}.`);
   }
   if (row.ownerStatus !== 'ACTIVE') throw ownerRefused(caller);
-  if (caller.kind === 'key') refuseLiveUntilVerified(caller.environment);
 }
 
 function ownerRefused({ kind }: KnownKey['caller']): AppError {
@@ -99,10 +106,21 @@ function ownerRefused({ kind }: KnownKey['caller']): AppError {
   return new AppError('API_KEY_REVOKED', 'This operator was switched off. Ask an admin.');
 }
 
-/** Nobody can complete the verification (KYC) yet, so no live key may be used: this rule is what KYC will replace. */
-function refuseLiveUntilVerified(environment: Environment): void {
-  if (environment === 'sandbox') return;
-  throw new AppError('KYC_REQUIRED', 'Live keys work once your verification (KYC) is complete. Use a sandbox key.');
+/** Until both things are done, a live key may do what verification itself takes, and nothing else. */
+function refuseLiveUntilVerified({ waitsFor }: KnownKey, scope: Scope | null): void {
+  if (waitsFor.length === 0 || (scope !== null && SCOPES_BEFORE_VERIFICATION.includes(scope))) return;
+  const what = waitsFor.map(({ issue }) => issue).join(', and ');
+  throw new AppError('KYC_REQUIRED', `Live keys work once ${what}.`, { details: waitsFor });
+}
+
+function waitsForOf({ environment, kycStatus, hasPaidInSandbox }: MerchantKey): FieldIssue[] {
+  if (environment === 'sandbox') return [];
+  const kyc = `your verification is APPROVED; it is ${kycStatus}: see GET /api/checkout/kyc, which this key may call`;
+  const payment = 'one payment has succeeded in the sandbox; none has yet: make one with a sandbox key';
+  return [
+    ...(kycStatus === 'APPROVED' ? [] : [{ field: 'kyc', issue: kyc }]),
+    ...(hasPaidInSandbox ? [] : [{ field: 'sandboxPayment', issue: payment }]),
+  ];
 }
 
 function isAllowed(allowed: BlockList, ip: string): boolean {
@@ -111,13 +129,15 @@ function isAllowed(allowed: BlockList, ip: string): boolean {
   return version !== 0 && allowed.check(plain, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-type MerchantKey = StoredKey & Owner & { kind: KeyKind; scopes: Scope[]; ipRanges: string[] };
+type MerchantKey = StoredKey &
+  Owner & { kind: KeyKind; scopes: Scope[]; ipRanges: string[]; kycStatus: KycStatus; hasPaidInSandbox: boolean };
 
 async function loadKey(db: Knex, id: string): Promise<KnownKey | null> {
   const [row] = await rows<MerchantKey>(
     db,
     `SELECT k.id, k.merchant_id, k.environment, k.kind, k.secret_hash, k.scopes, k.ip_ranges, k.expires_at,
-            k.revoked_at, k.last_used_at, m.status AS owner_status
+            k.revoked_at, k.last_used_at, m.status AS owner_status,
+            m.kyc_status, k.environment = 'live' AND has_paid_in_sandbox(m.id) AS has_paid_in_sandbox
      FROM api_key k JOIN merchant m ON m.id = k.merchant_id
      WHERE k.id = :id`,
     { id },
@@ -125,7 +145,12 @@ async function loadKey(db: Knex, id: string): Promise<KnownKey | null> {
   if (!row) return null;
   const { merchantId, environment } = row;
   const scopes = row.kind === 'secret' ? SCOPES : row.scopes;
-  return { row, caller: { kind: 'key', merchantId, environment, keyId: id, scopes }, allowed: allowedOf(row.ipRanges) };
+  return {
+    row,
+    caller: { kind: 'key', merchantId, environment, keyId: id, scopes },
+    allowed: allowedOf(row.ipRanges),
+    waitsFor: waitsForOf(row),
+  };
 }
 
 type OperatorKey = StoredKey & Pick<OperatorCaller, 'operatorId' | 'role'>;
@@ -141,7 +166,7 @@ async function loadOperatorKey(db: Knex, id: string): Promise<KnownKey | null> {
   );
   if (!row) return null;
   const { operatorId, role } = row;
-  return { row, caller: { kind: 'operator', operatorId, keyId: id, role }, allowed: null };
+  return { row, caller: { kind: 'operator', operatorId, keyId: id, role }, allowed: null, waitsFor: [] };
 }
 
 function allowedOf(ipRanges: string[]): BlockList | null {

@@ -24,6 +24,7 @@ export type IdPrefix =
   | 'opr'
   | 'opk'
   | 'aud'
+  | 'kyd'
   | 'hol';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';

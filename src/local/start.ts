@@ -53,7 +53,7 @@ async function startEverything(run: Run): Promise<Facts> {
   const [servers, { localParts, workflowBundle }] = await Promise.all(starting);
   const ports = await chooseOurPorts(run, reserved);
   const previous = (await readState(settings.dataFolder))?.facts ?? {};
-  const config = localConfig(servers, ports);
+  const config = localConfig(servers, ports, settings.dataFolder);
   const facts: Facts = {
     temporalAddress: servers.temporalAddress,
     databaseUrl: servers.appUrl,
@@ -117,11 +117,12 @@ async function chooseOurPorts({ settings, progress }: Run, reserved: Set<number>
 }
 
 /** The settings of this start: what the environment says, and for the rest what was just found. */
-function localConfig(servers: LocalServers, ports: LocalPorts): Config {
+function localConfig(servers: LocalServers, ports: LocalPorts, dataFolder: string): Config {
   return readConfig({
     LOG_LEVEL: 'warn',
     BASE_URL: `http://localhost:${ports.api}`,
     SIMULATOR_URL: `http://localhost:${ports.simulator}`,
+    KYC_DOCUMENTS_DIR: join(dataFolder, 'documents'),
     ...environment,
     DATABASE_URL: servers.appUrl,
     TEMPORAL_ADDRESS: servers.temporalAddress,

@@ -94,17 +94,18 @@ describe('channels', () => {
     expect(body.data[1]).toMatchObject({ enabled: true });
   });
 
-  test('a channel is usable only when platform, provider, approval and toggle all say so', () => {
+  test('a channel is usable only when platform, provider, approval, KYC tier and toggle all say so', () => {
     const facts: fc.Arbitrary<ChannelFacts> = fc.record({
       platformState: fc.constantFrom('AVAILABLE', 'COMING_SOON', 'MAINTENANCE'),
       approval: fc.constantFrom('NONE', 'REQUESTED', 'APPROVED', 'SUSPENDED'),
       enabled: fc.boolean(),
       configured: fc.boolean(),
+      tierAllows: fc.boolean(),
     });
     fc.assert(
       fc.property(facts, (one) => {
-        const all = one.platformState === 'AVAILABLE' && one.configured && one.approval === 'APPROVED' && one.enabled;
-        return (whyUnusable(one) === null) === all;
+        const byPlatform = one.platformState === 'AVAILABLE' && one.configured && one.approval === 'APPROVED';
+        return (whyUnusable(one) === null) === (byPlatform && one.tierAllows && one.enabled);
       }),
     );
   });

@@ -63,6 +63,9 @@ export async function createMerchantWithEverything(walls: Walls, name: string): 
     body: { bankCode: 'CBE', accountNumber: '1000123456789', accountName: name },
   });
   const settlement = await post('settlement', { requestId: `${name}-SETTLE`, amount: 10.14 });
+  await walls.send('PUT', '/api/checkout/kyc', { key, body: { legalName: `${name} PLC` } });
+  const scan = new Blob([`%PDF-1.7 ${name}`], { type: 'application/pdf' });
+  const document = await walls.send('POST', '/api/checkout/kyc/documents?kind=OTHER', { key, body: scan });
   const today = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
   const job = await post('webhooks/events/resend', { status: 'FAILED', startDate: today, endDate: today });
   await settle(walls);
@@ -91,7 +94,12 @@ export async function createMerchantWithEverything(walls: Walls, name: string): 
     key,
     liveKey: await walls.newKey(merchantId, { environment: 'live' }),
     without: Object.fromEntries(without),
-    marks: [name, ...Object.values(ids).flat(), ...[...ended, ...attempts].map(({ id }) => id)],
+    marks: [
+      name,
+      document.body.data.documentId,
+      ...Object.values(ids).flat(),
+      ...[...ended, ...attempts].map(({ id }) => id),
+    ],
     ids,
     clientToken: open['clientToken'] ?? '',
   };

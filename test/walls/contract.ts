@@ -8,7 +8,7 @@ type Described = {
   description?: string;
   security: Record<string, unknown>[];
   parameters?: Parameter[];
-  requestBody?: { content: { 'application/json': { schema: Schema } } };
+  requestBody?: { content: Record<string, { schema: Schema }> };
   responses: Record<string, { content: { 'application/json': { schema: Schema } } }>;
 };
 type Document = { paths: Record<string, Record<string, Described>>; components?: { schemas?: Record<string, Schema> } };
@@ -29,6 +29,8 @@ export type Operation = {
   bodyNames: string[];
   requiredBody: string[];
   paginated: boolean;
+  /** The types of the files that it takes in place of JSON. */
+  fileTypes: string[];
 };
 
 /** Every route of the running service. */
@@ -44,7 +46,7 @@ function read(document: Document, of: { path: string; method: string; described:
   const method = of.method.toUpperCase();
   const parameters = described.parameters ?? [];
   const query = parameters.filter((parameter) => parameter.in === 'query');
-  const body = follow(document, described.requestBody?.content['application/json'].schema);
+  const body = follow(document, described.requestBody?.content['application/json']?.schema);
   const schemes = described.security.flatMap(Object.keys);
   const success = Object.entries(described.responses).find(([status]) => status.startsWith('2'));
   return {
@@ -59,6 +61,7 @@ function read(document: Document, of: { path: string; method: string; described:
     requiredQuery: query.filter(({ required }) => required).map(({ name }) => name),
     bodyNames: Object.keys(body?.properties ?? {}),
     requiredBody: body?.required ?? [],
+    fileTypes: Object.keys(described.requestBody?.content ?? {}).filter((type) => type !== 'application/json'),
     paginated: Object.hasOwn(success?.[1].content['application/json'].schema.properties ?? {}, 'pagination'),
   };
 }

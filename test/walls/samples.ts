@@ -4,7 +4,13 @@ import type { Operation } from './contract.ts';
 const today = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
 
 /** Values that any route takes, by the parameter's name. */
-const QUERY: Record<string, string> = { startDate: today, endDate: today, status: 'ALL', currency: 'ETB' };
+const QUERY: Record<string, string> = {
+  startDate: today,
+  endDate: today,
+  status: 'ALL',
+  currency: 'ETB',
+  kind: 'OTHER',
+};
 
 /** Bodies that would do something, by operationId; a route that needs none takes {}. */
 const BODIES: Record<string, object> = {
@@ -19,6 +25,7 @@ const BODIES: Record<string, object> = {
   },
   createSettlement: { requestId: 'WALLS-1', amount: 10 },
   linkBankAccount: { bankCode: 'AWASH', accountNumber: '01320123456', accountName: 'Walls' },
+  saveKyc: { legalName: 'Walls' },
   createWebhookSubscription: { url: 'http://127.0.0.1:9/walls', eventTypes: ['*'] },
   changeWebhookSubscription: { url: 'http://127.0.0.1:9/taken-over', active: false },
   rotateWebhookSecret: { overlapSeconds: 0, force: true },
@@ -66,6 +73,8 @@ export function validQuery(operation: Operation, more: Record<string, string> = 
 /** A body that would do something, if the caller were allowed to; undefined for GET. */
 export function validBody(operation: Operation): object | undefined {
   if (operation.method === 'GET') return undefined;
+  const [type] = operation.fileTypes;
+  if (type !== undefined) return new Blob(['%PDF-1.7 walls'], { type });
   const body = BODIES[operation.operationId] ?? {};
   const missing = operation.requiredBody.filter((name) => !Object.hasOwn(body, name));
   // A field with a default is listed as required by some documents: only a route without any sample is a gap.

@@ -1,3 +1,4 @@
+import { SCOPES_BEFORE_VERIFICATION } from '../../src/http/route.ts';
 import { newId, type IdPrefix } from '../../src/lib/ids.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { createMerchantWithEverything, settle, type Merchant } from './belongings.ts';
@@ -19,7 +20,7 @@ beforeAll(async () => {
   operations = all.filter(({ by }) => by !== 'operator');
   operatorsOnly = all.filter(({ by }) => by === 'operator');
   [owner, stranger] = await Promise.all([
-    createMerchantWithEverything(walls, 'OWNER'),
+    createMerchantWithEverything(walls, 'HOLDER'),
     createMerchantWithEverything(walls, 'STRANGER'),
   ]);
   await settle(walls);
@@ -126,7 +127,7 @@ test("no list and no answer about one's own things shows anything of another mer
 
 test('nothing arrives at a receiver that is not its own', () => {
   for (const { path, body } of [...walls.healthy.requests, ...walls.failing.requests]) {
-    const [own, other] = path.endsWith('/OWNER') ? [owner, stranger] : [stranger, owner];
+    const [own, other] = path.endsWith('/HOLDER') ? [owner, stranger] : [stranger, owner];
     expect(body.toString()).toContain(own.merchantId);
     expect(other.marks.filter((mark) => body.toString().includes(mark))).toEqual([]);
   }
@@ -148,8 +149,9 @@ describe('who may call', () => {
     expect(await readRows(walls.world.db)).toEqual(before);
   });
 
-  test('a live key does nothing until the merchant is verified', async () => {
+  test('a live key does nothing until the merchant is verified, but for what verification takes', async () => {
     for (const operation of guarded()) {
+      if (operation.scope !== null && SCOPES_BEFORE_VERIFICATION.includes(operation.scope)) continue;
       const { status, body } = await call(operation, firstIds(owner), owner.liveKey);
       const { code } = body.error;
       expect({ route: operation.name, status, code }).toEqual({
@@ -238,7 +240,7 @@ describe('the contract is all there is', () => {
       const body = validBody(operation);
       const surplus = validQuery(operation, { surplus: '1' });
       expectRefused(operation, await walls.send(operation.method, path + surplus, { key: owner.key, body }));
-      if (!body) continue;
+      if (!body || body instanceof Blob) continue;
       const more = { key: owner.key, body: { ...body, surplus: 1 } };
       expectRefused(operation, await walls.send(operation.method, path + validQuery(operation), more));
     }

@@ -1,4 +1,6 @@
-import { resolve } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 
 import { startApi, type RunningApi } from '../../src/api.ts';
 import { grantChannels } from '../../src/channels/operations.ts';
@@ -23,7 +25,7 @@ import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
 export type Call = {
   key?: string | null;
   headers?: Record<string, string>;
-  /** A text is sent as it is; anything else as JSON. */
+  /** A text or a file is sent as it is; anything else as JSON. */
   body?: unknown;
 };
 
@@ -65,6 +67,7 @@ export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
     API_PORT: String(apiPort),
     METRICS_PORT: String(metricsPort),
     WEBHOOK_RETRY_SECONDS: '1',
+    KYC_DOCUMENTS_DIR: await mkdtemp(join(tmpdir(), 'meskot-walls-')),
   };
   const world = await createWorkerWorld(settings);
   const { config, database, db } = world;
@@ -125,6 +128,7 @@ export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
       await Promise.all([api.stop(), worker.stop()]);
       await world.close();
       await Promise.all([healthy.close(), failing.close(), simulator.close()]);
+      await rm(settings.KYC_DOCUMENTS_DIR, { recursive: true });
     },
   };
 }
@@ -149,10 +153,10 @@ async function send(url: string, method: string, { key, headers, body }: Call = 
     redirect: 'manual',
     headers: {
       ...(key && { 'x-api-key': key }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(body !== undefined && !(body instanceof Blob) && { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body !== undefined && { body: typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+
+import type { Context } from 'koa';
+import { z } from 'zod';
+
+import { readBody } from '../lib/body.ts';
+import { AppError } from '../lib/errors.ts';
+
+/** A route that takes one file as it is, in place of JSON: what types it may be of, and how large. */
+export type UploadRule = { types: readonly string[]; bytesMax: number };
+
+/** The body of such a route. */
+export const UploadedFile = z.strictObject({ contentType: z.string(), bytes: z.instanceof(Buffer) });
+export type UploadedFile = z.output<typeof UploadedFile>;
+
+/**
+ * The file that a request brings, and a text that stands for it where repeats are compared. Nothing but its size is
+ * looked at, and no more is read than may come. Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, VALIDATION_ERROR
+ * for an empty one.
+ */
+export async function readUpload(ctx: Context, rule: UploadRule): Promise<{ body: UploadedFile; raw: string }> {
+  const contentType = requireType(ctx, rule);
+  if (Number(ctx.req.headers['content-length'] ?? 0) > rule.bytesMax) throw tooLarge(rule);
+  const bytes = await readBody(ctx.req, rule.bytesMax).catch(() => {
+    throw new AppError('VALIDATION_ERROR', 'The file did not arrive whole. Send it again.', CLOSE);
+  });
+  if (bytes === null) throw tooLarge(rule);
+  if (bytes.length === 0) {
+    throw new AppError('VALIDATION_ERROR', 'The body must be the file itself, got nothing.', {
+      details: [{ field: 'body', issue: 'must be the file itself, got nothing' }],
+    });
+  }
+  return { body: { contentType, bytes }, raw: `${contentType} ${createHash('sha256').update(bytes).digest('hex')}` };
+}
+
+const CLOSE = { headers: { Connection: 'close' } };
+
+function requireType(ctx: Context, { types }: UploadRule): string {
+  const given = ctx.get('content-type');
+  const type = given.split(';')[0]?.trim().toLowerCase() ?? '';
+  const encoding = ctx.get('content-encoding');
+  if (encoding !== '' && encoding !== 'identity') {
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send the file without Content-Encoding.', CLOSE);
+  }
+  if (types.includes(type)) return type;
+  const got = given === '' ? 'none' : `"${given.slice(0, 100)}"`;
+  throw new AppError('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be one of ${types.join(', ')}, got ${got}.`, CLOSE);
+}
+
+function tooLarge({ bytesMax }: UploadRule): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', `The file must be at most ${bytesMax} bytes.`, CLOSE);
+}
