@@ -4,6 +4,8 @@ import type { Change } from '../lib/outbox.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import { findBankAccount, type BankAccountRow } from './model.ts';
 
+export { findBankAccount };
+
 /** Who decides about a linked account. `bankAccountId`: the one they looked at, should another be linked meanwhile. */
 export type AccountDecision = { operatorId: string; at: Date; bankAccountId?: string | undefined };
 

@@ -16,6 +16,8 @@ export const RESOURCE_TYPES = [
   'key',
   'channel',
   'withdrawal',
+  'settlement',
+  'bankAccount',
   'transaction',
   'holiday',
   'operator',

@@ -1,6 +1,7 @@
 import { writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { deedOf } from './audit.ts';
+import * as decisionSchema from './decision-schema.ts';
 import { acceptPayment, letWithdraw, refuseWithdrawal, returnPayment } from './decisions.ts';
 import { permit } from './permits.ts';
 import { presentHeldDecision, presentWithdrawal } from './present.ts';
@@ -21,9 +22,9 @@ function withdrawalRoutes(deps: { clock: Clock }): Route[] {
       summary: 'Say yes to a withdrawal under review',
       description: 'Where two must, the second yes is of another operator; who asked for it may not say so.',
       auth: permit('withdrawal.approve'),
-      params: schema.WithdrawalParams,
+      params: decisionSchema.WithdrawalParams,
       body: schema.MayGiveReason,
-      responses: { 200: schema.Withdrawal },
+      responses: { 200: decisionSchema.Withdrawal },
       refusals: ['INVALID_STATE'],
       handle: async (input) => {
         const row = await letWithdraw(deedOf(input, deps), { ...input.params, ...input.body });
@@ -38,9 +39,9 @@ function withdrawalRoutes(deps: { clock: Clock }): Route[] {
       tag: 'Operators',
       summary: "Say no to a withdrawal under review: its money is the merchant's again, who is told the reason",
       auth: permit('withdrawal.reject'),
-      params: schema.WithdrawalParams,
+      params: decisionSchema.WithdrawalParams,
       body: schema.Reason,
-      responses: { 200: schema.Withdrawal },
+      responses: { 200: decisionSchema.Withdrawal },
       refusals: ['INVALID_STATE'],
       handle: async (input) => {
         const row = await refuseWithdrawal(deedOf(input, deps), { ...input.params, ...input.body });
@@ -61,9 +62,9 @@ function paymentRoutes(deps: { clock: Clock }): Route[] {
       description:
         'Money of another amount makes the transaction SUCCESS with what came. A second payment leaves the transaction as it is. Money of another currency can only be given back.',
       auth: permit('payment.accept'),
-      params: schema.TransactionParams,
-      body: schema.PaymentAcceptance,
-      responses: { 200: schema.HeldDecision },
+      params: decisionSchema.TransactionParams,
+      body: decisionSchema.PaymentAcceptance,
+      responses: { 200: decisionSchema.HeldDecision },
       refusals: ['INVALID_STATE'],
       handle: async (input) => {
         const decision = await acceptPayment(deedOf(input, deps), { ...input.params, ...input.body });
@@ -78,9 +79,9 @@ function paymentRoutes(deps: { clock: Clock }): Route[] {
       summary: 'Note that held money went back to the customer, under the reference of its return',
       description: 'A transaction that waited for nothing else ends FAILED. The merchant sees reason and reference.',
       auth: permit('payment.return'),
-      params: schema.TransactionParams,
-      body: schema.PaymentReturn,
-      responses: { 200: schema.HeldDecision },
+      params: decisionSchema.TransactionParams,
+      body: decisionSchema.PaymentReturn,
+      responses: { 200: decisionSchema.HeldDecision },
       refusals: ['INVALID_STATE'],
       handle: async (input) => {
         const decision = await returnPayment(deedOf(input, deps), { ...input.params, ...input.body });

@@ -1,9 +1,12 @@
+import type { BankAccountRow } from '../bank-accounts/model.ts';
+import type { Holiday } from '../calendar/queries.ts';
 import type { MerchantChannel } from '../channels/queries.ts';
 import { showKey } from '../keys/format.ts';
 import type { ApiKey } from '../keys/operations.ts';
 import type { Balance } from '../ledger/balance.ts';
 import { toBirr } from '../lib/money.ts';
 import type { Merchant } from '../merchants/operations.ts';
+import type { SettlementRow } from '../settlements/model.ts';
 import type { HeldDecision } from '../transactions/held.ts';
 import type { WithdrawalRow } from '../withdrawals/model.ts';
 import type { AuditRow } from './audit.ts';
@@ -100,5 +103,51 @@ export function presentHeldDecision({ transaction, payment, fee }: HeldDecision)
     receivedCurrency: payment.receivedCurrency,
     ...(fee && { fee: toBirr(fee.feeSantim), feeTax: toBirr(fee.feeTaxSantim) }),
     reference: payment.returnReference,
+  };
+}
+
+export function presentHoliday({ id, date, name, nameAm, kind, confirmed, active, source, updatedAt }: Holiday) {
+  return { holidayId: id, date, name, nameAm, kind, confirmed, active, source, updatedAt: iso(updatedAt) };
+}
+
+/** With the whole account number: whoever sends the money needs it. */
+export function presentSettlement(row: SettlementRow) {
+  const { merchantId, environment, currency, status, effectiveDate, earliestExpected, expectedBy, failure } = row;
+  return {
+    settlementId: row.id,
+    merchantId,
+    environment,
+    amount: toBirr(row.amountSantim),
+    currency,
+    status,
+    bankCode: row.bankCode,
+    accountNumber: row.accountNumber,
+    accountName: row.accountName,
+    effectiveDate,
+    earliestExpected,
+    expectedBy,
+    bankReference: row.bankReference,
+    failure,
+    requestedAt: row.requestedAt.toISOString(),
+    sentAt: iso(row.sentAt),
+    creditedAt: iso(row.creditedAt),
+  };
+}
+
+/** With the whole number: whoever verifies it needs it. */
+export function presentBankAccount(row: BankAccountRow) {
+  const { merchantId, environment, bankCode, accountNumber, accountName, status, rejection } = row;
+  return {
+    bankAccountId: row.id,
+    merchantId,
+    environment,
+    bankCode,
+    accountNumber,
+    accountName,
+    status,
+    rejection,
+    linkedAt: row.linkedAt.toISOString(),
+    usableFrom: row.usableFrom.toISOString(),
+    decidedAt: iso(row.decidedAt),
   };
 }

@@ -3,6 +3,8 @@ import type { Change } from '../lib/outbox.ts';
 import { readSettlement, type SettlementRow } from './model.ts';
 import { moveSettlement, type Actor, type Moved } from './move.ts';
 
+export { readSettlement };
+
 /**
  * An operator's yes: it may be sent. Said again by the same operator it changes nothing. Throws NOT_FOUND, and
  * INVALID_STATE when it is not REQUESTED any more or this operator has asked for it.

@@ -7,6 +7,7 @@ import { createLogger } from '../../src/lib/log.ts';
 import type { Environment } from '../../src/lib/owner.ts';
 import { createOperator, makeOperatorKey } from '../../src/operators/operators.ts';
 import { opsRoutes } from '../../src/operators/routes.ts';
+import { tellCalendarChanged } from '../../src/settlements/dates.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, testServerDeps, type HttpAnswer, type TestServer } from '../support/http.ts';
@@ -57,7 +58,13 @@ export async function startDesk(): Promise<Desk> {
     finance: await hire('finance'),
     admin: await hire('admin'),
   };
-  const routes = opsRoutes({ db, clock, pepper: PEPPER, findProvider: world.findProvider });
+  const routes = opsRoutes({
+    db,
+    clock,
+    pepper: PEPPER,
+    findProvider: world.findProvider,
+    calendarChanged: tellCalendarChanged,
+  });
   const server = await startTestServer(testServerDeps(db, { routes, authenticateKey: keys.authenticateKey }));
   return {
     database,

@@ -1,0 +1,23 @@
+import { DAY_MS } from './dates.ts';
+import { AppError } from './errors.ts';
+
+/** How far ahead a rule may be set to begin, in days. */
+const AHEAD_DAYS_MAX = 366;
+
+/** When a new rule begins: now unless said, never in the past. Throws VALIDATION_ERROR. */
+export function readValidFrom(wanted: Date | undefined, now: Date): Date {
+  if (wanted === undefined) return now;
+  if (wanted < now) throw unfitRule('validFrom', `must not be in the past, got ${wanted.toISOString()}`);
+  if (wanted.getTime() > now.getTime() + AHEAD_DAYS_MAX * DAY_MS) {
+    throw unfitRule('validFrom', `must be at most ${AHEAD_DAYS_MAX} days ahead, got ${wanted.toISOString()}`);
+  }
+  return wanted;
+}
+
+/** The refusal of a rule that makes no sense. */
+export function unfitRule(field: string, issue: string): AppError {
+  return new AppError('VALIDATION_ERROR', `${field} ${issue}`, { details: [{ field, issue }] });
+}
+
+/** Rules of one kind: those in force, and those that will be. */
+export type RuleBook<Rule> = { inForce: Rule[]; toCome: Rule[] };

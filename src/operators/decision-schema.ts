@@ -1,0 +1,132 @@
+import { z } from 'zod';
+
+import { calendarDate, HolidayChanges, NewHoliday } from '../calendar/holiday-input.ts';
+import { HOLIDAY_KINDS } from '../calendar/holidays.ts';
+import { CHANNELS } from '../channels/channel.ts';
+import { instant, plainText } from '../lib/fields.ts';
+import { dayText } from '../lib/page.ts';
+import { environment, id, reason } from './schema.ts';
+
+const REFERENCE_CHARACTERS_MAX = 100;
+const BANK_REFERENCE_CHARACTERS_MAX = 64;
+const channel = z.enum(CHANNELS);
+
+export const WithdrawalParams = z.strictObject({ withdrawalId: id });
+/** A withdrawal as operators decide about it. */
+export const Withdrawal = z
+  .object({
+    withdrawalId: z.string(),
+    merchantId: z.string(),
+    environment,
+    amount: z.number(),
+    currency: z.literal('ETB'),
+    channel,
+    status: z.string(),
+    stage: z.string(),
+    reviewReasons: z.array(z.string()),
+    approvalsNeeded: z.int(),
+    requestedAt: instant,
+  })
+  .meta({ id: 'OpsWithdrawal' });
+
+export const TransactionParams = z.strictObject({ transactionId: id });
+const attemptId = id
+  .optional()
+  .meta({ description: 'Which payment is meant, where several of the transaction are held' });
+export const PaymentAcceptance = z.strictObject({ attemptId, reason: reason.optional() });
+export const PaymentReturn = z.strictObject({
+  attemptId,
+  reason,
+  reference: plainText(REFERENCE_CHARACTERS_MAX)
+    .trim()
+    .min(1)
+    .meta({ description: "The provider's or the bank's reference of the money's way back" }),
+});
+export const HeldDecision = z
+  .object({
+    transactionId: z.string(),
+    merchantId: z.string(),
+    environment,
+    status: z.enum(['PENDING', 'SUCCESS', 'FAILED', 'CANCELLED', 'EXPIRED']),
+    amount: z.number().meta({ description: 'What was asked for' }),
+    attemptId: z.string(),
+    decision: z.enum(['ACCEPTED', 'RETURNED']).nullable(),
+    received: z.number().nullable(),
+    receivedCurrency: z.string().nullable(),
+    fee: z.number().optional().meta({ description: 'Charged by this decision' }),
+    feeTax: z.number().optional(),
+    reference: z.string().nullable().meta({ description: "Of the money's way back" }),
+  })
+  .meta({ id: 'OpsHeldDecision' });
+
+export const HolidayQuery = z.strictObject({ startDate: calendarDate.optional(), endDate: calendarDate.optional() });
+export const HolidayParams = z.strictObject({ holidayId: id });
+export const AddedHoliday = NewHoliday.extend({ reason: reason.optional() });
+export const ChangedHoliday = HolidayChanges.extend({ reason: reason.optional() });
+export const Holiday = z
+  .object({
+    holidayId: z.string(),
+    date: z.string().meta({ format: 'date' }),
+    name: z.string(),
+    nameAm: z.string().nullable(),
+    kind: z.enum(HOLIDAY_KINDS).meta({ description: 'Whether banks are closed' }),
+    confirmed: z.boolean().meta({ description: 'false: provisional, it may still move by a day' }),
+    active: z.boolean(),
+    source: z.enum(['computed', 'operator']),
+    updatedAt: instant.nullable(),
+  })
+  .meta({ id: 'OpsHoliday' });
+
+export const InEnvironment = z.strictObject({ environment });
+export const SettlementParams = z.strictObject({ settlementId: id });
+const bankReference = plainText(BANK_REFERENCE_CHARACTERS_MAX)
+  .trim()
+  .min(1)
+  .meta({ description: "The bank's trace id" });
+export const SettlementSent = z.strictObject({ bankReference: bankReference.optional(), reason: reason.optional() });
+export const SettlementCredited = z.strictObject({
+  bankReference,
+  creditedOn: dayText.meta({ description: "The bank's day of the credit" }),
+  reason: reason.optional(),
+});
+export const SettlementFailed = z.strictObject({ bankReference: bankReference.optional(), reason });
+export const Settlement = z
+  .object({
+    settlementId: z.string(),
+    merchantId: z.string(),
+    environment,
+    amount: z.number(),
+    currency: z.literal('ETB'),
+    status: z.string(),
+    bankCode: z.string(),
+    accountNumber: z.string(),
+    accountName: z.string(),
+    effectiveDate: z.string(),
+    earliestExpected: z.string(),
+    expectedBy: z.string(),
+    bankReference: z.string().nullable(),
+    failure: z.object({ code: z.string(), message: z.string() }).nullable(),
+    requestedAt: instant,
+    sentAt: instant.nullable(),
+    creditedAt: instant.nullable(),
+  })
+  .meta({ id: 'OpsSettlement' });
+
+const bankAccountId = id.optional().meta({ description: 'The one looked at, should another be linked meanwhile' });
+export const AccountVerification = z.strictObject({ environment, bankAccountId, reason: reason.optional() });
+export const AccountRejection = z.strictObject({ environment, bankAccountId, reason });
+export const BankAccount = z
+  .object({
+    bankAccountId: z.string(),
+    merchantId: z.string(),
+    environment,
+    bankCode: z.string(),
+    accountNumber: z.string(),
+    accountName: z.string(),
+    status: z.enum(['PENDING', 'VERIFIED', 'REJECTED']),
+    rejection: z.string().nullable(),
+    linkedAt: instant,
+    usableFrom: instant,
+    decidedAt: instant.nullable(),
+  })
+  .meta({ id: 'OpsBankAccount' });

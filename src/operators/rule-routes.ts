@@ -1,0 +1,142 @@
+import { listLimitRules } from '../channels/limit-rules.ts';
+import { readRoute, writeRoute, type Route } from '../http/route.ts';
+import { listFeeRules } from '../ledger/fee-rules.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Knex } from '../lib/db.ts';
+import { toSantim } from '../lib/money.ts';
+import type { RuleBook } from '../lib/versioned-rule.ts';
+import { readReviewPolicy } from '../withdrawals/review-policy.ts';
+import { deedOf } from './audit.ts';
+import { readMerchant } from './merchants.ts';
+import { ANY_OPERATOR, permit } from './permits.ts';
+import * as ruleSchema from './rule-schema.ts';
+import { changeFees, changeLimits, changeReviewPolicy, shownFee, shownLimit, shownPolicy } from './rules.ts';
+import { MerchantParams } from './schema.ts';
+
+export type RuleRouteDeps = { db: Knex; clock: Clock };
+
+/** What a merchant is charged, may move, and is reviewed by. */
+export function ruleRoutes(deps: RuleRouteDeps): Route[] {
+  return [...feeRoutes(deps), ...limitRoutes(deps), ...reviewRoutes(deps)];
+}
+
+function shownBook<Rule, Shown>({ inForce, toCome }: RuleBook<Rule>, show: (rule: Rule) => Shown) {
+  return { inForce: inForce.map(show), toCome: toCome.map(show) };
+}
+
+function feeRoutes(deps: RuleRouteDeps): Route[] {
+  const { db, clock } = deps;
+  const shared = { path: '/api/ops/merchants/:merchantId/fees', tag: 'Operators', params: MerchantParams } as const;
+  return [
+    readRoute({
+      ...shared,
+      method: 'GET',
+      operationId: 'opsGetFees',
+      summary: 'The fees a merchant pays now, and those set to follow',
+      auth: ANY_OPERATOR,
+      responses: { 200: ruleSchema.Fees },
+      handle: async ({ params: { merchantId } }) => {
+        await readMerchant(db, merchantId);
+        return { message: 'Fees retrieved', data: shownBook(await listFeeRules(db, merchantId, clock()), shownFee) };
+      },
+    }),
+    writeRoute({
+      ...shared,
+      method: 'PUT',
+      operationId: 'opsChangeFees',
+      summary: "New versions of a merchant's own fees; what was charged before stays as it was",
+      auth: permit('merchant.change-fees'),
+      body: ruleSchema.FeeChanges,
+      responses: { 200: ruleSchema.Fees },
+      handle: async (input) => {
+        const rules = input.body.rules.map(({ fixed, min, max, channel, ...rule }) => ({
+          ...rule,
+          channel: channel ?? null,
+          fixedSantim: toSantim(fixed),
+          minSantim: toSantim(min),
+          maxSantim: max === null ? null : toSantim(max),
+        }));
+        const book = await changeFees(deedOf(input, deps), { ...input.params, reason: input.body.reason, rules });
+        return { message: 'Fees changed', data: shownBook(book, shownFee) };
+      },
+    }),
+  ];
+}
+
+function limitRoutes(deps: RuleRouteDeps): Route[] {
+  const { db, clock } = deps;
+  const shared = { path: '/api/ops/merchants/:merchantId/limits', tag: 'Operators', params: MerchantParams } as const;
+  return [
+    readRoute({
+      ...shared,
+      method: 'GET',
+      operationId: 'opsGetLimits',
+      summary: 'The limits of a merchant now, and those set to follow',
+      auth: ANY_OPERATOR,
+      responses: { 200: ruleSchema.Limits },
+      handle: async ({ params: { merchantId } }) => {
+        await readMerchant(db, merchantId);
+        const book = await listLimitRules(db, merchantId, clock());
+        return { message: 'Limits retrieved', data: shownBook(book, shownLimit) };
+      },
+    }),
+    writeRoute({
+      ...shared,
+      method: 'PUT',
+      operationId: 'opsChangeLimits',
+      summary: "New versions of a merchant's own limits, within the platform's",
+      auth: permit('merchant.change-limits'),
+      body: ruleSchema.LimitChanges,
+      responses: { 200: ruleSchema.Limits },
+      handle: async (input) => {
+        const rules = input.body.rules.map(({ min, max, daily, ...rule }) => ({
+          ...rule,
+          minSantim: toSantim(min),
+          maxSantim: toSantim(max),
+          dailySantim: daily === null ? null : toSantim(daily),
+        }));
+        const book = await changeLimits(deedOf(input, deps), { ...input.params, reason: input.body.reason, rules });
+        return { message: 'Limits changed', data: shownBook(book, shownLimit) };
+      },
+    }),
+  ];
+}
+
+function reviewRoutes(deps: RuleRouteDeps): Route[] {
+  const { db } = deps;
+  const path = '/api/ops/merchants/:merchantId/review-policy';
+  const shared = { path, tag: 'Operators', params: MerchantParams } as const;
+  return [
+    readRoute({
+      ...shared,
+      method: 'GET',
+      operationId: 'opsGetReviewPolicy',
+      summary: "When people look at a merchant's withdrawals",
+      auth: ANY_OPERATOR,
+      responses: { 200: ruleSchema.ReviewPolicy },
+      handle: async ({ params: { merchantId } }) => {
+        await readMerchant(db, merchantId);
+        return { message: 'Review policy retrieved', data: shownPolicy(await readReviewPolicy(db, merchantId)) };
+      },
+    }),
+    writeRoute({
+      ...shared,
+      method: 'PUT',
+      operationId: 'opsChangeReviewPolicy',
+      summary: "Change when people look at a merchant's withdrawals to come",
+      auth: permit('merchant.change-review'),
+      body: ruleSchema.ReviewPolicyChange,
+      responses: { 200: ruleSchema.ReviewPolicy },
+      handle: async (input) => {
+        const { largeAmount, twoPersonAmount, perHourMax, reason } = input.body;
+        const policy = {
+          largeAmountSantim: toSantim(largeAmount),
+          twoPersonSantim: toSantim(twoPersonAmount),
+          perHourMax,
+        };
+        const after = await changeReviewPolicy(deedOf(input, deps), { ...input.params, ...policy, reason });
+        return { message: 'Review policy changed', data: shownPolicy(after) };
+      },
+    }),
+  ];
+}

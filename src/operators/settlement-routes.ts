@@ -1,0 +1,148 @@
+import { z } from 'zod';
+
+import { findBankAccount } from '../bank-accounts/verify.ts';
+import { readRoute, writeRoute, type Route } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import { startOfAddisDay } from '../lib/dates.ts';
+import type { Knex } from '../lib/db.ts';
+import { notFound } from '../lib/errors.ts';
+import { readSettlement } from '../settlements/decide.ts';
+import { deedOf } from './audit.ts';
+import * as decisionSchema from './decision-schema.ts';
+import { permit } from './permits.ts';
+import { presentBankAccount, presentSettlement } from './present.ts';
+import * as schema from './schema.ts';
+import { decideBankAccount, decideSettlement, type AccountWord, type SettlementWord } from './settlements.ts';
+
+export type SettlementRouteDeps = { db: Knex; clock: Clock };
+
+/** Settlements on their way to the bank, and the bank accounts they go to. */
+export function settlementRoutes(deps: SettlementRouteDeps): Route[] {
+  return [...lookingRoutes(deps), ...settlementWords(deps), ...accountWords(deps)];
+}
+
+function lookingRoutes({ db }: SettlementRouteDeps): Route[] {
+  return [
+    readRoute({
+      method: 'GET',
+      path: '/api/ops/settlements/:settlementId',
+      operationId: 'opsGetSettlement',
+      tag: 'Operators',
+      summary: 'A settlement as it is to be sent: with the whole account number',
+      auth: permit('settlement.sent'),
+      params: decisionSchema.SettlementParams,
+      responses: { 200: decisionSchema.Settlement },
+      handle: async ({ params: { settlementId } }) => ({
+        message: 'Settlement retrieved',
+        data: presentSettlement(await readSettlement(db, settlementId)),
+      }),
+    }),
+    readRoute({
+      method: 'GET',
+      path: '/api/ops/merchants/:merchantId/bank-account',
+      operationId: 'opsGetBankAccount',
+      tag: 'Operators',
+      summary: "The merchant's linked bank account, with its whole number",
+      auth: permit('bank-account.verify'),
+      params: schema.MerchantParams,
+      query: decisionSchema.InEnvironment,
+      responses: { 200: decisionSchema.BankAccount },
+      handle: async ({ params: { merchantId }, query: { environment } }) => {
+        const account = await findBankAccount(db, { merchantId, environment });
+        if (!account) throw notFound('bank account');
+        return { message: 'Bank account retrieved', data: presentBankAccount(account) };
+      },
+    }),
+  ];
+}
+
+type SettlementVerb<Body extends z.ZodType> = {
+  says: SettlementWord['says'];
+  operationId: string;
+  summary: string;
+  body: Body;
+  word: (body: z.output<Body>) => SettlementWord;
+};
+
+function settlementWords(deps: SettlementRouteDeps): Route[] {
+  const say = <Body extends z.ZodType>({ says, operationId, summary, body, word }: SettlementVerb<Body>): Route =>
+    writeRoute({
+      method: 'POST',
+      path: `/api/ops/settlements/:settlementId/${says}`,
+      operationId,
+      tag: 'Operators',
+      summary,
+      auth: permit(`settlement.${says}`),
+      params: decisionSchema.SettlementParams,
+      body,
+      responses: { 200: decisionSchema.Settlement },
+      refusals: ['INVALID_STATE'],
+      handle: async (input) => {
+        const row = await decideSettlement(deedOf(input, deps), input.params.settlementId, word(input.body));
+        return { message: `Settlement is ${row.status}`, data: presentSettlement(row) };
+      },
+    });
+  return [
+    say({
+      says: 'approve',
+      operationId: 'opsApproveSettlement',
+      summary: 'Let a settlement be sent; who asked for it may not',
+      body: schema.MayGiveReason,
+      word: (body) => ({ says: 'approve', ...body }),
+    }),
+    say({
+      says: 'reject',
+      operationId: 'opsRejectSettlement',
+      summary: "Say no to a settlement: its money is the merchant's again, who is told the reason",
+      body: schema.Reason,
+      word: (body) => ({ says: 'reject', ...body }),
+    }),
+    say({
+      says: 'sent',
+      operationId: 'opsSettlementSent',
+      summary: 'The transfer was given to the bank',
+      body: decisionSchema.SettlementSent,
+      word: (body) => ({ says: 'sent', ...body }),
+    }),
+    say({
+      says: 'credited',
+      operationId: 'opsSettlementCredited',
+      summary: 'The bank has credited it, under its trace id: the settlement is complete, the money has left',
+      body: decisionSchema.SettlementCredited,
+      word: ({ creditedOn, ...body }) => ({ says: 'credited', ...body, creditedAt: startOfAddisDay(creditedOn) }),
+    }),
+    say({
+      says: 'failed',
+      operationId: 'opsSettlementFailed',
+      summary: "The bank did not credit it: its money is the merchant's again",
+      body: decisionSchema.SettlementFailed,
+      word: (body) => ({ says: 'failed', ...body }),
+    }),
+  ];
+}
+
+function accountWords(deps: SettlementRouteDeps): Route[] {
+  const say = (says: AccountWord['says'], operationId: string, summary: string): Route =>
+    writeRoute({
+      method: 'POST',
+      path: `/api/ops/merchants/:merchantId/bank-account/${says}`,
+      operationId,
+      tag: 'Operators',
+      summary,
+      auth: permit(`bank-account.${says}`),
+      params: schema.MerchantParams,
+      body: says === 'verify' ? decisionSchema.AccountVerification : decisionSchema.AccountRejection,
+      responses: { 200: decisionSchema.BankAccount },
+      refusals: ['INVALID_STATE'],
+      handle: async (input) => {
+        const { environment, reason, bankAccountId } = input.body;
+        const word = { says, reason: reason ?? '', bankAccountId };
+        const row = await decideBankAccount(deedOf(input, deps), { ...input.params, environment }, word);
+        return { message: `Bank account is ${row.status}`, data: presentBankAccount(row) };
+      },
+    });
+  return [
+    say('verify', 'opsVerifyBankAccount', "The account is the merchant's: settlements go to it"),
+    say('reject', 'opsRejectBankAccount', 'The account is not accepted; the merchant is told the reason'),
+  ];
+}

@@ -1,0 +1,78 @@
+import type { BankAccountRow } from '../bank-accounts/model.ts';
+import { rejectBankAccount, verifyBankAccount } from '../bank-accounts/verify.ts';
+import { toBirr } from '../lib/money.ts';
+import { ownerOf, type Owner } from '../lib/owner.ts';
+import { markCredited, markFailed, markSent } from '../settlements/bank-answer.ts';
+import { approveSettlement, rejectSettlement } from '../settlements/decide.ts';
+import type { SettlementRow } from '../settlements/model.ts';
+import type { Moved } from '../settlements/move.ts';
+import { note, type Deed } from './audit.ts';
+import type { Action } from './permits.ts';
+
+/** What an operator says of a settlement: a decision, or what the bank did. */
+export type SettlementWord =
+  | { says: 'approve'; reason?: string | undefined }
+  | { says: 'reject'; reason: string }
+  | { says: 'sent'; bankReference?: string | undefined; reason?: string | undefined }
+  | { says: 'credited'; bankReference: string; creditedAt: Date; reason?: string | undefined }
+  | { says: 'failed'; bankReference?: string | undefined; reason: string };
+
+/** Said again it changes nothing, and is noted once. Throws NOT_FOUND, INVALID_STATE, VALIDATION_ERROR. */
+export async function decideSettlement(deed: Deed, settlementId: string, word: SettlementWord): Promise<SettlementRow> {
+  const { settlement, changed } = await move(deed, settlementId, word);
+  if (!changed) return settlement;
+  const { status, bankReference, amountSantim } = settlement;
+  await note(deed, {
+    action: `settlement.${word.says}` satisfies Action,
+    resourceType: 'settlement',
+    resourceId: settlement.id,
+    ...ownerOf(settlement),
+    after: { status, bankReference, amount: toBirr(amountSantim) },
+    reason: word.reason,
+  });
+  return settlement;
+}
+
+function move(deed: Deed, id: string, word: SettlementWord): Promise<Moved> {
+  switch (word.says) {
+    case 'approve':
+      return approveSettlement(deed.change, id, deed);
+    case 'reject':
+      return rejectSettlement(deed.change, id, { ...deed, ...word });
+    case 'sent':
+      return markSent(deed.change, id, { ...deed, ...word });
+    case 'credited':
+      return markCredited(deed.change, id, { ...deed, ...word });
+    case 'failed':
+      return markFailed(deed.change, id, { ...deed, ...word });
+    default:
+      return word satisfies never;
+  }
+}
+
+/** What an operator says of a linked bank account; `bankAccountId`: the one they looked at. */
+export type AccountWord = { bankAccountId?: string | undefined } & (
+  | { says: 'verify'; reason?: string | undefined }
+  | { says: 'reject'; reason: string }
+);
+
+/** Said again it changes nothing, and is noted once. Throws NOT_FOUND, INVALID_STATE. */
+export async function decideBankAccount(deed: Deed, owner: Owner, word: AccountWord): Promise<BankAccountRow> {
+  const decision = { ...deed, ...word };
+  const row =
+    word.says === 'verify'
+      ? await verifyBankAccount(deed.change, owner, decision)
+      : await rejectBankAccount(deed.change, owner, { ...decision, reason: word.reason });
+  // What was decided before has another time of decision.
+  if (row.decidedAt?.getTime() !== deed.at.getTime()) return row;
+  await note(deed, {
+    action: `bank-account.${word.says}`,
+    resourceType: 'bankAccount',
+    resourceId: row.id,
+    ...ownerOf(row),
+    before: { status: 'PENDING' },
+    after: { status: row.status, bankCode: row.bankCode },
+    reason: word.reason,
+  });
+  return row;
+}

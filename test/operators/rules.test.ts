@@ -1,0 +1,126 @@
+import { DAY_MS } from '../../src/lib/dates.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { buildMerchant, buildPendingPayment, PAID } from '../support/build.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { startDesk, type Desk } from './desk.ts';
+
+let desk: Desk;
+let owner: Owner;
+let path: string;
+
+beforeAll(async () => {
+  desk = await startDesk();
+});
+beforeEach(async () => {
+  owner = await buildMerchant(desk.database.db);
+  path = `/api/ops/merchants/${owner.merchantId}`;
+});
+afterAll(() => desk.close());
+
+type Rule = { direction: string; channel: string | null; own: boolean };
+const of = (rules: Rule[], direction: string, channel: string | null = 'TELEBIRR') =>
+  rules.find((rule) => rule.direction === direction && rule.channel === channel);
+
+const FEE = { direction: 'PAY_IN', channel: 'TELEBIRR', basisPoints: 100, fixed: 1, max: 50 };
+const changeFees = (rules: object[], reason = 'Contract of March') =>
+  desk.send('PUT', `${path}/fees`, { body: { rules, reason } });
+const changeLimits = (rules: object[]) => desk.send('PUT', `${path}/limits`, { body: { rules, reason: 'Contract' } });
+
+describe('fees', () => {
+  test("a merchant without its own has the platform's", async () => {
+    const { body } = await desk.send('GET', `${path}/fees`);
+    expect(of(body.data.inForce, 'PAY_IN')).toMatchObject({ own: false, basisPoints: 250, fixed: 0, version: 1 });
+    expect(of(body.data.inForce, 'SETTLEMENT', null)).toMatchObject({ own: false });
+    expect(body.data.toCome).toEqual([]);
+  });
+
+  test('of its own count for the next payment, and what was charged before stays', async () => {
+    const before = await buildPendingPayment(desk.world, owner);
+    desk.world.provider.answers(PAID);
+    await desk.world.checkAttempt(before.attemptId, { tellWorkflow: false });
+    const answer = await changeFees([FEE]);
+    expect(of(answer.body.data.inForce, 'PAY_IN')).toMatchObject({ own: true, basisPoints: 100, fixed: 1, max: 50 });
+    expect(of(answer.body.data.inForce, 'PAY_IN', 'AWASH')).toMatchObject({ own: false });
+    const after = await buildPendingPayment(desk.world, owner);
+    desk.world.provider.answers(PAID);
+    await desk.world.checkAttempt(after.attemptId, { tellWorkflow: false });
+    const fees = await desk.database.db('transaction').where({ merchantId: owner.merchantId }).orderBy('id');
+    expect(fees.map(({ feeSantim }: { feeSantim: bigint }) => feeSantim)).toEqual([251n, 201n]);
+    await expectLedgerHolds(desk.database.db);
+  });
+
+  test('set for a later day are to come, and in force until then is what was', async () => {
+    const validFrom = new Date(Date.now() + 7 * DAY_MS).toISOString();
+    const { body } = await changeFees([{ ...FEE, validFrom }]);
+    expect(body.data.toCome).toEqual([expect.objectContaining({ own: true, basisPoints: 100, validFrom })]);
+    expect(of(body.data.inForce, 'PAY_IN')).toMatchObject({ own: false, basisPoints: 250 });
+  });
+
+  test('the same again is no new version, and noted once', async () => {
+    await changeFees([FEE]);
+    const again = await changeFees([FEE]);
+    expect(of(again.body.data.inForce, 'PAY_IN')).toMatchObject({ version: 1 });
+    expect(await desk.audited(owner.merchantId)).toEqual(['merchant.change-fees']);
+    const { body } = await desk.send('GET', `/api/ops/audit?resourceId=${owner.merchantId}`);
+    expect(body.data[0]).toMatchObject({
+      before: { rules: [{ own: false, basisPoints: 250 }] },
+      after: { rules: [{ own: true, basisPoints: 100 }] },
+      reason: 'Contract of March',
+    });
+  });
+
+  test.each([
+    ['begins in the past', { ...FEE, validFrom: '2026-01-01T00:00:00Z' }, /validFrom must not be in the past/],
+    ['is a half of the amount', { ...FEE, basisPoints: 5_000 }, /basisPoints must be a whole number from 0 to 2000/],
+    ['is below nothing', { ...FEE, basisPoints: -1 }, /basisPoints must be/],
+    ['is more than anybody charges', { ...FEE, fixed: 20_000 }, /fixed must be from 0 to 10000.00 ETB/],
+    ['has three decimals', { ...FEE, fixed: 1.005 }, /at most two decimals/],
+    ['ends below its beginning', { ...FEE, min: 60 }, /max must be at least min/],
+    ['of a payment names no channel', { direction: 'PAY_IN', basisPoints: 1 }, /channel must be given/],
+    ['of settlements names a channel', { ...FEE, direction: 'SETTLEMENT' }, /left out for SETTLEMENT/],
+  ])('a rule that %s is refused, and nothing is kept of those beside it', async (_, rule, says) => {
+    const answer = await changeFees([{ ...FEE, basisPoints: 99 }, rule]);
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(answer.body.message).toMatch(says);
+    const { body } = await desk.send('GET', `${path}/fees`);
+    expect(of(body.data.inForce, 'PAY_IN')).toMatchObject({ own: false });
+    expect(await desk.audited(owner.merchantId)).toEqual([]);
+  });
+});
+
+describe('limits', () => {
+  const LIMIT = { direction: 'PAY_OUT', channel: 'TELEBIRR', min: 10, max: 5_000, daily: 20_000 };
+
+  test("of its own stand before the platform's, and the same again is no new version", async () => {
+    await changeLimits([LIMIT]);
+    const { body } = await changeLimits([LIMIT]);
+    expect(of(body.data.inForce, 'PAY_OUT')).toMatchObject({ ...LIMIT, own: true, version: 1 });
+    expect(of(body.data.inForce, 'PAY_IN')).toMatchObject({ own: false, max: 75_000, daily: null });
+    expect(await desk.audited(owner.merchantId)).toEqual(['merchant.change-limits']);
+  });
+
+  test.each([
+    ['above what the channel takes', { ...LIMIT, max: 80_000, daily: 90_000 }, /max must be from 1.00 to 75000.00 ETB/],
+    ['with a day below one payout', { ...LIMIT, daily: 100 }, /daily must be at least max/],
+    ['that ends below its beginning', { ...LIMIT, min: 6_000 }, /max must be at least min/],
+    ['of a day of payments', { ...LIMIT, direction: 'PAY_IN' }, /only payouts have a daily limit/],
+    ['of nothing', { ...LIMIT, min: 0 }, /must be more than 0/],
+  ])('%s are refused', async (_, rule, says) => {
+    const answer = await changeLimits([rule]);
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toMatch(says);
+    expect(await desk.audited(owner.merchantId)).toEqual([]);
+  });
+});
+
+test('the review policy of a merchant is changed for itself only, and not to nonsense', async () => {
+  const body = { largeAmount: 1_000, twoPersonAmount: 2_000, perHourMax: 3, reason: 'New merchant' };
+  const changed = await desk.send('PUT', `${path}/review-policy`, { body });
+  expect(changed.body.data).toEqual({ own: true, largeAmount: 1_000, twoPersonAmount: 2_000, perHourMax: 3 });
+  const refused = await desk.send('PUT', `${path}/review-policy`, { body: { ...body, twoPersonAmount: 10 } });
+  expect(refused.body.message).toContain('twoPersonAmount must be at least largeAmount');
+  const other = await buildMerchant(desk.database.db);
+  const theirs = await desk.send('GET', `/api/ops/merchants/${other.merchantId}/review-policy`);
+  expect(theirs.body.data).toMatchObject({ own: false });
+  expect(await desk.audited(owner.merchantId)).toEqual(['merchant.change-review']);
+});

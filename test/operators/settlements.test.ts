@@ -1,0 +1,150 @@
+import { addisDay } from '../../src/lib/dates.ts';
+import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { ask, linkAccount } from '../support/settlements.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
+import { startDesk, type Desk } from './desk.ts';
+
+let desk: Desk;
+let owner: Owner;
+
+beforeAll(async () => {
+  desk = await startDesk();
+});
+beforeEach(async () => {
+  owner = await buildFreeMerchant(desk.world);
+  await linkAccount(desk.world, owner);
+});
+afterEach(() => expectLedgerHolds(desk.database.db));
+afterAll(() => desk.close());
+
+const say = (settlementId: string, word: string, body: object = {}) =>
+  desk.send('POST', `/api/ops/settlements/${settlementId}/${word}`, { key: desk.people.finance.key, body });
+
+/** As if an operator had to look at it: in the sandbox none has. */
+async function pendingAccount(): Promise<string> {
+  const [account] = await rows<{ id: string }>(
+    desk.database.db,
+    `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL WHERE merchant_id = :merchantId
+     RETURNING id`,
+    { merchantId: owner.merchantId },
+  );
+  return account?.id ?? '';
+}
+
+describe('a settlement', () => {
+  async function settlement(): Promise<string> {
+    await fund(desk.world, owner, 100_000n);
+    return (await ask(desk.world, owner)).id;
+  }
+
+  test('is approved, sent and credited, each noted once however often it is said', async () => {
+    const id = await settlement();
+    expect((await say(id, 'approve')).body.data.status).toBe('APPROVED');
+    expect((await say(id, 'approve')).status).toBe(200);
+    expect((await say(id, 'sent', { bankReference: 'FT-1' })).body.data.status).toBe('PROCESSING');
+    const credit = { bankReference: 'FT-1', creditedOn: addisDay(new Date()) };
+    expect((await say(id, 'credited', credit)).body.data).toMatchObject({ status: 'COMPLETED', bankReference: 'FT-1' });
+    expect((await say(id, 'credited', credit)).status).toBe(200);
+    expect((await say(id, 'failed', { reason: 'Too late' })).body.error.code).toBe('INVALID_STATE');
+    expect(await desk.audited(id)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.credited']);
+  });
+
+  test('is rejected, or has failed at the bank, with a reason', async () => {
+    const rejected = await settlement();
+    expect((await say(rejected, 'reject')).body.message).toBe('reason is required');
+    expect((await say(rejected, 'reject', { reason: 'Wrong name' })).body.data.status).toBe('REJECTED');
+    const failed = await settlement();
+    await say(failed, 'approve');
+    await say(failed, 'sent');
+    const answer = await say(failed, 'failed', { reason: 'Account closed' });
+    expect(answer.body.data).toMatchObject({ status: 'FAILED', failure: { message: 'Account closed' } });
+    expect(await desk.audited(failed)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.failed']);
+  });
+
+  test('is credited neither tomorrow nor before it was sent', async () => {
+    const id = await settlement();
+    await say(id, 'approve');
+    await say(id, 'sent');
+    for (const creditedOn of ['2099-01-01', '2020-01-01']) {
+      const answer = await say(id, 'credited', { bankReference: 'FT-1', creditedOn });
+      expect([answer.status, answer.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+    }
+  });
+
+  test('shows its whole account number to finance, and to no viewer', async () => {
+    const path = `/api/ops/settlements/${await settlement()}`;
+    const seen = await desk.send('GET', path, { key: desk.people.finance.key });
+    expect(seen.body.data.accountNumber).toBe('1000123456789');
+    expect((await desk.send('GET', path, { key: desk.people.viewer.key })).status).toBe(403);
+  });
+});
+
+describe('a linked bank account', () => {
+  const decide = (verdict: string, body: object) =>
+    desk.send('POST', `/api/ops/merchants/${owner.merchantId}/bank-account/${verdict}`, { body });
+
+  test('is verified once looked at, and noted once', async () => {
+    const bankAccountId = await pendingAccount();
+    const path = `/api/ops/merchants/${owner.merchantId}/bank-account?environment=sandbox`;
+    expect((await desk.send('GET', path)).body.data).toMatchObject({ bankAccountId, accountNumber: '1000123456789' });
+    const word = { environment: 'sandbox', bankAccountId };
+    expect((await decide('verify', word)).body.data.status).toBe('VERIFIED');
+    expect((await decide('verify', word)).status).toBe(200);
+    expect((await decide('reject', { ...word, reason: 'No' })).body.error.code).toBe('INVALID_STATE');
+    expect(await desk.audited(bankAccountId)).toEqual(['bank-account.verify']);
+  });
+
+  test('is not that of the other environment, and not another one than was looked at', async () => {
+    await pendingAccount();
+    expect((await decide('verify', { environment: 'live' })).status).toBe(404);
+    const other = await decide('verify', { environment: 'sandbox', bankAccountId: newId('bac') });
+    expect(other.body.error.code).toBe('INVALID_STATE');
+  });
+});
+
+describe('holidays', () => {
+  const WEDNESDAY = '2031-10-15';
+
+  test('are listed with memorial and provisional ones', async () => {
+    const { body } = await desk.send('GET', '/api/ops/holidays?startDate=2027-01-01&endDate=2027-12-31');
+    const genna = { holidayId: 'hol_GENNA2027', date: '2027-01-07', name: 'Genna', confirmed: true };
+    expect(body.data).toEqual(expect.arrayContaining([expect.objectContaining(genna)]));
+    expect(body.data.some(({ kind }: { kind: string }) => kind === 'memorial')).toBe(true);
+    const wide = await desk.send('GET', '/api/ops/holidays?startDate=2027-01-01&endDate=2099-12-31');
+    expect(wide.body.error.code).toBe('DATE_RANGE_TOO_WIDE');
+  });
+
+  test('that are added, moved, switched off and removed are noted, and tell open settlements', async () => {
+    await fund(desk.world, owner, 100_000n);
+    const { id } = await ask(desk.world, owner);
+    const told = async () => (await desk.database.db('outbox').where({ signal: 'calendarChanged' })).length;
+    const before = await told();
+    const added = await desk.send('POST', '/api/ops/holidays', {
+      body: { date: WEDNESDAY, name: 'Election', kind: 'closed', reason: 'Announced' },
+    });
+    expect(added.status).toBe(201);
+    expect(await told()).toBeGreaterThan(before);
+    const { holidayId } = added.body.data;
+    const path = `/api/ops/holidays/${holidayId}`;
+    const again = { body: { date: WEDNESDAY, name: 'Election', kind: 'closed' } };
+    expect((await desk.send('POST', '/api/ops/holidays', again)).body.error.code).toBe('DUPLICATE_REFERENCE');
+    const moved = await desk.send('PATCH', path, { body: { date: '2031-10-16', reason: 'Moved' } });
+    expect(moved.body.data.date).toBe('2031-10-16');
+    await desk.send('PATCH', path, { body: { date: '2031-10-16' } });
+    expect((await desk.send('DELETE', path)).status).toBe(200);
+    expect((await desk.send('DELETE', path)).status).toBe(404);
+    expect(await desk.audited(holidayId)).toEqual(['holiday.add', 'holiday.change', 'holiday.remove']);
+    expect(id).toMatch(/^stl_/);
+  });
+
+  test('that are computed are switched off, not removed', async () => {
+    const path = '/api/ops/holidays/hol_LABOUR2028';
+    expect((await desk.send('DELETE', path)).body.error.code).toBe('INVALID_STATE');
+    const off = await desk.send('PATCH', path, { body: { active: false, reason: 'Not this year' } });
+    expect(off.body.data.active).toBe(false);
+    expect(await desk.audited('hol_LABOUR2028')).toEqual(['holiday.change']);
+  });
+});
