@@ -80,12 +80,12 @@ export async function lockApplication(trx: Queryable, owner: Owner): Promise<App
   return row;
 }
 
-/** The documents of one application, oldest first. */
+/** The documents of one application, by the submission they were added for. */
 export async function listDocuments(db: Queryable, owner: Owner): Promise<DocumentRow[]> {
   return rows<DocumentRow>(
     db,
     `SELECT * FROM kyc_document WHERE merchant_id = :merchantId AND environment = :environment
-     ORDER BY uploaded_at, id`,
+     ORDER BY submission, uploaded_at, id`,
     ownerOf(owner),
   );
 }

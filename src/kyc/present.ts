@@ -1,18 +1,9 @@
 import { toBirr, type Santim } from '../lib/money.ts';
 import { missingFrom } from './application.ts';
-import type { ApplicationRow, DocumentRow, TierRow } from './model.ts';
+import type { DocumentRow, TierRow } from './model.ts';
+import type { Kyc } from './queries.ts';
 import { EDITABLE } from './states.ts';
 import type { TimelineRow } from './timeline.ts';
-
-/** All of one merchant's verification in one environment. */
-export type Kyc = {
-  row: ApplicationRow;
-  documents: DocumentRow[];
-  timeline: TimelineRow[];
-  tier: TierRow;
-  /** Whether live keys work, and what they wait for. */
-  live: { isApproved: boolean; hasPaidInSandbox: boolean };
-};
 
 /** A document as the merchant and operators see it. */
 export function presentDocument(row: DocumentRow) {
@@ -42,7 +33,7 @@ export function presentKyc({ row, documents, timeline, tier, live }: Kyc) {
   };
 }
 
-export function presentTier({ tier, name, channels, paymentMaxSantim, payoutDailySantim }: TierRow) {
+function presentTier({ tier, name, channels, paymentMaxSantim, payoutDailySantim }: TierRow) {
   return { tier, name, channels, paymentMax: birr(paymentMaxSantim), payoutDailyMax: birr(payoutDailySantim) };
 }
 
