@@ -1,4 +1,5 @@
 import { createPaymentActivities, type PaymentDeps } from './payments.ts';
+import { createReportActivities, type ReportDeps } from './reports.ts';
 import { createSettlementActivities, type SettlementDeps } from './settlements.ts';
 import { createWebhookActivities, type WebhookDeps } from './webhooks.ts';
 import { createWithdrawalActivities, type WithdrawalDeps } from './withdrawals.ts';
@@ -9,11 +10,13 @@ export function createActivities(deps: {
   withdrawals: WithdrawalDeps;
   settlements: SettlementDeps;
   webhooks: WebhookDeps;
+  reports: ReportDeps;
 }) {
   return {
     payments: createPaymentActivities(deps.payments),
     withdrawals: createWithdrawalActivities(deps.withdrawals),
     settlements: createSettlementActivities(deps.settlements),
     webhooks: createWebhookActivities(deps.webhooks),
+    reports: createReportActivities(deps.reports),
   };
 }

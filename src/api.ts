@@ -33,6 +33,8 @@ import { createFindProvider } from './providers/find-provider.ts';
 import type { FindProvider } from './providers/provider.ts';
 import { storeCallback } from './providers/store-callback.ts';
 import { createRelay } from './relay.ts';
+import { createReportFiles } from './reports/files.ts';
+import { reportRoutes } from './reports/routes.ts';
 import { tellCalendarChanged } from './settlements/dates.ts';
 import { settlementRoutes } from './settlements/routes.ts';
 import { findAttemptBySecret } from './transactions/attempt.ts';
@@ -143,6 +145,7 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
       ...withdrawalRoutes({ db, clock, findProvider, checkPayout }),
       ...bankAccountRoutes({ db, clock }),
       ...settlementRoutes({ db, clock }),
+      ...reportRoutes({ db, runChange, clock, baseUrl, log, files: createReportFiles(config.REPORTS_DIR) }),
       ...kycRoutes({ db, runChange, clock, store: createDocumentStore(config.KYC_DOCUMENTS_DIR) }),
       ...webhookRoutes({ db, clock, keyRing: config.keyRing, checkUrl }),
       ...opsRoutes({ db, clock, findProvider, pepper: config.KEY_PEPPER, calendarChanged: tellCalendarChanged }),

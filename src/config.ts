@@ -5,6 +5,7 @@ const LOCAL_PEPPER = `${LOCAL_SECRET}-pepper`;
 const LOCAL_KEY = Buffer.alloc(32, LOCAL_SECRET).toString('base64');
 const LOCAL_URL = 'http://localhost:4000';
 const LOCAL_DOCUMENTS = '.data/documents';
+const LOCAL_REPORTS = '.data/reports';
 
 const port = wholeNumber(1, 65_535);
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
@@ -43,6 +44,7 @@ const Settings = z.object({
     )
     .default(`local:${LOCAL_KEY}`),
   KYC_DOCUMENTS_DIR: z.string().min(1).default(LOCAL_DOCUMENTS),
+  REPORTS_DIR: z.string().min(1).default(LOCAL_REPORTS),
   WORKFLOW_BUNDLE: z.string().min(1).optional(),
   WEBHOOK_WORKFLOWS: z.enum(['every', 'failed']).default('every'),
   WEBHOOK_STARTS_MAX: count(16, 1_000),
@@ -147,6 +149,7 @@ const LOCAL_DEFAULTS = {
   ENCRYPTION_KEYS: LOCAL_KEY,
   BASE_URL: LOCAL_URL,
   KYC_DOCUMENTS_DIR: LOCAL_DOCUMENTS,
+  REPORTS_DIR: LOCAL_REPORTS,
 };
 
 function refuseLocalDefaults(env: Variables, allowLoopbackWebhooks: boolean): void {

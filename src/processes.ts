@@ -25,6 +25,7 @@ export const TASK_QUEUES = {
   withdrawal: 'money',
   settlement: 'money',
   webhookDelivery: 'webhooks',
+  report: 'reports',
 } as const;
 
 const CALL_TIMEOUT_MS = 3_000;

@@ -34,6 +34,8 @@ const SHUTDOWN_GRACE = '6 s';
 const RECONNECT_MS = 1_000;
 /** Sends that may hang at once without holding up anything else. */
 const SLOW_SENDS_MAX = 400;
+/** Each holds a connection for as long as it takes: those beyond wait. */
+const REPORTS_MAX = 2;
 const CACHED_WORKFLOWS_MAX = 500;
 /** 40–100: more, and tasks outlive their timeout under a burst and are done twice. */
 const WORKFLOW_TASKS_MAX = 40;
@@ -169,6 +171,13 @@ function createWorkers(parts: {
       taskQueue: queue(`${TASK_QUEUES.webhookDelivery}-slow`),
       activities: { attemptDelivery: activities.webhooks.attemptDelivery },
       maxConcurrentActivityTaskExecutions: SLOW_SENDS_MAX,
+    }),
+    Worker.create({
+      ...shared,
+      ...withWorkflows,
+      taskQueue: queue(TASK_QUEUES.report),
+      activities: activities.reports,
+      maxConcurrentActivityTaskExecutions: REPORTS_MAX,
     }),
   ];
 }

@@ -19,6 +19,10 @@ import { temporalOptions } from './processes.ts';
 import { createFindProvider } from './providers/find-provider.ts';
 import { createRelay } from './relay.ts';
 import { repairOpen } from './repair.ts';
+import { expireReports } from './reports/expire.ts';
+import { createReportFiles } from './reports/files.ts';
+import { createMakeReport, giveUpReport } from './reports/make.ts';
+import { openReports } from './reports/open-reports.ts';
 import { measureSettlements } from './settlements/metrics.ts';
 import { openSettlements } from './settlements/open-settlements.ts';
 import { createSettlementSteps } from './settlements/steps.ts';
@@ -60,7 +64,7 @@ export type WorkerOptions = {
 };
 
 /** Every kind of row that must have a running workflow. */
-const OPEN_SOURCES = [openDeliveries, openAttempts, openWithdrawals, openSettlements];
+const OPEN_SOURCES = [openDeliveries, openAttempts, openWithdrawals, openSettlements, openReports];
 const EXPIRE_BATCH = 500;
 const RECHECK_BATCH = 20;
 const KYC_BATCH = 100;
@@ -82,6 +86,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const activities = createActivities({
     ...payments.operations,
     settlements: createSettlementSteps({ db, runChange }),
+    reports: createReports(config, { db, runChange }),
     webhooks: {
       ...sending,
       started: startedIn(() => firstAttempts),
@@ -195,6 +200,13 @@ function createSending(config: Config, { db, log, registry }: WorkerOptions & { 
   return { attempt, save, sender, slots: createSendSlots(config.WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX) };
 }
 
+/** Reports as their workflow asks for them. */
+function createReports(config: Config, { db, runChange }: Database) {
+  const files = createReportFiles(config.REPORTS_DIR);
+  const deps = { db, runChange, files, clock: systemClock, baseUrl: config.BASE_URL };
+  return { make: createMakeReport(deps), giveUp: (reportId: string) => giveUpReport(deps, reportId) };
+}
+
 const chore = (name: string, everyMs: number, run: Chore['run']): Chore => ({ name, everyMs, run });
 
 function choresOf(config: Config, { db, runChange, checkAttempt }: Database & { checkAttempt: CheckAttempt }): Chore[] {
@@ -206,6 +218,9 @@ function choresOf(config: Config, { db, runChange, checkAttempt }: Database & { 
     ),
     chore('decide rehearsed verifications', 1_000, () => decideDueInSandbox(runChange, systemClock(), KYC_BATCH)),
     chore('run bulk resends', 1_000, () => runResendJobs(jobs, config.WEBHOOK_RESENDS_PER_SECOND)),
+    chore('remove the files of old reports', MINUTE_MS, () =>
+      expireReports({ db, clock: systemClock, files: createReportFiles(config.REPORTS_DIR) }),
+    ),
     chore('forget old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
   ];
 }

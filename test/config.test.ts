@@ -10,6 +10,7 @@ const OWN = {
   ENCRYPTION_KEYS: keyOf(32),
   BASE_URL: 'https://pay.example.et',
   KYC_DOCUMENTS_DIR: '/var/lib/meskot/documents',
+  REPORTS_DIR: '/var/lib/meskot/reports',
 };
 
 describe('the settings', () => {
@@ -66,6 +67,7 @@ describe('the settings', () => {
     [{ BASE_URL: undefined }, 'BASE_URL must be set to a value of your own'],
     [{ BASE_URL: 'http://pay.example.et' }, 'BASE_URL must be https'],
     [{ KYC_DOCUMENTS_DIR: undefined }, 'KYC_DOCUMENTS_DIR must be set to a value of your own'],
+    [{ REPORTS_DIR: undefined }, 'REPORTS_DIR must be set to a value of your own'],
     [{ ALLOW_LOOPBACK_WEBHOOKS: 'true' }, 'ALLOW_LOOPBACK_WEBHOOKS must not be true'],
     [{ MESKOT_DEMO_PAYMENTS: '3000' }, 'MESKOT_DEMO_PAYMENTS must not be set'],
   ])('refuse in production what is only fit for local use: %j', (changes, says) => {

@@ -10,6 +10,7 @@ import type { Change, RunChange } from '../lib/outbox.ts';
 import { authenticate, type Authenticators } from './auth.ts';
 import { isStorable, readJsonBody } from './body.ts';
 import { errorText, successText } from './envelope.ts';
+import { sendFile } from './file.ts';
 import { readIdempotentCall, type Idempotency, type StoredAnswer } from './idempotency.ts';
 import type { Answer, Caller, RawAnswer, Route, RouteInput } from './route.ts';
 import { readUpload } from './upload.ts';
@@ -48,8 +49,9 @@ export function createGuard(route: Route, deps: GuardDeps): Middleware {
     const { requestId, draining } = ctx.state as { requestId: string; draining: AbortSignal };
     // Which caller a route's handler expects follows from its `auth`: the types of the table say so (route.ts).
     const input = { ...parts, caller, requestId, draining } as Input;
-    const sent = write ? await write(ctx, input, raw) : render(await route.handle(input as never));
-    send(ctx, sent);
+    if (write) return send(ctx, await write(ctx, input, raw));
+    const answer = await route.handle(input as never);
+    return 'file' in answer ? sendFile(ctx, answer) : send(ctx, render(answer));
   };
 }
 

@@ -131,6 +131,12 @@ function objectOf(schema: z.core.$ZodType | undefined): z.ZodObject | undefined 
 }
 
 function successes(route: Route): ZodOpenApiOperationObject['responses'] {
+  if (route.fileTypes) {
+    const bytes = { schema: { type: 'string', format: 'binary' } } as const;
+    return {
+      200: { description: 'The file', content: Object.fromEntries(route.fileTypes.map((type) => [type, bytes])) },
+    };
+  }
   return Object.fromEntries(
     Object.entries(route.responses).map(([status, data]) => {
       const schema = z.object({

@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+
 import type { z } from 'zod';
 
 import type { ErrorCode } from '../lib/errors.ts';
@@ -17,6 +19,8 @@ export const SCOPES = [
   'balance:read',
   'withdrawals:read',
   'withdrawals:write',
+  'reports:read',
+  'reports:write',
   'settlements:read',
   'settlements:write',
   'bank:write',
@@ -62,6 +66,19 @@ export type Answer<Data> = {
 /** `data` already as JSON text, made by PostgreSQL: passed through unparsed. Its schema is held by tests. */
 export type RawAnswer = Omit<Answer<never>, 'data'> & { dataJson: string };
 
+/** A file in place of an envelope. */
+export type FileAnswer = {
+  file: {
+    /** Letters, digits, dots and dashes. */
+    name: string;
+    contentType: string;
+    bytes: number;
+    /** In hex. */
+    sha256: string;
+    open: () => Promise<Readable>;
+  };
+};
+
 /** Who may call: a merchant's key with the scope; the same or the session's own token; an operator; anybody. */
 export type RouteAuth =
   | { by: 'key'; scope: Scope }
@@ -103,6 +120,7 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
     | 'Calendar'
     | 'Balance'
     | 'Withdrawals'
+    | 'Reports'
     | 'Settlements'
     | 'KYC'
     | 'Webhooks'
@@ -122,6 +140,8 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
   upload?: UploadRule;
   /** The schema of `data` by status; z.null() where there is none. */
   responses: Readonly<Record<number, z.ZodType>>;
+  /** The content types of a route that answers 200 with a file. */
+  fileTypes?: readonly string[];
   /** How its operation may refuse, where that does not follow from the rest (refusals.ts): told in the docs. */
   refusals?: readonly ErrorCode[];
   /** Whether the success envelope carries `pagination`. */
@@ -136,7 +156,9 @@ export type ReadRoute<
   B extends z.ZodType,
 > = RouteBase<Auth, P, Q, B> & {
   method: 'GET' | 'POST';
-  handle: (input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>>) => Promise<Answer<unknown> | RawAnswer>;
+  handle: (
+    input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>>,
+  ) => Promise<Answer<unknown> | RawAnswer | FileAnswer>;
 };
 
 /**

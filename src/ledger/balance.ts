@@ -45,13 +45,19 @@ export type Movement = {
 
 export type MovementFilter = Owner & { account: MerchantAccount; range: DayRange; types: JournalKind[] | null };
 
-/** The movements of one account, the newest first, in the order they happened: each next to the balance after it. */
-export async function listMovements(db: Queryable, filter: MovementFilter, page: Page) {
+/** Movements a, e and j of one account in SQL, and the values it takes. */
+export function movementConditions(filter: MovementFilter) {
   const where = `a.merchant_id = :merchantId AND a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
     AND a.channel IS NULL AND e.at >= :from AND e.at < :until
     ${filter.types === null ? '' : 'AND j.kind = ANY (:types)'}`;
   const tables = `ledger_account a JOIN ledger_entry e ON e.account_id = a.id JOIN ledger_journal j ON j.id = e.journal_id`;
   const values = { ...filter, ...filter.range, kind: MERCHANT_ACCOUNTS[filter.account] };
+  return { where, tables, values };
+}
+
+/** The movements of one account, the newest first, in the order they happened: each next to the balance after it. */
+export async function listMovements(db: Queryable, filter: MovementFilter, page: Page) {
+  const { where, tables, values } = movementConditions(filter);
   const [[count], found] = await Promise.all([
     rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM ${tables} WHERE ${where}`, values),
     rows<Movement & { id: string; sequence: bigint }>(

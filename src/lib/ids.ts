@@ -20,6 +20,7 @@ export type IdPrefix =
   | 'wd'
   | 'stl'
   | 'bac'
+  | 'rpt'
   | 'req'
   | 'opr'
   | 'opk'

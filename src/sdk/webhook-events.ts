@@ -96,6 +96,36 @@ export type Settlement = Snapshot<'settlement'> & {
   completedAt?: string;
 };
 
+/** A report whose file is there. Unknown members may be added. */
+export type Report = Snapshot<'report'> & {
+  reportId: string;
+  kind: 'payments' | 'withdrawals' | 'settlements' | 'balance';
+  format: 'CSV' | 'XLSX' | 'JSON' | 'PDF';
+  period: 'day' | 'week' | 'month' | 'quarter' | 'custom';
+  /** YYYY-MM-DD in Addis Ababa. */
+  startDate: string;
+  endDate: string;
+  timeZone: string;
+  filters: { status: string; channel: string };
+  status: 'READY';
+  rowsDone: number;
+  rowsTotal: number;
+  /** In birr, by column. */
+  totals: Record<string, number>;
+  /** All rows are as they were at this instant. */
+  snapshotAt: string;
+  fileName: string;
+  /** Bytes. */
+  fileSize: number;
+  /** Of the file's bytes, in hex. */
+  sha256: string;
+  /** Asks for your API key; until expiresAt. */
+  fileUrl: string;
+  expiresAt: string;
+  requestedAt: string;
+  completedAt: string;
+};
+
 export type SubscriptionTest = Snapshot<'subscription'> & { subscriptionId: string; message: string };
 
 type Envelope<Name extends string, Data> = {
@@ -141,4 +171,5 @@ export type WebhookEvent =
   | { [Name in TransactionEventName]: Envelope<Name, Transaction> }[TransactionEventName]
   | { [Name in WithdrawalEventName]: Envelope<Name, Withdrawal> }[WithdrawalEventName]
   | { [Name in SettlementEventName]: Envelope<Name, Settlement> }[SettlementEventName]
+  | Envelope<'report.ready', Report>
   | Envelope<'webhook.test', SubscriptionTest>;

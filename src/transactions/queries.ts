@@ -49,8 +49,8 @@ const TRANSACTION_JSON = `concat(
   ',"environment":"', t.environment, '"',
   ${optional('metadata', 't.metadata', 't.metadata::text')}, '}')`;
 
-/** Conditions in SQL for those filters that are set: what does not narrow is not asked. */
-function conditions(filter: TransactionFilter): string {
+/** Conditions in SQL, on a transaction t, for those filters that are set: what does not narrow is not asked. */
+export function transactionConditions(filter: TransactionFilter): string {
   const found = [
     't.merchant_id = :merchantId',
     't.environment = :environment',
@@ -83,12 +83,25 @@ function phoneBinding(phone: PhoneSearch): string | null {
   return 'part' in phone ? `%${phone.part}%` : phone.whole;
 }
 
+/** The values of {@link transactionConditions}. */
+export function transactionValues(filter: TransactionFilter): Record<string, unknown> {
+  const { range, search = '', ...rest } = filter;
+  return {
+    ...rest,
+    search,
+    from: range.from,
+    until: range.until,
+    pattern: `%${search.replace(/[\\%_]/g, '\\$&')}%`,
+    phone: phoneBinding(readPhoneSearch(search)),
+  };
+}
+
 /**
  * A page of transactions as JSON text, newest first, with the exact number of all that match: one statement.
  * One row more than the page is read, to know whether another page follows.
  */
 export async function listTransactions(db: Queryable, filter: TransactionFilter, page: Page): Promise<TransactionList> {
-  const where = conditions(filter);
+  const where = transactionConditions(filter);
   const after = page.after ? 'AND (t.created_at, t.id) < (CAST(:afterAt AS timestamptz), :afterId)' : '';
   const [found] = await rows<{ total: number; data: string; lastAt: string | null; lastId: string | null }>(
     db,
@@ -105,11 +118,7 @@ export async function listTransactions(db: Queryable, filter: TransactionFilter,
        ) t LEFT JOIN channel c ON c.id = t.channel
      ) page`,
     {
-      ...filter,
-      from: filter.range.from,
-      until: filter.range.until,
-      pattern: `%${(filter.search ?? '').replace(/[\\%_]/g, '\\$&')}%`,
-      phone: phoneBinding(readPhoneSearch(filter.search ?? '')),
+      ...transactionValues(filter),
       limit: page.limit,
       offset: offsetOf(page),
       afterAt: page.after?.at ?? null,

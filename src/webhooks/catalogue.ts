@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { owner } from './event-owner.ts';
+import { REPORT_EVENTS } from './report-data.ts';
 import { SETTLEMENT_EVENTS } from './settlement-data.ts';
 import { WITHDRAWAL_EVENTS } from './withdrawal-data.ts';
 
@@ -124,6 +125,7 @@ export const EVENT_TYPES = {
   },
   ...WITHDRAWAL_EVENTS,
   ...SETTLEMENT_EVENTS,
+  ...REPORT_EVENTS,
   'webhook.test': {
     description: 'Sent when a test event is asked for, to that subscription only.',
     data: SubscriptionTestData,

@@ -13,8 +13,8 @@ export type WithdrawalFilter = Owner & {
   search?: string | undefined;
 };
 
-/** The merchant's withdrawals, newest first. */
-export async function listWithdrawals(db: Queryable, filter: WithdrawalFilter, page: Page) {
+/** Conditions in SQL on withdrawals for those filters that are set, and their values. */
+export function withdrawalConditions(filter: WithdrawalFilter): { where: string; values: Record<string, unknown> } {
   const where = [
     'merchant_id = :merchantId AND environment = :environment AND requested_at >= :from AND requested_at < :until',
     filter.statuses && 'status = ANY (:statuses)',
@@ -26,6 +26,12 @@ export async function listWithdrawals(db: Queryable, filter: WithdrawalFilter, p
   const { merchantId, environment, range, statuses, channel, search } = filter;
   const { from, until } = range;
   const values = { merchantId, environment, from, until, statuses, channel: channel ?? null, search: search ?? null };
+  return { where, values };
+}
+
+/** The merchant's withdrawals, newest first. */
+export async function listWithdrawals(db: Queryable, filter: WithdrawalFilter, page: Page) {
+  const { where, values } = withdrawalConditions(filter);
   const [[count], found] = await Promise.all([
     rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM withdrawal WHERE ${where}`, values),
     rows<WithdrawalRow & { position: string }>(

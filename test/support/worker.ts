@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { grantChannels } from '../../src/channels/operations.ts';
 import { readConfig, type Config } from '../../src/config.ts';
@@ -42,10 +45,12 @@ export async function createWorkerWorld(
   const database = ownDatabase ?? (await createTestDatabase());
   const { db } = database;
   const stack = testStack();
+  const reportsFolder = await mkdtemp(join(tmpdir(), 'meskot-reports-'));
   const environment = {
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: stack.temporalAddress,
     TASK_QUEUE_PREFIX: `${randomBytes(4).toString('hex')}-`,
+    REPORTS_DIR: reportsFolder,
     ...settings,
   };
   const config = readConfig(environment);
@@ -101,6 +106,7 @@ export async function createWorkerWorld(
       await Promise.all(workers.map((worker) => worker.stop()));
       await temporal.close();
       await database.drop();
+      await rm(reportsFolder, { recursive: true });
     },
   };
 }

@@ -67,6 +67,7 @@ export async function createMerchantWithEverything(walls: Walls, name: string): 
   const scan = new Blob([`%PDF-1.7 ${name}`], { type: 'application/pdf' });
   const document = await walls.send('POST', '/api/checkout/kyc/documents?kind=OTHER', { key, body: scan });
   const today = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
+  const report = await post('reports', { kind: 'payments', period: 'custom', startDate: today, endDate: today });
   const job = await post('webhooks/events/resend', { status: 'FAILED', startDate: today, endDate: today });
   await settle(walls);
 
@@ -80,6 +81,7 @@ export async function createMerchantWithEverything(walls: Walls, name: string): 
     eventId: [eventId],
     jobId: [job['jobId'] ?? ''],
     withdrawalId: [withdrawal['withdrawalRequestId'] ?? ''],
+    reportId: [report['reportId'] ?? ''],
     settlementId: [settlement['settlementId'] ?? ''],
     withdrawal_requestID: [withdrawal['withdrawalRequestId'] ?? '', `${name}-OUT`],
   };

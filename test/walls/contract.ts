@@ -9,7 +9,8 @@ type Described = {
   security: Record<string, unknown>[];
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { schema: Schema }> };
-  responses: Record<string, { content: { 'application/json': { schema: Schema } } }>;
+  /** A file has another content type. */
+  responses: Record<string, { content: { 'application/json'?: { schema: Schema } } }>;
 };
 type Document = { paths: Record<string, Record<string, Described>>; components?: { schemas?: Record<string, Schema> } };
 
@@ -62,7 +63,7 @@ function read(document: Document, of: { path: string; method: string; described:
     bodyNames: Object.keys(body?.properties ?? {}),
     requiredBody: body?.required ?? [],
     fileTypes: Object.keys(described.requestBody?.content ?? {}).filter((type) => type !== 'application/json'),
-    paginated: Object.hasOwn(success?.[1].content['application/json'].schema.properties ?? {}, 'pagination'),
+    paginated: Object.hasOwn(success?.[1].content['application/json']?.schema.properties ?? {}, 'pagination'),
   };
 }
 

@@ -24,6 +24,7 @@ const BODIES: Record<string, object> = {
     destination: { phone: '0911000001', accountName: 'Walls' },
   },
   createSettlement: { requestId: 'WALLS-1', amount: 10 },
+  createReport: { kind: 'payments', period: 'day' },
   linkBankAccount: { bankCode: 'AWASH', accountNumber: '01320123456', accountName: 'Walls' },
   saveKyc: { legalName: 'Walls' },
   createWebhookSubscription: { url: 'http://127.0.0.1:9/walls', eventTypes: ['*'] },

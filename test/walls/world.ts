@@ -68,6 +68,7 @@ export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
     METRICS_PORT: String(metricsPort),
     WEBHOOK_RETRY_SECONDS: '1',
     KYC_DOCUMENTS_DIR: await mkdtemp(join(tmpdir(), 'meskot-walls-')),
+    REPORTS_DIR: await mkdtemp(join(tmpdir(), 'meskot-walls-')),
   };
   const world = await createWorkerWorld(settings);
   const { config, database, db } = world;
@@ -129,6 +130,7 @@ export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
       await world.close();
       await Promise.all([healthy.close(), failing.close(), simulator.close()]);
       await rm(settings.KYC_DOCUMENTS_DIR, { recursive: true });
+      await rm(settings.REPORTS_DIR, { recursive: true });
     },
   };
 }

@@ -1,0 +1,35 @@
+import { exportMovements, sumAccount, type ExportedMovement } from '../ledger/export.ts';
+import { dayColumns, timeColumns, type Column } from './columns.ts';
+import { createSource } from './source.ts';
+
+type Row = ExportedMovement;
+
+const COLUMNS: readonly Column<Row>[] = [
+  { key: 'entryId', heading: 'Entry ID', cell: (row) => `${row.journalId}-${row.position}` },
+  { key: 'type', heading: 'Type', cell: (row) => row.type },
+  { key: 'amount', heading: 'Amount', cell: (row) => row.amountSantim },
+  { key: 'balanceAfter', heading: 'Balance After', cell: (row) => row.balanceAfterSantim },
+  { key: 'currency', heading: 'Currency', cell: () => 'ETB' },
+  ...dayColumns<Row>('date', 'Date', (row) => row.at),
+  ...timeColumns<Row>('createdAt', 'Created at', (row) => row.at),
+  { key: 'journalId', heading: 'Journal ID', cell: (row) => row.journalId },
+  { key: 'resourceType', heading: 'Resource Type', cell: (row) => row.resourceType },
+  { key: 'resourceId', heading: 'Resource ID', cell: (row) => row.resourceId },
+];
+
+/** Every movement of the available balance, as its history shows them: opening + amounts = closing. */
+export const balanceReport = createSource<Row>({
+  statuses: null,
+  takesChannel: false,
+  columns: COLUMNS,
+  sum: async (db, filter) => {
+    const { count, ...period } = await sumAccount(db, filter, { account: 'available', range: filter.range });
+    const { openingSantim, movedSantim, closingSantim } = period;
+    return {
+      count,
+      totals: { openingBalance: openingSantim, amount: movedSantim, closingBalance: closingSantim },
+    };
+  },
+  read: (db, filter, part) => exportMovements(db, { ...filter, account: 'available', types: null }, part),
+  positionOf: ({ sequence, id }) => ({ at: String(sequence), id }),
+});

@@ -1,0 +1,40 @@
+import type { Clock } from '../lib/clock.ts';
+import { HOUR_MS } from '../lib/dates.ts';
+import { rows, type Knex } from '../lib/db.ts';
+import type { ReportFiles } from './files.ts';
+
+export type ExpireDeps = { db: Knex; files: ReportFiles; clock: Clock };
+
+const EXPIRE_BATCH = 500;
+/** Longer than a file that is being written stands still. */
+const ABANDONED_MS = HOUR_MS;
+
+/** Removes the files whose 30 days are over, and what runs left behind that were killed. Repeats do no harm. */
+export async function expireReports(deps: ExpireDeps): Promise<void> {
+  const { db, files, clock } = deps;
+  const due = await rows<{ id: string; storedAs: string }>(
+    db,
+    `SELECT id, stored_as FROM report WHERE status = 'READY' AND expires_at <= :now ORDER BY expires_at LIMIT :limit`,
+    { now: clock(), limit: EXPIRE_BATCH },
+  );
+  for (const { id, storedAs } of due) {
+    await files.remove(storedAs);
+    await rows(
+      db,
+      `UPDATE report SET status = 'EXPIRED', stored_as = NULL, version = version + 1 WHERE id = :id AND status = 'READY'`,
+      { id },
+    );
+  }
+  await removeAbandoned(deps);
+}
+
+async function removeAbandoned({ db, files }: ExpireDeps): Promise<void> {
+  // By the disk's own clock.
+  const found = await files.unchangedSince(new Date(Date.now() - ABANDONED_MS));
+  if (found.length === 0) return;
+  const kept = await rows<{ storedAs: string }>(db, 'SELECT stored_as FROM report WHERE stored_as = ANY (:found)', {
+    found,
+  });
+  const known = new Set(kept.map(({ storedAs }) => storedAs));
+  for (const name of found) if (!known.has(name)) await files.remove(name);
+}

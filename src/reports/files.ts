@@ -1,0 +1,80 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+
+/** A file that was written whole and is on the disk. */
+export type KeptFile = { storedAs: string; bytes: number; sha256: string };
+
+/** Where the bytes of reports are kept. */
+export type ReportFiles = {
+  /** Writes them under a new random name as they come. A failure on the way leaves nothing. */
+  write: (chunks: AsyncIterable<string | Uint8Array>) => Promise<KeptFile>;
+  /** Throws when it is not there. */
+  read: (storedAs: string) => Promise<Readable>;
+  /** No error when it is not there. */
+  remove: (storedAs: string) => Promise<void>;
+  /** The names of files that nobody has written to since an instant. */
+  unchangedSince: (instant: Date) => Promise<string[]>;
+};
+
+const NAME_BYTES = 16;
+const NAME = /^[0-9a-f]{32}$/;
+
+/** A folder that nothing serves, readable by this process's user only. The API and the workers share it. */
+export function createReportFiles(folder: string): ReportFiles {
+  const pathOf = (storedAs: string): string => {
+    if (!NAME.test(storedAs)) throw new Error('not the name of a report file');
+    return join(folder, storedAs);
+  };
+  const remove = async (storedAs: string): Promise<void> => rm(pathOf(storedAs), { force: true });
+  return {
+    remove,
+    read: async (storedAs) => (await open(pathOf(storedAs))).createReadStream(),
+    write: async (chunks) => {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const storedAs = randomBytes(NAME_BYTES).toString('hex');
+      try {
+        return { storedAs, ...(await writeAll(pathOf(storedAs), chunks)) };
+      } catch (error) {
+        await remove(storedAs);
+        throw error;
+      }
+    },
+    unchangedSince: async (instant) => {
+      const names = (await readdir(folder).catch(noFolder)).filter((name) => NAME.test(name));
+      const old = await Promise.all(names.map(async (name) => (await changedAt(pathOf(name))) < instant));
+      return names.filter((_, index) => old[index]);
+    },
+  };
+}
+
+async function writeAll(path: string, chunks: AsyncIterable<string | Uint8Array>) {
+  const file = await open(path, 'wx', 0o600);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  try {
+    for await (const chunk of chunks) {
+      const buffer = Buffer.from(chunk);
+      hash.update(buffer);
+      await file.writeFile(buffer);
+      bytes += buffer.length;
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+/** Before the first report there is none. */
+function noFolder(error: unknown): string[] {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+  throw error;
+}
+
+/** Now, for what somebody else has removed meanwhile. */
+async function changedAt(path: string): Promise<Date> {
+  const found = await stat(path).catch(() => null);
+  return found?.mtime ?? new Date();
+}

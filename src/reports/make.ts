@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Clock } from '../lib/clock.ts';
+import { DAY_MS } from '../lib/dates.ts';
+import { inTransaction, rows, type Knex } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import type { RunChange } from '../lib/outbox.ts';
+import type { Position } from '../lib/page.ts';
+import type { Cell } from './columns.ts';
+import { recordReady } from './events.ts';
+import type { KeptFile, ReportFiles } from './files.ts';
+import { FORMATS } from './formats.ts';
+import { SOURCES } from './kinds.ts';
+import { filterOf, readReport, type ReportRow } from './model.ts';
+import { refuseTooMany } from './rows-max.ts';
+import type { Sums } from './source.ts';
+import type { ReportStatus } from './states.ts';
+
+export type MakeReportDeps = {
+  db: Knex;
+  runChange: RunChange;
+  files: ReportFiles;
+  clock: Clock;
+  /** Where the file is fetched from, without a slash at the end. */
+  baseUrl: string;
+};
+
+export type MakeReport = (reportId: string, onProgress?: (rowsDone: number) => void) => Promise<ReportStatus>;
+
+/** How long a file is kept. */
+export const KEPT_MS = 30 * DAY_MS;
+
+/** Rows between two looks at whether anybody still wants it. */
+const LOOK_ROWS = 10_000;
+
+/**
+ * The one operation that makes a report, from its start to its end: claims the row, reads all rows at one instant, page
+ * by page, writes the file, and tells that it is there. Made again, it begins anew, and whoever was at it gives up: only
+ * the run that the row names can end it. A caller's mistake ends it as FAILED; any other failure is thrown.
+ */
+export function createMakeReport(deps: MakeReportDeps): MakeReport {
+  return async (reportId, onProgress = () => {}) => {
+    const row = await claim(deps, reportId);
+    if (row === null) return (await readReport(deps.db, reportId)).status;
+    try {
+      const made = await writeFile(deps, row, onProgress);
+      await finish(deps, row, made);
+    } catch (error) {
+      if (error instanceof AppError) await failReport(deps, row, error);
+      else if (!(error instanceof GivenUp)) throw error;
+    }
+    return (await readReport(deps.db, reportId)).status;
+  };
+}
+
+type Claimed = ReportRow & { run: string };
+
+/** null when it is over. */
+async function claim({ db }: MakeReportDeps, id: string): Promise<Claimed | null> {
+  const [row] = await rows<Claimed>(
+    db,
+    `UPDATE report SET status = 'RUNNING', run = :run, rows_done = 0, version = version + 1
+     WHERE id = :id AND status IN ('QUEUED', 'RUNNING') RETURNING *`,
+    { id, run: randomUUID() },
+  );
+  return row ?? null;
+}
+
+/** It was cancelled, or another run has taken over: nobody wants this one's file. */
+class GivenUp extends Error {
+  override readonly name = 'GivenUp';
+}
+
+type Made = { file: KeptFile; sums: Sums; snapshotAt: Date };
+
+async function writeFile(deps: MakeReportDeps, row: Claimed, onProgress: (rowsDone: number) => void): Promise<Made> {
+  const { columns, sum } = SOURCES[row.kind];
+  return inTransaction(deps.db, async (trx) => {
+    await rows(trx, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+    const sums = await sum(trx, filterOf(row));
+    const snapshotAt = deps.clock();
+    refuseTooMany(row.format, sums.count);
+    const report = { ...row, snapshotAt };
+    const pages = readPages(deps, { trx, row, rowsTotal: sums.count, onProgress });
+    const file = await deps.files.write(FORMATS[row.format].render({ report, snapshotAt, sums, columns, pages }));
+    return { file, sums, snapshotAt };
+  });
+}
+
+type Reading = { trx: Knex.Transaction; row: Claimed; rowsTotal: number; onProgress: (rowsDone: number) => void };
+
+async function* readPages(
+  deps: MakeReportDeps,
+  { trx, row, rowsTotal, onProgress }: Reading,
+): AsyncGenerator<Cell[][]> {
+  const { page } = SOURCES[row.kind];
+  const filter = filterOf(row);
+  let after: Position | null = null;
+  let rowsDone = 0;
+  let lookAt = LOOK_ROWS;
+  do {
+    const read: Awaited<ReturnType<typeof page>> = await page(trx, filter, after);
+    yield read.rows;
+    after = read.next;
+    rowsDone += read.rows.length;
+    onProgress(rowsDone);
+    if (rowsDone < lookAt) continue;
+    lookAt = rowsDone + LOOK_ROWS;
+    await noteProgress(deps, row, { rowsDone, rowsTotal });
+  } while (after);
+}
+
+async function noteProgress(
+  { db }: MakeReportDeps,
+  { id, run }: Claimed,
+  progress: { rowsDone: number; rowsTotal: number },
+) {
+  const [wanted] = await rows(
+    db,
+    `UPDATE report SET rows_done = :rowsDone, rows_total = :rowsTotal
+     WHERE id = :id AND run = :run AND status = 'RUNNING' RETURNING 1`,
+    { id, run, ...progress },
+  );
+  if (!wanted) throw new GivenUp();
+}
+
+/** The row and its event in one change; a file that nobody wants any more is removed. */
+async function finish(deps: MakeReportDeps, { id, run }: Claimed, { file, sums, snapshotAt }: Made): Promise<void> {
+  const now = deps.clock();
+  const totals = Object.fromEntries(Object.entries(sums.totals).map(([name, santim]) => [name, String(santim)]));
+  const row = await deps.runChange(async (change) => {
+    const [ready] = await rows<ReportRow>(
+      change.trx,
+      `UPDATE report SET status = 'READY', rows_done = :count, rows_total = :count, totals = CAST(:totals AS jsonb),
+         snapshot_at = :snapshotAt, stored_as = :storedAs, file_bytes = :bytes, sha256 = :sha256,
+         completed_at = :now, expires_at = :expiresAt, version = version + 1
+       WHERE id = :id AND run = :run AND status = 'RUNNING' RETURNING *`,
+      {
+        id,
+        run,
+        now,
+        snapshotAt,
+        count: sums.count,
+        totals: JSON.stringify(totals),
+        expiresAt: new Date(now.getTime() + KEPT_MS),
+        ...file,
+      },
+    );
+    if (ready) await recordReady(change, ready, deps.baseUrl);
+    return ready;
+  });
+  if (!row) await deps.files.remove(file.storedAs);
+}
+
+/** Ends a report that was tried often enough. Returns where it stands. */
+export async function giveUpReport(
+  deps: Pick<MakeReportDeps, 'db' | 'clock'>,
+  reportId: string,
+): Promise<ReportStatus> {
+  const message =
+    'The file could not be made, a fault of ours. Ask for the report again; if it fails again, tell us its id.';
+  await failReport(deps, { id: reportId }, { code: 'INTERNAL_ERROR', message });
+  return (await readReport(deps.db, reportId)).status;
+}
+
+/** Ends a report that cannot be made, and says why. Nothing changes when it is over. */
+async function failReport(
+  { db, clock }: Pick<MakeReportDeps, 'db' | 'clock'>,
+  { id }: { id: string },
+  { code, message }: { code: string; message: string },
+): Promise<void> {
+  await rows(
+    db,
+    `UPDATE report SET status = 'FAILED', failure = CAST(:failure AS jsonb), completed_at = :now, version = version + 1
+     WHERE id = :id AND status IN ('QUEUED', 'RUNNING')`,
+    { id, failure: JSON.stringify({ code, message }), now: clock() },
+  );
+}

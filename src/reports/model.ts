@@ -1,0 +1,87 @@
+import { rows, type Queryable } from '../lib/db.ts';
+import { notFound } from '../lib/errors.ts';
+import { ownerOf, type Owner } from '../lib/owner.ts';
+import { cutPage, offsetOf, type Page } from '../lib/page.ts';
+import type { Channel } from '../providers/provider.ts';
+import { rangeOf, type Period } from './period.ts';
+import type { ReportFilter } from './source.ts';
+import type { ReportFormat, ReportKind, ReportStatus } from './states.ts';
+
+/** A row of `report`. */
+export type ReportRow = Owner & {
+  id: string;
+  kind: ReportKind;
+  format: ReportFormat;
+  period: Period;
+  /** YYYY-MM-DD in Addis Ababa, both included. */
+  startDate: string;
+  endDate: string;
+  statuses: string[] | null;
+  channel: Channel | null;
+  status: ReportStatus;
+  /** Who makes it. */
+  run: string | null;
+  rowsDone: number;
+  rowsTotal: number;
+  snapshotAt: Date | null;
+  /** Santim as text, by column. */
+  totals: Record<string, string> | null;
+  storedAs: string | null;
+  fileBytes: bigint | null;
+  sha256: string | null;
+  failure: { code: string; message: string } | null;
+  version: number;
+  requestedAt: Date;
+  completedAt: Date | null;
+  expiresAt: Date | null;
+};
+
+/** One report, whoever's: for its workflow. Throws NOT_FOUND. */
+export async function readReport(db: Queryable, id: string): Promise<ReportRow> {
+  const [row] = await rows<ReportRow>(db, 'SELECT * FROM report WHERE id = :id', { id });
+  if (!row) throw notFound('report');
+  return row;
+}
+
+/** One of the merchant's. Throws NOT_FOUND. */
+export async function findReport(db: Queryable, owner: Owner, id: string): Promise<ReportRow> {
+  const [row] = await rows<ReportRow>(
+    db,
+    'SELECT * FROM report WHERE id = :id AND merchant_id = :merchantId AND environment = :environment',
+    { ...ownerOf(owner), id },
+  );
+  if (!row) throw notFound('report');
+  return row;
+}
+
+/** The merchant's reports, newest first. */
+export async function listReports(
+  db: Queryable,
+  { statuses, ...owner }: Owner & { statuses: ReportStatus[] | null },
+  page: Page,
+) {
+  const where = `merchant_id = :merchantId AND environment = :environment ${statuses ? 'AND status = ANY (:statuses)' : ''}`;
+  const values = { ...ownerOf(owner), statuses };
+  const [[count], found] = await Promise.all([
+    rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM report WHERE ${where}`, values),
+    rows<ReportRow & { position: string }>(
+      db,
+      `SELECT *, requested_at::text AS position FROM report
+       WHERE ${where} ${page.after ? 'AND (requested_at, id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))' : ''}
+       ORDER BY requested_at DESC, id DESC LIMIT :most OFFSET :offset`,
+      {
+        ...values,
+        afterAt: page.after?.at ?? null,
+        afterId: page.after?.id ?? null,
+        most: page.limit + 1,
+        offset: offsetOf(page),
+      },
+    ),
+  ]);
+  return cutPage(page, count?.total ?? 0, found);
+}
+
+/** What it is about, as its source is asked. */
+export function filterOf(row: ReportRow): ReportFilter {
+  return { ...ownerOf(row), range: rangeOf(row), statuses: row.statuses, channel: row.channel };
+}

@@ -1,0 +1,183 @@
+import { z } from 'zod';
+
+import { readRoute, writeRoute, type Answer, type Route } from '../http/route.ts';
+import { AppError } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { ownerOf } from '../lib/owner.ts';
+import { readPage } from '../lib/page.ts';
+import { askForReport, cancelReport, isSmall } from './ask.ts';
+import { FORMATS } from './formats.ts';
+import { createMakeReport, type MakeReportDeps } from './make.ts';
+import { findReport, listReports, readReport, type ReportRow } from './model.ts';
+import { presentReport } from './present.ts';
+import { fileNameOf } from './rendering.ts';
+import * as schema from './schema.ts';
+import { summarise } from './summary.ts';
+import { reportMessage } from './workflow-input.ts';
+
+export type ReportRouteDeps = MakeReportDeps & { log: Pick<Logger, 'warn'> };
+
+/** Files of payments, withdrawals and the balance: ask, look, fetch, take back; and sums without a file. */
+export function reportRoutes(deps: ReportRouteDeps): Route[] {
+  return [askRoute(deps), cancelRoute(deps), ...lookingRoutes(deps), fileRoute(deps), summaryRoute(deps)];
+}
+
+function askRoute(deps: ReportRouteDeps): Route {
+  const makeSmall = createMakeSmall(deps);
+  return writeRoute({
+    method: 'POST',
+    path: '/api/checkout/reports',
+    operationId: 'createReport',
+    tag: 'Reports',
+    summary: 'Ask for a file of payments, withdrawals or the balance; a small one is READY in the answer',
+    description:
+      'Rows are those of the lists under the same filters, all of one instant. Larger ones are made in the background: read the report again, or wait for report.ready.',
+    auth: { by: 'key', scope: 'reports:write' },
+    rateLimit: 'list',
+    body: schema.NewReport,
+    responses: { 202: schema.Report },
+    handle: async ({ caller, change, body }) => {
+      const row = await askForReport({ ...deps, change }, ownerOf(caller), { ...body, requestedBy: caller.keyId });
+      return { status: 202, message: 'Report asked for', data: presentReport(row, deps.baseUrl) };
+    },
+    finish: async (answer) => {
+      const { data, ...rest } = answer as Answer<ReturnType<typeof presentReport>>;
+      if (!isSmall(data)) return answer;
+      const row = await makeSmall(data.reportId);
+      return { ...rest, message: `Report is ${row.status}`, data: presentReport(row, deps.baseUrl) };
+    },
+  });
+}
+
+/** Small reports that one process makes at once; each takes a connection. Those beyond go to workflows. */
+const MADE_AT_ONCE_MAX = 3;
+
+/** Makes a report here and now; what cannot be is handed to a workflow. */
+function createMakeSmall(deps: ReportRouteDeps): (id: string) => Promise<ReportRow> {
+  const make = createMakeReport(deps);
+  let making = 0;
+  const handOver = async (id: string): Promise<void> => {
+    const row = await readReport(deps.db, id);
+    await deps.runChange((change) => change.tell([reportMessage({ reportId: id, ...ownerOf(row) })]));
+  };
+  return async (id) => {
+    if (making >= MADE_AT_ONCE_MAX) await handOver(id);
+    else {
+      making += 1;
+      try {
+        await make(id);
+      } catch (error) {
+        deps.log.warn({ err: error, reportId: id }, 'a report could not be made at once; a workflow goes on');
+        await handOver(id);
+      } finally {
+        making -= 1;
+      }
+    }
+    return readReport(deps.db, id);
+  };
+}
+
+function cancelRoute(deps: ReportRouteDeps): Route {
+  return writeRoute({
+    method: 'POST',
+    path: '/api/checkout/reports/:reportId/cancel',
+    operationId: 'cancelReport',
+    tag: 'Reports',
+    summary: 'Take a report back that is not READY yet',
+    auth: { by: 'key', scope: 'reports:write' },
+    params: schema.ReportParams,
+    responses: { 200: schema.Report },
+    refusals: ['INVALID_STATE'],
+    handle: async ({ caller, change, params }) => {
+      const row = await cancelReport({ ...deps, change }, ownerOf(caller), params.reportId);
+      return { message: 'Report cancelled', data: presentReport(row, deps.baseUrl) };
+    },
+  });
+}
+
+function lookingRoutes({ db, baseUrl }: ReportRouteDeps): Route[] {
+  return [
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/reports',
+      operationId: 'listReports',
+      tag: 'Reports',
+      summary: 'Reports that were asked for, newest first',
+      auth: { by: 'key', scope: 'reports:read' },
+      rateLimit: 'list',
+      query: schema.ReportListQuery,
+      responses: { 200: z.array(schema.Report) },
+      paginated: true,
+      handle: async ({ caller, query }) => {
+        const filter = { ...ownerOf(caller), statuses: query.status ?? null };
+        const { rows, pagination } = await listReports(db, filter, readPage(query));
+        return { message: 'Reports retrieved', data: rows.map((row) => presentReport(row, baseUrl)), pagination };
+      },
+    }),
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/reports/:reportId',
+      operationId: 'getReport',
+      tag: 'Reports',
+      summary: 'One report: how far it is, and where its file is',
+      auth: { by: 'key', scope: 'reports:read' },
+      params: schema.ReportParams,
+      responses: { 200: schema.Report },
+      handle: async ({ caller, params }) => {
+        const row = await findReport(db, ownerOf(caller), params.reportId);
+        return { message: `Report is ${row.status}`, data: presentReport(row, baseUrl) };
+      },
+    }),
+  ];
+}
+
+function fileRoute({ db, files, clock }: ReportRouteDeps): Route {
+  return readRoute({
+    method: 'GET',
+    path: '/api/checkout/reports/:reportId/file',
+    operationId: 'getReportFile',
+    tag: 'Reports',
+    summary: "A report's file",
+    description: 'Its ETag is the sha256 of its bytes. After 30 days it is gone: 404.',
+    auth: { by: 'key', scope: 'reports:read' },
+    rateLimit: 'list',
+    params: schema.ReportParams,
+    responses: { 200: z.string() },
+    fileTypes: Object.values(FORMATS).map(({ contentType }) => contentType.split(';')[0] ?? contentType),
+    refusals: ['INVALID_STATE'],
+    handle: async ({ caller, params }) => {
+      const row = await findReport(db, ownerOf(caller), params.reportId);
+      const { storedAs, sha256, fileBytes, expiresAt } = row;
+      if (row.status === 'EXPIRED' || (expiresAt && expiresAt <= clock())) throw gone(expiresAt);
+      if (storedAs === null || sha256 === null || fileBytes === null) {
+        throw new AppError('INVALID_STATE', `The report is ${row.status}: it has no file.`);
+      }
+      const { extension, contentType } = FORMATS[row.format];
+      const file = { name: fileNameOf(row, extension), contentType, bytes: Number(fileBytes), sha256 };
+      return { file: { ...file, open: () => files.read(storedAs) } };
+    },
+  });
+}
+
+function gone(expiresAt: Date | null): AppError {
+  return new AppError('NOT_FOUND', `The file was kept until ${expiresAt?.toISOString()}. Ask for the report again.`);
+}
+
+function summaryRoute({ db, clock }: ReportRouteDeps): Route {
+  return readRoute({
+    method: 'GET',
+    path: '/api/checkout/reports/summary',
+    operationId: 'getReportSummary',
+    tag: 'Reports',
+    summary: 'What a day, week, month or quarter came to: counts, gross, fees and net by status and channel',
+    auth: { by: 'key', scope: 'reports:read' },
+    rateLimit: 'list',
+    query: schema.SummaryQuery,
+    responses: { 200: schema.Summary },
+    handle: async ({ caller, query }) => {
+      const wanted = { ...query, period: query.period ?? 'day' };
+      const data = await summarise(db, ownerOf(caller), { wanted, now: clock() });
+      return { message: 'Summary retrieved', data };
+    },
+  });
+}

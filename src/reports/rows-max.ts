@@ -1,0 +1,11 @@
+import { AppError } from '../lib/errors.ts';
+import { FORMATS } from './formats.ts';
+import type { ReportFormat } from './states.ts';
+
+/** Throws VALIDATION_ERROR for more rows than a file of this form may have. */
+export function refuseTooMany(format: ReportFormat, count: number): void {
+  const { rowsMax } = FORMATS[format];
+  if (count <= rowsMax) return;
+  const issue = `${format} takes at most ${rowsMax} rows, and these are ${count}: ask for a shorter period${format === 'XLSX' ? ', or for CSV' : ''}`;
+  throw new AppError('VALIDATION_ERROR', `format ${issue}`, { details: [{ field: 'format', issue }] });
+}

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+
+import { CHANNELS } from '../channels/channel.ts';
+import { instant } from '../lib/fields.ts';
+import { dayText, pageQuery, statusText } from '../lib/page.ts';
+import { SOURCES } from './kinds.ts';
+import { PERIODS } from './period.ts';
+import { REPORT_FORMATS, REPORT_KINDS, REPORT_STATUSES } from './states.ts';
+
+const STATUS_CHARACTERS_MAX = 200;
+
+const period = z.enum(PERIODS).meta({ description: 'Weeks begin on Monday; days are those of Addis Ababa' });
+const day = z.string().meta({ format: 'date' });
+
+/** A report to ask for; `status` becomes the list of wanted statuses of that kind, null for all. */
+export const NewReport = z
+  .strictObject({
+    kind: z.enum(REPORT_KINDS),
+    period,
+    date: dayText.optional().meta({ description: 'Any day of the period; the last full one unless given' }),
+    startDate: dayText.optional().meta({ description: 'For period custom: at most 366 days' }),
+    endDate: dayText.optional(),
+    status: z.string().max(STATUS_CHARACTERS_MAX).optional().meta({
+      description: 'One of the statuses of what is listed, a comma list of them, or ALL; not for kind balance',
+      example: 'SUCCESS',
+    }),
+    channel: z.enum(CHANNELS).optional(),
+    format: z.enum(REPORT_FORMATS).default('CSV'),
+  })
+  .transform(({ status, channel, ...wanted }, context) => {
+    const { statuses, takesChannel } = SOURCES[wanted.kind];
+    if (!takesChannel && channel !== undefined) {
+      context.addIssue({
+        code: 'custom',
+        path: ['channel'],
+        message: `is nothing that a report of kind ${wanted.kind} can be narrowed by`,
+      });
+    }
+    if (status === undefined) return { ...wanted, statuses: null, channel: channel ?? null };
+    if (statuses === null) {
+      context.addIssue({
+        code: 'custom',
+        path: ['status'],
+        message: `is nothing that a report of kind ${wanted.kind} can be narrowed by`,
+      });
+      return z.NEVER;
+    }
+    const parsed = statusText(statuses).safeParse(status);
+    if (parsed.success) return { ...wanted, statuses: parsed.data, channel: channel ?? null };
+    for (const { message } of parsed.error.issues) context.addIssue({ code: 'custom', path: ['status'], message });
+    return z.NEVER;
+  });
+
+export const ReportParams = z.strictObject({ reportId: z.string().max(64) });
+
+export const ReportListQuery = z.strictObject({ status: statusText(REPORT_STATUSES).optional(), ...pageQuery });
+
+const totals = z.record(z.string(), z.number()).meta({ description: 'ETB by column: what its cells add up to' });
+
+/** A report's public fields. */
+export const Report = z
+  .object({
+    reportId: z.string(),
+    kind: z.enum(REPORT_KINDS),
+    format: z.enum(REPORT_FORMATS),
+    period: z.enum(PERIODS),
+    startDate: day,
+    endDate: day,
+    timeZone: z.string(),
+    filters: z.object({ status: z.string(), channel: z.string() }),
+    status: z.enum(REPORT_STATUSES),
+    rowsDone: z.int(),
+    rowsTotal: z.int(),
+    totals: totals
+      .nullable()
+      .meta({ description: 'ETB by column: what its cells add up to; of a balance, what it opened and closed with' }),
+    snapshotAt: instant.nullable().meta({ description: 'All rows are as they were at this instant' }),
+    fileName: z.string().nullable(),
+    fileSize: z.int().nullable().meta({ description: 'Bytes' }),
+    sha256: z.string().nullable().meta({ description: "Of the file's bytes, in hex" }),
+    fileUrl: z.string().nullable().meta({ description: 'Asks for the same key; while the report is READY' }),
+    expiresAt: instant.nullable().meta({ description: 'The file is removed then' }),
+    failure: z.object({ code: z.string(), message: z.string() }).optional(),
+    environment: z.enum(['sandbox', 'live']),
+    requestedAt: instant,
+    completedAt: instant.optional(),
+  })
+  .meta({ id: 'Report' });
+
+export const SummaryQuery = z.strictObject({
+  period: period.optional().meta({ description: 'day unless given' }),
+  date: dayText.optional().meta({ description: 'Any day of the period; the last full one unless given' }),
+  startDate: dayText.optional(),
+  endDate: dayText.optional(),
+});
+
+const sums = {
+  count: z.int(),
+  gross: z
+    .number()
+    .meta({ description: 'Payments: what was received, of those that succeeded; money out: what was asked for' }),
+  fee: z.number(),
+  feeTax: z.number(),
+  net: z.number().meta({ description: 'Payments: what the balance got; money out: what it gave' }),
+};
+const summarised = z.object({
+  total: z.object(sums),
+  groups: z.array(z.object({ status: z.string(), channel: z.string().nullable(), ...sums })),
+});
+
+/** `GET /api/checkout/reports/summary`. */
+export const Summary = z
+  .object({
+    period: z.enum(PERIODS),
+    startDate: day,
+    endDate: day,
+    startDateEthiopian: z.string(),
+    endDateEthiopian: z.string(),
+    timeZone: z.string(),
+    currency: z.literal('ETB'),
+    environment: z.enum(['sandbox', 'live']),
+    asOf: instant,
+    payments: summarised,
+    withdrawals: summarised,
+  })
+  .meta({ id: 'ReportSummary' });

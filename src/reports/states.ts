@@ -1,0 +1,18 @@
+/*
+ * The words of reports and how long they last, pure: importable by workflows. SQL makes each move as one conditional
+ * UPDATE on the status before it.
+ */
+
+export const REPORT_KINDS = ['payments', 'withdrawals', 'balance'] as const;
+export type ReportKind = (typeof REPORT_KINDS)[number];
+
+export const REPORT_FORMATS = ['CSV', 'XLSX', 'JSON'] as const;
+export type ReportFormat = (typeof REPORT_FORMATS)[number];
+
+export const REPORT_STATUSES = ['QUEUED', 'RUNNING', 'READY', 'FAILED', 'CANCELLED', 'EXPIRED'] as const;
+export type ReportStatus = (typeof REPORT_STATUSES)[number];
+
+/** Whether it will still change by itself but for expiring. */
+export function isOpen(status: ReportStatus): boolean {
+  return status === 'QUEUED' || status === 'RUNNING';
+}

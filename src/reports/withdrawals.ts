@@ -1,0 +1,61 @@
+import { totalDebit } from '../ledger/facts.ts';
+import type { Queryable } from '../lib/db.ts';
+import { exportWithdrawals, groupWithdrawals, type ExportedWithdrawal } from '../withdrawals/export.ts';
+import type { WithdrawalFilter } from '../withdrawals/queries.ts';
+import { WITHDRAWAL_STATUSES, type WithdrawalStatus } from '../withdrawals/states.ts';
+import { dayColumns, timeColumns, type Column } from './columns.ts';
+import { addUp, createSource, type Group, type ReportFilter } from './source.ts';
+
+type Row = ExportedWithdrawal;
+
+const COLUMNS: readonly Column<Row>[] = [
+  { key: 'withdrawalRequestId', heading: 'Withdrawal ID', cell: (row) => row.id },
+  { key: 'requestId', heading: 'Request ID', cell: (row) => row.requestId },
+  { key: 'amount', heading: 'Amount', cell: (row) => row.amountSantim },
+  { key: 'fee', heading: 'Fee', cell: (row) => row.feeSantim },
+  { key: 'feeTax', heading: 'Fee Tax', cell: (row) => row.feeTaxSantim },
+  { key: 'totalDebit', heading: 'Total Debit', cell: totalDebit },
+  { key: 'currency', heading: 'Currency', cell: (row) => row.currency },
+  { key: 'channel', heading: 'Channel', cell: (row) => row.channel },
+  { key: 'destination', heading: 'Destination', cell: (row) => row.destination },
+  { key: 'accountName', heading: 'Account Name', cell: (row) => row.accountName },
+  { key: 'status', heading: 'Status', cell: (row) => row.status },
+  ...dayColumns<Row>('requestDate', 'Request Date', (row) => row.requestedAt),
+  ...timeColumns<Row>('requestedAt', 'Requested at', (row) => row.requestedAt),
+  { key: 'reason', heading: 'Reason', cell: (row) => row.reason },
+  { key: 'providerReference', heading: 'Provider Reference', cell: (row) => row.providerReference },
+  ...timeColumns<Row>('completedAt', 'Completed at', (row) => row.completedAt),
+  ...timeColumns<Row>('reversedAt', 'Reversed at', (row) => row.reversedAt),
+  { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
+];
+
+/** Withdrawals, as their list shows them. */
+export const withdrawalsReport = createSource<Row>({
+  statuses: WITHDRAWAL_STATUSES,
+  takesChannel: true,
+  columns: COLUMNS,
+  sum: async (db, filter) => addUp(await groupMoneyOut(db, filter)),
+  read: (db, filter, part) => exportWithdrawals(db, asListed(filter), part),
+  positionOf: ({ position, id }) => ({ at: position, id }),
+});
+
+/** Withdrawals added up by status and channel. */
+export async function groupMoneyOut(db: Queryable, filter: ReportFilter): Promise<Group[]> {
+  const groups = await groupWithdrawals(db, asListed(filter));
+  return groups.map((group) => ({
+    status: group.status,
+    channel: group.channel,
+    count: group.count,
+    totals: {
+      amount: group.amountSantim,
+      fee: group.feeSantim,
+      feeTax: group.feeTaxSantim,
+      totalDebit: totalDebit(group),
+    },
+  }));
+}
+
+function asListed({ statuses, channel, ...rest }: ReportFilter): WithdrawalFilter {
+  // Checked at the door against the same list.
+  return { ...rest, statuses: statuses as WithdrawalStatus[] | null, channel: channel ?? undefined };
+}

@@ -1,0 +1,81 @@
+import type { Channel } from '../channels/channel.ts';
+import { rows, type Queryable } from '../lib/db.ts';
+import type { Santim } from '../lib/money.ts';
+import type { Position } from '../lib/page.ts';
+import type { TransactionRow } from './present.ts';
+import { transactionConditions, transactionValues, type TransactionFilter } from './queries.ts';
+import type { TransactionStatus } from './states.ts';
+
+/** A transaction as reports list it. Fee, tax, received and net are known of those that were paid. */
+export type ExportedTransaction = Pick<
+  TransactionRow,
+  | 'id'
+  | 'sessionId'
+  | 'checkoutOrderNo'
+  | 'amountSantim'
+  | 'currency'
+  | 'type'
+  | 'status'
+  | 'channel'
+  | 'providerReference'
+  | 'failure'
+  | 'lateConfirmation'
+  | 'held'
+  | 'feeSantim'
+  | 'feeTaxSantim'
+  | 'customerName'
+  | 'customerEmail'
+  | 'customerPhone'
+  | 'createdAt'
+  | 'completedAt'
+> & { receivedSantim: Santim | null; netSantim: Santim | null; position: string };
+
+const RECEIVED = 'CASE WHEN t.fee_santim IS NOT NULL THEN coalesce(t.received_santim, t.amount_santim) END';
+const NET = `(${RECEIVED} - t.fee_santim - t.fee_tax_santim)`;
+
+/** At most `limit` of the transactions that the list shows under the same filter, in its order, after a position. */
+export async function exportTransactions(
+  db: Queryable,
+  filter: TransactionFilter,
+  { after, limit }: { after: Position | null; limit: number },
+): Promise<ExportedTransaction[]> {
+  return rows<ExportedTransaction>(
+    db,
+    `SELECT t.id, t.session_id, t.checkout_order_no, t.amount_santim, t.currency, t.type, t.status, t.channel,
+            t.provider_reference, t.failure, t.late_confirmation, t.held, t.fee_santim, t.fee_tax_santim,
+            t.customer_name, t.customer_email, t.customer_phone, t.created_at, t.completed_at,
+            ${RECEIVED} AS received_santim, ${NET} AS net_santim, t.created_at::text AS position
+     FROM transaction t WHERE ${transactionConditions(filter)}
+       ${after ? 'AND (t.created_at, t.id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))' : ''}
+     ORDER BY t.created_at DESC, t.id DESC LIMIT :limit`,
+    { ...transactionValues(filter), afterAt: after?.at ?? null, afterId: after?.id ?? null, limit },
+  );
+}
+
+/** Transactions of one status and channel, counted and added up. */
+export type TransactionGroup = {
+  status: TransactionStatus;
+  channel: Channel | null;
+  count: number;
+  amountSantim: Santim;
+  /** Of those that were paid, as are fee, tax and net; 0 for the others. */
+  receivedSantim: Santim;
+  feeSantim: Santim;
+  feeTaxSantim: Santim;
+  netSantim: Santim;
+};
+
+/** What the list shows under this filter, added up by status and channel. */
+export async function groupTransactions(db: Queryable, filter: TransactionFilter): Promise<TransactionGroup[]> {
+  return rows<TransactionGroup>(
+    db,
+    `SELECT t.status, t.channel, count(*)::int AS count, sum(t.amount_santim)::bigint AS amount_santim,
+            coalesce(sum(${RECEIVED}), 0)::bigint AS received_santim,
+            coalesce(sum(t.fee_santim), 0)::bigint AS fee_santim,
+            coalesce(sum(t.fee_tax_santim), 0)::bigint AS fee_tax_santim,
+            coalesce(sum(${NET}), 0)::bigint AS net_santim
+     FROM transaction t WHERE ${transactionConditions(filter)}
+     GROUP BY t.status, t.channel ORDER BY t.status, t.channel NULLS LAST`,
+    transactionValues(filter),
+  );
+}

@@ -1,0 +1,62 @@
+import type { Channel } from '../channels/channel.ts';
+import { rows, type Queryable } from '../lib/db.ts';
+import type { Santim } from '../lib/money.ts';
+import type { Position } from '../lib/page.ts';
+import { maskDestination } from './destination.ts';
+import { destinationOf, type WithdrawalRow } from './model.ts';
+import { withdrawalConditions, type WithdrawalFilter } from './queries.ts';
+import type { WithdrawalStatus } from './states.ts';
+
+/** A withdrawal as reports list it: of its destination no more than the list shows. */
+export type ExportedWithdrawal = Omit<WithdrawalRow, 'callbackSecret'> & {
+  position: string;
+  /** The phone, or bank and account: the last four digits. */
+  destination: string;
+};
+
+/** At most `limit` of the withdrawals that the list shows under the same filter, in its order, after a position. */
+export async function exportWithdrawals(
+  db: Queryable,
+  filter: WithdrawalFilter,
+  { after, limit }: { after: Position | null; limit: number },
+): Promise<ExportedWithdrawal[]> {
+  const { where, values } = withdrawalConditions(filter);
+  const found = await rows<WithdrawalRow & { position: string }>(
+    db,
+    `SELECT *, requested_at::text AS position FROM withdrawal
+     WHERE ${where} ${after ? 'AND (requested_at, id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))' : ''}
+     ORDER BY requested_at DESC, id DESC LIMIT :limit`,
+    { ...values, afterAt: after?.at ?? null, afterId: after?.id ?? null, limit },
+  );
+  return found.map((row) => {
+    const { callbackSecret: _, ...shown } = row;
+    return { ...shown, destination: inWords(row) };
+  });
+}
+
+function inWords(row: WithdrawalRow): string {
+  const { phone, bankCode, accountNumber } = maskDestination(destinationOf(row));
+  return phone ?? `${bankCode} ${accountNumber}`;
+}
+
+/** Withdrawals of one status and channel, counted and added up. */
+export type WithdrawalGroup = {
+  status: WithdrawalStatus;
+  channel: Channel;
+  count: number;
+  amountSantim: Santim;
+  feeSantim: Santim;
+  feeTaxSantim: Santim;
+};
+
+/** What the list shows under this filter, added up by status and channel. */
+export async function groupWithdrawals(db: Queryable, filter: WithdrawalFilter): Promise<WithdrawalGroup[]> {
+  const { where, values } = withdrawalConditions(filter);
+  return rows<WithdrawalGroup>(
+    db,
+    `SELECT status, channel, count(*)::int AS count, sum(amount_santim)::bigint AS amount_santim,
+            sum(fee_santim)::bigint AS fee_santim, sum(fee_tax_santim)::bigint AS fee_tax_santim
+     FROM withdrawal WHERE ${where} GROUP BY status, channel ORDER BY status, channel`,
+    values,
+  );
+}

@@ -1,0 +1,46 @@
+import { defineSearchAttributeKey } from '@temporalio/common';
+import {
+  ActivityFailure,
+  defineSignal,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+
+import type { ReportActivities, ReportInput } from '../activities/reports.ts';
+import type { ReportStatus } from '../src/reports/states.ts';
+
+const BUSINESS_STATUS = defineSearchAttributeKey('BusinessStatus', 'KEYWORD');
+
+/** Somebody waits for it: what starts the workflow, and does nothing to one that runs. */
+export const wanted = defineSignal('wanted');
+
+const { makeReport } = proxyActivities<ReportActivities>({
+  startToCloseTimeout: '2 hours',
+  // A worker that was killed is noticed by its silence: another begins anew.
+  heartbeatTimeout: '30 s',
+  retry: { initialInterval: '2 s', maximumInterval: '5 min', maximumAttempts: 10 },
+});
+const { giveUpReport } = proxyActivities<ReportActivities>({
+  startToCloseTimeout: '30 s',
+  retry: { initialInterval: '1 s', maximumInterval: '60 s' },
+});
+
+/** Owns one report until its file is there, it was cancelled, or it cannot be made however often it is tried. */
+export async function report({ reportId }: ReportInput): Promise<ReportStatus> {
+  setHandler(wanted, () => {}, { description: 'Somebody waits for it: nothing to be done, it is being made' });
+  show('RUNNING', 'the file is being written');
+  const status = await makeReport({ reportId }).catch((error: unknown) => {
+    if (!(error instanceof ActivityFailure)) throw error;
+    return giveUpReport({ reportId });
+  });
+  show(status, 'nothing is waited for any more');
+  return status;
+}
+
+/** What operators see of it in the Temporal UI, and filter by. */
+function show(status: ReportStatus, what: string): void {
+  upsertSearchAttributes([{ key: BUSINESS_STATUS, value: status }]);
+  setCurrentDetails(`${status}: ${what}`);
+}
