@@ -3,6 +3,8 @@ import { rows, type Knex } from '../../src/lib/db.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { createSettlement, type NewSettlement } from '../../src/settlements/create.ts';
 import type { SettlementRow } from '../../src/settlements/model.ts';
+import { createWithdrawal } from '../../src/withdrawals/create.ts';
+import type { WithdrawalRow } from '../../src/withdrawals/model.ts';
 import type { World } from './build.ts';
 
 export const ACCOUNT = {
@@ -28,6 +30,20 @@ export async function ask(
   requests += 1;
   const asked = { requestId: `SETTLE-${requests}`, amount: 150_00n, requestedBy: 'key_test', ...wanted };
   const { row } = await world.runChange((change) => createSettlement({ change, clock: world.clock }, owner, asked));
+  return row;
+}
+
+/** A withdrawal of 10 ETB beside them, unless said otherwise; its fee and tax come on top. */
+export async function withdraw(world: World, owner: Owner, amountSantim = 10_00n): Promise<WithdrawalRow> {
+  requests += 1;
+  const wanted = {
+    requestId: `OUT-${requests}`,
+    amountSantim,
+    channel: 'TELEBIRR',
+    destination: { kind: 'phone', phone: '251911000001', accountName: 'Abebe Bikila' },
+    requestedBy: 'key_test',
+  } as const;
+  const { row } = await world.runChange((change) => createWithdrawal({ ...world, change }, owner, wanted));
   return row;
 }
 

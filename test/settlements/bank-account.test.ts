@@ -1,0 +1,144 @@
+import { bankAccountRoutes } from '../../src/bank-accounts/routes.ts';
+import { rejectBankAccount, verifyBankAccount } from '../../src/bank-accounts/verify.ts';
+import { rows } from '../../src/lib/db.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { settlementRoutes } from '../../src/settlements/routes.ts';
+import { buildWorld, type World } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { ACCOUNT } from '../support/settlements.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
+
+const FRIDAY = new Date('2027-01-15T09:00:00.000Z');
+const HOUR_MS = 3_600_000;
+
+let database: TestDatabase;
+let world: World;
+let owner: Owner;
+let server: TestServer;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  world = buildWorld(database.db, { start: FRIDAY });
+  owner = await buildFreeMerchant(world);
+  await fund(world, owner, 1_000_00n);
+  const { db, clock } = world;
+  const routes = [...settlementRoutes({ db, clock }), ...bankAccountRoutes({ db, clock })];
+  const deps = testServerDeps(db, { routes, clock, runChange: world.runChange });
+  server = await startTestServer(deps, stubKey(owner.merchantId));
+});
+afterEach(async () => {
+  await server.close();
+  await expectLedgerHolds(database.db);
+});
+
+const get = async (path: string) => server.send('GET', `/api/checkout/${path}`);
+const post = async (path: string, body: object = {}) => server.send('POST', `/api/checkout/${path}`, { body });
+const link = async (changes: object = {}, key?: string) =>
+  server.send('PUT', '/api/checkout/bank-account', { body: { ...ACCOUNT, ...changes }, ...(key && { key }) });
+const operator = () => ({ operatorId: 'opr_1', at: world.clock() });
+
+describe('the linked bank account', () => {
+  test('is verified at once in the sandbox, and shows four digits', async () => {
+    expect((await get('bank-account')).status).toBe(404);
+    const { status, body } = await link();
+    expect({ status, data: body.data }).toEqual({
+      status: 200,
+      data: {
+        bankAccountId: expect.stringMatching(/^bac_/),
+        bankCode: 'CBE',
+        bankName: 'Commercial Bank of Ethiopia',
+        accountNumber: '*********6789',
+        accountName: 'Abyssinia Coffee PLC',
+        status: 'VERIFIED',
+        environment: 'sandbox',
+        linkedAt: FRIDAY.toISOString(),
+        usableFrom: FRIDAY.toISOString(),
+        verifiedAt: FRIDAY.toISOString(),
+      },
+    });
+    expect((await get('bank-account')).body.data).toEqual(body.data);
+    world.pass(HOUR_MS);
+    expect((await link()).body.data).toEqual(body.data);
+  });
+
+  test('is needed for a settlement', async () => {
+    const { status, body } = await post('settlement', { requestId: 'S-1', amount: 100 });
+    expect({ status, code: body.error.code, message: body.message }).toEqual({
+      status: 422,
+      code: 'BENEFICIARY_NOT_VERIFIED',
+      message:
+        'Settlements go to the linked bank account: none is linked yet; link one with PUT /api/checkout/bank-account.',
+    });
+  });
+
+  test('once changed holds new settlements for 48 h, while an open one keeps the account it was asked for', async () => {
+    await link();
+    const { settlementId } = (await post('settlement', { requestId: 'S-1', amount: 100 })).body.data;
+    const changed = await link({ accountNumber: '01320123456', bankCode: 'AWASH' });
+    const usableFrom = new Date(FRIDAY.getTime() + 48 * HOUR_MS).toISOString();
+    expect(changed.body.data).toMatchObject({ status: 'VERIFIED', usableFrom });
+    expect((await get(`settlement/${settlementId}`)).body.data.bankAccount).toMatchObject({
+      bankCode: 'CBE',
+      accountNumber: '*********6789',
+    });
+    world.pass(48 * HOUR_MS - 1);
+    const early = await post('settlement', { requestId: 'S-2', amount: 100 });
+    expect({ status: early.status, code: early.body.error.code }).toEqual({
+      status: 422,
+      code: 'BENEFICIARY_NOT_VERIFIED',
+    });
+    expect(early.body.message).toContain(`can be used from ${usableFrom} on`);
+    world.pass(1);
+    const { body } = await post('settlement', { requestId: 'S-2', amount: 100 });
+    expect(body.data.bankAccount).toMatchObject({ bankCode: 'AWASH', accountNumber: '*******3456' });
+    const history = await rows(
+      database.db,
+      'SELECT bank_code FROM bank_account WHERE merchant_id = :merchantId ORDER BY linked_at, replaced_at NULLS LAST',
+      { merchantId: owner.merchantId },
+    );
+    expect(history).toEqual([{ bankCode: 'CBE' }, { bankCode: 'AWASH' }]);
+  });
+
+  test('of live waits for an operator, who verifies or rejects it with a reason', async () => {
+    const live: Owner = { ...owner, environment: 'live' };
+    const key = stubKey(owner.merchantId, 'live');
+    const askLive = async () =>
+      server.send('POST', '/api/checkout/settlement', { key, body: { requestId: 'S-1', amount: 100 } });
+    const { bankAccountId, status } = (await link({}, key)).body.data;
+    expect(status).toBe('PENDING');
+    expect((await askLive()).body.message).toContain('is not verified yet');
+    const reason = 'The name is another one.';
+    await world.runChange((change) => rejectBankAccount(change, live, { ...operator(), bankAccountId, reason }));
+    expect((await askLive()).body.message).toContain(`was rejected (${reason}); link another one`);
+    await expect(
+      world.runChange((change) => verifyBankAccount(change, live, { ...operator(), bankAccountId })),
+    ).rejects.toMatchObject({ code: 'INVALID_STATE' });
+
+    const next = (await link({}, key)).body.data;
+    expect(next).toMatchObject({ status: 'PENDING' });
+    await expect(
+      world.runChange((change) => verifyBankAccount(change, live, { ...operator(), bankAccountId })),
+    ).rejects.toMatchObject({ code: 'INVALID_STATE', message: expect.stringContaining('linked another') });
+    const verified = await world.runChange((change) => verifyBankAccount(change, live, operator()));
+    expect(verified).toMatchObject({ status: 'VERIFIED', decidedBy: 'opr_1' });
+    expect(await world.runChange((change) => verifyBankAccount(change, live, operator()))).toEqual(verified);
+    expect((await askLive()).body.error.code).toBe('INSUFFICIENT_BALANCE');
+  });
+
+  test.each([
+    [{ bankCode: 'NONE' }, 'bankCode'],
+    [{ accountNumber: '123' }, 'accountNumber'],
+    [{ accountNumber: '10001234 6789' }, 'accountNumber'],
+    [{ accountName: '' }, 'accountName'],
+    [{ accountName: 'a\nb' }, 'accountName'],
+    [{ iban: '1' }, 'iban'],
+  ])('with %j is refused by name', async (changes, field) => {
+    const { status, body } = await link(changes);
+    expect({ status, field: body.error.details[0].field }).toEqual({ status: 400, field });
+  });
+});

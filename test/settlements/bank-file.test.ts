@@ -1,0 +1,140 @@
+import { parseCsv } from '../../src/lib/csv.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { markSent } from '../../src/settlements/bank-answer.ts';
+import { importBankFile } from '../../src/settlements/bank-file.ts';
+import { approveSettlement } from '../../src/settlements/decide.ts';
+import { readSettlement } from '../../src/settlements/model.ts';
+import { buildWorld, type World } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { ask, linkAccount } from '../support/settlements.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
+
+const MONDAY = new Date('2027-01-18T09:00:00.000Z');
+const HEADING = 'settlementId,result,bankReference,date,reason';
+const NOBODYS = `stl_${'0'.repeat(26)}`;
+
+let database: TestDatabase;
+let world: World;
+let owner: Owner;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  world = buildWorld(database.db, { start: MONDAY });
+  owner = await buildFreeMerchant(world);
+  await fund(world, owner, 50_000_00n);
+  await linkAccount(world, owner);
+});
+afterEach(() => expectLedgerHolds(database.db));
+afterAll(() => database.drop());
+
+const operator = () => ({ operatorId: 'opr_1', at: world.clock() });
+const load = (...lines: string[]) =>
+  importBankFile(world, { operatorId: 'opr_1', text: [HEADING, ...lines].join('\r\n') });
+const stands = async (id: string) => (await readSettlement(database.db, id)).status;
+
+async function sent(): Promise<string> {
+  const { id } = await ask(world, owner);
+  await world.runChange((change) => approveSettlement(change, id, operator()));
+  await world.runChange((change) => markSent(change, id, { ...operator(), bankReference: 'BATCH-7' }));
+  return id;
+}
+
+test('each line is booked, and the same file again changes nothing', async () => {
+  const [paid, refused] = [await sent(), await sent()];
+  const lines = [`${paid},credited,FT27018A,2027-01-18,`, `${refused},failed,,,"Account closed, says the bank"`];
+  const about = [
+    { line: 2, settlementId: paid, result: 'credited' },
+    { line: 3, settlementId: refused, result: 'failed' },
+  ];
+  expect(await load(...lines)).toEqual({ applied: about, already: [], wrong: [] });
+  expect(await load(...lines)).toEqual({ applied: [], already: about, wrong: [] });
+  expect(await readSettlement(database.db, paid)).toMatchObject({
+    status: 'COMPLETED',
+    bankReference: 'FT27018A',
+    creditedAt: new Date('2027-01-17T21:00:00.000Z'),
+  });
+  expect(await readSettlement(database.db, refused)).toMatchObject({
+    status: 'FAILED',
+    bankReference: 'BATCH-7',
+    failure: { code: 'BANK_REFUSED', message: 'Account closed, says the bank' },
+  });
+});
+
+test('a wrong line is named and holds up no other', async () => {
+  const [good, unsent, next] = [await sent(), (await ask(world, owner)).id, await sent()];
+  const { applied, wrong } = await load(
+    `${good},credited,FT1,2027-01-18,`,
+    `${unsent},credited,FT2,2027-01-18,`,
+    `${unsent},failed,,,Closed`,
+    `${NOBODYS},credited,FT3,2027-01-18,`,
+    'nonsense,credited,FT4,2027-01-18,',
+    `${next},paid,FT5,2027-01-18,`,
+    `${next},credited,,2027-01-18,`,
+    `${next},credited,FT6,18/01/2027,`,
+    `${next},credited,FT7,2027-01-17,`,
+    `${next},failed,,,`,
+    `${next},credited,FT8,2027-01-18`,
+    `${next},credited,FT9,2027-01-18,`,
+    `${next},failed,,,Closed`,
+  );
+  expect(applied.map(({ line }) => line)).toEqual([2, 13]);
+  expect(wrong.map(({ line, issue }) => [line, issue])).toEqual([
+    [3, expect.stringContaining('is REQUESTED: only one that is PROCESSING')],
+    [4, expect.stringContaining('is REQUESTED: only one that is PROCESSING')],
+    [5, expect.stringContaining('No such settlement')],
+    [6, 'settlementId must be a settlement id, stl_…'],
+    [7, 'result must be credited or failed'],
+    [8, 'bankReference must be given'],
+    [9, 'date must be a day as YYYY-MM-DD'],
+    [
+      10,
+      expect.stringContaining('must be a day from 2027-01-18, when it was sent, to 2027-01-18, today; got 2027-01-17'),
+    ],
+    [11, 'reason must be given'],
+    [12, 'has 4 values, the heading 5'],
+    [14, expect.stringContaining('is COMPLETED: only one that is PROCESSING')],
+  ]);
+  expect([await stands(good), await stands(unsent), await stands(next)]).toEqual([
+    'COMPLETED',
+    'REQUESTED',
+    'COMPLETED',
+  ]);
+});
+
+test('another trace id or day for what was credited is wrong, not a repeat', async () => {
+  const id = await sent();
+  await load(`${id},credited,FT1,2027-01-18,`);
+  const { already, wrong } = await load(`${id},credited,FT2,2027-01-18,`, `${id},credited,FT1,2027-01-17,`);
+  expect({ already, lines: wrong.map(({ line }) => line) }).toEqual({ already: [], lines: [2, 3] });
+});
+
+test.each([
+  ['', 'must begin with the line'],
+  ['settlementId,result\n', 'must begin with the line'],
+  [`${HEADING},extra\n`, 'must begin with the line'],
+  [`${HEADING}\n"open`, 'is not CSV'],
+  [`${HEADING}\n${'x,failed,,,y\n'.repeat(2_001)}`, 'at most 2000 lines'],
+])('%j is refused as a whole', async (text, issue) => {
+  await expect(importBankFile(world, { operatorId: 'opr_1', text })).rejects.toMatchObject({
+    code: 'VALIDATION_ERROR',
+    message: expect.stringContaining(issue),
+  });
+});
+
+test('columns may stand in another order, and a byte order mark is no part of the first', async () => {
+  const id = await sent();
+  const text = `\uFEFFresult,settlementId,date,reason,bankReference\ncredited, ${id} ,2027-01-18,,FT1\n`;
+  expect(await importBankFile(world, { operatorId: 'opr_1', text })).toMatchObject({ applied: [{ line: 2 }] });
+});
+
+test('CSV is read with its quotes, line breaks and line numbers', () => {
+  expect(parseCsv('a,b\r\n\r\n"1,\n""2""",3\n,')).toEqual([
+    { line: 1, fields: ['a', 'b'] },
+    { line: 3, fields: ['1,\n"2"', '3'] },
+    { line: 5, fields: ['', ''] },
+  ]);
+  expect(parseCsv('')).toEqual([]);
+  expect(parseCsv('a"b')).toBeNull();
+  expect(parseCsv('"a"b')).toBeNull();
+});

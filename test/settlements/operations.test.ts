@@ -1,0 +1,263 @@
+import { readSettlementDates } from '../../src/calendar/queries.ts';
+import { createRegistry } from '../../src/http/metrics.ts';
+import { readBalance } from '../../src/ledger/balance.ts';
+import { rows } from '../../src/lib/db.ts';
+import type { Change } from '../../src/lib/outbox.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { markCredited, markFailed, markSent } from '../../src/settlements/bank-answer.ts';
+import { createSettlement } from '../../src/settlements/create.ts';
+import { followCalendar, markOverdue } from '../../src/settlements/dates.ts';
+import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
+import { measureSettlements } from '../../src/settlements/metrics.ts';
+import { readSettlement } from '../../src/settlements/model.ts';
+import type { Moved } from '../../src/settlements/move.ts';
+import { openSettlements } from '../../src/settlements/open-settlements.ts';
+import { listSettlementsWaiting } from '../../src/settlements/queries.ts';
+import { decideInSandbox } from '../../src/settlements/sandbox.ts';
+import { buildWorld, untilServed, type World } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { ask, linkAccount, standing, withdraw } from '../support/settlements.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
+
+const FRIDAY = new Date('2027-01-15T09:00:00.000Z');
+const DAY_MS = 24 * 3_600_000;
+
+let database: TestDatabase;
+let world: World;
+let owner: Owner;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  world = buildWorld(database.db, { start: FRIDAY });
+  owner = await buildFreeMerchant(world);
+  await fund(world, owner, 1_000_00n);
+  await linkAccount(world, owner);
+});
+afterEach(() => expectLedgerHolds(database.db));
+
+const operator = (operatorId = 'opr_1') => ({ operatorId, at: world.clock() });
+const credit = () => ({ ...operator(), bankReference: 'FT1', creditedAt: world.clock() });
+const run = <T>(work: (change: Change) => Promise<T>) => world.runChange(work);
+
+/** Every operation that moves a settlement, in the order of its life. */
+const STEPS: Record<string, (change: Change, id: string) => Promise<Moved>> = {
+  approve: (change, id) => approveSettlement(change, id, operator()),
+  sent: (change, id) => markSent(change, id, { ...operator(), bankReference: 'FT1' }),
+  credited: (change, id) => markCredited(change, id, credit()),
+  failed: (change, id) => markFailed(change, id, { ...operator(), reason: 'Closed.' }),
+  reject: (change, id) => rejectSettlement(change, id, { ...operator(), reason: 'No.' }),
+  cancel: (change, id) => cancelSettlement(change, { id }, { keyId: 'key_test', at: world.clock() }),
+};
+const does = (name: string, id: string) => run((change) => STEPS[name]!(change, id));
+
+/** Which of its states each story leads to. */
+const STORIES: [string[], string][] = [
+  [[], 'REQUESTED'],
+  [['approve'], 'APPROVED'],
+  [['approve', 'sent'], 'PROCESSING'],
+  [['approve', 'sent', 'credited'], 'COMPLETED'],
+  [['approve', 'sent', 'failed'], 'FAILED'],
+  [['reject'], 'REJECTED'],
+  [['cancel'], 'CANCELLED'],
+];
+const ALLOWED: Record<string, string[]> = {
+  REQUESTED: ['approve', 'reject', 'cancel'],
+  APPROVED: ['sent', 'failed'],
+  PROCESSING: ['credited', 'failed'],
+};
+
+describe.each(STORIES)('after %j', (story, status) => {
+  test(`it is ${status}, repeats change nothing, and nothing else than the next steps is possible`, async () => {
+    const { id } = await ask(world, owner);
+    for (const step of story) expect(await does(step, id)).toMatchObject({ changed: true });
+    const before = await standing(database.db, id);
+    expect(before['status']).toBe(status);
+    const last = story.at(-1);
+    if (last) expect(await does(last, id)).toMatchObject({ changed: false });
+    for (const step of Object.keys(STEPS)) {
+      if (step === last || ALLOWED[status]?.includes(step)) continue;
+      await expect(does(step, id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+    }
+    expect(await standing(database.db, id)).toEqual(before);
+  });
+});
+
+describe('who may do what', () => {
+  test('who asked for a settlement may not approve it', async () => {
+    const { id } = await ask(world, owner, { requestedBy: 'opr_1' });
+    await expect(does('approve', id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+    await run((change) => approveSettlement(change, id, operator('opr_2')));
+    expect(await readSettlement(database.db, id)).toMatchObject({ status: 'APPROVED', approvedBy: 'opr_2' });
+  });
+
+  test('what was approved by one operator is not approved again by another', async () => {
+    const { id } = await ask(world, owner);
+    await does('approve', id);
+    await expect(run((change) => approveSettlement(change, id, operator('opr_2')))).rejects.toMatchObject({
+      code: 'INVALID_STATE',
+    });
+  });
+
+  test.each([
+    ['the day before it was sent', -DAY_MS],
+    ['tomorrow', DAY_MS],
+  ])('it was not credited %s', async (_, offsetMs) => {
+    const { id } = await ask(world, owner);
+    await does('approve', id);
+    await does('sent', id);
+    const creditedAt = new Date(world.clock().getTime() + offsetMs);
+    await expect(run((change) => markCredited(change, id, { ...credit(), creditedAt }))).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+    });
+  });
+});
+
+describe('at once', () => {
+  test('of 50 that want all there is, exactly one gets it', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const poor = await buildFreeMerchant(world);
+      await fund(world, poor, 500_00n);
+      await linkAccount(world, poor);
+      const asked = await Promise.all(
+        Array.from({ length: 50 }, () =>
+          untilServed(() => ask(world, poor, { amount: 'all' })).then(
+            ({ amountSantim }) => amountSantim,
+            (error: { code?: string }) => error.code,
+          ),
+        ),
+      );
+      expect(asked.filter((one) => one === 500_00n)).toHaveLength(1);
+      expect(asked.filter((one) => one === 'INSUFFICIENT_BALANCE')).toHaveLength(49);
+      expect(await readBalance(database.db, poor)).toMatchObject({ availableSantim: 0n, reservedSantim: 500_00n });
+    }
+  });
+
+  test('50 repeats of one request are one settlement', async () => {
+    const wanted = { requestId: 'ONCE', amount: 100_00n } as const;
+    const asked = await Promise.all(Array.from({ length: 50 }, () => untilServed(() => ask(world, owner, wanted))));
+    expect(new Set(asked.map(({ id }) => id)).size).toBe(1);
+    expect(await readBalance(database.db, owner)).toMatchObject({ reservedSantim: 100_00n });
+  });
+
+  test('all that is available is exact while payments arrive and withdrawals leave', async () => {
+    await rows(
+      database.db,
+      'INSERT INTO settlement_limit (merchant_id, min_santim, max_santim) VALUES (:merchantId, 1, 100000000)',
+      { merchantId: owner.merchantId },
+    );
+    const { length } = await Promise.all([
+      ...Array.from({ length: 5 }, () => untilServed(() => fund(world, owner, 10_00n))),
+      ...Array.from({ length: 10 }, () => untilServed(() => withdraw(world, owner)).catch(() => {})),
+      ...Array.from({ length: 10 }, () =>
+        untilServed(() => ask(world, owner, { amount: 'all' })).catch((error: Error) => {
+          // What was available when its turn came stayed so until it was taken.
+          expect(error.message).toContain('leaves nothing to settle');
+        }),
+      ),
+    ]);
+    expect(length).toBe(25);
+    await ask(world, owner, { amount: 'all' }).catch(() => {});
+    expect(await readBalance(database.db, owner)).toMatchObject({ availableSantim: 0n, reservedSantim: 1_050_00n });
+  });
+
+  test('who wants all there is finds it untouched until it is taken', async () => {
+    const { withdrawn, row } = await run(async (change) => {
+      const wanted = { ...owner, requestId: 'ALL', at: world.clock() };
+      await rows(change.trx, 'SELECT settlement_context(:merchantId, :environment, :requestId, true, :at)', wanted);
+      const meanwhile = withdraw(world, owner).catch((error: { code?: string }) => error.code);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const all = { requestId: 'ALL', amount: 'all', requestedBy: 'key_test' } as const;
+      return { withdrawn: meanwhile, ...(await createSettlement({ ...world, change }, owner, all)) };
+    });
+    expect(row.amountSantim).toBe(1_000_00n);
+    expect(await withdrawn).toBe('INSUFFICIENT_BALANCE');
+  });
+
+  test.each([
+    [['approve', 'reject', 'cancel'], []],
+    [
+      ['credited', 'failed'],
+      ['approve', 'sent'],
+    ],
+  ])('of %j exactly one happens', async (racing, story) => {
+    for (let round = 0; round < 8; round += 1) {
+      const { id } = await ask(world, owner, { amount: 20_00n });
+      for (const step of story) await does(step, id);
+      const outcomes = await Promise.allSettled(racing.map((step) => untilServed(() => does(step, id))));
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      for (const outcome of outcomes.filter((one) => one.status === 'rejected')) {
+        expect(outcome.reason).toMatchObject({ code: 'INVALID_STATE' });
+      }
+    }
+  });
+});
+
+describe('what a workflow asks for, however often', () => {
+  test('the sandbox decides once', async () => {
+    const { id } = await ask(world, owner);
+    for (let again = 0; again < 3; again += 1) await decideInSandbox(world, id, world.clock());
+    expect(await standing(database.db, id)).toMatchObject({
+      status: 'APPROVED',
+      timeline: ['settlement.requested', 'review.approved'],
+    });
+  });
+
+  test('an amount that ends in .14 waits for an operator, and live settlements always do', async () => {
+    const { id } = await ask(world, owner, { amount: 100_14n });
+    await decideInSandbox(world, id, world.clock());
+    expect(await readSettlement(database.db, id)).toMatchObject({ status: 'REQUESTED' });
+    const { id: other } = await ask(world, owner);
+    await rows(database.db, `UPDATE settlement SET environment = 'live' WHERE id = :other`, { other });
+    await decideInSandbox(world, other, world.clock());
+    expect(await readSettlement(database.db, other)).toMatchObject({ status: 'REQUESTED' });
+    await rows(database.db, `UPDATE settlement SET environment = 'sandbox' WHERE id = :other`, { other });
+  });
+
+  test('it is overdue once, and shows in the figures and in what waits for people', async () => {
+    const { id } = await ask(world, owner);
+    const late = new Date(FRIDAY.getTime() + 10 * DAY_MS);
+    for (let again = 0; again < 3; again += 1) await markOverdue(world, id, late);
+    expect(await standing(database.db, id)).toMatchObject({
+      overdue: true,
+      timeline: ['settlement.requested', 'settlement.overdue'],
+    });
+    expect((await listSettlementsWaiting(database.db, 1_000)).map((row) => row.id)).toContain(id);
+    const registry = createRegistry('test');
+    measureSettlements(registry, database.db);
+    const [overdue] = (await registry.getSingleMetric('meskot_settlements_overdue')?.get())?.values ?? [];
+    expect(overdue?.value).toBeGreaterThanOrEqual(1);
+    await does('cancel', id);
+    const [after] = (await registry.getSingleMetric('meskot_settlements_overdue')?.get())?.values ?? [];
+    expect(after?.value).toBe((overdue?.value ?? 0) - 1);
+  });
+
+  test('a calendar that has not changed changes nothing', async () => {
+    const { id, version } = await ask(world, owner);
+    const row = await followCalendar(world, id, world.clock());
+    expect(row).toMatchObject({ version, ...(await promised()) });
+    expect(await standing(database.db, id)).toMatchObject({ events: ['settlement.requested'] });
+  });
+
+  test('one whose workflow Temporal has lost is found', async () => {
+    const { id } = await ask(world, owner);
+    const { id: ended } = await ask(world, owner);
+    await does('cancel', ended);
+    await rows(database.db, `UPDATE settlement SET created_at = now() - interval '1 minute'`);
+    await rows(database.db, 'DELETE FROM outbox');
+    const open = await openSettlements(database.db, '', 1_000);
+    expect(open.find((one) => one.id === id)?.wake).toMatchObject({
+      kind: 'signalWithStart',
+      workflowId: `settlement-${id}`,
+    });
+    expect(open.some((one) => one.id === ended)).toBe(false);
+  });
+});
+
+async function promised() {
+  const { reasons: _, ...dates } = await readSettlementDates(database.db, FRIDAY);
+  return dates;
+}

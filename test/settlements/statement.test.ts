@@ -1,0 +1,212 @@
+import fc from 'fast-check';
+
+import { readBalance } from '../../src/ledger/balance.ts';
+import { rows } from '../../src/lib/db.ts';
+import { toBirr } from '../../src/lib/money.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { markCredited, markSent } from '../../src/settlements/bank-answer.ts';
+import { approveSettlement, cancelSettlement } from '../../src/settlements/decide.ts';
+import type { SettlementRow } from '../../src/settlements/model.ts';
+import { settlementRoutes } from '../../src/settlements/routes.ts';
+import { cancelWithdrawal } from '../../src/withdrawals/decide.ts';
+import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { buildWorld, type World } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { ask, linkAccount, withdraw } from '../support/settlements.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
+
+let database: TestDatabase;
+let world: World;
+let server: TestServer;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  world = buildWorld(database.db, { start: new Date('2027-01-18T09:00:00.000Z') });
+  const { db, clock } = world;
+  server = await startTestServer(testServerDeps(db, { routes: settlementRoutes({ db, clock }), clock }));
+});
+afterEach(() => expectLedgerHolds(database.db));
+afterAll(async () => {
+  await server.close();
+  await database.drop();
+});
+
+type Statement = {
+  previousSettlementId: string | null;
+  openingBalance: number;
+  closingBalance: number;
+  totals: { amount: number; count: number }[];
+  movements: { entryId: string; amount: number; balanceAfter: number; resourceId: string }[];
+};
+
+const santim = (birr: number): number => Math.round(birr * 100);
+const sum = (list: { amount: number }[]): number => list.reduce((all, { amount }) => all + santim(amount), 0);
+
+async function newMerchant(): Promise<Owner> {
+  const owner = await buildFreeMerchant(world);
+  await linkAccount(world, owner);
+  return owner;
+}
+
+/** The whole statement, page by page. */
+async function statementOf(owner: Owner, id: string, limit = 3): Promise<Statement> {
+  const key = stubKey(owner.merchantId);
+  let whole: Statement | undefined;
+  for (let cursor = ''; ;) {
+    const path = `/api/checkout/settlement/${id}/statement?limit=${limit}${cursor}`;
+    const { status, body } = await server.send('GET', path, { key });
+    expect(status).toBe(200);
+    whole = { ...body.data, movements: [...(whole?.movements ?? []), ...body.data.movements] };
+    if (body.pagination.nextCursor === null) {
+      expect(whole?.movements).toHaveLength(body.pagination.total);
+      return whole!;
+    }
+    cursor = `&cursor=${body.pagination.nextCursor}`;
+  }
+}
+
+/** What a merchant's money does, at random: santim, or which of the open things it happens to. */
+const anyStep = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ does: fc.constant('pay' as const), what: fc.integer({ min: 1_00, max: 900_00 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ does: fc.constant('withdraw' as const), what: fc.integer({ min: 1_00, max: 300_00 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('give back' as const), what: fc.nat(9) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ does: fc.constant('settle' as const), what: fc.integer({ min: 10_00, max: 500_00 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('settle all' as const), what: fc.nat(9) }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('cancel' as const), what: fc.nat(9) }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('complete' as const), what: fc.nat(9) }) },
+);
+type Step = { does: 'pay' | 'withdraw' | 'give back' | 'settle' | 'settle all' | 'cancel' | 'complete'; what: number };
+type Story = { owner: Owner; settlements: SettlementRow[]; open: SettlementRow[]; withdrawn: string[] };
+
+/** Does a step where it can be done; what is refused leaves no trace. */
+async function live(story: Story, { does, what }: Step): Promise<void> {
+  const { owner, open, withdrawn } = story;
+  const settle = async (amount: bigint | 'all'): Promise<void> => {
+    const row = await ask(world, owner, { amount });
+    story.settlements.push(row);
+    open.push(row);
+  };
+  const [picked] = open.splice(
+    open.length === 0 ? 0 : what % open.length,
+    ['cancel', 'complete'].includes(does) ? 1 : 0,
+  );
+  if (does === 'pay') await fund(world, owner, BigInt(what));
+  if (does === 'withdraw') withdrawn.push((await withdraw(world, owner, BigInt(what))).id);
+  if (does === 'give back' && withdrawn.length > 0) {
+    const [id = ''] = withdrawn.splice(what % withdrawn.length, 1);
+    const row = await readWithdrawal(database.db, id);
+    await world.runChange((change) => cancelWithdrawal(change, row, world.clock()));
+  }
+  if (does === 'settle') await settle(BigInt(what));
+  if (does === 'settle all') await settle('all');
+  if (does === 'cancel' && picked) {
+    await world.runChange((change) => cancelSettlement(change, picked, { keyId: 'key_test', at: world.clock() }));
+  }
+  if (does === 'complete' && picked) await complete(picked.id);
+}
+
+async function complete(id: string): Promise<void> {
+  const operator = { operatorId: 'opr_1', at: world.clock() };
+  const credit = { ...operator, bankReference: 'FT1', creditedAt: world.clock() };
+  await world.runChange((change) => approveSettlement(change, id, operator));
+  await world.runChange((change) => markSent(change, id, operator));
+  await world.runChange((change) => markCredited(change, id, credit));
+}
+
+const REFUSED = ['INSUFFICIENT_BALANCE', 'AMOUNT_BELOW_MINIMUM'];
+
+test('every statement ties out and joins the one before, whatever happened, and never changes', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyStep, { minLength: 5, maxLength: 30 }), async (steps) => {
+      const story: Story = { owner: await newMerchant(), settlements: [], open: [], withdrawn: [] };
+      const seen = new Map<string, Statement>();
+      for (const step of steps as Step[]) {
+        await live(story, step).catch((error: { code?: string }) => expect(REFUSED).toContain(error.code));
+        const last = story.settlements.at(-1);
+        if (last && !seen.has(last.id)) seen.set(last.id, await statementOf(story.owner, last.id));
+      }
+      let before: { id: string | null; closing: number } = { id: null, closing: 0 };
+      for (const { id } of story.settlements) {
+        const statement = await statementOf(story.owner, id, 100);
+        const { openingBalance, closingBalance, movements, totals, previousSettlementId } = statement;
+        expect({ opening: santim(openingBalance), previous: previousSettlementId }).toEqual({
+          opening: before.closing,
+          previous: before.id,
+        });
+        expect(santim(openingBalance) + sum(movements)).toBe(santim(closingBalance));
+        expect(santim(openingBalance) + sum(totals)).toBe(santim(closingBalance));
+        let balance = santim(openingBalance);
+        for (const { amount, balanceAfter } of movements)
+          expect((balance += santim(amount))).toBe(santim(balanceAfter));
+        expect(movements.at(-1)?.resourceId).toBe(id);
+        const { movements: then, closingBalance: closed } = seen.get(id)!;
+        expect({ movements: then, closed }).toEqual({ movements, closed: closingBalance });
+        before = { id, closing: santim(closingBalance) };
+      }
+      await expectAllListed(story, before.closing);
+    }),
+    { numRuns: 25 },
+  );
+}, 120_000);
+
+/** Nothing falls between: what came after the last statement leads from its closing balance to what there is now. */
+async function expectAllListed({ owner, settlements }: Story, closing: number): Promise<void> {
+  const listed = (await Promise.all(settlements.map(({ id }) => statementOf(owner, id, 100)))).flatMap(
+    ({ movements }) => movements.map(({ entryId }) => entryId),
+  );
+  const entries = await rows<{ id: string; santim: bigint }>(
+    database.db,
+    `SELECT e.journal_id || '-' || e.position AS id, e.amount_santim AS santim
+     FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
+     WHERE a.merchant_id = :merchantId AND a.kind = 'AVAILABLE' ORDER BY e.sequence`,
+    { merchantId: owner.merchantId },
+  );
+  expect(listed).toEqual(entries.slice(0, listed.length).map(({ id }) => id));
+  const rest = entries.slice(listed.length).reduce((all, entry) => all + Number(entry.santim), closing);
+  expect(rest).toBe(santim(toBirr((await readBalance(database.db, owner)).availableSantim)));
+}
+
+test("a statement shows the bank's trace id and the time once it was credited", async () => {
+  const owner = await newMerchant();
+  await fund(world, owner, 100_00n);
+  const { id } = await ask(world, owner, { amount: 'all' });
+  const before = await statementOf(owner, id);
+  expect(before).toMatchObject({ status: 'REQUESTED', openingBalance: 0, closingBalance: 0, amount: 100 });
+  expect(before).not.toHaveProperty('bankReference');
+  await complete(id);
+  expect(await statementOf(owner, id)).toEqual({
+    ...before,
+    status: 'COMPLETED',
+    bankReference: 'FT1',
+    creditedAt: world.clock().toISOString(),
+  });
+});
+
+test('what comes back from a settlement stands in the statement after it', async () => {
+  const owner = await newMerchant();
+  await fund(world, owner, 100_00n);
+  const first = await ask(world, owner, { amount: 'all' });
+  await world.runChange((change) => cancelSettlement(change, first, { keyId: 'key_test', at: world.clock() }));
+  const second = await ask(world, owner, { amount: 40_00n });
+  const { openingBalance, movements, closingBalance, previousSettlementId } = await statementOf(owner, second.id);
+  expect({ openingBalance, closingBalance, previousSettlementId }).toEqual({
+    openingBalance: 0,
+    closingBalance: 60,
+    previousSettlementId: first.id,
+  });
+  expect(movements).toMatchObject([
+    { type: 'SETTLEMENT_RELEASED', amount: 100, balanceAfter: 100 },
+    { type: 'SETTLEMENT_RESERVED', amount: -40, balanceAfter: 60 },
+  ]);
+});
