@@ -113,12 +113,12 @@ function refuseLiveUntilVerified({ waitsFor }: KnownKey, scope: Scope | null): v
   throw new AppError('KYC_REQUIRED', `Live keys work once ${what}.`, { details: waitsFor });
 }
 
-function waitsForOf({ environment, kycStatus, hasPaidInSandbox }: MerchantKey): FieldIssue[] {
+function waitsForOf({ environment, kycStatus, isVerified, hasPaidInSandbox }: MerchantKey): FieldIssue[] {
   if (environment === 'sandbox') return [];
   const kyc = `your verification is APPROVED; it is ${kycStatus}: see GET /api/checkout/kyc, which this key may call`;
   const payment = 'one payment has succeeded in the sandbox; none has yet: make one with a sandbox key';
   return [
-    ...(kycStatus === 'APPROVED' ? [] : [{ field: 'kyc', issue: kyc }]),
+    ...(isVerified ? [] : [{ field: 'kyc', issue: kyc }]),
     ...(hasPaidInSandbox ? [] : [{ field: 'sandboxPayment', issue: payment }]),
   ];
 }
@@ -130,14 +130,22 @@ function isAllowed(allowed: BlockList, ip: string): boolean {
 }
 
 type MerchantKey = StoredKey &
-  Owner & { kind: KeyKind; scopes: Scope[]; ipRanges: string[]; kycStatus: KycStatus; hasPaidInSandbox: boolean };
+  Owner & {
+    kind: KeyKind;
+    scopes: Scope[];
+    ipRanges: string[];
+    kycStatus: KycStatus;
+    isVerified: boolean;
+    hasPaidInSandbox: boolean;
+  };
 
 async function loadKey(db: Knex, id: string): Promise<KnownKey | null> {
   const [row] = await rows<MerchantKey>(
     db,
     `SELECT k.id, k.merchant_id, k.environment, k.kind, k.secret_hash, k.scopes, k.ip_ranges, k.expires_at,
             k.revoked_at, k.last_used_at, m.status AS owner_status,
-            m.kyc_status, k.environment = 'live' AND has_paid_in_sandbox(m.id) AS has_paid_in_sandbox
+            m.kyc_status, kyc_tier_of(m.id) > 0 AS is_verified,
+            k.environment = 'live' AND has_paid_in_sandbox(m.id) AS has_paid_in_sandbox
      FROM api_key k JOIN merchant m ON m.id = k.merchant_id
      WHERE k.id = :id`,
     { id },

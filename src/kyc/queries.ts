@@ -51,7 +51,7 @@ export async function kycOf(db: Queryable, row: ApplicationRow): Promise<Kyc> {
 async function readLive(db: Queryable, merchantId: string): Promise<Kyc['live']> {
   const [live] = await rows<Kyc['live']>(
     db,
-    `SELECT kyc_status = 'APPROVED' AS is_approved, has_paid_in_sandbox(id) AS has_paid_in_sandbox
+    `SELECT kyc_tier_of(id) > 0 AS is_approved, has_paid_in_sandbox(id) AS has_paid_in_sandbox
      FROM merchant WHERE id = :merchantId`,
     { merchantId },
   );
