@@ -1,5 +1,6 @@
 import { balanceReport } from './balance.ts';
 import { paymentsReport } from './payments.ts';
+import { settlementsReport } from './settlements.ts';
 import type { Source } from './source.ts';
 import type { ReportKind } from './states.ts';
 import { withdrawalsReport } from './withdrawals.ts';
@@ -8,5 +9,6 @@ import { withdrawalsReport } from './withdrawals.ts';
 export const SOURCES: Readonly<Record<ReportKind, Source>> = {
   payments: paymentsReport,
   withdrawals: withdrawalsReport,
+  settlements: settlementsReport,
   balance: balanceReport,
 };

@@ -17,7 +17,7 @@ import { reportMessage } from './workflow-input.ts';
 
 export type ReportRouteDeps = MakeReportDeps & { log: Pick<Logger, 'warn'> };
 
-/** Files of payments, withdrawals and the balance: ask, look, fetch, take back; and sums without a file. */
+/** Files of payments, money out and the balance: ask, look, fetch, take back; and sums without a file. */
 export function reportRoutes(deps: ReportRouteDeps): Route[] {
   return [askRoute(deps), cancelRoute(deps), ...lookingRoutes(deps), fileRoute(deps), summaryRoute(deps)];
 }
@@ -29,7 +29,7 @@ function askRoute(deps: ReportRouteDeps): Route {
     path: '/api/checkout/reports',
     operationId: 'createReport',
     tag: 'Reports',
-    summary: 'Ask for a file of payments, withdrawals or the balance; a small one is READY in the answer',
+    summary: 'Ask for a file of payments, withdrawals, settlements or the balance; a small one is READY in the answer',
     description:
       'Rows are those of the lists under the same filters, all of one instant. Larger ones are made in the background: read the report again, or wait for report.ready.',
     auth: { by: 'key', scope: 'reports:write' },

@@ -122,5 +122,6 @@ export const Summary = z
     asOf: instant,
     payments: summarised,
     withdrawals: summarised,
+    settlements: summarised,
   })
   .meta({ id: 'ReportSummary' });

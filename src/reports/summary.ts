@@ -5,6 +5,7 @@ import { ownerOf, type Owner } from '../lib/owner.ts';
 import { ZONE } from './columns.ts';
 import { groupPayments } from './payments.ts';
 import { readPeriod, type WantedPeriod } from './period.ts';
+import { groupToBank } from './settlements.ts';
 import { addUp, type Group, type Sums } from './source.ts';
 import { groupMoneyOut } from './withdrawals.ts';
 
@@ -12,9 +13,9 @@ import { groupMoneyOut } from './withdrawals.ts';
 export async function summarise(db: Knex, owner: Owner, { wanted, now }: { wanted: WantedPeriod; now: Date }) {
   const range = readPeriod(wanted, now);
   const filter = { ...ownerOf(owner), range, statuses: null, channel: null };
-  const [payments, withdrawals] = await inTransaction(db, async (trx) => {
+  const [payments, withdrawals, settlements] = await inTransaction(db, async (trx) => {
     await rows(trx, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
-    return Promise.all([groupPayments(trx, filter), groupMoneyOut(trx, filter)]);
+    return Promise.all([groupPayments(trx, filter), groupMoneyOut(trx, filter), groupToBank(trx, filter)]);
   });
   return {
     period: wanted.period,
@@ -28,6 +29,7 @@ export async function summarise(db: Knex, owner: Owner, { wanted, now }: { wante
     asOf: now.toISOString(),
     payments: presentGroups(payments, { gross: 'receivedAmount', net: 'netAmount' }),
     withdrawals: presentGroups(withdrawals, { gross: 'amount', net: 'totalDebit' }),
+    settlements: presentGroups(settlements, { gross: 'amount', net: 'totalDebit' }),
   };
 }
 

@@ -12,8 +12,8 @@ export type SettlementFilter = Owner & {
   search?: string | undefined;
 };
 
-/** The merchant's settlements, newest first. */
-export async function listSettlements(db: Queryable, filter: SettlementFilter, page: Page) {
+/** Conditions in SQL on settlements for those filters that are set, and their values. */
+export function settlementConditions(filter: SettlementFilter): { where: string; values: Record<string, unknown> } {
   const where = [
     'merchant_id = :merchantId AND environment = :environment AND requested_at >= :from AND requested_at < :until',
     filter.statuses && 'status = ANY (:statuses)',
@@ -24,6 +24,12 @@ export async function listSettlements(db: Queryable, filter: SettlementFilter, p
   const { merchantId, environment, range, statuses, search } = filter;
   const { from, until } = range;
   const values = { merchantId, environment, from, until, statuses, search: search ?? null };
+  return { where, values };
+}
+
+/** The merchant's settlements, newest first. */
+export async function listSettlements(db: Queryable, filter: SettlementFilter, page: Page) {
+  const { where, values } = settlementConditions(filter);
   const [[count], found] = await Promise.all([
     rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM settlement WHERE ${where}`, values),
     rows<SettlementRow & { position: string }>(

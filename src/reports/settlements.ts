@@ -1,0 +1,63 @@
+import { totalDebit } from '../ledger/facts.ts';
+import type { Queryable } from '../lib/db.ts';
+import { exportSettlements, groupSettlements, type ExportedSettlement } from '../settlements/export.ts';
+import type { SettlementFilter } from '../settlements/queries.ts';
+import { SETTLEMENT_STATUSES, type SettlementStatus } from '../settlements/states.ts';
+import { dayColumns, timeColumns, type Column } from './columns.ts';
+import { addUp, createSource, type Group, type ReportFilter } from './source.ts';
+
+type Row = ExportedSettlement;
+
+const COLUMNS: readonly Column<Row>[] = [
+  { key: 'settlementId', heading: 'Settlement ID', cell: (row) => row.id },
+  { key: 'requestId', heading: 'Request ID', cell: (row) => row.requestId },
+  { key: 'amount', heading: 'Amount', cell: (row) => row.amountSantim },
+  { key: 'fee', heading: 'Fee', cell: (row) => row.feeSantim },
+  { key: 'feeTax', heading: 'Fee Tax', cell: (row) => row.feeTaxSantim },
+  { key: 'totalDebit', heading: 'Total Debit', cell: totalDebit },
+  { key: 'currency', heading: 'Currency', cell: (row) => row.currency },
+  { key: 'bank', heading: 'Bank', cell: (row) => row.bankCode },
+  { key: 'accountNumber', heading: 'Account Number', cell: (row) => row.accountNumber },
+  { key: 'accountName', heading: 'Account Name', cell: (row) => row.accountName },
+  { key: 'status', heading: 'Status', cell: (row) => row.status },
+  ...dayColumns<Row>('requestDate', 'Request Date', (row) => row.requestedAt),
+  ...timeColumns<Row>('requestedAt', 'Requested at', (row) => row.requestedAt),
+  { key: 'effectiveDate', heading: 'Effective Date', cell: (row) => row.effectiveDate },
+  { key: 'expectedBy', heading: 'Expected by', cell: (row) => row.expectedBy },
+  ...timeColumns<Row>('sentAt', 'Sent at', (row) => row.sentAt),
+  ...timeColumns<Row>('creditedAt', 'Credited at', (row) => row.creditedAt),
+  ...timeColumns<Row>('completedAt', 'Completed at', (row) => row.completedAt),
+  { key: 'bankReference', heading: 'Bank Reference', cell: (row) => row.bankReference },
+  { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
+];
+
+/** Settlements, as their list shows them. */
+export const settlementsReport = createSource<Row>({
+  statuses: SETTLEMENT_STATUSES,
+  takesChannel: false,
+  columns: COLUMNS,
+  sum: async (db, filter) => addUp(await groupToBank(db, filter)),
+  read: (db, filter, part) => exportSettlements(db, asListed(filter), part),
+  positionOf: ({ position, id }) => ({ at: position, id }),
+});
+
+/** Settlements added up by status. */
+export async function groupToBank(db: Queryable, filter: ReportFilter): Promise<Group[]> {
+  const groups = await groupSettlements(db, asListed(filter));
+  return groups.map((group) => ({
+    status: group.status,
+    channel: null,
+    count: group.count,
+    totals: {
+      amount: group.amountSantim,
+      fee: group.feeSantim,
+      feeTax: group.feeTaxSantim,
+      totalDebit: totalDebit(group),
+    },
+  }));
+}
+
+function asListed({ statuses, ...rest }: ReportFilter): SettlementFilter {
+  // Checked at the door against the same list.
+  return { ...rest, statuses: statuses as SettlementStatus[] | null };
+}
