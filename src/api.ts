@@ -148,7 +148,15 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
       ...reportRoutes({ db, runChange, clock, baseUrl, log, files: createReportFiles(config.REPORTS_DIR) }),
       ...kycRoutes({ db, runChange, clock, store: createDocumentStore(config.KYC_DOCUMENTS_DIR) }),
       ...webhookRoutes({ db, clock, keyRing: config.keyRing, checkUrl }),
-      ...opsRoutes({ db, clock, findProvider, pepper: config.KEY_PEPPER, calendarChanged: tellCalendarChanged }),
+      ...opsRoutes({
+        db,
+        runChange,
+        clock,
+        findProvider,
+        pepper: config.KEY_PEPPER,
+        calendarChanged: tellCalendarChanged,
+        workflowUrl: (workflowId) => workflowUrl(config, workflowId),
+      }),
     ],
     routers: [
       createCheckoutPages({ ...checkout, limits }),
@@ -171,6 +179,13 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
       }),
     ],
   };
+}
+
+/** A workflow's page in the Temporal UI; null where none is set up. */
+function workflowUrl({ TEMPORAL_UI_URL, TEMPORAL_NAMESPACE }: Config, workflowId: string): string | null {
+  if (TEMPORAL_UI_URL === undefined) return null;
+  const base = TEMPORAL_UI_URL.replace(/\/$/, '');
+  return `${base}/namespaces/${encodeURIComponent(TEMPORAL_NAMESPACE)}/workflows/${encodeURIComponent(workflowId)}`;
 }
 
 function limitsOf(config: Config): LimitSettings {

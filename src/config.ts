@@ -22,6 +22,7 @@ const Settings = z.object({
   TEMPORAL_ADDRESS: required('host and port of the Temporal server, such as localhost:7233'),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
   TEMPORAL_RETENTION_DAYS: positive(3, 365),
+  TEMPORAL_UI_URL: address.optional(),
   TASK_QUEUE_PREFIX: z.string().default(''),
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: port.default(4000),

@@ -123,6 +123,7 @@ function localConfig(servers: LocalServers, ports: LocalPorts, dataFolder: strin
     BASE_URL: `http://localhost:${ports.api}`,
     SIMULATOR_URL: `http://localhost:${ports.simulator}`,
     KYC_DOCUMENTS_DIR: join(dataFolder, 'documents'),
+    ...(servers.temporalUiUrl === undefined ? {} : { TEMPORAL_UI_URL: servers.temporalUiUrl }),
     REPORTS_DIR: join(dataFolder, 'reports'),
     ...environment,
     DATABASE_URL: servers.appUrl,

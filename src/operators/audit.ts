@@ -18,6 +18,7 @@ export const RESOURCE_TYPES = [
   'withdrawal',
   'settlement',
   'bankAccount',
+  'kyc',
   'transaction',
   'holiday',
   'operator',

@@ -3,6 +3,8 @@ import type { Holiday } from '../calendar/queries.ts';
 import type { MerchantChannel } from '../channels/queries.ts';
 import { showKey } from '../keys/format.ts';
 import type { ApiKey } from '../keys/operations.ts';
+import type { ApplicationRow } from '../kyc/model.ts';
+import type { Kyc } from '../kyc/queries.ts';
 import type { Balance } from '../ledger/balance.ts';
 import { toBirr } from '../lib/money.ts';
 import type { Merchant } from '../merchants/operations.ts';
@@ -149,5 +151,38 @@ export function presentBankAccount(row: BankAccountRow) {
     linkedAt: row.linkedAt.toISOString(),
     usableFrom: row.usableFrom.toISOString(),
     decidedAt: iso(row.decidedAt),
+  };
+}
+
+export function presentApplication(row: ApplicationRow) {
+  const { merchantId, environment, status, tier, message, decidedBy } = row;
+  return {
+    merchantId,
+    environment,
+    status,
+    tier,
+    message,
+    submittedAt: iso(row.submittedAt),
+    decidedBy,
+    decidedAt: iso(row.decidedAt),
+  };
+}
+
+export function presentKyc({ row, documents, timeline, live }: Kyc) {
+  return {
+    ...presentApplication(row),
+    details: row.details,
+    documents: documents.map(({ id, kind, fileName, contentType, bytes, sha256, submission, uploadedAt }) => ({
+      documentId: id,
+      kind,
+      fileName,
+      contentType,
+      bytes,
+      sha256,
+      submission,
+      uploadedAt: uploadedAt.toISOString(),
+    })),
+    liveKeysWork: live.isApproved && live.hasPaidInSandbox,
+    timeline: timeline.map(({ at, kind, by, detail }) => ({ at: at.toISOString(), kind, by, detail })),
   };
 }

@@ -1,18 +1,22 @@
 import type { Route } from '../http/route.ts';
+import { attentionRoutes, type AttentionRouteDeps } from './attention-routes.ts';
 import { decisionRoutes } from './decision-routes.ts';
 import { holidayRoutes, type HolidayRouteDeps } from './holiday-routes.ts';
+import { kycRoutes, type KycRouteDeps } from './kyc-routes.ts';
 import { merchantRoutes, type MerchantRouteDeps } from './merchant-routes.ts';
 import { operatorRoutes, type OperatorRouteDeps } from './operator-routes.ts';
 import { ruleRoutes } from './rule-routes.ts';
 import { settlementRoutes } from './settlement-routes.ts';
 
-export type OpsRouteDeps = MerchantRouteDeps & OperatorRouteDeps & HolidayRouteDeps;
+export type OpsRouteDeps = MerchantRouteDeps & OperatorRouteDeps & HolidayRouteDeps & AttentionRouteDeps & KycRouteDeps;
 
 /** Everything the platform's own people see and decide. */
 export function opsRoutes(deps: OpsRouteDeps): Route[] {
   return [
+    ...attentionRoutes(deps),
     ...merchantRoutes(deps),
     ...ruleRoutes(deps),
+    ...kycRoutes(deps),
     ...decisionRoutes(deps),
     ...settlementRoutes(deps),
     ...holidayRoutes(deps),

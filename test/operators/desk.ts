@@ -59,11 +59,11 @@ export async function startDesk(): Promise<Desk> {
     admin: await hire('admin'),
   };
   const routes = opsRoutes({
-    db,
+    ...world,
     clock,
     pepper: PEPPER,
-    findProvider: world.findProvider,
     calendarChanged: tellCalendarChanged,
+    workflowUrl: (workflowId) => `https://temporal.example/${workflowId}`,
   });
   const server = await startTestServer(testServerDeps(db, { routes, authenticateKey: keys.authenticateKey }));
   return {

@@ -1,0 +1,11 @@
+import type { AttentionSource } from '../lib/attention.ts';
+
+/** Linked bank accounts that nobody has verified yet. */
+export const BANK_ACCOUNTS_WAITING: AttentionSource = {
+  kinds: ['BANK_ACCOUNT'],
+  sql: `SELECT 'BANK_ACCOUNT' AS kind, b.id, b.merchant_id, b.environment, NULL::bigint AS amount_santim, b.linked_at AS since,
+               'A linked bank account waits to be verified' AS what,
+               jsonb_build_object('bankAccountId', b.id, 'bankCode', b.bank_code, 'lastFour', right(b.account_number, 4)) AS detail,
+               NULL AS workflow_id
+        FROM bank_account b WHERE b.status = 'PENDING' AND b.replaced_at IS NULL`,
+};

@@ -1,0 +1,18 @@
+/**
+ * One slice's part of what operators look at: a SELECT, or several joined by UNION ALL, of kind, id, merchant_id,
+ * environment, amount_santim, since, what (a sentence), detail (jsonb) and workflow_id. `:at` is the time of the
+ * question. What belongs to no merchant has nulls.
+ */
+export type AttentionSource = { kinds: readonly string[]; sql: string };
+
+/** Messages to Temporal that nobody has brought there in time. */
+export const OUTBOX_STUCK: AttentionSource = {
+  kinds: ['OUTBOX_PAST_LEASE'],
+  sql: `SELECT 'OUTBOX_PAST_LEASE' AS kind, o.id, NULL AS merchant_id, NULL AS environment, NULL::bigint AS amount_santim,
+               o.created_at AS since,
+               'Temporal was not told: ' || o.kind || ' of ' || o.workflow_type || ', after ' || o.failures || ' failures' AS what,
+               jsonb_build_object('failures', o.failures) AS detail, o.workflow_id
+        FROM outbox o
+        WHERE greatest(coalesce(o.lease_until, o.not_before), o.not_before) < CAST(:at AS timestamptz) - interval '5 seconds'
+           OR (o.failures > 0 AND o.created_at < CAST(:at AS timestamptz) - interval '1 minute')`,
+};

@@ -1,0 +1,75 @@
+import { readRoute, type Route } from '../http/route.ts';
+import type { AttentionSource } from '../lib/attention.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Knex } from '../lib/db.ts';
+import { toBirr } from '../lib/money.ts';
+import { readPage } from '../lib/page.ts';
+import { attentionQuery, AttentionList } from './attention-schema.ts';
+import { linksOf, listAttention, QUEUE, STUCK, type AttentionRow } from './attention.ts';
+import { ANY_OPERATOR } from './permits.ts';
+
+export type AttentionRouteDeps = {
+  db: Knex;
+  clock: Clock;
+  /** Where a workflow is seen in the Temporal UI; null where no UI is known. */
+  workflowUrl: (workflowId: string) => string | null;
+};
+
+/** What waits for a person, and what is stuck. */
+export function attentionRoutes(deps: AttentionRouteDeps): Route[] {
+  const queue = attentionRoute(deps, {
+    path: '/api/ops/queue',
+    operationId: 'opsListQueue',
+    summary: 'Everything that waits for a person, what waits longest first',
+    source: QUEUE,
+  });
+  const stuck = attentionRoute(deps, {
+    path: '/api/ops/stuck',
+    operationId: 'opsListStuck',
+    summary: 'Everything that should have gone on by itself and has not, the latest first to have been due',
+    source: STUCK,
+  });
+  return [queue, stuck];
+}
+
+type Described = { path: string; operationId: string; summary: string; source: AttentionSource };
+
+function attentionRoute({ db, clock, workflowUrl }: AttentionRouteDeps, { source, ...described }: Described): Route {
+  return readRoute({
+    ...described,
+    method: 'GET',
+    tag: 'Operators',
+    auth: ANY_OPERATOR,
+    rateLimit: 'list',
+    query: attentionQuery(source.kinds),
+    responses: { 200: AttentionList },
+    paginated: true,
+    handle: async ({ query }) => {
+      const at = clock();
+      const { kind, merchantId, environment } = query;
+      const filter = { kinds: kind, merchantId, environment };
+      const { rows, pagination, counts } = await listAttention(db, source, { filter, page: readPage(query), at });
+      const items = rows.map((row) => presentAttention(row, { at, workflowUrl }));
+      return { message: 'Retrieved', data: { counts, items }, pagination };
+    },
+  });
+}
+
+function presentAttention(
+  row: AttentionRow,
+  { at, workflowUrl }: { at: Date; workflowUrl: AttentionRouteDeps['workflowUrl'] },
+) {
+  const { kind, id, merchantId, environment, amountSantim, since, what, detail } = row;
+  return {
+    kind,
+    id,
+    merchantId,
+    environment,
+    ...(amountSantim === null ? {} : { amount: toBirr(amountSantim) }),
+    since: since.toISOString(),
+    waitingSeconds: Math.max(0, Math.round((at.getTime() - since.getTime()) / 1000)),
+    what,
+    detail,
+    links: linksOf(row, workflowUrl),
+  };
+}

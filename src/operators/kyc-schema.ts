@@ -1,0 +1,51 @@
+import { z } from 'zod';
+
+import { instant } from '../lib/fields.ts';
+import { environment as oneEnvironment, reason } from './schema.ts';
+
+const environment = oneEnvironment
+  .default('live')
+  .meta({ description: 'live unless said; the sandbox decides by itself' });
+
+export const KycQuery = z.strictObject({ environment: oneEnvironment.optional() });
+export const KycReview = z.strictObject({ environment, reason: reason.optional() });
+export const KycApproval = z.strictObject({
+  environment,
+  tier: z.int().min(1).max(99).optional().meta({ description: 'Which limits apply; the full ones unless said' }),
+  reason: reason.optional(),
+});
+export const KycRefusal = z.strictObject({ environment, reason });
+
+/** An application as it stands. */
+export const Application = z
+  .object({
+    merchantId: z.string(),
+    environment: oneEnvironment,
+    status: z.string(),
+    tier: z.int(),
+    message: z.string().nullable().meta({ description: 'What the merchant was told' }),
+    submittedAt: instant.nullable(),
+    decidedBy: z.string().nullable(),
+    decidedAt: instant.nullable(),
+  })
+  .meta({ id: 'OpsKycApplication' });
+
+export const Kyc = Application.extend({
+  details: z.record(z.string(), z.unknown()).meta({ description: 'What the merchant filled in' }),
+  documents: z.array(
+    z.object({
+      documentId: z.string(),
+      kind: z.string(),
+      fileName: z.string(),
+      contentType: z.string(),
+      bytes: z.int(),
+      sha256: z.string(),
+      submission: z.int(),
+      uploadedAt: instant,
+    }),
+  ),
+  liveKeysWork: z.boolean(),
+  timeline: z.array(
+    z.object({ at: instant, kind: z.string(), by: z.string(), detail: z.record(z.string(), z.unknown()) }),
+  ),
+}).meta({ id: 'OpsKyc' });

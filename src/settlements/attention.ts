@@ -1,0 +1,18 @@
+import type { AttentionSource } from '../lib/attention.ts';
+
+/** Settlements that wait for an operator's yes, for the transfer, or too long for the bank's answer. */
+export const SETTLEMENTS_WAITING: AttentionSource = {
+  kinds: ['SETTLEMENT_APPROVAL', 'SETTLEMENT_TO_SEND', 'SETTLEMENT_OVERDUE'],
+  sql: `SELECT CASE s.status WHEN 'REQUESTED' THEN 'SETTLEMENT_APPROVAL' WHEN 'APPROVED' THEN 'SETTLEMENT_TO_SEND'
+                             ELSE 'SETTLEMENT_OVERDUE' END AS kind,
+               s.id, s.merchant_id, s.environment, s.amount_santim,
+               CASE s.status WHEN 'REQUESTED' THEN s.requested_at WHEN 'APPROVED' THEN s.approved_at ELSE s.overdue_at END AS since,
+               CASE s.status WHEN 'REQUESTED' THEN 'Settlement waits for a yes or no'
+                             WHEN 'APPROVED' THEN 'Settlement is approved and not sent to the bank yet'
+                             ELSE 'The bank has not answered by the last expected day' END AS what,
+               jsonb_build_object('bankCode', s.bank_code, 'effectiveDate', s.effective_date, 'expectedBy', s.expected_by,
+                                  'bankReference', s.bank_reference) AS detail,
+               'settlement-' || s.id AS workflow_id
+        FROM settlement s
+        WHERE s.status IN ('REQUESTED', 'APPROVED') OR (s.status = 'PROCESSING' AND s.overdue_at IS NOT NULL)`,
+};

@@ -1,0 +1,34 @@
+import type { AttentionSource } from '../lib/attention.ts';
+
+/** Money that was not asked for, and payments that ended in doubt. */
+export const PAYMENTS_WAITING: AttentionSource = {
+  kinds: ['PAYMENT_HELD', 'PAYMENT_DUPLICATE', 'PAYMENT_UNCERTAIN'],
+  sql: `SELECT CASE a.status WHEN 'HELD' THEN 'PAYMENT_HELD' ELSE 'PAYMENT_DUPLICATE' END AS kind, a.id, a.merchant_id,
+               a.environment, a.received_santim AS amount_santim, a.ended_at AS since,
+               CASE WHEN a.status = 'DUPLICATE' THEN 'The transaction was paid a second time'
+                    WHEN a.received_currency <> a.currency THEN a.received_currency || ' came instead of ' || a.currency
+                    ELSE 'Another amount came than was asked for' END AS what,
+               jsonb_build_object('transactionId', a.transaction_id, 'attemptId', a.id, 'channel', a.channel,
+                                  'expected', a.amount_santim * 0.01, 'received', a.received_santim * 0.01,
+                                  'currency', a.received_currency) AS detail,
+               'payment-' || a.id AS workflow_id
+        FROM payment_attempt a WHERE a.status IN ('HELD', 'DUPLICATE') AND a.decided IS NULL
+        UNION ALL
+        SELECT 'PAYMENT_UNCERTAIN', t.id, t.merchant_id, t.environment, t.amount_santim, coalesce(s.ended_at, t.created_at),
+               'It ended while the provider did not know whether it was paid', jsonb_build_object('channel', t.channel), NULL
+        FROM transaction t JOIN checkout_session s ON s.id = t.session_id WHERE t.reconcile`,
+};
+
+/** Tries that should have ended: 10 minutes after their session, or a day and 10 minutes where the provider is in doubt. */
+export const PAYMENTS_STUCK: AttentionSource = {
+  kinds: ['PAYMENT_PENDING'],
+  sql: `SELECT 'PAYMENT_PENDING' AS kind, a.id, a.merchant_id, a.environment, a.amount_santim, s.expires_at AS since,
+               'Its session is over and the try has not ended; the provider says '
+                 || coalesce(a.last_outcome, 'nothing, it was not asked') AS what,
+               jsonb_build_object('transactionId', a.transaction_id, 'channel', a.channel, 'status', a.status) AS detail,
+               'payment-' || a.id AS workflow_id
+        FROM payment_attempt a JOIN checkout_session s ON s.id = a.session_id
+        WHERE a.status IN ('CREATED', 'PENDING')
+          AND s.expires_at + CASE a.last_outcome WHEN 'unknown' THEN interval '1 day' ELSE interval '0' END
+                < CAST(:at AS timestamptz) - interval '10 minutes'`,
+};

@@ -1,0 +1,39 @@
+import type { AttentionSource } from '../lib/attention.ts';
+
+/** Withdrawals that wait for a person. The sandbox decides by itself, but for amounts that end in .14. */
+export const WITHDRAWALS_WAITING: AttentionSource = {
+  kinds: ['WITHDRAWAL_REVIEW', 'WITHDRAWAL_UNKNOWN'],
+  sql: `SELECT 'WITHDRAWAL_REVIEW' AS kind, w.id, w.merchant_id, w.environment, w.amount_santim, w.requested_at AS since,
+               'Withdrawal under review (' || array_to_string(w.review_reasons, ', ') || '): ' || given.approvals || ' of '
+                 || w.approvals_needed || ' approvals' AS what,
+               jsonb_build_object('reasons', w.review_reasons, 'approvalsGiven', given.approvals,
+                                  'approvalsNeeded', w.approvals_needed, 'channel', w.channel) AS detail,
+               'withdrawal-' || w.id AS workflow_id
+        FROM withdrawal w
+        CROSS JOIN LATERAL (SELECT count(*)::int AS approvals FROM withdrawal_approval a WHERE a.withdrawal_id = w.id) given
+        WHERE w.stage = 'UNDER_REVIEW' AND (w.environment = 'live' OR w.amount_santim % 100 = 14
+              OR w.requested_at < CAST(:at AS timestamptz) - interval '1 minute')
+        UNION ALL
+        SELECT 'WITHDRAWAL_UNKNOWN', w.id, w.merchant_id, w.environment, w.amount_santim,
+               coalesce(w.submitted_at, w.requested_at),
+               'The provider has not said for over an hour whether it has paid',
+               jsonb_build_object('channel', w.channel, 'lastOutcome', w.last_outcome, 'lastCheckedAt', w.last_checked_at),
+               'withdrawal-' || w.id
+        FROM withdrawal w
+        WHERE w.status = 'PENDING' AND w.stage = 'UNKNOWN'
+          AND coalesce(w.submitted_at, w.requested_at) < CAST(:at AS timestamptz) - interval '1 hour'`,
+};
+
+/** Withdrawals that should have moved on by themselves: not sent after 5 minutes, or accepted and not paid after an hour. */
+export const WITHDRAWALS_STUCK: AttentionSource = {
+  kinds: ['WITHDRAWAL_PENDING'],
+  sql: `SELECT 'WITHDRAWAL_PENDING' AS kind, w.id, w.merchant_id, w.environment, w.amount_santim,
+               coalesce(w.submitted_at, w.requested_at) AS since,
+               CASE w.stage WHEN 'CREATED' THEN 'Not sent yet' ELSE 'Sent, and not paid yet' END AS what,
+               jsonb_build_object('channel', w.channel, 'stage', w.stage, 'lastOutcome', w.last_outcome) AS detail,
+               'withdrawal-' || w.id AS workflow_id
+        FROM withdrawal w
+        WHERE w.status = 'PENDING'
+          AND ((w.stage = 'CREATED' AND w.requested_at < CAST(:at AS timestamptz) - interval '5 minutes')
+            OR (w.stage IN ('SUBMITTED', 'UNKNOWN') AND w.submitted_at < CAST(:at AS timestamptz) - interval '1 hour'))`,
+};

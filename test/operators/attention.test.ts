@@ -1,0 +1,206 @@
+import { HOUR_MS } from '../../src/lib/dates.ts';
+import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { createWithdrawal } from '../../src/withdrawals/create.ts';
+import { buildPendingPayment, PAID } from '../support/build.ts';
+import { ask, linkAccount } from '../support/settlements.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
+import { startDesk, type Desk } from './desk.ts';
+
+let desk: Desk;
+let owner: Owner;
+
+beforeAll(async () => {
+  desk = await startDesk();
+});
+beforeEach(async () => {
+  owner = await buildFreeMerchant(desk.world);
+});
+afterAll(() => desk.close());
+
+type Item = { kind: string; id: string };
+const get = async (path: string) => (await desk.send('GET', path)).body;
+const queue = (query = '') => get(`/api/ops/queue?merchantId=${owner.merchantId}${query}`);
+const stuck = (query = '') => get(`/api/ops/stuck?merchantId=${owner.merchantId}${query}`);
+const change = (sql: string, values: Record<string, unknown>) => rows(desk.database.db, sql, values);
+const ago = (ms: number) => new Date(Date.now() - ms);
+
+/** 20.14: the one amount that waits for an operator in the sandbox too. */
+async function withdrawal(): Promise<string> {
+  await fund(desk.world, owner, 10_000n);
+  const destination = { kind: 'phone', phone: '251911000001', accountName: 'Abebe Bikila' } as const;
+  const wanted = { requestId: newId('req'), amountSantim: 2_014n, channel: 'TELEBIRR', requestedBy: 'key_1' } as const;
+  const { row } = await desk.world.runChange((made) =>
+    createWithdrawal({ ...desk.world, change: made }, owner, { ...wanted, destination }),
+  );
+  return row.id;
+}
+
+async function held() {
+  const payment = await buildPendingPayment(desk.world, owner);
+  desk.world.provider.answers({ ...PAID, amountSantim: 8_000n });
+  await desk.world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+  return payment;
+}
+
+describe('the queue', () => {
+  test('has everything that waits for a person, what waits longest first, with what can be done', async () => {
+    const payment = await held();
+    const withdrawalId = await withdrawal();
+    await linkAccount(desk.world, owner);
+    const settlement = await ask(desk.world, owner, { amount: 5_000n });
+    await change(
+      `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL, linked_at = :at
+       WHERE merchant_id = :merchantId`,
+      { ...owner, at: ago(HOUR_MS) },
+    );
+    const { data, pagination } = await queue();
+    const kinds = data.items.map(({ kind }: Item) => kind);
+    expect(kinds).toEqual(['BANK_ACCOUNT', 'PAYMENT_HELD', 'WITHDRAWAL_REVIEW', 'SETTLEMENT_APPROVAL']);
+    expect(pagination.total).toBe(4);
+    expect(data.counts).toMatchObject({ BANK_ACCOUNT: 1, PAYMENT_HELD: 1, WITHDRAWAL_UNKNOWN: 0, KYC: 0 });
+    expect(data.items[1]).toMatchObject({
+      ...owner,
+      id: payment.attemptId,
+      amount: 80,
+      what: 'Another amount came than was asked for',
+      detail: { transactionId: payment.transactionId, expected: 100.5, received: 80 },
+      links: {
+        accept: `/api/ops/transactions/${payment.transactionId}/accept`,
+        workflow: `https://temporal.example/payment-${payment.attemptId}`,
+      },
+    });
+    expect(data.items[2]).toMatchObject({
+      id: withdrawalId,
+      amount: 20.14,
+      detail: { approvalsGiven: 0, approvalsNeeded: 1, reasons: expect.arrayContaining(['SANDBOX_TEST']) },
+    });
+    expect(data.items[3]).toMatchObject({ id: settlement.id, amount: 50 });
+    for (const { links } of data.items.slice(1, 3)) {
+      const { accept, approve } = links;
+      expect((await desk.send('POST', accept ?? approve, { body: {} })).status).toBe(200);
+    }
+    expect((await queue()).data.counts).toMatchObject({ PAYMENT_HELD: 0, WITHDRAWAL_REVIEW: 0 });
+  });
+
+  test('is filtered by kind and environment, and read page by page without a gap', async () => {
+    const ids = [(await held()).attemptId, (await held()).attemptId, await withdrawal()];
+    expect((await queue('&kind=WITHDRAWAL_REVIEW')).data.items.map(({ id }: Item) => id)).toEqual([ids[2]]);
+    expect((await queue('&kind=WITHDRAWAL_REVIEW')).data.counts.PAYMENT_HELD).toBe(2);
+    expect((await queue('&environment=live')).data.items).toEqual([]);
+    expect((await queue('&kind=NONSENSE')).error.code).toBe('VALIDATION_ERROR');
+    const seen: string[] = [];
+    for (let next: string | null = ''; next !== null;) {
+      const { data, pagination } = await queue(`&limit=1${next && `&cursor=${next}`}`);
+      seen.push(...data.items.map(({ id }: Item) => id));
+      next = pagination.nextCursor;
+    }
+    expect(seen).toEqual(ids);
+  });
+
+  test('has a payout in doubt after an hour, and a payment that ended in doubt', async () => {
+    const id = await withdrawal();
+    const doubt = `UPDATE withdrawal SET stage = 'UNKNOWN', submitted_at = :at WHERE id = :id`;
+    await change(doubt, { id, at: ago(HOUR_MS / 2) });
+    expect((await queue()).data.items).toEqual([]);
+    await change(doubt, { id, at: ago(2 * HOUR_MS) });
+    const payment = await buildPendingPayment(desk.world, owner);
+    await change('UPDATE transaction SET reconcile = true WHERE id = :transactionId', payment);
+    const { data } = await queue();
+    const found = data.items.map((one: Item) => [one.kind, one.id]);
+    expect(found).toEqual([
+      ['WITHDRAWAL_UNKNOWN', id],
+      ['PAYMENT_UNCERTAIN', payment.transactionId],
+    ]);
+  });
+
+  test('has an application to be verified, which a live one is', async () => {
+    await change(
+      `INSERT INTO kyc_application (merchant_id, environment, status, submissions, submitted_at)
+       VALUES (:merchantId, 'live', 'SUBMITTED', 1, :at)`,
+      { ...owner, at: ago(HOUR_MS) },
+    );
+    const { data } = await queue();
+    expect(data.items).toEqual([expect.objectContaining({ kind: 'KYC', id: owner.merchantId, environment: 'live' })]);
+    const { approve, reject, 'request-info': requestInfo } = data.items[0].links;
+    const asked = await desk.send('POST', requestInfo, {
+      key: desk.people.support.key,
+      body: { reason: 'The licence is not readable' },
+    });
+    expect(asked.body.data).toMatchObject({ status: 'MORE_INFO_NEEDED', message: 'The licence is not readable' });
+    expect((await desk.send('POST', approve, { body: {} })).body.error.code).toBe('INVALID_STATE');
+    await change(`UPDATE kyc_application SET status = 'SUBMITTED' WHERE merchant_id = :merchantId`, { ...owner });
+    expect((await desk.send('POST', approve, { body: { tier: 77 } })).status).toBe(400);
+    expect((await desk.send('POST', approve, { body: { tier: 1 } })).body.data).toMatchObject({ tier: 1 });
+    expect((await desk.send('POST', reject, { body: { reason: 'Late' } })).status).toBe(409);
+    expect(await desk.audited(owner.merchantId)).toEqual(['kyc.request-info', 'kyc.approve']);
+    const seen = await get(`/api/ops/merchants/${owner.merchantId}/kyc`);
+    expect(seen.data).toMatchObject({ status: 'APPROVED', tier: 1, liveKeysWork: false, documents: [] });
+  });
+});
+
+describe('stuck work', () => {
+  test('is nothing while all goes on', async () => {
+    await held();
+    await withdrawal();
+    expect((await stuck()).data.items).toEqual([]);
+  });
+
+  test('is a delivery past due, with its workflow', async () => {
+    const [eventId, subscriptionId] = [newId('evt'), newId('whs')];
+    const values = { ...owner, eventId, subscriptionId, deliveryId: newId('whd'), due: ago(5 * 60_000) };
+    await change(
+      `WITH event AS (
+         INSERT INTO webhook_event (id, merchant_id, environment, event, api_version, resource_type, resource_id, payload)
+         VALUES (:eventId, :merchantId, :environment, 'payment.succeeded', '1', 'transaction', 'txn_1', '')
+       ), subscription AS (
+         INSERT INTO webhook_subscription (id, merchant_id, environment, url, event_types, secret, secret_hint)
+         VALUES (:subscriptionId, :merchantId, :environment, 'https://hooks.example.com', '{*}', '', '')
+       )
+       INSERT INTO webhook_delivery (id, event_id, subscription_id, merchant_id, environment, event, status, next_attempt_at)
+       VALUES (:deliveryId, :eventId, :subscriptionId, :merchantId, :environment, 'payment.succeeded', 'RETRYING', :due)`,
+      values,
+    );
+    const { data } = await stuck('&kind=DELIVERY_PAST_DUE');
+    expect(data.items).toEqual([
+      expect.objectContaining({
+        kind: 'DELIVERY_PAST_DUE',
+        id: values.deliveryId,
+        links: { workflow: `https://temporal.example/delivery-${eventId}-${subscriptionId}` },
+      }),
+    ]);
+    expect(data.items[0].waitingSeconds).toBeGreaterThanOrEqual(300);
+  });
+
+  test('is a try beyond its time and a withdrawal that was not sent', async () => {
+    const { attemptId, sessionId } = await buildPendingPayment(desk.world, owner);
+    const expire = 'UPDATE checkout_session SET expires_at = :at WHERE id = :sessionId';
+    await change(expire, { sessionId, at: ago(HOUR_MS) });
+    const withdrawalId = await withdrawal();
+    await change(`UPDATE withdrawal SET stage = 'CREATED', requested_at = :at WHERE id = :id`, {
+      id: withdrawalId,
+      at: ago(HOUR_MS / 2),
+    });
+    const { data } = await stuck();
+    expect(data.items.map((one: Item) => [one.kind, one.id])).toEqual([
+      ['PAYMENT_PENDING', attemptId],
+      ['WITHDRAWAL_PENDING', withdrawalId],
+    ]);
+    await change(`UPDATE payment_attempt SET last_outcome = 'unknown' WHERE id = :attemptId`, { attemptId });
+    expect((await stuck('&kind=PAYMENT_PENDING')).data.items).toEqual([]);
+  });
+
+  test('is a message that nobody brought to Temporal', async () => {
+    const id = newId('obx');
+    await change(
+      `INSERT INTO outbox (id, kind, workflow_type, workflow_id, signal, lease_until, not_before)
+       VALUES (:id, 'signal', 'payment', 'payment-1', 'settled', :at, :at)`,
+      { id, at: ago(60_000) },
+    );
+    const { data } = await get('/api/ops/stuck?kind=OUTBOX_PAST_LEASE&limit=100');
+    expect(data.items).toContainEqual(
+      expect.objectContaining({ id, merchantId: null, links: { workflow: 'https://temporal.example/payment-1' } }),
+    );
+  });
+});
