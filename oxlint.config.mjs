@@ -4,9 +4,14 @@ const TIERS = [
   ['channels', 'kyc', 'bank-accounts', 'ledger', 'webhooks', 'providers'],
   ['transactions'],
   ['checkout', 'withdrawals', 'settlements'],
-  ['reports', 'operators'],
+  ['reports', 'operators', 'reconciliation'],
 ];
-const BESIDE = { keys: ['merchants'], channels: ['providers'], ledger: ['providers'] };
+const BESIDE = {
+  keys: ['merchants'],
+  channels: ['providers'],
+  ledger: ['providers'],
+  operators: ['reconciliation'],
+};
 
 /** Of what is imported by a relative path, these and nothing else. */
 const only = (paths, message) => ({ group: ['../**', ...paths.map((path) => `!${path}`)], message });

@@ -1,4 +1,5 @@
 import { createPaymentActivities, type PaymentDeps } from './payments.ts';
+import { createReconciliationActivities, type ReconciliationDeps } from './reconciliation.ts';
 import { createReportActivities, type ReportDeps } from './reports.ts';
 import { createSettlementActivities, type SettlementDeps } from './settlements.ts';
 import { createWebhookActivities, type WebhookDeps } from './webhooks.ts';
@@ -11,6 +12,7 @@ export function createActivities(deps: {
   settlements: SettlementDeps;
   webhooks: WebhookDeps;
   reports: ReportDeps;
+  reconciliation: ReconciliationDeps;
 }) {
   return {
     payments: createPaymentActivities(deps.payments),
@@ -18,5 +20,6 @@ export function createActivities(deps: {
     settlements: createSettlementActivities(deps.settlements),
     webhooks: createWebhookActivities(deps.webhooks),
     reports: createReportActivities(deps.reports),
+    reconciliation: createReconciliationActivities(deps.reconciliation),
   };
 }

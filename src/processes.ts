@@ -18,6 +18,7 @@ import type { Config } from './config.ts';
 import { DAY_MS } from './lib/dates.ts';
 import { AwayError } from './lib/errors.ts';
 import type { OutboxMessage } from './lib/outbox.ts';
+import { ensureSchedules } from './schedules.ts';
 
 /** Which task queue a workflow runs on, by its type. Activities of `webhooks` also run on `webhooks-slow`. */
 export const TASK_QUEUES = {
@@ -26,6 +27,7 @@ export const TASK_QUEUES = {
   settlement: 'money',
   webhookDelivery: 'webhooks',
   report: 'reports',
+  reconciliation: 'money',
 } as const;
 
 const CALL_TIMEOUT_MS = 3_000;
@@ -86,7 +88,7 @@ export type Processes = {
   tell: (message: OutboxMessage) => Promise<'told' | 'already'>;
   /** Of these workflow ids, those with a running workflow. At most 200 at a time. */
   running: (workflowIds: string[]) => Promise<Set<string>>;
-  /** Namespace, retention and search attributes; repeatable. Returns what it made. Throws when Temporal is away. */
+  /** Namespace, retention, search attributes and schedules; repeatable. Returns what it made. Throws when Temporal is away. */
   ensureTemporal: () => Promise<string[]>;
 };
 
@@ -222,7 +224,12 @@ async function ensureTemporal(options: ProcessesOptions): Promise<string[]> {
     if (missing.length > 0) {
       await unlessThere(async () => connection.operatorService.addSearchAttributes({ namespace, searchAttributes }));
     }
-    return [...(isNew ? [`namespace ${namespace}`] : []), ...missing.map(([name]) => `search attribute ${name}`)];
+    const schedules = await ensureSchedules(options);
+    return [
+      ...(isNew ? [`namespace ${namespace}`] : []),
+      ...missing.map(([name]) => `search attribute ${name}`),
+      ...schedules,
+    ];
   });
 }
 

@@ -157,7 +157,7 @@ function createWorkers(parts: {
       ...shared,
       ...withWorkflows,
       taskQueue: queue(TASK_QUEUES.withdrawal),
-      activities: { ...activities.withdrawals, ...activities.settlements },
+      activities: { ...activities.withdrawals, ...activities.settlements, ...activities.reconciliation },
     }),
     Worker.create({
       ...shared,

@@ -17,6 +17,9 @@ import { createRunChange, type RunChange } from './lib/outbox.ts';
 import { listenToOutbox } from './outbox-listener.ts';
 import { temporalOptions } from './processes.ts';
 import { createFindProvider } from './providers/find-provider.ts';
+import { measureReconciliation } from './reconciliation/metrics.ts';
+import { openReconciliations } from './reconciliation/open-reconciliations.ts';
+import { createReconciliationSteps } from './reconciliation/steps.ts';
 import { createRelay } from './relay.ts';
 import { repairOpen } from './repair.ts';
 import { expireReports } from './reports/expire.ts';
@@ -64,7 +67,7 @@ export type WorkerOptions = {
 };
 
 /** Every kind of row that must have a running workflow. */
-const OPEN_SOURCES = [openDeliveries, openAttempts, openWithdrawals, openSettlements, openReports];
+const OPEN_SOURCES = [openDeliveries, openAttempts, openWithdrawals, openSettlements, openReports, openReconciliations];
 const EXPIRE_BATCH = 500;
 const RECHECK_BATCH = 20;
 const KYC_BATCH = 100;
@@ -153,6 +156,7 @@ function measure(registry: Registry, db: Knex): void {
   measureDeliveries(registry, db);
   measurePayments(registry, db);
   measureSettlements(registry, db);
+  measureReconciliation(registry, db);
 }
 
 type Database = { db: Knex; runChange: RunChange };
@@ -174,7 +178,8 @@ function createPayments(config: Config, { db, runChange, log }: Database & { log
     decideInSandbox: (withdrawalId: string, at: Date) => decideInSandbox(deps, withdrawalId, at),
     check: async (withdrawalId: string, now: Date) => (await checkPayout(withdrawalId, { ...options, now })).row,
   };
-  return { operations: { payments, withdrawals }, check, close: http.close };
+  const reconciliation = createReconciliationSteps({ ...deps, checkAttempt: check, checkPayout });
+  return { operations: { payments, withdrawals, reconciliation }, check, close: http.close };
 }
 
 /** One attempt of a delivery, for both lanes. */

@@ -1,4 +1,5 @@
 export { payment } from './payment.ts';
+export { nightlyReconciliation, reconciliation } from './reconciliation.ts';
 export { report } from './report.ts';
 export { settlement } from './settlement.ts';
 export { webhookDelivery } from './webhook-delivery.ts';

@@ -166,6 +166,22 @@ export function providerTransferFact(transfer: {
   };
 }
 
+/** Money has come to the operator's bank account that nobody can place yet. `id`: the bank's trace id. */
+export function unmatchedMoneyFact(deposit: { id: string; environment: Environment; amountSantim: Santim }): Posting {
+  return {
+    key: `unmatched:${deposit.environment}:${deposit.id}`,
+    kind: 'UNMATCHED_MONEY',
+    merchantId: null,
+    environment: deposit.environment,
+    resourceType: 'providerTransfer',
+    resourceId: deposit.id,
+    entries: withoutZeros([
+      { account: 'BANK', amountSantim: -deposit.amountSantim },
+      { account: 'SUSPENSE', amountSantim: deposit.amountSantim },
+    ]),
+  };
+}
+
 function about({ merchantId, environment, transactionId }: Received) {
   return { merchantId, environment, resourceType: 'transaction', resourceId: transactionId } as const;
 }

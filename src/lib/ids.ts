@@ -19,6 +19,7 @@ export type IdPrefix =
   | 'lim'
   | 'wd'
   | 'stl'
+  | 'rcd'
   | 'bac'
   | 'rpt'
   | 'req'

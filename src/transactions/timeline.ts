@@ -84,6 +84,10 @@ export const TIMELINE = {
       reason: z.string(),
     }),
   },
+  'reconciled.unpaid': {
+    says: "The provider's lists have no payment of it: it was not paid",
+    detail: z.object({}),
+  },
   'claim.success': { says: 'Somebody said it was paid; the provider was asked', detail: claimed },
   'claim.error': { says: 'Somebody said it failed; the provider was asked', detail: claimed },
   'claim.cancel': { says: 'The customer wished to cancel', detail: claimed },

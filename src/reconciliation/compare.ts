@@ -1,0 +1,82 @@
+import { rows } from '../lib/db.ts';
+import { notFound } from '../lib/errors.ts';
+import type { Change } from '../lib/outbox.ts';
+import { clearDoubt } from '../transactions/clear-doubt.ts';
+import { writeDifferences } from './differences.ts';
+import { comparePairs, type Comparison } from './pairs.ts';
+import { findProvenUnpaid } from './proven-unpaid.ts';
+import type { ReconciliationStatus } from './states.ts';
+
+/** How a day ended. `differences`: those that are open. */
+export type Ended = { status: ReconciliationStatus; differences: number };
+
+/**
+ * Ends a day whose list was read whole and asked about: opens, refreshes and closes its differences, clears the doubt
+ * about payments that the lists prove unpaid, and sums both sides up. Repeated it changes nothing. Throws NOT_FOUND.
+ */
+export async function compareDay(change: Change, reconciliationId: string, at: Date): Promise<Ended> {
+  const { trx } = change;
+  const comparison = await comparePairs(trx, reconciliationId);
+  const differences = await writeDifferences(change, { reconciliationId, found: comparison.found, at });
+  const [place] = await rows<{ environment: string; channel: string }>(
+    trx,
+    'SELECT environment, channel FROM reconciliation WHERE id = :reconciliationId',
+    { reconciliationId },
+  );
+  if (!place) throw notFound('reconciliation');
+  await clearDoubt(change, { transactionIds: await findProvenUnpaid(trx, { ...place, at }), at });
+  const status = differences === 0 ? 'CLEAN' : 'DIFFERENCES';
+  await sumUp(change, { reconciliationId, status, at, comparison });
+  return { status, differences };
+}
+
+/** Ends a day whose list could not be read in time. What was found before stays open. Throws NOT_FOUND. */
+export async function giveDayUp(change: Change, reconciliationId: string): Promise<Ended> {
+  const [given] = await rows<{ differences: number }>(
+    change.trx,
+    `UPDATE reconciliation r SET open = false, status = 'INCOMPLETE' WHERE id = :reconciliationId
+     RETURNING (SELECT CAST(count(*) AS integer) FROM reconciliation_difference d
+                WHERE d.reconciliation_id = r.id AND d.closed_at IS NULL) AS differences`,
+    { reconciliationId },
+  );
+  if (!given) throw notFound('reconciliation');
+  return { status: 'INCOMPLETE', differences: given.differences };
+}
+
+type Summary = { reconciliationId: string; status: ReconciliationStatus; at: Date; comparison: Comparison };
+
+async function sumUp(change: Change, { reconciliationId, status, at, comparison }: Summary): Promise<void> {
+  const { theirs, ours } = comparison;
+  await change.write(
+    `UPDATE reconciliation r SET open = false, status = :status, compared_at = :at,
+       clean_at = CASE WHEN :status = 'CLEAN' THEN CAST(:at AS timestamptz) ELSE clean_at END,
+       their_payments = :theirPayments, their_payments_santim = :theirPaymentsSantim,
+       our_payments = :ourPayments, our_payments_santim = :ourPaymentsSantim,
+       their_payouts = :theirPayouts, their_payouts_santim = :theirPayoutsSantim,
+       our_payouts = :ourPayouts, our_payouts_santim = :ourPayoutsSantim,
+       their_reversals = :theirReversals, their_reversals_santim = :theirReversalsSantim,
+       our_reversals = :ourReversals, our_reversals_santim = :ourReversalsSantim,
+       clearing_santim = (
+         SELECT coalesce(-sum(e.amount_santim), 0) FROM ledger_account c JOIN ledger_entry e ON e.account_id = c.id
+         WHERE c.environment = r.environment AND c.kind = 'CHANNEL_CLEARING' AND c.channel = r.channel
+           AND e.at < CAST(r.day + 1 AS timestamp) AT TIME ZONE 'Africa/Addis_Ababa')
+     WHERE id = :reconciliationId`,
+    {
+      reconciliationId,
+      status,
+      at,
+      theirPayments: theirs.payments.count,
+      theirPaymentsSantim: theirs.payments.santim,
+      ourPayments: ours.payments.count,
+      ourPaymentsSantim: ours.payments.santim,
+      theirPayouts: theirs.payouts.count,
+      theirPayoutsSantim: theirs.payouts.santim,
+      ourPayouts: ours.payouts.count,
+      ourPayoutsSantim: ours.payouts.santim,
+      theirReversals: theirs.reversals.count,
+      theirReversalsSantim: theirs.reversals.santim,
+      ourReversals: ours.reversals.count,
+      ourReversalsSantim: ours.reversals.santim,
+    },
+  );
+}

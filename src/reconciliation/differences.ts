@@ -1,0 +1,175 @@
+import type { Channel } from '../channels/channel.ts';
+import { rows, type Queryable } from '../lib/db.ts';
+import { AppError, notFound } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { Santim } from '../lib/money.ts';
+import type { Change } from '../lib/outbox.ts';
+import type { Environment } from '../lib/owner.ts';
+import { cutPage, offsetOf, type Page } from '../lib/page.ts';
+import type { StatementRow } from '../providers/provider.ts';
+import type { Found } from './pairs.ts';
+import type { DifferenceKind } from './states.ts';
+
+/** Something that a provider's list and our books do not agree on. */
+export type Difference = {
+  id: string;
+  environment: Environment;
+  channel: Channel;
+  /** Whose list it is about, or would be: YYYY-MM-DD in Addis Ababa. */
+  day: string;
+  kind: DifferenceKind;
+  type: StatementRow['type'];
+  /** pat_… or wd_…, or what the provider calls an order that is not ours. */
+  orderId: string;
+  ourStatus: string | null;
+  ourSantim: Santim | null;
+  theirSantim: Santim | null;
+  theirCurrency: string | null;
+  providerReference: string | null;
+  since: Date;
+  closedAt: Date | null;
+  /** opr_…; null while it is open, and when it vanished by itself. */
+  closedBy: string | null;
+  note: string | null;
+};
+
+const COLUMNS = `d.id, d.environment, d.channel, CAST(d.day AS text) AS day, d.kind, d.type, d.order_id, d.our_status, d.our_santim,
+  d.their_santim, d.their_currency, d.provider_reference, d.since, d.closed_at, d.closed_by, d.note`;
+
+const VANISHED = 'A later comparison did not find it any more.';
+
+/**
+ * Makes the open differences of a day what was found: opens those that are new, brings figures up to date, and closes
+ * what is gone. One that an operator has closed stays closed while its figures stay. Returns how many are open.
+ */
+export async function writeDifferences(
+  { trx }: Change,
+  { reconciliationId, found, at }: { reconciliationId: string; found: readonly Found[]; at: Date },
+): Promise<number> {
+  const written = found.map((one) => ({
+    ...one,
+    id: newId('rcd', at.getTime()),
+    ourSantim: one.ourSantim === null ? null : String(one.ourSantim),
+    theirSantim: one.theirSantim === null ? null : String(one.theirSantim),
+  }));
+  const [count] = await rows<{ open: number }>(
+    trx,
+    `WITH found AS (
+       SELECT f.id, f.kind, f.type, f."orderId" AS order_id, f."ourStatus" AS our_status, f."ourSantim" AS our_santim,
+              f."theirSantim" AS their_santim, f."theirCurrency" AS their_currency, f."providerReference" AS provider_reference
+       FROM jsonb_to_recordset(CAST(:written AS jsonb)) AS f (id text, kind text, type text, "orderId" text,
+         "ourStatus" text, "ourSantim" bigint, "theirSantim" bigint, "theirCurrency" text, "providerReference" text)
+     ), standing AS (
+       SELECT f.* FROM found f
+       WHERE NOT EXISTS (
+         SELECT FROM reconciliation_difference d
+         WHERE d.reconciliation_id = :reconciliationId AND d.order_id = f.order_id AND d.kind = f.kind AND d.type = f.type
+           AND d.closed_by IS NOT NULL AND d.our_status IS NOT DISTINCT FROM f.our_status
+           AND d.our_santim IS NOT DISTINCT FROM f.our_santim AND d.their_santim IS NOT DISTINCT FROM f.their_santim
+           AND d.their_currency IS NOT DISTINCT FROM f.their_currency)
+     ), opened AS (
+       INSERT INTO reconciliation_difference (id, reconciliation_id, environment, channel, day, kind, type, order_id,
+         our_status, our_santim, their_santim, their_currency, provider_reference, since)
+       SELECT s.id, r.id, r.environment, r.channel, r.day, s.kind, s.type, s.order_id, s.our_status, s.our_santim,
+              s.their_santim, s.their_currency, s.provider_reference, :at
+       FROM standing s, reconciliation r WHERE r.id = :reconciliationId
+       ON CONFLICT (reconciliation_id, kind, type, order_id) WHERE closed_at IS NULL DO UPDATE SET
+         our_status = excluded.our_status, our_santim = excluded.our_santim, their_santim = excluded.their_santim,
+         their_currency = excluded.their_currency, provider_reference = excluded.provider_reference
+     ), vanished AS (
+       UPDATE reconciliation_difference d SET closed_at = :at, note = :vanished
+       WHERE d.reconciliation_id = :reconciliationId AND d.closed_at IS NULL AND NOT EXISTS (
+         SELECT FROM standing s WHERE s.kind = d.kind AND s.type = d.type AND s.order_id = d.order_id)
+     )
+     SELECT CAST(count(*) AS integer) AS open FROM standing`,
+    { reconciliationId, written: JSON.stringify(written), at, vanished: VANISHED },
+  );
+  return count?.open ?? 0;
+}
+
+/** An operator's word about a difference. */
+export type Closing = { operatorId: string; reason: string; at: Date };
+
+/**
+ * Closes a difference that somebody has looked into; it moves no money. Closing it again changes nothing. Throws
+ * NOT_FOUND, and INVALID_STATE when it was closed before, by somebody else or by itself.
+ */
+export async function closeDifference({ trx }: Change, id: string, closing: Closing): Promise<Difference> {
+  const [closed] = await rows<Difference>(
+    trx,
+    `UPDATE reconciliation_difference d SET closed_at = :at, closed_by = :operatorId, note = :reason
+     WHERE d.id = :id AND d.closed_at IS NULL RETURNING ${COLUMNS}`,
+    { id, ...closing },
+  );
+  if (closed) {
+    await settleDay(trx, closed);
+    return closed;
+  }
+  const [known] = await rows<Difference>(trx, `SELECT ${COLUMNS} FROM reconciliation_difference d WHERE d.id = :id`, {
+    id,
+  });
+  if (!known) throw notFound('difference');
+  if (known.closedBy === closing.operatorId) return known;
+  const by = known.closedBy ?? 'itself, for it was found no more';
+  throw new AppError('INVALID_STATE', `Difference ${id} was closed before by ${by}.`);
+}
+
+/** A day whose last difference an operator has closed differs no more; it was not found clean. */
+async function settleDay(trx: Queryable, { environment, channel, day }: Difference): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE reconciliation r SET status = 'CLEAN'
+     WHERE r.environment = :environment AND r.channel = :channel AND r.day = CAST(:day AS date)
+       AND r.status = 'DIFFERENCES' AND NOT EXISTS (
+         SELECT FROM reconciliation_difference d WHERE d.reconciliation_id = r.id AND d.closed_at IS NULL)`,
+    { environment, channel, day },
+  );
+}
+
+/** What to list; undefined does not narrow. */
+export type DifferenceFilter = {
+  open?: boolean | undefined;
+  environment?: Environment | undefined;
+  channel?: Channel | undefined;
+  kind?: DifferenceKind | undefined;
+  /** YYYY-MM-DD in Addis Ababa. */
+  day?: string | undefined;
+};
+
+const MATCHES = `(CAST(:open AS boolean) IS NULL OR (d.closed_at IS NULL) = :open)
+  AND (CAST(:environment AS text) IS NULL OR d.environment = :environment)
+  AND (CAST(:channel AS text) IS NULL OR d.channel = :channel)
+  AND (CAST(:kind AS text) IS NULL OR d.kind = :kind)
+  AND (CAST(:day AS date) IS NULL OR d.day = :day)`;
+
+/** Differences, the newest first. */
+export async function listDifferences(db: Queryable, filter: DifferenceFilter, page: Page) {
+  const values = {
+    open: filter.open ?? null,
+    environment: filter.environment ?? null,
+    channel: filter.channel ?? null,
+    kind: filter.kind ?? null,
+    day: filter.day ?? null,
+  };
+  const [[count], found] = await Promise.all([
+    rows<{ total: number }>(
+      db,
+      `SELECT CAST(count(*) AS integer) AS total FROM reconciliation_difference d WHERE ${MATCHES}`,
+      values,
+    ),
+    rows<Difference & { position: string }>(
+      db,
+      `SELECT ${COLUMNS}, CAST(d.since AS text) AS position FROM reconciliation_difference d
+       WHERE ${MATCHES} AND (CAST(:afterId AS text) IS NULL OR (d.since, d.id) < (CAST(:afterAt AS timestamptz), :afterId))
+       ORDER BY d.since DESC, d.id DESC LIMIT :most OFFSET :offset`,
+      {
+        ...values,
+        afterAt: page.after?.at ?? null,
+        afterId: page.after?.id ?? null,
+        most: page.limit + 1,
+        offset: offsetOf(page),
+      },
+    ),
+  ]);
+  return cutPage(page, count?.total ?? 0, found);
+}

@@ -1,0 +1,58 @@
+import { measureFigures, type Registry } from '../http/metrics.ts';
+import { rows, type Knex } from '../lib/db.ts';
+
+const age = {
+  name: 'meskot_reconciliation_clean_age_seconds',
+  help: 'Time since a day of the channel was last compared and found clean; NaN when none ever was',
+};
+
+const GAUGES = {
+  differences: {
+    name: 'meskot_reconciliation_differences_open',
+    help: "Differences between providers' lists and the books that wait for an operator",
+  },
+  incomplete: {
+    name: 'meskot_reconciliation_days_open',
+    help: 'Days of channels that are being compared, or whose provider does not give its list',
+  },
+  liveTelebirr: { ...age, labels: { environment: 'live', channel: 'TELEBIRR' } },
+  liveCbeBirr: { ...age, labels: { environment: 'live', channel: 'CBE_BIRR' } },
+  liveAwash: { ...age, labels: { environment: 'live', channel: 'AWASH' } },
+  sandboxTelebirr: { ...age, labels: { environment: 'sandbox', channel: 'TELEBIRR' } },
+  sandboxCbeBirr: { ...age, labels: { environment: 'sandbox', channel: 'CBE_BIRR' } },
+  sandboxAwash: { ...age, labels: { environment: 'sandbox', channel: 'AWASH' } },
+} as const;
+
+type Figures = Record<keyof typeof GAUGES, number>;
+
+/** What waits for operators, and how long ago all was well. Counted when somebody looks. */
+export function measureReconciliation(registry: Registry, db: Knex): void {
+  measureFigures(registry, GAUGES, async () => countReconciliation(db));
+}
+
+async function countReconciliation(db: Knex): Promise<Figures> {
+  const [[counts], ages] = await Promise.all([
+    rows<{ differences: number; incomplete: number }>(
+      db,
+      `SELECT (SELECT CAST(count(*) AS integer) FROM reconciliation_difference WHERE closed_at IS NULL) AS differences,
+              (SELECT CAST(count(*) AS integer) FROM reconciliation WHERE open) AS incomplete`,
+    ),
+    rows<{ environment: string; channel: string; seconds: number }>(
+      db,
+      `SELECT environment, channel, CAST(extract(epoch FROM now() - max(clean_at)) AS double precision) AS seconds
+       FROM reconciliation WHERE clean_at IS NOT NULL GROUP BY environment, channel`,
+    ),
+  ]);
+  if (!counts) throw new Error('counting answered nothing');
+  const ageOf = (environment: string, channel: string): number =>
+    ages.find((one) => one.environment === environment && one.channel === channel)?.seconds ?? NaN;
+  return {
+    ...counts,
+    liveTelebirr: ageOf('live', 'TELEBIRR'),
+    liveCbeBirr: ageOf('live', 'CBE_BIRR'),
+    liveAwash: ageOf('live', 'AWASH'),
+    sandboxTelebirr: ageOf('sandbox', 'TELEBIRR'),
+    sandboxCbeBirr: ageOf('sandbox', 'CBE_BIRR'),
+    sandboxAwash: ageOf('sandbox', 'AWASH'),
+  };
+}
