@@ -1,7 +1,7 @@
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 
-import { AppError } from '../src/lib/errors.ts';
 import type { ReportStatus } from '../src/reports/states.ts';
+import { refusedForGood } from './refused-for-good.ts';
 
 export type { ReportInput } from '../src/reports/workflow-input.ts';
 
@@ -24,14 +24,4 @@ export function createReportActivities(deps: ReportDeps) {
       return refusedForGood(() => deps.giveUp(reportId));
     },
   };
-}
-
-/** What is wrong with the input stays wrong, so it is not retried; all else is. */
-async function refusedForGood<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof AppError) throw ApplicationFailure.nonRetryable(error.message, error.code);
-    throw error;
-  }
 }

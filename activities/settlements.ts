@@ -1,7 +1,5 @@
-import { ApplicationFailure } from '@temporalio/activity';
-
-import { AppError } from '../src/lib/errors.ts';
 import type { SettlementStatus } from '../src/settlements/states.ts';
+import { refusedForGood } from './refused-for-good.ts';
 
 export type { SettlementInput } from '../src/settlements/workflow-input.ts';
 
@@ -46,14 +44,4 @@ export function createSettlementActivities(deps: SettlementDeps) {
       return refusedForGood(() => deps.markOverdue(settlementId, new Date(atMs)));
     },
   };
-}
-
-/** What is wrong with the input stays wrong, so it is not retried; all else is. */
-async function refusedForGood<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof AppError) throw ApplicationFailure.nonRetryable(error.message, error.code);
-    throw error;
-  }
 }

@@ -1,7 +1,5 @@
-import { ApplicationFailure } from '@temporalio/activity';
-
-import { AppError } from '../src/lib/errors.ts';
 import type { WithdrawalStage, WithdrawalStatus } from '../src/withdrawals/states.ts';
+import { refusedForGood } from './refused-for-good.ts';
 
 export type { WithdrawalInput } from '../src/withdrawals/workflow-input.ts';
 
@@ -41,14 +39,4 @@ export function createWithdrawalActivities(deps: WithdrawalDeps) {
 
 function reportOf({ status, stage }: WithdrawalReport): WithdrawalReport {
   return { status, stage };
-}
-
-/** What is wrong with the input stays wrong, so it is not retried; all else is. */
-async function refusedForGood<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof AppError) throw ApplicationFailure.nonRetryable(error.message, error.code);
-    throw error;
-  }
 }
