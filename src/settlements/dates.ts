@@ -12,6 +12,8 @@ export type DatesDeps = { db: Knex; runChange: RunChange };
 
 /** Under this name the timeline keeps what nobody did. */
 const CALENDAR = 'calendar';
+/** Another edit may just be moving a settlement's days, by less than this. */
+const MARGIN_DAYS = 30;
 
 /**
  * Counts the days of an open settlement again by the holidays as they stand, from the instant it was asked for: they
@@ -85,15 +87,16 @@ export async function markOverdue(deps: DatesDeps, settlementId: string, at: Dat
 
 /**
  * Tells every open settlement that the calendar has changed on these days (YYYY-MM-DD, both included), so that its
- * workflow counts again: call it in the change that edits the holidays. Those asked for after the last of the days are
- * left out. Returns how many are told.
+ * workflow counts again: call it in the change that edits the holidays. Left out are those that were asked for after
+ * these days or are expected long before. Returns how many are told.
  */
 export async function tellCalendarChanged(change: Change, days: { from: string; until: string }): Promise<number> {
   const open = await rows<{ id: string }>(
     change.trx,
     `SELECT id FROM settlement
-     WHERE status IN ('REQUESTED', 'APPROVED', 'PROCESSING') AND requested_at < :until ORDER BY id`,
-    { until: endOfAddisDay(days.until) },
+     WHERE status IN ('REQUESTED', 'APPROVED', 'PROCESSING') AND requested_at < :until
+       AND expected_by >= CAST(:from AS date) - CAST(:margin AS integer) ORDER BY id`,
+    { from: days.from, until: endOfAddisDay(days.until), margin: MARGIN_DAYS },
   );
   await change.tell(open.map(({ id }) => settlementMessage(id, 'calendarChanged')));
   return open.length;

@@ -48,14 +48,3 @@ export async function listSettlements(db: Queryable, filter: SettlementFilter, p
   ]);
   return cutPage(page, count?.total ?? 0, found);
 }
-
-/** Open settlements that wait for a person, the oldest first: to approve, to send, or for a bank that is late. */
-export async function listSettlementsWaiting(db: Queryable, limit: number): Promise<SettlementRow[]> {
-  return rows<SettlementRow>(
-    db,
-    `SELECT ${SETTLEMENT_COLUMNS} FROM settlement
-     WHERE status IN ('REQUESTED', 'APPROVED', 'PROCESSING') AND (status <> 'PROCESSING' OR overdue_at IS NOT NULL)
-     ORDER BY requested_at, id LIMIT :limit`,
-    { limit },
-  );
-}
