@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { environment, parseSettings, readConfig, wholeNumber } from './config.ts';
+import { environment, parseSettings, readConfig, wholeNumber, type Config } from './config.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 
 /** From the first signal to the end, whatever is still under way then. */
@@ -22,6 +22,7 @@ type Running = { stop: () => Promise<void> };
 export async function serveApi(project: string): Promise<number> {
   const config = readConfig();
   const log = createLogger(config.LOG_LEVEL, 'api');
+  await refuseLocalData(config, log);
   return serve(log, async () => {
     const { startApi } = await import('./api.ts');
     const api = await startApi(config, { log, project, version: await readVersion(project) });
@@ -34,6 +35,7 @@ export async function serveApi(project: string): Promise<number> {
 export async function serveWorker(): Promise<number> {
   const config = readConfig();
   const log = createLogger(config.LOG_LEVEL, 'worker');
+  await refuseLocalData(config, log);
   return serve(log, async () => {
     const [{ startWorker }, { installTemporal }, { placeTemporalMetrics }, { createRegistry, listenForMetrics }] =
       await Promise.all([
@@ -68,6 +70,13 @@ export async function serveSimulator(): Promise<number> {
     log.info({ url }, 'the simulator listens');
     return { stop: close };
   });
+}
+
+/** In production: throws when the database holds demo data. */
+async function refuseLocalData({ production, DATABASE_URL }: Config, log: Logger): Promise<void> {
+  if (!production) return;
+  const { refuseDemoDataAt } = await import('./seed/refuse-demo-data.ts');
+  await refuseDemoDataAt(DATABASE_URL, log);
 }
 
 /** Runs until the first signal, then has 15 s to stop; a second signal exits at once. Returns the exit code. */

@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
+
+import { createLogger } from '../../src/lib/log.ts';
+import { anyFreePort } from '../../src/local/ports.ts';
+import { createMerchant } from '../../src/merchants/operations.ts';
+import { ABYSSINIA } from '../../src/seed/demo.ts';
+import { refuseDemoDataAt } from '../../src/seed/refuse-demo-data.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const log = createLogger('silent', 'test');
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const PRODUCTION = {
+  MESKOT_MODE: 'production',
+  KEY_PEPPER: 'a pepper of our own',
+  ENCRYPTION_KEYS: `own:${Buffer.alloc(32, 9).toString('base64')}`,
+  BASE_URL: 'https://pay.example.et',
+  KYC_DOCUMENTS_DIR: tmpdir(),
+  REPORTS_DIR: tmpdir(),
+};
+
+/** Runs the real process until it ends by itself: its exit code and what it said. */
+function run(command: 'api' | 'worker', settings: Record<string, string>): Promise<{ code: unknown; said: string }> {
+  const project = resolve(import.meta.dirname, '../..');
+  const env = {
+    ...process.env,
+    NODE_OPTIONS: '',
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: '127.0.0.1:1',
+    ...settings,
+  };
+  return new Promise((done) => {
+    execFile(process.execPath, ['--import', 'tsx', 'src/cli.ts', command], { cwd: project, env }, (error, out, err) =>
+      done({ code: error?.code ?? 0, said: out + err }),
+    );
+  });
+}
+
+test('production starts over a database without demo data, and while the database is away', async () => {
+  await refuseDemoDataAt(database.url, log);
+  await refuseDemoDataAt(`postgresql://nobody@127.0.0.1:${await anyFreePort()}/none`, log);
+});
+
+test.each(['api', 'worker'] as const)(
+  '%s refuses to start in production over demo data',
+  async (command) => {
+    const { id, name } = { id: ABYSSINIA.owner.merchantId, name: ABYSSINIA.name };
+    await database.db.transaction(async (trx) => {
+      if (!(await trx('merchant').where({ id }).first())) await createMerchant(trx, { id, name });
+    });
+    const { code, said } = await run(command, PRODUCTION);
+    expect([code, said]).toEqual([1, expect.stringContaining('refuses to start: the database holds demo data')]);
+  },
+  30_000,
+);
+
+test('api refuses to start in production with the local secrets, and names each', async () => {
+  const { code, said } = await run('api', { MESKOT_MODE: 'production', ALLOW_LOOPBACK_WEBHOOKS: 'true' });
+  expect(code).toBe(1);
+  for (const name of ['KEY_PEPPER', 'ENCRYPTION_KEYS', 'BASE_URL', 'KYC_DOCUMENTS_DIR', 'ALLOW_LOOPBACK_WEBHOOKS']) {
+    expect(said).toContain(`  ${name} must`);
+  }
+}, 30_000);
