@@ -54,6 +54,10 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'create, list, rotate and revoke API keys (keys --help)',
     run: manageKeys,
   },
+  ops: {
+    about: 'decide what waits for a person, keep holidays and operators (ops --help)',
+    run: manageOperations,
+  },
   ledger: {
     about: 'check every journal and balance (ledger verify)',
     run: manageLedger,
@@ -117,6 +121,29 @@ async function manageMerchants(input: CommandInput): Promise<number> {
 async function manageKeys(input: CommandInput): Promise<number> {
   const { runKeysCommand } = await import('./keys/cli.ts');
   return withDatabase(input, async ({ db, config }) => runKeysCommand(input.args, { db, config, write }));
+}
+
+async function manageOperations(input: CommandInput): Promise<number> {
+  const [{ runOpsCommand }, { createRunChange }, { systemClock }, { tellCalendarChanged }, { DEMO_OPERATOR }] =
+    await Promise.all([
+      import('./operators/cli.ts'),
+      import('./lib/outbox.ts'),
+      import('./lib/clock.ts'),
+      import('./settlements/dates.ts'),
+      import('./seed/operator.ts'),
+    ]);
+  return withDatabase(input, async ({ db, config }) =>
+    runOpsCommand(input.args, {
+      db,
+      // What it tells Temporal the worker takes from the outbox.
+      runChange: createRunChange(db, () => {}),
+      clock: systemClock,
+      pepper: config.KEY_PEPPER,
+      calendarChanged: tellCalendarChanged,
+      demoOperatorId: DEMO_OPERATOR.id,
+      write,
+    }),
+  );
 }
 
 async function manageLedger(input: CommandInput): Promise<number> {

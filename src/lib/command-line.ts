@@ -25,8 +25,8 @@ export type Noun<Options extends OptionTypes> = {
   usage: string;
   options: Options;
   verbs: ReadonlyMap<string, Verb<Options>>;
-  /** The columns of a list; a single thing is shown whole. */
-  columns: readonly string[];
+  /** The columns of a list, of every verb or of each; a single thing is shown whole. */
+  columns: readonly string[] | Readonly<Record<string, readonly string[]>>;
   write: (text: string) => void;
 };
 
@@ -52,11 +52,19 @@ export async function runNoun<Options extends OptionTypes & typeof COMMON_OPTION
     if (!run) throw new UsageError(`There is no "${[noun.name, ...positionals].join(' ')}".`);
     const result = await run({ options: values, args: words });
     const asJson = 'json' in values && values['json'] === true;
-    noun.write(asJson ? `${JSON.stringify(result, null, 2)}\n` : asText(result, noun.columns));
+    noun.write(asJson ? `${JSON.stringify(result, null, 2)}\n` : asText(result, columnsOf(noun, verb)));
     return 0;
   } catch (error) {
     return refuse(error, noun);
   }
+}
+
+function columnsOf({ columns }: Pick<Noun<never>, 'columns'>, verb: string): readonly string[] {
+  return isList(columns) ? columns : (columns[verb] ?? []);
+}
+
+function isList(columns: Noun<never>['columns']): columns is readonly string[] {
+  return Array.isArray(columns);
 }
 
 function readArguments<Options extends OptionTypes>(options: Options, args: readonly string[]) {

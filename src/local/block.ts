@@ -14,6 +14,7 @@ export function formatFacts(facts: Facts, dataFolder: string): string {
     ['Docs', facts.docsUrl],
     ['Sandbox key', facts.sandboxKey],
     ['Webhook secret', facts.webhookSecret],
+    ['Operator key', facts.operatorKey],
     ['Checkout page', facts.checkoutUrl && `${facts.checkoutUrl}  (waits to be paid)`],
     ['Demo shop', facts.demoShopUrl],
     ['Temporal UI', facts.temporalUiUrl],

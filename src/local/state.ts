@@ -19,6 +19,8 @@ export type Facts = {
   sandboxKey?: string;
   merchantId?: string;
   webhookSecret?: string;
+  /** Of the demo data's operator, an admin. */
+  operatorKey?: string;
   /** A page that waits to be paid. */
   checkoutUrl?: string;
 };

@@ -41,6 +41,7 @@ function describeStatus(known: { facts: Facts; pid: number | undefined; dataFold
     sandboxKey: facts.sandboxKey ?? null,
     merchantId: facts.merchantId ?? null,
     webhookSecret: facts.webhookSecret ?? null,
+    operatorKey: facts.operatorKey ?? null,
     dataDir: known.dataFolder,
   };
 }

@@ -36,7 +36,7 @@ export type AttentionRow = {
   workflowId: string | null;
 };
 
-/** What to list; undefined and null do not narrow. */
+/** What to list; undefined and null do not narrow. What is of no environment is of both. */
 export type AttentionFilter = {
   kinds?: readonly string[] | null | undefined;
   merchantId?: string | undefined;
@@ -79,7 +79,7 @@ export async function listAttention(
 }
 
 const MATCHES = `(CAST(:merchantId AS text) IS NULL OR merchant_id = :merchantId)
-  AND (CAST(:environment AS text) IS NULL OR environment = :environment)`;
+  AND (CAST(:environment AS text) IS NULL OR environment IS NULL OR environment = :environment)`;
 
 function joined(sources: readonly AttentionSource[]): AttentionSource {
   return { kinds: sources.flatMap(({ kinds }) => kinds), sql: sources.map(({ sql }) => sql).join('\nUNION ALL\n') };

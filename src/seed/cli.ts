@@ -13,13 +13,15 @@ export async function seed(project: string, write: (text: string) => void): Prom
   const settings = readLocalSettings(environment, project);
   const previous = (await readState(settings.dataFolder))?.facts ?? {};
   const shopUrl = previous.demoShopUrl ?? `http://localhost:${settings.ports.demoShop}`;
-  const { merchantId, sandboxKey, webhookSecret } = await seedDemo({
+  const { merchantId, sandboxKey, webhookSecret, operatorKey } = await seedDemo({
     config,
     previous,
     payments: settings.demoPayments,
     webhookUrl: `${shopUrl}/webhooks`,
     onProgress: () => {},
   });
-  write(`merchant        ${merchantId}\nsandbox key     ${sandboxKey}\nwebhook secret  ${webhookSecret}\n`);
+  write(
+    `merchant        ${merchantId}\nsandbox key     ${sandboxKey}\nwebhook secret  ${webhookSecret}\noperator key    ${operatorKey}\n`,
+  );
   return 0;
 }

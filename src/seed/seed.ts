@@ -9,6 +9,7 @@ import { openDeliveries } from '../webhooks/open-deliveries.ts';
 import { hasDemoData, makeSandboxKey, recallCredentials, type DemoCredentials } from './credentials.ts';
 import { ABYSSINIA, NEW_SHOP, type DemoMerchant } from './demo.ts';
 import { LANES, makeHistory } from './history.ts';
+import { recallOperatorKey } from './operator.ts';
 import { planPayments, type PlannedPayment } from './plan.ts';
 import { makeRecentPayments } from './recent.ts';
 import { subscribe, subscriptionDeps } from './subscriptions.ts';
@@ -17,10 +18,13 @@ import { subscribe, subscriptionDeps } from './subscriptions.ts';
 const SUBSCRIBED_FOR_MS = 3 * DAY_MS;
 const OPEN_MAX = 100;
 
+/** What is shown only once: the merchant's, and the operator's key. */
+export type DemoSecrets = DemoCredentials & { operatorKey: string };
+
 export type SeedInput = {
   config: Pick<Config, 'DATABASE_URL' | 'BASE_URL' | 'KEY_PEPPER' | 'keyRing' | 'egress'>;
   /** What an earlier run has returned, as far as it was kept. */
-  previous: Partial<DemoCredentials>;
+  previous: Partial<DemoSecrets>;
   /** How many payments "Abyssinia Coffee" gets. */
   payments: number;
   /** Where the demo shop takes webhooks. */
@@ -33,14 +37,17 @@ export type SeedInput = {
  * Makes the demo data, unless it is there already: two merchants, and 90 days of payments by the operations themselves.
  * A run that was killed is taken up by the next one; nothing is made twice. Returns what is shown only once.
  */
-export async function seedDemo(input: SeedInput): Promise<DemoCredentials> {
+export async function seedDemo(input: SeedInput): Promise<DemoSecrets> {
   const url = input.config.DATABASE_URL;
   const db = openDatabase({ url, poolMax: LANES, applicationName: 'meskot-seed' });
   // Nothing of the past is dispatched: its deliveries are made here, its payments need no workflow any more.
   const runChange = createRunChange(db, () => {});
   try {
-    if (await hasDemoData(db)) return await recallCredentials({ db, runChange }, input);
-    return await makeDemoData({ db, runChange }, input);
+    const made = (await hasDemoData(db))
+      ? await recallCredentials({ db, runChange }, input)
+      : await makeDemoData({ db, runChange }, input);
+    const kept = { kept: input.previous.operatorKey, pepper: input.config.KEY_PEPPER };
+    return { ...made, operatorKey: await recallOperatorKey(db, kept) };
   } finally {
     await db.destroy();
   }

@@ -1,0 +1,193 @@
+import { listHolidays, type Holiday } from '../calendar/queries.ts';
+import { requireRole } from '../http/auth.ts';
+import { listKeys } from '../keys/operations.ts';
+import { UsageError, type Shown } from '../lib/command-line.ts';
+import { addisDay } from '../lib/dates.ts';
+import { AppError } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { Environment } from '../lib/owner.ts';
+import type { Deed } from './audit.ts';
+import type { OpsCommandDeps, OpsOptions, OpsVerb } from './cli-options.ts';
+import { acceptPayment, letWithdraw, refuseWithdrawal, returnPayment } from './decisions.ts';
+import { declareHoliday, editHoliday, withdrawHoliday } from './holidays.ts';
+import { decideKyc } from './kyc.ts';
+import { decideMerchant } from './merchants.ts';
+import { findOperator } from './operators.ts';
+import { PERMITS, type Action } from './permits.ts';
+import { presentApplication, presentHeldDecision, presentHoliday, presentMerchant } from './present.ts';
+import { decideSettlement } from './settlements.ts';
+
+type Deps = Pick<OpsCommandDeps, 'db' | 'runChange' | 'clock' | 'demoOperatorId' | 'calendarChanged'>;
+
+/** Runs a change as the operator that was named, who must have the role for it. */
+export async function act<T>(
+  { runChange, clock, demoOperatorId }: Pick<Deps, 'runChange' | 'clock' | 'demoOperatorId'>,
+  { options, action }: { options: OpsOptions; action: Action },
+  work: (deed: Deed) => Promise<T>,
+): Promise<T> {
+  return runChange(async (change) => {
+    const operator = await findOperator(change.trx, options.operator ?? demoOperatorId).catch((error: unknown) => {
+      if (options.operator !== undefined) throw error;
+      throw new UsageError('Say who acts: --operator opr_… ("meskot ops staff" lists them).');
+    });
+    if (!operator.active) throw new AppError('INSUFFICIENT_SCOPE', `${operator.name} is switched off.`);
+    requireRole(operator, PERMITS[action]);
+    return work({ change, operatorId: operator.id, requestId: newId('req'), at: clock() });
+  });
+}
+
+/** Undoes what was just done to something live, unless that was meant. */
+function requireLive(options: OpsOptions, id: string, environment: Environment): void {
+  if (environment === 'live' && !options.live) throw new UsageError(`${id} is live: add --live.`);
+}
+
+export const approve =
+  (deps: Deps): OpsVerb =>
+  async ({ options, args }) => {
+    const id = onlyWord(args, 'approve');
+    const { reason } = options;
+    switch (prefixOf(id)) {
+      case 'wd':
+        return act(deps, { options, action: 'withdrawal.approve' }, async (deed) =>
+          shownMoney(options, await letWithdraw(deed, { withdrawalId: id, reason })),
+        );
+      case 'stl':
+        return act(deps, { options, action: 'settlement.approve' }, async (deed) =>
+          shownMoney(options, await decideSettlement(deed, id, { says: 'approve', reason })),
+        );
+      case 'mrc':
+        return act(deps, { options, action: 'kyc.approve' }, async (deed) => {
+          const owner = { merchantId: id, environment: options.live ? 'live' : 'sandbox' } as const;
+          return presentApplication(await decideKyc(deed, owner, { says: 'approve', reason }));
+        });
+      default:
+        throw new UsageError(`approve takes wd_…, stl_… or mrc_…, got "${id}".`);
+    }
+  };
+
+export const reject =
+  (deps: Deps): OpsVerb =>
+  async ({ options, args }) => {
+    const id = onlyWord(args, 'reject');
+    const reason = given(options, 'reason');
+    switch (prefixOf(id)) {
+      case 'wd':
+        return act(deps, { options, action: 'withdrawal.reject' }, async (deed) =>
+          shownMoney(options, await refuseWithdrawal(deed, { withdrawalId: id, reason })),
+        );
+      case 'stl':
+        return act(deps, { options, action: 'settlement.reject' }, async (deed) =>
+          shownMoney(options, await decideSettlement(deed, id, { says: 'reject', reason })),
+        );
+      case 'mrc':
+        return act(deps, { options, action: 'kyc.reject' }, async (deed) => {
+          const owner = { merchantId: id, environment: options.live ? 'live' : 'sandbox' } as const;
+          return presentApplication(await decideKyc(deed, owner, { says: 'reject', reason }));
+        });
+      case 'txn':
+        return act(deps, { options, action: 'payment.return' }, async (deed) => {
+          const choice = { transactionId: id, attemptId: options.attempt };
+          const decision = await returnPayment(deed, { ...choice, reason, reference: given(options, 'reference') });
+          requireLive(options, id, decision.transaction.environment);
+          return presentHeldDecision(decision);
+        });
+      default:
+        throw new UsageError(`reject takes wd_…, stl_…, mrc_… or txn_…, got "${id}".`);
+    }
+  };
+
+export const accept =
+  (deps: Deps): OpsVerb =>
+  async ({ options, args }) => {
+    const id = onlyWord(args, 'accept');
+    return act(deps, { options, action: 'payment.accept' }, async (deed) => {
+      const choice = { transactionId: id, attemptId: options.attempt };
+      const decision = await acceptPayment(deed, { ...choice, reason: options.reason });
+      requireLive(options, id, decision.transaction.environment);
+      return presentHeldDecision(decision);
+    });
+  };
+
+export const suspend = (deps: Deps): OpsVerb => decideAbout(deps, 'suspend', 'SUSPENDED');
+export const resume = (deps: Deps): OpsVerb => decideAbout(deps, 'resume', 'ACTIVE');
+
+const decideAbout =
+  (deps: Deps, verb: 'suspend' | 'resume', status: 'SUSPENDED' | 'ACTIVE'): OpsVerb =>
+  async ({ options, args }) => {
+    const merchantId = onlyWord(args, verb);
+    const reason = given(options, 'reason');
+    return act(deps, { options, action: `merchant.${verb}` }, async (deed) => {
+      const liveKeys = await listKeys(deed.change.trx, { merchantId, environment: 'live' });
+      if (liveKeys.some(({ revokedAt }) => revokedAt === null)) requireLive(options, merchantId, 'live');
+      return presentMerchant(await decideMerchant(deed, { merchantId, status, reason }));
+    });
+  };
+
+export const holidays =
+  (deps: Deps): OpsVerb =>
+  async ({ options, args: [what = 'list', ...words] }) => {
+    const { reason } = options;
+    const edit = (changes: Parameters<typeof editHoliday>[1]): Promise<Shown> =>
+      act(deps, { options, action: 'holiday.change' }, async (deed) =>
+        shownHoliday(await editHoliday(deed, { ...changes, reason }, deps)),
+      );
+    switch (what) {
+      case 'list':
+        return listYear(deps, options.year);
+      case 'add': {
+        const [date = '', name = ''] = words;
+        const holiday = { date, name, kind: options.memorial ? 'memorial' : 'closed', reason } as const;
+        return act(deps, { options, action: 'holiday.add' }, async (deed) =>
+          shownHoliday(await declareHoliday(deed, holiday, deps)),
+        );
+      }
+      case 'move':
+        return edit({ holidayId: words[0] ?? '', date: words[1] ?? '' });
+      case 'on':
+      case 'off':
+        return edit({ holidayId: onlyWord(words, what), active: what === 'on' });
+      case 'confirm':
+        return edit({ holidayId: onlyWord(words, what), confirmed: true });
+      case 'remove':
+        return act(deps, { options, action: 'holiday.remove' }, async (deed) =>
+          shownHoliday(await withdrawHoliday(deed, { holidayId: onlyWord(words, what), reason }, deps)),
+        );
+      default:
+        throw new UsageError(`holidays takes list, add, move, on, off, confirm or remove, got "${what}".`);
+    }
+  };
+
+async function listYear({ db, clock }: Deps, wanted: string | undefined): Promise<Shown[]> {
+  const year = wanted ?? addisDay(clock()).slice(0, 4);
+  if (!/^20[2-9]\d$/.test(year)) throw new UsageError(`--year must be from 2020 to 2099, got "${year}".`);
+  return (await listHolidays(db, { from: `${year}-01-01`, until: `${year}-12-31` })).map(shownHoliday);
+}
+
+function shownHoliday(holiday: Holiday): Shown {
+  const { confirmed, active, ...row } = presentHoliday(holiday);
+  return { ...row, confirmed: String(confirmed), active: String(active) };
+}
+
+type Money = { id: string; merchantId: string; environment: Environment; status: string; amountSantim: bigint };
+
+/** A withdrawal or settlement as it stands now. */
+function shownMoney(options: OpsOptions, row: Money & { stage?: string }): Shown {
+  const { id, merchantId, environment, status, stage } = row;
+  requireLive(options, id, environment);
+  const amount = Number(row.amountSantim) / 100;
+  return { id, merchantId, environment, amount, status, ...(stage !== undefined && { stage }) };
+}
+
+const prefixOf = (id: string): string => id.split('_')[0] ?? '';
+
+function onlyWord([word, ...more]: readonly string[], after: string): string {
+  if (word === undefined) throw new UsageError(`Say what to ${after}.`);
+  if (more.length > 0) throw new UsageError(`There is nothing to do with "${more.join(' ')}" after "${word}".`);
+  return word;
+}
+
+function given(options: OpsOptions, name: 'reason' | 'reference'): string {
+  const text = options[name]?.trim() ?? '';
+  if (text === '') throw new UsageError(`--${name} is needed.`);
+  return text;
+}

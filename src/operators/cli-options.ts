@@ -1,0 +1,35 @@
+import type { Clock } from '../lib/clock.ts';
+import { COMMON_OPTIONS, type Verb } from '../lib/command-line.ts';
+import type { Knex } from '../lib/db.ts';
+import type { RunChange } from '../lib/outbox.ts';
+import type { CalendarChanged } from './holidays.ts';
+
+/** What may be said to any verb of `meskot ops`. */
+export const OPTIONS = {
+  operator: { type: 'string' },
+  kind: { type: 'string' },
+  merchant: { type: 'string' },
+  resource: { type: 'string' },
+  attempt: { type: 'string' },
+  reason: { type: 'string' },
+  reference: { type: 'string' },
+  year: { type: 'string' },
+  days: { type: 'string' },
+  memorial: { type: 'boolean' },
+  live: { type: 'boolean' },
+  ...COMMON_OPTIONS,
+} as const;
+
+export type OpsCommandDeps = {
+  db: Knex;
+  runChange: RunChange;
+  clock: Clock;
+  pepper: string;
+  calendarChanged: CalendarChanged;
+  /** Who acts where --operator is not given: the demo data's operator. */
+  demoOperatorId: string;
+  write: (text: string) => void;
+};
+
+export type OpsVerb = Verb<typeof OPTIONS>;
+export type OpsOptions = Parameters<OpsVerb>[0]['options'];

@@ -1,0 +1,68 @@
+import { OPERATOR_ROLES, type OperatorRole } from '../http/route.ts';
+import { UsageError, type Shown } from '../lib/command-line.ts';
+import { rows } from '../lib/db.ts';
+import { newId } from '../lib/ids.ts';
+import { note } from './audit.ts';
+import { act } from './cli-deeds.ts';
+import type { OpsCommandDeps, OpsVerb } from './cli-options.ts';
+import { createOperator, listOperators, OPERATOR_KEY_DAYS, type Operator } from './operators.ts';
+import { presentOperator, presentOperatorKey } from './present.ts';
+import { addOperator, giveOperatorKey } from './staff.ts';
+
+export const staff =
+  ({ db }: OpsCommandDeps): OpsVerb =>
+  async () =>
+    (await listOperators(db)).map(shown);
+
+/** Adds an operator. The first of all nobody can allow: an admin, who is noted as having added itself. */
+export const hire =
+  (deps: OpsCommandDeps): OpsVerb =>
+  async ({ options, args: [name = '', email = '', role = '', ...more] }) => {
+    if (more.length > 0) throw new UsageError(`Put the name in quotes; "${more.join(' ')}" is too much.`);
+    if (name.trim() === '' || !/^[^\s@]+@[^\s@]+$/.test(email))
+      throw new UsageError('hire needs a name and an e-mail.');
+    const input = { name: name.trim(), email, role: readRole(role) };
+    const anybody = await rows(deps.db, 'SELECT 1 FROM operator LIMIT 1');
+    if (anybody.length === 0) return shown(await hireFirst(deps, input));
+    return act(deps, { options, action: 'operator.create' }, async (deed) => shown(await addOperator(deed, input)));
+  };
+
+async function hireFirst(
+  { runChange, clock }: OpsCommandDeps,
+  input: Pick<Operator, 'name' | 'email' | 'role'>,
+): Promise<Operator> {
+  if (input.role !== 'admin') throw new UsageError('There is no operator yet: the first one must be an admin.');
+  return runChange(async (change) => {
+    const operator = await createOperator(change.trx, input);
+    const deed = { change, operatorId: operator.id, requestId: newId('req'), at: clock() };
+    const about = { resourceType: 'operator', resourceId: operator.id, after: input } as const;
+    await note(deed, { action: 'operator.create', ...about, reason: 'The first one' });
+    return operator;
+  });
+}
+
+/** Makes a key for an operator; an operator without any may be given one by itself, on the machine. */
+export const createKey =
+  (deps: OpsCommandDeps): OpsVerb =>
+  async ({ options, args: [operatorId = '', ...more] }) => {
+    if (operatorId === '' || more.length > 0) throw new UsageError('Say whose key: key opr_….');
+    const days = options.days === undefined ? OPERATOR_KEY_DAYS.default : Number(options.days);
+    if (!Number.isInteger(days) || days < 1 || days > OPERATOR_KEY_DAYS.max) {
+      throw new UsageError(`--days must be a whole number from 1 to ${OPERATOR_KEY_DAYS.max}, got "${options.days}".`);
+    }
+    return act(deps, { options, action: 'operator-key.create' }, async (deed) => {
+      const made = await giveOperatorKey(deed, { operatorId, days }, deps);
+      return { secret: made.secret, ...presentOperatorKey(made.key) };
+    });
+  };
+
+function readRole(text: string): OperatorRole {
+  const role = OPERATOR_ROLES.find((one) => one === text);
+  if (role) return role;
+  throw new UsageError(`The role must be ${OPERATOR_ROLES.join(', ')}, got "${text}".`);
+}
+
+function shown(operator: Operator): Shown {
+  const { active, ...row } = presentOperator(operator);
+  return { ...row, active: String(active) };
+}

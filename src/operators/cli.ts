@@ -1,0 +1,110 @@
+import { runNoun, UsageError, type Shown } from '../lib/command-line.ts';
+import { DAY_MS } from '../lib/dates.ts';
+import { toBirr } from '../lib/money.ts';
+import type { Page } from '../lib/page.ts';
+import { listMerchants } from '../merchants/operations.ts';
+import { listAttention, QUEUE, STUCK } from './attention.ts';
+import { listAudit } from './audit.ts';
+import { accept, approve, holidays, reject, resume, suspend } from './cli-deeds.ts';
+import { OPTIONS, type OpsCommandDeps, type OpsVerb } from './cli-options.ts';
+import { createKey, hire, staff } from './cli-staff.ts';
+import { presentMerchant } from './present.ts';
+
+const USAGE = `meskot ops queue [--kind KIND,…] [--merchant mrc_…] [--live]      what waits for a person
+meskot ops stuck [--live]                                         what should have gone on by itself
+meskot ops approve wd_… | stl_… | mrc_… [--reason TEXT]           a withdrawal, settlement or application (KYC)
+meskot ops reject wd_… | stl_… | mrc_… --reason TEXT
+meskot ops accept txn_… [--attempt pat_…] [--reason TEXT]         held money is the merchant's
+meskot ops reject txn_… --reason TEXT --reference TEXT            held money went back to the customer
+meskot ops merchants                                              the newest first
+meskot ops suspend mrc_… --reason TEXT
+meskot ops resume mrc_… --reason TEXT
+meskot ops holidays [--year 2027]
+meskot ops holidays add 2027-10-15 NAME [--memorial]
+meskot ops holidays move hol_… 2027-10-16
+meskot ops holidays on | off | confirm | remove hol_…
+meskot ops audit [--resource ID] [--merchant mrc_…] [--days 1-93]
+meskot ops staff                                                  the operators
+meskot ops hire NAME E-MAIL viewer | support | finance | admin    the first one must be an admin
+meskot ops key opr_… [--days 1-365]                               a key of theirs, shown once
+--operator opr_… says who acts; on a machine with demo data its operator does. What is live is touched, and listed,
+only with --live. --json prints JSON.
+`;
+
+/** What a list shows of each; --json has the rest. */
+const COLUMNS = {
+  queue: ['since', 'kind', 'id', 'merchantId', 'amount', 'what'],
+  stuck: ['since', 'kind', 'id', 'merchantId', 'what'],
+  merchants: ['merchantId', 'name', 'status', 'kycStatus', 'createdAt'],
+  holidays: ['holidayId', 'date', 'name', 'kind', 'confirmed', 'active'],
+  audit: ['at', 'operator', 'action', 'resourceId', 'reason'],
+  staff: ['operatorId', 'name', 'email', 'role', 'active'],
+} as const;
+
+const ROWS_MAX = 100;
+const AUDIT_DAYS = { default: 30, max: 93 } as const;
+
+/** Runs `meskot ops …`; `args` without the two words. Exit code: 0 done, 1 refused, 2 wrong usage, 4 not found. */
+export async function runOpsCommand(args: readonly string[], deps: OpsCommandDeps): Promise<number> {
+  const verbs = new Map<string, OpsVerb>([
+    ['queue', list(deps, QUEUE)],
+    ['stuck', list(deps, STUCK)],
+    ['approve', approve(deps)],
+    ['reject', reject(deps)],
+    ['accept', accept(deps)],
+    ['merchants', async () => (await listMerchants(deps.db)).map(presentMerchant)],
+    ['suspend', suspend(deps)],
+    ['resume', resume(deps)],
+    ['holidays', holidays(deps)],
+    ['audit', audit(deps)],
+    ['staff', staff(deps)],
+    ['hire', hire(deps)],
+    ['key', createKey(deps)],
+  ]);
+  return runNoun({ name: 'ops', usage: USAGE, options: OPTIONS, verbs, columns: COLUMNS, write: deps.write }, args);
+}
+
+const FIRST_PAGE: Page = { page: 1, limit: ROWS_MAX, after: null };
+
+const list =
+  ({ db, clock }: OpsCommandDeps, source: typeof QUEUE): OpsVerb =>
+  async ({ options }) => {
+    const kinds = options.kind?.split(',');
+    const unknown = kinds?.find((kind) => !source.kinds.includes(kind));
+    if (unknown !== undefined) throw new UsageError(`--kind must be of ${source.kinds.join(', ')}, got "${unknown}".`);
+    const environment = options.live ? 'live' : 'sandbox';
+    const filter = { kinds, merchantId: options.merchant, environment } as const;
+    const { rows } = await listAttention(db, source, { filter, page: FIRST_PAGE, at: clock() });
+    return rows.map(({ kind, id, merchantId, since, amountSantim, what, detail, workflowId, ...row }): Shown => ({
+      since: since.toISOString(),
+      kind,
+      id,
+      merchantId,
+      environment: row.environment,
+      amount: amountSantim === null ? null : toBirr(amountSantim),
+      what,
+      detail: JSON.stringify(detail),
+      workflowId,
+    }));
+  };
+
+const audit =
+  ({ db, clock }: OpsCommandDeps): OpsVerb =>
+  async ({ options }) => {
+    const days = options.days === undefined ? AUDIT_DAYS.default : Number(options.days);
+    if (!Number.isInteger(days) || days < 1 || days > AUDIT_DAYS.max) {
+      throw new UsageError(`--days must be a whole number from 1 to ${AUDIT_DAYS.max}, got "${options.days}".`);
+    }
+    const until = clock();
+    const range = { startDate: '', endDate: '', from: new Date(until.getTime() - days * DAY_MS), until };
+    const filter = { range, resourceId: options.resource, merchantId: options.merchant };
+    const { rows } = await listAudit(db, filter, FIRST_PAGE);
+    return rows.map(({ id, at, operatorName, before, after, ...row }) => ({
+      auditId: id,
+      at: at.toISOString(),
+      operator: operatorName,
+      ...row,
+      before: JSON.stringify(before),
+      after: JSON.stringify(after),
+    }));
+  };

@@ -1,0 +1,28 @@
+import { systemClock } from '../lib/clock.ts';
+import type { Knex } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import { createOperator, findOperator, makeOperatorKey, operatorKeyHolds } from '../operators/operators.ts';
+
+/** The operator of the demo data, always under the same id: who acts in `meskot ops` unless another one is named. */
+export const DEMO_OPERATOR = {
+  id: 'opr_01DEM0PERAT0R0000000000000',
+  name: 'Demo operator',
+  email: 'operator@demo.invalid',
+  role: 'admin',
+} as const;
+
+/** The demo operator's key: the one that was kept if it still holds, else a new one. */
+export async function recallOperatorKey(
+  db: Knex,
+  { kept, pepper }: { kept: string | undefined; pepper: string },
+): Promise<string> {
+  if (kept !== undefined && (await operatorKeyHolds(db, { text: kept, pepper, at: systemClock() }))) return kept;
+  return db.transaction(async (trx) => {
+    await findOperator(trx, DEMO_OPERATOR.id).catch(async (error: unknown) => {
+      if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
+      await createOperator(trx, DEMO_OPERATOR);
+    });
+    const deps = { trx, pepper, clock: systemClock };
+    return (await makeOperatorKey(deps, { operatorId: DEMO_OPERATOR.id, name: 'Local development' })).secret;
+  });
+}

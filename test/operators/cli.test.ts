@@ -1,0 +1,153 @@
+import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { createRunChange } from '../../src/lib/outbox.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { runOpsCommand } from '../../src/operators/cli.ts';
+import { tellCalendarChanged } from '../../src/settlements/dates.ts';
+import { buildPendingPayment, PAID } from '../support/build.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { buildFreeMerchant } from '../support/withdrawals.ts';
+import { PEPPER, startDesk, type Desk } from './desk.ts';
+
+let desk: Desk;
+let owner: Owner;
+
+beforeAll(async () => {
+  desk = await startDesk();
+});
+beforeEach(async () => {
+  owner = await buildFreeMerchant(desk.world);
+});
+afterAll(() => desk.close());
+
+async function run(...args: string[]) {
+  let text = '';
+  const deps = {
+    ...desk.world,
+    clock: desk.clock,
+    pepper: PEPPER,
+    calendarChanged: tellCalendarChanged,
+    demoOperatorId: desk.people.admin.operatorId,
+    write: (part: string) => void (text += part),
+  };
+  const exitCode = await runOpsCommand(args, deps);
+  return { exitCode, text };
+}
+const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).text);
+
+async function held(): Promise<string> {
+  const payment = await buildPendingPayment(desk.world, owner);
+  desk.world.provider.answers({ ...PAID, amountSantim: 8_000n });
+  await desk.world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+  return payment.transactionId;
+}
+
+test('the queue is a table, or JSON, and a held payment in it is accepted and noted as this operator', async () => {
+  const transactionId = await held();
+  const { text, exitCode } = await run('queue', '--merchant', owner.merchantId);
+  expect(exitCode).toBe(0);
+  expect(text).toMatch(/^since +kind +id +merchantId +amount +what\n\S+ +PAYMENT_HELD +pat_\w+ +mrc_\w+ +80 +Another/);
+  const decided = await json('accept', transactionId, '--operator', desk.people.support.operatorId);
+  expect(decided).toMatchObject({ transactionId, status: 'SUCCESS', decision: 'ACCEPTED', received: 80 });
+  expect(await json('queue', '--merchant', owner.merchantId)).toEqual([]);
+  const [entry] = await json('audit', '--resource', transactionId);
+  expect(entry).toMatchObject({ action: 'payment.accept', operatorId: desk.people.support.operatorId });
+});
+
+test('money that went back needs a reason and a reference', async () => {
+  const transactionId = await held();
+  expect((await run('reject', transactionId)).text).toContain('--reason is needed');
+  expect((await run('reject', transactionId, '--reason', 'Too little')).text).toContain('--reference is needed');
+  const back = await json('reject', transactionId, '--reason', 'Too little', '--reference', 'RET-1');
+  expect(back).toMatchObject({ status: 'FAILED', decision: 'RETURNED', reference: 'RET-1' });
+});
+
+test('an operator without the role is refused, one that is not there is not found, and nothing is noted', async () => {
+  const transactionId = await held();
+  const refused = await run('accept', transactionId, '--operator', desk.people.viewer.operatorId);
+  expect([refused.exitCode, refused.text]).toEqual([
+    1,
+    expect.stringContaining('role support or finance or admin; this one is viewer'),
+  ]);
+  expect((await run('accept', transactionId, '--operator', newId('opr'))).exitCode).toBe(4);
+  expect((await run('accept', newId('txn'))).exitCode).toBe(4);
+  expect((await run('accept')).exitCode).toBe(2);
+  expect((await run('approve', transactionId)).exitCode).toBe(2);
+  expect(await desk.audited(transactionId)).toEqual([]);
+});
+
+test('nothing live is decided or listed without --live', async () => {
+  const transactionId = await held();
+  for (const table of ['transaction', 'payment_attempt', 'checkout_session']) {
+    await rows(desk.database.db, `UPDATE ${table} SET environment = 'live' WHERE merchant_id = :merchantId`, {
+      merchantId: owner.merchantId,
+    });
+  }
+  expect(await json('queue', '--merchant', owner.merchantId)).toEqual([]);
+  expect(await json('queue', '--merchant', owner.merchantId, '--live')).toHaveLength(1);
+  const refused = await run('reject', transactionId, '--reason', 'x', '--reference', 'y');
+  expect([refused.exitCode, refused.text]).toEqual([2, expect.stringContaining('is live: add --live')]);
+  expect(await desk.audited(transactionId)).toEqual([]);
+  expect(await json('queue', '--merchant', owner.merchantId, '--live')).toHaveLength(1);
+  // Put back: the ledger's journal of it is the sandbox's.
+  for (const table of ['transaction', 'payment_attempt', 'checkout_session']) {
+    await rows(desk.database.db, `UPDATE ${table} SET environment = 'sandbox' WHERE merchant_id = :merchantId`, {
+      merchantId: owner.merchantId,
+    });
+  }
+});
+
+test('a merchant with live keys is suspended only with --live', async () => {
+  const { merchantId } = owner;
+  await desk.merchantKey(merchantId, 'live');
+  expect((await run('suspend', merchantId, '--reason', 'Fraud')).exitCode).toBe(2);
+  expect(await json('suspend', merchantId, '--reason', 'Fraud', '--live')).toMatchObject({ status: 'SUSPENDED' });
+  expect(await json('resume', merchantId, '--reason', 'A mistake', '--live')).toMatchObject({ status: 'ACTIVE' });
+  expect((await run('merchants')).text).toContain(merchantId);
+});
+
+test('holidays are listed, added, moved, confirmed, switched and removed', async () => {
+  const listed = await run('holidays', '--year', '2027');
+  expect(listed.text).toMatch(/hol_GENNA2027 +2027-01-07 +Genna +closed +true +true/);
+  const { holidayId } = await json('holidays', 'add', '2033-10-13', 'Election');
+  expect(await json('holidays', 'move', holidayId, '2033-10-14')).toMatchObject({ date: '2033-10-14' });
+  expect(await json('holidays', 'off', holidayId)).toMatchObject({ active: 'false' });
+  expect(await json('holidays', 'on', holidayId)).toMatchObject({ active: 'true' });
+  expect(await json('holidays', 'confirm', holidayId)).toMatchObject({ confirmed: 'true' });
+  expect((await run('holidays', 'remove', holidayId)).exitCode).toBe(0);
+  expect((await run('holidays', 'move', 'hol_none', '2033-10-14')).exitCode).toBe(4);
+  expect((await run('holidays', 'add', '2033-13-01', 'Nothing')).exitCode).toBe(2);
+  expect((await run('holidays', '--year', '27')).exitCode).toBe(2);
+});
+
+test('the first operator of a new installation must be an admin, who then hires and makes keys', async () => {
+  const empty = await createTestDatabase();
+  try {
+    let text = '';
+    const ops = async (...args: string[]) => {
+      text = '';
+      return runOpsCommand([...args, '--json'], {
+        db: empty.db,
+        runChange: createRunChange(empty.db, () => {}),
+        clock: desk.clock,
+        pepper: PEPPER,
+        calendarChanged: tellCalendarChanged,
+        demoOperatorId: newId('opr'),
+        write: (part) => void (text += part),
+      });
+    };
+    expect(await ops('hire', 'Sara', 'sara@meskot.example', 'finance')).toBe(2);
+    expect(await ops('hire', 'Sara', 'sara@meskot.example', 'admin')).toBe(0);
+    const { operatorId } = JSON.parse(text);
+    expect(await ops('hire', 'Abel', 'abel@meskot.example', 'finance')).toBe(2);
+    expect(text).toContain('Say who acts: --operator');
+    expect(await ops('hire', 'Abel', 'abel@meskot.example', 'finance', '--operator', operatorId)).toBe(0);
+    expect(await ops('hire', 'Abel', 'ABEL@meskot.example', 'finance', '--operator', operatorId)).toBe(1);
+    expect(await ops('key', operatorId, '--operator', operatorId)).toBe(0);
+    expect(JSON.parse(text).secret).toMatch(/^ok_/);
+    expect(await ops('staff')).toBe(0);
+    expect(JSON.parse(text).map(({ name }: { name: string }) => name)).toEqual(['Abel', 'Sara']);
+  } finally {
+    await empty.drop();
+  }
+});
