@@ -3,15 +3,25 @@ import { join } from 'node:path';
 
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 
+import { markCredited, markSent } from '../../src/settlements/bank-answer.ts';
+import { approveSettlement } from '../../src/settlements/decide.ts';
+import { readSettlement } from '../../src/settlements/model.ts';
+import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
 import { paymentWorkflowId } from '../../src/transactions/workflow-input.ts';
 import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../faults/ground.ts';
+import { buildWorld } from '../support/build.ts';
+import { ask, linkAccount } from '../support/settlements.ts';
 import { skipTime } from '../support/temporal.ts';
+import { fund } from '../support/withdrawals.ts';
 import { readDelivery, until } from '../support/worker.ts';
 
 const RETRY_SECONDS = [60, 300, 1_800, 7_200, 43_200];
 const SESSION_MINUTES = 5;
 /** The slow phone approves after two minutes. */
 const SLOWLY_MS = 121_000;
+const WAITS_FOR_OPERATOR = 100_14n;
+/** More than two business days, whatever holidays are among them. */
+const LONG_OVERDUE_MS = 10 * 24 * 60 * 60_000;
 
 type Scene = { ground: Ground; merchant: GroundMerchant };
 
@@ -37,15 +47,16 @@ const SCENES: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
     await skipTime(scene.ground.world.temporal.client, workflowId, (SESSION_MINUTES + 1) * 60_000);
     return workflowId;
   },
+  'settlement-overdue': async (scene) => settleLate(scene),
 };
 
-/** Lives through every scene on the test servers and writes its history beside this file, over the one before. */
-export async function recordHistories(): Promise<void> {
+/** Lives through scenes on the test servers and writes their histories beside this file, over those before. */
+export async function recordHistories(wanted: (name: string) => boolean): Promise<void> {
   const ground = await createGround({ WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX: '1' });
   const api = await ground.startApi();
   try {
     await ground.world.startWorker().ready;
-    for (const [name, play] of Object.entries(SCENES)) {
+    for (const [name, play] of Object.entries(SCENES).filter(([name]) => wanted(name))) {
       const workflowId = await play({ ground, merchant: await ground.newMerchant() });
       const handle = ground.world.temporal.client.workflow.getHandle(workflowId);
       const result: unknown = await handle.result();
@@ -73,6 +84,24 @@ async function deliver({ ground, merchant }: Scene, waitsSeconds: readonly numbe
     await skipTime(world.temporal.client, workflowId, seconds * 1_050 + 1_000);
   }
   return (await attempts(waitsSeconds.length + 1)).workflowId;
+}
+
+/** Asks for a settlement that is overdue before anybody approves it, and has it credited all the same. */
+async function settleLate({ ground: { world }, merchant: { owner } }: Scene): Promise<string> {
+  const clock = () => new Date();
+  const money = buildWorld(world.db, { clock });
+  await fund(money, owner, 1_000_00n);
+  await linkAccount({ ...money, runChange: world.runChange }, owner);
+  const { id } = await ask({ clock, runChange: world.runChange }, owner, { amount: WAITS_FOR_OPERATOR });
+  const workflowId = settlementWorkflowId(id);
+  await skipTime(world.temporal.client, workflowId, LONG_OVERDUE_MS);
+  await until('it to be overdue', async () => (await readSettlement(world.db, id)).overdueAt);
+  const operator = { operatorId: 'opr_1', at: clock() };
+  await world.runChange((change) => approveSettlement(change, id, operator));
+  await world.runChange((change) => markSent(change, id, operator));
+  const credit = { ...operator, bankReference: 'FT1', creditedAt: clock() };
+  await world.runChange((change) => markCredited(change, id, credit));
+  return workflowId;
 }
 
 /** Pays a session, until its workflow has asked the provider and waits. */

@@ -150,7 +150,11 @@ describe('at once', () => {
     );
     const { length } = await Promise.all([
       ...Array.from({ length: 5 }, () => untilServed(() => fund(world, owner, 10_00n))),
-      ...Array.from({ length: 10 }, () => untilServed(() => withdraw(world, owner)).catch(() => {})),
+      ...Array.from({ length: 10 }, () =>
+        untilServed(() => withdraw(world, owner)).catch((error: unknown) => {
+          expect(error).toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+        }),
+      ),
       ...Array.from({ length: 10 }, () =>
         untilServed(() => ask(world, owner, { amount: 'all' })).catch((error: Error) => {
           // What was available when its turn came stayed so until it was taken.
