@@ -45,8 +45,8 @@ export function createSource<Row>({ read, positionOf, ...source }: Typed<Row>): 
   };
 }
 
-/** Rows read at once: some 2 MB. */
-const PAGE_ROWS = 2_000;
+/** Rows read at once: some 1 MB. */
+const PAGE_ROWS = 1_000;
 
 /** All groups together. */
 export function addUp(groups: readonly Group[]): Sums {

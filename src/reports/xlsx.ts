@@ -1,8 +1,7 @@
-import { Zip, ZipDeflate } from 'fflate';
-
 import { harmless, type Cell } from './columns.ts';
 import { aboutOf, birrText, type Rendering } from './rendering.ts';
 import { CONTENT_TYPES, RELATIONS, STYLE, STYLES, WORKBOOK, WORKBOOK_RELATIONS } from './xlsx-parts.ts';
+import { zipped } from './zip.ts';
 
 /** What a sheet holds, less its heading. */
 export const XLSX_ROWS_MAX = 1_048_575;
@@ -11,36 +10,37 @@ const SHEET =
   '<?xml version="1.0" encoding="UTF-8"?><worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">';
 const HEADING_STAYS =
   '<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>';
-const COMPRESSION = { level: 6 } as const;
 
 /**
  * A workbook of two sheets: the rows, in which amounts are numbers and all else is text; and what the file is, with its
- * totals. It is written row by row, since a library that takes all cells at once needs a gigabyte for what fits a sheet.
+ * totals. It is written row by row: a library that takes all cells at once needs a gigabyte for what fits a sheet.
  */
-export async function* renderXlsx(rendering: Rendering): AsyncGenerator<Uint8Array> {
-  const zip = startZip();
-  zip.add('[Content_Types].xml', CONTENT_TYPES);
-  zip.add('_rels/.rels', RELATIONS);
-  zip.add('xl/workbook.xml', WORKBOOK);
-  zip.add('xl/_rels/workbook.xml.rels', WORKBOOK_RELATIONS);
-  zip.add('xl/styles.xml', STYLES);
-  zip.add('xl/worksheets/sheet2.xml', aboutSheet(rendering));
-  const write = zip.begin('xl/worksheets/sheet1.xml');
+export function renderXlsx(rendering: Rendering): AsyncIterable<Uint8Array> {
+  return zipped([
+    { name: '[Content_Types].xml', chunks: [CONTENT_TYPES] },
+    { name: '_rels/.rels', chunks: [RELATIONS] },
+    { name: 'xl/workbook.xml', chunks: [WORKBOOK] },
+    { name: 'xl/_rels/workbook.xml.rels', chunks: [WORKBOOK_RELATIONS] },
+    { name: 'xl/styles.xml', chunks: [STYLES] },
+    { name: 'xl/worksheets/sheet1.xml', chunks: rowsSheet(rendering) },
+    { name: 'xl/worksheets/sheet2.xml', chunks: [aboutSheet(rendering)] },
+  ]);
+}
+
+async function* rowsSheet(rendering: Rendering): AsyncGenerator<string> {
   const letters = rendering.columns.map((_, index) => columnName(index));
-  write(
-    `${SHEET}${HEADING_STAYS}<cols><col min="1" max="${letters.length}" width="20" customWidth="1"/></cols><sheetData>`,
-  );
-  write(rowText(headingCells(rendering), letters, 1));
+  yield `${SHEET}${HEADING_STAYS}${widths(letters.length, 20)}<sheetData>${rowText(headingCells(rendering), letters, 1)}`;
   let number = 2;
   for await (const rows of rendering.pages) {
-    write(rows.map((row, index) => rowText(row.map(cellText), letters, number + index)).join(''));
+    const first = number;
+    yield rows.map((row, index) => rowText(row.map(cellText), letters, first + index)).join('');
     number += rows.length;
-    yield zip.taken();
   }
-  write(`</sheetData><autoFilter ref="A1:${letters.at(-1)}${number - 1}"/></worksheet>`, 'last');
-  zip.end();
-  yield zip.taken();
+  yield `</sheetData><autoFilter ref="A1:${letters.at(-1)}${number - 1}"/></worksheet>`;
 }
+
+const widths = (columns: number, characters: number): string =>
+  `<cols><col min="1" max="${columns}" width="${characters}" customWidth="1"/></cols>`;
 
 const headingCells = ({ columns }: Rendering): string[] =>
   columns.map(({ heading }) => textCell(heading, STYLE.heading));
@@ -51,7 +51,7 @@ function aboutSheet(rendering: Rendering): string {
   const lines = [...about, ...totals].map(([name, value], index) =>
     rowText([textCell(name, STYLE.heading), cellText(value)], ['A', 'B'], index + 1),
   );
-  return `${SHEET}<cols><col min="1" max="2" width="30" customWidth="1"/></cols><sheetData>${lines.join('')}</sheetData></worksheet>`;
+  return `${SHEET}${widths(2, 30)}<sheetData>${lines.join('')}</sheetData></worksheet>`;
 }
 
 /** Cells as XML, each beginning with `<c`, given their places: A1, B1 … */
@@ -83,29 +83,4 @@ function escape(text: string): string {
 function columnName(index: number): string {
   const letter = String.fromCodePoint(65 + (index % 26));
   return index < 26 ? letter : columnName(Math.floor(index / 26) - 1) + letter;
-}
-
-/** A zip file that is written while its parts are made. */
-function startZip() {
-  let made: Uint8Array[] = [];
-  const zip = new Zip((error, chunk) => {
-    if (error) throw error;
-    made.push(chunk);
-  });
-  const begin = (name: string) => {
-    const part = new ZipDeflate(name, COMPRESSION);
-    zip.add(part);
-    return (text: string, last?: 'last') => part.push(Buffer.from(text), last === 'last');
-  };
-  return {
-    begin,
-    add: (name: string, text: string): void => begin(name)(text, 'last'),
-    end: () => zip.end(),
-    /** What was made since the last time. */
-    taken: (): Uint8Array => {
-      const taken = Buffer.concat(made);
-      made = [];
-      return taken;
-    },
-  };
 }
