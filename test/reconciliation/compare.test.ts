@@ -1,0 +1,194 @@
+import { rows } from '../../src/lib/db.ts';
+import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { anOrder } from '../providers/sandbox.ts';
+import { standing } from '../support/build.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import {
+  createReconciliationWorld,
+  expectClearingAgrees,
+  MINUTE_MS,
+  SANDBOX_CHANNELS,
+  TODAY,
+  type ReconciliationWorld,
+} from './world.ts';
+
+let world: ReconciliationWorld;
+beforeEach(async () => {
+  world = await createReconciliationWorld();
+});
+afterEach(async () => {
+  await expectLedgerHolds(world.db);
+  await world.close();
+});
+
+const check = (attemptId: string) => world.checkAttempt(attemptId, { tellWorkflow: false });
+const day = async (channel = 'TELEBIRR') => world.db('reconciliation').where({ channel }).first();
+
+test.each(SANDBOX_CHANNELS)('%s: what the list has and we have not is asked about and booked', async (channel) => {
+  const paid = await world.pay(channel);
+  await world.live(2_000);
+  expect(await world.compare(channel)).toEqual({ status: 'CLEAN', differences: 0 });
+  expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'SUCCESS' });
+  expect(await day(channel)).toMatchObject({
+    status: 'CLEAN',
+    theirPayments: 1,
+    theirPaymentsSantim: 100_50n,
+    ourPayments: 1,
+    ourPaymentsSantim: 100_50n,
+    clearingSantim: 100_50n,
+    open: false,
+  });
+  await expectClearingAgrees(world.db, world.simulator);
+});
+
+test('an expired session whose money the list has becomes SUCCESS, late', async () => {
+  const paid = await world.pay('TELEBIRR', '0911000006');
+  await world.live(30 * MINUTE_MS + 2_000);
+  await world.expireAttempt(paid.attemptId, world.clock());
+  expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'EXPIRED' });
+  await world.live(10 * MINUTE_MS);
+  expect((await world.compare('TELEBIRR')).status).toBe('CLEAN');
+  expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'SUCCESS', lateConfirmation: true });
+  await expectClearingAgrees(world.db, world.simulator);
+});
+
+test('a list is not believed: what the provider does not say itself is a difference, and nothing is booked', async () => {
+  await world.simulator.fault({ kind: 'queryLag', of: 'payment', next: 1, delayMs: 10 * MINUTE_MS });
+  const paid = await world.pay('TELEBIRR');
+  await world.live(2_000);
+  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+  expect(await world.open()).toMatchObject([
+    { kind: 'NOT_CONFIRMED', orderId: paid.attemptId, ourStatus: 'PENDING', ourSantim: null, theirSantim: 100_50n },
+  ]);
+  expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'PENDING' });
+
+  await world.live(10 * MINUTE_MS);
+  expect((await world.compare('TELEBIRR')).status).toBe('CLEAN');
+  expect(await world.db('reconciliationDifference').first()).toMatchObject({
+    closedBy: null,
+    note: 'A later comparison did not find it any more.',
+  });
+});
+
+test('what we have booked and no list has is a difference, for payments and payouts, until a list has it', async () => {
+  await world
+    .pay('TELEBIRR', '0911000007', 1_000_00n)
+    .then(({ attemptId }) => world.live(2_000).then(() => check(attemptId)));
+  await world.simulator.fault({ kind: 'listDropped', next: 2 });
+  const paid = await world.pay('TELEBIRR');
+  const out = await world.withdraw('TELEBIRR');
+  await world.live(2_000);
+  await check(paid.attemptId);
+  await world.checkPayout(out, { minIntervalMs: 0, tellWorkflow: false });
+  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 2 });
+  expect(await world.open()).toMatchObject([
+    { kind: 'NOT_LISTED', type: 'payment', orderId: paid.attemptId, ourSantim: 100_50n, theirSantim: null, day: TODAY },
+    { kind: 'NOT_LISTED', type: 'payout', orderId: out, ourStatus: 'SUCCESS', ourSantim: 20_00n, theirSantim: null },
+  ]);
+  expect(await day()).toMatchObject({ theirPayments: 1, ourPayments: 2, theirPayouts: 0, ourPayouts: 1 });
+
+  const row = { type: 'payment', currency: 'ETB', providerReference: 'LATE-1', at: world.clock() } as const;
+  world.alterLists((page) => {
+    if (page.kind === 'unknown') return page;
+    const late = { ...row, orderId: paid.attemptId, amountSantim: 100_50n };
+    return { ...page, rows: [...page.rows, late, { ...late, type: 'payout', orderId: out, amountSantim: 20_00n }] };
+  });
+  expect((await world.compare('TELEBIRR')).status).toBe('CLEAN');
+  expect(await world.open()).toEqual([]);
+});
+
+test('another amount on the list is a difference, and so is the same order listed twice', async () => {
+  await world.simulator.fault({ kind: 'listWrongAmount', channel: 'TELEBIRR', next: 1 });
+  const wrong = await world.pay('TELEBIRR');
+  const twice = await world.pay('TELEBIRR');
+  await world.live(2_000);
+  world.alterLists((page) => {
+    if (page.kind === 'unknown') return page;
+    const again = page.rows.filter(({ orderId }) => orderId === twice.attemptId);
+    return { ...page, rows: [...page.rows, ...again.map((row) => ({ ...row, providerReference: 'AGAIN' }))] };
+  });
+  await world.compare('TELEBIRR');
+  expect(await world.open()).toMatchObject([
+    { kind: 'AMOUNT_DIFFERS', orderId: wrong.attemptId, ourSantim: 100_50n, theirSantim: 101_50n },
+    { kind: 'AMOUNT_DIFFERS', orderId: twice.attemptId, ourSantim: 100_50n, theirSantim: 201_00n },
+  ]);
+});
+
+test('an order that is nobody’s, or another channel’s, is a difference and books nothing', async () => {
+  const provider = world.findProvider('TELEBIRR', 'sandbox');
+  const foreign = anOrder('http://127.0.0.1:9', { expiresAt: new Date(world.clock().getTime() + 30 * MINUTE_MS) });
+  await provider?.initiate(foreign);
+  const awash = await world.pay('AWASH');
+  await world.live(2_000);
+  await check(awash.attemptId);
+  world.alterLists((page) =>
+    page.kind === 'unknown' || page.rows[0] === undefined
+      ? page
+      : {
+          ...page,
+          rows: [...page.rows, { ...page.rows[0], orderId: awash.attemptId }, { ...page.rows[0], orderId: 'TILL 7' }],
+        },
+  );
+  await world.compare('TELEBIRR');
+  const found = await world.open();
+  expect(found.map(({ orderId }) => orderId).toSorted()).toEqual(
+    [foreign.orderId, awash.attemptId, 'TILL 7'].toSorted(),
+  );
+  for (const one of found) expect(one).toMatchObject({ kind: 'UNKNOWN_ORDER', ourStatus: null, theirSantim: 100_50n });
+});
+
+test('a payment of another amount is held, and agrees with the list', async () => {
+  const paid = await world.pay('CBE_BIRR', '0911000008');
+  await world.live(2_000);
+  expect((await world.compare('CBE_BIRR')).status).toBe('CLEAN');
+  expect(await standing(world.db, paid.sessionId)).toMatchObject({ held: 'WRONG_AMOUNT', attempts: ['HELD'] });
+  await expectClearingAgrees(world.db, world.simulator);
+});
+
+test('payouts that wait here and are paid there are asked about; one that came back is booked back', async () => {
+  const { attemptId } = await world.pay('AWASH', '0911000007', 1_000_00n);
+  await world.live(2_000);
+  await check(attemptId);
+  const [paid, reversed] = [await world.withdraw('AWASH'), await world.withdraw('AWASH', '0911000006')];
+  await world.live(1_500);
+  expect((await readWithdrawal(world.db, paid)).status).toBe('PENDING');
+  await world.compare('AWASH');
+  expect((await readWithdrawal(world.db, paid)).status).toBe('SUCCESS');
+  expect((await readWithdrawal(world.db, reversed)).status).toBe('SUCCESS');
+  await world.live(2 * MINUTE_MS);
+  expect((await world.compare('AWASH')).status).toBe('CLEAN');
+  expect((await readWithdrawal(world.db, reversed)).status).toBe('REVERSED');
+  expect(await day('AWASH')).toMatchObject({ theirPayouts: 2, ourPayouts: 2, theirReversals: 1, ourReversals: 1 });
+  await expectClearingAgrees(world.db, world.simulator);
+});
+
+test('a day compared again changes nothing', async () => {
+  await world.simulator.fault({ kind: 'listWrongAmount', channel: 'TELEBIRR', next: 1 });
+  await world.pay('TELEBIRR');
+  await world.live(2_000);
+  const everything = async () => ({
+    journals: await world.db('ledgerJournal').orderBy('id'),
+    listed: await rows(world.db, 'SELECT order_id, type, amount_santim FROM listed_row ORDER BY order_id'),
+    differences: await world.db('reconciliationDifference').orderBy('id'),
+    events: await world.db('webhookEvent').orderBy('id').select('id'),
+    timeline: await world.db('transactionTimeline').orderBy('id').select('id'),
+  });
+  await world.compare('TELEBIRR');
+  const before = await everything();
+  expect(before.differences).toHaveLength(1);
+  await world.live(MINUTE_MS);
+  await world.compare('TELEBIRR');
+  expect(await everything()).toEqual(before);
+});
+
+test('a row that a later list has no more counts no more', async () => {
+  const foreign = anOrder('http://127.0.0.1:9', { expiresAt: new Date(world.clock().getTime() + 30 * MINUTE_MS) });
+  await world.findProvider('AWASH', 'sandbox')?.initiate(foreign);
+  await world.live(2_000);
+  await world.compare('AWASH');
+  expect(await world.open()).toHaveLength(1);
+  world.alterLists((page) => (page.kind === 'unknown' ? page : { ...page, rows: [] }));
+  expect((await world.compare('AWASH')).status).toBe('CLEAN');
+  expect(await world.open()).toEqual([]);
+  expect(await day('AWASH')).toMatchObject({ theirPayments: 0, theirPaymentsSantim: 0n });
+});

@@ -1,0 +1,144 @@
+import { rows, type Knex } from '../../src/lib/db.ts';
+import { createHttpClient } from '../../src/lib/http-client.ts';
+import { parseBirr, type Santim } from '../../src/lib/money.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { createFindProvider } from '../../src/providers/find-provider.ts';
+import type { Channel, FindProvider, StatementPage, Unknown } from '../../src/providers/provider.ts';
+import { askForDay } from '../../src/reconciliation/ask.ts';
+import type { Ended } from '../../src/reconciliation/compare.ts';
+import type { Difference } from '../../src/reconciliation/differences.ts';
+import { createReconciliationSteps } from '../../src/reconciliation/steps.ts';
+import { reconciliationId } from '../../src/reconciliation/workflow-input.ts';
+import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/check.ts';
+import { createWithdrawal } from '../../src/withdrawals/create.ts';
+import { buildAttempt, buildSession, buildWorld, type World } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
+import { buildFreeMerchant } from '../support/withdrawals.ts';
+
+export type SandboxChannel = 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';
+export const SANDBOX_CHANNELS: readonly SandboxChannel[] = ['TELEBIRR', 'CBE_BIRR', 'AWASH'];
+/** Noon in Addis Ababa: a day that does not end while a test runs. */
+export const NOON = new Date('2026-03-02T09:00:00.000Z');
+export const TODAY = '2026-03-02';
+export const MINUTE_MS = 60_000;
+
+type Page = StatementPage | Unknown;
+/** What becomes of a page on its way from the provider. */
+type Alter = (page: Page, asked: { channel: Channel; day: string; cursor: string | null }) => Page;
+
+/** Payments, payouts and their comparison over one simulator, no Temporal between them. */
+export type ReconciliationWorld = World & {
+  database: TestDatabase;
+  simulator: TestSimulator;
+  owner: Owner;
+  steps: ReturnType<typeof createReconciliationSteps>;
+  checkPayout: CheckPayout;
+  /** Lets time pass for us and for the provider. */
+  live: (ms: number) => Promise<void>;
+  /** From now on what providers list arrives like this; as it is by default. */
+  alterLists: (alter: Alter) => void;
+  /** A payment sent to its provider, by a phone of the sandbox. */
+  pay: (
+    channel: SandboxChannel,
+    phone?: string,
+    amountSantim?: Santim,
+  ) => Promise<{ attemptId: string; sessionId: string; transactionId: string }>;
+  /** A withdrawal sent to its provider. */
+  withdraw: (channel: SandboxChannel, phone?: string, amountSantim?: Santim) => Promise<string>;
+  /** Reads, settles and compares a day, as its workflow does when nothing goes wrong. */
+  compare: (channel: SandboxChannel, day?: string) => Promise<Ended>;
+  /** The open differences, without their ids and times. */
+  open: () => Promise<Partial<Difference>[]>;
+  close: () => Promise<void>;
+};
+
+export async function createReconciliationWorld(): Promise<ReconciliationWorld> {
+  const startedMs = Date.now();
+  const database = await createTestDatabase();
+  const clock = () => new Date(NOON.getTime() + Date.now() - startedMs);
+  const simulator = await startTestSimulator({ clock });
+  const http = createHttpClient();
+  let alter: Alter = (page) => page;
+  const find = createFindProvider({ http, clock, simulatorUrl: simulator.url, timeoutMs: 10_000 });
+  const findProvider: FindProvider = (channel, environment) => {
+    const provider = find(channel, environment);
+    const statement = async (day: string, cursor: string | null): Promise<Page> =>
+      alter((await provider?.statement(day, cursor)) ?? NOBODY, { channel, day, cursor });
+    return provider && { ...provider, statement };
+  };
+  const world = buildWorld(database.db, { clock, findProvider, baseUrl: 'http://127.0.0.1:9' });
+  const checkPayout = createCheckPayout(world);
+  const steps = createReconciliationSteps({ ...world, checkPayout });
+  const owner = await buildFreeMerchant(world);
+  let requests = 0;
+  return {
+    ...world,
+    database,
+    simulator,
+    owner,
+    steps,
+    checkPayout,
+    live: async (ms) => {
+      world.pass(ms);
+      await simulator.advance(ms);
+    },
+    alterLists: (next) => void (alter = next),
+    pay: async (channel, phone = '0911000007', amountSantim = 100_50n) => {
+      const session = await buildSession(world, owner, { amountSantim });
+      const attemptId = await buildAttempt(world, { ...owner, sessionId: session.sessionId }, { channel, phone });
+      await world.checkAttempt(attemptId, { tellWorkflow: false });
+      return { ...session, attemptId };
+    },
+    withdraw: async (channel, phone = '0911000007', amountSantim = 20_00n) => {
+      requests += 1;
+      const destination = { kind: 'phone', phone: phone.replace(/^0/, '251'), accountName: 'Abebe Bikila' } as const;
+      const wanted = { requestId: `OUT-${requests}`, amountSantim, channel, destination, requestedBy: 'key_test' };
+      const { row } = await world.runChange((change) => createWithdrawal({ ...world, change }, owner, wanted));
+      await rows(database.db, "UPDATE withdrawal SET stage = 'CREATED' WHERE id = :id", { id: row.id });
+      await checkPayout(row.id, { minIntervalMs: 0, tellWorkflow: false });
+      return row.id;
+    },
+    compare: async (channel, day = TODAY) => {
+      const id = reconciliationId({ environment: 'sandbox', channel, day });
+      await world.runChange((change) => askForDay(change, world, { day, channel }));
+      const reading = await steps.begin(id, world.clock());
+      for (;;) {
+        const page = await steps.readNext(reading);
+        if (page.kind === 'unknown') throw new Error(`the list was not given: ${page.reason}`);
+        if (page.kind === 'end') break;
+      }
+      for (let after: string | null = ''; after !== null;) {
+        after = (await steps.settle(id, after, world.clock())).after;
+      }
+      return steps.compare(id, world.clock());
+    },
+    open: async () =>
+      rows(
+        database.db,
+        `SELECT channel, CAST(day AS text) AS day, kind, type, order_id, our_status, our_santim, their_santim
+         FROM reconciliation_difference WHERE closed_at IS NULL ORDER BY order_id, type`,
+      ),
+    close: async () => {
+      await Promise.all([simulator.close(), http.close()]);
+      await database.drop();
+    },
+  };
+}
+
+const NOBODY: Unknown = { kind: 'unknown', reason: 'network', message: 'nobody' };
+
+/** What each provider owes, by the ledger and by the simulator itself. */
+export async function expectClearingAgrees(db: Knex, simulator: Pick<TestSimulator, 'totalsOf'>): Promise<void> {
+  const found = await rows<{ channel: SandboxChannel; owes: Santim }>(
+    db,
+    `SELECT a.channel, CAST(-sum(e.amount_santim) AS bigint) AS owes FROM ledger_entry e
+     JOIN ledger_account a ON a.id = e.account_id WHERE a.kind = 'CHANNEL_CLEARING' GROUP BY a.channel`,
+  );
+  for (const channel of SANDBOX_CHANNELS) {
+    const { unpaid } = await simulator.totalsOf(channel);
+    const sign = unpaid.startsWith('-') ? -1n : 1n;
+    const booked = found.find((one) => one.channel === channel)?.owes ?? 0n;
+    expect({ channel, owes: booked }).toEqual({ channel, owes: sign * (parseBirr(unpaid.replace('-', '')) ?? 0n) });
+  }
+}
