@@ -185,6 +185,12 @@ BEGIN
   RETURN 'posted';
 END $$;
 
+-- What a merchant can take out, as of now; only ledger_post decides whether it can.
+CREATE FUNCTION ledger_available(p_merchant_id text, p_environment text) RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT coalesce((SELECT available_santim FROM ledger_balance
+    WHERE merchant_id = p_merchant_id AND environment = p_environment AND currency = 'ETB'), 0)
+$$;
+
 -- What a merchant pays. The newest rule that has come into force counts: the merchant's own before the platform's.
 -- A change is another row: what was charged stays explained.
 CREATE TABLE fee_rule (

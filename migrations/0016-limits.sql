@@ -33,6 +33,13 @@ RETURNS jsonb LANGUAGE sql STABLE AS $$
     ORDER BY merchant_id IS NULL, valid_from DESC, version DESC LIMIT 1) r
 $$;
 
+-- What a channel takes of this merchant in this environment.
+CREATE FUNCTION limits_of(
+  p_merchant_id text, p_environment text, p_channel text, p_direction text, p_at timestamptz
+) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT limit_rule_of(p_merchant_id, p_channel, p_direction, p_at)
+$$;
+
 -- What decides whether a merchant may use a channel, but for the provider's configuration (src/channels/channel.ts).
 CREATE FUNCTION channel_facts_of(p_merchant_id text, p_environment text, p_channel text)
 RETURNS jsonb LANGUAGE sql STABLE AS $$

@@ -92,8 +92,9 @@ BEGIN
     'existingId', (SELECT id FROM withdrawal
       WHERE merchant_id = p_merchant_id AND environment = p_environment AND request_id = p_request_id),
     'channel', channel_facts_of(p_merchant_id, p_environment, p_channel),
-    'limits', limit_rule_of(p_merchant_id, p_channel, 'PAY_OUT', p_at),
+    'limits', limits_of(p_merchant_id, p_environment, p_channel, 'PAY_OUT', p_at),
     'feeRule', fee_rule_of(p_merchant_id, p_channel, 'PAY_OUT', p_at),
+    'availableSantim', ledger_available(p_merchant_id, p_environment),
     'policy', review_policy_of(p_merchant_id),
     'usedTodaySantim', withdrawn_since(p_merchant_id, p_environment, p_channel, p_day_start),
     'inLastHour', (SELECT count(*) FROM withdrawal

@@ -103,7 +103,7 @@ RETURNS boolean LANGUAGE sql STABLE AS $$
 $$;
 
 -- What a channel takes of this merchant in this environment: the rule, and in live the tier where it is lower.
-CREATE FUNCTION limits_of(
+CREATE OR REPLACE FUNCTION limits_of(
   p_merchant_id text, p_environment text, p_channel text, p_direction text, p_at timestamptz
 ) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN p_environment = 'sandbox' THEN rule ELSE rule || (
@@ -128,31 +128,3 @@ RETURNS jsonb LANGUAGE sql STABLE AS $$
   WHERE c.id = p_channel
 $$;
 
--- As before (0017), but for the limits, which are the tier's too.
-CREATE OR REPLACE FUNCTION withdrawal_context(
-  p_merchant_id text, p_environment text, p_request_id text, p_channel text, p_beneficiary text,
-  p_day_start timestamptz, p_at timestamptz
-) RETURNS jsonb LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM pg_advisory_xact_lock(hashtextextended('withdrawal ' || p_merchant_id || ' ' || p_environment, 0));
-  RETURN jsonb_build_object(
-    'existingId', (SELECT id FROM withdrawal
-      WHERE merchant_id = p_merchant_id AND environment = p_environment AND request_id = p_request_id),
-    'channel', channel_facts_of(p_merchant_id, p_environment, p_channel),
-    'limits', limits_of(p_merchant_id, p_environment, p_channel, 'PAY_OUT', p_at),
-    'feeRule', fee_rule_of(p_merchant_id, p_channel, 'PAY_OUT', p_at),
-    'policy', review_policy_of(p_merchant_id),
-    'usedTodaySantim', withdrawn_since(p_merchant_id, p_environment, p_channel, p_day_start),
-    'inLastHour', (SELECT count(*) FROM withdrawal
-      WHERE merchant_id = p_merchant_id AND environment = p_environment AND requested_at > p_at - interval '1 hour'),
-    'paidThereBefore', EXISTS (SELECT 1 FROM withdrawal
-      WHERE merchant_id = p_merchant_id AND environment = p_environment
-        AND coalesce(phone, bank_code || ':' || account_number) = p_beneficiary AND status = 'SUCCESS'),
-    'firstSentThereAt', (SELECT min(requested_at) FROM withdrawal
-      WHERE merchant_id = p_merchant_id AND environment = p_environment
-        AND coalesce(phone, bank_code || ':' || account_number) = p_beneficiary AND status IN ('PENDING', 'SUCCESS')),
-    'lastSentThereAs', (SELECT account_name FROM withdrawal
-      WHERE merchant_id = p_merchant_id AND environment = p_environment
-        AND coalesce(phone, bank_code || ':' || account_number) = p_beneficiary AND status IN ('PENDING', 'SUCCESS')
-      ORDER BY requested_at DESC LIMIT 1));
-END $$;

@@ -1,7 +1,7 @@
 import { rows, type Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import { formatBirr } from '../lib/money.ts';
+import { formatBirr, type Santim } from '../lib/money.ts';
 import type { Posting } from './facts.ts';
 
 /** SQLSTATE that ledger_post raises when a merchant has not enough; its detail says how much there is. */
@@ -45,8 +45,16 @@ function insufficient(error: unknown, { entries, resourceType }: Posting): AppEr
   const wanted = entries.find((entry) => entry.account === 'AVAILABLE')?.amountSantim ?? 0n;
   // Only what takes from the available balance can be refused; anything else that is short is our bug.
   if (wanted >= 0n) return null;
-  const available = formatBirr(BigInt(String(error.detail)));
-  const issue = `this ${resourceType} takes ${formatBirr(-wanted)} ETB with its fee and tax, and ${available} ETB are available`;
+  return insufficientBalance(resourceType, { takes: -wanted, availableSantim: BigInt(String(error.detail)) });
+}
+
+/** The refusal of money out that the available balance does not cover, naming what it takes and what is there. */
+export function insufficientBalance(
+  resourceType: Posting['resourceType'],
+  { takes, availableSantim }: { takes: Santim; availableSantim: Santim },
+): AppError {
+  const available = formatBirr(availableSantim);
+  const issue = `this ${resourceType} takes ${formatBirr(takes)} ETB with its fee and tax, and ${available} ETB are available`;
   return new AppError('INSUFFICIENT_BALANCE', `The balance is not sufficient: ${issue}.`, {
     details: [{ field: 'amount', issue }],
   });

@@ -16,6 +16,8 @@ export type DemoMerchant = {
   kycStatus: 'APPROVED' | 'SUBMITTED';
   /** Switched off by the merchant. */
   channelsOff: readonly ('CBE_BIRR' | 'AWASH')[];
+  /** Whether settlements have somewhere to go. */
+  hasBankAccount: boolean;
   plan: Omit<Plan, 'until'>;
 };
 
@@ -25,6 +27,7 @@ export const ABYSSINIA: DemoMerchant = {
   name: 'Abyssinia Coffee',
   kycStatus: 'APPROVED',
   channelsOff: [],
+  hasBankAccount: true,
   plan: { seed: 20_160_911, days: HISTORY_DAYS, count: 3_000, orderPrefix: 'ABY', channels: CHANNEL_MIX },
 };
 
@@ -34,5 +37,6 @@ export const NEW_SHOP: DemoMerchant = {
   name: 'New Shop',
   kycStatus: 'SUBMITTED',
   channelsOff: ['CBE_BIRR', 'AWASH'],
+  hasBankAccount: false,
   plan: { seed: 20_170_911, days: 14, count: 40, orderPrefix: 'NEW', channels: [{ weight: 1, value: 'TELEBIRR' }] },
 };

@@ -1,15 +1,12 @@
 import { rows, type Knex } from '../lib/db.ts';
 import type { Owner } from '../lib/owner.ts';
-import { makePayments } from './journeys.ts';
-import type { PlannedPayment } from './plan.ts';
+import { makeItems, type PlannedItem } from './items.ts';
 
-/** One transaction's worth of payments: large enough to commit seldom, small enough to show progress. */
-const PAYMENTS_PER_TRANSACTION = 50;
-/** Connections that work side by side: one for each core that seeding can keep busy. */
-export const LANES = 2;
+/** One transaction's worth of items: large enough to commit seldom, small enough to show progress. */
+const ITEMS_PER_TRANSACTION = 50;
 
 export type HistoryDeps = {
-  /** Its pool must have {@link LANES} connections, which pipeline. */
+  /** Its connections pipeline. */
   db: Knex;
   baseUrl: string;
   /** Called with how many more payments are made. */
@@ -17,22 +14,19 @@ export type HistoryDeps = {
 };
 
 /**
- * Makes those of a merchant's payments that are not there yet. Each set of them is one transaction, so that a run that
- * was killed is taken up by the next one. The merchant must have no subscriptions: nobody would deliver.
+ * Makes what a merchant's history lacks, in its order. Each set of items is one transaction, so that a run that was
+ * killed is taken up by the next one: payments that are there are left out, and moves of money that were made stay as
+ * they are. The merchant must have no subscriptions: nobody would deliver.
  */
-export async function makeHistory(deps: HistoryDeps, owner: Owner, payments: PlannedPayment[]): Promise<void> {
+export async function makeHistory(deps: HistoryDeps, owner: Owner, items: readonly PlannedItem[]): Promise<void> {
   const made = await madeOrders(deps.db, owner);
-  const missing = payments.filter((payment) => !made.has(payment.session.checkoutOrderNo));
-  deps.onMade(payments.length - missing.length);
-  const lane = async (): Promise<void> => {
-    for (;;) {
-      const set = missing.splice(0, PAYMENTS_PER_TRANSACTION);
-      if (set.length === 0) return;
-      await deps.db.transaction(async (trx) => makePayments({ trx, owner, baseUrl: deps.baseUrl }, set));
-      deps.onMade(set.length);
-    }
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  const missing = items.filter((item) => !('session' in item) || !made.has(item.session.checkoutOrderNo));
+  deps.onMade(items.length - missing.length);
+  for (let from = 0; from < missing.length; from += ITEMS_PER_TRANSACTION) {
+    const set = missing.slice(from, from + ITEMS_PER_TRANSACTION);
+    await deps.db.transaction(async (trx) => makeItems({ trx, owner, baseUrl: deps.baseUrl }, set));
+    deps.onMade(set.filter((item) => 'session' in item).length);
+  }
 }
 
 async function madeOrders(db: Knex, owner: Owner): Promise<Set<string>> {

@@ -1,34 +1,20 @@
 import { createSession } from '../checkout/create.ts';
 import { startPayment } from '../checkout/pay.ts';
 import type { Clock } from '../lib/clock.ts';
-import { rows, type Knex } from '../lib/db.ts';
-import type { Change, RunChange } from '../lib/outbox.ts';
-import type { Owner } from '../lib/owner.ts';
 import { SANDBOX_PHONES, type SandboxBehaviour } from '../lib/sandbox-providers.ts';
 import type { FindProvider, Provider, ProviderOutcome } from '../providers/provider.ts';
 import { createCheckAttempt, type CheckAttempt } from '../transactions/check.ts';
 import { endAttempt, endOpenSession } from '../transactions/end.ts';
 import { createExpireAttempt } from '../transactions/unpaid.ts';
+import type { Past } from './past.ts';
 import type { Journey, PlannedPayment } from './plan.ts';
 
-/** At most so many statements wait for each other on one connection: each has 6 s. */
-const SIDE_BY_SIDE = 25;
-
-/** A delivery that a payment of the past has caused, and when. */
-export type DueDelivery = { deliveryId: string; subscriptionId: string; at: Date };
-
-export type JourneyDeps = { trx: Knex.Transaction; owner: Owner; baseUrl: string };
-
 /** One customer's way through one session, on a clock of its own. */
-type Visit = {
+type Visit = Past & {
   payment: PlannedPayment;
-  owner: Owner;
-  change: Change;
   clock: Clock;
   findProvider: FindProvider;
   checkAttempt: CheckAttempt;
-  baseUrl: string;
-  now: Date;
   /** What the provider says when it is asked next. */
   answer: ProviderOutcome;
   sessionId: string;
@@ -56,59 +42,29 @@ const JOURNEYS: Readonly<Record<Journey, readonly Step[]>> = {
   stillOpen: [],
 };
 
-/**
- * Makes payments of the past by the operations that make today's: each with its own clock, and a provider that answers
- * by the journey's script. Nothing is told to Temporal: the journey itself is what the workflows would have done.
- * `trx` must pipeline: the payments are made side by side, as customers pay.
- * @returns the deliveries that are due to subscriptions, which nobody but the caller knows of.
- */
-export async function makePayments(deps: JourneyDeps, payments: readonly PlannedPayment[]): Promise<DueDelivery[]> {
-  const due: DueDelivery[] = [];
-  for (let from = 0; from < payments.length; from += SIDE_BY_SIDE) {
-    const group = payments.slice(from, from + SIDE_BY_SIDE);
-    due.push(...(await Promise.all(group.map((payment) => makePayment(deps, payment)))).flat());
-  }
-  return due;
-}
-
-async function makePayment(deps: JourneyDeps, payment: PlannedPayment): Promise<DueDelivery[]> {
-  const due: DueDelivery[] = [];
-  const change: Change = {
-    trx: deps.trx,
-    write: async (sql, values) => void (await rows(deps.trx, sql, values)),
-    tell: async () => {},
-    told: (messages) => {
-      for (const { deliveryId, subscriptionId } of messages) {
-        if (deliveryId && subscriptionId) due.push({ deliveryId, subscriptionId, at: visit.now });
-      }
-    },
-  };
-  const visit = await beginVisit(deps, change, payment);
+/** Makes a payment of the past, with a provider that answers by the journey's script. */
+export async function makePayment(past: Past, payment: PlannedPayment): Promise<void> {
+  const visit = await beginVisit(past, payment);
   for (const step of JOURNEYS[payment.journey]) {
-    visit.now = new Date(visit.now.getTime() + payment.stepMs);
+    past.time.now = new Date(past.time.now.getTime() + payment.stepMs);
     await step(visit);
   }
-  return due;
 }
 
-async function beginVisit(deps: JourneyDeps, change: Change, payment: PlannedPayment): Promise<Visit> {
-  const { owner, baseUrl, trx } = deps;
+async function beginVisit(past: Past, payment: PlannedPayment): Promise<Visit> {
   const visit: Visit = {
+    ...past,
     payment,
-    owner,
-    change,
-    baseUrl,
-    clock: () => visit.now,
+    clock: () => past.time.now,
     findProvider: (channel) => (channel === 'MPESA' ? null : scriptedProvider(visit)),
     checkAttempt: (attemptId, options) => checkAttempt(attemptId, options),
-    now: payment.createdAt,
     answer: accepted(payment),
     sessionId: '',
     attemptId: '',
     expiresAt: payment.createdAt,
   };
-  const checkAttempt = createCheckAttempt({ ...visit, db: trx, runChange: inside(change), log: SILENT });
-  const session = await createSession(visit, owner, payment.session);
+  const checkAttempt = createCheckAttempt({ ...visit, db: past.change.trx, log: SILENT });
+  const session = await createSession(visit, past.owner, payment.session);
   visit.sessionId = session.sessionId;
   visit.expiresAt = new Date(session.expiresAt);
   return visit;
@@ -116,11 +72,6 @@ async function beginVisit(deps: JourneyDeps, change: Change, payment: PlannedPay
 
 /** What is odd about the past is no news. */
 const SILENT = { warn: () => {} };
-
-/** Runs what would be a change of its own inside this one. */
-function inside(change: Change): RunChange {
-  return async (work) => work(change);
-}
 
 function scriptedProvider(visit: Visit): Provider {
   const answer = async (): Promise<ProviderOutcome> => visit.answer;
@@ -161,21 +112,21 @@ function triesInVain(): readonly Step[] {
 }
 
 async function timeRunsOut(visit: Visit): Promise<void> {
-  visit.now = new Date(visit.expiresAt.getTime() + 500);
+  visit.time.now = new Date(visit.expiresAt.getTime() + 500);
 }
 
-async function attemptExpires({ change, checkAttempt, attemptId, now }: Visit): Promise<void> {
-  const deps = { db: change.trx, runChange: inside(change), checkAttempt, log: SILENT };
-  await createExpireAttempt(deps)(attemptId, now);
+async function attemptExpires({ change, runChange, checkAttempt, attemptId, time }: Visit): Promise<void> {
+  await createExpireAttempt({ db: change.trx, runChange, checkAttempt, log: SILENT })(attemptId, time.now);
 }
 
-async function attemptCancelled({ change, attemptId, sessionId, now }: Visit): Promise<void> {
+async function attemptCancelled({ change, attemptId, sessionId, time }: Visit): Promise<void> {
   const attempt = { id: attemptId, sessionId, tellWorkflow: false };
-  await endAttempt(change, attempt, { status: 'CANCELLED', reconcile: false, at: now });
+  await endAttempt(change, attempt, { status: 'CANCELLED', reconcile: false, at: time.now });
 }
 
 function sessionEnds(status: 'CANCELLED' | 'EXPIRED'): Step {
-  return async ({ change, sessionId, now }) => endOpenSession(change, sessionId, { status, reconcile: false, at: now });
+  return async ({ change, sessionId, time }) =>
+    endOpenSession(change, sessionId, { status, reconcile: false, at: time.now });
 }
 
 function accepted(payment: PlannedPayment): ProviderOutcome {

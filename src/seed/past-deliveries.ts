@@ -5,7 +5,7 @@ import { createClaim } from '../webhooks/claim.ts';
 import { createAttemptDelivery, type AttemptReport } from '../webhooks/deliver.ts';
 import { createSave } from '../webhooks/save.ts';
 import type { Sender, SendResult } from '../webhooks/send.ts';
-import type { DueDelivery } from './journeys.ts';
+import type { DueDelivery } from './past.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** The contract's schedule, whatever this installation's setting: 14 h 36 min from the first attempt to the last. */

@@ -1,9 +1,9 @@
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Knex } from '../lib/db.ts';
 import type { Owner } from '../lib/owner.ts';
-import { makePayments, type DueDelivery } from './journeys.ts';
+import { makeItems, type PlannedItem } from './items.ts';
 import { ALWAYS_BROKEN, deliverInThePast, LADDER_MS, ONE_RETRY_LEFT } from './past-deliveries.ts';
-import type { PlannedPayment } from './plan.ts';
+import type { DueDelivery } from './past.ts';
 
 const DEAD_LETTERS = 5;
 /** The last retry of these is due: the worker makes it at the first start, in vain, and their workflows park. */
@@ -11,9 +11,9 @@ const LAST_RETRY_DUE = 2;
 
 export type RecentDeps = { trx: Knex.Transaction; keyRing: KeyRing; baseUrl: string };
 
-export type RecentPayments = {
+export type RecentItems = {
   owner: Owner;
-  payments: readonly PlannedPayment[];
+  items: readonly PlannedItem[];
   /** The end of the plan: everything that is over was over by then. */
   until: Date;
   shopId: string;
@@ -21,13 +21,13 @@ export type RecentPayments = {
 };
 
 /**
- * Makes payments whose events are delivered: five to the shop in vain until they are dead letters, the flaky ones at the
+ * Makes items whose events are delivered: five to the shop in vain until they are dead letters, the flaky ones at the
  * second or third attempt but for two whose last retry is due, the others at once. The successes come last, so that both
  * subscriptions end healthy.
  */
-export async function makeRecentPayments(deps: RecentDeps, recent: RecentPayments): Promise<void> {
+export async function makeRecentItems(deps: RecentDeps, recent: RecentItems): Promise<void> {
   const journey = { trx: deps.trx, owner: recent.owner, baseUrl: deps.baseUrl };
-  const due = await makePayments(journey, recent.payments);
+  const due = await makeItems(journey, recent.items);
   const toShop = due.filter((one) => one.subscriptionId === recent.shopId);
   const allToFlaky = due.filter((one) => one.subscriptionId === recent.flakyId);
   const dead = chooseDead(toShop, recent.until);

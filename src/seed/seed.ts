@@ -5,13 +5,18 @@ import { DAY_MS } from '../lib/dates.ts';
 import { openDatabase, type Knex } from '../lib/db.ts';
 import { createRunChange, type Change, type RunChange } from '../lib/outbox.ts';
 import { createMerchant, findMerchant } from '../merchants/operations.ts';
+import { openSettlements } from '../settlements/open-settlements.ts';
 import { openDeliveries } from '../webhooks/open-deliveries.ts';
+import { openWithdrawals } from '../withdrawals/open-withdrawals.ts';
 import { hasDemoData, makeSandboxKey, recallCredentials, type DemoCredentials } from './credentials.ts';
 import { ABYSSINIA, NEW_SHOP, type DemoMerchant } from './demo.ts';
-import { LANES, makeHistory } from './history.ts';
+import { makeHistory } from './history.ts';
+import type { PlannedItem } from './items.ts';
+import { planMoves } from './money-plan.ts';
+import { linkDemoAccount } from './money.ts';
 import { recallOperatorKey } from './operator.ts';
-import { planPayments, type PlannedPayment } from './plan.ts';
-import { makeRecentPayments } from './recent.ts';
+import { planPayments } from './plan.ts';
+import { makeRecentItems } from './recent.ts';
 import { subscribe, subscriptionDeps } from './subscriptions.ts';
 
 /** The subscriptions are this old: payments since then have deliveries, those before have only events. */
@@ -39,7 +44,7 @@ export type SeedInput = {
  */
 export async function seedDemo(input: SeedInput): Promise<DemoSecrets> {
   const url = input.config.DATABASE_URL;
-  const db = openDatabase({ url, poolMax: LANES, applicationName: 'meskot-seed' });
+  const db = openDatabase({ url, poolMax: 2, applicationName: 'meskot-seed' });
   // Nothing of the past is dispatched: its deliveries are made here, its payments need no workflow any more.
   const runChange = createRunChange(db, () => {});
   try {
@@ -58,7 +63,9 @@ async function makeDemoData(deps: { db: Knex; runChange: RunChange }, input: See
   const payments = planPayments({ ...ABYSSINIA.plan, count: input.payments, until });
   const others = planPayments({ ...NEW_SHOP.plan, until });
   const subscribedAt = new Date(until.getTime() - SUBSCRIBED_FOR_MS);
-  const older = payments.filter((payment) => payment.createdAt < subscribedAt);
+  const items: PlannedItem[] = [...payments, ...planMoves({ ...ABYSSINIA.plan, until })];
+  items.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+  const older = items.filter((item) => item.createdAt < subscribedAt);
 
   let made = 0;
   const onMade = (count: number): void => {
@@ -68,8 +75,8 @@ async function makeDemoData(deps: { db: Knex; runChange: RunChange }, input: See
   const history = { db: deps.db, baseUrl: input.config.BASE_URL, onMade };
   await makeHistory(history, NEW_SHOP.owner, others);
   await makeHistory(history, ABYSSINIA.owner, older);
-  const recent = payments.slice(older.length);
-  return deps.runChange(async (change) => makeRecent(change, input, { payments: recent, until, subscribedAt }));
+  const recent = items.slice(older.length);
+  return deps.runChange(async (change) => makeRecent(change, input, { items: recent, until, subscribedAt }));
 }
 
 /** The instant the data ends at. The merchants remember it for the next run, should this one be killed. */
@@ -88,25 +95,28 @@ async function addMerchant(change: Change, merchant: DemoMerchant, until: Date):
   const createdAt = new Date(until.getTime() - plan.days * DAY_MS);
   await createMerchant(change.trx, { id: owner.merchantId, name, kycStatus, createdAt });
   await grantChannels(change.trx, owner);
+  if (merchant.hasBankAccount) await linkDemoAccount(change, owner, createdAt);
   for (const channel of merchant.channelsOff) {
     await switchChannel({ change, findProvider: () => null }, { ...owner, channel, enabled: false });
   }
 }
 
-type Recent = { payments: PlannedPayment[]; until: Date; subscribedAt: Date };
+type Recent = { items: PlannedItem[]; until: Date; subscribedAt: Date };
 
 /** The last step, in one transaction: with it the data is complete. */
 async function makeRecent(change: Change, { config, webhookUrl }: SeedInput, recent: Recent): Promise<DemoCredentials> {
   const { owner } = ABYSSINIA;
   const deps = subscriptionDeps(config, recent.subscribedAt);
   const { shop, flaky } = await subscribe(deps, change, { owner, webhookUrl });
-  await makeRecentPayments(
+  await makeRecentItems(
     { trx: change.trx, keyRing: config.keyRing, baseUrl: config.BASE_URL },
-    { owner, payments: recent.payments, until: recent.until, shopId: shop.row.id, flakyId: flaky.row.id },
+    { owner, items: recent.items, until: recent.until, shopId: shop.row.id, flakyId: flaky.row.id },
   );
-  // Their last retry is due: as all that waits for a workflow, it goes through the outbox.
-  const open = await openDeliveries(change.trx, '', OPEN_MAX);
-  await change.tell(open.map(({ wake }) => wake));
+  // A last retry that is due, and money that is on its way: all that waits for a workflow goes through the outbox.
+  for (const findOpen of [openDeliveries, openWithdrawals, openSettlements]) {
+    const open = await findOpen(change.trx, '', OPEN_MAX);
+    await change.tell(open.map(({ wake }) => wake));
+  }
   const sandboxKey = await makeSandboxKey(change.trx, config.KEY_PEPPER);
   return { merchantId: owner.merchantId, sandboxKey, webhookSecret: shop.secret };
 }

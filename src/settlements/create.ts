@@ -147,10 +147,11 @@ async function insertSettlement(change: Change, row: NewRow): Promise<Settlement
     `WITH added AS (
        INSERT INTO settlement (id, merchant_id, environment, request_id, asked_for_all, amount_santim, fee_santim,
          fee_tax_santim, currency, bank_account_id, bank_code, account_number, account_name, status, effective_date,
-         earliest_expected, expected_by, date_reasons, requested_by, requested_at)
+         earliest_expected, expected_by, date_reasons, requested_by, requested_at, created_at)
        VALUES (:id, :merchantId, :environment, :requestId, :askedForAll, :amountSantim, :feeSantim,
          :feeTaxSantim, 'ETB', :bankAccountId, :bankCode, :accountNumber, :accountName, 'REQUESTED', :effectiveDate,
-         :earliestExpected, :expectedBy, CAST(:reasons AS jsonb), :requestedBy, :requestedAt)
+         :earliestExpected, :expectedBy, CAST(:reasons AS jsonb), :requestedBy, :requestedAt,
+         :requestedAt)
        RETURNING ${SETTLEMENT_COLUMNS}
      ), noted AS (
        INSERT INTO settlement_timeline (settlement_id, at, kind, actor)

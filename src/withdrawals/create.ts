@@ -4,9 +4,9 @@ import { refuseAmount } from '../channels/amount-limits.ts';
 import { whyUnusable, type Channel, type ChannelFacts } from '../channels/channel.ts';
 import { channelRefused } from '../channels/operations.ts';
 import { readLimits, type AmountLimits, type LimitsJson } from '../channels/queries.ts';
-import { reservedFact } from '../ledger/facts.ts';
+import { reservedFact, totalDebit } from '../ledger/facts.ts';
 import { feeOf, readFeeRule, type FeeRuleJson } from '../ledger/fees.ts';
-import { post } from '../ledger/post.ts';
+import { insufficientBalance, post } from '../ledger/post.ts';
 import type { Clock } from '../lib/clock.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
@@ -41,6 +41,8 @@ type Context = {
   limits: LimitsJson;
   feeRule: FeeRuleJson;
   policy: { largeAmountSantim: number; twoPersonSantim: number; perHourMax: number };
+  /** A look ahead: what is not there is refused before anything is written, and the ledger has the last word. */
+  availableSantim: number;
   usedTodaySantim: number;
   inLastHour: number;
   paidThereBefore: boolean;
@@ -73,8 +75,12 @@ export async function createWithdrawal(
   const refusal =
     refuseAmount(wanted.channel, limits, wanted.amountSantim) ?? refuseDay(wanted, limits, context.usedTodaySantim);
   if (refusal) throw refusal;
+  const planned = newRow(owner, wanted, { context, now });
+  const takes = totalDebit(planned);
+  const availableSantim = BigInt(context.availableSantim);
+  if (takes > availableSantim) throw insufficientBalance('withdrawal', { takes, availableSantim });
 
-  const row = await insertWithdrawal(change, newRow(owner, wanted, { context, now }));
+  const row = await insertWithdrawal(change, planned);
   const events = ['withdrawal.created', 'withdrawal.under_review'] as const;
   await recordWithdrawalEvents(change, { row, events: events.slice(0, row.stage === 'CREATED' ? 1 : 2), at: now });
   await post(change.trx, reservedFact(moneyOut(row)), now);
@@ -202,10 +208,11 @@ async function insertWithdrawal(change: Change, row: NewRow): Promise<Withdrawal
     `WITH added AS (
        INSERT INTO withdrawal (id, merchant_id, environment, request_id, amount_santim, fee_santim, fee_tax_santim, currency,
          channel, phone, bank_code, account_number, account_name, reason, status, stage, review_reasons, approvals_needed,
-         limits_applied, callback_secret, requested_by, requested_at)
+         limits_applied, callback_secret, requested_by, requested_at, created_at)
        VALUES (:id, :merchantId, :environment, :requestId, :amountSantim, :feeSantim, :feeTaxSantim, :currency,
          :channel, :phone, :bankCode, :accountNumber, :accountName, :reason, :status, :stage, :reviewReasons,
-         :approvalsNeeded, CAST(:limits AS jsonb), :callbackSecret, :requestedBy, :requestedAt)
+         :approvalsNeeded, CAST(:limits AS jsonb), :callbackSecret, :requestedBy, :requestedAt,
+         :requestedAt)
        RETURNING *
      ), noted AS (
        INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)

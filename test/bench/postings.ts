@@ -94,7 +94,7 @@ async function runPgbench(pgbench: string, { script, url }: { script: string; ur
 /** On the PATH, or where Debian keeps it. */
 async function findPgbench(): Promise<string | null> {
   const debian = '/usr/lib/postgresql';
-  const versions = (await readdir(debian).catch(() => [])).toSorted().toReversed();
+  const versions = (await readdir(debian).catch(() => [])).toSorted((a, b) => Number(b) - Number(a));
   const folders = [
     ...(environment['PATH'] ?? '').split(delimiter),
     ...versions.map((version) => join(debian, version, 'bin')),

@@ -1,0 +1,71 @@
+import { rows } from '../lib/db.ts';
+import type { Change, RunChange } from '../lib/outbox.ts';
+import { makePayment } from './journeys.ts';
+import type { PlannedMove } from './money-plan.ts';
+import { makeMove } from './money.ts';
+import type { DueDelivery, PastDeps } from './past.ts';
+import type { Journey, PlannedPayment } from './plan.ts';
+
+/** At most so many statements wait for each other on one connection: each has 6 s. */
+const SIDE_BY_SIDE = 25;
+/** Journeys whose money is booked later than that of customers who came after them. */
+const BOOKED_LATER: readonly Journey[] = ['paidOnSecondTry', 'paidLate'];
+
+/** What happens in the demo: a customer's payment, or money that goes out. */
+export type PlannedItem = PlannedPayment | PlannedMove;
+
+/**
+ * Makes what happened in the past by the operations that make it today, each with its own clock. Nothing is told to
+ * Temporal: the items themselves are what the workflows would have done. They are made in their order, so that the
+ * balance moves as it did; payments that were booked in the order they came are made side by side, which `trx` must
+ * pipeline.
+ * @returns the deliveries that are due to subscriptions, which nobody but the caller knows of.
+ */
+export async function makeItems(deps: PastDeps, items: readonly PlannedItem[]): Promise<DueDelivery[]> {
+  const due: DueDelivery[] = [];
+  for (let from = 0; from < items.length;) {
+    const group = items.slice(from, from + sideBySide(items, from));
+    due.push(...(await Promise.all(group.map((item) => makeItem(deps, item)))).flat());
+    from += group.length;
+  }
+  return due;
+}
+
+/** How many items from here on end in the order they begin in. */
+function sideBySide(items: readonly PlannedItem[], from: number): number {
+  let count = 0;
+  while (count < SIDE_BY_SIDE && isSimple(items[from + count])) count += 1;
+  return Math.max(count, 1);
+}
+
+function isSimple(item: PlannedItem | undefined): boolean {
+  return item !== undefined && 'journey' in item && !BOOKED_LATER.includes(item.journey);
+}
+
+async function makeItem(deps: PastDeps, item: PlannedItem): Promise<DueDelivery[]> {
+  const due: DueDelivery[] = [];
+  const forWorkflows: string[] = [];
+  const time = { now: item.createdAt };
+  const change: Change = {
+    trx: deps.trx,
+    write: async (sql, values) => void (await rows(deps.trx, sql, values)),
+    tell: async () => {},
+    told: (messages) => {
+      for (const { id, deliveryId, subscriptionId } of messages) {
+        if (deliveryId && subscriptionId) due.push({ deliveryId, subscriptionId, at: time.now });
+        else forWorkflows.push(id);
+      }
+    },
+  };
+  const past = { ...deps, change, runChange: inside(change), time };
+  if ('move' in item) await makeMove(past, item);
+  else await makePayment(past, item);
+  // What is still open when all is made is told to Temporal then.
+  if (forWorkflows.length > 0)
+    await rows(deps.trx, 'DELETE FROM outbox WHERE id = ANY(:forWorkflows)', { forWorkflows });
+  return due;
+}
+
+function inside(change: Change): RunChange {
+  return async (work) => work(change);
+}

@@ -1,0 +1,123 @@
+import { DAY_MS, HOUR_MS, startOfAddisDay, addisDay } from '../lib/dates.ts';
+import type { Santim } from '../lib/money.ts';
+import { createRandom, type Random } from './random.ts';
+
+/** What becomes of a withdrawal; those `silent` and `underReview` are left open. */
+export type WithdrawalEnd = 'paid' | 'failed' | 'rejected' | 'cancelled' | 'reversed' | 'silent' | 'underReview';
+
+/** What becomes of a settlement; those from `requested` on are left open. */
+export type SettlementEnd = 'credited' | 'failed' | 'rejected' | 'cancelled' | 'requested' | 'approved' | 'processing';
+
+/** One thing that moves money out, at its time. The bank's answer to a settlement comes days after it was asked for. */
+export type PlannedMove = { createdAt: Date; requestId: string } & (
+  | { move: 'withdraw'; amountSantim: Santim; end: WithdrawalEnd; to: Beneficiary }
+  | { move: 'settle'; amountSantim: Santim; end: SettlementEnd }
+  | { move: 'bankAnswers'; end: 'credited' | 'failed' }
+);
+
+/** Paid by telebirr; the sandbox's phones say what becomes of it (src/lib/sandbox-providers.ts). */
+export type Beneficiary = { phone: string; accountName: string };
+
+const SUPPLIERS: readonly [Beneficiary, ...Beneficiary[]] = [
+  { phone: '251911000001', accountName: 'Sidama Growers Union' },
+  { phone: '251911000005', accountName: 'Harar Roasters' },
+  { phone: '251911000007', accountName: 'Tigist Alemu' },
+];
+const NEVER_ANSWERS: Beneficiary = { phone: '251911000004', accountName: 'Bole Packaging' };
+const UNKNOWN_PAYEE: Beneficiary = { phone: '251911000002', accountName: 'Kaldi Transport' };
+const COMES_BACK: Beneficiary = { phone: '251911000006', accountName: 'Dawit Bekele' };
+
+/** From the oldest to the newest; the newest two are still open. */
+const WITHDRAWALS: readonly WithdrawalEnd[] = [
+  ...Array<WithdrawalEnd>(4).fill('paid'),
+  'failed',
+  ...Array<WithdrawalEnd>(4).fill('paid'),
+  'cancelled',
+  'paid',
+  'rejected',
+  ...Array<WithdrawalEnd>(3).fill('paid'),
+  'reversed',
+  'paid',
+  'paid',
+  'silent',
+  'underReview',
+];
+
+/** One a week, from the oldest to the newest; the last three are of the last days. */
+const SETTLEMENTS: readonly SettlementEnd[] = [
+  ...Array<SettlementEnd>(3).fill('credited'),
+  'failed',
+  'credited',
+  'credited',
+  'rejected',
+  'credited',
+  'cancelled',
+  'credited',
+  'processing',
+  'approved',
+  'requested',
+];
+
+const OPEN_SETTLEMENTS = 3;
+/** What the sandbox decides by the santim of an amount. */
+const REJECTED_SANTIM = 13n;
+const WAITING_SANTIM = 14n;
+
+/** Money out of a shop that sells every day: a withdrawal every few days, a settlement a week; the earliest first. */
+export function planMoves(plan: { seed: number; until: Date; days: number }): PlannedMove[] {
+  const random = createRandom(plan.seed);
+  return [...planWithdrawals(random, plan), ...planSettlements(random, plan)].toSorted(
+    (a, b) => a.createdAt.getTime() - b.createdAt.getTime(),
+  );
+}
+
+type Span = { until: Date; days: number };
+
+/** The first after ten days of sales; the last a few hours ago. */
+function planWithdrawals(random: Random, { until, days }: Span): PlannedMove[] {
+  const firstMs = until.getTime() - (days - 10) * DAY_MS;
+  const stepMs = (until.getTime() - 4 * HOUR_MS - firstMs) / (WITHDRAWALS.length - 1);
+  return WITHDRAWALS.map((end, index) => ({
+    move: 'withdraw' as const,
+    createdAt: new Date(firstMs + index * stepMs),
+    requestId: `SUPPLIER-${String(index + 1).padStart(3, '0')}`,
+    amountSantim: amount(random, { end, fromBirr: 1_000, toBirr: 12_000 }),
+    end,
+    to: beneficiary(random, end),
+  }));
+}
+
+function beneficiary(random: Random, end: WithdrawalEnd): Beneficiary {
+  if (end === 'failed') return UNKNOWN_PAYEE;
+  if (end === 'reversed') return COMES_BACK;
+  return end === 'silent' ? NEVER_ANSWERS : random.pick(SUPPLIERS);
+}
+
+/** Asked for at ten in the morning; the bank answers two days later at the earliest, when a weekend is long over. */
+function planSettlements(random: Random, { until, days }: Span): PlannedMove[] {
+  const weeks = SETTLEMENTS.length - OPEN_SETTLEMENTS;
+  const firstMs = until.getTime() - (days - 8) * DAY_MS;
+  return SETTLEMENTS.flatMap((end, index): PlannedMove[] => {
+    const agoDays = SETTLEMENTS.length - index;
+    const day =
+      index < weeks ? new Date(firstMs + index * 7 * DAY_MS) : new Date(until.getTime() - agoDays * 18 * HOUR_MS);
+    const createdAt = index < weeks ? new Date(startOfAddisDay(addisDay(day)).getTime() + 10 * HOUR_MS) : day;
+    const requestId = `BANK-${String(index + 1).padStart(3, '0')}`;
+    const asked = {
+      move: 'settle' as const,
+      createdAt,
+      requestId,
+      amountSantim: amount(random, { end, fromBirr: 20_000, toBirr: 90_000 }),
+      end,
+    };
+    if (end !== 'credited' && end !== 'failed') return [asked];
+    return [asked, { move: 'bankAnswers', createdAt: new Date(createdAt.getTime() + 5 * DAY_MS), requestId, end }];
+  });
+}
+
+/** Whole birr, but where the sandbox looks at the santim. */
+function amount(random: Random, wanted: { end: string; fromBirr: number; toBirr: number }): Santim {
+  const birr = BigInt(wanted.fromBirr + random.below(wanted.toBirr - wanted.fromBirr)) * 100n;
+  if (wanted.end === 'rejected') return birr + REJECTED_SANTIM;
+  return wanted.end === 'underReview' || wanted.end === 'requested' ? birr + WAITING_SANTIM : birr;
+}

@@ -1,0 +1,155 @@
+import { linkBankAccount } from '../bank-accounts/link.ts';
+import { HOUR_MS } from '../lib/dates.ts';
+import { rows } from '../lib/db.ts';
+import type { Change } from '../lib/outbox.ts';
+import type { Owner } from '../lib/owner.ts';
+import type { PayoutOutcome, Provider } from '../providers/provider.ts';
+import { markCredited, markFailed, markSent } from '../settlements/bank-answer.ts';
+import { createSettlement } from '../settlements/create.ts';
+import { cancelSettlement } from '../settlements/decide.ts';
+import { decideInSandbox as reviewSettlement } from '../settlements/sandbox.ts';
+import { createCheckPayout } from '../withdrawals/check.ts';
+import { createWithdrawal } from '../withdrawals/create.ts';
+import { cancelWithdrawal } from '../withdrawals/decide.ts';
+import { decideInSandbox as reviewWithdrawal } from '../withdrawals/sandbox-review.ts';
+import type { PlannedMove } from './money-plan.ts';
+import type { Past } from './past.ts';
+
+/** Who asks for the demo's money, and who answers for its bank. */
+const REQUESTED_BY = 'key_demo';
+const BANK_CLERK = 'opr_demo';
+
+const REVIEW_TAKES_MS = 5_000;
+const PROVIDER_TAKES_MS = 3_000;
+
+/** The account that the demo's settlements go to, linked at this time. */
+export async function linkDemoAccount(change: Change, owner: Owner, at: Date): Promise<void> {
+  await linkBankAccount(change, owner, {
+    bankCode: 'CBE',
+    accountNumber: '1000204719583',
+    accountName: 'Abyssinia Coffee PLC',
+    requestedBy: REQUESTED_BY,
+    at,
+  });
+}
+
+/** Makes one move of the past by the operations that make today's. One that was made before stays as it is. */
+export async function makeMove(past: Past, move: PlannedMove): Promise<void> {
+  if (move.move === 'withdraw') return withdraw(past, move);
+  if (move.move === 'settle') return settle(past, move);
+  await bankAnswers(past, move);
+}
+
+async function withdraw(past: Past, move: Extract<PlannedMove, { move: 'withdraw' }>): Promise<void> {
+  const { owner, change, runChange } = past;
+  const { requestId, amountSantim, end, to } = move;
+  const clock = (): Date => past.time.now;
+  const answers = payoutAnswers(move);
+  const findProvider = () => scriptedPayouts(answers);
+  const wanted = {
+    requestId,
+    amountSantim,
+    channel: 'TELEBIRR',
+    destination: { kind: 'phone', ...to },
+    reason: 'Supplies',
+    requestedBy: REQUESTED_BY,
+  } as const;
+  const { row, isNew } = await createWithdrawal({ change, clock, findProvider }, owner, wanted);
+  if (!isNew) return;
+  pass(past, REVIEW_TAKES_MS);
+  if (end === 'cancelled') return void (await cancelWithdrawal(change, row, clock()));
+  const db = change.trx;
+  await reviewWithdrawal({ db, runChange }, row.id, clock());
+  const check = createCheckPayout({ ...past, db, clock, findProvider, log: SILENT });
+  while (answers.length > 0) {
+    pass(past, PROVIDER_TAKES_MS);
+    await check(row.id, { minIntervalMs: 0, tellWorkflow: false });
+  }
+}
+
+function pass({ time }: Past, ms: number): void {
+  time.now = new Date(time.now.getTime() + ms);
+}
+
+/** What is odd about the past is no news. */
+const SILENT = { warn: () => {}, error: () => {} };
+
+const PENDING: PayoutOutcome = { kind: 'pending', providerReference: null, providerCode: 'PROCESSING' };
+const ACCEPTED: PayoutOutcome = { kind: 'accepted', providerReference: null, providerCode: '0' };
+const NO_SUCH_PAYEE: PayoutOutcome = {
+  kind: 'declined',
+  failure: {
+    code: 'INVALID_PAYEE',
+    message: 'telebirr does not know this phone number.',
+    providerCode: 'INVALID_PAYEE',
+    retryable: false,
+  },
+};
+
+/** What the provider says of a payout, question by question. */
+function payoutAnswers({ requestId, amountSantim, end }: Extract<PlannedMove, { move: 'withdraw' }>): PayoutOutcome[] {
+  const about = { providerReference: `DEMO${requestId}`, providerCode: 'COMPLETED' };
+  const paid: PayoutOutcome = { kind: 'succeeded', amountSantim, currency: 'ETB', ...about };
+  if (end === 'paid') return [ACCEPTED, paid];
+  if (end === 'reversed') return [ACCEPTED, paid, { kind: 'reversed', ...about }];
+  if (end === 'failed') return [NO_SUCH_PAYEE];
+  return end === 'silent' ? [ACCEPTED, PENDING] : [];
+}
+
+/** A provider that pays out by this script. */
+function scriptedPayouts(answers: PayoutOutcome[]): Provider {
+  const answer = async (): Promise<PayoutOutcome> => answers.shift() ?? PENDING;
+  const neverAsked = async (): Promise<never> => {
+    throw new Error('a payout of the past asks for no payment and no list');
+  };
+  return {
+    channel: 'TELEBIRR',
+    initiate: neverAsked,
+    query: neverAsked,
+    capabilities: { payoutTo: ['phone'] },
+    payout: answer,
+    queryPayout: answer,
+    statement: neverAsked,
+    parseCallback: () => ({ verified: false, problem: 'the past sends no callbacks' }),
+    callbackAnswer: { contentType: 'text/plain', body: '' },
+  };
+}
+
+async function settle(past: Past, move: Extract<PlannedMove, { move: 'settle' }>): Promise<void> {
+  const { owner, change, runChange } = past;
+  const { requestId, amountSantim, end } = move;
+  const clock = (): Date => past.time.now;
+  const wanted = { requestId, amount: amountSantim, requestedBy: REQUESTED_BY };
+  const { row, isNew } = await createSettlement({ change, clock }, owner, wanted);
+  if (!isNew) return;
+  pass(past, REVIEW_TAKES_MS);
+  if (end === 'cancelled') {
+    await cancelSettlement(change, row, { keyId: REQUESTED_BY, at: clock() });
+    return;
+  }
+  await reviewSettlement({ db: change.trx, runChange }, row.id, clock());
+  if (end !== 'credited' && end !== 'failed' && end !== 'processing') return;
+  pass(past, HOUR_MS);
+  await markSent(change, row.id, { operatorId: BANK_CLERK, at: clock(), bankReference: bankReference(requestId) });
+}
+
+async function bankAnswers(past: Past, move: Extract<PlannedMove, { move: 'bankAnswers' }>): Promise<void> {
+  const { owner, change, time } = past;
+  const [found] = await rows<{ id: string }>(
+    change.trx,
+    `SELECT id FROM settlement WHERE merchant_id = :merchantId AND environment = :environment
+       AND request_id = :requestId AND status = 'PROCESSING'`,
+    { ...owner, requestId: move.requestId },
+  );
+  if (!found) return;
+  const answer = { operatorId: BANK_CLERK, at: time.now, bankReference: bankReference(move.requestId) };
+  if (move.end === 'failed') {
+    await markFailed(change, found.id, { ...answer, reason: 'The bank sent it back: the account is dormant.' });
+    return;
+  }
+  await markCredited(change, found.id, { ...answer, creditedAt: time.now });
+}
+
+function bankReference(requestId: string): string {
+  return `CBE-${requestId}`;
+}

@@ -1,0 +1,46 @@
+import { decideInSandbox } from '../../src/withdrawals/sandbox-review.ts';
+import { PAID_OUT } from '../support/withdrawals.ts';
+import { CHECK, createWithdrawalWorld, PATH, type WithdrawalWorld } from './world.ts';
+
+describe('reading withdrawals', () => {
+  let world: WithdrawalWorld;
+  beforeAll(async () => {
+    world = await createWithdrawalWorld();
+  });
+  beforeEach(() => world.newMerchant());
+  afterEach(() => world.expectLedgerHolds());
+  afterAll(() => world.close());
+
+  test('lists narrow by status, channel and search, and show the newest first', async () => {
+    const first = await world.ready({ amount: 10 });
+    world.pass(1_000);
+    const second = await world.ready({ amount: 11 });
+    world.provider.answersOfPayouts({ ...PAID_OUT, amountSantim: 11_00n });
+    await world.checkPayout(second, CHECK);
+    const ids = async (query: string) =>
+      (await world.send('GET', `${PATH}?${query}`)).body.data.map(
+        (one: { withdrawalRequestId: string }) => one.withdrawalRequestId,
+      );
+    expect(await ids('startDate=2026-03-02&endDate=2026-03-02')).toEqual([second, first]);
+    expect(await ids('startDate=2026-03-02&endDate=2026-03-02&status=SUCCESS')).toEqual([second]);
+    expect(await ids(`startDate=2026-03-02&endDate=2026-03-02&search=${first}`)).toEqual([first]);
+    expect(await ids('startDate=2026-03-02&endDate=2026-03-02&channel=AWASH')).toEqual([]);
+    const page = (await world.send('GET', `${PATH}?startDate=2026-03-02&endDate=2026-03-02&limit=1`)).body.pagination;
+    expect(await ids(`startDate=2026-03-02&endDate=2026-03-02&limit=1&cursor=${page.nextCursor}`)).toEqual([first]);
+  });
+
+  test('verify takes our id or the merchant’s, and asks the provider once in 30 s', async () => {
+    const sent = world.body();
+    const id = (await world.send('POST', PATH, sent)).body.data.withdrawalRequestId;
+    await decideInSandbox(world, id, world.clock());
+    const verify = async (wanted: string) => (await world.send('GET', `${PATH}/verify/${wanted}`)).body.data;
+    expect(await verify(String(sent['requestId']))).toMatchObject({ withdrawalRequestId: id, stage: 'CREATED' });
+    expect(world.provider.askedOfPayouts).toEqual([]);
+    await world.checkPayout(id, CHECK);
+    world.provider.answersOfPayouts(PAID_OUT);
+    expect(await verify(id)).toMatchObject({ status: 'PENDING' });
+    world.pass(31_000);
+    expect(await verify(id)).toMatchObject({ status: 'SUCCESS' });
+    expect((await world.send('GET', `${PATH}/verify/nothing`)).status).toBe(404);
+  });
+});

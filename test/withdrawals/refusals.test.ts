@@ -1,0 +1,93 @@
+import { rows } from '../../src/lib/db.ts';
+import { createWithdrawalWorld, PATH, type WithdrawalWorld } from './world.ts';
+
+describe('a withdrawal that is refused', () => {
+  let world: WithdrawalWorld;
+  beforeAll(async () => {
+    world = await createWithdrawalWorld();
+  });
+  beforeEach(() => world.newMerchant());
+  afterEach(() => world.expectLedgerHolds());
+  afterAll(() => world.close());
+
+  test('amounts outside the limits are refused with the limit, the value and what is left', async () => {
+    const refusal = async (changes: object) => {
+      const { status, body: answer } = await world.ask(changes);
+      return { status, code: answer.error.code, message: answer.message };
+    };
+    expect(await refusal({ amount: 0.5 })).toMatchObject({ status: 422, code: 'AMOUNT_BELOW_MINIMUM' });
+    expect(await refusal({ amount: 75_001 })).toMatchObject({
+      code: 'AMOUNT_ABOVE_MAXIMUM',
+      message: 'amount must be at most 75000.00 ETB on TELEBIRR, got 75001.00',
+    });
+    expect(await refusal({ amount: 995 })).toMatchObject({
+      code: 'INSUFFICIENT_BALANCE',
+      message: expect.stringContaining('takes 1000.75 ETB with its fee and tax, and 1000.00 ETB are available'),
+    });
+    await rows(
+      world.db,
+      `INSERT INTO limit_rule (id, merchant_id, channel, direction, min_santim, max_santim, daily_santim, valid_from, version)
+       VALUES (:id, :merchantId, 'TELEBIRR', 'PAY_OUT', 100, 20000, 25000, '2020-01-01T00:00:00Z', 1)`,
+      { id: `lim_${world.owner.merchantId}`, merchantId: world.owner.merchantId },
+    );
+    await world.ready({ amount: 200 });
+    expect(await refusal({ amount: 50.01 })).toMatchObject({
+      code: 'DAILY_LIMIT_EXCEEDED',
+      message: 'amount must be at most 50.00 ETB, what is left today of 250.00 ETB a day on TELEBIRR, got 50.01',
+    });
+    const { body: limits } = await world.send('GET', '/api/checkout/limits');
+    expect(limits.data[0]).toMatchObject({
+      channel: 'TELEBIRR',
+      payOut: { min: 1, max: 200, daily: 250, remainingToday: 50 },
+    });
+  });
+
+  test.each([
+    ['three decimals', { amount: 1.001 }, 'amount'],
+    ['a negative amount', { amount: -1 }, 'amount'],
+    ['nothing', { amount: 0 }, 'amount'],
+    ['an amount as text', { amount: '100' }, 'amount'],
+    [
+      'an unknown bank',
+      { destination: { bankCode: 'NOBANK', accountNumber: '1000000001', accountName: 'A' } },
+      'destination.bankCode',
+    ],
+    [
+      'an account with letters',
+      { destination: { bankCode: 'CBE', accountNumber: '10000x', accountName: 'A' } },
+      'destination.accountNumber',
+    ],
+    [
+      'a phone and a bank',
+      { destination: { phone: '0911000001', bankCode: 'CBE', accountNumber: '1000000001', accountName: 'A' } },
+      'destination',
+    ],
+    ['no destination', { destination: { accountName: 'A' } }, 'destination'],
+    ['a phone of abroad', { destination: { phone: '+447911123456', accountName: 'A' } }, 'destination.phone'],
+    ['no name', { destination: { phone: '0911000001' } }, 'destination.accountName'],
+    [
+      'a line break in the name',
+      { destination: { phone: '0911000001', accountName: 'A\nB' } },
+      'destination.accountName',
+    ],
+    ['an unknown channel', { channel: 'PAYPAL' }, 'channel'],
+    ['another currency', { currency: 'USD' }, 'currency'],
+    ['a requestId with spaces', { requestId: 'a b' }, 'requestId'],
+  ])('%s is refused and named, and leaves nothing', async (_what, changes, field) => {
+    const { status, body: answer } = await world.ask(changes);
+    expect({ status, field: answer.error.details[0].field }).toEqual({ status: 400, field });
+    expect((await world.send('GET', PATH)).body.pagination.total).toBe(0);
+  });
+
+  test('an endless amount is refused', async () => {
+    const text = JSON.stringify(world.body()).replace('"amount":100', '"amount":1e400');
+    const { status } = await world.send('POST', PATH, text);
+    expect(status).toBe(400);
+  });
+
+  test('MPESA is not available, and a channel that is off is refused', async () => {
+    expect((await world.ask({ channel: 'MPESA' })).body.error.code).toBe('CHANNEL_NOT_AVAILABLE');
+    await rows(world.db, `UPDATE merchant_channel SET enabled = false WHERE merchant_id = :merchantId`, world.owner);
+    expect((await world.ask()).body.error.code).toBe('CHANNEL_DISABLED');
+  });
+});

@@ -1,0 +1,90 @@
+import { rows } from '../../src/lib/db.ts';
+import { approveWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
+import { decideInSandbox } from '../../src/withdrawals/sandbox-review.ts';
+import { PAID_OUT } from '../support/withdrawals.ts';
+import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
+
+describe('the review of a withdrawal', () => {
+  let world: WithdrawalWorld;
+  beforeAll(async () => {
+    world = await createWithdrawalWorld();
+  });
+  beforeEach(() => world.newMerchant());
+  afterEach(() => world.expectLedgerHolds());
+  afterAll(() => world.close());
+
+  const operator = (operatorId: string) => ({ operatorId, at: world.clock() });
+  const approve = (id: string, operatorId: string) =>
+    world.runChange((change) => approveWithdrawal(change, id, operator(operatorId)));
+
+  test('a second one to the same beneficiary is looked at for two days, then no more', async () => {
+    world.provider.answersOfPayouts(PAID_OUT);
+    await world.checkPayout(await world.ready(), CHECK);
+    const second = (await world.ask({ amount: 10 })).body.data;
+    expect(second.reviewReasons).toEqual(['NEW_BENEFICIARY']);
+    await rows(
+      world.db,
+      `UPDATE withdrawal SET requested_at = requested_at - interval '3 days' WHERE merchant_id = :merchantId`,
+      world.owner,
+    );
+    const third = (await world.ask({ amount: 10 })).body.data;
+    expect({ stage: third.stage, reasons: third.reviewReasons }).toEqual({ stage: 'CREATED', reasons: undefined });
+    const renamed = { phone: '0911000001', accountName: 'Somebody Else' };
+    expect((await world.ask({ amount: 10, destination: renamed })).body.data.reviewReasons).toEqual([
+      'BENEFICIARY_RENAMED',
+    ]);
+  });
+
+  test('a large one needs one operator, a very large one two different ones', async () => {
+    await rows(
+      world.db,
+      `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
+         VALUES (:merchantId, 10000, 20000, 20)`,
+      world.owner,
+    );
+    const { body: answer } = await world.ask({ amount: 200.14 });
+    const id = answer.data.withdrawalRequestId;
+    expect(answer.data.reviewReasons).toContain('LARGE_AMOUNT');
+    await decideInSandbox(world, id, world.clock());
+    expect((await approve(id, 'opr_1')).stage).toBe('UNDER_REVIEW');
+    await expect(approve(id, 'opr_1')).rejects.toMatchObject({ code: 'INVALID_STATE' });
+    expect((await approve(id, 'opr_2')).stage).toBe('CREATED');
+    expect(world.told.at(-1)).toMatchObject({ kind: 'signal', signal: 'approved', workflowId: `withdrawal-${id}` });
+    await expect(approve(id, 'opr_3')).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  });
+
+  test('a rejected one gives the money back and says why', async () => {
+    const id = (await world.ask()).body.data.withdrawalRequestId;
+    await world.runChange((change) =>
+      rejectWithdrawal(change, id, { ...operator('opr_1'), reason: 'Not a supplier.' }),
+    );
+    expect(await world.read(id)).toMatchObject({
+      status: 'REJECTED',
+      failure: { code: 'REJECTED', message: 'Not a supplier.' },
+    });
+    expect(await world.balance()).toEqual([1_000_00n, 0n]);
+  });
+
+  test('the sandbox rejects .13, leaves .14 to an operator and approves the rest', async () => {
+    const stands = async (amount: number) => {
+      const { status, stage } = await world.read(await world.ready({ amount }));
+      return { status, stage };
+    };
+    expect(await stands(50.13)).toEqual({ status: 'REJECTED', stage: undefined });
+    expect(await stands(50.14)).toEqual({ status: 'PENDING', stage: 'UNDER_REVIEW' });
+    expect(await stands(50.15)).toEqual({ status: 'PENDING', stage: 'CREATED' });
+  });
+
+  test('who asked for it may not approve it', async () => {
+    const id = (await world.ask()).body.data.withdrawalRequestId;
+    await rows(world.db, `UPDATE withdrawal SET requested_by = 'opr_1' WHERE id = :id`, { id });
+    await expect(approve(id, 'opr_1')).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  });
+
+  test('a suspended merchant’s is not sent', async () => {
+    const id = await world.ready();
+    await rows(world.db, `UPDATE merchant SET status = 'SUSPENDED' WHERE id = :merchantId`, world.owner);
+    await world.checkPayout(id, CHECK);
+    expect(world.provider.askedOfPayouts).toEqual([]);
+  });
+});
