@@ -1,6 +1,7 @@
-import { rows, type Queryable } from '../lib/db.ts';
+import type { Queryable } from '../lib/db.ts';
+import { listNewest } from '../lib/list.ts';
 import type { Owner } from '../lib/owner.ts';
-import { cutPage, offsetOf, type DayRange, type Page } from '../lib/page.ts';
+import type { DayRange, Page } from '../lib/page.ts';
 import { SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
 import type { SettlementStatus } from './states.ts';
 
@@ -29,22 +30,11 @@ export function settlementConditions(filter: SettlementFilter): { where: string;
 
 /** The merchant's settlements, newest first. */
 export async function listSettlements(db: Queryable, filter: SettlementFilter, page: Page) {
-  const { where, values } = settlementConditions(filter);
-  const [[count], found] = await Promise.all([
-    rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM settlement WHERE ${where}`, values),
-    rows<SettlementRow & { position: string }>(
-      db,
-      `SELECT ${SETTLEMENT_COLUMNS}, requested_at::text AS position FROM settlement
-       WHERE ${where} ${page.after ? 'AND (requested_at, id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))' : ''}
-       ORDER BY requested_at DESC, id DESC LIMIT :most OFFSET :offset`,
-      {
-        ...values,
-        afterAt: page.after?.at ?? null,
-        afterId: page.after?.id ?? null,
-        most: page.limit + 1,
-        offset: offsetOf(page),
-      },
-    ),
-  ]);
-  return cutPage(page, count?.total ?? 0, found);
+  const listed = {
+    columns: SETTLEMENT_COLUMNS,
+    table: 'settlement',
+    time: 'requested_at',
+    ...settlementConditions(filter),
+  };
+  return listNewest<SettlementRow>(db, listed, page);
 }

@@ -1,6 +1,7 @@
 import { rows, type Queryable } from '../lib/db.ts';
+import { listNewest } from '../lib/list.ts';
 import type { Owner } from '../lib/owner.ts';
-import { cutPage, offsetOf, type DayRange, type Page } from '../lib/page.ts';
+import type { DayRange, Page } from '../lib/page.ts';
 import type { WithdrawalRow } from './model.ts';
 import type { WithdrawalStatus } from './states.ts';
 
@@ -31,24 +32,8 @@ export function withdrawalConditions(filter: WithdrawalFilter): { where: string;
 
 /** The merchant's withdrawals, newest first. */
 export async function listWithdrawals(db: Queryable, filter: WithdrawalFilter, page: Page) {
-  const { where, values } = withdrawalConditions(filter);
-  const [[count], found] = await Promise.all([
-    rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM withdrawal WHERE ${where}`, values),
-    rows<WithdrawalRow & { position: string }>(
-      db,
-      `SELECT *, requested_at::text AS position FROM withdrawal
-       WHERE ${where} ${page.after ? 'AND (requested_at, id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))' : ''}
-       ORDER BY requested_at DESC, id DESC LIMIT :most OFFSET :offset`,
-      {
-        ...values,
-        afterAt: page.after?.at ?? null,
-        afterId: page.after?.id ?? null,
-        most: page.limit + 1,
-        offset: offsetOf(page),
-      },
-    ),
-  ]);
-  return cutPage(page, count?.total ?? 0, found);
+  const listed = { columns: '*', table: 'withdrawal', time: 'requested_at', ...withdrawalConditions(filter) };
+  return listNewest<WithdrawalRow>(db, listed, page);
 }
 
 /** What was withdrawn over each channel since an instant, of what counts towards the day's limit; santim. */
