@@ -1,4 +1,11 @@
-export type { Environment, SubscriptionTest, Transaction, WebhookEvent } from './webhook-events.ts';
+export type {
+  Environment,
+  Settlement,
+  SubscriptionTest,
+  Transaction,
+  WebhookEvent,
+  Withdrawal,
+} from './webhook-events.ts';
 export {
   verifyWebhook,
   WebhookVerificationError,
