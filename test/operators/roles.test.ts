@@ -1,0 +1,232 @@
+import pg from 'pg';
+
+import type { OperatorRole } from '../../src/http/route.ts';
+import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { opsRoutes } from '../../src/operators/routes.ts';
+import { tellCalendarChanged } from '../../src/settlements/dates.ts';
+import { buildMerchant } from '../support/build.ts';
+import { PEPPER, startDesk, type Desk } from './desk.ts';
+
+const EVERYBODY: OperatorRole[] = ['viewer', 'support', 'finance', 'admin'];
+const SUPPORT: OperatorRole[] = ['support', 'admin'];
+const FINANCE: OperatorRole[] = ['finance', 'admin'];
+const MONEY: OperatorRole[] = ['support', 'finance', 'admin'];
+const ADMIN: OperatorRole[] = ['admin'];
+
+/** Who may call what: written down once more, so that a role given by mistake is noticed. */
+const MAY: Record<string, OperatorRole[]> = {
+  opsListQueue: EVERYBODY,
+  opsListStuck: EVERYBODY,
+  opsListAudit: EVERYBODY,
+  opsListMerchants: EVERYBODY,
+  opsGetMerchant: EVERYBODY,
+  opsListMerchantKeys: EVERYBODY,
+  opsGetFees: EVERYBODY,
+  opsGetLimits: EVERYBODY,
+  opsGetReviewPolicy: EVERYBODY,
+  opsListHolidays: EVERYBODY,
+  opsListOperators: EVERYBODY,
+  opsGetKyc: SUPPORT,
+  opsReviewKyc: SUPPORT,
+  opsRequestKycInfo: SUPPORT,
+  opsAcceptPayment: MONEY,
+  opsRejectPayment: MONEY,
+  opsApproveWithdrawal: FINANCE,
+  opsRejectWithdrawal: FINANCE,
+  opsGetSettlement: FINANCE,
+  opsApproveSettlement: FINANCE,
+  opsRejectSettlement: FINANCE,
+  opsSettlementSent: FINANCE,
+  opsSettlementCredited: FINANCE,
+  opsSettlementFailed: FINANCE,
+  opsGetBankAccount: FINANCE,
+  opsVerifyBankAccount: FINANCE,
+  opsRejectBankAccount: FINANCE,
+  opsApproveKyc: ADMIN,
+  opsRejectKyc: ADMIN,
+  opsCreateMerchant: ADMIN,
+  opsSuspendMerchant: ADMIN,
+  opsResumeMerchant: ADMIN,
+  opsCreateMerchantKey: ADMIN,
+  opsRevokeMerchantKey: ADMIN,
+  opsApproveChannel: ADMIN,
+  opsSuspendChannel: ADMIN,
+  opsChangeFees: ADMIN,
+  opsChangeLimits: ADMIN,
+  opsChangeReviewPolicy: ADMIN,
+  opsAddHoliday: ADMIN,
+  opsChangeHoliday: ADMIN,
+  opsRemoveHoliday: ADMIN,
+  opsCreateOperator: ADMIN,
+  opsChangeOperator: ADMIN,
+  opsListOperatorKeys: ADMIN,
+  opsCreateOperatorKey: ADMIN,
+  opsRevokeOperatorKey: ADMIN,
+};
+
+let desk: Desk;
+
+beforeAll(async () => {
+  desk = await startDesk();
+});
+afterAll(() => desk.close());
+
+const routes = () =>
+  opsRoutes({
+    ...desk.world,
+    clock: desk.clock,
+    pepper: PEPPER,
+    calendarChanged: tellCalendarChanged,
+    workflowUrl: () => null,
+  });
+
+/** An id of the kind that nobody has: what may be called answers 400 or 404, what may not 403. */
+const pathOf = (path: string): string =>
+  path.replaceAll(/:(\w+)/g, (_, name: string) => (name === 'channel' ? 'TELEBIRR' : newId('mrc')));
+
+test('every route may be called by the roles that are written down, and no other', async () => {
+  const found = routes();
+  expect(found.map(({ operationId }) => operationId).toSorted()).toEqual(Object.keys(MAY).toSorted());
+  for (const { operationId, method, path } of found) {
+    for (const role of EVERYBODY) {
+      const body = method === 'GET' ? undefined : { surplus: 1 };
+      const query = method === 'GET' ? '?surplus=1' : '';
+      const answer = await desk.send(method, pathOf(path) + query, { key: desk.people[role].key, body });
+      const may = MAY[operationId]?.includes(role);
+      expect({ operationId, role, status: answer.status }).toEqual({ operationId, role, status: may ? 400 : 403 });
+      if (may) continue;
+      expect(answer.body.error.code).toBe('INSUFFICIENT_SCOPE');
+      expect(answer.body.message).toContain(`this one is ${role}`);
+      for (const allowed of MAY[operationId] ?? []) expect(answer.body.message).toContain(allowed);
+    }
+  }
+  expect(await desk.audited()).toEqual([]);
+});
+
+describe('an operator', () => {
+  test('who is given another role is noted once', async () => {
+    const { operatorId } = await desk.hire('viewer');
+    const path = `/api/ops/operators/${operatorId}`;
+    const changed = await desk.send('PATCH', path, { body: { role: 'support', reason: 'Moved' } });
+    expect(changed.body.data).toMatchObject({ role: 'support', active: true });
+    await desk.send('PATCH', path, { body: { role: 'support' } });
+    expect(await desk.audited(operatorId)).toEqual(['operator.change']);
+    const { body } = await desk.send('GET', `/api/ops/audit?resourceId=${operatorId}`);
+    expect(body.data[0]).toMatchObject({ before: { role: 'viewer' }, after: { role: 'support' }, reason: 'Moved' });
+  });
+
+  test('who is switched off is refused, and cannot be given a key', async () => {
+    const { operatorId, key } = await desk.hire('viewer');
+    await desk.send('PATCH', `/api/ops/operators/${operatorId}`, { body: { active: false } });
+    const answer = await desk.send('GET', '/api/ops/merchants', { key });
+    expect([answer.status, answer.body.error.code]).toEqual([401, 'API_KEY_REVOKED']);
+    const made = await desk.send('POST', `/api/ops/operators/${operatorId}/keys`, { body: {} });
+    expect(made.body.error.code).toBe('INVALID_STATE');
+  });
+
+  test('who is the last admin stays one', async () => {
+    const { operatorId } = desk.people.admin;
+    for (const body of [{ role: 'viewer' }, { active: false }]) {
+      const refused = await desk.send('PATCH', `/api/ops/operators/${operatorId}`, { body });
+      expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
+    }
+    expect(await desk.audited(operatorId)).toEqual([]);
+  });
+
+  test("is told of another one's e-mail address whatever its letters' case", async () => {
+    const body = { name: 'Sara', email: 'Sara@Meskot.example', role: 'viewer' };
+    expect((await desk.send('POST', '/api/ops/operators', { body })).status).toBe(201);
+    const again = await desk.send('POST', '/api/ops/operators', { body: { ...body, email: 'sara@meskot.example' } });
+    expect([again.status, again.body.error.code]).toEqual([409, 'DUPLICATE_REFERENCE']);
+  });
+});
+
+describe("an operator's key", () => {
+  test('is shown once, works, and ends when it is revoked or its time is over', async () => {
+    const { operatorId } = await desk.hire('viewer');
+    const path = `/api/ops/operators/${operatorId}/keys`;
+    const made = await desk.send('POST', path, { body: { name: 'Laptop', days: 1 } });
+    const { secret, keyId } = made.body.data;
+    expect(secret).toMatch(/^ok_[0-9A-Za-z]{75}$/);
+    const listed = await desk.send('GET', path);
+    expect(listed.text).not.toContain(secret);
+    expect(listed.body.data[0]).toMatchObject({ keyId, name: 'Laptop', key: `ok_…${secret.slice(-4)}` });
+    await desk.send('POST', `${path}/${keyId}/revoke`, { body: { reason: 'Lost' } });
+    const revoked = await desk.send('GET', '/api/ops/merchants', { key: secret });
+    expect([revoked.status, revoked.body.error.code]).toEqual([401, 'API_KEY_REVOKED']);
+    expect(await desk.audited(keyId)).toEqual(['operator-key.create', 'operator-key.revoke']);
+
+    const other = (await desk.send('POST', path, { body: {} })).body.data;
+    await rows(
+      desk.database.db,
+      `UPDATE operator_key SET expires_at = now() - interval '1 s' WHERE id = :keyId`,
+      other,
+    );
+    const expired = await desk.send('GET', '/api/ops/merchants', { key: other.secret });
+    expect([expired.status, expired.body.error.code]).toEqual([401, 'API_KEY_EXPIRED']);
+  });
+
+  test('with one mistyped character is no key, in either header', async () => {
+    const { key } = desk.people.viewer;
+    const typo = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
+    expect((await desk.send('GET', '/api/ops/merchants', { key: typo })).body.error.code).toBe('INVALID_API_KEY');
+    const ask = (headers: Record<string, string>) =>
+      desk.server.send('GET', '/api/ops/merchants', { key: null, headers });
+    expect((await ask({ authorization: `Bearer ${key}` })).status).toBe(200);
+    expect((await ask({ authorization: `Bearer ${key}`, 'x-api-key': desk.people.admin.key })).status).toBe(401);
+  });
+
+  test('of another operator is not revoked under this one', async () => {
+    const { operatorId } = await desk.hire('viewer');
+    const made = await desk.send('POST', `/api/ops/operators/${operatorId}/keys`, { body: {} });
+    const path = `/api/ops/operators/${desk.people.viewer.operatorId}/keys/${made.body.data.keyId}/revoke`;
+    expect((await desk.send('POST', path, { body: { reason: 'x' } })).status).toBe(404);
+  });
+});
+
+describe('the audit log', () => {
+  test('can be changed by nobody, not even by the owner of the database', async () => {
+    const { merchantId } = await buildMerchant(desk.database.db);
+    await desk.send('POST', `/api/ops/merchants/${merchantId}/suspend`, { body: { reason: 'Fraud' } });
+    const owner = new pg.Client({ connectionString: desk.database.ownerUrl });
+    await owner.connect();
+    try {
+      for (const sql of [
+        `UPDATE operator_audit SET reason = 'x'`,
+        'DELETE FROM operator_audit',
+        'TRUNCATE operator_audit',
+        `SET session_replication_role = replica; DELETE FROM operator_audit`,
+      ]) {
+        await expect(owner.query(sql)).rejects.toThrow(/operator_audit is written once|permission denied to set/);
+        await owner.query('RESET session_replication_role');
+      }
+    } finally {
+      await owner.end();
+    }
+    expect(await desk.audited(merchantId)).toEqual(['merchant.suspend']);
+  });
+
+  test('is filtered, and read page by page without a gap', async () => {
+    const { merchantId } = await buildMerchant(desk.database.db);
+    const path = `/api/ops/merchants/${merchantId}`;
+    for (const verb of ['suspend', 'resume', 'suspend']) {
+      await desk.send('POST', `${path}/${verb}`, { body: { reason: verb } });
+    }
+    const seen: string[] = [];
+    for (let next: string | null = ''; next !== null;) {
+      const cursor = next && `&cursor=${next}`;
+      const { body } = await desk.send('GET', `/api/ops/audit?merchantId=${merchantId}&limit=1${cursor}`);
+      seen.push(...body.data.map(({ action }: { action: string }) => action));
+      next = body.pagination.nextCursor;
+    }
+    expect(seen).toEqual(['merchant.suspend', 'merchant.resume', 'merchant.suspend']);
+    const only = await desk.send('GET', `/api/ops/audit?merchantId=${merchantId}&action=merchant.resume`);
+    expect(only.body.pagination.total).toBe(1);
+    const nobodys = `/api/ops/audit?merchantId=${merchantId}&operatorId=${desk.people.viewer.operatorId}`;
+    expect((await desk.send('GET', nobodys)).body.data).toEqual([]);
+    const past = `/api/ops/audit?merchantId=${merchantId}&startDate=2020-01-01&endDate=2020-01-02`;
+    expect((await desk.send('GET', past)).body.data).toEqual([]);
+    expect((await desk.send('GET', '/api/ops/audit?action=nonsense')).status).toBe(400);
+  });
+});
