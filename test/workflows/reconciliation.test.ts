@@ -1,10 +1,11 @@
-import { addisDay, DAY_MS } from '../../src/lib/dates.ts';
+import { addisDay } from '../../src/lib/dates.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
-import { parseBirr } from '../../src/lib/money.ts';
 import type { Owner } from '../../src/lib/owner.ts';
+import { createProcesses, temporalOptions } from '../../src/processes.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { askForDay } from '../../src/reconciliation/ask.ts';
 import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
+import type { RunningWorker } from '../../src/worker.ts';
 import { buildAttempt, buildSession, buildWorld, standing, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
@@ -16,6 +17,7 @@ const HOUR_MS = 3_600_000;
 
 let simulator: TestSimulator;
 let world: WorkerWorld;
+let worker: RunningWorker;
 let money: World;
 let owner: Owner;
 const http = createHttpClient();
@@ -25,7 +27,8 @@ beforeAll(async () => {
   simulator = await startTestSimulator();
   // Nothing listens there: callbacks are lost, as they are when our API is away.
   world = await createWorkerWorld({ SIMULATOR_URL: simulator.url, BASE_URL: 'http://127.0.0.1:9' });
-  await world.startWorker().ready;
+  worker = world.startWorker();
+  await worker.ready;
   const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url });
   money = buildWorld(world.db, { clock, findProvider, baseUrl: 'http://127.0.0.1:9' });
   owner = await buildFreeMerchant(money);
@@ -46,12 +49,29 @@ const workflowOf = (channel: Channel) => reconciliationWorkflowId(reconciliation
 const rowOf = async (channel: Channel) => world.db('reconciliation').where(placeOf(channel)).first();
 const differences = () => world.db('reconciliationDifference').orderBy('id');
 
-async function compared(channel: Channel): Promise<string> {
+const handleOf = (channel: Channel) => world.temporal.client.workflow.getHandle(workflowOf(channel));
+
+async function askFor(channel: Channel): Promise<void> {
   const deps = { clock, findProvider: money.findProvider };
   await world.runChange((change) => askForDay(change, deps, { day: today(), channel }));
-  const handle = world.temporal.client.workflow.getHandle(workflowOf(channel));
-  await until('the day to end', async () => (await rowOf(channel))?.open === false);
-  return (await handle.result()) as string;
+}
+const ended = async (channel: Channel) =>
+  until('the day to end', async () => {
+    const row = await rowOf(channel);
+    return row?.open === false && (row.status as string);
+  });
+const statusOf = async (channel: Channel) =>
+  handleOf(channel)
+    .describe()
+    .then(({ searchAttributes }) => searchAttributes['BusinessStatus']?.[0])
+    .catch(() => null);
+const shows = async (channel: Channel, status: string) =>
+  until(`${channel} to be ${status}`, async () => (await statusOf(channel)) === status);
+
+async function compared(channel: Channel): Promise<string> {
+  await askFor(channel);
+  await ended(channel);
+  return (await handleOf(channel).result()) as string;
 }
 
 /** Sent to the provider and left there, as if nothing of ours lived on; its session is over. */
@@ -83,4 +103,99 @@ test('a payment whose callback was lost and whose session expired is found by th
     clearingSantim: 10_050n,
   });
   expect(await differences()).toEqual([]);
+});
+
+test('a page that is not given twice is asked for a third time', async () => {
+  await simulator.fault({ kind: 'serverError', on: 'statement', channel: 'CBE_BIRR', next: 2 });
+  await askFor('CBE_BIRR');
+  await shows('CBE_BIRR', 'WAITING');
+  await skipTime(world.temporal.client, workflowOf('CBE_BIRR'), 60_000);
+  expect(await ended('CBE_BIRR')).toBe('CLEAN');
+  expect(await simulator.requests('CBE_BIRR statement')).toBe(3);
+});
+
+test('a provider that is away for hours is asked ever more rarely, and compared when it is back', async () => {
+  await simulator.fault({ kind: 'serverError', on: 'statement', channel: 'AWASH' });
+  await askFor('AWASH');
+  await shows('AWASH', 'WAITING');
+  await skipTime(world.temporal.client, workflowOf('AWASH'), 10 * HOUR_MS);
+  expect(await rowOf('AWASH')).toMatchObject({ status: 'INCOMPLETE', open: true });
+  const { events } = await handleOf('AWASH').fetchHistory();
+  const seconds = (events ?? []).flatMap((event) => {
+    const length = event.timerStartedEventAttributes?.startToFireTimeout?.seconds;
+    return length === undefined || length === null ? [] : [Number(length)];
+  });
+  expect(seconds.slice(0, 5)).toEqual([5, 10, 20, 40, 80]);
+  expect(Math.max(...seconds)).toBe(1_800);
+  await simulator.clearFaults();
+  // Somebody asks for the day: nobody waits for the half hour to pass.
+  await askFor('AWASH');
+  expect(await ended('AWASH')).toBe('CLEAN');
+  expect(await handleOf('AWASH').result()).toBe('CLEAN');
+});
+
+test('a provider that is away for a whole day leaves the day incomplete, for the next night', async () => {
+  await simulator.fault({ kind: 'serverError', on: 'statement', channel: 'AWASH' });
+  await askFor('AWASH');
+  await shows('AWASH', 'WAITING');
+  await skipTime(world.temporal.client, workflowOf('AWASH'), 21 * HOUR_MS);
+  expect(await ended('AWASH')).toBe('INCOMPLETE');
+  await simulator.clearFaults();
+  expect(await compared('AWASH')).toBe('CLEAN');
+});
+
+test('money that the list has and the provider cannot tell of yet is asked about until it can', async () => {
+  const { attemptId, sessionId } = await lostPayment('CBE_BIRR');
+  await until('the provider to be paid', async () => (await simulator.orderOf(attemptId))?.paid);
+  await simulator.fault({ kind: 'serverError', on: 'query', channel: 'CBE_BIRR' });
+  await askFor('CBE_BIRR');
+  await shows('CBE_BIRR', 'WAITING');
+  expect(await standing(world.db, sessionId)).toMatchObject({ transaction: 'EXPIRED' });
+  await simulator.clearFaults();
+  await skipTime(world.temporal.client, workflowOf('CBE_BIRR'), HOUR_MS);
+  expect(await ended('CBE_BIRR')).toBe('CLEAN');
+  expect(await standing(world.db, sessionId)).toMatchObject({ transaction: 'SUCCESS', lateConfirmation: true });
+});
+
+test('a worker that is stopped while it waits goes on where it was, in another worker', async () => {
+  await simulator.fault({ kind: 'serverError', on: 'statement', channel: 'TELEBIRR' });
+  await askFor('TELEBIRR');
+  await shows('TELEBIRR', 'WAITING');
+  await worker.stop();
+  worker = world.startWorker();
+  await worker.ready;
+  await simulator.clearFaults();
+  await askFor('TELEBIRR');
+  expect(await ended('TELEBIRR')).toBe('CLEAN');
+});
+
+test('a day whose workflow Temporal has lost is begun anew', async () => {
+  await simulator.fault({ kind: 'serverError', on: 'statement', channel: 'AWASH' });
+  await askFor('AWASH');
+  await shows('AWASH', 'WAITING');
+  await handleOf('AWASH').terminate('as if its database were new');
+  await simulator.clearFaults();
+  const longAgo = new Date(Date.now() - 60_000);
+  await world.db('reconciliation').where(placeOf('AWASH')).update({ askedAt: longAgo, status: 'INCOMPLETE' });
+  expect(await ended('AWASH')).toBe('CLEAN');
+});
+
+test('a schedule of Temporal’s asks for the last days of every channel at two in the night', async () => {
+  const { client } = world.temporal;
+  const schedule = client.schedule.getHandle(`${world.config.TASK_QUEUE_PREFIX}nightlyReconciliation`);
+  const { spec, info } = await schedule.describe();
+  expect(spec.timezone).toBe('Africa/Addis_Ababa');
+  expect(info.nextActionTimes[0]?.toISOString()).toMatch(/T23:00:00\.000Z$/);
+  await schedule.trigger();
+  await until('twelve days to be compared', async () => {
+    const done = await world.db('reconciliation').where({ status: 'CLEAN', open: false }).whereNot({ day: today() });
+    return done.length === 12;
+  });
+
+  await schedule.delete();
+  const { connection } = world.temporal;
+  const processes = createProcesses({ ...temporalOptions(world.config), connection, eager: false });
+  expect(await processes.ensureTemporal()).toEqual(['schedule nightlyReconciliation']);
+  expect(await processes.ensureTemporal()).toEqual([]);
+  await schedule.delete();
 });

@@ -1,0 +1,74 @@
+import { DAY_MS } from '../../src/lib/dates.ts';
+import { standing } from '../support/build.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { createReconciliationWorld, expectClearingAgrees, MINUTE_MS, type ReconciliationWorld } from './world.ts';
+
+let world: ReconciliationWorld;
+beforeEach(async () => {
+  world = await createReconciliationWorld();
+});
+afterEach(async () => {
+  await expectLedgerHolds(world.db);
+  await world.close();
+});
+
+/** A payment that was sent and then, for 24 h after its session's end, nobody could tell of. */
+async function inDoubt(phone: string) {
+  const paid = await world.pay('TELEBIRR', phone);
+  await world.live(31 * MINUTE_MS + DAY_MS);
+  await world.simulator.fault({ kind: 'serverError', on: 'query' });
+  await world.expireAttempt(paid.attemptId, world.clock());
+  await world.simulator.clearFaults();
+  expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'EXPIRED', reconcile: true });
+  return paid;
+}
+
+test('a transaction in doubt that no list has is in doubt no more, once all its days are over and read', async () => {
+  // Never answers, so never paid.
+  const paid = await inDoubt('0911000004');
+  const stays = { transaction: 'EXPIRED', reconcile: true };
+  await world.simulator.fault({ kind: 'serverError', on: 'query' });
+  await world.compare('TELEBIRR');
+  expect(await standing(world.db, paid.sessionId)).toMatchObject(stays);
+  // Its second day is not over yet.
+  await world.compare('TELEBIRR', '2026-03-03');
+  expect(await standing(world.db, paid.sessionId)).toMatchObject(stays);
+  await world.live(DAY_MS);
+  await world.compare('TELEBIRR', '2026-03-03');
+  expect(await standing(world.db, paid.sessionId)).toMatchObject({
+    transaction: 'EXPIRED',
+    reconcile: false,
+    timeline: expect.arrayContaining(['reconciled.unpaid']),
+  });
+});
+
+test('a transaction in doubt that a list has is paid, late', async () => {
+  const paid = await inDoubt('0911000007');
+  await world.compare('TELEBIRR');
+  expect(await standing(world.db, paid.sessionId)).toMatchObject({
+    transaction: 'SUCCESS',
+    lateConfirmation: true,
+    reconcile: false,
+  });
+  await expectClearingAgrees(world.db, world.simulator);
+});
+
+test('a transaction in doubt is asked about even when the list has dropped it', async () => {
+  await world.simulator.fault({ kind: 'listDropped', next: 1 });
+  const paid = await inDoubt('0911000007');
+  await world.compare('TELEBIRR');
+  expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'SUCCESS', reconcile: false });
+});
+
+test('an order that the provider cannot tell of is in doubt, and asked about again', async () => {
+  await world.pay('TELEBIRR');
+  await world.live(2_000);
+  await world.simulator.fault({ kind: 'serverError', on: 'query', next: 1 });
+  const id = 'sandbox-TELEBIRR-2026-03-02';
+  await world.compare('TELEBIRR');
+  expect(await world.open()).toMatchObject([{ kind: 'NOT_CONFIRMED' }]);
+  await world.simulator.fault({ kind: 'serverError', on: 'query', next: 1 });
+  expect(await world.steps.settle(id, '', world.clock())).toEqual({ after: null, asked: 1, doubts: 1 });
+  expect(await world.steps.settle(id, '', world.clock())).toEqual({ after: null, asked: 1, doubts: 0 });
+  expect(await world.steps.settle(id, '', world.clock())).toEqual({ after: null, asked: 0, doubts: 0 });
+});

@@ -1,0 +1,214 @@
+import { createRegistry } from '../../src/http/metrics.ts';
+import { DAY_MS } from '../../src/lib/dates.ts';
+import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { StatementRow } from '../../src/providers/provider.ts';
+import { askForDay, askForLastDays } from '../../src/reconciliation/ask.ts';
+import { recordProviderTransfer, recordUnmatchedMoney } from '../../src/reconciliation/bank-money.ts';
+import { measureReconciliation } from '../../src/reconciliation/metrics.ts';
+import { openReconciliations } from '../../src/reconciliation/open-reconciliations.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { createReconciliationWorld, expectClearingAgrees, NOON, TODAY, type ReconciliationWorld } from './world.ts';
+
+const ID = `sandbox-TELEBIRR-${TODAY}`;
+let world: ReconciliationWorld;
+beforeEach(async () => {
+  world = await createReconciliationWorld();
+});
+afterEach(async () => {
+  await expectLedgerHolds(world.db);
+  await world.close();
+});
+
+const ask = (wanted: Parameters<typeof askForDay>[2]) => world.runChange((change) => askForDay(change, world, wanted));
+
+/** Three pages of two rows each. */
+function listOfThreePages(): string[] {
+  const ids = Array.from({ length: 6 }, () => newId('pat')).toSorted();
+  const rowOf = (orderId: string): StatementRow => ({
+    orderId,
+    type: 'payment',
+    amountSantim: 1_00n,
+    currency: 'ETB',
+    providerReference: `REF-${orderId}`,
+    at: NOON,
+  });
+  world.alterLists((_page, { cursor }) => {
+    const from = Number(cursor ?? 0);
+    return { kind: 'page', rows: ids.slice(from, from + 2).map(rowOf), next: from < 4 ? String(from + 2) : null };
+  });
+  return ids;
+}
+const listed = async () =>
+  (await world.db('statementRow').orderBy('orderId').select('orderId')).map(({ orderId }) => orderId as string);
+
+test('a list is read page by page, and goes on where it was left by whoever died', async () => {
+  const ids = listOfThreePages();
+  await ask({ day: TODAY, channel: 'TELEBIRR' });
+  const reading = await world.steps.begin(ID, world.clock());
+  expect(await world.steps.readNext(reading)).toEqual({ kind: 'more', pages: 1 });
+  expect(await listed()).toEqual(ids.slice(0, 2));
+  expect(await world.steps.readNext(reading)).toEqual({ kind: 'more', pages: 2 });
+  expect(await world.steps.readNext(reading)).toEqual({ kind: 'end', pages: 3 });
+  expect(await world.steps.readNext(reading)).toEqual({ kind: 'end', pages: 3 });
+  expect(await listed()).toEqual(ids);
+});
+
+test('two who read the same page at once store it once, and neither skips one', async () => {
+  const ids = listOfThreePages();
+  await ask({ day: TODAY, channel: 'TELEBIRR' });
+  const reading = await world.steps.begin(ID, world.clock());
+  for (let turn = 0; turn < 3; turn += 1) await Promise.all([1, 2].map(() => world.steps.readNext(reading)));
+  expect(await listed()).toEqual(ids);
+});
+
+test('a page that cannot be read is unknown, keeps what was read, and is asked for again', async () => {
+  const ids = listOfThreePages();
+  await ask({ day: TODAY, channel: 'TELEBIRR' });
+  const reading = await world.steps.begin(ID, world.clock());
+  await world.steps.readNext(reading);
+  const away = { kind: 'unknown', reason: 'http', message: '500' } as const;
+  const nonsense = { kind: 'page', rows: [], next: '2' } as const;
+  for (const page of [away, nonsense]) {
+    world.alterLists(() => page);
+    expect(await world.steps.readNext(reading)).toMatchObject({ kind: 'unknown' });
+  }
+  world.alterLists(() => ({ kind: 'page', next: null, rows: [{ ...rowWith('pat_\u0000'), at: NOON }] }));
+  expect(await world.steps.readNext(reading)).toEqual({ kind: 'unknown', reason: 'unreadable' });
+  expect(await listed()).toEqual(ids.slice(0, 2));
+  expect(await world.db('reconciliation').first()).toMatchObject({ status: 'INCOMPLETE', read: 0, pages: 1 });
+});
+
+const rowWith = (orderId: string): Omit<StatementRow, 'at'> => ({
+  orderId,
+  type: 'payment',
+  amountSantim: 1n,
+  currency: 'ETB',
+  providerReference: 'R',
+});
+
+test('a reading that another has overtaken ends, and one that is rewound loses nothing', async () => {
+  const ids = listOfThreePages();
+  await ask({ day: TODAY, channel: 'TELEBIRR' });
+  const old = await world.steps.begin(ID, world.clock());
+  await world.steps.readNext(old);
+  const reading = await world.steps.begin(ID, world.clock());
+  await expect(world.steps.readNext(old)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  await world.steps.readNext(reading);
+  await world.steps.rewind(reading);
+  while ((await world.steps.readNext(reading)).kind !== 'end');
+  expect(await listed()).toEqual(ids);
+  await expect(world.steps.begin('sandbox-AWASH-2020-01-01', world.clock())).rejects.toMatchObject({
+    code: 'NOT_FOUND',
+  });
+});
+
+test('a day given up is incomplete, and what was found before stays', async () => {
+  listOfThreePages();
+  await world.compare('TELEBIRR');
+  await ask({ day: TODAY, channel: 'TELEBIRR' });
+  expect(await world.steps.giveUp(ID)).toEqual({ status: 'INCOMPLETE', differences: 6 });
+  expect(await world.db('reconciliation').first()).toMatchObject({ status: 'INCOMPLETE', open: false });
+});
+
+test('a day is asked for by its day, and for all channels with a provider unless one is named', async () => {
+  expect(await ask({ day: TODAY })).toHaveLength(3);
+  expect(await ask({ day: TODAY, channel: 'AWASH' })).toEqual([
+    { environment: 'sandbox', channel: 'AWASH', day: TODAY },
+  ]);
+  for (const wanted of [
+    { day: '2026-03-03' },
+    { day: '2026-02-30' },
+    { day: 'today' },
+    { day: TODAY, channel: 'MPESA' as const },
+    { day: TODAY, environment: 'live' as const },
+  ]) {
+    await expect(ask(wanted)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+  }
+  const signals = world.told.filter(({ workflowType }) => workflowType === 'reconciliation');
+  expect(signals.map(({ workflowId, signal }) => [workflowId, signal])).toContainEqual([
+    `reconciliation-${ID}`,
+    'asked',
+  ]);
+  expect(await world.db('reconciliation').where({ open: true })).toHaveLength(3);
+});
+
+test('a night asks for yesterday and the three days before it', async () => {
+  const days = await world.runChange((change) => askForLastDays(change, world));
+  expect(days).toHaveLength(12);
+  expect([...new Set(days.map(({ day }) => day))]).toEqual(['2026-03-01', '2026-02-28', '2026-02-27', '2026-02-26']);
+});
+
+test('what was asked for and has no workflow any more is found, and woken', async () => {
+  await ask({ day: TODAY, channel: 'TELEBIRR' });
+  await world.db('outbox').delete();
+  // The instant of asking is the test's clock, long ago.
+  const open = await openReconciliations(world.db, '', 10);
+  expect(open).toMatchObject([{ id: ID, wake: { workflowId: `reconciliation-${ID}`, kind: 'signalWithStart' } }]);
+  expect(await openReconciliations(world.db, ID, 10)).toEqual([]);
+  await world.compare('TELEBIRR');
+  await world.db('outbox').delete();
+  expect(await openReconciliations(world.db, '', 10)).toEqual([]);
+});
+
+test('what the provider pays to the bank it owes no more, once for each reference', async () => {
+  const { attemptId } = await world.pay('TELEBIRR', '0911000007', 1_000_00n);
+  await world.live(2_000);
+  await world.checkAttempt(attemptId, { tellWorkflow: false });
+  const transfer = {
+    channel: 'TELEBIRR',
+    environment: 'sandbox',
+    amountSantim: 300_25n,
+    bankReference: 'FT26061X',
+  } as const;
+  const record = (more = {}) =>
+    world.runChange((change) => recordProviderTransfer(change, { ...transfer, at: world.clock(), ...more }));
+  await world.simulator.transferToBank('TELEBIRR', '300.25');
+  expect(await record()).toBe('posted');
+  expect(await record()).toBe('already');
+  await expectClearingAgrees(world.db, world.simulator);
+  await expect(record({ amountSantim: 1n })).rejects.toMatchObject({ code: 'DUPLICATE_REFERENCE' });
+  await expect(record({ amountSantim: 0n })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+  await expect(record({ bankReference: ' ' })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+  expect((await world.compare('TELEBIRR')).status).toBe('CLEAN');
+  expect(await world.db('reconciliation').first()).toMatchObject({ clearingSantim: 699_75n });
+});
+
+test('money at the bank that nobody can place waits in suspense', async () => {
+  const deposit = { environment: 'live', amountSantim: 50_00n, bankReference: 'FT-1', at: world.clock() } as const;
+  const record = () => world.runChange((change) => recordUnmatchedMoney(change, deposit));
+  expect([await record(), await record()]).toEqual(['posted', 'already']);
+  const entries = await rows(
+    world.db,
+    `SELECT a.kind, e.amount_santim FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
+     WHERE a.environment = 'live' ORDER BY a.kind`,
+  );
+  expect(entries).toEqual([
+    { kind: 'BANK', amountSantim: -50_00n },
+    { kind: 'SUSPENSE', amountSantim: 50_00n },
+  ]);
+});
+
+test('operators see how much differs, and how long ago a channel was clean', async () => {
+  const registry = createRegistry('worker');
+  measureReconciliation(registry, world.db);
+  const figure = async (name: string, channel = '') => {
+    const lines = (await registry.metrics())
+      .split('\n')
+      .filter((line) => line.startsWith(name) && !line.startsWith('#'));
+    return lines
+      .find((line) => line.includes(channel) && !line.includes('live'))
+      ?.split(' ')
+      .at(-1);
+  };
+  expect(await figure('meskot_reconciliation_clean_age_seconds', 'AWASH')).toBe('Nan');
+  listOfThreePages();
+  await world.compare('TELEBIRR');
+  world.alterLists((page) => page);
+  await world.compare('AWASH');
+  expect(await figure('meskot_reconciliation_differences_open')).toBe('6');
+  expect(await figure('meskot_reconciliation_days_open')).toBe('0');
+  const age = Number(await figure('meskot_reconciliation_clean_age_seconds', 'AWASH'));
+  expect(age).toBeGreaterThan((Date.now() - NOON.getTime() - DAY_MS) / 1_000);
+  expect(await figure('meskot_reconciliation_clean_age_seconds', 'TELEBIRR')).toBe('Nan');
+});
