@@ -13,7 +13,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   API_KEY_REVOKED: 'The key is right but was revoked. Make a new one.',
   INSUFFICIENT_SCOPE: 'The restricted key lacks the scope this needs; the message names it.',
   IP_NOT_ALLOWED: 'The key may only be used from certain addresses, and this is not one of them.',
-  KYC_REQUIRED: 'Live keys work once the verification of the merchant is complete. Sandbox keys always work.',
+  KYC_REQUIRED:
+    'Live keys work once the merchant is verified and one sandbox payment has succeeded; details name what is missing.',
   CHANNEL_DISABLED: 'The merchant has not enabled this payment channel.',
   CHANNEL_NOT_AVAILABLE: 'This payment channel cannot be used now, whatever the merchant enables.',
   MERCHANT_SUSPENDED: 'The merchant is suspended. Contact support.',

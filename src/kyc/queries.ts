@@ -11,7 +11,6 @@ import {
   type DocumentRow,
   type TierRow,
 } from './model.ts';
-import type { KycStatus } from './states.ts';
 import { readTimeline, type TimelineRow } from './timeline.ts';
 
 /** All of one merchant's verification in one environment. */
@@ -56,21 +55,4 @@ async function readLive(db: Queryable, merchantId: string): Promise<Kyc['live']>
     { merchantId },
   );
   return live ?? { isApproved: false, hasPaidInSandbox: false };
-}
-
-/** An application that waits for an operator. */
-export type WaitingKyc = Owner & { status: KycStatus; legalName: string | null; submittedAt: Date };
-
-/** Applications that wait for an operator, the oldest first, and how many there are in all. */
-export async function listWaitingKyc(db: Queryable, most: number): Promise<{ rows: WaitingKyc[]; total: number }> {
-  const found = await rows<WaitingKyc & { total: number }>(
-    db,
-    `SELECT merchant_id, environment, status, details->>'legalName' AS legal_name, submitted_at,
-            count(*) OVER ()::int AS total
-     FROM kyc_application
-     WHERE status IN ('SUBMITTED', 'UNDER_REVIEW') AND decide_at IS NULL
-     ORDER BY submitted_at, merchant_id LIMIT :most`,
-    { most },
-  );
-  return { rows: found.map(({ total: _, ...row }) => row), total: found[0]?.total ?? 0 };
 }

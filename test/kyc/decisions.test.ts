@@ -8,7 +8,6 @@ import {
   type Decision,
 } from '../../src/kyc/decide.ts';
 import type { ApplicationRow } from '../../src/kyc/model.ts';
-import { listWaitingKyc } from '../../src/kyc/queries.ts';
 import type { KycStatus } from '../../src/kyc/states.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { Change } from '../../src/lib/outbox.ts';
@@ -146,23 +145,6 @@ test('a tier must be one that there is, above 0', async () => {
     await expect(approval).rejects.toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'tier' }] });
   }
   expect((await kyc()).status).toBe('SUBMITTED');
-});
-
-test('what waits for an operator is listed, the oldest first, and rehearsals that decide themselves are not', async () => {
-  const before = await listWaitingKyc(world.db, 100);
-  await applicant.apply('live', { legalName: 'First PLC' });
-  await applicant.apply('sandbox');
-  world.wait(1_000);
-  const second = await world.newApplicant();
-  await second.apply('sandbox', { tin: '0000000014', legalName: 'Second PLC' });
-  const waiting = await listWaitingKyc(world.db, 100);
-  expect(waiting.total - before.total).toBe(2);
-  const mine = waiting.rows.filter(({ merchantId }) => [applicant.merchantId, second.merchantId].includes(merchantId));
-  expect(mine).toEqual([
-    expect.objectContaining({ ...applicant.owner('live'), status: 'SUBMITTED', legalName: 'First PLC' }),
-    expect.objectContaining({ ...second.owner('sandbox'), status: 'SUBMITTED', legalName: 'Second PLC' }),
-  ]);
-  expect((await listWaitingKyc(world.db, 1)).rows).toHaveLength(1);
 });
 
 describe('a rehearsal', () => {

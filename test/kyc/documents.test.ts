@@ -190,7 +190,9 @@ test('after more was asked for, or a no, ten more may be added, and all that was
   for (let count = 0; count < 10; count += 1) await applicant.upload('OTHER', { bytes: pdf() });
   expect((await applicant.upload('OTHER', { bytes: pdf() })).status).toBe(409);
   expect((await documents()).map(({ submission }: { submission: number }) => submission)).toEqual([
-    ...[1, 1, 1],
+    1,
+    1,
+    1,
     ...Array.from({ length: 10 }, () => 2),
   ]);
   await applicant.submit();

@@ -171,7 +171,8 @@ describe('the application', () => {
     await applicant.put();
     for (const kind of ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID']) await applicant.upload(kind, { bytes: pdf() });
     const answers = await Promise.all(Array.from({ length: 20 }, () => applicant.submit()));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 409)]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(19);
     const steps = (await applicant.read()).body.data.timeline.map(({ kind }: { kind: string }) => kind);
     expect(steps.filter((kind: string) => kind === 'application.submitted')).toHaveLength(1);
   });

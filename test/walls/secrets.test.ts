@@ -76,6 +76,12 @@ beforeAll(async () => {
   merchantId = await walls.newMerchant('Abyssinia Coffee');
   key = planted['key'] = await walls.newKey(merchantId);
 
+  const person = { contactPerson: NAME, email: EMAIL, phone: PHONE, legalName: NAME, address: METADATA };
+  await walls.send('PUT', '/api/checkout/kyc', { key, body: person });
+  const scan = new Blob([`%PDF-1.7 ${NAME}`], { type: 'application/pdf' });
+  const fileName = encodeURIComponent(NAME);
+  await walls.send('POST', `/api/checkout/kyc/documents?kind=OWNER_ID&fileName=${fileName}`, { key, body: scan });
+
   for (const url of [walls.healthy.url, walls.failing.url]) {
     const made = await post('webhooks/subscriptions', { url, eventTypes: ['*'], headers: { 'x-shop': HEADER } });
     planted[`secret of ${url}`] = made['secret'] ?? 'missing';
@@ -115,6 +121,8 @@ test('errors repeat nothing private that was sent', async () => {
     eventTypes: ['*'],
     headers: { 'webhook-id': HEADER },
   });
+  const wrong = { contactPerson: `${NAME}\n`, email: `${EMAIL} `, phone: `${PHONE}x`, address: `${METADATA}\n` };
+  errorBodies.push((await walls.send('PUT', '/api/checkout/kyc', { key, body: { ...wrong, tin: PHONE } })).text);
   const open = await newSession('PLANTED-2');
   await post(`sessions/${open['sessionId']}/pay`, { channel: 'TELEBIRR', phone: PHONE });
   await post(`sessions/${open['sessionId']}/pay`, { channel: 'TELEBIRR', phone: `${PHONE}${PHONE}${PHONE}${PHONE}` });
@@ -127,7 +135,7 @@ test('errors repeat nothing private that was sent', async () => {
   await get('/api/checkout/channels', { 'x-api-key': key, authorization: `Bearer ${key.slice(0, -1)}` });
   await get(`/api/checkout/hooks/status/${open['sessionId']}`, { 'x-client-token': planted['clientToken'] ?? '' });
   await get(`/api/checkout/txns/get_all_txns?search=${PHONE}`, { 'x-api-key': key });
-  expect(errorBodies.length).toBeGreaterThanOrEqual(13);
+  expect(errorBodies.length).toBeGreaterThanOrEqual(14);
   expect(found(errorBodies)).toEqual([]);
 });
 

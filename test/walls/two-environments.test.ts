@@ -39,8 +39,19 @@ async function goLive() {
   await send('POST', 'kyc/submit', {});
   const account = { bankCode: 'CBE', accountNumber: '1000999888777', accountName: 'LIVEONLY PLC' };
   await send('PUT', 'bank-account', account);
+  // The rehearsal in the sandbox is the worker's to decide: nobody looks at it here.
+  const rehearsal = { key: merchant.key, body: { ...APPLICATION, legalName: 'BOTH', tradeName: 'BOTH' } };
+  await walls.send('PUT', '/api/checkout/kyc', rehearsal);
+  for (const kind of ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID']) {
+    const file = new Blob(['%PDF-1.7 BOTH'], { type: 'application/pdf' });
+    await walls.send('POST', `/api/checkout/kyc/documents?kind=${kind}`, { key: merchant.key, body: file });
+  }
+  await walls.send('POST', '/api/checkout/kyc/submit', { key: merchant.key, body: {} });
   const decision = { merchantId, environment: 'live', operatorId: 'opr_1', at: new Date() } as const;
   await walls.world.runChange((change) => approveKyc(change, decision));
+  await until('the rehearsal to be decided', () =>
+    walls.world.db('kycApplication').where({ merchantId, environment: 'sandbox', status: 'APPROVED' }).first(),
+  );
   await until('the live key to be let in', async () => {
     const { status } = await walls.send('GET', '/api/checkout/channels', { key });
     return status === 200;
@@ -60,12 +71,12 @@ const APPLICATION = {
   tradeName: 'LIVEONLY',
   businessType: 'SOLE_PROPRIETOR',
   tin: '0012345678',
-  tradeLicenceNumber: 'AA/1/LIVEONLY',
+  tradeLicenceNumber: 'AA/1/2015',
   address: 'Bole',
   region: 'ADDIS_ABABA',
-  contactPerson: 'LIVEONLY',
+  contactPerson: 'Almaz Kebede',
   phone: '0911223344',
-  email: 'liveonly@example.et',
+  email: 'almaz@example.et',
   expectedMonthlyVolume: 1_000,
 };
 
