@@ -1,4 +1,5 @@
 import { addHoliday, removeHoliday } from '../../src/calendar/operations.ts';
+import { rows } from '../../src/lib/db.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { markCredited, markFailed, markSent } from '../../src/settlements/bank-answer.ts';
 import type { NewSettlement } from '../../src/settlements/create.ts';
@@ -6,6 +7,7 @@ import { tellCalendarChanged } from '../../src/settlements/dates.ts';
 import { approveSettlement, cancelSettlement } from '../../src/settlements/decide.ts';
 import { readSettlement } from '../../src/settlements/model.ts';
 import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
+import type { RunningWorker } from '../../src/worker.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { ask, linkAccount, standing } from '../support/settlements.ts';
@@ -16,13 +18,15 @@ import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts
 const DAY_MS = 24 * 3_600_000;
 
 let world: WorkerWorld;
+let worker: RunningWorker;
 let money: World;
 let owner: Owner;
 const clock = () => new Date();
 
 beforeAll(async () => {
   world = await createWorkerWorld();
-  await world.startWorker().ready;
+  worker = world.startWorker();
+  await worker.ready;
   money = buildWorld(world.db, { clock });
   owner = await buildFreeMerchant(money);
   await fund(money, owner, 50_000_00n);
@@ -40,6 +44,15 @@ async function asked(at: Date, amount: NewSettlement['amount'] = 100_14n) {
 const operator = () => ({ operatorId: 'opr_1', at: clock() });
 const result = async (workflowId: string) => world.temporal.client.workflow.getHandle(workflowId).result();
 const description = async (workflowId: string) => world.temporal.client.workflow.getHandle(workflowId).describe();
+/** Where the workflow says it is, for people who look at it. */
+async function details(workflowId: string): Promise<string> {
+  const metadata = await world.temporal.client.workflow
+    .getHandle(workflowId)
+    .query('__temporal_workflow_metadata')
+    .catch(() => ({}));
+  return (metadata as { currentDetails?: string }).currentDetails ?? '';
+}
+
 const stands = async (id: string, wanted: string) =>
   until(`settlement ${wanted}`, async () => {
     const now = await standing(world.db, id);
@@ -148,13 +161,31 @@ describe('the clock of a settlement', () => {
     expect(await standing(world.db, id)).toMatchObject({ status: 'REQUESTED', overdue: true });
     await world.runChange((change) => approveSettlement(change, id, operator()));
     await until('the workflow has seen it', async () =>
-      (
-        await world.temporal.client.workflow.getHandle(workflowId).query('__temporal_workflow_metadata').then(details)
-      ).startsWith('wait for it to be sent to the bank, overdue'),
+      (await details(workflowId)).startsWith('wait for it to be sent to the bank, overdue'),
     );
     await world.runChange((change) => markFailed(change, id, { ...operator(), reason: 'The account is closed.' }));
     expect(await result(workflowId)).toBe('FAILED');
     expect(await standing(world.db, id)).toMatchObject({ journals: ['SETTLEMENT_RESERVED', 'SETTLEMENT_RELEASED'] });
+  });
+
+  test('what happens while no worker runs is seen by the next one, and a lost workflow is started again', async () => {
+    const { id, workflowId } = await asked(clock());
+    await until('the workflow', async () => description(workflowId).catch(() => null));
+    await worker.stop();
+    await world.runChange((change) => approveSettlement(change, id, operator()));
+    await world.runChange((change) => markSent(change, id, operator()));
+    await world.temporal.client.workflow.getHandle(workflowId).terminate('lost');
+    await rows(world.db, `UPDATE settlement SET created_at = now() - interval '1 minute' WHERE id = :id`, { id });
+    worker = world.startWorker();
+    await until('it runs again', async () => (await description(workflowId)).status.name === 'RUNNING');
+    await until('it waits for the bank', async () => (await details(workflowId)).startsWith('wait for the bank'));
+    const credit = { ...operator(), bankReference: 'FT1', creditedAt: clock() };
+    await world.runChange((change) => markCredited(change, id, credit));
+    expect(await result(workflowId)).toBe('COMPLETED');
+    expect(await standing(world.db, id)).toMatchObject({
+      timeline: ['settlement.requested', 'review.approved', 'bank.sent', 'bank.credited'],
+      journals: ['SETTLEMENT_RESERVED', 'SETTLEMENT_PAID'],
+    });
   });
 
   test('a settlement that does not exist fails its workflow at once, instead of being tried for ever', async () => {
@@ -168,7 +199,3 @@ describe('the clock of a settlement', () => {
     expect(failed).toMatchObject({ cause: { cause: { type: 'NOT_FOUND', nonRetryable: true } } });
   });
 });
-
-function details(metadata: unknown): string {
-  return (metadata as { currentDetails?: string }).currentDetails ?? '';
-}
