@@ -78,3 +78,5 @@ CREATE UNIQUE INDEX reconciliation_difference_open
   ON reconciliation_difference (reconciliation_id, kind, type, order_id) WHERE closed_at IS NULL;
 CREATE INDEX reconciliation_difference_day ON reconciliation_difference (reconciliation_id, order_id);
 CREATE INDEX reconciliation_difference_list ON reconciliation_difference (since DESC, id DESC);
+-- What waits for operators, the longest first.
+CREATE INDEX reconciliation_difference_waiting ON reconciliation_difference (since, id) WHERE closed_at IS NULL;

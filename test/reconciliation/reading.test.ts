@@ -68,7 +68,7 @@ test('a page that cannot be read is unknown, keeps what was read, and is asked f
   const reading = await world.steps.begin(ID, world.clock());
   await world.steps.readNext(reading);
   const away = { kind: 'unknown', reason: 'http', message: '500' } as const;
-  const nonsense = { kind: 'page', rows: [], next: '2' } as const;
+  const nonsense = { kind: 'page' as const, rows: [], next: '2' };
   for (const page of [away, nonsense]) {
     world.alterLists(() => page);
     expect(await world.steps.readNext(reading)).toMatchObject({ kind: 'unknown' });
