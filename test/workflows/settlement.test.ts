@@ -140,7 +140,7 @@ describe('the clock of a settlement', () => {
 
   test('a holiday nobody told of is seen on the first expected day', async () => {
     const { id, workflowId } = await asked(FRIDAY);
-    await until('the workflow', async () => description(workflowId).catch(() => null));
+    await liveTo(workflowId, FRIDAY);
     const day = '2027-01-20';
     const holiday = await world.runChange((change) =>
       addHoliday(change, { date: day, name: 'Election day', kind: 'closed' }),
