@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, startOfAddisDay, addisDay } from '../lib/dates.ts';
+import { addisDay, DAY_MS, HOUR_MS, inAddis, startOfAddisDay } from '../lib/dates.ts';
 import type { Santim } from '../lib/money.ts';
 import { createRandom, type Random } from './random.ts';
 
@@ -76,15 +76,21 @@ type Span = { until: Date; days: number };
 /** The first after ten days of sales; the last a few hours ago. */
 function planWithdrawals(random: Random, { until, days }: Span): PlannedMove[] {
   const firstMs = until.getTime() - (days - 10) * DAY_MS;
-  const stepMs = (until.getTime() - 4 * HOUR_MS - firstMs) / (WITHDRAWALS.length - 1);
+  const lastMs = until.getTime() - 4 * HOUR_MS;
+  const stepMs = (lastMs - firstMs) / (WITHDRAWALS.length - 1);
   return WITHDRAWALS.map((end, index) => ({
     move: 'withdraw' as const,
-    createdAt: new Date(firstMs + index * stepMs),
+    createdAt: index === WITHDRAWALS.length - 1 ? new Date(lastMs) : atHour(new Date(firstMs + index * stepMs), 11),
     requestId: `SUPPLIER-${String(index + 1).padStart(3, '0')}`,
     amountSantim: amount(random, { end, fromBirr: 1_000, toBirr: 12_000 }),
     end,
     to: beneficiary(random, end),
   }));
+}
+
+/** At this hour of an instant's day in Addis Ababa. */
+function atHour(instant: Date, hour: number): Date {
+  return new Date(startOfAddisDay(addisDay(instant)).getTime() + hour * HOUR_MS);
 }
 
 function beneficiary(random: Random, end: WithdrawalEnd): Beneficiary {
@@ -93,26 +99,31 @@ function beneficiary(random: Random, end: WithdrawalEnd): Beneficiary {
   return end === 'silent' ? NEVER_ANSWERS : random.pick(SUPPLIERS);
 }
 
-/** Asked for at ten in the morning; the bank answers two days later at the earliest, when a weekend is long over. */
+/** Asked for on a Monday at ten; the bank answers on Wednesday. The open ones are of the last days. */
 function planSettlements(random: Random, { until, days }: Span): PlannedMove[] {
   const weeks = SETTLEMENTS.length - OPEN_SETTLEMENTS;
-  const firstMs = until.getTime() - (days - 8) * DAY_MS;
+  const first = nextMonday(new Date(until.getTime() - (days - 4) * DAY_MS));
   return SETTLEMENTS.flatMap((end, index): PlannedMove[] => {
-    const agoDays = SETTLEMENTS.length - index;
-    const day =
-      index < weeks ? new Date(firstMs + index * 7 * DAY_MS) : new Date(until.getTime() - agoDays * 18 * HOUR_MS);
-    const createdAt = index < weeks ? new Date(startOfAddisDay(addisDay(day)).getTime() + 10 * HOUR_MS) : day;
+    const monday = atHour(new Date(first.getTime() + index * 7 * DAY_MS), 10);
+    const lately = new Date(until.getTime() - (SETTLEMENTS.length - index) * 18 * HOUR_MS);
+    const createdAt = index < weeks ? monday : lately;
     const requestId = `BANK-${String(index + 1).padStart(3, '0')}`;
     const asked = {
       move: 'settle' as const,
       createdAt,
       requestId,
-      amountSantim: amount(random, { end, fromBirr: 20_000, toBirr: 90_000 }),
+      amountSantim: amount(random, { end, fromBirr: 150_000, toBirr: 240_000 }),
       end,
     };
     if (end !== 'credited' && end !== 'failed') return [asked];
-    return [asked, { move: 'bankAnswers', createdAt: new Date(createdAt.getTime() + 5 * DAY_MS), requestId, end }];
+    const wednesday = atHour(new Date(createdAt.getTime() + 2 * DAY_MS), 11);
+    return [asked, { move: 'bankAnswers', createdAt: wednesday, requestId, end }];
   });
+}
+
+function nextMonday(instant: Date): Date {
+  const weekday = inAddis(instant).getUTCDay();
+  return new Date(instant.getTime() + ((8 - weekday) % 7) * DAY_MS);
 }
 
 /** Whole birr, but where the sandbox looks at the santim. */

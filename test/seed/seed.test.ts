@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 
 import { readConfig } from '../../src/config.ts';
 import { createKeyAuthenticator } from '../../src/keys/authenticate.ts';
@@ -32,8 +34,10 @@ describe('the demo data, of which the first run was killed', () => {
   let database: TestDatabase;
   let credentials: DemoCredentials;
   let madeByTheKilled: number;
+  let folder: string;
 
-  const config = () => readConfig({ DATABASE_URL: database.url, TEMPORAL_ADDRESS: 'nowhere:1' });
+  const config = () =>
+    readConfig({ DATABASE_URL: database.url, TEMPORAL_ADDRESS: 'nowhere:1', KYC_DOCUMENTS_DIR: folder });
   const seed = (previous: Partial<DemoCredentials>, webhookUrl = WEBHOOK_URL) =>
     seedDemo({ config: config(), previous, payments: ABYSSINIA.plan.count, webhookUrl, onProgress: () => {} });
   const count = async (table: string, where = 'true') => {
@@ -44,17 +48,34 @@ describe('the demo data, of which the first run was killed', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    await seedAndKill(database.url);
+    folder = await mkdtemp(join(tmpdir(), 'meskot-seed-'));
+    await seedAndKill(database.url, folder);
     madeByTheKilled = await count('transaction');
     credentials = await seed({});
   }, SEEDED_WITHIN_MS);
-  afterAll(() => database.drop());
+  afterAll(async () => {
+    await database.drop();
+    await rm(folder, { recursive: true });
+  });
 
   test('is completed by the next run, with nothing twice', async () => {
     expect(madeByTheKilled).toBeGreaterThan(0);
     expect(madeByTheKilled).toBeLessThan(3_000);
     expect(await count('transaction', ofAbyssinia)).toBe(3_000);
     expect(await count('merchant')).toBe(2);
+  });
+
+  test('has one merchant that is verified, whose live key would work, and one that waits to be', async () => {
+    const found = await rows(
+      database.db,
+      `SELECT m.name, m.kyc_status, a.status, a.tier, has_paid_in_sandbox(m.id) AS has_paid
+       FROM merchant m JOIN kyc_application a ON a.merchant_id = m.id AND a.environment = 'live' ORDER BY m.name`,
+    );
+    expect(found).toEqual([
+      { name: ABYSSINIA.name, kycStatus: 'APPROVED', status: 'APPROVED', tier: 2, hasPaid: true },
+      { name: NEW_SHOP.name, kycStatus: 'SUBMITTED', status: 'SUBMITTED', tier: 0, hasPaid: true },
+    ]);
+    expect(await readdir(folder)).toHaveLength(6);
   });
 
   test('has every status as often as it should', async () => {
@@ -265,14 +286,15 @@ const LEGAL: Readonly<Record<SessionStatus, RegExp>> = {
 };
 
 /** Begins in a process of its own, and kills that in the middle. */
-async function seedAndKill(databaseUrl: string): Promise<void> {
+async function seedAndKill(databaseUrl: string, documents: string): Promise<void> {
   const code = `
     import { readConfig } from './src/config.ts';
     import { seedDemo } from './src/seed/seed.ts';
-    const config = readConfig({ DATABASE_URL: process.argv[1], TEMPORAL_ADDRESS: 'nowhere:1' });
+    const [, DATABASE_URL, KYC_DOCUMENTS_DIR] = process.argv;
+    const config = readConfig({ DATABASE_URL, KYC_DOCUMENTS_DIR, TEMPORAL_ADDRESS: 'nowhere:1' });
     const onProgress = (made) => made > 400 && process.stdout.write('enough');
     await seedDemo({ config, previous: {}, payments: 3_000, webhookUrl: '${WEBHOOK_URL}', onProgress });`;
-  const args = ['--import', 'tsx', '--input-type=module', '-e', code, databaseUrl];
+  const args = ['--import', 'tsx', '--input-type=module', '-e', code, databaseUrl, documents];
   const child = spawn(process.execPath, args, { cwd: PROJECT, stdio: ['ignore', 'pipe', 'inherit'] });
   child.stdout.once('data', () => child.kill('SIGKILL'));
   const [exitCode] = await once(child, 'exit');
