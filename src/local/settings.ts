@@ -80,7 +80,9 @@ export function readLocalSettings(env: Variables, project: string): LocalSetting
  */
 export async function withLocalServers(project: string): Promise<Variables> {
   if (environment['DATABASE_URL']) return environment;
-  const { facts } = (await readState(readLocalSettings(environment, project).dataFolder)) ?? {};
+  const { dataFolder } = readLocalSettings(environment, project);
+  const { facts } = (await readState(dataFolder)) ?? {};
   if (!facts) throw new Error('There is no database: run "npm start" here first, or set DATABASE_URL.');
-  return { ...environment, DATABASE_URL: facts.databaseUrl, TEMPORAL_ADDRESS: facts.temporalAddress };
+  const documents = { KYC_DOCUMENTS_DIR: join(dataFolder, 'documents') };
+  return { ...documents, ...environment, DATABASE_URL: facts.databaseUrl, TEMPORAL_ADDRESS: facts.temporalAddress };
 }

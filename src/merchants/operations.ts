@@ -8,7 +8,7 @@ export type Merchant = Pick<MerchantRow, 'id' | 'name' | 'status' | 'kycStatus' 
 /** Adds a merchant; `id` only for seeding, where it must be the same each time. Both environments exist at once. */
 export async function createMerchant(
   trx: Knex.Transaction,
-  input: { name: string; kycStatus?: KycStatus; id?: string; createdAt?: Date },
+  input: { name: string; id?: string; createdAt?: Date },
 ): Promise<Merchant> {
   return MerchantRow.query(trx).insertAndFetch({ ...input, id: input.id ?? newId('mrc') });
 }

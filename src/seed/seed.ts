@@ -1,5 +1,6 @@
 import { grantChannels, switchChannel } from '../channels/operations.ts';
 import type { Config } from '../config.ts';
+import { createDocumentStore, type DocumentStore } from '../kyc/store.ts';
 import { systemClock } from '../lib/clock.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import { openDatabase, type Knex } from '../lib/db.ts';
@@ -18,6 +19,7 @@ import { recallOperatorKey } from './operator.ts';
 import { planPayments } from './plan.ts';
 import { makeRecentItems } from './recent.ts';
 import { subscribe, subscriptionDeps } from './subscriptions.ts';
+import { applyAsDemo } from './verification.ts';
 
 /** The subscriptions are this old: payments since then have deliveries, those before have only events. */
 const SUBSCRIBED_FOR_MS = 3 * DAY_MS;
@@ -27,7 +29,7 @@ const OPEN_MAX = 100;
 export type DemoSecrets = DemoCredentials & { operatorKey: string };
 
 export type SeedInput = {
-  config: Pick<Config, 'DATABASE_URL' | 'BASE_URL' | 'KEY_PEPPER' | 'keyRing' | 'egress'>;
+  config: Pick<Config, 'DATABASE_URL' | 'BASE_URL' | 'KEY_PEPPER' | 'keyRing' | 'egress' | 'KYC_DOCUMENTS_DIR'>;
   /** What an earlier run has returned, as far as it was kept. */
   previous: Partial<DemoSecrets>;
   /** How many payments "Abyssinia Coffee" gets. */
@@ -59,7 +61,7 @@ export async function seedDemo(input: SeedInput): Promise<DemoSecrets> {
 }
 
 async function makeDemoData(deps: { db: Knex; runChange: RunChange }, input: SeedInput): Promise<DemoCredentials> {
-  const until = await runUntil(deps);
+  const until = await runUntil(deps, createDocumentStore(input.config.KYC_DOCUMENTS_DIR));
   const payments = planPayments({ ...ABYSSINIA.plan, count: input.payments, until });
   const others = planPayments({ ...NEW_SHOP.plan, until });
   const subscribedAt = new Date(until.getTime() - SUBSCRIBED_FOR_MS);
@@ -80,21 +82,24 @@ async function makeDemoData(deps: { db: Knex; runChange: RunChange }, input: See
 }
 
 /** The instant the data ends at. The merchants remember it for the next run, should this one be killed. */
-async function runUntil({ db, runChange }: { db: Knex; runChange: RunChange }): Promise<Date> {
+async function runUntil({ db, runChange }: { db: Knex; runChange: RunChange }, store: DocumentStore): Promise<Date> {
   const begun = await findMerchant(db, ABYSSINIA.owner.merchantId);
   if (begun) return new Date(begun.createdAt.getTime() + ABYSSINIA.plan.days * DAY_MS);
   const until = systemClock();
   await runChange(async (change) => {
-    for (const merchant of [ABYSSINIA, NEW_SHOP]) await addMerchant(change, merchant, until);
+    for (const merchant of [ABYSSINIA, NEW_SHOP]) await addMerchant({ change, store, until }, merchant);
   });
   return until;
 }
 
-async function addMerchant(change: Change, merchant: DemoMerchant, until: Date): Promise<void> {
-  const { owner, name, kycStatus, plan } = merchant;
+type Making = { change: Change; store: DocumentStore; until: Date };
+
+async function addMerchant({ change, store, until }: Making, merchant: DemoMerchant): Promise<void> {
+  const { owner, name, plan } = merchant;
   const createdAt = new Date(until.getTime() - plan.days * DAY_MS);
-  await createMerchant(change.trx, { id: owner.merchantId, name, kycStatus, createdAt });
+  await createMerchant(change.trx, { id: owner.merchantId, name, createdAt });
   await grantChannels(change.trx, owner);
+  await applyAsDemo({ change, store }, merchant, createdAt);
   if (merchant.hasBankAccount) await linkDemoAccount(change, owner, createdAt);
   for (const channel of merchant.channelsOff) {
     await switchChannel({ change, findProvider: () => null }, { ...owner, channel, enabled: false });

@@ -2,6 +2,8 @@ import { createKeyAuthenticator } from '../../src/keys/authenticate.ts';
 import { hashKey, makeKey, readKey } from '../../src/keys/format.ts';
 import { createKey, listKeys, revokeKey, rotateKey, type NewKey } from '../../src/keys/operations.ts';
 import { HOUR_MS } from '../../src/lib/dates.ts';
+import { rows } from '../../src/lib/db.ts';
+import type { AppError } from '../../src/lib/errors.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMerchant, setMerchantStatus } from '../../src/merchants/operations.ts';
@@ -19,8 +21,7 @@ const clock = () => new Date(nowMs);
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  merchantId = (await database.db.transaction((trx) => createMerchant(trx, { name: 'Coffee', kycStatus: 'APPROVED' })))
-    .id;
+  merchantId = (await database.db.transaction((trx) => createMerchant(trx, { name: 'Coffee' }))).id;
 });
 afterAll(() => database.drop());
 beforeEach(() => {
@@ -49,6 +50,21 @@ function newProcess() {
   };
   return { ...keys, codeOf };
 }
+
+const verify = (id: string) =>
+  rows(
+    database.db,
+    `INSERT INTO kyc_application (merchant_id, environment, status, tier) VALUES (:id, 'live', 'APPROVED', 1)`,
+    { id },
+  );
+const payInSandbox = (id: string) =>
+  rows(
+    database.db,
+    `INSERT INTO transaction (id, session_id, merchant_id, environment, checkout_order_no, amount_santim, currency, type,
+       status, created_at)
+     VALUES (:id, :id, :id, 'sandbox', :id, 100, 'ETB', 'API', 'SUCCESS', now())`,
+    { id },
+  );
 
 async function countQueries(work: () => Promise<unknown>): Promise<number> {
   let count = 0;
@@ -170,9 +186,39 @@ describe('a key that is presented', () => {
     }
   });
 
-  test('is answered KYC_REQUIRED if it is live, whatever the merchant has been approved for', async () => {
-    const { secret } = await make({ environment: 'live' });
-    expect(await newProcess().codeOf(secret)).toBe('KYC_REQUIRED');
+  test.each([
+    [false, false, ['kyc', 'sandboxPayment']],
+    [false, true, ['kyc']],
+    [true, false, ['sandboxPayment']],
+    [true, true, []],
+  ])('is let in if it is live, verified %s and has paid in the sandbox %s: waits for %j', async (...facts) => {
+    const [isVerified, hasPaid, waitsFor] = facts;
+    const other = await database.db.transaction((trx) => createMerchant(trx, { name: 'Other' }));
+    if (isVerified) await verify(other.id);
+    if (hasPaid) await payInSandbox(other.id);
+    const { secret } = await make({ merchantId: other.id, environment: 'live' });
+    const { authenticateKey } = newProcess();
+    const refused = await authenticateKey(secret, '127.0.0.1', 'transactions:read').then(
+      () => [],
+      (error: AppError) => error.details.map(({ field }) => field),
+    );
+    expect(refused).toEqual(waitsFor);
+    for (const scope of ['kyc:write', 'bank:write'] as const) {
+      expect(await authenticateKey(secret, '127.0.0.1', scope)).toMatchObject({ environment: 'live' });
+    }
+  });
+
+  test('costs no query if it is live and remembered, let in or not', async () => {
+    const other = await database.db.transaction((trx) => createMerchant(trx, { name: 'Other' }));
+    const { secret } = await make({ merchantId: other.id, environment: 'live' });
+    const { authenticateKey, codeOf, settled } = newProcess();
+    await authenticateKey(secret, '127.0.0.1', 'kyc:write');
+    await settled();
+    expect(
+      await countQueries(async () => {
+        for (let i = 0; i < 20; i += 1) expect(await codeOf(secret)).toBe('KYC_REQUIRED');
+      }),
+    ).toBe(0);
   });
 
   test('is answered MERCHANT_SUSPENDED while its merchant is', async () => {

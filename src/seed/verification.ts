@@ -1,0 +1,68 @@
+import type { ApplicationDetails } from '../kyc/application.ts';
+import { approveKyc, startReview } from '../kyc/decide.ts';
+import { addDocument } from '../kyc/documents.ts';
+import { saveApplication, submitApplication, type Step } from '../kyc/operations.ts';
+import type { DocumentStore } from '../kyc/store.ts';
+import { HOUR_MS } from '../lib/dates.ts';
+import type { Change } from '../lib/outbox.ts';
+import type { DemoMerchant } from './demo.ts';
+import { DEMO_OPERATOR } from './operator.ts';
+
+const DOCUMENTS = [
+  ['TRADE_LICENCE', 'trade-licence.pdf'],
+  ['TIN_CERTIFICATE', 'tin-certificate.pdf'],
+  ['OWNER_ID', 'owner-id.pdf'],
+] as const;
+
+/** Hands in a demo merchant's live application, as if on this day; one that is APPROVED is so a few hours later. */
+export async function applyAsDemo(
+  { change, store }: { change: Change; store: DocumentStore },
+  merchant: Pick<DemoMerchant, 'owner' | 'name' | 'kycStatus'>,
+  day: Date,
+): Promise<void> {
+  const { owner, name, kycStatus } = merchant;
+  const at = (hours: number): Date => new Date(day.getTime() + hours * HOUR_MS);
+  const live = { merchantId: owner.merchantId, environment: 'live' } as const;
+  const step = (hours: number): Step => ({ ...live, keyId: 'key_demo', at: at(hours) });
+  await saveApplication(change, step(1), applicationOf(name));
+  for (const [kind, fileName] of DOCUMENTS) {
+    const bytes = demoPdf(`${name} ${kind}`);
+    await addDocument({ change, store }, step(1), { kind, fileName, contentType: 'application/pdf', bytes });
+  }
+  await submitApplication(change, step(2));
+  if (kycStatus !== 'APPROVED') return;
+  await startReview(change, { ...live, operatorId: DEMO_OPERATOR.id, at: at(4) });
+  await approveKyc(change, { ...live, operatorId: DEMO_OPERATOR.id, at: at(5) });
+}
+
+function applicationOf(name: string): ApplicationDetails {
+  return {
+    legalName: `${name} PLC`,
+    tradeName: name,
+    businessType: 'PRIVATE_LIMITED_COMPANY',
+    tin: '0047182936',
+    tradeLicenceNumber: 'AA/AA/1/0047182/2015',
+    address: 'Bole, woreda 3, house 112',
+    region: 'ADDIS_ABABA',
+    contactPerson: 'Selam Tesfaye',
+    phone: '251911000001',
+    email: 'owner@shop.example.et',
+    expectedMonthlyVolume: 250_000,
+  };
+}
+
+/** One empty page. */
+function demoPdf(title: string): Buffer {
+  return Buffer.from(
+    [
+      '%PDF-1.4',
+      '1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj',
+      '2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj',
+      '3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 420 595]>>endobj',
+      `4 0 obj<</Title(${title})>>endobj`,
+      'trailer<</Root 1 0 R/Info 4 0 R>>',
+      '%%EOF',
+      '',
+    ].join('\n'),
+  );
+}
