@@ -58,6 +58,10 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'decide what waits for a person, keep holidays and operators (ops --help)',
     run: manageOperations,
   },
+  reconcile: {
+    about: "have a day compared with the providers' own lists (reconcile --help)",
+    run: reconcile,
+  },
   ledger: {
     about: 'check every journal and balance (ledger verify)',
     run: manageLedger,
@@ -144,6 +148,28 @@ async function manageOperations(input: CommandInput): Promise<number> {
       write,
     }),
   );
+}
+
+async function reconcile(input: CommandInput): Promise<number> {
+  const [{ runReconcileCommand }, { createRunChange }, { systemClock }, { createFindProvider }, { createHttpClient }] =
+    await Promise.all([
+      import('./reconciliation/cli.ts'),
+      import('./lib/outbox.ts'),
+      import('./lib/clock.ts'),
+      import('./providers/find-provider.ts'),
+      import('./lib/http-client.ts'),
+    ]);
+  const http = createHttpClient();
+  return withDatabase(input, async ({ db, config }) =>
+    runReconcileCommand(input.args, {
+      db,
+      // What it tells Temporal the worker takes from the outbox.
+      runChange: createRunChange(db, () => {}),
+      findProvider: createFindProvider({ http, clock: systemClock, ...config.simulator }),
+      clock: systemClock,
+      write,
+    }),
+  ).finally(http.close);
 }
 
 async function manageLedger(input: CommandInput): Promise<number> {
