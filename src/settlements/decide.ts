@@ -9,14 +9,18 @@ export { readSettlement };
  * An operator's yes: it may be sent. Said again by the same operator it changes nothing. Throws NOT_FOUND, and
  * INVALID_STATE when it is not REQUESTED any more or this operator has asked for it.
  */
-export async function approveSettlement(change: Change, id: string, { operatorId, at }: Actor): Promise<Moved> {
+export async function approveSettlement(
+  change: Change,
+  id: string,
+  { operatorId, at, tellWorkflow = true }: Actor,
+): Promise<Moved> {
   const { requestedBy } = await readSettlement(change.trx, id);
   if (requestedBy === operatorId) {
     throw new AppError('INVALID_STATE', 'Who asked for a settlement may not approve it. Let another operator look.');
   }
   return moveSettlement(
     change,
-    { id, to: 'APPROVED', kind: 'review.approved', detail: {}, by: operatorId, at },
+    { id, to: 'APPROVED', kind: 'review.approved', detail: {}, by: operatorId, at, tellWorkflow },
     (row) => row.approvedBy === operatorId,
   );
 }
@@ -28,12 +32,12 @@ export async function approveSettlement(change: Change, id: string, { operatorId
 export async function rejectSettlement(
   change: Change,
   id: string,
-  { operatorId, at, reason }: Actor & { reason: string },
+  { operatorId, at, tellWorkflow = true, reason }: Actor & { reason: string },
 ): Promise<Moved> {
   const failure = { code: 'REJECTED', message: reason };
   return moveSettlement(
     change,
-    { id, to: 'REJECTED', kind: 'review.rejected', detail: { reason }, by: operatorId, at, failure },
+    { id, to: 'REJECTED', kind: 'review.rejected', detail: { reason }, by: operatorId, at, tellWorkflow, failure },
     (row) => row.failure?.message === reason,
   );
 }

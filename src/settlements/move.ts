@@ -11,7 +11,12 @@ import type { TimelineKind } from './timeline.ts';
 import { settlementMessage, type SettlementSignal } from './workflow-input.ts';
 
 /** Who does something to a settlement, and when: an operator (opr_…), the merchant (key_…), or the sandbox. */
-export type Actor = { operatorId: string; at: Date };
+export type Actor = {
+  operatorId: string;
+  at: Date;
+  /** false: it is the workflow itself that decides, as in the sandbox. */
+  tellWorkflow?: boolean;
+};
 
 /** A settlement after an operation; `changed` is false when it was so already. */
 export type Moved = { settlement: SettlementRow; changed: boolean };
@@ -26,6 +31,8 @@ export type Move = {
   detail: Record<string, unknown>;
   by: string;
   at: Date;
+  /** Unless it is the workflow itself that moves it. */
+  tellWorkflow?: boolean;
   bankReference?: string | undefined;
   creditedAt?: Date;
   failure?: { code: string; message: string };
@@ -74,7 +81,10 @@ export async function moveSettlement(
 }
 
 async function moveRow(change: Change, move: Move): Promise<SettlementRow | undefined> {
-  const messages: OutboxRow[] = [{ id: newId('obx'), ...settlementMessage(move.id, TOLD[move.to].signal) }];
+  const { tellWorkflow = true } = move;
+  const messages: OutboxRow[] = tellWorkflow
+    ? [{ id: newId('obx'), ...settlementMessage(move.id, TOLD[move.to].signal) }]
+    : [];
   const [row] = await rows<SettlementRow>(
     change.trx,
     `WITH moved AS (

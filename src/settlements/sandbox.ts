@@ -9,7 +9,7 @@ import type { Moved } from './move.ts';
 
 /**
  * The sandbox's own review, of a sandbox settlement that nobody has decided: approves it, rejects it, or leaves it to an
- * operator. One that somebody has decided meanwhile is left alone.
+ * operator. One that somebody has decided meanwhile is left alone. It is the workflow that asks, so it is not told.
  */
 export async function decideInSandbox(
   deps: { db: Knex; runChange: RunChange },
@@ -20,7 +20,7 @@ export async function decideInSandbox(
   if (row.environment !== 'sandbox' || row.status !== 'REQUESTED') return;
   const decision = sandboxDecision(row.amountSantim);
   if (decision === 'wait') return;
-  const sandbox = { operatorId: SANDBOX_OPERATOR, at };
+  const sandbox = { operatorId: SANDBOX_OPERATOR, at, tellWorkflow: false };
   const reason = 'The sandbox rejects amounts that end in .13.';
   try {
     await deps.runChange((change) =>

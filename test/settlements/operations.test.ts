@@ -202,7 +202,9 @@ describe('at once', () => {
 describe('what a workflow asks for, however often', () => {
   test('the sandbox decides once', async () => {
     const { id } = await ask(world, owner);
+    const before = world.told.length;
     for (let again = 0; again < 3; again += 1) await decideInSandbox(world, id, world.clock());
+    expect(world.told.slice(before)).toEqual([]);
     expect(await standing(database.db, id)).toMatchObject({
       status: 'APPROVED',
       timeline: ['settlement.requested', 'review.approved'],
