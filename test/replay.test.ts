@@ -36,11 +36,14 @@ async function replay(histories: Iterable<Saved>): Promise<(string | null)[]> {
 
 test("today's workflows follow every saved history", async () => {
   expect([...saved].map(([name, { result }]) => `${name}: ${result}`)).toEqual([
+    'delivery-cancelled.json: CANCELLED',
     'delivery-first-try.json: DELIVERED',
     'delivery-parked-resent.json: DELIVERED',
     'payment-by-callback.json: SUCCEEDED',
     'payment-expired.json: ABANDONED',
     'settlement-overdue.json: COMPLETED',
+    'withdrawal-approved.json: SUCCESS',
+    'withdrawal-rejected.json: REJECTED',
   ]);
   expect(await replay(saved.values())).toEqual([...saved].map(() => null));
 });
@@ -50,10 +53,11 @@ test('a history that the code does not follow is found out', async () => {
     payment: 'webhookDelivery',
     webhookDelivery: 'payment',
     settlement: 'payment',
+    withdrawal: 'payment',
   };
   const histories = [...saved.values()].map((one) => {
     const text = JSON.stringify(one).replace(
-      /"name":"(payment|webhookDelivery|settlement)"/,
+      /"name":"(payment|webhookDelivery|settlement|withdrawal)"/,
       (_, name: string) => `"name":"${other[name]}"`,
     );
     return JSON.parse(text) as Saved;

@@ -3,11 +3,14 @@ import { join } from 'node:path';
 
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 
+import { DAY_MS } from '../../src/lib/dates.ts';
 import { markCredited, markSent } from '../../src/settlements/bank-answer.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { readSettlement } from '../../src/settlements/model.ts';
 import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
 import { paymentWorkflowId } from '../../src/transactions/workflow-input.ts';
+import { approveWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
+import { withdrawalWorkflowId } from '../../src/withdrawals/workflow-input.ts';
 import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../faults/ground.ts';
 import { buildWorld } from '../support/build.ts';
 import { ask, linkAccount } from '../support/settlements.ts';
@@ -21,7 +24,7 @@ const SESSION_MINUTES = 5;
 const SLOWLY_MS = 121_000;
 const WAITS_FOR_OPERATOR = 100_14n;
 /** More than two business days, whatever holidays are among them. */
-const LONG_OVERDUE_MS = 10 * 24 * 60 * 60_000;
+const LONG_OVERDUE_MS = 10 * DAY_MS;
 
 type Scene = { ground: Ground; merchant: GroundMerchant };
 
@@ -36,6 +39,13 @@ const SCENES: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
     await world.temporal.client.workflow.getHandle(workflowId).executeUpdate('resend', { args: [null] });
     return workflowId;
   },
+  'delivery-cancelled': async (scene) => {
+    const { world } = scene.ground;
+    scene.merchant.receiver.behave({ kind: 'answer', status: 500 });
+    const workflowId = await deliver(scene, RETRY_SECONDS.slice(0, 1));
+    await world.temporal.client.workflow.getHandle(workflowId).cancel();
+    return workflowId;
+  },
   'payment-by-callback': async (scene) => {
     const workflowId = await pay(scene, PHONES.slow);
     await scene.ground.simulator.advance(SLOWLY_MS);
@@ -48,6 +58,8 @@ const SCENES: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
     return workflowId;
   },
   'settlement-overdue': async (scene) => settleLate(scene),
+  'withdrawal-approved': async (scene) => withdraw(scene, approveWithdrawal),
+  'withdrawal-rejected': async (scene) => withdraw(scene, rejectWithdrawal),
 };
 
 /** Lives through scenes on the test servers and writes their histories beside this file, over those before. */
@@ -59,7 +71,7 @@ export async function recordHistories(wanted: (name: string) => boolean): Promis
     for (const [name, play] of Object.entries(SCENES).filter(([name]) => wanted(name))) {
       const workflowId = await play({ ground, merchant: await ground.newMerchant() });
       const handle = ground.world.temporal.client.workflow.getHandle(workflowId);
-      const result: unknown = await handle.result();
+      const result: unknown = await handle.result().catch(cancelled);
       const history = JSON.parse(historyToJSON(await handle.fetchHistory())) as object;
       const text = JSON.stringify({ workflowId, result, history: withoutPlaces(history) }, null, 2);
       await writeFile(join(import.meta.dirname, `${name}.json`), `${text}\n`);
@@ -68,6 +80,12 @@ export async function recordHistories(wanted: (name: string) => boolean): Promis
     await api.stop();
     await ground.close();
   }
+}
+
+/** What a workflow comes to that was cancelled, and so has no result. */
+function cancelled(error: unknown): string {
+  if (error instanceof Error && error.name === 'WorkflowFailedError') return 'CANCELLED';
+  throw error;
 }
 
 /** Records an event and lives through these waits between its attempts. */
@@ -101,6 +119,25 @@ async function settleLate({ ground: { world }, merchant: { owner } }: Scene): Pr
   await world.runChange((change) => markSent(change, id, operator));
   const credit = { ...operator, bankReference: 'FT1', creditedAt: clock() };
   await world.runChange((change) => markCredited(change, id, credit));
+  return workflowId;
+}
+
+/** Asks for a withdrawal that an operator decides a day later. Its provider calls nobody back. */
+async function withdraw(
+  { ground: { world }, merchant: { owner, client } }: Scene,
+  decide: typeof approveWithdrawal | typeof rejectWithdrawal,
+): Promise<string> {
+  await fund(buildWorld(world.db, { clock: () => new Date() }), owner, 1_000_00n);
+  const answer = await client.post('withdrawal', {
+    requestId: 'OUT-1',
+    amount: Number(WAITS_FOR_OPERATOR) / 100,
+    channel: 'TELEBIRR',
+    destination: { phone: '0911000007', accountName: 'Abebe Bikila' },
+  });
+  const id = String(answer['withdrawalRequestId']);
+  const workflowId = withdrawalWorkflowId(id);
+  await skipTime(world.temporal.client, workflowId, DAY_MS);
+  await world.runChange((change) => decide(change, id, { operatorId: 'opr_1', at: new Date(), reason: 'No.' }));
   return workflowId;
 }
 
