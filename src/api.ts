@@ -135,6 +135,7 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
   const endUnpaid = createEndUnpaid({ db, runChange, clock, checkAttempt });
   const checkout = { db, runChange, clock, checkAttempt, endUnpaid, findProvider, baseUrl };
   const { checkUrl } = createEgressGuard(config.egress);
+  const store = createDocumentStore(config.KYC_DOCUMENTS_DIR);
   return {
     routes: [
       ...checkoutRoutes(checkout),
@@ -146,13 +147,14 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
       ...bankAccountRoutes({ db, clock }),
       ...settlementRoutes({ db, clock }),
       ...reportRoutes({ db, runChange, clock, baseUrl, log, files: createReportFiles(config.REPORTS_DIR) }),
-      ...kycRoutes({ db, runChange, clock, store: createDocumentStore(config.KYC_DOCUMENTS_DIR) }),
+      ...kycRoutes({ db, runChange, clock, store }),
       ...webhookRoutes({ db, clock, keyRing: config.keyRing, checkUrl }),
       ...opsRoutes({
         db,
         runChange,
         clock,
         findProvider,
+        store,
         pepper: config.KEY_PEPPER,
         calendarChanged: tellCalendarChanged,
         workflowUrl: (workflowId) => workflowUrl(config, workflowId),

@@ -5,6 +5,7 @@ import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/owner.ts';
 import { cutPage, offsetOf, type Page } from '../lib/page.ts';
+import { DIFFERENCES_WAITING } from '../reconciliation/attention.ts';
 import { SETTLEMENTS_WAITING } from '../settlements/attention.ts';
 import { PAYMENTS_STUCK, PAYMENTS_WAITING } from '../transactions/attention.ts';
 import { DELIVERIES_STUCK } from '../webhooks/attention.ts';
@@ -17,6 +18,7 @@ export const QUEUE = joined([
   SETTLEMENTS_WAITING,
   BANK_ACCOUNTS_WAITING,
   KYC_WAITING,
+  DIFFERENCES_WAITING,
 ]);
 
 /** Everything that should have gone on by itself and has not. */
@@ -108,6 +110,8 @@ function actionsOf({ kind, id, merchantId, detail }: AttentionRow): Record<strin
       return verbs(`settlements/${id}`, 'credited', 'failed');
     case 'BANK_ACCOUNT':
       return verbs(`merchants/${merchantId}/bank-account`, 'verify', 'reject');
+    case 'RECONCILIATION':
+      return verbs(`reconciliation/differences/${id}`, 'close');
     case 'KYC':
       return verbs(`merchants/${merchantId}/kyc`, 'approve', 'reject', 'request-info');
     default:

@@ -130,3 +130,13 @@ export const BankAccount = z
     decidedAt: instant.nullable(),
   })
   .meta({ id: 'OpsBankAccount' });
+
+const fileLine = { line: z.int().meta({ description: '1 is the heading' }), settlementId: z.string() };
+const FileLine = z.object({ ...fileLine, result: z.enum(['credited', 'failed']) });
+export const BankFileReport = z
+  .object({
+    applied: z.array(FileLine),
+    already: z.array(FileLine).meta({ description: 'Was so before' }),
+    wrong: z.array(z.object({ ...fileLine, settlementId: z.string().nullable(), issue: z.string() })),
+  })
+  .meta({ id: 'OpsBankFileReport' });

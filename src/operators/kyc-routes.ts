@@ -1,7 +1,12 @@
-import type { z } from 'zod';
+import { Readable } from 'node:stream';
+
+import { z } from 'zod';
 
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
+import { readDocument } from '../kyc/documents.ts';
+import { FILE_TYPES } from '../kyc/file-type.ts';
 import { readKyc } from '../kyc/queries.ts';
+import type { DocumentStore } from '../kyc/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import type { RunChange } from '../lib/outbox.ts';
@@ -13,11 +18,11 @@ import { permit } from './permits.ts';
 import { presentApplication, presentKyc } from './present.ts';
 import { MerchantParams } from './schema.ts';
 
-export type KycRouteDeps = { db: Knex; runChange: RunChange; clock: Clock };
+export type KycRouteDeps = { db: Knex; runChange: RunChange; clock: Clock; store: DocumentStore };
 
 /** Applications to be verified: to look at, and to decide. */
 export function kycRoutes(deps: KycRouteDeps): Route[] {
-  return [lookingRoute(deps), ...decidingRoutes(deps)];
+  return [lookingRoute(deps), documentRoute(deps), ...decidingRoutes(deps)];
 }
 
 function lookingRoute(deps: KycRouteDeps): Route {
@@ -35,6 +40,29 @@ function lookingRoute(deps: KycRouteDeps): Route {
       await readMerchant(deps.db, merchantId);
       const kyc = await readKyc(deps, { merchantId, environment }, deps.clock());
       return { message: `Verification is ${kyc.row.status}`, data: presentKyc(kyc) };
+    },
+  });
+}
+
+const FILE_ENDING: Record<string, string> = { 'application/pdf': 'pdf', 'image/png': 'png', 'image/jpeg': 'jpg' };
+
+function documentRoute({ db, store }: KycRouteDeps): Route {
+  return readRoute({
+    method: 'GET',
+    path: '/api/ops/merchants/:merchantId/kyc/documents/:documentId',
+    operationId: 'opsGetKycDocument',
+    tag: 'Operators',
+    summary: 'A document as the merchant handed it in, to be saved under its id',
+    auth: permit('kyc.review'),
+    params: kycSchema.DocumentParams,
+    query: kycSchema.KycQuery,
+    responses: { 200: z.string() },
+    fileTypes: FILE_TYPES,
+    handle: async ({ params, query: { environment = 'live' } }) => {
+      const { row, bytes } = await readDocument({ db, store }, { ...params, environment });
+      const { id, contentType, sha256 } = row;
+      const name = `${id}.${FILE_ENDING[contentType] ?? 'bin'}`;
+      return { file: { name, contentType, bytes: bytes.length, sha256, open: async () => Readable.from([bytes]) } };
     },
   });
 }

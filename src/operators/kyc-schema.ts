@@ -1,13 +1,14 @@
 import { z } from 'zod';
 
 import { instant } from '../lib/fields.ts';
-import { environment as oneEnvironment, reason } from './schema.ts';
+import { environment as oneEnvironment, id, reason } from './schema.ts';
 
 const environment = oneEnvironment
   .default('live')
   .meta({ description: 'live unless said; the sandbox decides by itself' });
 
 export const KycQuery = z.strictObject({ environment: oneEnvironment.optional() });
+export const DocumentParams = z.strictObject({ merchantId: id, documentId: id });
 export const KycReview = z.strictObject({ environment, reason: reason.optional() });
 export const KycApproval = z.strictObject({
   environment,

@@ -8,6 +8,8 @@ import type { Kyc } from '../kyc/queries.ts';
 import type { Balance } from '../ledger/balance.ts';
 import { toBirr } from '../lib/money.ts';
 import type { Merchant } from '../merchants/operations.ts';
+import type { ReconciledDay } from '../reconciliation/days.ts';
+import type { Difference } from '../reconciliation/differences.ts';
 import type { SettlementRow } from '../settlements/model.ts';
 import type { HeldDecision } from '../transactions/held.ts';
 import type { WithdrawalRow } from '../withdrawals/model.ts';
@@ -185,4 +187,30 @@ export function presentKyc({ row, documents, timeline, live }: Kyc) {
     liveKeysWork: live.isApproved && live.hasPaidInSandbox,
     timeline: timeline.map(({ at, kind, by, detail }) => ({ at: at.toISOString(), kind, by, detail })),
   };
+}
+
+export function presentDifference({ id, ourSantim, theirSantim, since, closedAt, ...row }: Difference) {
+  return {
+    differenceId: id,
+    ...row,
+    ours: ourSantim === null ? null : toBirr(ourSantim),
+    theirs: theirSantim === null ? null : toBirr(theirSantim),
+    since: since.toISOString(),
+    closedAt: iso(closedAt),
+  };
+}
+
+export function presentReconciledDay({ theirs, ours, clearingSantim, comparedAt, ...row }: ReconciledDay) {
+  return {
+    ...row,
+    theirs: theirs && presentSums(theirs),
+    ours: ours && presentSums(ours),
+    owed: clearingSantim === null ? null : toBirr(clearingSantim),
+    comparedAt: iso(comparedAt),
+  };
+}
+
+function presentSums({ payments, payouts, reversals }: NonNullable<ReconciledDay['theirs']>) {
+  const sum = ({ count, santim }: typeof payments) => ({ count, amount: toBirr(santim) });
+  return { payments: sum(payments), payouts: sum(payouts), reversals: sum(reversals) };
 }

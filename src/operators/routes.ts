@@ -5,10 +5,17 @@ import { holidayRoutes, type HolidayRouteDeps } from './holiday-routes.ts';
 import { kycRoutes, type KycRouteDeps } from './kyc-routes.ts';
 import { merchantRoutes, type MerchantRouteDeps } from './merchant-routes.ts';
 import { operatorRoutes, type OperatorRouteDeps } from './operator-routes.ts';
+import { reconciliationRoutes, type ReconciliationRouteDeps } from './reconciliation-routes.ts';
 import { ruleRoutes } from './rule-routes.ts';
-import { settlementRoutes } from './settlement-routes.ts';
+import { settlementRoutes, type SettlementRouteDeps } from './settlement-routes.ts';
 
-export type OpsRouteDeps = MerchantRouteDeps & OperatorRouteDeps & HolidayRouteDeps & AttentionRouteDeps & KycRouteDeps;
+export type OpsRouteDeps = MerchantRouteDeps &
+  OperatorRouteDeps &
+  HolidayRouteDeps &
+  AttentionRouteDeps &
+  KycRouteDeps &
+  SettlementRouteDeps &
+  ReconciliationRouteDeps;
 
 /** Everything the platform's own people see and decide. */
 export function opsRoutes(deps: OpsRouteDeps): Route[] {
@@ -19,6 +26,7 @@ export function opsRoutes(deps: OpsRouteDeps): Route[] {
     ...kycRoutes(deps),
     ...decisionRoutes(deps),
     ...settlementRoutes(deps),
+    ...reconciliationRoutes(deps),
     ...holidayRoutes(deps),
     ...operatorRoutes(deps),
   ];

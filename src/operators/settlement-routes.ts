@@ -2,23 +2,33 @@ import { z } from 'zod';
 
 import { findBankAccount } from '../bank-accounts/verify.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
+import { UploadedFile } from '../http/upload.ts';
 import type { Clock } from '../lib/clock.ts';
 import { startOfAddisDay } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
+import type { RunChange } from '../lib/outbox.ts';
 import { readSettlement } from '../settlements/decide.ts';
 import { deedOf } from './audit.ts';
 import * as decisionSchema from './decision-schema.ts';
 import { permit } from './permits.ts';
 import { presentBankAccount, presentSettlement } from './present.ts';
 import * as schema from './schema.ts';
-import { decideBankAccount, decideSettlement, type AccountWord, type SettlementWord } from './settlements.ts';
+import {
+  decideBankAccount,
+  decideSettlement,
+  readBankFile,
+  type AccountWord,
+  type SettlementWord,
+} from './settlements.ts';
 
-export type SettlementRouteDeps = { db: Knex; clock: Clock };
+export type SettlementRouteDeps = { db: Knex; runChange: RunChange; clock: Clock };
+
+const FILE_BYTES_MAX = 1024 * 1024;
 
 /** Settlements on their way to the bank, and the bank accounts they go to. */
 export function settlementRoutes(deps: SettlementRouteDeps): Route[] {
-  return [...lookingRoutes(deps), ...settlementWords(deps), ...accountWords(deps)];
+  return [...lookingRoutes(deps), ...settlementWords(deps), bankFileRoute(deps), ...accountWords(deps)];
 }
 
 function lookingRoutes({ db }: SettlementRouteDeps): Route[] {
@@ -119,6 +129,29 @@ function settlementWords(deps: SettlementRouteDeps): Route[] {
       word: (body) => ({ says: 'failed', ...body }),
     }),
   ];
+}
+
+function bankFileRoute(deps: SettlementRouteDeps): Route {
+  return readRoute({
+    method: 'POST',
+    path: '/api/ops/settlements/bank-file',
+    operationId: 'opsImportBankFile',
+    tag: 'Operators',
+    summary: "Book the bank's answers of a CSV file: settlementId,result,bankReference,date,reason",
+    description:
+      'result is credited (with bankReference and date) or failed (with reason). Each line is booked by itself: what is wrong with one holds up no other. The same file again changes nothing.',
+    auth: permit('settlement.credited'),
+    body: UploadedFile,
+    upload: { types: ['text/csv'], bytesMax: FILE_BYTES_MAX },
+    responses: { 200: decisionSchema.BankFileReport },
+    handle: async ({ caller, requestId, body }) => {
+      const { operatorId } = caller;
+      const report = await readBankFile(deps, { text: body.bytes.toString('utf8'), operatorId, requestId });
+      const { applied, already, wrong } = report;
+      const message = `${applied.length} booked, ${already.length} were so before, ${wrong.length} are wrong`;
+      return { message, data: report };
+    },
+  });
 }
 
 function accountWords(deps: SettlementRouteDeps): Route[] {

@@ -1,8 +1,11 @@
 import type { BankAccountRow } from '../bank-accounts/model.ts';
 import { rejectBankAccount, verifyBankAccount } from '../bank-accounts/verify.ts';
+import type { Clock } from '../lib/clock.ts';
 import { toBirr } from '../lib/money.ts';
+import type { Change, RunChange } from '../lib/outbox.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import { markCredited, markFailed, markSent } from '../settlements/bank-answer.ts';
+import { importBankFile, type BankFileReport } from '../settlements/bank-file.ts';
 import { approveSettlement, rejectSettlement } from '../settlements/decide.ts';
 import type { SettlementRow } from '../settlements/model.ts';
 import type { Moved } from '../settlements/move.ts';
@@ -20,17 +23,40 @@ export type SettlementWord =
 /** Said again it changes nothing, and is noted once. Throws NOT_FOUND, INVALID_STATE, VALIDATION_ERROR. */
 export async function decideSettlement(deed: Deed, settlementId: string, word: SettlementWord): Promise<SettlementRow> {
   const { settlement, changed } = await move(deed, settlementId, word);
-  if (!changed) return settlement;
+  if (changed) await noteSettlement(deed, settlement, word);
+  return settlement;
+}
+
+async function noteSettlement(
+  deed: Deed,
+  settlement: SettlementRow,
+  { says, reason }: Pick<SettlementWord, 'says' | 'reason'>,
+): Promise<void> {
   const { status, bankReference, amountSantim } = settlement;
   await note(deed, {
-    action: `settlement.${word.says}` satisfies Action,
+    action: `settlement.${says}` satisfies Action,
     resourceType: 'settlement',
     resourceId: settlement.id,
     ...ownerOf(settlement),
     after: { status, bankReference, amount: toBirr(amountSantim) },
-    reason: word.reason,
+    reason,
   });
-  return settlement;
+}
+
+/**
+ * Books the bank's answers of a CSV file (src/settlements/bank-file.ts): each line is a change of its own, and noted as
+ * if it had been said alone. Throws VALIDATION_ERROR where the text is no such file.
+ */
+export async function readBankFile(
+  { runChange, clock }: { runChange: RunChange; clock: Clock },
+  { text, ...by }: { text: string; operatorId: string; requestId: string },
+): Promise<BankFileReport> {
+  const onApplied = async (change: Change, settlement: SettlementRow): Promise<void> => {
+    const word = settlement.status === 'COMPLETED' ? 'credited' : 'failed';
+    const reason = settlement.failure?.message ?? 'By the file of the bank';
+    await noteSettlement({ change, ...by, at: clock() }, settlement, { says: word, reason });
+  };
+  return importBankFile({ runChange, clock, onApplied }, { operatorId: by.operatorId, text });
 }
 
 function move(deed: Deed, id: string, word: SettlementWord): Promise<Moved> {

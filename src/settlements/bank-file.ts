@@ -7,9 +7,15 @@ import { AppError } from '../lib/errors.ts';
 import { plainText } from '../lib/fields.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
 import { markCredited, markRefused } from './bank-answer.ts';
+import type { SettlementRow } from './model.ts';
 import type { Moved } from './move.ts';
 
-export type BankFileDeps = { runChange: RunChange; clock: Clock };
+export type BankFileDeps = {
+  runChange: RunChange;
+  clock: Clock;
+  /** Called in the change of every line that was applied. */
+  onApplied?: (change: Change, settlement: SettlementRow) => Promise<void>;
+};
 
 /** What became of a file, line by line; line 1 is its heading. */
 export type BankFileReport = {
@@ -51,7 +57,7 @@ type Line = z.output<typeof Line>;
  * Throws VALIDATION_ERROR where the text is no such file; nothing is booked then.
  */
 export async function importBankFile(
-  { runChange, clock }: BankFileDeps,
+  { runChange, clock, onApplied }: BankFileDeps,
   { operatorId, text }: { operatorId: string; text: string },
 ): Promise<BankFileReport> {
   const report: BankFileReport = { applied: [], already: [], wrong: [] };
@@ -65,7 +71,11 @@ export async function importBankFile(
     const { result } = parsed.data;
     const about = { line, settlementId: parsed.data.settlementId };
     try {
-      const { changed } = await runChange((change) => apply(change, parsed.data, { operatorId, at: clock() }));
+      const { changed } = await runChange(async (change) => {
+        const moved = await apply(change, parsed.data, { operatorId, at: clock() });
+        if (moved.changed) await onApplied?.(change, moved.settlement);
+        return moved;
+      });
       report[changed ? 'applied' : 'already'].push({ ...about, result });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;

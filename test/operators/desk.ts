@@ -1,6 +1,11 @@
-import type { OperatorRole } from '../../src/http/route.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { OperatorRole, Route } from '../../src/http/route.ts';
 import { createKeyAuthenticator } from '../../src/keys/authenticate.ts';
 import { createKey } from '../../src/keys/operations.ts';
+import { createDocumentStore, type DocumentStore } from '../../src/kyc/store.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
@@ -24,6 +29,8 @@ export type Desk = {
   clock: Clock;
   people: Record<OperatorRole, Person>;
   server: TestServer;
+  routes: Route[];
+  store: DocumentStore;
   /** As the admin, unless a key says otherwise. */
   send: (method: string, path: string, call?: { key?: string | null; body?: unknown }) => Promise<HttpAnswer>;
   hire: (role: OperatorRole) => Promise<Person>;
@@ -58,9 +65,12 @@ export async function startDesk(): Promise<Desk> {
     finance: await hire('finance'),
     admin: await hire('admin'),
   };
+  const folder = await mkdtemp(join(tmpdir(), 'meskot-documents-'));
+  const store = createDocumentStore(folder);
   const routes = opsRoutes({
     ...world,
     clock,
+    store,
     pepper: PEPPER,
     calendarChanged: tellCalendarChanged,
     workflowUrl: (workflowId) => `https://temporal.example/${workflowId}`,
@@ -72,6 +82,8 @@ export async function startDesk(): Promise<Desk> {
     clock,
     people,
     server,
+    routes,
+    store,
     send: (method, path, call = {}) => server.send(method, path, { key: people.admin.key, ...call }),
     hire,
     merchantKey: async (merchantId, environment = 'sandbox') => {
@@ -86,6 +98,7 @@ export async function startDesk(): Promise<Desk> {
       await server.close();
       await keys.settled();
       await database.drop();
+      await rm(folder, { recursive: true });
     },
   };
 }

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+
+import { CHANNELS } from '../channels/channel.ts';
+import { birrAmount, instant, plainText } from '../lib/fields.ts';
+import { dayText, pageQuery } from '../lib/page.ts';
+import { DIFFERENCE_KINDS, RECONCILIATION_STATUSES } from '../reconciliation/states.ts';
+import { environment, id, reason } from './schema.ts';
+
+const BANK_REFERENCE_CHARACTERS_MAX = 64;
+const channel = z.enum(CHANNELS);
+const day = dayText.meta({ description: 'In Addis Ababa' });
+
+export const DayQuery = z.strictObject({
+  startDate: dayText.optional(),
+  endDate: dayText.optional(),
+  environment: environment.optional(),
+  channel: channel.optional(),
+});
+
+const Sum = z.object({ count: z.int(), amount: z.number() });
+const Sums = z.object({ payments: Sum, payouts: Sum, reversals: Sum }).nullable();
+
+/** How a channel's day stands. */
+export const ReconciledDay = z
+  .object({
+    environment,
+    channel,
+    day: z.string(),
+    status: z.enum(RECONCILIATION_STATUSES),
+    open: z.boolean().meta({ description: 'It is being compared now, or waits for its provider' }),
+    differences: z.int(),
+    theirs: Sums.meta({ description: 'What the provider lists; null before the first comparison' }),
+    ours: Sums.meta({ description: 'What is booked of that, or was booked that day' }),
+    owed: z.number().nullable().meta({ description: "What the provider owed by the ledger at the day's end" }),
+    comparedAt: instant.nullable(),
+  })
+  .meta({ id: 'OpsReconciledDay' });
+
+export const DifferenceQuery = z.strictObject({
+  state: z.enum(['OPEN', 'CLOSED']).optional(),
+  environment: environment.optional(),
+  channel: channel.optional(),
+  kind: z.enum(DIFFERENCE_KINDS).optional(),
+  day: day.optional(),
+  ...pageQuery,
+});
+export const DifferenceParams = z.strictObject({ differenceId: id });
+export const Closing = z.strictObject({ reason });
+
+/** Something that a provider's list and our books do not agree on. */
+export const Difference = z
+  .object({
+    differenceId: z.string(),
+    environment,
+    channel,
+    day: z.string(),
+    kind: z.enum(DIFFERENCE_KINDS),
+    type: z.string().meta({ description: 'payment, payout or payoutReversal' }),
+    orderId: z.string().meta({ description: 'pat_… or wd_…, or what the provider calls an order that is not ours' }),
+    ourStatus: z.string().nullable(),
+    ours: z.number().nullable(),
+    theirs: z.number().nullable(),
+    theirCurrency: z.string().nullable(),
+    providerReference: z.string().nullable(),
+    since: instant,
+    closedAt: instant.nullable(),
+    closedBy: z.string().nullable().meta({ description: 'An operator; null when it vanished by itself' }),
+    note: z.string().nullable(),
+  })
+  .meta({ id: 'OpsDifference' });
+
+export const DayToCompare = z.strictObject({
+  day,
+  channel: channel.optional(),
+  environment: environment.optional(),
+  reason: reason.optional(),
+});
+export const ChannelDay = z.object({ environment, channel, day: z.string() });
+
+export const UnmatchedMoney = z.strictObject({
+  environment,
+  amount: birrAmount,
+  bankReference: plainText(BANK_REFERENCE_CHARACTERS_MAX).min(1).meta({ description: "The bank's trace id" }),
+  reason: reason.optional(),
+});
+export const Transfer = UnmatchedMoney.extend({ channel });
+export const BankMoney = z
+  .object({ environment, amount: z.number(), bankReference: z.string() })
+  .meta({ id: 'OpsBankMoney' });

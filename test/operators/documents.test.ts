@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+
+import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { buildMerchant } from '../support/build.ts';
+import { startDesk, type Desk } from './desk.ts';
+
+let desk: Desk;
+
+beforeAll(async () => {
+  desk = await startDesk();
+});
+afterAll(() => desk.close());
+
+test("a merchant's document is read byte for byte by support, under its own merchant and environment only", async () => {
+  const { merchantId } = await buildMerchant(desk.database.db);
+  const bytes = Buffer.from('%PDF-1.7 a trade licence');
+  const documentId = newId('kyd');
+  await rows(
+    desk.database.db,
+    `WITH application AS (
+       INSERT INTO kyc_application (merchant_id, environment) VALUES (:merchantId, 'live')
+     )
+     INSERT INTO kyc_document (id, merchant_id, environment, submission, kind, file_name, content_type, bytes, sha256,
+                               stored_as, uploaded_by, uploaded_at)
+     VALUES (:documentId, :merchantId, 'live', 1, 'TRADE_LICENCE', '<script>.pdf', 'application/pdf', :size, :sha256,
+             :storedAs, 'key_1', now())`,
+    {
+      merchantId,
+      documentId,
+      size: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      storedAs: await desk.store.save(bytes),
+    },
+  );
+  const path = `/api/ops/merchants/${merchantId}/kyc/documents/${documentId}`;
+  const answer = await desk.send('GET', path, { key: desk.people.support.key });
+  expect([answer.status, answer.text]).toEqual([200, bytes.toString()]);
+  expect(answer.headers.get('content-type')).toBe('application/pdf');
+  expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${documentId}.pdf"`);
+  expect((await desk.send('GET', `${path}?environment=sandbox`)).status).toBe(404);
+  const other = await buildMerchant(desk.database.db);
+  expect((await desk.send('GET', path.replace(merchantId, other.merchantId))).status).toBe(404);
+  const listed = await desk.send('GET', `/api/ops/merchants/${merchantId}/kyc`);
+  expect(listed.body.data.documents).toEqual([expect.objectContaining({ documentId, kind: 'TRADE_LICENCE' })]);
+});
