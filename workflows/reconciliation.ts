@@ -20,11 +20,12 @@ const REWIND_AFTER_FAILURES = 5;
 
 export const asked = defineSignal('asked');
 
-const activities = proxyActivities<ReconciliationActivities>({
-  startToCloseTimeout: '2 minutes',
-  retry: { initialInterval: '1 s', maximumInterval: '60 s' },
-});
-const { askForLastDays, beginReading, readNextPage, rewindReading, settleListed, compareDay, giveDayUp } = activities;
+const retry = { initialInterval: '1 s', maximumInterval: '60 s' } as const;
+// After a worker's death its activity is given to another one when this is over.
+const { askForLastDays, beginReading, readNextPage, rewindReading, compareDay, giveDayUp } =
+  proxyActivities<ReconciliationActivities>({ startToCloseTimeout: '15 s', retry });
+/** Twenty orders, five at a time. */
+const { settleListed } = proxyActivities<ReconciliationActivities>({ startToCloseTimeout: '60 s', retry });
 
 /** Every night by a schedule of Temporal's: asks for yesterday, and again for the days before it. */
 export async function nightlyReconciliation(): Promise<number> {

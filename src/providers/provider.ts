@@ -63,7 +63,10 @@ export type PayoutOutcome =
   | { kind: 'not-found'; providerCode: string | null }
   | Unknown;
 
-/** One line of a provider's own list. `orderId` is ours (pat_… or wd_…); the amount is never negative, `type` says which way it went. */
+/**
+ * One line of a provider's own list. `orderId` is ours (pat_… or wd_…), or whatever the provider calls money that we did
+ * not ask for; the amount is never negative, `type` says which way it went.
+ */
 export type StatementRow = {
   orderId: string;
   type: 'payment' | 'payout' | 'payoutReversal';

@@ -4,8 +4,8 @@ import type { StatementPage, StatementRow, Unknown } from './provider.ts';
 
 /** A row as a provider writes it, under our names. */
 type WrittenRow = {
-  /** Ours; null when it is not. */
-  orderId: string | null;
+  /** Ours, or as the provider writes it when it is nobody's: money that nobody asked for is in the list as well. */
+  orderId: string;
   type: StatementRow['type'] | undefined;
   amount: string;
   currency: string;

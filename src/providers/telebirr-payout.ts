@@ -155,7 +155,7 @@ function readList(reply: Reply): StatementPage | Unknown {
   const list = read.value.result === 'SUCCESS' ? List.safeParse(read.value.biz_content) : null;
   if (!list?.success) return unreadable(`not a list: ${codeOf(read.value) ?? 'no code'}`);
   const rows = list.data.records.map((record) => ({
-    orderId: fromPlainOrderId(record.merch_order_id),
+    orderId: fromPlainOrderId(record.merch_order_id) ?? record.merch_order_id,
     type: TRANS_TYPES.get(record.trans_type),
     amount: record.trans_amount,
     currency: record.trans_currency,
