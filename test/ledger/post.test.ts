@@ -7,9 +7,11 @@ import {
   heldReturnedFact,
   paidOutFact,
   paymentFact,
+  providerTransferFact,
   releasedFact,
   reservedFact,
   reversedFact,
+  unmatchedMoneyFact,
   type MoneyOut,
   type Posting,
 } from '../../src/ledger/facts.ts';
@@ -150,6 +152,21 @@ describe('posting to the ledger', () => {
     const refusals = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.code] : []));
     expect(refusals).toEqual(Array.from({ length: 49 }, () => 'INSUFFICIENT_BALANCE'));
     expect(await balance()).toMatchObject({ availableSantim: 0n, reservedSantim: 105_75n });
+  });
+
+  test('a provider that pays the operator owes it no more, and money that nobody can place waits in suspense', async () => {
+    const bank = { id: newId('txn'), environment: 'sandbox', amountSantim: 40_00n } as const;
+    const [transfer, unmatched] = [providerTransferFact({ ...bank, channel: 'AWASH' }), unmatchedMoneyFact(bank)];
+    expect([await book(transfer), await book(unmatched)]).toEqual(['posted', 'posted']);
+    expect([await book(transfer), await book(unmatched)]).toEqual(['already', 'already']);
+    expect(await entriesOf(transfer.key)).toEqual([
+      { kind: 'BANK', channel: null, amountSantim: -40_00n, after: null },
+      { kind: 'CHANNEL_CLEARING', channel: 'AWASH', amountSantim: 40_00n, after: null },
+    ]);
+    expect(await entriesOf(unmatched.key)).toEqual([
+      { kind: 'BANK', channel: null, amountSantim: -40_00n, after: null },
+      { kind: 'SUSPENSE', channel: null, amountSantim: 40_00n, after: null },
+    ]);
   });
 
   test('sandbox and live never share an account', async () => {
