@@ -129,5 +129,6 @@ async function move(change: Change, decision: Decision, { from, to, ...step }: M
 
 async function refused(change: Change, owner: Owner, from: readonly KycStatus[]): Promise<AppError> {
   const { status } = await readApplication(change.trx, owner);
-  return new AppError('INVALID_STATE', `This application is ${status}: only one that is ${from.join(' or ')} can be.`);
+  const allowed = from.join(' or ');
+  return new AppError('INVALID_STATE', `This application is ${status}: that is possible only while it is ${allowed}.`);
 }

@@ -17,14 +17,14 @@ const DOCUMENTS = [
 /** Hands in a demo merchant's live application, as if on this day; one that is APPROVED is so a few hours later. */
 export async function applyAsDemo(
   { change, store }: { change: Change; store: DocumentStore },
-  merchant: Pick<DemoMerchant, 'owner' | 'name' | 'kycStatus'>,
+  merchant: DemoMerchant,
   day: Date,
 ): Promise<void> {
   const { owner, name, kycStatus } = merchant;
   const at = (hours: number): Date => new Date(day.getTime() + hours * HOUR_MS);
   const live = { merchantId: owner.merchantId, environment: 'live' } as const;
   const step = (hours: number): Step => ({ ...live, keyId: 'key_demo', at: at(hours) });
-  await saveApplication(change, step(1), applicationOf(name));
+  await saveApplication(change, step(1), applicationOf(merchant));
   for (const [kind, fileName] of DOCUMENTS) {
     const bytes = demoPdf(`${name} ${kind}`);
     await addDocument({ change, store }, step(1), { kind, fileName, contentType: 'application/pdf', bytes });
@@ -35,13 +35,14 @@ export async function applyAsDemo(
   await approveKyc(change, { ...live, operatorId: DEMO_OPERATOR.id, at: at(5) });
 }
 
-function applicationOf(name: string): ApplicationDetails {
+function applicationOf({ name, plan }: DemoMerchant): ApplicationDetails {
+  const tin = String(plan.seed).padStart(10, '0');
   return {
     legalName: `${name} PLC`,
     tradeName: name,
     businessType: 'PRIVATE_LIMITED_COMPANY',
-    tin: '0047182936',
-    tradeLicenceNumber: 'AA/AA/1/0047182/2015',
+    tin,
+    tradeLicenceNumber: `AA/AA/1/${tin.slice(3)}/2015`,
     address: 'Bole, woreda 3, house 112',
     region: 'ADDIS_ABABA',
     contactPerson: 'Selam Tesfaye',
