@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { inTransaction, rows, type Knex } from './db.ts';
 import { newId } from './ids.ts';
 
@@ -39,30 +41,52 @@ export type RunChange = <T>(work: (change: Change) => Promise<T>) => Promise<T>;
 /** How long a row belongs to the process that took or wrote it before others may take it: longer than a send. */
 export const OUTBOX_LEASE_SECONDS = 5;
 
-/** `dispatch` never throws and is not awaited: what it fails to do, the sweeper does. */
+/** A deadlock's victim, and what a serialisation gave up on: nothing happened, and the same again usually works. */
+const TRY_AGAIN: ReadonlySet<unknown> = new Set(['40P01', '40001']);
+const TRIES_MAX = 3;
+const PAUSE_MAX_MS = 50;
+
+/**
+ * `dispatch` never throws and is not awaited: what it fails to do, the sweeper does. A change that PostgreSQL gives up
+ * on for another's sake is made again, so `work` changes nothing but the database.
+ */
 export function createRunChange(db: Knex, dispatch: (messages: OutboxRow[]) => void): RunChange {
   return async (work) => {
-    const written: Promise<unknown>[] = [];
-    const told: OutboxRow[] = [];
-    const announce = (messages: OutboxRow[]): void => {
-      told.push(...messages);
-    };
-    const result = await inTransaction(db, async (trx) => {
-      const write = async (sql: string, values: Record<string, unknown>): Promise<void> => {
-        const done = rows(trx, sql, values);
-        done.catch(() => {});
-        written.push(done);
-      };
-      const tell = async (messages: OutboxMessage[]) => announce(await writeMessages(write, messages));
-      return work({ trx, write, tell, told: announce });
-    }).catch(async (error: unknown) => {
-      // A write that failed is why all after it did.
-      await Promise.all(written);
-      throw error;
-    });
-    if (told.length > 0) dispatch(told);
-    return result;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const { result, told } = await changeOnce(db, work);
+        if (told.length > 0) dispatch(told);
+        return result;
+      } catch (error) {
+        const isGivenUp = error instanceof Error && 'code' in error && TRY_AGAIN.has(error.code);
+        if (!isGivenUp || tries === TRIES_MAX) throw error;
+        // Not in step with the other.
+        await sleep(Math.random() * PAUSE_MAX_MS);
+      }
+    }
   };
+}
+
+async function changeOnce<T>(db: Knex, work: (change: Change) => Promise<T>) {
+  const written: Promise<unknown>[] = [];
+  const told: OutboxRow[] = [];
+  const announce = (messages: OutboxRow[]): void => {
+    told.push(...messages);
+  };
+  const result = await inTransaction(db, async (trx) => {
+    const write = async (sql: string, values: Record<string, unknown>): Promise<void> => {
+      const done = rows(trx, sql, values);
+      done.catch(() => {});
+      written.push(done);
+    };
+    const tell = async (messages: OutboxMessage[]) => announce(await writeMessages(write, messages));
+    return work({ trx, write, tell, told: announce });
+  }).catch(async (error: unknown) => {
+    // A write that failed is why all after it did.
+    await Promise.all(written);
+    throw error;
+  });
+  return { result, told };
 }
 
 /**

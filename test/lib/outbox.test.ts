@@ -48,3 +48,26 @@ test('a write that fails fails its change with its own error, whatever comes aft
   expect(await db('merchant').whereIn('id', ['mrc_taken', 'mrc_other']).pluck('name')).toEqual(['First']);
   expect(dispatched).toEqual([]);
 });
+
+test('of two changes that wait for each other, the one that is given up is made again', async () => {
+  const { db } = database;
+  const ids = ['mrc_left', 'mrc_right'];
+  await db('merchant').insert(ids.map((id) => ({ id, name: 'Before' })));
+  let tries = 0;
+  let meet = (): void => {};
+  const met = new Promise<void>((resolve) => (meet = resolve));
+  const rename = (name: string, order: string[]) =>
+    createRunChange(db, () => {})(async ({ trx }) => {
+      await rows(trx, 'SET LOCAL lock_timeout = 20000');
+      await rows(trx, 'UPDATE merchant SET name = :name WHERE id = :id', { name, id: order[0] ?? '' });
+      tries += 1;
+      // Both must hold their first row before either asks for the other's.
+      if (tries === 2) meet();
+      await met;
+      await rows(trx, 'UPDATE merchant SET name = :name WHERE id = :id', { name, id: order[1] ?? '' });
+    });
+  await Promise.all([rename('One', ids), rename('Other', ids.toReversed())]);
+  expect(tries).toBe(3);
+  const [left, right] = await db('merchant').whereIn('id', ids).pluck('name');
+  expect(left).toBe(right);
+}, 20_000);
