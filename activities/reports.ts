@@ -6,7 +6,7 @@ import { refusedForGood } from './refused-for-good.ts';
 export type { ReportInput } from '../src/reports/workflow-input.ts';
 
 export type ReportDeps = {
-  /** Makes it, from its beginning; tells how far it is. */
+  /** Makes it, from its beginning; tells how far it is to whom may stop it by throwing. */
   make: (reportId: string, onProgress: (rowsDone: number) => void) => Promise<ReportStatus>;
   /** Ends it as FAILED. */
   giveUp: (reportId: string) => Promise<ReportStatus>;
@@ -17,7 +17,14 @@ export type ReportActivities = ReturnType<typeof createReportActivities>;
 export function createReportActivities(deps: ReportDeps) {
   return {
     async makeReport({ reportId }: { reportId: string }): Promise<ReportStatus> {
-      return refusedForGood(() => deps.make(reportId, (rowsDone) => Context.current().heartbeat(rowsDone)));
+      const { heartbeat, cancellationSignal } = Context.current();
+      return refusedForGood(() =>
+        deps.make(reportId, (rowsDone) => {
+          heartbeat(rowsDone);
+          // A worker that is shut down does not wait for a million rows: another one begins anew.
+          cancellationSignal.throwIfAborted();
+        }),
+      );
     },
 
     async giveUpReport({ reportId }: { reportId: string }): Promise<ReportStatus> {

@@ -13,7 +13,7 @@ import { FORMATS } from './formats.ts';
 import { SOURCES } from './kinds.ts';
 import { filterOf, readReport, type ReportRow } from './model.ts';
 import { refuseTooMany } from './rows-max.ts';
-import type { Sums } from './source.ts';
+import type { SourcePage, Sums } from './source.ts';
 import type { ReportStatus } from './states.ts';
 
 export type MakeReportDeps = {
@@ -23,15 +23,20 @@ export type MakeReportDeps = {
   clock: Clock;
   /** Where the file is fetched from, without a slash at the end. */
   baseUrl: string;
+  /** How many rows are read at once; fewer in tests. */
+  pageRows?: number;
 };
 
+/** `onProgress` is called after each page; what it throws stops the run. */
 export type MakeReport = (reportId: string, onProgress?: (rowsDone: number) => void) => Promise<ReportStatus>;
 
 /** How long a file is kept. */
 export const KEPT_MS = 30 * DAY_MS;
 
-/** Rows between two looks at whether anybody still wants it. */
-const LOOK_ROWS = 10_000;
+/** Some 1 MB. */
+const PAGE_ROWS = 1_000;
+/** Pages between two looks at whether anybody still wants it. */
+const LOOK_PAGES = 10;
 
 /**
  * The one operation that makes a report, from its start to its end: claims the row, reads all rows at one instant, page
@@ -95,19 +100,17 @@ async function* readPages(
 ): AsyncGenerator<Cell[][]> {
   const { page } = SOURCES[row.kind];
   const filter = filterOf(row);
+  const limit = deps.pageRows ?? PAGE_ROWS;
   let after: Position | null = null;
   let rowsDone = 0;
-  let lookAt = LOOK_ROWS;
-  do {
-    const read: Awaited<ReturnType<typeof page>> = await page(trx, filter, after);
+  for (let pages = 1; pages === 1 || after; pages += 1) {
+    const read: SourcePage = await page(trx, filter, { after, limit });
     yield read.rows;
     after = read.next;
     rowsDone += read.rows.length;
     onProgress(rowsDone);
-    if (rowsDone < lookAt) continue;
-    lookAt = rowsDone + LOOK_ROWS;
-    await noteProgress(deps, row, { rowsDone, rowsTotal });
-  } while (after);
+    if (after && pages % LOOK_PAGES === 0) await noteProgress(deps, row, { rowsDone, rowsTotal });
+  }
 }
 
 async function noteProgress(

@@ -22,13 +22,15 @@ export type Source = {
   columns: readonly { key: string; heading: string }[];
   sum: (db: Queryable, filter: ReportFilter) => Promise<Sums>;
   /** Rows after a position, in the list's order, as cells in the columns' order; `next` is null at the end. */
-  page: (db: Queryable, filter: ReportFilter, after: Position | null) => Promise<SourcePage>;
+  page: (db: Queryable, filter: ReportFilter, part: Part) => Promise<SourcePage>;
 };
+/** At most `limit` rows after a position; from the beginning without one. */
+export type Part = { after: Position | null; limit: number };
 export type SourcePage = { rows: Cell[][]; next: Position | null };
 
 type Typed<Row> = Pick<Source, 'statuses' | 'takesChannel' | 'sum'> & {
   columns: readonly Column<Row>[];
-  read: (db: Queryable, filter: ReportFilter, part: { after: Position | null; limit: number }) => Promise<Row[]>;
+  read: (db: Queryable, filter: ReportFilter, part: Part) => Promise<Row[]>;
   positionOf: (row: Row) => Position;
 };
 
@@ -36,24 +38,26 @@ type Typed<Row> = Pick<Source, 'statuses' | 'takesChannel' | 'sum'> & {
 export function createSource<Row>({ read, positionOf, ...source }: Typed<Row>): Source {
   return {
     ...source,
-    page: async (db, filter, after) => {
-      const found = await read(db, filter, { after, limit: PAGE_ROWS });
-      const last = found.length === PAGE_ROWS ? found.at(-1) : undefined;
+    page: async (db, filter, part) => {
+      const found = await read(db, filter, part);
+      const last = found.length === part.limit ? found.at(-1) : undefined;
       const rows = found.map((row) => source.columns.map((column) => column.cell(row)));
       return { rows, next: last ? positionOf(last) : null };
     },
   };
 }
 
-/** Rows read at once: some 1 MB. */
-const PAGE_ROWS = 1_000;
-
-/** All groups together. */
-export function addUp(groups: readonly Group[]): Sums {
-  const all: Sums = { count: 0, totals: {} };
+/** All groups together: of these names, 0 where there are no groups. */
+export function addUp(groups: readonly Group[], names: readonly string[]): Sums {
+  const all: Sums = { count: 0, totals: Object.fromEntries(names.map((name) => [name, 0n])) };
   for (const { count, totals } of groups) {
     all.count += count;
-    for (const [name, santim] of Object.entries(totals)) all.totals[name] = (all.totals[name] ?? 0n) + santim;
+    for (const name of names) all.totals[name] = (all.totals[name] ?? 0n) + (totals[name] ?? 0n);
   }
   return all;
 }
+
+/** What is added up of payments. */
+export const PAYMENT_TOTALS = ['amount', 'receivedAmount', 'fee', 'feeTax', 'netAmount'] as const;
+/** What is added up of money out. */
+export const MONEY_OUT_TOTALS = ['amount', 'fee', 'feeTax', 'totalDebit'] as const;

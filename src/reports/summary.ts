@@ -1,6 +1,6 @@
 import { ethiopianDate } from '../calendar/ethiopian-date.ts';
 import { inTransaction, rows, type Knex } from '../lib/db.ts';
-import { toBirr, type Santim } from '../lib/money.ts';
+import { toBirr } from '../lib/money.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import { ZONE } from './columns.ts';
 import { groupPayments } from './payments.ts';
@@ -27,29 +27,31 @@ export async function summarise(db: Knex, owner: Owner, { wanted, now }: { wante
     currency: 'ETB',
     environment: owner.environment,
     asOf: now.toISOString(),
-    payments: presentGroups(payments, { gross: 'receivedAmount', net: 'netAmount' }),
-    withdrawals: presentGroups(withdrawals, { gross: 'amount', net: 'totalDebit' }),
-    settlements: presentGroups(settlements, { gross: 'amount', net: 'totalDebit' }),
+    payments: presentGroups(payments, { ...FEES, gross: 'receivedAmount', net: 'netAmount' }),
+    withdrawals: presentGroups(withdrawals, MONEY_OUT),
+    settlements: presentGroups(settlements, MONEY_OUT),
   };
 }
 
-/** Under which names of its totals a kind has gross and net. */
-type Names = { gross: string; net: string };
+/** Under which names a kind's totals have what a summary shows. */
+type Names = Record<'gross' | 'fee' | 'feeTax' | 'net', string>;
+const FEES = { fee: 'fee', feeTax: 'feeTax' } as const;
+const MONEY_OUT: Names = { ...FEES, gross: 'amount', net: 'totalDebit' };
 
 function presentGroups(groups: readonly Group[], names: Names) {
   return {
-    total: presentSums(addUp(groups), names),
+    total: presentSums(addUp(groups, Object.values(names)), names),
     groups: groups.map((group) => ({ status: group.status, channel: group.channel, ...presentSums(group, names) })),
   };
 }
 
-function presentSums({ count, totals }: Sums, { gross, net }: Names) {
-  const birr = (santim: Santim = 0n): number => toBirr(santim);
+function presentSums({ count, totals }: Sums, names: Names) {
+  const birr = (name: string): number => toBirr(totals[name] ?? 0n);
   return {
     count,
-    gross: birr(totals[gross]),
-    fee: birr(totals['fee']),
-    feeTax: birr(totals['feeTax']),
-    net: birr(totals[net]),
+    gross: birr(names.gross),
+    fee: birr(names.fee),
+    feeTax: birr(names.feeTax),
+    net: birr(names.net),
   };
 }

@@ -4,7 +4,7 @@ import { exportWithdrawals, groupWithdrawals, type ExportedWithdrawal } from '..
 import type { WithdrawalFilter } from '../withdrawals/queries.ts';
 import { WITHDRAWAL_STATUSES, type WithdrawalStatus } from '../withdrawals/states.ts';
 import { dayColumns, timeColumns, type Column } from './columns.ts';
-import { addUp, createSource, type Group, type ReportFilter } from './source.ts';
+import { addUp, createSource, MONEY_OUT_TOTALS, type Group, type ReportFilter } from './source.ts';
 
 type Row = ExportedWithdrawal;
 
@@ -34,7 +34,7 @@ export const withdrawalsReport = createSource<Row>({
   statuses: WITHDRAWAL_STATUSES,
   takesChannel: true,
   columns: COLUMNS,
-  sum: async (db, filter) => addUp(await groupMoneyOut(db, filter)),
+  sum: async (db, filter) => addUp(await groupMoneyOut(db, filter), MONEY_OUT_TOTALS),
   read: (db, filter, part) => exportWithdrawals(db, asListed(filter), part),
   positionOf: ({ position, id }) => ({ at: position, id }),
 });

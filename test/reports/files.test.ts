@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import { inflateRawSync } from 'node:zlib';
+
+import { rows } from '../../src/lib/db.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { REPORTS, REPORTS_DAY as DAY, startReports, type Reports } from '../support/reports.ts';
+import { fund } from '../support/withdrawals.ts';
+
+let database: TestDatabase;
+let world: World;
+let reports: Reports;
+let owner: Owner;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  world = buildWorld(database.db, { clock: () => new Date('2026-03-02T09:00:00.000Z') });
+  reports = await startReports(world);
+});
+beforeEach(async () => {
+  owner = await buildMerchant(database.db);
+});
+afterAll(async () => {
+  await reports.close();
+  await database.drop();
+});
+
+/** RFC 4180: fields and lines; a quoted field keeps what tells texts from numbers, its quotes. */
+function parseCsv(text: string): string[][] {
+  const lines: string[][] = [[]];
+  for (const [, field = '', end] of text.matchAll(/("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n|$)/g)) {
+    lines.at(-1)?.push(field);
+    if (end === '\r\n') lines.push([]);
+    if (end === '') break;
+  }
+  const last = lines.pop();
+  if (last?.join('') !== '') throw new Error('a CSV file ends with a line end');
+  return lines;
+}
+
+const unquoted = (field: string): string => field.replace(/^"|"$/g, '').replaceAll('""', '"');
+
+/** The text of one part of a zip file. */
+function unzipped(file: Buffer, wanted: string): string {
+  for (let at = file.lastIndexOf('PK\u0005\u0006') && file.readUInt32LE(file.lastIndexOf('PK\u0005\u0006') + 16); ;) {
+    if (file.readUInt32LE(at) !== 0x02_01_4b_50) throw new Error(`no ${wanted} in the zip file`);
+    const nameLength = file.readUInt16LE(at + 28);
+    const name = file.toString('utf8', at + 46, at + 46 + nameLength);
+    const [packed, offset] = [file.readUInt32LE(at + 20), file.readUInt32LE(at + 42)];
+    const start = offset + 30 + file.readUInt16LE(offset + 26);
+    if (name === wanted) return inflateRawSync(file.subarray(start, start + packed)).toString();
+    at += 46 + nameLength;
+  }
+}
+
+const bytesOf = async (reportId: string): Promise<Buffer> => {
+  const response = await fetch(`${reports.url}${REPORTS}/${reportId}/file`, {
+    headers: { 'x-api-key': `sandbox:${owner.merchantId}` },
+  });
+  return Buffer.from(await response.arrayBuffer());
+};
+
+/** What somebody may call himself, and what a spreadsheet would make of it. */
+const EVIL = ['=1+1', '+251911', '-1', '@SUM(A1)', '\t=1', '＝1', 'a,"b"\r\nc', '<x>&amp;'];
+
+async function nameCustomers(): Promise<void> {
+  for (const name of EVIL) {
+    const { transactionId } = await buildSession(world, owner, {});
+    await rows(database.db, 'UPDATE transaction SET customer_name = :name, customer_phone = :phone WHERE id = :id', {
+      id: transactionId,
+      name,
+      phone: '251911000001',
+    });
+  }
+}
+
+test('a CSV file has a mark for spreadsheets, one heading, quoted texts and plain amounts', async () => {
+  await fund(world, owner, 1_250_50n);
+  const { report } = await reports.fetched(owner, DAY);
+  const bytes = await bytesOf(report.reportId);
+  expect(bytes.subarray(0, 3)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
+  expect(createHash('sha256').update(bytes).digest('hex')).toBe(report.sha256);
+  expect(bytes.length).toBe(report.fileSize);
+  const [heading = [], line = [], ...rest] = parseCsv(bytes.toString().slice(1));
+  expect(rest).toEqual([]);
+  expect(heading.slice(0, 5).map(unquoted)).toEqual([
+    'Checkout Order No',
+    'Amount',
+    'Currency',
+    'Transaction Through',
+    'Transaction Date',
+  ]);
+  const cell = (name: string) => line[heading.indexOf(`"${name}"`)];
+  expect([cell('Amount'), cell('Fee'), cell('Fee Tax'), cell('Net Amount')]).toEqual([
+    '1250.50',
+    '31.26',
+    '4.69',
+    '1214.55',
+  ]);
+  expect(cell('Transaction ID')).toMatch(/^"txn_/);
+  expect([cell('Created at (Addis Ababa, UTC+3)'), cell('Created at (UTC)')]).toEqual([
+    '"2026-03-02 12:00:00"',
+    '"2026-03-02 09:00:00"',
+  ]);
+  expect(cell('Transaction Date (Ethiopian)')).toBe('"23 Yekatit 2018"');
+});
+
+test('a CSV file says in its last columns and its name which days, zone, filters and instant it is of', async () => {
+  await fund(world, owner, 100_00n);
+  const { report, file } = await reports.fetched(owner, { ...DAY, status: 'SUCCESS,FAILED', channel: 'TELEBIRR' });
+  const [heading, line] = parseCsv(file.text);
+  expect(heading?.slice(-2).map(unquoted)).toEqual(['Report Filters', 'Report as of (UTC)']);
+  expect(line?.slice(-2).map(unquoted)).toEqual([
+    '2026-03-02 to 2026-03-02 Africa/Addis_Ababa; status SUCCESS FAILED; channel TELEBIRR',
+    '2026-03-02 09:00:00',
+  ]);
+  const name = 'payments-sandbox-2026-03-02-SUCCESS-FAILED-TELEBIRR-as-of-20260302T090000Z.csv';
+  expect(report.fileName).toBe(name);
+  expect(file.headers.get('content-disposition')).toBe(`attachment; filename="${name}"`);
+});
+
+test('a text that a spreadsheet would take for a formula is made harmless in CSV and XLSX, and left alone in JSON', async () => {
+  await nameCustomers();
+  const { file } = await reports.fetched(owner, DAY);
+  const [heading = [], ...lines] = parseCsv(file.text);
+  const column = heading.indexOf('"Customer Name"');
+  const shown = EVIL.map((name) => (/^[=+\-@\t＝]/.test(name) ? `'${name}` : name));
+  expect(lines.map((line) => unquoted(line[column] ?? '')).toSorted()).toEqual(shown.toSorted());
+  expect(new Set(lines.map((line) => line[heading.indexOf('"Customer Phone"')]))).toEqual(new Set(['"251911000001"']));
+  expect(new Set(lines.map((line) => line.length))).toEqual(new Set([heading.length]));
+
+  const { report } = await reports.fetched(owner, { ...DAY, format: 'XLSX' });
+  const sheet = unzipped(await bytesOf(report.reportId), 'xl/worksheets/sheet1.xml');
+  expect(sheet).not.toContain('<f>');
+  for (const name of shown) {
+    const text = name.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+    expect(sheet).toContain(`<t xml:space="preserve">${text}</t>`);
+  }
+
+  const { file: json } = await reports.fetched(owner, { ...DAY, format: 'JSON' });
+  expect(json.body.rows.map((row: { customerName: string }) => row.customerName).toSorted()).toEqual(EVIL.toSorted());
+});
+
+test('a workbook has amounts as numbers, ids as text, and a sheet that says what it is', async () => {
+  await fund(world, owner, 1_250_50n);
+  const { report, file } = await reports.fetched(owner, { ...DAY, format: 'XLSX' });
+  expect(file.headers.get('content-type')).toBe('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet');
+  const bytes = await bytesOf(report.reportId);
+  expect(createHash('sha256').update(bytes).digest('hex')).toBe(report.sha256);
+  const sheet = unzipped(bytes, 'xl/worksheets/sheet1.xml');
+  expect(sheet).toContain('<c r="B2" s="1"><v>1250.50</v></c>');
+  expect(sheet).toMatch(/<c r="L2" s="2" t="inlineStr"><is><t xml:space="preserve">cs_/);
+  expect(sheet).toContain('<autoFilter ref="A1:Y2"/>');
+  const about = unzipped(bytes, 'xl/worksheets/sheet2.xml');
+  for (const text of ['Africa/Addis_Ababa (UTC+3)', '2026-03-02T09:00:00.000Z', 'snapshotAt', report.reportId]) {
+    expect(about).toContain(text);
+  }
+  expect(about).toMatch(/total netAmount.*<v>1214\.55<\/v>/);
+});
+
+test('an empty report is a file with a heading, and adds up to nothing', async () => {
+  for (const format of ['CSV', 'XLSX', 'JSON']) {
+    const { report, file } = await reports.fetched(owner, { ...DAY, format });
+    expect(report).toMatchObject({ status: 'READY', rowsTotal: 0, totals: { amount: 0, netAmount: 0 } });
+    expect(file.status).toBe(200);
+    if (format === 'JSON') expect(file.body.rows).toEqual([]);
+    if (format === 'CSV') expect(parseCsv(file.text)).toHaveLength(1);
+  }
+});
+
+test('who has the file already is told so, by its checksum', async () => {
+  await fund(world, owner, 100_00n);
+  const { report, file } = await reports.fetched(owner, DAY);
+  const etag = file.headers.get('etag') ?? '';
+  expect(etag).toBe(`"${report.sha256}"`);
+  expect(file.headers.get('content-length')).toBe(String(report.fileSize));
+  const digest = Buffer.from(report.sha256, 'hex').toString('base64');
+  expect(file.headers.get('repr-digest')).toBe(`sha-256=:${digest}:`);
+  const headers = { 'x-api-key': `sandbox:${owner.merchantId}`, 'if-none-match': etag };
+  const path = `${reports.url}${REPORTS}/${report.reportId}/file`;
+  // Without it, fetch itself would ask for a fresh copy.
+  const again = await fetch(path, { headers: { ...headers, 'cache-control': 'max-age=0' } });
+  expect([again.status, await again.text()]).toEqual([304, '']);
+  const head = await fetch(path, { method: 'HEAD', headers: { 'x-api-key': headers['x-api-key'] } });
+  expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
+    200,
+    String(report.fileSize),
+    '',
+  ]);
+});

@@ -1,0 +1,158 @@
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { rows } from '../../src/lib/db.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { expireReports } from '../../src/reports/expire.ts';
+import { createMakeReport, giveUpReport, KEPT_MS } from '../../src/reports/make.ts';
+import { readReport } from '../../src/reports/model.ts';
+import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { REPORTS, REPORTS_DAY as DAY, startReports, type Reports } from '../support/reports.ts';
+import { fund } from '../support/withdrawals.ts';
+
+let database: TestDatabase;
+let world: World;
+let reports: Reports;
+let owner: Owner;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  world = buildWorld(database.db);
+  reports = await startReports(world);
+  owner = await buildMerchant(database.db);
+});
+afterEach(() => reports.close());
+afterAll(() => database.drop());
+
+describe('whoever makes it', () => {
+  test('gives up when it is taken back, and leaves nothing behind', async () => {
+    for (let count = 0; count < 12; count += 1) await buildSession(world, owner);
+    const { id } = await reports.askQuietly(owner);
+    const files = reports.watched(async () => void (await reports.post(owner, `${REPORTS}/${id}/cancel`)));
+    const status = await reports.makeWith(files, 1)(id);
+    expect(status).toBe('CANCELLED');
+    expect(await reports.kept()).toEqual([]);
+  });
+
+  test('shows how far it is', async () => {
+    for (let count = 0; count < 25; count += 1) await buildSession(world, owner);
+    const { id } = await reports.askQuietly(owner);
+    const shown = new Set<number>();
+    const heard: number[] = [];
+    const make = createMakeReport({
+      ...world,
+      pageRows: 1,
+      files: reports.watched(async () => void shown.add((await readReport(database.db, id)).rowsDone)),
+    });
+    expect(await make(id, (rowsDone) => heard.push(rowsDone))).toBe('READY');
+    expect([...shown]).toEqual([0, 10, 20]);
+    expect(heard.slice(0, 25)).toEqual(Array.from({ length: 25 }, (_, index) => index + 1));
+    expect(await readReport(database.db, id)).toMatchObject({ rowsDone: 25, rowsTotal: 25 });
+  });
+
+  test('may die at any time: another run begins anew, and what the dead one left is removed', async () => {
+    await fund(world, owner, 100_00n);
+    const { id } = await reports.askQuietly(owner);
+    // As killed: the row says RUNNING, a file is half there, and nobody goes on.
+    let end: (reason: Error) => void = () => {};
+    const dead = reports.makeWith({ write: () => new Promise((_, reject) => (end = reject)) })(id);
+    await untilRunning(id);
+    await mkdir(reports.folder, { recursive: true });
+    const left = join(reports.folder, '0'.repeat(32));
+    await writeFile(left, 'half a file');
+    await utimes(left, new Date(0), new Date(0));
+    expect(await reports.makeWith()(id)).toBe('READY');
+    await expireReports({ ...world, files: reports.files });
+    expect(await reports.kept()).toEqual([(await readReport(database.db, id)).storedAs]);
+    expect((await reports.get(owner, `${REPORTS}/${id}/file`)).status).toBe(200);
+    end(new Error('killed'));
+    await expect(dead).rejects.toThrow('killed');
+  });
+
+  test('and comes back after another has taken over, gives up and removes its file', async () => {
+    await fund(world, owner, 100_00n);
+    const { id } = await reports.askQuietly(owner);
+    let thaw = (): void => {};
+    const frozen = new Promise<void>((resolve) => (thaw = resolve));
+    const slow = reports.makeWith({
+      write: async (chunks) => {
+        const file = await reports.files.write(chunks);
+        await frozen;
+        return file;
+      },
+    })(id);
+    await untilRunning(id);
+    expect(await reports.makeWith()(id)).toBe('READY');
+    const first = await readReport(database.db, id);
+    thaw();
+    expect(await slow).toBe('READY');
+    expect(await readReport(database.db, id)).toEqual(first);
+    expect(await reports.kept()).toEqual([first.storedAs]);
+    const told = await rows(database.db, 'SELECT 1 FROM webhook_event WHERE resource_id = :id', { id });
+    expect(told).toHaveLength(1);
+  });
+
+  test('and is stopped between two pages, leaves the report to the next', async () => {
+    for (let count = 0; count < 5; count += 1) await buildSession(world, owner);
+    const { id } = await reports.askQuietly(owner);
+    const stopped = reports.makeWith({}, 1)(id, (rowsDone) => {
+      if (rowsDone === 3) throw new Error('the worker is shut down');
+    });
+    await expect(stopped).rejects.toThrow('the worker is shut down');
+    expect(await reports.kept()).toEqual([]);
+    expect((await readReport(database.db, id)).status).toBe('RUNNING');
+    expect(await reports.makeWith()(id)).toBe('READY');
+  });
+
+  test('and cannot, throws it for a repeat; given up, it is FAILED and says why', async () => {
+    const { id } = await reports.askQuietly(owner);
+    const full = reports.makeWith({
+      write: async () => Promise.reject(new Error('ENOSPC: no space left on /var/lib')),
+    });
+    await expect(full(id)).rejects.toThrow('ENOSPC');
+    expect(await giveUpReport(world, id)).toBe('FAILED');
+    const { body } = await reports.get(owner, `${REPORTS}/${id}`);
+    expect(body.data).toMatchObject({ status: 'FAILED', failure: { code: 'INTERNAL_ERROR' }, fileUrl: null });
+    expect(body.data.failure.message).not.toContain('ENOSPC');
+  });
+});
+
+test('rows that are paid for while the file is written are not in it: all are of one instant', async () => {
+  for (let count = 0; count < 3; count += 1) await fund(world, owner, 100_00n);
+  const { id } = await reports.askQuietly(owner);
+  await reports.makeWith(
+    reports.watched(() => fund(world, owner, 500_00n)),
+    1,
+  )(id);
+  const { body } = await reports.get(owner, `${REPORTS}/${id}`);
+  expect(body.data).toMatchObject({ status: 'READY', rowsTotal: 3, totals: { amount: 300 } });
+  const file = await reports.get(owner, `${REPORTS}/${id}/file`);
+  expect(file.text.trimEnd().split('\r\n')).toHaveLength(4);
+});
+
+test('after 30 days the file is gone, and the answer says until when it was kept', async () => {
+  const { report } = await reports.fetched(owner, DAY);
+  const path = `${REPORTS}/${report.reportId}`;
+  world.pass(KEPT_MS - 1);
+  await expireReports({ ...world, files: reports.files });
+  expect((await reports.get(owner, `${path}/file`)).status).toBe(200);
+  world.pass(1);
+  const late = await reports.get(owner, `${path}/file`);
+  expect([late.status, late.body.message]).toEqual([404, expect.stringContaining(report.expiresAt)]);
+  await expireReports({ ...world, files: reports.files });
+  expect(await reports.kept()).toEqual([]);
+  expect((await reports.get(owner, path)).body.data).toMatchObject({
+    status: 'EXPIRED',
+    fileUrl: null,
+    sha256: report.sha256,
+  });
+  expect((await reports.get(owner, `${path}/file`)).body.message).toBe(late.body.message);
+});
+
+async function untilRunning(id: string): Promise<void> {
+  while ((await readReport(database.db, id)).status !== 'RUNNING')
+    await new Promise((resolve) => setTimeout(resolve, 5));
+}

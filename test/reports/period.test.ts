@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+
+import { addisDay } from '../../src/lib/dates.ts';
+import { readPeriod, type Period, type WantedPeriod } from '../../src/reports/period.ts';
+
+/** Saturday 21 November 2026, noon in Addis Ababa. */
+const NOW = new Date('2026-11-21T09:00:00.000Z');
+const days = (wanted: WantedPeriod, now = NOW): string[] => {
+  const { startDate, endDate } = readPeriod(wanted, now);
+  return [startDate, endDate];
+};
+
+test.each<[Period, string, [string, string]]>([
+  ['day', '2026-03-02', ['2026-03-02', '2026-03-02']],
+  ['week', '2026-03-02', ['2026-03-02', '2026-03-08']],
+  ['week', '2026-03-08', ['2026-03-02', '2026-03-08']],
+  ['week', '2026-03-09', ['2026-03-09', '2026-03-15']],
+  ['week', '2027-01-01', ['2026-12-28', '2027-01-03']],
+  ['month', '2028-02-10', ['2028-02-01', '2028-02-29']],
+  ['month', '2026-12-31', ['2026-12-01', '2026-12-31']],
+  ['quarter', '2026-01-01', ['2026-01-01', '2026-03-31']],
+  ['quarter', '2026-03-31', ['2026-01-01', '2026-03-31']],
+  ['quarter', '2026-04-01', ['2026-04-01', '2026-06-30']],
+  ['quarter', '2026-12-31', ['2026-10-01', '2026-12-31']],
+])('the %s of %s is from the first to the last of its days', (period, date, expected) => {
+  expect(days({ period, date })).toEqual(expected);
+});
+
+test.each<[Period, [string, string]]>([
+  ['day', ['2026-11-20', '2026-11-20']],
+  ['week', ['2026-11-09', '2026-11-15']],
+  ['month', ['2026-10-01', '2026-10-31']],
+  ['quarter', ['2026-07-01', '2026-09-30']],
+])('without a date a %s is the last one that is over', (period, expected) => {
+  expect(days({ period })).toEqual(expected);
+});
+
+test('yesterday begins and ends at midnight in Addis Ababa, which is nine in the evening before in UTC', () => {
+  const lastMoment = readPeriod({ period: 'day' }, new Date('2026-11-20T20:59:59.999Z'));
+  expect(lastMoment).toMatchObject({ startDate: '2026-11-19', until: new Date('2026-11-19T21:00:00.000Z') });
+  const firstMoment = readPeriod({ period: 'day' }, new Date('2026-11-20T21:00:00.000Z'));
+  expect(firstMoment).toEqual({
+    startDate: '2026-11-20',
+    endDate: '2026-11-20',
+    from: new Date('2026-11-19T21:00:00.000Z'),
+    until: new Date('2026-11-20T21:00:00.000Z'),
+  });
+});
+
+test('every day is in exactly one week, month and quarter, and they follow each other without a gap', () => {
+  const day = fc.integer({ min: 0, max: 25_000 }).map((n) => new Date(Date.UTC(2020, 0, 10) + n * 86_400_000));
+  fc.assert(
+    fc.property(day, fc.constantFrom<Exclude<Period, 'custom'>[]>('day', 'week', 'month', 'quarter'), (at, period) => {
+      const date = at.toISOString().slice(0, 10);
+      const range = readPeriod({ period, date }, NOW);
+      expect(range.startDate <= date && date <= range.endDate).toBe(true);
+      expect(days({ period, date: range.startDate })).toEqual(days({ period, date: range.endDate }));
+      const following = readPeriod({ period, date: addisDay(range.until) }, NOW);
+      expect(following.from).toEqual(range.until);
+    }),
+  );
+});
+
+test('days of one’s own choice are taken as they are, a leap year at most', () => {
+  expect(days({ period: 'custom', startDate: '2027-03-01', endDate: '2028-02-29' })).toEqual([
+    '2027-03-01',
+    '2028-02-29',
+  ]);
+  const wider = { period: 'custom', startDate: '2027-03-01', endDate: '2028-03-01' } as const;
+  expect(() => readPeriod(wider, NOW)).toThrow(/at most 366 days, got 2027-03-01 and 2028-03-01 \(367 days\)/);
+});
+
+test.each<[WantedPeriod, string]>([
+  [{ period: 'custom' }, 'startDate is required for period custom'],
+  [{ period: 'custom', startDate: '2026-01-01' }, 'endDate is required for period custom'],
+  [{ period: 'custom', date: '2026-01-01' }, 'date is for the other periods'],
+  [{ period: 'custom', startDate: '2026-01-02', endDate: '2026-01-01' }, 'startDate must not be after endDate'],
+  [{ period: 'week', startDate: '2026-01-01' }, 'startDate is for period custom; of a week give date'],
+  [{ period: 'day', endDate: '2026-01-01' }, 'endDate is for period custom'],
+  [{ period: 'day', date: '0001-01-01' }, 'date must be a day from 2020-01-01 to 2100-12-31, got 0001-01-01'],
+  [{ period: 'custom', startDate: '2026-01-02', endDate: '9999-12-31' }, 'endDate must be a day from'],
+])('%o is refused by its name', (wanted, message) => {
+  expect(() => readPeriod(wanted, NOW)).toThrow(message);
+});

@@ -1,0 +1,67 @@
+import type { Owner } from '../../src/lib/owner.ts';
+import { askForReport, cancelReport, SMALL_ROWS_MAX } from '../../src/reports/ask.ts';
+import { createReportFiles } from '../../src/reports/files.ts';
+import { readReport } from '../../src/reports/model.ts';
+import { reportWorkflowId } from '../../src/reports/workflow-input.ts';
+import { insertUnpaid } from '../support/reports.ts';
+import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+
+const ROWS = SMALL_ROWS_MAX + 5_001;
+const DAY = '2026-03-02';
+const clock = () => new Date();
+
+let world: WorkerWorld;
+let owner: Owner;
+
+beforeAll(async () => {
+  world = await createWorkerWorld();
+  owner = await world.newMerchant();
+  await insertUnpaid(world.db, owner, { count: ROWS, at: new Date(`${DAY}T09:00:00.000Z`) });
+  await world.startWorker().ready;
+}, 120_000);
+afterAll(() => world.close());
+
+const ask = async (): Promise<string> => {
+  const wanted = { kind: 'payments', format: 'CSV', period: 'day', date: DAY } as const;
+  const all = { statuses: null, channel: null, requestedBy: 'key_test' };
+  const row = await world.runChange((change) => askForReport({ change, clock }, owner, { ...wanted, ...all }));
+  return row.id;
+};
+const result = async (id: string): Promise<string> => {
+  const handle = world.temporal.client.workflow.getHandle(reportWorkflowId(id));
+  await until('the workflow to be there', async () => handle.describe().catch(() => null));
+  return handle.result();
+};
+
+test('a large report is made by its workflow, with every row, and told of', async () => {
+  const id = await ask();
+  expect((await readReport(world.db, id)).status).toBe('QUEUED');
+  expect(await result(id)).toBe('READY');
+  const row = await readReport(world.db, id);
+  expect(row).toMatchObject({ status: 'READY', rowsDone: ROWS, rowsTotal: ROWS });
+  let lines = -1;
+  const file = await createReportFiles(world.config.REPORTS_DIR).read(row.storedAs ?? '');
+  for await (const chunk of file.setEncoding('utf8')) lines += String(chunk).split('\r\n').length - 1;
+  expect(lines).toBe(ROWS);
+  const events = await world.db('webhookEvent').where({ resourceId: id });
+  expect(events).toHaveLength(1);
+});
+
+test('one that is cancelled ends its workflow', async () => {
+  const id = await ask();
+  await world.runChange((change) => cancelReport({ change, clock }, owner, id));
+  expect(await result(id)).toBe('CANCELLED');
+});
+
+test('one whose Temporal has lost it is begun anew by the repair', async () => {
+  const id = await ask();
+  await world
+    .db('outbox')
+    .where({ workflowId: reportWorkflowId(id) })
+    .delete();
+  await world
+    .db('report')
+    .where({ id })
+    .update({ createdAt: new Date(Date.now() - 60_000) });
+  await until('it is READY', async () => (await readReport(world.db, id)).status === 'READY');
+});
