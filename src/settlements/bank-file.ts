@@ -1,7 +1,7 @@
+import { CsvError, parse } from 'csv-parse/sync';
 import { z } from 'zod';
 
 import type { Clock } from '../lib/clock.ts';
-import { parseCsv } from '../lib/csv.ts';
 import { isDay, startOfAddisDay } from '../lib/dates.ts';
 import { AppError } from '../lib/errors.ts';
 import { plainText } from '../lib/fields.ts';
@@ -96,9 +96,7 @@ function apply(change: Change, line: Line, actor: { operatorId: string; at: Date
 
 /** The lines below the heading, by column. */
 function readLines(text: string): { line: number; values: Record<string, string>; issue: string | null }[] {
-  const parsed = parseCsv(text);
-  if (!parsed) throw unfit('is not CSV: a quotation mark is not closed, or stands within a value');
-  const [heading, ...lines] = parsed;
+  const [heading, ...lines] = readRecords(text);
   const names = heading?.fields.map((name) => name.trim()) ?? [];
   const isComplete = names.length === COLUMNS.length && COLUMNS.every((name) => names.includes(name));
   if (!isComplete) throw unfit(`must begin with the line ${COLUMNS.join(',')}, got ${JSON.stringify(names.join(','))}`);
@@ -110,6 +108,22 @@ function readLines(text: string): { line: number; values: Record<string, string>
     const issue = fields.length === names.length ? null : `has ${fields.length} values, the heading ${names.length}`;
     return { line, values, issue };
   });
+}
+
+/** The records of a CSV file, each with the line it begins on. Throws VALIDATION_ERROR for what is none. */
+function readRecords(text: string): { line: number; fields: string[] }[] {
+  try {
+    const options = { bom: true, info: true, relax_column_count: true, skip_empty_lines: true } as const;
+    const records = parse(text, options) as unknown as { record: string[]; info: { lines: number } }[];
+    return records.map(({ record, info }) => ({ line: info.lines - lineBreaksIn(record), fields: record }));
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw unfit(`is not CSV: ${error.message}`);
+  }
+}
+
+function lineBreaksIn(fields: readonly string[]): number {
+  return fields.reduce((count, field) => count + field.split('\n').length - 1, 0);
 }
 
 function issueText({ path, message }: z.core.$ZodIssue): string {

@@ -1,4 +1,3 @@
-import { parseCsv } from '../../src/lib/csv.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { markSent } from '../../src/settlements/bank-answer.ts';
 import { importBankFile } from '../../src/settlements/bank-file.ts';
@@ -126,15 +125,4 @@ test('columns may stand in another order, and a byte order mark is no part of th
   const id = await sent();
   const text = `\uFEFFresult,settlementId,date,reason,bankReference\ncredited, ${id} ,2027-01-18,,FT1\n`;
   expect(await importBankFile(world, { operatorId: 'opr_1', text })).toMatchObject({ applied: [{ line: 2 }] });
-});
-
-test('CSV is read with its quotes, line breaks and line numbers', () => {
-  expect(parseCsv('a,b\r\n\r\n"1,\n""2""",3\n,')).toEqual([
-    { line: 1, fields: ['a', 'b'] },
-    { line: 3, fields: ['1,\n"2"', '3'] },
-    { line: 5, fields: ['', ''] },
-  ]);
-  expect(parseCsv('')).toEqual([]);
-  expect(parseCsv('a"b')).toBeNull();
-  expect(parseCsv('"a"b')).toBeNull();
 });
