@@ -1,4 +1,4 @@
-import { rows } from '../lib/db.ts';
+import { rows, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
@@ -31,6 +31,14 @@ export async function rejectBankAccount(
   decision: AccountDecision & { reason: string },
 ): Promise<BankAccountRow> {
   return decide(change, owner, { ...decision, status: 'REJECTED', rejection: decision.reason });
+}
+
+/** Whose account this is. Throws NOT_FOUND. */
+export async function findAccountOwner(db: Queryable, bankAccountId: string): Promise<Owner> {
+  const sql = 'SELECT merchant_id, environment FROM bank_account WHERE id = :bankAccountId';
+  const [owner] = await rows<Owner>(db, sql, { bankAccountId });
+  if (!owner) throw notFound('bank account');
+  return owner;
 }
 
 type Decided = AccountDecision & { status: 'VERIFIED' | 'REJECTED'; rejection: string | null };

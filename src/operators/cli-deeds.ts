@@ -1,3 +1,4 @@
+import { findAccountOwner } from '../bank-accounts/verify.ts';
 import { listHolidays, type Holiday } from '../calendar/queries.ts';
 import { requireRole } from '../http/auth.ts';
 import { listKeys } from '../keys/operations.ts';
@@ -14,8 +15,14 @@ import { decideKyc } from './kyc.ts';
 import { decideMerchant } from './merchants.ts';
 import { findOperator } from './operators.ts';
 import { PERMITS, type Action } from './permits.ts';
-import { presentApplication, presentHeldDecision, presentHoliday, presentMerchant } from './present.ts';
-import { decideSettlement } from './settlements.ts';
+import {
+  presentApplication,
+  presentBankAccount,
+  presentHeldDecision,
+  presentHoliday,
+  presentMerchant,
+} from './present.ts';
+import { decideBankAccount, decideSettlement, type AccountWord } from './settlements.ts';
 
 type Deps = Pick<OpsCommandDeps, 'db' | 'runChange' | 'clock' | 'demoOperatorId' | 'calendarChanged'>;
 
@@ -55,13 +62,17 @@ export const approve =
         return act(deps, { options, action: 'settlement.approve' }, async (deed) =>
           shownMoney(options, await decideSettlement(deed, id, { says: 'approve', reason })),
         );
+      case 'bac':
+        return act(deps, { options, action: 'bank-account.verify' }, (deed) =>
+          sayOfAccount(deed, { options, word: { says: 'verify', bankAccountId: id, reason } }),
+        );
       case 'mrc':
         return act(deps, { options, action: 'kyc.approve' }, async (deed) => {
           const owner = { merchantId: id, environment: options.live ? 'live' : 'sandbox' } as const;
           return presentApplication(await decideKyc(deed, owner, { says: 'approve', reason }));
         });
       default:
-        throw new UsageError(`approve takes wd_…, stl_… or mrc_…, got "${id}".`);
+        throw new UsageError(`approve takes wd_…, stl_…, bac_… or mrc_…, got "${id}".`);
     }
   };
 
@@ -79,6 +90,10 @@ export const reject =
         return act(deps, { options, action: 'settlement.reject' }, async (deed) =>
           shownMoney(options, await decideSettlement(deed, id, { says: 'reject', reason })),
         );
+      case 'bac':
+        return act(deps, { options, action: 'bank-account.reject' }, (deed) =>
+          sayOfAccount(deed, { options, word: { says: 'reject', bankAccountId: id, reason } }),
+        );
       case 'mrc':
         return act(deps, { options, action: 'kyc.reject' }, async (deed) => {
           const owner = { merchantId: id, environment: options.live ? 'live' : 'sandbox' } as const;
@@ -92,7 +107,7 @@ export const reject =
           return presentHeldDecision(decision);
         });
       default:
-        throw new UsageError(`reject takes wd_…, stl_…, mrc_… or txn_…, got "${id}".`);
+        throw new UsageError(`reject takes wd_…, stl_…, bac_…, mrc_… or txn_…, got "${id}".`);
     }
   };
 
@@ -166,6 +181,15 @@ async function listYear({ db, clock }: Deps, wanted: string | undefined): Promis
 function shownHoliday(holiday: Holiday): Shown {
   const { confirmed, active, ...row } = presentHoliday(holiday);
   return { ...row, confirmed: String(confirmed), active: String(active) };
+}
+
+async function sayOfAccount(
+  deed: Deed,
+  { options, word }: { options: OpsOptions; word: AccountWord & { bankAccountId: string } },
+): Promise<Shown> {
+  const owner = await findAccountOwner(deed.change.trx, word.bankAccountId);
+  requireLive(options, word.bankAccountId, owner.environment);
+  return presentBankAccount(await decideBankAccount(deed, owner, word));
 }
 
 type Money = { id: string; merchantId: string; environment: Environment; status: string; amountSantim: bigint };

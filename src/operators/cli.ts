@@ -12,8 +12,8 @@ import { presentMerchant } from './present.ts';
 
 const USAGE = `meskot ops queue [--kind KIND,…] [--merchant mrc_…] [--live]      what waits for a person
 meskot ops stuck [--live]                                         what should have gone on by itself
-meskot ops approve wd_… | stl_… | mrc_… [--reason TEXT]           a withdrawal, settlement or application (KYC)
-meskot ops reject wd_… | stl_… | mrc_… --reason TEXT
+meskot ops approve wd_… | stl_… | bac_… | mrc_… [--reason TEXT]   a withdrawal, settlement, bank account, application
+meskot ops reject wd_… | stl_… | bac_… | mrc_… --reason TEXT
 meskot ops accept txn_… [--attempt pat_…] [--reason TEXT]         held money is the merchant's
 meskot ops reject txn_… --reason TEXT --reference TEXT            held money went back to the customer
 meskot ops merchants                                              the newest first

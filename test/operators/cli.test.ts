@@ -6,6 +6,7 @@ import { runOpsCommand } from '../../src/operators/cli.ts';
 import { tellCalendarChanged } from '../../src/settlements/dates.ts';
 import { buildPendingPayment, PAID } from '../support/build.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant } from '../support/withdrawals.ts';
 import { PEPPER, startDesk, type Desk } from './desk.ts';
 
@@ -95,6 +96,21 @@ test('nothing live is decided or listed without --live', async () => {
       merchantId: owner.merchantId,
     });
   }
+});
+
+test('a linked bank account is verified by its id', async () => {
+  await linkAccount(desk.world, owner);
+  const [account] = await rows<{ id: string }>(
+    desk.database.db,
+    `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL WHERE merchant_id = :merchantId
+     RETURNING id`,
+    { merchantId: owner.merchantId },
+  );
+  const id = account?.id ?? '';
+  expect(await json('approve', id)).toMatchObject({ bankAccountId: id, status: 'VERIFIED' });
+  expect((await run('reject', id, '--reason', 'x')).exitCode).toBe(1);
+  expect((await run('approve', newId('bac'))).exitCode).toBe(4);
+  expect(await desk.audited(id)).toEqual(['bank-account.verify']);
 });
 
 test('a merchant with live keys is suspended only with --live', async () => {
