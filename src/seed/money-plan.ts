@@ -63,18 +63,24 @@ const OPEN_SETTLEMENTS = 3;
 const REJECTED_SANTIM = 13n;
 const WAITING_SANTIM = 14n;
 
+/** What the amounts below are made for: a shop that sells less moves less, and one that hardly sells moves nothing. */
+const PAYMENTS_USUAL = 3_000;
+const PAYMENTS_MIN = 500;
+
 /** Money out of a shop that sells every day: a withdrawal every few days, a settlement a week; the earliest first. */
-export function planMoves(plan: { seed: number; until: Date; days: number }): PlannedMove[] {
+export function planMoves(plan: Span & { seed: number }): PlannedMove[] {
+  if (plan.payments < PAYMENTS_MIN) return [];
   const random = createRandom(plan.seed);
   return [...planWithdrawals(random, plan), ...planSettlements(random, plan)].toSorted(
     (a, b) => a.createdAt.getTime() - b.createdAt.getTime(),
   );
 }
 
-type Span = { until: Date; days: number };
+/** `payments`: how many the shop gets in that time. */
+type Span = { until: Date; days: number; payments: number };
 
 /** The first after ten days of sales; the last a few hours ago. */
-function planWithdrawals(random: Random, { until, days }: Span): PlannedMove[] {
+function planWithdrawals(random: Random, { until, days, payments }: Span): PlannedMove[] {
   const firstMs = until.getTime() - (days - 10) * DAY_MS;
   const lastMs = until.getTime() - 4 * HOUR_MS;
   const stepMs = (lastMs - firstMs) / (WITHDRAWALS.length - 1);
@@ -82,7 +88,7 @@ function planWithdrawals(random: Random, { until, days }: Span): PlannedMove[] {
     move: 'withdraw' as const,
     createdAt: index === WITHDRAWALS.length - 1 ? new Date(lastMs) : atHour(new Date(firstMs + index * stepMs), 11),
     requestId: `SUPPLIER-${String(index + 1).padStart(3, '0')}`,
-    amountSantim: amount(random, { end, fromBirr: 1_000, toBirr: 12_000 }),
+    amountSantim: amount(random, { end, payments, fromBirr: 1_000, toBirr: 12_000 }),
     end,
     to: beneficiary(random, end),
   }));
@@ -100,7 +106,7 @@ function beneficiary(random: Random, end: WithdrawalEnd): Beneficiary {
 }
 
 /** Asked for on a Monday at ten; the bank answers on Wednesday. The open ones are of the last days. */
-function planSettlements(random: Random, { until, days }: Span): PlannedMove[] {
+function planSettlements(random: Random, { until, days, payments }: Span): PlannedMove[] {
   const weeks = SETTLEMENTS.length - OPEN_SETTLEMENTS;
   const first = nextMonday(new Date(until.getTime() - (days - 4) * DAY_MS));
   return SETTLEMENTS.flatMap((end, index): PlannedMove[] => {
@@ -112,7 +118,7 @@ function planSettlements(random: Random, { until, days }: Span): PlannedMove[] {
       move: 'settle' as const,
       createdAt,
       requestId,
-      amountSantim: amount(random, { end, fromBirr: 150_000, toBirr: 240_000 }),
+      amountSantim: amount(random, { end, payments, fromBirr: 150_000, toBirr: 240_000 }),
       end,
     };
     if (end !== 'credited' && end !== 'failed') return [asked];
@@ -127,8 +133,9 @@ function nextMonday(instant: Date): Date {
 }
 
 /** Whole birr, but where the sandbox looks at the santim. */
-function amount(random: Random, wanted: { end: string; fromBirr: number; toBirr: number }): Santim {
-  const birr = BigInt(wanted.fromBirr + random.below(wanted.toBirr - wanted.fromBirr)) * 100n;
+function amount(random: Random, wanted: { end: string; payments: number; fromBirr: number; toBirr: number }): Santim {
+  const usual = wanted.fromBirr + random.below(wanted.toBirr - wanted.fromBirr);
+  const birr = BigInt(Math.round((usual * wanted.payments) / PAYMENTS_USUAL)) * 100n;
   if (wanted.end === 'rejected') return birr + REJECTED_SANTIM;
   return wanted.end === 'underReview' || wanted.end === 'requested' ? birr + WAITING_SANTIM : birr;
 }

@@ -65,7 +65,7 @@ async function makeDemoData(deps: { db: Knex; runChange: RunChange }, input: See
   const payments = planPayments({ ...ABYSSINIA.plan, count: input.payments, until });
   const others = planPayments({ ...NEW_SHOP.plan, until });
   const subscribedAt = new Date(until.getTime() - SUBSCRIBED_FOR_MS);
-  const items: PlannedItem[] = [...payments, ...planMoves({ ...ABYSSINIA.plan, until })];
+  const items: PlannedItem[] = [...payments, ...planMoves({ ...ABYSSINIA.plan, payments: input.payments, until })];
   items.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
   const older = items.filter((item) => item.createdAt < subscribedAt);
 

@@ -1,7 +1,7 @@
 import { addisDay, DAY_MS, inAddis } from '../../src/lib/dates.ts';
 import { planMoves } from '../../src/seed/money-plan.ts';
 
-const plan = (until: Date) => planMoves({ seed: 1, days: 90, until });
+const plan = (until: Date) => planMoves({ seed: 1, days: 90, payments: 3_000, until });
 
 test.each(Array.from({ length: 7 }, (_, day) => new Date(Date.parse('2026-10-12T12:00:00.000Z') + day * DAY_MS)))(
   'a plan that ends at %s stays within its days, in order, and the bank answers on a Wednesday',

@@ -109,12 +109,12 @@ test('another trace id or day for what was credited is wrong, not a repeat', asy
 });
 
 test.each([
-  ['', 'must begin with the line'],
-  ['settlementId,result\n', 'must begin with the line'],
-  [`${HEADING},extra\n`, 'must begin with the line'],
-  [`${HEADING}\n"open`, 'is not CSV'],
-  [`${HEADING}\n${'x,failed,,,y\n'.repeat(2_001)}`, 'at most 2000 lines'],
-])('%j is refused as a whole', async (text, issue) => {
+  { what: 'an empty file', text: '', issue: 'must begin with the line' },
+  { what: 'a column missing', text: 'settlementId,result\n', issue: 'must begin with the line' },
+  { what: 'a column too many', text: `${HEADING},extra\n`, issue: 'must begin with the line' },
+  { what: 'an open quotation mark', text: `${HEADING}\n"open`, issue: 'is not CSV' },
+  { what: 'a file too long', text: `${HEADING}\n${'x,failed,,,y\n'.repeat(2_001)}`, issue: 'at most 2000 lines' },
+])('$what is refused as a whole', async ({ text, issue }) => {
   await expect(importBankFile(world, { operatorId: 'opr_1', text })).rejects.toMatchObject({
     code: 'VALIDATION_ERROR',
     message: expect.stringContaining(issue),
