@@ -1,8 +1,10 @@
 import { readBalance } from '../../src/ledger/balance.ts';
 import { feeOf } from '../../src/ledger/fees.ts';
+import { verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { acceptHeldPayment, returnHeldPayment } from '../../src/transactions/held.ts';
+import { TRANSACTION_CHECKS } from '../../src/transactions/ledger-checks.ts';
 import {
   ACCEPTED,
   buildAttempt,
@@ -94,6 +96,15 @@ describe('another amount than asked for', () => {
     expect(decisions.filter(({ isNew }) => isNew)).toHaveLength(1);
     expect(await available()).toBe(NET);
     expect(await codeOf(giveBack(payment))).toBe('INVALID_STATE');
+  });
+
+  test('accepted and given back at the same moment ends one way only', async () => {
+    const payment = await held();
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => codeOf(index % 2 === 0 ? accept(payment) : giveBack(payment))),
+    );
+    expect(outcomes.toSorted()).toEqual([...Array(4).fill('INVALID_STATE'), ...Array(4).fill('done')]);
+    expect([0n, NET]).toContain(await available());
   });
 
   test('given back ends the transaction FAILED, says so in the timeline, and gives the merchant nothing', async () => {
@@ -189,6 +200,20 @@ describe('a second payment', () => {
     expect((await giveBack(payment)).transaction.status).toBe('SUCCESS');
     expect(await available()).toBe(FULL_NET);
   });
+});
+
+test('the ledger is checked against what was decided', async () => {
+  const payment = await held();
+  await accept(payment);
+  const decide = (sql: string) => rows(database.db, `UPDATE payment_attempt SET ${sql} WHERE id = :attemptId`, payment);
+  await decide(`decided = 'RETURNED', return_reference = 'RET-1', status = 'HELD'`);
+  const found = await verifyLedger(database.db, TRANSACTION_CHECKS);
+  expect(found.map(({ check }) => check)).toContain('what was decided about held money is what was booked');
+  await decide(`decided = NULL, decided_at = NULL, return_reference = NULL, status = 'SUCCEEDED'`);
+  expect((await verifyLedger(database.db, TRANSACTION_CHECKS)).map(({ check }) => check)).toEqual([
+    'what was decided about held money is what was booked',
+  ]);
+  await decide(`decided = 'ACCEPTED', decided_at = now()`);
 });
 
 describe('what cannot be decided', () => {
