@@ -11,7 +11,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   INVALID_API_KEY: 'The key is not one of ours, or the two headers carry different keys. Copy it again.',
   API_KEY_EXPIRED: 'The key is right but its time is over. Use the key it was rotated to, or make a new one.',
   API_KEY_REVOKED: 'The key is right but was revoked. Make a new one.',
-  INSUFFICIENT_SCOPE: 'The restricted key lacks the scope this needs; the message names it.',
+  INSUFFICIENT_SCOPE:
+    'The key lacks the scope this needs, or its operator the role, or it is of the wrong kind; the message says which.',
   IP_NOT_ALLOWED: 'The key may only be used from certain addresses, and this is not one of them.',
   KYC_REQUIRED:
     'Live keys work once the merchant is verified and one sandbox payment has succeeded; details name what is missing.',

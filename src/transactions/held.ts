@@ -212,7 +212,8 @@ async function returnRows(
        RETURNING t.id
      ), noted AS (
        INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
-       VALUES (:transactionId, :at, 'payment.returned', CAST(:detail AS jsonb))
+       VALUES (:transactionId, :at, 'payment.returned',
+               CAST(:detail AS jsonb) || jsonb_build_object('failed', EXISTS (SELECT 1 FROM moved)))
      )
      SELECT 1 FROM moved`,
     {

@@ -75,13 +75,14 @@ export const TIMELINE = {
     }),
   },
   'payment.returned': {
-    says: 'The money that came went back to the customer; reference: of the provider or the bank',
+    says: 'The money that came went back to the customer, under this reference; failed: the transaction ended by it',
     detail: z.object({
       attemptId: z.string(),
       receivedSantim: z.int().optional(),
       currency: z.string().optional(),
       reference: z.string(),
       reason: z.string(),
+      failed: z.boolean(),
     }),
   },
   'reconciled.unpaid': {

@@ -14,9 +14,9 @@ const FOUND_WITHIN_MS = 90_000;
 /** I4: what the providers say was paid, and nothing else, is our SUCCESS, held or duplicate money. */
 export async function providersTruth({ db, orders, now }: Evidence): Promise<string[]> {
   if (orders === null) return [];
-  const attempts = await rows<{ id: string; status: string; amountSantim: bigint }>(
+  const attempts = await rows<{ id: string; status: string; amountSantim: bigint; accepted: boolean }>(
     db,
-    'SELECT id, status, amount_santim FROM payment_attempt WHERE id = ANY(:ids) OR status = ANY(:paid)',
+    "SELECT id, status, amount_santim, decided IS NOT DISTINCT FROM 'ACCEPTED' AS accepted FROM payment_attempt WHERE id = ANY(:ids) OR status = ANY(:paid)",
     { ids: orders.map(({ attemptId }) => attemptId), paid: ['SUCCEEDED', 'HELD', 'DUPLICATE'] },
   );
   const byId = new Map(attempts.map((attempt) => [attempt.id, attempt]));
@@ -30,7 +30,7 @@ export async function providersTruth({ db, orders, now }: Evidence): Promise<str
     }
     const paid = order.state === 'PAID';
     const exact = parseBirr(order.paidAmount ?? '') === attempt.amountSantim;
-    const expected = exact ? ['SUCCEEDED', 'DUPLICATE'] : ['HELD', 'DUPLICATE'];
+    const expected = exact || attempt.accepted ? ['SUCCEEDED', 'DUPLICATE'] : ['HELD', 'DUPLICATE'];
     const ours = ['SUCCEEDED', 'HELD', 'DUPLICATE'].includes(attempt.status);
     const fresh = now.getTime() - Date.parse(order.decidedAt ?? now.toISOString()) < FOUND_WITHIN_MS;
     const stillAsking = fresh && ['CREATED', 'PENDING'].includes(attempt.status);
@@ -63,6 +63,7 @@ export async function onlyListedMoves(evidence: Evidence): Promise<string[]> {
             (SELECT array_agg(CASE l.kind
                 WHEN 'session.created' THEN 'OPEN' WHEN 'attempt.started' THEN 'PROCESSING'
                 WHEN 'attempt.declined' THEN l.detail ->> 'next' WHEN 'payment.succeeded' THEN 'COMPLETED'
+                WHEN 'payment.returned' THEN CASE WHEN CAST(l.detail ->> 'failed' AS boolean) THEN 'FAILED' END
                 WHEN 'session.cancelled' THEN 'CANCELLED' WHEN 'session.expired' THEN 'EXPIRED' END ORDER BY l.id)
              FROM transaction_timeline l WHERE l.transaction_id = t.id) AS moves
      FROM transaction t JOIN checkout_session s ON s.id = t.session_id`,
@@ -95,10 +96,12 @@ export async function eventsOfEnds({ db }: Evidence): Promise<string[]> {
     db,
     `WITH moves AS (
        SELECT transaction_id AS id, CASE kind WHEN 'payment.succeeded' THEN 'SUCCESS' WHEN 'session.cancelled' THEN 'CANCELLED'
-                WHEN 'session.expired' THEN 'EXPIRED' WHEN 'attempt.declined' THEN 'FAILED' END AS became
+                WHEN 'session.expired' THEN 'EXPIRED' WHEN 'attempt.declined' THEN 'FAILED'
+                WHEN 'payment.returned' THEN 'FAILED' END AS became
        FROM transaction_timeline
        WHERE kind IN ('payment.succeeded', 'session.cancelled', 'session.expired')
           OR (kind = 'attempt.declined' AND detail ->> 'next' = 'FAILED')
+          OR (kind = 'payment.returned' AND CAST(detail ->> 'failed' AS boolean))
        UNION ALL
        SELECT DISTINCT transaction_id, 'PAYING' FROM transaction_timeline WHERE kind = 'attempt.started'
      ), due AS (

@@ -5,6 +5,8 @@ import { rows } from '../../src/lib/db.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { acceptHeldPayment, returnHeldPayment } from '../../src/transactions/held.ts';
 import { TRANSACTION_CHECKS } from '../../src/transactions/ledger-checks.ts';
+import type { Evidence } from '../invariants/evidence.ts';
+import { eventsOfEnds, onlyListedMoves } from '../invariants/payments.ts';
 import {
   ACCEPTED,
   buildAttempt,
@@ -39,7 +41,11 @@ beforeEach(async () => {
   world = buildWorld(database.db);
   owner = await buildMerchant(database.db);
 });
-afterEach(() => expectLedgerHolds(database.db));
+afterEach(async () => {
+  await expectLedgerHolds(database.db);
+  const evidence = { db: database.db } as Evidence;
+  expect([...(await onlyListedMoves(evidence)), ...(await eventsOfEnds(evidence))]).toEqual([]);
+});
 afterAll(() => database.drop());
 
 type Payment = { transactionId: string; sessionId: string; attemptId: string };
@@ -123,6 +129,7 @@ describe('another amount than asked for', () => {
           currency: 'ETB',
           reference: 'RET-1',
           reason: 'Too little',
+          failed: true,
         },
       },
     ]);
