@@ -1,5 +1,5 @@
 /*
- * The words of reports and how long they last, pure: importable by workflows. SQL makes each move as one conditional
+ * The words of reports, pure: importable by workflows. SQL makes each move as one conditional
  * UPDATE on the status before it.
  */
 
@@ -11,8 +11,3 @@ export type ReportFormat = (typeof REPORT_FORMATS)[number];
 
 export const REPORT_STATUSES = ['QUEUED', 'RUNNING', 'READY', 'FAILED', 'CANCELLED', 'EXPIRED'] as const;
 export type ReportStatus = (typeof REPORT_STATUSES)[number];
-
-/** Whether it will still change by itself but for expiring. */
-export function isOpen(status: ReportStatus): boolean {
-  return status === 'QUEUED' || status === 'RUNNING';
-}
