@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailure, heartbeat } from '@temporalio/activity';
 
 import { AppError } from '../src/lib/errors.ts';
 import type { ReadPage, Reading } from '../src/reconciliation/read.ts';
@@ -21,7 +21,8 @@ export type ReconciliationDeps = {
   rewind: (reading: Reading) => Promise<void>;
   /** Asks the provider about the next orders that the list and our books disagree on. */
   settle: (reconciliationId: string, after: string, at: Date) => Promise<Settled>;
-  compare: (reconciliationId: string, at: Date) => Promise<ReconciliationReport>;
+  /** A long day takes minutes: `onProgress` says that it goes on. */
+  compare: (reconciliationId: string, at: Date, onProgress: () => void) => Promise<ReconciliationReport>;
   giveUp: (reconciliationId: string) => Promise<ReconciliationReport>;
 };
 
@@ -53,7 +54,7 @@ export function createReconciliationActivities(deps: ReconciliationDeps) {
     },
 
     async compareDay({ reconciliationId, atMs }: DayRequest): Promise<ReconciliationReport> {
-      return refusedForGood(() => deps.compare(reconciliationId, new Date(atMs)));
+      return refusedForGood(() => deps.compare(reconciliationId, new Date(atMs), () => heartbeat()));
     },
 
     async giveDayUp({ reconciliationId }: Pick<DayRequest, 'reconciliationId'>): Promise<ReconciliationReport> {

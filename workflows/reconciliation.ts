@@ -22,8 +22,14 @@ export const asked = defineSignal('asked');
 
 const retry = { initialInterval: '1 s', maximumInterval: '60 s' } as const;
 // After a worker's death its activity is given to another one when this is over.
-const { askForLastDays, beginReading, readNextPage, rewindReading, compareDay, giveDayUp } =
+const { askForLastDays, beginReading, readNextPage, rewindReading, giveDayUp } =
   proxyActivities<ReconciliationActivities>({ startToCloseTimeout: '15 s', retry });
+/** A day of a million orders takes minutes. */
+const { compareDay } = proxyActivities<ReconciliationActivities>({
+  startToCloseTimeout: '30 minutes',
+  heartbeatTimeout: '15 s',
+  retry,
+});
 /** Twenty orders, five at a time. */
 const { settleListed } = proxyActivities<ReconciliationActivities>({ startToCloseTimeout: '60 s', retry });
 

@@ -1,6 +1,6 @@
-import { rows } from '../lib/db.ts';
+import { rows, type Knex } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
-import type { Change } from '../lib/outbox.ts';
+import type { Change, RunChange } from '../lib/outbox.ts';
 import { clearDoubt } from '../transactions/clear-doubt.ts';
 import { writeDifferences } from './differences.ts';
 import { comparePairs, type Comparison } from './pairs.ts';
@@ -14,20 +14,19 @@ export type Ended = { status: ReconciliationStatus; differences: number };
  * Ends a day whose list was read whole and asked about: opens, refreshes and closes its differences, clears the doubt
  * about payments that the lists prove unpaid, and sums both sides up. Repeated it changes nothing. Throws NOT_FOUND.
  */
-export async function compareDay(change: Change, reconciliationId: string, at: Date): Promise<Ended> {
-  const { trx } = change;
-  const comparison = await comparePairs(trx, reconciliationId);
-  const differences = await writeDifferences(change, { reconciliationId, found: comparison.found, at });
-  const [place] = await rows<{ environment: string; channel: string }>(
-    trx,
-    'SELECT environment, channel FROM reconciliation WHERE id = :reconciliationId',
-    { reconciliationId },
-  );
-  if (!place) throw notFound('reconciliation');
-  await clearDoubt(change, { transactionIds: await findProvenUnpaid(trx, { ...place, at }), at });
-  const status = differences === 0 ? 'CLEAN' : 'DIFFERENCES';
-  await sumUp(change, { reconciliationId, status, at, comparison });
-  return { status, differences };
+export async function compareDay(
+  { db, runChange }: { db: Knex; runChange: RunChange },
+  { reconciliationId, at, onProgress = () => {} }: { reconciliationId: string; at: Date; onProgress?: () => void },
+): Promise<Ended> {
+  const comparison = await comparePairs(db, reconciliationId, onProgress);
+  return runChange(async (change) => {
+    const differences = await writeDifferences(change, { reconciliationId, found: comparison.found, at });
+    const unpaid = await findProvenUnpaid(change.trx, { reconciliationId, at });
+    await clearDoubt(change, { transactionIds: unpaid, at });
+    const status = differences === 0 ? 'CLEAN' : 'DIFFERENCES';
+    await sumUp(change, { reconciliationId, status, at, comparison });
+    return { status, differences };
+  });
 }
 
 /** Ends a day whose list could not be read in time. What was found before stays open. Throws NOT_FOUND. */
@@ -56,10 +55,7 @@ async function sumUp(change: Change, { reconciliationId, status, at, comparison 
        our_payouts = :ourPayouts, our_payouts_santim = :ourPayoutsSantim,
        their_reversals = :theirReversals, their_reversals_santim = :theirReversalsSantim,
        our_reversals = :ourReversals, our_reversals_santim = :ourReversalsSantim,
-       clearing_santim = (
-         SELECT coalesce(-sum(e.amount_santim), 0) FROM ledger_account c JOIN ledger_entry e ON e.account_id = c.id
-         WHERE c.environment = r.environment AND c.kind = 'CHANNEL_CLEARING' AND c.channel = r.channel
-           AND e.at < CAST(r.day + 1 AS timestamp) AT TIME ZONE 'Africa/Addis_Ababa')
+       clearing_santim = :clearingSantim
      WHERE id = :reconciliationId`,
     {
       reconciliationId,
@@ -77,6 +73,7 @@ async function sumUp(change: Change, { reconciliationId, status, at, comparison 
       theirReversalsSantim: theirs.reversals.santim,
       ourReversals: ours.reversals.count,
       ourReversalsSantim: ours.reversals.santim,
+      clearingSantim: comparison.clearingSantim,
     },
   );
 }

@@ -6,13 +6,14 @@ import { rows, type Queryable } from '../lib/db.ts';
  */
 export async function findProvenUnpaid(
   db: Queryable,
-  place: { environment: string; channel: string; at: Date },
+  asked: { reconciliationId: string; at: Date },
 ): Promise<string[]> {
   const found = await rows<{ id: string }>(
     db,
-    `SELECT t.id FROM transaction t JOIN checkout_session s ON s.id = t.session_id
-     WHERE t.reconcile AND t.environment = :environment AND s.ended_at <= :at
-       AND EXISTS (SELECT FROM payment_attempt a WHERE a.transaction_id = t.id AND a.channel = :channel)
+    `SELECT t.id FROM reconciliation this JOIN transaction t ON t.environment = this.environment
+     JOIN checkout_session s ON s.id = t.session_id
+     WHERE this.id = :reconciliationId AND t.reconcile AND s.ended_at <= :at
+       AND EXISTS (SELECT FROM payment_attempt a WHERE a.transaction_id = t.id AND a.channel = this.channel)
        AND NOT EXISTS (
          SELECT FROM payment_attempt a, generate_series(
            CAST(a.initiated_at AT TIME ZONE 'Africa/Addis_Ababa' AS date),
@@ -25,7 +26,7 @@ export async function findProvenUnpaid(
          SELECT FROM payment_attempt a JOIN listed_row l ON l.order_id = a.id AND l.type = 'payment'
          WHERE a.transaction_id = t.id)
      ORDER BY t.id`,
-    place,
+    asked,
   );
   return found.map(({ id }) => id);
 }

@@ -1,8 +1,10 @@
 import { rows, type Knex } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
+import type { StatementRow } from '../providers/provider.ts';
 import type { CheckAttempt } from '../transactions/check.ts';
 import { ASKABLE_ATTEMPTS, isAskable } from '../transactions/states.ts';
 import type { CheckPayout } from '../withdrawals/check.ts';
+import { readScope, type Scope } from './scope.ts';
 
 export type SettleDeps = {
   db: Knex;
@@ -11,82 +13,128 @@ export type SettleDeps = {
   log: Pick<Logger, 'warn'>;
 };
 
-/** `after`: the last order asked about, null when there are no more. `doubts`: how many must be asked about again. */
+/** `after`: how far it came, null at the end. `doubts`: how many must be asked about again. */
 export type Settled = { after: string | null; asked: number; doubts: number };
 
 const BATCH = 20;
 /** Questions to one provider at a time. */
 const AT_ONCE = 5;
-
-/** An order to ask its provider about; `listed`: because the list says it moved, and not because we are in doubt. */
-type Doubtful = { orderId: string; type: 'payment' | 'payout'; listed: boolean };
+/** Small enough for a statement's time limit on any day. */
+const LISTED_AT_ONCE = 2_000;
+/** Parts of the list that are looked through in one call while nothing is found. */
+const PARTS_MAX = 20;
 
 /**
- * Asks the provider about the next orders whose list and our books disagree: listed as paid and not booked, listed as
- * back and still paid here, or ended while nobody knew. The list itself is believed in nothing: what the answers say is
- * booked by the one operation that books payments, and the one of payouts.
+ * Asks the provider about the next orders whose list and our books disagree: ended while nobody knew, listed as paid and
+ * not booked, listed as back and still paid here. The list itself is believed in nothing: what the answers say is booked
+ * by the one operation that books payments, and the one of payouts. Throws NOT_FOUND.
  */
 export async function settleListed(
   deps: SettleDeps,
-  asked: { reconciliationId: string; after: string; at: Date },
+  { reconciliationId, after, at }: { reconciliationId: string; after: string; at: Date },
 ): Promise<Settled> {
-  const found = await findDoubtful(deps.db, asked);
+  const scope = await readScope(deps.db, reconciliationId);
+  let part: Part = { orders: [], next: after };
+  for (let parts = 0; parts < PARTS_MAX && part.next !== null && part.orders.length === 0; parts += 1) {
+    part = await nextDoubtful(deps.db, scope, part.next);
+  }
+  const { orders, next } = part;
   let doubts = 0;
-  for (let index = 0; index < found.length; index += AT_ONCE) {
-    const group = found.slice(index, index + AT_ONCE);
-    const inDoubt = await Promise.all(group.map(async (one) => isStillInDoubt(deps, one, asked.at)));
+  for (let index = 0; index < orders.length; index += AT_ONCE) {
+    const group = orders.slice(index, index + AT_ONCE);
+    const inDoubt = await Promise.all(group.map(async (one) => isStillInDoubt(deps, one, at)));
     doubts += inDoubt.filter(Boolean).length;
   }
-  const last = found.length < BATCH ? null : (found.at(-1)?.orderId ?? null);
-  return { after: last, asked: found.length, doubts };
+  return { after: next, asked: orders.length, doubts };
 }
 
+/** Why an order is to be asked about: it ended while nobody knew, or it is listed as one of these. */
+type Doubtful = { type: 'doubt' | StatementRow['type']; orderId: string };
+type Part = { orders: Doubtful[]; next: string | null };
+
 /** Whether the provider must be asked again; a definite answer that contradicts the list is none of that. */
-async function isStillInDoubt(deps: SettleDeps, { orderId, type, listed }: Doubtful, now: Date): Promise<boolean> {
+async function isStillInDoubt(deps: SettleDeps, { type, orderId }: Doubtful, now: Date): Promise<boolean> {
   try {
     const options = { minIntervalMs: 0, tellWorkflow: true, now };
-    if (type === 'payment') {
+    if (type === 'doubt' || type === 'payment') {
       const state = await deps.checkAttempt(orderId, options);
-      return listed && isAskable(state.attemptStatus) && (!state.asked || state.outcomeKind === 'unknown');
+      return type === 'payment' && isAskable(state.attemptStatus) && (!state.asked || state.outcomeKind === 'unknown');
     }
-    const { row, asked, outcome } = await deps.checkPayout(orderId, options);
+    const { row, asked, outcome } = await deps.checkPayout(orderId, { ...options, proof: true });
     return (row.status === 'PENDING' || row.status === 'SUCCESS') && (!asked || outcome === 'unknown');
   } catch (error) {
     deps.log.warn({ err: error, orderId }, 'a listed order could not be asked about yet');
-    return listed;
+    return type !== 'doubt';
   }
 }
 
-async function findDoubtful(
-  db: Knex,
-  { reconciliationId, after }: { reconciliationId: string; after: string },
-): Promise<Doubtful[]> {
-  return rows<Doubtful>(
+/** Positions are written "type/order": those in doubt come first, then the list in the order of its key. */
+const START_OF_LIST = 'list/';
+
+async function nextDoubtful(db: Knex, scope: Scope, after: string): Promise<Part> {
+  const [type = '', ...order] = after.split('/');
+  const position = { type, orderId: order.join('/') };
+  return type === '' || type === 'doubt' ? nextInDoubt(db, scope, position) : nextListed(db, scope, position);
+}
+
+type Position = { type: string; orderId: string };
+const written = ({ type, orderId }: Position): string => `${type}/${orderId}`;
+
+/** Tries that lived on this day, of transactions that ended while their provider did not know. */
+async function nextInDoubt(db: Knex, scope: Scope, { orderId }: Position): Promise<Part> {
+  const orders = await rows<Doubtful>(
     db,
-    `WITH this AS (
-       SELECT *, CAST(day AS timestamp) AT TIME ZONE 'Africa/Addis_Ababa' AS starts_at,
-              CAST(day + 1 AS timestamp) AT TIME ZONE 'Africa/Addis_Ababa' AS ends_at
-       FROM reconciliation WHERE id = :reconciliationId
-     ), doubtful AS (
-       SELECT l.order_id, 'payment' AS type, true AS listed
-       FROM listed_row l JOIN payment_attempt a ON a.id = l.order_id
-       WHERE l.reconciliation_id = :reconciliationId AND l.type = 'payment'
-         AND a.environment = l.environment AND a.channel = l.channel AND a.status = ANY (:askable)
-       UNION
-       SELECT l.order_id, 'payout', true
-       FROM listed_row l JOIN withdrawal w ON w.id = l.order_id
-       WHERE l.reconciliation_id = :reconciliationId AND w.environment = l.environment AND w.channel = l.channel
-         AND ((w.status = 'PENDING' AND w.stage <> 'UNDER_REVIEW' AND l.type <> 'payment')
-           OR (w.status = 'SUCCESS' AND l.type = 'payoutReversal'))
-       UNION
-       SELECT a.id, 'payment', false
-       FROM transaction t JOIN checkout_session s ON s.id = t.session_id JOIN payment_attempt a ON a.transaction_id = t.id
-       JOIN this ON this.environment = a.environment AND this.channel = a.channel
-       WHERE t.reconcile AND a.status = ANY (:askable)
-         AND a.initiated_at < this.ends_at AND s.ended_at >= this.starts_at
-         AND NOT EXISTS (SELECT FROM listed_row l WHERE l.order_id = a.id AND l.type = 'payment')
-     )
-     SELECT * FROM doubtful WHERE order_id COLLATE "C" > :after ORDER BY order_id COLLATE "C" LIMIT ${BATCH}`,
-    { reconciliationId, after, askable: [...ASKABLE_ATTEMPTS] },
+    `SELECT 'doubt' AS type, a.id AS order_id
+     FROM transaction t JOIN checkout_session s ON s.id = t.session_id JOIN payment_attempt a ON a.transaction_id = t.id
+     WHERE t.reconcile AND a.environment = :environment AND a.channel = :channel AND a.status = ANY (:askable)
+       AND a.initiated_at < :endsAt AND s.ended_at >= :startsAt AND a.id > :orderId
+     ORDER BY a.id LIMIT ${BATCH}`,
+    {
+      environment: scope.environment,
+      channel: scope.channel,
+      startsAt: scope.startsAt,
+      endsAt: scope.endsAt,
+      askable: [...ASKABLE_ATTEMPTS],
+      orderId,
+    },
   );
+  const last = orders.at(-1);
+  return { orders, next: last && orders.length === BATCH ? written(last) : START_OF_LIST };
+}
+
+/** Those of the list's next part that are not booked as it says. */
+async function nextListed(db: Knex, scope: Scope, after: Position): Promise<Part> {
+  const found = await rows<Doubtful & { isLast: boolean }>(
+    db,
+    `WITH part AS MATERIALIZED (
+       SELECT DISTINCT type, order_id FROM statement_row
+       WHERE reconciliation_id = :reconciliationId AND reading >= :read AND (type, order_id) > (:afterType, :afterOrder)
+       ORDER BY type, order_id LIMIT ${LISTED_AT_ONCE}
+     ), doubtful AS MATERIALIZED (
+       SELECT l.type, l.order_id FROM part l JOIN payment_attempt a ON a.id = l.order_id
+       WHERE l.type = 'payment' AND a.environment = :environment AND a.channel = :channel AND a.status = ANY (:askable)
+       UNION ALL
+       SELECT l.type, l.order_id FROM part l JOIN withdrawal w ON w.id = l.order_id
+       WHERE l.type <> 'payment' AND w.environment = :environment AND w.channel = :channel
+         AND ((w.status = 'PENDING' AND w.stage <> 'UNDER_REVIEW') OR (w.status = 'SUCCESS' AND l.type = 'payoutReversal'))
+     )
+     SELECT * FROM (
+       (SELECT type, order_id, false AS is_last FROM doubtful ORDER BY type, order_id LIMIT ${BATCH})
+       UNION ALL
+       (SELECT type, order_id, true FROM part ORDER BY type DESC, order_id DESC LIMIT 1)
+     ) found ORDER BY is_last, type, order_id`,
+    {
+      reconciliationId: scope.reconciliationId,
+      read: scope.read,
+      environment: scope.environment,
+      channel: scope.channel,
+      askable: [...ASKABLE_ATTEMPTS],
+      afterType: after.type,
+      afterOrder: after.orderId,
+    },
+  );
+  const end = found.at(-1);
+  const orders = found.slice(0, -1).map(({ type, orderId }) => ({ type, orderId }));
+  const last = orders.length === BATCH ? orders.at(-1) : end;
+  return { orders, next: last ? written(last) : null };
 }

@@ -16,7 +16,8 @@ export function createReconciliationSteps(deps: StepsDeps) {
     readNext: (reading: Reading) => readNextPage(deps, reading),
     rewind: (reading: Reading) => rewind(db, reading),
     settle: (reconciliationId: string, after: string, at: Date) => settleListed(deps, { reconciliationId, after, at }),
-    compare: (id: string, at: Date) => runChange((change) => compareDay(change, id, at)),
+    compare: (reconciliationId: string, at: Date, onProgress?: () => void) =>
+      compareDay(deps, { reconciliationId, at, ...(onProgress && { onProgress }) }),
     giveUp: (id: string) => runChange((change) => giveDayUp(change, id)),
   };
 }
