@@ -49,7 +49,7 @@ export const Merchant = z
   })
   .meta({ id: 'OpsMerchant' });
 
-const MerchantChannel = z
+export const MerchantChannel = z
   .object({
     channel,
     platformState: z.enum(['AVAILABLE', 'COMING_SOON', 'MAINTENANCE']),
@@ -110,7 +110,6 @@ export const MadeMerchantKey = MerchantKey.extend({ secret }).meta({ id: 'OpsMad
 export const ChannelParams = z.strictObject({ merchantId: id, channel });
 export const ChannelApproval = z.strictObject({ environment, reason: reason.optional() });
 export const ChannelSuspension = z.strictObject({ environment, reason });
-export { MerchantChannel };
 
 export const AuditQuery = z.strictObject({
   operatorId: id.optional(),

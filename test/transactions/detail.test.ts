@@ -3,6 +3,7 @@ import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Owner } from '../../src/lib/owner.ts';
+import { clearDoubt } from '../../src/transactions/clear-doubt.ts';
 import { acceptHeldPayment, returnHeldPayment } from '../../src/transactions/held.ts';
 import { transactionRoutes } from '../../src/transactions/routes.ts';
 import { TIMELINE } from '../../src/transactions/timeline.ts';
@@ -91,6 +92,7 @@ describe('one transaction', () => {
     const at = world.clock();
     await world.runChange((change) => acceptHeldPayment(change, { ...twice, at }));
     await world.runChange((change) => returnHeldPayment(change, { ...twiceWrong, at, reason: 'x', reference: 'R-1' }));
+    await world.runChange((change) => clearDoubt(change, { transactionIds: [expired.transactionId], at }));
     const all = [held, cancelled, expired, twice, twiceWrong];
 
     const kinds = new Set<string>();

@@ -109,7 +109,8 @@ describe('another amount than asked for', () => {
     const outcomes = await Promise.all(
       Array.from({ length: 8 }, (_, index) => codeOf(index % 2 === 0 ? accept(payment) : giveBack(payment))),
     );
-    expect(outcomes.toSorted()).toEqual([...Array(4).fill('INVALID_STATE'), ...Array(4).fill('done')]);
+    expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(4);
+    expect(outcomes.filter((outcome) => outcome === 'INVALID_STATE')).toHaveLength(4);
     expect([0n, NET]).toContain(await available());
   });
 
