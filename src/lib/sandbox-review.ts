@@ -6,9 +6,15 @@ export const SANDBOX_REVIEW_MS = 5_000;
 /** Sandbox reviews are decided under this name. */
 export const SANDBOX_OPERATOR = 'sandbox';
 
+/** Amounts that end in this are rejected. */
+export const REJECTED_SANTIM = 13n;
+
+/** Amounts that end in this wait for an operator. */
+export const WAITING_SANTIM = 14n;
+
 /** What the sandbox decides, by the santim of the amount: .13 is rejected, .14 waits for an operator, all else approved. */
 export function sandboxDecision(amountSantim: Santim): 'approve' | 'reject' | 'wait' {
   const santim = amountSantim % 100n;
-  if (santim === 13n) return 'reject';
-  return santim === 14n ? 'wait' : 'approve';
+  if (santim === REJECTED_SANTIM) return 'reject';
+  return santim === WAITING_SANTIM ? 'wait' : 'approve';
 }

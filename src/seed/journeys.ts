@@ -6,7 +6,7 @@ import type { FindProvider, Provider, ProviderOutcome } from '../providers/provi
 import { createCheckAttempt, type CheckAttempt } from '../transactions/check.ts';
 import { endAttempt, endOpenSession } from '../transactions/end.ts';
 import { createExpireAttempt } from '../transactions/unpaid.ts';
-import type { Past } from './past.ts';
+import { neverAsked, SILENT, type Past } from './past.ts';
 import type { Journey, PlannedPayment } from './plan.ts';
 
 /** One customer's way through one session, on a clock of its own. */
@@ -70,9 +70,6 @@ async function beginVisit(past: Past, payment: PlannedPayment): Promise<Visit> {
   return visit;
 }
 
-/** What is odd about the past is no news. */
-const SILENT = { warn: () => {} };
-
 function scriptedProvider(visit: Visit): Provider {
   const answer = async (): Promise<ProviderOutcome> => visit.answer;
   return {
@@ -86,10 +83,6 @@ function scriptedProvider(visit: Visit): Provider {
     parseCallback: () => ({ verified: false, problem: 'the past sends no callbacks' }),
     callbackAnswer: { contentType: 'text/plain', body: '' },
   };
-}
-
-async function neverAsked(): Promise<never> {
-  throw new Error('a payment of the past asks for no payout and no list');
 }
 
 function pays(phone: string): Step {

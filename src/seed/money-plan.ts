@@ -1,5 +1,6 @@
 import { addisDay, DAY_MS, HOUR_MS, inAddis, startOfAddisDay } from '../lib/dates.ts';
 import type { Santim } from '../lib/money.ts';
+import { REJECTED_SANTIM, WAITING_SANTIM } from '../lib/sandbox-review.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** What becomes of a withdrawal; those `silent` and `underReview` are left open. */
@@ -59,9 +60,6 @@ const SETTLEMENTS: readonly SettlementEnd[] = [
 ];
 
 const OPEN_SETTLEMENTS = 3;
-/** What the sandbox decides by the santim of an amount. */
-const REJECTED_SANTIM = 13n;
-const WAITING_SANTIM = 14n;
 
 /** What the amounts below are made for: a shop that sells less moves less, and one that hardly sells moves nothing. */
 const PAYMENTS_USUAL = 3_000;

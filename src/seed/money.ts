@@ -3,6 +3,7 @@ import { HOUR_MS } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import type { Change } from '../lib/outbox.ts';
 import type { Owner } from '../lib/owner.ts';
+import { SANDBOX_REVIEW_MS } from '../lib/sandbox-review.ts';
 import type { PayoutOutcome, Provider } from '../providers/provider.ts';
 import { markCredited, markFailed, markSent } from '../settlements/bank-answer.ts';
 import { createSettlement } from '../settlements/create.ts';
@@ -13,13 +14,12 @@ import { createWithdrawal } from '../withdrawals/create.ts';
 import { cancelWithdrawal } from '../withdrawals/decide.ts';
 import { decideInSandbox as reviewWithdrawal } from '../withdrawals/sandbox-review.ts';
 import type { PlannedMove } from './money-plan.ts';
-import type { Past } from './past.ts';
+import { neverAsked, SILENT, type Past } from './past.ts';
 
 /** Who asks for the demo's money, and who answers for its bank. */
 const REQUESTED_BY = 'key_demo';
 const BANK_CLERK = 'opr_demo';
 
-const REVIEW_TAKES_MS = 5_000;
 const PROVIDER_TAKES_MS = 3_000;
 
 /** The account that the demo's settlements go to, linked at this time. */
@@ -56,23 +56,21 @@ async function withdraw(past: Past, move: Extract<PlannedMove, { move: 'withdraw
   } as const;
   const { row, isNew } = await createWithdrawal({ change, clock, findProvider }, owner, wanted);
   if (!isNew) return;
-  pass(past, REVIEW_TAKES_MS);
+  pass(past, SANDBOX_REVIEW_MS);
   if (end === 'cancelled') return void (await cancelWithdrawal(change, row, clock()));
   const db = change.trx;
   await reviewWithdrawal({ db, runChange }, row.id, clock());
   const check = createCheckPayout({ ...past, db, clock, findProvider, log: SILENT });
   while (answers.length > 0) {
     pass(past, PROVIDER_TAKES_MS);
-    await check(row.id, { minIntervalMs: 0, tellWorkflow: false });
+    const { asked } = await check(row.id, { minIntervalMs: 0, tellWorkflow: false });
+    if (!asked) throw new Error(`${requestId} cannot be paid out: its provider was not asked`);
   }
 }
 
 function pass({ time }: Past, ms: number): void {
   time.now = new Date(time.now.getTime() + ms);
 }
-
-/** What is odd about the past is no news. */
-const SILENT = { warn: () => {}, error: () => {} };
 
 const PENDING: PayoutOutcome = { kind: 'pending', providerReference: null, providerCode: 'PROCESSING' };
 const ACCEPTED: PayoutOutcome = { kind: 'accepted', providerReference: null, providerCode: '0' };
@@ -99,9 +97,6 @@ function payoutAnswers({ requestId, amountSantim, end }: Extract<PlannedMove, { 
 /** A provider that pays out by this script. */
 function scriptedPayouts(answers: PayoutOutcome[]): Provider {
   const answer = async (): Promise<PayoutOutcome> => answers.shift() ?? PENDING;
-  const neverAsked = async (): Promise<never> => {
-    throw new Error('a payout of the past asks for no payment and no list');
-  };
   return {
     channel: 'TELEBIRR',
     initiate: neverAsked,
@@ -122,7 +117,7 @@ async function settle(past: Past, move: Extract<PlannedMove, { move: 'settle' }>
   const wanted = { requestId, amount: amountSantim, requestedBy: REQUESTED_BY };
   const { row, isNew } = await createSettlement({ change, clock }, owner, wanted);
   if (!isNew) return;
-  pass(past, REVIEW_TAKES_MS);
+  pass(past, SANDBOX_REVIEW_MS);
   if (end === 'cancelled') {
     await cancelSettlement(change, row, { keyId: REQUESTED_BY, at: clock() });
     return;

@@ -15,3 +15,11 @@ export type Past = Omit<PastDeps, 'trx'> & {
   /** The item's own clock, which it moves. */
   time: { now: Date };
 };
+
+/** What is odd about the past is no news. */
+export const SILENT = { warn: () => {}, error: () => {} };
+
+/** For what a provider of the past is not there for. */
+export async function neverAsked(): Promise<never> {
+  throw new Error('the provider of the past is asked something that its script does not know');
+}
