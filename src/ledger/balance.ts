@@ -43,6 +43,13 @@ export type Movement = {
   at: Date;
 };
 
+/** A movement as it is read: `id` its journal's, `sequence` its place in its account. */
+export type ReadMovement = Movement & { id: string; sequence: bigint };
+
+/** The columns of a {@link ReadMovement}, of an entry e of a journal j. */
+export const MOVEMENT_COLUMNS = `j.id, e.journal_id, CAST(e.position AS int) AS position, j.kind AS type, e.amount_santim,
+  e.balance_after_santim, e.sequence, j.resource_type, j.resource_id, e.at`;
+
 export type MovementFilter = Owner & { account: MerchantAccount; range: DayRange; types: JournalKind[] | null };
 
 /** Movements a, e and j of one account in SQL, and the values it takes. */
@@ -60,15 +67,18 @@ export async function listMovements(db: Queryable, filter: MovementFilter, page:
   const { where, tables, values } = movementConditions(filter);
   const [[count], found] = await Promise.all([
     rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM ${tables} WHERE ${where}`, values),
-    rows<Movement & { id: string; sequence: bigint }>(
+    rows<ReadMovement>(
       db,
-      `SELECT j.id, e.journal_id, e.position::int, j.kind AS type, e.amount_santim, e.balance_after_santim, e.sequence,
-              j.resource_type, j.resource_id, e.at
-       FROM ${tables} WHERE ${where} ${page.after ? 'AND e.sequence < CAST(:after AS bigint)' : ''}
+      `SELECT ${MOVEMENT_COLUMNS} FROM ${tables}
+        WHERE ${where} ${page.after ? 'AND e.sequence < CAST(:after AS bigint)' : ''}
        ORDER BY e.sequence DESC LIMIT :most OFFSET :offset`,
       { ...values, after: page.after?.at ?? null, most: page.limit + 1, offset: offsetOf(page) },
     ),
   ]);
-  const read = found.map((row) => ({ ...row, position: String(row.sequence), entry: row.position }));
-  return cutPage(page, count?.total ?? 0, read);
+  return cutPage(page, count?.total ?? 0, found.map(positioned));
+}
+
+/** As pages are cut: by its sequence. */
+export function positioned(row: ReadMovement) {
+  return { ...row, position: String(row.sequence), entry: row.position };
 }

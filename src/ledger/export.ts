@@ -4,27 +4,24 @@ import { ownerOf, type Owner } from '../lib/owner.ts';
 import type { DayRange, Position } from '../lib/page.ts';
 import {
   MERCHANT_ACCOUNTS,
+  MOVEMENT_COLUMNS,
   movementConditions,
   type MerchantAccount,
-  type Movement,
   type MovementFilter,
+  type ReadMovement,
 } from './balance.ts';
-
-/** A movement as reports list it. */
-export type ExportedMovement = Movement & { id: string; sequence: bigint };
 
 /** At most `limit` movements of the balance's history under the same filter, in its order, after a sequence. */
 export async function exportMovements(
   db: Queryable,
   filter: MovementFilter,
   { after, limit }: { after: Position | null; limit: number },
-): Promise<ExportedMovement[]> {
+): Promise<ReadMovement[]> {
   const { where, tables, values } = movementConditions(filter);
-  return rows<ExportedMovement>(
+  return rows<ReadMovement>(
     db,
-    `SELECT j.id, e.journal_id, e.position::int, j.kind AS type, e.amount_santim, e.balance_after_santim, e.sequence,
-            j.resource_type, j.resource_id, e.at
-     FROM ${tables} WHERE ${where} ${after ? 'AND e.sequence < CAST(:after AS bigint)' : ''}
+    `SELECT ${MOVEMENT_COLUMNS} FROM ${tables}
+     WHERE ${where} ${after ? 'AND e.sequence < CAST(:after AS bigint)' : ''}
      ORDER BY e.sequence DESC LIMIT :limit`,
     { ...values, after: after?.at ?? null, limit },
   );

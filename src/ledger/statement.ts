@@ -2,7 +2,7 @@ import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import { cutPage, offsetOf, type Page } from '../lib/page.ts';
-import type { Movement } from './balance.ts';
+import { MOVEMENT_COLUMNS, positioned, type ReadMovement } from './balance.ts';
 import type { JournalKind } from './facts.ts';
 
 /**
@@ -66,16 +66,14 @@ export async function listPeriod(db: Queryable, { accountId, after, upTo }: Peri
   const values = { accountId, after, upTo };
   const [[count], found] = await Promise.all([
     rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM ledger_entry e WHERE ${IN_PERIOD}`, values),
-    rows<Movement & { id: string; sequence: bigint }>(
+    rows<ReadMovement>(
       db,
-      `SELECT j.id, e.journal_id, e.position::int, j.kind AS type, e.amount_santim, e.balance_after_santim, e.sequence,
-              j.resource_type, j.resource_id, e.at
+      `SELECT ${MOVEMENT_COLUMNS}
        FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
        WHERE ${IN_PERIOD} ${page.after ? 'AND e.sequence > CAST(:shown AS bigint)' : ''}
        ORDER BY e.sequence LIMIT :most OFFSET :offset`,
       { ...values, shown: page.after?.at ?? null, most: page.limit + 1, offset: offsetOf(page) },
     ),
   ]);
-  const read = found.map((row) => ({ ...row, position: String(row.sequence), entry: row.position }));
-  return cutPage(page, count?.total ?? 0, read);
+  return cutPage(page, count?.total ?? 0, found.map(positioned));
 }

@@ -1,8 +1,9 @@
-import { exportMovements, sumAccount, type ExportedMovement } from '../ledger/export.ts';
+import type { ReadMovement } from '../ledger/balance.ts';
+import { exportMovements, sumAccount } from '../ledger/export.ts';
 import { dayColumns, timeColumns, type Column } from './columns.ts';
 import { createSource } from './source.ts';
 
-type Row = ExportedMovement;
+type Row = ReadMovement;
 
 const COLUMNS: readonly Column<Row>[] = [
   { key: 'entryId', heading: 'Entry ID', cell: (row) => `${row.journalId}-${row.position}` },
