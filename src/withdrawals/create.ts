@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { refuseAmount } from '../channels/amount-limits.ts';
+import { refuseAmount, type DayLimit } from '../channels/amount-limits.ts';
 import { whyUnusable, type Channel, type ChannelFacts } from '../channels/channel.ts';
 import { channelRefused } from '../channels/operations.ts';
 import { readLimits, type AmountLimits, type LimitsJson } from '../channels/queries.ts';
@@ -12,7 +12,7 @@ import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import { formatBirr, type Santim } from '../lib/money.ts';
+import type { Santim } from '../lib/money.ts';
 import { OUTBOX_INSERT, type Change, type OutboxRow } from '../lib/outbox.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import type { FindProvider } from '../providers/provider.ts';
@@ -46,8 +46,7 @@ type Context = {
   usedTodaySantim: number;
   inLastHour: number;
   paidThereBefore: boolean;
-  firstSentThereAt: string | null;
-  lastSentThereAs: string | null;
+  firstPaidThereAsAt: string | null;
 };
 
 /**
@@ -66,14 +65,14 @@ export async function createWithdrawal(
   const context = await readContext(change, owner, { ...wanted, now });
   if (context.existingId !== null) {
     return {
-      row: await requireSame(await findWithdrawal(change.trx, owner, context.existingId), wanted),
+      row: requireSame(await findWithdrawal(change.trx, owner, context.existingId), wanted),
       isNew: false,
     };
   }
   refuseChannel(deps, owner, { wanted, context });
   const limits = readLimits(context.limits);
-  const refusal =
-    refuseAmount(wanted.channel, limits, wanted.amountSantim) ?? refuseDay(wanted, limits, context.usedTodaySantim);
+  const day = dayOf(limits, context.usedTodaySantim);
+  const refusal = refuseAmount(wanted.channel, { ...limits, day }, wanted.amountSantim);
   if (refusal) throw refusal;
   const planned = newRow(owner, wanted, { context, now });
   const takes = totalDebit(planned);
@@ -90,12 +89,14 @@ export async function createWithdrawal(
 async function readContext(change: Change, owner: Owner, wanted: NewWithdrawal & { now: Date }): Promise<Context> {
   const [answer] = await rows<{ context: Context }>(
     change.trx,
-    `SELECT withdrawal_context(:merchantId, :environment, :requestId, :channel, :beneficiary, :dayStart, :now) AS context`,
+    `SELECT withdrawal_context(:merchantId, :environment, :requestId, :channel, :beneficiary, :accountName, :dayStart,
+                               :now) AS context`,
     {
       ...ownerOf(owner),
       requestId: wanted.requestId,
       channel: wanted.channel,
       beneficiary: beneficiaryOf(wanted.destination),
+      accountName: wanted.destination.accountName,
       dayStart: startOfAddisDay(addisDay(wanted.now)),
       now: wanted.now,
     },
@@ -105,7 +106,7 @@ async function readContext(change: Change, owner: Owner, wanted: NewWithdrawal &
 }
 
 /** A repeat is the same in every field; anything else under the same requestId is another withdrawal. */
-async function requireSame(row: WithdrawalRow, wanted: NewWithdrawal): Promise<WithdrawalRow> {
+function requireSame(row: WithdrawalRow, wanted: NewWithdrawal): WithdrawalRow {
   const isSame =
     row.amountSantim === wanted.amountSantim &&
     row.channel === wanted.channel &&
@@ -135,12 +136,11 @@ function refuseChannel(
   throw new AppError('VALIDATION_ERROR', `destination: ${issue}`, { details: [{ field: 'destination', issue }] });
 }
 
-function refuseDay({ channel, amountSantim }: NewWithdrawal, limits: AmountLimits, used: number): AppError | null {
-  if (limits.dailySantim === null) return null;
-  const left = limits.dailySantim - BigInt(used);
-  if (amountSantim <= left) return null;
-  const issue = `must be at most ${formatBirr(left < 0n ? 0n : left)} ETB, what is left today of ${formatBirr(limits.dailySantim)} ETB a day on ${channel}, got ${formatBirr(amountSantim)}`;
-  return new AppError('DAILY_LIMIT_EXCEEDED', `amount ${issue}`, { details: [{ field: 'amount', issue }] });
+/** What remains of the day, where it has a limit. */
+function dayOf({ dailySantim }: AmountLimits, usedTodaySantim: number): DayLimit | null {
+  if (dailySantim === null) return null;
+  const leftSantim = dailySantim - BigInt(usedTodaySantim);
+  return { dailySantim, leftSantim: leftSantim < 0n ? 0n : leftSantim };
 }
 
 type NewRow = Omit<
@@ -155,6 +155,7 @@ type NewRow = Omit<
   | 'submittedAt'
   | 'completedAt'
   | 'reversedAt'
+  | 'contradictedAt'
 >;
 
 function newRow(owner: Owner, wanted: NewWithdrawal, { context, now }: { context: Context; now: Date }): NewRow {
@@ -164,8 +165,7 @@ function newRow(owner: Owner, wanted: NewWithdrawal, { context, now }: { context
     environment: owner.environment,
     amountSantim,
     policy: readPolicy(context.policy),
-    firstSentThereAt: context.firstSentThereAt === null ? null : new Date(context.firstSentThereAt),
-    accountName: destination.accountName,
+    firstPaidThereAsAt: context.firstPaidThereAsAt === null ? null : new Date(context.firstPaidThereAsAt),
     at: now,
   });
   const limitsApplied: LimitsApplied = { ...context.limits, usedTodaySantim: context.usedTodaySantim };

@@ -15,10 +15,16 @@ describe('a withdrawal that is refused', () => {
       const { status, body: answer } = await world.ask(changes);
       return { status, code: answer.error.code, message: answer.message };
     };
-    expect(await refusal({ amount: 0.5 })).toMatchObject({ status: 422, code: 'AMOUNT_BELOW_MINIMUM' });
+    expect(await refusal({ amount: 0.5 })).toEqual({
+      status: 422,
+      code: 'AMOUNT_BELOW_MINIMUM',
+      message:
+        'amount must be at least 1.00 ETB on TELEBIRR, got 0.50; 750000.00 ETB are left today of 750000.00 ETB a day',
+    });
     expect(await refusal({ amount: 75_001 })).toMatchObject({
       code: 'AMOUNT_ABOVE_MAXIMUM',
-      message: 'amount must be at most 75000.00 ETB on TELEBIRR, got 75001.00',
+      message:
+        'amount must be at most 75000.00 ETB on TELEBIRR, got 75001.00; 750000.00 ETB are left today of 750000.00 ETB a day',
     });
     expect(await refusal({ amount: 995 })).toMatchObject({
       code: 'INSUFFICIENT_BALANCE',
@@ -34,6 +40,11 @@ describe('a withdrawal that is refused', () => {
     expect(await refusal({ amount: 50.01 })).toMatchObject({
       code: 'DAILY_LIMIT_EXCEEDED',
       message: 'amount must be at most 50.00 ETB, what is left today of 250.00 ETB a day on TELEBIRR, got 50.01',
+    });
+    expect(await refusal({ amount: 200.01 })).toMatchObject({
+      code: 'AMOUNT_ABOVE_MAXIMUM',
+      message:
+        'amount must be at most 200.00 ETB on TELEBIRR, got 200.01; 50.00 ETB are left today of 250.00 ETB a day',
     });
     const { body: limits } = await world.send('GET', '/api/checkout/limits');
     expect(limits.data[0]).toMatchObject({
