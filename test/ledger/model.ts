@@ -19,10 +19,10 @@ import type { Owner } from '../../src/lib/owner.ts';
 
 /** What may happen next; numbers pick among what is there, so that any of them makes sense. */
 export type Step =
-  | { do: 'pay' | 'payLate' | 'payWrong' | 'withdraw' | 'settle' | 'transfer'; santim: number }
+  | { do: 'pay' | 'payWrong' | 'withdraw' | 'settle' | 'transfer'; santim: number }
   | { do: 'acceptHeld' | 'returnHeld' | 'succeed' | 'fail' | 'reverse' | 'repeat'; pick: number };
 
-const AMOUNTS = ['pay', 'payLate', 'payWrong', 'withdraw', 'settle', 'transfer'] as const;
+const AMOUNTS = ['pay', 'payWrong', 'withdraw', 'settle', 'transfer'] as const;
 const PICKS = ['acceptHeld', 'returnHeld', 'succeed', 'fail', 'reverse', 'repeat'] as const;
 
 export const anySteps = fc.array(
@@ -41,6 +41,7 @@ export const anyRule: fc.Arbitrary<FeeRule> = fc
   })
   .map((rule) => ({ ...rule, id: 'fee_1', minSantim: 0n, maxSantim: null }));
 
+type Withdrawn = MoneyOut & { type: 'withdrawal' };
 type Held = { attemptId: string; amountSantim: bigint };
 
 /** A merchant's and its providers' story, told beside the ledger: what the ledger must come to. */
@@ -52,7 +53,8 @@ export type Story = {
   /** By the provider's own count: taken in, less paid out, plus come back, less handed over and given back. */
   providerOwes: bigint;
   open: MoneyOut[];
-  paid: MoneyOut[];
+  /** Withdrawals only: settlements do not come back. */
+  paid: Withdrawn[];
   held: Held[];
   fees: bigint;
   settled: bigint;
@@ -84,7 +86,7 @@ export function tell(
   const book = (posting: Posting): void => void story.postings.push(posting);
 
   const withAmount = (what: (typeof AMOUNTS)[number], amountSantim: bigint): void => {
-    if (what === 'pay' || what === 'payLate') {
+    if (what === 'pay') {
       const fee = feeWithin(rule, amountSantim);
       book(paymentFact({ ...owner, ...fee, transactionId: ids('txn'), channel, amountSantim }));
       story.providerOwes += amountSantim;
@@ -129,9 +131,8 @@ export function tell(
       story.available += held.amountSantim - fee.feeSantim - fee.feeTaxSantim;
       book(heldAcceptedFact({ ...about, ...fee }));
     } else if (what === 'reverse') {
-      const at = story.paid.findIndex(({ type }) => type === 'withdrawal');
-      const out = at < 0 ? undefined : story.paid.splice(at, 1)[0];
-      if (!out || out.type !== 'withdrawal') return;
+      const out = take(story.paid, pick);
+      if (!out) return;
       book(reversedFact(out));
       story.available += totalDebit(out);
       story.fees -= out.feeSantim + out.feeTaxSantim;
@@ -145,10 +146,13 @@ export function tell(
         return;
       }
       book(paidOutFact(out));
-      story.paid.push(out);
       story.fees += out.feeSantim + out.feeTaxSantim;
-      if (out.type === 'withdrawal') story.providerOwes -= out.amountSantim;
-      else story.settled += out.amountSantim;
+      if (out.type === 'settlement') {
+        story.settled += out.amountSantim;
+        return;
+      }
+      story.providerOwes -= out.amountSantim;
+      story.paid.push(out);
     }
   };
 
