@@ -131,9 +131,7 @@ test('an order that is nobody’s, or another channel’s, is a difference and b
   );
   await world.compare('TELEBIRR');
   const found = await world.open();
-  expect(found.map(({ orderId }) => orderId).toSorted()).toEqual(
-    [foreign.orderId, awash.attemptId, 'TILL 7'].toSorted(),
-  );
+  expect(new Set(found.map(({ orderId }) => orderId))).toEqual(new Set([foreign.orderId, awash.attemptId, 'TILL 7']));
   for (const one of found) expect(one).toMatchObject({ kind: 'UNKNOWN_ORDER', ourStatus: null, theirSantim: 100_50n });
 });
 
