@@ -3,7 +3,7 @@ import { listHolidays, type Holiday } from '../calendar/queries.ts';
 import { requireRole } from '../http/auth.ts';
 import { listKeys } from '../keys/operations.ts';
 import { UsageError, type Shown } from '../lib/command-line.ts';
-import { addisDay } from '../lib/dates.ts';
+import { addisDay, isDay, startOfAddisDay } from '../lib/dates.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Environment } from '../lib/owner.ts';
@@ -22,7 +22,7 @@ import {
   presentHoliday,
   presentMerchant,
 } from './present.ts';
-import { decideBankAccount, decideSettlement, type AccountWord } from './settlements.ts';
+import { decideBankAccount, decideSettlement, type AccountWord, type SettlementWord } from './settlements.ts';
 
 type Deps = Pick<OpsCommandDeps, 'db' | 'runChange' | 'clock' | 'demoOperatorId' | 'calendarChanged'>;
 
@@ -122,6 +122,37 @@ export const accept =
       return presentHeldDecision(decision);
     });
   };
+
+/** What the bank did with a settlement: it was sent, it is credited, it has failed. */
+export const tellOfBank =
+  (deps: Deps, says: 'sent' | 'credited' | 'failed'): OpsVerb =>
+  async ({ options, args }) => {
+    const id = onlyWord(args, says);
+    const word = bankWord(says, { options, now: deps.clock() });
+    return act(deps, { options, action: `settlement.${says}` }, async (deed) =>
+      shownMoney(options, await decideSettlement(deed, id, word)),
+    );
+  };
+
+function bankWord(
+  says: 'sent' | 'credited' | 'failed',
+  { options, now }: { options: OpsOptions; now: Date },
+): SettlementWord {
+  const { reference: bankReference, reason } = options;
+  switch (says) {
+    case 'sent':
+      return { says, bankReference, reason };
+    case 'failed':
+      return { says, bankReference, reason: given(options, 'reason') };
+    case 'credited': {
+      const day = options.on ?? addisDay(now);
+      if (!isDay(day)) throw new UsageError(`--on must be a day as YYYY-MM-DD, got "${day}".`);
+      return { says, bankReference: given(options, 'reference'), creditedAt: startOfAddisDay(day), reason };
+    }
+    default:
+      return says satisfies never;
+  }
+}
 
 export const suspend = (deps: Deps): OpsVerb => decideAbout(deps, 'suspend', 'SUSPENDED');
 export const resume = (deps: Deps): OpsVerb => decideAbout(deps, 'resume', 'ACTIVE');

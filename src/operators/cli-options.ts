@@ -13,6 +13,7 @@ export const OPTIONS = {
   attempt: { type: 'string' },
   reason: { type: 'string' },
   reference: { type: 'string' },
+  on: { type: 'string' },
   year: { type: 'string' },
   days: { type: 'string' },
   memorial: { type: 'boolean' },

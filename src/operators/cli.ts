@@ -5,7 +5,7 @@ import type { Page } from '../lib/page.ts';
 import { listMerchants } from '../merchants/operations.ts';
 import { listAttention, QUEUE, STUCK } from './attention.ts';
 import { listAudit } from './audit.ts';
-import { accept, approve, holidays, reject, resume, suspend } from './cli-deeds.ts';
+import { accept, approve, holidays, reject, resume, suspend, tellOfBank } from './cli-deeds.ts';
 import { OPTIONS, type OpsCommandDeps, type OpsVerb } from './cli-options.ts';
 import { createKey, hire, staff } from './cli-staff.ts';
 import { presentMerchant } from './present.ts';
@@ -16,6 +16,9 @@ meskot ops approve wd_… | stl_… | bac_… | mrc_… [--reason TEXT]   a with
 meskot ops reject wd_… | stl_… | bac_… | mrc_… --reason TEXT
 meskot ops accept txn_… [--attempt pat_…] [--reason TEXT]         held money is the merchant's
 meskot ops reject txn_… --reason TEXT --reference TEXT            held money went back to the customer
+meskot ops sent stl_… [--reference TEXT]                          the transfer was given to the bank
+meskot ops credited stl_… --reference TEXT [--on 2027-10-15]      the bank has credited it, today unless said
+meskot ops failed stl_… --reason TEXT                             the bank has not
 meskot ops merchants                                              the newest first
 meskot ops suspend mrc_… --reason TEXT
 meskot ops resume mrc_… --reason TEXT
@@ -52,6 +55,9 @@ export async function runOpsCommand(args: readonly string[], deps: OpsCommandDep
     ['approve', approve(deps)],
     ['reject', reject(deps)],
     ['accept', accept(deps)],
+    ['sent', tellOfBank(deps, 'sent')],
+    ['credited', tellOfBank(deps, 'credited')],
+    ['failed', tellOfBank(deps, 'failed')],
     ['merchants', async () => (await listMerchants(deps.db)).map(presentMerchant)],
     ['suspend', suspend(deps)],
     ['resume', resume(deps)],

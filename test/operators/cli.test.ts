@@ -6,8 +6,8 @@ import { runOpsCommand } from '../../src/operators/cli.ts';
 import { tellCalendarChanged } from '../../src/settlements/dates.ts';
 import { buildPendingPayment, PAID } from '../support/build.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { linkAccount } from '../support/settlements.ts';
-import { buildFreeMerchant } from '../support/withdrawals.ts';
+import { ask, linkAccount } from '../support/settlements.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { PEPPER, startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
@@ -111,6 +111,23 @@ test('a linked bank account is verified by its id', async () => {
   expect((await run('reject', id, '--reason', 'x')).exitCode).toBe(1);
   expect((await run('approve', newId('bac'))).exitCode).toBe(4);
   expect(await desk.audited(id)).toEqual(['bank-account.verify']);
+});
+
+test('a settlement is approved, sent and credited, and the bank is not believed twice', async () => {
+  await linkAccount(desk.world, owner);
+  await fund(desk.world, owner, 100_000n);
+  const [paid, failed] = [(await ask(desk.world, owner)).id, (await ask(desk.world, owner)).id];
+  expect((await run('sent', paid)).exitCode).toBe(1);
+  for (const id of [paid, failed]) {
+    expect(await json('approve', id)).toMatchObject({ status: 'APPROVED', amount: 150 });
+    expect(await json('sent', id)).toMatchObject({ status: 'PROCESSING' });
+  }
+  expect((await run('credited', paid)).text).toContain('--reference is needed');
+  expect((await run('credited', paid, '--reference', 'FT-1', '--on', 'today')).exitCode).toBe(2);
+  expect(await json('credited', paid, '--reference', 'FT-1')).toMatchObject({ status: 'COMPLETED' });
+  expect(await json('failed', failed, '--reason', 'Account closed')).toMatchObject({ status: 'FAILED' });
+  expect((await run('failed', paid, '--reason', 'Account closed')).exitCode).toBe(1);
+  expect(await desk.audited(paid)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.credited']);
 });
 
 test('a merchant with live keys is suspended only with --live', async () => {
