@@ -32,6 +32,7 @@ CREATE TABLE withdrawal (
   submitted_at        timestamptz,
   completed_at        timestamptz,                 -- SUCCESS, FAILED, REJECTED or CANCELLED since
   reversed_at         timestamptz,
+  contradicted_at     timestamptz,                 -- its provider says it paid, though it had ended otherwise
   created_at          timestamptz NOT NULL DEFAULT now(),
   UNIQUE (merchant_id, environment, request_id),
   CHECK ((phone IS NULL) = (account_number IS NOT NULL) AND (bank_code IS NULL) = (account_number IS NULL)),
@@ -40,6 +41,7 @@ CREATE TABLE withdrawal (
 CREATE INDEX withdrawal_list ON withdrawal (merchant_id, environment, requested_at DESC, id DESC);
 -- Has this merchant paid there before?
 CREATE INDEX withdrawal_beneficiary ON withdrawal (merchant_id, environment, coalesce(phone, bank_code || ':' || account_number));
+CREATE INDEX withdrawal_contradicted ON withdrawal (contradicted_at) WHERE contradicted_at IS NOT NULL;
 CREATE INDEX withdrawal_open ON withdrawal (id) WHERE status = 'PENDING';
 CREATE INDEX withdrawal_review ON withdrawal (requested_at) WHERE stage = 'UNDER_REVIEW';
 
@@ -80,11 +82,16 @@ CREATE FUNCTION review_policy_of(p_merchant_id text) RETURNS jsonb LANGUAGE sql 
   FROM review_policy WHERE merchant_id = p_merchant_id OR merchant_id IS NULL ORDER BY merchant_id IS NULL LIMIT 1
 $$;
 
+-- A beneficiary's name as it is compared: not by capitals, not by spaces.
+CREATE FUNCTION plain_name(p_name text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT lower(regexp_replace(btrim(p_name), '\s+', ' ', 'g'))
+$$;
+
 -- All that a new withdrawal is judged by. A merchant's withdrawals are judged one after the other: each statement in
 -- here sees what was committed before it got its turn.
 CREATE FUNCTION withdrawal_context(
   p_merchant_id text, p_environment text, p_request_id text, p_channel text, p_beneficiary text,
-  p_day_start timestamptz, p_at timestamptz
+  p_account_name text, p_day_start timestamptz, p_at timestamptz
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('withdrawal ' || p_merchant_id || ' ' || p_environment, 0));
@@ -102,13 +109,10 @@ BEGIN
     'paidThereBefore', EXISTS (SELECT 1 FROM withdrawal
       WHERE merchant_id = p_merchant_id AND environment = p_environment
         AND coalesce(phone, bank_code || ':' || account_number) = p_beneficiary AND status = 'SUCCESS'),
-    'firstSentThereAt', (SELECT min(requested_at) FROM withdrawal
+    'firstPaidThereAsAt', (SELECT min(completed_at) FROM withdrawal
       WHERE merchant_id = p_merchant_id AND environment = p_environment
-        AND coalesce(phone, bank_code || ':' || account_number) = p_beneficiary AND status IN ('PENDING', 'SUCCESS')),
-    'lastSentThereAs', (SELECT account_name FROM withdrawal
-      WHERE merchant_id = p_merchant_id AND environment = p_environment
-        AND coalesce(phone, bank_code || ':' || account_number) = p_beneficiary AND status IN ('PENDING', 'SUCCESS')
-      ORDER BY requested_at DESC LIMIT 1));
+        AND coalesce(phone, bank_code || ':' || account_number) = p_beneficiary AND status = 'SUCCESS'
+        AND plain_name(account_name) = plain_name(p_account_name)));
 END $$;
 
 -- What counts towards a day's limit: all but what came to nothing.

@@ -46,9 +46,10 @@ import { requestResend } from './webhooks/resend.ts';
 import { createSave } from './webhooks/save.ts';
 import { createSender } from './webhooks/send.ts';
 import { createSendSlots } from './webhooks/slots.ts';
-import { createCheckPayout } from './withdrawals/check.ts';
+import { createCheckPayout, type CheckPayout } from './withdrawals/check.ts';
 import { readWithdrawal } from './withdrawals/model.ts';
 import { openWithdrawals } from './withdrawals/open-withdrawals.ts';
+import { recheckProvenPayouts } from './withdrawals/proven.ts';
 import { decideInSandbox } from './withdrawals/sandbox-review.ts';
 
 export type RunningWorker = {
@@ -125,7 +126,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: firstAttempts.poke, log });
   const chores = startChores(
     [
-      ...choresOf(config, { db, runChange, checkAttempt: payments.check }),
+      ...choresOf(config, { db, runChange, ...payments.checks }),
       chore('sweep the outbox', 250, sweep),
       chore('repair what Temporal lost', 10_000, repair),
     ],
@@ -179,7 +180,8 @@ function createPayments(config: Config, { db, runChange, log }: Database & { log
     check: async (withdrawalId: string, now: Date) => (await checkPayout(withdrawalId, { ...options, now })).row,
   };
   const reconciliation = createReconciliationSteps({ ...deps, checkAttempt: check, checkPayout });
-  return { operations: { payments, withdrawals, reconciliation }, check, close: http.close };
+  const checks = { checkAttempt: check, checkPayout };
+  return { operations: { payments, withdrawals, reconciliation }, checks, close: http.close };
 }
 
 /** One attempt of a delivery, for both lanes. */
@@ -214,12 +216,17 @@ function createReports(config: Config, { db, runChange }: Database) {
 
 const chore = (name: string, everyMs: number, run: Chore['run']): Chore => ({ name, everyMs, run });
 
-function choresOf(config: Config, { db, runChange, checkAttempt }: Database & { checkAttempt: CheckAttempt }): Chore[] {
+type Checks = { checkAttempt: CheckAttempt; checkPayout: CheckPayout };
+
+function choresOf(config: Config, { db, runChange, checkAttempt, checkPayout }: Database & Checks): Chore[] {
   const jobs = { db, runChange, clock: systemClock };
   return [
     chore('expire sessions', 1_000, () => expireDueSessions(runChange, systemClock(), EXPIRE_BATCH)),
     chore('ask about what providers called us for', 30_000, () =>
       recheckProven({ db, clock: systemClock, checkAttempt }, RECHECK_BATCH),
+    ),
+    chore('ask about payouts that providers called us for', 30_000, () =>
+      recheckProvenPayouts({ db, clock: systemClock, checkPayout }, RECHECK_BATCH),
     ),
     chore('decide rehearsed verifications', 1_000, () => decideDueInSandbox(runChange, systemClock(), KYC_BATCH)),
     chore('run bulk resends', 1_000, () => runResendJobs(jobs, config.WEBHOOK_RESENDS_PER_SECOND)),

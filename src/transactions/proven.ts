@@ -14,10 +14,10 @@ export function isAnswered(state: AttemptState): boolean {
 }
 
 /** How long a genuine callback is a reason to go on asking about an attempt that is not paid. */
-const PROOF_VALID_MS = DAY_MS;
-const RECHECK_INTERVAL_MIN_MS = 60_000;
+export const PROOF_VALID_MS = DAY_MS;
+export const RECHECK_INTERVAL_MIN_MS = 60_000;
 /** Ever more rarely: after this part of the time since the callback came. */
-const RECHECK_AGE_PART = 10;
+export const RECHECK_AGE_PART = 10;
 
 /**
  * Asks again about attempts whose provider sent a genuine callback in the last 24 h and which are not paid all the

@@ -2,7 +2,7 @@ import type { AttentionSource } from '../lib/attention.ts';
 
 /** Withdrawals that wait for a person. The sandbox decides by itself, but for amounts that end in .14. */
 export const WITHDRAWALS_WAITING: AttentionSource = {
-  kinds: ['WITHDRAWAL_REVIEW', 'WITHDRAWAL_UNKNOWN'],
+  kinds: ['WITHDRAWAL_REVIEW', 'WITHDRAWAL_UNKNOWN', 'WITHDRAWAL_CONTRADICTED'],
   sql: `SELECT 'WITHDRAWAL_REVIEW' AS kind, w.id, w.merchant_id, w.environment, w.amount_santim, w.requested_at AS since,
                'Withdrawal under review (' || array_to_string(w.review_reasons, ', ') || '): ' || given.approvals || ' of '
                  || w.approvals_needed || ' approvals' AS what,
@@ -21,7 +21,12 @@ export const WITHDRAWALS_WAITING: AttentionSource = {
                'withdrawal-' || w.id
         FROM withdrawal w
         WHERE w.status = 'PENDING' AND w.stage = 'UNKNOWN'
-          AND coalesce(w.submitted_at, w.requested_at) < CAST(:at AS timestamptz) - interval '1 hour'`,
+          AND coalesce(w.submitted_at, w.requested_at) < CAST(:at AS timestamptz) - interval '1 hour'
+        UNION ALL
+        SELECT 'WITHDRAWAL_CONTRADICTED', w.id, w.merchant_id, w.environment, w.amount_santim, w.contradicted_at,
+               'Given back for the provider''s no, and now the provider says it was paid',
+               jsonb_build_object('channel', w.channel, 'providerReference', w.provider_reference), 'withdrawal-' || w.id
+        FROM withdrawal w WHERE w.contradicted_at IS NOT NULL`,
 };
 
 /** Withdrawals that should have moved on by themselves: not sent after 5 minutes, or accepted and not paid after an hour. */

@@ -8,7 +8,7 @@ import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PayoutOrder, PayoutOutcome, Provider } from '../providers/provider.ts';
 import { destinationOf, readWithdrawal, type WithdrawalRow } from './model.ts';
 import { moveWithdrawal, type Move } from './settle.ts';
-import { WITHDRAWAL_MOVES, type WithdrawalStage } from './states.ts';
+import type { WithdrawalStage } from './states.ts';
 
 export type CheckPayoutDeps = {
   db: Knex;
@@ -17,12 +17,14 @@ export type CheckPayoutDeps = {
   clock: Clock;
   /** Where providers reach us, without a slash at the end. */
   baseUrl: string;
-  log: Pick<Logger, 'error' | 'warn'>;
+  log: Pick<Logger, 'error'>;
 };
 
 export type CheckPayoutOptions = {
   /** Does not ask when the provider was asked less than this ago. */
   minIntervalMs: number;
+  /** The provider itself has said something: then one that had failed is asked about too. */
+  proof?: boolean;
   /** Whether to tell the withdrawal's workflow of what this check changes (everybody but the workflow itself). */
   tellWorkflow: boolean;
   /** The time of business, where it is not the clock's: a workflow's. */
@@ -58,7 +60,7 @@ export function createCheckPayout(deps: CheckPayoutDeps): CheckPayout {
 }
 
 /** A withdrawal under lease; `cameFrom`: its stage before, CREATED when this call is the first to send it. */
-type Claimed = WithdrawalRow & { cameFrom: WithdrawalStage };
+type Claimed = WithdrawalRow & { cameFrom: WithdrawalStage; leaseUntil: Date; mayBeSent: boolean };
 
 /**
  * The lease: one conditional UPDATE. From here on it counts as sent, whatever becomes of this process, so that nobody
@@ -67,25 +69,25 @@ type Claimed = WithdrawalRow & { cameFrom: WithdrawalStage };
 async function claim(
   deps: CheckPayoutDeps,
   id: string,
-  { minIntervalMs, now }: CheckPayoutOptions,
+  { minIntervalMs, proof = false, now }: CheckPayoutOptions,
 ): Promise<Claimed | undefined> {
   const clock = deps.clock();
   const at = now ?? clock;
   const [claimed] = await rows<Claimed>(
     deps.db,
     `WITH before AS (
-       SELECT w.id, w.stage FROM withdrawal w JOIN merchant m ON m.id = w.merchant_id
-       WHERE w.id = :id AND w.status IN ('PENDING', 'SUCCESS') AND w.stage <> 'UNDER_REVIEW'
+       SELECT w.id, w.stage, m.status = 'ACTIVE' AS may_be_sent FROM withdrawal w JOIN merchant m ON m.id = w.merchant_id
+       WHERE w.id = :id AND w.status = ANY (:askable) AND w.stage <> 'UNDER_REVIEW'
          AND (w.stage <> 'CREATED' OR m.status = 'ACTIVE')
          AND (w.lease_until IS NULL OR w.lease_until <= :clock)
-         AND (w.last_checked_at IS NULL OR w.last_checked_at <= :askedBefore)
+         ${minIntervalMs > 0 ? 'AND (w.last_checked_at IS NULL OR w.last_checked_at <= :askedBefore)' : ''}
        FOR UPDATE OF w
      ), claimed AS (
        UPDATE withdrawal w SET lease_until = :leaseUntil, submitted_at = coalesce(w.submitted_at, :at),
          stage = CASE w.stage WHEN 'CREATED' THEN 'SUBMITTED' ELSE w.stage END,
          version = w.version + CASE w.stage WHEN 'CREATED' THEN 1 ELSE 0 END
        FROM before WHERE w.id = before.id
-       RETURNING w.*, before.stage AS came_from
+       RETURNING w.*, before.stage AS came_from, before.may_be_sent
      ), noted AS (
        INSERT INTO withdrawal_timeline (withdrawal_id, at, kind)
        SELECT id, CAST(:at AS timestamptz), 'payout.submitted' FROM claimed WHERE came_from = 'CREATED'
@@ -93,6 +95,7 @@ async function claim(
      SELECT * FROM claimed`,
     {
       id,
+      askable: proof ? ['PENDING', 'SUCCESS', 'FAILED'] : ['PENDING', 'SUCCESS'],
       at,
       clock,
       leaseUntil: new Date(clock.getTime() + LEASE_MS),
@@ -130,10 +133,13 @@ async function askProvider(deps: CheckPayoutDeps, row: Claimed): Promise<PayoutO
   if (row.cameFrom === 'CREATED') return send(deps, provider, row);
   const outcome = await provider.queryPayout(row.id);
   // The first sending was lost on its way: the same id again pays once at most.
-  return outcome.kind === 'not-found' && row.status === 'PENDING' ? send(deps, provider, row) : outcome;
+  const isLost = outcome.kind === 'not-found' && row.status === 'PENDING';
+  return isLost && row.mayBeSent ? send(deps, provider, row) : outcome;
 }
 
-async function send({ baseUrl }: CheckPayoutDeps, provider: Provider, row: Claimed): Promise<PayoutOutcome> {
+async function send({ baseUrl, clock }: CheckPayoutDeps, provider: Provider, row: Claimed): Promise<PayoutOutcome> {
+  // Who slept through its lease may be late: another may have had a definite no, and given the money back.
+  if (clock() >= row.leaseUntil) return { kind: 'unknown', reason: 'timeout', message: 'not sent: the lease ran out' };
   const { accountName, ...destination } = destinationOf(row);
   const order: PayoutOrder = {
     orderId: row.id,
@@ -157,25 +163,26 @@ async function apply(deps: CheckPayoutDeps, row: Claimed, heard: Heard): Promise
     outcome: outcome.kind,
     wake: heard.tellWorkflow ? ('providerAnswered' as const) : null,
   };
-  if (outcome.kind === 'succeeded' && row.status === 'PENDING') {
-    if (outcome.amountSantim === row.amountSantim && outcome.currency === row.currency) {
-      return deps.runChange((change) => moveWithdrawal(change, { ...base, ...paid(outcome) }));
-    }
-    deps.log.error(
-      { withdrawalId: row.id },
-      'a provider says it paid another amount out than it was told: look into it',
-    );
-    return noteAnswer(deps, row, { ...heard, outcome: { kind: 'unknown', reason: 'unreadable', message: 'amount' } });
+  if (outcome.kind === 'succeeded' && row.status !== 'SUCCESS') {
+    const isExact = outcome.amountSantim === row.amountSantim && outcome.currency === row.currency;
+    const moved = isExact && (await deps.runChange((change) => moveWithdrawal(change, { ...base, ...paid(outcome) })));
+    if (moved) return moved;
+    await noteAnswer(deps, row, heard);
+    const { status } = await readWithdrawal(deps.db, row.id);
+    const ids = { withdrawalId: row.id, providerReference: outcome.providerReference };
+    if (status === 'PENDING') deps.log.error(ids, 'a provider says it paid out another amount than it was told');
+    if (status === 'FAILED') await noteContradiction(deps, row, heard);
+    return null;
   }
   if (outcome.kind === 'declined' && row.status === 'PENDING') {
     const { failure } = outcome;
     const detail = { code: failure.code, providerCode: failure.providerCode };
-    const failed = { from: ['PENDING'], to: 'FAILED', kind: 'payout.failed', event: 'withdrawal.failed' } as const;
+    const failed = { to: 'FAILED', kind: 'payout.failed', event: 'withdrawal.failed' } as const;
     return deps.runChange((change) =>
       moveWithdrawal(change, { ...base, ...failed, detail, failure, providerCode: failure.providerCode }),
     );
   }
-  if (outcome.kind === 'reversed') {
+  if (outcome.kind === 'reversed' && row.status !== 'FAILED') {
     return deps.runChange(async (change) => {
       // Paid and back before we heard of the first: both happened, and both are booked and told.
       if (row.status === 'PENDING') await moveWithdrawal(change, { ...base, ...paid(outcome), wake: null });
@@ -185,29 +192,46 @@ async function apply(deps: CheckPayoutDeps, row: Claimed, heard: Heard): Promise
   return noteAnswer(deps, row, heard);
 }
 
+/** Paid by its provider after all, though it was given back for the provider's own no: operators must look. */
+async function noteContradiction(deps: CheckPayoutDeps, row: Claimed, { outcome, at }: Heard): Promise<void> {
+  deps.log.error({ withdrawalId: row.id }, 'a provider says it paid out what it had refused before: look into it');
+  await rows(
+    deps.db,
+    `WITH noted AS (
+       UPDATE withdrawal SET contradicted_at = :at WHERE id = :id AND contradicted_at IS NULL RETURNING id
+     )
+     INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)
+     SELECT id, CAST(:at AS timestamptz), 'provider.contradicts', CAST(:detail AS jsonb) FROM noted`,
+    { id: row.id, at, detail: JSON.stringify(detailOf(outcome)) },
+  );
+}
+
 type Told = Extract<PayoutOutcome, { kind: 'succeeded' | 'reversed' }>;
-type Ending = Pick<Move, 'from' | 'kind' | 'event' | 'detail' | 'providerReference' | 'providerCode'>;
+type Ending = Pick<Move, 'kind' | 'event' | 'detail' | 'providerReference' | 'providerCode'>;
 
 function paid({ providerReference, providerCode }: Told): Ending & { to: 'SUCCESS' } {
-  const move = { from: ['PENDING'], to: 'SUCCESS', kind: 'payout.succeeded', event: 'withdrawal.succeeded' } as const;
+  const move = { to: 'SUCCESS', kind: 'payout.succeeded', event: 'withdrawal.succeeded' } as const;
   return { ...move, detail: { providerReference }, providerReference, providerCode };
 }
 
 function reversed({ providerReference, providerCode }: Told): Ending & { to: 'REVERSED' } {
-  const move = { from: ['SUCCESS'], to: 'REVERSED', kind: 'payout.reversed', event: 'withdrawal.reversed' } as const;
+  const move = { to: 'REVERSED', kind: 'payout.reversed', event: 'withdrawal.reversed' } as const;
   return { ...move, detail: { providerReference }, providerReference, providerCode };
 }
 
 /** Saves an answer that ends nothing, and gives the lease back. The timeline tells only of answers that differ. */
 async function noteAnswer(deps: CheckPayoutDeps, row: Claimed, { outcome, at }: Heard): Promise<null> {
-  const providerCode = 'providerCode' in outcome ? outcome.providerCode : null;
+  // "Paid" that could not be booked is no end: it is asked about again.
+  const isDoubt = outcome.kind === 'unknown' || outcome.kind === 'succeeded';
   await rows(
     deps.db,
     `WITH noted AS (
        UPDATE withdrawal SET last_outcome = :kind, last_checked_at = :checkedAt, lease_until = NULL,
-         stage = CASE WHEN status <> 'PENDING' THEN stage WHEN CAST(:kind AS text) = 'unknown' THEN 'UNKNOWN' ELSE 'SUBMITTED' END,
+         stage = CASE status WHEN 'PENDING' THEN :stage ELSE stage END,
          provider_reference = coalesce(:providerReference, provider_reference),
-         provider_code = coalesce(:providerCode, provider_code)
+         provider_code = coalesce(:providerCode, provider_code),
+         version = version + CASE WHEN (status = 'PENDING' AND stage <> :stage)
+           OR provider_reference IS DISTINCT FROM coalesce(:providerReference, provider_reference) THEN 1 ELSE 0 END
        WHERE id = :id AND lease_until = :leaseUntil RETURNING id
      )
      INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)
@@ -217,22 +241,32 @@ async function noteAnswer(deps: CheckPayoutDeps, row: Claimed, { outcome, at }: 
       id: row.id,
       leaseUntil: row.leaseUntil,
       kind: outcome.kind,
+      stage: isDoubt ? 'UNKNOWN' : 'SUBMITTED',
       checkedAt: deps.clock(),
       at,
       providerReference: 'providerReference' in outcome ? outcome.providerReference : null,
-      providerCode,
-      detail: JSON.stringify({ outcome: outcome.kind, ...(providerCode === null ? {} : { providerCode }) }),
+      providerCode: 'providerCode' in outcome ? outcome.providerCode : null,
+      detail: JSON.stringify(detailOf(outcome)),
       differs: outcome.kind !== row.lastOutcome,
     },
   );
   return null;
 }
 
+/** What the timeline keeps of an answer: with "paid", how much, for it may not be what was told. */
+function detailOf(outcome: PayoutOutcome): Record<string, unknown> {
+  const { kind } = outcome;
+  const code = 'providerCode' in outcome && outcome.providerCode !== null ? { providerCode: outcome.providerCode } : {};
+  if (kind !== 'succeeded') return { outcome: kind, ...code };
+  const { amountSantim, currency, providerReference } = outcome;
+  return { outcome: kind, ...code, amountSantim: Number(amountSantim), currency, providerReference };
+}
+
 /**
  * Whether the check that a provider's genuine word set off may count as its answer: it was asked and was definite, or
- * the withdrawal has ended in a way that nothing changes any more.
+ * the withdrawal was never sent or has come back, which nothing changes any more.
  */
 export function isPayoutAnswered({ row, asked, outcome }: CheckedPayout): boolean {
-  if (WITHDRAWAL_MOVES[row.status].length === 0) return true;
+  if (['REJECTED', 'CANCELLED', 'REVERSED'].includes(row.status)) return true;
   return asked && outcome !== 'unknown';
 }

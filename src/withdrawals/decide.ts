@@ -65,7 +65,6 @@ export async function rejectWithdrawal(
   await lockUnderReview(change, id);
   const moved = await moveWithdrawal(change, {
     id,
-    from: ['PENDING'],
     stages: ['UNDER_REVIEW'],
     to: 'REJECTED',
     kind: 'review.rejected',
@@ -82,7 +81,6 @@ export async function rejectWithdrawal(
 export async function cancelWithdrawal(change: Change, row: WithdrawalRow, at: Date): Promise<WithdrawalRow> {
   const moved = await moveWithdrawal(change, {
     id: row.id,
-    from: ['PENDING'],
     stages: CANCELLABLE_STAGES,
     to: 'CANCELLED',
     kind: 'withdrawal.cancelled',

@@ -50,6 +50,7 @@ export type WithdrawalRow = Owner & {
   submittedAt: Date | null;
   completedAt: Date | null;
   reversedAt: Date | null;
+  contradictedAt: Date | null;
 };
 
 /** One withdrawal, whoever's: for workflows and operators. Throws NOT_FOUND. */

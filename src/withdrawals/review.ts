@@ -24,26 +24,23 @@ export type ReviewFacts = {
   /** How many the merchant asked for in the last hour, this one left out. */
   inLastHour: number;
   paidThereBefore: boolean;
-  /** When the merchant first sent money there, if ever. */
-  firstSentThereAt: Date | null;
-  accountName: string;
-  /** The name it was sent to last time. */
-  lastSentThereAs: string | null;
+  /** When the merchant was first paid for there under the name it is asked for now, if ever. */
+  firstPaidThereAsAt: Date | null;
   at: Date;
 };
 
-/** How long a new destination stays new. */
+/** How long a destination, or another name for one, stays new after it was first paid. */
 const NEW_FOR_MS = 2 * DAY_MS;
 
 /** Why this withdrawal is looked at, and by how many operators; nobody where there is no reason. */
 export function reviewOf(facts: ReviewFacts): { reasons: ReviewReason[]; approvalsNeeded: 0 | 1 | 2 } {
   const { policy, amountSantim } = facts;
-  const isNew = facts.firstSentThereAt !== null && facts.at.getTime() - facts.firstSentThereAt.getTime() < NEW_FOR_MS;
-  const renamed = facts.lastSentThereAs !== null && !isSameName(facts.lastSentThereAs, facts.accountName);
+  const { paidThereBefore, firstPaidThereAsAt: knownSince } = facts;
+  const isNew = knownSince !== null && facts.at.getTime() - knownSince.getTime() < NEW_FOR_MS;
   const found: [ReviewReason, boolean][] = [
-    ['FIRST_TO_BENEFICIARY', !facts.paidThereBefore],
-    ['NEW_BENEFICIARY', facts.paidThereBefore && isNew],
-    ['BENEFICIARY_RENAMED', renamed],
+    ['FIRST_TO_BENEFICIARY', !paidThereBefore],
+    ['BENEFICIARY_RENAMED', paidThereBefore && knownSince === null],
+    ['NEW_BENEFICIARY', isNew],
     ['LARGE_AMOUNT', amountSantim >= policy.largeAmountSantim],
     ['MANY_IN_AN_HOUR', facts.inLastHour >= policy.perHourMax],
     ['SANDBOX_TEST', facts.environment === 'sandbox' && sandboxDecision(amountSantim) !== 'approve'],
@@ -51,9 +48,4 @@ export function reviewOf(facts: ReviewFacts): { reasons: ReviewReason[]; approva
   const reasons = found.flatMap(([reason, applies]) => (applies ? [reason] : []));
   if (reasons.length === 0) return { reasons, approvalsNeeded: 0 };
   return { reasons, approvalsNeeded: amountSantim >= policy.twoPersonSantim ? 2 : 1 };
-}
-
-function isSameName(one: string, other: string): boolean {
-  const plain = (name: string): string => name.trim().replaceAll(/\s+/g, ' ').toLocaleLowerCase('en');
-  return plain(one) === plain(other);
 }

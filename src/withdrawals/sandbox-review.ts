@@ -29,8 +29,9 @@ export async function decideInSandbox(
       return;
     }
     await deps.runChange(async (change) => {
-      for (let given = 1; given <= row.approvalsNeeded; given += 1) {
-        await approveWithdrawal(change, row.id, { ...decider, operatorId: `${SANDBOX_OPERATOR}-${given}` });
+      // An operator may have given one of them meanwhile.
+      for (let stands = row, given = 1; stands.stage === 'UNDER_REVIEW'; given += 1) {
+        stands = await approveWithdrawal(change, row.id, { ...decider, operatorId: `${SANDBOX_OPERATOR}-${given}` });
       }
     });
   } catch (error) {

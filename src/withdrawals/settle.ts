@@ -6,17 +6,16 @@ import { OUTBOX_INSERT, type Change, type OutboxRow } from '../lib/outbox.ts';
 import type { PayoutOutcome } from '../providers/provider.ts';
 import { recordWithdrawalEvents, type WithdrawalEvent } from './events.ts';
 import { moneyOut, type WithdrawalRow } from './model.ts';
-import type { WithdrawalStatus } from './states.ts';
+import { WITHDRAWAL_MOVES, WITHDRAWAL_STATUSES, type WithdrawalStage, type WithdrawalStatus } from './states.ts';
 import type { TimelineKind } from './timeline.ts';
 import { withdrawalMessage, type WithdrawalSignal } from './workflow-input.ts';
 
-/** One move of a withdrawal: from which states, to which, and what is kept of it. */
+/** One move of a withdrawal: where to, and what is kept of it. Where from, the table of states says. */
 export type Move = {
   id: string;
-  from: readonly WithdrawalStatus[];
   to: WithdrawalStatus;
-  /** Only where it stands before these stages' end: a cancel or a rejection comes before anything is sent. */
-  stages?: readonly string[];
+  /** Only while it stands in one of these: a cancel or a rejection comes before anything is sent. */
+  stages?: readonly WithdrawalStage[];
   kind: TimelineKind;
   detail: Record<string, unknown>;
   event: WithdrawalEvent;
@@ -65,7 +64,7 @@ export async function moveWithdrawal(
     {
       id: move.id,
       to: move.to,
-      from: [...move.from],
+      from: WITHDRAWAL_STATUSES.filter((one) => WITHDRAWAL_MOVES[one].includes(move.to)),
       stages: move.stages ? [...move.stages] : null,
       kind: move.kind,
       detail: JSON.stringify(move.detail),

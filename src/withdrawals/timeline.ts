@@ -3,6 +3,14 @@ import { z } from 'zod';
 import { rows, type Queryable } from '../lib/db.ts';
 import { REVIEW_REASONS } from './review.ts';
 
+const answer = z.object({
+  outcome: z.string(),
+  providerCode: z.string().optional(),
+  amountSantim: z.int().optional(),
+  currency: z.string().optional(),
+  providerReference: z.string().optional(),
+});
+
 /** What can stand in a withdrawal's timeline, and what its `detail` holds. */
 export const TIMELINE = {
   'withdrawal.created': { says: 'Asked for: its money is set aside', detail: z.object({}) },
@@ -16,8 +24,9 @@ export const TIMELINE = {
   'payout.submitted': { says: 'Sent to the provider', detail: z.object({}) },
   'provider.answer': {
     says: "The provider's answer changed",
-    detail: z.object({ outcome: z.string(), providerCode: z.string().optional() }),
+    detail: answer,
   },
+  'provider.contradicts': { says: 'The provider says it paid what it had refused before', detail: answer },
   'payout.succeeded': { says: 'Paid out', detail: z.object({ providerReference: z.string() }) },
   'payout.failed': {
     says: 'Not paid; the money is back',

@@ -1,6 +1,9 @@
+import { rows } from '../../src/lib/db.ts';
+import { createCheckPayout, isPayoutAnswered } from '../../src/withdrawals/check.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { cancelWithdrawal } from '../../src/withdrawals/decide.ts';
 import type { WithdrawalRow } from '../../src/withdrawals/model.ts';
+import { recheckProvenPayouts } from '../../src/withdrawals/proven.ts';
 import { untilServed } from '../support/build.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { DOUBT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
@@ -135,6 +138,67 @@ describe('the life of a withdrawal', () => {
     expect(await world.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
   });
 
+  test('a provider that pays what it had refused is booked nowhere, and operators are told', async () => {
+    const id = await world.ready();
+    world.provider.answersOfPayouts(REFUSED);
+    await world.checkPayout(id, CHECK);
+    world.provider.answersOfPayouts(PAID_OUT);
+    expect((await world.checkPayout(id, CHECK)).asked).toBe(false);
+    for (const _ of [1, 2]) {
+      const checked = await world.checkPayout(id, { ...CHECK, proof: true });
+      expect(isPayoutAnswered(checked)).toBe(true);
+      expect(checked.row).toMatchObject({ status: 'FAILED', contradictedAt: expect.any(Date) });
+    }
+    const row = await world.read(id);
+    expect(kinds(row).filter((kind) => kind === 'provider.contradicts')).toHaveLength(1);
+    expect(row.timeline.at(-1).detail).toMatchObject({ amountSantim: 100_00, providerReference: 'OUT-1' });
+    expect(await world.balance()).toEqual([1_000_00n, 0n]);
+  });
+
+  test('who slept through its lease sends nothing', async () => {
+    const id = await world.ready();
+    const slow = createCheckPayout({
+      ...world,
+      findProvider: () => {
+        world.pass(11_000);
+        return world.provider;
+      },
+    });
+    expect(await slow(id, CHECK)).toMatchObject({ asked: true, outcome: 'unknown' });
+    expect(world.provider.askedOfPayouts).toEqual([]);
+  });
+
+  test('a merchant suspended after a sending that was lost is not sent again', async () => {
+    const id = await world.ready();
+    world.provider.answersOfPayouts(DOUBT);
+    await world.checkPayout(id, CHECK);
+    await rows(world.db, `UPDATE merchant SET status = 'SUSPENDED' WHERE id = :merchantId`, world.owner);
+    world.provider.answersOfPayouts(NOT_THERE, PAID_OUT);
+    await world.checkPayout(id, CHECK);
+    expect(world.provider.askedOfPayouts.filter(({ question }) => question === 'payout')).toHaveLength(1);
+    expect((await world.read(id)).status).toBe('PENDING');
+  });
+
+  test('a genuine callback after the end is asked about until its provider knows', async () => {
+    const id = await world.ready();
+    world.provider.answersOfPayouts(PAID_OUT);
+    await world.checkPayout(id, CHECK);
+    await rows(
+      world.db,
+      `INSERT INTO provider_callback (withdrawal_id, channel, body, verified, created_at)
+       VALUES (:id, 'TELEBIRR', 'reversed', true, CAST(:now AS timestamptz) + interval '1 second')`,
+      { id, now: world.clock() },
+    );
+    world.pass(2 * 60_000);
+    expect(await recheckProvenPayouts(world, 10)).toBe(1);
+    expect(await recheckProvenPayouts(world, 10)).toBe(0);
+    world.pass(30 * 60_000);
+    world.provider.answersOfPayouts(REVERSED);
+    expect(await recheckProvenPayouts(world, 10)).toBe(1);
+    expect((await world.read(id)).status).toBe('REVERSED');
+    expect(await world.balance()).toEqual([1_000_00n, 0n]);
+  });
+
   test('fifty checks at once send it once and book it once', async () => {
     const id = await world.ready();
     world.provider.answersOfPayouts(PAID_OUT);
@@ -177,18 +241,22 @@ describe('the life of a withdrawal', () => {
 
   test('a cancel and a sending at once: one of them wins, and the money follows it', async () => {
     for (let round = 0; round < 20; round += 1) {
-      world.provider.answersOfPayouts(PAID_OUT);
+      const amountSantim = BigInt(1 + round) * 100n;
+      world.provider.answersOfPayouts({ ...PAID_OUT, amountSantim });
       const id = await world.ready({ amount: 1 + round });
+      const [before, reserved] = await world.balance();
       const [, cancelled] = await Promise.all([
         world.checkPayout(id, CHECK),
         world.send('POST', `${PATH}/${id}/cancel`),
       ]);
       const { row } = await world.checkPayout(id, CHECK);
       const taken = world.provider.askedOfPayouts.some(({ orderId }) => orderId === id);
-      expect({ cancelled: cancelled.status === 200, taken }).toEqual({
+      expect({ cancelled: cancelled.status === 200, status: row.status }).toEqual({
         cancelled: !taken,
-        taken: row.status !== 'CANCELLED',
+        status: taken ? 'SUCCESS' : 'CANCELLED',
       });
+      expect(reserved).toBe(amountSantim + 5_75n);
+      expect(await world.balance()).toEqual([taken ? before : before + reserved, 0n]);
     }
   });
 

@@ -1,0 +1,41 @@
+import type { Clock } from '../lib/clock.ts';
+import { rows, type Knex } from '../lib/db.ts';
+import { PROOF_VALID_MS, RECHECK_AGE_PART, RECHECK_INTERVAL_MIN_MS } from '../transactions/proven.ts';
+import type { CheckPayout } from './check.ts';
+
+/**
+ * Asks again about withdrawals whose provider sent a genuine callback in the last 24 h that did not settle them: one that
+ * is PENDING, or one that had ended before the provider spoke, which may have been reversed or paid after all. At most
+ * `limit` of them, ever more rarely, as payments are rechecked.
+ * @returns how many were asked about. Throws when a check failed, after all were made.
+ */
+export async function recheckProvenPayouts(
+  { db, clock, checkPayout }: { db: Knex; clock: Clock; checkPayout: CheckPayout },
+  limit: number,
+): Promise<number> {
+  const now = clock();
+  const due = await rows<{ id: string }>(
+    db,
+    `SELECT w.id
+     FROM (
+       SELECT withdrawal_id, max(created_at) AS said_at FROM provider_callback
+       WHERE verified AND created_at > :validFrom AND withdrawal_id IS NOT NULL GROUP BY withdrawal_id
+     ) said JOIN withdrawal w ON w.id = said.withdrawal_id
+     WHERE (w.status = 'PENDING' OR (w.status IN ('SUCCESS', 'FAILED') AND said.said_at > w.completed_at))
+       AND coalesce(w.last_checked_at, w.created_at) <= least(
+         CAST(:askedBefore AS timestamptz),
+         CAST(:now AS timestamptz) - (CAST(:now AS timestamptz) - said.said_at) / ${RECHECK_AGE_PART})
+     ORDER BY random() LIMIT :limit`,
+    {
+      now,
+      validFrom: new Date(now.getTime() - PROOF_VALID_MS),
+      askedBefore: new Date(now.getTime() - RECHECK_INTERVAL_MIN_MS),
+      limit,
+    },
+  );
+  const options = { minIntervalMs: RECHECK_INTERVAL_MIN_MS, proof: true, tellWorkflow: true };
+  const checks = await Promise.allSettled(due.map(async ({ id }) => checkPayout(id, options)));
+  const failed = checks.find((check) => check.status === 'rejected');
+  if (failed) throw failed.reason;
+  return due.length;
+}
