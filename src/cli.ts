@@ -177,20 +177,21 @@ async function manageLedger(input: CommandInput): Promise<number> {
     import('./ledger/cli.ts'),
     import('./ledger-checks.ts'),
   ]);
-  return withDatabase(input, async ({ db }) => runLedgerCommand(input.args, { db, checks: ledgerChecks, write }));
+  const verify: Work = async ({ db }) => runLedgerCommand(input.args, { db, checks: ledgerChecks, write });
+  return withDatabase(input, verify, true);
 }
 
 type Work = (parts: { db: Knex; config: Config }) => Promise<number>;
 
 /** One connection to the database of DATABASE_URL, or else of the local start. */
-async function withDatabase({ project }: CommandInput, work: Work): Promise<number> {
+async function withDatabase({ project }: CommandInput, work: Work, isPatient = false): Promise<number> {
   const [{ readConfig }, { withLocalServers }, { openDatabase }] = await Promise.all([
     import('./config.ts'),
     import('./local/settings.ts'),
     import('./lib/db.ts'),
   ]);
   const config = readConfig(await withLocalServers(project));
-  const db = openDatabase({ url: config.DATABASE_URL, poolMax: 1, applicationName: 'meskot-cli' });
+  const db = openDatabase({ url: config.DATABASE_URL, poolMax: 1, applicationName: 'meskot-cli', isPatient });
   try {
     return await withAnswer(async () => work({ db, config }));
   } finally {

@@ -15,6 +15,8 @@ pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
 const columnNames = knexSnakeCaseMappers({ underscoreBetweenUppercaseLetters: true });
 
 export type DatabaseOptions = {
+  /** For questions about everything there is: they take as long as they take. */
+  isPatient?: boolean;
   url: string;
   poolMax: number;
   applicationName: string;
@@ -45,7 +47,7 @@ export function openDatabase(options: DatabaseOptions): Knex {
     // Statements of one transaction travel without waiting for each other, and are answered in their order.
     pipeline: true,
     // A server that is frozen answers nothing, not even that the statement took too long.
-    query_timeout: 6_000,
+    ...(options.isPatient ? {} : { query_timeout: 6_000 }),
     options: Object.entries(SESSION)
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),

@@ -81,9 +81,9 @@ async function holdPayment(
   return stateAfter(paid, 'HELD', { transactionStatus: transaction.status, sessionStatus: attempt.sessionStatus });
 }
 
-/** Money that is nobody's yet waits in suspense for an operator. The ledger has no other currency than birr. */
+/** Money that is nobody's yet waits in suspense for an operator. The ledger has no other currency than birr, and books nothing of nothing. */
 async function setAside(change: Change, { attempt, outcome, now }: Paid): Promise<void> {
-  if (outcome.currency !== 'ETB') return;
+  if (outcome.currency !== 'ETB' || outcome.amountSantim <= 0n) return;
   const held = { ...attempt, attemptId: attempt.id, amountSantim: outcome.amountSantim };
   await post(change.trx, heldFact(held), now);
 }

@@ -36,7 +36,7 @@ export const TRANSACTION_CHECKS: readonly LedgerCheck[] = [
                  || ', ended ' || coalesce(e.id, 'not') AS about
           FROM payment_attempt a
           LEFT JOIN ledger_journal h ON h.key = 'held:' || a.id LEFT JOIN ledger_journal e ON e.key = 'held-ended:' || a.id
-          WHERE (a.status IN ('HELD', 'DUPLICATE') AND a.received_currency = 'ETB' AND h.id IS NULL)
+          WHERE (a.status IN ('HELD', 'DUPLICATE') AND a.received_currency = 'ETB' AND a.received_santim > 0 AND h.id IS NULL)
              OR (h.id IS NULL AND e.id IS NOT NULL) OR (a.status = 'HELD' AND e.kind = 'HELD_ACCEPTED')`,
   },
   {
