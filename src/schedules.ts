@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import {
   ScheduleAlreadyRunning,
   ScheduleClient,
@@ -5,6 +7,7 @@ import {
   type ConnectionLike,
   type ScheduleOptions,
 } from '@temporalio/client';
+import { NamespaceNotFoundError } from '@temporalio/common';
 
 /** What Temporal starts by itself, by the clock in Addis Ababa. */
 const SCHEDULES: readonly { workflowType: string; queue: string; hour: number; summary: string }[] = [
@@ -46,12 +49,19 @@ export async function ensureSchedules(options: {
   return made;
 }
 
+/** Not every part of a server knows a new namespace at once. */
+const NAMESPACE_WAIT_MS = 5_000;
+const NAMESPACE_POLL_MS = 250;
+
 async function createUnlessThere(client: ScheduleClient, options: ScheduleOptions): Promise<boolean> {
-  try {
-    await client.create(options);
-    return true;
-  } catch (error) {
-    if (error instanceof ScheduleAlreadyRunning) return false;
-    throw error;
+  for (let waitedMs = 0; ; waitedMs += NAMESPACE_POLL_MS) {
+    try {
+      await client.create(options);
+      return true;
+    } catch (error) {
+      if (error instanceof ScheduleAlreadyRunning) return false;
+      if (!(error instanceof NamespaceNotFoundError) || waitedMs >= NAMESPACE_WAIT_MS) throw error;
+    }
+    await sleep(NAMESPACE_POLL_MS);
   }
 }
