@@ -1,5 +1,6 @@
 import { renderCsv } from './csv.ts';
 import { renderJson } from './json.ts';
+import { PDF_ROWS_MAX, renderPdf } from './pdf.ts';
 import type { Rendering } from './rendering.ts';
 import type { ReportFormat } from './states.ts';
 import { renderXlsx, XLSX_ROWS_MAX } from './xlsx.ts';
@@ -27,4 +28,5 @@ export const FORMATS: Readonly<Record<ReportFormat, Format>> = {
     render: renderXlsx,
   },
   JSON: { extension: 'json', contentType: 'application/json; charset=utf-8', rowsMax: ROWS_MAX, render: renderJson },
+  PDF: { extension: 'pdf', contentType: 'application/pdf', rowsMax: PDF_ROWS_MAX, render: renderPdf },
 };

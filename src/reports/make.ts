@@ -14,6 +14,7 @@ import { SOURCES } from './kinds.ts';
 import { filterOf, readReport, type ReportRow } from './model.ts';
 import { refuseTooMany } from './rows-max.ts';
 import type { SourcePage, Sums } from './source.ts';
+import { statementLines } from './statement.ts';
 import type { ReportStatus } from './states.ts';
 
 export type MakeReportDeps = {
@@ -87,7 +88,9 @@ async function writeFile(deps: MakeReportDeps, row: Claimed, onProgress: (rowsDo
     refuseTooMany(row.format, sums.count);
     const report = { ...row, snapshotAt };
     const pages = readPages(deps, { trx, row, rowsTotal: sums.count, onProgress });
-    const file = await deps.files.write(FORMATS[row.format].render({ report, snapshotAt, sums, columns, pages }));
+    const statementOf = (cells: Cell[]) => statementLines(trx, row, { columns, cells });
+    const rendering = { report, snapshotAt, sums, columns, pages, statementOf };
+    const file = await deps.files.write(FORMATS[row.format].render(rendering));
     return { file, sums, snapshotAt };
   });
 }

@@ -36,6 +36,13 @@ export const NewReport = z
         message: `is nothing that a report of kind ${wanted.kind} can be narrowed by`,
       });
     }
+    if (wanted.format === 'PDF' && wanted.kind !== 'settlements') {
+      context.addIssue({
+        code: 'custom',
+        path: ['format'],
+        message: 'PDF is the statement of settlements: take CSV, XLSX or JSON',
+      });
+    }
     if (status === undefined) return { ...wanted, statuses: null, channel: channel ?? null };
     if (statuses === null) {
       context.addIssue({

@@ -6,7 +6,7 @@
 export const REPORT_KINDS = ['payments', 'withdrawals', 'settlements', 'balance'] as const;
 export type ReportKind = (typeof REPORT_KINDS)[number];
 
-export const REPORT_FORMATS = ['CSV', 'XLSX', 'JSON'] as const;
+export const REPORT_FORMATS = ['CSV', 'XLSX', 'JSON', 'PDF'] as const;
 export type ReportFormat = (typeof REPORT_FORMATS)[number];
 
 export const REPORT_STATUSES = ['QUEUED', 'RUNNING', 'READY', 'FAILED', 'CANCELLED', 'EXPIRED'] as const;

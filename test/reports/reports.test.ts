@@ -69,7 +69,7 @@ test("another merchant's report, and the same merchant's in the other environmen
 test.each([
   [{ kind: 'taxes', period: 'day' }, 'kind must be one of payments, withdrawals, settlements, balance'],
   [{ kind: 'payments', period: 'year' }, 'period must be one of'],
-  [{ kind: 'payments', period: 'day', format: 'PDF' }, 'format must be one of CSV, XLSX, JSON'],
+  [{ kind: 'payments', period: 'day', format: 'PDF' }, 'format PDF is the statement of settlements'],
   [{ kind: 'payments', period: 'day', status: 'PAID' }, 'status must be one of PENDING, SUCCESS'],
   [
     { kind: 'withdrawals', period: 'day', status: 'EXPIRED' },
