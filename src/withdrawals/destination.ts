@@ -1,3 +1,4 @@
+import { maskDigits } from '../lib/mask.ts';
 import type { PayoutDestination } from '../providers/provider.ts';
 
 /** Where money goes, and to whom. */
@@ -11,10 +12,6 @@ export function beneficiaryOf(destination: PayoutDestination): string {
 /** As it is shown: the last four digits of a phone or an account say enough to tell it by. */
 export function maskDestination(destination: Destination) {
   const { accountName } = destination;
-  if (destination.kind === 'phone') return { phone: mask(destination.phone), accountName };
-  return { bankCode: destination.bankCode, accountNumber: mask(destination.accountNumber), accountName };
-}
-
-function mask(digits: string): string {
-  return `${'*'.repeat(Math.max(digits.length - 4, 0))}${digits.slice(-4)}`;
+  if (destination.kind === 'phone') return { phone: maskDigits(destination.phone), accountName };
+  return { bankCode: destination.bankCode, accountNumber: maskDigits(destination.accountNumber), accountName };
 }

@@ -1,18 +1,38 @@
 import type { Channel } from '../channels/channel.ts';
 import { rows, type Queryable } from '../lib/db.ts';
+import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Position } from '../lib/page.ts';
-import { maskDestination } from './destination.ts';
-import { destinationOf, type WithdrawalRow } from './model.ts';
+import type { WithdrawalRow } from './model.ts';
 import { withdrawalConditions, type WithdrawalFilter } from './queries.ts';
 import type { WithdrawalStatus } from './states.ts';
 
-/** A withdrawal as reports list it: of its destination no more than the list shows. */
-export type ExportedWithdrawal = Omit<WithdrawalRow, 'callbackSecret'> & {
+/** A withdrawal as reports list it. */
+export type ExportedWithdrawal = Pick<
+  WithdrawalRow,
+  | 'id'
+  | 'requestId'
+  | 'amountSantim'
+  | 'feeSantim'
+  | 'feeTaxSantim'
+  | 'currency'
+  | 'channel'
+  | 'accountName'
+  | 'reason'
+  | 'status'
+  | 'providerReference'
+  | 'failure'
+  | 'requestedAt'
+  | 'completedAt'
+  | 'reversedAt'
+> & {
   position: string;
   /** The phone, or bank and account: the last four digits. */
   destination: string;
 };
+
+/** `number`: of the phone or the account, whole. */
+type Read = Omit<ExportedWithdrawal, 'destination'> & { number: string; bankCode: string | null };
 
 /** At most `limit` of the withdrawals that the list shows under the same filter, in its order, after a position. */
 export async function exportWithdrawals(
@@ -21,22 +41,22 @@ export async function exportWithdrawals(
   { after, limit }: { after: Position | null; limit: number },
 ): Promise<ExportedWithdrawal[]> {
   const { where, values } = withdrawalConditions(filter);
-  const found = await rows<WithdrawalRow & { position: string }>(
+  const found = await rows<Read>(
     db,
-    `SELECT *, requested_at::text AS position FROM withdrawal
+    `SELECT id, request_id, amount_santim, fee_santim, fee_tax_santim, currency, channel,
+            coalesce(phone, account_number) AS number, bank_code, account_name, reason, status, provider_reference,
+            failure, requested_at, completed_at, reversed_at, requested_at::text AS position
+     FROM withdrawal
      WHERE ${where} ${after ? 'AND (requested_at, id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))' : ''}
      ORDER BY requested_at DESC, id DESC LIMIT :limit`,
     { ...values, afterAt: after?.at ?? null, afterId: after?.id ?? null, limit },
   );
-  return found.map((row) => {
-    const { callbackSecret: _, ...shown } = row;
-    return { ...shown, destination: inWords(row) };
-  });
+  return found.map(masked);
 }
 
-function inWords(row: WithdrawalRow): string {
-  const { phone, bankCode, accountNumber } = maskDestination(destinationOf(row));
-  return phone ?? `${bankCode} ${accountNumber}`;
+function masked({ number, bankCode, ...shown }: Read): ExportedWithdrawal {
+  const digits = maskDigits(number);
+  return { ...shown, destination: bankCode === null ? digits : `${bankCode} ${digits}` };
 }
 
 /** Withdrawals of one status and channel, counted and added up. */

@@ -1,3 +1,4 @@
+import { exportWithdrawals } from '../../src/withdrawals/export.ts';
 import { decideInSandbox } from '../../src/withdrawals/sandbox-review.ts';
 import { PAID_OUT } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, PATH, type WithdrawalWorld } from './world.ts';
@@ -27,6 +28,25 @@ describe('reading withdrawals', () => {
     expect(await ids('startDate=2026-03-02&endDate=2026-03-02&channel=AWASH')).toEqual([]);
     const page = (await world.send('GET', `${PATH}?startDate=2026-03-02&endDate=2026-03-02&limit=1`)).body.pagination;
     expect(await ids(`startDate=2026-03-02&endDate=2026-03-02&limit=1&cursor=${page.nextCursor}`)).toEqual([first]);
+  });
+
+  test('what reports read has the last four digits of a phone or an account, and nothing of who asked', async () => {
+    const bank = { bankCode: 'CBE', accountNumber: '1000123456789', accountName: 'Abebe Bikila' };
+    await world.ask();
+    world.pass(1_000);
+    await world.ask({ channel: 'AWASH', destination: bank });
+    const day = '2026-03-02';
+    const [from, until] = [new Date('2026-03-01T21:00:00.000Z'), new Date('2026-03-02T21:00:00.000Z')];
+    const filter = { ...world.owner, range: { startDate: day, endDate: day, from, until }, statuses: null };
+    const read = await exportWithdrawals(world.db, filter, { after: null, limit: 10 });
+    expect(read.map(({ destination }) => destination)).toEqual(['CBE *********6789', '********0001']);
+    for (const row of read) {
+      expect(Object.values(row)).not.toContain('251911000001');
+      expect(Object.values(row)).not.toContain(bank.accountNumber);
+      expect(Object.keys(row)).not.toEqual(
+        expect.arrayContaining([expect.stringMatching(/requestedBy|lease|secret/i)]),
+      );
+    }
   });
 
   test('verify takes our id or the merchant’s, and asks the provider once in 30 s', async () => {
