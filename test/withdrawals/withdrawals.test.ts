@@ -5,7 +5,7 @@ import { cancelWithdrawal } from '../../src/withdrawals/decide.ts';
 import type { WithdrawalRow } from '../../src/withdrawals/model.ts';
 import { recheckProvenPayouts } from '../../src/withdrawals/proven.ts';
 import { untilServed } from '../support/build.ts';
-import type { HttpAnswer } from '../support/http.ts';
+import { servedOnly } from '../support/http.ts';
 import { DOUBT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, PATH, type WithdrawalWorld } from './world.ts';
 
@@ -289,12 +289,6 @@ describe('the life of a withdrawal', () => {
     }
   }, 180_000);
 });
-
-/** 503 is no answer of the operation: it is asked again. */
-function servedOnly(answer: HttpAnswer): HttpAnswer {
-  if (answer.status !== 503) return answer;
-  throw Object.assign(new Error('shed'), { code: '55P03' });
-}
 
 function expectOneOfFifty(codes: string[]): void {
   expect(codes.filter((code) => code === 'made')).toHaveLength(1);
