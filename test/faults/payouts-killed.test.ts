@@ -7,6 +7,7 @@ import { approveWithdrawal } from '../../src/withdrawals/decide.ts';
 import { readWithdrawal } from '../../src/withdrawals/model.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startProgram, type Program } from '../support/program.ts';
+import { expectPaidOutOnce } from '../support/withdrawals.ts';
 import { until } from '../support/worker.ts';
 import { buy, createGround, PHONES, untilQuiet, type Ground, type GroundMerchant } from './ground.ts';
 
@@ -46,6 +47,8 @@ async function withdraw(channel: Channel): Promise<string> {
   return id;
 }
 
+/** How often each channel was asked about a payout. */
+const queries = () => Promise.all(CHANNELS.map((channel) => ground.simulator.requests(`${channel} queryPayout`)));
 const rowOf = (id: string) => readWithdrawal(ground.world.db, id);
 const ended = async (id: string) =>
   until(`withdrawal ${id} to end`, async () => {
@@ -59,8 +62,8 @@ async function expectPaidOnce(ids: string[]): Promise<void> {
     expect((await ended(id)).status).toBe('SUCCESS');
     expect(await ground.simulator.payoutOf(id)).toMatchObject({ paid: true, reversed: false });
   }
-  const { payouts } = await ground.simulator.journal();
-  expect(new Set(payouts.map(({ withdrawalId }) => withdrawalId)).size).toBe(payouts.length);
+  expect((await ground.simulator.journal()).payouts).toHaveLength(requests);
+  await expectPaidOutOnce(ground.world.db, ground.simulator);
   expect((await readBalance(ground.world.db, merchant.owner)).reservedSantim).toBe(0n);
 }
 
@@ -85,6 +88,7 @@ test('a worker killed between the provider’s yes and our books books it once, 
   const client = new pg.Client({ connectionString: ground.world.database.ownerUrl });
   await client.connect();
   try {
+    const before = await queries();
     const ids = await Promise.all(CHANNELS.map(withdraw));
     await client.query('BEGIN');
     await client.query('LOCK TABLE ledger_journal IN SHARE ROW EXCLUSIVE MODE');
@@ -92,7 +96,14 @@ test('a worker killed between the provider’s yes and our books books it once, 
       const payouts = await Promise.all(ids.map((id) => ground.simulator.payoutOf(id)));
       return payouts.every((payout) => payout?.paid);
     });
-    await until('somebody to hear of it', async () => (await ground.simulator.requests('TELEBIRR queryPayout')) > 0);
+    await until('somebody to hear of each', async () => {
+      const now = await queries();
+      return CHANNELS.every((_, nth) => (now[nth] ?? 0) > (before[nth] ?? 0));
+    });
+    await until('somebody to wait for the books', async () => {
+      const waiting = `SELECT FROM pg_locks WHERE relation = 'ledger_journal'::regclass AND NOT granted`;
+      return (await client.query(waiting)).rowCount;
+    });
     await worker.kill();
     for (const id of ids) expect((await rowOf(id)).status).toBe('PENDING');
     await client.query('ROLLBACK');

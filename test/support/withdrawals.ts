@@ -1,9 +1,10 @@
-import { rows } from '../../src/lib/db.ts';
+import { rows, type Knex } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Santim } from '../../src/lib/money.ts';
+import { formatBirr, type Santim } from '../../src/lib/money.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
 import { buildAttempt, buildMerchant, buildSession, PAID, type World } from './build.ts';
+import type { TestSimulator } from './simulator.ts';
 
 export const TAKEN: PayoutOutcome = { kind: 'accepted', providerReference: null, providerCode: '0' };
 export const DOUBT: PayoutOutcome = { kind: 'unknown', reason: 'timeout', message: 'no answer in 2 s' };
@@ -39,4 +40,24 @@ export async function fund(world: World, owner: Owner, amountSantim: Santim): Pr
   const attemptId = await buildAttempt(world, { ...owner, sessionId });
   world.provider.answers({ ...PAID, amountSantim });
   await world.checkAttempt(attemptId, { tellWorkflow: false });
+}
+
+/**
+ * What the simulator has is what was sent, and nothing else; over each channel it has paid what our withdrawals that
+ * ended SUCCESS (or came back) add up to, no santim more.
+ */
+export async function expectPaidOutOnce(db: Knex, simulator: TestSimulator): Promise<void> {
+  const sent = await rows<{ id: string; channel: string; amountSantim: Santim; paid: boolean }>(
+    db,
+    `SELECT id, channel, amount_santim, status IN ('SUCCESS', 'REVERSED') AS paid FROM withdrawal
+     WHERE submitted_at IS NOT NULL`,
+  );
+  const { payouts, totals } = await simulator.journal();
+  expect(payouts.map(({ withdrawalId }) => withdrawalId).toSorted()).toEqual(sent.map(({ id }) => id).toSorted());
+  for (const { submissions } of payouts) expect(submissions).toBeGreaterThanOrEqual(1);
+  const paidOver = (wanted: string): Santim =>
+    sent.reduce((sum, { channel, amountSantim, paid }) => sum + (paid && channel === wanted ? amountSantim : 0n), 0n);
+  for (const [channel, { paidOut }] of Object.entries(totals)) {
+    expect({ channel, paidOut }).toEqual({ channel, paidOut: formatBirr(paidOver(channel)) });
+  }
 }

@@ -9,7 +9,7 @@ import { buildWorld, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { skipTime } from '../support/temporal.ts';
-import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
+import { buildFreeMerchant, expectPaidOutOnce, fund } from '../support/withdrawals.ts';
 import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
 
 const HOUR_MS = 3_600_000;
@@ -34,6 +34,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await simulator.clearFaults();
+  await expectPaidOutOnce(world.db, simulator);
   await expectLedgerHolds(world.db);
 });
 afterAll(async () => {
@@ -66,8 +67,6 @@ const result = async (workflowId: string) => {
   await until('the workflow to be there', async () => handle.describe().catch(() => null));
   return handle.result();
 };
-const payouts = async (id: string) =>
-  (await simulator.journal()).payouts.filter(({ withdrawalId }) => withdrawalId === id);
 
 /** Lets the sandbox's own review decide. */
 async function reviewed(workflowId: string): Promise<void> {
@@ -79,7 +78,7 @@ test('a withdrawal is reviewed, sent, found paid by polling, and ends', async ()
   await reviewed(workflowId);
   await stands(id, 'SUCCESS');
   expect(await result(workflowId)).toBe('SUCCESS');
-  expect(await payouts(id)).toMatchObject([{ paid: true }]);
+  expect(await simulator.payoutOf(id)).toMatchObject({ paid: true });
 });
 
 test('one that waits for an operator waits for days, and is sent when it is approved', async () => {
@@ -100,8 +99,8 @@ test('a rejected one and a cancelled one end without anything being sent', async
   await world.runChange((change) => cancelWithdrawal(change, row, clock()));
   expect(await result(rejected.workflowId)).toBe('REJECTED');
   expect(await result(cancelled.workflowId)).toBe('CANCELLED');
-  expect(await payouts(rejected.id)).toEqual([]);
-  expect(await payouts(cancelled.id)).toEqual([]);
+  expect(await simulator.payoutOf(rejected.id)).toBeUndefined();
+  expect(await simulator.payoutOf(cancelled.id)).toBeUndefined();
 });
 
 test('a provider that says nothing for hours is asked ever more rarely, and the money stays set aside', async () => {
@@ -117,7 +116,7 @@ test('a provider that says nothing for hours is asked ever more rarely, and the 
   });
   expect(timers.slice(0, 5)).toEqual([5, 2, 4, 8, 16]);
   expect(timers.at(-1)).toBe(1_800);
-  expect(await payouts(id)).toMatchObject([{ paid: false }]);
+  expect(await simulator.payoutOf(id)).toMatchObject({ paid: false });
 });
 
 test('a payout that its provider cannot tell of for minutes is paid once, and never given back meanwhile', async () => {
@@ -130,7 +129,7 @@ test('a payout that its provider cannot tell of for minutes is paid once, and ne
   await simulator.advance(11 * 60_000);
   await skipTime(world.temporal.client, workflowId, 10 * 60_000);
   await stands(id, 'SUCCESS');
-  expect(await payouts(id)).toHaveLength(1);
+  expect(await simulator.payoutOf(id)).toMatchObject({ paid: true, amount: '100.00' });
 });
 
 test('one that is taken and then fails gives the money back', async () => {
@@ -141,5 +140,5 @@ test('one that is taken and then fails gives the money back', async () => {
   await skipTime(world.temporal.client, workflowId, 10 * 60_000);
   await stands(id, 'FAILED');
   expect(await result(workflowId)).toBe('FAILED');
-  expect(await payouts(id)).toMatchObject([{ paid: false }]);
+  expect(await simulator.payoutOf(id)).toMatchObject({ paid: false });
 });
