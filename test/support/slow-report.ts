@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { openDatabase } from '../../src/lib/db.ts';
+import { createRunChange } from '../../src/lib/outbox.ts';
+import { createReportFiles } from '../../src/reports/files.ts';
+import { createMakeReport } from '../../src/reports/make.ts';
+
+/** A process that makes a report, a row at a time and slowly, to be killed: its arguments are database, folder, report. */
+const [url = '', folder = '', reportId = ''] = process.argv.slice(2);
+const db = openDatabase({ url, poolMax: 3, applicationName: 'slow-report' });
+const files = createReportFiles(folder);
+const make = createMakeReport({
+  db,
+  runChange: createRunChange(db, () => {}),
+  clock: () => new Date(),
+  baseUrl: 'https://checkout.example',
+  pageRows: 1,
+  files: {
+    ...files,
+    write: async (chunks) =>
+      files.write(
+        (async function* () {
+          for await (const chunk of chunks) {
+            yield chunk;
+            process.stdout.write('a piece is written\n');
+            await sleep(1_000);
+          }
+        })(),
+      ),
+  },
+});
+await make(reportId);
