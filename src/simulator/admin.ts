@@ -60,14 +60,6 @@ export type Journal = {
 export function adminRoutes(deps: AdminDeps): Router {
   const { book, clock, counts, faults, file, payouts, transfers } = deps;
   const routes = new Router();
-  const totals = (): Journal['totals'] => {
-    const moved = { orders: book.all(), payouts: payouts.all(), transfers };
-    return {
-      TELEBIRR: totalsOf('TELEBIRR', moved),
-      CBE_BIRR: totalsOf('CBE_BIRR', moved),
-      AWASH: totalsOf('AWASH', moved),
-    };
-  };
 
   routes.get('/', (ctx) =>
     answer(ctx, 200, {
@@ -85,7 +77,7 @@ export function adminRoutes(deps: AdminDeps): Router {
       now: iso(clock.nowMs()),
       orders: book.all().map(journalOrder),
       payouts: payouts.all().map(journalPayout),
-      totals: totals(),
+      totals: totals(deps),
       requests: Object.fromEntries(counts),
     } satisfies Journal);
   });
@@ -95,7 +87,7 @@ export function adminRoutes(deps: AdminDeps): Router {
     const transfer = { ...asked, atMs: clock.nowMs() };
     transfers.push(transfer);
     file.saveTransfer(transfer);
-    answer(ctx, 201, { totals: totals() });
+    answer(ctx, 201, { totals: totals(deps) });
   });
 
   routes.get('/admin/faults', (ctx) => answer(ctx, 200, { faults: faults.list() }));
@@ -129,6 +121,15 @@ export function adminRoutes(deps: AdminDeps): Router {
     answer(ctx, 200, { now: iso(clock.nowMs()) });
   });
   return routes;
+}
+
+function totals({ book, payouts, transfers }: AdminDeps): Journal['totals'] {
+  const moved = { orders: book.all(), payouts: payouts.all(), transfers };
+  return {
+    TELEBIRR: totalsOf('TELEBIRR', moved),
+    CBE_BIRR: totalsOf('CBE_BIRR', moved),
+    AWASH: totalsOf('AWASH', moved),
+  };
 }
 
 function readBody<T>(ctx: WireContext, schema: z.ZodType<T>): T | null {

@@ -31,16 +31,41 @@ export type PayoutBook = {
 };
 
 /** Starts with the payouts of the state file: what they wait for is scheduled again. */
-export function createPayoutBook({ clock, faults, file, sender }: PayoutBookDeps, saved: Payout[]): PayoutBook {
+export function createPayoutBook(deps: PayoutBookDeps, saved: Payout[]): PayoutBook {
+  const { clock, faults, file, sender } = deps;
   const payouts = new Map(saved.map((payout) => [keyOf(payout), payout]));
-  for (const payout of saved) {
-    if (payout.state === 'ACCEPTED') scheduleDecision(payout);
-    else {
-      sender.schedule(payout);
-      scheduleReversal(payout);
-    }
-  }
+  const course = createCourse(deps);
+  for (const payout of saved) course.resume(payout);
 
+  return {
+    all: () => [...payouts.values()],
+    find: (channel, orderId) => payouts.get(keyOf({ channel, orderId })) ?? null,
+
+    async place(request) {
+      const existing = payouts.get(keyOf(request));
+      if (existing) {
+        existing.submissions += 1;
+        file.savePayout(existing);
+        return isSame(existing, request) ? { kind: 'placed', payout: existing } : refused('ANOTHER_ORDER');
+      }
+      const payout = newPayout(request, clock.nowMs());
+      if (!payout) return refused('UNKNOWN_PAYEE');
+      payout.faults = faults.takeForOrder(payout.channel, 'payout');
+      payouts.set(keyOf(payout), payout);
+      file.savePayout(payout);
+      await course.begin(payout);
+      return { kind: 'placed', payout };
+    },
+
+    reset() {
+      payouts.clear();
+      sender.forget();
+    },
+  };
+}
+
+/** What becomes of payouts in their time: decided, told, and sometimes reversed. */
+function createCourse({ clock, file, sender }: Pick<PayoutBookDeps, 'clock' | 'file' | 'sender'>) {
   function scheduleDecision(payout: Payout): void {
     const decision = plannedPayout(payout);
     if (decision === null) return;
@@ -75,38 +100,21 @@ export function createPayoutBook({ clock, faults, file, sender }: PayoutBookDeps
     });
   }
 
-  async function begin(payout: Payout): Promise<void> {
-    const decision = plannedPayout(payout);
-    if (decision && hasFault(payout, 'callbackBeforeAnswer')) {
-      settle(payout, { ...decision, atMs: clock.nowMs() });
-      await sender.sendNow(payout);
-    } else if (decision && decision.atMs <= payout.createdAtMs) settle(payout, decision);
-    else scheduleDecision(payout);
-  }
-
   return {
-    all: () => [...payouts.values()],
-    find: (channel, orderId) => payouts.get(keyOf({ channel, orderId })) ?? null,
-
-    async place(request) {
-      const existing = payouts.get(keyOf(request));
-      if (existing) {
-        existing.submissions += 1;
-        file.savePayout(existing);
-        return isSame(existing, request) ? { kind: 'placed', payout: existing } : refused('ANOTHER_ORDER');
-      }
-      const payout = newPayout(request, clock.nowMs());
-      if (!payout) return refused('UNKNOWN_PAYEE');
-      payout.faults = faults.takeForOrder(payout.channel, 'payout');
-      payouts.set(keyOf(payout), payout);
-      file.savePayout(payout);
-      await begin(payout);
-      return { kind: 'placed', payout };
+    async begin(payout: Payout): Promise<void> {
+      const decision = plannedPayout(payout);
+      if (decision && hasFault(payout, 'callbackBeforeAnswer')) {
+        settle(payout, { ...decision, atMs: clock.nowMs() });
+        await sender.sendNow(payout);
+      } else if (decision && decision.atMs <= payout.createdAtMs) settle(payout, decision);
+      else scheduleDecision(payout);
     },
 
-    reset() {
-      payouts.clear();
-      sender.forget();
+    /** After a restart. */
+    resume(payout: Payout): void {
+      if (payout.state === 'ACCEPTED') return scheduleDecision(payout);
+      sender.schedule(payout);
+      scheduleReversal(payout);
     },
   };
 }

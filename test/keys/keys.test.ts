@@ -1,7 +1,6 @@
 import { createKeyAuthenticator } from '../../src/keys/authenticate.ts';
 import { hashKey, makeKey, readKey } from '../../src/keys/format.ts';
-import { createKey, listKeys, revokeKey, rotateKey, type NewKey } from '../../src/keys/operations.ts';
-import { HOUR_MS } from '../../src/lib/dates.ts';
+import { createKey, revokeKey, type NewKey } from '../../src/keys/operations.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { AppError } from '../../src/lib/errors.ts';
 import { newId } from '../../src/lib/ids.ts';
@@ -31,10 +30,6 @@ beforeEach(() => {
 const make = (input: Partial<NewKey> = {}) =>
   database.db.transaction((trx) =>
     createKey({ trx, pepper: PEPPER, clock }, { merchantId, environment: 'sandbox', kind: 'secret', ...input }),
-  );
-const rotate = (keyId: string, overlapHours?: number) =>
-  database.db.transaction((trx) =>
-    rotateKey({ trx, pepper: PEPPER, clock }, { keyId, ...(overlapHours !== undefined && { overlapHours }) }),
   );
 const revoke = (keyId: string) => database.db.transaction((trx) => revokeKey({ trx, clock }, keyId));
 
@@ -245,54 +240,6 @@ describe('a key that is presented', () => {
     nowMs += 1_000;
     await codeOf(secret);
     expect(await lastUsed()).toEqual(clock());
-  });
-});
-
-describe('rotation', () => {
-  test('both keys work during the overlap, only the new one after it', async () => {
-    const old = await make({ kind: 'restricted', scopes: ['checkout:read'], ipRanges: ['127.0.0.0/8'], name: 'shop' });
-    const next = await rotate(old.key.id);
-    expect(next.key).toMatchObject({ scopes: ['checkout:read'], ipRanges: ['127.0.0.0/8'], name: 'shop' });
-    nowMs += 24 * HOUR_MS - 1;
-    expect(await newProcess().codeOf(old.secret)).toBe('key');
-    expect(await newProcess().codeOf(next.secret)).toBe('key');
-    nowMs += 1;
-    expect(await newProcess().codeOf(old.secret)).toBe('API_KEY_EXPIRED');
-    expect(await newProcess().codeOf(next.secret)).toBe('key');
-  });
-
-  test('without overlap the old key ends at once', async () => {
-    const old = await make();
-    await rotate(old.key.id, 0);
-    expect(await newProcess().codeOf(old.secret)).toBe('API_KEY_EXPIRED');
-  });
-
-  test('never lengthens the life of the old key, and gives the new one as long a life', async () => {
-    const old = await make({ expiresAt: new Date(START.getTime() + HOUR_MS) });
-    nowMs += HOUR_MS / 2;
-    const next = await rotate(old.key.id, 168);
-    const [row] = await listKeys(database.db, { id: old.key.id });
-    expect(row?.expiresAt).toEqual(new Date(START.getTime() + HOUR_MS));
-    expect(row?.rotatedTo).toBe(next.key.id);
-    expect(next.key.expiresAt).toEqual(new Date(nowMs + HOUR_MS));
-  });
-
-  test('of a key that has ended, or was rotated already, is refused', async () => {
-    const [revoked, rotated] = [await make(), await make()];
-    await revoke(revoked.key.id);
-    await rotate(rotated.key.id);
-    await expect(rotate(revoked.key.id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
-    await expect(rotate(rotated.key.id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
-    await expect(rotate('key_none')).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    for (const hours of [-1, 169, 1.5, Number.NaN]) {
-      await expect(rotate(rotated.key.id, hours)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
-    }
-  });
-
-  test('ten at once make one new key', async () => {
-    const old = await make();
-    const results = await Promise.allSettled(Array.from({ length: 10 }, () => rotate(old.key.id)));
-    expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
   });
 });
 

@@ -35,13 +35,13 @@ async function withdrawal(birr: number, requestedBy = 'key_1'): Promise<string> 
   return row.id;
 }
 
-const decide = (id: string, verdict: 'approve' | 'reject', { key }: Person, body: object = {}) =>
-  desk.send('POST', `/api/ops/withdrawals/${id}/${verdict}`, { key, body });
+const decide = (what: `${string}/${'approve' | 'reject'}`, { key }: Person, body: object = {}) =>
+  desk.send('POST', `/api/ops/withdrawals/${what}`, { key, body });
 
 describe('a withdrawal under review', () => {
   test('is approved by one of finance, and noted', async () => {
     const id = await withdrawal(100);
-    const answer = await decide(id, 'approve', desk.people.finance, { reason: 'Known to us' });
+    const answer = await decide(`${id}/approve`, desk.people.finance, { reason: 'Known to us' });
     expect(answer.body).toMatchObject({ statusCode: 200, data: { withdrawalId: id, stage: 'CREATED', amount: 100 } });
     const { body } = await desk.send('GET', `/api/ops/audit?resourceId=${id}`);
     expect(body.data).toEqual([
@@ -58,33 +58,33 @@ describe('a withdrawal under review', () => {
 
   test('of a large amount needs two, and not the same one twice', async () => {
     const id = await withdrawal(300_000);
-    const first = await decide(id, 'approve', desk.people.finance);
+    const first = await decide(`${id}/approve`, desk.people.finance);
     expect(first.body).toMatchObject({ data: { stage: 'UNDER_REVIEW' } });
-    expect((await decide(id, 'approve', desk.people.finance)).body.error.code).toBe('INVALID_STATE');
-    expect((await decide(id, 'approve', otherFinance)).body).toMatchObject({ data: { stage: 'CREATED' } });
+    expect((await decide(`${id}/approve`, desk.people.finance)).body.error.code).toBe('INVALID_STATE');
+    expect((await decide(`${id}/approve`, otherFinance)).body).toMatchObject({ data: { stage: 'CREATED' } });
     expect(await desk.audited(id)).toEqual(['withdrawal.approve', 'withdrawal.approve']);
   });
 
   test('is not approved by who asked for it', async () => {
     const id = await withdrawal(100, desk.people.finance.operatorId);
-    const refused = await decide(id, 'approve', desk.people.finance);
+    const refused = await decide(`${id}/approve`, desk.people.finance);
     expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
     expect(await desk.audited(id)).toEqual([]);
-    expect((await decide(id, 'approve', otherFinance)).status).toBe(200);
+    expect((await decide(`${id}/approve`, otherFinance)).status).toBe(200);
   });
 
   test('is rejected with a reason, once', async () => {
     const id = await withdrawal(100);
-    expect((await decide(id, 'reject', desk.people.finance)).body.message).toBe('reason is required');
-    const answer = await decide(id, 'reject', desk.people.finance, { reason: 'Unknown beneficiary' });
+    expect((await decide(`${id}/reject`, desk.people.finance)).body.message).toBe('reason is required');
+    const answer = await decide(`${id}/reject`, desk.people.finance, { reason: 'Unknown beneficiary' });
     expect(answer.body).toMatchObject({ data: { status: 'REJECTED' } });
-    expect((await decide(id, 'reject', desk.people.finance, { reason: 'Again' })).status).toBe(409);
-    expect((await decide(id, 'approve', desk.people.finance)).status).toBe(409);
+    expect((await decide(`${id}/reject`, desk.people.finance, { reason: 'Again' })).status).toBe(409);
+    expect((await decide(`${id}/approve`, desk.people.finance)).status).toBe(409);
     expect(await desk.audited(id)).toEqual(['withdrawal.reject']);
   });
 
   test('that never was is not found', async () => {
-    expect((await decide('wd_none', 'approve', desk.people.finance)).status).toBe(404);
+    expect((await decide('wd_none/approve', desk.people.finance)).status).toBe(404);
   });
 
   test('an Idempotency-Key makes a repeat the first answer, for this operator only', async () => {

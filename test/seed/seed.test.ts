@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -25,8 +23,8 @@ import { createSubscription, listSubscriptions } from '../../src/webhooks/subscr
 import { WITHDRAWAL_STATUSES } from '../../src/withdrawals/states.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
+import { seedAndKill } from './killed.ts';
 
-const PROJECT = resolve(import.meta.dirname, '../..');
 const WEBHOOK_URL = 'http://localhost:4003/webhooks';
 const SEEDED_WITHIN_MS = 120_000;
 
@@ -131,9 +129,8 @@ describe('the demo data, of which the first run was killed', () => {
       CANCELLED: 'checkout.canceled',
     };
     for (const [status, event] of Object.entries(ends)) {
-      expect(await count('webhook_event', `event = '${event}'`)).toBe(
-        await count('transaction', `status = '${status}'`),
-      );
+      const told = await count('webhook_event', `event = '${event}'`);
+      expect(told).toBe(await count('transaction', `status = '${status}'`));
     }
     expect(await count('webhook_event', `event = 'checkout.expired'`)).toBe(
       await count('transaction', `status = 'EXPIRED' OR late_confirmation`),
@@ -284,19 +281,3 @@ const LEGAL: Readonly<Record<SessionStatus, RegExp>> = {
   CANCELLED: new RegExp(`^session\\.created ${DECLINED}(${TRY} )?session\\.cancelled$`),
   EXPIRED: new RegExp(`^session\\.created ${DECLINED}(${TRY} )?session\\.expired$`),
 };
-
-/** Begins in a process of its own, and kills that in the middle. */
-async function seedAndKill(databaseUrl: string, documents: string): Promise<void> {
-  const code = `
-    import { readConfig } from './src/config.ts';
-    import { seedDemo } from './src/seed/seed.ts';
-    const [, DATABASE_URL, KYC_DOCUMENTS_DIR] = process.argv;
-    const config = readConfig({ DATABASE_URL, KYC_DOCUMENTS_DIR, TEMPORAL_ADDRESS: 'nowhere:1' });
-    const onProgress = (made) => made > 400 && process.stdout.write('enough');
-    await seedDemo({ config, previous: {}, payments: 3_000, webhookUrl: '${WEBHOOK_URL}', onProgress });`;
-  const args = ['--import', 'tsx', '--input-type=module', '-e', code, databaseUrl, documents];
-  const child = spawn(process.execPath, args, { cwd: PROJECT, stdio: ['ignore', 'pipe', 'inherit'] });
-  child.stdout.once('data', () => child.kill('SIGKILL'));
-  const [exitCode] = await once(child, 'exit');
-  if (exitCode !== null) throw new Error(`it ended by itself, with ${String(exitCode)}`);
-}

@@ -131,3 +131,9 @@ async function readAnswer(response: Response): Promise<HttpAnswer> {
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
 }
+
+/** For `untilServed`: 503 is no answer of the operation, and is asked again. */
+export function servedOnly(answer: HttpAnswer): HttpAnswer {
+  if (answer.status !== 503) return answer;
+  throw Object.assign(new Error('shed'), { code: '55P03' });
+}

@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+
+const PROJECT = resolve(import.meta.dirname, '../..');
+
+/** Begins in a process of its own, and kills that in the middle. */
+export async function seedAndKill(databaseUrl: string, documents: string): Promise<void> {
+  const code = `
+    import { readConfig } from './src/config.ts';
+    import { seedDemo } from './src/seed/seed.ts';
+    const [, DATABASE_URL, KYC_DOCUMENTS_DIR] = process.argv;
+    const config = readConfig({ DATABASE_URL, KYC_DOCUMENTS_DIR, TEMPORAL_ADDRESS: 'nowhere:1' });
+    const onProgress = (made) => made > 400 && process.stdout.write('enough');
+    await seedDemo({ config, previous: {}, payments: 3_000, webhookUrl: 'http://localhost:4003/webhooks', onProgress });`;
+  const script = ['--import', 'tsx', '--input-type=module', '-e', code];
+  const child = spawn(process.execPath, [...script, databaseUrl, documents], {
+    cwd: PROJECT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  child.stdout.once('data', () => child.kill('SIGKILL'));
+  const [exitCode] = await once(child, 'exit');
+  if (exitCode !== null) throw new Error(`it ended by itself, with ${String(exitCode)}`);
+}
