@@ -1,6 +1,6 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 
 import { readConfig } from '../../src/config.ts';
 import { createKeyAuthenticator } from '../../src/keys/authenticate.ts';
