@@ -174,7 +174,9 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
           findWithdrawalBySecret: (secret) => findWithdrawalBySecret(db, secret),
           onPayoutCallback: async (withdrawalId, { verified }) => {
             const minIntervalMs = verified ? 0 : CLAIM_INTERVAL_MS;
-            return isPayoutAnswered(await checkPayout(withdrawalId, { minIntervalMs, proof: verified, tellWorkflow: true }));
+            return isPayoutAnswered(
+              await checkPayout(withdrawalId, { minIntervalMs, proof: verified, tellWorkflow: true }),
+            );
           },
         },
         log,
