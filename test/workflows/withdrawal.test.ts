@@ -4,6 +4,7 @@ import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
 import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { openWithdrawals } from '../../src/withdrawals/open-withdrawals.ts';
 import { withdrawalWorkflowId } from '../../src/withdrawals/workflow-input.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -141,4 +142,27 @@ test('one that is taken and then fails gives the money back', async () => {
   await stands(id, 'FAILED');
   expect(await result(workflowId)).toBe('FAILED');
   expect(await simulator.payoutOf(id)).toMatchObject({ paid: false });
+});
+
+test('one whose workflow Temporal has lost is woken by the repair, and goes on', async () => {
+  const { id, workflowId } = await ask('0911000001', 100_14n);
+  const handle = world.temporal.client.workflow.getHandle(workflowId);
+  const before = await until('the workflow to be there', async () => handle.describe().catch(() => null));
+  await handle.terminate('lost');
+  const isOpen = async () => (await openWithdrawals(world.db, '', 100)).some((one) => one.id === id);
+  // Temporal's list of workflows lags: what is younger than half a minute is not looked at.
+  expect(await isOpen()).toBe(false);
+  await world
+    .db('withdrawal')
+    .where({ id })
+    .update({ createdAt: new Date(Date.now() - 60_000) });
+  expect(await isOpen()).toBe(true);
+  const after = await until('it to run again', async () => {
+    const now = await handle.describe();
+    return now.status.name === 'RUNNING' && now;
+  });
+  expect(after.runId).not.toBe(before.runId);
+  await world.runChange((change) => approveWithdrawal(change, id, { operatorId: 'opr_1', at: clock() }));
+  await stands(id, 'SUCCESS');
+  expect(await isOpen()).toBe(false);
 });
