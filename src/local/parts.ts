@@ -8,6 +8,7 @@ import { startDemoShop } from '../demo-shop/server.ts';
 import { createRegistry } from '../http/metrics.ts';
 import type { Logger } from '../lib/log.ts';
 import { seedDemo } from '../seed/seed.ts';
+import { rememberPast } from '../seed/simulated-past.ts';
 import { readVersion } from '../serve.ts';
 import { startSimulator } from '../simulator/server.ts';
 import { placeTemporalMetrics } from '../temporal-metrics.ts';
@@ -57,15 +58,14 @@ export function localParts(context: PartsContext): Part[] {
   const { project, config, ports, previous, write, log } = context;
   const registry = createRegistry('local');
   const shopUrl = `http://localhost:${ports.demoShop}`;
-  let seeded: Facts = {};
-  let workflowsReady: Promise<void> = Promise.resolve();
+  let [seeded, workflowsReady]: [Facts, Promise<void>] = [{}, Promise.resolve()];
   return [
     {
       name: 'Demo data',
       start: async () => {
         const onProgress = createCount((made, total) => write(`Demo data: ${made} of ${total} payments`));
-        const webhookUrl = `${shopUrl}/webhooks`;
-        seeded = await seedDemo({ config, previous, payments: context.demoPayments, webhookUrl, onProgress });
+        const wanted = { payments: context.demoPayments, webhookUrl: `${shopUrl}/webhooks` };
+        seeded = await seedDemo({ config, previous, ...wanted, onProgress });
         return { stop: async () => {}, facts: seeded };
       },
     },
@@ -73,8 +73,9 @@ export function localParts(context: PartsContext): Part[] {
       name: 'Provider simulator',
       start: async () => {
         const stateFile = join(context.dataFolder, 'simulator.jsonl');
-        const simulator = await startSimulator({ port: ports.simulator, host: HOST, stateFile, log });
-        return { stop: simulator.close, facts: { simulatorUrl: config.SIMULATOR_URL } };
+        await rememberPast(config.DATABASE_URL, stateFile);
+        const { close } = await startSimulator({ port: ports.simulator, host: HOST, stateFile, log });
+        return { stop: close, facts: { simulatorUrl: config.SIMULATOR_URL } };
       },
     },
     {

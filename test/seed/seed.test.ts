@@ -9,10 +9,12 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
+import { formatBirr } from '../../src/lib/money.ts';
 import { createRunChange, type OutboxRow } from '../../src/lib/outbox.ts';
 import type { DemoCredentials } from '../../src/seed/credentials.ts';
 import { ABYSSINIA, NEW_SHOP } from '../../src/seed/demo.ts';
 import { seedDemo } from '../../src/seed/seed.ts';
+import { rememberPast } from '../../src/seed/simulated-past.ts';
 import { subscriptionDeps } from '../../src/seed/subscriptions.ts';
 import { SETTLEMENT_STATUSES } from '../../src/settlements/states.ts';
 import { openAttempts } from '../../src/transactions/open-attempts.ts';
@@ -23,7 +25,9 @@ import { createSubscription, listSubscriptions } from '../../src/webhooks/subscr
 import { WITHDRAWAL_STATUSES } from '../../src/withdrawals/states.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
+import { startTestSimulator } from '../support/simulator.ts';
 import { seedAndKill } from './killed.ts';
+import { LEGAL } from './legal-moves.ts';
 
 const WEBHOOK_URL = 'http://localhost:4003/webhooks';
 const SEEDED_WITHIN_MS = 120_000;
@@ -120,6 +124,25 @@ describe('the demo data, of which the first run was killed', () => {
     );
     // Late money, and customers who paid at the second try while others came.
     expect(backwards?.movements).toBeLessThan(60);
+  });
+
+  test('is what the simulator remembers: what it owes is what the ledger says', async () => {
+    const stateFile = join(folder, 'simulator.jsonl');
+    await rememberPast(database.url, stateFile);
+    const simulator = await startTestSimulator({ stateFile });
+    try {
+      const owed = await rows<{ channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH'; santim: bigint }>(
+        database.db,
+        `SELECT a.channel, CAST(-sum(e.amount_santim) AS bigint) AS santim FROM ledger_entry e
+         JOIN ledger_account a ON a.id = e.account_id WHERE a.kind = 'CHANNEL_CLEARING' GROUP BY a.channel`,
+      );
+      expect(owed).toHaveLength(3);
+      for (const { channel, santim } of owed) {
+        expect((await simulator.totalsOf(channel)).unpaid).toBe(formatBirr(santim));
+      }
+    } finally {
+      await simulator.close();
+    }
   });
 
   test('tells of every end by exactly one event', async () => {
@@ -268,16 +291,3 @@ describe('the demo data, of which the first run was killed', () => {
     return caller.kind === 'key' ? caller.merchantId : caller.operatorId;
   }
 });
-
-const TRY = String.raw`attempt\.started( provider\.answer)?`;
-const DECLINED = `(${TRY} attempt\\.declined )*`;
-
-/** The timelines that a session's moves allow, by the session's status. */
-const LEGAL: Readonly<Record<SessionStatus, RegExp>> = {
-  OPEN: new RegExp(`^session\\.created( ${TRY} attempt\\.declined)*$`),
-  PROCESSING: /^never, in the past$/,
-  COMPLETED: new RegExp(`^session\\.created ${DECLINED}${TRY} (session\\.(expired|cancelled) )?payment\\.succeeded$`),
-  FAILED: new RegExp(`^session\\.created ${DECLINED}${TRY} attempt\\.declined$`),
-  CANCELLED: new RegExp(`^session\\.created ${DECLINED}(${TRY} )?session\\.cancelled$`),
-  EXPIRED: new RegExp(`^session\\.created ${DECLINED}(${TRY} )?session\\.expired$`),
-};

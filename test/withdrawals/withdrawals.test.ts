@@ -9,6 +9,9 @@ import { servedOnly } from '../support/http.ts';
 import { DOUBT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, PATH, type WithdrawalWorld } from './world.ts';
 
+/** Two hundred take a minute or two: `ROUNDS=200 npm test -- test/withdrawals`. */
+const ROUNDS = Number(process.env['ROUNDS'] ?? 40);
+
 describe('the life of a withdrawal', () => {
   let world: WithdrawalWorld;
   beforeAll(async () => {
@@ -270,12 +273,12 @@ describe('the life of a withdrawal', () => {
     expect(await world.balance()).toEqual([0n, 1_000_00n]);
   });
 
-  test('two hundred times in a row', async () => {
+  test(`${ROUNDS} times in a row`, async () => {
     const { clock, owner, runChange } = world;
     const findProvider = () => world.provider;
     const destination = { kind: 'phone', phone: '251911000001', accountName: 'Abebe Bikila' } as const;
     const base = { amountSantim: 994_25n, channel: 'TELEBIRR', destination, requestedBy: 'key_1' } as const;
-    for (let round = 0; round < 200; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       const take = async (_: unknown, nth: number): Promise<WithdrawalRow> => {
         const wanted = { ...base, requestId: `ALL-${round}-${nth}` };
         const ask = () => runChange((change) => createWithdrawal({ change, clock, findProvider }, owner, wanted));
