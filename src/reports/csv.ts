@@ -1,8 +1,9 @@
+import { stringify } from 'csv-stringify/sync';
+
 import { clockText, harmless, type Cell } from './columns.ts';
 import { birrText, filterText, type Rendering } from './rendering.ts';
 
 const BYTE_ORDER_MARK = '\uFEFF';
-const LINE_END = '\r\n';
 
 /**
  * CSV for spreadsheets (RFC 4180). Texts are quoted, so that readers which look at quotes keep ids and phones as text;
@@ -13,17 +14,15 @@ const LINE_END = '\r\n';
 export async function* renderCsv(rendering: Rendering): AsyncGenerator<string> {
   const { report, snapshotAt, columns, pages } = rendering;
   const headings = [...columns.map(({ heading }) => heading), 'Report Filters', 'Report as of (UTC)'];
-  const about = lineOf([filterText(report), clockText(snapshotAt)]) + LINE_END;
-  yield BYTE_ORDER_MARK + lineOf(headings) + LINE_END;
-  for await (const rows of pages) yield rows.map((row) => `${lineOf(row)},${about}`).join('');
+  const about = [filterText(report), clockText(snapshotAt)];
+  yield BYTE_ORDER_MARK + linesOf([headings]);
+  for await (const rows of pages) yield linesOf(rows.map((row) => [...row.map(cellOf), ...about]));
 }
 
-function lineOf(cells: readonly Cell[]): string {
-  return cells.map(cellText).join(',');
+function cellOf(cell: Cell): Cell {
+  return typeof cell === 'string' ? harmless(cell) : cell;
 }
 
-function cellText(cell: Cell): string {
-  if (cell === null) return '';
-  if (typeof cell === 'bigint') return birrText(cell);
-  return typeof cell === 'number' ? String(cell) : `"${harmless(cell).replaceAll('"', '""')}"`;
+function linesOf(lines: Cell[][]): string {
+  return stringify(lines, { quoted_string: true, record_delimiter: 'windows', cast: { bigint: birrText } });
 }
