@@ -141,7 +141,9 @@ async function makeClusterOnce(place: PostgresPlace, password: string): Promise<
 async function launch(place: PostgresPlace, port: number, durable: boolean): Promise<Child> {
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'];
   const careless = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off'];
-  const args = [...settings, ...(durable ? [] : careless)].flatMap((setting) => ['-c', setting]);
+  // As durable as the default, one system call less for each commit.
+  const careful = ['wal_sync_method=open_datasync'];
+  const args = [...settings, ...(durable ? careful : careless)].flatMap((setting) => ['-c', setting]);
   return startChild({
     command: join(place.programs, 'bin', 'postgres'),
     args: ['-D', join(place.folder, 'cluster'), '-p', String(port), ...args],
