@@ -241,10 +241,9 @@ function describeError(error: unknown): string {
   return error.constructor === Error ? error.message : (error.stack ?? error.message);
 }
 
-try {
-  // Not left to the event loop: a connection that was forgotten would keep the process.
-  process.exit(await main(process.argv.slice(2)));
-} catch (error) {
+const exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
   process.stderr.write(`${describeError(error)}\n`);
-  process.exit(1);
-}
+  return 1;
+});
+// Not left to the event loop: Temporal's client keeps it turning, and a connection that was forgotten would for ever.
+process.exit(exitCode);

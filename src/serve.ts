@@ -102,6 +102,7 @@ function untilAsked(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let asked = false;
     const onSignal = (signal: NodeJS.Signals): void => {
+      // Who asks twice waits for nothing more; 130: ended by a signal.
       if (asked) process.exit(130);
       asked = true;
       resolve(signal);

@@ -44,6 +44,7 @@ export function createShutdown(progress: Progress): Shutdown {
         void run().then(resolve);
       } else if (Date.now() - cameAt > SAME_CTRL_C_MS) {
         for (const server of servers) server.stopNow();
+        // Who asks twice waits for nothing more; 130 is what shells call ended by Ctrl-C.
         process.exit(130);
       }
     };

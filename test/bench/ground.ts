@@ -203,7 +203,7 @@ export async function asOwner(ownerUrl: string, ...statements: string[]): Promis
   }
 }
 
-/** What was started has sessions of its own, so Ctrl-C reaches only us. */
+/** What was started has sessions of its own, so Ctrl-C reaches only us: it is ended, and then so are we, mid-measurement. */
 function onSignal(clear: () => Promise<void>): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => void clear().finally(() => process.exit(130)));

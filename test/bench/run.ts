@@ -90,11 +90,12 @@ async function countAll(ground: Ground): Promise<Counts> {
   };
 }
 
-try {
-  await main();
-  // Not left to the event loop: Temporal's client keeps it turning for a while.
-  process.exit(0);
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-  process.exit(1);
-}
+const exitCode = await main().then(
+  () => 0,
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    return 1;
+  },
+);
+// Not left to the event loop: Temporal's client keeps it turning for a while.
+process.exit(exitCode);
