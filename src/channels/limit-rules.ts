@@ -1,7 +1,7 @@
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 import { formatBirr } from '../lib/money.ts';
-import { readValidFrom, unfitRule, type RuleBook } from '../lib/versioned-rule.ts';
+import { readRuleBook, readValidFrom, unfitRule, type RuleBook } from '../lib/versioned-rule.ts';
 import type { Channel } from './channel.ts';
 import { readLimits, type AmountLimits, type LimitsJson } from './queries.ts';
 
@@ -75,22 +75,7 @@ export async function addLimitRule(
 
 /** What a merchant may move now, by channel and direction, and what is set to follow. */
 export async function listLimitRules(db: Queryable, merchantId: string, at: Date): Promise<RuleBook<StoredLimitRule>> {
-  const [inForce, toCome] = await Promise.all([
-    rows<StoredLimitRule>(
-      db,
-      `SELECT DISTINCT ON (direction, channel) ${COLUMNS} FROM limit_rule
-       WHERE (merchant_id = :merchantId OR merchant_id IS NULL) AND valid_from <= :at
-       ORDER BY direction, channel, merchant_id IS NULL, valid_from DESC, version DESC`,
-      { merchantId, at },
-    ),
-    rows<StoredLimitRule>(
-      db,
-      `SELECT ${COLUMNS} FROM limit_rule WHERE (merchant_id = :merchantId OR merchant_id IS NULL) AND valid_from > :at
-       ORDER BY valid_from, direction, channel, version`,
-      { merchantId, at },
-    ),
-  ]);
-  return { inForce, toCome };
+  return readRuleBook(db, { table: 'limit_rule', columns: COLUMNS }, { merchantId, at });
 }
 
 const COLUMNS = 'id, merchant_id, channel, direction, min_santim, max_santim, daily_santim, valid_from, version';

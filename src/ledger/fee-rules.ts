@@ -1,7 +1,7 @@
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
-import { readValidFrom, unfitRule, type RuleBook } from '../lib/versioned-rule.ts';
+import { readRuleBook, readValidFrom, unfitRule, type RuleBook } from '../lib/versioned-rule.ts';
 import type { Channel } from '../providers/provider.ts';
 import type { FeeRule } from './fees.ts';
 
@@ -67,22 +67,7 @@ export async function addFeeRule(trx: Knex.Transaction, wanted: NewFeeRule, now:
 
 /** What a merchant is charged now, by channel and direction, and what is set to follow. */
 export async function listFeeRules(db: Queryable, merchantId: string, at: Date): Promise<RuleBook<StoredFeeRule>> {
-  const [inForce, toCome] = await Promise.all([
-    rows<StoredFeeRule>(
-      db,
-      `SELECT DISTINCT ON (direction, channel) ${COLUMNS} FROM fee_rule
-       WHERE (merchant_id = :merchantId OR merchant_id IS NULL) AND valid_from <= :at
-       ORDER BY direction, channel, merchant_id IS NULL, valid_from DESC, version DESC`,
-      { merchantId, at },
-    ),
-    rows<StoredFeeRule>(
-      db,
-      `SELECT ${COLUMNS} FROM fee_rule WHERE (merchant_id = :merchantId OR merchant_id IS NULL) AND valid_from > :at
-       ORDER BY valid_from, direction, channel, version`,
-      { merchantId, at },
-    ),
-  ]);
-  return { inForce, toCome };
+  return readRuleBook(db, { table: 'fee_rule', columns: COLUMNS }, { merchantId, at });
 }
 
 const COLUMNS = `id, merchant_id, channel, direction, basis_points, fixed_santim, min_santim, max_santim,

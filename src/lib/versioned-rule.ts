@@ -1,4 +1,5 @@
 import { DAY_MS } from './dates.ts';
+import { rows, type Queryable } from './db.ts';
 import { AppError } from './errors.ts';
 
 /** How far ahead a rule may be set to begin, in days. */
@@ -21,3 +22,27 @@ export function unfitRule(field: string, issue: string): AppError {
 
 /** Rules of one kind: those in force, and those that will be. */
 export type RuleBook<Rule> = { inForce: Rule[]; toCome: Rule[] };
+
+/** The rules a merchant lives by: its own before everybody's, by channel and direction; and those set to follow. */
+export async function readRuleBook<Rule>(
+  db: Queryable,
+  { table, columns }: { table: 'fee_rule' | 'limit_rule'; columns: string },
+  { merchantId, at }: { merchantId: string; at: Date },
+): Promise<RuleBook<Rule>> {
+  const own = '(merchant_id = :merchantId OR merchant_id IS NULL)';
+  const [inForce, toCome] = await Promise.all([
+    rows<Rule>(
+      db,
+      `SELECT DISTINCT ON (direction, channel) ${columns} FROM ${table} WHERE ${own} AND valid_from <= :at
+       ORDER BY direction, channel, merchant_id IS NULL, valid_from DESC, version DESC`,
+      { merchantId, at },
+    ),
+    rows<Rule>(
+      db,
+      `SELECT ${columns} FROM ${table} WHERE ${own} AND valid_from > :at
+       ORDER BY valid_from, direction, channel, version`,
+      { merchantId, at },
+    ),
+  ]);
+  return { inForce, toCome };
+}
