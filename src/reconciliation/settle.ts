@@ -60,7 +60,7 @@ async function isStillInDoubt(deps: SettleDeps, { type, orderId }: Doubtful, now
       const state = await deps.checkAttempt(orderId, options);
       return type === 'payment' && isAskable(state.attemptStatus) && (!state.asked || state.outcomeKind === 'unknown');
     }
-    const { row, asked, outcome } = await deps.checkPayout(orderId, { ...options, proof: true });
+    const { row, asked, outcome } = await deps.checkPayout(orderId, { ...options, proof: true, askOnly: true });
     return (row.status === 'PENDING' || row.status === 'SUCCESS') && (!asked || outcome === 'unknown');
   } catch (error) {
     deps.log.warn({ err: error, orderId }, 'a listed order could not be asked about yet');

@@ -25,6 +25,8 @@ export type CheckPayoutOptions = {
   minIntervalMs: number;
   /** The provider itself has said something: then one that had failed is asked about too. */
   proof?: boolean;
+  /** Sends nothing: neither what was never sent, nor again what its provider does not know. */
+  askOnly?: boolean;
   /** Whether to tell the withdrawal's workflow of what this check changes (everybody but the workflow itself). */
   tellWorkflow: boolean;
   /** The time of business, where it is not the clock's: a workflow's. */
@@ -69,16 +71,16 @@ type Claimed = WithdrawalRow & { cameFrom: WithdrawalStage; leaseUntil: Date; ma
 async function claim(
   deps: CheckPayoutDeps,
   id: string,
-  { minIntervalMs, proof = false, now }: CheckPayoutOptions,
+  { minIntervalMs, proof = false, askOnly = false, now }: CheckPayoutOptions,
 ): Promise<Claimed | undefined> {
   const clock = deps.clock();
   const at = now ?? clock;
   const [claimed] = await rows<Claimed>(
     deps.db,
     `WITH before AS (
-       SELECT w.id, w.stage, m.status = 'ACTIVE' AS may_be_sent FROM withdrawal w JOIN merchant m ON m.id = w.merchant_id
+       SELECT w.id, w.stage, m.status = 'ACTIVE' AND NOT CAST(:askOnly AS boolean) AS may_be_sent FROM withdrawal w JOIN merchant m ON m.id = w.merchant_id
        WHERE w.id = :id AND w.status = ANY (:askable) AND w.stage <> 'UNDER_REVIEW'
-         AND (w.stage <> 'CREATED' OR m.status = 'ACTIVE')
+         AND (w.stage <> 'CREATED' OR (m.status = 'ACTIVE' AND NOT CAST(:askOnly AS boolean)))
          AND (w.lease_until IS NULL OR w.lease_until <= :clock)
          ${minIntervalMs > 0 ? 'AND (w.last_checked_at IS NULL OR w.last_checked_at <= :askedBefore)' : ''}
        FOR UPDATE OF w
@@ -95,6 +97,7 @@ async function claim(
      SELECT * FROM claimed`,
     {
       id,
+      askOnly,
       askable: proof ? ['PENDING', 'SUCCESS', 'FAILED'] : ['PENDING', 'SUCCESS'],
       at,
       clock,

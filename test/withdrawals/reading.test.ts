@@ -1,6 +1,6 @@
 import { exportWithdrawals } from '../../src/withdrawals/export.ts';
 import { decideInSandbox } from '../../src/withdrawals/sandbox-review.ts';
-import { PAID_OUT } from '../support/withdrawals.ts';
+import { DOUBT, NOT_THERE, PAID_OUT } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, PATH, type WithdrawalWorld } from './world.ts';
 
 describe('reading withdrawals', () => {
@@ -62,5 +62,17 @@ describe('reading withdrawals', () => {
     world.pass(31_000);
     expect(await verify(id)).toMatchObject({ status: 'SUCCESS' });
     expect((await world.send('GET', `${PATH}/verify/nothing`)).status).toBe(404);
+  });
+
+  test('who only asks sends nothing, neither for the first time nor again', async () => {
+    const id = await world.ready();
+    const asking = { ...CHECK, proof: true, askOnly: true };
+    expect((await world.checkPayout(id, asking)).asked).toBe(false);
+    world.provider.answersOfPayouts(DOUBT);
+    await world.checkPayout(id, CHECK);
+    world.provider.answersOfPayouts(NOT_THERE, PAID_OUT);
+    expect((await world.checkPayout(id, asking)).outcome).toBe('not-found');
+    expect(world.provider.askedOfPayouts.map(({ question }) => question)).toEqual(['payout', 'queryPayout']);
+    expect((await world.read(id)).status).toBe('PENDING');
   });
 });
