@@ -31,7 +31,7 @@ export type CustomersOptions = {
  * Customers who come by themselves, so that lists move: each orders something and pays from a sandbox phone, through the
  * API like a merchant's own page. One who fails is not mentioned: the next one tries again.
  */
-export function startCustomers({ api, startCheckout, everyMs }: CustomersOptions): { stop: () => void } {
+export function startCustomers({ api, startCheckout, everyMs }: CustomersOptions) {
   let count = 0;
   const come = async (): Promise<void> => {
     const drink = MENU[count % MENU.length];
@@ -45,6 +45,16 @@ export function startCustomers({ api, startCheckout, everyMs }: CustomersOptions
     const { sessionId, orderNo } = started;
     await api({ path: `sessions/${sessionId}/pay`, idempotencyKey: `${orderNo}-pay`, body: { channel, phone } });
   };
-  const timer = setInterval(() => void come(), everyMs);
-  return { stop: () => clearInterval(timer) };
+  const inTheShop = new Set<Promise<void>>();
+  const timer = setInterval(() => {
+    const customer = come().finally(() => inTheShop.delete(customer));
+    inTheShop.add(customer);
+  }, everyMs);
+  return {
+    /** Lets nobody in any more, and waits for those who are there. */
+    stop: async (): Promise<void> => {
+      clearInterval(timer);
+      await Promise.all(inTheShop);
+    },
+  };
 }

@@ -66,7 +66,7 @@ export async function startDemoShop(options: DemoShopOptions): Promise<DemoShop>
   return {
     url: shop.url,
     close: async () => {
-      customers?.stop();
+      await customers?.stop();
       await stopListening(server);
     },
   };
