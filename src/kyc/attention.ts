@@ -5,7 +5,7 @@ export const KYC_WAITING: AttentionSource = {
   kinds: ['KYC'],
   sql: `SELECT 'KYC' AS kind, k.merchant_id AS id, k.merchant_id, k.environment, NULL::bigint AS amount_santim,
                coalesce(k.submitted_at, k.updated_at) AS since,
-               'An application to be verified waits to be decided' AS what,
-               jsonb_build_object('status', k.status, 'submissions', k.submissions) AS detail, NULL AS workflow_id
+               'An application to be verified waits to be decided (submission ' || k.submissions || ')' AS what,
+               jsonb_build_object('status', k.status, 'submission', k.submissions) AS detail, NULL AS workflow_id
         FROM kyc_application k WHERE k.status IN ('SUBMITTED', 'UNDER_REVIEW') AND k.decide_at IS NULL`,
 };

@@ -10,6 +10,9 @@ import { noteStep, type TimelineKind } from './timeline.ts';
 /** Whose application, who decides (opr_…), and when. */
 export type Decision = Owner & { operatorId: string; at: Date };
 
+/** A decision about what was handed in: about that `submission` and no later one, which nobody has read yet. */
+export type Verdict = Decision & { submission: number };
+
 /** The tier that an approval gives unless it names one. */
 export const APPROVED_TIER = 2;
 
@@ -20,25 +23,26 @@ export async function startReview(change: Change, decision: Decision): Promise<A
 
 /**
  * An operator's yes: the merchant stands in this tier (1 or above; 2, the full one, unless said) from now on. Of two
- * decisions at once one counts, the other gets INVALID_STATE. Throws VALIDATION_ERROR for a tier that is not there.
+ * decisions at once one counts, the other gets INVALID_STATE, as does one about an earlier submission. Throws
+ * VALIDATION_ERROR for a tier that is not there.
  */
 export async function approveKyc(
   change: Change,
-  decision: Decision & { tier?: number | undefined },
+  decision: Verdict & { tier?: number | undefined },
 ): Promise<ApplicationRow> {
   const tier = await requireTier(change, decision.tier ?? APPROVED_TIER);
   return move(change, decision, { from: DECIDABLE, to: 'APPROVED', kind: 'review.approved', detail: { tier }, tier });
 }
 
 /** An operator's no, for a reason that the merchant is shown. It may apply again. Throws INVALID_STATE. */
-export async function rejectKyc(change: Change, decision: Decision & { reason: string }): Promise<ApplicationRow> {
+export async function rejectKyc(change: Change, decision: Verdict & { reason: string }): Promise<ApplicationRow> {
   const { reason } = decision;
   const detail = { reason };
   return move(change, decision, { from: DECIDABLE, to: 'REJECTED', kind: 'review.rejected', detail, message: reason });
 }
 
 /** The merchant is to send more before it can be decided: `what` is shown to it. Throws INVALID_STATE. */
-export async function requestMoreInfo(change: Change, decision: Decision & { what: string }): Promise<ApplicationRow> {
+export async function requestMoreInfo(change: Change, decision: Verdict & { what: string }): Promise<ApplicationRow> {
   const { what } = decision;
   const detail = { what };
   const kind = 'review.more_info_needed';
@@ -58,7 +62,8 @@ export async function changeTier(
 /** A rehearsal whose time has come is decided now; whatever else it is comes back as it was. */
 export async function decideIfDue(change: Change, row: ApplicationRow, at: Date): Promise<ApplicationRow> {
   if (row.environment !== 'sandbox' || row.decideAt === null || row.decideAt > at) return row;
-  const decision = { ...ownerOf(row), operatorId: SANDBOX_OPERATOR, at: row.decideAt };
+  const { submissions: submission, decideAt } = row;
+  const decision = { ...ownerOf(row), submission, operatorId: SANDBOX_OPERATOR, at: decideAt };
   switch (sandboxDecision(row.details.tin)) {
     case 'approve':
       return approveKyc(change, decision);
@@ -102,18 +107,25 @@ type Move = {
 };
 
 /** One conditional UPDATE, with its step in the timeline. */
-async function move(change: Change, decision: Decision, { from, to, ...step }: Move): Promise<ApplicationRow> {
+async function move(
+  change: Change,
+  decision: Decision | Verdict,
+  { from, to, ...step }: Move,
+): Promise<ApplicationRow> {
   const { operatorId, at } = decision;
+  const submission = 'submission' in decision ? decision.submission : null;
   const [row] = await rows<ApplicationRow>(
     change.trx,
     `UPDATE kyc_application SET status = :to, tier = :tier, message = :message, decide_at = NULL, updated_at = :at,
        decided_by = CASE WHEN :decides THEN CAST(:operatorId AS text) ELSE decided_by END,
        decided_at = CASE WHEN :decides THEN CAST(:at AS timestamptz) ELSE decided_at END
      WHERE merchant_id = :merchantId AND environment = :environment AND status = ANY (:from)
+       AND submissions = coalesce(CAST(:submission AS integer), submissions)
      RETURNING *`,
     {
       ...ownerOf(decision),
       from: [...from],
+      submission,
       to,
       tier: step.tier ?? 0,
       message: step.message ?? null,
@@ -122,13 +134,22 @@ async function move(change: Change, decision: Decision, { from, to, ...step }: M
       at,
     },
   );
-  if (!row) throw await refused(change, decision, from);
+  if (!row) throw await refused(change, { ...decision, from, submission });
   await noteStep(change.trx, decision, { at, kind: step.kind, by: operatorId, detail: step.detail });
   return row;
 }
 
-async function refused(change: Change, owner: Owner, from: readonly KycStatus[]): Promise<AppError> {
-  const { status } = await readApplication(change.trx, owner);
+type Refused = Owner & { from: readonly KycStatus[]; submission: number | null };
+
+async function refused(change: Change, { from, submission, ...owner }: Refused): Promise<AppError> {
+  const { status, submissions } = await readApplication(change.trx, owner);
+  if (submission !== null && submission !== submissions && from.includes(status)) {
+    const read = `you decide about submission ${submission}, and submission ${submissions} waits`;
+    return new AppError(
+      'INVALID_STATE',
+      `This application was submitted again meanwhile: ${read}. Read that one first.`,
+    );
+  }
   const allowed = from.join(' or ');
   return new AppError('INVALID_STATE', `This application is ${status}: that is possible only while it is ${allowed}.`);
 }

@@ -69,7 +69,8 @@ export const approve =
       case 'mrc':
         return act(deps, { options, action: 'kyc.approve' }, async (deed) => {
           const owner = { merchantId: id, environment: options.live ? 'live' : 'sandbox' } as const;
-          return presentApplication(await decideKyc(deed, owner, { says: 'approve', reason }));
+          const submission = submissionOf(options);
+          return presentApplication(await decideKyc(deed, owner, { says: 'approve', submission, reason }));
         });
       default:
         throw new UsageError(`approve takes wd_…, stl_…, bac_… or mrc_…, got "${id}".`);
@@ -97,7 +98,8 @@ export const reject =
       case 'mrc':
         return act(deps, { options, action: 'kyc.reject' }, async (deed) => {
           const owner = { merchantId: id, environment: options.live ? 'live' : 'sandbox' } as const;
-          return presentApplication(await decideKyc(deed, owner, { says: 'reject', reason }));
+          const submission = submissionOf(options);
+          return presentApplication(await decideKyc(deed, owner, { says: 'reject', submission, reason }));
         });
       case 'txn':
         return act(deps, { options, action: 'payment.return' }, async (deed) => {
@@ -239,6 +241,12 @@ function onlyWord([word, ...more]: readonly string[], after: string): string {
   if (word === undefined) throw new UsageError(`Say what to ${after}.`);
   if (more.length > 0) throw new UsageError(`There is nothing to do with "${more.join(' ')}" after "${word}".`);
   return word;
+}
+
+/** Which submission of an application was read. */
+function submissionOf({ submission = '' }: OpsOptions): number {
+  if (/^\d{1,9}$/.test(submission)) return Number(submission);
+  throw new UsageError('--submission is needed: the number of what you have read ("meskot ops queue" shows it).');
 }
 
 function given(options: OpsOptions, name: 'reason' | 'reference'): string {

@@ -11,6 +11,7 @@ export const OPTIONS = {
   merchant: { type: 'string' },
   resource: { type: 'string' },
   attempt: { type: 'string' },
+  submission: { type: 'string' },
   reason: { type: 'string' },
   reference: { type: 'string' },
   on: { type: 'string' },

@@ -12,8 +12,10 @@ import { presentMerchant } from './present.ts';
 
 const USAGE = `meskot ops queue [--kind KIND,…] [--merchant mrc_…] [--live]      what waits for a person
 meskot ops stuck [--live]                                         what should have gone on by itself
-meskot ops approve wd_… | stl_… | bac_… | mrc_… [--reason TEXT]   a withdrawal, settlement, bank account, application
-meskot ops reject wd_… | stl_… | bac_… | mrc_… --reason TEXT
+meskot ops approve wd_… | stl_… | bac_… [--reason TEXT]           a withdrawal, settlement, bank account
+meskot ops reject wd_… | stl_… | bac_… --reason TEXT
+meskot ops approve mrc_… --submission N [--reason TEXT]           what it handed in to be verified; the queue says N
+meskot ops reject mrc_… --submission N --reason TEXT
 meskot ops accept txn_… [--attempt pat_…] [--reason TEXT]         held money is the merchant's
 meskot ops reject txn_… --reason TEXT --reference TEXT            held money went back to the customer
 meskot ops sent stl_… [--reference TEXT]                          the transfer was given to the bank

@@ -107,21 +107,21 @@ function decidingRoutes(deps: KycRouteDeps): Route[] {
       operationId: 'opsApproveKyc',
       summary: 'The merchant is verified: live keys work once a sandbox payment has succeeded',
       body: kycSchema.KycApproval,
-      word: ({ tier, reason }) => ({ says: 'approve', tier, reason }),
+      word: ({ submission, tier, reason }) => ({ says: 'approve', submission, tier, reason }),
     }),
     say({
       says: 'reject',
       operationId: 'opsRejectKyc',
       summary: 'The merchant is not verified, and told the reason; it may apply again',
       body: kycSchema.KycRefusal,
-      word: ({ reason }) => ({ says: 'reject', reason }),
+      word: ({ submission, reason }) => ({ says: 'reject', submission, reason }),
     }),
     say({
       says: 'request-info',
       operationId: 'opsRequestKycInfo',
       summary: 'The merchant is to send more; the reason tells it what',
       body: kycSchema.KycRefusal,
-      word: ({ reason }) => ({ says: 'request-info', reason }),
+      word: ({ submission, reason }) => ({ says: 'request-info', submission, reason }),
     }),
   ];
 }

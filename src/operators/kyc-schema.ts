@@ -10,12 +10,17 @@ const environment = oneEnvironment
 export const KycQuery = z.strictObject({ environment: oneEnvironment.optional() });
 export const DocumentParams = z.strictObject({ merchantId: id, documentId: id });
 export const KycReview = z.strictObject({ environment, reason: reason.optional() });
+const submission = z
+  .int()
+  .min(0)
+  .meta({ description: 'Which one was read, as `submission` of the application; refused once there is a later one' });
 export const KycApproval = z.strictObject({
   environment,
+  submission,
   tier: z.int().min(1).max(99).optional().meta({ description: 'Which limits apply; the full ones unless said' }),
   reason: reason.optional(),
 });
-export const KycRefusal = z.strictObject({ environment, reason });
+export const KycRefusal = z.strictObject({ environment, submission, reason });
 
 /** An application as it stands. */
 export const Application = z
@@ -23,6 +28,7 @@ export const Application = z
     merchantId: z.string(),
     environment: oneEnvironment,
     status: z.string(),
+    submission: z.int().meta({ description: 'The latest, from 1; a decision names it' }),
     tier: z.int(),
     message: z.string().nullable().meta({ description: 'What the merchant was told' }),
     submittedAt: instant.nullable(),

@@ -8,11 +8,11 @@ import type { Action } from './permits.ts';
 /** What an operator says of an application to be verified. */
 export type KycWord =
   | { says: 'review'; reason?: string | undefined }
-  | { says: 'approve'; tier?: number | undefined; reason?: string | undefined }
-  | { says: 'reject'; reason: string }
-  | { says: 'request-info'; reason: string };
+  | { says: 'approve'; submission: number; tier?: number | undefined; reason?: string | undefined }
+  | { says: 'reject'; submission: number; reason: string }
+  | { says: 'request-info'; submission: number; reason: string };
 
-/** Throws NOT_FOUND, INVALID_STATE (decided already, by somebody else too), VALIDATION_ERROR. */
+/** Throws NOT_FOUND, INVALID_STATE (decided already, by somebody else too, or submitted again), VALIDATION_ERROR. */
 export async function decideKyc(deed: Deed, owner: Owner, word: KycWord): Promise<ApplicationRow> {
   await readMerchant(deed.change.trx, owner.merchantId);
   const row = await move(deed, owner, word);
@@ -21,7 +21,7 @@ export async function decideKyc(deed: Deed, owner: Owner, word: KycWord): Promis
     resourceType: 'kyc',
     resourceId: owner.merchantId,
     ...ownerOf(owner),
-    after: { status: row.status, tier: row.tier },
+    after: { status: row.status, tier: row.tier, submission: row.submissions },
     reason: word.reason,
   });
   return row;
@@ -33,11 +33,11 @@ function move(deed: Deed, owner: Owner, word: KycWord): Promise<ApplicationRow> 
     case 'review':
       return startReview(deed.change, decision);
     case 'approve':
-      return approveKyc(deed.change, { ...decision, tier: word.tier });
+      return approveKyc(deed.change, { ...decision, submission: word.submission, tier: word.tier });
     case 'reject':
-      return rejectKyc(deed.change, { ...decision, reason: word.reason });
+      return rejectKyc(deed.change, { ...decision, submission: word.submission, reason: word.reason });
     case 'request-info':
-      return requestMoreInfo(deed.change, { ...decision, what: word.reason });
+      return requestMoreInfo(deed.change, { ...decision, submission: word.submission, what: word.reason });
     default:
       return word satisfies never;
   }

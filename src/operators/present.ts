@@ -157,11 +157,12 @@ export function presentBankAccount(row: BankAccountRow) {
 }
 
 export function presentApplication(row: ApplicationRow) {
-  const { merchantId, environment, status, tier, message, decidedBy } = row;
+  const { merchantId, environment, status, submissions, tier, message, decidedBy } = row;
   return {
     merchantId,
     environment,
     status,
+    submission: submissions,
     tier,
     message,
     submittedAt: iso(row.submittedAt),

@@ -29,10 +29,10 @@ export async function applyAsDemo(
     const bytes = demoPdf(`${name} ${kind}`);
     await addDocument({ change, store }, step(1), { kind, fileName, contentType: 'application/pdf', bytes });
   }
-  await submitApplication(change, step(2));
+  const { submissions: submission } = await submitApplication(change, step(2));
   if (kycStatus !== 'APPROVED') return;
   await startReview(change, { ...live, operatorId: DEMO_OPERATOR.id, at: at(4) });
-  await approveKyc(change, { ...live, operatorId: DEMO_OPERATOR.id, at: at(5) });
+  await approveKyc(change, { ...live, submission, operatorId: DEMO_OPERATOR.id, at: at(5) });
 }
 
 function applicationOf({ name, plan }: DemoMerchant): ApplicationDetails {

@@ -5,7 +5,7 @@ import {
   rejectKyc,
   requestMoreInfo,
   startReview,
-  type Decision,
+  type Verdict,
 } from '../../src/kyc/decide.ts';
 import type { ApplicationRow } from '../../src/kyc/model.ts';
 import type { KycStatus } from '../../src/kyc/states.ts';
@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterAll(() => world.close());
 
-type Decide = (change: Change, decision: Decision) => Promise<ApplicationRow>;
+type Decide = (change: Change, decision: Verdict) => Promise<ApplicationRow>;
 const DECISIONS: Record<string, Decide> = {
   startReview,
   approve: approveKyc,
@@ -32,9 +32,9 @@ const DECISIONS: Record<string, Decide> = {
   requestMoreInfo: (change, decision) => requestMoreInfo(change, { ...decision, what: 'Both sides of the ID' }),
   changeTier: (change, decision) => changeTier(change, { ...decision, tier: 1, reason: 'Smaller than it said' }),
 };
-const decide = (name: keyof typeof DECISIONS, operatorId = 'opr_1') =>
+const decide = (name: keyof typeof DECISIONS, operatorId = 'opr_1', submission = 1) =>
   world.runChange(async (change) => {
-    const decision = { ...applicant.owner('live'), operatorId, at: world.now() };
+    const decision = { ...applicant.owner('live'), submission, operatorId, at: world.now() };
     return DECISIONS[name]?.(change, decision);
   });
 const kyc = async (environment: 'live' | 'sandbox' = 'live') => (await applicant.read(environment)).body.data;
@@ -88,10 +88,10 @@ test('a merchant sees why, by kind of person and not by name, and may apply agai
   expect(await kyc()).toMatchObject({ status: 'REJECTED', message: 'The licence has expired', missing: [] });
   await applicant.put({ tradeName: 'New Name' });
   expect((await applicant.submit()).body.data).toMatchObject({ status: 'SUBMITTED', message: null, decidedAt: null });
-  await decide('requestMoreInfo', 'opr_planted');
+  await decide('requestMoreInfo', 'opr_planted', 2);
   expect(await kyc()).toMatchObject({ status: 'MORE_INFO_NEEDED', message: 'Both sides of the ID' });
   await applicant.submit();
-  await decide('approve', 'opr_planted');
+  await decide('approve', 'opr_planted', 3);
   const { text, body } = await applicant.read();
   expect(text).not.toContain('planted');
   expect(body.data).toMatchObject({ status: 'APPROVED', message: null, application: { tradeName: 'New Name' } });
@@ -136,11 +136,27 @@ test('of two operators who decide at once one does, every time', async () => {
   }
 });
 
+test('what was handed in again while an operator read is not decided unread', async () => {
+  await applicant.apply('live', { tradeName: 'Read' });
+  await decide('reject', 'opr_2');
+  await applicant.put({ tradeName: 'Unread' });
+  await applicant.submit();
+  const before = await kyc();
+  for (const name of ['approve', 'reject', 'requestMoreInfo']) {
+    await expect(decide(name, 'opr_1', 1)).rejects.toMatchObject({
+      code: 'INVALID_STATE',
+      message: expect.stringMatching(/submitted again meanwhile.+submission 1.+submission 2 waits/),
+    });
+  }
+  expect(await kyc()).toEqual(before);
+  expect(await decide('approve', 'opr_1', 2)).toMatchObject({ status: 'APPROVED', submissions: 2 });
+});
+
 test('a tier must be one that there is, above 0', async () => {
   await applicant.apply('live');
   for (const tier of [0, -1, 3]) {
     const approval = world.runChange((change) =>
-      approveKyc(change, { ...applicant.owner('live'), operatorId: 'opr_1', at: world.now(), tier }),
+      approveKyc(change, { ...applicant.owner('live'), submission: 1, operatorId: 'opr_1', at: world.now(), tier }),
     );
     await expect(approval).rejects.toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'tier' }] });
   }

@@ -186,7 +186,7 @@ test('an Idempotency-Key stands for one file: the same answer again, and 422 for
 test('after more was asked for, or a no, ten more may be added, and all that was sent before stays', async () => {
   await applicant.apply('live');
   const decision = { ...applicant.owner('live'), operatorId: 'opr_1', at: world.now() };
-  await world.runChange((change) => requestMoreInfo(change, { ...decision, what: 'A newer licence' }));
+  await world.runChange((change) => requestMoreInfo(change, { ...decision, submission: 1, what: 'A newer licence' }));
   for (let count = 0; count < 10; count += 1) await applicant.upload('OTHER', { bytes: pdf() });
   expect((await applicant.upload('OTHER', { bytes: pdf() })).status).toBe(409);
   expect((await documents()).map(({ submission }: { submission: number }) => submission)).toEqual([
@@ -196,7 +196,9 @@ test('after more was asked for, or a no, ten more may be added, and all that was
     ...Array.from({ length: 10 }, () => 2),
   ]);
   await applicant.submit();
-  await world.runChange((change) => rejectKyc(change, { ...decision, reason: 'The licence is not yours' }));
+  await world.runChange((change) =>
+    rejectKyc(change, { ...decision, submission: 2, reason: 'The licence is not yours' }),
+  );
   expect((await applicant.upload('TRADE_LICENCE', { bytes: pdf() })).body.data.submission).toBe(3);
 });
 

@@ -13,7 +13,7 @@ afterAll(() => world.close());
 
 const approve = (tier?: number) =>
   world.runChange((change) =>
-    approveKyc(change, { ...applicant.owner('live'), operatorId: 'opr_1', at: world.now(), tier }),
+    approveKyc(change, { ...applicant.owner('live'), submission: 1, operatorId: 'opr_1', at: world.now(), tier }),
   );
 const channels = async () => {
   world.wait(4_000);

@@ -126,14 +126,24 @@ describe('the queue', () => {
     const { approve, reject, 'request-info': requestInfo } = data.items[0].links;
     const asked = await desk.send('POST', requestInfo, {
       key: desk.people.support.key,
-      body: { reason: 'The licence is not readable' },
+      body: { submission: 1, reason: 'The licence is not readable' },
     });
     expect(asked.body.data).toMatchObject({ status: 'MORE_INFO_NEEDED', message: 'The licence is not readable' });
-    expect((await desk.send('POST', approve, { body: {} })).body.error.code).toBe('INVALID_STATE');
-    await change(`UPDATE kyc_application SET status = 'SUBMITTED' WHERE merchant_id = :merchantId`, { ...owner });
-    expect((await desk.send('POST', approve, { body: { tier: 77 } })).status).toBe(400);
-    expect((await desk.send('POST', approve, { body: { tier: 1 } })).body.data).toMatchObject({ tier: 1 });
-    expect((await desk.send('POST', reject, { body: { reason: 'Late' } })).status).toBe(409);
+    expect((await desk.send('POST', approve, { body: { submission: 1 } })).body.error.code).toBe('INVALID_STATE');
+    await change(`UPDATE kyc_application SET status = 'SUBMITTED', submissions = 2 WHERE merchant_id = :merchantId`, {
+      ...owner,
+    });
+    expect((await queue()).data.items).toMatchObject([
+      { what: expect.stringContaining('(submission 2)'), detail: { submission: 2 } },
+    ]);
+    expect((await desk.send('POST', approve, { body: {} })).body.message).toBe('submission is required');
+    const unread = await desk.send('POST', approve, { body: { submission: 1 } });
+    expect([unread.status, unread.body.error.code]).toEqual([409, 'INVALID_STATE']);
+    expect(unread.body.message).toContain('was submitted again meanwhile');
+    expect((await desk.send('POST', approve, { body: { submission: 2, tier: 77 } })).status).toBe(400);
+    const approved = await desk.send('POST', approve, { body: { submission: 2, tier: 1 } });
+    expect(approved.body.data).toMatchObject({ tier: 1, submission: 2 });
+    expect((await desk.send('POST', reject, { body: { submission: 2, reason: 'Late' } })).status).toBe(409);
     expect(await desk.audited(owner.merchantId)).toEqual(['kyc.request-info', 'kyc.approve']);
     const seen = await get(`/api/ops/merchants/${owner.merchantId}/kyc`);
     expect(seen.data).toMatchObject({ status: 'APPROVED', tier: 1, liveKeysWork: false, documents: [] });

@@ -113,6 +113,27 @@ test('a linked bank account is verified by its id', async () => {
   expect(await desk.audited(id)).toEqual(['bank-account.verify']);
 });
 
+test('an application is approved by the number of what was read, and not a later one', async () => {
+  const { merchantId } = owner;
+  await rows(
+    desk.database.db,
+    `INSERT INTO kyc_application (merchant_id, environment, status, submissions, submitted_at)
+     VALUES (:merchantId, 'live', 'SUBMITTED', 2, now())`,
+    { merchantId },
+  );
+  const queue = await run('queue', '--live', '--merchant', merchantId);
+  expect(queue.text).toContain('waits to be decided (submission 2)');
+  expect((await run('approve', merchantId, '--live')).text).toContain('--submission is needed');
+  const unread = await run('approve', merchantId, '--live', '--submission', '1');
+  expect([unread.exitCode, unread.text]).toEqual([1, expect.stringContaining('submitted again meanwhile')]);
+  expect(await json('approve', merchantId, '--live', '--submission', '2')).toMatchObject({
+    status: 'APPROVED',
+    tier: 2,
+  });
+  expect((await run('reject', merchantId, '--live', '--submission', '2', '--reason', 'x')).exitCode).toBe(1);
+  expect(await desk.audited(merchantId)).toEqual(['kyc.approve']);
+});
+
 test('a settlement is approved, sent and credited, and the bank is not believed twice', async () => {
   await linkAccount(desk.world, owner);
   await fund(desk.world, owner, 100_000n);
