@@ -37,11 +37,11 @@ export async function linkBankAccount(change: Change, owner: Owner, wanted: NewB
   const [row] = await rows<BankAccountRow>(
     change.trx,
     `INSERT INTO bank_account (id, merchant_id, environment, bank_code, account_number, account_name, status,
-       requested_by, decided_by, linked_at, decided_at, usable_from)
+       requested_by, decided_by, linked_at, decided_at, verified_at, usable_from)
      VALUES (:id, :merchantId, :environment, :bankCode, :accountNumber, :accountName, :status,
-       :requestedBy, :decidedBy, :at, :decidedAt,
+       :requestedBy, :decidedBy, :at, :decidedAt, :decidedAt,
        CASE WHEN EXISTS (SELECT 1 FROM bank_account
-         WHERE merchant_id = :merchantId AND environment = :environment AND status = 'VERIFIED')
+         WHERE merchant_id = :merchantId AND environment = :environment AND verified_at IS NOT NULL)
        THEN :heldUntil ELSE CAST(:at AS timestamptz) END)
      RETURNING *`,
     {

@@ -17,6 +17,8 @@ export type BankAccountRow = Owner & {
   linkedAt: Date;
   usableFrom: Date;
   decidedAt: Date | null;
+  /** It was good once, even if it was rejected later. */
+  verifiedAt: Date | null;
   replacedAt: Date | null;
 };
 

@@ -47,7 +47,8 @@ async function decide(change: Change, owner: Owner, decided: Decided): Promise<B
   const { operatorId, at, status, rejection, bankAccountId } = decided;
   const [row] = await rows<BankAccountRow>(
     change.trx,
-    `UPDATE bank_account SET status = :status, rejection = :rejection, decided_by = :operatorId, decided_at = :at
+    `UPDATE bank_account SET status = :status, rejection = :rejection, decided_by = :operatorId, decided_at = :at,
+       verified_at = CASE CAST(:status AS text) WHEN 'VERIFIED' THEN CAST(:at AS timestamptz) ELSE verified_at END
      WHERE merchant_id = :merchantId AND environment = :environment AND replaced_at IS NULL AND status = 'PENDING'
        AND requested_by <> :operatorId AND id = coalesce(CAST(:bankAccountId AS text), id)
      RETURNING *`,

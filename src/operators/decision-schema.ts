@@ -108,6 +108,7 @@ export const Settlement = z
     failure: z.object({ code: z.string(), message: z.string() }).nullable(),
     requestedAt: instant,
     sentAt: instant.nullable(),
+    sentBy: z.string().nullable().meta({ description: 'The operator who takes it to the bank' }),
     creditedAt: instant.nullable(),
   })
   .meta({ id: 'OpsSettlement' });

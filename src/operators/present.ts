@@ -134,6 +134,7 @@ export function presentSettlement(row: SettlementRow) {
     failure,
     requestedAt: row.requestedAt.toISOString(),
     sentAt: iso(row.sentAt),
+    sentBy: row.sentBy,
     creditedAt: iso(row.creditedAt),
   };
 }

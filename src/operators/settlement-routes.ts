@@ -110,7 +110,7 @@ function settlementWords(deps: SettlementRouteDeps): Route[] {
     say({
       says: 'sent',
       operationId: 'opsSettlementSent',
-      summary: 'The transfer was given to the bank',
+      summary: 'Take a settlement to the bank: who is answered 200 orders the transfer, and nobody else does',
       body: decisionSchema.SettlementSent,
       word: (body) => ({ says: 'sent', ...body }),
     }),

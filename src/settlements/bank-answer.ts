@@ -1,12 +1,13 @@
 import { addisDay } from '../lib/dates.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
-import { readSettlement } from './model.ts';
+import { readSettlement, type SettlementRow } from './model.ts';
 import { moveSettlement, type Actor, type Moved } from './move.ts';
 
 /**
- * The transfer was given to the bank; `bankReference`, where there is one already. Said again it changes nothing.
- * Throws NOT_FOUND, and INVALID_STATE when it is not APPROVED.
+ * The transfer is given to the bank by this operator; `bankReference`, where there is one already. One person pays: said
+ * again by the same it changes nothing, and anybody else is told whose it is. Throws NOT_FOUND, and INVALID_STATE when
+ * it is not APPROVED.
  */
 export async function markSent(
   change: Change,
@@ -16,9 +17,16 @@ export async function markSent(
   const detail = bankReference === undefined ? {} : { bankReference };
   return moveSettlement(
     change,
-    { id, to: 'PROCESSING', kind: 'bank.sent', detail, by: operatorId, at, bankReference },
-    (row) => row.bankReference === (bankReference ?? null),
+    { id, to: 'PROCESSING', kind: 'bank.sent', detail, by: operatorId, at, bankReference, instead: whoSentIt },
+    (row) => row.sentBy === operatorId && row.bankReference === (bankReference ?? null),
   );
+}
+
+function whoSentIt({ status, sentBy, sentAt, bankReference }: SettlementRow): string | null {
+  if (sentBy === null || sentAt === null) return null;
+  const under = bankReference === null ? 'without a reference' : `under the reference ${bankReference}`;
+  const said = `${sentBy} gave this settlement to the bank at ${sentAt.toISOString()}, ${under}`;
+  return `${said}; it is ${status}. Do not send it again: ask ${sentBy} first if you did.`;
 }
 
 /**

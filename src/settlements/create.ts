@@ -131,6 +131,7 @@ type NewRow = Omit<
   | 'version'
   | 'approvedAt'
   | 'sentAt'
+  | 'sentBy'
   | 'creditedAt'
   | 'completedAt'
   | 'overdueAt'

@@ -34,6 +34,8 @@ export type SettlementRow = Owner & {
   requestedAt: Date;
   approvedAt: Date | null;
   sentAt: Date | null;
+  /** opr_…: who gave it to the bank, and nobody else. */
+  sentBy: string | null;
   creditedAt: Date | null;
   completedAt: Date | null;
   overdueAt: Date | null;
@@ -44,7 +46,7 @@ export const SETTLEMENT_COLUMNS = `id, merchant_id, environment, request_id, ask
   fee_tax_santim, currency, bank_account_id, bank_code, account_number, account_name, status,
   CAST(effective_date AS text) AS effective_date, CAST(earliest_expected AS text) AS earliest_expected,
   CAST(expected_by AS text) AS expected_by, date_reasons, bank_reference, failure, requested_by, approved_by, version,
-  requested_at, approved_at, sent_at, credited_at, completed_at, overdue_at`;
+  requested_at, approved_at, sent_at, sent_by, credited_at, completed_at, overdue_at`;
 
 /** One settlement, whoever's: for workflows and operators. Throws NOT_FOUND. */
 export async function readSettlement(db: Queryable, id: string): Promise<SettlementRow> {

@@ -36,6 +36,8 @@ export type Move = {
   bankReference?: string | undefined;
   creditedAt?: Date;
   failure?: { code: string; message: string };
+  /** Why it cannot be made as the settlement stands, where there is more to say than the state. */
+  instead?: (row: SettlementRow) => string | null;
 };
 
 const TOLD = {
@@ -74,10 +76,8 @@ export async function moveSettlement(
   const settlement = await readSettlement(change.trx, move.id);
   if (settlement.status === move.to && isSo(settlement)) return { settlement, changed: false };
   const wanted = (move.from ?? whence(move.to)).join(' or ');
-  throw new AppError(
-    'INVALID_STATE',
-    `This settlement is ${settlement.status}: only one that is ${wanted} can become ${move.to}.`,
-  );
+  const stands = `This settlement is ${settlement.status}: only one that is ${wanted} can become ${move.to}.`;
+  throw new AppError('INVALID_STATE', move.instead?.(settlement) ?? stands);
 }
 
 async function moveRow(change: Change, move: Move): Promise<SettlementRow | undefined> {
@@ -92,6 +92,7 @@ async function moveRow(change: Change, move: Move): Promise<SettlementRow | unde
          approved_by = CASE CAST(:to AS text) WHEN 'APPROVED' THEN :by ELSE approved_by END,
          approved_at = CASE CAST(:to AS text) WHEN 'APPROVED' THEN CAST(:at AS timestamptz) ELSE approved_at END,
          sent_at = CASE CAST(:to AS text) WHEN 'PROCESSING' THEN CAST(:at AS timestamptz) ELSE sent_at END,
+         sent_by = CASE CAST(:to AS text) WHEN 'PROCESSING' THEN :by ELSE sent_by END,
          completed_at = CASE WHEN CAST(:ended AS boolean) THEN CAST(:at AS timestamptz) END,
          credited_at = :creditedAt, bank_reference = coalesce(:bankReference, bank_reference),
          failure = CAST(:failure AS jsonb)

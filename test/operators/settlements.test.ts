@@ -52,6 +52,27 @@ describe('a settlement', () => {
     expect(await desk.audited(id)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.credited']);
   });
 
+  test('is taken to the bank by one person: another is told who has it, and since when', async () => {
+    const id = await settlement();
+    await say(id, 'approve');
+    const other = await desk.hire('finance');
+    const send = (key: string, body: object) => desk.send('POST', `/api/ops/settlements/${id}/sent`, { key, body });
+    const answers = await Promise.all(
+      [desk.people.finance, other].map(({ key }) => send(key, { bankReference: 'FT-2' })),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    const [winner, loser] = answers[0]?.status === 200 ? [desk.people.finance, other] : [other, desk.people.finance];
+    const { sentAt, sentBy } = (await desk.send('GET', `/api/ops/settlements/${id}`)).body.data;
+    expect(sentBy).toBe(winner.operatorId);
+    expect((await send(winner.key, { bankReference: 'FT-2' })).status).toBe(200);
+    expect((await send(winner.key, { bankReference: 'FT-3' })).status).toBe(409);
+    const refused = await send(loser.key, { bankReference: 'FT-2' });
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
+    const said = `${winner.operatorId} gave this settlement to the bank at ${sentAt}, under the reference FT-2; it is PROCESSING.`;
+    expect(refused.body.message).toContain(said);
+    expect(await desk.audited(id)).toEqual(['settlement.approve', 'settlement.sent']);
+  });
+
   test('is rejected, or has failed at the bank, with a reason', async () => {
     const rejected = await settlement();
     expect((await say(rejected, 'reject')).body.message).toBe('reason is required');

@@ -103,8 +103,8 @@ test('a wrong line is named and holds up no other', async () => {
 
 test('another trace id or day for what was credited is wrong, not a repeat', async () => {
   const id = await sent();
-  await load(`${id},credited,FT1,2027-01-18,`);
-  const { already, wrong } = await load(`${id},credited,FT2,2027-01-18,`, `${id},credited,FT1,2027-01-17,`);
+  await load(`${id},credited,FT11,2027-01-18,`);
+  const { already, wrong } = await load(`${id},credited,FT12,2027-01-18,`, `${id},credited,FT11,2027-01-17,`);
   expect({ already, lines: wrong.map(({ line }) => line) }).toEqual({ already: [], lines: [2, 3] });
 });
 
@@ -123,6 +123,6 @@ test.each([
 
 test('columns may stand in another order, and a byte order mark is no part of the first', async () => {
   const id = await sent();
-  const text = `\uFEFFresult,settlementId,date,reason,bankReference\ncredited, ${id} ,2027-01-18,,FT1\n`;
+  const text = `\uFEFFresult,settlementId,date,reason,bankReference\ncredited, ${id} ,2027-01-18,,FT13\n`;
   expect(await importBankFile(world, { operatorId: 'opr_1', text })).toMatchObject({ applied: [{ line: 2 }] });
 });

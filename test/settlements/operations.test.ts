@@ -39,14 +39,16 @@ beforeEach(async () => {
 afterEach(() => expectLedgerHolds(database.db));
 
 const operator = (operatorId = 'opr_1') => ({ operatorId, at: world.clock() });
-const credit = () => ({ ...operator(), bankReference: 'FT1', creditedAt: world.clock() });
+/** Each settlement has its own trace id. */
+const trace = (id: string) => `FT-${id.slice(-10)}`;
+const credit = (id: string) => ({ ...operator(), bankReference: trace(id), creditedAt: world.clock() });
 const run = <T>(work: (change: Change) => Promise<T>) => world.runChange(work);
 
 /** Every operation that moves a settlement, in the order of its life. */
 const STEPS: Record<string, (change: Change, id: string) => Promise<Moved>> = {
   approve: (change, id) => approveSettlement(change, id, operator()),
-  sent: (change, id) => markSent(change, id, { ...operator(), bankReference: 'FT1' }),
-  credited: (change, id) => markCredited(change, id, credit()),
+  sent: (change, id) => markSent(change, id, { ...operator(), bankReference: trace(id) }),
+  credited: (change, id) => markCredited(change, id, credit(id)),
   failed: (change, id) => markFailed(change, id, { ...operator(), reason: 'Closed.' }),
   reject: (change, id) => rejectSettlement(change, id, { ...operator(), reason: 'No.' }),
   cancel: (change, id) => cancelSettlement(change, { id }, { keyId: 'key_test', at: world.clock() }),
@@ -109,7 +111,7 @@ describe('who may do what', () => {
     await does('approve', id);
     await does('sent', id);
     const creditedAt = new Date(world.clock().getTime() + offsetMs);
-    await expect(run((change) => markCredited(change, id, { ...credit(), creditedAt }))).rejects.toMatchObject({
+    await expect(run((change) => markCredited(change, id, { ...credit(id), creditedAt }))).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',
     });
   });

@@ -118,7 +118,7 @@ async function live(story: Story, { does, what }: Step): Promise<void> {
 
 async function complete(id: string): Promise<void> {
   const operator = { operatorId: 'opr_1', at: world.clock() };
-  const credit = { ...operator, bankReference: 'FT1', creditedAt: world.clock() };
+  const credit = { ...operator, bankReference: `FT-${id}`, creditedAt: world.clock() };
   await world.runChange((change) => approveSettlement(change, id, operator));
   await world.runChange((change) => markSent(change, id, operator));
   await world.runChange((change) => markCredited(change, id, credit));
@@ -188,7 +188,7 @@ test("a statement shows the bank's trace id and the time once it was credited", 
   expect(await statementOf(owner, id)).toEqual({
     ...before,
     status: 'COMPLETED',
-    bankReference: 'FT1',
+    bankReference: `FT-${id}`,
     creditedAt: world.clock().toISOString(),
   });
 });

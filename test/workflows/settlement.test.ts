@@ -179,7 +179,7 @@ describe('the clock of a settlement', () => {
     worker = world.startWorker();
     await until('it runs again', async () => (await description(workflowId)).status.name === 'RUNNING');
     await until('it waits for the bank', async () => (await details(workflowId)).startsWith('wait for the bank'));
-    const credit = { ...operator(), bankReference: 'FT1', creditedAt: clock() };
+    const credit = { ...operator(), bankReference: 'FT2', creditedAt: clock() };
     await world.runChange((change) => markCredited(change, id, credit));
     expect(await result(workflowId)).toBe('COMPLETED');
     expect(await standing(world.db, id)).toMatchObject({
