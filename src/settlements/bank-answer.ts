@@ -1,7 +1,8 @@
 import { addisDay } from '../lib/dates.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
-import { readSettlement, type SettlementRow } from './model.ts';
+import { requireOwnReference } from './bank-reference.ts';
+import { lockSettlement, type SettlementRow } from './model.ts';
 import { moveSettlement, type Actor, type Moved } from './move.ts';
 
 /**
@@ -31,8 +32,8 @@ function whoSentIt({ status, sentBy, sentAt, bankReference }: SettlementRow): st
 
 /**
  * The bank has credited it, under its trace id: the money has left. `creditedAt` is the bank's time, `at` ours. Said
- * again it changes nothing. Throws NOT_FOUND, INVALID_STATE when it is not PROCESSING, and VALIDATION_ERROR for a day
- * before it was sent or after today.
+ * again it changes nothing. Throws NOT_FOUND, INVALID_STATE when it is not PROCESSING or the trace id is of another
+ * settlement, and VALIDATION_ERROR for a day before it was sent or after today.
  */
 export async function markCredited(
   change: Change,
@@ -40,8 +41,11 @@ export async function markCredited(
   credit: Actor & { bankReference: string; creditedAt: Date },
 ): Promise<Moved> {
   const { operatorId, at, bankReference, creditedAt } = credit;
-  const before = await readSettlement(change.trx, id);
-  if (before.status === 'PROCESSING') requireDay(creditedAt, { from: before.sentAt ?? before.requestedAt, until: at });
+  const before = await lockSettlement(change, id);
+  if (before.status === 'PROCESSING') {
+    requireDay(creditedAt, { from: before.sentAt ?? before.requestedAt, until: at });
+    await requireOwnReference(change, before, bankReference);
+  }
   return moveSettlement(
     change,
     {

@@ -5,6 +5,7 @@ import { endOfAddisDay } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
+import type { Change } from '../lib/outbox.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import type { SettlementStatus } from './states.ts';
 
@@ -53,6 +54,12 @@ export async function readSettlement(db: Queryable, id: string): Promise<Settlem
   const [row] = await rows<SettlementRow>(db, `SELECT ${SETTLEMENT_COLUMNS} FROM settlement WHERE id = :id`, { id });
   if (!row) throw notFound('settlement');
   return row;
+}
+
+/** The same, and nobody else moves it until the change ends. Throws NOT_FOUND. */
+export async function lockSettlement({ trx }: Pick<Change, 'trx'>, id: string): Promise<SettlementRow> {
+  await rows(trx, 'SELECT 1 FROM settlement WHERE id = :id FOR UPDATE', { id });
+  return readSettlement(trx, id);
 }
 
 /** One of the merchant's. Throws NOT_FOUND. */

@@ -101,6 +101,20 @@ test('a wrong line is named and holds up no other', async () => {
   ]);
 });
 
+test('a trace id is of one settlement: another line with it is wrong, in this file or a later one', async () => {
+  const [one, other, next] = [await sent(), await sent(), await sent()];
+  const { applied, wrong } = await load(
+    `${one},credited,FT21,2027-01-18,`,
+    `${other},credited,FT21,2027-01-18,`,
+    `${next},credited,FT22,2027-01-18,`,
+  );
+  expect(applied.map(({ line }) => line)).toEqual([2, 4]);
+  const issue = `bankReference "FT21" is the credit of ${one}, on 2027-01-18`;
+  expect(wrong).toEqual([{ line: 3, settlementId: other, issue: expect.stringContaining(issue) }]);
+  expect((await load(`${other},credited,FT22,2027-01-18,`)).wrong[0]?.issue).toContain(`is the credit of ${next}`);
+  expect(await stands(other)).toBe('PROCESSING');
+});
+
 test('another trace id or day for what was credited is wrong, not a repeat', async () => {
   const id = await sent();
   await load(`${id},credited,FT11,2027-01-18,`);

@@ -182,6 +182,27 @@ describe('at once', () => {
     expect(await withdrawn).toBe('INSUFFICIENT_BALANCE');
   });
 
+  test('of ten settlements that are credited under one trace id, exactly one is', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 10; count += 1) {
+      const { id } = await ask(world, owner, { amount: 20_00n });
+      await does('approve', id);
+      await does('sent', id);
+      ids.push(id);
+    }
+    const outcomes = await Promise.allSettled(
+      ids.map((id) =>
+        untilServed(() => run((change) => markCredited(change, id, { ...credit(id), bankReference: `ONE-${ids[0]}` }))),
+      ),
+    );
+    const [paid] = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.settlement] : []));
+    const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(refused).toHaveLength(9);
+    for (const reason of refused) {
+      expect(reason).toMatchObject({ code: 'INVALID_STATE', message: expect.stringContaining(`of ${paid?.id}, on`) });
+    }
+  });
+
   test.each([
     [['approve', 'reject', 'cancel'], []],
     [
