@@ -103,7 +103,7 @@ export const reject =
         });
       case 'txn':
         return act(deps, { options, action: 'payment.return' }, async (deed) => {
-          const choice = { transactionId: id, attemptId: options.attempt };
+          const choice = { transactionId: id, attemptId: given(options, 'attempt') };
           const decision = await returnPayment(deed, { ...choice, reason, reference: given(options, 'reference') });
           requireLive(options, id, decision.transaction.environment);
           return presentHeldDecision(decision);
@@ -118,7 +118,7 @@ export const accept =
   async ({ options, args }) => {
     const id = onlyWord(args, 'accept');
     return act(deps, { options, action: 'payment.accept' }, async (deed) => {
-      const choice = { transactionId: id, attemptId: options.attempt };
+      const choice = { transactionId: id, attemptId: given(options, 'attempt') };
       const decision = await acceptPayment(deed, { ...choice, reason: options.reason });
       requireLive(options, id, decision.transaction.environment);
       return presentHeldDecision(decision);
@@ -249,7 +249,7 @@ function submissionOf({ submission = '' }: OpsOptions): number {
   throw new UsageError('--submission is needed: the number of what you have read ("meskot ops queue" shows it).');
 }
 
-function given(options: OpsOptions, name: 'reason' | 'reference'): string {
+function given(options: OpsOptions, name: 'attempt' | 'reason' | 'reference'): string {
   const text = options[name]?.trim() ?? '';
   if (text === '') throw new UsageError(`--${name} is needed.`);
   return text;

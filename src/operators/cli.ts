@@ -16,8 +16,8 @@ meskot ops approve wd_… | stl_… | bac_… [--reason TEXT]           a withdr
 meskot ops reject wd_… | stl_… | bac_… --reason TEXT
 meskot ops approve mrc_… --submission N [--reason TEXT]           what it handed in to be verified; the queue says N
 meskot ops reject mrc_… --submission N --reason TEXT
-meskot ops accept txn_… [--attempt pat_…] [--reason TEXT]         held money is the merchant's
-meskot ops reject txn_… --reason TEXT --reference TEXT            held money went back to the customer
+meskot ops accept txn_… --attempt pat_… [--reason TEXT]           held money is the merchant's
+meskot ops reject txn_… --attempt pat_… --reason TEXT --reference TEXT   it went back to the customer
 meskot ops sent stl_… [--reference TEXT]                          the transfer was given to the bank
 meskot ops credited stl_… --reference TEXT [--on 2027-10-15]      the bank has credited it, today unless said
 meskot ops failed stl_… --reason TEXT                             the bank has not

@@ -30,9 +30,9 @@ export const Withdrawal = z
   .meta({ id: 'OpsWithdrawal' });
 
 export const TransactionParams = z.strictObject({ transactionId: id });
-const attemptId = id
-  .optional()
-  .meta({ description: 'Which payment is meant, where several of the transaction are held' });
+const attemptId = id.meta({
+  description: 'Which payment of the transaction is meant, so that no repeat decides another',
+});
 export const PaymentAcceptance = z.strictObject({ attemptId, reason: reason.optional() });
 export const PaymentReturn = z.strictObject({
   attemptId,

@@ -10,7 +10,8 @@ type Declined = Settlement<Extract<ProviderOutcome, { kind: 'declined' }>>;
 
 /**
  * The provider says: ended without money. The session opens for another try, or fails after a hard decline or the
- * last try, or expires when its time is over. null when the attempt or its session moved on meanwhile.
+ * last try, or expires when its time is over; while other money is held it does not end. null when the attempt or its
+ * session moved on meanwhile, or stays.
  */
 export async function declineAttempt(change: Change, declined: Declined): Promise<AttemptState | null> {
   const { attempt, outcome, now } = declined;
@@ -24,16 +25,18 @@ export async function declineAttempt(change: Change, declined: Declined): Promis
   const [row] = await rows<TransactionRow & { sessionMoved: boolean }>(
     change.trx,
     `WITH locked AS (
-       SELECT id FROM checkout_session WHERE id = :sessionId FOR UPDATE
+       SELECT s.id, t.held IS NOT NULL AND CAST(:next AS text) <> 'OPEN' AS stays
+       FROM checkout_session s JOIN transaction t ON t.id = s.transaction_id
+       WHERE s.id = :sessionId FOR UPDATE OF s, t
      ), attempt AS (
        UPDATE payment_attempt a SET status = 'DECLINED', last_outcome = 'declined', provider_code = :providerCode,
          failure = CAST(:failure AS jsonb), last_checked_at = :checkedAt, ended_at = :now, lease_until = NULL
        FROM locked WHERE a.id = :attemptId AND a.session_id = locked.id AND a.status IN ('CREATED', 'PENDING')
-       RETURNING a.transaction_id, a.session_id
+       RETURNING a.transaction_id, a.session_id, locked.stays
      ), session AS (
        UPDATE checkout_session s
        SET status = :next, ended_at = CASE WHEN CAST(:next AS text) = 'OPEN' THEN NULL ELSE CAST(:now AS timestamptz) END
-       FROM attempt WHERE s.id = attempt.session_id AND s.status = 'PROCESSING'
+       FROM attempt WHERE s.id = attempt.session_id AND s.status = 'PROCESSING' AND NOT attempt.stays
        RETURNING s.transaction_id
      ), moved AS (
        UPDATE transaction t SET status = :transactionStatus, version = t.version + 1,
@@ -42,7 +45,9 @@ export async function declineAttempt(change: Change, declined: Declined): Promis
        RETURNING t.*
      ), noted AS (
        INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
-       SELECT transaction_id, CAST(:now AS timestamptz), 'attempt.declined', CAST(:detail AS jsonb) FROM attempt
+       SELECT transaction_id, CAST(:now AS timestamptz), 'attempt.declined', CAST(:detail AS jsonb)
+         || jsonb_build_object('next', CASE WHEN stays THEN 'PROCESSING' ELSE CAST(:next AS text) END)
+       FROM attempt
        UNION ALL
        SELECT id, CAST(:now AS timestamptz), 'session.expired', jsonb_build_object('reconcile', false)
        FROM moved WHERE status = 'EXPIRED'
@@ -60,7 +65,7 @@ export async function declineAttempt(change: Change, declined: Declined): Promis
       transactionStatus: transactionStatusOf(next),
       checkedAt: declined.checkedAt,
       now,
-      detail: JSON.stringify({ attemptId: attempt.id, code, providerCode, next }),
+      detail: JSON.stringify({ attemptId: attempt.id, code, providerCode }),
       messages: JSON.stringify(messages),
     },
   );

@@ -12,14 +12,21 @@ const TOLD = {
   EXPIRED: { event: 'checkout.expired', kind: 'session.expired' },
 } as const;
 
+/**
+ * Of sessions and their transactions only those where no money waits for an operator: it decides how they end. Both rows
+ * are locked, the session first as everywhere, so that what is held meanwhile is seen.
+ */
+const FREE_SESSIONS = 'checkout_session s JOIN transaction t ON t.id = s.transaction_id AND t.held IS NULL';
+
 type End = { status: UnpaidEnd; reconcile: boolean; at: Date };
 
 /**
- * Ends an OPEN session, on which nothing is in flight. One statement and the events.
+ * Ends an OPEN session, on which nothing is in flight and for which no money is held. One statement and the events.
  * @returns whether this call ended it.
  */
 export async function endOpenSession(change: Change, sessionId: string, end: End): Promise<boolean> {
-  const due = `SELECT id AS session_id FROM checkout_session WHERE id = :sessionId AND status = 'OPEN' FOR UPDATE`;
+  const due = `SELECT s.id AS session_id FROM ${FREE_SESSIONS}
+               WHERE s.id = :sessionId AND s.status = 'OPEN' FOR UPDATE OF s, t`;
   return (await endSessions(change, end, { due, bindings: { sessionId } })) > 0;
 }
 
@@ -29,16 +36,17 @@ export async function endOpenSession(change: Change, sessionId: string, end: End
  * @returns how many it expired.
  */
 export async function expireDueSessions(runChange: RunChange, now: Date, limit: number): Promise<number> {
-  const due = `SELECT id AS session_id FROM checkout_session WHERE status = 'OPEN' AND expires_at <= :at
-               ORDER BY expires_at LIMIT :limit FOR UPDATE SKIP LOCKED`;
+  const due = `SELECT s.id AS session_id FROM ${FREE_SESSIONS}
+               WHERE s.status = 'OPEN' AND s.expires_at <= :at
+               ORDER BY s.expires_at LIMIT :limit FOR UPDATE OF s, t SKIP LOCKED`;
   const end: End = { status: 'EXPIRED', reconcile: false, at: now };
   return runChange((change) => endSessions(change, end, { due, bindings: { limit } }));
 }
 
 /** Expires one OPEN session if its time is over: what a read does first, so that lists and reads agree. */
 export async function expireSessionIfDue(runChange: RunChange, sessionId: string, now: Date): Promise<boolean> {
-  const due = `SELECT id AS session_id FROM checkout_session
-               WHERE id = :sessionId AND status = 'OPEN' AND expires_at <= :at FOR UPDATE`;
+  const due = `SELECT s.id AS session_id FROM ${FREE_SESSIONS}
+               WHERE s.id = :sessionId AND s.status = 'OPEN' AND s.expires_at <= :at FOR UPDATE OF s, t`;
   const end: End = { status: 'EXPIRED', reconcile: false, at: now };
   return (await runChange((change) => endSessions(change, end, { due, bindings: { sessionId } }))) > 0;
 }
@@ -46,7 +54,7 @@ export async function expireSessionIfDue(runChange: RunChange, sessionId: string
 /**
  * Ends a PROCESSING session together with its attempt, which the provider has just called unpaid (or could not say for
  * 24 h): the caller has asked.
- * An attempt of a session that is over already is only abandoned.
+ * An attempt of a session that is over already, or for which other money is held, is only abandoned.
  * @returns whether this call ended the session.
  */
 export async function endAttempt(
@@ -54,13 +62,18 @@ export async function endAttempt(
   attempt: { id: string; sessionId: string; tellWorkflow: boolean },
   end: End,
 ): Promise<boolean> {
-  const due = `SELECT a.session_id FROM abandoned a`;
+  const due = `SELECT a.session_id FROM abandoned a JOIN locked ON locked.id = a.session_id WHERE locked.held IS NULL`;
   const before = `locked AS (
-      SELECT id FROM checkout_session WHERE id = :sessionId FOR UPDATE
+      SELECT s.id, s.transaction_id, t.held FROM checkout_session s JOIN transaction t ON t.id = s.transaction_id
+      WHERE s.id = :sessionId FOR UPDATE OF s, t
     ), abandoned AS (
       UPDATE payment_attempt a SET status = 'ABANDONED', ended_at = :at, lease_until = NULL
       FROM locked WHERE a.id = :attemptId AND a.session_id = locked.id AND a.status IN ('CREATED', 'PENDING')
       RETURNING a.session_id
+    ), doubted AS (
+      UPDATE transaction t SET reconcile = true, version = t.version + 1
+      FROM locked JOIN abandoned ON abandoned.session_id = locked.id
+      WHERE t.id = locked.transaction_id AND locked.held IS NOT NULL AND CAST(:reconcile AS boolean)
     ), told AS (${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM abandoned)),`;
   const messages = attempt.tellWorkflow ? [settledMessage(attempt.id)] : [];
   const bindings = { sessionId: attempt.sessionId, attemptId: attempt.id, messages: JSON.stringify(messages) };

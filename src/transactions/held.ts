@@ -25,8 +25,8 @@ export type HeldPayment = Owner & {
   returnReference: string | null;
 };
 
-/** Which payment is decided about; without `attemptId` the only one that waits. `at`: the time of business. */
-export type HeldChoice = { transactionId: string; attemptId?: string | undefined; at: Date };
+/** Which payment is decided about: named, so that a repeat never decides another one. `at`: the time of business. */
+export type HeldChoice = { transactionId: string; attemptId: string; at: Date };
 
 /** Where the payment and its transaction stand now. `isNew`: this call decided, and no earlier one. */
 export type HeldDecision = { transaction: TransactionRow; payment: HeldPayment; fee: Fee | null; isNew: boolean };
@@ -34,7 +34,7 @@ export type HeldDecision = { transaction: TransactionRow; payment: HeldPayment; 
 /**
  * Gives money that waits to the merchant, less the fee of today's rule. What was held makes its transaction SUCCESS with
  * the amount that came; a second payment leaves the transaction as it is. Accepting it again changes nothing. Throws
- * NOT_FOUND, VALIDATION_ERROR (several wait), INVALID_STATE (none waits, it went back, or it is not birr).
+ * NOT_FOUND, INVALID_STATE (it went back, or there is nothing that a merchant could be given).
  */
 export async function acceptHeldPayment(change: Change, choice: HeldChoice): Promise<HeldDecision> {
   const { trx } = change;
@@ -42,7 +42,8 @@ export async function acceptHeldPayment(change: Change, choice: HeldChoice): Pro
   if (payment.decided === 'ACCEPTED') return decisionOf(trx, payment, { fee: null, isNew: false });
   if (payment.decided === 'RETURNED') throw decidedOtherwise(payment, 'went back to the customer');
   const { receivedSantim } = payment;
-  if (receivedSantim === null || payment.receivedCurrency !== 'ETB') throw onlyReturnable(payment);
+  if (receivedSantim === null || receivedSantim <= 0n || payment.receivedCurrency !== 'ETB')
+    throw onlyReturnable(payment);
 
   const fee = feeWithin(readFeeRule(feeRule), receivedSantim);
   const moved = await acceptRows(trx, { payment, receivedSantim, fee, at: choice.at });
@@ -58,8 +59,8 @@ export async function acceptHeldPayment(change: Change, choice: HeldChoice): Pro
 
 /**
  * Notes that money which waits has gone back to the customer: an operator, the provider or the bank sent it, under
- * `reference`. A transaction that waited for nothing else ends FAILED. Doing it again changes nothing. Throws NOT_FOUND,
- * VALIDATION_ERROR (several wait), INVALID_STATE (none waits, or it was accepted).
+ * `reference`. A transaction that waited for nothing else ends FAILED. Doing it again under that reference changes
+ * nothing. Throws NOT_FOUND, INVALID_STATE (it was accepted, or went back under another reference).
  */
 export async function returnHeldPayment(
   change: Change,
@@ -67,7 +68,10 @@ export async function returnHeldPayment(
 ): Promise<HeldDecision> {
   const { trx } = change;
   const { payment } = await choosePayment(trx, choice);
-  if (payment.decided === 'RETURNED') return decisionOf(trx, payment, { fee: null, isNew: false });
+  if (payment.decided === 'RETURNED') {
+    if (payment.returnReference !== choice.reference) throw returnedBefore(payment);
+    return decisionOf(trx, payment, { fee: null, isNew: false });
+  }
   if (payment.decided === 'ACCEPTED') throw decidedOtherwise(payment, "is the merchant's");
 
   const failed = await returnRows(trx, { payment, ...choice });
@@ -78,7 +82,8 @@ export async function returnHeldPayment(
     await recordTransactionEvents(change, { transactions: [decision.transaction], events, at: choice.at });
   }
   const { receivedSantim, receivedCurrency } = payment;
-  if (receivedSantim !== null && receivedCurrency === 'ETB') {
+  // What never came was never set aside.
+  if (receivedSantim !== null && receivedSantim > 0n && receivedCurrency === 'ETB') {
     await post(trx, heldReturnedFact(bookedOf(payment, receivedSantim)), choice.at);
   }
   return decision;
@@ -90,21 +95,14 @@ type Chosen = { payment: HeldPayment; feeRule: FeeRuleJson };
 async function choosePayment(trx: Knex.Transaction, { transactionId, attemptId, at }: HeldChoice): Promise<Chosen> {
   const sql = 'SELECT 1 FROM checkout_session WHERE transaction_id = :transactionId FOR UPDATE';
   if ((await rows(trx, sql, { transactionId })).length === 0) throw notFound('transaction');
-  const found = await rows<HeldPayment & { feeRule: FeeRuleJson }>(
+  const [chosen] = await rows<HeldPayment & { feeRule: FeeRuleJson }>(
     trx,
     `SELECT ${PAYMENT_COLUMNS}, fee_rule_of(merchant_id, channel, 'PAY_IN', :at) AS fee_rule FROM payment_attempt
-     WHERE transaction_id = :transactionId AND (status IN ('HELD', 'DUPLICATE') OR decided IS NOT NULL)
-     ORDER BY created_at, id`,
-    { transactionId, at },
+     WHERE id = :attemptId AND transaction_id = :transactionId
+       AND (status IN ('HELD', 'DUPLICATE') OR decided IS NOT NULL)`,
+    { transactionId, attemptId, at },
   );
-  const waiting = found.filter(({ decided }) => decided === null);
-  const fitting = attemptId === undefined ? (waiting.length > 0 ? waiting : found) : found.filter(isCalled(attemptId));
-  const [chosen, another] = fitting;
-  if (!chosen) {
-    if (attemptId !== undefined) throw notFound('held payment');
-    throw new AppError('INVALID_STATE', 'No money of this transaction is held.');
-  }
-  if (another) throw severalWait(fitting);
+  if (!chosen) throw notFound('held payment');
   const { feeRule, ...payment } = chosen;
   return { payment, feeRule };
 }
@@ -112,25 +110,22 @@ async function choosePayment(trx: Knex.Transaction, { transactionId, attemptId, 
 const PAYMENT_COLUMNS = `id, transaction_id, merchant_id, environment, channel, status, provider_reference,
   received_santim, received_currency, decided, return_reference`;
 
-const isCalled =
-  (attemptId: string) =>
-  ({ id }: HeldPayment): boolean =>
-    id === attemptId;
-
-function severalWait(payments: readonly HeldPayment[]): AppError {
-  const each = payments.map(
-    ({ id, receivedSantim }) => `${id}${receivedSantim === null ? '' : ` (${formatBirr(receivedSantim)})`}`,
-  );
-  const issue = `must say which of the payments is meant: ${each.join(', ')}`;
-  return new AppError('VALIDATION_ERROR', `attemptId ${issue}`, { details: [{ field: 'attemptId', issue }] });
-}
-
 function decidedOtherwise({ id }: HeldPayment, stands: string): AppError {
   return new AppError('INVALID_STATE', `The money of ${id} ${stands} already: that cannot be decided again.`);
 }
 
-function onlyReturnable({ id, receivedCurrency }: HeldPayment): AppError {
-  const why = receivedCurrency === null ? 'is not in the ledger' : `is ${receivedCurrency}, not ETB`;
+function returnedBefore({ id, returnReference }: HeldPayment): AppError {
+  const once = `The money of ${id} went back already, under the reference ${returnReference}`;
+  return new AppError('INVALID_STATE', `${once}: it cannot go back a second time.`);
+}
+
+function onlyReturnable({ id, receivedSantim, receivedCurrency }: HeldPayment): AppError {
+  const why =
+    receivedSantim === null || receivedCurrency === null
+      ? 'is not in the ledger'
+      : receivedCurrency !== 'ETB'
+        ? `is ${receivedCurrency}, not ETB`
+        : `is ${formatBirr(receivedSantim)} ETB, which is nothing to give to a merchant`;
   return new AppError('INVALID_STATE', `The money of ${id} ${why}: it can only be given back.`);
 }
 

@@ -47,7 +47,7 @@ export const TRANSACTION_CHECKS: readonly LedgerCheck[] = [
           WHERE (a.decided IS NOT NULL OR e.id IS NOT NULL)
             AND CASE a.decided WHEN 'ACCEPTED' THEN e.kind IS DISTINCT FROM 'HELD_ACCEPTED' OR a.status NOT IN ('SUCCEEDED', 'DUPLICATE')
                                WHEN 'RETURNED' THEN a.status NOT IN ('HELD', 'DUPLICATE')
-                                 OR CASE WHEN a.received_currency = 'ETB' THEN e.kind IS DISTINCT FROM 'HELD_RETURNED' ELSE e.id IS NOT NULL END
+                                 OR CASE WHEN a.received_currency = 'ETB' AND a.received_santim > 0 THEN e.kind IS DISTINCT FROM 'HELD_RETURNED' ELSE e.id IS NOT NULL END
                                ELSE true END`,
   },
 ];

@@ -32,12 +32,12 @@ export const TIMELINE = {
     detail: z.object({ attemptId: z.string(), channel }),
   },
   'attempt.declined': {
-    says: 'The provider said no; next: the session after it',
+    says: 'The provider said no; next: the session after it, PROCESSING while other money of it is held',
     detail: z.object({
       attemptId: z.string(),
       code: z.string(),
       providerCode: z.string(),
-      next: z.enum(['OPEN', 'FAILED', 'EXPIRED']),
+      next: z.enum(['OPEN', 'PROCESSING', 'FAILED', 'EXPIRED']),
     }),
   },
   'provider.answer': {

@@ -85,7 +85,7 @@ async function takeOut(world: World, owner: Owner): Promise<void> {
 describe('meskot ledger verify', () => {
   let database: TestDatabase;
   let world: World;
-  let payments: Record<'late' | 'doubled' | 'held' | 'accepted', { sessionId: string; transactionId: string }>;
+  let payments: Record<'late' | 'doubled' | 'held' | 'accepted', Awaited<ReturnType<typeof pay>>>;
   beforeEach(async () => {
     database = await createTestDatabase();
     world = buildWorld(database.db);
@@ -97,8 +97,8 @@ describe('meskot ledger verify', () => {
       late: await payLate(world, owner),
       doubled: await payTwice(world, owner),
     };
-    const { transactionId } = payments.accepted;
-    await world.runChange((change) => acceptHeldPayment(change, { transactionId, at: world.clock() }));
+    const { transactionId, attemptId } = payments.accepted;
+    await world.runChange((change) => acceptHeldPayment(change, { transactionId, attemptId, at: world.clock() }));
     await takeOut(world, owner);
   });
   afterEach(() => database.drop());

@@ -36,19 +36,21 @@ async function run(...args: string[]) {
 }
 const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).text);
 
-async function held(): Promise<string> {
+/** A held payment: its transaction, and what says which payment of it is meant. */
+async function held(): Promise<[string, string, string]> {
   const payment = await buildPendingPayment(desk.world, owner);
   desk.world.provider.answers({ ...PAID, amountSantim: 8_000n });
   await desk.world.checkAttempt(payment.attemptId, { tellWorkflow: false });
-  return payment.transactionId;
+  return [payment.transactionId, '--attempt', payment.attemptId];
 }
 
 test('the queue is a table, or JSON, and a held payment in it is accepted and noted as this operator', async () => {
-  const transactionId = await held();
+  const payment = await held();
+  const [transactionId] = payment;
   const { text, exitCode } = await run('queue', '--merchant', owner.merchantId);
   expect(exitCode).toBe(0);
   expect(text).toMatch(/^since +kind +id +merchantId +amount +what\n\S+ +PAYMENT_HELD +pat_\w+ +mrc_\w+ +80 +Another/);
-  const decided = await json('accept', transactionId, '--operator', desk.people.support.operatorId);
+  const decided = await json('accept', ...payment, '--operator', desk.people.support.operatorId);
   expect(decided).toMatchObject({ transactionId, status: 'SUCCESS', decision: 'ACCEPTED', received: 80 });
   expect(await json('queue', '--merchant', owner.merchantId)).toEqual([]);
   const [entry] = await json('audit', '--resource', transactionId);
@@ -56,29 +58,32 @@ test('the queue is a table, or JSON, and a held payment in it is accepted and no
 });
 
 test('money that went back needs a reason and a reference', async () => {
-  const transactionId = await held();
-  expect((await run('reject', transactionId)).text).toContain('--reason is needed');
-  expect((await run('reject', transactionId, '--reason', 'Too little')).text).toContain('--reference is needed');
-  const back = await json('reject', transactionId, '--reason', 'Too little', '--reference', 'RET-1');
+  const payment = await held();
+  expect((await run('reject', ...payment)).text).toContain('--reason is needed');
+  expect((await run('reject', ...payment, '--reason', 'Too little')).text).toContain('--reference is needed');
+  const back = await json('reject', ...payment, '--reason', 'Too little', '--reference', 'RET-1');
   expect(back).toMatchObject({ status: 'FAILED', decision: 'RETURNED', reference: 'RET-1' });
 });
 
 test('an operator without the role is refused, one that is not there is not found, and nothing is noted', async () => {
-  const transactionId = await held();
-  const refused = await run('accept', transactionId, '--operator', desk.people.viewer.operatorId);
+  const payment = await held();
+  const [transactionId] = payment;
+  const refused = await run('accept', ...payment, '--operator', desk.people.viewer.operatorId);
   expect([refused.exitCode, refused.text]).toEqual([
     1,
     expect.stringContaining('role support or finance or admin; this one is viewer'),
   ]);
-  expect((await run('accept', transactionId, '--operator', newId('opr'))).exitCode).toBe(4);
-  expect((await run('accept', newId('txn'))).exitCode).toBe(4);
+  expect((await run('accept', ...payment, '--operator', newId('opr'))).exitCode).toBe(4);
+  expect((await run('accept', newId('txn'), '--attempt', newId('pat'))).exitCode).toBe(4);
+  expect((await run('accept', transactionId)).text).toContain('--attempt is needed');
   expect((await run('accept')).exitCode).toBe(2);
   expect((await run('approve', transactionId)).exitCode).toBe(2);
   expect(await desk.audited(transactionId)).toEqual([]);
 });
 
 test('nothing live is decided or listed without --live', async () => {
-  const transactionId = await held();
+  const payment = await held();
+  const [transactionId] = payment;
   for (const table of ['transaction', 'payment_attempt', 'checkout_session']) {
     await rows(desk.database.db, `UPDATE ${table} SET environment = 'live' WHERE merchant_id = :merchantId`, {
       merchantId: owner.merchantId,
@@ -86,7 +91,7 @@ test('nothing live is decided or listed without --live', async () => {
   }
   expect(await json('queue', '--merchant', owner.merchantId)).toEqual([]);
   expect(await json('queue', '--merchant', owner.merchantId, '--live')).toHaveLength(1);
-  const refused = await run('reject', transactionId, '--reason', 'x', '--reference', 'y');
+  const refused = await run('reject', ...payment, '--reason', 'x', '--reference', 'y');
   expect([refused.exitCode, refused.text]).toEqual([2, expect.stringContaining('is live: add --live')]);
   expect(await desk.audited(transactionId)).toEqual([]);
   expect(await json('queue', '--merchant', owner.merchantId, '--live')).toHaveLength(1);

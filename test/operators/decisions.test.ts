@@ -113,7 +113,7 @@ describe('held money', () => {
 
   test('is accepted by support or finance, and noted once', async () => {
     const { path, transactionId, attemptId } = await held();
-    const body = { reason: 'The customer agrees' };
+    const body = { attemptId, reason: 'The customer agrees' };
     const answer = await desk.send('POST', `${path}/accept`, { key: desk.people.support.key, body });
     expect(answer.body).toMatchObject({
       statusCode: 200,
@@ -122,17 +122,24 @@ describe('held money', () => {
     const again = await desk.send('POST', `${path}/accept`, { key: desk.people.finance.key, body });
     expect(again.status).toBe(200);
     expect(await desk.audited(transactionId)).toEqual(['payment.accept']);
-    const back = { reason: 'No', reference: 'RET-1' };
+    const back = { attemptId, reason: 'No', reference: 'RET-1' };
     expect((await desk.send('POST', `${path}/reject`, { body: back })).body.error.code).toBe('INVALID_STATE');
   });
 
   test('goes back with a reason and a reference, and noted with both', async () => {
-    const { path, transactionId } = await held();
+    const { path, transactionId, attemptId } = await held();
     const refused = await desk.send('POST', `${path}/reject`, { body: {} });
-    expect(refused.body.error.details.map(({ field }: { field: string }) => field)).toEqual(['reason', 'reference']);
-    const body = { reason: 'Too little', reference: 'TB-77' };
+    expect(refused.body.error.details.map(({ field }: { field: string }) => field)).toEqual([
+      'attemptId',
+      'reason',
+      'reference',
+    ]);
+    const body = { attemptId, reason: 'Too little', reference: 'TB-77' };
     const answer = await desk.send('POST', `${path}/reject`, { body });
     expect(answer.body.data).toMatchObject({ status: 'FAILED', decision: 'RETURNED', reference: 'TB-77' });
+    const other = await desk.send('POST', `${path}/reject`, { body: { ...body, reference: 'TB-78' } });
+    expect([other.status, other.body.error.code]).toEqual([409, 'INVALID_STATE']);
+    expect(other.body.message).toContain('under the reference TB-77');
     const log = await desk.send('GET', `/api/ops/audit?resourceId=${transactionId}`);
     expect(log.body.data).toMatchObject([
       { action: 'payment.return', reason: 'Too little', after: { reference: 'TB-77', received: 80 } },

@@ -3,6 +3,8 @@ import { feeOf } from '../../src/ledger/fees.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { Owner } from '../../src/lib/owner.ts';
+import type { ProviderOutcome } from '../../src/providers/provider.ts';
+import { expireDueSessions } from '../../src/transactions/end.ts';
 import { acceptHeldPayment, returnHeldPayment } from '../../src/transactions/held.ts';
 import { TRANSACTION_CHECKS } from '../../src/transactions/ledger-checks.ts';
 import type { Evidence } from '../invariants/evidence.ts';
@@ -16,6 +18,8 @@ import {
   declined,
   PAID,
   standing,
+  UNKNOWN,
+  untilServed,
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -50,9 +54,9 @@ afterAll(() => database.drop());
 
 type Payment = { transactionId: string; sessionId: string; attemptId: string };
 
-const accept = (payment: { transactionId: string; attemptId?: string }) =>
+const accept = (payment: { transactionId: string; attemptId: string }) =>
   world.runChange((change) => acceptHeldPayment(change, { ...payment, at: world.clock() }));
-const giveBack = (payment: { transactionId: string; attemptId?: string }, reference = 'RET-1') =>
+const giveBack = (payment: { transactionId: string; attemptId: string }, reference = 'RET-1') =>
   world.runChange((change) =>
     returnHeldPayment(change, { ...payment, reason: 'Too little', reference, at: world.clock() }),
   );
@@ -69,6 +73,29 @@ async function held(answer = OTHER_AMOUNT): Promise<Payment> {
   await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
   return payment;
 }
+
+/** The first try was declined and has brought another amount after all; the second one is under way. */
+async function heldBesideAnother(...answers: ProviderOutcome[]): Promise<{ first: Payment; second: string }> {
+  const first = await buildPendingPayment(world, owner);
+  world.provider.answers(declined(true), ACCEPTED, OTHER_AMOUNT, ...answers);
+  await world.checkAttempt(first.attemptId, { tellWorkflow: false });
+  world.pass(1_000);
+  const second = await buildAttempt(world, { ...owner, sessionId: first.sessionId });
+  await world.checkAttempt(second, { tellWorkflow: false });
+  await world.checkAttempt(first.attemptId, { tellWorkflow: false });
+  return { first, second };
+}
+
+/** The same without another try: the session is open, and no longer for long. */
+async function heldWhileOpen(): Promise<Payment> {
+  const payment = await buildPendingPayment(world, owner);
+  world.provider.answers(declined(true), OTHER_AMOUNT);
+  await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+  await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+  return payment;
+}
+
+const expireDue = () => expireDueSessions(world.runChange, world.clock(), 100);
 
 /** Paid by a second try, then by the first one as well. */
 async function paidTwice(): Promise<Payment> {
@@ -163,13 +190,7 @@ describe('another amount than asked for', () => {
   });
 
   test('given back while another try is under way leaves that try its chance', async () => {
-    const first = await buildPendingPayment(world, owner);
-    world.provider.answers(declined(true), ACCEPTED, OTHER_AMOUNT, PAID);
-    await world.checkAttempt(first.attemptId, { tellWorkflow: false });
-    world.pass(1_000);
-    const second = await buildAttempt(world, { ...owner, sessionId: first.sessionId });
-    await world.checkAttempt(second, { tellWorkflow: false });
-    await world.checkAttempt(first.attemptId, { tellWorkflow: false });
+    const { first, second } = await heldBesideAnother(PAID);
     expect((await giveBack(first)).transaction).toMatchObject({ status: 'PENDING', held: null });
     await world.checkAttempt(second, { tellWorkflow: false });
     expect(await standing(database.db, first.sessionId)).toMatchObject({ transaction: 'SUCCESS' });
@@ -177,13 +198,7 @@ describe('another amount than asked for', () => {
   });
 
   test('accepted after another try has paid is given to the merchant, and the transaction keeps its figures', async () => {
-    const first = await buildPendingPayment(world, owner);
-    world.provider.answers(declined(true), ACCEPTED, OTHER_AMOUNT, PAID);
-    await world.checkAttempt(first.attemptId, { tellWorkflow: false });
-    world.pass(1_000);
-    const second = await buildAttempt(world, { ...owner, sessionId: first.sessionId });
-    await world.checkAttempt(second, { tellWorkflow: false });
-    await world.checkAttempt(first.attemptId, { tellWorkflow: false });
+    const { first, second } = await heldBesideAnother(PAID);
     await world.checkAttempt(second, { tellWorkflow: false });
     const { transaction } = await accept(first);
     expect(transaction).toMatchObject({ status: 'SUCCESS', held: null, receivedSantim: null, feeSantim: 251n });
@@ -207,6 +222,79 @@ describe('a second payment', () => {
     const payment = await paidTwice();
     expect((await giveBack(payment)).transaction.status).toBe('SUCCESS');
     expect(await available()).toBe(FULL_NET);
+  });
+});
+
+describe('while money is held, a transaction does not end by itself', () => {
+  test('when its time is over: what went back lets it expire, as it would have', async () => {
+    const payment = await heldWhileOpen();
+    world.pass(31 * 60_000);
+    expect(await expireDue()).toBe(0);
+    expect(await world.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('OPEN');
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({ session: 'OPEN', transaction: 'PENDING' });
+    expect((await giveBack(payment)).transaction).toMatchObject({ status: 'PENDING', held: null });
+    expect(await expireDue()).toBe(1);
+    const now = await standing(database.db, payment.sessionId);
+    expect(now).toMatchObject({ transaction: 'EXPIRED', events: ['checkout.expired', 'payment.created'] });
+  });
+
+  test('when its time is over: what is accepted makes it SUCCESS, and not late', async () => {
+    const payment = await heldWhileOpen();
+    world.pass(31 * 60_000);
+    expect(await expireDue()).toBe(0);
+    expect((await accept(payment)).transaction).toMatchObject({ status: 'SUCCESS', lateConfirmation: false });
+    expect(await available()).toBe(NET);
+  });
+
+  test('when another try is declined for good: its return ends it, and tells of that once', async () => {
+    const { first, second } = await heldBesideAnother(declined(false));
+    await world.checkAttempt(second, { tellWorkflow: false });
+    const stays = { session: 'PROCESSING', transaction: 'PENDING', attempts: ['HELD', 'DECLINED'] };
+    expect(await standing(database.db, first.sessionId)).toMatchObject({ ...stays, events: ['payment.created'] });
+    expect((await giveBack(first)).transaction).toMatchObject({ status: 'FAILED', held: null });
+    const { events } = await standing(database.db, first.sessionId);
+    expect(events).toEqual(['checkout.failed', 'payment.created']);
+  });
+
+  test('when another try expires unpaid', async () => {
+    const { first, second } = await heldBesideAnother(ACCEPTED);
+    world.pass(31 * 60_000);
+    expect(await world.expireAttempt(second, world.clock())).toMatchObject({
+      final: true,
+      sessionStatus: 'PROCESSING',
+    });
+    const now = await standing(database.db, first.sessionId);
+    expect(now).toMatchObject({ transaction: 'PENDING', attempts: ['HELD', 'ABANDONED'], reconcile: false });
+    expect((await accept(first)).transaction).toMatchObject({ status: 'SUCCESS', lateConfirmation: false });
+  });
+
+  test('when another try expires in doubt, which is noted', async () => {
+    const { first, second } = await heldBesideAnother(UNKNOWN);
+    world.pass(25 * 60 * 60_000);
+    await world.expireAttempt(second, world.clock());
+    const now = await standing(database.db, first.sessionId);
+    expect(now).toMatchObject({ transaction: 'PENDING', attempts: ['HELD', 'ABANDONED'], reconcile: true });
+    expect((await giveBack(first)).transaction).toMatchObject({ status: 'FAILED', reconcile: true });
+  });
+
+  test('or its time is over just before the money comes: session and transaction tell one story', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const payment = await buildPendingPayment(world, owner);
+      world.provider.answers(declined(true), OTHER_AMOUNT);
+      await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+      world.pass(31 * 60_000);
+      await Promise.all([
+        untilServed(() => world.checkAttempt(payment.attemptId, { tellWorkflow: false })),
+        untilServed(expireDue),
+        untilServed(() => world.endUnpaid(payment.sessionId, 'EXPIRED')),
+      ]);
+      const { session, transaction, held: why, attempts } = await standing(database.db, payment.sessionId);
+      expect([why, attempts]).toEqual(['WRONG_AMOUNT', ['HELD']]);
+      expect([
+        ['OPEN', 'PENDING'],
+        ['EXPIRED', 'EXPIRED'],
+      ]).toContainEqual([session, transaction]);
+    }
   });
 });
 
@@ -235,22 +323,34 @@ describe('what cannot be decided', () => {
   test('a transaction that holds nothing, and one that never was', async () => {
     const payment = await buildPendingPayment(world, owner);
     expect(await codeOf(accept(payment))).toBe('NOT_FOUND');
-    const { transactionId } = payment;
-    expect(await codeOf(accept({ transactionId }))).toBe('INVALID_STATE');
-    expect(await codeOf(accept({ transactionId: 'txn_none' }))).toBe('NOT_FOUND');
+    expect(await codeOf(accept({ ...payment, transactionId: 'txn_none' }))).toBe('NOT_FOUND');
   });
 
-  test('of several that wait, one must be named', async () => {
-    const payment = await paidTwice();
-    await rows(database.db, `UPDATE payment_attempt SET status = 'DUPLICATE' WHERE transaction_id = :transactionId`, {
-      transactionId: payment.transactionId,
+  test("another transaction's payment", async () => {
+    const [one, other] = [await held(), await held()];
+    expect(await codeOf(accept({ ...one, attemptId: other.attemptId }))).toBe('NOT_FOUND');
+    expect(await available()).toBe(0n);
+  });
+
+  test('nothing that came: it is not accepted, only noted as given back, and the ledger books nothing', async () => {
+    const payment = await held({ ...PAID, amountSantim: 0n });
+    await expect(accept(payment)).rejects.toMatchObject({
+      code: 'INVALID_STATE',
+      message: expect.stringContaining('is 0.00 ETB, which is nothing to give'),
     });
-    expect(await codeOf(accept({ transactionId: payment.transactionId }))).toBe('VALIDATION_ERROR');
-    await rows(
-      database.db,
-      `UPDATE payment_attempt SET status = 'SUCCEEDED' WHERE transaction_id = :transactionId AND id <> :attemptId`,
-      { transactionId: payment.transactionId, attemptId: payment.attemptId },
-    );
-    expect(await codeOf(accept({ transactionId: payment.transactionId }))).toBe('done');
+    expect((await giveBack(payment)).transaction).toMatchObject({ status: 'FAILED', held: null });
+    expect((await giveBack(payment)).isNew).toBe(false);
+    const sql = 'SELECT 1 FROM ledger_journal WHERE resource_id = :transactionId';
+    expect(await rows(database.db, sql, { transactionId: payment.transactionId })).toEqual([]);
+  });
+
+  test('what went back, a second time under another reference: that names the first', async () => {
+    const payment = await held();
+    await giveBack(payment, 'RET-1');
+    await expect(giveBack(payment, 'RET-2')).rejects.toMatchObject({
+      code: 'INVALID_STATE',
+      message: expect.stringContaining('under the reference RET-1'),
+    });
+    expect((await giveBack(payment, 'RET-1')).payment).toMatchObject({ returnReference: 'RET-1' });
   });
 });
