@@ -2,29 +2,35 @@ import { rows, type Knex } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
 import { clearDoubt } from '../transactions/clear-doubt.ts';
-import { writeDifferences } from './differences.ts';
-import { comparePairs, type Comparison } from './pairs.ts';
+import { comparePairs, type Sides } from './pairs.ts';
 import { findProvenUnpaid } from './proven-unpaid.ts';
 import type { ReconciliationStatus } from './states.ts';
+import { beginComparison, closeVanished, countOpen, writeFound } from './write-found.ts';
 
 /** How a day ended. `differences`: those that are open. */
 export type Ended = { status: ReconciliationStatus; differences: number };
 
 /**
- * Ends a day whose list was read whole and asked about: opens, refreshes and closes its differences, clears the doubt
- * about payments that the lists prove unpaid, and sums both sides up. Repeated it changes nothing. Throws NOT_FOUND.
+ * Ends a day whose list was read whole and asked about: opens, refreshes and closes its differences, all of them, clears
+ * the doubt about payments that the lists prove unpaid, and sums both sides up. Differences are written as they are
+ * found; repeated it changes nothing. Throws NOT_FOUND, INVALID_STATE (a later comparison of the day has begun).
  */
 export async function compareDay(
   { db, runChange }: { db: Knex; runChange: RunChange },
   { reconciliationId, at, onProgress = () => {} }: { reconciliationId: string; at: Date; onProgress?: () => void },
 ): Promise<Ended> {
-  const comparison = await comparePairs(db, reconciliationId, onProgress);
+  const comparison = await beginComparison(db, reconciliationId);
+  const sides = await comparePairs(db, reconciliationId, async (found) => {
+    await writeFound(runChange, comparison, { found, at });
+    onProgress();
+  });
+  await closeVanished(runChange, comparison, { at, onProgress });
   return runChange(async (change) => {
-    const differences = await writeDifferences(change, { reconciliationId, found: comparison.found, at });
+    const differences = await countOpen(change.trx, comparison);
     const unpaid = await findProvenUnpaid(change.trx, { reconciliationId, at });
     await clearDoubt(change, { transactionIds: unpaid, at });
     const status = differences === 0 ? 'CLEAN' : 'DIFFERENCES';
-    await sumUp(change, { reconciliationId, status, at, comparison });
+    await sumUp(change, { reconciliationId, status, at, sides });
     return { status, differences };
   });
 }
@@ -42,10 +48,10 @@ export async function giveDayUp(change: Change, reconciliationId: string): Promi
   return { status: 'INCOMPLETE', differences: given.differences };
 }
 
-type Summary = { reconciliationId: string; status: ReconciliationStatus; at: Date; comparison: Comparison };
+type Summary = { reconciliationId: string; status: ReconciliationStatus; at: Date; sides: Sides };
 
-async function sumUp(change: Change, { reconciliationId, status, at, comparison }: Summary): Promise<void> {
-  const { theirs, ours } = comparison;
+async function sumUp(change: Change, { reconciliationId, status, at, sides }: Summary): Promise<void> {
+  const { theirs, ours, clearingSantim } = sides;
   await change.write(
     `UPDATE reconciliation r SET open = false, status = :status, compared_at = :at,
        clean_at = CASE WHEN :status = 'CLEAN' THEN CAST(:at AS timestamptz) ELSE clean_at END,
@@ -73,7 +79,7 @@ async function sumUp(change: Change, { reconciliationId, status, at, comparison 
       theirReversalsSantim: theirs.reversals.santim,
       ourReversals: ours.reversals.count,
       ourReversalsSantim: ours.reversals.santim,
-      clearingSantim: comparison.clearingSantim,
+      clearingSantim,
     },
   );
 }

@@ -1,13 +1,11 @@
 import type { Channel } from '../channels/channel.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
-import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Change } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
 import { cutPage, offsetOf, type Page } from '../lib/page.ts';
 import type { StatementRow } from '../providers/provider.ts';
-import type { Found } from './pairs.ts';
 import type { DifferenceKind } from './states.ts';
 
 /** Something that a provider's list and our books do not agree on. */
@@ -36,57 +34,6 @@ export type Difference = {
 const COLUMNS = `d.id, d.environment, d.channel, CAST(d.day AS text) AS day, d.kind, d.type, d.order_id, d.our_status, d.our_santim,
   d.their_santim, d.their_currency, d.provider_reference, d.since, d.closed_at, d.closed_by, d.note`;
 
-const VANISHED = 'A later comparison did not find it any more.';
-
-/**
- * Makes the open differences of a day what was found: opens those that are new, brings figures up to date, and closes
- * what is gone. One that an operator has closed stays closed while its figures stay. Returns how many are open.
- */
-export async function writeDifferences(
-  { trx }: Change,
-  { reconciliationId, found, at }: { reconciliationId: string; found: readonly Found[]; at: Date },
-): Promise<number> {
-  const written = found.map((one) => ({
-    ...one,
-    id: newId('rcd', at.getTime()),
-    ourSantim: one.ourSantim === null ? null : String(one.ourSantim),
-    theirSantim: one.theirSantim === null ? null : String(one.theirSantim),
-  }));
-  const [count] = await rows<{ open: number }>(
-    trx,
-    `WITH found AS (
-       SELECT f.id, f.kind, f.type, f."orderId" AS order_id, f."ourStatus" AS our_status, f."ourSantim" AS our_santim,
-              f."theirSantim" AS their_santim, f."theirCurrency" AS their_currency, f."providerReference" AS provider_reference
-       FROM jsonb_to_recordset(CAST(:written AS jsonb)) AS f (id text, kind text, type text, "orderId" text,
-         "ourStatus" text, "ourSantim" bigint, "theirSantim" bigint, "theirCurrency" text, "providerReference" text)
-     ), standing AS (
-       SELECT f.* FROM found f
-       WHERE NOT EXISTS (
-         SELECT FROM reconciliation_difference d
-         WHERE d.reconciliation_id = :reconciliationId AND d.order_id = f.order_id AND d.kind = f.kind AND d.type = f.type
-           AND d.closed_by IS NOT NULL AND d.our_status IS NOT DISTINCT FROM f.our_status
-           AND d.our_santim IS NOT DISTINCT FROM f.our_santim AND d.their_santim IS NOT DISTINCT FROM f.their_santim
-           AND d.their_currency IS NOT DISTINCT FROM f.their_currency)
-     ), opened AS (
-       INSERT INTO reconciliation_difference (id, reconciliation_id, environment, channel, day, kind, type, order_id,
-         our_status, our_santim, their_santim, their_currency, provider_reference, since)
-       SELECT s.id, r.id, r.environment, r.channel, r.day, s.kind, s.type, s.order_id, s.our_status, s.our_santim,
-              s.their_santim, s.their_currency, s.provider_reference, :at
-       FROM standing s, reconciliation r WHERE r.id = :reconciliationId
-       ON CONFLICT (reconciliation_id, kind, type, order_id) WHERE closed_at IS NULL DO UPDATE SET
-         our_status = excluded.our_status, our_santim = excluded.our_santim, their_santim = excluded.their_santim,
-         their_currency = excluded.their_currency, provider_reference = excluded.provider_reference
-     ), vanished AS (
-       UPDATE reconciliation_difference d SET closed_at = :at, note = :vanished
-       WHERE d.reconciliation_id = :reconciliationId AND d.closed_at IS NULL AND NOT EXISTS (
-         SELECT FROM standing s WHERE s.kind = d.kind AND s.type = d.type AND s.order_id = d.order_id)
-     )
-     SELECT CAST(count(*) AS integer) AS open FROM standing`,
-    { reconciliationId, written: JSON.stringify(written), at, vanished: VANISHED },
-  );
-  return count?.open ?? 0;
-}
-
 /** An operator's word about a difference. */
 export type Closing = { operatorId: string; reason: string; at: Date };
 
@@ -95,6 +42,7 @@ export type Closing = { operatorId: string; reason: string; at: Date };
  * NOT_FOUND, and INVALID_STATE when it was closed before, by somebody else or by itself.
  */
 export async function closeDifference({ trx }: Change, id: string, closing: Closing): Promise<Difference> {
+  await lockDayOf(trx, id);
   const [closed] = await rows<Difference>(
     trx,
     `UPDATE reconciliation_difference d SET closed_at = :at, closed_by = :operatorId, note = :reason
@@ -114,13 +62,23 @@ export async function closeDifference({ trx }: Change, id: string, closing: Clos
   throw new AppError('INVALID_STATE', `Difference ${id} was closed before by ${by}.`);
 }
 
-/** A day whose last difference an operator has closed differs no more; it was not found clean. */
+/** The day before its differences, as comparisons do: one that ends now counts this closing, or is ended by it. */
+async function lockDayOf(trx: Queryable, id: string): Promise<void> {
+  await rows(
+    trx,
+    `SELECT r.id FROM reconciliation r JOIN reconciliation_difference d ON d.reconciliation_id = r.id
+     WHERE d.id = :id FOR UPDATE OF r`,
+    { id },
+  );
+}
+
+/** A day whose last difference an operator has closed differs no more, unless it is being compared; it was not found clean. */
 async function settleDay(trx: Queryable, { environment, channel, day }: Difference): Promise<void> {
   await rows(
     trx,
     `UPDATE reconciliation r SET status = 'CLEAN'
      WHERE r.environment = :environment AND r.channel = :channel AND r.day = CAST(:day AS date)
-       AND r.status = 'DIFFERENCES' AND NOT EXISTS (
+       AND r.status = 'DIFFERENCES' AND NOT r.open AND NOT EXISTS (
          SELECT FROM reconciliation_difference d WHERE d.reconciliation_id = r.id AND d.closed_at IS NULL)`,
     { environment, channel, day },
   );

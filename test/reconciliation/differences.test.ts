@@ -1,6 +1,9 @@
 import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
 import type { Page } from '../../src/lib/page.ts';
 import { closeDifference, listDifferences } from '../../src/reconciliation/differences.ts';
+import { comparePairs } from '../../src/reconciliation/pairs.ts';
+import { beginComparison, countOpen, writeFound } from '../../src/reconciliation/write-found.ts';
 import { anOrder } from '../providers/sandbox.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, MINUTE_MS, TODAY, type ReconciliationWorld } from './world.ts';
@@ -63,6 +66,65 @@ test('a closed difference comes back when its figures change', async () => {
   expect((await world.compare('TELEBIRR')).status).toBe('DIFFERENCES');
   expect(await listOpen()).toMatchObject([{ theirSantim: 7n, closedAt: null }]);
   expect((await listDifferences(world.db, {}, FIRST)).pagination.total).toBe(2);
+});
+
+/** A list of so much money that nobody here knows of. */
+function listForeign(count: number): void {
+  const ids = Array.from({ length: count }, () => newId('pat'));
+  const row = { type: 'payment', amountSantim: 1_00n, currency: 'ETB', at: world.clock() } as const;
+  world.alterLists((page) =>
+    page.kind === 'unknown'
+      ? page
+      : { kind: 'page', next: null, rows: ids.map((orderId) => ({ ...row, orderId, providerReference: orderId })) },
+  );
+}
+
+test('however many differ, all are counted and kept, and the day is not clean before the last is closed', async () => {
+  await world.simulator.fault({ kind: 'listDropped', next: 1 });
+  const booked = await world.pay('TELEBIRR');
+  await world.live(2_000);
+  await world.checkAttempt(booked.attemptId, { tellWorkflow: false });
+  listForeign(6_001);
+  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 6_002 });
+  expect((await listDifferences(world.db, { open: true }, FIRST)).pagination.total).toBe(6_002);
+  // The one that is found last of all.
+  expect((await listDifferences(world.db, { kind: 'NOT_LISTED' }, FIRST)).rows).toMatchObject([
+    { orderId: booked.attemptId },
+  ]);
+
+  await rows(
+    world.db,
+    `UPDATE reconciliation_difference SET closed_at = now(), closed_by = 'opr_1', note = 'Looked into.'
+     WHERE id IN (SELECT id FROM reconciliation_difference WHERE kind = 'UNKNOWN_ORDER' LIMIT 5_000)`,
+  );
+  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1_002 });
+  listForeign(0);
+  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+});
+
+test('a comparison that a later one has overtaken writes nothing any more', async () => {
+  await foreignMoney();
+  const ended = await world.compare('TELEBIRR');
+  const id = `sandbox-TELEBIRR-${TODAY}`;
+  const old = await beginComparison(world.db, id);
+  await beginComparison(world.db, id);
+  await comparePairs(world.db, id, async (found) => {
+    if (found.length > 0) {
+      await expect(writeFound(world.runChange, old, { found, at: world.clock() })).rejects.toMatchObject({
+        code: 'INVALID_STATE',
+      });
+    }
+  });
+  await expect(world.runChange(({ trx }) => countOpen(trx, old))).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  expect(await listOpen()).toHaveLength(ended.differences);
+});
+
+test('closing the last difference of a day that is being compared does not make it clean', async () => {
+  await foreignMoney();
+  await world.compare('TELEBIRR');
+  await world.db('reconciliation').update({ open: true });
+  await close((await listOpen())[0]?.id ?? '');
+  expect(await day()).toMatchObject({ status: 'DIFFERENCES', open: true });
 });
 
 test('one that vanished by itself and comes back is told again, beside what was', async () => {

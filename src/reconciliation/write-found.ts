@@ -1,0 +1,127 @@
+import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { AppError, notFound } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { RunChange } from '../lib/outbox.ts';
+import type { Found } from './pairs.ts';
+
+/** One comparison of a day among those that were begun: the latest counts, whatever an older one still does. */
+export type Comparison = { reconciliationId: string; comparison: number };
+
+/** Small enough for a statement's time limit. */
+const AT_ONCE = 2_000;
+
+const VANISHED = 'A later comparison did not find it any more.';
+
+/** Throws NOT_FOUND. */
+export async function beginComparison(db: Queryable, reconciliationId: string): Promise<Comparison> {
+  const [begun] = await rows<Comparison>(
+    db,
+    `UPDATE reconciliation SET comparison = comparison + 1 WHERE id = :reconciliationId
+     RETURNING id AS reconciliation_id, comparison`,
+    { reconciliationId },
+  );
+  if (!begun) throw notFound('reconciliation');
+  return begun;
+}
+
+/**
+ * Opens those that are new and brings the figures of the others up to date, however many they are. One that an operator
+ * has closed stays closed while its figures stay. Throws INVALID_STATE when a later comparison has begun.
+ */
+export async function writeFound(
+  runChange: RunChange,
+  comparison: Comparison,
+  { found, at }: { found: readonly Found[]; at: Date },
+): Promise<void> {
+  for (let index = 0; index < found.length; index += AT_ONCE) {
+    const part = found.slice(index, index + AT_ONCE);
+    await runChange(async ({ trx }) => {
+      await lockDay(trx, comparison);
+      await writePart(trx, comparison, { found: part, at });
+    });
+  }
+}
+
+/** Closes the open ones that this comparison, which is through, has not found. Throws as {@link writeFound} does. */
+export async function closeVanished(
+  runChange: RunChange,
+  comparison: Comparison,
+  { at, onProgress }: { at: Date; onProgress: () => void },
+): Promise<void> {
+  for (let closed = AT_ONCE; closed === AT_ONCE; onProgress()) {
+    closed = await runChange(async ({ trx }) => {
+      await lockDay(trx, comparison);
+      const vanished = await rows(
+        trx,
+        `UPDATE reconciliation_difference SET closed_at = :at, note = :vanished
+         WHERE id IN (SELECT id FROM reconciliation_difference
+                      WHERE reconciliation_id = :reconciliationId AND closed_at IS NULL AND comparison < :comparison
+                      LIMIT ${AT_ONCE})
+         RETURNING id`,
+        { ...comparison, at, vanished: VANISHED },
+      );
+      return vanished.length;
+    });
+  }
+}
+
+/** Nobody closes one of them until the change is over. Throws as {@link writeFound} does. */
+export async function countOpen(trx: Knex.Transaction, comparison: Comparison): Promise<number> {
+  await lockDay(trx, comparison);
+  const [count] = await rows<{ open: number }>(
+    trx,
+    `SELECT CAST(count(*) AS integer) AS open FROM reconciliation_difference
+     WHERE reconciliation_id = :reconciliationId AND closed_at IS NULL`,
+    comparison,
+  );
+  return count?.open ?? 0;
+}
+
+async function lockDay(trx: Knex.Transaction, comparison: Comparison): Promise<void> {
+  const [latest] = await rows(
+    trx,
+    'SELECT id FROM reconciliation WHERE id = :reconciliationId AND comparison = :comparison FOR UPDATE',
+    comparison,
+  );
+  if (!latest) throw new AppError('INVALID_STATE', `Comparison ${comparison.comparison} has been overtaken.`);
+}
+
+async function writePart(
+  trx: Knex.Transaction,
+  comparison: Comparison,
+  { found, at }: { found: readonly Found[]; at: Date },
+): Promise<void> {
+  const written = found.map((one) => ({
+    ...one,
+    id: newId('rcd', at.getTime()),
+    ourSantim: one.ourSantim === null ? null : String(one.ourSantim),
+    theirSantim: one.theirSantim === null ? null : String(one.theirSantim),
+  }));
+  await rows(
+    trx,
+    `WITH found AS (
+       SELECT f.id, f.kind, f.type, f."orderId" AS order_id, f."ourStatus" AS our_status, f."ourSantim" AS our_santim,
+              f."theirSantim" AS their_santim, f."theirCurrency" AS their_currency, f."providerReference" AS provider_reference
+       FROM jsonb_to_recordset(CAST(:written AS jsonb)) AS f (id text, kind text, type text, "orderId" text,
+         "ourStatus" text, "ourSantim" bigint, "theirSantim" bigint, "theirCurrency" text, "providerReference" text)
+     ), standing AS (
+       SELECT f.* FROM found f
+       WHERE NOT EXISTS (
+         SELECT FROM reconciliation_difference d
+         WHERE d.reconciliation_id = :reconciliationId AND d.order_id = f.order_id AND d.kind = f.kind AND d.type = f.type
+           AND d.closed_by IS NOT NULL AND d.our_status IS NOT DISTINCT FROM f.our_status
+           AND d.our_santim IS NOT DISTINCT FROM f.our_santim AND d.their_santim IS NOT DISTINCT FROM f.their_santim
+           AND d.their_currency IS NOT DISTINCT FROM f.their_currency)
+     )
+     INSERT INTO reconciliation_difference (id, reconciliation_id, environment, channel, day, kind, type, order_id,
+       our_status, our_santim, their_santim, their_currency, provider_reference, since, comparison)
+     SELECT s.id, r.id, r.environment, r.channel, r.day, s.kind, s.type, s.order_id, s.our_status, s.our_santim,
+            s.their_santim, s.their_currency, s.provider_reference, CAST(:at AS timestamptz), :comparison
+     FROM standing s, reconciliation r WHERE r.id = :reconciliationId
+     ON CONFLICT (reconciliation_id, kind, type, order_id) WHERE closed_at IS NULL DO UPDATE SET
+       our_status = excluded.our_status, our_santim = excluded.our_santim, their_santim = excluded.their_santim,
+       their_currency = excluded.their_currency, provider_reference = excluded.provider_reference,
+       comparison = excluded.comparison`,
+    { ...comparison, written: JSON.stringify(written), at },
+  );
+}
