@@ -1,4 +1,5 @@
 import { rows, type Queryable } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import type { StatementRow } from '../providers/provider.ts';
 import { ASKABLE_ATTEMPTS } from '../transactions/states.ts';
@@ -31,7 +32,7 @@ const CLEARING_AT_ONCE_MS = 7 * 24 * 60 * 60_000;
 /**
  * Compares the day's list with what is booked, order by order, in as many small questions as the day is long. All that
  * the provider lists of an order counts together. What is booked late belongs to the day that lists it; what is on no
- * list, to the day it was booked. Throws NOT_FOUND.
+ * list, to the day it was booked. Throws NOT_FOUND, INVALID_STATE (the list was never read to its end).
  * @param onPart called after each question, with the differences that it found.
  */
 export async function comparePairs(
@@ -40,6 +41,7 @@ export async function comparePairs(
   onPart: (found: Found[]) => Promise<void>,
 ): Promise<Sides> {
   const scope = await readScope(db, reconciliationId);
+  if (scope.read === 0) throw new AppError('INVALID_STATE', 'The list of this day was never read to its end.');
   const sides: Sides = { theirs: noSums(), ours: noSums(), clearingSantim: 0n };
   for (let after: Position | null = START; after !== null;) {
     const judged: Judged[] = await judgeListed(db, scope, after);

@@ -49,7 +49,9 @@ export async function readNextPage(deps: ReadDeps, { reconciliationId, reading }
   if ((page.next !== null && page.next === place.cursor) || !page.rows.every(isStorable)) {
     return { kind: 'unknown', reason: 'unreadable' };
   }
-  await storePage(deps.db, { reconciliationId, reading, cursor: place.cursor, ...page });
+  const isStored = await storePage(deps.db, { reconciliationId, reading, cursor: place.cursor, ...page });
+  // Who stored it before us may have heard of more pages: the next call says where the reading is.
+  if (!isStored) return { kind: 'more', pages: place.pages };
   return { kind: page.next === null ? 'end' : 'more', pages: place.pages + 1 };
 }
 
@@ -85,9 +87,10 @@ function isStorable({ orderId, providerReference, currency, at }: StatementRow):
 
 type StoredPage = Reading & { rows: StatementRow[]; cursor: string | null; next: string | null };
 
-async function storePage(db: Knex, { reconciliationId, reading, cursor, ...page }: StoredPage): Promise<void> {
+/** False, and nothing stored, when the reading is not at this page any more. */
+async function storePage(db: Knex, { reconciliationId, reading, cursor, ...page }: StoredPage): Promise<boolean> {
   const listed = page.rows.map(({ amountSantim, ...row }) => ({ ...row, amountSantim: String(amountSantim) }));
-  await rows(
+  const placed = await rows(
     db,
     `WITH placed AS (
        UPDATE reconciliation SET cursor = :next, pages = pages + 1,
@@ -95,15 +98,18 @@ async function storePage(db: Knex, { reconciliationId, reading, cursor, ...page 
          read_begun_at = CASE WHEN CAST(:next AS text) IS NULL THEN begun_at ELSE read_begun_at END
        WHERE id = :reconciliationId AND reading = :reading AND read < reading AND cursor IS NOT DISTINCT FROM :cursor
        RETURNING id
+     ), stored AS (
+       INSERT INTO statement_row (reconciliation_id, type, order_id, provider_reference, amount_santim, currency, at, reading)
+       SELECT DISTINCT ON (l.type, l."orderId", l."providerReference")
+              placed.id, l.type, l."orderId", l."providerReference", l."amountSantim", l.currency, l.at, :reading
+       FROM placed, jsonb_to_recordset(CAST(:listed AS jsonb))
+         AS l (type text, "orderId" text, "providerReference" text, "amountSantim" bigint, currency text, at timestamptz)
+       ORDER BY l.type, l."orderId", l."providerReference"
+       ON CONFLICT (reconciliation_id, type, order_id, provider_reference) DO UPDATE SET
+         amount_santim = excluded.amount_santim, currency = excluded.currency, at = excluded.at, reading = excluded.reading
      )
-     INSERT INTO statement_row (reconciliation_id, type, order_id, provider_reference, amount_santim, currency, at, reading)
-     SELECT DISTINCT ON (l.type, l."orderId", l."providerReference")
-            placed.id, l.type, l."orderId", l."providerReference", l."amountSantim", l.currency, l.at, :reading
-     FROM placed, jsonb_to_recordset(CAST(:listed AS jsonb))
-       AS l (type text, "orderId" text, "providerReference" text, "amountSantim" bigint, currency text, at timestamptz)
-     ORDER BY l.type, l."orderId", l."providerReference"
-     ON CONFLICT (reconciliation_id, type, order_id, provider_reference) DO UPDATE SET
-       amount_santim = excluded.amount_santim, currency = excluded.currency, at = excluded.at, reading = excluded.reading`,
+     SELECT id FROM placed`,
     { reconciliationId, reading, cursor, next: page.next, listed: JSON.stringify(listed) },
   );
+  return placed.length > 0;
 }

@@ -2,11 +2,12 @@ import { createRegistry } from '../../src/http/metrics.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { StatementRow } from '../../src/providers/provider.ts';
+import type { StatementPage, StatementRow } from '../../src/providers/provider.ts';
 import { askForDay, askForLastDays } from '../../src/reconciliation/ask.ts';
 import { recordProviderTransfer, recordUnmatchedMoney } from '../../src/reconciliation/bank-money.ts';
 import { measureReconciliation } from '../../src/reconciliation/metrics.ts';
 import { openReconciliations } from '../../src/reconciliation/open-reconciliations.ts';
+import { readNextPage, type Reading } from '../../src/reconciliation/read.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, expectClearingAgrees, NOON, TODAY, type ReconciliationWorld } from './world.ts';
 
@@ -60,6 +61,63 @@ test('two who read the same page at once store it once, and neither skips one', 
   const reading = await world.steps.begin(ID, world.clock());
   for (let turn = 0; turn < 3; turn += 1) await Promise.all([1, 2].map(() => world.steps.readNext(reading)));
   expect(await listed()).toEqual(ids);
+});
+
+test('who hears an end of the list at a page that another has gone on from does not end the reading', async () => {
+  const ids = listOfThreePages();
+  await ask({ day: TODAY, channel: 'TELEBIRR' });
+  const reading = await world.steps.begin(ID, world.clock());
+  const slow = readSlowly(reading);
+  await slow.asked;
+  expect(await world.steps.readNext(reading)).toEqual({ kind: 'more', pages: 1 });
+  slow.answer({ kind: 'page', rows: [], next: null });
+  expect(await slow.page).toEqual({ kind: 'more', pages: 0 });
+  expect(await world.db('reconciliation').first()).toMatchObject({ read: 0, pages: 1, cursor: '2' });
+  await expect(world.steps.compare(ID, world.clock())).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  while ((await world.steps.readNext(reading)).kind !== 'end');
+  expect(await listed()).toEqual(ids);
+});
+
+/** A call for the next page whose answer is late; other calls are answered as before. */
+function readSlowly(reading: Reading) {
+  const [asked, answered] = [signal<void>(), signal<StatementPage>()];
+  const find: typeof world.findProvider = (...place) => {
+    const provider = world.findProvider(...place);
+    const statement = async () => {
+      asked.give();
+      return answered.given;
+    };
+    return provider && { ...provider, statement };
+  };
+  const page = readNextPage({ ...world, findProvider: find }, reading);
+  return { page, asked: asked.given, answer: answered.give };
+}
+
+function signal<T>() {
+  let give: (value: T) => void = () => {};
+  const given = new Promise<T>((resolve) => {
+    give = resolve;
+  });
+  return { given, give };
+}
+
+test('rows that come again with the next page are read once, and end nothing', async () => {
+  const ids = listOfThreePages();
+  const row = { type: 'payment', amountSantim: 1_00n, currency: 'ETB', at: NOON } as const;
+  // Each page begins with the last row of the one before; the third has nothing new at all.
+  const pages = [ids.slice(0, 2), ids.slice(1, 4), ids.slice(2, 4), ids.slice(3)];
+  world.alterLists((_page, { cursor }) => {
+    const nth = Number(cursor ?? 0);
+    const rows = (pages[nth] ?? []).map((orderId) => ({ ...row, orderId, providerReference: `REF-${orderId}` }));
+    return { kind: 'page', rows, next: nth + 1 < pages.length ? String(nth + 1) : null };
+  });
+  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 6 });
+  expect(await listed()).toEqual(ids);
+  expect(await world.db('reconciliation').first()).toMatchObject({
+    pages: 4,
+    theirPayments: 6,
+    theirPaymentsSantim: 6_00n,
+  });
 });
 
 test('a page that cannot be read is unknown, keeps what was read, and is asked for again', async () => {
