@@ -158,27 +158,27 @@ async function finish(deps: MakeReportDeps, { id, run }: Claimed, { file, sums, 
   if (!row) await deps.files.remove(file.storedAs);
 }
 
-/** Ends a report that was tried often enough. Returns where it stands. */
+/** Ends a report that was tried often enough, whichever run is at it. Returns where it stands. */
 export async function giveUpReport(
   deps: Pick<MakeReportDeps, 'db' | 'clock'>,
   reportId: string,
 ): Promise<ReportStatus> {
   const message =
     'The file could not be made, a fault of ours. Ask for the report again; if it fails again, tell us its id.';
-  await failReport(deps, { id: reportId }, { code: 'INTERNAL_ERROR', message });
+  await failReport(deps, { id: reportId, run: null }, { code: 'INTERNAL_ERROR', message });
   return (await readReport(deps.db, reportId)).status;
 }
 
-/** Ends a report that cannot be made, and says why. Nothing changes when it is over. */
+/** Ends a report that cannot be made, and says why. Nothing changes when it is over, or another run is at it. */
 async function failReport(
   { db, clock }: Pick<MakeReportDeps, 'db' | 'clock'>,
-  { id }: { id: string },
+  { id, run }: Pick<ReportRow, 'id' | 'run'>,
   { code, message }: { code: string; message: string },
 ): Promise<void> {
   await rows(
     db,
     `UPDATE report SET status = 'FAILED', failure = CAST(:failure AS jsonb), completed_at = :now, version = version + 1
-     WHERE id = :id AND status IN ('QUEUED', 'RUNNING')`,
-    { id, failure: JSON.stringify({ code, message }), now: clock() },
+     WHERE id = :id AND status IN ('QUEUED', 'RUNNING') AND (CAST(:run AS text) IS NULL OR run = :run)`,
+    { id, run, failure: JSON.stringify({ code, message }), now: clock() },
   );
 }

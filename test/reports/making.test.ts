@@ -4,6 +4,7 @@ import { utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
 import { rows } from '../../src/lib/db.ts';
+import { AppError } from '../../src/lib/errors.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { expireReports } from '../../src/reports/expire.ts';
 import { createMakeReport, giveUpReport, KEPT_MS } from '../../src/reports/make.ts';
@@ -96,6 +97,23 @@ describe('whoever makes it', () => {
     expect(told).toHaveLength(1);
   });
 
+  test('and fails after another has taken over, does not end what the other is making', async () => {
+    const { id } = await reports.askQuietly(owner);
+    const other = { run: 'another run' };
+    const beaten = reports.makeWith({
+      write: async () => {
+        await rows(database.db, 'UPDATE report SET run = :run WHERE id = :id', { ...other, id });
+        throw new AppError('VALIDATION_ERROR', 'There are too many.');
+      },
+    })(id);
+    expect(await beaten).toBe('RUNNING');
+    expect(await readReport(database.db, id)).toMatchObject({ ...other, failure: null });
+    const failing = reports.makeWith({
+      write: async () => Promise.reject(new AppError('VALIDATION_ERROR', 'There are too many.')),
+    });
+    expect(await failing(id)).toBe('FAILED');
+  });
+
   test('and is stopped between two pages, leaves the report to the next', async () => {
     for (let count = 0; count < 5; count += 1) await buildSession(world, owner);
     const { id } = await reports.askQuietly(owner);
@@ -118,6 +136,11 @@ describe('whoever makes it', () => {
     const { body } = await reports.get(owner, `${REPORTS}/${id}`);
     expect(body.data).toMatchObject({ status: 'FAILED', failure: { code: 'INTERNAL_ERROR' }, fileUrl: null });
     expect(body.data.failure.message).not.toContain('ENOSPC');
+  });
+
+  test('and was never begun, is given up as well', async () => {
+    const { id } = await reports.askQuietly(owner);
+    expect(await giveUpReport(world, id)).toBe('FAILED');
   });
 });
 
