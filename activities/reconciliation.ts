@@ -1,9 +1,10 @@
-import { ApplicationFailure, heartbeat } from '@temporalio/activity';
+import { activityInfo, ApplicationFailure, heartbeat } from '@temporalio/activity';
 
-import { AppError } from '../src/lib/errors.ts';
+import { isLasting } from '../src/reconciliation/lasting.ts';
 import type { ReadPage, Reading } from '../src/reconciliation/read.ts';
 import type { Settled } from '../src/reconciliation/settle.ts';
 import type { ReconciliationStatus } from '../src/reconciliation/states.ts';
+import { refusedForGood } from './refused-for-good.ts';
 
 export type { Reading } from '../src/reconciliation/read.ts';
 export type { Settled } from '../src/reconciliation/settle.ts';
@@ -23,7 +24,8 @@ export type ReconciliationDeps = {
   settle: (reconciliationId: string, after: string, at: Date) => Promise<Settled>;
   /** A long day takes minutes: `onProgress` says that it goes on. */
   compare: (reconciliationId: string, at: Date, onProgress: () => void) => Promise<ReconciliationReport>;
-  giveUp: (reconciliationId: string) => Promise<ReconciliationReport>;
+  /** `problem`: why, where the row does not say so. */
+  giveUp: (reading: Reading, problem: string | null) => Promise<ReconciliationReport>;
 };
 
 type DayRequest = { reconciliationId: string; atMs: number };
@@ -42,33 +44,39 @@ export function createReconciliationActivities(deps: ReconciliationDeps) {
     },
 
     async readNextPage(reading: Reading): Promise<ReadPage> {
-      return refusedForGood(() => deps.readNext(reading));
+      return failedForGood(() => deps.readNext(reading));
     },
 
     async rewindReading(reading: Reading): Promise<void> {
-      return refusedForGood(() => deps.rewind(reading));
+      return failedForGood(() => deps.rewind(reading));
     },
 
     async settleListed({ reconciliationId, after, atMs }: DayRequest & { after: string }): Promise<Settled> {
-      return refusedForGood(() => deps.settle(reconciliationId, after, new Date(atMs)));
+      return failedForGood(() => deps.settle(reconciliationId, after, new Date(atMs)));
     },
 
     async compareDay({ reconciliationId, atMs }: DayRequest): Promise<ReconciliationReport> {
-      return refusedForGood(() => deps.compare(reconciliationId, new Date(atMs), () => heartbeat()));
+      return failedForGood(() => deps.compare(reconciliationId, new Date(atMs), () => heartbeat()));
     },
 
-    async giveDayUp({ reconciliationId }: Pick<DayRequest, 'reconciliationId'>): Promise<ReconciliationReport> {
-      return refusedForGood(() => deps.giveUp(reconciliationId));
+    async giveDayUp({ problem, ...reading }: Reading & { problem: string | null }): Promise<ReconciliationReport> {
+      return refusedForGood(() => deps.giveUp(reading, problem));
     },
   };
 }
 
-/** What is wrong with the input stays wrong, so it is not retried; all else is. */
-async function refusedForGood<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof AppError) throw ApplicationFailure.nonRetryable(error.message, error.code);
-    throw error;
-  }
+/** Once may have been bad luck: a connection that broke in the middle of an answer. */
+const LASTING_AFTER_ATTEMPTS = 3;
+
+/** As {@link refusedForGood}, and what goes on to fail for what it is about is not retried for ever either. */
+async function failedForGood<T>(work: () => Promise<T>): Promise<T> {
+  return refusedForGood(async () => {
+    try {
+      return await work();
+    } catch (error) {
+      const isHopeless = isLasting(error) && activityInfo().attempt >= LASTING_AFTER_ATTEMPTS;
+      if (isHopeless && error instanceof Error) throw ApplicationFailure.nonRetryable(error.message, error.name);
+      throw error;
+    }
+  });
 }

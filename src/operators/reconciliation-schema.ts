@@ -29,6 +29,7 @@ export const ReconciledDay = z
     status: z.enum(RECONCILIATION_STATUSES),
     open: z.boolean().meta({ description: 'It is being compared now, or waits for its provider' }),
     differences: z.int(),
+    problem: z.string().nullable().meta({ description: 'Why it does not go on, or was given up' }),
     theirs: Sums.meta({ description: 'What the provider lists; null before the first comparison' }),
     ours: Sums.meta({ description: 'What is booked of that, or was booked that day' }),
     owed: z.number().nullable().meta({ description: "What the provider owed by the ledger at the day's end" }),

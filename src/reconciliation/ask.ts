@@ -61,11 +61,11 @@ async function ask(change: Change, days: readonly ChannelDay[], at: Date): Promi
   const asked = days.map((day) => ({ id: reconciliationId(day), ...day }));
   await rows(
     change.trx,
-    `INSERT INTO reconciliation (id, environment, channel, day, open, asked_at)
-     SELECT id, environment, channel, day, true, :at
+    `INSERT INTO reconciliation (id, environment, channel, day, open, asked_at, asks)
+     SELECT id, environment, channel, day, true, :at, 1
      FROM jsonb_to_recordset(CAST(:asked AS jsonb)) AS a (id text, environment text, channel text, day date)
      ORDER BY id
-     ON CONFLICT (id) DO UPDATE SET open = true, asked_at = excluded.asked_at`,
+     ON CONFLICT (id) DO UPDATE SET open = true, asked_at = excluded.asked_at, asks = reconciliation.asks + 1`,
     { asked: JSON.stringify(asked), at },
   );
   await change.tell(days.map(askMessage));

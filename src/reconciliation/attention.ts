@@ -1,8 +1,8 @@
 import type { AttentionSource } from '../lib/attention.ts';
 
-/** What a provider's list and our books do not agree on, and nobody has looked into yet. */
+/** What a provider's list and our books do not agree on, and nobody has looked into yet; and days that were not compared. */
 export const DIFFERENCES_WAITING: AttentionSource = {
-  kinds: ['RECONCILIATION'],
+  kinds: ['RECONCILIATION', 'RECONCILIATION_FAILED'],
   sql: `SELECT 'RECONCILIATION' AS kind, d.id, NULL AS merchant_id, d.environment,
                coalesce(d.their_santim, d.our_santim) AS amount_santim, d.since,
                CASE d.kind WHEN 'UNKNOWN_ORDER' THEN 'The provider lists an order that is not ours'
@@ -13,5 +13,10 @@ export const DIFFERENCES_WAITING: AttentionSource = {
                                   'orderId', d.order_id, 'ourStatus', d.our_status, 'ours', d.our_santim * 0.01,
                                   'theirs', d.their_santim * 0.01, 'theirCurrency', d.their_currency) AS detail,
                NULL AS workflow_id
-        FROM reconciliation_difference d WHERE d.closed_at IS NULL`,
+        FROM reconciliation_difference d WHERE d.closed_at IS NULL
+        UNION ALL
+        SELECT 'RECONCILIATION_FAILED', r.id, NULL, r.environment, NULL::bigint, coalesce(r.begun_at, r.asked_at),
+               'The day could not be compared; ask for it again: ' || coalesce(r.problem, 'its list was not given'),
+               jsonb_build_object('channel', r.channel, 'day', r.day), 'reconciliation-' || r.id
+        FROM reconciliation r WHERE r.status = 'INCOMPLETE' AND NOT r.open`,
 };

@@ -15,7 +15,7 @@ A worker compares it; ask again for how it stands. --json prints JSON.
 `;
 
 const OPTIONS = { ...COMMON_OPTIONS, day: { type: 'string' }, channel: { type: 'string' } } as const;
-const COLUMNS = ['day', 'environment', 'channel', 'status', 'differences', 'listed', 'booked', 'owed'];
+const COLUMNS = ['day', 'environment', 'channel', 'status', 'differences', 'listed', 'booked', 'owed', 'problem'];
 const SHOWN_DAYS = 7;
 
 export type ReconcileCommandDeps = {
@@ -54,7 +54,7 @@ function readChannel(text: string | undefined): Channel | undefined {
 }
 
 /** `listed` and `booked`: orders, all ways the money went; `owed`: birr, by the ledger at the day's end. */
-function present({ environment, channel, day, status, open, differences, ...row }: ReconciledDay): Shown {
+function present({ environment, channel, day, status, open, differences, problem, ...row }: ReconciledDay): Shown {
   return {
     day,
     environment,
@@ -65,6 +65,7 @@ function present({ environment, channel, day, status, open, differences, ...row 
     booked: countOf(row.ours),
     owed: row.clearingSantim === null ? null : birr(row.clearingSantim),
     comparedAt: row.comparedAt?.toISOString() ?? null,
+    problem,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Change, RunChange } from '../lib/outbox.ts';
 import { clearDoubt } from '../transactions/clear-doubt.ts';
 import { comparePairs, type Sides } from './pairs.ts';
 import { findProvenUnpaid } from './proven-unpaid.ts';
+import { storableProblem, type Reading } from './read.ts';
 import type { ReconciliationStatus } from './states.ts';
 import { beginComparison, closeVanished, countOpen, writeFound } from './write-found.ts';
 
@@ -35,17 +36,29 @@ export async function compareDay(
   });
 }
 
-/** Ends a day whose list could not be read in time. What was found before stays open. Throws NOT_FOUND. */
-export async function giveDayUp(change: Change, reconciliationId: string): Promise<Ended> {
-  const [given] = await rows<{ differences: number }>(
+/**
+ * Ends a day that could not be compared: its list could not be read in time, or what is said in `problem`. What was found
+ * before stays open. Once another reading has begun it changes nothing. Throws NOT_FOUND.
+ */
+export async function giveDayUp(
+  change: Change,
+  { reconciliationId, reading }: Reading,
+  problem: string | null,
+): Promise<Ended> {
+  await change.write(
+    `UPDATE reconciliation SET open = asks > asks_begun, status = 'INCOMPLETE', problem = coalesce(:problem, problem)
+     WHERE id = :reconciliationId AND reading = :reading`,
+    { reconciliationId, reading, problem: problem && storableProblem(problem) },
+  );
+  const [day] = await rows<{ differences: number }>(
     change.trx,
-    `UPDATE reconciliation r SET open = false, status = 'INCOMPLETE' WHERE id = :reconciliationId
-     RETURNING (SELECT CAST(count(*) AS integer) FROM reconciliation_difference d
-                WHERE d.reconciliation_id = r.id AND d.closed_at IS NULL) AS differences`,
+    `SELECT (SELECT CAST(count(*) AS integer) FROM reconciliation_difference d
+             WHERE d.reconciliation_id = r.id AND d.closed_at IS NULL) AS differences
+     FROM reconciliation r WHERE r.id = :reconciliationId`,
     { reconciliationId },
   );
-  if (!given) throw notFound('reconciliation');
-  return { status: 'INCOMPLETE', differences: given.differences };
+  if (!day) throw notFound('reconciliation');
+  return { status: 'INCOMPLETE', differences: day.differences };
 }
 
 type Summary = { reconciliationId: string; status: ReconciliationStatus; at: Date; sides: Sides };
@@ -53,7 +66,7 @@ type Summary = { reconciliationId: string; status: ReconciliationStatus; at: Dat
 async function sumUp(change: Change, { reconciliationId, status, at, sides }: Summary): Promise<void> {
   const { theirs, ours, clearingSantim } = sides;
   await change.write(
-    `UPDATE reconciliation r SET open = false, status = :status, compared_at = :at,
+    `UPDATE reconciliation r SET open = asks > asks_begun, status = :status, compared_at = :at, problem = NULL,
        clean_at = CASE WHEN :status = 'CLEAN' THEN CAST(:at AS timestamptz) ELSE clean_at END,
        their_payments = :theirPayments, their_payments_santim = :theirPaymentsSantim,
        our_payments = :ourPayments, our_payments_santim = :ourPaymentsSantim,

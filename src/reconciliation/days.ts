@@ -15,6 +15,8 @@ export type ReconciledDay = {
   /** It is being compared now, or waits for its provider. */
   open: boolean;
   differences: number;
+  /** Why it does not go on, or was given up; null while all is well. */
+  problem: string | null;
   /** What the provider lists, and what is booked of that or was booked that day; null before the first comparison. */
   theirs: Sums | null;
   ours: Sums | null;
@@ -52,6 +54,7 @@ export async function listReconciledDays(db: Queryable, filter: DayFilter): Prom
     status: row.status,
     open: row.open,
     differences: row.differences,
+    problem: row.problem,
     theirs: row.theirPayments === null ? null : sumsOf(row, 'their'),
     ours: row.ourPayments === null ? null : sumsOf(row, 'our'),
     clearingSantim: row.clearingSantim,

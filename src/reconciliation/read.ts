@@ -1,21 +1,31 @@
 import { rows, type Knex } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import type { Environment } from '../lib/owner.ts';
-import type { Channel, FindProvider, StatementRow, Unknown } from '../providers/provider.ts';
+import type { Channel, FindProvider, StatementPage, StatementRow, Unknown } from '../providers/provider.ts';
 
 export type ReadDeps = { db: Knex; findProvider: FindProvider };
 
 /** A reading of a day's list. */
 export type Reading = { reconciliationId: string; reading: number };
 
-/** What came of asking for a page. `unknown`: ask again. */
-export type ReadPage = { kind: 'more' | 'end'; pages: number } | { kind: 'unknown'; reason: Unknown['reason'] };
+/**
+ * What came of asking for a page. `unknown`: ask again. `endless`: do not, its pages lead in a circle or are more than
+ * any day has. The row says what the problem is, for operators.
+ */
+export type ReadPage =
+  | { kind: 'more' | 'end'; pages: number }
+  | { kind: 'unknown'; reason: Unknown['reason'] }
+  | { kind: 'endless' };
+
+/** A million orders at 50 a page. */
+const PAGES_MAX = 20_000;
 
 /** Begins to read the day's list from its start, whatever was read of it before. Throws NOT_FOUND. */
 export async function beginReading(db: Knex, reconciliationId: string, at: Date): Promise<Reading> {
   const [begun] = await rows<Reading>(
     db,
-    `UPDATE reconciliation SET reading = reading + 1, cursor = NULL, pages = 0, begun_at = :at, open = true
+    `UPDATE reconciliation SET reading = reading + 1, cursor = NULL, cursor_mark = NULL, pages = 0, problem = NULL,
+       begun_at = :at, asks_begun = asks, open = true
      WHERE id = :reconciliationId RETURNING id AS reconciliation_id, reading`,
     { reconciliationId, at },
   );
@@ -24,12 +34,15 @@ export async function beginReading(db: Knex, reconciliationId: string, at: Date)
 }
 
 type Place = {
+  id: string;
   environment: Environment;
   channel: Channel;
   day: string;
   reading: number;
   read: number;
   cursor: string | null;
+  /** That of an earlier page: ever later ones, so that in the end any circle comes back to it. */
+  cursorMark: string | null;
   pages: number;
 };
 
@@ -41,13 +54,17 @@ export async function readNextPage(deps: ReadDeps, { reconciliationId, reading }
   const place = await findPlace(deps.db, reconciliationId);
   if (place.reading !== reading) throw new AppError('INVALID_STATE', `Reading ${reading} has been given up.`);
   if (place.read === reading) return { kind: 'end', pages: place.pages };
-  const provider = deps.findProvider(place.channel, place.environment);
-  if (!provider) return { kind: 'unknown', reason: 'network' };
-  const page = await provider.statement(place.day, place.cursor);
-  if (page.kind === 'unknown') return { kind: 'unknown', reason: page.reason };
-  // A page that leads to itself would be read for ever.
-  if ((page.next !== null && page.next === place.cursor) || !page.rows.every(isStorable)) {
-    return { kind: 'unknown', reason: 'unreadable' };
+  const nth = place.pages + 1;
+  if (nth > PAGES_MAX) {
+    return { kind: await stop(deps.db, place, `the list has more than ${PAGES_MAX} pages`) };
+  }
+  const page = await askForPage(deps, place);
+  if (page.kind === 'unknown') {
+    await noteProblem(deps.db, place, `page ${nth} of the list was not given (${page.reason}): ${page.message}`);
+    return { kind: 'unknown', reason: page.reason };
+  }
+  if (page.next !== null && page.next === place.cursorMark) {
+    return { kind: await stop(deps.db, place, `the list has no end: page ${nth} leads back to an earlier one`) };
   }
   const isStored = await storePage(deps.db, { reconciliationId, reading, cursor: place.cursor, ...page });
   // Who stored it before us may have heard of more pages: the next call says where the reading is.
@@ -55,11 +72,43 @@ export async function readNextPage(deps: ReadDeps, { reconciliationId, reading }
   return { kind: page.next === null ? 'end' : 'more', pages: place.pages + 1 };
 }
 
+async function askForPage({ findProvider }: ReadDeps, place: Place): Promise<StatementPage | Unknown> {
+  const unknown = (reason: Unknown['reason'], message: string): Unknown => ({ kind: 'unknown', reason, message });
+  const provider = findProvider(place.channel, place.environment);
+  if (!provider) return unknown('network', `no provider is configured for ${place.channel}`);
+  const page = await provider.statement(place.day, place.cursor);
+  if (page.kind === 'unknown') return page;
+  // A page that leads to itself would be read for ever.
+  if (page.next !== null && page.next === place.cursor) return unknown('unreadable', 'it leads to itself');
+  const strange = page.rows.findIndex((row) => !isStorable(row));
+  return strange < 0 ? page : unknown('unreadable', `its row ${strange + 1} is not as agreed`);
+}
+
+async function stop(db: Knex, place: Place, problem: string): Promise<'endless'> {
+  await noteProblem(db, place, problem);
+  return 'endless';
+}
+
+async function noteProblem(db: Knex, { id, reading }: Place, problem: string): Promise<void> {
+  await rows(db, 'UPDATE reconciliation SET problem = :problem WHERE id = :id AND reading = :reading', {
+    id,
+    reading,
+    problem: storableProblem(problem),
+  });
+}
+
+const PROBLEM_CHARACTERS_MAX = 300;
+
+/** What others have written, as a column takes it. */
+export function storableProblem(text: string): string {
+  return text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, PROBLEM_CHARACTERS_MAX);
+}
+
 /** Begins the list anew without giving up what was read of it: for cursors that a provider takes no more. */
 export async function rewind(db: Knex, { reconciliationId, reading }: Reading): Promise<void> {
   await rows(
     db,
-    `UPDATE reconciliation SET cursor = NULL, pages = 0
+    `UPDATE reconciliation SET cursor = NULL, cursor_mark = NULL, pages = 0
      WHERE id = :reconciliationId AND reading = :reading AND read < reading`,
     { reconciliationId, reading },
   );
@@ -68,7 +117,8 @@ export async function rewind(db: Knex, { reconciliationId, reading }: Reading): 
 async function findPlace(db: Knex, id: string): Promise<Place> {
   const [place] = await rows<Place>(
     db,
-    `SELECT environment, channel, CAST(day AS text) AS day, reading, read, cursor, pages FROM reconciliation WHERE id = :id`,
+    `SELECT id, environment, channel, CAST(day AS text) AS day, reading, read, cursor, cursor_mark, pages
+     FROM reconciliation WHERE id = :id`,
     { id },
   );
   if (!place) throw notFound('reconciliation');
@@ -77,12 +127,15 @@ async function findPlace(db: Knex, id: string): Promise<Place> {
 
 const TEXT_CHARACTERS_MAX = 200;
 
+/** A hundred billion birr. */
+const AMOUNT_SANTIM_MAX = 10_000_000_000_000n;
+
 /** What no provider writes, and no column takes, is no row. */
-function isStorable({ orderId, providerReference, currency, at }: StatementRow): boolean {
+function isStorable({ orderId, providerReference, currency, amountSantim, at }: StatementRow): boolean {
   const texts = [orderId, providerReference, currency];
   const isSound = texts.every((text) => text.length <= TEXT_CHARACTERS_MAX && !/\p{Cc}/u.test(text));
   const year = at.getUTCFullYear();
-  return isSound && year >= 2000 && year < 2200;
+  return isSound && amountSantim >= 0n && amountSantim <= AMOUNT_SANTIM_MAX && year >= 2000 && year < 2200;
 }
 
 type StoredPage = Reading & { rows: StatementRow[]; cursor: string | null; next: string | null };
@@ -93,7 +146,8 @@ async function storePage(db: Knex, { reconciliationId, reading, cursor, ...page 
   const placed = await rows(
     db,
     `WITH placed AS (
-       UPDATE reconciliation SET cursor = :next, pages = pages + 1,
+       UPDATE reconciliation SET cursor = :next, pages = pages + 1, problem = NULL,
+         cursor_mark = CASE WHEN (pages + 1) & pages = 0 THEN :next ELSE cursor_mark END,
          read = CASE WHEN CAST(:next AS text) IS NULL THEN reading ELSE read END,
          read_begun_at = CASE WHEN CAST(:next AS text) IS NULL THEN begun_at ELSE read_begun_at END
        WHERE id = :reconciliationId AND reading = :reading AND read < reading AND cursor IS NOT DISTINCT FROM :cursor

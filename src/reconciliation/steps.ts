@@ -18,6 +18,6 @@ export function createReconciliationSteps(deps: StepsDeps) {
     settle: (reconciliationId: string, after: string, at: Date) => settleListed(deps, { reconciliationId, after, at }),
     compare: (reconciliationId: string, at: Date, onProgress?: () => void) =>
       compareDay(deps, { reconciliationId, at, ...(onProgress && { onProgress }) }),
-    giveUp: (id: string) => runChange((change) => giveDayUp(change, id)),
+    giveUp: (reading: Reading, problem: string | null) => runChange((change) => giveDayUp(change, reading, problem)),
   };
 }

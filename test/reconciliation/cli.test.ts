@@ -36,6 +36,7 @@ test('a day is asked for, and shown as it stands', async () => {
       booked: 1,
       owed: '100.50',
       comparedAt: expect.any(String),
+      problem: null,
     },
   ]);
 });

@@ -4,6 +4,7 @@ import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { StatementPage, StatementRow } from '../../src/providers/provider.ts';
 import { askForDay, askForLastDays } from '../../src/reconciliation/ask.ts';
+import { DIFFERENCES_WAITING } from '../../src/reconciliation/attention.ts';
 import { recordProviderTransfer, recordUnmatchedMoney } from '../../src/reconciliation/bank-money.ts';
 import { measureReconciliation } from '../../src/reconciliation/metrics.ts';
 import { openReconciliations } from '../../src/reconciliation/open-reconciliations.ts';
@@ -165,8 +166,52 @@ test('a day given up is incomplete, and what was found before stays', async () =
   listOfThreePages();
   await world.compare('TELEBIRR');
   await ask({ day: TODAY, channel: 'TELEBIRR' });
-  expect(await world.steps.giveUp(ID)).toEqual({ status: 'INCOMPLETE', differences: 6 });
-  expect(await world.db('reconciliation').first()).toMatchObject({ status: 'INCOMPLETE', open: false });
+  const reading = await world.steps.begin(ID, world.clock());
+  expect(await world.steps.giveUp(reading, 'a bell\u0007')).toEqual({ status: 'INCOMPLETE', differences: 6 });
+  const given = { status: 'INCOMPLETE', open: false, problem: 'a bell ' };
+  expect(await world.db('reconciliation').first()).toMatchObject(given);
+  const [waiting] = await rows<{ kind: string; what: string }>(
+    world.db,
+    `SELECT * FROM (${DIFFERENCES_WAITING.sql}) each WHERE kind = 'RECONCILIATION_FAILED'`,
+  );
+  expect(waiting?.what).toBe('The day could not be compared; ask for it again: a bell ');
+  await world.steps.begin(ID, world.clock());
+  await world.steps.giveUp(reading, 'late');
+  expect(await world.db('reconciliation').first()).toMatchObject({ open: true, problem: null });
+});
+
+test('a list whose pages lead in a circle, or never end, is noticed and not read on', async () => {
+  await ask({ day: TODAY, channel: 'TELEBIRR' });
+  for (const [tail, length] of [
+    [0, 2],
+    [3, 5],
+    [1, 1],
+    [17, 3],
+  ] as const) {
+    // Pages 0 … tail are followed by a circle of so many.
+    world.alterLists((_page, { cursor }) => {
+      const nth = Number(cursor ?? 0) + 1;
+      return { kind: 'page', rows: [], next: String(nth < tail + length + 1 ? nth : tail + 1) };
+    });
+    const reading = await world.steps.begin(ID, world.clock());
+    let page = await world.steps.readNext(reading);
+    let pages = 1;
+    for (; page.kind === 'more' && pages < 200; pages += 1) page = await world.steps.readNext(reading);
+    expect(page.kind).toBe(length === 1 ? 'unknown' : 'endless');
+    expect(pages).toBeLessThan(4 * (tail + length) + 4);
+    expect(await world.db('reconciliation').first()).toMatchObject({
+      read: 0,
+      problem: expect.stringContaining('lead'),
+    });
+  }
+  let asked = 0;
+  world.alterLists((_page) => ({ kind: 'page', rows: [], next: String((asked += 1)) }));
+  const reading = await world.steps.begin(ID, world.clock());
+  await world.db('reconciliation').update({ pages: 19_999 });
+  expect(await world.steps.readNext(reading)).toEqual({ kind: 'more', pages: 20_000 });
+  expect(await world.steps.readNext(reading)).toEqual({ kind: 'endless' });
+  expect(asked).toBe(1);
+  expect(await world.db('reconciliation').first()).toMatchObject({ problem: 'the list has more than 20000 pages' });
 });
 
 test('a day is asked for by its day, and for all channels with a provider unless one is named', async () => {
