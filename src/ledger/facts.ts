@@ -25,6 +25,7 @@ export const JOURNAL_KINDS = [
   'SETTLEMENT_RESERVED',
   'SETTLEMENT_PAID',
   'SETTLEMENT_RELEASED',
+  'SETTLEMENT_REVERSED',
   'PROVIDER_TRANSFER',
   'UNMATCHED_MONEY',
 ] as const;
@@ -136,8 +137,17 @@ export function releasedFact(out: MoneyOut): Posting {
   });
 }
 
-/** A withdrawal that was paid came back, and its fee with it. */
-export function reversedFact(out: MoneyOut & { type: 'withdrawal' }): Posting {
+/** Paid although it had failed: what was given back is taken again. Refused by the ledger when it is not there. */
+export function paidAfterAllFact(out: MoneyOut): Posting {
+  return moved(out, {
+    key: `after-all:${out.id}`,
+    happened: 'PAID',
+    entries: [{ account: 'AVAILABLE', amountSantim: -totalDebit(out) }, ...charges(out, 1n)],
+  });
+}
+
+/** What was paid came back, and its fee with it. */
+export function reversedFact(out: MoneyOut): Posting {
   return moved(out, {
     key: `reversed:${out.id}`,
     happened: 'REVERSED',

@@ -111,6 +111,8 @@ function actionsOf({ kind, id, merchantId, detail }: AttentionRow): Record<strin
     case 'BANK_ACCOUNT':
       return verbs(`merchants/${merchantId}/bank-account`, 'verify', 'reject');
     case 'RECONCILIATION':
+    case 'SETTLEMENT_LATE_CREDIT':
+      return verbs(`settlements/${id}`, 'book-credit', 'dismiss-credit');
       return verbs(`reconciliation/differences/${id}`, 'close');
     case 'KYC':
       return verbs(`merchants/${merchantId}/kyc`, 'approve', 'reject', 'request-info');

@@ -100,6 +100,7 @@ export const Settlement = z
     status: z.string(),
     bankCode: z.string(),
     accountNumber: z.string(),
+export const SettlementReturned = z.strictObject({ bankReference, reason });
     accountName: z.string(),
     effectiveDate: z.string(),
     earliestExpected: z.string(),
@@ -120,6 +121,18 @@ export const BankAccount = z
   .object({
     bankAccountId: z.string(),
     merchantId: z.string(),
+    returnedAt: instant.nullable().meta({ description: 'The bank had credited it and has sent it back' }),
+    returnReference: z.string().nullable(),
+    lateCredit: z
+      .object({
+        bankReference: z.string(),
+        creditedAt: instant,
+        operatorId: z.string(),
+        at: instant,
+        ended: z.enum(['BOOKED', 'DISMISSED']).nullable(),
+      })
+      .nullable()
+      .meta({ description: 'A credit the bank reported after it had failed, and what became of that' }),
     environment,
     bankCode: z.string(),
     accountNumber: z.string(),
@@ -133,7 +146,7 @@ export const BankAccount = z
   .meta({ id: 'OpsBankAccount' });
 
 const fileLine = { line: z.int().meta({ description: '1 is the heading' }), settlementId: z.string() };
-const FileLine = z.object({ ...fileLine, result: z.enum(['credited', 'failed']) });
+const FileLine = z.object({ ...fileLine, result: z.enum(['credited', 'failed', 'returned']) });
 export const BankFileReport = z
   .object({
     applied: z.array(FileLine),

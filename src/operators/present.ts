@@ -136,6 +136,9 @@ export function presentSettlement(row: SettlementRow) {
     sentAt: iso(row.sentAt),
     sentBy: row.sentBy,
     creditedAt: iso(row.creditedAt),
+    returnedAt: iso(row.returnedAt),
+    returnReference: row.returnReference,
+    lateCredit: row.lateCredit && { ...row.lateCredit, ended: row.lateCreditEnded },
   };
 }
 

@@ -9,6 +9,7 @@ import type { Knex } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { RunChange } from '../lib/outbox.ts';
 import { readSettlement } from '../settlements/decide.ts';
+import { lateCreditIssue } from '../settlements/late-credit.ts';
 import { deedOf } from './audit.ts';
 import * as decisionSchema from './decision-schema.ts';
 import { permit } from './permits.ts';
@@ -70,26 +71,30 @@ type SettlementVerb<Body extends z.ZodType> = {
   says: SettlementWord['says'];
   operationId: string;
   summary: string;
+  description?: string;
   body: Body;
   word: (body: z.output<Body>) => SettlementWord;
 };
 
 function settlementWords(deps: SettlementRouteDeps): Route[] {
-  const say = <Body extends z.ZodType>({ says, operationId, summary, body, word }: SettlementVerb<Body>): Route =>
+  const say = <Body extends z.ZodType>({ says, body, word, ...about }: SettlementVerb<Body>): Route =>
     writeRoute({
       method: 'POST',
       path: `/api/ops/settlements/:settlementId/${says}`,
-      operationId,
+      ...about,
       tag: 'Operators',
-      summary,
       auth: permit(`settlement.${says}`),
       params: decisionSchema.SettlementParams,
       body,
-      responses: { 200: decisionSchema.Settlement },
-      refusals: ['INVALID_STATE'],
+      responses: { 200: decisionSchema.Settlement, ...(says === 'credited' && { 202: decisionSchema.Settlement }) },
+      refusals: says === 'book-credit' ? ['INVALID_STATE', 'INSUFFICIENT_BALANCE'] : ['INVALID_STATE'],
       handle: async (input) => {
-        const row = await decideSettlement(deedOf(input, deps), input.params.settlementId, word(input.body));
-        return { message: `Settlement is ${row.status}`, data: presentSettlement(row) };
+        const said = word(input.body);
+        const row = await decideSettlement(deedOf(input, deps), input.params.settlementId, said);
+        const data = presentSettlement(row);
+        const issue = said.says === 'credited' ? lateCreditIssue(row, said.bankReference) : null;
+        if (issue !== null) return { status: 202, message: issue, data };
+        return { message: `Settlement is ${row.status}`, data };
       },
     });
   return [
@@ -118,6 +123,8 @@ function settlementWords(deps: SettlementRouteDeps): Route[] {
       says: 'credited',
       operationId: 'opsSettlementCredited',
       summary: 'The bank has credited it, under its trace id: the settlement is complete, the money has left',
+      description:
+        'One that had FAILED stays so: 202, nothing is booked, and it waits in the queue (SETTLEMENT_LATE_CREDIT). A trace id is of one settlement.',
       body: decisionSchema.SettlementCredited,
       word: ({ creditedOn, ...body }) => ({ says: 'credited', ...body, creditedAt: startOfAddisDay(creditedOn) }),
     }),
@@ -127,6 +134,28 @@ function settlementWords(deps: SettlementRouteDeps): Route[] {
       summary: "The bank did not credit it: its money is the merchant's again",
       body: decisionSchema.SettlementFailed,
       word: (body) => ({ says: 'failed', ...body }),
+    }),
+    say({
+      says: 'returned',
+      operationId: 'opsSettlementReturned',
+      summary: "The bank has sent back what it had credited: the money, with its fee, is the merchant's again",
+      description: 'The settlement is FAILED with returnedAt. bankReference is that of the way back.',
+      body: decisionSchema.SettlementReturned,
+      word: (body) => ({ says: 'returned', ...body }),
+    }),
+    say({
+      says: 'book-credit',
+      operationId: 'opsBookLateCredit',
+      summary: 'The bank did credit a settlement that had failed: complete it, and take its money again',
+      body: schema.Reason,
+      word: (body) => ({ says: 'book-credit', ...body }),
+    }),
+    say({
+      says: 'dismiss-credit',
+      operationId: 'opsDismissLateCredit',
+      summary: 'The bank did not credit a settlement that had failed, or has taken the money back: it stays FAILED',
+      body: schema.Reason,
+      word: (body) => ({ says: 'dismiss-credit', ...body }),
     }),
   ];
 }
@@ -139,7 +168,7 @@ function bankFileRoute(deps: SettlementRouteDeps): Route {
     tag: 'Operators',
     summary: "Book the bank's answers of a CSV file: settlementId,result,bankReference,date,reason",
     description:
-      'result is credited (with bankReference and date) or failed (with reason). Each line is booked by itself: what is wrong with one holds up no other. The same file again changes nothing.',
+      'result is credited (with bankReference and date), failed (with reason), or returned: credited and sent back since (with bankReference of the way back, and reason). Each line is booked by itself: what is wrong with one holds up no other. The same file again changes nothing.',
     auth: permit('settlement.credited'),
     body: UploadedFile,
     upload: { types: ['text/csv'], bytesMax: FILE_BYTES_MAX },

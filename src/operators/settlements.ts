@@ -4,9 +4,10 @@ import type { Clock } from '../lib/clock.ts';
 import { toBirr } from '../lib/money.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
-import { markCredited, markFailed, markSent } from '../settlements/bank-answer.ts';
-import { importBankFile, type BankFileReport } from '../settlements/bank-file.ts';
+import { markCredited, markFailed, markReturned, markSent } from '../settlements/bank-answer.ts';
+import { importBankFile, type BankFileReport, type BankResult } from '../settlements/bank-file.ts';
 import { approveSettlement, rejectSettlement } from '../settlements/decide.ts';
+import { bookLateCredit, dismissLateCredit } from '../settlements/late-credit.ts';
 import type { SettlementRow } from '../settlements/model.ts';
 import type { Moved } from '../settlements/move.ts';
 import { note, type Deed } from './audit.ts';
@@ -18,27 +19,42 @@ export type SettlementWord =
   | { says: 'reject'; reason: string }
   | { says: 'sent'; bankReference?: string | undefined; reason?: string | undefined }
   | { says: 'credited'; bankReference: string; creditedAt: Date; reason?: string | undefined }
-  | { says: 'failed'; bankReference?: string | undefined; reason: string };
+  | { says: 'failed'; bankReference?: string | undefined; reason: string }
+  | { says: 'returned'; bankReference: string; reason: string }
+  | { says: 'book-credit'; reason: string }
+  | { says: 'dismiss-credit'; reason: string };
 
-/** Said again it changes nothing, and is noted once. Throws NOT_FOUND, INVALID_STATE, VALIDATION_ERROR. */
+/**
+ * Said again it changes nothing, and is noted once. Throws NOT_FOUND, INVALID_STATE, VALIDATION_ERROR, and
+ * INSUFFICIENT_BALANCE where money is taken again.
+ */
 export async function decideSettlement(deed: Deed, settlementId: string, word: SettlementWord): Promise<SettlementRow> {
-  const { settlement, changed } = await move(deed, settlementId, word);
-  if (changed) await noteSettlement(deed, settlement, word);
-  return settlement;
+  const moved = await move(deed, settlementId, word);
+  await noteSettlement(deed, moved, word);
+  return moved.settlement;
 }
 
 async function noteSettlement(
   deed: Deed,
-  settlement: SettlementRow,
-  { says, reason }: Pick<SettlementWord, 'says' | 'reason'>,
+  moved: Moved,
+  { says, reason }: { says: SettlementWord['says']; reason?: string | undefined },
 ): Promise<void> {
-  const { status, bankReference, amountSantim } = settlement;
+  if (!moved.changed) return;
+  const { settlement, before } = moved;
+  const { status, bankReference, returnReference, lateCredit, amountSantim } = settlement;
   await note(deed, {
     action: `settlement.${says}` satisfies Action,
     resourceType: 'settlement',
     resourceId: settlement.id,
     ...ownerOf(settlement),
-    after: { status, bankReference, amount: toBirr(amountSantim) },
+    before,
+    after: {
+      status,
+      bankReference,
+      amount: toBirr(amountSantim),
+      ...(returnReference !== null && { returnReference }),
+      ...(lateCredit && { lateCredit }),
+    },
     reason,
   });
 }
@@ -51,10 +67,10 @@ export async function readBankFile(
   { runChange, clock }: { runChange: RunChange; clock: Clock },
   { text, ...by }: { text: string; operatorId: string; requestId: string },
 ): Promise<BankFileReport> {
-  const onApplied = async (change: Change, settlement: SettlementRow): Promise<void> => {
-    const word = settlement.status === 'COMPLETED' ? 'credited' : 'failed';
-    const reason = settlement.failure?.message ?? 'By the file of the bank';
-    await noteSettlement({ change, ...by, at: clock() }, settlement, { says: word, reason });
+  const onApplied = async (change: Change, moved: Moved, says: BankResult): Promise<void> => {
+    const failure = says === 'credited' ? null : moved.settlement.failure;
+    const reason = failure?.message ?? 'By the file of the bank';
+    await noteSettlement({ change, ...by, at: clock() }, moved, { says, reason });
   };
   return importBankFile({ runChange, clock, onApplied }, { operatorId: by.operatorId, text });
 }
@@ -71,6 +87,12 @@ function move(deed: Deed, id: string, word: SettlementWord): Promise<Moved> {
       return markCredited(deed.change, id, { ...deed, ...word });
     case 'failed':
       return markFailed(deed.change, id, { ...deed, ...word });
+    case 'returned':
+      return markReturned(deed.change, id, { ...deed, ...word });
+    case 'book-credit':
+      return bookLateCredit(deed.change, id, deed);
+    case 'dismiss-credit':
+      return dismissLateCredit(deed.change, id, { ...deed, ...word });
     default:
       return word satisfies never;
   }

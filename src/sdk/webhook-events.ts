@@ -48,6 +48,8 @@ export type Withdrawal = Snapshot<'withdrawal'> & {
   feeTax: number;
   /** What your balance gives: amount + fee + feeTax. */
   totalDebit: number;
+  /** What the beneficiary got, where that is not the amount: what is missing has come back to the balance. */
+  paidAmount?: number;
   currency: 'ETB';
   channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';
   /** Numbers show their last four digits only. */
@@ -93,6 +95,8 @@ export type Settlement = Snapshot<'settlement'> & {
   requestedAt: string;
   sentAt?: string;
   creditedAt?: string;
+  /** The bank had credited it and has sent it back. */
+  returnedAt?: string;
   completedAt?: string;
 };
 

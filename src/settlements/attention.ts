@@ -1,8 +1,11 @@
 import type { AttentionSource } from '../lib/attention.ts';
 
-/** Settlements that wait for an operator's yes, for the transfer, or too long for the bank's answer. */
+/**
+ * Settlements that wait for an operator's yes, for the transfer, too long for the bank's answer, or with an answer that
+ * contradicts what was booked.
+ */
 export const SETTLEMENTS_WAITING: AttentionSource = {
-  kinds: ['SETTLEMENT_APPROVAL', 'SETTLEMENT_TO_SEND', 'SETTLEMENT_OVERDUE'],
+  kinds: ['SETTLEMENT_APPROVAL', 'SETTLEMENT_TO_SEND', 'SETTLEMENT_OVERDUE', 'SETTLEMENT_LATE_CREDIT'],
   sql: `SELECT CASE s.status WHEN 'REQUESTED' THEN 'SETTLEMENT_APPROVAL' WHEN 'APPROVED' THEN 'SETTLEMENT_TO_SEND'
                              ELSE 'SETTLEMENT_OVERDUE' END AS kind,
                s.id, s.merchant_id, s.environment, s.amount_santim,
@@ -14,5 +17,13 @@ export const SETTLEMENTS_WAITING: AttentionSource = {
                                   'bankReference', s.bank_reference) AS detail,
                'settlement-' || s.id AS workflow_id
         FROM settlement s
-        WHERE s.status IN ('REQUESTED', 'APPROVED') OR (s.status = 'PROCESSING' AND s.overdue_at IS NOT NULL)`,
+        WHERE s.status IN ('REQUESTED', 'APPROVED') OR (s.status = 'PROCESSING' AND s.overdue_at IS NOT NULL)
+        UNION ALL
+        SELECT 'SETTLEMENT_LATE_CREDIT' AS kind, s.id, s.merchant_id, s.environment, s.amount_santim,
+               CAST(s.late_credit ->> 'at' AS timestamptz) AS since,
+               'The bank says it has credited what had failed: the money went back to the merchant, and is not booked' AS what,
+               jsonb_build_object('bankCode', s.bank_code, 'bankReference', s.late_credit ->> 'bankReference',
+                                  'creditedAt', s.late_credit ->> 'creditedAt', 'failure', s.failure ->> 'message') AS detail,
+               'settlement-' || s.id AS workflow_id
+        FROM settlement s WHERE s.late_credit IS NOT NULL AND s.late_credit_ended IS NULL`,
 };

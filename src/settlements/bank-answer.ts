@@ -1,7 +1,8 @@
 import { addisDay } from '../lib/dates.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
-import { requireOwnReference } from './bank-reference.ts';
+import { requireOwnReference, requireOwnReturn } from './bank-reference.ts';
+import { noteLateCredit } from './late-credit.ts';
 import { lockSettlement, type SettlementRow } from './model.ts';
 import { moveSettlement, type Actor, type Moved } from './move.ts';
 
@@ -30,38 +31,63 @@ function whoSentIt({ status, sentBy, sentAt, bankReference }: SettlementRow): st
   return `${said}; it is ${status}. Do not send it again: ask ${sentBy} first if you did.`;
 }
 
+export type Credit = Actor & { bankReference: string; creditedAt: Date };
+
 /**
  * The bank has credited it, under its trace id: the money has left. `creditedAt` is the bank's time, `at` ours. Said
- * again it changes nothing. Throws NOT_FOUND, INVALID_STATE when it is not PROCESSING or the trace id is of another
- * settlement, and VALIDATION_ERROR for a day before it was sent or after today.
+ * again it changes nothing. Of one that had FAILED it is not booked: it waits for operators (late-credit.ts), and the
+ * settlement is answered FAILED. Throws NOT_FOUND, INVALID_STATE when it stands elsewhere than PROCESSING or the trace
+ * id is of another settlement, and VALIDATION_ERROR for a day before it was sent or after today.
  */
-export async function markCredited(
-  change: Change,
-  id: string,
-  credit: Actor & { bankReference: string; creditedAt: Date },
-): Promise<Moved> {
+export async function markCredited(change: Change, id: string, credit: Credit): Promise<Moved> {
   const { operatorId, at, bankReference, creditedAt } = credit;
   const before = await lockSettlement(change, id);
-  if (before.status === 'PROCESSING') {
+  if (isSameCredit(before, credit)) return { settlement: before, changed: false };
+  if (before.status === 'PROCESSING' || before.status === 'FAILED') {
     requireDay(creditedAt, { from: before.sentAt ?? before.requestedAt, until: at });
     await requireOwnReference(change, before, bankReference);
   }
+  if (before.status === 'FAILED') return noteLateCredit(change, before, credit);
+  const detail = { bankReference, creditedAt: creditedAt.toISOString() };
+  const credited = { to: 'COMPLETED', kind: 'bank.credited', detail, by: operatorId, at } as const;
+  return moveSettlement(change, { ...credited, id, bankReference, creditedAt }, () => false);
+}
+
+/** Whether it was credited so, even if the money has come back since. */
+function isSameCredit(row: SettlementRow, { bankReference, creditedAt }: Credit): boolean {
+  return (
+    row.creditedAt !== null && row.bankReference === bankReference && addisDay(row.creditedAt) === addisDay(creditedAt)
+  );
+}
+
+/**
+ * The bank has sent back what it had credited: the money, with its fee, is the merchant's again. `bankReference` is the
+ * bank's trace id of the way back. Said again it changes nothing. Throws NOT_FOUND, and INVALID_STATE when it is not
+ * COMPLETED or the trace id is of another settlement's way back.
+ */
+export async function markReturned(
+  change: Change,
+  id: string,
+  { operatorId, at, reason, bankReference }: Actor & { reason: string; bankReference: string },
+): Promise<Moved> {
+  const before = await lockSettlement(change, id);
+  if (before.status === 'COMPLETED') await requireOwnReturn(change, before, bankReference);
   return moveSettlement(
     change,
     {
       id,
-      to: 'COMPLETED',
-      kind: 'bank.credited',
-      detail: { bankReference, creditedAt: creditedAt.toISOString() },
+      to: 'FAILED',
+      from: ['COMPLETED'],
+      kind: 'bank.returned',
+      detail: { reason, bankReference },
       by: operatorId,
       at,
-      bankReference,
-      creditedAt,
+      // Its workflow has ended with the credit.
+      tellWorkflow: false,
+      returnReference: bankReference,
+      failure: { code: 'BANK_RETURNED', message: reason },
     },
-    (row) =>
-      row.bankReference === bankReference &&
-      row.creditedAt !== null &&
-      addisDay(row.creditedAt) === addisDay(creditedAt),
+    (row) => row.returnReference === bankReference,
   );
 }
 
@@ -104,9 +130,15 @@ async function fail(
       at,
       bankReference,
       failure: { code: 'BANK_REFUSED', message: reason },
+      instead: whyNotFailed,
     },
-    (row) => row.failure?.message === reason,
+    (row) => row.returnedAt === null && row.failure?.message === reason,
   );
+}
+
+function whyNotFailed({ status, creditedAt }: SettlementRow): string | null {
+  if (status !== 'COMPLETED' || creditedAt === null) return null;
+  return `This settlement is COMPLETED, credited on ${addisDay(creditedAt)}: if the bank has sent the money back since, say that it was returned.`;
 }
 
 /** Banks tell days more often than times, so days are compared. */

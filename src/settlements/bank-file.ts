@@ -6,22 +6,25 @@ import { isDay, startOfAddisDay } from '../lib/dates.ts';
 import { AppError } from '../lib/errors.ts';
 import { plainText } from '../lib/fields.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
-import { markCredited, markRefused } from './bank-answer.ts';
-import type { SettlementRow } from './model.ts';
+import { markCredited, markRefused, markReturned } from './bank-answer.ts';
+import { lateCreditIssue } from './late-credit.ts';
 import type { Moved } from './move.ts';
 
 export type BankFileDeps = {
   runChange: RunChange;
   clock: Clock;
-  /** Called in the change of every line that was applied. */
-  onApplied?: (change: Change, settlement: SettlementRow) => Promise<void>;
+  /** Called in the change of every line that was applied, or kept for operators to decide. */
+  onApplied?: (change: Change, moved: Moved, result: BankResult) => Promise<void>;
 };
+
+/** What the bank did: credited it, did not, or sent it back after crediting it. */
+export type BankResult = 'credited' | 'failed' | 'returned';
 
 /** What became of a file, line by line; line 1 is its heading. */
 export type BankFileReport = {
-  applied: { line: number; settlementId: string; result: 'credited' | 'failed' }[];
+  applied: { line: number; settlementId: string; result: BankResult }[];
   /** Was so before. */
-  already: { line: number; settlementId: string; result: 'credited' | 'failed' }[];
+  already: { line: number; settlementId: string; result: BankResult }[];
   wrong: { line: number; settlementId: string | null; issue: string }[];
 };
 
@@ -45,15 +48,24 @@ const Line = z.discriminatedUnion(
       date: z.union([date, empty]),
       reason: plainText(200).min(1, 'must be given'),
     }),
+    z.object({
+      result: z.literal('returned'),
+      settlementId,
+      bankReference,
+      date: z.union([date, empty]),
+      reason: plainText(200).min(1, 'must be given'),
+    }),
   ],
-  'must be credited or failed',
+  'must be credited, failed or returned',
 );
 type Line = z.output<typeof Line>;
 
 /**
  * Books the bank's answers of a CSV file: `settlementId,result,bankReference,date,reason`, result credited (with
- * bankReference and date) or failed (with reason). Each line is a change of its own, so a line is booked whole or not at
- * all, and what is wrong with one holds up no other. The same file again changes nothing.
+ * bankReference and date), failed (with reason) or returned, which is credited and sent back (with reason and the
+ * bankReference of the way back). Each line is a change of its own, so a line is booked whole or not at all, and what is
+ * wrong with one holds up no other; a credit of what had failed is wrong, too, and kept for operators. The same file
+ * again changes nothing.
  * Throws VALIDATION_ERROR where the text is no such file; nothing is booked then.
  */
 export async function importBankFile(
@@ -71,12 +83,14 @@ export async function importBankFile(
     const { result } = parsed.data;
     const about = { line, settlementId: parsed.data.settlementId };
     try {
-      const { changed } = await runChange(async (change) => {
+      const { settlement, changed } = await runChange(async (change) => {
         const moved = await apply(change, parsed.data, { operatorId, at: clock() });
-        if (moved.changed) await onApplied?.(change, moved.settlement);
+        if (moved.changed) await onApplied?.(change, moved, result);
         return moved;
       });
-      report[changed ? 'applied' : 'already'].push({ ...about, result });
+      const issue = result === 'credited' ? lateCreditIssue(settlement, parsed.data.bankReference) : null;
+      if (issue !== null) report.wrong.push({ ...about, issue });
+      else report[changed ? 'applied' : 'already'].push({ ...about, result });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       report.wrong.push({ ...about, issue: error.message });
@@ -90,6 +104,9 @@ function apply(change: Change, line: Line, actor: { operatorId: string; at: Date
   if (line.result === 'credited') {
     const credit = { ...actor, bankReference: reference, creditedAt: startOfAddisDay(line.date) };
     return markCredited(change, line.settlementId, credit);
+  }
+  if (line.result === 'returned') {
+    return markReturned(change, line.settlementId, { ...actor, reason, bankReference: reference });
   }
   return markRefused(change, line.settlementId, { ...actor, reason, bankReference: reference || undefined });
 }

@@ -135,6 +135,10 @@ type NewRow = Omit<
   | 'creditedAt'
   | 'completedAt'
   | 'overdueAt'
+  | 'returnedAt'
+  | 'returnReference'
+  | 'lateCredit'
+  | 'lateCreditEnded'
 >;
 
 async function insertSettlement(change: Change, row: NewRow): Promise<SettlementRow> {

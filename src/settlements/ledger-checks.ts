@@ -10,8 +10,11 @@ export const SETTLEMENT_CHECKS: readonly LedgerCheck[] = [
           GROUP BY s.id, s.status
           HAVING coalesce(array_agg(CAST(j.kind AS text) ORDER BY j.kind) FILTER (WHERE j.id IS NOT NULL), '{}')
             <> CASE WHEN s.status IN ('REQUESTED', 'APPROVED', 'PROCESSING') THEN ARRAY['SETTLEMENT_RESERVED']
-                    WHEN s.status = 'COMPLETED' THEN ARRAY['SETTLEMENT_PAID', 'SETTLEMENT_RESERVED']
-                    ELSE ARRAY['SETTLEMENT_RELEASED', 'SETTLEMENT_RESERVED'] END`,
+                    WHEN s.credited_at IS NULL THEN ARRAY['SETTLEMENT_RELEASED', 'SETTLEMENT_RESERVED']
+                    ELSE ARRAY['SETTLEMENT_PAID']
+                      || CASE WHEN bool_or(j.key = 'after-all:' || s.id) THEN ARRAY['SETTLEMENT_RELEASED'] ELSE '{}' END
+                      || ARRAY['SETTLEMENT_RESERVED']
+                      || CASE WHEN s.status = 'FAILED' THEN ARRAY['SETTLEMENT_REVERSED'] ELSE '{}' END END`,
   },
   {
     says: 'what a settlement sets aside is its amount, fee and tax, and the bank gets its amount',
@@ -22,7 +25,7 @@ export const SETTLEMENT_CHECKS: readonly LedgerCheck[] = [
           LEFT JOIN LATERAL (
             SELECT sum(e.amount_santim) AS santim FROM ledger_journal p
             JOIN ledger_entry e ON e.journal_id = p.id JOIN ledger_account a ON a.id = e.account_id AND a.kind = 'BANK'
-            WHERE p.resource_id = s.id AND p.kind = 'SETTLEMENT_PAID') sent ON true
+            WHERE p.resource_id = s.id AND p.kind IN ('SETTLEMENT_PAID', 'SETTLEMENT_REVERSED')) sent ON true
           WHERE j.amount_santim <> s.amount_santim + s.fee_santim + s.fee_tax_santim
              OR coalesce(sent.santim, 0) <> CASE s.status WHEN 'COMPLETED' THEN s.amount_santim ELSE 0 END`,
   },

@@ -40,14 +40,24 @@ export type SettlementRow = Owner & {
   creditedAt: Date | null;
   completedAt: Date | null;
   overdueAt: Date | null;
+  /** The bank sent back what it had credited, under this trace id. */
+  returnedAt: Date | null;
+  returnReference: string | null;
+  lateCredit: LateCredit | null;
+  /** What operators made of it; null while they have not. */
+  lateCreditEnded: 'BOOKED' | 'DISMISSED' | null;
 };
+
+/** A credit that the bank reports of a settlement that had FAILED. It is not booked before an operator says so. */
+export type LateCredit = { bankReference: string; creditedAt: string; operatorId: string; at: string };
 
 /** All that {@link SettlementRow} has; days as texts. */
 export const SETTLEMENT_COLUMNS = `id, merchant_id, environment, request_id, asked_for_all, amount_santim, fee_santim,
   fee_tax_santim, currency, bank_account_id, bank_code, account_number, account_name, status,
   CAST(effective_date AS text) AS effective_date, CAST(earliest_expected AS text) AS earliest_expected,
   CAST(expected_by AS text) AS expected_by, date_reasons, bank_reference, failure, requested_by, approved_by, version,
-  requested_at, approved_at, sent_at, sent_by, credited_at, completed_at, overdue_at`;
+  requested_at, approved_at, sent_at, sent_by, credited_at, completed_at, overdue_at,
+  returned_at, return_reference, late_credit, late_credit_ended`;
 
 /** One settlement, whoever's: for workflows and operators. Throws NOT_FOUND. */
 export async function readSettlement(db: Queryable, id: string): Promise<SettlementRow> {

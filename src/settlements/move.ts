@@ -1,4 +1,4 @@
-import { paidOutFact, releasedFact } from '../ledger/facts.ts';
+import { paidAfterAllFact, paidOutFact, releasedFact, reversedFact, type Posting } from '../ledger/facts.ts';
 import { post } from '../ledger/post.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
@@ -6,7 +6,7 @@ import { newId } from '../lib/ids.ts';
 import { OUTBOX_INSERT, type Change, type OutboxRow } from '../lib/outbox.ts';
 import { recordSettlementEvent, type SettlementEvent } from './events.ts';
 import { moneyOut, readSettlement, SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
-import { whence, type SettlementStatus } from './states.ts';
+import { isOpen, whence, type SettlementStatus } from './states.ts';
 import type { TimelineKind } from './timeline.ts';
 import { settlementMessage, type SettlementSignal } from './workflow-input.ts';
 
@@ -19,13 +19,15 @@ export type Actor = {
 };
 
 /** A settlement after an operation; `changed` is false when it was so already. */
-export type Moved = { settlement: SettlementRow; changed: boolean };
+export type Moved =
+  | { settlement: SettlementRow; changed: true; before: Pick<SettlementRow, 'status' | 'bankReference'> }
+  | { settlement: SettlementRow; changed: false };
 
 /** One move of a settlement: to which state, and what is kept of it. */
 export type Move = {
   id: string;
   to: Exclude<SettlementStatus, 'REQUESTED'>;
-  /** Where it must stand; anywhere that leads there unless said. */
+  /** Where it must stand; unless said, where its money is set aside and leads there. */
   from?: readonly SettlementStatus[];
   kind: TimelineKind;
   detail: Record<string, unknown>;
@@ -35,6 +37,8 @@ export type Move = {
   tellWorkflow?: boolean;
   bankReference?: string | undefined;
   creditedAt?: Date;
+  /** Of money that has come back: the bank's trace id of its way. */
+  returnReference?: string;
   failure?: { code: string; message: string };
   /** Why it cannot be made as the settlement stands, where there is more to say than the state. */
   instead?: (row: SettlementRow) => string | null;
@@ -49,13 +53,13 @@ const TOLD = {
   CANCELLED: { event: 'settlement.canceled', signal: 'cancelled' },
 } as const satisfies Record<Move['to'], { event: SettlementEvent; signal: SettlementSignal }>;
 
-/** What the ledger books of an end. */
-const BOOKED = {
-  COMPLETED: paidOutFact,
-  FAILED: releasedFact,
-  REJECTED: releasedFact,
-  CANCELLED: releasedFact,
-} as const;
+/** What the ledger books of a move; null: the money stays set aside. */
+function bookingOf(from: SettlementStatus, to: Move['to']): ((out: ReturnType<typeof moneyOut>) => Posting) | null {
+  if (from === 'COMPLETED') return reversedFact;
+  if (from === 'FAILED') return paidAfterAllFact;
+  if (to === 'COMPLETED') return paidOutFact;
+  return isOpen(to) ? null : releasedFact;
+}
 
 /**
  * Makes one move, in the change's transaction: the row, its timeline, its event, its journal; then its workflow is told.
@@ -67,11 +71,13 @@ export async function moveSettlement(
   move: Move,
   isSo: (row: SettlementRow) => boolean,
 ): Promise<Moved> {
-  const row = await moveRow(change, move);
-  if (row) {
+  const moved = await moveRow(change, move);
+  if (moved) {
+    const { statusBefore, referenceBefore, ...row } = moved;
     await recordSettlementEvent(change, { row, event: TOLD[move.to].event, at: move.at });
-    if (isBooked(move.to)) await post(change.trx, BOOKED[move.to](moneyOut(row)), move.at);
-    return { settlement: row, changed: true };
+    const booking = bookingOf(statusBefore, move.to);
+    if (booking) await post(change.trx, booking(moneyOut(row)), move.at);
+    return { settlement: row, changed: true, before: { status: statusBefore, bankReference: referenceBefore } };
   }
   const settlement = await readSettlement(change.trx, move.id);
   if (settlement.status === move.to && isSo(settlement)) return { settlement, changed: false };
@@ -80,24 +86,33 @@ export async function moveSettlement(
   throw new AppError('INVALID_STATE', move.instead?.(settlement) ?? stands);
 }
 
-async function moveRow(change: Change, move: Move): Promise<SettlementRow | undefined> {
+type MovedRow = SettlementRow & { statusBefore: SettlementStatus; referenceBefore: string | null };
+
+async function moveRow(change: Change, move: Move): Promise<MovedRow | undefined> {
   const { tellWorkflow = true } = move;
   const messages: OutboxRow[] = tellWorkflow
     ? [{ id: newId('obx'), ...settlementMessage(move.id, TOLD[move.to].signal) }]
     : [];
-  const [row] = await rows<SettlementRow>(
+  const [row] = await rows<MovedRow>(
     change.trx,
-    `WITH moved AS (
+    `WITH before AS (
+       SELECT id AS before_id, status AS status_before, bank_reference AS reference_before FROM settlement
+       WHERE id = :id AND status = ANY (:from) FOR UPDATE
+     ), moved AS (
        UPDATE settlement SET status = :to, version = version + 1,
          approved_by = CASE CAST(:to AS text) WHEN 'APPROVED' THEN :by ELSE approved_by END,
          approved_at = CASE CAST(:to AS text) WHEN 'APPROVED' THEN CAST(:at AS timestamptz) ELSE approved_at END,
          sent_at = CASE CAST(:to AS text) WHEN 'PROCESSING' THEN CAST(:at AS timestamptz) ELSE sent_at END,
          sent_by = CASE CAST(:to AS text) WHEN 'PROCESSING' THEN :by ELSE sent_by END,
-         completed_at = CASE WHEN CAST(:ended AS boolean) THEN CAST(:at AS timestamptz) END,
-         credited_at = :creditedAt, bank_reference = coalesce(:bankReference, bank_reference),
+         completed_at = CASE WHEN status = 'COMPLETED' THEN completed_at
+                             WHEN CAST(:ended AS boolean) THEN CAST(:at AS timestamptz) END,
+         credited_at = coalesce(:creditedAt, credited_at), bank_reference = coalesce(:bankReference, bank_reference),
+         returned_at = CASE WHEN status = 'COMPLETED' THEN CAST(:at AS timestamptz) ELSE returned_at END,
+         return_reference = coalesce(:returnReference, return_reference),
+         late_credit_ended = CASE WHEN status = 'FAILED' THEN 'BOOKED' ELSE late_credit_ended END,
          failure = CAST(:failure AS jsonb)
-       WHERE id = :id AND status = ANY (:from)
-       RETURNING ${SETTLEMENT_COLUMNS}
+       FROM before WHERE id = before_id
+       RETURNING ${SETTLEMENT_COLUMNS}, status_before, reference_before
      ), noted AS (
        INSERT INTO settlement_timeline (settlement_id, at, kind, actor, detail)
        SELECT id, CAST(:at AS timestamptz), :kind, :by, CAST(:detail AS jsonb) FROM moved
@@ -106,7 +121,7 @@ async function moveRow(change: Change, move: Move): Promise<SettlementRow | unde
     {
       id: move.id,
       to: move.to,
-      ended: isBooked(move.to),
+      ended: !isOpen(move.to),
       from: [...(move.from ?? whence(move.to))],
       kind: move.kind,
       detail: JSON.stringify(move.detail),
@@ -114,14 +129,11 @@ async function moveRow(change: Change, move: Move): Promise<SettlementRow | unde
       at: move.at,
       bankReference: move.bankReference ?? null,
       creditedAt: move.creditedAt ?? null,
+      returnReference: move.returnReference ?? null,
       failure: move.failure ? JSON.stringify(move.failure) : null,
       messages: JSON.stringify(messages),
     },
   );
   if (row) change.told(messages);
   return row;
-}
-
-function isBooked(status: SettlementStatus): status is keyof typeof BOOKED {
-  return Object.hasOwn(BOOKED, status);
 }

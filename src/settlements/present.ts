@@ -29,6 +29,7 @@ export function presentSettlement(row: SettlementRow) {
     requestedAt: row.requestedAt.toISOString(),
     ...(row.sentAt === null ? {} : { sentAt: row.sentAt.toISOString() }),
     ...(row.creditedAt === null ? {} : { creditedAt: row.creditedAt.toISOString() }),
+    ...(row.returnedAt === null ? {} : { returnedAt: row.returnedAt.toISOString() }),
     ...(row.completedAt === null ? {} : { completedAt: row.completedAt.toISOString() }),
   };
 }

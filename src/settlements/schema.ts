@@ -78,6 +78,9 @@ export const Settlement = z
     requestedAt: instant,
     sentAt: instant.optional().meta({ description: 'When it was given to the bank' }),
     creditedAt: instant.optional().meta({ description: 'When the bank credited it' }),
+    returnedAt: instant
+      .optional()
+      .meta({ description: 'When we heard that the bank had sent it back after crediting it' }),
     completedAt: instant.optional().meta({ description: 'When it ended here, however it did' }),
   })
   .meta({ id: 'Settlement' });

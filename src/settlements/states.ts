@@ -18,24 +18,27 @@ export type SettlementStatus = (typeof SETTLEMENT_STATUSES)[number];
 
 /**
  * Where a settlement may go. PROCESSING: it was sent to the bank. One that was approved and cannot be sent fails, too.
- * COMPLETED: the bank has credited it.
+ * COMPLETED: the bank has credited it. What the bank sends back afterwards fails all the same, and what it credits after
+ * a failure is COMPLETED once an operator has booked it.
  */
 export const SETTLEMENT_MOVES = {
   REQUESTED: ['APPROVED', 'REJECTED', 'CANCELLED'],
   APPROVED: ['PROCESSING', 'FAILED'],
   PROCESSING: ['COMPLETED', 'FAILED'],
-  COMPLETED: [],
-  FAILED: [],
+  COMPLETED: ['FAILED'],
+  FAILED: ['COMPLETED'],
   REJECTED: [],
   CANCELLED: [],
 } as const satisfies Readonly<Record<SettlementStatus, readonly SettlementStatus[]>>;
 
+const OPEN_STATUSES = ['REQUESTED', 'APPROVED', 'PROCESSING'] as const;
+
 /** Whether its money is still set aside. */
-export function isOpen(status: SettlementStatus): status is 'REQUESTED' | 'APPROVED' | 'PROCESSING' {
-  return SETTLEMENT_MOVES[status].length > 0;
+export function isOpen(status: SettlementStatus): status is (typeof OPEN_STATUSES)[number] {
+  return (OPEN_STATUSES as readonly SettlementStatus[]).includes(status);
 }
 
-/** From where one may come to a status. */
+/** From where one may come to a status while its money is set aside. */
 export function whence(to: SettlementStatus): SettlementStatus[] {
-  return SETTLEMENT_STATUSES.filter((from) => (SETTLEMENT_MOVES[from] as readonly SettlementStatus[]).includes(to));
+  return OPEN_STATUSES.filter((from) => (SETTLEMENT_MOVES[from] as readonly SettlementStatus[]).includes(to));
 }

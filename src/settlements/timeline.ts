@@ -19,6 +19,18 @@ export const TIMELINE = {
     says: 'The bank did not credit it; the money is back',
     detail: z.object({ reason: z.string(), bankReference: z.string().optional() }),
   },
+  'bank.returned': {
+    says: 'The bank sent back what it had credited; the money is back',
+    detail: z.object({ reason: z.string(), bankReference: z.string() }),
+  },
+  'bank.creditedLate': {
+    says: 'The bank says it has credited it after all; operators look into it',
+    detail: z.object({ bankReference: z.string(), creditedAt: z.string() }),
+  },
+  'bank.creditDismissed': {
+    says: 'Operators have looked: it was not credited after all',
+    detail: z.object({ bankReference: z.string(), reason: z.string() }),
+  },
   'dates.changed': {
     says: 'The calendar has changed, and with it the days it is expected on',
     detail: dates.extend({ before: dates }),

@@ -28,6 +28,7 @@ export const SettlementData = z.strictObject({
   requestedAt: z.iso.datetime(),
   sentAt: z.iso.datetime().optional(),
   creditedAt: z.iso.datetime().optional(),
+  returnedAt: z.iso.datetime().optional().meta({ description: 'The bank had credited it and has sent it back' }),
   completedAt: z.iso.datetime().optional(),
 });
 export type SettlementData = z.output<typeof SettlementData>;
@@ -86,7 +87,8 @@ export const SETTLEMENT_EVENTS = {
     },
   },
   'settlement.failed': {
-    description: 'The bank did not credit a settlement: what was set aside is available again.',
+    description:
+      'The bank did not credit a settlement, or has sent it back since (returnedAt): its money is available again.',
     data: SettlementData,
     example: {
       ...fixed,

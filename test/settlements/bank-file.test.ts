@@ -83,7 +83,7 @@ test('a wrong line is named and holds up no other', async () => {
     [4, expect.stringContaining('is REQUESTED: only one that is PROCESSING')],
     [5, expect.stringContaining('No such settlement')],
     [6, 'settlementId must be a settlement id, stl_…'],
-    [7, 'result must be credited or failed'],
+    [7, 'result must be credited, failed or returned'],
     [8, 'bankReference must be given'],
     [9, 'date must be a day as YYYY-MM-DD'],
     [
@@ -92,7 +92,7 @@ test('a wrong line is named and holds up no other', async () => {
     ],
     [11, 'reason must be given'],
     [12, 'has 4 values, the heading 5'],
-    [14, expect.stringContaining('is COMPLETED: only one that is PROCESSING')],
+    [14, expect.stringContaining('is COMPLETED, credited on 2027-01-18')],
   ]);
   expect([await stands(good), await stands(unsent), await stands(next)]).toEqual([
     'COMPLETED',
@@ -113,6 +113,37 @@ test('a trace id is of one settlement: another line with it is wrong, in this fi
   expect(wrong).toEqual([{ line: 3, settlementId: other, issue: expect.stringContaining(issue) }]);
   expect((await load(`${other},credited,FT22,2027-01-18,`)).wrong[0]?.issue).toContain(`is the credit of ${next}`);
   expect(await stands(other)).toBe('PROCESSING');
+});
+
+test("what the bank sent back after crediting it is the merchant's again; the same file again changes nothing", async () => {
+  const id = await sent();
+  const lines = [`${id},credited,FT31,2027-01-18,`, `${id},returned,RT31,,Account dormant`];
+  const results = [
+    { line: 2, settlementId: id, result: 'credited' },
+    { line: 3, settlementId: id, result: 'returned' },
+  ];
+  expect(await load(...lines)).toEqual({ applied: results, already: [], wrong: [] });
+  expect(await load(...lines)).toEqual({ applied: [], already: results, wrong: [] });
+  expect(await readSettlement(database.db, id)).toMatchObject({ status: 'FAILED', returnReference: 'RT31' });
+  const { wrong } = await load(`${await sent()},returned,RT32,,Dormant`, `${id},returned,,,Dormant`);
+  expect(wrong.map(({ issue }) => issue)).toEqual([
+    expect.stringContaining('is PROCESSING: only one that is COMPLETED can become FAILED'),
+    'bankReference must be given',
+  ]);
+});
+
+test('a credit of what had failed is wrong, kept for operators, and holds up no other', async () => {
+  const [late, good] = [await sent(), await sent()];
+  await load(`${late},failed,,,Account closed`);
+  const lines = [`${late},credited,FT41,2027-01-18,`, `${good},credited,FT42,2027-01-18,`];
+  const issue = expect.stringMatching(/FT41 is not booked, and waits for operators/);
+  const first = await load(...lines);
+  expect(first).toMatchObject({ applied: [{ line: 3 }], wrong: [{ line: 2, settlementId: late, issue }] });
+  expect(await load(...lines)).toMatchObject({ applied: [], already: [{ line: 3 }], wrong: [{ line: 2, issue }] });
+  expect(await readSettlement(database.db, late)).toMatchObject({
+    status: 'FAILED',
+    lateCredit: { bankReference: 'FT41', operatorId: 'opr_1' },
+  });
 });
 
 test('another trace id or day for what was credited is wrong, not a repeat', async () => {

@@ -4,10 +4,11 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { Change } from '../../src/lib/outbox.ts';
 import type { Owner } from '../../src/lib/owner.ts';
-import { markCredited, markFailed, markSent } from '../../src/settlements/bank-answer.ts';
+import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-answer.ts';
 import { createSettlement } from '../../src/settlements/create.ts';
 import { followCalendar, markOverdue } from '../../src/settlements/dates.ts';
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
+import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
 import { measureSettlements } from '../../src/settlements/metrics.ts';
 import { readSettlement } from '../../src/settlements/model.ts';
 import type { Moved } from '../../src/settlements/move.ts';
@@ -50,6 +51,10 @@ const STEPS: Record<string, (change: Change, id: string) => Promise<Moved>> = {
   sent: (change, id) => markSent(change, id, { ...operator(), bankReference: trace(id) }),
   credited: (change, id) => markCredited(change, id, credit(id)),
   failed: (change, id) => markFailed(change, id, { ...operator(), reason: 'Closed.' }),
+  returned: (change, id) =>
+    markReturned(change, id, { ...operator(), reason: 'Closed since.', bankReference: `R-${trace(id)}` }),
+  book: (change, id) => bookLateCredit(change, id, operator()),
+  dismiss: (change, id) => dismissLateCredit(change, id, { ...operator(), reason: 'A mistake of the bank.' }),
   reject: (change, id) => rejectSettlement(change, id, { ...operator(), reason: 'No.' }),
   cancel: (change, id) => cancelSettlement(change, { id }, { keyId: 'key_test', at: world.clock() }),
 };
@@ -62,6 +67,9 @@ const STORIES: [string[], string][] = [
   [['approve', 'sent'], 'PROCESSING'],
   [['approve', 'sent', 'credited'], 'COMPLETED'],
   [['approve', 'sent', 'failed'], 'FAILED'],
+  [['approve', 'sent', 'credited', 'returned'], 'FAILED'],
+  [['approve', 'sent', 'failed', 'credited', 'book'], 'COMPLETED'],
+  [['approve', 'failed', 'credited', 'dismiss'], 'FAILED'],
   [['reject'], 'REJECTED'],
   [['cancel'], 'CANCELLED'],
 ];
@@ -69,6 +77,9 @@ const ALLOWED: Record<string, string[]> = {
   REQUESTED: ['approve', 'reject', 'cancel'],
   APPROVED: ['sent', 'failed'],
   PROCESSING: ['credited', 'failed'],
+  // Said again it is no news; of one that had failed it waits for an operator.
+  COMPLETED: ['credited', 'returned'],
+  FAILED: ['credited', 'failed'],
 };
 
 describe.each(STORIES)('after %j', (story, status) => {
@@ -209,12 +220,18 @@ describe('at once', () => {
       ['credited', 'failed'],
       ['approve', 'sent'],
     ],
+    [
+      ['book', 'dismiss'],
+      ['approve', 'sent', 'failed', 'credited'],
+    ],
   ])('of %j exactly one happens', async (racing, story) => {
     for (let round = 0; round < 8; round += 1) {
       const { id } = await ask(world, owner, { amount: 20_00n });
       for (const step of story) await does(step, id);
       const outcomes = await Promise.allSettled(racing.map((step) => untilServed(() => does(step, id))));
-      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      const happened = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.settlement] : []));
+      // A credit that comes after the failure waits for operators.
+      expect(happened.filter((row) => row.lateCredit === null || row.lateCreditEnded !== null)).toHaveLength(1);
       for (const outcome of outcomes.filter((one) => one.status === 'rejected')) {
         expect(outcome.reason).toMatchObject({ code: 'INVALID_STATE' });
       }

@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+
+import { readBalance } from '../../src/ledger/balance.ts';
+import type { Change } from '../../src/lib/outbox.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-answer.ts';
+import { approveSettlement } from '../../src/settlements/decide.ts';
+import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
+import { readSettlement } from '../../src/settlements/model.ts';
+import type { Moved } from '../../src/settlements/move.ts';
+import { buildWorld, type World } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { ask, linkAccount, standing, withdraw } from '../support/settlements.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
+
+const MONDAY = new Date('2027-01-18T09:00:00.000Z');
+const FUNDED = 1_000_00n;
+const ASKED = 150_00n;
+
+let database: TestDatabase;
+let world: World;
+let owner: Owner;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  world = buildWorld(database.db, { start: MONDAY });
+});
+beforeEach(newMerchant);
+afterEach(() => expectLedgerHolds(database.db));
+afterAll(() => database.drop());
+
+async function newMerchant(): Promise<void> {
+  owner = await buildFreeMerchant(world);
+  await fund(world, owner, FUNDED);
+  await linkAccount(world, owner);
+}
+
+const by = () => ({ operatorId: 'opr_1', at: world.clock() });
+
+/** Everything the bank and operators can say of a settlement; of credits there are two, for banks err. */
+const STEPS = {
+  sent: (change, id) => markSent(change, id, by()),
+  credited: (change, id) => markCredited(change, id, { ...by(), bankReference: `FT-${id}`, creditedAt: world.clock() }),
+  creditedAgain: (change, id) =>
+    markCredited(change, id, { ...by(), bankReference: `FT2-${id}`, creditedAt: world.clock() }),
+  failed: (change, id) => markFailed(change, id, { ...by(), reason: 'Closed.' }),
+  returned: (change, id) => markReturned(change, id, { ...by(), reason: 'Dormant.', bankReference: `R-${id}` }),
+  book: (change, id) => bookLateCredit(change, id, by()),
+  dismiss: (change, id) => dismissLateCredit(change, id, { ...by(), reason: 'None.' }),
+} as const satisfies Record<string, (change: Change, id: string) => Promise<Moved>>;
+type Step = keyof typeof STEPS;
+
+const does = (step: Step, id: string) => world.runChange<Moved>((change) => STEPS[step](change, id));
+const money = async () => {
+  const { availableSantim, reservedSantim, settledSantim } = await readBalance(database.db, owner);
+  return { availableSantim, reservedSantim, settledSantim };
+};
+
+async function approved(...steps: Step[]): Promise<string> {
+  const { id } = await ask(world, owner, { amount: ASKED });
+  await world.runChange((change) => approveSettlement(change, id, by()));
+  for (const step of steps) await does(step, id);
+  return id;
+}
+
+test("what the bank sends back after crediting it is FAILED, and the money is the merchant's again, once", async () => {
+  const id = await approved('sent', 'credited');
+  expect(await money()).toEqual({ availableSantim: FUNDED - ASKED, reservedSantim: 0n, settledSantim: ASKED });
+  world.pass(3_600_000);
+  expect(await does('returned', id)).toMatchObject({
+    changed: true,
+    before: { status: 'COMPLETED' },
+    settlement: {
+      status: 'FAILED',
+      failure: { code: 'BANK_RETURNED', message: 'Dormant.' },
+      bankReference: `FT-${id}`,
+      creditedAt: MONDAY,
+      completedAt: MONDAY,
+      returnedAt: world.clock(),
+      returnReference: `R-${id}`,
+    },
+  });
+  expect(await does('returned', id)).toMatchObject({ changed: false });
+  // The file that told of the credit is sent once more.
+  expect(await does('credited', id)).toMatchObject({ changed: false, settlement: { status: 'FAILED' } });
+  expect(await money()).toEqual({ availableSantim: FUNDED, reservedSantim: 0n, settledSantim: 0n });
+  expect(await standing(database.db, id)).toMatchObject({
+    events: [
+      'settlement.requested',
+      'settlement.updated',
+      'settlement.processing',
+      'settlement.completed',
+      'settlement.failed',
+    ],
+    journals: ['SETTLEMENT_RESERVED', 'SETTLEMENT_PAID', 'SETTLEMENT_REVERSED'],
+  });
+});
+
+test('one way back is of one settlement', async () => {
+  const [one, other] = [await approved('sent', 'credited'), await approved('sent', 'credited')];
+  await does('returned', one);
+  const again = { ...by(), reason: 'Dormant.', bankReference: `R-${one}` };
+  await expect(world.runChange((change) => markReturned(change, other, again))).rejects.toMatchObject({
+    code: 'INVALID_STATE',
+    message: expect.stringContaining(`is the return of ${one}`),
+  });
+});
+
+test('"failed" of what was credited says what to do instead', async () => {
+  const id = await approved('sent', 'credited');
+  await expect(does('failed', id)).rejects.toMatchObject({ message: expect.stringContaining('that it was returned') });
+});
+
+test('a credit after the failure is not booked, and waits until an operator books it', async () => {
+  const id = await approved('sent', 'failed');
+  expect(await does('credited', id)).toMatchObject({
+    changed: true,
+    settlement: {
+      status: 'FAILED',
+      creditedAt: null,
+      lateCredit: { bankReference: `FT-${id}` },
+      lateCreditEnded: null,
+    },
+  });
+  expect(await does('credited', id)).toMatchObject({ changed: false });
+  await expect(does('creditedAgain', id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  expect(await money()).toEqual({ availableSantim: FUNDED, reservedSantim: 0n, settledSantim: 0n });
+  expect(await does('book', id)).toMatchObject({
+    settlement: { status: 'COMPLETED', bankReference: `FT-${id}`, creditedAt: world.clock(), failure: null },
+  });
+  expect(await does('book', id)).toMatchObject({ changed: false });
+  expect(await money()).toEqual({ availableSantim: FUNDED - ASKED, reservedSantim: 0n, settledSantim: ASKED });
+});
+
+test('a late credit that is booked takes nothing while the merchant has too little, and goes on waiting', async () => {
+  const id = await approved('sent', 'failed', 'credited');
+  await withdraw(world, owner, 900_00n);
+  await expect(does('book', id)).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+  await fund(world, owner, 200_00n);
+  expect(await does('book', id)).toMatchObject({ settlement: { status: 'COMPLETED' } });
+});
+
+test('a late credit that is dismissed leaves the settlement FAILED, and a report of it again is no news', async () => {
+  const id = await approved('failed', 'credited', 'dismiss');
+  expect(await does('credited', id)).toMatchObject({ changed: false, settlement: { lateCreditEnded: 'DISMISSED' } });
+  await expect(does('book', id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  expect(await does('creditedAgain', id)).toMatchObject({ changed: true, settlement: { lateCreditEnded: null } });
+});
+
+test("whatever is said, and however often, the money is paid once or the merchant's, and the ledger says so", async () => {
+  const anyStep = fc.constantFrom<Step>(...(Object.keys(STEPS) as Step[]));
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyStep, { minLength: 4, maxLength: 14 }), async (steps) => {
+      await newMerchant();
+      const id = await approved();
+      for (const step of steps) {
+        await does(step, id).catch((error: { code?: string }) => expect(error.code).toBe('INVALID_STATE'));
+        const { status } = await readSettlement(database.db, id);
+        const settledSantim = status === 'COMPLETED' ? ASKED : 0n;
+        const reservedSantim = status === 'APPROVED' || status === 'PROCESSING' ? ASKED : 0n;
+        const availableSantim = FUNDED - settledSantim - reservedSantim;
+        expect(await money()).toEqual({ availableSantim, reservedSantim, settledSantim });
+      }
+      await expectLedgerHolds(database.db);
+    }),
+    { numRuns: 30 },
+  );
+}, 120_000);
