@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+
+import { Worker } from '@temporalio/worker';
+
+import { createReconciliationActivities } from '../../activities/reconciliation.ts';
+import { readConfig } from '../../src/config.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { createProcesses, temporalOptions, TASK_QUEUES, type Processes } from '../../src/processes.ts';
+import type { StatementRow } from '../../src/providers/provider.ts';
+import { askForDay } from '../../src/reconciliation/ask.ts';
+import { reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
+import { createReconciliationWorld, NOON, TODAY, type ReconciliationWorld } from '../reconciliation/world.ts';
+import { testStack } from '../support/stack-facts.ts';
+import { connectTestTemporal, skipTime, type TestTemporal } from '../support/temporal.ts';
+import { until } from '../support/worker.ts';
+
+/** Enough that Temporal suggests a new run on the way. */
+const PAGES = 610;
+const HOUR_MS = 3_600_000;
+const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
+type Channel = (typeof CHANNELS)[number];
+
+let world: ReconciliationWorld;
+let temporal: TestTemporal;
+let processes: Processes;
+let stopWorker: () => Promise<void>;
+/** What each step does before it is done. */
+let before: { readNext?: () => Promise<void>; settle?: (after: string) => Promise<void> } = {};
+
+beforeAll(async () => {
+  world = await createReconciliationWorld();
+  temporal = await connectTestTemporal();
+  const { connection } = temporal;
+  const { temporalAddress, workflowBundlePath = '' } = testStack();
+  const config = readConfig({
+    DATABASE_URL: world.database.url,
+    TEMPORAL_ADDRESS: temporalAddress,
+    TASK_QUEUE_PREFIX: `${randomBytes(4).toString('hex')}-`,
+  });
+  processes = createProcesses({ ...temporalOptions(config), connection, eager: false });
+  await processes.ensureTemporal();
+  const schedule = temporal.client.schedule.getHandle(`${config.TASK_QUEUE_PREFIX}nightlyReconciliation`);
+  await schedule.delete();
+  const { steps } = world;
+  const worker = await Worker.create({
+    connection,
+    taskQueue: `${config.TASK_QUEUE_PREFIX}${TASK_QUEUES.reconciliation}`,
+    workflowBundle: { codePath: workflowBundlePath },
+    activities: createReconciliationActivities({
+      ...steps,
+      readNext: async (reading) => {
+        await before.readNext?.();
+        return steps.readNext(reading);
+      },
+      settle: async (id, after, at) => {
+        await before.settle?.(after);
+        return steps.settle(id, after, at);
+      },
+    }),
+  });
+  const running = worker.run();
+  stopWorker = async () => {
+    worker.shutdown();
+    await running;
+  };
+});
+beforeEach(() => {
+  before = {};
+  world.alterLists((page) => page);
+});
+afterAll(async () => {
+  await stopWorker();
+  await temporal.close();
+  await world.close();
+});
+
+const idOf = (channel: Channel) => `sandbox-${channel}-${TODAY}`;
+const handleOf = (channel: Channel) => temporal.client.workflow.getHandle(reconciliationWorkflowId(idOf(channel)));
+const rowOf = (channel: Channel) => world.db('reconciliation').where({ channel }).first();
+
+/** As the outbox does after the change. */
+async function askFor(channel: Channel): Promise<void> {
+  await world.runChange((change) => askForDay(change, world, { day: TODAY, channel }));
+  const told = world.told.filter(({ workflowId }) => workflowId === reconciliationWorkflowId(idOf(channel))).at(-1);
+  if (!told) throw new Error('nobody was told');
+  await processes.tell(told);
+}
+
+const rowFor = (orderId: string): StatementRow => ({
+  orderId,
+  type: 'payment',
+  amountSantim: 1_00n,
+  currency: 'ETB',
+  providerReference: `REF-${orderId}`,
+  at: NOON,
+});
+
+test('a list of hundreds of pages is read in several runs, and an ask of the first is answered by the last', async () => {
+  const ids = Array.from({ length: PAGES }, () => newId('pat'));
+  let pages = 0;
+  world.alterLists((_page, { cursor }) => {
+    const nth = Number(cursor ?? 0);
+    pages += 1;
+    // The second reading finds a list that was cut to its first page: nobody waits for hundreds again.
+    const isLast = pages > PAGES || nth + 1 === PAGES;
+    return { kind: 'page', rows: [rowFor(ids[nth] ?? '')], next: isLast ? null : String(nth + 1) };
+  });
+  before.readNext = async () => {
+    if (pages !== 10) return;
+    before = {};
+    await askFor('TELEBIRR');
+  };
+  await askFor('TELEBIRR');
+  const first = (await handleOf('TELEBIRR').describe()).runId;
+  expect(await handleOf('TELEBIRR').result()).toBe('DIFFERENCES');
+  expect((await handleOf('TELEBIRR').describe()).runId).not.toBe(first);
+  // Each page was read once, and then the list again, for it was asked for.
+  expect(pages).toBe(PAGES + 1);
+  expect(await rowOf('TELEBIRR')).toMatchObject({ open: false, reading: 2, read: 2, theirPayments: 1 });
+  expect(await world.db('statementRow').where({ reconciliationId: idOf('TELEBIRR') })).toHaveLength(PAGES);
+}, 240_000);
+
+test('a list that leads in a circle leaves the day incomplete, and says so', async () => {
+  world.alterLists((_page, { cursor }) => ({ kind: 'page', rows: [], next: cursor === '1' ? '2' : '1' }));
+  await askFor('AWASH');
+  expect(await handleOf('AWASH').result()).toBe('INCOMPLETE');
+  expect(await rowOf('AWASH')).toMatchObject({
+    status: 'INCOMPLETE',
+    open: false,
+    problem: expect.stringMatching(/^the list has no end: page \d leads back to an earlier one$/),
+  });
+  world.alterLists((page) => page);
+  await askFor('AWASH');
+  expect(await handleOf('AWASH').result()).toBe('CLEAN');
+  expect(await rowOf('AWASH')).toMatchObject({ status: 'CLEAN', problem: null });
+});
+
+test.each(['readNext', 'settle'] as const)(
+  'what %s can never do is not tried for ever, and the day says why',
+  async (step) => {
+    let tries = 0;
+    before[step] = async () => {
+      tries += 1;
+      throw new RangeError('Invalid time value');
+    };
+    await askFor('AWASH');
+    expect(await handleOf('AWASH').result()).toBe('INCOMPLETE');
+    expect(tries).toBe(3);
+    expect(await rowOf('AWASH')).toMatchObject({ open: false, problem: expect.stringContaining('Invalid time value') });
+  },
+);
+
+test('what is wrong with PostgreSQL for a moment is tried again', async () => {
+  let tries = 0;
+  before.readNext = async () => {
+    tries += 1;
+    if (tries < 5) throw Object.assign(new Error('the database system is starting up'), { code: '57P03' });
+  };
+  await askFor('AWASH');
+  await skipTime(temporal.client, reconciliationWorkflowId(idOf('AWASH')), HOUR_MS);
+  expect(await handleOf('AWASH').result()).toBe('CLEAN');
+  expect(tries).toBe(5);
+});
+
+test('who asks for a day that waits for answers about doubts gets a new list', async () => {
+  await world.pay('CBE_BIRR');
+  await world.live(2_000);
+  await world.simulator.fault({ kind: 'serverError', on: 'query', channel: 'CBE_BIRR' });
+  await askFor('CBE_BIRR');
+  await until('it to wait', async () => {
+    const { searchAttributes } = await handleOf('CBE_BIRR').describe();
+    return searchAttributes['BusinessStatus']?.[0] === 'WAITING';
+  });
+  await world.simulator.clearFaults();
+  await askFor('CBE_BIRR');
+  expect(await handleOf('CBE_BIRR').result()).toBe('CLEAN');
+  expect(await rowOf('CBE_BIRR')).toMatchObject({ reading: 2, read: 2, open: false });
+});
