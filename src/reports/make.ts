@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS } from '../lib/dates.ts';
-import { inTransaction, rows, type Knex } from '../lib/db.ts';
+import { rows, type Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { RunChange } from '../lib/outbox.ts';
 import type { Position } from '../lib/page.ts';
@@ -13,6 +13,7 @@ import { FORMATS } from './formats.ts';
 import { SOURCES } from './kinds.ts';
 import { filterOf, readReport, type ReportRow } from './model.ts';
 import { refuseTooMany } from './rows-max.ts';
+import { inSnapshot } from './snapshot.ts';
 import type { SourcePage, Sums } from './source.ts';
 import { statementLines } from './statement.ts';
 import type { ReportStatus } from './states.ts';
@@ -81,10 +82,8 @@ type Made = { file: KeptFile; sums: Sums; snapshotAt: Date };
 
 async function writeFile(deps: MakeReportDeps, row: Claimed, onProgress: (rowsDone: number) => void): Promise<Made> {
   const { columns, sum } = SOURCES[row.kind];
-  return inTransaction(deps.db, async (trx) => {
-    await rows(trx, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+  return inSnapshot(deps.db, async (trx, snapshotAt) => {
     const sums = await sum(trx, filterOf(row));
-    const snapshotAt = deps.clock();
     refuseTooMany(row.format, sums.count);
     const report = { ...row, snapshotAt };
     const pages = readPages(deps, { trx, row, rowsTotal: sums.count, onProgress });

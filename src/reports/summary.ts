@@ -1,11 +1,12 @@
 import { ethiopianDate } from '../calendar/ethiopian-date.ts';
-import { inTransaction, rows, type Knex } from '../lib/db.ts';
+import type { Knex } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import { ZONE } from './columns.ts';
 import { groupPayments } from './payments.ts';
 import { readPeriod, type WantedPeriod } from './period.ts';
 import { groupToBank } from './settlements.ts';
+import { inSnapshot } from './snapshot.ts';
 import { addUp, type Group, type Sums } from './source.ts';
 import { groupMoneyOut } from './withdrawals.ts';
 
@@ -13,10 +14,11 @@ import { groupMoneyOut } from './withdrawals.ts';
 export async function summarise(db: Knex, owner: Owner, { wanted, now }: { wanted: WantedPeriod; now: Date }) {
   const range = readPeriod(wanted, now);
   const filter = { ...ownerOf(owner), range, statuses: null, channel: null };
-  const [payments, withdrawals, settlements] = await inTransaction(db, async (trx) => {
-    await rows(trx, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
-    return Promise.all([groupPayments(trx, filter), groupMoneyOut(trx, filter), groupToBank(trx, filter)]);
+  const { asOf, groups } = await inSnapshot(db, async (trx, snapshotAt) => {
+    const asked = [groupPayments(trx, filter), groupMoneyOut(trx, filter), groupToBank(trx, filter)] as const;
+    return { asOf: snapshotAt, groups: await Promise.all(asked) };
   });
+  const [payments, withdrawals, settlements] = groups;
   return {
     period: wanted.period,
     startDate: range.startDate,
@@ -26,7 +28,7 @@ export async function summarise(db: Knex, owner: Owner, { wanted, now }: { wante
     timeZone: ZONE,
     currency: 'ETB',
     environment: owner.environment,
-    asOf: now.toISOString(),
+    asOf: asOf.toISOString(),
     payments: presentGroups(payments, { ...FEES, gross: 'receivedAmount', net: 'netAmount' }),
     withdrawals: presentGroups(withdrawals, MONEY_OUT),
     settlements: presentGroups(settlements, MONEY_OUT),

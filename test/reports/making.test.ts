@@ -153,6 +153,14 @@ test('rows that are paid for while the file is written are not in it: all are of
   )(id);
   const { body } = await reports.get(owner, `${REPORTS}/${id}`);
   expect(body.data).toMatchObject({ status: 'READY', rowsTotal: 3, totals: { amount: 300 } });
+  const [journals] = await rows<{ within: number; beyond: number }>(
+    database.db,
+    `SELECT count(*) FILTER (WHERE created_at < :at)::int AS within, count(*) FILTER (WHERE created_at > :at)::int AS beyond
+     FROM ledger_journal WHERE merchant_id = :merchantId`,
+    { at: new Date(body.data.snapshotAt), merchantId: owner.merchantId },
+  );
+  expect(journals?.within).toBe(3);
+  expect(journals?.beyond).toBeGreaterThan(1);
   const file = await reports.get(owner, `${REPORTS}/${id}/file`);
   expect(file.text.trimEnd().split('\r\n')).toHaveLength(4);
 });
