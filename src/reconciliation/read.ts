@@ -149,7 +149,10 @@ async function storePage(db: Knex, { reconciliationId, reading, cursor, ...page 
        UPDATE reconciliation SET cursor = :next, pages = pages + 1, problem = NULL,
          cursor_mark = CASE WHEN (pages + 1) & pages = 0 THEN :next ELSE cursor_mark END,
          read = CASE WHEN CAST(:next AS text) IS NULL THEN reading ELSE read END,
-         read_begun_at = CASE WHEN CAST(:next AS text) IS NULL THEN begun_at ELSE read_begun_at END
+         read_begun_at = CASE WHEN CAST(:next AS text) IS NULL THEN begun_at ELSE read_begun_at END,
+         first_read_begun_at = CASE
+           WHEN CAST(:next AS text) IS NULL AND begun_at >= CAST(day + 1 AS timestamp) AT TIME ZONE 'Africa/Addis_Ababa'
+           THEN coalesce(first_read_begun_at, begun_at) ELSE first_read_begun_at END
        WHERE id = :reconciliationId AND reading = :reading AND read < reading AND cursor IS NOT DISTINCT FROM :cursor
        RETURNING id
      ), stored AS (

@@ -23,23 +23,65 @@ async function inDoubt(phone: string) {
   return paid;
 }
 
-test('a transaction in doubt that no list has is in doubt no more, once all its days are over and read', async () => {
+const [FIRST_DAY, SECOND_DAY] = ['2026-03-02', '2026-03-03'] as const;
+const STAYS = { transaction: 'EXPIRED', reconcile: true };
+const CLEARED = {
+  transaction: 'EXPIRED',
+  reconcile: false,
+  timeline: expect.arrayContaining(['reconciled.unpaid']),
+};
+const HOUR_MS = 60 * MINUTE_MS;
+
+test('the silence of one night proves nothing; that of two nights does, for each day that the try lived on', async () => {
   // Never answers, so never paid.
   const paid = await inDoubt('0911000004');
-  const stays = { transaction: 'EXPIRED', reconcile: true };
   await world.simulator.fault({ kind: 'serverError', on: 'query' });
-  await world.compare('TELEBIRR');
-  expect(await standing(world.db, paid.sessionId)).toMatchObject(stays);
+  await world.compare('TELEBIRR', FIRST_DAY);
   // Its second day is not over yet.
-  await world.compare('TELEBIRR', '2026-03-03');
-  expect(await standing(world.db, paid.sessionId)).toMatchObject(stays);
+  await world.compare('TELEBIRR', SECOND_DAY);
   await world.live(DAY_MS);
-  await world.compare('TELEBIRR', '2026-03-03');
-  expect(await standing(world.db, paid.sessionId)).toMatchObject({
-    transaction: 'EXPIRED',
-    reconcile: false,
-    timeline: expect.arrayContaining(['reconciled.unpaid']),
-  });
+  await world.compare('TELEBIRR', FIRST_DAY);
+  await world.compare('TELEBIRR', SECOND_DAY);
+  expect(await standing(world.db, paid.sessionId)).toMatchObject(STAYS);
+  // The same night again is no other night.
+  await world.live(11 * HOUR_MS);
+  await world.compare('TELEBIRR', SECOND_DAY);
+  expect(await standing(world.db, paid.sessionId)).toMatchObject(STAYS);
+  await world.live(HOUR_MS);
+  await world.compare('TELEBIRR', SECOND_DAY);
+  expect(await standing(world.db, paid.sessionId)).toMatchObject(CLEARED);
+});
+
+test('one night is enough when the provider itself says "not paid" of the very try', async () => {
+  const paid = await inDoubt('0911000004');
+  await world.compare('TELEBIRR', FIRST_DAY);
+  await world.compare('TELEBIRR', SECOND_DAY);
+  expect(await standing(world.db, paid.sessionId)).toMatchObject(STAYS);
+  await world.live(DAY_MS);
+  await world.simulator.fault({ kind: 'serverError', on: 'query' });
+  await world.compare('TELEBIRR', SECOND_DAY);
+  // What it said before counts no more: now it cannot tell.
+  expect(await standing(world.db, paid.sessionId)).toMatchObject(STAYS);
+  await world.simulator.clearFaults();
+  await world.compare('TELEBIRR', SECOND_DAY);
+  expect(await standing(world.db, paid.sessionId)).toMatchObject(CLEARED);
+});
+
+test('what a list once had stays in doubt, however many later lists lack it', async () => {
+  const paid = await inDoubt('0911000004');
+  await world.simulator.fault({ kind: 'serverError', on: 'query' });
+  const row = { type: 'payment', amountSantim: 100_50n, currency: 'ETB', providerReference: 'ONCE' } as const;
+  world.alterLists((page) =>
+    page.kind === 'unknown' ? page : { ...page, rows: [{ ...row, orderId: paid.attemptId, at: world.clock() }] },
+  );
+  await world.compare('TELEBIRR', SECOND_DAY);
+  world.alterLists((page) => page);
+  for (let night = 0; night < 3; night += 1) {
+    await world.live(DAY_MS);
+    await world.compare('TELEBIRR', FIRST_DAY);
+    await world.compare('TELEBIRR', SECOND_DAY);
+  }
+  expect(await standing(world.db, paid.sessionId)).toMatchObject(STAYS);
 });
 
 test('a transaction in doubt that a list has is paid, late', async () => {
