@@ -97,11 +97,31 @@ export function heldReturnedFact(held: Received & { attemptId: string }): Postin
 
 /** Money on its way out: a withdrawal over a channel, or a settlement to the merchant's bank (no channel). */
 export type MoneyOut = Owner & { amountSantim: Santim } & Fee &
-  ({ type: 'withdrawal'; id: string; channel: Channel } | { type: 'settlement'; id: string });
+  (
+    | {
+        type: 'withdrawal';
+        id: string;
+        channel: Channel;
+        /** What the provider has paid, where that is not the amount. */
+        paidSantim?: Santim;
+      }
+    | { type: 'settlement'; id: string }
+  );
 
 /** What it takes from the balance: the amount, the fee and its tax. */
 export function totalDebit(out: { amountSantim: Santim } & Fee): Santim {
   return out.amountSantim + out.feeSantim + out.feeTaxSantim;
+}
+
+/** How much of the amount was not paid; below zero where more was. */
+function unpaid(out: MoneyOut): Santim {
+  return out.type === 'withdrawal' && out.paidSantim !== undefined ? out.amountSantim - out.paidSantim : 0n;
+}
+
+/** What it has taken from the balance once it is paid: what the beneficiary was paid less is the merchant's again. */
+function kept(out: MoneyOut): Santim {
+  const left = unpaid(out);
+  return left > 0n ? totalDebit(out) - left : totalDebit(out);
 }
 
 /** Asked for: the money is set aside. Refused by the ledger when there is not enough. */
@@ -121,7 +141,11 @@ export function paidOutFact(out: MoneyOut): Posting {
   return moved(out, {
     key: `ended:${out.id}`,
     happened: 'PAID',
-    entries: [{ account: 'RESERVED', amountSantim: -totalDebit(out) }, ...charges(out, 1n)],
+    entries: withoutZeros([
+      { account: 'RESERVED', amountSantim: -totalDebit(out) },
+      { account: 'AVAILABLE', amountSantim: totalDebit(out) - kept(out) },
+      ...charges(out, 1n),
+    ]),
   });
 }
 
@@ -142,7 +166,7 @@ export function paidAfterAllFact(out: MoneyOut): Posting {
   return moved(out, {
     key: `after-all:${out.id}`,
     happened: 'PAID',
-    entries: [{ account: 'AVAILABLE', amountSantim: -totalDebit(out) }, ...charges(out, 1n)],
+    entries: [{ account: 'AVAILABLE', amountSantim: -kept(out) }, ...charges(out, 1n)],
   });
 }
 
@@ -151,7 +175,7 @@ export function reversedFact(out: MoneyOut): Posting {
   return moved(out, {
     key: `reversed:${out.id}`,
     happened: 'REVERSED',
-    entries: [...charges(out, -1n), { account: 'AVAILABLE', amountSantim: totalDebit(out) }],
+    entries: [...charges(out, -1n), { account: 'AVAILABLE', amountSantim: kept(out) }],
   });
 }
 
@@ -204,15 +228,18 @@ function netOf({ amountSantim, feeSantim, feeTaxSantim }: { amountSantim: Santim
   ]);
 }
 
+/** What left by it, and what we charge. More than the amount is nobody's to pay yet: it waits in suspense. */
 function charges(out: MoneyOut, sign: 1n | -1n): Entry[] {
+  const left = unpaid(out);
   const paid: Entry =
     out.type === 'withdrawal'
-      ? { account: 'CHANNEL_CLEARING', channel: out.channel, amountSantim: sign * out.amountSantim }
+      ? { account: 'CHANNEL_CLEARING', channel: out.channel, amountSantim: sign * (out.amountSantim - left) }
       : { account: 'BANK', amountSantim: sign * out.amountSantim };
   return withoutZeros([
     paid,
     { account: 'FEE_REVENUE', amountSantim: sign * out.feeSantim },
     { account: 'TAX_PAYABLE', amountSantim: sign * out.feeTaxSantim },
+    { account: 'SUSPENSE', amountSantim: left < 0n ? sign * left : 0n },
   ]);
 }
 

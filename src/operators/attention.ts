@@ -99,6 +99,9 @@ function actionsOf({ kind, id, merchantId, detail }: AttentionRow): Record<strin
   switch (kind) {
     case 'WITHDRAWAL_REVIEW':
       return verbs(`withdrawals/${id}`, 'approve', 'reject');
+    case 'WITHDRAWAL_UNKNOWN':
+    case 'WITHDRAWAL_CONTRADICTED':
+      return verbs(`withdrawals/${id}`, 'resolve');
     case 'PAYMENT_HELD':
     case 'PAYMENT_DUPLICATE':
       return verbs(`transactions/${String(detail['transactionId'])}`, 'accept', 'reject');
@@ -108,11 +111,11 @@ function actionsOf({ kind, id, merchantId, detail }: AttentionRow): Record<strin
       return verbs(`settlements/${id}`, 'sent', 'failed');
     case 'SETTLEMENT_OVERDUE':
       return verbs(`settlements/${id}`, 'credited', 'failed');
+    case 'SETTLEMENT_LATE_CREDIT':
+      return verbs(`settlements/${id}`, 'book-credit', 'dismiss-credit');
     case 'BANK_ACCOUNT':
       return verbs(`merchants/${merchantId}/bank-account`, 'verify', 'reject');
     case 'RECONCILIATION':
-    case 'SETTLEMENT_LATE_CREDIT':
-      return verbs(`settlements/${id}`, 'book-credit', 'dismiss-credit');
       return verbs(`reconciliation/differences/${id}`, 'close');
     case 'KYC':
       return verbs(`merchants/${merchantId}/kyc`, 'approve', 'reject', 'request-info');

@@ -6,10 +6,12 @@ import { UsageError, type Shown } from '../lib/command-line.ts';
 import { addisDay, isDay, startOfAddisDay } from '../lib/dates.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
+import { parseBirr } from '../lib/money.ts';
 import type { Environment } from '../lib/owner.ts';
+import { RESOLUTIONS } from '../withdrawals/resolve.ts';
 import type { Deed } from './audit.ts';
 import type { OpsCommandDeps, OpsOptions, OpsVerb } from './cli-options.ts';
-import { acceptPayment, letWithdraw, refuseWithdrawal, returnPayment } from './decisions.ts';
+import { acceptPayment, letWithdraw, refuseWithdrawal, returnPayment, settleWithdrawal } from './decisions.ts';
 import { declareHoliday, editHoliday, withdrawHoliday } from './holidays.ts';
 import { decideKyc } from './kyc.ts';
 import { decideMerchant } from './merchants.ts';
@@ -122,6 +124,24 @@ export const accept =
       const decision = await acceptPayment(deed, { ...choice, reason: options.reason });
       requireLive(options, id, decision.transaction.environment);
       return presentHeldDecision(decision);
+    });
+  };
+
+/** What became of a withdrawal that its provider leaves open. */
+export const resolve =
+  (deps: Deps): OpsVerb =>
+  async ({ options, args }) => {
+    const withdrawalId = onlyWord(args, 'resolve');
+    const outcome = RESOLUTIONS.find((one) => one.toLowerCase() === options.as);
+    if (!outcome) throw new UsageError('--as must be completed or failed.');
+    const paidSantim = options.paid === undefined ? undefined : parseBirr(options.paid);
+    if (paidSantim === null || paidSantim === 0n) {
+      throw new UsageError(`--paid must be an amount as 99.50, got "${options.paid}".`);
+    }
+    const said = { providerReference: given(options, 'reference'), reason: given(options, 'reason') };
+    return act(deps, { options, action: 'withdrawal.resolve' }, async (deed) => {
+      const { row, missing } = await settleWithdrawal(deed, { withdrawalId, outcome, paidSantim, ...said });
+      return { ...shownMoney(options, row), othersNeeded: missing };
     });
   };
 

@@ -12,6 +12,8 @@ export const OPTIONS = {
   resource: { type: 'string' },
   attempt: { type: 'string' },
   submission: { type: 'string' },
+  as: { type: 'string' },
+  paid: { type: 'string' },
   reason: { type: 'string' },
   reference: { type: 'string' },
   on: { type: 'string' },

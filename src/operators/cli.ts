@@ -5,7 +5,7 @@ import type { Page } from '../lib/page.ts';
 import { listMerchants } from '../merchants/operations.ts';
 import { listAttention, QUEUE, STUCK } from './attention.ts';
 import { listAudit } from './audit.ts';
-import { accept, approve, holidays, reject, resume, suspend, tellOfBank } from './cli-deeds.ts';
+import { accept, approve, holidays, reject, resolve, resume, suspend, tellOfBank } from './cli-deeds.ts';
 import { OPTIONS, type OpsCommandDeps, type OpsVerb } from './cli-options.ts';
 import { createKey, hire, staff } from './cli-staff.ts';
 import { presentMerchant } from './present.ts';
@@ -16,6 +16,7 @@ meskot ops approve wd_… | stl_… | bac_… [--reason TEXT]           a withdr
 meskot ops reject wd_… | stl_… | bac_… --reason TEXT
 meskot ops approve mrc_… --submission N [--reason TEXT]           what it handed in to be verified; the queue says N
 meskot ops reject mrc_… --submission N --reason TEXT
+meskot ops resolve wd_… --as completed|failed --reference TEXT --reason TEXT [--paid 99.50]   found at the provider
 meskot ops accept txn_… --attempt pat_… [--reason TEXT]           held money is the merchant's
 meskot ops reject txn_… --attempt pat_… --reason TEXT --reference TEXT   it went back to the customer
 meskot ops sent stl_… [--reference TEXT]                          the transfer was given to the bank
@@ -57,6 +58,7 @@ export async function runOpsCommand(args: readonly string[], deps: OpsCommandDep
     ['approve', approve(deps)],
     ['reject', reject(deps)],
     ['accept', accept(deps)],
+    ['resolve', resolve(deps)],
     ['sent', tellOfBank(deps, 'sent')],
     ['credited', tellOfBank(deps, 'credited')],
     ['failed', tellOfBank(deps, 'failed')],

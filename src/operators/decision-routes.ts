@@ -1,8 +1,9 @@
 import { writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
+import { toSantim } from '../lib/money.ts';
 import { deedOf } from './audit.ts';
 import * as decisionSchema from './decision-schema.ts';
-import { acceptPayment, letWithdraw, refuseWithdrawal, returnPayment } from './decisions.ts';
+import { acceptPayment, letWithdraw, refuseWithdrawal, returnPayment, settleWithdrawal } from './decisions.ts';
 import { permit } from './permits.ts';
 import { presentHeldDecision, presentWithdrawal } from './present.ts';
 import * as schema from './schema.ts';
@@ -46,6 +47,27 @@ function withdrawalRoutes(deps: { clock: Clock }): Route[] {
       handle: async (input) => {
         const row = await refuseWithdrawal(deedOf(input, deps), { ...input.params, ...input.body });
         return { message: 'Rejected', data: presentWithdrawal(row) };
+      },
+    }),
+    writeRoute({
+      method: 'POST',
+      path: '/api/ops/withdrawals/:withdrawalId/resolve',
+      operationId: 'opsResolveWithdrawal',
+      tag: 'Operators',
+      summary: 'Say what became of a withdrawal that its provider leaves open, or calls paid after it had failed',
+      description:
+        'Look at the provider first. COMPLETED: it was paid; what had failed is taken from the balance again. FAILED: it was not, and its money is the merchant’s. What needed two operators to be sent needs two who say the same. Whoever asked for it may not say so.',
+      auth: permit('withdrawal.resolve'),
+      params: decisionSchema.WithdrawalParams,
+      body: decisionSchema.WithdrawalResolution,
+      responses: { 200: decisionSchema.Withdrawal },
+      refusals: ['INVALID_STATE', 'INSUFFICIENT_BALANCE'],
+      handle: async (input) => {
+        const { paidAmount, ...body } = input.body;
+        const paidSantim = paidAmount === undefined ? undefined : toSantim(paidAmount);
+        const { row, missing } = await settleWithdrawal(deedOf(input, deps), { ...input.params, ...body, paidSantim });
+        const message = missing > 0 ? 'Noted; another operator must say the same' : 'Resolved';
+        return { message, data: presentWithdrawal(row) };
       },
     }),
   ];

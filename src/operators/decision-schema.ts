@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { calendarDate, HolidayChanges, NewHoliday } from '../calendar/holiday-input.ts';
 import { HOLIDAY_KINDS } from '../calendar/holidays.ts';
 import { CHANNELS } from '../channels/channel.ts';
-import { instant, plainText } from '../lib/fields.ts';
+import { birrAmount, instant, plainText } from '../lib/fields.ts';
 import { dayText } from '../lib/page.ts';
+import { RESOLUTIONS } from '../withdrawals/resolve.ts';
 import { environment, id, reason } from './schema.ts';
 
 const REFERENCE_CHARACTERS_MAX = 100;
@@ -12,6 +13,17 @@ const BANK_REFERENCE_CHARACTERS_MAX = 64;
 const channel = z.enum(CHANNELS);
 
 export const WithdrawalParams = z.strictObject({ withdrawalId: id });
+export const WithdrawalResolution = z.strictObject({
+  outcome: z
+    .enum(RESOLUTIONS)
+    .meta({ description: 'COMPLETED: the beneficiary has the money. FAILED: it has none of it' }),
+  providerReference: plainText(REFERENCE_CHARACTERS_MAX)
+    .trim()
+    .min(1)
+    .meta({ description: "The provider's, of the payout or of its word that there is none" }),
+  paidAmount: birrAmount.optional().meta({ description: 'ETB that the beneficiary got, where it is not the amount' }),
+  reason,
+});
 /** A withdrawal as operators decide about it. */
 export const Withdrawal = z
   .object({
@@ -90,6 +102,7 @@ export const SettlementCredited = z.strictObject({
   reason: reason.optional(),
 });
 export const SettlementFailed = z.strictObject({ bankReference: bankReference.optional(), reason });
+export const SettlementReturned = z.strictObject({ bankReference, reason });
 export const Settlement = z
   .object({
     settlementId: z.string(),
@@ -100,7 +113,6 @@ export const Settlement = z
     status: z.string(),
     bankCode: z.string(),
     accountNumber: z.string(),
-export const SettlementReturned = z.strictObject({ bankReference, reason });
     accountName: z.string(),
     effectiveDate: z.string(),
     earliestExpected: z.string(),
@@ -111,16 +123,6 @@ export const SettlementReturned = z.strictObject({ bankReference, reason });
     sentAt: instant.nullable(),
     sentBy: z.string().nullable().meta({ description: 'The operator who takes it to the bank' }),
     creditedAt: instant.nullable(),
-  })
-  .meta({ id: 'OpsSettlement' });
-
-const bankAccountId = id.optional().meta({ description: 'The one looked at, should another be linked meanwhile' });
-export const AccountVerification = z.strictObject({ environment, bankAccountId, reason: reason.optional() });
-export const AccountRejection = z.strictObject({ environment, bankAccountId, reason });
-export const BankAccount = z
-  .object({
-    bankAccountId: z.string(),
-    merchantId: z.string(),
     returnedAt: instant.nullable().meta({ description: 'The bank had credited it and has sent it back' }),
     returnReference: z.string().nullable(),
     lateCredit: z
@@ -133,6 +135,16 @@ export const BankAccount = z
       })
       .nullable()
       .meta({ description: 'A credit the bank reported after it had failed, and what became of that' }),
+  })
+  .meta({ id: 'OpsSettlement' });
+
+const bankAccountId = id.optional().meta({ description: 'The one looked at, should another be linked meanwhile' });
+export const AccountVerification = z.strictObject({ environment, bankAccountId, reason: reason.optional() });
+export const AccountRejection = z.strictObject({ environment, bankAccountId, reason });
+export const BankAccount = z
+  .object({
+    bankAccountId: z.string(),
+    merchantId: z.string(),
     environment,
     bankCode: z.string(),
     accountNumber: z.string(),

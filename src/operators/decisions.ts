@@ -8,7 +8,8 @@ import {
   type HeldPayment,
 } from '../transactions/held.ts';
 import { approveWithdrawal, rejectWithdrawal } from '../withdrawals/decide.ts';
-import type { WithdrawalRow } from '../withdrawals/model.ts';
+import { readWithdrawal, type WithdrawalRow } from '../withdrawals/model.ts';
+import { resolveWithdrawal, type Resolution, type Resolved } from '../withdrawals/resolve.ts';
 import { note, type AuditEntry, type Deed } from './audit.ts';
 
 /** One operator's yes to a withdrawal under review. Throws NOT_FOUND, INVALID_STATE. */
@@ -29,6 +30,31 @@ export async function refuseWithdrawal(
   const row = await rejectWithdrawal(deed.change, withdrawalId, { ...deed, reason });
   await note(deed, { action: 'withdrawal.reject', ...aboutWithdrawal(row), reason });
   return row;
+}
+
+/**
+ * One operator's word of what became of a withdrawal that its provider leaves open; twice is no error, and noted once.
+ * Throws NOT_FOUND, VALIDATION_ERROR, INVALID_STATE, INSUFFICIENT_BALANCE.
+ */
+export async function settleWithdrawal(
+  deed: Deed,
+  { withdrawalId, ...resolution }: Resolution & { withdrawalId: string },
+): Promise<Resolved> {
+  const before = await readWithdrawal(deed.change.trx, withdrawalId);
+  const resolved = await resolveWithdrawal(deed.change, withdrawalId, { ...resolution, ...deed });
+  const { outcome, providerReference, paidSantim, reason } = resolution;
+  const said = { outcome, providerReference, ...(paidSantim !== undefined && { paid: toBirr(paidSantim) }) };
+  if (resolved.isNew) {
+    const about = aboutWithdrawal(resolved.row);
+    await note(deed, {
+      ...about,
+      action: 'withdrawal.resolve',
+      before: { status: before.status, stage: before.stage },
+      after: { ...about.after, ...said, othersNeeded: resolved.missing },
+      reason,
+    });
+  }
+  return resolved;
 }
 
 function aboutWithdrawal(row: WithdrawalRow): Omit<AuditEntry, 'action' | 'reason'> {

@@ -1,5 +1,10 @@
 import type { AttentionSource } from '../lib/attention.ts';
 
+/** How much the provider says that it has paid, in its newest answer that said so. */
+const PROVIDER_SAYS = `(
+  SELECT CAST(l.detail ->> 'amountSantim' AS bigint) * 0.01 FROM withdrawal_timeline l
+  WHERE l.withdrawal_id = w.id AND l.detail ->> 'outcome' = 'succeeded' ORDER BY l.id DESC LIMIT 1)`;
+
 /** Withdrawals that wait for a person. The sandbox decides by itself, but for amounts that end in .14. */
 export const WITHDRAWALS_WAITING: AttentionSource = {
   kinds: ['WITHDRAWAL_REVIEW', 'WITHDRAWAL_UNKNOWN', 'WITHDRAWAL_CONTRADICTED'],
@@ -16,17 +21,21 @@ export const WITHDRAWALS_WAITING: AttentionSource = {
         UNION ALL
         SELECT 'WITHDRAWAL_UNKNOWN', w.id, w.merchant_id, w.environment, w.amount_santim,
                coalesce(w.submitted_at, w.requested_at),
-               'The provider has not said for over an hour whether it has paid',
-               jsonb_build_object('channel', w.channel, 'lastOutcome', w.last_outcome, 'lastCheckedAt', w.last_checked_at),
+               CASE w.last_outcome WHEN 'succeeded' THEN 'The provider says that it has paid another amount'
+                                   ELSE 'The provider has not said for over an hour whether it has paid' END,
+               jsonb_build_object('channel', w.channel, 'lastOutcome', w.last_outcome, 'lastCheckedAt', w.last_checked_at,
+                                  'providerReference', w.provider_reference, 'providerSays', ${PROVIDER_SAYS}),
                'withdrawal-' || w.id
         FROM withdrawal w
-        WHERE w.status = 'PENDING' AND w.stage = 'UNKNOWN'
-          AND coalesce(w.submitted_at, w.requested_at) < CAST(:at AS timestamptz) - interval '1 hour'
+        WHERE w.status = 'PENDING' AND w.stage = 'UNKNOWN' AND (w.last_outcome = 'succeeded'
+              OR coalesce(w.submitted_at, w.requested_at) < CAST(:at AS timestamptz) - interval '1 hour')
         UNION ALL
         SELECT 'WITHDRAWAL_CONTRADICTED', w.id, w.merchant_id, w.environment, w.amount_santim, w.contradicted_at,
                'Given back for the provider''s no, and now the provider says it was paid',
-               jsonb_build_object('channel', w.channel, 'providerReference', w.provider_reference), 'withdrawal-' || w.id
-        FROM withdrawal w WHERE w.contradicted_at IS NOT NULL`,
+               jsonb_build_object('channel', w.channel, 'providerReference', w.provider_reference,
+                                  'providerSays', ${PROVIDER_SAYS}), 'withdrawal-' || w.id
+        FROM withdrawal w
+        WHERE w.contradicted_at IS NOT NULL AND w.contradiction_ended_at IS NULL AND w.status = 'FAILED'`,
 };
 
 /** Withdrawals that should have moved on by themselves: not sent after 5 minutes, or accepted and not paid after an hour. */

@@ -156,6 +156,8 @@ type NewRow = Omit<
   | 'completedAt'
   | 'reversedAt'
   | 'contradictedAt'
+  | 'contradictionEndedAt'
+  | 'paidSantim'
 >;
 
 function newRow(owner: Owner, wanted: NewWithdrawal, { context, now }: { context: Context; now: Date }): NewRow {

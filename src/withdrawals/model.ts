@@ -25,6 +25,8 @@ export type WithdrawalRow = Owner & {
   amountSantim: Santim;
   feeSantim: Santim;
   feeTaxSantim: Santim;
+  /** What the beneficiary got, where that is not the amount. */
+  paidSantim: Santim | null;
   currency: string;
   channel: Channel;
   phone: string | null;
@@ -51,6 +53,7 @@ export type WithdrawalRow = Owner & {
   completedAt: Date | null;
   reversedAt: Date | null;
   contradictedAt: Date | null;
+  contradictionEndedAt: Date | null;
 };
 
 /** One withdrawal, whoever's: for workflows and operators. Throws NOT_FOUND. */
@@ -84,7 +87,8 @@ export function destinationOf(row: WithdrawalRow): Destination {
 /** What the ledger books of it. */
 export function moneyOut(row: WithdrawalRow): MoneyOut & { type: 'withdrawal' } {
   const { id, channel, amountSantim, feeSantim, feeTaxSantim } = row;
-  return { ...ownerOf(row), type: 'withdrawal', id, channel, amountSantim, feeSantim, feeTaxSantim };
+  const paidSantim = row.paidSantim ?? amountSantim;
+  return { ...ownerOf(row), type: 'withdrawal', id, channel, amountSantim, paidSantim, feeSantim, feeTaxSantim };
 }
 
 /** The withdrawal that a provider's callback belongs to, by the last part of the address it was given; null for any other. */

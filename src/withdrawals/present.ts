@@ -21,6 +21,7 @@ export function presentWithdrawal(row: WithdrawalRow) {
     fee: toBirr(row.feeSantim),
     feeTax: toBirr(row.feeTaxSantim),
     totalDebit: toBirr(totalDebit(row)),
+    ...(row.paidSantim === null ? {} : { paidAmount: toBirr(row.paidSantim) }),
     currency: row.currency,
     channel: row.channel,
     destination: maskDestination(destinationOf(row)),

@@ -1,7 +1,8 @@
-import { paidOutFact, releasedFact, reversedFact } from '../ledger/facts.ts';
+import { paidAfterAllFact, paidOutFact, releasedFact, reversedFact } from '../ledger/facts.ts';
 import { post } from '../ledger/post.ts';
 import { rows } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
+import type { Santim } from '../lib/money.ts';
 import { OUTBOX_INSERT, type Change, type OutboxRow } from '../lib/outbox.ts';
 import type { PayoutOutcome } from '../providers/provider.ts';
 import { recordWithdrawalEvents, type WithdrawalEvent } from './events.ts';
@@ -13,7 +14,9 @@ import { withdrawalMessage, type WithdrawalSignal } from './workflow-input.ts';
 /** One move of a withdrawal: where to, and what is kept of it. Where from, the table of states says. */
 export type Move = {
   id: string;
-  to: WithdrawalStatus;
+  to: Exclude<WithdrawalStatus, 'PENDING'>;
+  /** Where it must stand; anywhere that leads there by itself unless said. */
+  from?: WithdrawalStatus;
   /** Only while it stands in one of these: a cancel or a rejection comes before anything is sent. */
   stages?: readonly WithdrawalStage[];
   kind: TimelineKind;
@@ -22,6 +25,8 @@ export type Move = {
   providerReference?: string | null;
   providerCode?: string | null;
   failure?: Record<string, unknown> | null;
+  /** What the beneficiary got; the amount unless said. */
+  paidSantim?: Santim;
   outcome?: PayoutOutcome['kind'];
   at: Date;
   /** Wakes the workflow, unless it is the workflow that moves it. */
@@ -40,10 +45,7 @@ const BOOKED = {
  * Makes one move, in the change's transaction: the row, its timeline, its event, its journal. null when it stood
  * elsewhere: then nothing has changed. Four statements.
  */
-export async function moveWithdrawal(
-  change: Change,
-  move: Move & { to: Exclude<WithdrawalStatus, 'PENDING'> },
-): Promise<WithdrawalRow | null> {
+export async function moveWithdrawal(change: Change, move: Move): Promise<WithdrawalRow | null> {
   const messages: OutboxRow[] = move.wake ? [{ id: newId('obx'), ...withdrawalMessage(move.id, move.wake) }] : [];
   const [row] = await rows<WithdrawalRow>(
     change.trx,
@@ -52,6 +54,8 @@ export async function moveWithdrawal(
          provider_reference = coalesce(:providerReference, provider_reference),
          provider_code = coalesce(:providerCode, provider_code), last_outcome = coalesce(:outcome, last_outcome),
          failure = CAST(:failure AS jsonb),
+         paid_santim = CASE WHEN CAST(:paidSantim AS bigint) IS NULL THEN paid_santim
+                            ELSE nullif(CAST(:paidSantim AS bigint), amount_santim) END,
          completed_at = CASE WHEN CAST(:to AS text) = 'REVERSED' THEN completed_at ELSE CAST(:at AS timestamptz) END,
          reversed_at = CASE WHEN CAST(:to AS text) = 'REVERSED' THEN CAST(:at AS timestamptz) END
        WHERE id = :id AND status = ANY (:from) AND (CAST(:stages AS text[]) IS NULL OR stage = ANY (:stages))
@@ -64,13 +68,14 @@ export async function moveWithdrawal(
     {
       id: move.id,
       to: move.to,
-      from: WITHDRAWAL_STATUSES.filter((one) => WITHDRAWAL_MOVES[one].includes(move.to)),
+      from: move.from ? [move.from] : WITHDRAWAL_STATUSES.filter((one) => leadsTo(one, move.to)),
       stages: move.stages ? [...move.stages] : null,
       kind: move.kind,
       detail: JSON.stringify(move.detail),
       providerReference: move.providerReference ?? null,
       providerCode: move.providerCode ?? null,
       outcome: move.outcome ?? null,
+      paidSantim: move.paidSantim ?? null,
       failure: move.failure ? JSON.stringify(move.failure) : null,
       at: move.at,
       messages: JSON.stringify(messages),
@@ -79,6 +84,12 @@ export async function moveWithdrawal(
   if (!row) return null;
   change.told(messages);
   await recordWithdrawalEvents(change, { row, events: [move.event], at: move.at });
-  await post(change.trx, BOOKED[move.to](moneyOut(row)), move.at);
+  const fact = move.from === 'FAILED' && move.to === 'SUCCESS' ? paidAfterAllFact : BOOKED[move.to];
+  await post(change.trx, fact(moneyOut(row)), move.at);
   return row;
+}
+
+/** Whether it may go there with nobody's word for it: what has failed stays so. */
+function leadsTo(from: WithdrawalStatus, to: WithdrawalStatus): boolean {
+  return from !== 'FAILED' && WITHDRAWAL_MOVES[from].includes(to);
 }

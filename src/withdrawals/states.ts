@@ -10,11 +10,14 @@ export type WithdrawalStatus = (typeof WITHDRAWAL_STATUSES)[number];
 export const WITHDRAWAL_STAGES = ['CREATED', 'UNDER_REVIEW', 'SUBMITTED', 'UNKNOWN', 'ENDED'] as const;
 export type WithdrawalStage = (typeof WITHDRAWAL_STAGES)[number];
 
-/** Where a withdrawal may go. What was paid may come back; nothing else leaves a final state. */
+/**
+ * Where a withdrawal may go. What was paid may come back. What had failed and was paid all the same is SUCCESS once an
+ * operator has said so. Nothing else leaves a final state.
+ */
 export const WITHDRAWAL_MOVES: Readonly<Record<WithdrawalStatus, readonly WithdrawalStatus[]>> = {
   PENDING: ['SUCCESS', 'FAILED', 'REJECTED', 'CANCELLED'],
   SUCCESS: ['REVERSED'],
-  FAILED: [],
+  FAILED: ['SUCCESS'],
   REJECTED: [],
   CANCELLED: [],
   REVERSED: [],

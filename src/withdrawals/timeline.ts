@@ -32,6 +32,15 @@ export const TIMELINE = {
     says: 'Not paid; the money is back',
     detail: z.object({ code: z.string(), providerCode: z.string() }),
   },
+  'operator.resolved': {
+    says: 'An operator has looked at the provider and ended what was open; paidSantim: what the beneficiary got',
+    detail: z.object({
+      outcome: z.enum(['COMPLETED', 'FAILED']),
+      providerReference: z.string(),
+      reason: z.string(),
+      paidSantim: z.int().optional(),
+    }),
+  },
   'payout.reversed': { says: 'It was paid and came back', detail: z.object({ providerReference: z.string() }) },
 } as const;
 

@@ -77,9 +77,10 @@ describe('the queue', () => {
       detail: { approvalsGiven: 0, approvalsNeeded: 1, reasons: expect.arrayContaining(['SANDBOX_TEST']) },
     });
     expect(data.items[3]).toMatchObject({ id: settlement.id, amount: 50 });
-    for (const { links } of data.items.slice(1, 3)) {
+    for (const { links, detail } of data.items.slice(1, 3)) {
       const { accept, approve } = links;
-      expect((await desk.send('POST', accept ?? approve, { body: {} })).status).toBe(200);
+      const body = accept ? { attemptId: detail.attemptId } : {};
+      expect((await desk.send('POST', accept ?? approve, { body })).status).toBe(200);
     }
     expect((await queue()).data.counts).toMatchObject({ PAYMENT_HELD: 0, WITHDRAWAL_REVIEW: 0 });
   });

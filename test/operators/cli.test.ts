@@ -6,7 +6,7 @@ import { runOpsCommand } from '../../src/operators/cli.ts';
 import { tellCalendarChanged } from '../../src/settlements/dates.ts';
 import { buildPendingPayment, PAID } from '../support/build.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { ask, linkAccount } from '../support/settlements.ts';
+import { ask, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { PEPPER, startDesk, type Desk } from './desk.ts';
 
@@ -137,6 +137,19 @@ test('an application is approved by the number of what was read, and not a later
   });
   expect((await run('reject', merchantId, '--live', '--submission', '2', '--reason', 'x')).exitCode).toBe(1);
   expect(await desk.audited(merchantId)).toEqual(['kyc.approve']);
+});
+
+test('a withdrawal whose provider does not know is resolved', async () => {
+  await fund(desk.world, owner, 1_000_00n);
+  const { id } = await withdraw(desk.world, owner);
+  await rows(desk.database.db, `UPDATE withdrawal SET stage = 'UNKNOWN' WHERE id = :id`, { id });
+  const why = ['--reference', 'CASE-7', '--reason', 'Never paid'];
+  expect((await run('resolve', id, '--as', 'paid', ...why)).text).toContain('--as must be completed or failed');
+  expect((await run('resolve', id, '--as', 'completed', '--paid', 'all', ...why)).exitCode).toBe(2);
+  expect((await run('resolve', id, '--as', 'failed', '--reason', 'x')).text).toContain('--reference is needed');
+  expect(await desk.audited(id)).toEqual([]);
+  expect(await json('resolve', id, '--as', 'failed', ...why)).toMatchObject({ status: 'FAILED', othersNeeded: 0 });
+  expect(await desk.audited(id)).toEqual(['withdrawal.resolve']);
 });
 
 test('a settlement is approved, sent and credited, and the bank is not believed twice', async () => {

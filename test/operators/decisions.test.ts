@@ -1,9 +1,11 @@
+import { rotateKey } from '../../src/keys/operations.ts';
 import type { Owner } from '../../src/lib/owner.ts';
+import { createCheckPayout } from '../../src/withdrawals/check.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { buildPendingPayment, PAID } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
-import { startDesk, type Desk, type Person } from './desk.ts';
+import { buildFreeMerchant, fund, PAID_OUT } from '../support/withdrawals.ts';
+import { PEPPER, startDesk, type Desk, type Person } from './desk.ts';
 
 let desk: Desk;
 let owner: Owner;
@@ -35,7 +37,7 @@ async function withdrawal(birr: number, requestedBy = 'key_1'): Promise<string> 
   return row.id;
 }
 
-const decide = (what: `${string}/${'approve' | 'reject'}`, { key }: Person, body: object = {}) =>
+const decide = (what: `${string}/${'approve' | 'reject' | 'resolve'}`, { key }: Person, body: object = {}) =>
   desk.send('POST', `/api/ops/withdrawals/${what}`, { key, body });
 
 describe('a withdrawal under review', () => {
@@ -73,6 +75,25 @@ describe('a withdrawal under review', () => {
     expect((await decide(`${id}/approve`, otherFinance)).status).toBe(200);
   });
 
+  test('is not approved by who made the key that asked for it, nor the key it was rotated from', async () => {
+    const made = await desk.send('POST', `/api/ops/merchants/${owner.merchantId}/keys`, {
+      body: { environment: 'sandbox', name: 'Shop' },
+    });
+    const { keyId, createdBy } = made.body.data;
+    expect(createdBy).toBe(desk.people.admin.operatorId);
+    const { pepper, clock } = { pepper: PEPPER, clock: desk.clock };
+    const next = await desk.database.db.transaction((trx) => rotateKey({ trx, pepper, clock }, { keyId }));
+    for (const asked of [keyId, next.key.id]) {
+      const id = await withdrawal(300_000, asked);
+      const refused = await decide(`${id}/approve`, desk.people.admin);
+      expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
+      expect(refused.body.message).toContain(`asked for with the key ${asked}, which you have made`);
+      expect((await decide(`${id}/approve`, desk.people.finance)).body.data.stage).toBe('UNDER_REVIEW');
+      expect((await decide(`${id}/approve`, desk.people.admin)).status).toBe(409);
+      expect((await decide(`${id}/approve`, otherFinance)).body.data.stage).toBe('CREATED');
+    }
+  });
+
   test('is rejected with a reason, once', async () => {
     const id = await withdrawal(100);
     expect((await decide(`${id}/reject`, desk.people.finance)).body.message).toBe('reason is required');
@@ -100,6 +121,66 @@ describe('a withdrawal under review', () => {
     expect([again.status, again.text]).toEqual([200, first.text]);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
     expect((await ask(otherFinance)).body.data.stage).toBe('CREATED');
+  });
+});
+
+describe('a withdrawal that its provider leaves open', () => {
+  const paid = { outcome: 'COMPLETED', providerReference: 'OUT-9', reason: 'The receipt says so' };
+
+  /** Approved and sent; its provider has paid a birr less, as the queue shows. */
+  async function paidLess(birr: number): Promise<string> {
+    const id = await withdrawal(birr);
+    for (const person of [desk.people.finance, otherFinance]) await decide(`${id}/approve`, person);
+    desk.world.provider.answersOfPayouts({ ...PAID_OUT, amountSantim: BigInt((birr - 1) * 100) });
+    const sent = await createCheckPayout(desk.world)(id, { minIntervalMs: 0, tellWorkflow: false });
+    expect(sent.row).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+    return id;
+  }
+
+  test('waits in the queue with what was paid, and is resolved from there by one of finance', async () => {
+    const id = await paidLess(100);
+    const queue = await desk.send('GET', `/api/ops/queue?merchantId=${owner.merchantId}`);
+    expect(queue.body.data.items).toEqual([
+      expect.objectContaining({
+        kind: 'WITHDRAWAL_UNKNOWN',
+        what: 'The provider says that it has paid another amount',
+        detail: expect.objectContaining({ providerSays: 99, providerReference: 'OUT-1' }),
+      }),
+    ]);
+    const { key } = desk.people.finance;
+    const { resolve } = queue.body.data.items[0].links;
+    const refused = await desk.send('POST', resolve, { key, body: { outcome: 'PAID' } });
+    expect(refused.body.error.details.map(({ field }: { field: string }) => field)).toEqual([
+      'outcome',
+      'providerReference',
+      'reason',
+    ]);
+    const answer = await desk.send('POST', resolve, { key, body: { ...paid, paidAmount: 99 } });
+    expect(answer.body).toMatchObject({ message: 'Resolved', data: { withdrawalId: id, status: 'SUCCESS' } });
+    const { body } = await desk.send('GET', `/api/ops/audit?resourceId=${id}&action=withdrawal.resolve`);
+    expect(body.data).toMatchObject([
+      {
+        before: { status: 'PENDING', stage: 'UNKNOWN' },
+        after: { status: 'SUCCESS', outcome: 'COMPLETED', providerReference: 'OUT-9', paid: 99, othersNeeded: 0 },
+        reason: paid.reason,
+      },
+    ]);
+    expect((await desk.send('POST', resolve, { key, body: { ...paid, paidAmount: 99 } })).status).toBe(200);
+    expect((await desk.send('POST', resolve, { key, body: { ...paid, outcome: 'FAILED' } })).status).toBe(409);
+    expect(await desk.audited(id)).toEqual(['withdrawal.approve', 'withdrawal.resolve']);
+  });
+
+  test('of a large amount needs two who say the same', async () => {
+    const id = await paidLess(300_000);
+    const first = await decide(`${id}/resolve`, desk.people.finance, paid);
+    expect(first.body).toMatchObject({
+      message: 'Noted; another operator must say the same',
+      data: { stage: 'UNKNOWN' },
+    });
+    const differs = await decide(`${id}/resolve`, otherFinance, { ...paid, paidAmount: 299_999 });
+    expect(differs.body.data).toMatchObject({ stage: 'UNKNOWN' });
+    expect((await decide(`${id}/resolve`, otherFinance, paid)).body.data).toMatchObject({ status: 'SUCCESS' });
+    expect((await desk.audited(id)).filter((action) => action === 'withdrawal.resolve')).toHaveLength(3);
   });
 });
 

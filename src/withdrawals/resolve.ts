@@ -1,0 +1,166 @@
+import { rows } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import type { Santim } from '../lib/money.ts';
+import type { Change } from '../lib/outbox.ts';
+import { readWithdrawal, type WithdrawalRow } from './model.ts';
+import { moveWithdrawal, type Move } from './settle.ts';
+
+export const RESOLUTIONS = ['COMPLETED', 'FAILED'] as const;
+
+/** What an operator has found out at the provider. COMPLETED: the beneficiary has the money; FAILED: it has none of it. */
+export type Resolution = {
+  outcome: (typeof RESOLUTIONS)[number];
+  /** The provider's, of the payout or of its word that there is none. */
+  providerReference: string;
+  /** What the beneficiary got, where that is not the withdrawal's amount; of COMPLETED only. */
+  paidSantim?: Santim | undefined;
+  reason: string;
+};
+
+/** `missing`: so many other operators must say the same before it counts. `isNew`: this call said something. */
+export type Resolved = { row: WithdrawalRow; missing: number; isNew: boolean };
+
+type Word = Omit<Resolution, 'paidSantim'> & { paidSantim: Santim };
+type Said = { change: Change; row: WithdrawalRow; word: Word; operatorId: string; at: Date };
+
+/**
+ * Ends what its provider leaves open, by an operator's word: a withdrawal that was sent and whose provider cannot say what
+ * became of it or has paid another amount (UNKNOWN), or one that had failed and that its provider now calls paid. It
+ * takes as many operators, who say the same, as its approval took. What was paid less is the merchant's again, what was
+ * paid more waits in suspense. What had failed and was paid is taken from the balance again.
+ * Doing it again changes nothing. Throws NOT_FOUND, VALIDATION_ERROR, INVALID_STATE, INSUFFICIENT_BALANCE.
+ */
+export async function resolveWithdrawal(
+  change: Change,
+  withdrawalId: string,
+  { operatorId, at, ...resolution }: Resolution & { operatorId: string; at: Date },
+): Promise<Resolved> {
+  await rows(change.trx, 'SELECT 1 FROM withdrawal WHERE id = :withdrawalId FOR UPDATE', { withdrawalId });
+  const row = await readWithdrawal(change.trx, withdrawalId);
+  const said: Said = { change, row, operatorId, at, word: wordOf(row, resolution) };
+  if (await wasApplied(said)) return { row, missing: 0, isNew: false };
+  requireOpen(said);
+  if (row.requestedBy === operatorId) {
+    throw new AppError('INVALID_STATE', 'Who asked for a withdrawal may not say what became of it.');
+  }
+  const isNew = await addWord(said);
+  const missing = Math.max(row.approvalsNeeded, 1) - (await countAgreeing(said));
+  if (missing > 0) return { row, missing, isNew };
+  await rows(
+    change.trx,
+    `UPDATE withdrawal_resolution SET applied = true WHERE ${THIS_WORD} AND version = :version`,
+    bindings(said),
+  );
+  return { row: await apply(said), missing: 0, isNew: true };
+}
+
+function wordOf(row: WithdrawalRow, { paidSantim, ...resolution }: Resolution): Word {
+  if (resolution.outcome === 'COMPLETED') return { ...resolution, paidSantim: paidSantim ?? row.amountSantim };
+  if (paidSantim === undefined) return { ...resolution, paidSantim: 0n };
+  const issue = 'is what was paid: leave it out where nothing was';
+  throw new AppError('VALIDATION_ERROR', `paidAmount ${issue}`, { details: [{ field: 'paidAmount', issue }] });
+}
+
+const THIS_WORD = `withdrawal_id = :id AND outcome = :outcome AND provider_reference = :providerReference
+  AND paid_santim = :paidSantim`;
+
+function bindings({ row, word, operatorId, at }: Said) {
+  return { ...word, id: row.id, version: row.version, operatorId, at };
+}
+
+/** Whether the last thing that operators have made of it is this very word. */
+async function wasApplied(said: Said): Promise<boolean> {
+  const [latest] = await rows<{ isThis: boolean }>(
+    said.change.trx,
+    `SELECT ${THIS_WORD} AS is_this FROM withdrawal_resolution
+     WHERE withdrawal_id = :id AND applied ORDER BY version DESC LIMIT 1`,
+    bindings(said),
+  );
+  return latest?.isThis === true && !isOpen(said.row);
+}
+
+function isContradicted({ status, contradictedAt, contradictionEndedAt }: WithdrawalRow): boolean {
+  return status === 'FAILED' && contradictedAt !== null && contradictionEndedAt === null;
+}
+
+function isOpen(row: WithdrawalRow): boolean {
+  return (row.status === 'PENDING' && row.stage === 'UNKNOWN') || isContradicted(row);
+}
+
+function requireOpen({ row, word, at }: Said): void {
+  // Who was told that it was never paid may learn better.
+  const isPaidAfterAll = word.outcome === 'COMPLETED' && row.status === 'FAILED' && row.contradictedAt !== null;
+  if (!isOpen(row) && !isPaidAfterAll) {
+    const stands = row.status === 'PENDING' ? row.stage : row.status;
+    const allowed = 'one whose provider cannot say what became of it (UNKNOWN), or calls it paid after it had failed';
+    throw new AppError('INVALID_STATE', `This withdrawal is ${stands}: you can resolve only ${allowed}.`);
+  }
+  // Whoever is asking may be sending it again this very moment.
+  if (row.leaseUntil !== null && row.leaseUntil > at) {
+    throw new AppError('INVALID_STATE', 'Its provider is being asked about it just now: try again in ten seconds.');
+  }
+}
+
+/** false: this operator has said so before. Another word of the same operator takes the first one's place. */
+async function addWord(said: Said): Promise<boolean> {
+  const added = await rows(
+    said.change.trx,
+    `INSERT INTO withdrawal_resolution AS r
+       (withdrawal_id, version, operator_id, outcome, provider_reference, paid_santim, reason, at)
+     VALUES (:id, :version, :operatorId, :outcome, :providerReference, :paidSantim, :reason, :at)
+     ON CONFLICT (withdrawal_id, version, operator_id) DO UPDATE SET outcome = excluded.outcome, at = excluded.at,
+       provider_reference = excluded.provider_reference, paid_santim = excluded.paid_santim, reason = excluded.reason
+     WHERE (r.outcome, r.provider_reference, r.paid_santim)
+       <> (excluded.outcome, excluded.provider_reference, excluded.paid_santim)
+     RETURNING 1`,
+    bindings(said),
+  );
+  return added.length > 0;
+}
+
+async function countAgreeing(said: Said): Promise<number> {
+  const [agreeing] = await rows<{ given: number }>(
+    said.change.trx,
+    `SELECT count(*)::int AS given FROM withdrawal_resolution WHERE ${THIS_WORD} AND version = :version`,
+    bindings(said),
+  );
+  return agreeing?.given ?? 0;
+}
+
+async function apply(said: Said): Promise<WithdrawalRow> {
+  const { change, row, word, at } = said;
+  const { outcome, providerReference, paidSantim, reason } = word;
+  if (row.status === 'FAILED' && outcome === 'FAILED') return endContradiction(said);
+  const base = { id: row.id, from: row.status, at, kind: 'operator.resolved', detail: detailOf(word) } as const;
+  const wake = row.status === 'PENDING' ? 'providerAnswered' : null;
+  const move: Move =
+    outcome === 'COMPLETED'
+      ? { ...base, wake, to: 'SUCCESS', event: 'withdrawal.succeeded', providerReference, paidSantim }
+      : { ...base, wake, to: 'FAILED', event: 'withdrawal.failed', failure: refusal(reason) };
+  const moved = await moveWithdrawal(change, move);
+  if (!moved) throw new Error(`withdrawal ${row.id} has moved although it is locked`);
+  return moved;
+}
+
+function refusal(message: string) {
+  return { code: 'REJECTED', message, providerCode: '', retryable: false };
+}
+
+function detailOf({ outcome, providerReference, paidSantim, reason }: Word) {
+  const paid = outcome === 'COMPLETED' ? { paidSantim: Number(paidSantim) } : {};
+  return { outcome, providerReference, reason, ...paid };
+}
+
+/** It had failed rightly: nothing moves, and nobody need look any more. */
+async function endContradiction({ change, row, word, at }: Said): Promise<WithdrawalRow> {
+  const [ended] = await rows<WithdrawalRow>(
+    change.trx,
+    `WITH noted AS (
+       INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)
+       VALUES (:id, :at, 'operator.resolved', CAST(:detail AS jsonb))
+     )
+     UPDATE withdrawal SET contradiction_ended_at = :at, version = version + 1 WHERE id = :id RETURNING *`,
+    { id: row.id, at, detail: JSON.stringify(detailOf(word)) },
+  );
+  return ended ?? row;
+}

@@ -1,0 +1,266 @@
+import { readBalance } from '../../src/ledger/balance.ts';
+import { verifyLedger } from '../../src/ledger/verify.ts';
+import { rows } from '../../src/lib/db.ts';
+import { WITHDRAWAL_EVENTS } from '../../src/webhooks/withdrawal-data.ts';
+import { WITHDRAWAL_CHECKS } from '../../src/withdrawals/ledger-checks.ts';
+import { withdrawalSnapshot } from '../../src/withdrawals/present.ts';
+import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';
+import { DOUBT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
+import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
+
+/** What 100 birr take with 5 birr and 15 % tax on them, in santim. */
+const TOTAL = 105_75n;
+const FUNDED = 1_000_00n;
+
+let world: WithdrawalWorld;
+
+beforeAll(async () => {
+  world = await createWithdrawalWorld();
+});
+beforeEach(() => world.newMerchant());
+afterEach(() => world.expectLedgerHolds());
+afterAll(() => world.close());
+
+const COMPLETED: Resolution = { outcome: 'COMPLETED', providerReference: 'OUT-9', reason: 'The receipt says so' };
+const FAILED: Resolution = { outcome: 'FAILED', providerReference: 'CASE-7', reason: 'The provider never paid it' };
+
+const resolve = (id: string, resolution: Resolution, operatorId = 'opr_1') =>
+  world.runChange((change) => resolveWithdrawal(change, id, { ...resolution, operatorId, at: world.clock() }));
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'done',
+    (error: { code?: string }) => error.code,
+  );
+
+/** Sent, and its provider does not know. */
+async function unknown(changes: object = {}): Promise<string> {
+  const id = await world.ready(changes);
+  world.provider.answersOfPayouts(DOUBT);
+  await world.checkPayout(id, CHECK);
+  expect(await world.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+  return id;
+}
+
+/** Refused, given back, and then called paid. */
+async function contradicted(): Promise<string> {
+  const id = await world.ready();
+  world.provider.answersOfPayouts(REFUSED, PAID_OUT);
+  await world.checkPayout(id, CHECK);
+  await world.checkPayout(id, { ...CHECK, proof: true });
+  return id;
+}
+
+async function clearing(): Promise<bigint> {
+  const [sum] = await rows<{ santim: bigint }>(
+    world.db,
+    `SELECT CAST(coalesce(-sum(e.amount_santim), 0) AS bigint) AS santim FROM ledger_entry e
+     JOIN ledger_account a ON a.id = e.account_id JOIN ledger_journal j ON j.id = e.journal_id
+     WHERE a.kind = 'CHANNEL_CLEARING' AND j.merchant_id = :merchantId`,
+    world.owner,
+  );
+  return sum?.santim ?? 0n;
+}
+
+describe('a withdrawal whose provider does not know', () => {
+  test('was paid, says an operator: it is SUCCESS, booked, told, and its workflow woken', async () => {
+    const id = await unknown();
+    world.told.length = 0;
+    const { row, missing, isNew } = await resolve(id, COMPLETED);
+    expect({ missing, isNew }).toEqual({ missing: 0, isNew: true });
+    expect(row).toMatchObject({ status: 'SUCCESS', stage: 'ENDED', providerReference: 'OUT-9', paidSantim: null });
+    expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
+    expect(await clearing()).toBe(FUNDED - 100_00n);
+    expect(await world.events(id)).toContain('withdrawal.succeeded');
+    expect(world.told).toMatchObject([{ kind: 'signal', workflowId: `withdrawal-${id}`, signal: 'providerAnswered' }]);
+    expect((await world.read(id)).timeline.at(-1)).toMatchObject({
+      kind: 'operator.resolved',
+      detail: { outcome: 'COMPLETED', providerReference: 'OUT-9', reason: COMPLETED.reason, paidSantim: 100_00 },
+    });
+  });
+
+  test('was not paid, says an operator: it is FAILED for that reason, and its money is back', async () => {
+    const id = await unknown();
+    expect((await resolve(id, FAILED)).row).toMatchObject({ status: 'FAILED', failure: { message: FAILED.reason } });
+    expect(await world.balance()).toEqual([FUNDED, 0n]);
+    expect(await world.events(id)).toContain('withdrawal.failed');
+    world.provider.answersOfPayouts(NOT_THERE, PAID_OUT);
+    await world.checkPayout(id, { ...CHECK, proof: true });
+    expect(world.provider.askedOfPayouts.filter(({ question }) => question === 'payout')).toHaveLength(1);
+  });
+
+  test('said again it changes nothing; said otherwise it is refused', async () => {
+    const id = await unknown();
+    await resolve(id, COMPLETED);
+    const before = await world.read(id);
+    expect(await resolve(id, COMPLETED)).toMatchObject({ isNew: false, missing: 0 });
+    expect(await codeOf(resolve(id, { ...COMPLETED, providerReference: 'OUT-10' }))).toBe('INVALID_STATE');
+    expect(await codeOf(resolve(id, FAILED))).toBe('INVALID_STATE');
+    expect(await world.read(id)).toEqual(before);
+  });
+
+  test('of ten operators at once, half of whom say yes and half no, one is heard', async () => {
+    const id = await unknown();
+    const words = Array.from({ length: 10 }, (_, index) =>
+      codeOf(resolve(id, index % 2 === 0 ? COMPLETED : FAILED, `opr_${index}`)),
+    );
+    const outcomes = await Promise.all(words);
+    expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(5);
+    expect(outcomes.filter((outcome) => outcome === 'INVALID_STATE')).toHaveLength(5);
+    expect([
+      [FUNDED, 0n],
+      [FUNDED - TOTAL, 0n],
+    ]).toContainEqual(await world.balance());
+  });
+
+  test('is not resolved while its provider is being asked, which may send it again', async () => {
+    const id = await unknown();
+    let outcome: string | undefined;
+    world.provider.answersOfPayouts(async () => {
+      outcome = await codeOf(resolve(id, FAILED));
+      return NOT_THERE;
+    }, PAID_OUT);
+    await world.checkPayout(id, CHECK);
+    expect(outcome).toBe('INVALID_STATE');
+    expect((await world.read(id)).status).toBe('SUCCESS');
+  });
+
+  test('is not resolved by who asked for it', async () => {
+    const id = await unknown();
+    await rows(world.db, `UPDATE withdrawal SET requested_by = 'opr_1' WHERE id = :id`, { id });
+    expect(await codeOf(resolve(id, COMPLETED))).toBe('INVALID_STATE');
+    expect(await codeOf(resolve(id, COMPLETED, 'opr_2'))).toBe('done');
+  });
+
+  test('comes back later as any other that was paid', async () => {
+    const id = await unknown();
+    await resolve(id, { ...COMPLETED, paidSantim: 90_00n });
+    world.provider.answersOfPayouts(REVERSED);
+    await world.checkPayout(id, { ...CHECK, proof: true });
+    expect(await world.read(id)).toMatchObject({ status: 'REVERSED', paidAmount: 90 });
+    expect(await world.balance()).toEqual([FUNDED, 0n]);
+    expect(await clearing()).toBe(FUNDED);
+  });
+
+  test('needs as many operators as its approval did, who say the same about it as it stands', async () => {
+    const id = await unknown();
+    await rows(world.db, `UPDATE withdrawal SET approvals_needed = 2 WHERE id = :id`, { id });
+    expect(await resolve(id, COMPLETED)).toMatchObject({ missing: 1, isNew: true, row: { status: 'PENDING' } });
+    expect(await resolve(id, COMPLETED)).toMatchObject({ missing: 1, isNew: false });
+    expect(await resolve(id, FAILED, 'opr_2')).toMatchObject({ missing: 1, isNew: true });
+    const another = { ...COMPLETED, providerReference: 'OUT-10' };
+    expect(await resolve(id, another, 'opr_2')).toMatchObject({ missing: 1, isNew: true });
+    await rows(world.db, 'UPDATE withdrawal SET version = version + 1 WHERE id = :id', { id });
+    expect(await resolve(id, COMPLETED, 'opr_2')).toMatchObject({ missing: 1, isNew: true });
+    expect(await world.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
+    expect(await resolve(id, COMPLETED, 'opr_3')).toMatchObject({ missing: 0, row: { status: 'SUCCESS' } });
+    expect(await world.events(id)).toContain('withdrawal.succeeded');
+  });
+});
+
+describe('another amount paid than told', () => {
+  test('less: what was not paid is the merchant’s again, and it sees both amounts', async () => {
+    const id = await world.ready();
+    world.provider.answersOfPayouts({ ...PAID_OUT, amountSantim: 99_50n });
+    await world.checkPayout(id, CHECK);
+    const { row } = await resolve(id, { ...COMPLETED, paidSantim: 99_50n });
+    expect(row).toMatchObject({ status: 'SUCCESS', amountSantim: 100_00n, paidSantim: 99_50n });
+    expect(await world.read(id)).toMatchObject({ amount: 100, paidAmount: 99.5 });
+    const { data } = WITHDRAWAL_EVENTS['withdrawal.succeeded'];
+    expect(data.parse(withdrawalSnapshot(row))).toMatchObject({ paidAmount: 99.5 });
+    expect(await world.balance()).toEqual([FUNDED - TOTAL + 50n, 0n]);
+    expect(await clearing()).toBe(FUNDED - 99_50n);
+  });
+
+  test('more: the merchant pays what it asked for, and the rest waits in suspense', async () => {
+    const id = await world.ready();
+    world.provider.answersOfPayouts({ ...PAID_OUT, amountSantim: 101_00n });
+    await world.checkPayout(id, CHECK);
+    await resolve(id, { ...COMPLETED, paidSantim: 101_00n });
+    expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
+    expect(await clearing()).toBe(FUNDED - 101_00n);
+    const { feesSantim } = await readBalance(world.db, world.owner);
+    expect(feesSantim).toBe(5_75n);
+  });
+
+  test('is said of what was paid only', async () => {
+    const id = await unknown();
+    expect(await codeOf(resolve(id, { ...FAILED, paidSantim: 1n }))).toBe('VALIDATION_ERROR');
+  });
+});
+
+describe('a withdrawal that had failed and is called paid', () => {
+  test('was paid, says an operator: it is SUCCESS, and what was given back is taken again', async () => {
+    const id = await contradicted();
+    expect(await world.balance()).toEqual([FUNDED, 0n]);
+    const { row } = await resolve(id, COMPLETED);
+    expect(row).toMatchObject({ status: 'SUCCESS', failure: null, providerReference: 'OUT-9' });
+    expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
+    expect(await clearing()).toBe(FUNDED - 100_00n);
+    expect((await world.events(id)).filter((event) => /failed|succeeded/.test(event))).toEqual([
+      'withdrawal.failed',
+      'withdrawal.succeeded',
+    ]);
+    expect((await resolve(id, COMPLETED)).isNew).toBe(false);
+    world.provider.answersOfPayouts(REVERSED);
+    await world.checkPayout(id, { ...CHECK, proof: true });
+    expect(await world.balance()).toEqual([FUNDED, 0n]);
+  });
+
+  test('was paid less: no more than that, fee and tax is taken', async () => {
+    const id = await contradicted();
+    await resolve(id, { ...COMPLETED, paidSantim: 60_00n });
+    expect(await world.balance()).toEqual([FUNDED - TOTAL + 40_00n, 0n]);
+    expect(await clearing()).toBe(FUNDED - 60_00n);
+  });
+
+  test('is not taken from a balance that has not enough: it stays as it is until there is', async () => {
+    const id = await contradicted();
+    await world.ready({ amount: 950 });
+    expect(await codeOf(resolve(id, COMPLETED))).toBe('INSUFFICIENT_BALANCE');
+    expect(await world.read(id)).toMatchObject({ status: 'FAILED' });
+    expect(await rows(world.db, 'SELECT 1 FROM withdrawal_resolution WHERE withdrawal_id = :id', { id })).toEqual([]);
+  });
+
+  test('was not paid: nothing moves, nobody need look any more, and who learns better may still say so', async () => {
+    const id = await contradicted();
+    const events = await world.events(id);
+    expect((await resolve(id, FAILED)).row).toMatchObject({ status: 'FAILED', contradictionEndedAt: expect.any(Date) });
+    expect(await resolve(id, FAILED)).toMatchObject({ isNew: false });
+    expect(await codeOf(resolve(id, { ...FAILED, providerReference: 'CASE-8' }))).toBe('INVALID_STATE');
+    expect(await world.events(id)).toEqual(events);
+    expect(await world.balance()).toEqual([FUNDED, 0n]);
+    expect((await resolve(id, COMPLETED)).row.status).toBe('SUCCESS');
+    expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
+  });
+
+  test('is never made SUCCESS by its provider’s word alone', async () => {
+    const id = await contradicted();
+    await world.checkPayout(id, { ...CHECK, proof: true });
+    expect(await world.read(id)).toMatchObject({ status: 'FAILED' });
+  });
+});
+
+test('nothing else is resolved', async () => {
+  expect(await codeOf(resolve('wd_none', COMPLETED))).toBe('NOT_FOUND');
+  const { body } = await world.ask();
+  const id: string = body.data.withdrawalRequestId;
+  expect(await codeOf(resolve(id, COMPLETED))).toBe('INVALID_STATE');
+  const sent = await world.ready();
+  expect(await codeOf(resolve(sent, FAILED))).toBe('INVALID_STATE');
+  await world.checkPayout(sent, CHECK);
+  expect(await codeOf(resolve(sent, FAILED))).toBe('INVALID_STATE');
+  world.provider.answersOfPayouts(REFUSED);
+  await world.checkPayout(sent, CHECK);
+  expect(await codeOf(resolve(sent, COMPLETED))).toBe('INVALID_STATE');
+});
+
+test('the ledger is checked against what was paid', async () => {
+  const id = await unknown();
+  await resolve(id, { ...COMPLETED, paidSantim: 90_00n });
+  const set = (sql: string) => rows(world.db, `UPDATE withdrawal SET ${sql} WHERE id = :id`, { id });
+  await set('paid_santim = 91_00');
+  expect((await verifyLedger(world.db, WITHDRAWAL_CHECKS)).map(({ about }) => about)).toEqual([
+    `withdrawal ${id} has 9000 santim paid out`,
+  ]);
+  await set('paid_santim = 90_00');
+});
