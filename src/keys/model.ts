@@ -4,7 +4,7 @@ import type { Scope } from '../http/route.ts';
 import type { Environment } from '../lib/owner.ts';
 import type { KeyKind } from './format.ts';
 
-/** A row of `api_key` (migrations/0002, 0012). */
+/** A row of `api_key` (migrations/0002, 0012, 0023). */
 export class ApiKey extends Model {
   static override readonly tableName = 'api_key';
 
@@ -21,6 +21,8 @@ export class ApiKey extends Model {
   declare expiresAt: Date | null;
   declare revokedAt: Date | null;
   declare rotatedTo: string | null;
+  /** opr_…; null: it was made on a terminal. */
+  declare createdBy: string | null;
   declare lastUsedAt: Date | null;
   declare createdAt: Date;
 }

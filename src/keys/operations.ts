@@ -29,6 +29,8 @@ export type NewKey = Owner & {
   /** Addresses in CIDR notation it may be used from; none = any. */
   ipRanges?: readonly string[];
   expiresAt?: Date | null;
+  /** The operator who makes it (opr_…), and so may not approve what it asks for. */
+  createdBy?: string | null;
 };
 
 /** A key just made: `secret` is its text, which nobody can show again. */
@@ -51,6 +53,7 @@ export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey):
     scopes: [...(input.scopes ?? [])],
     ipRanges: [...(input.ipRanges ?? [])],
     expiresAt: input.expiresAt ?? null,
+    createdBy: input.createdBy ?? null,
     createdAt: clock(),
   });
   return { key, secret };
@@ -126,10 +129,11 @@ export async function rotateKey(deps: KeyDeps, input: { keyId: string; overlapHo
   const now = clock();
   refuseEnded(old, now);
 
-  const { merchantId, environment, kind, name, scopes, ipRanges } = old;
+  const { merchantId, environment, kind, name, scopes, ipRanges, createdBy } = old;
   const lifeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
   const expiresAt = lifeMs === null ? null : new Date(now.getTime() + lifeMs);
-  const made = await createKey(deps, { merchantId, environment, kind, name, scopes, ipRanges, expiresAt });
+  const same = { merchantId, environment, kind, name, scopes, ipRanges, createdBy };
+  const made = await createKey(deps, { ...same, expiresAt });
   const overlapEnd = now.getTime() + overlapHours * HOUR_MS;
   await ApiKey.query(trx)
     .findById(old.id)

@@ -43,7 +43,7 @@ export async function decideMerchant(
 export async function makeKeyFor(deed: Deed, input: NewKey, deps: { pepper: string; clock: Clock }): Promise<MadeKey> {
   const { trx } = deed.change;
   await readMerchant(trx, input.merchantId);
-  const made = await createKey({ trx, ...deps }, input);
+  const made = await createKey({ trx, ...deps }, { ...input, createdBy: deed.operatorId });
   const { id, kind, name, scopes, ipRanges, expiresAt } = made.key;
   await note(deed, {
     action: 'key.create',

@@ -50,6 +50,7 @@ export function presentKey(key: ApiKey) {
     expiresAt: iso(key.expiresAt),
     revokedAt: iso(key.revokedAt),
     rotatedTo,
+    createdBy: key.createdBy,
     lastUsedAt: iso(key.lastUsedAt),
     createdAt: key.createdAt.toISOString(),
   };

@@ -100,6 +100,12 @@ export const MerchantKey = z
     expiresAt: instant.nullable(),
     revokedAt: instant.nullable(),
     rotatedTo: z.string().nullable(),
+    createdBy: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'The operator who made it, and may not approve what it asks for; null: made on a terminal',
+      }),
     lastUsedAt: instant.nullable(),
     createdAt: instant,
   })

@@ -1,4 +1,4 @@
-import { AppError } from '../lib/errors.ts';
+import { requireOtherEyes } from '../keys/four-eyes.ts';
 import type { Change } from '../lib/outbox.ts';
 import { readSettlement, type SettlementRow } from './model.ts';
 import { moveSettlement, type Actor, type Moved } from './move.ts';
@@ -7,7 +7,7 @@ export { readSettlement };
 
 /**
  * An operator's yes: it may be sent. Said again by the same operator it changes nothing. Throws NOT_FOUND, and
- * INVALID_STATE when it is not REQUESTED any more or this operator has asked for it.
+ * INVALID_STATE when it is not REQUESTED any more, or this operator has asked for it or made the key that did.
  */
 export async function approveSettlement(
   change: Change,
@@ -15,9 +15,7 @@ export async function approveSettlement(
   { operatorId, at, tellWorkflow = true }: Actor,
 ): Promise<Moved> {
   const { requestedBy } = await readSettlement(change.trx, id);
-  if (requestedBy === operatorId) {
-    throw new AppError('INVALID_STATE', 'Who asked for a settlement may not approve it. Let another operator look.');
-  }
+  await requireOtherEyes(change.trx, { what: 'settlement', requestedBy, operatorId });
   return moveSettlement(
     change,
     { id, to: 'APPROVED', kind: 'review.approved', detail: {}, by: operatorId, at, tellWorkflow },

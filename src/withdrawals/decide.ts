@@ -1,3 +1,4 @@
+import { requireOtherEyes } from '../keys/four-eyes.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
@@ -16,7 +17,7 @@ export type Decider = {
 
 /**
  * One operator's yes. With the last one that is needed the withdrawal is about to be sent. Throws INVALID_STATE when it
- * is not under review, when this operator has said so already, or has asked for it.
+ * is not under review, when this operator has said so already, has asked for it, or has made the key that did.
  */
 export async function approveWithdrawal(
   change: Change,
@@ -24,9 +25,7 @@ export async function approveWithdrawal(
   { operatorId, at, tellWorkflow = true }: Decider,
 ): Promise<WithdrawalRow> {
   const row = await lockUnderReview(change, id);
-  if (row.requestedBy === operatorId) {
-    throw new AppError('INVALID_STATE', 'Who asked for a withdrawal may not approve it. Let another operator look.');
-  }
+  await requireOtherEyes(change.trx, { what: 'withdrawal', requestedBy: row.requestedBy, operatorId });
   const [said] = await rows<{ given: number }>(
     change.trx,
     `WITH added AS (

@@ -85,6 +85,17 @@ describe('a settlement', () => {
     expect(await desk.audited(failed)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.failed']);
   });
 
+  test('is not approved by who made the key that asked for it', async () => {
+    await fund(desk.world, owner, 100_000n);
+    const path = `/api/ops/merchants/${owner.merchantId}/keys`;
+    const { keyId } = (await desk.send('POST', path, { body: { environment: 'sandbox' } })).body.data;
+    const { id } = await ask(desk.world, owner, { requestedBy: keyId });
+    const refused = await desk.send('POST', `/api/ops/settlements/${id}/approve`, { body: {} });
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
+    expect(refused.body.message).toContain(`asked for with the key ${keyId}, which you have made`);
+    expect((await say(id, 'approve')).status).toBe(200);
+  });
+
   test('that the bank sends back after crediting it is FAILED, noted with what it was before', async () => {
     const id = await settlement();
     for (const [word, body] of [
