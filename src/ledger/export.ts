@@ -1,3 +1,4 @@
+import { DAY_MS } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
@@ -30,27 +31,47 @@ export async function exportMovements(
 /** One account over a range of days: openingSantim + movedSantim = closingSantim. */
 export type AccountPeriod = { count: number; openingSantim: Santim; movedSantim: Santim; closingSantim: Santim };
 
-/** Counts a range's movements and reckons back from the balance as it stands, so that only what came since is read. */
+/**
+ * Counts a range's movements, and opens with the balance that the last entry before it has left. Entries stand in the
+ * order they were booked, and their times of business may cross over: a process whose clock is behind, a change that
+ * was tried again. Those within a day of the range's beginning are set right, nothing further away is read.
+ */
 export async function sumAccount(
   db: Queryable,
   owner: Owner,
   { account, range }: { account: MerchantAccount; range: DayRange },
 ): Promise<AccountPeriod> {
-  const [sums] = await rows<{ count: number; movedSantim: Santim; sinceSantim: Santim; nowSantim: Santim }>(
+  const [sums] = await rows<{ count: number; openingSantim: Santim; movedSantim: Santim }>(
     db,
-    `SELECT count(*) FILTER (WHERE e.at < :until)::int AS count,
-            coalesce(sum(e.amount_santim) FILTER (WHERE e.at < :until), 0)::bigint AS moved_santim,
-            coalesce(sum(e.amount_santim), 0)::bigint AS since_santim,
-            coalesce((SELECT CASE CAST(:kind AS text) WHEN 'AVAILABLE' THEN available_santim ELSE reserved_santim END
-                      FROM ledger_balance WHERE merchant_id = :merchantId AND environment = :environment
-                        AND currency = 'ETB'), 0)::bigint AS now_santim
-     FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id
-     WHERE a.merchant_id = :merchantId AND a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
-       AND a.channel IS NULL AND e.at >= :from`,
-    { ...ownerOf(owner), kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until },
+    `SELECT moved.count, moved.santim AS moved_santim,
+            (coalesce(last.balance_after_santim, 0) + crossed.santim)::bigint AS opening_santim
+     FROM ledger_account a
+     LEFT JOIN LATERAL (
+       SELECT e.sequence, e.balance_after_santim FROM ledger_entry e
+       WHERE e.account_id = a.id AND e.at < :from ORDER BY e.at DESC, e.sequence DESC LIMIT 1
+     ) last ON true
+     CROSS JOIN LATERAL (
+       SELECT coalesce(sum(CASE WHEN e.at < :from THEN e.amount_santim ELSE -e.amount_santim END), 0) AS santim
+       FROM ledger_entry e
+       WHERE e.account_id = a.id AND e.at >= :dayBefore AND e.at < :dayAfter
+         AND (e.at < :from) = (e.sequence > last.sequence)
+     ) crossed
+     CROSS JOIN LATERAL (
+       SELECT count(*)::int AS count, coalesce(sum(e.amount_santim), 0)::bigint AS santim
+       FROM ledger_entry e WHERE e.account_id = a.id AND e.at >= :from AND e.at < :until
+     ) moved
+     WHERE a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
+       AND coalesce(a.merchant_id, '') = :merchantId AND coalesce(a.channel, '') = ''`,
+    {
+      ...ownerOf(owner),
+      kind: MERCHANT_ACCOUNTS[account],
+      from: range.from,
+      until: range.until,
+      dayBefore: new Date(range.from.getTime() - DAY_MS),
+      dayAfter: new Date(range.from.getTime() + DAY_MS),
+    },
   );
-  if (!sums) throw new Error('an aggregate always has one row');
-  const openingSantim = sums.nowSantim - sums.sinceSantim;
-  const { count, movedSantim } = sums;
+  // Who never had any money has no account.
+  const { count, openingSantim, movedSantim } = sums ?? { count: 0, openingSantim: 0n, movedSantim: 0n };
   return { count, openingSantim, movedSantim, closingSantim: openingSantim + movedSantim };
 }

@@ -1,0 +1,86 @@
+import { sumAccount } from '../../src/ledger/export.ts';
+import { DAY_MS } from '../../src/lib/dates.ts';
+import { inTransaction, rows, type Queryable } from '../../src/lib/db.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { buildMerchant } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const HOUR_MS = 3_600_000;
+const BEGIN_MS = Date.parse('2026-01-01T00:00:00.000Z');
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+/** Payments of 1, 2, 3 … santim at these times of business, booked in this order. */
+async function book(owner: Owner, at: Date[]): Promise<void> {
+  await rows(
+    database.db,
+    `SELECT ledger_post('jrn_' || key, key, 'PAYMENT', :merchantId, :environment, 'ETB', 'transaction', key, at,
+              ARRAY['CHANNEL_CLEARING', 'AVAILABLE'], ARRAY['TELEBIRR', NULL], ARRAY[-number, number])
+     FROM (SELECT at, number, CAST(:merchantId AS text) || number AS key
+           FROM unnest(CAST(:at AS timestamptz[])) WITH ORDINALITY AS t (at, number) ORDER BY number) AS payment`,
+    { ...owner, at },
+  );
+}
+
+const periodFrom = (db: Queryable, owner: Owner, fromMs: number) =>
+  sumAccount(db, owner, {
+    account: 'available',
+    range: { startDate: '', endDate: '', from: new Date(fromMs), until: new Date(fromMs + DAY_MS) },
+  });
+
+test('a period opens with what was booked before it, whatever order its neighbours were booked in', async () => {
+  const owner = await buildMerchant(database.db);
+  // Every third is booked up to 20 hours late, and some times are the same.
+  const at = Array.from({ length: 400 }, (_, index) => {
+    const lateHours = index % 3 === 0 ? (index * 7) % 21 : 0;
+    return new Date(BEGIN_MS + (Math.floor(index / 2) - lateHours) * HOUR_MS);
+  });
+  await book(owner, at);
+  const sumWhere = (isIn: (ms: number) => boolean): bigint =>
+    at.reduce((sum, one, index) => sum + (isIn(one.getTime()) ? BigInt(index + 1) : 0n), 0n);
+  for (let hours = -30; hours < 230; hours += 1) {
+    const fromMs = BEGIN_MS + hours * HOUR_MS;
+    const openingSantim = sumWhere((ms) => ms < fromMs);
+    const movedSantim = sumWhere((ms) => ms >= fromMs && ms < fromMs + DAY_MS);
+    expect(await periodFrom(database.db, owner, fromMs)).toEqual({
+      count: at.filter((one) => one.getTime() >= fromMs && one.getTime() < fromMs + DAY_MS).length,
+      openingSantim,
+      movedSantim,
+      closingSantim: openingSantim + movedSantim,
+    });
+  }
+});
+
+test('a period is reckoned from the entries near it: neither what was before nor what came since is read', async () => {
+  const owner = await buildMerchant(database.db);
+  await book(
+    owner,
+    Array.from({ length: 4_000 }, (_, index) => new Date(BEGIN_MS + index * HOUR_MS)),
+  );
+  const { count, read } = await inTransaction(database.db, async (trx) => {
+    const period = await periodFrom(trx, owner, BEGIN_MS + 2_000 * HOUR_MS);
+    const [counted] = await rows<{ read: number }>(
+      trx,
+      `SELECT sum(pg_stat_get_xact_tuples_returned(i.indexrelid) + pg_stat_get_xact_tuples_returned(i.indrelid))::int AS read
+       FROM pg_index i WHERE i.indrelid = 'ledger_entry'::regclass`,
+    );
+    return { count: period.count, read: counted?.read };
+  });
+  expect(count).toBe(24);
+  expect(read).toBeGreaterThanOrEqual(24);
+  expect(read).toBeLessThan(120);
+});
+
+test('a merchant without any money opens and closes with none', async () => {
+  const owner = await buildMerchant(database.db);
+  expect(await periodFrom(database.db, owner, BEGIN_MS)).toEqual({
+    count: 0,
+    openingSantim: 0n,
+    movedSantim: 0n,
+    closingSantim: 0n,
+  });
+});
