@@ -7,6 +7,10 @@ const LOCAL_URL = 'http://localhost:4000';
 const LOCAL_DOCUMENTS = '.data/documents';
 const LOCAL_REPORTS = '.data/reports';
 
+const QUEUES = ['payments', 'money', 'webhooks', 'reports'] as const;
+/** What workers serve. `webhooks` has a second one beside it, for sends that hang. */
+export type TaskQueue = (typeof QUEUES)[number];
+
 const port = wholeNumber(1, 65_535);
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 const positive = (defaultValue: number, max: number) => wholeNumber(1, max).default(defaultValue);
@@ -24,6 +28,11 @@ const Settings = z.object({
   TEMPORAL_RETENTION_DAYS: positive(3, 365),
   TEMPORAL_UI_URL: address.optional(),
   TASK_QUEUE_PREFIX: z.string().default(''),
+  TASK_QUEUES: z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(z.enum(QUEUES)))
+    .default([...QUEUES]),
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: port.default(4000),
   METRICS_PORT: port.default(4009),

@@ -14,7 +14,7 @@ import {
 import { msToTs } from '@temporalio/common/lib/time.js';
 import type { NativeConnection } from '@temporalio/worker';
 
-import type { Config } from './config.ts';
+import type { Config, TaskQueue } from './config.ts';
 import { DAY_MS } from './lib/dates.ts';
 import { AwayError } from './lib/errors.ts';
 import type { OutboxMessage } from './lib/outbox.ts';
@@ -28,7 +28,7 @@ export const TASK_QUEUES = {
   webhookDelivery: 'webhooks',
   report: 'reports',
   reconciliation: 'money',
-} as const;
+} as const satisfies Record<string, TaskQueue>;
 
 const CALL_TIMEOUT_MS = 3_000;
 const LIST_TIMEOUT_MS = 10_000;

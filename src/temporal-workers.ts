@@ -5,17 +5,21 @@ import {
   Runtime,
   Worker,
   makeTelemetryFilterString,
+  type WorkerOptions,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
 
 import type { createActivities } from '../activities/index.ts';
+import type { TaskQueue } from './config.ts';
 import { AwayError } from './lib/errors.ts';
 import type { Logger } from './lib/log.ts';
-import { TASK_QUEUES, createProcesses, type Processes, type ProcessesOptions } from './processes.ts';
+import { createProcesses, type Processes, type ProcessesOptions } from './processes.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 
 export type TemporalWorkersOptions = Omit<ProcessesOptions, 'connection' | 'eager'> & {
   address: string;
+  /** Those that this process serves: each with workflows costs a thread. */
+  taskQueues: readonly TaskQueue[];
   /** The bundled workflows, where somebody has made them already (tests). */
   workflowBundle?: WorkflowBundleOption;
   log: Logger;
@@ -32,6 +36,8 @@ export type TemporalWorkers = {
 /** More than one send (4 s): a worker that is shut down lets it end. */
 const SHUTDOWN_GRACE = '6 s';
 const RECONNECT_MS = 1_000;
+/** Activities of `webhooks` that have hung before; served with it. */
+const SLOW_SENDS = 'webhooks-slow';
 /** Sends that may hang at once without holding up anything else. */
 const SLOW_SENDS_MAX = 400;
 /** Each holds a connection for as long as it takes: those beyond wait. */
@@ -145,41 +151,36 @@ function createWorkers(parts: {
   const { options, connection, workflowBundle, activities } = parts;
   const shared = { connection, namespace: options.namespace, shutdownGraceTime: SHUTDOWN_GRACE };
   const withWorkflows = { workflowBundle, maxCachedWorkflows: CACHED_WORKFLOWS_MAX, reuseV8Context: true };
-  const queue = (name: string): string => `${options.taskQueuePrefix}${name}`;
-  return [
-    Worker.create({
-      ...shared,
+  const workers: (WorkerOptions & { taskQueue: TaskQueue | typeof SLOW_SENDS })[] = [
+    { ...withWorkflows, taskQueue: 'payments', activities: activities.payments },
+    {
       ...withWorkflows,
-      taskQueue: queue(TASK_QUEUES.payment),
-      activities: activities.payments,
-    }),
-    Worker.create({
-      ...shared,
-      ...withWorkflows,
-      taskQueue: queue(TASK_QUEUES.withdrawal),
+      taskQueue: 'money',
       activities: { ...activities.withdrawals, ...activities.settlements, ...activities.reconciliation },
-    }),
-    Worker.create({
-      ...shared,
+    },
+    {
       ...withWorkflows,
-      taskQueue: queue(TASK_QUEUES.webhookDelivery),
+      taskQueue: 'webhooks',
       activities: activities.webhooks,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_MAX,
-    }),
-    Worker.create({
-      ...shared,
-      taskQueue: queue(`${TASK_QUEUES.webhookDelivery}-slow`),
+    },
+    {
+      taskQueue: SLOW_SENDS,
       activities: { attemptDelivery: activities.webhooks.attemptDelivery },
       maxConcurrentActivityTaskExecutions: SLOW_SENDS_MAX,
-    }),
-    Worker.create({
-      ...shared,
+    },
+    {
       ...withWorkflows,
-      taskQueue: queue(TASK_QUEUES.report),
+      taskQueue: 'reports',
       activities: activities.reports,
       maxConcurrentActivityTaskExecutions: REPORTS_MAX,
-    }),
+    },
   ];
+  return workers
+    .filter(({ taskQueue }) => options.taskQueues.includes(taskQueue === SLOW_SENDS ? 'webhooks' : taskQueue))
+    .map(async (worker) =>
+      Worker.create({ ...shared, ...worker, taskQueue: `${options.taskQueuePrefix}${worker.taskQueue}` }),
+    );
 }
 
 /**

@@ -103,7 +103,10 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   });
   const { WORKFLOW_BUNDLE: codePath } = config;
   const bundle = codePath === undefined ? {} : { workflowBundle: { codePath } };
-  const temporal = startTemporalWorkers({ ...temporalOptions(config), ...bundle, ...options }, activities);
+  const temporal = startTemporalWorkers(
+    { ...temporalOptions(config), taskQueues: config.TASK_QUEUES, ...bundle, ...options },
+    activities,
+  );
   const { tell, running, reachable } = temporal.processes;
   const firstAttempts = createFirstAttempts({
     ...sending,

@@ -45,7 +45,7 @@ describe('the statements of an operation, BEGIN and COMMIT aside', () => {
 });
 
 test(`a delivery that succeeds at once leaves at most ${budget.historyEvents} events in its workflow's history`, async () => {
-  const world = await createWorkerWorld();
+  const world = await createWorkerWorld({ TASK_QUEUES: 'webhooks' });
   const receiver = await startReceiver();
   try {
     await world.startWorker().ready;

@@ -29,6 +29,7 @@ describe('the settings', () => {
     [{ TRUST_PROXY: '11' }, '  TRUST_PROXY must be a whole number from 0 to 10, got "11"'],
     [{ LOG_LEVEL: 'loud' }, '  LOG_LEVEL must be one of trace, debug, info, warn, error, silent, got "loud"'],
     [{ ALLOW_LOOPBACK_WEBHOOKS: 'yes' }, '  ALLOW_LOOPBACK_WEBHOOKS must be one of true, false, got "yes"'],
+    [{ TASK_QUEUES: 'money,mail' }, 'must be one of payments, money, webhooks, reports'],
     [{ WEBHOOK_RETRY_SECONDS: '60,soon' }, 'must be 1 to 20 whole numbers from 1 to 604800, separated by commas'],
     [{ BASE_URL: 'pay' }, '  BASE_URL must be a full address such as https://pay.example.et'],
     [{ DATABASE_URL: undefined }, '  DATABASE_URL must be set: the PostgreSQL database, such as postgresql://'],

@@ -18,7 +18,7 @@ let api: RunningApi;
 
 beforeAll(async () => {
   postgres = await createOwnPostgres();
-  ground = await createGround({ DATABASE_POOL_MAX: String(POOL) }, postgres.database);
+  ground = await createGround({ TASK_QUEUES: 'payments,webhooks', DATABASE_POOL_MAX: String(POOL) }, postgres.database);
   merchant = await ground.newMerchant({ loseEvery: 5 });
   api = await ground.startApi();
   await ground.world.startWorker().ready;

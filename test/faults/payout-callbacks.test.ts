@@ -18,7 +18,7 @@ let merchant: GroundMerchant;
 let requests = 0;
 
 beforeAll(async () => {
-  ground = await createGround();
+  ground = await createGround({ TASK_QUEUES: 'money' });
   await ground.world.startWorker().ready;
   api = await ground.startApi();
   merchant = await ground.newMerchant();

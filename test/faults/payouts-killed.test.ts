@@ -21,7 +21,7 @@ let worker: Program;
 let requests = 0;
 
 beforeAll(async () => {
-  ground = await createGround();
+  ground = await createGround({ TASK_QUEUES: 'money' });
   [api, worker] = await Promise.all([ground.startApi(), startProgram('worker', ground.settings)]);
   merchant = await ground.newMerchant();
   for (let nth = 0; nth < 5; nth += 1) await buy(merchant.client, { orderNo: `FUND-${nth}`, phone: PHONES.approved });

@@ -21,7 +21,7 @@ const killBoth = async (): Promise<void> => {
 };
 
 beforeAll(async () => {
-  ground = await createGround();
+  ground = await createGround({ TASK_QUEUES: 'payments,webhooks' });
   await startBoth();
 });
 beforeEach(async () => {

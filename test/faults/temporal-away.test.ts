@@ -32,6 +32,7 @@ beforeAll(async () => {
   const [apiPort, metricsPort] = [await anyFreePort(), await anyFreePort()];
   const settings = {
     TEMPORAL_ADDRESS: temporal.address,
+    TASK_QUEUES: 'payments,webhooks',
     SIMULATOR_URL: simulator.url,
     BASE_URL: `http://127.0.0.1:${apiPort}`,
     API_PORT: String(apiPort),

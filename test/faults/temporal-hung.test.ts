@@ -20,7 +20,7 @@ const lines: string[] = [];
 beforeAll(async () => {
   temporal = await createOwnTemporal();
   await temporal.start();
-  world = await createWorkerWorld({ TEMPORAL_ADDRESS: temporal.address });
+  world = await createWorkerWorld({ TASK_QUEUES: 'webhooks', TEMPORAL_ADDRESS: temporal.address });
   receiver = await startReceiver();
   owner = await world.newMerchant();
   await world.subscribe(owner, { url: receiver.url });

@@ -17,7 +17,7 @@ let evidence: Evidence;
 
 /** A paid, a declined and an open session, a test event; all of one merchant delivered, all of the other dead letters. */
 beforeAll(async () => {
-  ground = await createGround({ WEBHOOK_RETRY_SECONDS: String(RETRY_SECONDS) });
+  ground = await createGround({ TASK_QUEUES: 'payments,webhooks', WEBHOOK_RETRY_SECONDS: String(RETRY_SECONDS) });
   [api, good, failing] = [await ground.startApi(), await ground.newMerchant(), await ground.newMerchant()];
   await ground.world.startWorker().ready;
   failing.receiver.behave({ kind: 'answer', status: 500 });

@@ -22,7 +22,7 @@ const clock = () => new Date();
 
 beforeAll(async () => {
   simulator = await startTestSimulator();
-  const own = { SIMULATOR_URL: simulator.url, BASE_URL: 'http://127.0.0.1:9' };
+  const own = { TASK_QUEUES: 'money', SIMULATOR_URL: simulator.url, BASE_URL: 'http://127.0.0.1:9' };
   world = await createWorkerWorld(own);
   settings = {
     ...own,

@@ -22,7 +22,7 @@ function startAndStopWorker(temporalAddress: string) {
     const log = createLogger('silent', 'test');
     installTemporal(log, null);
     const [DATABASE_URL, TEMPORAL_ADDRESS, codePath] = process.argv.slice(1);
-    const config = readConfig({ DATABASE_URL, TEMPORAL_ADDRESS, TASK_QUEUE_PREFIX: 'stopped-' });
+    const config = readConfig({ DATABASE_URL, TEMPORAL_ADDRESS, TASK_QUEUE_PREFIX: 'stopped-', TASK_QUEUES: 'payments' });
     const worker = startWorker(config, { log, workflowBundle: { codePath } });
     await worker.stop();
     process.stdout.write('stopped');

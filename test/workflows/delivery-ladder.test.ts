@@ -12,7 +12,7 @@ let receiver: Receiver;
 let owner: Owner;
 
 beforeAll(async () => {
-  world = await createWorkerWorld();
+  world = await createWorkerWorld({ TASK_QUEUES: 'webhooks' });
   await world.startWorker().ready;
   receiver = await startReceiver();
 });

@@ -5,7 +5,7 @@ import { Worker } from '@temporalio/worker';
 import { createReconciliationActivities } from '../../activities/reconciliation.ts';
 import { readConfig } from '../../src/config.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { createProcesses, temporalOptions, TASK_QUEUES, type Processes } from '../../src/processes.ts';
+import { createProcesses, temporalOptions, type Processes } from '../../src/processes.ts';
 import type { StatementRow } from '../../src/providers/provider.ts';
 import { askForDay } from '../../src/reconciliation/ask.ts';
 import { reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
@@ -44,7 +44,7 @@ beforeAll(async () => {
   const { steps } = world;
   const worker = await Worker.create({
     connection,
-    taskQueue: `${config.TASK_QUEUE_PREFIX}${TASK_QUEUES.reconciliation}`,
+    taskQueue: `${config.TASK_QUEUE_PREFIX}money`,
     workflowBundle: { codePath: workflowBundlePath },
     activities: createReconciliationActivities({
       ...steps,

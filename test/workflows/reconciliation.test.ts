@@ -26,7 +26,11 @@ const clock = () => new Date();
 beforeAll(async () => {
   simulator = await startTestSimulator();
   // Nothing listens there: callbacks are lost, as they are when our API is away.
-  world = await createWorkerWorld({ SIMULATOR_URL: simulator.url, BASE_URL: 'http://127.0.0.1:9' });
+  world = await createWorkerWorld({
+    TASK_QUEUES: 'money',
+    SIMULATOR_URL: simulator.url,
+    BASE_URL: 'http://127.0.0.1:9',
+  });
   worker = world.startWorker();
   await worker.ready;
   const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url });

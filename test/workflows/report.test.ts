@@ -14,7 +14,7 @@ let world: WorkerWorld;
 let owner: Owner;
 
 beforeAll(async () => {
-  world = await createWorkerWorld();
+  world = await createWorkerWorld({ TASK_QUEUES: 'reports' });
   owner = await world.newMerchant();
   await insertUnpaid(world.db, owner, { count: ROWS, at: new Date(`${DAY}T09:00:00.000Z`) });
   await world.startWorker().ready;

@@ -24,7 +24,7 @@ let owner: Owner;
 const clock = () => new Date();
 
 beforeAll(async () => {
-  world = await createWorkerWorld();
+  world = await createWorkerWorld({ TASK_QUEUES: 'money' });
   worker = world.startWorker();
   await worker.ready;
   money = buildWorld(world.db, { clock });

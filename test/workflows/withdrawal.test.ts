@@ -27,7 +27,11 @@ const clock = () => new Date();
 beforeAll(async () => {
   simulator = await startTestSimulator();
   // Nothing listens there: callbacks are lost, as they are when our API is away.
-  world = await createWorkerWorld({ SIMULATOR_URL: simulator.url, BASE_URL: 'http://127.0.0.1:9' });
+  world = await createWorkerWorld({
+    TASK_QUEUES: 'money',
+    SIMULATOR_URL: simulator.url,
+    BASE_URL: 'http://127.0.0.1:9',
+  });
   await world.startWorker().ready;
   money = buildWorld(world.db, { clock });
   owner = await buildFreeMerchant(money);
