@@ -4,6 +4,7 @@ import type { StatementRow } from '../providers/provider.ts';
 import type { CheckAttempt } from '../transactions/check.ts';
 import { ASKABLE_ATTEMPTS, isAskable } from '../transactions/states.ts';
 import type { CheckPayout } from '../withdrawals/check.ts';
+import { isLasting } from './lasting.ts';
 import { readScope, type Scope } from './scope.ts';
 
 export type SettleDeps = {
@@ -26,7 +27,7 @@ const PARTS_MAX = 20;
 
 /**
  * Asks the provider about the next orders whose list and our books disagree: ended while nobody knew, listed as paid and
- * not booked, listed as back and still paid here. The list itself is believed in nothing: what the answers say is booked
+ * not booked (or given back for its own no), listed as back and still paid here. The list itself is believed in nothing: what the answers say is booked
  * by the one operation that books payments, and the one of payouts. Throws NOT_FOUND.
  */
 export async function settleListed(
@@ -52,6 +53,9 @@ export async function settleListed(
 type Doubtful = { type: 'doubt' | StatementRow['type']; orderId: string };
 type Part = { orders: Doubtful[]; next: string | null };
 
+/** Of which a provider's answer may still say something; one that has FAILED and is listed as paid contradicts it. */
+const ASKABLE_WITHDRAWALS: ReadonlySet<string> = new Set(['PENDING', 'SUCCESS', 'FAILED']);
+
 /** Whether the provider must be asked again; a definite answer that contradicts the list is none of that. */
 async function isStillInDoubt(deps: SettleDeps, { type, orderId }: Doubtful, now: Date): Promise<boolean> {
   try {
@@ -61,10 +65,11 @@ async function isStillInDoubt(deps: SettleDeps, { type, orderId }: Doubtful, now
       return type === 'payment' && isAskable(state.attemptStatus) && (!state.asked || state.outcomeKind === 'unknown');
     }
     const { row, asked, outcome } = await deps.checkPayout(orderId, { ...options, proof: true, askOnly: true });
-    return (row.status === 'PENDING' || row.status === 'SUCCESS') && (!asked || outcome === 'unknown');
+    return ASKABLE_WITHDRAWALS.has(row.status) && (!asked || outcome === 'unknown');
   } catch (error) {
     deps.log.warn({ err: error, orderId }, 'a listed order could not be asked about yet');
-    return type !== 'doubt';
+    // What our code or our database cannot take from it is a difference of this day, and does not hold up the others.
+    return type !== 'doubt' && !isLasting(error);
   }
 }
 
@@ -116,7 +121,8 @@ async function nextListed(db: Knex, scope: Scope, after: Position): Promise<Part
        UNION ALL
        SELECT l.type, l.order_id FROM part l JOIN withdrawal w ON w.id = l.order_id
        WHERE l.type <> 'payment' AND w.environment = :environment AND w.channel = :channel
-         AND ((w.status = 'PENDING' AND w.stage <> 'UNDER_REVIEW') OR (w.status = 'SUCCESS' AND l.type = 'payoutReversal'))
+         AND ((w.status = 'PENDING' AND w.stage IN ('SUBMITTED', 'UNKNOWN'))
+           OR (w.status = 'SUCCESS' AND l.type = 'payoutReversal') OR (w.status = 'FAILED' AND l.type = 'payout'))
      )
      SELECT * FROM (
        (SELECT type, order_id, false AS is_last FROM doubtful ORDER BY type, order_id LIMIT ${BATCH})

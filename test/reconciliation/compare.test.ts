@@ -1,5 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
+import { DIFFERENCES_WAITING } from '../../src/reconciliation/attention.ts';
 import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { moveWithdrawal } from '../../src/withdrawals/settle.ts';
 import { anOrder } from '../providers/sandbox.ts';
 import { standing } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -159,6 +161,44 @@ test('payouts that wait here and are paid there are asked about; one that came b
   expect(await day('AWASH')).toMatchObject({ theirPayouts: 2, ourPayouts: 2, theirReversals: 1, ourReversals: 1 });
   await expectClearingAgrees(world.db, world.simulator);
 });
+
+test('a payout that FAILED here and is listed as paid is asked about, sent no more, and left to operators', async () => {
+  const { attemptId } = await world.pay('AWASH', '0911000007', 1_000_00n);
+  await world.live(2_000);
+  await check(attemptId);
+  const id = await world.withdraw('AWASH');
+  await world.live(1_500);
+  await fail(id);
+  const submissions = async () => (await world.simulator.payoutOf(id))?.submissions;
+  const sent = await submissions();
+  await world.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
+  // Its provider cannot tell: that is a doubt, and asked about again.
+  await world.compare('AWASH');
+  const settle = () => world.steps.settle(`sandbox-AWASH-${TODAY}`, 'payout/', world.clock());
+  expect((await readWithdrawal(world.db, id)).contradictedAt).toBeNull();
+  await world.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
+  expect(await settle()).toMatchObject({ asked: 1, doubts: 1 });
+  expect(await settle()).toMatchObject({ asked: 1, doubts: 0 });
+
+  expect(await world.compare('AWASH')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+  expect(await world.open()).toMatchObject([
+    { kind: 'NOT_CONFIRMED', type: 'payout', orderId: id, ourStatus: 'FAILED', ourSantim: null, theirSantim: 20_00n },
+  ]);
+  expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'FAILED', contradictedAt: expect.any(Date) });
+  expect(await submissions()).toBe(sent);
+  const [waiting] = await rows<{ what: string }>(world.db, DIFFERENCES_WAITING.sql);
+  expect(waiting?.what).toBe('The provider lists as paid out what came to nothing here: it was given back');
+});
+
+/** As its provider's no does. */
+async function fail(id: string): Promise<void> {
+  const failed = { to: 'FAILED', kind: 'payout.failed', event: 'withdrawal.failed' } as const;
+  const failure = { code: 'REJECTED', message: 'No.', providerCode: 'E1', retryable: false };
+  const at = world.clock();
+  await world.runChange((change) =>
+    moveWithdrawal(change, { id, ...failed, detail: { code: 'REJECTED' }, failure, at, wake: null }),
+  );
+}
 
 test('a day compared again changes nothing', async () => {
   await world.simulator.fault({ kind: 'listWrongAmount', channel: 'TELEBIRR', next: 1 });
