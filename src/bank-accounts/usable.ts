@@ -1,4 +1,4 @@
-import type { Queryable } from '../lib/db.ts';
+import { rows, type Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { maskDigits } from '../lib/mask.ts';
 import type { Owner } from '../lib/owner.ts';
@@ -11,6 +11,13 @@ export async function readUsableAccount(db: Queryable, owner: Owner, at: Date): 
   if (account && issue === null) return account;
   const message = `Settlements go to the linked bank account: ${issue}`;
   throw new AppError('BENEFICIARY_NOT_VERIFIED', message, { details: [{ field: 'bankAccount', issue: issue ?? '' }] });
+}
+
+/** Why an account that was good when it was asked for may not be used any more; null: it may. */
+export async function rejectionOf(db: Queryable, bankAccountId: string): Promise<string | null> {
+  const sql = 'SELECT rejection FROM bank_account WHERE id = :bankAccountId';
+  const [account] = await rows<Pick<BankAccountRow, 'rejection'>>(db, sql, { bankAccountId });
+  return account?.rejection ?? null;
 }
 
 function whyUnusable(account: BankAccountRow | undefined, at: Date): string | null {

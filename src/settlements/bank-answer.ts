@@ -5,22 +5,27 @@ import { requireOwnReference, requireOwnReturn } from './bank-reference.ts';
 import { noteLateCredit } from './late-credit.ts';
 import { lockSettlement, type SettlementRow } from './model.ts';
 import { moveSettlement, type Actor, type Moved } from './move.ts';
+import { requireSendable } from './sendable.ts';
 
 /**
  * The transfer is given to the bank by this operator; `bankReference`, where there is one already. One person pays: said
  * again by the same it changes nothing, and anybody else is told whose it is. Throws NOT_FOUND, and INVALID_STATE when
- * it is not APPROVED.
+ * it is not APPROVED, its merchant is suspended, or its bank account was rejected since.
  */
 export async function markSent(
   change: Change,
   id: string,
   { operatorId, at, bankReference }: Actor & { bankReference?: string | undefined },
 ): Promise<Moved> {
+  const row = await lockSettlement(change, id);
+  if (row.status === 'APPROVED') {
+    await requireSendable(change, row, { verb: 'sent', instead: 'say that it has failed' });
+  }
   const detail = bankReference === undefined ? {} : { bankReference };
   return moveSettlement(
     change,
     { id, to: 'PROCESSING', kind: 'bank.sent', detail, by: operatorId, at, bankReference, instead: whoSentIt },
-    (row) => row.sentBy === operatorId && row.bankReference === (bankReference ?? null),
+    (stands) => stands.sentBy === operatorId && stands.bankReference === (bankReference ?? null),
   );
 }
 

@@ -1,25 +1,31 @@
 import { requireOtherEyes } from '../keys/four-eyes.ts';
 import type { Change } from '../lib/outbox.ts';
-import { readSettlement, type SettlementRow } from './model.ts';
+import { lockSettlement, readSettlement, type SettlementRow } from './model.ts';
 import { moveSettlement, type Actor, type Moved } from './move.ts';
+import { requireSendable } from './sendable.ts';
 
 export { readSettlement };
 
 /**
  * An operator's yes: it may be sent. Said again by the same operator it changes nothing. Throws NOT_FOUND, and
- * INVALID_STATE when it is not REQUESTED any more, or this operator has asked for it or made the key that did.
+ * INVALID_STATE when it is not REQUESTED any more, this operator has asked for it or made the key that did, its merchant
+ * is suspended, or its bank account was rejected since.
  */
 export async function approveSettlement(
   change: Change,
   id: string,
   { operatorId, at, tellWorkflow = true }: Actor,
 ): Promise<Moved> {
-  const { requestedBy } = await readSettlement(change.trx, id);
-  await requireOtherEyes(change.trx, { what: 'settlement', requestedBy, operatorId });
+  const row = await lockSettlement(change, id);
+  await requireOtherEyes(change.trx, { what: 'settlement', requestedBy: row.requestedBy, operatorId });
+  // The sandbox's own yes is no money on its way yet: that is refused when it is sent.
+  if (row.status === 'REQUESTED' && tellWorkflow) {
+    await requireSendable(change, row, { verb: 'approved', instead: 'reject the settlement' });
+  }
   return moveSettlement(
     change,
     { id, to: 'APPROVED', kind: 'review.approved', detail: {}, by: operatorId, at, tellWorkflow },
-    (row) => row.approvedBy === operatorId,
+    ({ approvedBy }) => approvedBy === operatorId,
   );
 }
 

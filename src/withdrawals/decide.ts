@@ -2,6 +2,7 @@ import { requireOtherEyes } from '../keys/four-eyes.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
+import { requireNotSuspended } from '../merchants/suspended.ts';
 import { readWithdrawal, type WithdrawalRow } from './model.ts';
 import { moveWithdrawal } from './settle.ts';
 import { CANCELLABLE_STAGES } from './states.ts';
@@ -17,7 +18,8 @@ export type Decider = {
 
 /**
  * One operator's yes. With the last one that is needed the withdrawal is about to be sent. Throws INVALID_STATE when it
- * is not under review, when this operator has said so already, has asked for it, or has made the key that did.
+ * is not under review, its merchant is suspended, or this operator has said so already, has asked for it, or has made
+ * the key that did.
  */
 export async function approveWithdrawal(
   change: Change,
@@ -25,6 +27,11 @@ export async function approveWithdrawal(
   { operatorId, at, tellWorkflow = true }: Decider,
 ): Promise<WithdrawalRow> {
   const row = await lockUnderReview(change, id);
+  // The sandbox's own yes sends nothing, and what is approved is not sent while the merchant is suspended (check.ts).
+  if (tellWorkflow) {
+    const what = 'this withdrawal is not approved';
+    await requireNotSuspended(change.trx, row.merchantId, { what, instead: 'reject the withdrawal' });
+  }
   await requireOtherEyes(change.trx, { what: 'withdrawal', requestedBy: row.requestedBy, operatorId });
   const [said] = await rows<{ given: number }>(
     change.trx,

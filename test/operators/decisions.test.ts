@@ -94,6 +94,21 @@ describe('a withdrawal under review', () => {
     }
   });
 
+  test('is approved by nobody while its merchant is suspended, who are told what to do', async () => {
+    const id = await withdrawal(100);
+    const merchant = `/api/ops/merchants/${owner.merchantId}`;
+    await desk.send('POST', `${merchant}/suspend`, { body: { reason: 'Looked at' } });
+    const refused = await decide(`${id}/approve`, desk.people.finance);
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
+    expect(refused.body.message).toBe(
+      `The merchant ${owner.merchantId} is suspended: this withdrawal is not approved. ` +
+        `Let it go on first (POST ${merchant}/resume), or reject the withdrawal.`,
+    );
+    await desk.send('POST', `${merchant}/resume`, { body: { reason: 'All is well' } });
+    expect((await decide(`${id}/approve`, desk.people.finance)).body.data.stage).toBe('CREATED');
+    expect(await desk.audited(id)).toEqual(['withdrawal.approve']);
+  });
+
   test('is rejected with a reason, once', async () => {
     const id = await withdrawal(100);
     expect((await decide(`${id}/reject`, desk.people.finance)).body.message).toBe('reason is required');

@@ -85,6 +85,27 @@ describe('a settlement', () => {
     expect(await desk.audited(failed)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.failed']);
   });
 
+  test('is neither approved nor sent while its merchant is suspended, and goes on afterwards', async () => {
+    const id = await settlement();
+    const merchant = (verb: 'suspend' | 'resume') =>
+      desk.send('POST', `/api/ops/merchants/${owner.merchantId}/${verb}`, { body: { reason: 'Looked at' } });
+    for (const [word, instead] of [
+      ['approve', 'reject the settlement'],
+      ['sent', 'say that it has failed'],
+    ] as const) {
+      await merchant('suspend');
+      const refused = await say(id, word);
+      expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
+      expect(refused.body.message).toContain(`The merchant ${owner.merchantId} is suspended`);
+      expect(refused.body.message).toContain(`/resume), or ${instead}`);
+      await merchant('resume');
+      expect((await say(id, word)).status).toBe(200);
+    }
+    await merchant('suspend');
+    // What the bank has done is noted all the same.
+    expect((await say(id, 'failed', { reason: 'Account closed' })).body.data.status).toBe('FAILED');
+  });
+
   test('is not approved by who made the key that asked for it', async () => {
     await fund(desk.world, owner, 100_000n);
     const path = `/api/ops/merchants/${owner.merchantId}/keys`;

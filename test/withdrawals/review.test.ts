@@ -98,10 +98,15 @@ describe('the review of a withdrawal', () => {
     await expect(approve(id, 'opr_1')).rejects.toMatchObject({ code: 'INVALID_STATE' });
   });
 
-  test('a suspended merchant’s is not sent', async () => {
+  test('a suspended merchant’s is not sent before it goes on', async () => {
     const id = await world.ready();
-    await rows(world.db, `UPDATE merchant SET status = 'SUSPENDED' WHERE id = :merchantId`, world.owner);
+    const is = (status: string) =>
+      rows(world.db, 'UPDATE merchant SET status = :status WHERE id = :merchantId', { ...world.owner, status });
+    await is('SUSPENDED');
     await world.checkPayout(id, CHECK);
     expect(world.provider.askedOfPayouts).toEqual([]);
+    await is('ACTIVE');
+    await world.checkPayout(id, CHECK);
+    expect(world.provider.askedOfPayouts).toMatchObject([{ question: 'payout', orderId: id }]);
   });
 });
