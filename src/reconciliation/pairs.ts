@@ -96,7 +96,7 @@ async function judgeListed(db: Queryable, scope: Scope, after: Position): Promis
        WHERE l.type = 'payment'
        UNION ALL
        SELECT l.type, l.order_id, w.status, w.id IS NOT NULL,
-              CASE WHEN w.status = 'REVERSED' OR (w.status = 'SUCCESS' AND l.type = 'payout') THEN w.amount_santim END,
+              CASE WHEN w.status = 'REVERSED' OR (w.status = 'SUCCESS' AND l.type = 'payout') THEN coalesce(w.paid_santim, w.amount_santim) END,
               w.currency, l.santim, l.currency, l.provider_reference,
               w.status IN ('FAILED', 'REJECTED', 'CANCELLED') AND (
                 SELECT count(DISTINCT o.type) FROM listed_row o WHERE o.order_id = l.order_id

@@ -122,7 +122,7 @@ async function nextListed(db: Knex, scope: Scope, after: Position): Promise<Part
        SELECT l.type, l.order_id FROM part l JOIN withdrawal w ON w.id = l.order_id
        WHERE l.type <> 'payment' AND w.environment = :environment AND w.channel = :channel
          AND ((w.status = 'PENDING' AND w.stage IN ('SUBMITTED', 'UNKNOWN'))
-           OR (w.status = 'SUCCESS' AND l.type = 'payoutReversal') OR (w.status = 'FAILED' AND l.type = 'payout'))
+           OR (w.status = 'SUCCESS' AND l.type = 'payoutReversal') OR (w.status = 'FAILED' AND w.contradiction_ended_at IS NULL AND l.type = 'payout'))
      )
      SELECT * FROM (
        (SELECT type, order_id, false AS is_last FROM doubtful ORDER BY type, order_id LIMIT ${BATCH})

@@ -1,6 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
 import { DIFFERENCES_WAITING } from '../../src/reconciliation/attention.ts';
 import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
 import { moveWithdrawal } from '../../src/withdrawals/settle.ts';
 import { anOrder } from '../providers/sandbox.ts';
 import { standing } from '../support/build.ts';
@@ -188,6 +189,9 @@ test('a payout that FAILED here and is listed as paid is asked about, sent no mo
   expect(await submissions()).toBe(sent);
   const [waiting] = await rows<{ what: string }>(world.db, DIFFERENCES_WAITING.sql);
   expect(waiting?.what).toBe('The provider lists as paid out what came to nothing here: it was given back');
+  // An operator has looked into it: it still differs, and its provider has said all that it can.
+  await world.db('withdrawal').where({ id }).update({ contradictionEndedAt: world.clock() });
+  expect(await settle()).toEqual({ after: null, asked: 0, doubts: 0 });
 });
 
 /** As its provider's no does. */
@@ -199,6 +203,29 @@ async function fail(id: string): Promise<void> {
     moveWithdrawal(change, { id, ...failed, detail: { code: 'REJECTED' }, failure, at, wake: null }),
   );
 }
+
+test('a payout of another amount agrees with the list once an operator has said how much was paid', async () => {
+  const { attemptId } = await world.pay('AWASH', '0911000007', 1_000_00n);
+  await world.live(2_000);
+  await check(attemptId);
+  await world.simulator.fault({ kind: 'paidWrongAmount', of: 'payout', next: 1 });
+  const withdrawalId = await world.withdraw('AWASH');
+  await world.live(1_500);
+  expect(await world.compare('AWASH')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+  const [{ theirSantim } = {}] = await world.open();
+  expect(theirSantim).not.toBe(20_00n);
+  const resolution = {
+    outcome: 'COMPLETED',
+    providerReference: 'X',
+    reason: 'Their receipt.',
+    operatorId: 'opr_1',
+  } as const;
+  await world.runChange((change) =>
+    resolveWithdrawal(change, withdrawalId, { ...resolution, at: world.clock(), paidSantim: theirSantim ?? undefined }),
+  );
+  expect((await world.compare('AWASH')).status).toBe('CLEAN');
+  await expectClearingAgrees(world.db, world.simulator);
+});
 
 test('a day compared again changes nothing', async () => {
   await world.simulator.fault({ kind: 'listWrongAmount', channel: 'TELEBIRR', next: 1 });
