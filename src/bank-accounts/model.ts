@@ -1,5 +1,6 @@
 import type { BankCode } from '../lib/banks.ts';
 import { rows, type Queryable } from '../lib/db.ts';
+import type { Change } from '../lib/outbox.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 
 export type BankAccountStatus = 'PENDING' | 'VERIFIED' | 'REJECTED';
@@ -31,4 +32,11 @@ export async function findBankAccount(db: Queryable, owner: Owner): Promise<Bank
     ownerOf(owner),
   );
   return row;
+}
+
+/** The same, and nobody links or decides about another one until the change ends. */
+export async function lockBankAccount({ trx }: Change, owner: Owner): Promise<BankAccountRow | undefined> {
+  const key = `bank account ${owner.merchantId} ${owner.environment}`;
+  await rows(trx, 'SELECT pg_advisory_xact_lock(hashtextextended(CAST(:key AS text), 0))', { key });
+  return findBankAccount(trx, owner);
 }

@@ -33,7 +33,7 @@ export function bankAccountRoutes({ db, clock }: { db: Knex; clock: Clock }): Ro
       tag: 'Settlements',
       summary: 'Link the bank account that settlements go to, in the place of any before',
       description:
-        'The sandbox verifies it at once; in live an operator does. A change of a verified account holds new ' +
+        'The sandbox verifies it at once; in live an operator does, and a change of a verified account holds new ' +
         'settlements for 48 hours; those already asked for keep the account they were asked for.',
       auth: { by: 'key', scope: 'bank:write' },
       body: schema.NewBankAccount,

@@ -24,7 +24,7 @@ export const BankAccount = z
     environment: z.enum(['sandbox', 'live']),
     linkedAt: instant,
     usableFrom: instant.meta({
-      description: 'A changed account is held: once verified, settlements work from here on',
+      description: 'In live a changed account is held: once verified, settlements work from here on',
     }),
     verifiedAt: instant.optional(),
   })

@@ -1,36 +1,56 @@
+import { requireOtherEyes } from '../keys/four-eyes.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
-import { findBankAccount, type BankAccountRow } from './model.ts';
+import type { Owner } from '../lib/owner.ts';
+import { findBankAccount, lockBankAccount, type BankAccountRow, type BankAccountStatus } from './model.ts';
 
 export { findBankAccount };
 
 /** Who decides about a linked account. `bankAccountId`: the one they looked at, should another be linked meanwhile. */
-export type AccountDecision = { operatorId: string; at: Date; bankAccountId?: string | undefined };
+export type AccountDecision = { operatorId: string; at: Date; bankAccountId: string };
+
+/** An account after a decision, and how it stood before; `changed` is false when it was so already. */
+export type DecidedAccount = { account: BankAccountRow; changed: boolean; before: BankAccountStatus };
 
 /**
  * The account is the merchant's: settlements go to it. Said again it changes nothing. Throws NOT_FOUND where none is
- * linked, INVALID_STATE when it was rejected or replaced, or when who linked it would verify it.
+ * linked, INVALID_STATE when it was rejected or replaced, or when who linked it, or made the key that did, would verify
+ * it.
  */
 export async function verifyBankAccount(
   change: Change,
   owner: Owner,
   decision: AccountDecision,
-): Promise<BankAccountRow> {
-  return decide(change, owner, { ...decision, status: 'VERIFIED', rejection: null });
+): Promise<DecidedAccount> {
+  const before = await readLooked(change, owner, decision);
+  if (before.status === 'VERIFIED') return { account: before, changed: false, before: before.status };
+  if (before.status !== 'PENDING')
+    throw invalidState(before, 'PENDING can be verified; the merchant links another one');
+  const { requestedBy } = before;
+  await requireOtherEyes(change.trx, {
+    what: 'bank account',
+    done: 'linked',
+    requestedBy,
+    operatorId: decision.operatorId,
+  });
+  return decide(change, before, { ...decision, status: 'VERIFIED', rejection: null });
 }
 
 /**
- * The account is not accepted; the reason is shown to the merchant, who links another one. Said again it changes
- * nothing. Throws NOT_FOUND where none is linked, INVALID_STATE when it was verified or replaced.
+ * The account is not accepted, or no more: no settlement goes to it. The reason is shown to the merchant, who links
+ * another one. Said again it changes nothing. Throws NOT_FOUND where none is linked, INVALID_STATE when it was rejected
+ * for another reason or replaced.
  */
 export async function rejectBankAccount(
   change: Change,
   owner: Owner,
-  decision: AccountDecision & { reason: string },
-): Promise<BankAccountRow> {
-  return decide(change, owner, { ...decision, status: 'REJECTED', rejection: decision.reason });
+  { reason, ...decision }: AccountDecision & { reason: string },
+): Promise<DecidedAccount> {
+  const before = await readLooked(change, owner, decision);
+  if (before.rejection === reason) return { account: before, changed: false, before: before.status };
+  if (before.status === 'REJECTED') throw invalidState(before, 'PENDING or VERIFIED can be rejected');
+  return decide(change, before, { ...decision, status: 'REJECTED', rejection: reason });
 }
 
 /** Whose account this is. Throws NOT_FOUND. */
@@ -41,34 +61,36 @@ export async function findAccountOwner(db: Queryable, bankAccountId: string): Pr
   return owner;
 }
 
+/** The account that was looked at, if it still counts; it stays so until the change ends. */
+async function readLooked(
+  change: Change,
+  owner: Owner,
+  { bankAccountId }: Pick<AccountDecision, 'bankAccountId'>,
+): Promise<BankAccountRow> {
+  const current = await lockBankAccount(change, owner);
+  if (!current) throw notFound('bank account');
+  if (current.id === bankAccountId) return current;
+  throw new AppError(
+    'INVALID_STATE',
+    `The merchant has linked another bank account, ${current.id}, instead of ${bankAccountId}. Look at that one.`,
+  );
+}
+
+function invalidState({ status }: BankAccountRow, only: string): AppError {
+  return new AppError('INVALID_STATE', `This bank account is ${status}: only one that is ${only}.`);
+}
+
 type Decided = AccountDecision & { status: 'VERIFIED' | 'REJECTED'; rejection: string | null };
 
-async function decide(change: Change, owner: Owner, decided: Decided): Promise<BankAccountRow> {
-  const { operatorId, at, status, rejection, bankAccountId } = decided;
-  const [row] = await rows<BankAccountRow>(
+async function decide(change: Change, before: BankAccountRow, decided: Decided): Promise<DecidedAccount> {
+  const { operatorId, at, status, rejection } = decided;
+  const [account] = await rows<BankAccountRow>(
     change.trx,
     `UPDATE bank_account SET status = :status, rejection = :rejection, decided_by = :operatorId, decided_at = :at,
        verified_at = CASE CAST(:status AS text) WHEN 'VERIFIED' THEN CAST(:at AS timestamptz) ELSE verified_at END
-     WHERE merchant_id = :merchantId AND environment = :environment AND replaced_at IS NULL AND status = 'PENDING'
-       AND requested_by <> :operatorId AND id = coalesce(CAST(:bankAccountId AS text), id)
-     RETURNING *`,
-    { ...ownerOf(owner), operatorId, at, status, rejection, bankAccountId: bankAccountId ?? null },
+     WHERE id = :id RETURNING *`,
+    { id: before.id, operatorId, at, status, rejection },
   );
-  if (row) return row;
-  const current = await findBankAccount(change.trx, owner);
-  if (!current) throw notFound('bank account');
-  if (bankAccountId !== undefined && current.id !== bankAccountId) {
-    throw new AppError('INVALID_STATE', 'The merchant has linked another bank account meanwhile. Look at that one.');
-  }
-  if (current.status === status && current.rejection === rejection) return current;
-  if (current.status === 'PENDING') {
-    throw new AppError(
-      'INVALID_STATE',
-      'Who linked a bank account may not decide about it. Let another operator look.',
-    );
-  }
-  throw new AppError(
-    'INVALID_STATE',
-    `This bank account is ${current.status}: only one that is PENDING can be decided.`,
-  );
+  if (!account) throw new Error('the bank account is not there any more');
+  return { account, changed: true, before: before.status };
 }

@@ -138,7 +138,7 @@ export const Settlement = z
   })
   .meta({ id: 'OpsSettlement' });
 
-const bankAccountId = id.optional().meta({ description: 'The one looked at, should another be linked meanwhile' });
+const bankAccountId = id.meta({ description: 'The one looked at, should another be linked meanwhile' });
 export const AccountVerification = z.strictObject({ environment, bankAccountId, reason: reason.optional() });
 export const AccountRejection = z.strictObject({ environment, bankAccountId, reason });
 export const BankAccount = z

@@ -8,6 +8,7 @@ import { startOfAddisDay } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { RunChange } from '../lib/outbox.ts';
+import type { Environment } from '../lib/owner.ts';
 import { readSettlement } from '../settlements/decide.ts';
 import { lateCreditIssue } from '../settlements/late-credit.ts';
 import { deedOf } from './audit.ts';
@@ -183,28 +184,48 @@ function bankFileRoute(deps: SettlementRouteDeps): Route {
   });
 }
 
+type AccountVerb<Body extends z.ZodType> = {
+  says: AccountWord['says'];
+  operationId: string;
+  summary: string;
+  description?: string;
+  body: Body;
+  word: (body: z.output<Body>) => AccountWord & { environment: Environment };
+};
+
 function accountWords(deps: SettlementRouteDeps): Route[] {
-  const say = (says: AccountWord['says'], operationId: string, summary: string): Route =>
+  const say = <Body extends z.ZodType>({ says, body, word, ...about }: AccountVerb<Body>): Route =>
     writeRoute({
       method: 'POST',
       path: `/api/ops/merchants/:merchantId/bank-account/${says}`,
-      operationId,
+      ...about,
       tag: 'Operators',
-      summary,
       auth: permit(`bank-account.${says}`),
       params: schema.MerchantParams,
-      body: says === 'verify' ? decisionSchema.AccountVerification : decisionSchema.AccountRejection,
+      body,
       responses: { 200: decisionSchema.BankAccount },
       refusals: ['INVALID_STATE'],
       handle: async (input) => {
-        const { environment, reason, bankAccountId } = input.body;
-        const word = { says, reason: reason ?? '', bankAccountId };
-        const row = await decideBankAccount(deedOf(input, deps), { ...input.params, environment }, word);
+        const { environment, ...said } = word(input.body);
+        const row = await decideBankAccount(deedOf(input, deps), { ...input.params, environment }, said);
         return { message: `Bank account is ${row.status}`, data: presentBankAccount(row) };
       },
     });
   return [
-    say('verify', 'opsVerifyBankAccount', "The account is the merchant's: settlements go to it"),
-    say('reject', 'opsRejectBankAccount', 'The account is not accepted; the merchant is told the reason'),
+    say({
+      says: 'verify',
+      operationId: 'opsVerifyBankAccount',
+      summary: "The account is the merchant's: settlements go to it",
+      body: decisionSchema.AccountVerification,
+      word: (body) => ({ says: 'verify', ...body }),
+    }),
+    say({
+      says: 'reject',
+      operationId: 'opsRejectBankAccount',
+      summary: 'The account is not accepted, or no more: no settlement goes to it, and the merchant is told the reason',
+      description: 'Settlements to it that were asked for before are neither approved nor sent.',
+      body: decisionSchema.AccountRejection,
+      word: (body) => ({ says: 'reject', ...body }),
+    }),
   ];
 }

@@ -99,28 +99,26 @@ function move(deed: Deed, id: string, word: SettlementWord): Promise<Moved> {
 }
 
 /** What an operator says of a linked bank account; `bankAccountId`: the one they looked at. */
-export type AccountWord = { bankAccountId?: string | undefined } & (
+export type AccountWord = { bankAccountId: string } & (
   | { says: 'verify'; reason?: string | undefined }
   | { says: 'reject'; reason: string }
 );
 
 /** Said again it changes nothing, and is noted once. Throws NOT_FOUND, INVALID_STATE. */
 export async function decideBankAccount(deed: Deed, owner: Owner, word: AccountWord): Promise<BankAccountRow> {
-  const decision = { ...deed, ...word };
-  const row =
+  const { account, changed, before } =
     word.says === 'verify'
-      ? await verifyBankAccount(deed.change, owner, decision)
-      : await rejectBankAccount(deed.change, owner, { ...decision, reason: word.reason });
-  // What was decided before has another time of decision.
-  if (row.decidedAt?.getTime() !== deed.at.getTime()) return row;
+      ? await verifyBankAccount(deed.change, owner, { ...deed, ...word })
+      : await rejectBankAccount(deed.change, owner, { ...deed, ...word });
+  if (!changed) return account;
   await note(deed, {
     action: `bank-account.${word.says}`,
     resourceType: 'bankAccount',
-    resourceId: row.id,
-    ...ownerOf(row),
-    before: { status: 'PENDING' },
-    after: { status: row.status, bankCode: row.bankCode },
+    resourceId: account.id,
+    ...ownerOf(account),
+    before: { status: before },
+    after: { status: account.status, bankCode: account.bankCode },
     reason: word.reason,
   });
-  return row;
+  return account;
 }

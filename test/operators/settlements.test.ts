@@ -27,7 +27,7 @@ const say = (settlementId: string, word: string, body: object = {}) =>
 async function pendingAccount(): Promise<string> {
   const [account] = await rows<{ id: string }>(
     desk.database.db,
-    `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL WHERE merchant_id = :merchantId
+    `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL, verified_at = NULL WHERE merchant_id = :merchantId
      RETURNING id`,
     { merchantId: owner.merchantId },
   );
@@ -240,13 +240,44 @@ describe('a linked bank account', () => {
     const word = { environment: 'sandbox', bankAccountId };
     expect((await decide('verify', word)).body.data.status).toBe('VERIFIED');
     expect((await decide('verify', word)).status).toBe(200);
-    expect((await decide('reject', { ...word, reason: 'No' })).body.error.code).toBe('INVALID_STATE');
-    expect(await desk.audited(bankAccountId)).toEqual(['bank-account.verify']);
+    const log = await desk.send('GET', `/api/ops/audit?resourceId=${bankAccountId}`);
+    expect(log.body.data).toMatchObject([
+      { action: 'bank-account.verify', before: { status: 'PENDING' }, reason: null },
+    ]);
+  });
+
+  test('that was verified is rejected when it turns out wrong, and nothing more is sent to it', async () => {
+    const bankAccountId = await pendingAccount();
+    const word = { environment: 'sandbox', bankAccountId };
+    await decide('verify', word);
+    await fund(desk.world, owner, 100_000n);
+    const [asked, approved] = [(await ask(desk.world, owner)).id, (await ask(desk.world, owner)).id];
+    await say(approved, 'approve');
+    const reason = 'The owner has changed';
+    expect((await decide('reject', { ...word, reason })).body.data).toMatchObject({
+      status: 'REJECTED',
+      rejection: reason,
+    });
+    for (const [id, verb] of [
+      [asked, 'approve'],
+      [approved, 'sent'],
+    ] as const) {
+      const refused = await say(id, verb);
+      expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
+      expect(refused.body.message).toContain(`${bankAccountId} was rejected since this was asked for (${reason})`);
+    }
+    await expect(ask(desk.world, owner)).rejects.toMatchObject({ code: 'BENEFICIARY_NOT_VERIFIED' });
+    const log = await desk.send('GET', `/api/ops/audit?resourceId=${bankAccountId}`);
+    expect(log.body.data).toMatchObject([
+      { action: 'bank-account.reject', before: { status: 'VERIFIED' }, after: { status: 'REJECTED' }, reason },
+      { action: 'bank-account.verify' },
+    ]);
   });
 
   test('is not that of the other environment, and not another one than was looked at', async () => {
-    await pendingAccount();
-    expect((await decide('verify', { environment: 'live' })).status).toBe(404);
+    const bankAccountId = await pendingAccount();
+    expect((await decide('verify', { environment: 'sandbox' })).body.message).toBe('bankAccountId is required');
+    expect((await decide('verify', { environment: 'live', bankAccountId })).status).toBe(404);
     const other = await decide('verify', { environment: 'sandbox', bankAccountId: newId('bac') });
     expect(other.body.error.code).toBe('INVALID_STATE');
   });

@@ -1,6 +1,7 @@
 import { bankAccountRoutes } from '../../src/bank-accounts/routes.ts';
 import { rejectBankAccount, verifyBankAccount } from '../../src/bank-accounts/verify.ts';
 import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { settlementRoutes } from '../../src/settlements/routes.ts';
 import { buildWorld, type World } from '../support/build.ts';
@@ -76,24 +77,15 @@ describe('the linked bank account', () => {
     });
   });
 
-  test('once changed holds new settlements for 48 h, while an open one keeps the account it was asked for', async () => {
+  test('once changed is used at once in the sandbox, while an open settlement keeps the account it was asked for', async () => {
     await link();
     const { settlementId } = (await post('settlement', { requestId: 'S-1', amount: 100 })).body.data;
     const changed = await link({ accountNumber: '01320123456', bankCode: 'AWASH' });
-    const usableFrom = new Date(FRIDAY.getTime() + 48 * HOUR_MS).toISOString();
-    expect(changed.body.data).toMatchObject({ status: 'VERIFIED', usableFrom });
+    expect(changed.body.data).toMatchObject({ status: 'VERIFIED', usableFrom: FRIDAY.toISOString() });
     expect((await get(`settlement/${settlementId}`)).body.data.bankAccount).toMatchObject({
       bankCode: 'CBE',
       accountNumber: '*********6789',
     });
-    world.pass(48 * HOUR_MS - 1);
-    const early = await post('settlement', { requestId: 'S-2', amount: 100 });
-    expect({ status: early.status, code: early.body.error.code }).toEqual({
-      status: 422,
-      code: 'BENEFICIARY_NOT_VERIFIED',
-    });
-    expect(early.body.message).toContain(`can be used from ${usableFrom} on`);
-    world.pass(1);
     const { body } = await post('settlement', { requestId: 'S-2', amount: 100 });
     expect(body.data.bankAccount).toMatchObject({ bankCode: 'AWASH', accountNumber: '*******3456' });
     const history = await rows(
@@ -102,6 +94,78 @@ describe('the linked bank account', () => {
       { merchantId: owner.merchantId },
     );
     expect(history).toEqual([{ bankCode: 'CBE' }, { bankCode: 'AWASH' }]);
+  });
+
+  describe('of live', () => {
+    let live: Owner;
+    let key: string;
+    beforeEach(() => {
+      live = { ...owner, environment: 'live' };
+      key = stubKey(owner.merchantId, 'live');
+    });
+    const askLive = async () =>
+      server.send('POST', '/api/checkout/settlement', { key, body: { requestId: 'S-1', amount: 100 } });
+    const linkLive = async (changes: object = {}): Promise<string> =>
+      (await link(changes, key)).body.data.bankAccountId;
+    const verify = async (bankAccountId: string) =>
+      world.runChange((change) => verifyBankAccount(change, live, { ...operator(), bankAccountId }));
+    const reject = async (bankAccountId: string, reason: string) =>
+      world.runChange((change) => rejectBankAccount(change, live, { ...operator(), bankAccountId, reason }));
+
+    test.each([['still verified'], ['rejected after it was verified']])(
+      'in the place of one that is %s it holds settlements for 48 h',
+      async (which) => {
+        const before = await linkLive();
+        await verify(before);
+        if (which !== 'still verified') await reject(before, 'Sold.');
+        const after = await linkLive({ accountNumber: '01320123456', bankCode: 'AWASH' });
+        await verify(after);
+        const usableFrom = new Date(FRIDAY.getTime() + 48 * HOUR_MS).toISOString();
+        world.pass(48 * HOUR_MS - 1);
+        const early = await askLive();
+        expect([early.status, early.body.error.code]).toEqual([422, 'BENEFICIARY_NOT_VERIFIED']);
+        expect(early.body.message).toContain(`can be used from ${usableFrom} on`);
+        world.pass(1);
+        expect((await askLive()).body.error.code).toBe('INSUFFICIENT_BALANCE');
+      },
+    );
+
+    test('that was verified can be rejected later: no settlement goes to it any more', async () => {
+      const bankAccountId = await linkLive();
+      await verify(bankAccountId);
+      expect((await askLive()).body.error.code).toBe('INSUFFICIENT_BALANCE');
+      const reason = 'The owner has changed.';
+      expect(await reject(bankAccountId, reason)).toMatchObject({ changed: true, before: 'VERIFIED' });
+      expect(await reject(bankAccountId, reason)).toMatchObject({ changed: false });
+      await expect(reject(bankAccountId, 'Another one.')).rejects.toMatchObject({ code: 'INVALID_STATE' });
+      const refused = await askLive();
+      expect([refused.status, refused.body.error.code]).toEqual([422, 'BENEFICIARY_NOT_VERIFIED']);
+      expect(refused.body.message).toContain(`was rejected (${reason}); link another one`);
+    });
+
+    test('is not verified by who made the key that linked it', async () => {
+      const keyId = (
+        await rows<{ id: string }>(
+          database.db,
+          `INSERT INTO api_key (id, merchant_id, environment, kind, prefix, secret_hash, created_by)
+         VALUES (:id, :merchantId, 'live', 'secret', '', '', 'opr_1') RETURNING id`,
+          { id: newId('key'), merchantId: owner.merchantId },
+        )
+      )[0]?.id;
+      const bankAccountId = await linkLive();
+      await rows(database.db, 'UPDATE bank_account SET requested_by = :keyId WHERE id = :bankAccountId', {
+        keyId,
+        bankAccountId,
+      });
+      await expect(verify(bankAccountId)).rejects.toMatchObject({
+        code: 'INVALID_STATE',
+        message: expect.stringContaining(`was linked with the key ${keyId}, which you have made`),
+      });
+      const other = { operatorId: 'opr_2', at: world.clock(), bankAccountId };
+      expect(await world.runChange((change) => verifyBankAccount(change, live, other))).toMatchObject({
+        changed: true,
+      });
+    });
   });
 
   test('of live waits for an operator, who verifies or rejects it with a reason', async () => {
@@ -124,9 +188,11 @@ describe('the linked bank account', () => {
     await expect(
       world.runChange((change) => verifyBankAccount(change, live, { ...operator(), bankAccountId })),
     ).rejects.toMatchObject({ code: 'INVALID_STATE', message: expect.stringContaining('linked another') });
-    const verified = await world.runChange((change) => verifyBankAccount(change, live, operator()));
-    expect(verified).toMatchObject({ status: 'VERIFIED', decidedBy: 'opr_1' });
-    expect(await world.runChange((change) => verifyBankAccount(change, live, operator()))).toEqual(verified);
+    const looked = { ...operator(), bankAccountId: next.bankAccountId };
+    const { account, changed } = await world.runChange((change) => verifyBankAccount(change, live, looked));
+    expect({ account, changed }).toMatchObject({ account: { status: 'VERIFIED', decidedBy: 'opr_1' }, changed: true });
+    const again = await world.runChange((change) => verifyBankAccount(change, live, looked));
+    expect(again).toMatchObject({ account, changed: false });
     expect((await askLive()).body.error.code).toBe('INSUFFICIENT_BALANCE');
   });
 
