@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 
 import { AppError } from '../src/lib/errors.ts';
+import { elapsedMs } from './elapsed.ts';
 
 export type { PaymentInput } from '../src/transactions/workflow-input.ts';
 
@@ -20,15 +21,16 @@ type PaymentRequest = { attemptId: string; atMs: number };
 
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 
-export function createPaymentActivities(deps: PaymentDeps) {
+/** @param elapsed milliseconds since the running activity was scheduled. */
+export function createPaymentActivities(deps: PaymentDeps, elapsed = elapsedMs) {
   return {
     async checkAttempt(request: PaymentRequest): Promise<PaymentReport> {
-      return run(deps.check, request);
+      return run(deps.check, { ...request, atMs: request.atMs + elapsed() });
     },
 
     /** The last query, then the end. */
     async expireAttempt(request: PaymentRequest): Promise<PaymentReport> {
-      return run(deps.expire, request);
+      return run(deps.expire, { ...request, atMs: request.atMs + elapsed() });
     },
   };
 }

@@ -4,6 +4,7 @@ import { isLasting } from '../src/reconciliation/lasting.ts';
 import type { ReadPage, Reading } from '../src/reconciliation/read.ts';
 import type { Settled } from '../src/reconciliation/settle.ts';
 import type { ReconciliationStatus } from '../src/reconciliation/states.ts';
+import { elapsedMs } from './elapsed.ts';
 import { refusedForGood } from './refused-for-good.ts';
 
 export type { Reading } from '../src/reconciliation/read.ts';
@@ -52,7 +53,7 @@ export function createReconciliationActivities(deps: ReconciliationDeps) {
     },
 
     async settleListed({ reconciliationId, after, atMs }: DayRequest & { after: string }): Promise<Settled> {
-      return failedForGood(() => deps.settle(reconciliationId, after, new Date(atMs)));
+      return failedForGood(() => deps.settle(reconciliationId, after, new Date(atMs + elapsedMs())));
     },
 
     async compareDay({ reconciliationId, atMs }: DayRequest): Promise<ReconciliationReport> {

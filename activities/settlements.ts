@@ -1,4 +1,5 @@
 import type { SettlementStatus } from '../src/settlements/states.ts';
+import { elapsedMs } from './elapsed.ts';
 import { refusedForGood } from './refused-for-good.ts';
 
 export type { SettlementInput } from '../src/settlements/workflow-input.ts';
@@ -27,21 +28,23 @@ type SettlementRequest = { settlementId: string; atMs: number };
 
 export type SettlementActivities = ReturnType<typeof createSettlementActivities>;
 
-export function createSettlementActivities(deps: SettlementDeps) {
+/** @param elapsed milliseconds since the running activity was scheduled. */
+export function createSettlementActivities(deps: SettlementDeps, elapsed = elapsedMs) {
+  const timeOf = (atMs: number): Date => new Date(atMs + elapsed());
   return {
     async readSettlement({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
-      return refusedForGood(() => deps.followCalendar(settlementId, new Date(atMs)));
+      return refusedForGood(() => deps.followCalendar(settlementId, timeOf(atMs)));
     },
 
     async decideSettlementInSandbox({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
       return refusedForGood(async () => {
-        await deps.decideInSandbox(settlementId, new Date(atMs));
-        return deps.followCalendar(settlementId, new Date(atMs));
+        await deps.decideInSandbox(settlementId, timeOf(atMs));
+        return deps.followCalendar(settlementId, timeOf(atMs));
       });
     },
 
     async markSettlementOverdue({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
-      return refusedForGood(() => deps.markOverdue(settlementId, new Date(atMs)));
+      return refusedForGood(() => deps.markOverdue(settlementId, timeOf(atMs)));
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { WithdrawalStage, WithdrawalStatus } from '../src/withdrawals/states.ts';
+import { elapsedMs } from './elapsed.ts';
 import { refusedForGood } from './refused-for-good.ts';
 
 export type { WithdrawalInput } from '../src/withdrawals/workflow-input.ts';
@@ -18,7 +19,9 @@ type WithdrawalRequest = { withdrawalId: string; atMs: number };
 
 export type WithdrawalActivities = ReturnType<typeof createWithdrawalActivities>;
 
-export function createWithdrawalActivities(deps: WithdrawalDeps) {
+/** @param elapsed milliseconds since the running activity was scheduled. */
+export function createWithdrawalActivities(deps: WithdrawalDeps, elapsed = elapsedMs) {
+  const timeOf = (atMs: number): Date => new Date(atMs + elapsed());
   return {
     async readWithdrawal({ withdrawalId }: Pick<WithdrawalRequest, 'withdrawalId'>): Promise<WithdrawalReport> {
       return refusedForGood(async () => reportOf(await deps.read(withdrawalId)));
@@ -26,13 +29,13 @@ export function createWithdrawalActivities(deps: WithdrawalDeps) {
 
     async decideInSandbox({ withdrawalId, atMs }: WithdrawalRequest): Promise<WithdrawalReport> {
       return refusedForGood(async () => {
-        await deps.decideInSandbox(withdrawalId, new Date(atMs));
+        await deps.decideInSandbox(withdrawalId, timeOf(atMs));
         return reportOf(await deps.read(withdrawalId));
       });
     },
 
     async checkPayout({ withdrawalId, atMs }: WithdrawalRequest): Promise<WithdrawalReport> {
-      return refusedForGood(async () => reportOf(await deps.check(withdrawalId, new Date(atMs))));
+      return refusedForGood(async () => reportOf(await deps.check(withdrawalId, timeOf(atMs))));
     },
   };
 }

@@ -1,3 +1,4 @@
+import { elapsedBetween } from '../../activities/elapsed.ts';
 import { createPaymentActivities } from '../../activities/payments.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import { newId } from '../../src/lib/ids.ts';
@@ -7,10 +8,21 @@ const report = { final: true, attemptStatus: 'SUCCEEDED', redirectUrl: 'https://
 
 describe.each(['checkAttempt', 'expireAttempt'] as const)('%s', (name) => {
   const run = async (operation: () => Promise<typeof report>, request: object = { attemptId, atMs: 1 }) =>
-    createPaymentActivities({ check: operation, expire: operation })[name](request as never);
+    createPaymentActivities({ check: operation, expire: operation }, () => 0)[name](request as never);
 
   test('reports the end only: nothing else of the attempt gets into a history', async () => {
     expect(await run(async () => report)).toEqual({ final: true, attemptStatus: 'SUCCEEDED' });
+  });
+
+  test('is told the time as it is when it runs: what it waited for a worker, and earlier attempts, count', async () => {
+    const times: Date[] = [];
+    const operation = async (_: string, at: Date) => {
+      times.push(at);
+      return report;
+    };
+    const activities = createPaymentActivities({ check: operation, expire: operation }, () => 3_600_000);
+    await activities[name]({ attemptId, atMs: 1_000 });
+    expect(times).toEqual([new Date(3_601_000)]);
   });
 
   test('is not tried again for an attempt that does not exist', async () => {
@@ -32,4 +44,14 @@ describe.each(['checkAttempt', 'expireAttempt'] as const)('%s', (name) => {
     const away = async () => Promise.reject(new Error('the database is away'));
     await expect(run(away)).rejects.not.toHaveProperty('nonRetryable');
   });
+});
+
+test.each([
+  ['has waited for a worker, by the clock', { scheduled: 1_000, attempt: 1_000, now: 61_000 }, 60_000],
+  ['was tried before, by the clock', { scheduled: 1_000, attempt: 50_000, now: 61_000 }, 60_000],
+  ['was tried before, with time skipped', { scheduled: 900_000, attempt: 910_000, now: 61_000 }, 10_000],
+  ['begins at once, with time skipped', { scheduled: 900_000, attempt: 900_000, now: 61_000 }, 0],
+])('an activity that %s', (_what, { scheduled, attempt, now }, elapsed) => {
+  const info = { scheduledTimestampMs: scheduled, currentAttemptScheduledTimestampMs: attempt };
+  expect(elapsedBetween(info, now)).toBe(elapsed);
 });

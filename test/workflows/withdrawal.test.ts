@@ -137,6 +137,23 @@ test('a payout that its provider cannot tell of for minutes is paid once, and ne
   expect(await simulator.payoutOf(id)).toMatchObject({ paid: true, amount: '100.00' });
 });
 
+test('what is booked after an outage lies after it, and not when its activity was asked for', async () => {
+  // An operator approves it, so that no time is skipped.
+  const { id } = await ask('0911000001', 100_14n);
+  await world.runChange((change) => approveWithdrawal(change, id, { operatorId: 'opr_1', at: clock() }));
+  await until('it to be taken', async () => (await readWithdrawal(world.db, id)).lastOutcome);
+  const outage = await world.db.transaction();
+  await outage.raw('LOCK TABLE withdrawal IN ACCESS EXCLUSIVE MODE');
+  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  const overAt = new Date();
+  await outage.commit();
+  await stands(id, 'SUCCESS');
+  const sql = 'SELECT at FROM ledger_journal WHERE key = ?';
+  const { rows: journals } = await world.db.raw<{ rows: { at: Date }[] }>(sql, [`ended:${id}`]);
+  expect(journals).toHaveLength(1);
+  expect(journals[0]?.at.getTime()).toBeGreaterThanOrEqual(overAt.getTime());
+});
+
 test('one that is taken and then fails gives the money back', async () => {
   const { id, workflowId } = await ask('0911000008');
   await reviewed(workflowId);
