@@ -41,6 +41,9 @@ test("today's workflows follow every saved history", async () => {
     'delivery-parked-resent.json: DELIVERED',
     'payment-by-callback.json: SUCCEEDED',
     'payment-expired.json: ABANDONED',
+    'reconciliation-asked-again.json: CLEAN',
+    'reconciliation-given-up.json: INCOMPLETE',
+    'reconciliation-second-try.json: CLEAN',
     'settlement-overdue.json: COMPLETED',
     'withdrawal-approved.json: SUCCESS',
     'withdrawal-rejected.json: REJECTED',
@@ -51,13 +54,14 @@ test("today's workflows follow every saved history", async () => {
 test('a history that the code does not follow is found out', async () => {
   const other: Readonly<Record<string, string>> = {
     payment: 'webhookDelivery',
+    reconciliation: 'payment',
     webhookDelivery: 'payment',
     settlement: 'payment',
     withdrawal: 'payment',
   };
   const histories = [...saved.values()].map((one) => {
     const text = JSON.stringify(one).replace(
-      /"name":"(payment|webhookDelivery|settlement|withdrawal)"/,
+      /"name":"(payment|reconciliation|webhookDelivery|settlement|withdrawal)"/,
       (_, name: string) => `"name":"${other[name]}"`,
     );
     return JSON.parse(text) as Saved;

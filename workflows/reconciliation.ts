@@ -17,7 +17,6 @@ import type {
   ReconciliationActivities,
   ReconciliationInput,
   ReconciliationReport,
-  Settled,
 } from '../activities/reconciliation.ts';
 import { PATIENCE_MS, pauseAfter } from '../src/reconciliation/states.ts';
 
@@ -28,26 +27,22 @@ const REWIND_AFTER_FAILURES = 5;
 
 export const asked = defineSignal('asked');
 
-const retry = { initialInterval: '1 s', maximumInterval: '60 s' } as const;
-/** Whatever fails for that long ends the day: nothing is retried for ever. */
-const patience = { retry, scheduleToCloseTimeout: PATIENCE_MS } as const;
+/** Nothing is retried for ever: whatever fails for that long ends the day. */
+const patience = {
+  retry: { initialInterval: '1 s', maximumInterval: '60 s' },
+  scheduleToCloseTimeout: PATIENCE_MS,
+} as const;
 // After a worker's death its activity is given to another one when this is over.
-const { askForLastDays, beginReading, giveDayUp } = proxyActivities<ReconciliationActivities>({
-  startToCloseTimeout: '15 s',
-  retry,
-});
-const { readNextPage, rewindReading } = proxyActivities<ReconciliationActivities>({
-  startToCloseTimeout: '15 s',
-  ...patience,
-});
+const { askForLastDays, beginReading, readNextPage, rewindReading, giveDayUp } =
+  proxyActivities<ReconciliationActivities>({ startToCloseTimeout: '15 s', ...patience });
+/** Twenty orders, five at a time. */
+const { settleListed } = proxyActivities<ReconciliationActivities>({ startToCloseTimeout: '60 s', ...patience });
 /** A day of a million orders takes minutes. */
 const { compareDay } = proxyActivities<ReconciliationActivities>({
   startToCloseTimeout: '30 minutes',
   heartbeatTimeout: '15 s',
   ...patience,
 });
-/** Twenty orders, five at a time. */
-const { settleListed } = proxyActivities<ReconciliationActivities>({ startToCloseTimeout: '60 s', ...patience });
 
 /** Every night by a schedule of Temporal's: asks for yesterday, and again for the days before it. */
 export async function nightlyReconciliation(): Promise<number> {
@@ -56,44 +51,41 @@ export async function nightlyReconciliation(): Promise<number> {
   return days;
 }
 
-/** A reading that goes on in a new run, its history having grown long, and what was asked for in the one before. */
-type GoingOn = { reading: Reading; sinceMs: number; settling: Settling; isAsked: boolean };
+/** How far a day has come. `settling`: `doubts` of this round so far, `rounds` from 1. */
+type Progress = {
+  reading: Reading;
+  sinceMs: number;
+  settling?: { after: string; doubts: number; rounds: number };
+};
 
-/** How far the questions about doubtful orders have come: `doubts` of this round so far, `rounds` from 1. */
-type Settling = { after: string; doubts: number; rounds: number };
+type GoingOn = Progress & { isAsked?: boolean };
+type Day = Progress & { input: ReconciliationInput; isAsked: () => boolean };
 
 /**
  * Compares one channel's day: reads the provider's list page by page, asks about whatever list and books disagree on,
  * and leaves what still differs to operators. A provider that is away is asked ever more rarely, for 20 h. Whoever asks
  * for the day gets a list that was begun after that: now if the workflow waits, else when it is through.
+ * @param goingOn from the run before, whose history had grown long.
  */
 export async function reconciliation(input: ReconciliationInput, goingOn?: GoingOn): Promise<string> {
   let isAsked = goingOn?.isAsked ?? false;
   setHandler(asked, () => void (isAsked = true), {
     description: 'Somebody wants this day compared: wait no longer, and begin anew',
   });
-  for (let resumed = goingOn; ; resumed = undefined) {
-    const reading = resumed?.reading ?? (await beginReading({ ...idOf(input), atMs: Date.now() }));
-    // What was asked for until here, a reading that begins here answers.
-    if (!resumed) isAsked = false;
-    const { sinceMs, settling } = resumed ?? { sinceMs: Date.now(), settling: { after: '', doubts: 0, rounds: 1 } };
-    const ended = await compareOnce({ input, reading, sinceMs, settling, isAsked: () => isAsked });
+  for (let progress: Progress | undefined = goingOn; ; progress = undefined) {
+    if (!progress) {
+      const { reconciliationId } = input;
+      const reading = await beginReading({ reconciliationId, atMs: Date.now() });
+      progress = { reading, sinceMs: Date.now() };
+      // What was asked for until here, this reading answers.
+      isAsked = false;
+    }
+    const ended = await compareOnce({ ...progress, input, isAsked: () => isAsked });
     if (ended === 'asked') continue;
     show(ended.status, `${ended.status}: ${ended.differences} differences wait for an operator`);
     if (!isAsked) return ended.status;
   }
 }
-
-/** A day that is being compared. */
-type Day = {
-  input: ReconciliationInput;
-  reading: Reading;
-  sinceMs: number;
-  settling: Settling;
-  isAsked: () => boolean;
-};
-
-const idOf = ({ reconciliationId }: ReconciliationInput) => ({ reconciliationId });
 
 /** "asked": to be begun anew, for somebody has asked while it waited. What fails for good gives the day up. */
 async function compareOnce(day: Day): Promise<ReconciliationReport | 'asked'> {
@@ -102,13 +94,11 @@ async function compareOnce(day: Day): Promise<ReconciliationReport | 'asked'> {
     if (list === 'asked') return 'asked';
     if (list === 'not given') return await giveDayUp({ ...day.reading, problem: null });
     if ((await settleDoubts(day)) === 'asked') return 'asked';
-    return await compareDay({ ...idOf(day.input), atMs: Date.now() });
+    return await compareDay({ reconciliationId: day.input.reconciliationId, atMs: Date.now() });
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-    return giveDayUp({
-      ...day.reading,
-      problem: `${error.activityType} failed: ${error.cause?.message ?? 'no reason'}`,
-    });
+    const problem = `${error.activityType} failed: ${error.cause?.message ?? 'no reason'}`;
+    return giveDayUp({ ...day.reading, problem });
   }
 }
 
@@ -132,19 +122,18 @@ async function readList(day: Day): Promise<'whole' | 'not given' | 'asked'> {
 
 /** Asks about what list and books disagree on, until every answer is a definite one or it takes too long. */
 async function settleDoubts(day: Day): Promise<'settled' | 'asked'> {
+  const { reconciliationId } = day.input;
   for (;;) {
-    const { after, rounds } = day.settling;
-    const settled: Settled = await settleListed({ ...idOf(day.input), after, atMs: Date.now() });
+    const { after, rounds, doubts: doubtsBefore } = day.settling ?? { after: '', doubts: 0, rounds: 1 };
+    const settled = await settleListed({ reconciliationId, after, atMs: Date.now() });
     show('CHECKING', 'the provider is asked about what list and books disagree on');
-    const doubts = day.settling.doubts + settled.doubts;
+    const doubts = doubtsBefore + settled.doubts;
     if (isOver(day) || (settled.after === null && doubts === 0)) return 'settled';
     if (settled.after === null) {
       const summary = `the provider cannot tell of ${doubts} orders it lists: ask again`;
       if (await pause(day, pauseAfter(rounds), summary)) return 'asked';
       day.settling = { after: '', doubts: 0, rounds: rounds + 1 };
-    } else {
-      day.settling = { after: settled.after, doubts, rounds };
-    }
+    } else day.settling = { after: settled.after, doubts, rounds };
     await renewLongHistory(day);
   }
 }
@@ -159,9 +148,9 @@ function isOver({ sinceMs }: Day): boolean {
   return Date.now() - sinceMs >= PATIENCE_MS;
 }
 
-async function renewLongHistory({ input, isAsked, reading, sinceMs, settling }: Day): Promise<void> {
+async function renewLongHistory({ input, isAsked, ...progress }: Day): Promise<void> {
   if (!workflowInfo().continueAsNewSuggested) return;
-  await continueAsNew<typeof reconciliation>(input, { reading, sinceMs, settling, isAsked: isAsked() });
+  await continueAsNew<typeof reconciliation>(input, { ...progress, isAsked: isAsked() });
 }
 
 /** What operators see of it in the Temporal UI, and filter by. */

@@ -18,7 +18,7 @@ export const DIFFERENCES_WAITING: AttentionSource = {
         FROM reconciliation_difference d WHERE d.closed_at IS NULL
         UNION ALL
         SELECT 'RECONCILIATION_FAILED', r.id, NULL, r.environment, NULL::bigint, coalesce(r.begun_at, r.asked_at),
-               'The day could not be compared; ask for it again: ' || coalesce(r.problem, 'its list was not given'),
+               'The day could not be compared; ask for it again: ' || coalesce(r.problem, 'nobody knows why'),
                jsonb_build_object('channel', r.channel, 'day', r.day), 'reconciliation-' || r.id
         FROM reconciliation r WHERE r.status = 'INCOMPLETE' AND NOT r.open`,
 };

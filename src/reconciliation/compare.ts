@@ -46,7 +46,8 @@ export async function giveDayUp(
   problem: string | null,
 ): Promise<Ended> {
   await change.write(
-    `UPDATE reconciliation SET open = asks > asks_begun, status = 'INCOMPLETE', problem = coalesce(:problem, problem)
+    `UPDATE reconciliation SET open = asks > asks_begun, status = 'INCOMPLETE',
+       problem = coalesce(:problem, problem, 'its list was not read to the end in time')
      WHERE id = :reconciliationId AND reading = :reading`,
     { reconciliationId, reading, problem: problem && storableProblem(problem) },
   );

@@ -3,7 +3,11 @@ import { join } from 'node:path';
 
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 
-import { DAY_MS } from '../../src/lib/dates.ts';
+import { addisDay, DAY_MS, HOUR_MS } from '../../src/lib/dates.ts';
+import { createHttpClient } from '../../src/lib/http-client.ts';
+import { createFindProvider } from '../../src/providers/find-provider.ts';
+import { askForDay } from '../../src/reconciliation/ask.ts';
+import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
 import { markCredited, markSent } from '../../src/settlements/bank-answer.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { readSettlement } from '../../src/settlements/model.ts';
@@ -55,6 +59,31 @@ const SCENES: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
     const workflowId = await pay(scene, PHONES.silent);
     await scene.ground.simulator.advance(SESSION_MINUTES * 60_000);
     await skipTime(scene.ground.world.temporal.client, workflowId, (SESSION_MINUTES + 1) * 60_000);
+    return workflowId;
+  },
+  'reconciliation-asked-again': async (scene) => {
+    const { simulator } = scene.ground;
+    const { attemptId } = await buy(scene.merchant.client, { orderNo: 'ORDER-2', phone: PHONES.slow });
+    await simulator.fault({ kind: 'serverError', on: 'query', channel: 'TELEBIRR' });
+    await simulator.advance(SLOWLY_MS);
+    await until('it to be paid', async () => (await simulator.orderOf(attemptId))?.paid);
+    const workflowId = await reconcile(scene, 'TELEBIRR');
+    await untilItWaits(scene, workflowId);
+    await simulator.clearFaults();
+    return reconcile(scene, 'TELEBIRR');
+  },
+  'reconciliation-given-up': async (scene) => {
+    const { simulator, world } = scene.ground;
+    await simulator.fault({ kind: 'serverError', on: 'statement', channel: 'AWASH' });
+    const workflowId = await reconcile(scene, 'AWASH');
+    await skipTime(world.temporal.client, workflowId, 21 * HOUR_MS);
+    await simulator.clearFaults();
+    return workflowId;
+  },
+  'reconciliation-second-try': async (scene) => {
+    await scene.ground.simulator.fault({ kind: 'serverError', on: 'statement', channel: 'CBE_BIRR', next: 1 });
+    const workflowId = await reconcile(scene, 'CBE_BIRR');
+    await skipTime(scene.ground.world.temporal.client, workflowId, HOUR_MS);
     return workflowId;
   },
   'settlement-overdue': async (scene) => settleLate(scene),
@@ -145,11 +174,29 @@ async function withdraw(
 async function pay({ ground, merchant }: Scene, phone: string): Promise<string> {
   const { attemptId } = await buy(merchant.client, { orderNo: 'ORDER-1', phone, expiresInMinutes: SESSION_MINUTES });
   const workflowId = paymentWorkflowId(attemptId);
+  await untilItWaits({ ground, merchant }, workflowId);
+  return workflowId;
+}
+
+async function untilItWaits({ ground }: Scene, workflowId: string): Promise<void> {
   const handle = ground.world.temporal.client.workflow.getHandle(workflowId);
   await until('the workflow to wait', async () => {
     const { events } = await handle.fetchHistory().catch(() => ({ events: [] }));
     return events?.some((event) => event.timerStartedEventAttributes);
   });
+}
+
+/** Asks for today to be compared, and waits until its workflow runs. */
+async function reconcile({ ground }: Scene, channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH'): Promise<string> {
+  const { world, simulator } = ground;
+  const clock = () => new Date();
+  const http = createHttpClient();
+  const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url });
+  const day = addisDay(clock());
+  await world.runChange((change) => askForDay(change, { clock, findProvider }, { day, channel }));
+  await http.close();
+  const workflowId = reconciliationWorkflowId(reconciliationId({ environment: 'sandbox', channel, day }));
+  await until('the ask to be told', async () => (await world.db('outbox').where({ workflowId })).length === 0);
   return workflowId;
 }
 
