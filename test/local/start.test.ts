@@ -32,7 +32,7 @@ async function createHouse() {
   env['MESKOT_DEMO_CUSTOMER_SECONDS'] = '1';
   for (const name of PORTS) env[`${name}_PORT`] = String(await anyFreePort());
   const run = (...args: string[]): Run => {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...args], { cwd: PROJECT, env });
+    const child = spawn(process.execPath, ['--import', 'tsx/esm', 'src/cli.ts', ...args], { cwd: PROJECT, env });
     let text = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += String(chunk)));
     return { process: child, output: () => text, ended: once(child, 'close').then(([code]) => code as number | null) };
@@ -68,22 +68,25 @@ async function clearHouse(house: House, started: Run | undefined): Promise<void>
 describe('a running start', () => {
   let house: House;
   let started: Run;
+  /** What it says of itself while it runs. */
+  let facts: Status;
   let stranger: Server;
 
   beforeAll(async () => {
     house = await createHouse();
     stranger = createServer().listen(Number(house.env['POSTGRES_PORT']), '127.0.0.1');
     started = await startIn(house);
+    facts = await house.status();
   }, READY_WITHIN_MS);
   afterAll(async () => {
     stranger.close();
     await clearHouse(house, started);
   }, 20_000);
 
-  test('names a port that was taken and uses the next free one', async () => {
+  test('names a port that was taken and uses the next free one', () => {
     const taken = house.env['POSTGRES_PORT'];
     expect(started.output()).toContain(`port ${taken} is taken; PostgreSQL uses `);
-    const { databaseUrl } = await house.status();
+    const { databaseUrl } = facts;
     expect(databaseUrl).toMatch(/^postgresql:\/\/meskot_app:/);
     expect(databaseUrl).not.toContain(`:${taken}/`);
   });
@@ -101,7 +104,7 @@ describe('a running start', () => {
   });
 
   test('is paid by itself, and says nothing of it on the terminal', async () => {
-    const { apiUrl, sandboxKey } = await house.status();
+    const { apiUrl, sandboxKey } = facts;
     const today = addisDay(new Date());
     const query = `startDate=${today}&endDate=${today}&status=SUCCESS&currency=ETB`;
     const found = async () => {
@@ -115,7 +118,7 @@ describe('a running start', () => {
   }, 30_000);
 
   test('shows what an operator watches, of the API, the worker and Temporal', async () => {
-    const { metricsUrl } = await house.status();
+    const { metricsUrl } = facts;
     const text = await (await fetch(metricsUrl ?? '')).text();
     const watched = [
       'meskot_http_requests_total{route=',
@@ -135,7 +138,7 @@ describe('a running start', () => {
   });
 
   test('has failed deliveries to try the runbook on: a parked workflow, which a resend delivers', async () => {
-    const { temporalAddress, apiUrl, sandboxKey } = await house.status();
+    const { temporalAddress, apiUrl, sandboxKey } = facts;
     const connection = await Connection.connect({ address: temporalAddress ?? '' });
     const workflows = new Client({ connection }).workflow;
     const failed = async (): Promise<string | undefined> => {
@@ -161,8 +164,8 @@ describe('a running start', () => {
     expect(started.output()).toMatch(/"New Shop" has no key yet.*\n.*keys create --merchant mrc_01NEWSH0P/);
   });
 
-  test('tells a script everything about itself', async () => {
-    await expect(house.status()).resolves.toMatchObject({
+  test('tells a script everything about itself', () => {
+    expect(facts).toMatchObject({
       running: true,
       pid: started.process.pid,
       temporalAddress: `127.0.0.1:${house.env['TEMPORAL_PORT']}`,
@@ -193,7 +196,6 @@ describe('a running start', () => {
   test(
     'that was killed is taken up by the next one, which is quick, ends cleanly and can be wiped',
     async () => {
-      const made = await house.status();
       started.process.kill('SIGKILL');
       await started.ended;
       await expect(house.status()).resolves.toMatchObject({ running: false, pid: null, temporalAddress: null });
@@ -201,7 +203,7 @@ describe('a running start', () => {
       started = await startIn(house);
       expect(started.output()).toMatch(/PostgreSQL .* was still running/);
       expect(started.output()).toMatch(/Temporal .* was still running/);
-      await expect(house.status()).resolves.toMatchObject({ running: true, sandboxKey: made.sandboxKey });
+      await expect(house.status()).resolves.toMatchObject({ running: true, sandboxKey: facts.sandboxKey });
       const postgresPid = Number(
         (await readFile(join(house.dataFolder, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n')[0],
       );

@@ -21,7 +21,7 @@ afterAll(async () => {
 /** The real `meskot api`, with no Temporal to reach; resolves when it listens. */
 async function startApiProcess(): Promise<{ child: ChildProcess; port: number }> {
   const [port, metricsPort] = [await anyFreePort(), await anyFreePort()];
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', 'api'], {
+  const child = spawn(process.execPath, ['--import', 'tsx/esm', 'src/cli.ts', 'api'], {
     cwd: resolve(import.meta.dirname, '../..'),
     env: {
       ...process.env,

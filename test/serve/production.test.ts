@@ -36,8 +36,11 @@ function run(command: 'api' | 'worker', settings: Record<string, string>): Promi
     ...settings,
   };
   return new Promise((done) => {
-    execFile(process.execPath, ['--import', 'tsx', 'src/cli.ts', command], { cwd: project, env }, (error, out, err) =>
-      done({ code: error?.code ?? 0, said: out + err }),
+    execFile(
+      process.execPath,
+      ['--import', 'tsx/esm', 'src/cli.ts', command],
+      { cwd: project, env },
+      (error, out, err) => done({ code: error?.code ?? 0, said: out + err }),
     );
   });
 }
