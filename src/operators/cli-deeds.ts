@@ -8,6 +8,7 @@ import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { parseBirr } from '../lib/money.ts';
 import type { Environment } from '../lib/owner.ts';
+import { lateCreditIssue } from '../settlements/late-credit.ts';
 import { RESOLUTIONS } from '../withdrawals/resolve.ts';
 import type { Deed } from './audit.ts';
 import type { OpsCommandDeps, OpsOptions, OpsVerb } from './cli-options.ts';
@@ -145,27 +146,33 @@ export const resolve =
     });
   };
 
-/** What the bank did with a settlement: it was sent, it is credited, it has failed. */
+type BankSays = Exclude<SettlementWord['says'], 'approve' | 'reject'>;
+
+/** What the bank did with a settlement: it was sent, it is credited, it has failed … */
 export const tellOfBank =
-  (deps: Deps, says: 'sent' | 'credited' | 'failed'): OpsVerb =>
+  (deps: Deps, says: BankSays): OpsVerb =>
   async ({ options, args }) => {
     const id = onlyWord(args, says);
     const word = bankWord(says, { options, now: deps.clock() });
-    return act(deps, { options, action: `settlement.${says}` }, async (deed) =>
-      shownMoney(options, await decideSettlement(deed, id, word)),
-    );
+    return act(deps, { options, action: `settlement.${says}` }, async (deed) => {
+      const row = await decideSettlement(deed, id, word);
+      const issue = word.says === 'credited' ? lateCreditIssue(row, word.bankReference) : null;
+      return { ...shownMoney(options, row), ...(issue !== null && { issue }) };
+    });
   };
 
-function bankWord(
-  says: 'sent' | 'credited' | 'failed',
-  { options, now }: { options: OpsOptions; now: Date },
-): SettlementWord {
+function bankWord(says: BankSays, { options, now }: { options: OpsOptions; now: Date }): SettlementWord {
   const { reference: bankReference, reason } = options;
   switch (says) {
     case 'sent':
       return { says, bankReference, reason };
     case 'failed':
       return { says, bankReference, reason: given(options, 'reason') };
+    case 'returned':
+      return { says, bankReference: given(options, 'reference'), reason: given(options, 'reason') };
+    case 'book-credit':
+    case 'dismiss-credit':
+      return { says, reason: given(options, 'reason') };
     case 'credited': {
       const day = options.on ?? addisDay(now);
       if (!isDay(day)) throw new UsageError(`--on must be a day as YYYY-MM-DD, got "${day}".`);

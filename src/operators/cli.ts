@@ -22,6 +22,8 @@ meskot ops reject txn_… --attempt pat_… --reason TEXT --reference TEXT   it 
 meskot ops sent stl_… [--reference TEXT]                          the transfer was given to the bank
 meskot ops credited stl_… --reference TEXT [--on 2027-10-15]      the bank has credited it, today unless said
 meskot ops failed stl_… --reason TEXT                             the bank has not
+meskot ops returned stl_… --reference TEXT --reason TEXT          the bank has sent back what it had credited
+meskot ops book-credit | dismiss-credit stl_… --reason TEXT       the bank credited what had failed; or it did not
 meskot ops merchants                                              the newest first
 meskot ops suspend mrc_… --reason TEXT
 meskot ops resume mrc_… --reason TEXT
@@ -62,6 +64,9 @@ export async function runOpsCommand(args: readonly string[], deps: OpsCommandDep
     ['sent', tellOfBank(deps, 'sent')],
     ['credited', tellOfBank(deps, 'credited')],
     ['failed', tellOfBank(deps, 'failed')],
+    ['returned', tellOfBank(deps, 'returned')],
+    ['book-credit', tellOfBank(deps, 'book-credit')],
+    ['dismiss-credit', tellOfBank(deps, 'dismiss-credit')],
     ['merchants', async () => (await listMerchants(deps.db)).map(presentMerchant)],
     ['suspend', suspend(deps)],
     ['resume', resume(deps)],

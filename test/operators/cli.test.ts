@@ -103,19 +103,20 @@ test('nothing live is decided or listed without --live', async () => {
   }
 });
 
-test('a linked bank account is verified by its id', async () => {
+test('a linked bank account is verified by its id, and rejected later', async () => {
   await linkAccount(desk.world, owner);
   const [account] = await rows<{ id: string }>(
     desk.database.db,
-    `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL WHERE merchant_id = :merchantId
+    `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL, verified_at = NULL WHERE merchant_id = :merchantId
      RETURNING id`,
     { merchantId: owner.merchantId },
   );
   const id = account?.id ?? '';
   expect(await json('approve', id)).toMatchObject({ bankAccountId: id, status: 'VERIFIED' });
-  expect((await run('reject', id, '--reason', 'x')).exitCode).toBe(1);
   expect((await run('approve', newId('bac'))).exitCode).toBe(4);
-  expect(await desk.audited(id)).toEqual(['bank-account.verify']);
+  expect(await json('reject', id, '--reason', 'Sold since')).toMatchObject({ status: 'REJECTED' });
+  expect((await run('approve', id)).exitCode).toBe(1);
+  expect(await desk.audited(id)).toEqual(['bank-account.verify', 'bank-account.reject']);
 });
 
 test('an application is approved by the number of what was read, and not a later one', async () => {
@@ -167,6 +168,15 @@ test('a settlement is approved, sent and credited, and the bank is not believed 
   expect(await json('failed', failed, '--reason', 'Account closed')).toMatchObject({ status: 'FAILED' });
   expect((await run('failed', paid, '--reason', 'Account closed')).exitCode).toBe(1);
   expect(await desk.audited(paid)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.credited']);
+  const why = ['--reason', 'Asked the bank'];
+  expect((await run('returned', paid, ...why)).text).toContain('--reference is needed');
+  expect(await json('returned', paid, '--reference', 'RT-1', ...why)).toMatchObject({ status: 'FAILED' });
+  expect(await json('credited', failed, '--reference', 'FT-2')).toMatchObject({
+    status: 'FAILED',
+    issue: expect.stringContaining('FT-2 is not booked, and waits for operators'),
+  });
+  expect(await json('book-credit', failed, ...why)).toMatchObject({ status: 'COMPLETED' });
+  expect((await run('dismiss-credit', failed, ...why)).exitCode).toBe(1);
 });
 
 test('a merchant with live keys is suspended only with --live', async () => {
