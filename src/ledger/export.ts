@@ -11,6 +11,7 @@ import {
   type MovementFilter,
   type ReadMovement,
 } from './balance.ts';
+import type { Period } from './statement.ts';
 
 /** At most `limit` movements of the balance's history under the same filter, in its order, after a sequence. */
 export async function exportMovements(
@@ -25,6 +26,20 @@ export async function exportMovements(
      WHERE ${where} ${after ? 'AND e.sequence < CAST(:after AS bigint)' : ''}
      ORDER BY e.sequence DESC LIMIT :limit`,
     { ...values, after: after?.at ?? null, limit },
+  );
+}
+
+/** At most `limit` movements of a settlement's period, the oldest first, after a sequence. */
+export async function exportPeriod(
+  db: Queryable,
+  { accountId, after, upTo }: Pick<Period, 'accountId' | 'after' | 'upTo'>,
+  limit: number,
+): Promise<ReadMovement[]> {
+  return rows<ReadMovement>(
+    db,
+    `SELECT ${MOVEMENT_COLUMNS} FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
+     WHERE e.account_id = :accountId AND e.sequence > :after AND e.sequence <= :upTo ORDER BY e.sequence LIMIT :limit`,
+    { accountId, after, upTo, limit },
   );
 }
 

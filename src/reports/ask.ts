@@ -5,6 +5,7 @@ import { newId } from '../lib/ids.ts';
 import type { Change } from '../lib/outbox.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import type { Channel } from '../providers/provider.ts';
+import { FORMATS } from './formats.ts';
 import { SOURCES } from './kinds.ts';
 import { findReport, type ReportRow } from './model.ts';
 import { readPeriod, type WantedPeriod } from './period.ts';
@@ -21,8 +22,6 @@ export type NewReport = WantedPeriod & {
   requestedBy: string;
 };
 
-/** With so many rows or fewer the file is made by whoever was asked for it, at once; with more, by a workflow. */
-export const SMALL_ROWS_MAX = 10_000;
 /** So many of a merchant's may be waited for at once in an environment. */
 const OPEN_MAX = 10;
 
@@ -69,8 +68,8 @@ export async function askForReport(
 }
 
 /** Whether it is made at once. */
-export function isSmall({ rowsTotal }: Pick<ReportRow, 'rowsTotal'>): boolean {
-  return rowsTotal <= SMALL_ROWS_MAX;
+export function isSmall({ format, rowsTotal }: Pick<ReportRow, 'format' | 'rowsTotal'>): boolean {
+  return rowsTotal <= FORMATS[format].atOnceRowsMax;
 }
 
 async function countOpen(trx: Knex.Transaction, owner: Owner): Promise<number> {

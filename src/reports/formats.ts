@@ -11,22 +11,46 @@ export type Format = {
   contentType: string;
   /** How many rows it may have. */
   rowsMax: number;
+  /** With so many rows or fewer it is made by whoever was asked for it, at once; with more, by a workflow. */
+  atOnceRowsMax: number;
   /** The file piece by piece, so that a large one takes no more memory than a small one. */
   render: (rendering: Rendering) => AsyncIterable<string | Uint8Array>;
 };
 
+/** Some 5 MB. */
+const AT_ONCE_ROWS_MAX = 10_000;
 /** More are better asked for in parts. */
 const ROWS_MAX = 5_000_000;
 
 /** Every form of file. */
 export const FORMATS: Readonly<Record<ReportFormat, Format>> = {
-  CSV: { extension: 'csv', contentType: 'text/csv; charset=utf-8', rowsMax: ROWS_MAX, render: renderCsv },
+  CSV: {
+    extension: 'csv',
+    contentType: 'text/csv; charset=utf-8',
+    rowsMax: ROWS_MAX,
+    atOnceRowsMax: AT_ONCE_ROWS_MAX,
+    render: renderCsv,
+  },
   XLSX: {
     extension: 'xlsx',
     contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
     rowsMax: XLSX_ROWS_MAX,
+    atOnceRowsMax: AT_ONCE_ROWS_MAX,
     render: renderXlsx,
   },
-  JSON: { extension: 'json', contentType: 'application/json; charset=utf-8', rowsMax: ROWS_MAX, render: renderJson },
-  PDF: { extension: 'pdf', contentType: 'application/pdf', rowsMax: PDF_ROWS_MAX, render: renderPdf },
+  JSON: {
+    extension: 'json',
+    contentType: 'application/json; charset=utf-8',
+    rowsMax: ROWS_MAX,
+    atOnceRowsMax: AT_ONCE_ROWS_MAX,
+    render: renderJson,
+  },
+  PDF: {
+    extension: 'pdf',
+    contentType: 'application/pdf',
+    rowsMax: PDF_ROWS_MAX,
+    // A settlement may have any number of movements.
+    atOnceRowsMax: 0,
+    render: renderPdf,
+  },
 };

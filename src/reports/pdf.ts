@@ -1,85 +1,76 @@
-import { createRequire } from 'node:module';
-
 import { ethiopianDate } from '../calendar/ethiopian-date.ts';
+import { AppError } from '../lib/errors.ts';
 import { clockText, ZONE } from './columns.ts';
+import { at, createPaper, FOOT_Y, INK, LEFT, RIGHT, type Paper } from './pdf-paper.ts';
+import { printStatement } from './pdf-statement.ts';
 import type { Rendering } from './rendering.ts';
-import type { Line } from './statement.ts';
+import type { Statement } from './statement.ts';
 
-/** Pages are kept until the last is there. */
+/** Settlements in one file. */
 export const PDF_ROWS_MAX = 500;
+/** Movements in one file: a thousand pages, and a quarter of a minute. */
+export const PDF_MOVEMENTS_MAX = 50_000;
 
-const require = createRequire(import.meta.url);
-/** Under the SIL Open Font License. */
-const FONTS = {
-  latin: require.resolve('@fontsource/noto-sans-ethiopic/files/noto-sans-ethiopic-latin-400-normal.woff'),
-  ethiopic: require.resolve('@fontsource/noto-sans-ethiopic/files/noto-sans-ethiopic-ethiopic-400-normal.woff'),
-} as const;
-
-const MARGIN = 50;
-const VALUES_AT = 260;
-const LINE_HEIGHT = 16;
-const LINES_MAX = 44;
-/** What fits beside a label. */
-const VALUE_CHARACTERS_MAX = 50;
-const SIZE = { title: 16, heading: 11, text: 9 } as const;
-
-/** Settlement statements, each on a page of its own. Latin and Ethiopic letters are shown. */
+/** Statements of settlements, each beginning on a page of its own. Latin and Ethiopic letters are shown. */
 export async function* renderPdf(rendering: Rendering): AsyncGenerator<Uint8Array> {
-  const { report, snapshotAt, pages, statementOf } = rendering;
+  const { report, sums, pages, statementOf } = rendering;
   // Half a second of loading, for the few who ask for it.
   const { default: PDFDocument } = await import('pdfkit');
-  const document = new PDFDocument({ size: 'A4', margin: MARGIN, autoFirstPage: false, info: { Title: report.id } });
-  for (const [name, file] of Object.entries(FONTS)) document.registerFont(name, file);
-  const ethiopianDays = `${ethiopianDate(report.startDate)} to ${ethiopianDate(report.endDate)}`;
-  const about: Line[] = [
-    { label: 'Merchant', value: `${report.merchantId}, ${report.environment}` },
-    { label: `Days in ${ZONE}`, value: `${report.startDate} to ${report.endDate}` },
-    { label: 'In the Ethiopian calendar', value: ethiopianDays },
-    { label: 'Status', value: report.statuses?.join(', ') ?? 'ALL' },
-    { label: 'As of (UTC)', value: clockText(snapshotAt) },
-    { label: 'Report', value: report.id },
-  ];
+  const info = { Title: `Settlement statements ${report.startDate} to ${report.endDate}`, Subject: report.id };
+  const document = new PDFDocument({ size: 'A4', margin: 0, autoFirstPage: false, info });
+  let subject = '';
+  const paper = createPaper(document, (sheet, page) => writeFrame(sheet, rendering, { subject, page }));
   let count = 0;
+  let movements = 0;
   for await (const rows of pages) {
     for (const cells of rows) {
+      const statement = await statementOf(cells);
       count += 1;
-      const heading: Line = { label: `Settlement ${count} of ${rendering.sums.count}, ETB`, isHeading: true };
-      writeStatement(document, [...about, heading, ...(await statementOf(cells))]);
+      movements = countOn(movements, statement);
+      subject = `Settlement ${count} of ${sums.count}`;
+      paper.turn();
+      for await (const _ of printStatement(paper, statement)) yield* written(document);
     }
   }
-  if (count === 0) writeStatement(document, [...about, { label: 'No settlements', isHeading: true }]);
+  if (count === 0) {
+    paper.turn();
+    paper.write('There are no settlements of these days and status.', LEFT, { size: 10 });
+  }
   document.end();
   yield* document as AsyncIterable<Buffer>;
 }
 
-function writeStatement(document: PDFKit.PDFDocument, lines: readonly Line[]): void {
-  let place = LINES_MAX;
-  for (const line of lines) {
-    for (const [index, value] of inParts(line.value ?? '').entries()) {
-      if (place >= LINES_MAX) {
-        document.addPage();
-        document.fontSize(SIZE.title);
-        writeText(document, 'Settlement statement', { x: MARGIN, y: MARGIN });
-        place = 2;
-      }
-      const y = MARGIN + place * LINE_HEIGHT;
-      document.fontSize(line.isHeading ? SIZE.heading : SIZE.text);
-      if (index === 0) writeText(document, line.label, { x: MARGIN, y });
-      writeText(document, value, { x: VALUES_AT, y });
-      place += 1;
-    }
-  }
+/** What has been written since the last time: a page is kept only until the next begins. */
+function written(document: PDFKit.PDFDocument): Buffer[] {
+  const chunk = document.read() as Buffer | null;
+  return chunk ? [chunk] : [];
 }
 
-/** At least one. */
-function inParts(text: string): string[] {
-  return text.match(new RegExp(`.{1,${VALUE_CHARACTERS_MAX}}`, 'gu')) ?? [''];
+function countOn(before: number, { account }: Statement): number {
+  const count = account?.totals.reduce((sum, one) => sum + one.count, before) ?? before;
+  if (count <= PDF_MOVEMENTS_MAX) return count;
+  const issue = `PDF lists at most ${PDF_MOVEMENTS_MAX} movements, and these settlements have more: ask for fewer days, or for kind balance as CSV or XLSX, which lists the same movements`;
+  throw new AppError('VALIDATION_ERROR', `format ${issue}`, { details: [{ field: 'format', issue }] });
 }
 
-/** Each run of letters in the font that has them. */
-function writeText(document: PDFKit.PDFDocument, text: string, { x, y }: { x: number; y: number }): void {
-  for (const [run] of text.matchAll(/\p{Script=Ethiopic}+|\P{Script=Ethiopic}+/gu)) {
-    document.font(/^\p{Script=Ethiopic}/u.test(run) ? 'ethiopic' : 'latin').text(run, x, y, { lineBreak: false });
-    x += document.widthOfString(run);
-  }
+type Frame = { subject: string; page: number };
+
+/** What stands at the head and the foot of each page. */
+function writeFrame(paper: Paper, { report, merchantName, snapshotAt }: Rendering, { subject, page }: Frame): void {
+  const { startDate, endDate, environment, statuses } = report;
+  paper.write('Settlement statement', LEFT, { size: 15, isBold: true });
+  paper.write(merchantName, RIGHT, { size: 10, isBold: true, isRight: true });
+  paper.y += 20;
+  const days = `${startDate} to ${endDate} (${ethiopianDate(startDate)} to ${ethiopianDate(endDate)})`;
+  paper.write(subject === '' ? days : `${subject}  ·  ${days}`, LEFT, { color: INK.quiet });
+  paper.write(`${report.merchantId}  ·  ${environment}`, RIGHT, { color: INK.quiet, isRight: true });
+  paper.y += 14;
+  paper.rule();
+  paper.y += 10;
+  at(paper, FOOT_Y, () => {
+    const status = statuses?.join(', ') ?? 'ALL';
+    const about = `Status ${status}  ·  as of ${clockText(snapshotAt)} UTC  ·  times are those of ${ZONE} (UTC+3)  ·  amounts in ETB  ·  ${report.id}`;
+    paper.write(about, LEFT, { size: 6.5, color: INK.quiet });
+    paper.write(`Page ${page}`, RIGHT, { size: 6.5, color: INK.quiet, isRight: true });
+  });
 }

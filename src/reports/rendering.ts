@@ -3,18 +3,19 @@ import { formatBirr, type Santim } from '../lib/money.ts';
 import { ZONE, type Cell } from './columns.ts';
 import type { ReportRow } from './model.ts';
 import type { Sums } from './source.ts';
-import type { Line } from './statement.ts';
+import type { Statement } from './statement.ts';
 
 /** All that a file is made of. */
 export type Rendering = {
   report: ReportRow;
+  merchantName: string;
   snapshotAt: Date;
   sums: Sums;
   columns: readonly { key: string; heading: string }[];
   /** Rows as they are read: cells in the columns' order. */
   pages: AsyncIterable<Cell[][]>;
-  /** The printed statement of a row, where rows are settlements. */
-  statementOf: (cells: Cell[]) => Promise<Line[]>;
+  /** The statement of a row, where rows are settlements. */
+  statementOf: (cells: Cell[]) => Promise<Statement>;
 };
 
 /** What a file says about itself: where its rows come from, and how they were chosen. */

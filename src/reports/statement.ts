@@ -1,33 +1,62 @@
-import { readPeriod, sumPeriod } from '../ledger/statement.ts';
+import { exportPeriod } from '../ledger/export.ts';
+import type { JournalKind } from '../ledger/facts.ts';
+import { readPeriod, sumPeriod, type Period } from '../ledger/statement.ts';
 import type { Queryable } from '../lib/db.ts';
+import type { Santim } from '../lib/money.ts';
 import type { Owner } from '../lib/owner.ts';
-import { clockText, type Cell } from './columns.ts';
-import { birrText } from './rendering.ts';
+import type { Cell } from './columns.ts';
 
-/** One line of a printed statement: what, and how much or which; a heading has nothing beside it. */
-export type Line = { label: string; value?: string; isHeading?: true };
+/** A settlement as it is printed: what is known of it, and how the balance came from what was there to what was left. */
+export type Statement = {
+  /** By its column's key: the heading, and what stands under it. */
+  facts: ReadonlyMap<string, { heading: string; cell: Cell }>;
+  /** null when it was never booked. */
+  account: StatementAccount | null;
+};
 
-/** A settlement as it is printed: what is known of it, and the movements that lead from what was there to what was left. */
-export async function statementLines(
-  db: Queryable,
-  owner: Owner,
-  { columns, cells }: { columns: readonly { heading: string }[]; cells: readonly Cell[] },
-): Promise<Line[]> {
-  const known = columns.flatMap(({ heading }, index) => {
-    const cell = cells[index] ?? null;
-    return cell === null ? [] : [{ label: heading, value: typeof cell === 'bigint' ? birrText(cell) : String(cell) }];
-  });
-  const [settlementId] = cells;
+/** opening + all movements = closing, which is what the next statement opens with. */
+export type StatementAccount = Period & {
+  totals: readonly { type: JournalKind; count: number; amountSantim: Santim }[];
+  /** Every one, the oldest first, as they are read. */
+  movements: AsyncIterable<StatementMovement[]>;
+};
+export type StatementMovement = {
+  at: Date;
+  type: JournalKind;
+  resourceId: string;
+  amountSantim: Santim;
+  balanceAfterSantim: Santim;
+};
+
+/** What is printed, and what is called after each of the movements' pages. */
+export type StatementInput = {
+  columns: readonly { key: string; heading: string }[];
+  cells: readonly Cell[];
+  pageRows: number;
+  onRead: () => Promise<void>;
+};
+
+/** Reads the statement of one settlement: the first of its cells is its id. */
+export async function readStatement(db: Queryable, owner: Owner, input: StatementInput): Promise<Statement> {
+  const facts = new Map(
+    input.columns.map(({ key, heading }, index) => [key, { heading, cell: input.cells[index] ?? null }]),
+  );
+  const [settlementId] = input.cells;
   const period = typeof settlementId === 'string' ? await readPeriod(db, owner, settlementId) : undefined;
-  if (!period) return known;
-  const sums = await sumPeriod(db, period);
-  return [
-    ...known,
-    { label: 'Available balance, since the settlement before', isHeading: true },
-    { label: 'From (UTC)', value: period.from ? clockText(period.from) : 'the beginning' },
-    { label: 'Until (UTC)', value: clockText(period.until) },
-    { label: 'Opening balance', value: birrText(period.openingSantim) },
-    ...sums.map(({ type, count, amountSantim }) => ({ label: `${type} (${count})`, value: birrText(amountSantim) })),
-    { label: 'Closing balance', value: birrText(period.closingSantim) },
-  ];
+  if (!period) return { facts, account: null };
+  const movements = readMovements(db, period, input);
+  return { facts, account: { ...period, totals: await sumPeriod(db, period), movements } };
+}
+
+async function* readMovements(
+  db: Queryable,
+  period: Period,
+  { pageRows, onRead }: Pick<StatementInput, 'pageRows' | 'onRead'>,
+): AsyncGenerator<StatementMovement[]> {
+  for (let { after } = period; after < period.upTo;) {
+    const found = await exportPeriod(db, { ...period, after }, pageRows);
+    yield found;
+    await onRead();
+    after = found.length < pageRows ? period.upTo : (found.at(-1)?.sequence ?? period.upTo);
+  }
 }

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Owner } from '../../src/lib/owner.ts';
-import { SMALL_ROWS_MAX } from '../../src/reports/ask.ts';
+import { FORMATS } from '../../src/reports/formats.ts';
 import { openReports } from '../../src/reports/open-reports.ts';
 import { buildMerchant, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -95,11 +95,11 @@ test('a merchant has at most ten reports open', async () => {
 test('a large report is handed to a workflow in the change that asks for it, a small one is not', async () => {
   await reports.askQuietly(owner);
   expect(world.told).toEqual([]);
-  await insertUnpaid(database.db, owner, { count: SMALL_ROWS_MAX + 1, at: world.clock() });
+  await insertUnpaid(database.db, owner, { count: FORMATS.CSV.atOnceRowsMax + 1, at: world.clock() });
   const { status, body } = await reports.ask(owner, DAY);
   expect([status, body.data]).toEqual([
     202,
-    expect.objectContaining({ status: 'QUEUED', rowsTotal: SMALL_ROWS_MAX + 1, fileUrl: null }),
+    expect.objectContaining({ status: 'QUEUED', rowsTotal: FORMATS.CSV.atOnceRowsMax + 1, fileUrl: null }),
   ]);
   expect(world.told).toEqual([
     expect.objectContaining({ workflowType: 'report', workflowId: `report-${body.data.reportId}`, signal: 'wanted' }),

@@ -1,6 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-
 import fc from 'fast-check';
 
 import { CHANNELS, TRANSACTION_THROUGH, type Channel } from '../../src/channels/channel.ts';
@@ -8,10 +5,6 @@ import { balanceRoutes } from '../../src/ledger/routes.ts';
 import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { Owner } from '../../src/lib/owner.ts';
-import { SOURCES } from '../../src/reports/kinds.ts';
-import { readReport } from '../../src/reports/model.ts';
-import { rangeOf } from '../../src/reports/period.ts';
-import { statementLines } from '../../src/reports/statement.ts';
 import { expireDueSessions } from '../../src/transactions/end.ts';
 import { transactionRoutes } from '../../src/transactions/routes.ts';
 import { TRANSACTION_STATUSES } from '../../src/transactions/states.ts';
@@ -272,26 +265,5 @@ test('a summary adds up to what reports of the same days say', async () => {
     const santim = groups.reduce((sum: number, group: { net: number }) => sum + Math.round(group.net * 100), 0);
     expect(santim).toBe(Math.round(total.net * 100));
     expect(groups.length).toBeGreaterThan(0);
-  }
-});
-
-test('a statement of settlements ties out: opening and all movements make the closing balance', async () => {
-  const { report } = await reports.fetched(owner, { kind: 'settlements', format: 'PDF', ...ALL_DAYS });
-  expect(report).toMatchObject({ status: 'READY', fileName: expect.stringMatching(/^settlements-.*[.]pdf$/) });
-  const { storedAs } = await readReport(database.db, report.reportId);
-  const bytes = await readFile(join(reports.folder, storedAs ?? ''));
-  expect(bytes.subarray(0, 8).toString()).toBe('%PDF-1.3');
-  expect(bytes.toString('latin1').match(/\/Type \/Page\b/g)).toHaveLength(report.rowsTotal);
-  const part = { after: null, limit: 100 };
-  const filter = { ...owner, range: rangeOf(ALL_DAYS), statuses: null, channel: null };
-  const { rows: settlements } = await SOURCES.settlements.page(database.db, filter, part);
-  expect(settlements.length).toBeGreaterThan(1);
-  for (const cells of settlements) {
-    const lines = await statementLines(database.db, owner, { columns: SOURCES.settlements.columns, cells });
-    const santim = (label: RegExp): number[] =>
-      lines.filter((line) => label.test(line.label)).map(({ value }) => Math.round(Number(value) * 100));
-    const [opening = 0] = santim(/^Opening balance$/);
-    const moved = santim(/^[A-Z_]+ \(\d+\)$/).reduce((sum, one) => sum + one, 0);
-    expect(santim(/^Closing balance$/)).toEqual([opening + moved]);
   }
 });

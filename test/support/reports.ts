@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Route } from '../../src/http/route.ts';
 import { rows, type Knex } from '../../src/lib/db.ts';
 import type { Owner } from '../../src/lib/owner.ts';
-import { askForReport } from '../../src/reports/ask.ts';
+import { askForReport, type NewReport } from '../../src/reports/ask.ts';
 import { createReportFiles, type ReportFiles } from '../../src/reports/files.ts';
 import { createMakeReport } from '../../src/reports/make.ts';
 import { reportRoutes } from '../../src/reports/routes.ts';
@@ -49,8 +49,10 @@ export async function startReports(world: World, more: Route[] = [], given?: str
       return { report: answer.data, file: await get(owner, `${REPORTS}/${answer.data.reportId}/file`) };
     },
     /** A report that nobody has begun to make. */
-    askQuietly: (owner: Owner) =>
-      world.runChange((change) => askForReport({ ...world, change }, owner, { ...REPORTS_DAY, ...UNNARROWED })),
+    askQuietly: (owner: Owner, wanted: Partial<NewReport> = {}) =>
+      world.runChange((change) =>
+        askForReport({ ...world, change }, owner, { ...REPORTS_DAY, ...UNNARROWED, ...wanted }),
+      ),
     /** Makes reports, with files that are stranger than ours. */
     makeWith: (strange: Partial<ReportFiles> = {}, pageRows = PAGE_ROWS) =>
       createMakeReport({ ...world, files: { ...files, ...strange }, pageRows }),

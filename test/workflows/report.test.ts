@@ -1,12 +1,13 @@
 import type { Owner } from '../../src/lib/owner.ts';
-import { askForReport, cancelReport, SMALL_ROWS_MAX } from '../../src/reports/ask.ts';
+import { askForReport, cancelReport } from '../../src/reports/ask.ts';
 import { createReportFiles } from '../../src/reports/files.ts';
+import { FORMATS } from '../../src/reports/formats.ts';
 import { readReport } from '../../src/reports/model.ts';
 import { reportWorkflowId } from '../../src/reports/workflow-input.ts';
 import { insertUnpaid } from '../support/reports.ts';
 import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
 
-const ROWS = SMALL_ROWS_MAX + 5_001;
+const ROWS = FORMATS.CSV.atOnceRowsMax + 5_001;
 const DAY = '2026-03-02';
 const clock = () => new Date();
 
