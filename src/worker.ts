@@ -8,6 +8,7 @@ import { deleteOldIdempotencyKeys } from './http/idempotency.ts';
 import { measurePool, type Registry } from './http/metrics.ts';
 import { decideDueInSandbox } from './kyc/decide.ts';
 import { systemClock } from './lib/clock.ts';
+import { DAY_MS } from './lib/dates.ts';
 import { watchDatabase } from './lib/db-watch.ts';
 import { openDatabase, type Knex } from './lib/db.ts';
 import { createEgressGuard } from './lib/egress.ts';
@@ -22,7 +23,7 @@ import { openReconciliations } from './reconciliation/open-reconciliations.ts';
 import { createReconciliationSteps } from './reconciliation/steps.ts';
 import { createRelay } from './relay.ts';
 import { repairOpen } from './repair.ts';
-import { expireReports } from './reports/expire.ts';
+import { expireReports, removeAbandoned } from './reports/expire.ts';
 import { createReportFiles } from './reports/files.ts';
 import { createMakeReport, giveUpReport } from './reports/make.ts';
 import { openReports } from './reports/open-reports.ts';
@@ -223,6 +224,7 @@ type Checks = { checkAttempt: CheckAttempt; checkPayout: CheckPayout };
 
 function choresOf(config: Config, { db, runChange, checkAttempt, checkPayout }: Database & Checks): Chore[] {
   const jobs = { db, runChange, clock: systemClock };
+  const files = createReportFiles(config.REPORTS_DIR);
   return [
     chore('expire sessions', 1_000, () => expireDueSessions(runChange, systemClock(), EXPIRE_BATCH)),
     chore('ask about what providers called us for', 30_000, () =>
@@ -233,9 +235,8 @@ function choresOf(config: Config, { db, runChange, checkAttempt, checkPayout }: 
     ),
     chore('decide rehearsed verifications', 1_000, () => decideDueInSandbox(runChange, systemClock(), KYC_BATCH)),
     chore('run bulk resends', 1_000, () => runResendJobs(jobs, config.WEBHOOK_RESENDS_PER_SECOND)),
-    chore('remove the files of old reports', MINUTE_MS, () =>
-      expireReports({ db, clock: systemClock, files: createReportFiles(config.REPORTS_DIR) }),
-    ),
+    chore('remove the files of old reports', MINUTE_MS, () => expireReports({ db, clock: systemClock, files })),
+    chore('remove what reports have left behind', DAY_MS, () => removeAbandoned({ db, files })),
     chore('forget old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
   ];
 }

@@ -9,9 +9,8 @@ const EXPIRE_BATCH = 500;
 /** Longer than a file that is being written stands still. */
 const ABANDONED_MS = HOUR_MS;
 
-/** Removes the files whose 30 days are over, and what runs left behind that were killed. Repeats do no harm. */
-export async function expireReports(deps: ExpireDeps): Promise<void> {
-  const { db, files, clock } = deps;
+/** Removes the files whose 30 days are over; the index of those to expire finds them. Repeats do no harm. */
+export async function expireReports({ db, files, clock }: ExpireDeps): Promise<void> {
   const due = await rows<{ id: string; storedAs: string }>(
     db,
     `SELECT id, stored_as FROM report WHERE status = 'READY' AND expires_at <= :now ORDER BY expires_at LIMIT :limit`,
@@ -25,16 +24,16 @@ export async function expireReports(deps: ExpireDeps): Promise<void> {
       { id },
     );
   }
-  await removeAbandoned(deps);
 }
 
-async function removeAbandoned({ db, files }: ExpireDeps): Promise<void> {
+/** Removes what runs left behind that were killed. It looks at every file: for once a day. */
+export async function removeAbandoned({ db, files }: Pick<ExpireDeps, 'db' | 'files'>): Promise<void> {
   // By the disk's own clock.
-  const found = await files.unchangedSince(new Date(Date.now() - ABANDONED_MS));
-  if (found.length === 0) return;
-  const kept = await rows<{ storedAs: string }>(db, 'SELECT stored_as FROM report WHERE stored_as = ANY (:found)', {
-    found,
-  });
-  const known = new Set(kept.map(({ storedAs }) => storedAs));
-  for (const name of found) if (!known.has(name)) await files.remove(name);
+  for await (const found of files.unchangedSince(new Date(Date.now() - ABANDONED_MS))) {
+    const kept = await rows<{ storedAs: string }>(db, 'SELECT stored_as FROM report WHERE stored_as = ANY (:found)', {
+      found,
+    });
+    const known = new Set(kept.map(({ storedAs }) => storedAs));
+    for (const name of found) if (!known.has(name)) await files.remove(name);
+  }
 }

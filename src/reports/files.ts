@@ -14,10 +14,12 @@ export type ReportFiles = {
   read: (storedAs: string) => Promise<Readable>;
   /** No error when it is not there. */
   remove: (storedAs: string) => Promise<void>;
-  /** The names of files that nobody has written to since an instant. */
-  unchangedSince: (instant: Date) => Promise<string[]>;
+  /** The names of files that nobody has written to since an instant, some at a time. */
+  unchangedSince: (instant: Date) => AsyncIterable<string[]>;
 };
 
+/** Files looked at at once. */
+const LOOK_BATCH = 100;
 const NAME_BYTES = 16;
 const NAME = /^[0-9a-f]{32}$/;
 
@@ -41,10 +43,13 @@ export function createReportFiles(folder: string): ReportFiles {
         throw error;
       }
     },
-    unchangedSince: async (instant) => {
+    unchangedSince: async function* (instant) {
       const names = (await readdir(folder).catch(noFolder)).filter((name) => NAME.test(name));
-      const old = await Promise.all(names.map(async (name) => (await changedAt(pathOf(name))) < instant));
-      return names.filter((_, index) => old[index]);
+      for (let from = 0; from < names.length; from += LOOK_BATCH) {
+        const looked = names.slice(from, from + LOOK_BATCH);
+        const old = await Promise.all(looked.map(async (name) => (await changedAt(pathOf(name))) < instant));
+        yield looked.filter((_, index) => old[index]);
+      }
     },
   };
 }

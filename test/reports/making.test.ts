@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { utimes } from 'node:fs/promises';
+import { utimes, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
 import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import type { Owner } from '../../src/lib/owner.ts';
-import { expireReports } from '../../src/reports/expire.ts';
+import { expireReports, removeAbandoned } from '../../src/reports/expire.ts';
+import type { ReportFiles } from '../../src/reports/files.ts';
 import { createMakeReport, giveUpReport, KEPT_MS } from '../../src/reports/make.ts';
 import { readReport } from '../../src/reports/model.ts';
 import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
@@ -68,8 +69,9 @@ describe('whoever makes it', () => {
     const [left = ''] = await reports.kept();
     await utimes(join(reports.folder, left), new Date(0), new Date(0));
     expect(await reports.makeWith()(id)).toBe('READY');
-    expect(await reports.kept()).toHaveLength(2);
     await expireReports({ ...world, files: reports.files });
+    expect(await reports.kept()).toHaveLength(2);
+    await removeAbandoned({ ...world, files: reports.files });
     expect(await reports.kept()).toEqual([(await readReport(database.db, id)).storedAs]);
     expect((await reports.get(owner, `${REPORTS}/${id}/file`)).text.trimEnd().split('\r\n')).toHaveLength(6);
   });
@@ -172,6 +174,7 @@ test('after 30 days the file is gone, and the answer says until when it was kept
   await utimes(join(reports.folder, name), new Date(0), new Date(0));
   world.pass(KEPT_MS - 1);
   await expireReports({ ...world, files: reports.files });
+  await removeAbandoned({ ...world, files: reports.files });
   expect((await reports.get(owner, `${path}/file`)).status).toBe(200);
   world.pass(1);
   const late = await reports.get(owner, `${path}/file`);
@@ -184,6 +187,32 @@ test('after 30 days the file is gone, and the answer says until when it was kept
     sha256: report.sha256,
   });
   expect((await reports.get(owner, `${path}/file`)).body.message).toBe(late.body.message);
+});
+
+test('whatever files there are, expiring looks at none of them, and asks an index', async () => {
+  const { report } = await reports.fetched(owner, DAY);
+  world.pass(KEPT_MS);
+  const blind: ReportFiles = {
+    ...reports.files,
+    unchangedSince: () => {
+      throw new Error('every file is looked at');
+    },
+  };
+  await expireReports({ ...world, files: blind });
+  expect((await readReport(database.db, report.reportId)).status).toBe('EXPIRED');
+  const plan = await rows(
+    database.db,
+    `EXPLAIN SELECT id, stored_as FROM report WHERE status = 'READY' AND expires_at <= now() ORDER BY expires_at LIMIT 500`,
+  );
+  expect(JSON.stringify(plan)).toContain('report_expiring');
+});
+
+test('what is being written is not abandoned, and neither is a stranger’s file', async () => {
+  await writeFile(join(reports.folder, 'read-me.txt'), '');
+  await utimes(join(reports.folder, 'read-me.txt'), new Date(0), new Date(0));
+  await writeFile(join(reports.folder, '0'.repeat(32)), 'some of it');
+  await removeAbandoned({ ...world, files: reports.files });
+  expect(await reports.kept()).toHaveLength(2);
 });
 
 async function untilRunning(id: string): Promise<void> {
