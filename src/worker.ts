@@ -7,6 +7,8 @@ import { createFirstAttempts, type FirstAttempts } from './first-attempts.ts';
 import { deleteOldIdempotencyKeys } from './http/idempotency.ts';
 import { measurePool, type Registry } from './http/metrics.ts';
 import { decideDueInSandbox } from './kyc/decide.ts';
+import { createDocumentStore } from './kyc/store.ts';
+import { removeOrphans } from './kyc/sweep.ts';
 import { systemClock } from './lib/clock.ts';
 import { DAY_MS } from './lib/dates.ts';
 import { watchDatabase } from './lib/db-watch.ts';
@@ -74,6 +76,7 @@ const EXPIRE_BATCH = 500;
 const RECHECK_BATCH = 20;
 const KYC_BATCH = 100;
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 /** The worker process: Temporal's workers, the outbox, first attempts, and the chores that need no workflow. */
 export function startWorker(config: Config, options: WorkerOptions): RunningWorker {
@@ -234,6 +237,9 @@ function choresOf(config: Config, { db, runChange, checkAttempt, checkPayout }: 
       recheckProvenPayouts({ db, clock: systemClock, checkPayout }, RECHECK_BATCH),
     ),
     chore('decide rehearsed verifications', 1_000, () => decideDueInSandbox(runChange, systemClock(), KYC_BATCH)),
+    chore('remove the files of failed uploads', HOUR_MS, () =>
+      removeOrphans({ db, store: createDocumentStore(config.KYC_DOCUMENTS_DIR) }),
+    ),
     chore('run bulk resends', 1_000, () => runResendJobs(jobs, config.WEBHOOK_RESENDS_PER_SECOND)),
     chore('remove the files of old reports', MINUTE_MS, () => expireReports({ db, clock: systemClock, files })),
     chore('remove what reports have left behind', DAY_MS, () => removeAbandoned({ db, files })),

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 
 import { rejectKyc, requestMoreInfo } from '../../src/kyc/decide.ts';
 import { DOCUMENT_BYTES_MAX, readDocument } from '../../src/kyc/documents.ts';
+import { createDocumentStore } from '../../src/kyc/store.ts';
+import { removeOrphans } from '../../src/kyc/sweep.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { jpeg, pdf, png, startKycWorld, type Applicant, type KycWorld } from './world.ts';
 
 let world: KycWorld;
@@ -200,6 +203,28 @@ test('after more was asked for, or a no, ten more may be added, and all that was
     rejectKyc(change, { ...decision, submission: 2, reason: 'The licence is not yours' }),
   );
   expect((await applicant.upload('TRADE_LICENCE', { bytes: pdf() })).body.data.submission).toBe(3);
+});
+
+test('files of failed uploads are removed once they are a day old, and nothing else is', async () => {
+  const { documentId } = (await applicant.upload('OTHER', { bytes: pdf() })).body.data;
+  const kept = (await read(documentId)).row.storedAs;
+  const name = (letter: string): string => letter.repeat(32);
+  const names = { orphan: name('a'), cutOff: `${name('b')}.part`, young: name('c'), writing: `${name('d')}.part` };
+  const age = (file: string) => utimes(join(world.folder, file), new Date(0), new Date(Date.now() - 25 * 3_600_000));
+  for (const file of [...Object.values(names), 'README']) await writeFile(join(world.folder, file), 'x');
+  for (const file of [kept, names.orphan, names.cutOff, 'README']) await age(file);
+  const before = await files();
+
+  const other = await createTestDatabase();
+  expect(await removeOrphans({ db: other.db, store: world.store })).toBe(1);
+  await other.drop();
+  expect(before.filter((file) => file !== names.cutOff)).toEqual(await files());
+  expect(await removeOrphans(world)).toBe(1);
+  const gone = [names.orphan, names.cutOff];
+  expect(await files()).toEqual(before.filter((file) => !gone.includes(file)));
+  expect(await removeOrphans(world)).toBe(0);
+  const empty = createDocumentStore(join(world.folder, 'none'));
+  expect(await removeOrphans({ db: world.db, store: empty })).toBe(0);
 });
 
 test("another merchant's document, or one of the other environment, is no document", async () => {

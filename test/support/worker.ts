@@ -51,6 +51,7 @@ export async function createWorkerWorld(
     TEMPORAL_ADDRESS: stack.temporalAddress,
     TASK_QUEUE_PREFIX: `${randomBytes(4).toString('hex')}-`,
     REPORTS_DIR: reportsFolder,
+    KYC_DOCUMENTS_DIR: join(reportsFolder, 'documents'),
     ...settings,
   };
   const config = readConfig(environment);
