@@ -25,7 +25,8 @@ export type OwnTemporal = {
   close: () => Promise<void>;
 };
 
-export async function createOwnTemporal(): Promise<OwnTemporal> {
+/** @param dynamicConfig settings of the server, as JSON texts by name. */
+export async function createOwnTemporal(dynamicConfig: Record<string, string> = {}): Promise<OwnTemporal> {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-own-temporal-'));
   const port = await anyFreePort();
   const address = `127.0.0.1:${port}`;
@@ -48,6 +49,7 @@ export async function createOwnTemporal(): Promise<OwnTemporal> {
         findBinary: () => findTemporalBinary({ givenPath: temporalCliPath, cacheFolder }),
         folder,
         choosePorts: async () => ({ port }),
+        dynamicConfig,
       });
     },
     forget: async () => {

@@ -1,0 +1,101 @@
+import { Client, Connection } from '@temporalio/client';
+
+import { createHttpClient } from '../../src/lib/http-client.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import { createFindProvider } from '../../src/providers/find-provider.ts';
+import { createWithdrawal } from '../../src/withdrawals/create.ts';
+import { approveWithdrawal } from '../../src/withdrawals/decide.ts';
+import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
+import { withdrawalWorkflowId } from '../../src/withdrawals/workflow-input.ts';
+import { buildWorld } from '../support/build.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { createOwnTemporal, type OwnTemporal } from '../support/own-temporal.ts';
+import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
+import { skipTime } from '../support/temporal.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
+import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+
+const HOUR_MS = 3_600_000;
+/** From here on Temporal suggests a new run: after about ten polls, and not after days of them. */
+const EVENTS_MAX = 120;
+
+let temporal: OwnTemporal;
+let connection: Connection;
+let client: Client;
+let simulator: TestSimulator;
+let world: WorkerWorld;
+
+beforeAll(async () => {
+  temporal = await createOwnTemporal({
+    'frontend.WorkflowTimeSkippingEnabled': 'true',
+    'history.timerProcessorMaxTimeShift': '"10ms"',
+    'limit.historyCount.suggestContinueAsNew': String(EVENTS_MAX),
+  });
+  await temporal.start();
+  connection = await Connection.connect({ address: temporal.address });
+  simulator = await startTestSimulator();
+  world = await createWorkerWorld({
+    TEMPORAL_ADDRESS: temporal.address,
+    TASK_QUEUES: 'money',
+    SIMULATOR_URL: simulator.url,
+    BASE_URL: 'http://127.0.0.1:9',
+  });
+  client = new Client({ connection, namespace: world.config.TEMPORAL_NAMESPACE });
+  await world.startWorker().ready;
+});
+afterAll(async () => {
+  await world.close();
+  await Promise.all([simulator.close(), connection.close()]);
+  await temporal.close();
+});
+
+/** Sent to a provider that never says what became of it. */
+async function sent(): Promise<{ id: string; workflowId: string }> {
+  const clock = () => new Date();
+  const http = createHttpClient();
+  const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url });
+  const money = buildWorld(world.db, { clock });
+  const owner: Owner = await buildFreeMerchant(money);
+  await fund(money, owner, 1_000_00n);
+  const wanted = {
+    requestId: 'OUT-1',
+    amountSantim: 100_14n,
+    channel: 'TELEBIRR',
+    destination: { kind: 'phone', phone: '251911000004', accountName: 'Abebe Bikila' },
+    requestedBy: 'key_test',
+  } as const;
+  const { row } = await world.runChange((change) => createWithdrawal({ change, clock, findProvider }, owner, wanted));
+  await world.runChange((change) => approveWithdrawal(change, row.id, { operatorId: 'opr_1', at: clock() }));
+  await until('it to be taken', async () => (await readWithdrawal(world.db, row.id)).lastOutcome);
+  await http.close();
+  return { id: row.id, workflowId: withdrawalWorkflowId(row.id) };
+}
+
+test('a provider that says nothing for days is asked by one run after the other, and the last one ends it', async () => {
+  const { id, workflowId } = await sent();
+  const handle = client.workflow.getHandle(workflowId);
+  const first = await handle.describe();
+  const runs = new Set([first.runId]);
+  for (let hours = 0; hours < 20 && runs.size < 3; hours += 1) {
+    await skipTime(client, workflowId, HOUR_MS);
+    runs.add((await handle.describe()).runId);
+  }
+  expect(runs.size).toBe(3);
+  const { status } = await client.workflow.getHandle(workflowId, first.runId).describe();
+  expect(status.name).toBe('CONTINUED_AS_NEW');
+  const { historyLength } = await client.workflow.getHandle(workflowId, first.runId).describe();
+  expect(historyLength).toBeLessThan(EVENTS_MAX + 30);
+  expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'PENDING', stage: 'SUBMITTED' });
+  // What its provider was asked is one order, however many runs have asked.
+  expect((await simulator.journal()).payouts).toMatchObject([{ withdrawalId: id, submissions: 1 }]);
+
+  const word = { outcome: 'FAILED', providerReference: 'CASE-7', reason: 'Never paid', operatorId: 'opr_1' } as const;
+  await world.runChange(async (change) => {
+    // Between two questions, and as if the last answer had been that it does not know.
+    await change.trx('withdrawal').where({ id }).update({ stage: 'UNKNOWN', leaseUntil: null });
+    return resolveWithdrawal(change, id, { ...word, at: new Date() });
+  });
+  expect(await handle.result()).toBe('FAILED');
+  await expectLedgerHolds(world.db);
+});
