@@ -9,7 +9,7 @@ import { findOperator, listOperatorKeys, listOperators } from './operators.ts';
 import { ANY_OPERATOR, permit } from './permits.ts';
 import { presentAudit, presentOperator, presentOperatorKey } from './present.ts';
 import * as schema from './schema.ts';
-import { addOperator, endOperatorKey, giveOperatorKey, reassignOperator } from './staff.ts';
+import { addOperator, endOperatorKey, giveOperatorKey, reassignOperator, renewOperatorKey } from './staff.ts';
 
 export type OperatorRouteDeps = { db: Knex; clock: Clock; pepper: string };
 
@@ -120,6 +120,22 @@ function keyRoutes(deps: OperatorRouteDeps): Route[] {
       handle: async (input) => {
         const made = await giveOperatorKey(deedOf(input, deps), { ...input.params, ...input.body }, deps);
         return { status: 201, message: 'Key created', data: { ...presentOperatorKey(made.key), secret: made.secret } };
+      },
+    }),
+    writeRoute({
+      method: 'POST',
+      path: '/api/ops/operators/:operatorId/keys/:keyId/rotate',
+      operationId: 'opsRotateOperatorKey',
+      tag: 'Operators',
+      summary: "Make an operator's next key, shown once; the one before works on for a while",
+      auth: permit('operator-key.rotate'),
+      params: schema.OperatorKeyParams,
+      body: schema.OperatorKeyRotation,
+      responses: { 201: schema.MadeOperatorKey },
+      refusals: ['INVALID_STATE'],
+      handle: async (input) => {
+        const made = await renewOperatorKey(deedOf(input, deps), { ...input.params, ...input.body }, deps);
+        return { status: 201, message: 'Key rotated', data: { ...presentOperatorKey(made.key), secret: made.secret } };
       },
     }),
     writeRoute({

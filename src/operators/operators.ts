@@ -1,7 +1,8 @@
 import type { OperatorRole } from '../http/route.ts';
 import { hashKey, lastFourOf, makeKey, prefixOf, showKey } from '../keys/format.ts';
+import { ROTATION_OVERLAP_HOURS } from '../keys/operations.ts';
 import type { Clock } from '../lib/clock.ts';
-import { DAY_MS } from '../lib/dates.ts';
+import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import { isUniqueViolation, rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
@@ -129,6 +130,30 @@ export async function makeOperatorKey(
   );
   if (!row) throw new Error('making a key returned no row');
   return { key: shown(row), secret };
+}
+
+/**
+ * Makes another key for the same operator, and lets the old one live for `overlapHours` (0–168, 24 unless said), or to
+ * its own end if that is sooner. Throws NOT_FOUND, and INVALID_STATE for one that has ended or an operator who is
+ * switched off.
+ */
+export async function rotateOperatorKey(
+  deps: OperatorKeyDeps,
+  input: { operatorId: string; keyId: string; overlapHours?: number | undefined; days?: number | undefined },
+): Promise<{ key: OperatorKey; secret: string; old: OperatorKey }> {
+  const { trx, clock } = deps;
+  const { operatorId, keyId, overlapHours = ROTATION_OVERLAP_HOURS.default, days } = input;
+  const now = clock();
+  const [old] = await rows<KeyRow>(
+    trx,
+    `UPDATE operator_key SET expires_at = least(expires_at, CAST(:overlapEnd AS timestamptz))
+     WHERE id = :keyId AND operator_id = :operatorId AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)
+     RETURNING ${KEY_COLUMNS}`,
+    { keyId, operatorId, now, overlapEnd: new Date(now.getTime() + overlapHours * HOUR_MS) },
+  );
+  if (old) return { ...(await makeOperatorKey(deps, { operatorId, name: old.name, days })), old: shown(old) };
+  if (!(await listOperatorKeys(trx, operatorId)).some(({ id }) => id === keyId)) throw notFound('key');
+  throw new AppError('INVALID_STATE', `The key ${keyId} has ended. Make a new key.`);
 }
 
 /** An operator's keys, the newest first; ended ones too. */

@@ -8,6 +8,7 @@ export const PERMITS = {
   'merchant.change-fees': ['admin'],
   'merchant.change-limits': ['admin'],
   'merchant.change-review': ['admin'],
+  'merchant.change-settlement-limit': ['admin'],
   'key.create': ['admin'],
   'key.revoke': ['admin'],
   'channel.approve': ['admin'],
@@ -41,6 +42,7 @@ export const PERMITS = {
   'operator.create': ['admin'],
   'operator.change': ['admin'],
   'operator-key.create': ['admin'],
+  'operator-key.rotate': ['admin'],
   'operator-key.revoke': ['admin'],
 } as const satisfies Readonly<Record<string, readonly OperatorRole[]>>;
 

@@ -4,6 +4,7 @@ import { decisionRoutes } from './decision-routes.ts';
 import { holidayRoutes, type HolidayRouteDeps } from './holiday-routes.ts';
 import { kycRoutes, type KycRouteDeps } from './kyc-routes.ts';
 import { merchantRoutes, type MerchantRouteDeps } from './merchant-routes.ts';
+import { moneyRoutes, type MoneyRouteDeps } from './money-routes.ts';
 import { operatorRoutes, type OperatorRouteDeps } from './operator-routes.ts';
 import { reconciliationRoutes, type ReconciliationRouteDeps } from './reconciliation-routes.ts';
 import { ruleRoutes } from './rule-routes.ts';
@@ -15,6 +16,7 @@ export type OpsRouteDeps = MerchantRouteDeps &
   AttentionRouteDeps &
   KycRouteDeps &
   SettlementRouteDeps &
+  MoneyRouteDeps &
   ReconciliationRouteDeps;
 
 /** Everything the platform's own people see and decide. */
@@ -26,6 +28,7 @@ export function opsRoutes(deps: OpsRouteDeps): Route[] {
     ...kycRoutes(deps),
     ...decisionRoutes(deps),
     ...settlementRoutes(deps),
+    ...moneyRoutes(deps),
     ...reconciliationRoutes(deps),
     ...holidayRoutes(deps),
     ...operatorRoutes(deps),

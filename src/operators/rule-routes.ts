@@ -5,19 +5,29 @@ import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { toSantim } from '../lib/money.ts';
 import type { RuleBook } from '../lib/versioned-rule.ts';
+import { readSettlementLimit } from '../settlements/limit.ts';
 import { readReviewPolicy } from '../withdrawals/review-policy.ts';
 import { deedOf } from './audit.ts';
 import { readMerchant } from './merchants.ts';
 import { ANY_OPERATOR, permit } from './permits.ts';
 import * as ruleSchema from './rule-schema.ts';
-import { changeFees, changeLimits, changeReviewPolicy, shownFee, shownLimit, shownPolicy } from './rules.ts';
+import {
+  changeFees,
+  changeLimits,
+  changeReviewPolicy,
+  changeSettlementLimit,
+  shownFee,
+  shownLimit,
+  shownPolicy,
+  shownSettlementLimit,
+} from './rules.ts';
 import { MerchantParams } from './schema.ts';
 
 export type RuleRouteDeps = { db: Knex; clock: Clock };
 
 /** What a merchant is charged, may move, and is reviewed by. */
 export function ruleRoutes(deps: RuleRouteDeps): Route[] {
-  return [...feeRoutes(deps), ...limitRoutes(deps), ...reviewRoutes(deps)];
+  return [...feeRoutes(deps), ...limitRoutes(deps), ...reviewRoutes(deps), ...settlementLimitRoutes(deps)];
 }
 
 function shownBook<Rule, Shown>({ inForce, toCome }: RuleBook<Rule>, show: (rule: Rule) => Shown) {
@@ -136,6 +146,42 @@ function reviewRoutes(deps: RuleRouteDeps): Route[] {
         };
         const after = await changeReviewPolicy(deedOf(input, deps), { ...input.params, ...policy, reason });
         return { message: 'Review policy changed', data: shownPolicy(after) };
+      },
+    }),
+  ];
+}
+
+function settlementLimitRoutes(deps: RuleRouteDeps): Route[] {
+  const { db } = deps;
+  const path = '/api/ops/merchants/:merchantId/settlement-limit';
+  const shared = { path, tag: 'Operators', params: MerchantParams } as const;
+  return [
+    readRoute({
+      ...shared,
+      method: 'GET',
+      operationId: 'opsGetSettlementLimit',
+      summary: 'How much a merchant may settle at once',
+      auth: ANY_OPERATOR,
+      responses: { 200: ruleSchema.SettlementLimit },
+      handle: async ({ params: { merchantId } }) => {
+        await readMerchant(db, merchantId);
+        const limit = await readSettlementLimit(db, merchantId);
+        return { message: 'Settlement limit retrieved', data: shownSettlementLimit(limit) };
+      },
+    }),
+    writeRoute({
+      ...shared,
+      method: 'PUT',
+      operationId: 'opsChangeSettlementLimit',
+      summary: 'Change how much a merchant may settle at once; what was asked for before stays',
+      auth: permit('merchant.change-settlement-limit'),
+      body: ruleSchema.SettlementLimitChange,
+      responses: { 200: ruleSchema.SettlementLimit },
+      handle: async (input) => {
+        const { min, max, reason } = input.body;
+        const limit = { minSantim: toSantim(min), maxSantim: toSantim(max), reason };
+        const after = await changeSettlementLimit(deedOf(input, deps), { ...input.params, ...limit });
+        return { message: 'Settlement limit changed', data: shownSettlementLimit(after) };
       },
     }),
   ];

@@ -98,3 +98,13 @@ export const ReviewPolicyChange = z.strictObject({
 export const ReviewPolicy = z
   .object({ own: z.boolean(), largeAmount: z.number(), twoPersonAmount: z.number(), perHourMax: z.int() })
   .meta({ id: 'OpsReviewPolicy' });
+
+export const SettlementLimitChange = z.strictObject({ min: birrAmount, max: birrAmount, reason });
+export const SettlementLimit = z
+  .object({
+    own: z.boolean().meta({ description: "false: the platform's, of everybody who has none of their own" }),
+    currency: z.literal('ETB'),
+    min: z.number(),
+    max: z.number(),
+  })
+  .meta({ id: 'OpsSettlementLimit' });

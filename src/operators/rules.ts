@@ -2,6 +2,7 @@ import { addLimitRule, listLimitRules, type NewLimitRule, type StoredLimitRule }
 import { addFeeRule, listFeeRules, type NewFeeRule, type StoredFeeRule } from '../ledger/fee-rules.ts';
 import { toBirr } from '../lib/money.ts';
 import type { RuleBook } from '../lib/versioned-rule.ts';
+import { readSettlementLimit, setSettlementLimit, type SettlementLimit } from '../settlements/limit.ts';
 import { readReviewPolicy, setReviewPolicy } from '../withdrawals/review-policy.ts';
 import type { ReviewPolicy } from '../withdrawals/review.ts';
 import { note, type Deed } from './audit.ts';
@@ -80,6 +81,32 @@ export async function changeReviewPolicy(
     reason,
   });
   return after;
+}
+
+/** How much a merchant may settle at once from now on. Throws NOT_FOUND, VALIDATION_ERROR. */
+export async function changeSettlementLimit(
+  deed: Deed,
+  { merchantId, reason, ...limit }: ToMerchant & SettlementLimit,
+): Promise<SettlementLimit & { own: boolean }> {
+  const { trx } = deed.change;
+  await readMerchant(trx, merchantId);
+  const before = await readSettlementLimit(trx, merchantId);
+  await setSettlementLimit(trx, { merchantId, ...limit });
+  const after = await readSettlementLimit(trx, merchantId);
+  if (JSON.stringify(shownSettlementLimit(before)) === JSON.stringify(shownSettlementLimit(after))) return after;
+  await note(deed, {
+    action: 'merchant.change-settlement-limit',
+    ...about(merchantId),
+    before: shownSettlementLimit(before),
+    after: shownSettlementLimit(after),
+    reason,
+  });
+  return after;
+}
+
+/** A settlement limit in birr, as it is shown and noted. */
+export function shownSettlementLimit({ own, minSantim, maxSantim }: SettlementLimit & { own: boolean }) {
+  return { own, currency: 'ETB' as const, min: toBirr(minSantim), max: toBirr(maxSantim) };
 }
 
 /** A fee rule in birr, as it is shown and noted. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { CHANNELS } from '../channels/channel.ts';
 import { OPERATOR_ROLES, SCOPES } from '../http/route.ts';
-import { KEY_DAYS_MAX } from '../keys/operations.ts';
+import { KEY_DAYS_MAX, ROTATION_OVERLAP_HOURS } from '../keys/operations.ts';
 import { instant, plainText } from '../lib/fields.ts';
 import { dayText, pageQuery, statusText } from '../lib/page.ts';
 import { RESOURCE_TYPES } from './audit.ts';
@@ -100,12 +100,9 @@ export const MerchantKey = z
     expiresAt: instant.nullable(),
     revokedAt: instant.nullable(),
     rotatedTo: z.string().nullable(),
-    createdBy: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'The operator who made it, and may not approve what it asks for; null: made on a terminal',
-      }),
+    createdBy: z.string().nullable().meta({
+      description: 'The operator who made it, and may not approve what it asks for; null: made on a terminal',
+    }),
     lastUsedAt: instant.nullable(),
     createdAt: instant,
   })
@@ -166,14 +163,24 @@ export const Operator = z
   .meta({ id: 'Operator' });
 
 export const OperatorKeyParams = z.strictObject({ operatorId: id, keyId: id });
+const operatorKeyDays = z
+  .int()
+  .min(1)
+  .max(OPERATOR_KEY_DAYS.max)
+  .optional()
+  .meta({ description: `Its life; ${OPERATOR_KEY_DAYS.default} days unless said` });
 export const NewOperatorKey = z.strictObject({
   name: plainText(NAME_CHARACTERS_MAX).optional(),
-  days: z
+  days: operatorKeyDays,
+});
+export const OperatorKeyRotation = z.strictObject({
+  overlapHours: z
     .int()
-    .min(1)
-    .max(OPERATOR_KEY_DAYS.max)
+    .min(0)
+    .max(ROTATION_OVERLAP_HOURS.max)
     .optional()
-    .meta({ description: `Its life; ${OPERATOR_KEY_DAYS.default} days unless said` }),
+    .meta({ description: `How long the old key works on; ${ROTATION_OVERLAP_HOURS.default} hours unless said` }),
+  days: operatorKeyDays,
 });
 export const OperatorKey = z
   .object({

@@ -6,6 +6,7 @@ import {
   createOperator,
   makeOperatorKey,
   revokeOperatorKey,
+  rotateOperatorKey,
   type Operator,
   type OperatorKey,
 } from './operators.ts';
@@ -57,6 +58,22 @@ export async function giveOperatorKey(
   const about = { resourceType: 'operatorKey', resourceId: id } as const;
   await note(deed, { action: 'operator-key.create', ...about, after: { operatorId, name, expiresAt } });
   return made;
+}
+
+/** Makes an operator's next key, and ends the one before after a while. Throws NOT_FOUND, INVALID_STATE. */
+export async function renewOperatorKey(
+  deed: Deed,
+  input: { operatorId: string; keyId: string; overlapHours?: number | undefined; days?: number | undefined },
+  { pepper, clock }: { pepper: string; clock: Clock },
+): Promise<{ key: OperatorKey; secret: string }> {
+  const { key, secret, old } = await rotateOperatorKey({ trx: deed.change.trx, pepper, clock }, input);
+  await note(deed, {
+    action: 'operator-key.rotate',
+    resourceType: 'operatorKey',
+    resourceId: old.id,
+    after: { operatorId: old.operatorId, rotatedTo: key.id, expiresAt: old.expiresAt },
+  });
+  return { key, secret };
 }
 
 /** Ends an operator's key; twice is no error, and noted once. Throws NOT_FOUND. */

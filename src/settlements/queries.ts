@@ -1,6 +1,6 @@
 import type { Queryable } from '../lib/db.ts';
 import { listNewest } from '../lib/list.ts';
-import type { Owner } from '../lib/owner.ts';
+import type { Environment, Owner } from '../lib/owner.ts';
 import type { DayRange, Page } from '../lib/page.ts';
 import { SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
 import type { SettlementStatus } from './states.ts';
@@ -37,4 +37,32 @@ export async function listSettlements(db: Queryable, filter: SettlementFilter, p
     ...settlementConditions(filter),
   };
   return listNewest<SettlementRow>(db, listed, page);
+}
+
+/** What operators list, of all merchants and both environments unless one is named. */
+export type EverybodysSettlements = Omit<SettlementFilter, keyof Owner> & {
+  merchantId?: string | undefined;
+  environment?: Environment | undefined;
+};
+
+/** Settlements of all merchants, newest first. */
+export async function listEverybodysSettlements(db: Queryable, filter: EverybodysSettlements, page: Page) {
+  const { merchantId, environment, range, statuses, search } = filter;
+  const where = [
+    'requested_at >= :from AND requested_at < :until',
+    merchantId !== undefined && 'merchant_id = :merchantId',
+    environment !== undefined && 'environment = :environment',
+    statuses && 'status = ANY (:statuses)',
+    search !== undefined && '(id = :search OR request_id = :search OR bank_reference = :search)',
+  ]
+    .filter((one) => typeof one === 'string')
+    .join(' AND ');
+  const { from, until } = range;
+  const named = { merchantId: merchantId ?? null, environment: environment ?? null, search: search ?? null };
+  const values = { ...named, from, until, statuses };
+  return listNewest<SettlementRow>(
+    db,
+    { columns: SETTLEMENT_COLUMNS, table: 'settlement', time: 'requested_at', where, values },
+    page,
+  );
 }

@@ -4,10 +4,12 @@ import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
+import { toBirr } from '../lib/money.ts';
 import { ownerOf } from '../lib/owner.ts';
 import { readDayRange, readPage } from '../lib/page.ts';
 import { createSettlement } from './create.ts';
 import { cancelSettlement } from './decide.ts';
+import { readSettlementLimit } from './limit.ts';
 import { findSettlement } from './model.ts';
 import { presentSettlement } from './present.ts';
 import { listSettlements } from './queries.ts';
@@ -80,6 +82,20 @@ function lookingRoutes({ db, clock }: SettlementRouteDeps): Route[] {
         const filter = { ...ownerOf(caller), range, statuses: status ?? null, search };
         const { rows, pagination } = await listSettlements(db, filter, readPage(query));
         return { message: 'Settlements retrieved', data: rows.map(presentSettlement), pagination };
+      },
+    }),
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/settlement-limits',
+      operationId: 'getSettlementLimits',
+      tag: 'Settlements',
+      summary: 'How little and how much may be settled at once',
+      auth: { by: 'key', scope: 'settlements:read' },
+      responses: { 200: schema.SettlementLimits },
+      handle: async ({ caller }) => {
+        const { minSantim, maxSantim } = await readSettlementLimit(db, caller.merchantId);
+        const data = { currency: 'ETB' as const, min: toBirr(minSantim), max: toBirr(maxSantim) };
+        return { message: 'Settlement limits retrieved', data };
       },
     }),
     readRoute({

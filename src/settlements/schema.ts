@@ -33,6 +33,10 @@ export const NewSettlement = z
     return z.NEVER;
   });
 
+export const SettlementLimits = z
+  .object({ currency: z.literal('ETB'), min: z.number(), max: z.number() })
+  .meta({ id: 'SettlementLimits' });
+
 export const SettlementParams = z.strictObject({ settlementId: z.string().max(64) });
 
 export const SettlementListQuery = z.strictObject({

@@ -1,6 +1,6 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import { listNewest } from '../lib/list.ts';
-import type { Owner } from '../lib/owner.ts';
+import type { Environment, Owner } from '../lib/owner.ts';
 import type { DayRange, Page } from '../lib/page.ts';
 import type { WithdrawalRow } from './model.ts';
 import type { WithdrawalStatus } from './states.ts';
@@ -44,4 +44,32 @@ export async function withdrawnSince(db: Queryable, owner: Owner, since: Date): 
     { merchantId: owner.merchantId, environment: owner.environment, since },
   );
   return new Map(found.map(({ channel, used }) => [channel, used]));
+}
+
+/** What operators list, of all merchants and both environments unless one is named. */
+export type EverybodysWithdrawals = Omit<WithdrawalFilter, keyof Owner | 'channel'> & {
+  merchantId?: string | undefined;
+  environment?: Environment | undefined;
+};
+
+/** Withdrawals of all merchants, newest first. */
+export async function listEverybodysWithdrawals(db: Queryable, filter: EverybodysWithdrawals, page: Page) {
+  const { merchantId, environment, range, statuses, search } = filter;
+  const where = [
+    'requested_at >= :from AND requested_at < :until',
+    merchantId !== undefined && 'merchant_id = :merchantId',
+    environment !== undefined && 'environment = :environment',
+    statuses && 'status = ANY (:statuses)',
+    search !== undefined && '(id = :search OR request_id = :search OR provider_reference = :search)',
+  ]
+    .filter((one) => typeof one === 'string')
+    .join(' AND ');
+  const { from, until } = range;
+  const named = { merchantId: merchantId ?? null, environment: environment ?? null, search: search ?? null };
+  const values = { ...named, from, until, statuses };
+  return listNewest<WithdrawalRow>(
+    db,
+    { columns: '*', table: 'withdrawal', time: 'requested_at', where, values },
+    page,
+  );
 }

@@ -25,6 +25,9 @@ const MAY: Record<string, OperatorRole[]> = {
   opsGetFees: EVERYBODY,
   opsGetLimits: EVERYBODY,
   opsGetReviewPolicy: EVERYBODY,
+  opsGetSettlementLimit: EVERYBODY,
+  opsListWithdrawals: EVERYBODY,
+  opsListSettlements: EVERYBODY,
   opsListHolidays: EVERYBODY,
   opsListOperators: EVERYBODY,
   opsGetKyc: SUPPORT,
@@ -65,6 +68,7 @@ const MAY: Record<string, OperatorRole[]> = {
   opsChangeFees: ADMIN,
   opsChangeLimits: ADMIN,
   opsChangeReviewPolicy: ADMIN,
+  opsChangeSettlementLimit: ADMIN,
   opsAddHoliday: ADMIN,
   opsChangeHoliday: ADMIN,
   opsRemoveHoliday: ADMIN,
@@ -72,6 +76,7 @@ const MAY: Record<string, OperatorRole[]> = {
   opsChangeOperator: ADMIN,
   opsListOperatorKeys: ADMIN,
   opsCreateOperatorKey: ADMIN,
+  opsRotateOperatorKey: ADMIN,
   opsRevokeOperatorKey: ADMIN,
 };
 
@@ -170,6 +175,30 @@ describe("an operator's key", () => {
     );
     const expired = await desk.send('GET', '/api/ops/merchants', { key: other.secret });
     expect([expired.status, expired.body.error.code]).toEqual([401, 'API_KEY_EXPIRED']);
+  });
+
+  test('that is rotated works on beside the next one for a while, and is rotated under its own operator only', async () => {
+    const { operatorId } = await desk.hire('viewer');
+    const path = `/api/ops/operators/${operatorId}/keys`;
+    const old = (await desk.send('POST', path, { body: { name: 'Laptop', days: 10 } })).body.data;
+    const rotated = await desk.send('POST', `${path}/${old.keyId}/rotate`, { body: { overlapHours: 1 } });
+    expect(rotated.body).toMatchObject({ statusCode: 201, data: { operatorId, name: 'Laptop' } });
+    for (const key of [old.secret, rotated.body.data.secret]) {
+      expect((await desk.send('GET', '/api/ops/merchants', { key })).status).toBe(200);
+    }
+    const listed = (await desk.send('GET', path)).body.data;
+    const [hourOn] = listed.filter(({ keyId }: { keyId: string }) => keyId === old.keyId);
+    expect(Math.abs(Date.parse(hourOn.expiresAt) - Date.now() - 3_600_000)).toBeLessThan(60_000);
+    const other = `/api/ops/operators/${desk.people.viewer.operatorId}/keys/${old.keyId}/rotate`;
+    expect((await desk.send('POST', other, { body: {} })).status).toBe(404);
+    await desk.send('POST', `${path}/${old.keyId}/revoke`, { body: { reason: 'Lost' } });
+    const again = await desk.send('POST', `${path}/${old.keyId}/rotate`, { body: {} });
+    expect([again.status, again.body.error.code]).toEqual([409, 'INVALID_STATE']);
+    expect(await desk.audited(old.keyId)).toEqual([
+      'operator-key.create',
+      'operator-key.rotate',
+      'operator-key.revoke',
+    ]);
   });
 
   test('with one mistyped character is no key, in either header', async () => {

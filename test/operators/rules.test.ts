@@ -124,3 +124,31 @@ test('the review policy of a merchant is changed for itself only, and not to non
   expect(theirs.body.data).toMatchObject({ own: false });
   expect(await desk.audited(owner.merchantId)).toEqual(['merchant.change-review']);
 });
+
+describe('the settlement limit', () => {
+  const change = (body: object) =>
+    desk.send('PUT', `${path}/settlement-limit`, { body: { reason: 'Contract', ...body } });
+
+  test('of its own counts for the next settlement, and is noted once with what it was', async () => {
+    const platform = (await desk.send('GET', `${path}/settlement-limit`)).body.data;
+    expect(platform).toMatchObject({ own: false, currency: 'ETB', min: 10 });
+    const { body } = await change({ min: 100, max: 5_000 });
+    expect(body.data).toEqual({ own: true, currency: 'ETB', min: 100, max: 5_000 });
+    await change({ min: 100, max: 5_000 });
+    expect((await desk.send('GET', `${path}/settlement-limit`)).body.data).toEqual(body.data);
+    const log = await desk.send('GET', `/api/ops/audit?merchantId=${owner.merchantId}`);
+    expect(log.body.data).toEqual([
+      expect.objectContaining({
+        action: 'merchant.change-settlement-limit',
+        before: platform,
+        after: body.data,
+        reason: 'Contract',
+      }),
+    ]);
+  });
+
+  test('that no settlement could keep is refused', async () => {
+    const refused = await change({ min: 100, max: 99.99 });
+    expect([refused.status, refused.body.message]).toEqual([400, 'max must be at least min, got 99.99 and 100.00']);
+  });
+});

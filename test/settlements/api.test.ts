@@ -244,6 +244,7 @@ describe('a settlement', () => {
       'INSERT INTO settlement_limit (merchant_id, min_santim, max_santim) VALUES (:merchantId, 5000, 20000)',
       { merchantId: owner.merchantId },
     );
+    expect((await get('settlement-limits')).body.data).toEqual({ currency: 'ETB', min: 50, max: 200 });
     expect((await post('settlement', { requestId: 'S-1', amount: 49.99 })).body.error.code).toBe(
       'AMOUNT_BELOW_MINIMUM',
     );

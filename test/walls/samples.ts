@@ -41,6 +41,7 @@ const BODIES: Record<string, object> = {
   opsSuspendChannel: { environment: 'sandbox', reason: 'Walls' },
   opsChangeFees: { rules: [{ direction: 'PAY_IN', channel: 'TELEBIRR', basisPoints: 1 }], reason: 'Walls' },
   opsChangeLimits: { rules: [{ direction: 'PAY_IN', channel: 'TELEBIRR', min: 1, max: 2 }], reason: 'Walls' },
+  opsChangeSettlementLimit: { min: 1, max: 2, reason: 'Walls' },
   opsChangeReviewPolicy: { largeAmount: 1, twoPersonAmount: 2, perHourMax: 1, reason: 'Walls' },
   opsApproveKyc: { environment: 'sandbox', submission: 1 },
   opsRejectKyc: { environment: 'sandbox', submission: 1, reason: 'Walls' },

@@ -1,0 +1,39 @@
+import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import { formatBirr, type Santim } from '../lib/money.ts';
+
+/** How much may be settled at once. */
+export type SettlementLimit = { minSantim: Santim; maxSantim: Santim };
+
+/** What counts for a merchant: its own limit, or (`own` false) the platform's. */
+export async function readSettlementLimit(
+  db: Queryable,
+  merchantId: string,
+): Promise<SettlementLimit & { own: boolean }> {
+  const [limit] = await rows<SettlementLimit & { own: boolean }>(
+    db,
+    `SELECT min_santim, max_santim, merchant_id IS NOT NULL AS own FROM settlement_limit
+     WHERE merchant_id = :merchantId OR merchant_id IS NULL ORDER BY merchant_id IS NULL LIMIT 1`,
+    { merchantId },
+  );
+  if (!limit) throw new Error('the platform always has a limit');
+  return limit;
+}
+
+/** Gives a merchant a limit of its own, for settlements to come. Throws VALIDATION_ERROR. */
+export async function setSettlementLimit(
+  trx: Knex.Transaction,
+  { merchantId, minSantim, maxSantim }: SettlementLimit & { merchantId: string },
+): Promise<void> {
+  if (maxSantim < minSantim) {
+    const issue = `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`;
+    throw new AppError('VALIDATION_ERROR', `max ${issue}`, { details: [{ field: 'max', issue }] });
+  }
+  await rows(
+    trx,
+    `INSERT INTO settlement_limit (merchant_id, min_santim, max_santim) VALUES (:merchantId, :minSantim, :maxSantim)
+     ON CONFLICT (merchant_id) DO UPDATE SET min_santim = excluded.min_santim, max_santim = excluded.max_santim,
+       updated_at = now()`,
+    { merchantId, minSantim, maxSantim },
+  );
+}
