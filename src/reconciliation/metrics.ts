@@ -15,6 +15,10 @@ const GAUGES = {
     name: 'meskot_reconciliation_days_open',
     help: 'Days of channels that are being compared, or whose provider does not give its list',
   },
+  failed: {
+    name: 'meskot_reconciliation_days_failed',
+    help: 'Days of channels that could not be compared and were given up: they wait for the next night, or an operator',
+  },
   liveTelebirr: { ...age, labels: { environment: 'live', channel: 'TELEBIRR' } },
   liveCbeBirr: { ...age, labels: { environment: 'live', channel: 'CBE_BIRR' } },
   liveAwash: { ...age, labels: { environment: 'live', channel: 'AWASH' } },
@@ -32,10 +36,11 @@ export function measureReconciliation(registry: Registry, db: Knex): void {
 
 async function countReconciliation(db: Knex): Promise<Figures> {
   const [[counts], ages] = await Promise.all([
-    rows<{ differences: number; incomplete: number }>(
+    rows<{ differences: number; incomplete: number; failed: number }>(
       db,
       `SELECT (SELECT CAST(count(*) AS integer) FROM reconciliation_difference WHERE closed_at IS NULL) AS differences,
-              (SELECT CAST(count(*) AS integer) FROM reconciliation WHERE open) AS incomplete`,
+              (SELECT CAST(count(*) AS integer) FROM reconciliation WHERE open) AS incomplete,
+              (SELECT CAST(count(*) AS integer) FROM reconciliation WHERE status = 'INCOMPLETE' AND NOT open) AS failed`,
     ),
     rows<{ environment: string; channel: string; seconds: number }>(
       db,

@@ -7,8 +7,8 @@ import type { Found } from './pairs.ts';
 /** One comparison of a day among those that were begun: the latest counts, whatever an older one still does. */
 export type Comparison = { reconciliationId: string; comparison: number };
 
-/** Small enough for a statement's time limit. */
-const AT_ONCE = 2_000;
+/** The day is locked meanwhile: so short that who closes a difference of it, or asks for it, can wait. */
+const AT_ONCE = 500;
 
 const VANISHED = 'A later comparison did not find it any more.';
 

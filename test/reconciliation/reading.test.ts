@@ -180,6 +180,19 @@ test('a day given up is incomplete, and what was found before stays', async () =
   expect(await world.db('reconciliation').first()).toMatchObject({ open: true, problem: null });
 });
 
+test('a day that is asked for while it is compared stays open, for the workflow that is still to come', async () => {
+  await ask({ day: TODAY, channel: 'TELEBIRR' });
+  const reading = await world.steps.begin(ID, world.clock());
+  await world.steps.readNext(reading);
+  await ask({ day: TODAY, channel: 'TELEBIRR' });
+  await world.steps.compare(ID, world.clock());
+  expect(await world.db('reconciliation').first()).toMatchObject({ status: 'CLEAN', open: true });
+  await world.db('outbox').delete();
+  expect(await openReconciliations(world.db, '', 10)).toMatchObject([{ id: ID }]);
+  await world.compare('TELEBIRR');
+  expect(await world.db('reconciliation').first()).toMatchObject({ status: 'CLEAN', open: false });
+});
+
 test('a list whose pages lead in a circle, or never end, is noticed and not read on', async () => {
   await ask({ day: TODAY, channel: 'TELEBIRR' });
   for (const [tail, length] of [
@@ -311,6 +324,9 @@ test('operators see how much differs, and how long ago a channel was clean', asy
   await world.compare('AWASH');
   expect(await figure('meskot_reconciliation_differences_open')).toBe('6');
   expect(await figure('meskot_reconciliation_days_open')).toBe('0');
+  expect(await figure('meskot_reconciliation_days_failed')).toBe('0');
+  await world.steps.giveUp({ reconciliationId: `sandbox-AWASH-${TODAY}`, reading: 1 }, null);
+  expect(await figure('meskot_reconciliation_days_failed')).toBe('1');
   const age = Number(await figure('meskot_reconciliation_clean_age_seconds', 'AWASH'));
   expect(age).toBeGreaterThan((Date.now() - NOON.getTime() - DAY_MS) / 1_000);
   expect(await figure('meskot_reconciliation_clean_age_seconds', 'TELEBIRR')).toBe('Nan');

@@ -23,6 +23,7 @@ type Channel = (typeof CHANNELS)[number];
 let world: ReconciliationWorld;
 let temporal: TestTemporal;
 let processes: Processes;
+let taskQueue: string;
 let stopWorker: () => Promise<void>;
 /** What each step does before it is done. */
 let before: { readNext?: () => Promise<void>; settle?: (after: string) => Promise<void> } = {};
@@ -41,10 +42,11 @@ beforeAll(async () => {
   await processes.ensureTemporal();
   const schedule = temporal.client.schedule.getHandle(`${config.TASK_QUEUE_PREFIX}nightlyReconciliation`);
   await schedule.delete();
+  taskQueue = `${config.TASK_QUEUE_PREFIX}money`;
   const { steps } = world;
   const worker = await Worker.create({
     connection,
-    taskQueue: `${config.TASK_QUEUE_PREFIX}money`,
+    taskQueue,
     workflowBundle: { codePath: workflowBundlePath },
     activities: createReconciliationActivities({
       ...steps,
@@ -175,4 +177,44 @@ test('who asks for a day that waits for answers about doubts gets a new list', a
   await askFor('CBE_BIRR');
   expect(await handleOf('CBE_BIRR').result()).toBe('CLEAN');
   expect(await rowOf('CBE_BIRR')).toMatchObject({ reading: 2, read: 2, open: false });
+});
+
+/** As a run goes on that has come so far. */
+async function goOn(progress: object): Promise<{ result: string; reading: number }> {
+  const day = { environment: 'sandbox', channel: 'AWASH', day: TODAY } as const;
+  const reconciliationId = idOf('AWASH');
+  await world.runChange((change) => askForDay(change, world, day));
+  const reading = await world.steps.begin(reconciliationId, world.clock());
+  const args = [
+    { reconciliationId, ...day },
+    { reading, sinceMs: Date.now(), ...progress },
+  ];
+  const workflowId = reconciliationWorkflowId(reconciliationId);
+  const result: string = await temporal.client.workflow.execute('reconciliation', { taskQueue, workflowId, args });
+  return { result, reading: reading.reading };
+}
+
+test('a list that goes on for longer than a day is tried for is given up, page by page', async () => {
+  let pages = 0;
+  world.alterLists(() => ({ kind: 'page', rows: [], next: String((pages += 1)) }));
+  expect(await goOn({ sinceMs: Date.now() - 21 * HOUR_MS })).toMatchObject({ result: 'INCOMPLETE' });
+  expect(pages).toBe(1);
+  expect(await rowOf('AWASH')).toMatchObject({ open: false, problem: 'its list was not read to the end in time' });
+});
+
+test('a run that goes on from one before asks on where that was, and remembers what it was asked', async () => {
+  const asked: string[] = [];
+  before.settle = async (after) => void asked.push(after);
+  const after = 'payout/wd_1';
+  const first = await goOn({ settling: { after, doubts: 0, rounds: 1 }, isAsked: false });
+  expect(first.result).toBe('CLEAN');
+  expect(asked[0]).toBe(after);
+  expect(await rowOf('AWASH')).toMatchObject({ reading: first.reading });
+  // As runs did before they remembered that much.
+  const second = await goOn({});
+  expect(second.result).toBe('CLEAN');
+  expect(await rowOf('AWASH')).toMatchObject({ reading: second.reading });
+  const third = await goOn({ isAsked: true });
+  expect(third.result).toBe('CLEAN');
+  expect(await rowOf('AWASH')).toMatchObject({ reading: third.reading + 1, read: third.reading + 1 });
 });
