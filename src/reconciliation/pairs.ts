@@ -133,10 +133,9 @@ async function judgeUnlisted(db: Queryable, scope: Scope, span: { from: Date; un
     `WITH booked AS MATERIALIZED (
        SELECT CASE j.kind WHEN 'WITHDRAWAL_PAID' THEN 'payout' WHEN 'WITHDRAWAL_REVERSED' THEN 'payoutReversal'
                           ELSE 'payment' END AS type,
-              CASE j.kind WHEN 'PAYMENT' THEN (SELECT a.id FROM payment_attempt a
-                            WHERE a.transaction_id = j.resource_id AND a.status = 'SUCCEEDED' LIMIT 1)
-                          WHEN 'PAYMENT_HELD' THEN substr(j.key, length('held:') + 1)
-                          ELSE j.resource_id END AS order_id,
+              coalesce(CASE j.kind WHEN 'PAYMENT' THEN (SELECT a.id FROM payment_attempt a
+                                     WHERE a.transaction_id = j.resource_id AND a.status = 'SUCCEEDED' LIMIT 1)
+                                   WHEN 'PAYMENT_HELD' THEN substr(j.key, length('held:') + 1) END, j.resource_id) AS order_id,
               abs(e.amount_santim) AS santim, e.at
        FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
        WHERE e.account_id = :accountId AND e.at >= :from AND e.at < :until

@@ -100,6 +100,18 @@ test('what we have booked and no list has is a difference, for payments and payo
   expect(await world.open()).toEqual([]);
 });
 
+test('money that was booked, and of which no try is left to ask about, is a difference of its transaction', async () => {
+  const paid = await world.pay('TELEBIRR');
+  await world.live(2_000);
+  await check(paid.attemptId);
+  const attempt = () => world.db('paymentAttempt').where({ id: paid.attemptId });
+  await attempt().update({ status: 'ABANDONED' });
+  world.alterLists((page) => (page.kind === 'unknown' ? page : { ...page, rows: [] }));
+  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+  expect(await world.open()).toMatchObject([{ kind: 'NOT_LISTED', orderId: paid.transactionId, ourSantim: 100_50n }]);
+  await attempt().update({ status: 'SUCCEEDED' });
+});
+
 test('another amount on the list is a difference, and so is the same order listed twice', async () => {
   await world.simulator.fault({ kind: 'listWrongAmount', channel: 'TELEBIRR', next: 1 });
   const wrong = await world.pay('TELEBIRR');
