@@ -5,8 +5,11 @@ import type { Santim } from '../lib/money.ts';
 /** What stands in a cell: text, an amount in santim, a whole number; null leaves it empty. */
 export type Cell = string | Santim | number | null;
 
-/** One column of a report: its name in JSON, its heading in tables, and its cell of a row. */
-export type Column<Row> = { key: string; heading: string; cell: (row: Row) => Cell };
+/** A column's name in JSON and its heading in tables; its texts are days or times as {@link clockText} writes them. */
+export type ColumnHead = { key: string; heading: string; as?: 'day' | 'time' };
+
+/** One column of a report, and its cell of a row. */
+export type Column<Row> = ColumnHead & { cell: (row: Row) => Cell };
 
 /** The zone that days and local times are in. */
 export const ZONE = 'Africa/Addis_Ababa';
@@ -19,8 +22,8 @@ export function timeColumns<Row>(key: string, heading: string, at: (row: Row) =>
     return instant && inAddis(instant);
   };
   return [
-    { key: `${key}Addis`, heading: `${heading} (Addis Ababa, UTC+3)`, cell: (row) => shown(addis(row)) },
-    { key: `${key}Utc`, heading: `${heading} (UTC)`, cell: (row) => shown(at(row)) },
+    { key: `${key}Addis`, heading: `${heading} (Addis Ababa, UTC+3)`, as: 'time', cell: (row) => shown(addis(row)) },
+    { key: `${key}Utc`, heading: `${heading} (UTC)`, as: 'time', cell: (row) => shown(at(row)) },
   ];
 }
 
@@ -33,7 +36,7 @@ export function clockText(instant: Date): string {
 export function dayColumns<Row>(key: string, heading: string, at: (row: Row) => Date): Column<Row>[] {
   const inEthiopian = remembering(ethiopianDate);
   return [
-    { key, heading, cell: (row) => addisDay(at(row)) },
+    { key, heading, as: 'day', cell: (row) => addisDay(at(row)) },
     { key: `${key}Ethiopian`, heading: `${heading} (Ethiopian)`, cell: (row) => inEthiopian(addisDay(at(row))) },
   ];
 }

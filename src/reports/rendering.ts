@@ -1,6 +1,6 @@
 import { ethiopianDate } from '../calendar/ethiopian-date.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
-import { ZONE, type Cell } from './columns.ts';
+import { ZONE, type Cell, type ColumnHead } from './columns.ts';
 import type { ReportRow } from './model.ts';
 import type { Sums } from './source.ts';
 import type { Statement } from './statement.ts';
@@ -11,7 +11,7 @@ export type Rendering = {
   merchantName: string;
   snapshotAt: Date;
   sums: Sums;
-  columns: readonly { key: string; heading: string }[];
+  columns: readonly ColumnHead[];
   /** Rows as they are read: cells in the columns' order. */
   pages: AsyncIterable<Cell[][]>;
   /** The statement of a row, where rows are settlements. */

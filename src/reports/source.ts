@@ -3,7 +3,7 @@ import type { Santim } from '../lib/money.ts';
 import type { Owner } from '../lib/owner.ts';
 import type { DayRange, Position } from '../lib/page.ts';
 import type { Channel } from '../providers/provider.ts';
-import type { Cell, Column } from './columns.ts';
+import type { Cell, Column, ColumnHead } from './columns.ts';
 
 /** What narrows a report; null does not. */
 export type ReportFilter = Owner & { range: DayRange; statuses: string[] | null; channel: Channel | null };
@@ -19,7 +19,7 @@ export type Source = {
   /** The statuses it may be narrowed by; null: it has none. */
   statuses: readonly string[] | null;
   takesChannel: boolean;
-  columns: readonly { key: string; heading: string }[];
+  columns: readonly ColumnHead[];
   sum: (db: Queryable, filter: ReportFilter) => Promise<Sums>;
   /** Rows after a position, in the list's order, as cells in the columns' order; `next` is null at the end. */
   page: (db: Queryable, filter: ReportFilter, part: Part) => Promise<SourcePage>;

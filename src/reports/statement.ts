@@ -4,7 +4,7 @@ import { readPeriod, sumPeriod, type Period } from '../ledger/statement.ts';
 import type { Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Owner } from '../lib/owner.ts';
-import type { Cell } from './columns.ts';
+import type { Cell, ColumnHead } from './columns.ts';
 
 /** A settlement as it is printed: what is known of it, and how the balance came from what was there to what was left. */
 export type Statement = {
@@ -30,7 +30,7 @@ export type StatementMovement = {
 
 /** What is printed, and what is called after each of the movements' pages. */
 export type StatementInput = {
-  columns: readonly { key: string; heading: string }[];
+  columns: readonly ColumnHead[];
   cells: readonly Cell[];
   pageRows: number;
   onRead: () => Promise<void>;

@@ -50,7 +50,7 @@ function unzipped(file: Buffer, wanted: string): string {
     const [packed, offset] = [file.readUInt32LE(at + 20), file.readUInt32LE(at + 42)];
     const start = offset + 30 + file.readUInt16LE(offset + 26);
     if (name === wanted) return inflateRawSync(file.subarray(start, start + packed)).toString();
-    at += 46 + nameLength;
+    at += 46 + nameLength + file.readUInt16LE(at + 30);
   }
 }
 
@@ -143,7 +143,7 @@ test('a text that a spreadsheet would take for a formula is made harmless in CSV
   expect(json.body.rows.map((row: { customerName: string }) => row.customerName).toSorted()).toEqual(EVIL.toSorted());
 });
 
-test('a workbook has amounts as numbers, ids as text, and a sheet that says what it is', async () => {
+test('a workbook has amounts as numbers, days and times as dates, ids as text, and a sheet that says what it is', async () => {
   await fund(world, owner, 1_250_50n);
   const { report, file } = await reports.fetched(owner, { ...DAY, format: 'XLSX' });
   expect(file.headers.get('content-type')).toBe('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet');
@@ -151,6 +151,10 @@ test('a workbook has amounts as numbers, ids as text, and a sheet that says what
   expect(createHash('sha256').update(bytes).digest('hex')).toBe(report.sha256);
   const sheet = unzipped(bytes, 'xl/worksheets/sheet1.xml');
   expect(sheet).toContain('<c r="B2" s="1"><v>1250.50</v></c>');
+  // 2 March 2026 in the days of workbooks; noon in Addis Ababa is 9 o'clock UTC.
+  const day = 46_083;
+  expect(sheet).toContain(`<c r="E2" s="4"><v>${day}</v></c>`);
+  expect(sheet).toContain(`<c r="I2" s="5"><v>${day + 12 / 24}</v></c><c r="J2" s="5"><v>${day + 9 / 24}</v></c>`);
   expect(sheet).toMatch(/<c r="L2" s="2" t="inlineStr"><is><t xml:space="preserve">cs_/);
   expect(sheet).toContain('<autoFilter ref="A1:Y2"/>');
   const about = unzipped(bytes, 'xl/worksheets/sheet2.xml');
@@ -158,6 +162,17 @@ test('a workbook has amounts as numbers, ids as text, and a sheet that says what
     expect(about).toContain(text);
   }
   expect(about).toMatch(/total netAmount.*<v>1214\.55<\/v>/);
+});
+
+test('a workbook whose rows cannot be read is no file', async () => {
+  for (let count = 0; count < 3; count += 1) await buildSession(world, owner);
+  const { id } = await reports.askQuietly(owner, { format: 'XLSX' });
+  const before = (await reports.kept()).length;
+  const stopped = reports.makeWith({}, 1)(id, (rowsDone) => {
+    if (rowsDone === 2) throw new Error('the database is gone');
+  });
+  await expect(stopped).rejects.toThrow('the database is gone');
+  expect(await reports.kept()).toHaveLength(before);
 });
 
 test('an empty report is a file with a heading, and adds up to nothing', async () => {
