@@ -2,6 +2,7 @@ import { addisDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
+import { requireOwnReference } from './bank-reference.ts';
 import { lockSettlement, SETTLEMENT_COLUMNS, type LateCredit, type SettlementRow } from './model.ts';
 import { moveSettlement, type Actor, type Moved } from './move.ts';
 import type { TimelineKind } from './timeline.ts';
@@ -43,7 +44,7 @@ export function lateCreditIssue(row: SettlementRow, bankReference: string): stri
 /**
  * The credit that came after the failure is true: the settlement is COMPLETED, and what was given back is taken again.
  * Said again it changes nothing. Throws NOT_FOUND, INSUFFICIENT_BALANCE while the merchant has not enough, and
- * INVALID_STATE when no such credit waits or it is the second one.
+ * INVALID_STATE when no such credit waits, it is the second one, or it is of another settlement by now.
  */
 export async function bookLateCredit(change: Change, id: string, { operatorId, at }: Actor): Promise<Moved> {
   const row = await lockSettlement(change, id);
@@ -53,6 +54,7 @@ export async function bookLateCredit(change: Change, id: string, { operatorId, a
     const issue = `This settlement was credited under ${row.bankReference} and returned before: a second credit cannot be booked`;
     throw new AppError('INVALID_STATE', `${issue}. Have the bank take it back, then dismiss it.`);
   }
+  await requireOwnReference(change, row, bankReference);
   const detail = { bankReference, creditedAt };
   const booked = { to: 'COMPLETED', from: ['FAILED'], kind: 'bank.credited', detail, by: operatorId, at } as const;
   // Its workflow has ended with the failure.

@@ -141,6 +141,16 @@ test('a late credit that is booked takes nothing while the merchant has too litt
   expect(await does('book', id)).toMatchObject({ settlement: { status: 'COMPLETED' } });
 });
 
+test('a late credit that turns out to be of another settlement is not booked', async () => {
+  const [late, other] = [await approved('sent', 'failed', 'credited'), await approved('sent')];
+  const credit = { ...by(), bankReference: `FT-${late}`, creditedAt: world.clock() };
+  await world.runChange((change) => markCredited(change, other, credit));
+  await expect(does('book', late)).rejects.toMatchObject({
+    code: 'INVALID_STATE',
+    message: expect.stringContaining(`is the credit of ${other}`),
+  });
+});
+
 test('a late credit that is dismissed leaves the settlement FAILED, and a report of it again is no news', async () => {
   const id = await approved('failed', 'credited', 'dismiss');
   expect(await does('credited', id)).toMatchObject({ changed: false, settlement: { lateCreditEnded: 'DISMISSED' } });
