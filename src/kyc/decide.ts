@@ -7,6 +7,8 @@ import { findTier, readApplication, type ApplicationRow } from './model.ts';
 import { DECIDABLE, sandboxDecision, type KycStatus } from './states.ts';
 import { noteStep, type TimelineKind } from './timeline.ts';
 
+export { readApplication };
+
 /** Whose application, who decides (opr_…), and when. */
 export type Decision = Owner & { operatorId: string; at: Date };
 

@@ -17,6 +17,7 @@ export const PERMITS = {
   'kyc.approve': ['admin'],
   'kyc.reject': ['admin'],
   'kyc.request-info': ['support'],
+  'kyc.change-tier': ['admin'],
   'withdrawal.approve': ['finance'],
   'withdrawal.reject': ['finance'],
   'withdrawal.resolve': ['finance'],

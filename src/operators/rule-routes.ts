@@ -8,14 +8,17 @@ import type { RuleBook } from '../lib/versioned-rule.ts';
 import { readSettlementLimit } from '../settlements/limit.ts';
 import { readReviewPolicy } from '../withdrawals/review-policy.ts';
 import { deedOf } from './audit.ts';
+import { Application } from './kyc-schema.ts';
 import { readMerchant } from './merchants.ts';
 import { ANY_OPERATOR, permit } from './permits.ts';
+import { presentApplication } from './present.ts';
 import * as ruleSchema from './rule-schema.ts';
 import {
   changeFees,
   changeLimits,
   changeReviewPolicy,
   changeSettlementLimit,
+  moveToTier,
   shownFee,
   shownLimit,
   shownPolicy,
@@ -27,7 +30,13 @@ export type RuleRouteDeps = { db: Knex; clock: Clock };
 
 /** What a merchant is charged, may move, and is reviewed by. */
 export function ruleRoutes(deps: RuleRouteDeps): Route[] {
-  return [...feeRoutes(deps), ...limitRoutes(deps), ...reviewRoutes(deps), ...settlementLimitRoutes(deps)];
+  return [
+    ...feeRoutes(deps),
+    ...limitRoutes(deps),
+    ...reviewRoutes(deps),
+    ...settlementLimitRoutes(deps),
+    tierRoute(deps),
+  ];
 }
 
 function shownBook<Rule, Shown>({ inForce, toCome }: RuleBook<Rule>, show: (rule: Rule) => Shown) {
@@ -185,4 +194,23 @@ function settlementLimitRoutes(deps: RuleRouteDeps): Route[] {
       },
     }),
   ];
+}
+
+function tierRoute(deps: RuleRouteDeps): Route {
+  return writeRoute({
+    method: 'PUT',
+    path: '/api/ops/merchants/:merchantId/kyc/tier',
+    operationId: 'opsChangeTier',
+    tag: 'Operators',
+    summary: 'Give a verified merchant another tier, which limits its live channels and amounts',
+    auth: permit('kyc.change-tier'),
+    params: MerchantParams,
+    body: ruleSchema.TierChange,
+    responses: { 200: Application },
+    refusals: ['INVALID_STATE'],
+    handle: async (input) => {
+      const row = await moveToTier(deedOf(input, deps), { ...input.params, ...input.body });
+      return { message: `The merchant is in tier ${row.tier}`, data: presentApplication(row) };
+    },
+  });
 }

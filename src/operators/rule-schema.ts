@@ -5,10 +5,11 @@ import { LIMIT_DIRECTIONS } from '../channels/limit-rules.ts';
 import { FEE_DIRECTIONS } from '../ledger/fee-rules.ts';
 import { birrAmount, instant } from '../lib/fields.ts';
 import { BIRR_RULE, isBirr } from '../lib/money.ts';
-import { reason } from './schema.ts';
+import { environment, reason } from './schema.ts';
 
 const RULES_MAX = 20;
 const PER_HOUR_MAX = 10_000;
+const TIER_MAX = 99;
 
 const channel = z.enum(CHANNELS);
 const birrOrNothing = z
@@ -108,3 +109,9 @@ export const SettlementLimit = z
     max: z.number(),
   })
   .meta({ id: 'OpsSettlementLimit' });
+
+export const TierChange = z.strictObject({
+  environment,
+  tier: z.int().min(1).max(TIER_MAX).meta({ description: 'Which limits apply from now on' }),
+  reason,
+});

@@ -1,6 +1,9 @@
 import { addLimitRule, listLimitRules, type NewLimitRule, type StoredLimitRule } from '../channels/limit-rules.ts';
+import { changeTier, readApplication } from '../kyc/decide.ts';
+import type { ApplicationRow } from '../kyc/model.ts';
 import { addFeeRule, listFeeRules, type NewFeeRule, type StoredFeeRule } from '../ledger/fee-rules.ts';
 import { toBirr } from '../lib/money.ts';
+import { ownerOf, type Owner } from '../lib/owner.ts';
 import type { RuleBook } from '../lib/versioned-rule.ts';
 import { readSettlementLimit, setSettlementLimit, type SettlementLimit } from '../settlements/limit.ts';
 import { readReviewPolicy, setReviewPolicy } from '../withdrawals/review-policy.ts';
@@ -99,6 +102,29 @@ export async function changeSettlementLimit(
     ...about(merchantId),
     before: shownSettlementLimit(before),
     after: shownSettlementLimit(after),
+    reason,
+  });
+  return after;
+}
+
+/** Another tier for a merchant that is verified. Throws NOT_FOUND, INVALID_STATE, VALIDATION_ERROR. */
+export async function moveToTier(
+  deed: Deed,
+  { tier, reason, ...of }: Owner & { tier: number; reason: string },
+): Promise<ApplicationRow> {
+  const owner = ownerOf(of);
+  const { change, operatorId, at } = deed;
+  await readMerchant(change.trx, owner.merchantId);
+  const before = await readApplication(change.trx, owner);
+  if (before.status === 'APPROVED' && before.tier === tier) return before;
+  const after = await changeTier(change, { ...owner, operatorId, at, tier, reason });
+  await note(deed, {
+    action: 'kyc.change-tier',
+    resourceType: 'kyc',
+    resourceId: owner.merchantId,
+    ...owner,
+    before: { tier: before.tier },
+    after: { tier: after.tier },
     reason,
   });
   return after;

@@ -58,6 +58,7 @@ const MAY: Record<string, OperatorRole[]> = {
   opsRejectBankAccount: FINANCE,
   opsApproveKyc: ADMIN,
   opsRejectKyc: ADMIN,
+  opsChangeTier: ADMIN,
   opsCreateMerchant: ADMIN,
   opsSuspendMerchant: ADMIN,
   opsResumeMerchant: ADMIN,

@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../src/lib/dates.ts';
+import { rows } from '../../src/lib/db.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { buildMerchant, buildPendingPayment, PAID } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -150,5 +151,28 @@ describe('the settlement limit', () => {
   test('that no settlement could keep is refused', async () => {
     const refused = await change({ min: 100, max: 99.99 });
     expect([refused.status, refused.body.message]).toEqual([400, 'max must be at least min, got 99.99 and 100.00']);
+  });
+});
+
+describe('the tier', () => {
+  const change = (tier: number) =>
+    desk.send('PUT', `${path}/kyc/tier`, { body: { environment: 'live', tier, reason: 'Smaller than it said' } });
+
+  test('of a verified merchant is changed, and noted once with what it was', async () => {
+    await rows(
+      desk.database.db,
+      `INSERT INTO kyc_application (merchant_id, environment, status, submissions, submitted_at)
+       VALUES (:merchantId, 'live', 'SUBMITTED', 1, now())`,
+      { merchantId: owner.merchantId },
+    );
+    expect((await change(1)).body.error.code).toBe('INVALID_STATE');
+    await desk.send('POST', `${path}/kyc/approve`, { body: { environment: 'live', submission: 1 } });
+    expect((await change(98)).body.error.code).toBe('VALIDATION_ERROR');
+    expect((await change(1)).body.data).toMatchObject({ status: 'APPROVED', tier: 1 });
+    expect((await change(1)).status).toBe(200);
+    const log = await desk.send('GET', `/api/ops/audit?merchantId=${owner.merchantId}&action=kyc.change-tier`);
+    expect(log.body.data).toEqual([
+      expect.objectContaining({ before: { tier: 2 }, after: { tier: 1 }, reason: 'Smaller than it said' }),
+    ]);
   });
 });

@@ -44,6 +44,7 @@ const BODIES: Record<string, object> = {
   opsChangeSettlementLimit: { min: 1, max: 2, reason: 'Walls' },
   opsChangeReviewPolicy: { largeAmount: 1, twoPersonAmount: 2, perHourMax: 1, reason: 'Walls' },
   opsApproveKyc: { environment: 'sandbox', submission: 1 },
+  opsChangeTier: { environment: 'sandbox', tier: 1, reason: 'Walls' },
   opsRejectKyc: { environment: 'sandbox', submission: 1, reason: 'Walls' },
   opsRequestKycInfo: { environment: 'sandbox', submission: 1, reason: 'Walls' },
   opsRejectWithdrawal: { reason: 'Walls' },
