@@ -18,7 +18,7 @@ let merchant: GroundMerchant;
 let requests = 0;
 
 beforeAll(async () => {
-  ground = await createGround({ TASK_QUEUES: 'money' });
+  ground = await createGround({ TASK_QUEUES: 'payments,money,webhooks' });
   await ground.world.startWorker().ready;
   api = await ground.startApi();
   merchant = await ground.newMerchant();
