@@ -44,6 +44,8 @@ test("today's workflows follow every saved history", async () => {
     'reconciliation-asked-again.json: CLEAN',
     'reconciliation-given-up.json: INCOMPLETE',
     'reconciliation-second-try.json: CLEAN',
+    'report-given-up.json: FAILED',
+    'report-ready.json: READY',
     'settlement-overdue.json: COMPLETED',
     'withdrawal-approved.json: SUCCESS',
     'withdrawal-rejected.json: REJECTED',
@@ -55,13 +57,14 @@ test('a history that the code does not follow is found out', async () => {
   const other: Readonly<Record<string, string>> = {
     payment: 'webhookDelivery',
     reconciliation: 'payment',
+    report: 'payment',
     webhookDelivery: 'payment',
     settlement: 'payment',
     withdrawal: 'payment',
   };
   const histories = [...saved.values()].map((one) => {
     const text = JSON.stringify(one).replace(
-      /"name":"(payment|reconciliation|webhookDelivery|settlement|withdrawal)"/,
+      /"name":"(payment|reconciliation|report|webhookDelivery|settlement|withdrawal)"/,
       (_, name: string) => `"name":"${other[name]}"`,
     );
     return JSON.parse(text) as Saved;

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -8,6 +8,8 @@ import { createHttpClient } from '../../src/lib/http-client.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { askForDay } from '../../src/reconciliation/ask.ts';
 import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
+import { askForReport } from '../../src/reports/ask.ts';
+import { reportWorkflowId } from '../../src/reports/workflow-input.ts';
 import { markCredited, markSent } from '../../src/settlements/bank-answer.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { readSettlement } from '../../src/settlements/model.ts';
@@ -86,6 +88,19 @@ const SCENES: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
     await skipTime(scene.ground.world.temporal.client, workflowId, HOUR_MS);
     return workflowId;
   },
+  'report-given-up': async (scene) => {
+    const { config, temporal } = scene.ground.world;
+    // A file where its folder should be.
+    await rm(config.REPORTS_DIR, { recursive: true });
+    await writeFile(config.REPORTS_DIR, '');
+    const workflowId = await report(scene);
+    await skipTime(temporal.client, workflowId, HOUR_MS);
+    await temporal.client.workflow.getHandle(workflowId).result();
+    await rm(config.REPORTS_DIR);
+    await mkdir(config.REPORTS_DIR);
+    return workflowId;
+  },
+  'report-ready': async (scene) => report(scene),
   'settlement-overdue': async (scene) => settleLate(scene),
   'withdrawal-approved': async (scene) => withdraw(scene, approveWithdrawal),
   'withdrawal-rejected': async (scene) => withdraw(scene, rejectWithdrawal),
@@ -151,6 +166,22 @@ async function settleLate({ ground: { world }, merchant: { owner } }: Scene): Pr
   return workflowId;
 }
 
+/** Asks for the statement of a settlement, which a workflow makes. */
+async function report({ ground: { world }, merchant: { owner } }: Scene): Promise<string> {
+  const clock = () => new Date();
+  const money = buildWorld(world.db, { clock });
+  await fund(money, owner, 1_000_00n);
+  await linkAccount({ ...money, runChange: world.runChange }, owner);
+  const { requestedAt } = await ask({ clock, runChange: world.runChange }, owner);
+  const wanted = { kind: 'settlements', format: 'PDF', period: 'day', date: addisDay(requestedAt) } as const;
+  const all = { statuses: null, channel: null, requestedBy: 'key_test' };
+  const { id } = await world.runChange((change) => askForReport({ change, clock }, owner, { ...wanted, ...all }));
+  const workflowId = reportWorkflowId(id);
+  const handle = world.temporal.client.workflow.getHandle(workflowId);
+  await until('its workflow to be there', async () => handle.describe().catch(() => null));
+  return workflowId;
+}
+
 /** Asks for a withdrawal that an operator decides a day later. Its provider calls nobody back. */
 async function withdraw(
   { ground: { world }, merchant: { owner, client } }: Scene,
@@ -204,10 +235,13 @@ async function reconcile({ ground }: Scene, channel: 'TELEBIRR' | 'CBE_BIRR' | '
 function withoutPlaces(history: object): object {
   const text = JSON.stringify(history, (name, value: unknown) => {
     if (name === 'identity' || name === 'stackTrace' || name === 'workerVersion') return undefined;
-    return typeof value === 'string' && PLACE.test(value) ? 'a-place' : value;
+    if (typeof value !== 'string') return value;
+    return PLACE.test(value) ? 'a-place' : value.replaceAll(PATH, "'a-path'");
   });
   return JSON.parse(text) as object;
 }
 
 /** `1234@host`, also as the name of a worker's own queue. */
 const PLACE = /^\d+@/;
+/** As Node's errors name files. */
+const PATH = /'\/[^']+'/g;
