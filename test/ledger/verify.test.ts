@@ -200,6 +200,11 @@ describe('meskot ledger verify', () => {
       'net, fee and tax of a payment are what was paid, and what was booked',
     ],
     [
+      'a withdrawal has paid out another amount than was booked',
+      `UPDATE withdrawal SET paid_santim = amount_santim - 1 WHERE status = 'SUCCESS'`,
+      'what a withdrawal has paid out is what its beneficiary got, and what came back is the same',
+    ],
+    [
       'held money was never set aside',
       `UPDATE payment_attempt SET status = 'HELD', received_currency = 'ETB' WHERE status = 'SUCCEEDED'`,
       'money that is held waits in suspense',

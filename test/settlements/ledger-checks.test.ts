@@ -34,6 +34,11 @@ test.each([
     "status = 'REQUESTED', completed_at = NULL, credited_at = NULL",
     [JOURNALS, SET_ASIDE, RESERVED],
   ],
+  [
+    "status = 'FAILED', failure = '{}', completed_at = now(), credited_at = now(), returned_at = now(), return_reference = 'R'",
+    "status = 'REQUESTED', failure = NULL, completed_at = NULL, credited_at = NULL, returned_at = NULL, return_reference = NULL",
+    [JOURNALS, RESERVED],
+  ],
 ])('a settlement with %s is found', async (wrong, right, found) => {
   await rows(database.db, `UPDATE settlement SET ${wrong} WHERE id = :id`, { id });
   expect((await verifyLedger(database.db, ledgerChecks)).map(({ check }) => check)).toEqual(found);
