@@ -25,8 +25,7 @@ export type OwnTemporal = {
   close: () => Promise<void>;
 };
 
-/** @param dynamicConfig settings of the server, as JSON texts by name. */
-export async function createOwnTemporal(dynamicConfig: Record<string, string> = {}): Promise<OwnTemporal> {
+export async function createOwnTemporal(): Promise<OwnTemporal> {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-own-temporal-'));
   const port = await anyFreePort();
   const address = `127.0.0.1:${port}`;
@@ -49,7 +48,6 @@ export async function createOwnTemporal(dynamicConfig: Record<string, string> = 
         findBinary: () => findTemporalBinary({ givenPath: temporalCliPath, cacheFolder }),
         folder,
         choosePorts: async () => ({ port }),
-        dynamicConfig,
       });
     },
     forget: async () => {

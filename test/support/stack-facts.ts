@@ -21,3 +21,6 @@ export function testStack(): TestStack {
   if (facts === undefined) throw new Error('the test servers are not running: start tests with npm test');
   return JSON.parse(facts) as TestStack;
 }
+
+/** A workflow of the test server goes on in a new run after about this many events, not only after thousands. */
+export const EVENTS_OF_A_RUN = 200;

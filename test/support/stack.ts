@@ -13,7 +13,7 @@ import { makeDatabaseOnce, startPostgres, stopLeftPostgres, type LocalPostgres }
 import { readLocalSettings } from '../../src/local/settings.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
 import { startTemporal, stopLeftTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
-import { STACK_VARIABLE, TEMPLATE_DATABASE, type TestStack } from './stack-facts.ts';
+import { EVENTS_OF_A_RUN, STACK_VARIABLE, TEMPLATE_DATABASE, type TestStack } from './stack-facts.ts';
 
 const PREFIX = 'meskot-test-';
 const PROJECT = resolve(import.meta.dirname, '../..');
@@ -69,6 +69,7 @@ async function prepareTemporal(folder: string): Promise<LocalTemporal> {
     dynamicConfig: {
       'frontend.WorkflowTimeSkippingEnabled': 'true',
       'history.timerProcessorMaxTimeShift': '"10ms"',
+      'limit.historyCount.suggestContinueAsNew': String(EVENTS_OF_A_RUN),
     },
   });
   // Search attributes and schedules are registered here, by ensureTemporal of src/processes.ts.

@@ -15,7 +15,7 @@ import { connectTestTemporal, skipTime, type TestTemporal } from '../support/tem
 import { until } from '../support/worker.ts';
 
 /** Enough that Temporal suggests a new run on the way. */
-const PAGES = 610;
+const PAGES = 60;
 const HOUR_MS = 3_600_000;
 const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
 type Channel = (typeof CHANNELS)[number];
@@ -97,13 +97,13 @@ const rowFor = (orderId: string): StatementRow => ({
   at: NOON,
 });
 
-test('a list of hundreds of pages is read in several runs, and an ask of the first is answered by the last', async () => {
+test('a long list is read in several runs, and an ask of the first is answered by the last', async () => {
   const ids = Array.from({ length: PAGES }, () => newId('pat'));
   let pages = 0;
   world.alterLists((_page, { cursor }) => {
     const nth = Number(cursor ?? 0);
     pages += 1;
-    // The second reading finds a list that was cut to its first page: nobody waits for hundreds again.
+    // The second reading finds a list that was cut to its first page: nobody waits for all of it again.
     const isLast = pages > PAGES || nth + 1 === PAGES;
     return { kind: 'page', rows: [rowFor(ids[nth] ?? '')], next: isLast ? null : String(nth + 1) };
   });
@@ -120,7 +120,7 @@ test('a list of hundreds of pages is read in several runs, and an ask of the fir
   expect(pages).toBe(PAGES + 1);
   expect(await rowOf('TELEBIRR')).toMatchObject({ open: false, reading: 2, read: 2, theirPayments: 1 });
   expect(await world.db('statementRow').where({ reconciliationId: idOf('TELEBIRR') })).toHaveLength(PAGES);
-}, 240_000);
+});
 
 test('a list that leads in a circle leaves the day incomplete, and says so', async () => {
   world.alterLists((_page, { cursor }) => ({ kind: 'page', rows: [], next: cursor === '1' ? '2' : '1' }));

@@ -1,5 +1,3 @@
-import { Client, Connection } from '@temporalio/client';
-
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
@@ -10,44 +8,28 @@ import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
 import { withdrawalWorkflowId } from '../../src/withdrawals/workflow-input.ts';
 import { buildWorld } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { createOwnTemporal, type OwnTemporal } from '../support/own-temporal.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
+import { EVENTS_OF_A_RUN } from '../support/stack-facts.ts';
 import { skipTime } from '../support/temporal.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
 
 const HOUR_MS = 3_600_000;
-/** From here on Temporal suggests a new run: after about ten polls, and not after days of them. */
-const EVENTS_MAX = 120;
-
-let temporal: OwnTemporal;
-let connection: Connection;
-let client: Client;
 let simulator: TestSimulator;
 let world: WorkerWorld;
 
 beforeAll(async () => {
-  temporal = await createOwnTemporal({
-    'frontend.WorkflowTimeSkippingEnabled': 'true',
-    'history.timerProcessorMaxTimeShift': '"10ms"',
-    'limit.historyCount.suggestContinueAsNew': String(EVENTS_MAX),
-  });
-  await temporal.start();
-  connection = await Connection.connect({ address: temporal.address });
   simulator = await startTestSimulator();
   world = await createWorkerWorld({
-    TEMPORAL_ADDRESS: temporal.address,
     TASK_QUEUES: 'money',
     SIMULATOR_URL: simulator.url,
     BASE_URL: 'http://127.0.0.1:9',
   });
-  client = new Client({ connection, namespace: world.config.TEMPORAL_NAMESPACE });
   await world.startWorker().ready;
 });
 afterAll(async () => {
   await world.close();
-  await Promise.all([simulator.close(), connection.close()]);
-  await temporal.close();
+  await simulator.close();
 });
 
 /** Sent to a provider that never says what became of it. */
@@ -73,19 +55,20 @@ async function sent(): Promise<{ id: string; workflowId: string }> {
 }
 
 test('a provider that says nothing for days is asked by one run after the other, and the last one ends it', async () => {
+  const { client } = world.temporal;
   const { id, workflowId } = await sent();
   const handle = client.workflow.getHandle(workflowId);
   const first = await handle.describe();
   const runs = new Set([first.runId]);
-  for (let hours = 0; hours < 20 && runs.size < 3; hours += 1) {
-    await skipTime(client, workflowId, HOUR_MS);
+  for (let hours = 0; hours < 48 && runs.size < 3; hours += 4) {
+    await skipTime(client, workflowId, 4 * HOUR_MS);
     runs.add((await handle.describe()).runId);
   }
   expect(runs.size).toBe(3);
   const { status } = await client.workflow.getHandle(workflowId, first.runId).describe();
   expect(status.name).toBe('CONTINUED_AS_NEW');
   const { historyLength } = await client.workflow.getHandle(workflowId, first.runId).describe();
-  expect(historyLength).toBeLessThan(EVENTS_MAX + 30);
+  expect(historyLength).toBeLessThan(EVENTS_OF_A_RUN + 30);
   expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'PENDING', stage: 'SUBMITTED' });
   // What its provider was asked is one order, however many runs have asked.
   expect((await simulator.journal()).payouts).toMatchObject([{ withdrawalId: id, submissions: 1 }]);
