@@ -5,6 +5,12 @@ const PROVIDER_SAYS = `(
   SELECT CAST(l.detail ->> 'amountSantim' AS bigint) * 0.01 FROM withdrawal_timeline l
   WHERE l.withdrawal_id = w.id AND l.detail ->> 'outcome' = 'succeeded' ORDER BY l.id DESC LIMIT 1)`;
 
+/** What operators have said of it as it stands, where one word is not enough: the next one must say the same. */
+const OPERATORS_SAY = `(
+  SELECT jsonb_agg(jsonb_build_object('operatorId', r.operator_id, 'outcome', r.outcome, 'paidAmount', r.paid_santim * 0.01,
+                                      'providerReference', r.provider_reference, 'reason', r.reason) ORDER BY r.at)
+  FROM withdrawal_resolution r WHERE r.withdrawal_id = w.id AND r.version = w.version)`;
+
 /** Withdrawals that wait for a person. The sandbox decides by itself, but for amounts that end in .14. */
 export const WITHDRAWALS_WAITING: AttentionSource = {
   kinds: ['WITHDRAWAL_REVIEW', 'WITHDRAWAL_UNKNOWN', 'WITHDRAWAL_CONTRADICTED'],
@@ -24,7 +30,8 @@ export const WITHDRAWALS_WAITING: AttentionSource = {
                CASE w.last_outcome WHEN 'succeeded' THEN 'The provider says that it has paid another amount'
                                    ELSE 'The provider has not said for over an hour whether it has paid' END,
                jsonb_build_object('channel', w.channel, 'lastOutcome', w.last_outcome, 'lastCheckedAt', w.last_checked_at,
-                                  'providerReference', w.provider_reference, 'providerSays', ${PROVIDER_SAYS}),
+                                  'providerReference', w.provider_reference, 'providerSays', ${PROVIDER_SAYS},
+                                  'operatorsSay', ${OPERATORS_SAY}),
                'withdrawal-' || w.id
         FROM withdrawal w
         WHERE w.status = 'PENDING' AND w.stage = 'UNKNOWN' AND (w.last_outcome = 'succeeded'
@@ -33,7 +40,8 @@ export const WITHDRAWALS_WAITING: AttentionSource = {
         SELECT 'WITHDRAWAL_CONTRADICTED', w.id, w.merchant_id, w.environment, w.amount_santim, w.contradicted_at,
                'Given back for the provider''s no, and now the provider says it was paid',
                jsonb_build_object('channel', w.channel, 'providerReference', w.provider_reference,
-                                  'providerSays', ${PROVIDER_SAYS}), 'withdrawal-' || w.id
+                                  'providerSays', ${PROVIDER_SAYS},
+                                  'operatorsSay', ${OPERATORS_SAY}), 'withdrawal-' || w.id
         FROM withdrawal w
         WHERE w.contradicted_at IS NOT NULL AND w.contradiction_ended_at IS NULL AND w.status = 'FAILED'`,
 };

@@ -192,6 +192,12 @@ describe('a withdrawal that its provider leaves open', () => {
       message: 'Noted; another operator must say the same',
       data: { stage: 'UNKNOWN' },
     });
+    const { body } = await desk.send('GET', `/api/ops/queue?merchantId=${owner.merchantId}`);
+    const { operatorId } = desk.people.finance;
+    const { outcome, providerReference, reason } = paid;
+    expect(body.data.items[0].detail.operatorsSay).toEqual([
+      { operatorId, outcome, providerReference, reason, paidAmount: 300_000 },
+    ]);
     const differs = await decide(`${id}/resolve`, otherFinance, { ...paid, paidAmount: 299_999 });
     expect(differs.body.data).toMatchObject({ stage: 'UNKNOWN' });
     expect((await decide(`${id}/resolve`, otherFinance, paid)).body.data).toMatchObject({ status: 'SUCCESS' });
