@@ -83,6 +83,6 @@ export async function withLocalServers(project: string): Promise<Variables> {
   const { dataFolder } = readLocalSettings(environment, project);
   const { facts } = (await readState(dataFolder)) ?? {};
   if (!facts) throw new Error('There is no database: run "npm start" here first, or set DATABASE_URL.');
-  const documents = { KYC_DOCUMENTS_DIR: join(dataFolder, 'documents') };
-  return { ...documents, ...environment, DATABASE_URL: facts.databaseUrl, TEMPORAL_ADDRESS: facts.temporalAddress };
+  const folders = { KYC_DOCUMENTS_DIR: join(dataFolder, 'documents'), REPORTS_DIR: join(dataFolder, 'reports') };
+  return { ...folders, ...environment, DATABASE_URL: facts.databaseUrl, TEMPORAL_ADDRESS: facts.temporalAddress };
 }

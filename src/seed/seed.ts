@@ -6,6 +6,7 @@ import { DAY_MS } from '../lib/dates.ts';
 import { openDatabase, type Knex } from '../lib/db.ts';
 import { createRunChange, type Change, type RunChange } from '../lib/outbox.ts';
 import { createMerchant, findMerchant } from '../merchants/operations.ts';
+import { createReportFiles } from '../reports/files.ts';
 import { openSettlements } from '../settlements/open-settlements.ts';
 import { openDeliveries } from '../webhooks/open-deliveries.ts';
 import { openWithdrawals } from '../withdrawals/open-withdrawals.ts';
@@ -18,6 +19,7 @@ import { linkDemoAccount } from './money.ts';
 import { recallOperatorKey } from './operator.ts';
 import { planPayments } from './plan.ts';
 import { makeRecentItems } from './recent.ts';
+import { makeDemoReports } from './reports.ts';
 import { subscribe, subscriptionDeps } from './subscriptions.ts';
 import { applyAsDemo } from './verification.ts';
 
@@ -29,7 +31,10 @@ const OPEN_MAX = 100;
 export type DemoSecrets = DemoCredentials & { operatorKey: string };
 
 export type SeedInput = {
-  config: Pick<Config, 'DATABASE_URL' | 'BASE_URL' | 'KEY_PEPPER' | 'keyRing' | 'egress' | 'KYC_DOCUMENTS_DIR'>;
+  config: Pick<
+    Config,
+    'DATABASE_URL' | 'BASE_URL' | 'KEY_PEPPER' | 'keyRing' | 'egress' | 'KYC_DOCUMENTS_DIR' | 'REPORTS_DIR'
+  >;
   /** What an earlier run has returned, as far as it was kept. */
   previous: Partial<DemoSecrets>;
   /** How many payments "Abyssinia Coffee" gets. */
@@ -77,6 +82,9 @@ async function makeDemoData(deps: { db: Knex; runChange: RunChange }, input: See
   const history = { db: deps.db, baseUrl: input.config.BASE_URL, onMade };
   await makeHistory(history, NEW_SHOP.owner, others);
   await makeHistory(history, ABYSSINIA.owner, older);
+  // Before there are subscriptions: nobody would deliver what tells of them.
+  const files = createReportFiles(input.config.REPORTS_DIR);
+  await makeDemoReports({ ...deps, files, baseUrl: input.config.BASE_URL }, subscribedAt);
   const recent = items.slice(older.length);
   return deps.runChange(async (change) => makeRecent(change, input, { items: recent, until, subscribedAt }));
 }

@@ -5,16 +5,16 @@ import { resolve } from 'node:path';
 const PROJECT = resolve(import.meta.dirname, '../..');
 
 /** Begins in a process of its own, and kills that in the middle. */
-export async function seedAndKill(databaseUrl: string, documents: string): Promise<void> {
+export async function seedAndKill(databaseUrl: string, folders: { documents: string; reports: string }): Promise<void> {
   const code = `
     import { readConfig } from './src/config.ts';
     import { seedDemo } from './src/seed/seed.ts';
-    const [, DATABASE_URL, KYC_DOCUMENTS_DIR] = process.argv;
-    const config = readConfig({ DATABASE_URL, KYC_DOCUMENTS_DIR, TEMPORAL_ADDRESS: 'nowhere:1' });
+    const [, DATABASE_URL, KYC_DOCUMENTS_DIR, REPORTS_DIR] = process.argv;
+    const config = readConfig({ DATABASE_URL, KYC_DOCUMENTS_DIR, REPORTS_DIR, TEMPORAL_ADDRESS: 'nowhere:1' });
     const onProgress = (made) => made > 400 && process.stdout.write('enough');
     await seedDemo({ config, previous: {}, payments: 3_000, webhookUrl: 'http://localhost:4003/webhooks', onProgress });`;
   const script = ['--import', 'tsx', '--input-type=module', '-e', code];
-  const child = spawn(process.execPath, [...script, databaseUrl, documents], {
+  const child = spawn(process.execPath, [...script, databaseUrl, folders.documents, folders.reports], {
     cwd: PROJECT,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

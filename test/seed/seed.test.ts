@@ -38,8 +38,14 @@ describe('the demo data, of which the first run was killed', () => {
   let madeByTheKilled: number;
   let folder: string;
 
+  const folders = () => ({ documents: folder, reports: `${folder}-reports` });
   const config = () =>
-    readConfig({ DATABASE_URL: database.url, TEMPORAL_ADDRESS: 'nowhere:1', KYC_DOCUMENTS_DIR: folder });
+    readConfig({
+      DATABASE_URL: database.url,
+      TEMPORAL_ADDRESS: 'nowhere:1',
+      KYC_DOCUMENTS_DIR: folders().documents,
+      REPORTS_DIR: folders().reports,
+    });
   const seed = (previous: Partial<DemoCredentials>, webhookUrl = WEBHOOK_URL) =>
     seedDemo({ config: config(), previous, payments: ABYSSINIA.plan.count, webhookUrl, onProgress: () => {} });
   const count = async (table: string, where = 'true') => {
@@ -51,13 +57,13 @@ describe('the demo data, of which the first run was killed', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     folder = await mkdtemp(join(tmpdir(), 'meskot-seed-'));
-    await seedAndKill(database.url, folder);
+    await seedAndKill(database.url, folders());
     madeByTheKilled = await count('transaction');
     credentials = await seed({});
   }, SEEDED_WITHIN_MS);
   afterAll(async () => {
     await database.drop();
-    await rm(folder, { recursive: true });
+    for (const one of Object.values(folders())) await rm(one, { recursive: true });
   });
 
   test('is completed by the next run, with nothing twice', async () => {
@@ -124,6 +130,16 @@ describe('the demo data, of which the first run was killed', () => {
     );
     // Late money, and customers who paid at the second try while others came.
     expect(backwards?.movements).toBeLessThan(60);
+  });
+
+  test('has two finished reports of each merchant, whose files are there', async () => {
+    const found = await rows<{ kind: string; storedAs: string }>(
+      database.db,
+      `SELECT kind, stored_as FROM report WHERE status = 'READY' AND rows_total > 5 ORDER BY merchant_id, kind`,
+    );
+    expect(found.map(({ kind }) => kind)).toEqual(['balance', 'payments', 'balance', 'payments']);
+    expect((await readdir(folders().reports)).toSorted()).toEqual(found.map(({ storedAs }) => storedAs).toSorted());
+    expect(await count('report')).toBe(4);
   });
 
   test('is what the simulator remembers: what it owes is what the ledger says', async () => {
