@@ -5,7 +5,10 @@ import { resolve } from 'node:path';
 const PROJECT = resolve(import.meta.dirname, '../..');
 
 /** Begins in a process of its own, and kills that in the middle. */
-export async function seedAndKill(databaseUrl: string, folders: { documents: string; reports: string }): Promise<void> {
+export async function seedAndKill(
+  databaseUrl: string,
+  folders: { KYC_DOCUMENTS_DIR: string; REPORTS_DIR: string },
+): Promise<void> {
   const code = `
     import { readConfig } from './src/config.ts';
     import { seedDemo } from './src/seed/seed.ts';
@@ -14,7 +17,7 @@ export async function seedAndKill(databaseUrl: string, folders: { documents: str
     const onProgress = (made) => made > 400 && process.stdout.write('enough');
     await seedDemo({ config, previous: {}, payments: 3_000, webhookUrl: 'http://localhost:4003/webhooks', onProgress });`;
   const script = ['--import', 'tsx', '--input-type=module', '-e', code];
-  const child = spawn(process.execPath, [...script, databaseUrl, folders.documents, folders.reports], {
+  const child = spawn(process.execPath, [...script, databaseUrl, folders.KYC_DOCUMENTS_DIR, folders.REPORTS_DIR], {
     cwd: PROJECT,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
