@@ -23,4 +23,4 @@ export function testStack(): TestStack {
 }
 
 /** A workflow of the test server goes on in a new run after about this many events, not only after thousands. */
-export const EVENTS_OF_A_RUN = 200;
+export const EVENTS_OF_A_RUN = 400;

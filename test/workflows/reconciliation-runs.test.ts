@@ -15,7 +15,7 @@ import { connectTestTemporal, skipTime, type TestTemporal } from '../support/tem
 import { until } from '../support/worker.ts';
 
 /** Enough that Temporal suggests a new run on the way. */
-const PAGES = 60;
+const PAGES = 120;
 const HOUR_MS = 3_600_000;
 const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
 type Channel = (typeof CHANNELS)[number];
