@@ -4,7 +4,7 @@ import { exportTransactions, groupTransactions, type ExportedTransaction } from 
 import type { TransactionFilter } from '../transactions/queries.ts';
 import { TRANSACTION_STATUSES, type TransactionStatus } from '../transactions/states.ts';
 import { dayColumns, timeColumns, type Column } from './columns.ts';
-import { addUp, createSource, PAYMENT_TOTALS, type Group, type ReportFilter } from './source.ts';
+import { addUp, createSource, PAYMENT_TOTALS, type Group, type ReportFilter, upTo } from './source.ts';
 
 type Row = ExportedTransaction;
 
@@ -44,7 +44,7 @@ export const paymentsReport = createSource<Row>({
   takesChannel: true,
   columns: COLUMNS,
   sum: async (db, filter) => addUp(await groupPayments(db, filter), PAYMENT_TOTALS),
-  read: (db, filter, part) => exportTransactions(db, asListed(filter), part),
+  read: (db, filter, part) => exportTransactions(db, asListed(upTo(filter, part.after)), part),
   positionOf: ({ position, id }) => ({ at: position, id }),
 });
 

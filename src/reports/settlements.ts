@@ -4,7 +4,7 @@ import { exportSettlements, groupSettlements, type ExportedSettlement } from '..
 import type { SettlementFilter } from '../settlements/queries.ts';
 import { SETTLEMENT_STATUSES, type SettlementStatus } from '../settlements/states.ts';
 import { dayColumns, timeColumns, type Column } from './columns.ts';
-import { addUp, createSource, MONEY_OUT_TOTALS, type Group, type ReportFilter } from './source.ts';
+import { addUp, createSource, MONEY_OUT_TOTALS, type Group, type ReportFilter, upTo } from './source.ts';
 
 type Row = ExportedSettlement;
 
@@ -37,7 +37,7 @@ export const settlementsReport = createSource<Row>({
   takesChannel: false,
   columns: COLUMNS,
   sum: async (db, filter) => addUp(await groupToBank(db, filter), MONEY_OUT_TOTALS),
-  read: (db, filter, part) => exportSettlements(db, asListed(filter), part),
+  read: (db, filter, part) => exportSettlements(db, asListed(upTo(filter, part.after)), part),
   positionOf: ({ position, id }) => ({ at: position, id }),
 });
 

@@ -4,7 +4,7 @@ import { exportWithdrawals, groupWithdrawals, type ExportedWithdrawal } from '..
 import type { WithdrawalFilter } from '../withdrawals/queries.ts';
 import { WITHDRAWAL_STATUSES, type WithdrawalStatus } from '../withdrawals/states.ts';
 import { dayColumns, timeColumns, type Column } from './columns.ts';
-import { addUp, createSource, MONEY_OUT_TOTALS, type Group, type ReportFilter } from './source.ts';
+import { addUp, createSource, MONEY_OUT_TOTALS, type Group, type ReportFilter, upTo } from './source.ts';
 
 type Row = ExportedWithdrawal;
 
@@ -35,7 +35,7 @@ export const withdrawalsReport = createSource<Row>({
   takesChannel: true,
   columns: COLUMNS,
   sum: async (db, filter) => addUp(await groupMoneyOut(db, filter), MONEY_OUT_TOTALS),
-  read: (db, filter, part) => exportWithdrawals(db, asListed(filter), part),
+  read: (db, filter, part) => exportWithdrawals(db, asListed(upTo(filter, part.after)), part),
   positionOf: ({ position, id }) => ({ at: position, id }),
 });
 
