@@ -16,6 +16,7 @@ const AskedFault = z.strictObject({
   kind: z.enum([...ORDER_FAULTS, ...PAYOUT_FAULTS, ...REQUEST_FAULTS]),
   channel: z.enum(CHANNELS).exactOptional(),
   next: z.int().min(1).max(1_000_000).exactOptional(),
+  after: z.int().min(1).max(1_000_000).exactOptional(),
   on: z.enum(REQUEST_KINDS).exactOptional(),
   of: z.enum(['payment', 'payout']).exactOptional(),
   delayMs: z.int().min(0).max(31_536_000_000).exactOptional(),

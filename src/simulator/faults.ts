@@ -40,6 +40,8 @@ export type Fault = {
   next?: number;
   /** Of requests only: all of them unless said. */
   on?: RequestKind;
+  /** Of requests only: so many are spared first. */
+  after?: number;
   /** Of what is made only: payments and payouts unless said. */
   of?: Direction;
   /**
@@ -89,6 +91,10 @@ export function createFaults(): Faults {
       const fault = faults.find(
         (item) => isOneOf(REQUEST_FAULTS, item.kind) && concerns(item, channel) && (item.on ?? on) === on,
       );
+      if (fault?.after) {
+        fault.after -= 1;
+        return null;
+      }
       const kind = fault && take(fault).kind;
       return kind && isOneOf(REQUEST_FAULTS, kind) ? kind : null;
     },
