@@ -6,26 +6,47 @@ import type { DayRange, Position } from '../lib/page.ts';
 import {
   MERCHANT_ACCOUNTS,
   MOVEMENT_COLUMNS,
-  movementConditions,
   type MerchantAccount,
   type MovementFilter,
   type ReadMovement,
 } from './balance.ts';
 import type { Period } from './statement.ts';
 
-/** At most `limit` movements of the balance's history under the same filter, in its order, after a sequence. */
+/**
+ * At most `limit` movements of the balance's history in a range of days, in its order, after a sequence. Entries are
+ * walked down by their sequence: by time, the whole range would be sorted for each page. IS TRUE and OFFSET 0 keep
+ * PostgreSQL to the index that is meant. Who knows how many there are asks for no more, and the walk ends with the last.
+ */
 export async function exportMovements(
   db: Queryable,
-  filter: MovementFilter,
+  { account, range, ...owner }: Omit<MovementFilter, 'types'>,
   { after, limit }: { after: Position | null; limit: number },
 ): Promise<ReadMovement[]> {
-  const { where, tables, values } = movementConditions(filter);
   return rows<ReadMovement>(
     db,
-    `SELECT ${MOVEMENT_COLUMNS} FROM ${tables}
-     WHERE ${where} ${after ? 'AND e.sequence < CAST(:after AS bigint)' : ''}
-     ORDER BY e.sequence DESC LIMIT :limit`,
-    { ...values, after: after?.at ?? null, limit },
+    `WITH account AS MATERIALIZED (
+       SELECT id FROM ledger_account
+       WHERE environment = :environment AND currency = 'ETB' AND kind = :kind
+         AND coalesce(merchant_id, '') = :merchantId AND coalesce(channel, '') = ''
+     ), page AS MATERIALIZED (
+       SELECT * FROM ledger_entry
+       WHERE account_id = (SELECT id FROM account) AND (at >= :from AND at < :until) IS TRUE
+         AND sequence <= coalesce(CAST(:after AS bigint) - 1, (
+           SELECT max(sequence) FROM (
+             SELECT sequence FROM ledger_entry
+             WHERE account_id = (SELECT id FROM account) AND at >= :from AND at < :until OFFSET 0
+           ) within))
+       ORDER BY sequence DESC LIMIT :limit
+     )
+     SELECT ${MOVEMENT_COLUMNS} FROM page e JOIN ledger_journal j ON j.id = e.journal_id ORDER BY e.sequence DESC`,
+    {
+      ...ownerOf(owner),
+      kind: MERCHANT_ACCOUNTS[account],
+      from: range.from,
+      until: range.until,
+      after: after?.at ?? null,
+      limit,
+    },
   );
 }
 

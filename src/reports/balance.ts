@@ -31,6 +31,6 @@ export const balanceReport = createSource<Row>({
       totals: { openingBalance: openingSantim, amount: movedSantim, closingBalance: closingSantim },
     };
   },
-  read: (db, filter, part) => exportMovements(db, { ...filter, account: 'available', types: null }, part),
+  read: (db, filter, part) => exportMovements(db, { ...filter, account: 'available' }, part),
   positionOf: ({ sequence, id }) => ({ at: String(sequence), id }),
 });

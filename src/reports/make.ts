@@ -94,6 +94,7 @@ async function writeFile(deps: MakeReportDeps, row: Claimed, onProgress: (rowsDo
     const reading = {
       trx,
       row,
+      rowsTotal: sums.count,
       pageRows: deps.pageRows ?? PAGE_ROWS,
       noteRead: noting(deps, row, { rowsTotal: sums.count, onProgress }),
     };
@@ -108,23 +109,25 @@ async function writeFile(deps: MakeReportDeps, row: Claimed, onProgress: (rowsDo
 type Reading = {
   trx: Knex.Transaction;
   row: Claimed;
+  rowsTotal: number;
   pageRows: number;
   /** After each page of rows, or of a statement's movements. */
   noteRead: (rowsDone: number) => Promise<void>;
 };
 
-async function* readPages({ trx, row, pageRows, noteRead }: Reading): AsyncGenerator<Cell[][]> {
+/** All rows, and no question for more when the last is there. */
+async function* readPages({ trx, row, rowsTotal, pageRows, noteRead }: Reading): AsyncGenerator<Cell[][]> {
   const { page } = SOURCES[row.kind];
   const filter = filterOf(row);
   let after: Position | null = null;
   let rowsDone = 0;
   do {
-    const read: SourcePage = await page(trx, filter, { after, limit: pageRows });
+    const read: SourcePage = await page(trx, filter, { after, limit: Math.min(pageRows, rowsTotal - rowsDone) });
     yield read.rows;
     after = read.next;
     rowsDone += read.rows.length;
     await noteRead(rowsDone);
-  } while (after);
+  } while (after && rowsDone < rowsTotal);
 }
 
 /** Statements in the order of their rows. */
