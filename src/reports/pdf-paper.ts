@@ -11,6 +11,10 @@ const BOTTOM = HEIGHT - 50;
 
 export const INK = { text: '#1a1a1a', quiet: '#6b7280', line: '#d1d5db', band: '#f3f4f6' } as const;
 
+const SIZE = 8;
+/** How far letters rise above the line they stand on, for each point of their size. */
+const ASCENT = 0.72;
+
 export type TextStyle = { size?: number; isBold?: boolean; color?: string; isRight?: boolean };
 
 /** Pages that are written from their top to their bottom. */
@@ -54,7 +58,11 @@ export function createPaper(document: PDFKit.PDFDocument, onPage: (paper: Paper,
   for (const [name, file] of Object.entries(FONTS)) document.registerFont(name, file);
   let pages = 0;
   /** Each run of letters, after its font was chosen. */
-  const eachRun = (text: string, { size = 8, isBold }: TextStyle, use: (run: string, width: number) => void): void => {
+  const eachRun = (
+    text: string,
+    { size = SIZE, isBold }: TextStyle,
+    use: (run: string, width: number) => void,
+  ): void => {
     document.fontSize(size);
     for (const [run, plain, ethiopic] of text.matchAll(RUNS)) {
       document.font(fontOf(plain !== undefined, ethiopic !== undefined, isBold === true));
@@ -81,9 +89,11 @@ export function createPaper(document: PDFKit.PDFDocument, onPage: (paper: Paper,
     },
     write: (text, x, style = {}) => {
       let at = style.isRight ? x - widthOf(text, style) : x;
+      // All fonts stand on one line; by their tops, each would hang at its own height.
+      const baseline = paper.y + (style.size ?? SIZE) * ASCENT;
       document.fillColor(style.color ?? INK.text);
       eachRun(text, style, (run, width) => {
-        document.text(run, at, paper.y, { lineBreak: false });
+        document.text(run, at, baseline, { lineBreak: false, baseline: 'alphabetic' });
         at += width;
       });
     },
