@@ -105,12 +105,9 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
       },
     },
   });
-  const { WORKFLOW_BUNDLE: codePath } = config;
+  const { WORKFLOW_BUNDLE: codePath, TASK_QUEUES: taskQueues } = config;
   const bundle = codePath === undefined ? {} : { workflowBundle: { codePath } };
-  const temporal = startTemporalWorkers(
-    { ...temporalOptions(config), taskQueues: config.TASK_QUEUES, ...bundle, ...options },
-    activities,
-  );
+  const temporal = startTemporalWorkers({ ...temporalOptions(config), taskQueues, ...bundle, ...options }, activities);
   const { tell, running, reachable } = temporal.processes;
   const firstAttempts = createFirstAttempts({
     ...sending,

@@ -7,8 +7,8 @@ import {
   type HeldDecision,
   type HeldPayment,
 } from '../transactions/held.ts';
-import { approveWithdrawal, rejectWithdrawal } from '../withdrawals/decide.ts';
-import { readWithdrawal, type WithdrawalRow } from '../withdrawals/model.ts';
+import { approveWithdrawal, readWithdrawal, rejectWithdrawal } from '../withdrawals/decide.ts';
+import type { WithdrawalRow } from '../withdrawals/model.ts';
 import { resolveWithdrawal, type Resolution, type Resolved } from '../withdrawals/resolve.ts';
 import { note, type AuditEntry, type Deed } from './audit.ts';
 

@@ -77,8 +77,8 @@ type SettlementVerb<Body extends z.ZodType> = {
   word: (body: z.output<Body>) => SettlementWord;
 };
 
-function settlementWords(deps: SettlementRouteDeps): Route[] {
-  const say = <Body extends z.ZodType>({ says, body, word, ...about }: SettlementVerb<Body>): Route =>
+function sayer(deps: SettlementRouteDeps) {
+  return <Body extends z.ZodType>({ says, body, word, ...about }: SettlementVerb<Body>): Route =>
     writeRoute({
       method: 'POST',
       path: `/api/ops/settlements/:settlementId/${says}`,
@@ -98,6 +98,10 @@ function settlementWords(deps: SettlementRouteDeps): Route[] {
         return { message: `Settlement is ${row.status}`, data };
       },
     });
+}
+
+function settlementWords(deps: SettlementRouteDeps): Route[] {
+  const say = sayer(deps);
   return [
     say({
       says: 'approve',

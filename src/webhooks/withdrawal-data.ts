@@ -12,13 +12,9 @@ export const WithdrawalData = z.strictObject({
   fee: z.number(),
   feeTax: z.number(),
   totalDebit: z.number().positive(),
-  paidAmount: z
-    .number()
-    .optional()
-    .meta({
-      description:
-        'What the beneficiary got, where that is not the amount: what is missing has come back to the balance',
-    }),
+  paidAmount: z.number().optional().meta({
+    description: 'What the beneficiary got, where that is not the amount: what is missing has come back to the balance',
+  }),
   currency: z.literal('ETB'),
   channel: z.enum(['TELEBIRR', 'CBE_BIRR', 'AWASH']),
   destination: z

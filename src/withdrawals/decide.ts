@@ -8,6 +8,8 @@ import { moveWithdrawal } from './settle.ts';
 import { CANCELLABLE_STAGES } from './states.ts';
 import { withdrawalMessage } from './workflow-input.ts';
 
+export { readWithdrawal };
+
 /** Who decides: an operator, or the sandbox by itself. */
 export type Decider = {
   operatorId: string;

@@ -93,13 +93,10 @@ export const Withdrawal = z
     fee: z.number(),
     feeTax: z.number(),
     totalDebit: z.number().meta({ description: 'What the balance gives: amount + fee + feeTax' }),
-    paidAmount: z
-      .number()
-      .optional()
-      .meta({
-        description:
-          'What the beneficiary got, where that is not the amount: what is missing has come back to the balance',
-      }),
+    paidAmount: z.number().optional().meta({
+      description:
+        'What the beneficiary got, where that is not the amount: what is missing has come back to the balance',
+    }),
     currency: z.literal('ETB'),
     channel,
     destination: z

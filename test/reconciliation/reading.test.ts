@@ -5,12 +5,11 @@ import { newId } from '../../src/lib/ids.ts';
 import type { StatementPage, StatementRow } from '../../src/providers/provider.ts';
 import { askForDay, askForLastDays } from '../../src/reconciliation/ask.ts';
 import { DIFFERENCES_WAITING } from '../../src/reconciliation/attention.ts';
-import { recordProviderTransfer, recordUnmatchedMoney } from '../../src/reconciliation/bank-money.ts';
 import { measureReconciliation } from '../../src/reconciliation/metrics.ts';
 import { openReconciliations } from '../../src/reconciliation/open-reconciliations.ts';
 import { readNextPage, type Reading } from '../../src/reconciliation/read.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { createReconciliationWorld, expectClearingAgrees, NOON, TODAY, type ReconciliationWorld } from './world.ts';
+import { createReconciliationWorld, NOON, TODAY, type ReconciliationWorld } from './world.ts';
 
 const ID = `sandbox-TELEBIRR-${TODAY}`;
 let world: ReconciliationWorld;
@@ -265,44 +264,6 @@ test('what was asked for and has no workflow any more is found, and woken', asyn
   await world.compare('TELEBIRR');
   await world.db('outbox').delete();
   expect(await openReconciliations(world.db, '', 10)).toEqual([]);
-});
-
-test('what the provider pays to the bank it owes no more, once for each reference', async () => {
-  const { attemptId } = await world.pay('TELEBIRR', '0911000007', 1_000_00n);
-  await world.live(2_000);
-  await world.checkAttempt(attemptId, { tellWorkflow: false });
-  const transfer = {
-    channel: 'TELEBIRR',
-    environment: 'sandbox',
-    amountSantim: 300_25n,
-    bankReference: 'FT26061X',
-  } as const;
-  const record = (more = {}) =>
-    world.runChange((change) => recordProviderTransfer(change, { ...transfer, at: world.clock(), ...more }));
-  await world.simulator.transferToBank('TELEBIRR', '300.25');
-  expect(await record()).toBe('posted');
-  expect(await record()).toBe('already');
-  await expectClearingAgrees(world.db, world.simulator);
-  await expect(record({ amountSantim: 1n })).rejects.toMatchObject({ code: 'DUPLICATE_REFERENCE' });
-  await expect(record({ amountSantim: 0n })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
-  await expect(record({ bankReference: ' ' })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
-  expect((await world.compare('TELEBIRR')).status).toBe('CLEAN');
-  expect(await world.db('reconciliation').first()).toMatchObject({ clearingSantim: 699_75n });
-});
-
-test('money at the bank that nobody can place waits in suspense', async () => {
-  const deposit = { environment: 'live', amountSantim: 50_00n, bankReference: 'FT-1', at: world.clock() } as const;
-  const record = () => world.runChange((change) => recordUnmatchedMoney(change, deposit));
-  expect([await record(), await record()]).toEqual(['posted', 'already']);
-  const entries = await rows(
-    world.db,
-    `SELECT a.kind, e.amount_santim FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
-     WHERE a.environment = 'live' ORDER BY a.kind`,
-  );
-  expect(entries).toEqual([
-    { kind: 'BANK', amountSantim: -50_00n },
-    { kind: 'SUSPENSE', amountSantim: 50_00n },
-  ]);
 });
 
 test('operators see how much differs, and how long ago a channel was clean', async () => {

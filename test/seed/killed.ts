@@ -4,6 +4,9 @@ import { resolve } from 'node:path';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 
+/** Half of what `npm start` makes: all kinds are among them. */
+export const PAYMENTS = 1_500;
+
 /** Begins in a process of its own, and kills that in the middle. */
 export async function seedAndKill(
   databaseUrl: string,
@@ -15,7 +18,7 @@ export async function seedAndKill(
     const [, DATABASE_URL, KYC_DOCUMENTS_DIR, REPORTS_DIR] = process.argv;
     const config = readConfig({ DATABASE_URL, KYC_DOCUMENTS_DIR, REPORTS_DIR, TEMPORAL_ADDRESS: 'nowhere:1' });
     const onProgress = (made) => made > 400 && process.stdout.write('enough');
-    await seedDemo({ config, previous: {}, payments: 3_000, webhookUrl: 'http://localhost:4003/webhooks', onProgress });`;
+    await seedDemo({ config, previous: {}, payments: ${PAYMENTS}, webhookUrl: 'http://localhost:4003/webhooks', onProgress });`;
   const script = ['--import', 'tsx', '--input-type=module', '-e', code];
   const child = spawn(process.execPath, [...script, databaseUrl, folders.KYC_DOCUMENTS_DIR, folders.REPORTS_DIR], {
     cwd: PROJECT,

@@ -26,7 +26,7 @@ import { WITHDRAWAL_STATUSES } from '../../src/withdrawals/states.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator } from '../support/simulator.ts';
-import { seedAndKill } from './killed.ts';
+import { PAYMENTS, seedAndKill } from './killed.ts';
 import { LEGAL } from './legal-moves.ts';
 
 const WEBHOOK_URL = 'http://localhost:4003/webhooks';
@@ -41,7 +41,7 @@ describe('the demo data, of which the first run was killed', () => {
   const folders = () => ({ KYC_DOCUMENTS_DIR: folder, REPORTS_DIR: `${folder}-reports` });
   const config = () => readConfig({ DATABASE_URL: database.url, TEMPORAL_ADDRESS: 'nowhere:1', ...folders() });
   const seed = (previous: Partial<DemoCredentials>, webhookUrl = WEBHOOK_URL) =>
-    seedDemo({ config: config(), previous, payments: ABYSSINIA.plan.count, webhookUrl, onProgress: () => {} });
+    seedDemo({ config: config(), previous, payments: PAYMENTS, webhookUrl, onProgress: () => {} });
   const count = async (table: string, where = 'true') => {
     const [row] = await rows<{ count: number }>(database.db, `SELECT count(*)::int FROM ${table} WHERE ${where}`);
     return row?.count ?? 0;
@@ -62,8 +62,8 @@ describe('the demo data, of which the first run was killed', () => {
 
   test('is completed by the next run, with nothing twice', async () => {
     expect(madeByTheKilled).toBeGreaterThan(0);
-    expect(madeByTheKilled).toBeLessThan(3_000);
-    expect(await count('transaction', ofAbyssinia)).toBe(3_000);
+    expect(madeByTheKilled).toBeLessThan(PAYMENTS);
+    expect(await count('transaction', ofAbyssinia)).toBe(PAYMENTS);
     expect(await count('merchant')).toBe(2);
   });
 
@@ -83,7 +83,7 @@ describe('the demo data, of which the first run was killed', () => {
   test('has every status as often as it should', async () => {
     const expected = { SUCCESS: 86, FAILED: 6, EXPIRED: 4, CANCELLED: 3, PENDING: 1 };
     for (const [status, percent] of Object.entries(expected)) {
-      const found = (await count('transaction', `${ofAbyssinia} AND status = '${status}'`)) / 30;
+      const found = (await count('transaction', `${ofAbyssinia} AND status = '${status}'`)) / (PAYMENTS / 100);
       expect(Math.abs(found - percent)).toBeLessThan(0.2);
     }
     expect(await count('transaction', 'late_confirmation')).toBeGreaterThan(0);
@@ -98,7 +98,7 @@ describe('the demo data, of which the first run was killed', () => {
        FROM transaction t JOIN checkout_session s ON s.transaction_id = t.id
        JOIN transaction_timeline l ON l.transaction_id = t.id GROUP BY s.id, t.id`,
     );
-    expect(found).toHaveLength(3_040);
+    expect(found).toHaveLength(PAYMENTS + NEW_SHOP.plan.count);
     for (const { session, transaction, kinds, forward } of found) {
       expect(transaction).toBe(transactionStatusOf(session));
       expect(forward).toBe(true);

@@ -1,6 +1,7 @@
 import { readSettlementDates } from '../../src/calendar/queries.ts';
 import { createRegistry } from '../../src/http/metrics.ts';
 import { readBalance } from '../../src/ledger/balance.ts';
+import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { Change } from '../../src/lib/outbox.ts';
 import type { Owner } from '../../src/lib/owner.ts';
@@ -21,7 +22,6 @@ import { ask, linkAccount, standing, withdraw } from '../support/settlements.ts'
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 
 const FRIDAY = new Date('2027-01-15T09:00:00.000Z');
-const DAY_MS = 24 * 3_600_000;
 
 let database: TestDatabase;
 let world: World;
@@ -40,7 +40,6 @@ beforeEach(async () => {
 afterEach(() => expectLedgerHolds(database.db));
 
 const operator = (operatorId = 'opr_1') => ({ operatorId, at: world.clock() });
-/** Each settlement has its own trace id. */
 const trace = (id: string) => `FT-${id.slice(-10)}`;
 const credit = (id: string) => ({ ...operator(), bankReference: trace(id), creditedAt: world.clock() });
 const run = <T>(work: (change: Change) => Promise<T>) => world.runChange(work);
@@ -282,7 +281,8 @@ describe('what a workflow asks for, however often', () => {
   test('a calendar that has not changed changes nothing', async () => {
     const { id, version } = await ask(world, owner);
     const row = await followCalendar(world, id, world.clock());
-    expect(row).toMatchObject({ version, ...(await promised()) });
+    const { reasons: _, ...promised } = await readSettlementDates(database.db, FRIDAY);
+    expect(row).toMatchObject({ version, ...promised });
     expect(await standing(database.db, id)).toMatchObject({ events: ['settlement.requested'] });
   });
 
@@ -293,15 +293,8 @@ describe('what a workflow asks for, however often', () => {
     await rows(database.db, `UPDATE settlement SET created_at = now() - interval '1 minute'`);
     await rows(database.db, 'DELETE FROM outbox');
     const open = await openSettlements(database.db, '', 1_000);
-    expect(open.find((one) => one.id === id)?.wake).toMatchObject({
-      kind: 'signalWithStart',
-      workflowId: `settlement-${id}`,
-    });
+    const wake = { kind: 'signalWithStart', workflowId: `settlement-${id}` };
+    expect(open.find((one) => one.id === id)?.wake).toMatchObject(wake);
     expect(open.some((one) => one.id === ended)).toBe(false);
   });
 });
-
-async function promised() {
-  const { reasons: _, ...dates } = await readSettlementDates(database.db, FRIDAY);
-  return dates;
-}

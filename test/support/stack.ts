@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 
 import { bundleWorkflowCode } from '@temporalio/worker';
 
@@ -17,6 +17,10 @@ import { EVENTS_OF_A_RUN, STACK_VARIABLE, TEMPLATE_DATABASE, type TestStack } fr
 
 const PREFIX = 'meskot-test-';
 const PROJECT = resolve(import.meta.dirname, '../..');
+const MEMORY = '/dev/shm';
+const ROOM_NEEDED_BYTES = 4_000_000_000;
+/** In memory where that has room: a database for each test file is a thousand small files that come and go. */
+const SCRATCH = hasRoom(MEMORY) ? MEMORY : tmpdir();
 
 /**
  * Starts what every test file shares: PostgreSQL with the migrated template database, a Temporal server that can skip
@@ -24,7 +28,7 @@ const PROJECT = resolve(import.meta.dirname, '../..');
  */
 export async function startTestStack(): Promise<{ stop: () => Promise<void> }> {
   await clearAbortedRuns();
-  const folder = await mkdtemp(join(tmpdir(), PREFIX));
+  const folder = await mkdtemp(join(SCRATCH, PREFIX));
   // PostgreSQL may run as another user, who has to get through.
   await chmod(folder, 0o711);
   writePidFile(join(folder, 'owner.pid'), { pid: process.pid, mark: (await processMark(process.pid)) ?? '' });
@@ -86,10 +90,22 @@ async function bundleWorkflows(folder: string): Promise<string | undefined> {
   return path;
 }
 
+function hasRoom(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize > ROOM_NEEDED_BYTES;
+  } catch {
+    return false;
+  }
+}
+
 /** Ends what runs were left with when they were killed: their folders name their servers. */
 async function clearAbortedRuns(): Promise<void> {
-  const names = await readdir(tmpdir());
-  const folders = names.filter((name) => name.startsWith(PREFIX)).map((name) => join(tmpdir(), name));
+  const places = [...new Set([SCRATCH, tmpdir()])];
+  const names = (
+    await Promise.all(places.map(async (place) => (await readdir(place)).map((name) => join(place, name))))
+  ).flat();
+  const folders = names.filter((name) => basename(name).startsWith(PREFIX));
   await Promise.all(
     folders.map(async (folder) => {
       const owner = await readOwner(folder);

@@ -1,7 +1,7 @@
 import { DefaultLogger, Worker, bundleWorkflowCode } from '@temporalio/worker';
 
 import { HOUR_MS } from '../../src/lib/dates.ts';
-import { connectTestTemporal, skipTime, type TestTemporal } from './temporal.ts';
+import { connectTestTemporal, skipTime, skipTimeOfStarted, type TestTemporal } from './temporal.ts';
 
 const taskQueue = 'sleepers';
 
@@ -43,6 +43,6 @@ describe('skipping time on the real server', () => {
   });
 
   test('skipping the time of a workflow that is not there fails', async () => {
-    await expect(skipTime(temporal.client, 'nobody', HOUR_MS)).rejects.toThrow(/not found/);
+    await expect(skipTimeOfStarted(temporal.client, 'nobody', HOUR_MS)).rejects.toThrow(/not found/);
   });
 });

@@ -66,10 +66,15 @@ async function untilStarted(client: Client, workflowId: string): Promise<void> {
  * instance because the workflow has ended already.
  */
 export async function skipTime(client: Client, workflowId: string, ms: number): Promise<void> {
+  await untilStarted(client, workflowId);
+  await skipTimeOfStarted(client, workflowId, ms);
+}
+
+/** The same, of a workflow that is there. Throws when it is not. */
+export async function skipTimeOfStarted(client: Client, workflowId: string, ms: number): Promise<void> {
   const { workflowService } = client;
   const { namespace } = client.options;
   const workflowExecution = { workflowId };
-  await untilStarted(client, workflowId);
   const fastForwardId = randomUUID();
   const timeSkippingConfig = { enabled: true, fastForwardConfig: { id: fastForwardId, duration: msToTs(ms) } };
   await workflowService.updateWorkflowExecutionOptions({

@@ -1,12 +1,9 @@
 import { readBalance } from '../../src/ledger/balance.ts';
 import { feeOf } from '../../src/ledger/fees.ts';
-import { verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import type { ProviderOutcome } from '../../src/providers/provider.ts';
 import { expireDueSessions } from '../../src/transactions/end.ts';
-import { acceptHeldPayment, returnHeldPayment } from '../../src/transactions/held.ts';
-import { TRANSACTION_CHECKS } from '../../src/transactions/ledger-checks.ts';
 import type { Evidence } from '../invariants/evidence.ts';
 import { eventsOfEnds, onlyListedMoves } from '../invariants/payments.ts';
 import {
@@ -24,9 +21,9 @@ import {
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
+import { acceptHeld, codeOf, giveHeldBack, OTHER_AMOUNT, payOtherAmount, type HeldMoney } from './held-money.ts';
 
-/** What comes instead of 100.50: 80 birr, of which 2.5 % and 15 % tax on that are charged. */
-const OTHER_AMOUNT = { ...PAID, amountSantim: 8_000n };
+/** Of the 80 birr that came 2.5 % are charged, and 15 % tax on that. */
 const FEE = feeOf(
   { id: 'fee', basisPoints: 250, fixedSantim: 0n, minSantim: 0n, maxSantim: null, taxBasisPoints: 1_500 },
   8_000n,
@@ -52,30 +49,12 @@ afterEach(async () => {
 });
 afterAll(() => database.drop());
 
-type Payment = { transactionId: string; sessionId: string; attemptId: string };
-
-const accept = (payment: { transactionId: string; attemptId: string }) =>
-  world.runChange((change) => acceptHeldPayment(change, { ...payment, at: world.clock() }));
-const giveBack = (payment: { transactionId: string; attemptId: string }, reference = 'RET-1') =>
-  world.runChange((change) =>
-    returnHeldPayment(change, { ...payment, reason: 'Too little', reference, at: world.clock() }),
-  );
+const accept = (payment: HeldMoney) => acceptHeld(world, payment);
+const giveBack = (payment: HeldMoney, reference?: string) => giveHeldBack(world, payment, reference);
+const held = () => payOtherAmount(world, owner);
 const available = async () => (await readBalance(database.db, owner)).availableSantim;
-const codeOf = (work: Promise<unknown>) =>
-  work.then(
-    () => 'done',
-    (error: { code?: string }) => error.code,
-  );
-
-async function held(answer = OTHER_AMOUNT): Promise<Payment> {
-  const payment = await buildPendingPayment(world, owner);
-  world.provider.answers(answer);
-  await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
-  return payment;
-}
-
 /** The first try was declined and has brought another amount after all; the second one is under way. */
-async function heldBesideAnother(...answers: ProviderOutcome[]): Promise<{ first: Payment; second: string }> {
+async function heldBesideAnother(...answers: ProviderOutcome[]): Promise<{ first: HeldMoney; second: string }> {
   const first = await buildPendingPayment(world, owner);
   world.provider.answers(declined(true), ACCEPTED, OTHER_AMOUNT, ...answers);
   await world.checkAttempt(first.attemptId, { tellWorkflow: false });
@@ -87,7 +66,7 @@ async function heldBesideAnother(...answers: ProviderOutcome[]): Promise<{ first
 }
 
 /** The same without another try: the session is open, and no longer for long. */
-async function heldWhileOpen(): Promise<Payment> {
+async function heldWhileOpen(): Promise<HeldMoney> {
   const payment = await buildPendingPayment(world, owner);
   world.provider.answers(declined(true), OTHER_AMOUNT);
   await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
@@ -98,7 +77,7 @@ async function heldWhileOpen(): Promise<Payment> {
 const expireDue = () => expireDueSessions(world.runChange, world.clock(), 100);
 
 /** Paid by a second try, then by the first one as well. */
-async function paidTwice(): Promise<Payment> {
+async function paidTwice(): Promise<HeldMoney> {
   const first = await buildPendingPayment(world, owner);
   world.provider.answers(declined(true), ACCEPTED, PAID);
   await world.checkAttempt(first.attemptId, { tellWorkflow: false });
@@ -295,62 +274,5 @@ describe('while money is held, a transaction does not end by itself', () => {
         ['EXPIRED', 'EXPIRED'],
       ]).toContainEqual([session, transaction]);
     }
-  });
-});
-
-test('the ledger is checked against what was decided', async () => {
-  const payment = await held();
-  await accept(payment);
-  const decide = (sql: string) => rows(database.db, `UPDATE payment_attempt SET ${sql} WHERE id = :attemptId`, payment);
-  await decide(`decided = 'RETURNED', return_reference = 'RET-1', status = 'HELD'`);
-  const found = await verifyLedger(database.db, TRANSACTION_CHECKS);
-  expect(found.map(({ check }) => check)).toContain('what was decided about held money is what was booked');
-  await decide(`decided = NULL, decided_at = NULL, return_reference = NULL, status = 'SUCCEEDED'`);
-  expect((await verifyLedger(database.db, TRANSACTION_CHECKS)).map(({ check }) => check)).toEqual([
-    'what was decided about held money is what was booked',
-  ]);
-  await decide(`decided = 'ACCEPTED', decided_at = now()`);
-});
-
-describe('what cannot be decided', () => {
-  test('another currency is never accepted, only given back', async () => {
-    const payment = await held({ ...PAID, currency: 'USD' });
-    expect(await codeOf(accept(payment))).toBe('INVALID_STATE');
-    expect((await giveBack(payment)).transaction.status).toBe('FAILED');
-    expect(await available()).toBe(0n);
-  });
-
-  test('a transaction that holds nothing, and one that never was', async () => {
-    const payment = await buildPendingPayment(world, owner);
-    expect(await codeOf(accept(payment))).toBe('NOT_FOUND');
-    expect(await codeOf(accept({ ...payment, transactionId: 'txn_none' }))).toBe('NOT_FOUND');
-  });
-
-  test("another transaction's payment", async () => {
-    const [one, other] = [await held(), await held()];
-    expect(await codeOf(accept({ ...one, attemptId: other.attemptId }))).toBe('NOT_FOUND');
-    expect(await available()).toBe(0n);
-  });
-
-  test('nothing that came: it is not accepted, only noted as given back, and the ledger books nothing', async () => {
-    const payment = await held({ ...PAID, amountSantim: 0n });
-    await expect(accept(payment)).rejects.toMatchObject({
-      code: 'INVALID_STATE',
-      message: expect.stringContaining('is 0.00 ETB, which is nothing to give'),
-    });
-    expect((await giveBack(payment)).transaction).toMatchObject({ status: 'FAILED', held: null });
-    expect((await giveBack(payment)).isNew).toBe(false);
-    const sql = 'SELECT 1 FROM ledger_journal WHERE resource_id = :transactionId';
-    expect(await rows(database.db, sql, { transactionId: payment.transactionId })).toEqual([]);
-  });
-
-  test('what went back, a second time under another reference: that names the first', async () => {
-    const payment = await held();
-    await giveBack(payment, 'RET-1');
-    await expect(giveBack(payment, 'RET-2')).rejects.toMatchObject({
-      code: 'INVALID_STATE',
-      message: expect.stringContaining('under the reference RET-1'),
-    });
-    expect((await giveBack(payment, 'RET-1')).payment).toMatchObject({ returnReference: 'RET-1' });
   });
 });

@@ -62,6 +62,7 @@ export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
   const [apiPort, metricsPort] = [await anyFreePort(), await anyFreePort()];
   const settings = {
     ...NO_LIMITS,
+    TASK_QUEUES: 'webhooks,reports',
     SIMULATOR_URL: simulator.url,
     BASE_URL: `http://127.0.0.1:${apiPort}`,
     API_PORT: String(apiPort),

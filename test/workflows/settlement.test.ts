@@ -93,7 +93,7 @@ describe('the clock of a settlement', () => {
     expect(await standing(world.db, id)).toMatchObject({ overdue: false, expectedBy: '2027-01-20' });
     await liveTo(workflowId, new Date(endOf('2027-01-20').getTime() + MINUTE_MS));
     await until('it is overdue', async () => (await standing(world.db, id))['overdue']);
-    await liveTo(workflowId, new Date(FRIDAY.getTime() + 60 * DAY_MS));
+    await liveTo(workflowId, new Date(FRIDAY.getTime() + 14 * DAY_MS));
     expect(await standing(world.db, id)).toMatchObject({
       status: 'REQUESTED',
       timeline: ['settlement.requested', 'settlement.overdue'],

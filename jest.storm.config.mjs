@@ -1,0 +1,9 @@
+import config from './jest.config.mjs';
+
+/** `npm run storm`: processes killed, servers away, frozen and lost under load, and all invariants after each. */
+export default {
+  ...config,
+  testMatch: ['<rootDir>/test/faults/**/*.test.ts'],
+  testPathIgnorePatterns: [],
+  reporters: ['default', ['./test/support/reporter.mjs', { name: 'storm' }]],
+};
