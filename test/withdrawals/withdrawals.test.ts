@@ -10,7 +10,7 @@ import { DOUBT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdr
 import { CHECK, createWithdrawalWorld, PATH, type WithdrawalWorld } from './world.ts';
 
 /** Two hundred take a minute or two: `ROUNDS=200 npm test -- test/withdrawals`. */
-const ROUNDS = Number(process.env['ROUNDS'] ?? 40);
+const ROUNDS = Number(process.env['ROUNDS'] ?? 25);
 
 describe('the life of a withdrawal', () => {
   let world: WithdrawalWorld;
