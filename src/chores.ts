@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from './lib/log.ts';
@@ -10,6 +11,8 @@ export type Chores = { stop: () => Promise<void> };
 /** Runs each chore at its own pace, never twice at once. Stopping waits for the runs under way. */
 export function startChores(chores: Chore[], log: Logger): Chores {
   const stopping = new AbortController();
+  // Each chore's pause listens to it.
+  setMaxListeners(chores.length, stopping.signal);
   const running = chores.map(async (chore) => {
     while (!stopping.signal.aborted) {
       try {
