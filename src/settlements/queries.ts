@@ -13,10 +13,21 @@ export type SettlementFilter = Owner & {
   search?: string | undefined;
 };
 
+/** What operators list, of all merchants and both environments unless one is named. */
+export type EverybodysSettlements = Omit<SettlementFilter, keyof Owner> & {
+  merchantId?: string | undefined;
+  environment?: Environment | undefined;
+};
+
 /** Conditions in SQL on settlements for those filters that are set, and their values. */
-export function settlementConditions(filter: SettlementFilter): { where: string; values: Record<string, unknown> } {
+export function settlementConditions(filter: EverybodysSettlements): {
+  where: string;
+  values: Record<string, unknown>;
+} {
   const where = [
-    'merchant_id = :merchantId AND environment = :environment AND requested_at >= :from AND requested_at < :until',
+    filter.merchantId !== undefined && 'merchant_id = :merchantId',
+    filter.environment !== undefined && 'environment = :environment',
+    'requested_at >= :from AND requested_at < :until',
     filter.statuses && 'status = ANY (:statuses)',
     filter.search && '(id = :search OR request_id = :search OR bank_reference = :search)',
   ]
@@ -30,6 +41,11 @@ export function settlementConditions(filter: SettlementFilter): { where: string;
 
 /** The merchant's settlements, newest first. */
 export async function listSettlements(db: Queryable, filter: SettlementFilter, page: Page) {
+  return listEverybodysSettlements(db, filter, page);
+}
+
+/** Settlements of all merchants, newest first. */
+export async function listEverybodysSettlements(db: Queryable, filter: EverybodysSettlements, page: Page) {
   const listed = {
     columns: SETTLEMENT_COLUMNS,
     table: 'settlement',
@@ -37,32 +53,4 @@ export async function listSettlements(db: Queryable, filter: SettlementFilter, p
     ...settlementConditions(filter),
   };
   return listNewest<SettlementRow>(db, listed, page);
-}
-
-/** What operators list, of all merchants and both environments unless one is named. */
-export type EverybodysSettlements = Omit<SettlementFilter, keyof Owner> & {
-  merchantId?: string | undefined;
-  environment?: Environment | undefined;
-};
-
-/** Settlements of all merchants, newest first. */
-export async function listEverybodysSettlements(db: Queryable, filter: EverybodysSettlements, page: Page) {
-  const { merchantId, environment, range, statuses, search } = filter;
-  const where = [
-    'requested_at >= :from AND requested_at < :until',
-    merchantId !== undefined && 'merchant_id = :merchantId',
-    environment !== undefined && 'environment = :environment',
-    statuses && 'status = ANY (:statuses)',
-    search !== undefined && '(id = :search OR request_id = :search OR bank_reference = :search)',
-  ]
-    .filter((one) => typeof one === 'string')
-    .join(' AND ');
-  const { from, until } = range;
-  const named = { merchantId: merchantId ?? null, environment: environment ?? null, search: search ?? null };
-  const values = { ...named, from, until, statuses };
-  return listNewest<SettlementRow>(
-    db,
-    { columns: SETTLEMENT_COLUMNS, table: 'settlement', time: 'requested_at', where, values },
-    page,
-  );
 }

@@ -14,10 +14,21 @@ export type WithdrawalFilter = Owner & {
   search?: string | undefined;
 };
 
+/** What operators list, of all merchants and both environments unless one is named. */
+export type EverybodysWithdrawals = Omit<WithdrawalFilter, keyof Owner> & {
+  merchantId?: string | undefined;
+  environment?: Environment | undefined;
+};
+
 /** Conditions in SQL on withdrawals for those filters that are set, and their values. */
-export function withdrawalConditions(filter: WithdrawalFilter): { where: string; values: Record<string, unknown> } {
+export function withdrawalConditions(filter: EverybodysWithdrawals): {
+  where: string;
+  values: Record<string, unknown>;
+} {
   const where = [
-    'merchant_id = :merchantId AND environment = :environment AND requested_at >= :from AND requested_at < :until',
+    filter.merchantId !== undefined && 'merchant_id = :merchantId',
+    filter.environment !== undefined && 'environment = :environment',
+    'requested_at >= :from AND requested_at < :until',
     filter.statuses && 'status = ANY (:statuses)',
     filter.channel && 'channel = :channel',
     filter.search && '(id = :search OR request_id = :search OR provider_reference = :search)',
@@ -32,8 +43,7 @@ export function withdrawalConditions(filter: WithdrawalFilter): { where: string;
 
 /** The merchant's withdrawals, newest first. */
 export async function listWithdrawals(db: Queryable, filter: WithdrawalFilter, page: Page) {
-  const listed = { columns: '*', table: 'withdrawal', time: 'requested_at', ...withdrawalConditions(filter) };
-  return listNewest<WithdrawalRow>(db, listed, page);
+  return listEverybodysWithdrawals(db, filter, page);
 }
 
 /** What was withdrawn over each channel since an instant, of what counts towards the day's limit; santim. */
@@ -46,30 +56,8 @@ export async function withdrawnSince(db: Queryable, owner: Owner, since: Date): 
   return new Map(found.map(({ channel, used }) => [channel, used]));
 }
 
-/** What operators list, of all merchants and both environments unless one is named. */
-export type EverybodysWithdrawals = Omit<WithdrawalFilter, keyof Owner | 'channel'> & {
-  merchantId?: string | undefined;
-  environment?: Environment | undefined;
-};
-
 /** Withdrawals of all merchants, newest first. */
 export async function listEverybodysWithdrawals(db: Queryable, filter: EverybodysWithdrawals, page: Page) {
-  const { merchantId, environment, range, statuses, search } = filter;
-  const where = [
-    'requested_at >= :from AND requested_at < :until',
-    merchantId !== undefined && 'merchant_id = :merchantId',
-    environment !== undefined && 'environment = :environment',
-    statuses && 'status = ANY (:statuses)',
-    search !== undefined && '(id = :search OR request_id = :search OR provider_reference = :search)',
-  ]
-    .filter((one) => typeof one === 'string')
-    .join(' AND ');
-  const { from, until } = range;
-  const named = { merchantId: merchantId ?? null, environment: environment ?? null, search: search ?? null };
-  const values = { ...named, from, until, statuses };
-  return listNewest<WithdrawalRow>(
-    db,
-    { columns: '*', table: 'withdrawal', time: 'requested_at', where, values },
-    page,
-  );
+  const listed = { columns: '*', table: 'withdrawal', time: 'requested_at', ...withdrawalConditions(filter) };
+  return listNewest<WithdrawalRow>(db, listed, page);
 }
