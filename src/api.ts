@@ -9,7 +9,7 @@ import { channelRoutes } from './channels/routes.ts';
 import { authenticateClientToken } from './checkout/client-token.ts';
 import { createCheckoutPages } from './checkout/pages.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
-import type { Config } from './config.ts';
+import { workflowUrl, type Config } from './config.ts';
 import { createLimits, type Limits, type LimitSettings } from './http/limits.ts';
 import { createRegistry, listenForMetrics, measurePool, type Registry } from './http/metrics.ts';
 import type { Route } from './http/route.ts';
@@ -183,13 +183,6 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
       }),
     ],
   };
-}
-
-/** A workflow's page in the Temporal UI; null where none is set up. */
-function workflowUrl({ TEMPORAL_UI_URL, TEMPORAL_NAMESPACE }: Config, workflowId: string): string | null {
-  if (TEMPORAL_UI_URL === undefined) return null;
-  const base = TEMPORAL_UI_URL.replace(/\/$/, '');
-  return `${base}/namespaces/${encodeURIComponent(TEMPORAL_NAMESPACE)}/workflows/${encodeURIComponent(workflowId)}`;
 }
 
 function limitsOf(config: Config): LimitSettings {

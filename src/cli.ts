@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import type { Config } from './config.ts';
+import type { Write } from './lib/command-line.ts';
 import type { Knex } from './lib/db.ts';
-import { nearestWord } from './local/nearest-word.ts';
+import { nearestWord } from './lib/nearest-word.ts';
 
 /** What a command is given: the folder of package.json, and the words after the command's name. */
 export type CommandInput = { project: string; args: readonly string[] };
@@ -12,6 +13,8 @@ export type CommandInput = { project: string; args: readonly string[] };
 type Command = {
   /** One line for the list of commands. */
   about: string;
+  /** What --help prints, where there is more to say: it asks for no database. */
+  usage?: () => Promise<string>;
   /** Returns the exit code: 0 done, 1 failed, 2 wrongly asked, 5 the database does not answer. */
   run: (input: CommandInput) => Promise<number>;
 };
@@ -48,22 +51,27 @@ const commands: Readonly<Record<string, Command>> = {
   },
   merchants: {
     about: 'create and list merchants (merchants --help)',
+    usage: async () => (await import('./merchants/cli.ts')).MERCHANTS_USAGE,
     run: manageMerchants,
   },
   keys: {
     about: 'create, list, rotate and revoke API keys (keys --help)',
+    usage: async () => (await import('./keys/cli.ts')).KEYS_USAGE,
     run: manageKeys,
   },
   ops: {
     about: 'decide what waits for a person, keep holidays and operators (ops --help)',
+    usage: async () => (await import('./operators/cli.ts')).OPS_USAGE,
     run: manageOperations,
   },
   reconcile: {
     about: "have a day compared with the providers' own lists (reconcile --help)",
+    usage: async () => (await import('./reconciliation/cli.ts')).RECONCILE_USAGE,
     run: reconcile,
   },
   ledger: {
     about: 'check every journal and balance (ledger verify)',
+    usage: async () => (await import('./ledger/cli.ts')).LEDGER_USAGE,
     run: manageLedger,
   },
   migrate: {
@@ -76,7 +84,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
 };
 
-const write = (text: string): void => void process.stdout.write(text);
+const write: Write = (part, to) => void (to === 'aside' ? process.stderr : process.stdout).write(part);
 
 async function main([name = '--help', ...args]: readonly string[]): Promise<number> {
   if (name === '--help' || name === 'help') {
@@ -84,6 +92,10 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<numb
     return 0;
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command?.usage && args.includes('--help')) {
+    write(await command.usage());
+    return 0;
+  }
   if (command) return command.run({ project: projectFolder(), args });
   const guess = nearestWord(name, Object.keys(commands));
   const hint = guess === undefined ? '"meskot --help" lists the commands' : `did you mean "${guess}"?`;
@@ -128,26 +140,8 @@ async function manageKeys(input: CommandInput): Promise<number> {
 }
 
 async function manageOperations(input: CommandInput): Promise<number> {
-  const [{ runOpsCommand }, { createRunChange }, { systemClock }, { tellCalendarChanged }, { DEMO_OPERATOR }] =
-    await Promise.all([
-      import('./operators/cli.ts'),
-      import('./lib/outbox.ts'),
-      import('./lib/clock.ts'),
-      import('./settlements/dates.ts'),
-      import('./seed/operator.ts'),
-    ]);
-  return withDatabase(input, async ({ db, config }) =>
-    runOpsCommand(input.args, {
-      db,
-      // What it tells Temporal the worker takes from the outbox.
-      runChange: createRunChange(db, () => {}),
-      clock: systemClock,
-      pepper: config.KEY_PEPPER,
-      calendarChanged: tellCalendarChanged,
-      demoOperatorId: DEMO_OPERATOR.id,
-      write,
-    }),
-  );
+  const { runOps } = await import('./ops.ts');
+  return withDatabase(input, async (parts) => runOps(input.args, { ...parts, write }));
 }
 
 async function reconcile(input: CommandInput): Promise<number> {

@@ -173,3 +173,10 @@ function refuseLocalDefaults(env: Variables, allowLoopbackWebhooks: boolean): vo
   }
   if (problems.length > 0) throw new Error(`MESKOT_MODE=production refuses to start:\n${problems.join('\n')}`);
 }
+
+/** A workflow's page in the Temporal UI; null where none is set up. */
+export function workflowUrl({ TEMPORAL_UI_URL, TEMPORAL_NAMESPACE }: Config, workflowId: string): string | null {
+  if (TEMPORAL_UI_URL === undefined) return null;
+  const base = TEMPORAL_UI_URL.replace(/\/$/, '');
+  return `${base}/namespaces/${encodeURIComponent(TEMPORAL_NAMESPACE)}/workflows/${encodeURIComponent(workflowId)}`;
+}

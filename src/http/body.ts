@@ -31,9 +31,14 @@ export async function readJsonBody(ctx: Context): Promise<{ body: unknown; raw: 
   const raw = ctx.request.rawBody ?? '';
   if (raw === '') return { body: {}, raw };
   const body: unknown = ctx.request.body;
+  refuseOddJson(body);
+  return { body, raw };
+}
+
+/** Throws INVALID_JSON for what can be parsed, and neither stored nor walked. */
+export function refuseOddJson(body: unknown): void {
   const problem = oddJson(body, 1);
   if (problem) throw new AppError('INVALID_JSON', problem);
-  return { body, raw };
 }
 
 function hasBody(ctx: Context): boolean {

@@ -1,7 +1,6 @@
 import { parse as parseQuery } from 'node:querystring';
 
 import type { Context, Middleware } from 'koa';
-import { z } from 'zod';
 
 import type { Clock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';
@@ -89,16 +88,16 @@ type Renderer = (answer: Answer<unknown> | RawAnswer) => StoredAnswer;
 /** Turns answers into envelopes. What the schema does not declare is left out; what contradicts it is our bug: a 500. */
 function createRenderer(route: Route, { clock }: Pick<GuardDeps, 'clock'>): Renderer {
   return (answer) => {
-    const status = answer.status ?? 200;
-    const schema = route.responses[status];
-    if (!schema) throw new Error(`${route.operationId} answered ${status}, which it does not declare`);
-    const dataJson = 'dataJson' in answer ? answer.dataJson : JSON.stringify(declared(schema, answer.data, route));
-    const { message, pagination } = answer;
+    const dataJson = 'dataJson' in answer ? answer.dataJson : JSON.stringify(declaredData(route, answer));
+    const { status = 200, message, pagination } = answer;
     return { status, text: successText({ status, message, dataJson, pagination }, clock()) };
   };
 }
 
-function declared(schema: z.ZodType, data: unknown, route: Route): unknown {
+/** What a route declares of an answer's data. Throws where it contradicts that: a bug of ours. */
+export function declaredData(route: Route, { status = 200, data }: Answer<unknown>): unknown {
+  const schema = route.responses[status];
+  if (!schema) throw new Error(`${route.operationId} answered ${status}, which it does not declare`);
   const parsed = schema.safeParse(data);
   if (parsed.success) return parsed.data;
   const where = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'data'} (${issue.code})`).join(', ');

@@ -108,7 +108,8 @@ function shown(field: string, value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (isRecord(value)) return 'an object';
   if (typeof value === 'string' && PRIVATE_FIELD.test(field)) return `a text of ${value.length} characters`;
-  const text = JSON.stringify(value) ?? String(value);
+  // JSON has no word for a number that is too large: 1e400.
+  const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
   return text.length <= ECHO_CHARACTERS_MAX ? text : `${text.slice(0, ECHO_CHARACTERS_MAX)}…`;
 }
 

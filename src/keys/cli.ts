@@ -1,6 +1,6 @@
 import type { Scope } from '../http/route.ts';
 import { systemClock } from '../lib/clock.ts';
-import { COMMON_OPTIONS, runNoun, UsageError, type Shown, type Verb } from '../lib/command-line.ts';
+import { COMMON_OPTIONS, runNoun, UsageError, type Shown, type Verb, type Write } from '../lib/command-line.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
@@ -18,7 +18,8 @@ import {
   type MadeKey,
 } from './operations.ts';
 
-const USAGE = `meskot keys create --merchant mrc_… [--name TEXT] [--scopes a,b] [--ip CIDR,CIDR] [--days 1-${KEY_DAYS_MAX}] [--live]
+/** What --help prints. */
+export const KEYS_USAGE = `meskot keys create --merchant mrc_… [--name TEXT] [--scopes a,b] [--ip CIDR,CIDR] [--days 1-${KEY_DAYS_MAX}] [--live]
 meskot keys list [--merchant mrc_…]
 meskot keys rotate key_… [--overlap-hours 0-${ROTATION_OVERLAP_HOURS.max}] [--live]
 meskot keys revoke key_… [--live]
@@ -36,7 +37,7 @@ const OPTIONS = {
   ...COMMON_OPTIONS,
 } as const;
 
-export type KeysCommandDeps = { db: Knex; config: { KEY_PEPPER: string }; write: (text: string) => void };
+export type KeysCommandDeps = { db: Knex; config: { KEY_PEPPER: string }; write: Write };
 
 /** What a list shows of each key; `keys list --json` has the rest. */
 const COLUMNS = ['id', 'environment', 'kind', 'key', 'name', 'expiresAt', 'revokedAt', 'lastUsedAt'];
@@ -52,7 +53,10 @@ export async function runKeysCommand(args: readonly string[], deps: KeysCommandD
     ['rotate', rotate(deps)],
     ['revoke', revoke(deps)],
   ]);
-  return runNoun({ name: 'keys', usage: USAGE, options: OPTIONS, verbs, columns: COLUMNS, write: deps.write }, args);
+  return runNoun(
+    { name: 'keys', usage: KEYS_USAGE, options: OPTIONS, verbs, columns: COLUMNS, write: deps.write },
+    args,
+  );
 }
 
 const create =

@@ -1,8 +1,9 @@
-import { COMMON_OPTIONS, runNoun, UsageError, type Verb } from '../lib/command-line.ts';
+import { COMMON_OPTIONS, runNoun, UsageError, type Verb, type Write } from '../lib/command-line.ts';
 import type { Knex } from '../lib/db.ts';
 import { verifyLedger, type LedgerCheck } from './verify.ts';
 
-const USAGE = `meskot ledger verify
+/** What --help prints. */
+export const LEDGER_USAGE = `meskot ledger verify
 Looks at every journal, entry and balance, and at what they stand for. Exit code 0: all holds; 1: something is broken,
 and the first journal to look at is named. --json prints JSON.
 `;
@@ -11,7 +12,7 @@ export type LedgerCommandDeps = {
   db: Knex;
   /** All that must hold, of every slice that books. */
   checks: readonly LedgerCheck[];
-  write: (text: string) => void;
+  write: Write;
 };
 
 /** Runs `meskot ledger …`; `args` without the two words. Exit code: 0 all holds, 1 something is broken, 2 wrong usage. */
@@ -35,7 +36,7 @@ export async function runLedgerCommand(args: readonly string[], deps: LedgerComm
   const code = await runNoun(
     {
       name: 'ledger',
-      usage: USAGE,
+      usage: LEDGER_USAGE,
       options: COMMON_OPTIONS,
       verbs: new Map([['verify', verify]]),
       columns: ['holds', 'check', 'first', 'journal'],

@@ -1,6 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
-import { AppError } from './errors.ts';
+import { AppError, type ErrorCode } from './errors.ts';
+import { nearestWord } from './nearest-word.ts';
 
 /** The words were wrong; answered with the usage, exit code 2. */
 export class UsageError extends Error {
@@ -12,13 +13,25 @@ type OptionTypes = NonNullable<ParseArgsConfig['options']>;
 /** What a command shows: names and values. */
 export type Shown = Readonly<Record<string, string | number | null>>;
 
+/** Where a command's output goes, and beside it what only its reader should know: refusals, hints. */
+export type Write = (part: string | Uint8Array, to?: 'aside') => void;
+
+/** What is printed as it is: JSON, the bytes of a file. */
+export class Verbatim {
+  readonly parts: Iterable<string> | AsyncIterable<Uint8Array>;
+
+  constructor(parts: Iterable<string> | AsyncIterable<Uint8Array>) {
+    this.parts = parts;
+  }
+}
+
 type Parsed<Options extends OptionTypes> = ReturnType<typeof parseArgs<{ options: Options }>>['values'];
 
 /** `args` are the words after the verb, options left out. */
 export type Verb<Options extends OptionTypes> = (call: {
   options: Parsed<Options>;
   args: readonly string[];
-}) => Promise<Shown | Shown[]>;
+}) => Promise<Shown | Shown[] | Verbatim>;
 
 export type Noun<Options extends OptionTypes> = {
   name: string;
@@ -27,15 +40,15 @@ export type Noun<Options extends OptionTypes> = {
   verbs: ReadonlyMap<string, Verb<Options>>;
   /** The columns of a list, of every verb or of each; a single thing is shown whole. */
   columns: readonly string[] | Readonly<Record<string, readonly string[]>>;
-  write: (text: string) => void;
+  write: Write;
 };
 
 /** Given to every noun. */
 export const COMMON_OPTIONS = { json: { type: 'boolean' }, help: { type: 'boolean' } } as const;
 
 /**
- * Runs `meskot <noun> <verb> …`; `args` without the first two words. Exit code: 0 done, 1 refused, 2 wrong usage, 4 not
- * found.
+ * Runs `meskot <noun> <verb> …`; `args` without the first two words. Exit code: 0 done, 1 refused, 2 wrong usage, 3 not
+ * allowed, 4 not found.
  */
 export async function runNoun<Options extends OptionTypes & typeof COMMON_OPTIONS>(
   noun: Noun<Options>,
@@ -49,14 +62,21 @@ export async function runNoun<Options extends OptionTypes & typeof COMMON_OPTION
       return 0;
     }
     const run = noun.verbs.get(verb);
-    if (!run) throw new UsageError(`There is no "${[noun.name, ...positionals].join(' ')}".`);
+    if (!run) throw unknownVerb(noun, verb);
     const result = await run({ options: values, args: words });
     const asJson = 'json' in values && values['json'] === true;
-    noun.write(asJson ? `${JSON.stringify(result, null, 2)}\n` : asText(result, columnsOf(noun, verb)));
+    if (result instanceof Verbatim) for await (const part of result.parts) noun.write(part);
+    else noun.write(asJson ? `${JSON.stringify(result, null, 2)}\n` : asText(result, columnsOf(noun, verb)));
     return 0;
   } catch (error) {
-    return refuse(error, noun);
+    return refuse(error, { ...noun, verb: args[0] ?? '' });
   }
+}
+
+function unknownVerb<Options extends OptionTypes>({ name, verbs }: Noun<Options>, verb: string): UsageError {
+  const guess = nearestWord(verb, [...verbs.keys()]);
+  const hint = guess === undefined ? '' : ` Did you mean "${guess}"?`;
+  return new UsageError(`There is no "${`${name} ${verb}`.trim()}".${hint}`);
 }
 
 function columnsOf({ columns }: Pick<Noun<never>, 'columns'>, verb: string): readonly string[] {
@@ -75,16 +95,22 @@ function readArguments<Options extends OptionTypes>(options: Options, args: read
   }
 }
 
-function refuse(error: unknown, { usage, write }: Pick<Noun<never>, 'usage' | 'write'>): number {
+function refuse(
+  error: unknown,
+  { name, usage, verb, write }: Pick<Noun<never>, 'name' | 'usage' | 'write'> & { verb: string },
+): number {
   if (error instanceof UsageError) {
-    write(`${error.message}\n\n${usage}`);
+    const lines = usage.split('\n');
+    const ofVerb = lines.filter((line) => `${line} `.startsWith(`meskot ${name} ${verb} `));
+    write(`${error.message}\n\n${(ofVerb.length > 0 ? [...ofVerb, ''] : lines).join('\n')}`, 'aside');
     return 2;
   }
   if (!(error instanceof AppError)) throw error;
-  write(`${error.message}\n`);
-  if (error.code === 'NOT_FOUND') return 4;
-  return error.code === 'VALIDATION_ERROR' ? 2 : 1;
+  write(`${error.message}\n`, 'aside');
+  return EXIT_CODES[error.code] ?? 1;
 }
+
+const EXIT_CODES: Partial<Record<ErrorCode, number>> = { VALIDATION_ERROR: 2, INSUFFICIENT_SCOPE: 3, NOT_FOUND: 4 };
 
 /** One thing as lines of name and value; many as a table of the columns that tell them apart. */
 function asText(result: Shown | Shown[], columns: readonly string[]): string {

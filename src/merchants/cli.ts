@@ -1,9 +1,10 @@
-import { COMMON_OPTIONS, runNoun, UsageError, type Shown, type Verb } from '../lib/command-line.ts';
+import { COMMON_OPTIONS, runNoun, UsageError, type Shown, type Verb, type Write } from '../lib/command-line.ts';
 import type { Knex } from '../lib/db.ts';
 import type { Owner } from '../lib/owner.ts';
 import { createMerchant, listMerchants, type Merchant } from './operations.ts';
 
-const USAGE = `meskot merchants create NAME
+/** What --help prints. */
+export const MERCHANTS_USAGE = `meskot merchants create NAME
 meskot merchants list
 A new merchant has every available channel in the sandbox. Its keys are made by "meskot keys create --merchant mrc_…".
 --json prints JSON.
@@ -15,7 +16,7 @@ export type MerchantsCommandDeps = {
   db: Knex;
   /** Approves and switches on what a new merchant starts with. */
   grantChannels: (trx: Knex.Transaction, owner: Owner) => Promise<void>;
-  write: (text: string) => void;
+  write: Write;
 };
 
 type MerchantVerb = Verb<typeof COMMON_OPTIONS>;
@@ -27,7 +28,10 @@ export async function runMerchantsCommand(args: readonly string[], deps: Merchan
     ['list', listAll(deps)],
   ]);
   const columns = ['id', 'name', 'status', 'kycStatus', 'createdAt'];
-  return runNoun({ name: 'merchants', usage: USAGE, options: COMMON_OPTIONS, verbs, columns, write: deps.write }, args);
+  return runNoun(
+    { name: 'merchants', usage: MERCHANTS_USAGE, options: COMMON_OPTIONS, verbs, columns, write: deps.write },
+    args,
+  );
 }
 
 const create =

@@ -1,9 +1,10 @@
 import { findAccountOwner } from '../bank-accounts/verify.ts';
-import { listHolidays, type Holiday } from '../calendar/queries.ts';
 import { requireRole } from '../http/auth.ts';
+import type { OperatorRole } from '../http/route.ts';
 import { listKeys } from '../keys/operations.ts';
 import { UsageError, type Shown } from '../lib/command-line.ts';
 import { addisDay, isDay, startOfAddisDay } from '../lib/dates.ts';
+import type { Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { parseBirr } from '../lib/money.ts';
@@ -13,35 +14,37 @@ import { RESOLUTIONS } from '../withdrawals/resolve.ts';
 import type { Deed } from './audit.ts';
 import type { OpsCommandDeps, OpsOptions, OpsVerb } from './cli-options.ts';
 import { acceptPayment, letWithdraw, refuseWithdrawal, returnPayment, settleWithdrawal } from './decisions.ts';
-import { declareHoliday, editHoliday, withdrawHoliday } from './holidays.ts';
 import { decideKyc } from './kyc.ts';
 import { decideMerchant } from './merchants.ts';
-import { findOperator } from './operators.ts';
+import { findOperator, type Operator } from './operators.ts';
 import { PERMITS, type Action } from './permits.ts';
-import {
-  presentApplication,
-  presentBankAccount,
-  presentHeldDecision,
-  presentHoliday,
-  presentMerchant,
-} from './present.ts';
+import { presentApplication, presentBankAccount, presentHeldDecision, presentMerchant } from './present.ts';
 import { decideBankAccount, decideSettlement, type AccountWord, type SettlementWord } from './settlements.ts';
 
 type Deps = Pick<OpsCommandDeps, 'db' | 'runChange' | 'clock' | 'demoOperatorId' | 'calendarChanged'>;
 
-/** Runs a change as the operator that was named, who must have the role for it. */
+/** Who acts: the operator that was named, or the demo data's. Throws unless it is there, active, and has a role for it. */
+export async function requireOperator(
+  db: Queryable,
+  { operator: named }: Pick<OpsOptions, 'operator'>,
+  { demoOperatorId, roles }: { demoOperatorId: string; roles: readonly OperatorRole[] },
+): Promise<Operator> {
+  const operator = await findOperator(db, named ?? demoOperatorId).catch((error: unknown) => {
+    if (named !== undefined) throw error;
+    throw new UsageError('Say who acts: --operator opr_… ("meskot ops staff" lists them).');
+  });
+  if (!operator.active) throw new AppError('INSUFFICIENT_SCOPE', `${operator.name} is switched off.`);
+  return requireRole(operator, roles);
+}
+
+/** Runs a change as the operator who acts. */
 export async function act<T>(
   { runChange, clock, demoOperatorId }: Pick<Deps, 'runChange' | 'clock' | 'demoOperatorId'>,
   { options, action }: { options: OpsOptions; action: Action },
   work: (deed: Deed) => Promise<T>,
 ): Promise<T> {
   return runChange(async (change) => {
-    const operator = await findOperator(change.trx, options.operator ?? demoOperatorId).catch((error: unknown) => {
-      if (options.operator !== undefined) throw error;
-      throw new UsageError('Say who acts: --operator opr_… ("meskot ops staff" lists them).');
-    });
-    if (!operator.active) throw new AppError('INSUFFICIENT_SCOPE', `${operator.name} is switched off.`);
-    requireRole(operator, PERMITS[action]);
+    const operator = await requireOperator(change.trx, options, { demoOperatorId, roles: PERMITS[action] });
     return work({ change, operatorId: operator.id, requestId: newId('req'), at: clock() });
   });
 }
@@ -198,51 +201,6 @@ const decideAbout =
     });
   };
 
-export const holidays =
-  (deps: Deps): OpsVerb =>
-  async ({ options, args: [what = 'list', ...words] }) => {
-    const { reason } = options;
-    const edit = (changes: Parameters<typeof editHoliday>[1]): Promise<Shown> =>
-      act(deps, { options, action: 'holiday.change' }, async (deed) =>
-        shownHoliday(await editHoliday(deed, { ...changes, reason }, deps)),
-      );
-    switch (what) {
-      case 'list':
-        return listYear(deps, options.year);
-      case 'add': {
-        const [date = '', name = ''] = words;
-        const holiday = { date, name, kind: options.memorial ? 'memorial' : 'closed', reason } as const;
-        return act(deps, { options, action: 'holiday.add' }, async (deed) =>
-          shownHoliday(await declareHoliday(deed, holiday, deps)),
-        );
-      }
-      case 'move':
-        return edit({ holidayId: words[0] ?? '', date: words[1] ?? '' });
-      case 'on':
-      case 'off':
-        return edit({ holidayId: onlyWord(words, what), active: what === 'on' });
-      case 'confirm':
-        return edit({ holidayId: onlyWord(words, what), confirmed: true });
-      case 'remove':
-        return act(deps, { options, action: 'holiday.remove' }, async (deed) =>
-          shownHoliday(await withdrawHoliday(deed, { holidayId: onlyWord(words, what), reason }, deps)),
-        );
-      default:
-        throw new UsageError(`holidays takes list, add, move, on, off, confirm or remove, got "${what}".`);
-    }
-  };
-
-async function listYear({ db, clock }: Deps, wanted: string | undefined): Promise<Shown[]> {
-  const year = wanted ?? addisDay(clock()).slice(0, 4);
-  if (!/^20[2-9]\d$/.test(year)) throw new UsageError(`--year must be from 2020 to 2099, got "${year}".`);
-  return (await listHolidays(db, { from: `${year}-01-01`, until: `${year}-12-31` })).map(shownHoliday);
-}
-
-function shownHoliday(holiday: Holiday): Shown {
-  const { confirmed, active, ...row } = presentHoliday(holiday);
-  return { ...row, confirmed: String(confirmed), active: String(active) };
-}
-
 async function sayOfAccount(
   deed: Deed,
   { options, word }: { options: OpsOptions; word: AccountWord & { bankAccountId: string } },
@@ -264,10 +222,16 @@ function shownMoney(options: OpsOptions, row: Money & { stage?: string }): Shown
 
 const prefixOf = (id: string): string => id.split('_')[0] ?? '';
 
-function onlyWord([word, ...more]: readonly string[], after: string): string {
+/** The one word that must follow. */
+export function onlyWord([word, ...more]: readonly string[], after: string): string {
   if (word === undefined) throw new UsageError(`Say what to ${after}.`);
-  if (more.length > 0) throw new UsageError(`There is nothing to do with "${more.join(' ')}" after "${word}".`);
+  nothingMore(more);
   return word;
+}
+
+/** Refuses words that would be passed over. */
+export function nothingMore(words: readonly string[], hint = ''): void {
+  if (words.length > 0) throw new UsageError(`There is nothing to do with "${words.join(' ')}". ${hint}`.trim());
 }
 
 /** Which submission of an application was read. */

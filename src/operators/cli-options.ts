@@ -1,5 +1,6 @@
+import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import { COMMON_OPTIONS, type Verb } from '../lib/command-line.ts';
+import { COMMON_OPTIONS, type Verb, type Write } from '../lib/command-line.ts';
 import type { Knex } from '../lib/db.ts';
 import type { RunChange } from '../lib/outbox.ts';
 import type { CalendarChanged } from './holidays.ts';
@@ -32,7 +33,9 @@ export type OpsCommandDeps = {
   calendarChanged: CalendarChanged;
   /** Who acts where --operator is not given: the demo data's operator. */
   demoOperatorId: string;
-  write: (text: string) => void;
+  /** The table of /api/ops, as the API serves it. */
+  routes: readonly Route[];
+  write: Write;
 };
 
 export type OpsVerb = Verb<typeof OPTIONS>;

@@ -3,7 +3,7 @@ import { UsageError, type Shown } from '../lib/command-line.ts';
 import { rows } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 import { note } from './audit.ts';
-import { act } from './cli-deeds.ts';
+import { act, nothingMore } from './cli-deeds.ts';
 import type { OpsCommandDeps, OpsVerb } from './cli-options.ts';
 import { createOperator, listOperators, OPERATOR_KEY_DAYS, type Operator } from './operators.ts';
 import { presentOperator, presentOperatorKey } from './present.ts';
@@ -11,14 +11,16 @@ import { addOperator, giveOperatorKey } from './staff.ts';
 
 export const staff =
   ({ db }: OpsCommandDeps): OpsVerb =>
-  async () =>
-    (await listOperators(db)).map(shown);
+  async ({ args }) => {
+    nothingMore(args);
+    return (await listOperators(db)).map(shown);
+  };
 
 /** Adds an operator. The first of all nobody can allow: an admin, who is noted as having added itself. */
 export const hire =
   (deps: OpsCommandDeps): OpsVerb =>
   async ({ options, args: [name = '', email = '', role = '', ...more] }) => {
-    if (more.length > 0) throw new UsageError(`Put the name in quotes; "${more.join(' ')}" is too much.`);
+    nothingMore(more, 'Put the name in quotes.');
     if (name.trim() === '' || !/^[^\s@]+@[^\s@]+$/.test(email))
       throw new UsageError('hire needs a name and an e-mail.');
     const input = { name: name.trim(), email, role: readRole(role) };

@@ -1,16 +1,20 @@
 import { runNoun, UsageError, type Shown } from '../lib/command-line.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import { toBirr } from '../lib/money.ts';
+import type { Environment } from '../lib/owner.ts';
 import type { Page } from '../lib/page.ts';
 import { listMerchants } from '../merchants/operations.ts';
 import { listAttention, QUEUE, STUCK } from './attention.ts';
 import { listAudit } from './audit.ts';
-import { accept, approve, holidays, reject, resolve, resume, suspend, tellOfBank } from './cli-deeds.ts';
+import { callRoute } from './cli-api.ts';
+import { accept, approve, nothingMore, reject, resolve, resume, suspend, tellOfBank } from './cli-deeds.ts';
+import { holidays } from './cli-holidays.ts';
 import { OPTIONS, type OpsCommandDeps, type OpsVerb } from './cli-options.ts';
 import { createKey, hire, staff } from './cli-staff.ts';
 import { presentMerchant } from './present.ts';
 
-const USAGE = `meskot ops queue [--kind KIND,…] [--merchant mrc_…] [--live]      what waits for a person
+/** What --help prints. */
+export const OPS_USAGE = `meskot ops queue [--kind KIND,…] [--merchant mrc_…] [--live]      what waits for a person
 meskot ops stuck [--live]                                         what should have gone on by itself
 meskot ops approve wd_… | stl_… | bac_… [--reason TEXT]           a withdrawal, settlement, bank account
 meskot ops reject wd_… | stl_… | bac_… --reason TEXT
@@ -35,8 +39,9 @@ meskot ops audit [--resource ID] [--merchant mrc_…] [--days 1-93]
 meskot ops staff                                                  the operators
 meskot ops hire NAME E-MAIL viewer | support | finance | admin    the first one must be an admin
 meskot ops key opr_… [--days 1-365]                               a key of theirs, shown once
+meskot ops api GET | POST | … /api/ops/… ['{…}' | FILE]           any route of /api/ops, which /docs lists
 --operator opr_… says who acts; on a machine with demo data its operator does. What is live is touched, and listed,
-only with --live. --json prints JSON.
+only with --live, but by "api". --json prints JSON.
 `;
 
 /** What a list shows of each; --json has the rest. */
@@ -52,7 +57,7 @@ const COLUMNS = {
 const ROWS_MAX = 100;
 const AUDIT_DAYS = { default: 30, max: 93 } as const;
 
-/** Runs `meskot ops …`; `args` without the two words. Exit code: 0 done, 1 refused, 2 wrong usage, 4 not found. */
+/** Runs `meskot ops …`; `args` without the two words. Exit code: 0 done, 1 refused, 2 wrong usage, 3 not allowed, 4 not found. */
 export async function runOpsCommand(args: readonly string[], deps: OpsCommandDeps): Promise<number> {
   const verbs = new Map<string, OpsVerb>([
     ['queue', list(deps, QUEUE)],
@@ -67,7 +72,7 @@ export async function runOpsCommand(args: readonly string[], deps: OpsCommandDep
     ['returned', tellOfBank(deps, 'returned')],
     ['book-credit', tellOfBank(deps, 'book-credit')],
     ['dismiss-credit', tellOfBank(deps, 'dismiss-credit')],
-    ['merchants', async () => (await listMerchants(deps.db)).map(presentMerchant)],
+    ['merchants', merchants(deps)],
     ['suspend', suspend(deps)],
     ['resume', resume(deps)],
     ['holidays', holidays(deps)],
@@ -75,21 +80,33 @@ export async function runOpsCommand(args: readonly string[], deps: OpsCommandDep
     ['staff', staff(deps)],
     ['hire', hire(deps)],
     ['key', createKey(deps)],
+    ['api', callRoute(deps)],
   ]);
-  return runNoun({ name: 'ops', usage: USAGE, options: OPTIONS, verbs, columns: COLUMNS, write: deps.write }, args);
+  return runNoun({ name: 'ops', usage: OPS_USAGE, options: OPTIONS, verbs, columns: COLUMNS, write: deps.write }, args);
 }
 
 const FIRST_PAGE: Page = { page: 1, limit: ROWS_MAX, after: null };
 
 const list =
-  ({ db, clock }: OpsCommandDeps, source: typeof QUEUE): OpsVerb =>
-  async ({ options }) => {
+  (deps: OpsCommandDeps, source: typeof QUEUE): OpsVerb =>
+  async ({ options, args }) => {
+    nothingMore(args);
     const kinds = options.kind?.split(',');
     const unknown = kinds?.find((kind) => !source.kinds.includes(kind));
     if (unknown !== undefined) throw new UsageError(`--kind must be of ${source.kinds.join(', ')}, got "${unknown}".`);
-    const environment = options.live ? 'live' : 'sandbox';
-    const filter = { kinds, merchantId: options.merchant, environment } as const;
-    const { rows } = await listAttention(db, source, { filter, page: FIRST_PAGE, at: clock() });
+    const read = (environment: Environment | undefined, page: Page) =>
+      listAttention(deps.db, source, {
+        filter: { kinds, merchantId: options.merchant, environment },
+        page,
+        at: deps.clock(),
+      });
+    const { rows, pagination } = await read(options.live ? 'live' : 'sandbox', FIRST_PAGE);
+    sayIfCut(deps, rows, pagination.total);
+    if (!options.live) {
+      const everywhere = await read(undefined, { ...FIRST_PAGE, limit: 1 });
+      const live = everywhere.pagination.total - pagination.total;
+      if (live > 0) deps.write(`These are the sandbox's; ${live} more are live: add --live.\n`, 'aside');
+    }
     return rows.map(({ kind, id, merchantId, since, amountSantim, what, detail, workflowId, ...row }): Shown => ({
       since: since.toISOString(),
       kind,
@@ -103,17 +120,31 @@ const list =
     }));
   };
 
+/** A list that ends early says so. */
+function sayIfCut({ write }: Pick<OpsCommandDeps, 'write'>, shown: readonly unknown[], total: number): void {
+  if (total > shown.length) write(`${shown.length} of ${total} are shown; "meskot ops api GET" reads on.\n`, 'aside');
+}
+
+const merchants =
+  ({ db }: OpsCommandDeps): OpsVerb =>
+  async ({ args }) => {
+    nothingMore(args);
+    return (await listMerchants(db)).map(presentMerchant);
+  };
+
 const audit =
-  ({ db, clock }: OpsCommandDeps): OpsVerb =>
-  async ({ options }) => {
+  (deps: OpsCommandDeps): OpsVerb =>
+  async ({ options, args }) => {
+    nothingMore(args);
     const days = options.days === undefined ? AUDIT_DAYS.default : Number(options.days);
     if (!Number.isInteger(days) || days < 1 || days > AUDIT_DAYS.max) {
       throw new UsageError(`--days must be a whole number from 1 to ${AUDIT_DAYS.max}, got "${options.days}".`);
     }
-    const until = clock();
+    const until = deps.clock();
     const range = { startDate: '', endDate: '', from: new Date(until.getTime() - days * DAY_MS), until };
     const filter = { range, resourceId: options.resource, merchantId: options.merchant };
-    const { rows } = await listAudit(db, filter, FIRST_PAGE);
+    const { rows, pagination } = await listAudit(deps.db, filter, FIRST_PAGE);
+    sayIfCut(deps, rows, pagination.total);
     return rows.map(({ id, at, operatorName, before, after, ...row }) => ({
       auditId: id,
       at: at.toISOString(),

@@ -1,6 +1,6 @@
 import { CHANNELS, type Channel } from '../channels/channel.ts';
 import type { Clock } from '../lib/clock.ts';
-import { COMMON_OPTIONS, runNoun, UsageError, type Shown, type Verb } from '../lib/command-line.ts';
+import { COMMON_OPTIONS, runNoun, UsageError, type Shown, type Verb, type Write } from '../lib/command-line.ts';
 import { addisDay, DAY_MS } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
 import { formatBirr } from '../lib/money.ts';
@@ -9,7 +9,8 @@ import type { FindProvider } from '../providers/provider.ts';
 import { askForDay } from './ask.ts';
 import { listReconciledDays, type ReconciledDay } from './days.ts';
 
-const USAGE = `meskot reconcile --day YYYY-MM-DD [--channel TELEBIRR | CBE_BIRR | AWASH]   has a day compared with the providers' lists
+/** What --help prints. */
+export const RECONCILE_USAGE = `meskot reconcile --day YYYY-MM-DD [--channel TELEBIRR | CBE_BIRR | AWASH]   has a day compared with the providers' lists
 meskot reconcile                                                            how the last days stand
 A worker compares it; ask again for how it stands. --json prints JSON.
 `;
@@ -23,14 +24,14 @@ export type ReconcileCommandDeps = {
   runChange: RunChange;
   findProvider: FindProvider;
   clock: Clock;
-  write: (text: string) => void;
+  write: Write;
 };
 
 /** Runs `meskot reconcile …`; `args` without the two words. Exit code: 0 done, 2 wrong usage. */
 export async function runReconcileCommand(args: readonly string[], deps: ReconcileCommandDeps): Promise<number> {
   const verbs = new Map([['', reconcile(deps)]]);
   return runNoun(
-    { name: 'reconcile', usage: USAGE, options: OPTIONS, verbs, columns: COLUMNS, write: deps.write },
+    { name: 'reconcile', usage: RECONCILE_USAGE, options: OPTIONS, verbs, columns: COLUMNS, write: deps.write },
     args,
   );
 }

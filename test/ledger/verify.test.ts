@@ -133,7 +133,7 @@ describe('meskot ledger verify', () => {
     expect(statuses.map(({ status }) => status).toSorted()).toEqual(['PENDING', 'SUCCESS']);
     await expectLedgerHolds(db);
     const written: string[] = [];
-    const write = (text: string): void => void written.push(text);
+    const write = (text: string | Uint8Array): void => void written.push(text.toString());
     expect(await runLedgerCommand(['verify'], { db, checks: ledgerChecks, write })).toBe(0);
     for (const { says } of ledgerChecks) expect(written.join('')).toContain(`yes    ${says}`);
   });

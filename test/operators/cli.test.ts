@@ -1,3 +1,7 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createRunChange } from '../../src/lib/outbox.ts';
@@ -29,7 +33,8 @@ async function run(...args: string[]) {
     pepper: PEPPER,
     calendarChanged: tellCalendarChanged,
     demoOperatorId: desk.people.admin.operatorId,
-    write: (part: string) => void (text += part),
+    routes: desk.routes,
+    write: (part: string | Uint8Array) => void (text += part.toString()),
   };
   const exitCode = await runOpsCommand(args, deps);
   return { exitCode, text };
@@ -70,7 +75,7 @@ test('an operator without the role is refused, one that is not there is not foun
   const [transactionId] = payment;
   const refused = await run('accept', ...payment, '--operator', desk.people.viewer.operatorId);
   expect([refused.exitCode, refused.text]).toEqual([
-    1,
+    3,
     expect.stringContaining('role support or finance or admin; this one is viewer'),
   ]);
   expect((await run('accept', ...payment, '--operator', newId('opr'))).exitCode).toBe(4);
@@ -89,7 +94,8 @@ test('nothing live is decided or listed without --live', async () => {
       merchantId: owner.merchantId,
     });
   }
-  expect(await json('queue', '--merchant', owner.merchantId)).toEqual([]);
+  const hint = /^These are the sandbox's; 1 more are live: add --live\.\nsince +kind/;
+  expect((await run('queue', '--merchant', owner.merchantId)).text).toMatch(hint);
   expect(await json('queue', '--merchant', owner.merchantId, '--live')).toHaveLength(1);
   const refused = await run('reject', ...payment, '--reason', 'x', '--reference', 'y');
   expect([refused.exitCode, refused.text]).toEqual([2, expect.stringContaining('is live: add --live')]);
@@ -200,6 +206,53 @@ test('holidays are listed, added, moved, confirmed, switched and removed', async
   expect((await run('holidays', 'move', 'hol_none', '2033-10-14')).exitCode).toBe(4);
   expect((await run('holidays', 'add', '2033-13-01', 'Nothing')).exitCode).toBe(2);
   expect((await run('holidays', '--year', '27')).exitCode).toBe(2);
+  expect((await run('holidays', 'add', '2033-10-13', 'Bank', 'Holiday')).text).toContain('Put the name in quotes');
+  const mistyped = await run('holidyas');
+  expect([mistyped.exitCode, mistyped.text]).toEqual([2, expect.stringContaining('Did you mean "holidays"?')]);
+  expect((await run('queue', owner.merchantId)).text).toContain('There is nothing to do with');
+});
+
+test('any route of the operators is called by its path, as who acts, and refused as the API refuses it', async () => {
+  const { merchantId } = owner;
+  const path = `/api/ops/merchants/${merchantId}/channels/TELEBIRR/suspend`;
+  const body = JSON.stringify({ environment: 'sandbox', reason: 'Asked for it' });
+  const api = (...args: string[]) => run('api', ...args);
+  expect(JSON.parse((await api('POST', path, body)).text)).toMatchObject({
+    channel: 'TELEBIRR',
+    approval: 'SUSPENDED',
+  });
+  const suspended = [{ action: 'channel.suspend', resourceId: 'TELEBIRR' }];
+  expect(await json('audit', '--merchant', merchantId)).toMatchObject(suspended);
+  expect(JSON.parse((await api('get', `/api/ops/merchants?search=${merchantId}`)).text)).toMatchObject([
+    { merchantId },
+  ]);
+
+  const { viewer } = desk.people;
+  expect(await api('POST', path, body, '--operator', viewer.operatorId)).toMatchObject({
+    exitCode: 3,
+    text: expect.stringContaining('this one is viewer'),
+  });
+  expect(await api('POST', path, '{"reson": "x"}')).toMatchObject({
+    exitCode: 2,
+    text: expect.stringContaining('reson is not a field of this body'),
+  });
+  expect((await api('POST', path, '{reason}')).text).toContain('The body must be JSON');
+  expect((await api('GET', path)).text).toContain('It takes POST.');
+  expect((await api('GET', '/api/checkout/balance')).text).toContain('listed at /docs');
+  expect((await api('GET', `/api/ops/settlements/${newId('stl')}`)).exitCode).toBe(4);
+  expect(await json('audit', '--merchant', merchantId)).toMatchObject(suspended);
+});
+
+test("the bank's file is read from a file", async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'meskot-bank-'));
+  const file = join(folder, 'bank.csv');
+  await writeFile(file, 'settlementId,result,bankReference,date,reason\nstl_none,credited,FT-1,2026-01-02,\n');
+  const { text, exitCode } = await run('api', 'POST', '/api/ops/settlements/bank-file', file);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(text)).toMatchObject({ applied: [], wrong: [{ line: 2 }] });
+  expect((await run('api', 'POST', '/api/ops/settlements/bank-file')).text).toContain('takes the name of a file');
+  expect((await run('api', 'POST', '/api/ops/settlements/bank-file', `${file}.none`)).exitCode).toBe(2);
+  await rm(folder, { recursive: true });
 });
 
 test('the first operator of a new installation must be an admin, who then hires and makes keys', async () => {
@@ -215,7 +268,8 @@ test('the first operator of a new installation must be an admin, who then hires 
         pepper: PEPPER,
         calendarChanged: tellCalendarChanged,
         demoOperatorId: newId('opr'),
-        write: (part) => void (text += part),
+        routes: [],
+        write: (part) => void (text += part.toString()),
       });
     };
     expect(await ops('hire', 'Sara', 'sara@meskot.example', 'finance')).toBe(2);
