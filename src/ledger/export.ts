@@ -64,6 +64,24 @@ export async function exportPeriod(
   );
 }
 
+/** How many movements one account has in a range of days, counted no further than `most`. */
+export async function countMovements(
+  db: Queryable,
+  { account, range, ...owner }: Omit<MovementFilter, 'types'>,
+  most: number,
+): Promise<number> {
+  const [found] = await rows<{ count: number }>(
+    db,
+    `SELECT count(*)::int AS count FROM (
+       SELECT FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id
+       WHERE a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
+         AND coalesce(a.merchant_id, '') = :merchantId AND coalesce(a.channel, '') = ''
+         AND e.at >= :from AND e.at < :until LIMIT :most) counted`,
+    { ...ownerOf(owner), kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until, most },
+  );
+  return found?.count ?? 0;
+}
+
 /** One account over a range of days: openingSantim + movedSantim = closingSantim. */
 export type AccountPeriod = { count: number; openingSantim: Santim; movedSantim: Santim; closingSantim: Santim };
 

@@ -39,7 +39,8 @@ export async function askForReport(
   const range = readPeriod(wanted, now);
   const { kind, format, statuses, channel } = wanted;
   refuseOpen(await countOpen(change.trx, owner));
-  const { count } = await SOURCES[kind].sum(change.trx, { ...ownerOf(owner), range, statuses, channel });
+  const filter = { ...ownerOf(owner), range, statuses, channel };
+  const count = await SOURCES[kind].count(change.trx, filter, FORMATS[format].rowsMax + 1);
   refuseTooMany(format, count);
   const [row] = await rows<ReportRow>(
     change.trx,

@@ -1,5 +1,5 @@
 import type { ReadMovement } from '../ledger/balance.ts';
-import { exportMovements, sumAccount } from '../ledger/export.ts';
+import { countMovements, exportMovements, sumAccount } from '../ledger/export.ts';
 import { dayColumns, timeColumns, type Column } from './columns.ts';
 import { createSource } from './source.ts';
 
@@ -23,6 +23,7 @@ export const balanceReport = createSource<Row>({
   statuses: null,
   takesChannel: false,
   columns: COLUMNS,
+  count: (db, filter, most) => countMovements(db, { ...filter, account: 'available' }, most),
   sum: async (db, filter) => {
     const { count, ...period } = await sumAccount(db, filter, { account: 'available', range: filter.range });
     const { openingSantim, movedSantim, closingSantim } = period;

@@ -1,6 +1,11 @@
 import { TRANSACTION_THROUGH } from '../channels/channel.ts';
 import type { Queryable } from '../lib/db.ts';
-import { exportTransactions, groupTransactions, type ExportedTransaction } from '../transactions/export.ts';
+import {
+  countTransactions,
+  exportTransactions,
+  groupTransactions,
+  type ExportedTransaction,
+} from '../transactions/export.ts';
 import type { TransactionFilter } from '../transactions/queries.ts';
 import { TRANSACTION_STATUSES, type TransactionStatus } from '../transactions/states.ts';
 import { dayColumns, timeColumns, type Column } from './columns.ts';
@@ -43,6 +48,7 @@ export const paymentsReport = createSource<Row>({
   statuses: TRANSACTION_STATUSES,
   takesChannel: true,
   columns: COLUMNS,
+  count: (db, filter, most) => countTransactions(db, asListed(filter), most),
   sum: async (db, filter) => addUp(await groupPayments(db, filter), PAYMENT_TOTALS),
   read: (db, filter, part) => exportTransactions(db, asListed(upTo(filter, part.after)), part),
   positionOf: ({ position, id }) => ({ at: position, id }),

@@ -62,7 +62,8 @@ export const ReportParams = z.strictObject({ reportId: z.string().max(64) });
 
 export const ReportListQuery = z.strictObject({ status: statusText(REPORT_STATUSES).optional(), ...pageQuery });
 
-const totals = z.record(z.string(), z.number()).meta({ description: 'ETB by column: what its cells add up to' });
+const TOTALS =
+  'ETB by column: what its cells add up to. Of payments receivedAmount, fee, feeTax and netAmount, of money out paidAmount, fee, feeTax and totalDebit are what the ledger has booked: nothing for what was not paid, failed or came back. amount is what was asked for, whatever became of it; reserved is set aside for money out that is still open. Of a balance it is what it opened and closed with';
 
 /** A report's public fields. */
 export const Report = z
@@ -78,9 +79,7 @@ export const Report = z
     status: z.enum(REPORT_STATUSES),
     rowsDone: z.int(),
     rowsTotal: z.int(),
-    totals: totals
-      .nullable()
-      .meta({ description: 'ETB by column: what its cells add up to; of a balance, what it opened and closed with' }),
+    totals: z.record(z.string(), z.number()).nullable().meta({ description: TOTALS }),
     snapshotAt: instant.nullable().meta({ description: 'All rows are as they were at this instant' }),
     fileName: z.string().nullable(),
     fileSize: z.int().nullable().meta({ description: 'Bytes' }),
@@ -101,19 +100,42 @@ export const SummaryQuery = z.strictObject({
   endDate: dayText.optional(),
 });
 
-const sums = {
+/** Of payments. What the ledger has booked is of those that were paid for; all others have 0 there. */
+const PaymentSums = z.object({
   count: z.int(),
-  gross: z
-    .number()
-    .meta({ description: 'Payments: what was received, of those that succeeded; money out: what was asked for' }),
-  fee: z.number(),
-  feeTax: z.number(),
-  net: z.number().meta({ description: 'Payments: what the balance got; money out: what it gave' }),
-};
-const summarised = z.object({
-  total: z.object(sums),
-  groups: z.array(z.object({ status: z.string(), channel: z.string().nullable(), ...sums })),
+  requested: z.number().meta({ description: 'What was asked for, whatever became of it' }),
+  gross: z.number().meta({ description: 'What was received, as booked in the ledger: of SUCCESS; 0 of all others' }),
+  fee: z.number().meta({ description: 'What was charged, as booked' }),
+  feeTax: z.number().meta({ description: 'The tax on it, as booked' }),
+  net: z.number().meta({ description: 'What the balance got: gross - fee - feeTax' }),
 });
+
+/** Of withdrawals and settlements. */
+const MoneyOutSums = z.object({
+  count: z.int(),
+  requested: z.number().meta({ description: 'What was asked for, whatever became of it' }),
+  gross: z.number().meta({
+    description:
+      'What was paid out, as booked in the ledger: of SUCCESS and COMPLETED, paidAmount where another amount was paid than asked for; 0 of all others: what failed, was rejected or cancelled was never charged, and what is REVERSED, or FAILED after the bank returned it, came back with its fee',
+  }),
+  fee: z.number().meta({ description: 'What was charged for it, as booked' }),
+  feeTax: z.number().meta({ description: 'The tax on it, as booked' }),
+  net: z.number().meta({
+    description:
+      'What the balance gave for it: gross + fee + feeTax; where more was paid than asked for, the excess is not taken from the balance',
+  }),
+  reserved: z.number().meta({
+    description:
+      'What is set aside for it, fee and tax included: of PENDING, REQUESTED, APPROVED and PROCESSING; 0 of all others',
+  }),
+});
+
+function summarised<Shape extends z.ZodRawShape>(sums: z.ZodObject<Shape>) {
+  return z.object({
+    total: sums,
+    groups: z.array(z.object({ status: z.string(), channel: z.string().nullable(), ...sums.shape })),
+  });
+}
 
 /** `GET /api/checkout/reports/summary`. */
 export const Summary = z
@@ -127,8 +149,8 @@ export const Summary = z
     currency: z.literal('ETB'),
     environment: z.enum(['sandbox', 'live']),
     asOf: instant,
-    payments: summarised,
-    withdrawals: summarised,
-    settlements: summarised,
+    payments: summarised(PaymentSums),
+    withdrawals: summarised(MoneyOutSums),
+    settlements: summarised(MoneyOutSums),
   })
   .meta({ id: 'ReportSummary' });

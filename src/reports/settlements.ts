@@ -1,20 +1,22 @@
-import { totalDebit } from '../ledger/facts.ts';
 import type { Queryable } from '../lib/db.ts';
-import { exportSettlements, groupSettlements, type ExportedSettlement } from '../settlements/export.ts';
+import {
+  countSettlements,
+  exportSettlements,
+  groupSettlements,
+  type ExportedSettlement,
+} from '../settlements/export.ts';
 import type { SettlementFilter } from '../settlements/queries.ts';
 import { SETTLEMENT_STATUSES, type SettlementStatus } from '../settlements/states.ts';
 import { dayColumns, timeColumns, type Column } from './columns.ts';
-import { addUp, createSource, MONEY_OUT_TOTALS, type Group, type ReportFilter, upTo } from './source.ts';
+import { MONEY_OUT_TOTALS, moneyOutColumns, moneyOutTotals } from './money-out.ts';
+import { addUp, createSource, type Group, type ReportFilter, upTo } from './source.ts';
 
 type Row = ExportedSettlement;
 
 const COLUMNS: readonly Column<Row>[] = [
   { key: 'settlementId', heading: 'Settlement ID', cell: (row) => row.id },
   { key: 'requestId', heading: 'Request ID', cell: (row) => row.requestId },
-  { key: 'amount', heading: 'Amount', cell: (row) => row.amountSantim },
-  { key: 'fee', heading: 'Fee', cell: (row) => row.feeSantim },
-  { key: 'feeTax', heading: 'Fee Tax', cell: (row) => row.feeTaxSantim },
-  { key: 'totalDebit', heading: 'Total Debit', cell: totalDebit },
+  ...moneyOutColumns<Row>(),
   { key: 'currency', heading: 'Currency', cell: (row) => row.currency },
   { key: 'bank', heading: 'Bank', cell: (row) => row.bankCode },
   { key: 'accountNumber', heading: 'Account Number', cell: (row) => row.accountNumber },
@@ -26,6 +28,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { key: 'expectedBy', heading: 'Expected by', as: 'day', cell: (row) => row.expectedBy },
   ...timeColumns<Row>('sentAt', 'Sent at', (row) => row.sentAt),
   ...timeColumns<Row>('creditedAt', 'Credited at', (row) => row.creditedAt),
+  ...timeColumns<Row>('returnedAt', 'Returned at', (row) => row.returnedAt),
   ...timeColumns<Row>('completedAt', 'Completed at', (row) => row.completedAt),
   { key: 'bankReference', heading: 'Bank Reference', cell: (row) => row.bankReference },
   { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
@@ -36,6 +39,7 @@ export const settlementsReport = createSource<Row>({
   statuses: SETTLEMENT_STATUSES,
   takesChannel: false,
   columns: COLUMNS,
+  count: (db, filter, most) => countSettlements(db, asListed(filter), most),
   sum: async (db, filter) => addUp(await groupToBank(db, filter), MONEY_OUT_TOTALS),
   read: (db, filter, part) => exportSettlements(db, asListed(upTo(filter, part.after)), part),
   positionOf: ({ position, id }) => ({ at: position, id }),
@@ -44,17 +48,7 @@ export const settlementsReport = createSource<Row>({
 /** Settlements added up by status. */
 export async function groupToBank(db: Queryable, filter: ReportFilter): Promise<Group[]> {
   const groups = await groupSettlements(db, asListed(filter));
-  return groups.map((group) => ({
-    status: group.status,
-    channel: null,
-    count: group.count,
-    totals: {
-      amount: group.amountSantim,
-      fee: group.feeSantim,
-      feeTax: group.feeTaxSantim,
-      totalDebit: totalDebit(group),
-    },
-  }));
+  return groups.map(({ status, count, ...sums }) => ({ status, channel: null, count, totals: moneyOutTotals(sums) }));
 }
 
 function asListed({ statuses, ...rest }: ReportFilter): SettlementFilter {

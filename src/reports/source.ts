@@ -20,6 +20,8 @@ export type Source = {
   statuses: readonly string[] | null;
   takesChannel: boolean;
   columns: readonly ColumnHead[];
+  /** How many rows there are, counted no further than `most`: adding them up takes longer. */
+  count: (db: Queryable, filter: ReportFilter, most: number) => Promise<number>;
   sum: (db: Queryable, filter: ReportFilter) => Promise<Sums>;
   /** Rows after a position, in the list's order, as cells in the columns' order; `next` is null at the end. */
   page: (db: Queryable, filter: ReportFilter, part: Part) => Promise<SourcePage>;
@@ -28,7 +30,7 @@ export type Source = {
 export type Part = { after: Position | null; limit: number };
 export type SourcePage = { rows: Cell[][]; next: Position | null };
 
-type Typed<Row> = Pick<Source, 'statuses' | 'takesChannel' | 'sum'> & {
+type Typed<Row> = Pick<Source, 'statuses' | 'takesChannel' | 'count' | 'sum'> & {
   columns: readonly Column<Row>[];
   read: (db: Queryable, filter: ReportFilter, part: Part) => Promise<Row[]>;
   positionOf: (row: Row) => Position;
@@ -70,5 +72,3 @@ export function addUp(groups: readonly Group[], names: readonly string[]): Sums 
 
 /** What is added up of payments. */
 export const PAYMENT_TOTALS = ['amount', 'receivedAmount', 'fee', 'feeTax', 'netAmount'] as const;
-/** What is added up of money out. */
-export const MONEY_OUT_TOTALS = ['amount', 'fee', 'feeTax', 'totalDebit'] as const;

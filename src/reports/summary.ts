@@ -29,31 +29,31 @@ export async function summarise(db: Knex, owner: Owner, { wanted, now }: { wante
     currency: 'ETB',
     environment: owner.environment,
     asOf: asOf.toISOString(),
-    payments: presentGroups(payments, { ...FEES, gross: 'receivedAmount', net: 'netAmount' }),
+    payments: presentGroups(payments, PAYMENTS),
     withdrawals: presentGroups(withdrawals, MONEY_OUT),
     settlements: presentGroups(settlements, MONEY_OUT),
   };
 }
 
-/** Under which names a kind's totals have what a summary shows. */
-type Names = Record<'gross' | 'fee' | 'feeTax' | 'net', string>;
+/** What a summary shows, and under which names a kind's totals have it. */
 const FEES = { fee: 'fee', feeTax: 'feeTax' } as const;
-const MONEY_OUT: Names = { ...FEES, gross: 'amount', net: 'totalDebit' };
+const PAYMENTS = { requested: 'amount', gross: 'receivedAmount', ...FEES, net: 'netAmount' } as const;
+const MONEY_OUT = {
+  requested: 'amount',
+  gross: 'paidAmount',
+  ...FEES,
+  net: 'totalDebit',
+  reserved: 'reserved',
+} as const;
 
-function presentGroups(groups: readonly Group[], names: Names) {
+function presentGroups<Names extends Readonly<Record<string, string>>>(groups: readonly Group[], names: Names) {
   return {
     total: presentSums(addUp(groups, Object.values(names)), names),
     groups: groups.map((group) => ({ status: group.status, channel: group.channel, ...presentSums(group, names) })),
   };
 }
 
-function presentSums({ count, totals }: Sums, names: Names) {
-  const birr = (name: string): number => toBirr(totals[name] ?? 0n);
-  return {
-    count,
-    gross: birr(names.gross),
-    fee: birr(names.fee),
-    feeTax: birr(names.feeTax),
-    net: birr(names.net),
-  };
+function presentSums<Names extends Readonly<Record<string, string>>>({ count, totals }: Sums, names: Names) {
+  const sums = Object.entries(names).map(([shown, name]) => [shown, toBirr(totals[name] ?? 0n)]);
+  return { count, ...(Object.fromEntries(sums) as Record<keyof Names, number>) };
 }

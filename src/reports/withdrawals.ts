@@ -1,20 +1,22 @@
-import { totalDebit } from '../ledger/facts.ts';
 import type { Queryable } from '../lib/db.ts';
-import { exportWithdrawals, groupWithdrawals, type ExportedWithdrawal } from '../withdrawals/export.ts';
+import {
+  countWithdrawals,
+  exportWithdrawals,
+  groupWithdrawals,
+  type ExportedWithdrawal,
+} from '../withdrawals/export.ts';
 import type { WithdrawalFilter } from '../withdrawals/queries.ts';
 import { WITHDRAWAL_STATUSES, type WithdrawalStatus } from '../withdrawals/states.ts';
 import { dayColumns, timeColumns, type Column } from './columns.ts';
-import { addUp, createSource, MONEY_OUT_TOTALS, type Group, type ReportFilter, upTo } from './source.ts';
+import { MONEY_OUT_TOTALS, moneyOutColumns, moneyOutTotals } from './money-out.ts';
+import { addUp, createSource, type Group, type ReportFilter, upTo } from './source.ts';
 
 type Row = ExportedWithdrawal;
 
 const COLUMNS: readonly Column<Row>[] = [
   { key: 'withdrawalRequestId', heading: 'Withdrawal ID', cell: (row) => row.id },
   { key: 'requestId', heading: 'Request ID', cell: (row) => row.requestId },
-  { key: 'amount', heading: 'Amount', cell: (row) => row.amountSantim },
-  { key: 'fee', heading: 'Fee', cell: (row) => row.feeSantim },
-  { key: 'feeTax', heading: 'Fee Tax', cell: (row) => row.feeTaxSantim },
-  { key: 'totalDebit', heading: 'Total Debit', cell: totalDebit },
+  ...moneyOutColumns<Row>(),
   { key: 'currency', heading: 'Currency', cell: (row) => row.currency },
   { key: 'channel', heading: 'Channel', cell: (row) => row.channel },
   { key: 'destination', heading: 'Destination', cell: (row) => row.destination },
@@ -34,6 +36,7 @@ export const withdrawalsReport = createSource<Row>({
   statuses: WITHDRAWAL_STATUSES,
   takesChannel: true,
   columns: COLUMNS,
+  count: (db, filter, most) => countWithdrawals(db, asListed(filter), most),
   sum: async (db, filter) => addUp(await groupMoneyOut(db, filter), MONEY_OUT_TOTALS),
   read: (db, filter, part) => exportWithdrawals(db, asListed(upTo(filter, part.after)), part),
   positionOf: ({ position, id }) => ({ at: position, id }),
@@ -42,16 +45,11 @@ export const withdrawalsReport = createSource<Row>({
 /** Withdrawals added up by status and channel. */
 export async function groupMoneyOut(db: Queryable, filter: ReportFilter): Promise<Group[]> {
   const groups = await groupWithdrawals(db, asListed(filter));
-  return groups.map((group) => ({
-    status: group.status,
-    channel: group.channel,
-    count: group.count,
-    totals: {
-      amount: group.amountSantim,
-      fee: group.feeSantim,
-      feeTax: group.feeTaxSantim,
-      totalDebit: totalDebit(group),
-    },
+  return groups.map(({ status, channel, count, ...sums }) => ({
+    status,
+    channel,
+    count,
+    totals: moneyOutTotals(sums),
   }));
 }
 

@@ -7,9 +7,6 @@ import { harmless, type Cell, type ColumnHead } from './columns.ts';
 import { aboutOf, birrText, type Rendering } from './rendering.ts';
 import { CONTENT_TYPES, RELATIONS, STYLE, STYLES, WORKBOOK, WORKBOOK_RELATIONS } from './xlsx-parts.ts';
 
-/** What a sheet holds, less its heading. */
-export const XLSX_ROWS_MAX = 1_048_575;
-
 const SHEET =
   '<?xml version="1.0" encoding="UTF-8"?><worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">';
 const HEADING_STAYS =

@@ -1,3 +1,4 @@
+import { bookedSql, type Booked } from '../ledger/booked.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
@@ -6,14 +7,12 @@ import type { SettlementRow } from './model.ts';
 import { settlementConditions, type SettlementFilter } from './queries.ts';
 import type { SettlementStatus } from './states.ts';
 
-/** A settlement as reports list it; of the account's number the last four digits. */
+/** A settlement as reports list it, with what the ledger has booked of it; of the account's number the last four digits. */
 export type ExportedSettlement = Pick<
   SettlementRow,
   | 'id'
   | 'requestId'
   | 'amountSantim'
-  | 'feeSantim'
-  | 'feeTaxSantim'
   | 'currency'
   | 'bankCode'
   | 'accountNumber'
@@ -26,8 +25,16 @@ export type ExportedSettlement = Pick<
   | 'requestedAt'
   | 'sentAt'
   | 'creditedAt'
+  | 'returnedAt'
   | 'completedAt'
-> & { position: string };
+> &
+  Booked<Santim | null> & { position: string };
+
+const BOOKED = bookedSql({
+  isPaid: `status = 'COMPLETED'`,
+  isOpen: `status IN ('REQUESTED', 'APPROVED', 'PROCESSING')`,
+  paid: 'amount_santim',
+});
 
 /** At most `limit` of the settlements that the list shows under the same filter, in its order, after a position. */
 export async function exportSettlements(
@@ -38,9 +45,10 @@ export async function exportSettlements(
   const { where, values } = settlementConditions(filter);
   const found = await rows<ExportedSettlement>(
     db,
-    `SELECT id, request_id, amount_santim, fee_santim, fee_tax_santim, currency, bank_code, account_number, account_name,
-            status, CAST(effective_date AS text) AS effective_date, CAST(expected_by AS text) AS expected_by,
-            bank_reference, failure, requested_at, sent_at, credited_at, completed_at, requested_at::text AS position
+    `SELECT id, request_id, amount_santim, ${BOOKED.columns}, currency, bank_code, account_number, account_name, status,
+            CAST(effective_date AS text) AS effective_date, CAST(expected_by AS text) AS expected_by,
+            bank_reference, failure, requested_at, sent_at, credited_at, returned_at, completed_at,
+            requested_at::text AS position
      FROM settlement
      WHERE ${where} ${after ? 'AND (requested_at, id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))' : ''}
      ORDER BY requested_at DESC, id DESC LIMIT :limit`,
@@ -49,13 +57,22 @@ export async function exportSettlements(
   return found.map((row) => ({ ...row, accountNumber: maskDigits(row.accountNumber) }));
 }
 
+/** How many settlements the list shows under this filter, counted no further than `most`. */
+export async function countSettlements(db: Queryable, filter: SettlementFilter, most: number): Promise<number> {
+  const { where, values } = settlementConditions(filter);
+  const [found] = await rows<{ count: number }>(
+    db,
+    `SELECT count(*)::int AS count FROM (SELECT FROM settlement WHERE ${where} LIMIT :most) counted`,
+    { ...values, most },
+  );
+  return found?.count ?? 0;
+}
+
 /** Settlements of one status, counted and added up. */
-export type SettlementGroup = {
+export type SettlementGroup = Booked & {
   status: SettlementStatus;
   count: number;
   amountSantim: Santim;
-  feeSantim: Santim;
-  feeTaxSantim: Santim;
 };
 
 /** What the list shows under this filter, added up by status. */
@@ -63,8 +80,7 @@ export async function groupSettlements(db: Queryable, filter: SettlementFilter):
   const { where, values } = settlementConditions(filter);
   return rows<SettlementGroup>(
     db,
-    `SELECT status, count(*)::int AS count, sum(amount_santim)::bigint AS amount_santim,
-            sum(fee_santim)::bigint AS fee_santim, sum(fee_tax_santim)::bigint AS fee_tax_santim
+    `SELECT status, count(*)::int AS count, sum(amount_santim)::bigint AS amount_santim, ${BOOKED.sums}
      FROM settlement WHERE ${where} GROUP BY status ORDER BY status`,
     values,
   );

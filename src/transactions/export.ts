@@ -52,6 +52,16 @@ export async function exportTransactions(
   );
 }
 
+/** How many transactions the list shows under this filter, counted no further than `most`. */
+export async function countTransactions(db: Queryable, filter: TransactionFilter, most: number): Promise<number> {
+  const [found] = await rows<{ count: number }>(
+    db,
+    `SELECT count(*)::int AS count FROM (SELECT FROM transaction t WHERE ${transactionConditions(filter)} LIMIT :most) counted`,
+    { ...transactionValues(filter), most },
+  );
+  return found?.count ?? 0;
+}
+
 /** Transactions of one status and channel, counted and added up. */
 export type TransactionGroup = {
   status: TransactionStatus;

@@ -1,4 +1,5 @@
 import type { Channel } from '../channels/channel.ts';
+import { bookedSql, type Booked } from '../ledger/booked.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
@@ -7,14 +8,12 @@ import type { WithdrawalRow } from './model.ts';
 import { withdrawalConditions, type WithdrawalFilter } from './queries.ts';
 import type { WithdrawalStatus } from './states.ts';
 
-/** A withdrawal as reports list it. */
+/** A withdrawal as reports list it: what was asked for, and what the ledger has booked of it. */
 export type ExportedWithdrawal = Pick<
   WithdrawalRow,
   | 'id'
   | 'requestId'
   | 'amountSantim'
-  | 'feeSantim'
-  | 'feeTaxSantim'
   | 'currency'
   | 'channel'
   | 'accountName'
@@ -25,14 +24,21 @@ export type ExportedWithdrawal = Pick<
   | 'requestedAt'
   | 'completedAt'
   | 'reversedAt'
-> & {
-  position: string;
-  /** The phone, or bank and account: the last four digits. */
-  destination: string;
-};
+> &
+  Booked<Santim | null> & {
+    position: string;
+    /** The phone, or bank and account: the last four digits. */
+    destination: string;
+  };
 
 /** `number`: of the phone or the account, whole. */
 type Read = Omit<ExportedWithdrawal, 'destination'> & { number: string; bankCode: string | null };
+
+const BOOKED = bookedSql({
+  isPaid: `status = 'SUCCESS'`,
+  isOpen: `status = 'PENDING'`,
+  paid: 'coalesce(paid_santim, amount_santim)',
+});
 
 /** At most `limit` of the withdrawals that the list shows under the same filter, in its order, after a position. */
 export async function exportWithdrawals(
@@ -43,7 +49,7 @@ export async function exportWithdrawals(
   const { where, values } = withdrawalConditions(filter);
   const found = await rows<Read>(
     db,
-    `SELECT id, request_id, amount_santim, fee_santim, fee_tax_santim, currency, channel,
+    `SELECT id, request_id, amount_santim, ${BOOKED.columns}, currency, channel,
             coalesce(phone, account_number) AS number, bank_code, account_name, reason, status, provider_reference,
             failure, requested_at, completed_at, reversed_at, requested_at::text AS position
      FROM withdrawal
@@ -59,14 +65,23 @@ function masked({ number, bankCode, ...shown }: Read): ExportedWithdrawal {
   return { ...shown, destination: bankCode === null ? digits : `${bankCode} ${digits}` };
 }
 
+/** How many withdrawals the list shows under this filter, counted no further than `most`. */
+export async function countWithdrawals(db: Queryable, filter: WithdrawalFilter, most: number): Promise<number> {
+  const { where, values } = withdrawalConditions(filter);
+  const [found] = await rows<{ count: number }>(
+    db,
+    `SELECT count(*)::int AS count FROM (SELECT FROM withdrawal WHERE ${where} LIMIT :most) counted`,
+    { ...values, most },
+  );
+  return found?.count ?? 0;
+}
+
 /** Withdrawals of one status and channel, counted and added up. */
-export type WithdrawalGroup = {
+export type WithdrawalGroup = Booked & {
   status: WithdrawalStatus;
   channel: Channel;
   count: number;
   amountSantim: Santim;
-  feeSantim: Santim;
-  feeTaxSantim: Santim;
 };
 
 /** What the list shows under this filter, added up by status and channel. */
@@ -74,8 +89,7 @@ export async function groupWithdrawals(db: Queryable, filter: WithdrawalFilter):
   const { where, values } = withdrawalConditions(filter);
   return rows<WithdrawalGroup>(
     db,
-    `SELECT status, channel, count(*)::int AS count, sum(amount_santim)::bigint AS amount_santim,
-            sum(fee_santim)::bigint AS fee_santim, sum(fee_tax_santim)::bigint AS fee_tax_santim
+    `SELECT status, channel, count(*)::int AS count, sum(amount_santim)::bigint AS amount_santim, ${BOOKED.sums}
      FROM withdrawal WHERE ${where} GROUP BY status, channel ORDER BY status, channel`,
     values,
   );

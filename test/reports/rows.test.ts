@@ -255,12 +255,15 @@ test('a summary adds up to what reports of the same days say', async () => {
   for (const kind of ['payments', 'withdrawals', 'settlements']) {
     const { report } = await reports.fetched(owner, { kind, ...ALL_DAYS });
     const { total, groups } = body.data[kind];
+    const { amount, receivedAmount, paidAmount, fee, feeTax, netAmount, totalDebit, reserved } = report.totals;
     expect(total).toEqual({
       count: report.rowsTotal,
-      gross: report.totals.receivedAmount ?? report.totals.amount,
-      fee: report.totals.fee,
-      feeTax: report.totals.feeTax,
-      net: report.totals.netAmount ?? report.totals.totalDebit,
+      requested: amount,
+      gross: receivedAmount ?? paidAmount,
+      fee,
+      feeTax,
+      net: netAmount ?? totalDebit,
+      ...(kind === 'payments' ? {} : { reserved }),
     });
     const santim = groups.reduce((sum: number, group: { net: number }) => sum + Math.round(group.net * 100), 0);
     expect(santim).toBe(Math.round(total.net * 100));
