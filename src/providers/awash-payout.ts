@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { formatBirr } from '../lib/money.ts';
 import type { AwashCall } from './awash-call.ts';
 import { declined, readReply, unreadable, type Failure, type Reply } from './exchange.ts';
-import { payoutReversed, payoutSucceeded, refusedUnseen } from './payout-outcome.ts';
+import { payoutMoved, refusedUnseen } from './payout-outcome.ts';
 import type {
   PayoutFailure,
   PayoutDestination,
@@ -113,14 +113,15 @@ function readSubmission(reply: Reply): PayoutOutcome {
 }
 
 function readStanding(payout: Payout, waiting: 'accepted' | 'pending'): PayoutOutcome {
-  const { state, reference = null } = payout;
+  const { state, reference = null, amount, currency } = payout;
+  const written = { reference, amount, currency, providerCode: state };
   switch (state) {
     case 'ACCEPTED':
       return { kind: waiting, providerReference: reference, providerCode: state };
     case 'PAID':
-      return payoutSucceeded({ reference, amount: payout.amount, currency: payout.currency, providerCode: state });
+      return payoutMoved('succeeded', written);
     case 'REVERSED':
-      return payoutReversed({ reference, providerCode: state });
+      return payoutMoved('reversed', written);
     case 'FAILED': {
       const code = payout.reasonCode ?? state;
       const otherwise = { code: 'REJECTED', message: 'Awash did not make the payout.', retryable: false } as const;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { formatBirr } from '../lib/money.ts';
 import type { CbeBirrCall } from './cbe-birr-call.ts';
 import { declined, readReply, unreadable, type Failure, type Reply } from './exchange.ts';
-import { payoutReversed, payoutSucceeded, phoneOnly, refusedUnseen } from './payout-outcome.ts';
+import { payoutMoved, phoneOnly, refusedUnseen } from './payout-outcome.ts';
 import type { PayoutFailure, PayoutOutcome, Provider, StatementPage, StatementRow, Unknown } from './provider.ts';
 import { readPage } from './statement-page.ts';
 
@@ -101,13 +101,14 @@ function readSubmission(reply: Reply): PayoutOutcome {
 
 function readStanding(answer: Answer, waiting: 'accepted' | 'pending'): PayoutOutcome {
   const { state, resultCode, reference = null, amount, currency } = answer;
+  const written = { reference, amount, currency, providerCode: state };
   switch (state) {
     case 'ACCEPTED':
       return { kind: waiting, providerReference: reference, providerCode: state };
     case 'COMPLETED':
-      return payoutSucceeded({ reference, amount, currency, providerCode: state });
+      return payoutMoved('succeeded', written);
     case 'REVERSED':
-      return payoutReversed({ reference, providerCode: state });
+      return payoutMoved('reversed', written);
     case 'FAILED': {
       const otherwise = { code: 'REJECTED', message: 'CBE Birr did not make the payout.', retryable: false } as const;
       return declined(FAILURES.get(resultCode) ?? otherwise, resultCode);

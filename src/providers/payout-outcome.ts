@@ -2,7 +2,7 @@ import { parseBirr } from '../lib/money.ts';
 import { declined, unreadable } from './exchange.ts';
 import type { PayoutOrder, PayoutOutcome } from './provider.ts';
 
-/** What a provider wrote of money that left. */
+/** What a provider wrote of money that left or came back. */
 type Written = {
   reference: string | null | undefined;
   amount: string | undefined;
@@ -10,20 +10,14 @@ type Written = {
   providerCode: string;
 };
 
-/** Paid as written; `unknown` when it is not written what left, or how. */
-export function payoutSucceeded({ reference, amount, currency, providerCode }: Written): PayoutOutcome {
+/** Paid, or come back, as written; `unknown` when it is not written how much, or how. */
+export function payoutMoved(
+  kind: 'succeeded' | 'reversed',
+  { reference, amount, currency, providerCode }: Written,
+): PayoutOutcome {
   const amountSantim = parseBirr(amount ?? '');
-  if (amountSantim === null || !reference || !currency) return unreadable('paid out, but not what or how');
-  return { kind: 'succeeded', providerReference: reference, amountSantim, currency, providerCode };
-}
-
-/** Came back; `unknown` when it is not written which money. */
-export function payoutReversed({
-  reference,
-  providerCode,
-}: Pick<Written, 'reference' | 'providerCode'>): PayoutOutcome {
-  if (!reference) return unreadable('reversed, but not which');
-  return { kind: 'reversed', providerReference: reference, providerCode };
+  if (amountSantim === null || !reference || !currency) return unreadable(`${kind}, but not what or how`);
+  return { kind, providerReference: reference, amountSantim, currency, providerCode };
 }
 
 /** The order's phone, for a provider that pays to phones only; or its refusal, which never left the house. */

@@ -43,7 +43,7 @@ export type PayoutOrder = {
  * What a provider says of a payout. The same order submitted again is answered with the standing of the first.
  * - accepted, pending: taken, not decided (accepted answers a submission, pending a query)
  * - succeeded: paid this much · declined: refused, or taken and then failed: no money left
- * - reversed: was paid, and came back
+ * - reversed: was paid, and this much came back
  * - not-found, to a query only: the provider has not taken this order. A submission may still be on its way to it:
  *   submit again under the same id before anything is released
  * - unknown: as for payments; also when the provider knows this id with another amount, for then its refusal says
@@ -52,14 +52,13 @@ export type PayoutOrder = {
 export type PayoutOutcome =
   | { kind: 'accepted' | 'pending'; providerReference: string | null; providerCode: string | null }
   | {
-      kind: 'succeeded';
+      kind: 'succeeded' | 'reversed';
       providerReference: string;
       amountSantim: Santim;
       currency: string;
       providerCode: string | null;
     }
   | { kind: 'declined'; failure: PayoutFailure }
-  | { kind: 'reversed'; providerReference: string; providerCode: string | null }
   | { kind: 'not-found'; providerCode: string | null }
   | Unknown;
 

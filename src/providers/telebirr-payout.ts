@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { formatBirr } from '../lib/money.ts';
 import { declined, readReply, unreadable, type Failure, type Reply } from './exchange.ts';
 import { fromPlainOrderId, toPlainOrderId } from './order-id.ts';
-import { payoutReversed, payoutSucceeded, phoneOnly, refusedUnseen } from './payout-outcome.ts';
+import { payoutMoved, phoneOnly, refusedUnseen } from './payout-outcome.ts';
 import type { PayoutFailure, PayoutOutcome, Provider, StatementPage, StatementRow, Unknown } from './provider.ts';
 import { readPage } from './statement-page.ts';
 import { Answer, codeOf, merchant, NO_SUCH_ORDER, type TelebirrCall, type TelebirrConfig } from './telebirr-call.ts';
@@ -127,17 +127,13 @@ function readTransfer(answer: Answer, waiting: 'accepted' | 'pending'): PayoutOu
   const parsed = Transfer.safeParse(answer.biz_content);
   if (!parsed.success) return unreadable('an answer without a readable transfer');
   const transfer: Transfer = parsed.data;
-  const { order_status: status, trans_id: reference } = transfer;
+  const { order_status: status, trans_id: reference, total_amount: amount, trans_currency: currency } = transfer;
+  const written = { reference, amount, currency, providerCode: status };
   switch (status) {
     case 'TRANSFER_SUCCESS':
-      return payoutSucceeded({
-        reference,
-        amount: transfer.total_amount,
-        currency: transfer.trans_currency,
-        providerCode: status,
-      });
+      return payoutMoved('succeeded', written);
     case 'TRANSFER_REVERSED':
-      return payoutReversed({ reference, providerCode: status });
+      return payoutMoved('reversed', written);
     case 'TRANSFER_FAILED': {
       const code = transfer.fail_code ?? status;
       const message = transfer.fail_reason ?? 'telebirr did not make the payout.';

@@ -89,7 +89,7 @@ function payoutAnswers({ requestId, amountSantim, end }: Extract<PlannedMove, { 
   const about = { providerReference: `DEMO${requestId}`, providerCode: 'COMPLETED' };
   const paid: PayoutOutcome = { kind: 'succeeded', amountSantim, currency: 'ETB', ...about };
   if (end === 'paid') return [ACCEPTED, paid];
-  if (end === 'reversed') return [ACCEPTED, paid, { kind: 'reversed', ...about }];
+  if (end === 'reversed') return [ACCEPTED, paid, { ...paid, kind: 'reversed' }];
   if (end === 'failed') return [NO_SUCH_PAYEE];
   return end === 'silent' ? [ACCEPTED, PENDING] : [];
 }

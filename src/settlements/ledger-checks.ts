@@ -30,6 +30,12 @@ export const SETTLEMENT_CHECKS: readonly LedgerCheck[] = [
              OR coalesce(sent.santim, 0) <> CASE s.status WHEN 'COMPLETED' THEN s.amount_santim ELSE 0 END`,
   },
   {
+    says: 'a settlement is booked for its own merchant, in its own environment',
+    sql: `SELECT j.id AS journal, 'settlement ' || s.id || ' of ' || s.merchant_id AS about
+          FROM settlement s JOIN ledger_journal j ON j.resource_id = s.id
+          WHERE (j.merchant_id, j.environment) IS DISTINCT FROM (s.merchant_id, s.environment)`,
+  },
+  {
     says: 'no journal stands for a settlement that is not there',
     sql: `SELECT j.id AS journal, 'settlement ' || j.resource_id || ' is not there' AS about
           FROM ledger_journal j LEFT JOIN settlement s ON s.id = j.resource_id

@@ -31,13 +31,23 @@ export const TRANSACTION_CHECKS: readonly LedgerCheck[] = [
              OR booked.net + booked.fee + booked.tax <> coalesce(t.received_santim, t.amount_santim)`,
   },
   {
+    says: 'a payment is booked for its own merchant, in its own environment, over a channel it was tried on',
+    sql: `SELECT j.id AS journal, 'transaction ' || t.id || ' of ' || t.merchant_id AS about
+          FROM transaction t JOIN ledger_journal j ON j.resource_id = t.id
+          WHERE (j.merchant_id, j.environment) IS DISTINCT FROM (t.merchant_id, t.environment)
+             OR EXISTS (SELECT 1 FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
+                        WHERE e.journal_id = j.id AND a.channel NOT IN (
+                          SELECT p.channel FROM payment_attempt p WHERE p.session_id = t.session_id))`,
+  },
+  {
     says: 'money that is held waits in suspense',
     sql: `SELECT h.id AS journal, 'attempt ' || a.id || ' is ' || a.status || ', held journal ' || coalesce(h.id, 'missing')
                  || ', ended ' || coalesce(e.id, 'not') AS about
           FROM payment_attempt a
           LEFT JOIN ledger_journal h ON h.key = 'held:' || a.id LEFT JOIN ledger_journal e ON e.key = 'held-ended:' || a.id
           WHERE (a.status IN ('HELD', 'DUPLICATE') AND a.received_currency = 'ETB' AND a.received_santim > 0 AND h.id IS NULL)
-             OR (h.id IS NULL AND e.id IS NOT NULL) OR (a.status = 'HELD' AND e.kind = 'HELD_ACCEPTED')`,
+             OR (h.id IS NULL AND e.id IS NOT NULL) OR (a.status = 'HELD' AND e.kind = 'HELD_ACCEPTED')
+             OR (h.id IS NOT NULL AND a.status NOT IN ('HELD', 'DUPLICATE') AND a.decided IS NULL)`,
   },
   {
     says: 'what was decided about held money is what was booked',

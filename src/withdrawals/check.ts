@@ -6,8 +6,8 @@ import type { Logger } from '../lib/log.ts';
 import type { RunChange } from '../lib/outbox.ts';
 import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PayoutOrder, PayoutOutcome, Provider } from '../providers/provider.ts';
+import { applyAnswer, type Leased } from './answer.ts';
 import { destinationOf, readWithdrawal, type WithdrawalRow } from './model.ts';
-import { moveWithdrawal, type Move } from './settle.ts';
 import type { WithdrawalStage } from './states.ts';
 
 export type CheckPayoutDeps = {
@@ -61,8 +61,8 @@ export function createCheckPayout(deps: CheckPayoutDeps): CheckPayout {
   };
 }
 
-/** A withdrawal under lease; `cameFrom`: its stage before, CREATED when this call is the first to send it. */
-type Claimed = WithdrawalRow & { cameFrom: WithdrawalStage; leaseUntil: Date; mayBeSent: boolean };
+/** `cameFrom`: its stage before, CREATED when this call is the first to send it. */
+type Claimed = Leased & { cameFrom: WithdrawalStage; mayBeSent: boolean };
 
 /**
  * The lease: one conditional UPDATE. From here on it counts as sent, whatever becomes of this process, so that nobody
@@ -78,7 +78,9 @@ async function claim(
   const [claimed] = await rows<Claimed>(
     deps.db,
     `WITH before AS (
-       SELECT w.id, w.stage, m.status = 'ACTIVE' AND NOT CAST(:askOnly AS boolean) AS may_be_sent FROM withdrawal w JOIN merchant m ON m.id = w.merchant_id
+       SELECT w.id, w.stage,
+         m.status = 'ACTIVE' AND NOT CAST(:askOnly AS boolean) AND w.paid_said_at IS NULL AS may_be_sent
+       FROM withdrawal w JOIN merchant m ON m.id = w.merchant_id
        WHERE w.id = :id AND w.status = ANY (:askable) AND w.stage <> 'UNDER_REVIEW'
          AND (w.stage <> 'CREATED' OR (m.status = 'ACTIVE' AND NOT CAST(:askOnly AS boolean)))
          AND (w.lease_until IS NULL OR w.lease_until <= :clock)
@@ -112,7 +114,7 @@ async function ask(deps: CheckPayoutDeps, claimed: Claimed, options: CheckPayout
   const at = options.now ?? deps.clock();
   try {
     const outcome = await askProvider(deps, claimed);
-    const row = await apply(deps, claimed, { outcome, at, tellWorkflow: options.tellWorkflow });
+    const row = await applyAnswer(deps, claimed, { outcome, at, tellWorkflow: options.tellWorkflow });
     return { row: row ?? (await readWithdrawal(deps.db, claimed.id)), asked: true, outcome: outcome.kind };
   } catch (error) {
     await giveLeaseBack(deps.db, claimed).catch(() => undefined);
@@ -153,116 +155,6 @@ async function send({ baseUrl, clock }: CheckPayoutDeps, provider: Provider, row
     notifyUrl: callbackUrl(baseUrl, { channel: row.channel, secret: row.callbackSecret }),
   };
   return provider.payout(order);
-}
-
-type Heard = { outcome: PayoutOutcome; at: Date; tellWorkflow: boolean };
-
-/** null: the answer ends nothing, or somebody else has moved it meanwhile; the row says where it stands. */
-async function apply(deps: CheckPayoutDeps, row: Claimed, heard: Heard): Promise<WithdrawalRow | null> {
-  const { outcome, at } = heard;
-  const base = {
-    id: row.id,
-    at,
-    outcome: outcome.kind,
-    wake: heard.tellWorkflow ? ('providerAnswered' as const) : null,
-  };
-  if (outcome.kind === 'succeeded' && row.status !== 'SUCCESS') {
-    const isExact = outcome.amountSantim === row.amountSantim && outcome.currency === row.currency;
-    const moved = isExact && (await deps.runChange((change) => moveWithdrawal(change, { ...base, ...paid(outcome) })));
-    if (moved) return moved;
-    await noteAnswer(deps, row, heard);
-    const { status } = await readWithdrawal(deps.db, row.id);
-    const ids = { withdrawalId: row.id, providerReference: outcome.providerReference };
-    if (status === 'PENDING') deps.log.error(ids, 'a provider says it paid out another amount than it was told');
-    if (status === 'FAILED') await noteContradiction(deps, row, heard);
-    return null;
-  }
-  if (outcome.kind === 'declined' && row.status === 'PENDING') {
-    const { failure } = outcome;
-    const detail = { code: failure.code, providerCode: failure.providerCode };
-    const failed = { to: 'FAILED', kind: 'payout.failed', event: 'withdrawal.failed' } as const;
-    return deps.runChange((change) =>
-      moveWithdrawal(change, { ...base, ...failed, detail, failure, providerCode: failure.providerCode }),
-    );
-  }
-  if (outcome.kind === 'reversed' && row.status !== 'FAILED') {
-    return deps.runChange(async (change) => {
-      // Paid and back before we heard of the first: both happened, and both are booked and told.
-      if (row.status === 'PENDING') await moveWithdrawal(change, { ...base, ...paid(outcome), wake: null });
-      return moveWithdrawal(change, { ...base, ...reversed(outcome) });
-    });
-  }
-  return noteAnswer(deps, row, heard);
-}
-
-/** Paid by its provider after all, though it was given back for the provider's own no: operators must look. */
-async function noteContradiction(deps: CheckPayoutDeps, row: Claimed, { outcome, at }: Heard): Promise<void> {
-  deps.log.error({ withdrawalId: row.id }, 'a provider says it paid out what it had refused before: look into it');
-  await rows(
-    deps.db,
-    `WITH noted AS (
-       UPDATE withdrawal SET contradicted_at = :at WHERE id = :id AND contradicted_at IS NULL RETURNING id
-     )
-     INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)
-     SELECT id, CAST(:at AS timestamptz), 'provider.contradicts', CAST(:detail AS jsonb) FROM noted`,
-    { id: row.id, at, detail: JSON.stringify(detailOf(outcome)) },
-  );
-}
-
-type Told = Extract<PayoutOutcome, { kind: 'succeeded' | 'reversed' }>;
-type Ending = Pick<Move, 'kind' | 'event' | 'detail' | 'providerReference' | 'providerCode'>;
-
-function paid({ providerReference, providerCode }: Told): Ending & { to: 'SUCCESS' } {
-  const move = { to: 'SUCCESS', kind: 'payout.succeeded', event: 'withdrawal.succeeded' } as const;
-  return { ...move, detail: { providerReference }, providerReference, providerCode };
-}
-
-function reversed({ providerReference, providerCode }: Told): Ending & { to: 'REVERSED' } {
-  const move = { to: 'REVERSED', kind: 'payout.reversed', event: 'withdrawal.reversed' } as const;
-  return { ...move, detail: { providerReference }, providerReference, providerCode };
-}
-
-/** Saves an answer that ends nothing, and gives the lease back. The timeline tells only of answers that differ. */
-async function noteAnswer(deps: CheckPayoutDeps, row: Claimed, { outcome, at }: Heard): Promise<null> {
-  // "Paid" that could not be booked is no end: it is asked about again.
-  const isDoubt = outcome.kind === 'unknown' || outcome.kind === 'succeeded';
-  await rows(
-    deps.db,
-    `WITH noted AS (
-       UPDATE withdrawal SET last_outcome = :kind, last_checked_at = :checkedAt, lease_until = NULL,
-         stage = CASE status WHEN 'PENDING' THEN :stage ELSE stage END,
-         provider_reference = coalesce(:providerReference, provider_reference),
-         provider_code = coalesce(:providerCode, provider_code),
-         version = version + CASE WHEN (status = 'PENDING' AND stage <> :stage)
-           OR provider_reference IS DISTINCT FROM coalesce(:providerReference, provider_reference) THEN 1 ELSE 0 END
-       WHERE id = :id AND lease_until = :leaseUntil RETURNING id
-     )
-     INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)
-     SELECT id, CAST(:at AS timestamptz), 'provider.answer', CAST(:detail AS jsonb) FROM noted
-     WHERE CAST(:differs AS boolean)`,
-    {
-      id: row.id,
-      leaseUntil: row.leaseUntil,
-      kind: outcome.kind,
-      stage: isDoubt ? 'UNKNOWN' : 'SUBMITTED',
-      checkedAt: deps.clock(),
-      at,
-      providerReference: 'providerReference' in outcome ? outcome.providerReference : null,
-      providerCode: 'providerCode' in outcome ? outcome.providerCode : null,
-      detail: JSON.stringify(detailOf(outcome)),
-      differs: outcome.kind !== row.lastOutcome,
-    },
-  );
-  return null;
-}
-
-/** What the timeline keeps of an answer: with "paid", how much, for it may not be what was told. */
-function detailOf(outcome: PayoutOutcome): Record<string, unknown> {
-  const { kind } = outcome;
-  const code = 'providerCode' in outcome && outcome.providerCode !== null ? { providerCode: outcome.providerCode } : {};
-  if (kind !== 'succeeded') return { outcome: kind, ...code };
-  const { amountSantim, currency, providerReference } = outcome;
-  return { outcome: kind, ...code, amountSantim: Number(amountSantim), currency, providerReference };
 }
 
 /**

@@ -155,6 +155,7 @@ type NewRow = Omit<
   | 'submittedAt'
   | 'completedAt'
   | 'reversedAt'
+  | 'paidSaidAt'
   | 'contradictedAt'
   | 'contradictionEndedAt'
   | 'paidSantim'

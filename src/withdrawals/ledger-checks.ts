@@ -1,7 +1,7 @@
 import type { LedgerCheck } from '../ledger/verify.ts';
 
 /** One that had failed and was paid after all was given back before it was taken again. */
-const GIVEN_BACK = `CASE WHEN w.contradicted_at IS NULL THEN '{}' ELSE ARRAY['WITHDRAWAL_RELEASED'] END`;
+const GIVEN_BACK = `CASE WHEN bool_or(j.key = 'after-all:' || w.id) THEN ARRAY['WITHDRAWAL_RELEASED'] ELSE '{}' END`;
 
 /** What must hold between withdrawals and the ledger. */
 export const WITHDRAWAL_CHECKS: readonly LedgerCheck[] = [
@@ -10,7 +10,7 @@ export const WITHDRAWAL_CHECKS: readonly LedgerCheck[] = [
     sql: `SELECT min(j.id) AS journal, 'withdrawal ' || w.id || ' is ' || w.status || ' with journals '
                  || coalesce(string_agg(j.kind, ', ' ORDER BY j.created_at, j.kind), 'none') AS about
           FROM withdrawal w LEFT JOIN ledger_journal j ON j.resource_id = w.id
-          GROUP BY w.id, w.status, w.contradicted_at
+          GROUP BY w.id, w.status
           HAVING coalesce(array_agg(CAST(j.kind AS text) ORDER BY j.kind) FILTER (WHERE j.id IS NOT NULL), '{}') <> CASE w.status
             WHEN 'PENDING' THEN ARRAY['WITHDRAWAL_RESERVED']
             WHEN 'SUCCESS' THEN ARRAY['WITHDRAWAL_PAID'] || ${GIVEN_BACK} || ARRAY['WITHDRAWAL_RESERVED']
@@ -31,6 +31,14 @@ export const WITHDRAWAL_CHECKS: readonly LedgerCheck[] = [
             SELECT abs(sum(e.amount_santim)) AS santim FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
             WHERE e.journal_id = j.id AND a.kind = 'CHANNEL_CLEARING') paid ON true
           WHERE coalesce(paid.santim, 0) <> coalesce(w.paid_santim, w.amount_santim)`,
+  },
+  {
+    says: 'a withdrawal is booked for its own merchant, in its own environment, over its own channel',
+    sql: `SELECT j.id AS journal, 'withdrawal ' || w.id || ' of ' || w.merchant_id || ' over ' || w.channel AS about
+          FROM withdrawal w JOIN ledger_journal j ON j.resource_id = w.id
+          WHERE (j.merchant_id, j.environment) IS DISTINCT FROM (w.merchant_id, w.environment)
+             OR EXISTS (SELECT 1 FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
+                        WHERE e.journal_id = j.id AND a.channel <> w.channel)`,
   },
   {
     says: 'no journal stands for a withdrawal that is not there',

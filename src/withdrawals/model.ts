@@ -52,6 +52,8 @@ export type WithdrawalRow = Owner & {
   submittedAt: Date | null;
   completedAt: Date | null;
   reversedAt: Date | null;
+  /** When its provider first said that it paid, without that having ended it. */
+  paidSaidAt: Date | null;
   contradictedAt: Date | null;
   contradictionEndedAt: Date | null;
 };

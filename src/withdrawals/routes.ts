@@ -114,7 +114,7 @@ function lookingRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[]
       handle: async ({ caller, params }) => {
         const found = await findWithdrawal(db, ownerOf(caller), params.withdrawal_requestID);
         const { row } = isWithProvider(found)
-          ? await checkPayout(found.id, { minIntervalMs: VERIFY_INTERVAL_MS, tellWorkflow: true })
+          ? await checkPayout(found.id, { minIntervalMs: VERIFY_INTERVAL_MS, askOnly: true, tellWorkflow: true })
           : { row: found };
         return { message: `Withdrawal is ${row.status}`, data: await presentWithTimeline(db, row) };
       },

@@ -28,6 +28,10 @@ export type Move = {
   /** What the beneficiary got; the amount unless said. */
   paidSantim?: Santim;
   outcome?: PayoutOutcome['kind'];
+  /** When its provider was asked, by the clock. */
+  checkedAt?: Date;
+  /** Not if its provider has ever said that it paid. */
+  unlessSaidPaid?: boolean;
   at: Date;
   /** Wakes the workflow, unless it is the workflow that moves it. */
   wake: WithdrawalSignal | null;
@@ -53,12 +57,14 @@ export async function moveWithdrawal(change: Change, move: Move): Promise<Withdr
        UPDATE withdrawal SET status = :to, stage = 'ENDED', lease_until = NULL, version = version + 1,
          provider_reference = coalesce(:providerReference, provider_reference),
          provider_code = coalesce(:providerCode, provider_code), last_outcome = coalesce(:outcome, last_outcome),
+         last_checked_at = coalesce(CAST(:checkedAt AS timestamptz), last_checked_at),
          failure = CAST(:failure AS jsonb),
          paid_santim = CASE WHEN CAST(:paidSantim AS bigint) IS NULL THEN paid_santim
                             ELSE nullif(CAST(:paidSantim AS bigint), amount_santim) END,
          completed_at = CASE WHEN CAST(:to AS text) = 'REVERSED' THEN completed_at ELSE CAST(:at AS timestamptz) END,
          reversed_at = CASE WHEN CAST(:to AS text) = 'REVERSED' THEN CAST(:at AS timestamptz) END
        WHERE id = :id AND status = ANY (:from) AND (CAST(:stages AS text[]) IS NULL OR stage = ANY (:stages))
+         AND NOT (CAST(:unlessSaidPaid AS boolean) AND paid_said_at IS NOT NULL)
        RETURNING *
      ), noted AS (
        INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)
@@ -75,6 +81,8 @@ export async function moveWithdrawal(change: Change, move: Move): Promise<Withdr
       providerReference: move.providerReference ?? null,
       providerCode: move.providerCode ?? null,
       outcome: move.outcome ?? null,
+      checkedAt: move.checkedAt ?? null,
+      unlessSaidPaid: move.unlessSaidPaid ?? false,
       paidSantim: move.paidSantim ?? null,
       failure: move.failure ? JSON.stringify(move.failure) : null,
       at: move.at,
@@ -85,7 +93,8 @@ export async function moveWithdrawal(change: Change, move: Move): Promise<Withdr
   change.told(messages);
   await recordWithdrawalEvents(change, { row, events: [move.event], at: move.at });
   const fact = move.from === 'FAILED' && move.to === 'SUCCESS' ? paidAfterAllFact : BOOKED[move.to];
-  await post(change.trx, fact(moneyOut(row)), move.at);
+  const posted = await post(change.trx, fact(moneyOut(row)), move.at);
+  if (posted !== 'posted') throw new Error(`withdrawal ${row.id}: ${move.to} was booked before`);
   return row;
 }
 

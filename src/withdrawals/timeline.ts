@@ -26,7 +26,10 @@ export const TIMELINE = {
     says: "The provider's answer changed",
     detail: answer,
   },
-  'provider.contradicts': { says: 'The provider says it paid what it had refused before', detail: answer },
+  'provider.contradicts': {
+    says: 'The provider says otherwise than before: paid what it had refused, or the other way round',
+    detail: answer,
+  },
   'payout.succeeded': { says: 'Paid out', detail: z.object({ providerReference: z.string() }) },
   'payout.failed': {
     says: 'Not paid; the money is back',

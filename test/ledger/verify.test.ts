@@ -210,6 +210,21 @@ describe('meskot ledger verify', () => {
       'money that is held waits in suspense',
     ],
     [
+      'money is held by the journals, and its attempt has succeeded',
+      `UPDATE payment_attempt SET status = 'SUCCEEDED' WHERE status = 'HELD'`,
+      'money that is held waits in suspense',
+    ],
+    [
+      'a payment was booked in the other environment',
+      `UPDATE ledger_journal SET environment = 'live' WHERE id = ${JOURNAL}`,
+      'a payment is booked for its own merchant, in its own environment, over a channel it was tried on',
+    ],
+    [
+      "a withdrawal was booked over another provider's channel",
+      `UPDATE withdrawal SET channel = 'CBE_BIRR' WHERE status = 'SUCCESS'`,
+      'a withdrawal is booked for its own merchant, in its own environment, over its own channel',
+    ],
+    [
       'money was given back by a decision and by no journal',
       `UPDATE payment_attempt SET decided = 'RETURNED', decided_at = now(), return_reference = 'RET-1'
        WHERE status = 'DUPLICATE'`,

@@ -218,8 +218,10 @@ describe.each([
     expect(await query({ [word]: paid, ...named, ...money, amount: '-1', total_amount: '-1' })).toMatchObject({
       kind: 'unknown',
     });
-    expect(await query({ [word]: reversed, ...named })).toMatchObject({ kind: 'reversed', providerReference: 'R1' });
-    expect(await query({ [word]: reversed })).toMatchObject({ kind: 'unknown' });
+    const back = { kind: 'reversed', providerReference: 'R1', amountSantim: 1000n, currency: 'ETB' };
+    expect(await query({ [word]: reversed, ...named, ...money })).toMatchObject(back);
+    expect(await query({ [word]: reversed, ...money })).toMatchObject({ kind: 'unknown' });
+    expect(await query({ [word]: reversed, ...named })).toMatchObject({ kind: 'unknown' });
   });
 
   test('a word never heard of decides nothing', async () => {

@@ -9,14 +9,15 @@ import type { TestSimulator } from './simulator.ts';
 export const TAKEN: PayoutOutcome = { kind: 'accepted', providerReference: null, providerCode: '0' };
 export const DOUBT: PayoutOutcome = { kind: 'unknown', reason: 'timeout', message: 'no answer in 2 s' };
 export const NOT_THERE: PayoutOutcome = { kind: 'not-found', providerCode: 'NO_SUCH' };
-export const PAID_OUT: Extract<PayoutOutcome, { kind: 'succeeded' }> = {
+type Moved = Extract<PayoutOutcome, { kind: 'succeeded' | 'reversed' }>;
+export const PAID_OUT: Moved = {
   kind: 'succeeded',
   providerReference: 'OUT-1',
   amountSantim: 100_00n,
   currency: 'ETB',
   providerCode: 'PAID',
 };
-export const REVERSED: PayoutOutcome = { kind: 'reversed', providerReference: 'OUT-1', providerCode: 'REVERSED' };
+export const REVERSED: Moved = { ...PAID_OUT, kind: 'reversed', providerCode: 'REVERSED' };
 export const REFUSED: PayoutOutcome = {
   kind: 'declined',
   failure: { code: 'INVALID_PAYEE', message: 'No such wallet.', providerCode: 'E404', retryable: false },

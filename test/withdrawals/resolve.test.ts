@@ -134,7 +134,7 @@ describe('a withdrawal whose provider does not know', () => {
   test('comes back later as any other that was paid', async () => {
     const id = await unknown();
     await resolve(id, { ...COMPLETED, paidSantim: 90_00n });
-    world.provider.answersOfPayouts(REVERSED);
+    world.provider.answersOfPayouts({ ...REVERSED, amountSantim: 90_00n });
     await world.checkPayout(id, { ...CHECK, proof: true });
     expect(await world.read(id)).toMatchObject({ status: 'REVERSED', paidAmount: 90 });
     expect(await world.balance()).toEqual([FUNDED, 0n]);

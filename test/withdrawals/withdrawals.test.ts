@@ -202,6 +202,25 @@ describe('the life of a withdrawal', () => {
     expect(await world.balance()).toEqual([1_000_00n, 0n]);
   });
 
+  test('a genuine callback after the end is done with once its provider has answered well after it', async () => {
+    const id = await world.ready();
+    world.provider.answersOfPayouts(PAID_OUT);
+    await world.checkPayout(id, CHECK);
+    await rows(
+      world.db,
+      `INSERT INTO provider_callback (withdrawal_id, channel, body, verified, created_at)
+       VALUES (:id, 'TELEBIRR', 'paid', true, CAST(:now AS timestamptz) + interval '1 second')`,
+      { id, now: world.clock() },
+    );
+    let asked = 0;
+    for (let minutes = 0; minutes < 600; minutes += 2) {
+      world.pass(2 * 60_000);
+      asked += await recheckProvenPayouts(world, 10);
+    }
+    // One each two minutes, until one came twenty minutes after the callback.
+    expect(asked).toBe(11);
+  });
+
   test('fifty checks at once send it once and book it once', async () => {
     const id = await world.ready();
     world.provider.answersOfPayouts(PAID_OUT);

@@ -1,0 +1,157 @@
+import type { Clock } from '../lib/clock.ts';
+import { rows, type Knex } from '../lib/db.ts';
+import type { Logger } from '../lib/log.ts';
+import type { RunChange } from '../lib/outbox.ts';
+import type { PayoutOutcome } from '../providers/provider.ts';
+import { readWithdrawal, type WithdrawalRow } from './model.ts';
+import { moveWithdrawal, type Move } from './settle.ts';
+
+type AnswerDeps = { db: Knex; runChange: RunChange; clock: Clock; log: Pick<Logger, 'error'> };
+
+/** A withdrawal that one check has to itself for a while. */
+export type Leased = WithdrawalRow & { leaseUntil: Date };
+
+/** What its provider has answered; `at`: the time of business. */
+type Heard = { outcome: PayoutOutcome; at: Date; tellWorkflow: boolean };
+
+/**
+ * Makes of a provider's answer what follows from it. What it contradicts, its own word before or the amount, moves
+ * nothing: a PENDING withdrawal stays so (UNKNOWN), an ended one waits for operators (resolve.ts).
+ * @returns the row as moved; null: the answer ends nothing, or somebody else has moved it meanwhile.
+ */
+export async function applyAnswer(deps: AnswerDeps, row: Leased, heard: Heard): Promise<WithdrawalRow | null> {
+  const moved = await moveBy(deps, row, heard);
+  if (moved) return moved;
+  await noteAnswer(deps, row, heard);
+  const { status } = await readWithdrawal(deps.db, row.id);
+  if (contradicts(heard.outcome, { ...row, status })) await noteContradiction(deps, row, { ...heard, status });
+  return null;
+}
+
+async function moveBy({ runChange, clock }: AnswerDeps, row: Leased, heard: Heard): Promise<WithdrawalRow | null> {
+  const { outcome, at } = heard;
+  const wake = heard.tellWorkflow ? ('providerAnswered' as const) : null;
+  const base = { id: row.id, at, outcome: outcome.kind, checkedAt: clock(), wake };
+  if (outcome.kind === 'succeeded' && row.status !== 'SUCCESS' && isExact(outcome, row)) {
+    return runChange((change) => moveWithdrawal(change, { ...base, ...paid(outcome) }));
+  }
+  if (outcome.kind === 'declined' && row.status === 'PENDING') {
+    const { failure } = outcome;
+    const detail = { code: failure.code, providerCode: failure.providerCode };
+    const failed = { to: 'FAILED', kind: 'payout.failed', event: 'withdrawal.failed', unlessSaidPaid: true } as const;
+    return runChange((change) =>
+      moveWithdrawal(change, { ...base, ...failed, detail, failure, providerCode: failure.providerCode }),
+    );
+  }
+  if (outcome.kind === 'reversed' && ['PENDING', 'SUCCESS'].includes(row.status) && isExact(outcome, row)) {
+    return runChange(async (change) => {
+      // Paid and back before we heard of the first: both happened, and both are booked and told.
+      if (row.status === 'PENDING') await moveWithdrawal(change, { ...base, ...paid(outcome), wake: null });
+      return moveWithdrawal(change, { ...base, ...reversed(outcome) });
+    });
+  }
+  return null;
+}
+
+/** Whether a definite answer is not what was heard, or done, before. */
+function contradicts({ kind }: PayoutOutcome, { status, paidSaidAt }: WithdrawalRow): boolean {
+  if (kind === 'succeeded') return status === 'PENDING' || status === 'FAILED';
+  if (kind === 'declined') return status === 'SUCCESS' || (status === 'PENDING' && paidSaidAt !== null);
+  return kind === 'reversed' && (status === 'PENDING' || status === 'SUCCESS');
+}
+
+type Told = Extract<PayoutOutcome, { kind: 'succeeded' | 'reversed' }>;
+
+/** What came back must be what was paid, which an operator may have found to be another amount. */
+function isExact({ kind, amountSantim, currency }: Told, row: WithdrawalRow): boolean {
+  const expected = kind === 'reversed' ? (row.paidSantim ?? row.amountSantim) : row.amountSantim;
+  return amountSantim === expected && currency === row.currency;
+}
+
+type Ending = Pick<Move, 'kind' | 'event' | 'detail' | 'providerReference' | 'providerCode'>;
+
+function paid({ providerReference, providerCode }: Told): Ending & { to: 'SUCCESS' } {
+  const move = { to: 'SUCCESS', kind: 'payout.succeeded', event: 'withdrawal.succeeded' } as const;
+  return { ...move, detail: { providerReference }, providerReference, providerCode };
+}
+
+function reversed({ providerReference, providerCode }: Told): Ending & { to: 'REVERSED' } {
+  const move = { to: 'REVERSED', kind: 'payout.reversed', event: 'withdrawal.reversed' } as const;
+  return { ...move, detail: { providerReference }, providerReference, providerCode };
+}
+
+const CONTRADICTIONS = {
+  PENDING: 'a provider contradicts itself, or says that another amount moved than it was told: look into it',
+  FAILED: 'a provider says it paid out what it had refused before: look into it',
+  SUCCESS: 'a provider says of a payout it had made that it was not, or that another amount came back: look into it',
+} as const;
+
+/**
+ * Operators must look: for one that has ended it is noted, so that it stands in their queue; again when the provider
+ * has changed its mind since.
+ */
+async function noteContradiction(
+  deps: AnswerDeps,
+  row: Leased,
+  { outcome, at, status }: Heard & { status: WithdrawalRow['status'] },
+): Promise<void> {
+  if (status !== 'PENDING' && status !== 'FAILED' && status !== 'SUCCESS') return;
+  deps.log.error({ withdrawalId: row.id, outcome: outcome.kind }, CONTRADICTIONS[status]);
+  if (status === 'PENDING') return;
+  await rows(
+    deps.db,
+    `WITH noted AS (
+       UPDATE withdrawal SET contradicted_at = :at, contradiction_ended_at = NULL
+       WHERE id = :id AND (contradicted_at IS NULL OR CAST(:isNew AS boolean)) RETURNING id
+     )
+     INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)
+     SELECT id, CAST(:at AS timestamptz), 'provider.contradicts', CAST(:detail AS jsonb) FROM noted`,
+    { id: row.id, at, isNew: outcome.kind !== row.lastOutcome, detail: JSON.stringify(detailOf(outcome)) },
+  );
+}
+
+/** Saves an answer that ends nothing, and gives the lease back. The timeline tells only of answers that differ. */
+async function noteAnswer(deps: AnswerDeps, row: Leased, { outcome, at }: Heard): Promise<void> {
+  // A definite answer that could not be booked is no end: it is asked about again.
+  const isDoubt = ['unknown', 'succeeded', 'declined', 'reversed'].includes(outcome.kind);
+  await rows(
+    deps.db,
+    `WITH noted AS (
+       UPDATE withdrawal SET last_outcome = :kind, last_checked_at = :checkedAt, lease_until = NULL,
+         stage = CASE status WHEN 'PENDING' THEN :stage ELSE stage END,
+         paid_said_at = CASE WHEN CAST(:saysPaid AS boolean) THEN coalesce(paid_said_at, CAST(:at AS timestamptz))
+                             ELSE paid_said_at END,
+         provider_reference = coalesce(:providerReference, provider_reference),
+         provider_code = coalesce(:providerCode, provider_code),
+         version = version + CASE WHEN (status = 'PENDING' AND stage <> :stage)
+           OR provider_reference IS DISTINCT FROM coalesce(:providerReference, provider_reference) THEN 1 ELSE 0 END
+       WHERE id = :id AND lease_until = :leaseUntil RETURNING id
+     )
+     INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)
+     SELECT id, CAST(:at AS timestamptz), 'provider.answer', CAST(:detail AS jsonb) FROM noted
+     WHERE CAST(:differs AS boolean)`,
+    {
+      id: row.id,
+      leaseUntil: row.leaseUntil,
+      kind: outcome.kind,
+      stage: isDoubt ? 'UNKNOWN' : 'SUBMITTED',
+      saysPaid: outcome.kind === 'succeeded' || outcome.kind === 'reversed',
+      checkedAt: deps.clock(),
+      at,
+      providerReference: 'providerReference' in outcome ? outcome.providerReference : null,
+      providerCode: 'providerCode' in outcome ? outcome.providerCode : null,
+      detail: JSON.stringify(detailOf(outcome)),
+      differs: outcome.kind !== row.lastOutcome,
+    },
+  );
+}
+
+/** What the timeline keeps of an answer: with money that moved, how much, for it may not be what was told. */
+function detailOf(outcome: PayoutOutcome): Record<string, unknown> {
+  const { kind } = outcome;
+  if (kind === 'declined') return { outcome: kind, providerCode: outcome.failure.providerCode };
+  const code = 'providerCode' in outcome && outcome.providerCode !== null ? { providerCode: outcome.providerCode } : {};
+  if (kind !== 'succeeded' && kind !== 'reversed') return { outcome: kind, ...code };
+  const { amountSantim, currency, providerReference } = outcome;
+  return { outcome: kind, ...code, amountSantim: Number(amountSantim), currency, providerReference };
+}

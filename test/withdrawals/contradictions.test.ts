@@ -1,0 +1,76 @@
+import { rows } from '../../src/lib/db.ts';
+import { NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
+import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
+
+const FUNDED = 100_000n;
+/** 100 birr, 5 fee, 0.75 tax. */
+const TOTAL = 105_75n;
+
+let world: WithdrawalWorld;
+beforeAll(async () => {
+  world = await createWithdrawalWorld();
+});
+beforeEach(() => world.newMerchant());
+afterEach(() => world.expectLedgerHolds());
+afterAll(() => world.close());
+
+async function hear(id: string, ...answers: Parameters<WithdrawalWorld['provider']['answersOfPayouts']>) {
+  world.provider.answersOfPayouts(...answers);
+  for (const _ of answers) await world.checkPayout(id, { ...CHECK, proof: true });
+}
+
+async function standing(id: string) {
+  const [row] = await rows<{ status: string; stage: string; isContradicted: boolean }>(
+    world.db,
+    `SELECT status, stage, contradicted_at IS NOT NULL AND contradiction_ended_at IS NULL AS is_contradicted
+     FROM withdrawal WHERE id = :id`,
+    { id },
+  );
+  return row;
+}
+
+test('a no after the provider has said that it paid, be it another amount, gives nothing back and sends nothing', async () => {
+  const id = await world.ready();
+  await hear(id, { ...PAID_OUT, amountSantim: 99_50n }, REFUSED);
+  expect(await standing(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+  const { askedOfPayouts } = world.provider;
+  const before = askedOfPayouts.length;
+  await hear(id, NOT_THERE, REFUSED);
+  expect(askedOfPayouts.slice(before).filter(({ question }) => question === 'payout')).toEqual([]);
+  expect(await standing(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+  expect(await world.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
+  // The right amount is an end all the same.
+  await hear(id, PAID_OUT);
+  expect(await standing(id)).toMatchObject({ status: 'SUCCESS', isContradicted: false });
+});
+
+test('a no after it was paid moves nothing and waits for operators; said again it is not new', async () => {
+  const id = await world.ready();
+  await hear(id, PAID_OUT, REFUSED);
+  expect(await standing(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
+  expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
+  await rows(world.db, 'UPDATE withdrawal SET contradiction_ended_at = now() WHERE id = :id', { id });
+  await hear(id, REFUSED);
+  expect(await standing(id)).toMatchObject({ isContradicted: false });
+  await hear(id, PAID_OUT, REFUSED);
+  expect(await standing(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
+  const { timeline } = await world.read(id);
+  expect(timeline.filter(({ kind }: { kind: string }) => kind === 'provider.contradicts')).toHaveLength(2);
+});
+
+test('only all of it comes back by the provider’s word: a part waits for operators', async () => {
+  const id = await world.ready();
+  await hear(id, PAID_OUT, { ...REVERSED, amountSantim: 40_00n });
+  expect(await standing(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
+  expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
+  await hear(id, REVERSED);
+  expect(await standing(id)).toMatchObject({ status: 'REVERSED' });
+  expect(await world.balance()).toEqual([FUNDED, 0n]);
+});
+
+test('a part that came back before anybody heard that it was paid ends nothing', async () => {
+  const id = await world.ready();
+  await hear(id, { ...REVERSED, amountSantim: 40_00n });
+  expect(await standing(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+  expect(await world.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
+});
