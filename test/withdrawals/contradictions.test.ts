@@ -1,4 +1,5 @@
 import { rows } from '../../src/lib/db.ts';
+import { recheckProvenPayouts } from '../../src/withdrawals/proven.ts';
 import { NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
 
@@ -73,4 +74,40 @@ test('a part that came back before anybody heard that it was paid ends nothing',
   await hear(id, { ...REVERSED, amountSantim: 40_00n });
   expect(await standing(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
   expect(await world.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
+});
+
+/** Paid, and a second later its provider has sent a genuine callback. */
+async function paidAndCalledBack(): Promise<string> {
+  const id = await world.ready();
+  await hear(id, PAID_OUT);
+  await rows(
+    world.db,
+    `INSERT INTO provider_callback (withdrawal_id, channel, body, verified, created_at)
+     VALUES (:id, 'TELEBIRR', 'a callback', true, CAST(:now AS timestamptz) + interval '1 second')`,
+    { id, now: world.clock() },
+  );
+  return id;
+}
+
+test('a genuine callback after the end is asked about until its provider knows', async () => {
+  const id = await paidAndCalledBack();
+  world.pass(2 * 60_000);
+  expect(await recheckProvenPayouts(world, 10)).toBe(1);
+  expect(await recheckProvenPayouts(world, 10)).toBe(0);
+  world.pass(30 * 60_000);
+  world.provider.answersOfPayouts(REVERSED);
+  expect(await recheckProvenPayouts(world, 10)).toBe(1);
+  expect((await world.read(id)).status).toBe('REVERSED');
+  expect(await world.balance()).toEqual([FUNDED, 0n]);
+});
+
+test('a genuine callback after the end is done with once its provider has answered well after it', async () => {
+  const id = await paidAndCalledBack();
+  let asked = 0;
+  for (let minutes = 0; minutes < 600; minutes += 2) {
+    world.pass(2 * 60_000);
+    asked += await recheckProvenPayouts(world, 10);
+  }
+  // One each two minutes, until one came twenty minutes after the callback.
+  expect(asked).toBe(11);
 });

@@ -3,7 +3,6 @@ import { createCheckPayout, isPayoutAnswered } from '../../src/withdrawals/check
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { cancelWithdrawal } from '../../src/withdrawals/decide.ts';
 import type { WithdrawalRow } from '../../src/withdrawals/model.ts';
-import { recheckProvenPayouts } from '../../src/withdrawals/proven.ts';
 import { untilServed } from '../support/build.ts';
 import { servedOnly } from '../support/http.ts';
 import { DOUBT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
@@ -180,45 +179,6 @@ describe('the life of a withdrawal', () => {
     await world.checkPayout(id, CHECK);
     expect(world.provider.askedOfPayouts.filter(({ question }) => question === 'payout')).toHaveLength(1);
     expect((await world.read(id)).status).toBe('PENDING');
-  });
-
-  test('a genuine callback after the end is asked about until its provider knows', async () => {
-    const id = await world.ready();
-    world.provider.answersOfPayouts(PAID_OUT);
-    await world.checkPayout(id, CHECK);
-    await rows(
-      world.db,
-      `INSERT INTO provider_callback (withdrawal_id, channel, body, verified, created_at)
-       VALUES (:id, 'TELEBIRR', 'reversed', true, CAST(:now AS timestamptz) + interval '1 second')`,
-      { id, now: world.clock() },
-    );
-    world.pass(2 * 60_000);
-    expect(await recheckProvenPayouts(world, 10)).toBe(1);
-    expect(await recheckProvenPayouts(world, 10)).toBe(0);
-    world.pass(30 * 60_000);
-    world.provider.answersOfPayouts(REVERSED);
-    expect(await recheckProvenPayouts(world, 10)).toBe(1);
-    expect((await world.read(id)).status).toBe('REVERSED');
-    expect(await world.balance()).toEqual([1_000_00n, 0n]);
-  });
-
-  test('a genuine callback after the end is done with once its provider has answered well after it', async () => {
-    const id = await world.ready();
-    world.provider.answersOfPayouts(PAID_OUT);
-    await world.checkPayout(id, CHECK);
-    await rows(
-      world.db,
-      `INSERT INTO provider_callback (withdrawal_id, channel, body, verified, created_at)
-       VALUES (:id, 'TELEBIRR', 'paid', true, CAST(:now AS timestamptz) + interval '1 second')`,
-      { id, now: world.clock() },
-    );
-    let asked = 0;
-    for (let minutes = 0; minutes < 600; minutes += 2) {
-      world.pass(2 * 60_000);
-      asked += await recheckProvenPayouts(world, 10);
-    }
-    // One each two minutes, until one came twenty minutes after the callback.
-    expect(asked).toBe(11);
   });
 
   test('fifty checks at once send it once and book it once', async () => {
