@@ -102,7 +102,7 @@ test('a genuine callback after the end is asked about until its provider knows',
 });
 
 test('a genuine callback after the end is done with once its provider has answered well after it', async () => {
-  const id = await paidAndCalledBack();
+  await paidAndCalledBack();
   let asked = 0;
   for (let minutes = 0; minutes < 600; minutes += 2) {
     world.pass(2 * 60_000);
