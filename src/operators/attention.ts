@@ -6,6 +6,7 @@ import type { Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/owner.ts';
 import { cutPage, offsetOf, type Page } from '../lib/page.ts';
 import { DIFFERENCES_WAITING } from '../reconciliation/attention.ts';
+import { REPORTS_STUCK } from '../reports/attention.ts';
 import { SETTLEMENTS_WAITING } from '../settlements/attention.ts';
 import { PAYMENTS_STUCK, PAYMENTS_WAITING } from '../transactions/attention.ts';
 import { DELIVERIES_STUCK } from '../webhooks/attention.ts';
@@ -22,7 +23,7 @@ export const QUEUE = joined([
 ]);
 
 /** Everything that should have gone on by itself and has not. */
-export const STUCK = joined([OUTBOX_STUCK, DELIVERIES_STUCK, PAYMENTS_STUCK, WITHDRAWALS_STUCK]);
+export const STUCK = joined([OUTBOX_STUCK, DELIVERIES_STUCK, PAYMENTS_STUCK, WITHDRAWALS_STUCK, REPORTS_STUCK]);
 
 /** One thing to look at. */
 export type AttentionRow = {

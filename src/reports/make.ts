@@ -156,15 +156,15 @@ function noting(
 }
 
 async function noteProgress(
-  { db }: MakeReportDeps,
+  { db, clock }: MakeReportDeps,
   { id, run }: Claimed,
   progress: { rowsDone: number; rowsTotal: number },
 ) {
   const [wanted] = await rows(
     db,
-    `UPDATE report SET rows_done = :rowsDone, rows_total = :rowsTotal
+    `UPDATE report SET rows_done = :rowsDone, rows_total = :rowsTotal, progressed_at = :now
      WHERE id = :id AND run = :run AND status = 'RUNNING' RETURNING 1`,
-    { id, run, ...progress },
+    { id, run, now: clock(), ...progress },
   );
   if (!wanted) throw new GivenUp();
 }

@@ -23,6 +23,8 @@ export type ReportRow = Owner & {
   run: string | null;
   rowsDone: number;
   rowsTotal: number;
+  /** When rows were last read; null before the first ten pages. */
+  progressedAt: Date | null;
   snapshotAt: Date | null;
   /** Santim as text, by column. */
   totals: Record<string, string> | null;

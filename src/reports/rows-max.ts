@@ -6,6 +6,6 @@ import type { ReportFormat } from './states.ts';
 export function refuseTooMany(format: ReportFormat, count: number): void {
   const { rowsMax } = FORMATS[format];
   if (count <= rowsMax) return;
-  const issue = `${format} takes at most ${rowsMax} rows, and there are more: ask for a shorter period, or for one status or channel at a time`;
+  const issue = `${format} takes at most ${rowsMax} rows, and there are more: ask for a shorter period`;
   throw new AppError('VALIDATION_ERROR', `format ${issue}`, { details: [{ field: 'format', issue }] });
 }

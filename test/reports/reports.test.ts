@@ -3,12 +3,18 @@ import { writeFile } from 'node:fs/promises';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Owner } from '../../src/lib/owner.ts';
+import { listAttention, STUCK } from '../../src/operators/attention.ts';
 import { FORMATS } from '../../src/reports/formats.ts';
+import { SOURCES } from '../../src/reports/kinds.ts';
 import { openReports } from '../../src/reports/open-reports.ts';
-import { buildMerchant, buildWorld, type World } from '../support/build.ts';
+import { rangeOf } from '../../src/reports/period.ts';
+import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertUnpaid, REPORTS, REPORTS_DAY as DAY, startReports, type Reports } from '../support/reports.ts';
+import { ask as askForSettlement, linkAccount } from '../support/settlements.ts';
 import { fund } from '../support/withdrawals.ts';
+
+const MINUTE_MS = 60_000;
 
 let database: TestDatabase;
 let world: World;
@@ -85,6 +91,40 @@ test.each([
   expect((await reports.get(owner, REPORTS)).body.pagination.total).toBe(0);
 });
 
+test('more rows than a form takes are refused with what to do, and counted no further', async () => {
+  await linkAccount(world, owner);
+  await fund(world, owner, 1_000_00n);
+  const { id } = await askForSettlement(world, owner);
+  const more = FORMATS.PDF.rowsMax;
+  await rows(
+    database.db,
+    `INSERT INTO settlement (id, merchant_id, environment, request_id, asked_for_all, amount_santim, fee_santim, fee_tax_santim,
+       currency, bank_account_id, bank_code, account_number, account_name, status, effective_date, earliest_expected,
+       expected_by, date_reasons, requested_by, requested_at)
+     SELECT s.id || n, merchant_id, environment, s.request_id || n, asked_for_all, amount_santim, fee_santim, fee_tax_santim,
+       currency, bank_account_id, bank_code, account_number, account_name, status, effective_date, earliest_expected,
+       expected_by, date_reasons, requested_by, requested_at
+     FROM settlement s, generate_series(1, CAST(:more AS int)) n WHERE s.id = :id`,
+    { id, more },
+  );
+  const wanted = { ...DAY, kind: 'settlements' };
+  const { status, body } = await reports.ask(owner, { ...wanted, format: 'PDF' });
+  expect([status, body.message]).toEqual([
+    400,
+    'format PDF takes at most 500 rows, and there are more: ask for a shorter period',
+  ]);
+  expect((await reports.ask(owner, wanted)).body.data.rowsTotal).toBe(more + 1);
+  for (const { count } of Object.values(SOURCES)) {
+    const filter = {
+      ...owner,
+      range: rangeOf({ startDate: DAY.date, endDate: DAY.date }),
+      statuses: null,
+      channel: null,
+    };
+    expect(await count(database.db, filter, 1)).toBeLessThanOrEqual(1);
+  }
+});
+
 test('a merchant has at most ten reports open', async () => {
   for (let count = 0; count < 10; count += 1) await reports.askQuietly(owner);
   const { status, body } = await reports.ask(owner, DAY);
@@ -123,6 +163,33 @@ test('a report that was asked for and has neither file nor workflow is found, ha
   expect(await found()).toContain(id);
   await reports.makeWith()(id);
   expect(await found()).not.toContain(id);
+});
+
+test('a report of which no row was read for a quarter of an hour is shown to operators, one that goes on is not', async () => {
+  for (let count = 0; count < 12; count += 1) await buildSession(world, owner);
+  const { id } = await reports.askQuietly(owner);
+  const stuck = async () => {
+    const asked = { filter: owner, page: { page: 1, limit: 20, after: null }, at: world.clock() };
+    return (await listAttention(database.db, STUCK, asked)).rows;
+  };
+  world.pass(15 * MINUTE_MS);
+  expect(await stuck()).toEqual([]);
+  world.pass(1);
+  expect(await stuck()).toMatchObject([
+    { kind: 'REPORT_PENDING', id, what: 'Nobody has begun to make it', workflowId: `report-${id}`, amountSantim: null },
+  ]);
+  const make = reports.makeWith({}, 1)(id, (rowsDone) => {
+    world.pass(2 * MINUTE_MS);
+    if (rowsDone === 12) throw new Error('the worker is shut down');
+  });
+  await expect(make).rejects.toThrow('shut down');
+  expect(await stuck()).toEqual([]);
+  world.pass(12 * MINUTE_MS);
+  expect(await stuck()).toMatchObject([
+    { id, what: 'It was begun, and does not go on', detail: { kind: 'payments', format: 'CSV', rowsDone: 10 } },
+  ]);
+  expect(await reports.makeWith()(id)).toBe('READY');
+  expect(await stuck()).toEqual([]);
 });
 
 describe('one that is taken back', () => {
