@@ -127,16 +127,13 @@ async function bundle({ args: [file] }: CommandInput): Promise<number> {
 }
 
 async function manageMerchants(input: CommandInput): Promise<number> {
-  const [{ runMerchantsCommand }, { grantChannels }] = await Promise.all([
-    import('./merchants/cli.ts'),
-    import('./channels/operations.ts'),
-  ]);
-  return withDatabase(input, async ({ db }) => runMerchantsCommand(input.args, { db, grantChannels, write }));
+  const { runMerchants } = await import('./merchants-and-keys.ts');
+  return withDatabase(input, async (parts) => runMerchants(input.args, { ...parts, write }));
 }
 
 async function manageKeys(input: CommandInput): Promise<number> {
-  const { runKeysCommand } = await import('./keys/cli.ts');
-  return withDatabase(input, async ({ db, config }) => runKeysCommand(input.args, { db, config, write }));
+  const { runKeys } = await import('./merchants-and-keys.ts');
+  return withDatabase(input, async (parts) => runKeys(input.args, { ...parts, write }));
 }
 
 async function manageOperations(input: CommandInput): Promise<number> {

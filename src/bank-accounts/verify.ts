@@ -1,4 +1,4 @@
-import { requireOtherEyes } from '../keys/four-eyes.ts';
+import { requireOtherEyes, type Speaker } from '../keys/four-eyes.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
@@ -8,15 +8,14 @@ import { findBankAccount, lockBankAccount, type BankAccountRow, type BankAccount
 export { findBankAccount };
 
 /** Who decides about a linked account. `bankAccountId`: the one they looked at, should another be linked meanwhile. */
-export type AccountDecision = { operatorId: string; at: Date; bankAccountId: string };
+export type AccountDecision = Speaker & { at: Date; bankAccountId: string };
 
 /** An account after a decision, and how it stood before; `changed` is false when it was so already. */
 export type DecidedAccount = { account: BankAccountRow; changed: boolean; before: BankAccountStatus };
 
 /**
  * The account is the merchant's: settlements go to it. Said again it changes nothing. Throws NOT_FOUND where none is
- * linked, INVALID_STATE when it was rejected or replaced, or when who linked it, or made the key that did, would verify
- * it.
+ * linked, INVALID_STATE when it was rejected or replaced, or when this operator may be who linked it (keys/four-eyes.ts).
  */
 export async function verifyBankAccount(
   change: Change,
@@ -28,12 +27,9 @@ export async function verifyBankAccount(
   if (before.status !== 'PENDING')
     throw invalidState(before, 'PENDING can be verified; the merchant links another one');
   const { requestedBy } = before;
-  await requireOtherEyes(change.trx, {
-    what: 'bank account',
-    done: 'linked',
-    requestedBy,
-    operatorId: decision.operatorId,
-  });
+  const { operatorId, keyId } = decision;
+  const linked = { what: 'bank account', done: 'linked', verb: 'verify', requestedBy } as const;
+  await requireOtherEyes(change.trx, { ...linked, operatorId, keyId });
   return decide(change, before, { ...decision, status: 'VERIFIED', rejection: null });
 }
 

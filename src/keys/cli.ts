@@ -8,22 +8,23 @@ import type { Environment } from '../lib/owner.ts';
 import { findMerchant } from '../merchants/operations.ts';
 import { showKey } from './format.ts';
 import {
-  createKey,
   KEY_DAYS_MAX,
   listKeys,
-  revokeKey,
-  rotateKey,
   ROTATION_OVERLAP_HOURS,
   type ApiKey,
   type MadeKey,
+  type NewKey,
+  type Rotation,
 } from './operations.ts';
 
 /** What --help prints. */
 export const KEYS_USAGE = `meskot keys create --merchant mrc_… [--name TEXT] [--scopes a,b] [--ip CIDR,CIDR] [--days 1-${KEY_DAYS_MAX}] [--live]
 meskot keys list [--merchant mrc_…]
 meskot keys rotate key_… [--overlap-hours 0-${ROTATION_OVERLAP_HOURS.max}] [--live]
-meskot keys revoke key_… [--live]
+meskot keys revoke key_… [--reason TEXT] [--live]
 With --scopes the key is restricted to them. --json prints JSON. Live keys are touched only with --live.
+--operator opr_… says who acts, an admin, who then may not approve what the key asks for; on a machine with demo data its
+operator does.
 `;
 
 const OPTIONS = {
@@ -33,11 +34,22 @@ const OPTIONS = {
   ip: { type: 'string' },
   days: { type: 'string' },
   'overlap-hours': { type: 'string' },
+  reason: { type: 'string' },
+  operator: { type: 'string' },
   live: { type: 'boolean' },
   ...COMMON_OPTIONS,
 } as const;
 
-export type KeysCommandDeps = { db: Knex; config: { KEY_PEPPER: string }; write: Write };
+/** The operator that was named (opr_…), if any. */
+type By = { operator: string | undefined };
+
+export type KeysCommandDeps = {
+  db: Knex;
+  makeKey: (input: NewKey, by: By) => Promise<MadeKey>;
+  rotateKey: (input: Rotation, by: By) => Promise<MadeKey>;
+  revokeKey: (input: { merchantId: string; keyId: string; reason?: string | undefined }, by: By) => Promise<ApiKey>;
+  write: Write;
+};
 
 /** What a list shows of each key; `keys list --json` has the rest. */
 const COLUMNS = ['id', 'environment', 'kind', 'key', 'name', 'expiresAt', 'revokedAt', 'lastUsedAt'];
@@ -45,7 +57,7 @@ const COLUMNS = ['id', 'environment', 'kind', 'key', 'name', 'expiresAt', 'revok
 type KeyVerb = Verb<typeof OPTIONS>;
 type Options = Parameters<KeyVerb>[0]['options'];
 
-/** Runs `meskot keys …`; `args` without the two words. Exit code: 0 done, 1 refused, 2 wrong usage, 4 not found. */
+/** Runs `meskot keys …`; `args` without the two words. Exit code: 0 done, 1 refused, 2 wrong usage, 3 not allowed, 4 not found. */
 export async function runKeysCommand(args: readonly string[], deps: KeysCommandDeps): Promise<number> {
   const verbs = new Map([
     ['create', create(deps)],
@@ -60,7 +72,7 @@ export async function runKeysCommand(args: readonly string[], deps: KeysCommandD
 }
 
 const create =
-  ({ db, config }: KeysCommandDeps): KeyVerb =>
+  ({ db, makeKey }: KeysCommandDeps): KeyVerb =>
   async ({ options, args }) => {
     refuseWords(args, 'create');
     const merchantId = options.merchant;
@@ -68,21 +80,16 @@ const create =
     if (!(await findMerchant(db, merchantId))) throw notFound('merchant');
     const scopes = list(options.scopes);
     const days = options.days === undefined ? null : wholeNumber('--days', options.days, { min: 1, max: KEY_DAYS_MAX });
-    const made = await db.transaction((trx) =>
-      createKey(
-        { trx, pepper: config.KEY_PEPPER, clock: systemClock },
-        {
-          merchantId,
-          environment: environmentOf(options),
-          kind: scopes.length > 0 ? 'restricted' : 'secret',
-          name: options.name ?? '',
-          scopes: scopes as Scope[],
-          ipRanges: list(options.ip),
-          expiresAt: days === null ? null : new Date(systemClock().getTime() + days * DAY_MS),
-        },
-      ),
-    );
-    return shownOnce(made);
+    const wanted = {
+      merchantId,
+      environment: environmentOf(options),
+      kind: scopes.length > 0 ? 'restricted' : 'secret',
+      name: options.name ?? '',
+      scopes: scopes as Scope[],
+      ipRanges: list(options.ip),
+      expiresAt: days === null ? null : new Date(systemClock().getTime() + days * DAY_MS),
+    } as const;
+    return shownOnce(await makeKey(wanted, byOf(options)));
   };
 
 const listAll =
@@ -94,38 +101,31 @@ const listAll =
   };
 
 const rotate =
-  ({ db, config }: KeysCommandDeps): KeyVerb =>
+  ({ db, rotateKey }: KeysCommandDeps): KeyVerb =>
   async ({ options, args }) => {
-    const id = await requireKey(db, options, args);
+    const { id: keyId } = await requireKey(db, options, args);
     const hours = options['overlap-hours'];
-    const made = await db.transaction((trx) =>
-      rotateKey(
-        { trx, pepper: config.KEY_PEPPER, clock: systemClock },
-        {
-          keyId: id,
-          ...(hours !== undefined && {
-            overlapHours: wholeNumber('--overlap-hours', hours, { min: 0, max: ROTATION_OVERLAP_HOURS.max }),
-          }),
-        },
-      ),
-    );
-    return shownOnce(made);
+    const range = { min: 0, max: ROTATION_OVERLAP_HOURS.max };
+    const overlapHours = hours === undefined ? undefined : wholeNumber('--overlap-hours', hours, range);
+    return shownOnce(await rotateKey({ keyId, ...(overlapHours !== undefined && { overlapHours }) }, byOf(options)));
   };
 
 const revoke =
-  ({ db }: KeysCommandDeps): KeyVerb =>
+  ({ db, revokeKey }: KeysCommandDeps): KeyVerb =>
   async ({ options, args }) => {
-    const id = await requireKey(db, options, args);
-    return present(await db.transaction((trx) => revokeKey({ trx, clock: systemClock }, id)));
+    const { id: keyId, merchantId } = await requireKey(db, options, args);
+    return present(await revokeKey({ merchantId, keyId, reason: options.reason }, byOf(options)));
   };
 
-async function requireKey(db: Knex, options: Options, [keyId, ...more]: readonly string[]): Promise<string> {
+const byOf = ({ operator }: Options): By => ({ operator });
+
+async function requireKey(db: Knex, options: Options, [keyId, ...more]: readonly string[]): Promise<ApiKey> {
   refuseWords(more, keyId ?? '');
   if (keyId === undefined) throw new UsageError('Say which key: key_…');
   const key = (await listKeys(db, { id: keyId }))[0];
   if (!key) throw notFound('key');
   if (key.environment === 'live' && !options.live) throw new UsageError(`${keyId} is a live key: add --live.`);
-  return keyId;
+  return key;
 }
 
 function refuseWords([word]: readonly string[], after: string): void {

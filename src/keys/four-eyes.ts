@@ -1,20 +1,72 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 
-/** What is to be approved: who has asked for it (key_… or opr_…), and who says yes. */
-export type Approval = { what: string; done?: 'asked for' | 'linked'; requestedBy: string; operatorId: string };
+/** Who says something: an operator (opr_…) or the sandbox, and with which key; on a terminal with none. */
+export type Speaker = { operatorId: string; keyId?: string | undefined };
+
+/** Who has said something, and whose word it may be. */
+export type Voice = { operatorId: string; eyes: readonly string[] };
 
 /**
- * Who asks may not approve: neither an operator who has asked, nor one who has made the key that did, and so has seen
- * its secret. Throws INVALID_STATE.
+ * Whose word it may be: who speaks, and everybody who may know the secret of the key it is said with. Two words are two
+ * people's only where nobody is among the eyes of both.
  */
-export async function requireOtherEyes(db: Queryable, approval: Approval): Promise<void> {
-  const { what, done = 'asked for', requestedBy, operatorId } = approval;
-  if (requestedBy === operatorId) {
-    throw new AppError('INVALID_STATE', `Who ${done} a ${what} may not approve it. Let another operator look.`);
+export async function eyesOf(db: Queryable, { operatorId, keyId = '' }: Speaker): Promise<string[]> {
+  const sql = 'SELECT known_to FROM operator_key WHERE id = :keyId';
+  const [key] = await rows<{ knownTo: string[] }>(db, sql, { keyId });
+  return [...new Set([operatorId, ...(key?.knownTo ?? [])])];
+}
+
+/** What is to be allowed: who has asked for it (key_… or opr_…; null: nobody knows), and who says yes. */
+export type Approval = Speaker & {
+  what: string;
+  done?: 'asked for' | 'linked' | 'handed in';
+  requestedBy: string | null;
+  /** What the speaker is about to do. */
+  verb?: 'approve' | 'verify' | 'resolve';
+};
+
+/**
+ * Who asks may not approve: neither an operator who has asked, nor one who may know the key that did; nor anybody whose
+ * own key such a one may know. Returns whose word the yes may be. Throws INVALID_STATE.
+ */
+export async function requireOtherEyes(db: Queryable, approval: Approval): Promise<string[]> {
+  const { what, done = 'asked for', verb = 'approve', requestedBy, ...speaker } = approval;
+  const eyes = await eyesOf(db, speaker);
+  if (requestedBy === null) return eyes;
+  const sql = 'SELECT known_to FROM api_key WHERE id = :requestedBy';
+  const [key] = await rows<{ knownTo: string[] }>(db, sql, { requestedBy });
+  const both = personIn(eyes, key?.knownTo ?? [requestedBy]);
+  if (both === undefined) return eyes;
+  const not = `you may not ${verb} it`;
+  if (both !== speaker.operatorId) {
+    const by = key ? `with the key ${requestedBy}, whose secret ${both} may know` : `by ${both}`;
+    const why = `This ${what} was ${done} ${by}, and ${both} may know the secret of your key too`;
+    throw new AppError('INVALID_STATE', `${why}: ${not}. ${letAnother(verb, both)}`);
   }
-  const sql = 'SELECT 1 FROM api_key WHERE id = :requestedBy AND created_by = :operatorId';
-  if ((await rows(db, sql, { requestedBy, operatorId })).length === 0) return;
-  const made = `This ${what} was ${done} with the key ${requestedBy}, which you have made`;
-  throw new AppError('INVALID_STATE', `${made}: you may not approve it. Let another operator look.`);
+  const by = key ? `with the key ${requestedBy}, whose secret you may know` : 'by you';
+  throw new AppError('INVALID_STATE', `This ${what} was ${done} ${by}: ${not}. Let another operator look.`);
+}
+
+/** Two words must be two people's. Throws INVALID_STATE where one person may have said one of these, and says this one. */
+export function requireOtherPerson(said: readonly Voice[], voice: Voice, verb: 'approve' | 'resolve'): void {
+  for (const { operatorId, eyes } of said) {
+    const both = personIn(voice.eyes, [operatorId, ...eyes]);
+    if (both === undefined) continue;
+    const why =
+      both === operatorId
+        ? `${operatorId} has said so already, and may know the secret of your key`
+        : both === voice.operatorId
+          ? `${operatorId} has said so already, with a key whose secret you may know`
+          : `${operatorId} has said so already, and ${both} may know the secret of that key and of yours`;
+    throw new AppError('INVALID_STATE', `${why}: that is one person's word. ${letAnother(verb, both)}`);
+  }
+}
+
+function personIn(some: readonly string[], others: readonly string[]): string | undefined {
+  return some.find((person) => others.includes(person));
+}
+
+function letAnother(verb: string, person: string): string {
+  return `Let an operator ${verb} it whose key ${person} cannot know: one that another admin has made.`;
 }

@@ -4,7 +4,7 @@ import type { Scope } from '../http/route.ts';
 import type { Environment } from '../lib/owner.ts';
 import type { KeyKind } from './format.ts';
 
-/** A row of `api_key` (migrations/0002, 0012, 0023). */
+/** A row of `api_key` (migrations/0002, 0012, 0023, 0028). */
 export class ApiKey extends Model {
   static override readonly tableName = 'api_key';
 
@@ -21,8 +21,10 @@ export class ApiKey extends Model {
   declare expiresAt: Date | null;
   declare revokedAt: Date | null;
   declare rotatedTo: string | null;
-  /** opr_…; null: it was made on a terminal. */
+  /** opr_…; null: it was made on a terminal, when there was no operator yet. */
   declare createdBy: string | null;
+  /** opr_…: who may know its secret besides the merchant. */
+  declare knownTo: string[];
   declare lastUsedAt: Date | null;
   declare createdAt: Date;
 }

@@ -29,8 +29,10 @@ export type NewKey = Owner & {
   /** Addresses in CIDR notation it may be used from; none = any. */
   ipRanges?: readonly string[];
   expiresAt?: Date | null;
-  /** The operator who makes it (opr_…), and so may not approve what it asks for. */
+  /** The operator who makes it (opr_…). */
   createdBy?: string | null;
+  /** The operators who may know its secret, and so may not approve what it asks for (four-eyes.ts). */
+  knownTo?: readonly string[];
 };
 
 /** A key just made: `secret` is its text, which nobody can show again. */
@@ -54,6 +56,7 @@ export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey):
     ipRanges: [...(input.ipRanges ?? [])],
     expiresAt: input.expiresAt ?? null,
     createdBy: input.createdBy ?? null,
+    knownTo: [...(input.knownTo ?? [])],
     createdAt: clock(),
   });
   return { key, secret };
@@ -108,17 +111,26 @@ export async function listKeys(db: Queryable, filter: { id?: string } & Partial<
     ]);
 }
 
-/** Ends a key; within 5 s no process takes it any more. Ending one that has ended is no error. Throws NOT_FOUND. */
-export async function revokeKey({ trx, clock }: Pick<KeyDeps, 'trx' | 'clock'>, keyId: string): Promise<ApiKey> {
-  await ApiKey.query(trx).findById(keyId).whereNull('revokedAt').patch({ revokedAt: clock() });
-  return findKey(trx, keyId);
+/** Ends a key; within 5 s no process takes it any more. `ended`: whether it was this call. Throws NOT_FOUND. */
+export async function revokeKey(
+  { trx, clock }: Pick<KeyDeps, 'trx' | 'clock'>,
+  keyId: string,
+): Promise<{ key: ApiKey; ended: boolean }> {
+  const ended = await ApiKey.query(trx).findById(keyId).whereNull('revokedAt').patch({ revokedAt: clock() });
+  const key = await ApiKey.query(trx).findById(keyId);
+  if (!key) throw notFound('key');
+  return { key, ended: ended > 0 };
 }
+
+/** Which key is to be followed by another one; who makes that, as of a new key. */
+export type Rotation = Pick<NewKey, 'createdBy' | 'knownTo'> & { keyId: string; overlapHours?: number };
 
 /**
  * Makes a key that may do the same, and lets the old one live for `overlapHours` (0–168, 24 unless said).
- * A key with an end gets a successor with as long a life. Throws NOT_FOUND, INVALID_STATE, VALIDATION_ERROR.
+ * A key with an end gets a successor with as long a life. Who may know the old one counts as knowing the new one too.
+ * Throws NOT_FOUND, INVALID_STATE, VALIDATION_ERROR.
  */
-export async function rotateKey(deps: KeyDeps, input: { keyId: string; overlapHours?: number }): Promise<MadeKey> {
+export async function rotateKey(deps: KeyDeps, input: Rotation): Promise<MadeKey & { old: ApiKey }> {
   const { trx, clock } = deps;
   const overlapHours = input.overlapHours ?? ROTATION_OVERLAP_HOURS.default;
   if (!Number.isInteger(overlapHours) || overlapHours < 0 || overlapHours > ROTATION_OVERLAP_HOURS.max) {
@@ -129,19 +141,19 @@ export async function rotateKey(deps: KeyDeps, input: { keyId: string; overlapHo
   const now = clock();
   refuseEnded(old, now);
 
-  const { merchantId, environment, kind, name, scopes, ipRanges, createdBy } = old;
+  const { merchantId, environment, kind, name, scopes, ipRanges } = old;
   const lifeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
   const expiresAt = lifeMs === null ? null : new Date(now.getTime() + lifeMs);
-  const same = { merchantId, environment, kind, name, scopes, ipRanges, createdBy };
-  const made = await createKey(deps, { ...same, expiresAt });
+  const same = { merchantId, environment, kind, name, scopes, ipRanges };
+  const createdBy = input.createdBy ?? old.createdBy;
+  const knownTo = [...new Set([...(input.knownTo ?? []), ...old.knownTo])];
+  const made = await createKey(deps, { ...same, createdBy, knownTo, expiresAt });
   const overlapEnd = now.getTime() + overlapHours * HOUR_MS;
-  await ApiKey.query(trx)
-    .findById(old.id)
-    .patch({
-      rotatedTo: made.key.id,
-      expiresAt: new Date(Math.min(overlapEnd, old.expiresAt?.getTime() ?? overlapEnd)),
-    });
-  return made;
+  const ended = await ApiKey.query(trx).patchAndFetchById(old.id, {
+    rotatedTo: made.key.id,
+    expiresAt: new Date(Math.min(overlapEnd, old.expiresAt?.getTime() ?? overlapEnd)),
+  });
+  return { ...made, old: ended };
 }
 
 function refuseEnded(key: ApiKey, now: Date): void {
@@ -153,10 +165,4 @@ function refuseEnded(key: ApiKey, now: Date): void {
         ? 'has expired'
         : null;
   if (state) throw new AppError('INVALID_STATE', `The key ${key.id} ${state}. Make a new key.`);
-}
-
-async function findKey(db: Queryable, keyId: string): Promise<ApiKey> {
-  const key = await ApiKey.query(db).findById(keyId);
-  if (!key) throw notFound('key');
-  return key;
 }

@@ -1,16 +1,17 @@
+import { requireOtherEyes, type Speaker } from '../keys/four-eyes.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import { SANDBOX_OPERATOR } from '../lib/sandbox-review.ts';
-import { findTier, readApplication, type ApplicationRow } from './model.ts';
+import { findTier, lockApplication, readApplication, type ApplicationRow } from './model.ts';
 import { DECIDABLE, sandboxDecision, type KycStatus } from './states.ts';
 import { noteStep, type TimelineKind } from './timeline.ts';
 
-export { readApplication };
+export { lockApplication, readApplication };
 
-/** Whose application, who decides (opr_…), and when. */
-export type Decision = Owner & { operatorId: string; at: Date };
+/** Whose application, who decides, and when. */
+export type Decision = Owner & Speaker & { at: Date };
 
 /** A decision about what was handed in: about that `submission` and no later one, which nobody has read yet. */
 export type Verdict = Decision & { submission: number };
@@ -25,14 +26,16 @@ export async function startReview(change: Change, decision: Decision): Promise<A
 
 /**
  * An operator's yes: the merchant stands in this tier (1 or above; 2, the full one, unless said) from now on. Of two
- * decisions at once one counts, the other gets INVALID_STATE, as does one about an earlier submission. Throws
- * VALIDATION_ERROR for a tier that is not there.
+ * decisions at once one counts, the other gets INVALID_STATE, as do one about an earlier submission and an operator who
+ * may have handed it in (keys/four-eyes.ts). Throws VALIDATION_ERROR for a tier that is not there.
  */
 export async function approveKyc(
   change: Change,
   decision: Verdict & { tier?: number | undefined },
 ): Promise<ApplicationRow> {
   const tier = await requireTier(change, decision.tier ?? APPROVED_TIER);
+  const before = await readApplication(change.trx, decision);
+  if (DECIDABLE.includes(before.status)) await requireOthers(change, decision, before);
   return move(change, decision, { from: DECIDABLE, to: 'APPROVED', kind: 'review.approved', detail: { tier }, tier });
 }
 
@@ -51,12 +54,17 @@ export async function requestMoreInfo(change: Change, decision: Verdict & { what
   return move(change, decision, { from: DECIDABLE, to: 'MORE_INFO_NEEDED', kind, detail, message: what });
 }
 
-/** Another tier for a merchant that is approved. Throws INVALID_STATE, VALIDATION_ERROR. */
+/**
+ * Another tier for a merchant that is approved; a higher one not by an operator who may have handed it in. Throws
+ * INVALID_STATE, VALIDATION_ERROR.
+ */
 export async function changeTier(
   change: Change,
   decision: Decision & { tier: number; reason: string },
 ): Promise<ApplicationRow> {
   const tier = await requireTier(change, decision.tier);
+  const before = await readApplication(change.trx, decision);
+  if (before.status === 'APPROVED' && tier > before.tier) await requireOthers(change, decision, before);
   const detail = { tier, reason: decision.reason };
   return move(change, decision, { from: ['APPROVED'], to: 'APPROVED', kind: 'tier.changed', detail, tier });
 }
@@ -90,6 +98,15 @@ export async function decideDueInSandbox(runChange: RunChange, at: Date, most: n
     for (const row of due) await decideIfDue(change, row, at);
     return due.length;
   });
+}
+
+async function requireOthers(
+  { trx }: Change,
+  { operatorId, keyId }: Speaker,
+  { submittedBy }: ApplicationRow,
+): Promise<void> {
+  const handedIn = { what: 'application', done: 'handed in', requestedBy: submittedBy } as const;
+  await requireOtherEyes(trx, { ...handedIn, operatorId, keyId });
 }
 
 async function requireTier(change: Change, tier: number): Promise<number> {

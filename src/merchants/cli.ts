@@ -1,27 +1,28 @@
 import { COMMON_OPTIONS, runNoun, UsageError, type Shown, type Verb, type Write } from '../lib/command-line.ts';
 import type { Knex } from '../lib/db.ts';
-import type { Owner } from '../lib/owner.ts';
-import { createMerchant, listMerchants, type Merchant } from './operations.ts';
+import { listMerchants, type Merchant } from './operations.ts';
 
 /** What --help prints. */
-export const MERCHANTS_USAGE = `meskot merchants create NAME
+export const MERCHANTS_USAGE = `meskot merchants create NAME [--operator opr_…]
 meskot merchants list
 A new merchant has every available channel in the sandbox. Its keys are made by "meskot keys create --merchant mrc_…".
---json prints JSON.
+--operator says who acts, an admin; on a machine with demo data its operator does. --json prints JSON.
 `;
+
+const OPTIONS = { operator: { type: 'string' }, ...COMMON_OPTIONS } as const;
 
 const NAME_CHARACTERS_MAX = 100;
 
 export type MerchantsCommandDeps = {
   db: Knex;
-  /** Approves and switches on what a new merchant starts with. */
-  grantChannels: (trx: Knex.Transaction, owner: Owner) => Promise<void>;
+  /** Makes a merchant with what it starts with, as the operator that was named, if any. */
+  addMerchant: (input: { name: string }, by: { operator: string | undefined }) => Promise<Merchant>;
   write: Write;
 };
 
-type MerchantVerb = Verb<typeof COMMON_OPTIONS>;
+type MerchantVerb = Verb<typeof OPTIONS>;
 
-/** Runs `meskot merchants …`; `args` without the two words. Exit code: 0 done, 2 wrong usage. */
+/** Runs `meskot merchants …`; `args` without the two words. Exit code: 0 done, 2 wrong usage, 3 not allowed, 4 not found. */
 export async function runMerchantsCommand(args: readonly string[], deps: MerchantsCommandDeps): Promise<number> {
   const verbs = new Map([
     ['create', create(deps)],
@@ -29,22 +30,15 @@ export async function runMerchantsCommand(args: readonly string[], deps: Merchan
   ]);
   const columns = ['id', 'name', 'status', 'kycStatus', 'createdAt'];
   return runNoun(
-    { name: 'merchants', usage: MERCHANTS_USAGE, options: COMMON_OPTIONS, verbs, columns, write: deps.write },
+    { name: 'merchants', usage: MERCHANTS_USAGE, options: OPTIONS, verbs, columns, write: deps.write },
     args,
   );
 }
 
 const create =
-  ({ db, grantChannels }: MerchantsCommandDeps): MerchantVerb =>
-  async ({ args }) => {
-    const name = readName(args);
-    const merchant = await db.transaction(async (trx) => {
-      const made = await createMerchant(trx, { name });
-      await grantChannels(trx, { merchantId: made.id, environment: 'sandbox' });
-      return made;
-    });
-    return present(merchant);
-  };
+  ({ addMerchant }: MerchantsCommandDeps): MerchantVerb =>
+  async ({ options: { operator }, args }) =>
+    present(await addMerchant({ name: readName(args) }, { operator }));
 
 const listAll =
   ({ db }: MerchantsCommandDeps): MerchantVerb =>

@@ -1,4 +1,5 @@
 import type { OperatorCaller } from '../http/route.ts';
+import type { Speaker } from '../keys/four-eyes.ts';
 import type { Clock } from '../lib/clock.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
@@ -7,8 +8,8 @@ import type { Environment } from '../lib/owner.ts';
 import { cutPage, offsetOf, type DayRange, type Page } from '../lib/page.ts';
 import type { Action } from './permits.ts';
 
-/** A change that an operator is making: in which transaction, who, by which request, when. */
-export type Deed = { change: Change; operatorId: string; requestId: string; at: Date };
+/** A change that an operator is making: in which transaction, who, with which key if any, by which request, when. */
+export type Deed = Speaker & { change: Change; requestId: string; at: Date };
 
 /** What an operator can change. */
 export const RESOURCE_TYPES = [
@@ -137,5 +138,6 @@ export function deedOf(
   { clock }: { clock: Clock },
 ): Deed {
   const { change, caller, requestId } = request;
-  return { change, operatorId: caller.operatorId, requestId, at: clock() };
+  const { operatorId, keyId } = caller;
+  return { change, operatorId, keyId, requestId, at: clock() };
 }

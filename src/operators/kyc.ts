@@ -1,4 +1,4 @@
-import { approveKyc, rejectKyc, requestMoreInfo, startReview } from '../kyc/decide.ts';
+import { approveKyc, lockApplication, rejectKyc, requestMoreInfo, startReview } from '../kyc/decide.ts';
 import type { ApplicationRow } from '../kyc/model.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import { note, type Deed } from './audit.ts';
@@ -12,23 +12,33 @@ export type KycWord =
   | { says: 'reject'; submission: number; reason: string }
   | { says: 'request-info'; submission: number; reason: string };
 
-/** Throws NOT_FOUND, INVALID_STATE (decided already, by somebody else too, or submitted again), VALIDATION_ERROR. */
+/**
+ * Throws NOT_FOUND, VALIDATION_ERROR, and INVALID_STATE: decided already, by somebody else too, submitted again, or to be
+ * approved by who may have handed it in.
+ */
 export async function decideKyc(deed: Deed, owner: Owner, word: KycWord): Promise<ApplicationRow> {
   await readMerchant(deed.change.trx, owner.merchantId);
+  const before = await lockApplication(deed.change.trx, owner);
   const row = await move(deed, owner, word);
   await note(deed, {
     action: `kyc.${word.says}` satisfies Action,
     resourceType: 'kyc',
     resourceId: owner.merchantId,
     ...ownerOf(owner),
-    after: { status: row.status, tier: row.tier, submission: row.submissions },
+    before: noted(before),
+    after: noted(row),
     reason: word.reason,
   });
   return row;
 }
 
+function noted({ status, tier, submissions: submission }: ApplicationRow) {
+  return { status, tier, submission };
+}
+
 function move(deed: Deed, owner: Owner, word: KycWord): Promise<ApplicationRow> {
-  const decision = { ...ownerOf(owner), operatorId: deed.operatorId, at: deed.at };
+  const { operatorId, keyId, at } = deed;
+  const decision = { ...ownerOf(owner), operatorId, keyId, at };
   switch (word.says) {
     case 'review':
       return startReview(deed.change, decision);

@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { readDayRange, readPage } from '../lib/page.ts';
 import { deedOf, listAudit } from './audit.ts';
-import { findOperator, listOperatorKeys, listOperators } from './operators.ts';
+import { findOperator, listOperatorKeys, listOperators, type OperatorKey } from './operators.ts';
 import { ANY_OPERATOR, permit } from './permits.ts';
 import { presentAudit, presentOperator, presentOperatorKey } from './present.ts';
 import * as schema from './schema.ts';
@@ -88,6 +88,10 @@ function staffRoutes(deps: OperatorRouteDeps): Route[] {
   ];
 }
 
+function shownWhole(key: OperatorKey) {
+  return { ...presentOperatorKey(key), knownTo: key.knownTo };
+}
+
 function keyRoutes(deps: OperatorRouteDeps): Route[] {
   const { db } = deps;
   return [
@@ -103,7 +107,7 @@ function keyRoutes(deps: OperatorRouteDeps): Route[] {
       handle: async ({ params: { operatorId } }) => {
         await findOperator(db, operatorId);
         const keys = await listOperatorKeys(db, operatorId);
-        return { message: 'Keys retrieved', data: keys.map(presentOperatorKey) };
+        return { message: 'Keys retrieved', data: keys.map(shownWhole) };
       },
     }),
     writeRoute({
@@ -119,7 +123,7 @@ function keyRoutes(deps: OperatorRouteDeps): Route[] {
       refusals: ['INVALID_STATE'],
       handle: async (input) => {
         const made = await giveOperatorKey(deedOf(input, deps), { ...input.params, ...input.body }, deps);
-        return { status: 201, message: 'Key created', data: { ...presentOperatorKey(made.key), secret: made.secret } };
+        return { status: 201, message: 'Key created', data: { ...shownWhole(made.key), secret: made.secret } };
       },
     }),
     writeRoute({
@@ -135,7 +139,7 @@ function keyRoutes(deps: OperatorRouteDeps): Route[] {
       refusals: ['INVALID_STATE'],
       handle: async (input) => {
         const made = await renewOperatorKey(deedOf(input, deps), { ...input.params, ...input.body }, deps);
-        return { status: 201, message: 'Key rotated', data: { ...presentOperatorKey(made.key), secret: made.secret } };
+        return { status: 201, message: 'Key rotated', data: { ...shownWhole(made.key), secret: made.secret } };
       },
     }),
     writeRoute({
@@ -150,7 +154,7 @@ function keyRoutes(deps: OperatorRouteDeps): Route[] {
       responses: { 200: schema.OperatorKey },
       handle: async (input) => {
         const key = await endOperatorKey(deedOf(input, deps), { ...input.params, ...input.body });
-        return { message: 'Key revoked', data: presentOperatorKey(key) };
+        return { message: 'Key revoked', data: shownWhole(key) };
       },
     }),
   ];

@@ -27,6 +27,8 @@ export type OperatorKey = {
   revokedAt: Date | null;
   lastUsedAt: Date | null;
   createdAt: Date;
+  /** opr_…: who may know its secret: whose it is, who made it, and who may know the key it was made with. */
+  knownTo: string[];
 };
 
 /** How long an operator's key lives unless said otherwise, and at most. */
@@ -69,6 +71,11 @@ export async function findOperator(db: Queryable, operatorId: string): Promise<O
   return operator;
 }
 
+/** Whether there is any operator yet. */
+export async function hasOperators(db: Queryable): Promise<boolean> {
+  return (await rows(db, 'SELECT 1 FROM operator LIMIT 1')).length > 0;
+}
+
 /** Every operator, the newest first: they are few. */
 export async function listOperators(db: Queryable): Promise<Operator[]> {
   return rows<Operator>(db, `SELECT ${OPERATOR_COLUMNS} FROM operator ORDER BY created_at DESC, id DESC`);
@@ -102,10 +109,18 @@ export async function changeOperator(
 
 export type OperatorKeyDeps = { trx: Knex.Transaction; pepper: string; clock: Clock };
 
+/** Whose key, and how it is to be. `knownTo`: everybody who sees its secret as it is made (eyesOf). */
+export type NewOperatorKey = {
+  operatorId: string;
+  knownTo?: readonly string[];
+  name?: string | undefined;
+  days?: number | undefined;
+};
+
 /** Makes an operator's key; `secret` is its text, which nobody can show again. Throws NOT_FOUND, INVALID_STATE. */
 export async function makeOperatorKey(
   { trx, pepper, clock }: OperatorKeyDeps,
-  input: { operatorId: string; name?: string | undefined; days?: number | undefined },
+  input: NewOperatorKey,
 ): Promise<{ key: OperatorKey; secret: string }> {
   const operator = await findOperator(trx, input.operatorId);
   if (!operator.active) throw new AppError('INVALID_STATE', 'This operator is switched off: no key is made.');
@@ -115,11 +130,13 @@ export async function makeOperatorKey(
   const expiresAt = new Date(now.getTime() + (input.days ?? OPERATOR_KEY_DAYS.default) * DAY_MS);
   const [row] = await rows<KeyRow>(
     trx,
-    `INSERT INTO operator_key (id, operator_id, name, prefix, last_four, secret_hash, expires_at, created_at)
-     VALUES (:id, :operatorId, :name, :prefix, :lastFour, :secretHash, :expiresAt, :now) RETURNING ${KEY_COLUMNS}`,
+    `INSERT INTO operator_key (id, operator_id, known_to, name, prefix, last_four, secret_hash, expires_at, created_at)
+     VALUES (:id, :operatorId, :knownTo, :name, :prefix, :lastFour, :secretHash, :expiresAt, :now)
+     RETURNING ${KEY_COLUMNS}`,
     {
       id,
       operatorId: operator.id,
+      knownTo: [...new Set([operator.id, ...(input.knownTo ?? [])])],
       name: input.name ?? '',
       prefix: prefixOf(secret),
       lastFour: lastFourOf(secret),
@@ -139,10 +156,10 @@ export async function makeOperatorKey(
  */
 export async function rotateOperatorKey(
   deps: OperatorKeyDeps,
-  input: { operatorId: string; keyId: string; overlapHours?: number | undefined; days?: number | undefined },
+  input: Omit<NewOperatorKey, 'name'> & { keyId: string; overlapHours?: number | undefined },
 ): Promise<{ key: OperatorKey; secret: string; old: OperatorKey }> {
   const { trx, clock } = deps;
-  const { operatorId, keyId, overlapHours = ROTATION_OVERLAP_HOURS.default, days } = input;
+  const { operatorId, keyId, overlapHours = ROTATION_OVERLAP_HOURS.default, ...next } = input;
   const now = clock();
   const [old] = await rows<KeyRow>(
     trx,
@@ -151,7 +168,7 @@ export async function rotateOperatorKey(
      RETURNING ${KEY_COLUMNS}`,
     { keyId, operatorId, now, overlapEnd: new Date(now.getTime() + overlapHours * HOUR_MS) },
   );
-  if (old) return { ...(await makeOperatorKey(deps, { operatorId, name: old.name, days })), old: shown(old) };
+  if (old) return { ...(await makeOperatorKey(deps, { ...next, operatorId, name: old.name })), old: shown(old) };
   if (!(await listOperatorKeys(trx, operatorId)).some(({ id }) => id === keyId)) throw notFound('key');
   throw new AppError('INVALID_STATE', `The key ${keyId} has ended. Make a new key.`);
 }
@@ -188,7 +205,8 @@ export async function operatorKeyHolds(
   return (await rows(db, sql, { secretHash: hashKey(kept.pepper, kept.text), at: kept.at })).length > 0;
 }
 
-const KEY_COLUMNS = 'id, operator_id, name, prefix, last_four, expires_at, revoked_at, last_used_at, created_at';
+const KEY_COLUMNS =
+  'id, operator_id, name, prefix, last_four, expires_at, revoked_at, last_used_at, created_at, known_to';
 
 type KeyRow = Omit<OperatorKey, 'key'> & { prefix: string; lastFour: string };
 

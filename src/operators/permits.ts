@@ -10,6 +10,7 @@ export const PERMITS = {
   'merchant.change-review': ['admin'],
   'merchant.change-settlement-limit': ['admin'],
   'key.create': ['admin'],
+  'key.rotate': ['admin'],
   'key.revoke': ['admin'],
   'channel.approve': ['admin'],
   'channel.suspend': ['admin'],

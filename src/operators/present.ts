@@ -51,6 +51,7 @@ export function presentKey(key: ApiKey) {
     revokedAt: iso(key.revokedAt),
     rotatedTo,
     createdBy: key.createdBy,
+    knownTo: key.knownTo,
     lastUsedAt: iso(key.lastUsedAt),
     createdAt: key.createdAt.toISOString(),
   };

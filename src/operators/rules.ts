@@ -113,11 +113,11 @@ export async function moveToTier(
   { tier, reason, ...of }: Owner & { tier: number; reason: string },
 ): Promise<ApplicationRow> {
   const owner = ownerOf(of);
-  const { change, operatorId, at } = deed;
+  const { change, operatorId, keyId, at } = deed;
   await readMerchant(change.trx, owner.merchantId);
   const before = await readApplication(change.trx, owner);
   if (before.status === 'APPROVED' && before.tier === tier) return before;
-  const after = await changeTier(change, { ...owner, operatorId, at, tier, reason });
+  const after = await changeTier(change, { ...owner, operatorId, keyId, at, tier, reason });
   await note(deed, {
     action: 'kyc.change-tier',
     resourceType: 'kyc',

@@ -101,7 +101,10 @@ export const MerchantKey = z
     revokedAt: instant.nullable(),
     rotatedTo: z.string().nullable(),
     createdBy: z.string().nullable().meta({
-      description: 'The operator who made it, and may not approve what it asks for; null: made on a terminal',
+      description: 'The operator who made it; null: made on a terminal, when there was no operator yet',
+    }),
+    knownTo: z.array(z.string()).meta({
+      description: 'The operators who may know its secret, and so may not approve what it asks for',
     }),
     lastUsedAt: instant.nullable(),
     createdAt: instant,
@@ -192,6 +195,10 @@ export const OperatorKey = z
     revokedAt: instant.nullable(),
     lastUsedAt: instant.nullable(),
     createdAt: instant,
+    knownTo: z.array(z.string()).meta({
+      description:
+        'Everybody who may know its secret: whose it is, who made it, and who may know the key it was made with. What is said with it counts as the word of each of them',
+    }),
   })
   .meta({ id: 'OperatorKey' });
 export const MadeOperatorKey = OperatorKey.extend({ secret }).meta({ id: 'OpsMadeOperatorKey' });

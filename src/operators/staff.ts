@@ -1,4 +1,5 @@
 import type { OperatorRole } from '../http/route.ts';
+import { eyesOf } from '../keys/four-eyes.ts';
 import type { Clock } from '../lib/clock.ts';
 import { note, type Deed } from './audit.ts';
 import {
@@ -53,7 +54,9 @@ export async function giveOperatorKey(
   input: { operatorId: string; name?: string | undefined; days?: number | undefined },
   { pepper, clock }: { pepper: string; clock: Clock },
 ): Promise<{ key: OperatorKey; secret: string }> {
-  const made = await makeOperatorKey({ trx: deed.change.trx, pepper, clock }, input);
+  const { trx } = deed.change;
+  const knownTo = await eyesOf(trx, deed);
+  const made = await makeOperatorKey({ trx, pepper, clock }, { ...input, knownTo });
   const { id, operatorId, name, expiresAt } = made.key;
   const about = { resourceType: 'operatorKey', resourceId: id } as const;
   await note(deed, { action: 'operator-key.create', ...about, after: { operatorId, name, expiresAt } });
@@ -66,7 +69,9 @@ export async function renewOperatorKey(
   input: { operatorId: string; keyId: string; overlapHours?: number | undefined; days?: number | undefined },
   { pepper, clock }: { pepper: string; clock: Clock },
 ): Promise<{ key: OperatorKey; secret: string }> {
-  const { key, secret, old } = await rotateOperatorKey({ trx: deed.change.trx, pepper, clock }, input);
+  const { trx } = deed.change;
+  const knownTo = await eyesOf(trx, deed);
+  const { key, secret, old } = await rotateOperatorKey({ trx, pepper, clock }, { ...input, knownTo });
   await note(deed, {
     action: 'operator-key.rotate',
     resourceType: 'operatorKey',

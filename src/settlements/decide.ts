@@ -8,16 +8,16 @@ export { readSettlement };
 
 /**
  * An operator's yes: it may be sent. Said again by the same operator it changes nothing. Throws NOT_FOUND, and
- * INVALID_STATE when it is not REQUESTED any more, this operator has asked for it or made the key that did, its merchant
+ * INVALID_STATE when it is not REQUESTED any more, this operator may be who asked for it (keys/four-eyes.ts), its merchant
  * is suspended, or its bank account was rejected since.
  */
 export async function approveSettlement(
   change: Change,
   id: string,
-  { operatorId, at, tellWorkflow = true }: Actor,
+  { operatorId, keyId, at, tellWorkflow = true }: Actor,
 ): Promise<Moved> {
   const row = await lockSettlement(change, id);
-  await requireOtherEyes(change.trx, { what: 'settlement', requestedBy: row.requestedBy, operatorId });
+  await requireOtherEyes(change.trx, { what: 'settlement', requestedBy: row.requestedBy, operatorId, keyId });
   // The sandbox's own yes is no money on its way yet: that is refused when it is sent.
   if (row.status === 'REQUESTED' && tellWorkflow) {
     await requireSendable(change, row, { verb: 'approved', instead: 'reject the settlement' });

@@ -1,3 +1,4 @@
+import type { Speaker } from '../keys/four-eyes.ts';
 import { paidAfterAllFact, paidOutFact, releasedFact, reversedFact, type Posting } from '../ledger/facts.ts';
 import { post } from '../ledger/post.ts';
 import { rows } from '../lib/db.ts';
@@ -11,8 +12,7 @@ import type { TimelineKind } from './timeline.ts';
 import { settlementMessage, type SettlementSignal } from './workflow-input.ts';
 
 /** Who does something to a settlement, and when: an operator (opr_…), the merchant (key_…), or the sandbox. */
-export type Actor = {
-  operatorId: string;
+export type Actor = Speaker & {
   at: Date;
   /** false: it is the workflow itself that decides, as in the sandbox. */
   tellWorkflow?: boolean;

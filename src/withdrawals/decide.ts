@@ -1,4 +1,4 @@
-import { requireOtherEyes } from '../keys/four-eyes.ts';
+import { requireOtherEyes, requireOtherPerson, type Speaker, type Voice } from '../keys/four-eyes.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
@@ -11,8 +11,7 @@ import { withdrawalMessage } from './workflow-input.ts';
 export { readWithdrawal };
 
 /** Who decides: an operator, or the sandbox by itself. */
-export type Decider = {
-  operatorId: string;
+export type Decider = Speaker & {
   at: Date;
   /** false: it is the workflow itself that decides, as in the sandbox. */
   tellWorkflow?: boolean;
@@ -20,45 +19,42 @@ export type Decider = {
 
 /**
  * One operator's yes. With the last one that is needed the withdrawal is about to be sent. Throws INVALID_STATE when it
- * is not under review, its merchant is suspended, or this operator has said so already, has asked for it, or has made
- * the key that did.
+ * is not under review, its merchant is suspended, this operator has said so already or has asked for it, or one person
+ * may be behind this word and another one (keys/four-eyes.ts).
  */
 export async function approveWithdrawal(
   change: Change,
   id: string,
-  { operatorId, at, tellWorkflow = true }: Decider,
+  { operatorId, keyId, at, tellWorkflow = true }: Decider,
 ): Promise<WithdrawalRow> {
+  const { trx } = change;
   const row = await lockUnderReview(change, id);
   // The sandbox's own yes sends nothing, and what is approved is not sent while the merchant is suspended (check.ts).
   if (tellWorkflow) {
     const what = 'this withdrawal is not approved';
-    await requireNotSuspended(change.trx, row.merchantId, { what, instead: 'reject the withdrawal' });
+    await requireNotSuspended(trx, row.merchantId, { what, instead: 'reject the withdrawal' });
   }
-  await requireOtherEyes(change.trx, { what: 'withdrawal', requestedBy: row.requestedBy, operatorId });
-  const [said] = await rows<{ given: number }>(
-    change.trx,
-    `WITH added AS (
-       INSERT INTO withdrawal_approval (withdrawal_id, operator_id, at) VALUES (:id, :operatorId, :at)
-       ON CONFLICT DO NOTHING RETURNING 1
-     )
-     SELECT (count(*) + 1)::int AS given FROM withdrawal_approval WHERE withdrawal_id = :id
-     HAVING EXISTS (SELECT 1 FROM added)`,
-    { id, operatorId, at },
-  );
-  if (!said) {
+  const { requestedBy } = row;
+  const eyes = await requireOtherEyes(trx, { what: 'withdrawal', requestedBy, operatorId, keyId });
+  const sql = 'SELECT operator_id, eyes FROM withdrawal_approval WHERE withdrawal_id = :id';
+  const said = await rows<Voice>(trx, sql, { id });
+  if (said.some((voice) => voice.operatorId === operatorId)) {
     throw new AppError('INVALID_STATE', 'You have approved this withdrawal already. Another operator must do so too.');
   }
-  const approvalsMissing = Math.max(row.approvalsNeeded - said.given, 0);
+  requireOtherPerson(said, { operatorId, eyes }, 'approve');
+  const approvalsMissing = Math.max(row.approvalsNeeded - said.length - 1, 0);
   const [moved] = await rows<WithdrawalRow>(
-    change.trx,
-    `WITH noted AS (
+    trx,
+    `WITH added AS (
+       INSERT INTO withdrawal_approval (withdrawal_id, operator_id, eyes, at) VALUES (:id, :operatorId, :eyes, :at)
+     ), noted AS (
        INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)
        VALUES (:id, :at, 'review.approved', jsonb_build_object('approvalsMissing', CAST(:approvalsMissing AS int)))
      )
      UPDATE withdrawal SET version = version + 1,
        stage = CASE CAST(:approvalsMissing AS int) WHEN 0 THEN 'CREATED' ELSE stage END
      WHERE id = :id RETURNING *`,
-    { id, at, approvalsMissing },
+    { id, operatorId, eyes, at, approvalsMissing },
   );
   if (approvalsMissing === 0 && tellWorkflow) await change.tell([withdrawalMessage(id, 'approved')]);
   return moved ?? row;

@@ -1,3 +1,4 @@
+import { requireOtherEyes, requireOtherPerson, type Speaker, type Voice } from '../keys/four-eyes.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
@@ -21,7 +22,8 @@ export type Resolution = {
 export type Resolved = { row: WithdrawalRow; missing: number; isNew: boolean };
 
 type Word = Omit<Resolution, 'paidSantim'> & { paidSantim: Santim };
-type Said = { change: Change; row: WithdrawalRow; word: Word; operatorId: string; at: Date };
+type About = { change: Change; row: WithdrawalRow; word: Word; operatorId: string; at: Date };
+type Said = About & Voice;
 
 /**
  * Ends what its provider leaves open, by an operator's word: a withdrawal that was sent and whose provider cannot say what
@@ -33,18 +35,21 @@ type Said = { change: Change; row: WithdrawalRow; word: Word; operatorId: string
 export async function resolveWithdrawal(
   change: Change,
   withdrawalId: string,
-  { operatorId, at, ...resolution }: Resolution & { operatorId: string; at: Date },
+  { operatorId, keyId, at, ...resolution }: Resolution & Speaker & { at: Date },
 ): Promise<Resolved> {
-  await rows(change.trx, 'SELECT 1 FROM withdrawal WHERE id = :withdrawalId FOR UPDATE', { withdrawalId });
-  const row = await readWithdrawal(change.trx, withdrawalId);
-  const said: Said = { change, row, operatorId, at, word: wordOf(row, resolution) };
-  if (await wasApplied(said)) return { row, missing: 0, isNew: false };
-  requireOpen(said);
-  if (row.requestedBy === operatorId) {
-    throw new AppError('INVALID_STATE', 'Who asked for a withdrawal may not say what became of it.');
-  }
+  const { trx } = change;
+  await rows(trx, 'SELECT 1 FROM withdrawal WHERE id = :withdrawalId FOR UPDATE', { withdrawalId });
+  const row = await readWithdrawal(trx, withdrawalId);
+  const about = { change, row, operatorId, at, word: wordOf(row, resolution) };
+  if (await wasApplied(about)) return { row, missing: 0, isNew: false };
+  requireOpen(about);
+  const { requestedBy } = row;
+  const asked = { what: 'withdrawal', verb: 'resolve', requestedBy, operatorId, keyId } as const;
+  const said: Said = { ...about, eyes: await requireOtherEyes(trx, asked) };
+  const others = await readAgreeing(said);
+  requireOtherPerson(others, said, 'resolve');
   const isNew = await addWord(said);
-  const missing = Math.max(row.approvalsNeeded, 1) - (await countAgreeing(said));
+  const missing = Math.max(row.approvalsNeeded, 1) - others.length - 1;
   if (missing > 0) return { row, missing, isNew };
   await rows(
     change.trx,
@@ -64,12 +69,12 @@ function wordOf(row: WithdrawalRow, { paidSantim, ...resolution }: Resolution): 
 const THIS_WORD = `withdrawal_id = :id AND outcome = :outcome AND provider_reference = :providerReference
   AND paid_santim = :paidSantim`;
 
-function bindings({ row, word, operatorId, at }: Said) {
+function bindings({ row, word, operatorId, at }: About) {
   return { ...word, id: row.id, version: row.version, operatorId, at };
 }
 
 /** Whether the last thing that operators have made of it is this very word. */
-async function wasApplied(said: Said): Promise<boolean> {
+async function wasApplied(said: About): Promise<boolean> {
   const [latest] = await rows<{ isThis: boolean }>(
     said.change.trx,
     `SELECT ${THIS_WORD} AS is_this FROM withdrawal_resolution
@@ -87,7 +92,7 @@ function isOpen(row: WithdrawalRow): boolean {
   return (row.status === 'PENDING' && row.stage === 'UNKNOWN') || isContradicted(row);
 }
 
-function requireOpen({ row, word, at }: Said): void {
+function requireOpen({ row, word, at }: About): void {
   // Who was told that it was never paid may learn better.
   const isPaidAfterAll = word.outcome === 'COMPLETED' && row.status === 'FAILED' && row.contradictedAt !== null;
   if (!isOpen(row) && !isPaidAfterAll) {
@@ -106,25 +111,27 @@ async function addWord(said: Said): Promise<boolean> {
   const added = await rows(
     said.change.trx,
     `INSERT INTO withdrawal_resolution AS r
-       (withdrawal_id, version, operator_id, outcome, provider_reference, paid_santim, reason, at)
-     VALUES (:id, :version, :operatorId, :outcome, :providerReference, :paidSantim, :reason, :at)
-     ON CONFLICT (withdrawal_id, version, operator_id) DO UPDATE SET outcome = excluded.outcome, at = excluded.at,
-       provider_reference = excluded.provider_reference, paid_santim = excluded.paid_santim, reason = excluded.reason
+       (withdrawal_id, version, operator_id, eyes, outcome, provider_reference, paid_santim, reason, at)
+     VALUES (:id, :version, :operatorId, :eyes, :outcome, :providerReference, :paidSantim, :reason, :at)
+     ON CONFLICT (withdrawal_id, version, operator_id) DO UPDATE SET eyes = excluded.eyes, outcome = excluded.outcome,
+       provider_reference = excluded.provider_reference, paid_santim = excluded.paid_santim,
+       reason = excluded.reason, at = excluded.at
      WHERE (r.outcome, r.provider_reference, r.paid_santim)
        <> (excluded.outcome, excluded.provider_reference, excluded.paid_santim)
      RETURNING 1`,
-    bindings(said),
+    { ...bindings(said), eyes: [...said.eyes] },
   );
   return added.length > 0;
 }
 
-async function countAgreeing(said: Said): Promise<number> {
-  const [agreeing] = await rows<{ given: number }>(
+/** The other operators who say the same. */
+async function readAgreeing(said: Said): Promise<Voice[]> {
+  return rows<Voice>(
     said.change.trx,
-    `SELECT count(*)::int AS given FROM withdrawal_resolution WHERE ${THIS_WORD} AND version = :version`,
+    `SELECT operator_id, eyes FROM withdrawal_resolution
+     WHERE ${THIS_WORD} AND version = :version AND operator_id <> :operatorId`,
     bindings(said),
   );
-  return agreeing?.given ?? 0;
 }
 
 async function apply(said: Said): Promise<WithdrawalRow> {

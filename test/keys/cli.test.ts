@@ -1,5 +1,5 @@
-import { runKeysCommand } from '../../src/keys/cli.ts';
 import { readKey } from '../../src/keys/format.ts';
+import { runKeys } from '../../src/merchants-and-keys.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -15,7 +15,7 @@ afterAll(() => database.drop());
 async function run(...args: string[]) {
   let text = '';
   const config = { KEY_PEPPER: 'a pepper of sixteen characters' };
-  const exitCode = await runKeysCommand(args, { db: database.db, config, write: (part) => void (text += part) });
+  const exitCode = await runKeys(args, { db: database.db, config, write: (part) => void (text += part) });
   return { exitCode, text };
 }
 const create = async (...args: string[]) =>

@@ -1,6 +1,5 @@
-import { grantChannels } from '../../src/channels/operations.ts';
 import { rows } from '../../src/lib/db.ts';
-import { runMerchantsCommand } from '../../src/merchants/cli.ts';
+import { runMerchants } from '../../src/merchants-and-keys.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -13,7 +12,8 @@ afterAll(() => database.drop());
 async function run(...args: string[]) {
   let text = '';
   const write = (part: string | Uint8Array): void => void (text += part.toString());
-  return { exitCode: await runMerchantsCommand(args, { db: database.db, grantChannels, write }), text };
+  const parts = { db: database.db, config: { KEY_PEPPER: 'a pepper of sixteen characters' }, write };
+  return { exitCode: await runMerchants(args, parts), text };
 }
 
 test('create makes an active merchant with every available channel in the sandbox, and none in live', async () => {

@@ -113,7 +113,7 @@ describe('a settlement', () => {
     const { id } = await ask(desk.world, owner, { requestedBy: keyId });
     const refused = await desk.send('POST', `/api/ops/settlements/${id}/approve`, { body: {} });
     expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
-    expect(refused.body.message).toContain(`asked for with the key ${keyId}, which you have made`);
+    expect(refused.body.message).toContain(`asked for with the key ${keyId}, whose secret you may know`);
     expect((await say(id, 'approve')).status).toBe(200);
   });
 
@@ -165,6 +165,7 @@ describe('a settlement', () => {
     const items = await waiting();
     expect(items.map(({ id }: { id: string }) => id)).toEqual(ids);
     expect(items[0].links).toEqual({
+      read: `/api/ops/settlements/${booked}`,
       'book-credit': `/api/ops/settlements/${booked}/book-credit`,
       'dismiss-credit': `/api/ops/settlements/${booked}/dismiss-credit`,
       workflow: expect.any(String),

@@ -147,8 +147,8 @@ describe('the linked bank account', () => {
       const keyId = (
         await rows<{ id: string }>(
           database.db,
-          `INSERT INTO api_key (id, merchant_id, environment, kind, prefix, secret_hash, created_by)
-         VALUES (:id, :merchantId, 'live', 'secret', '', '', 'opr_1') RETURNING id`,
+          `INSERT INTO api_key (id, merchant_id, environment, kind, prefix, secret_hash, known_to)
+         VALUES (:id, :merchantId, 'live', 'secret', '', '', '{opr_1}') RETURNING id`,
           { id: newId('key'), merchantId: owner.merchantId },
         )
       )[0]?.id;
@@ -159,7 +159,7 @@ describe('the linked bank account', () => {
       });
       await expect(verify(bankAccountId)).rejects.toMatchObject({
         code: 'INVALID_STATE',
-        message: expect.stringContaining(`was linked with the key ${keyId}, which you have made`),
+        message: expect.stringContaining(`was linked with the key ${keyId}, whose secret you may know`),
       });
       const other = { operatorId: 'opr_2', at: world.clock(), bankAccountId };
       expect(await world.runChange((change) => verifyBankAccount(change, live, other))).toMatchObject({

@@ -1,0 +1,28 @@
+import type { Config } from './config.ts';
+import { runKeysCommand } from './keys/cli.ts';
+import { systemClock } from './lib/clock.ts';
+import type { Write } from './lib/command-line.ts';
+import type { Knex } from './lib/db.ts';
+import { createRunChange } from './lib/outbox.ts';
+import { runMerchantsCommand } from './merchants/cli.ts';
+import { createTerminalDeeds } from './operators/terminal.ts';
+import { DEMO_OPERATOR } from './seed/operator.ts';
+
+type Parts = { db: Knex; config: Pick<Config, 'KEY_PEPPER'>; write: Write };
+
+/** Runs `meskot merchants …`; `args` without the two words. Returns the exit code (merchants/cli.ts). */
+export async function runMerchants(args: readonly string[], parts: Parts): Promise<number> {
+  return runMerchantsCommand(args, { ...parts, ...deedsOf(parts) });
+}
+
+/** Runs `meskot keys …`; `args` without the two words. Returns the exit code (keys/cli.ts). */
+export async function runKeys(args: readonly string[], parts: Parts): Promise<number> {
+  return runKeysCommand(args, { ...parts, ...deedsOf(parts) });
+}
+
+function deedsOf({ db, config }: Parts) {
+  // What it tells Temporal the worker takes from the outbox.
+  const runChange = createRunChange(db, () => {});
+  const demoOperatorId = DEMO_OPERATOR.id;
+  return createTerminalDeeds({ db, runChange, clock: systemClock, pepper: config.KEY_PEPPER, demoOperatorId });
+}
