@@ -36,7 +36,7 @@ function lookingRoute(deps: KycRouteDeps): Route {
     params: MerchantParams,
     query: kycSchema.KycQuery,
     responses: { 200: kycSchema.Kyc },
-    handle: async ({ params: { merchantId }, query: { environment = 'live' } }) => {
+    handle: async ({ params: { merchantId }, query: { environment } }) => {
       await readMerchant(deps.db, merchantId);
       const kyc = await readKyc(deps, { merchantId, environment }, deps.clock());
       return { message: `Verification is ${kyc.row.status}`, data: presentKyc(kyc) };
@@ -58,7 +58,7 @@ function documentRoute({ db, store }: KycRouteDeps): Route {
     query: kycSchema.KycQuery,
     responses: { 200: z.string() },
     fileTypes: FILE_TYPES,
-    handle: async ({ params, query: { environment = 'live' } }) => {
+    handle: async ({ params, query: { environment } }) => {
       const { row, bytes } = await readDocument({ db, store }, { ...params, environment });
       const { id, contentType, sha256 } = row;
       const name = `${id}.${FILE_ENDING[contentType] ?? 'bin'}`;

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { instant } from '../lib/fields.ts';
 import { environment as oneEnvironment, id, reason } from './schema.ts';
 
-const environment = oneEnvironment
-  .default('live')
-  .meta({ description: 'live unless said; the sandbox decides by itself' });
+const environment = oneEnvironment.meta({
+  description: 'Which application is meant: live, or the rehearsal in the sandbox',
+});
 
-export const KycQuery = z.strictObject({ environment: oneEnvironment.optional() });
+export const KycQuery = z.strictObject({ environment });
 export const DocumentParams = z.strictObject({ merchantId: id, documentId: id });
 export const KycReview = z.strictObject({ environment, reason: reason.optional() });
 const submission = z

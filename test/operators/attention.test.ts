@@ -127,26 +127,34 @@ describe('the queue', () => {
     const { approve, reject, 'request-info': requestInfo } = data.items[0].links;
     const asked = await desk.send('POST', requestInfo, {
       key: desk.people.support.key,
-      body: { submission: 1, reason: 'The licence is not readable' },
+      body: { environment: 'live', submission: 1, reason: 'The licence is not readable' },
     });
     expect(asked.body.data).toMatchObject({ status: 'MORE_INFO_NEEDED', message: 'The licence is not readable' });
-    expect((await desk.send('POST', approve, { body: { submission: 1 } })).body.error.code).toBe('INVALID_STATE');
+    expect((await desk.send('POST', approve, { body: { environment: 'live', submission: 1 } })).body.error.code).toBe(
+      'INVALID_STATE',
+    );
     await change(`UPDATE kyc_application SET status = 'SUBMITTED', submissions = 2 WHERE merchant_id = :merchantId`, {
       ...owner,
     });
     expect((await queue()).data.items).toMatchObject([
       { what: expect.stringContaining('(submission 2)'), detail: { submission: 2 } },
     ]);
-    expect((await desk.send('POST', approve, { body: {} })).body.message).toBe('submission is required');
-    const unread = await desk.send('POST', approve, { body: { submission: 1 } });
+    expect((await desk.send('POST', approve, { body: { environment: 'live' } })).body.message).toBe(
+      'submission is required',
+    );
+    const unread = await desk.send('POST', approve, { body: { environment: 'live', submission: 1 } });
     expect([unread.status, unread.body.error.code]).toEqual([409, 'INVALID_STATE']);
     expect(unread.body.message).toContain('was submitted again meanwhile');
-    expect((await desk.send('POST', approve, { body: { submission: 2, tier: 77 } })).status).toBe(400);
-    const approved = await desk.send('POST', approve, { body: { submission: 2, tier: 1 } });
+    expect((await desk.send('POST', approve, { body: { environment: 'live', submission: 2, tier: 77 } })).status).toBe(
+      400,
+    );
+    const approved = await desk.send('POST', approve, { body: { environment: 'live', submission: 2, tier: 1 } });
     expect(approved.body.data).toMatchObject({ tier: 1, submission: 2 });
-    expect((await desk.send('POST', reject, { body: { submission: 2, reason: 'Late' } })).status).toBe(409);
+    expect(
+      (await desk.send('POST', reject, { body: { environment: 'live', submission: 2, reason: 'Late' } })).status,
+    ).toBe(409);
     expect(await desk.audited(owner.merchantId)).toEqual(['kyc.request-info', 'kyc.approve']);
-    const seen = await get(`/api/ops/merchants/${owner.merchantId}/kyc`);
+    const seen = await get(`/api/ops/merchants/${owner.merchantId}/kyc?environment=live`);
     expect(seen.data).toMatchObject({ status: 'APPROVED', tier: 1, liveKeysWork: false, documents: [] });
   });
 });

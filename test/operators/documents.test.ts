@@ -34,13 +34,15 @@ test("a merchant's document is read byte for byte by support, under its own merc
     },
   );
   const path = `/api/ops/merchants/${merchantId}/kyc/documents/${documentId}`;
-  const answer = await desk.send('GET', path, { key: desk.people.support.key });
+  const live = `${path}?environment=live`;
+  const answer = await desk.send('GET', live, { key: desk.people.support.key });
   expect([answer.status, answer.text]).toEqual([200, bytes.toString()]);
   expect(answer.headers.get('content-type')).toBe('application/pdf');
   expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${documentId}.pdf"`);
   expect((await desk.send('GET', `${path}?environment=sandbox`)).status).toBe(404);
+  expect((await desk.send('GET', path)).body.message).toBe('environment is required');
   const other = await buildMerchant(desk.database.db);
-  expect((await desk.send('GET', path.replace(merchantId, other.merchantId))).status).toBe(404);
-  const listed = await desk.send('GET', `/api/ops/merchants/${merchantId}/kyc`);
+  expect((await desk.send('GET', live.replace(merchantId, other.merchantId))).status).toBe(404);
+  const listed = await desk.send('GET', `/api/ops/merchants/${merchantId}/kyc?environment=live`);
   expect(listed.body.data.documents).toEqual([expect.objectContaining({ documentId, kind: 'TRADE_LICENCE' })]);
 });

@@ -10,6 +10,7 @@ const QUERY: Record<string, string> = {
   status: 'ALL',
   currency: 'ETB',
   kind: 'OTHER',
+  environment: 'sandbox',
 };
 
 /** Bodies that would do something, by operationId; a route that needs none takes {}. */
@@ -43,6 +44,7 @@ const BODIES: Record<string, object> = {
   opsChangeLimits: { rules: [{ direction: 'PAY_IN', channel: 'TELEBIRR', min: 1, max: 2 }], reason: 'Walls' },
   opsChangeSettlementLimit: { min: 1, max: 2, reason: 'Walls' },
   opsChangeReviewPolicy: { largeAmount: 1, twoPersonAmount: 2, perHourMax: 1, reason: 'Walls' },
+  opsReviewKyc: { environment: 'sandbox' },
   opsApproveKyc: { environment: 'sandbox', submission: 1 },
   opsChangeTier: { environment: 'sandbox', tier: 1, reason: 'Walls' },
   opsRejectKyc: { environment: 'sandbox', submission: 1, reason: 'Walls' },
