@@ -9,6 +9,8 @@ import { measurePool, type Registry } from './http/metrics.ts';
 import { decideDueInSandbox } from './kyc/decide.ts';
 import { createDocumentStore } from './kyc/store.ts';
 import { removeOrphans } from './kyc/sweep.ts';
+import { ledgerChecks } from './ledger-checks.ts';
+import { createLedgerWatch } from './ledger/watch.ts';
 import { systemClock } from './lib/clock.ts';
 import { DAY_MS } from './lib/dates.ts';
 import { watchDatabase } from './lib/db-watch.ts';
@@ -50,6 +52,7 @@ import { createSave } from './webhooks/save.ts';
 import { createSender } from './webhooks/send.ts';
 import { createSendSlots } from './webhooks/slots.ts';
 import { createCheckPayout, type CheckPayout } from './withdrawals/check.ts';
+import { measureWithdrawals } from './withdrawals/metrics.ts';
 import { readWithdrawal } from './withdrawals/model.ts';
 import { openWithdrawals } from './withdrawals/open-withdrawals.ts';
 import { recheckProvenPayouts } from './withdrawals/proven.ts';
@@ -77,6 +80,8 @@ const RECHECK_BATCH = 20;
 const KYC_BATCH = 100;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+/** It reads all there is, which may take minutes. */
+const VERIFY_LEDGER_EVERY_MS = 6 * HOUR_MS;
 
 /** The worker process: Temporal's workers, the outbox, first attempts, and the chores that need no workflow. */
 export function startWorker(config: Config, options: WorkerOptions): RunningWorker {
@@ -127,12 +132,17 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   };
   const repair = async (): Promise<unknown> =>
     reachable() && repairOpen({ db, runChange, running, sources: OPEN_SOURCES, log });
+  const verify = createLedgerWatch(
+    { databaseUrl: config.DATABASE_URL, checks: ledgerChecks, clock: systemClock, ...options },
+    VERIFY_LEDGER_EVERY_MS,
+  );
   const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: firstAttempts.poke, log });
   const chores = startChores(
     [
       ...choresOf(config, { db, runChange, ...payments.checks }),
       chore('sweep the outbox', 250, sweep),
       chore('repair what Temporal lost', 10_000, repair),
+      chore('verify the ledger', MINUTE_MS, verify),
     ],
     log,
   );
@@ -160,6 +170,7 @@ function measure(registry: Registry, db: Knex): void {
   measurePool(registry, db, 'worker');
   measureDeliveries(registry, db);
   measurePayments(registry, db);
+  measureWithdrawals(registry, db);
   measureSettlements(registry, db);
   measureReconciliation(registry, db);
 }

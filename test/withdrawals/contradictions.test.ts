@@ -1,4 +1,6 @@
+import { createRegistry } from '../../src/http/metrics.ts';
 import { rows } from '../../src/lib/db.ts';
+import { measureWithdrawals } from '../../src/withdrawals/metrics.ts';
 import { recheckProvenPayouts } from '../../src/withdrawals/proven.ts';
 import { NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
@@ -30,6 +32,13 @@ async function standing(id: string) {
   return row;
 }
 
+/** How many the worker's metrics show. */
+async function contradicted(): Promise<number> {
+  const registry = createRegistry('test');
+  measureWithdrawals(registry, world.db);
+  return (await registry.getSingleMetric('meskot_withdrawals_contradicted')?.get())?.values[0]?.value ?? NaN;
+}
+
 test('a no after the provider has said that it paid, be it another amount, gives nothing back and sends nothing', async () => {
   const id = await world.ready();
   await hear(id, { ...PAID_OUT, amountSantim: 99_50n }, REFUSED);
@@ -47,8 +56,10 @@ test('a no after the provider has said that it paid, be it another amount, gives
 
 test('a no after it was paid moves nothing and waits for operators; said again it is not new', async () => {
   const id = await world.ready();
+  const before = await contradicted();
   await hear(id, PAID_OUT, REFUSED);
   expect(await standing(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
+  expect(await contradicted()).toBe(before + 1);
   expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
   await rows(world.db, 'UPDATE withdrawal SET contradiction_ended_at = now() WHERE id = :id', { id });
   await hear(id, REFUSED);

@@ -1,0 +1,43 @@
+import { measureFigures, type Registry } from '../http/metrics.ts';
+import { rows, type Knex } from '../lib/db.ts';
+
+const open = { name: 'meskot_withdrawals_open', help: 'Withdrawals that have not ended, by stage' };
+
+const GAUGES = {
+  created: { ...open, labels: { stage: 'CREATED' } },
+  underReview: { ...open, labels: { stage: 'UNDER_REVIEW' } },
+  submitted: { ...open, labels: { stage: 'SUBMITTED' } },
+  unknown: { ...open, labels: { stage: 'UNKNOWN' } },
+  oldest: {
+    name: 'meskot_withdrawals_oldest_sent_age_seconds',
+    help: 'Time since the oldest open withdrawal was first sent; 0 when none is',
+  },
+  contradicted: {
+    name: 'meskot_withdrawals_contradicted',
+    help: 'Ended withdrawals of which their provider says otherwise now: they wait for an operator',
+  },
+} as const;
+
+type Figures = Record<keyof typeof GAUGES, number>;
+
+/** Withdrawals under way, how long the slowest has been, and those in doubt. Counted when somebody looks. */
+export function measureWithdrawals(registry: Registry, db: Knex): void {
+  measureFigures(registry, GAUGES, async () => countWithdrawals(db));
+}
+
+async function countWithdrawals(db: Knex): Promise<Figures> {
+  const [figures] = await rows<Figures>(
+    db,
+    `SELECT CAST(count(*) FILTER (WHERE stage = 'CREATED') AS integer) AS created,
+            CAST(count(*) FILTER (WHERE stage = 'UNDER_REVIEW') AS integer) AS under_review,
+            CAST(count(*) FILTER (WHERE stage = 'SUBMITTED') AS integer) AS submitted,
+            CAST(count(*) FILTER (WHERE stage = 'UNKNOWN') AS integer) AS unknown,
+            CAST(coalesce(extract(epoch FROM now() - min(submitted_at)), 0) AS double precision) AS oldest,
+            (SELECT CAST(count(*) AS integer) FROM withdrawal
+             WHERE contradicted_at IS NOT NULL AND contradiction_ended_at IS NULL
+               AND status IN ('FAILED', 'SUCCESS')) AS contradicted
+     FROM withdrawal WHERE status = 'PENDING'`,
+  );
+  if (!figures) throw new Error('counting answered nothing');
+  return figures;
+}
