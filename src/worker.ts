@@ -132,17 +132,12 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   };
   const repair = async (): Promise<unknown> =>
     reachable() && repairOpen({ db, runChange, running, sources: OPEN_SOURCES, log });
-  const verify = createLedgerWatch(
-    { databaseUrl: config.DATABASE_URL, checks: ledgerChecks, clock: systemClock, ...options },
-    VERIFY_LEDGER_EVERY_MS,
-  );
   const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: firstAttempts.poke, log });
   const chores = startChores(
     [
-      ...choresOf(config, { db, runChange, ...payments.checks }),
+      ...choresOf(config, { db, runChange, ...payments.checks, ...options }),
       chore('sweep the outbox', 250, sweep),
       chore('repair what Temporal lost', 10_000, repair),
-      chore('verify the ledger', MINUTE_MS, verify),
     ],
     log,
   );
@@ -233,9 +228,13 @@ const chore = (name: string, everyMs: number, run: Chore['run']): Chore => ({ na
 
 type Checks = { checkAttempt: CheckAttempt; checkPayout: CheckPayout };
 
-function choresOf(config: Config, { db, runChange, checkAttempt, checkPayout }: Database & Checks): Chore[] {
+function choresOf(
+  config: Config,
+  { db, runChange, checkAttempt, checkPayout, ...watching }: Database & Checks & WorkerOptions,
+): Chore[] {
   const jobs = { db, runChange, clock: systemClock };
   const files = createReportFiles(config.REPORTS_DIR);
+  const ledger = { databaseUrl: config.DATABASE_URL, checks: ledgerChecks, clock: systemClock, ...watching };
   return [
     chore('expire sessions', 1_000, () => expireDueSessions(runChange, systemClock(), EXPIRE_BATCH)),
     chore('ask about what providers called us for', 30_000, () =>
@@ -252,5 +251,6 @@ function choresOf(config: Config, { db, runChange, checkAttempt, checkPayout }: 
     chore('remove the files of old reports', MINUTE_MS, () => expireReports({ db, clock: systemClock, files })),
     chore('remove what reports have left behind', DAY_MS, () => removeAbandoned({ db, files })),
     chore('forget old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
+    chore('verify the ledger', MINUTE_MS, createLedgerWatch(ledger, VERIFY_LEDGER_EVERY_MS)),
   ];
 }
