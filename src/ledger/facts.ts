@@ -31,13 +31,16 @@ export const JOURNAL_KINDS = [
 ] as const;
 export type JournalKind = (typeof JOURNAL_KINDS)[number];
 
+/** Of the operator's own accounts alone (bank-facts.ts): merchants never see them. */
+type OwnJournalKind = 'UNMATCHED_PLACED' | 'UNMATCHED_RETURNED' | 'EXCESS_TAKEN_BACK' | 'BANK_MONEY_CORRECTED';
+
 /** One line of a journal: above zero credits the account, below zero debits it. */
 export type Entry = { account: AccountKind; channel?: Channel; amountSantim: Santim };
 
 /** One business fact as the ledger books it: once for each key, its entries summing to zero. */
 export type Posting = {
   key: string;
-  kind: JournalKind;
+  kind: JournalKind | OwnJournalKind;
   /** null: only the operator's accounts move. */
   merchantId: string | null;
   environment: Environment;
@@ -177,43 +180,6 @@ export function reversedFact(out: MoneyOut): Posting {
     happened: 'REVERSED',
     entries: [...charges(out, -1n), { account: 'AVAILABLE', amountSantim: kept(out) }],
   });
-}
-
-/** The provider has paid the operator what it owed, or a part of it. `id`: the bank's trace id. */
-export function providerTransferFact(transfer: {
-  id: string;
-  environment: Environment;
-  channel: Channel;
-  amountSantim: Santim;
-}): Posting {
-  return {
-    key: `transfer:${transfer.environment}:${transfer.channel}:${transfer.id}`,
-    kind: 'PROVIDER_TRANSFER',
-    merchantId: null,
-    environment: transfer.environment,
-    resourceType: 'providerTransfer',
-    resourceId: transfer.id,
-    entries: withoutZeros([
-      { account: 'BANK', amountSantim: -transfer.amountSantim },
-      { account: 'CHANNEL_CLEARING', channel: transfer.channel, amountSantim: transfer.amountSantim },
-    ]),
-  };
-}
-
-/** Money has come to the operator's bank account that nobody can place yet. `id`: the bank's trace id. */
-export function unmatchedMoneyFact(deposit: { id: string; environment: Environment; amountSantim: Santim }): Posting {
-  return {
-    key: `unmatched:${deposit.environment}:${deposit.id}`,
-    kind: 'UNMATCHED_MONEY',
-    merchantId: null,
-    environment: deposit.environment,
-    resourceType: 'providerTransfer',
-    resourceId: deposit.id,
-    entries: withoutZeros([
-      { account: 'BANK', amountSantim: -deposit.amountSantim },
-      { account: 'SUSPENSE', amountSantim: deposit.amountSantim },
-    ]),
-  };
 }
 
 function about({ merchantId, environment, transactionId }: Received) {

@@ -20,6 +20,7 @@ export type IdPrefix =
   | 'wd'
   | 'stl'
   | 'rcd'
+  | 'bkm'
   | 'bac'
   | 'rpt'
   | 'req'

@@ -5,7 +5,7 @@ import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/owner.ts';
 import { cutPage, offsetOf, type Page } from '../lib/page.ts';
-import { DIFFERENCES_WAITING } from '../reconciliation/attention.ts';
+import { BANK_MONEY_WAITING, DIFFERENCES_WAITING } from '../reconciliation/attention.ts';
 import { REPORTS_STUCK } from '../reports/attention.ts';
 import { SETTLEMENTS_WAITING } from '../settlements/attention.ts';
 import { PAYMENTS_STUCK, PAYMENTS_WAITING } from '../transactions/attention.ts';
@@ -20,6 +20,7 @@ export const QUEUE = joined([
   BANK_ACCOUNTS_WAITING,
   KYC_WAITING,
   DIFFERENCES_WAITING,
+  BANK_MONEY_WAITING,
 ]);
 
 /** Everything that should have gone on by itself and has not. */
@@ -118,6 +119,11 @@ function actionsOf({ kind, id, merchantId, detail }: AttentionRow): Record<strin
       return verbs(`merchants/${merchantId}/bank-account`, 'verify', 'reject');
     case 'RECONCILIATION':
       return verbs(`reconciliation/differences/${id}`, 'close');
+    case 'UNMATCHED_MONEY':
+    case 'TRACE_ID_TWICE':
+      return verbs(`bank-money/${id}`, 'settle');
+    case 'PAYOUT_EXCESS':
+      return id.startsWith('bkm_') ? verbs(`bank-money/${id}`, 'settle') : verbs('bank-money', 'excess');
     case 'KYC':
       return verbs(`merchants/${merchantId}/kyc`, 'approve', 'reject', 'request-info');
     default:

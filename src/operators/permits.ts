@@ -36,6 +36,8 @@ export const PERMITS = {
   'reconciliation.close': ['finance'],
   'bank-money.transfer': ['finance'],
   'bank-money.unmatched': ['finance'],
+  'bank-money.excess': ['finance'],
+  'bank-money.settle': ['finance'],
   'payment.accept': ['support', 'finance'],
   'payment.return': ['support', 'finance'],
   'holiday.add': ['admin'],

@@ -3,16 +3,16 @@ import { z } from 'zod';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
-import { toSantim } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/page.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { listReconciledDays } from '../reconciliation/days.ts';
 import { listDifferences } from '../reconciliation/differences.ts';
 import { deedOf } from './audit.ts';
+import { bankMoneyRoutes } from './bank-money-routes.ts';
 import { ANY_OPERATOR, permit } from './permits.ts';
 import { presentDifference, presentReconciledDay } from './present.ts';
 import * as reconciliationSchema from './reconciliation-schema.ts';
-import { bookBankMoney, compareAgain, settleDifference } from './reconciliation.ts';
+import { compareAgain, settleDifference } from './reconciliation.ts';
 
 export type ReconciliationRouteDeps = { db: Knex; clock: Clock; findProvider: FindProvider };
 
@@ -95,47 +95,4 @@ function decidingRoutes(deps: ReconciliationRouteDeps): Route[] {
       },
     }),
   ];
-}
-
-function bankMoneyRoutes(deps: ReconciliationRouteDeps): Route[] {
-  const shared = { method: 'POST', tag: 'Operators', refusals: ['DUPLICATE_REFERENCE'] } as const;
-  const responses = { 200: reconciliationSchema.BankMoney, 201: reconciliationSchema.BankMoney };
-  return [
-    writeRoute({
-      ...shared,
-      path: '/api/ops/bank-money/transfers',
-      operationId: 'opsBookTransfer',
-      summary: 'A provider has paid into our bank account what it owed, or a part of it',
-      description: 'Booked once for each bankReference of a channel.',
-      auth: permit('bank-money.transfer'),
-      body: reconciliationSchema.Transfer,
-      responses,
-      handle: async (input) => {
-        const { amount, ...money } = input.body;
-        const isNew = await bookBankMoney(deedOf(input, deps), { ...money, amountSantim: toSantim(amount) });
-        return bookedAnswer(isNew, input.body);
-      },
-    }),
-    writeRoute({
-      ...shared,
-      path: '/api/ops/bank-money/unmatched',
-      operationId: 'opsBookUnmatchedMoney',
-      summary: 'Money has come to our bank account that nobody can place: it waits in suspense',
-      description: 'Booked once for each bankReference.',
-      auth: permit('bank-money.unmatched'),
-      body: reconciliationSchema.UnmatchedMoney,
-      responses,
-      handle: async (input) => {
-        const { amount, ...money } = input.body;
-        const isNew = await bookBankMoney(deedOf(input, deps), { ...money, amountSantim: toSantim(amount) });
-        return bookedAnswer(isNew, input.body);
-      },
-    }),
-  ];
-}
-
-function bookedAnswer(isNew: boolean, money: z.output<typeof reconciliationSchema.UnmatchedMoney>) {
-  const { environment, amount, bankReference } = money;
-  const message = isNew ? 'Booked' : 'It was booked before';
-  return { status: isNew ? 201 : 200, message, data: { environment, amount, bankReference } };
 }

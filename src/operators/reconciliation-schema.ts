@@ -1,12 +1,11 @@
 import { z } from 'zod';
 
 import { CHANNELS } from '../channels/channel.ts';
-import { birrAmount, instant, plainText } from '../lib/fields.ts';
+import { instant } from '../lib/fields.ts';
 import { dayText, pageQuery } from '../lib/page.ts';
 import { DIFFERENCE_KINDS, RECONCILIATION_STATUSES } from '../reconciliation/states.ts';
 import { environment, id, reason } from './schema.ts';
 
-const BANK_REFERENCE_CHARACTERS_MAX = 64;
 const channel = z.enum(CHANNELS);
 const day = dayText.meta({ description: 'In Addis Ababa' });
 
@@ -77,14 +76,3 @@ export const DayToCompare = z.strictObject({
   reason: reason.optional(),
 });
 export const ChannelDay = z.object({ environment, channel, day: z.string() });
-
-export const UnmatchedMoney = z.strictObject({
-  environment,
-  amount: birrAmount,
-  bankReference: plainText(BANK_REFERENCE_CHARACTERS_MAX).min(1).meta({ description: "The bank's trace id" }),
-  reason: reason.optional(),
-});
-export const Transfer = UnmatchedMoney.extend({ channel });
-export const BankMoney = z
-  .object({ environment, amount: z.number(), bankReference: z.string() })
-  .meta({ id: 'OpsBankMoney' });

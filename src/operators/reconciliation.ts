@@ -1,8 +1,6 @@
 import type { Channel } from '../channels/channel.ts';
-import { toBirr } from '../lib/money.ts';
 import type { Environment } from '../lib/owner.ts';
 import { askForDay, type Wanted } from '../reconciliation/ask.ts';
-import { recordProviderTransfer, recordUnmatchedMoney, type BankMoney } from '../reconciliation/bank-money.ts';
 import { closeDifference, type Difference } from '../reconciliation/differences.ts';
 import { note, type Deed } from './audit.ts';
 
@@ -39,30 +37,4 @@ export async function settleDifference(
   const about = { resourceType: 'difference', resourceId: id, environment } as const;
   await note(deed, { action: 'reconciliation.close', ...about, after: { kind, orderId, closed: true }, reason });
   return difference;
-}
-
-/** Money at the operator's bank: of a provider that paid what it owed, or (no channel) of nobody known. */
-export type ArrivedMoney = Omit<BankMoney, 'at'> & { channel?: Channel | undefined; reason?: string | undefined };
-
-/**
- * Books money that came to the bank, once for each reference. Returns whether this call did. Throws VALIDATION_ERROR and
- * DUPLICATE_REFERENCE.
- */
-export async function bookBankMoney(deed: Deed, { channel, reason, ...money }: ArrivedMoney): Promise<boolean> {
-  const { change, at } = deed;
-  const { environment, bankReference, amountSantim } = money;
-  const booked =
-    channel === undefined
-      ? await recordUnmatchedMoney(change, { ...money, at })
-      : await recordProviderTransfer(change, { ...money, channel, at });
-  if (booked === 'already') return false;
-  await note(deed, {
-    action: channel === undefined ? 'bank-money.unmatched' : 'bank-money.transfer',
-    resourceType: 'bankMoney',
-    resourceId: bankReference,
-    environment,
-    after: { amount: toBirr(amountSantim), ...(channel === undefined ? {} : { channel }) },
-    reason,
-  });
-  return true;
 }

@@ -76,13 +76,16 @@ const JUDGED = `
          CAST(count(our_santim) AS integer), CAST(count(their_santim) AS integer)
   FROM judged GROUP BY type`;
 
-/** The next orders of the list. A payout that failed here and came back there is even: no money is anywhere else. */
+/**
+ * The next orders of the list. A payout that failed here and came back there is even: no money is anywhere else. What is
+ * listed under one reference with two amounts agrees with nothing.
+ */
 async function judgeListed(db: Queryable, scope: Scope, after: Position): Promise<Judged[]> {
   return rows<Judged>(
     db,
     `WITH listed AS MATERIALIZED (
        SELECT type, order_id, CAST(sum(amount_santim) AS bigint) AS santim, max(currency) AS currency,
-              min(provider_reference) AS provider_reference
+              min(provider_reference) AS provider_reference, count(*) > count(DISTINCT provider_reference) AS is_twofold
        FROM statement_row
        WHERE reconciliation_id = :reconciliationId AND reading >= :read AND (type, order_id) > (:afterType, :afterOrder)
        GROUP BY type, order_id ORDER BY type, order_id LIMIT ${LISTED_AT_ONCE}
@@ -90,15 +93,16 @@ async function judgeListed(db: Queryable, scope: Scope, after: Position): Promis
        SELECT l.type, l.order_id, a.status AS our_status, a.id IS NOT NULL AS is_known,
               CASE WHEN a.status <> ALL (:askable) THEN coalesce(a.received_santim, a.amount_santim) END AS our_santim,
               coalesce(a.received_currency, a.currency) AS our_currency,
-              l.santim AS their_santim, l.currency AS their_currency, l.provider_reference, false AS is_even
+              l.santim AS their_santim, l.currency AS their_currency, l.provider_reference, l.is_twofold,
+              false AS is_even
        FROM listed l
        LEFT JOIN payment_attempt a ON a.id = l.order_id AND a.environment = :environment AND a.channel = :channel
        WHERE l.type = 'payment'
        UNION ALL
        SELECT l.type, l.order_id, w.status, w.id IS NOT NULL,
               CASE WHEN w.status = 'REVERSED' OR (w.status = 'SUCCESS' AND l.type = 'payout') THEN coalesce(w.paid_santim, w.amount_santim) END,
-              w.currency, l.santim, l.currency, l.provider_reference,
-              w.status IN ('FAILED', 'REJECTED', 'CANCELLED') AND (
+              w.currency, l.santim, l.currency, l.provider_reference, l.is_twofold,
+              w.status = 'FAILED' AND (
                 SELECT count(DISTINCT o.type) FROM listed_row o WHERE o.order_id = l.order_id
                   AND o.type IN ('payout', 'payoutReversal') AND o.environment = :environment AND o.channel = :channel) = 2
        FROM listed l
@@ -106,9 +110,9 @@ async function judgeListed(db: Queryable, scope: Scope, after: Position): Promis
        WHERE l.type <> 'payment'
      ), judged AS MATERIALIZED (
        SELECT *, CASE WHEN NOT is_known THEN 'UNKNOWN_ORDER'
-                      WHEN is_even THEN NULL
-                      WHEN our_santim IS NULL THEN 'NOT_CONFIRMED'
-                      WHEN our_santim <> their_santim OR our_currency <> their_currency THEN 'AMOUNT_DIFFERS' END AS kind
+                      WHEN is_even AND NOT is_twofold THEN NULL
+                      WHEN our_santim IS NULL AND NOT is_even THEN 'NOT_CONFIRMED'
+                      WHEN is_twofold OR our_santim <> their_santim OR our_currency <> their_currency THEN 'AMOUNT_DIFFERS' END AS kind
        FROM pairs
      )${JUDGED}`,
     {

@@ -157,13 +157,13 @@ async function storePage(db: Knex, { reconciliationId, reading, cursor, ...page 
        RETURNING id
      ), stored AS (
        INSERT INTO statement_row (reconciliation_id, type, order_id, provider_reference, amount_santim, currency, at, reading)
-       SELECT DISTINCT ON (l.type, l."orderId", l."providerReference")
+       SELECT DISTINCT ON (l.type, l."orderId", l."providerReference", l."amountSantim", l.currency)
               placed.id, l.type, l."orderId", l."providerReference", l."amountSantim", l.currency, l.at, :reading
        FROM placed, jsonb_to_recordset(CAST(:listed AS jsonb))
          AS l (type text, "orderId" text, "providerReference" text, "amountSantim" bigint, currency text, at timestamptz)
-       ORDER BY l.type, l."orderId", l."providerReference"
-       ON CONFLICT (reconciliation_id, type, order_id, provider_reference) DO UPDATE SET
-         amount_santim = excluded.amount_santim, currency = excluded.currency, at = excluded.at, reading = excluded.reading
+       ORDER BY l.type, l."orderId", l."providerReference", l."amountSantim", l.currency
+       ON CONFLICT (reconciliation_id, type, order_id, provider_reference, amount_santim, currency) DO UPDATE SET
+         at = excluded.at, reading = excluded.reading
      )
      SELECT id FROM placed`,
     { reconciliationId, reading, cursor, next: page.next, listed: JSON.stringify(listed) },

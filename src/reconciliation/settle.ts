@@ -1,6 +1,6 @@
 import { rows, type Knex } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
-import type { StatementRow } from '../providers/provider.ts';
+import type { FindProvider, StatementRow } from '../providers/provider.ts';
 import type { CheckAttempt } from '../transactions/check.ts';
 import { ASKABLE_ATTEMPTS, isAskable } from '../transactions/states.ts';
 import type { CheckPayout } from '../withdrawals/check.ts';
@@ -11,7 +11,8 @@ export type SettleDeps = {
   db: Knex;
   checkAttempt: CheckAttempt;
   checkPayout: CheckPayout;
-  log: Pick<Logger, 'warn'>;
+  findProvider: FindProvider;
+  log: Pick<Logger, 'warn' | 'error'>;
 };
 
 /** `after`: how far it came, null at the end. `doubts`: how many must be asked about again. */
@@ -27,7 +28,7 @@ const PARTS_MAX = 20;
 
 /**
  * Asks the provider about the next orders whose list and our books disagree: ended while nobody knew, listed as paid and
- * not booked (or given back for its own no), listed as back and still paid here. The list itself is believed in nothing: what the answers say is booked
+ * not booked (or given back for its own no, or never sent), listed as back and still paid here. The list itself is believed in nothing: what the answers say is booked
  * by the one operation that books payments, and the one of payouts. Throws NOT_FOUND.
  */
 export async function settleListed(
@@ -43,22 +44,32 @@ export async function settleListed(
   let doubts = 0;
   for (let index = 0; index < orders.length; index += AT_ONCE) {
     const group = orders.slice(index, index + AT_ONCE);
-    const inDoubt = await Promise.all(group.map(async (one) => isStillInDoubt(deps, one, at)));
+    const inDoubt = await Promise.all(group.map(async (one) => isStillInDoubt(deps, { ...one, scope }, at)));
     doubts += inDoubt.filter(Boolean).length;
   }
   return { after: next, asked: orders.length, doubts };
 }
 
 /** Why an order is to be asked about: it ended while nobody knew, or it is listed as one of these. */
-type Doubtful = { type: 'doubt' | StatementRow['type']; orderId: string };
+type Doubtful = {
+  type: 'doubt' | StatementRow['type'];
+  orderId: string;
+  /** A payout that we have not sent, as far as we know. */
+  isUnsent: boolean;
+};
 type Part = { orders: Doubtful[]; next: string | null };
 
 /** Of which a provider's answer may still say something; one that has FAILED and is listed as paid contradicts it. */
 const ASKABLE_WITHDRAWALS: ReadonlySet<string> = new Set(['PENDING', 'SUCCESS', 'FAILED']);
 
 /** Whether the provider must be asked again; a definite answer that contradicts the list is none of that. */
-async function isStillInDoubt(deps: SettleDeps, { type, orderId }: Doubtful, now: Date): Promise<boolean> {
+async function isStillInDoubt(
+  deps: SettleDeps,
+  { type, orderId, isUnsent, scope }: Doubtful & { scope: Scope },
+  now: Date,
+): Promise<boolean> {
   try {
+    if (isUnsent) return await isUnsentInDoubt(deps, scope, orderId);
     const options = { minIntervalMs: 0, tellWorkflow: true, now };
     if (type === 'doubt' || type === 'payment') {
       const state = await deps.checkAttempt(orderId, options);
@@ -71,6 +82,20 @@ async function isStillInDoubt(deps: SettleDeps, { type, orderId }: Doubtful, now
     // What our code or our database cannot take from it is a difference of this day, and does not hold up the others.
     return type !== 'doubt' && !isLasting(error);
   }
+}
+
+/** Nothing is booked by this answer: it is kept beside the list, for whoever looks into the difference. */
+async function isUnsentInDoubt({ db, findProvider, log }: SettleDeps, scope: Scope, orderId: string): Promise<boolean> {
+  const outcome = (await findProvider(scope.channel, scope.environment)?.queryPayout(orderId))?.kind ?? 'unknown';
+  const isMoved = outcome === 'succeeded' || outcome === 'reversed';
+  if (isMoved) log.error({ withdrawalId: orderId, outcome }, 'a provider says it paid out what was never sent to it');
+  await rows(
+    db,
+    `UPDATE statement_row SET answer = :outcome
+     WHERE reconciliation_id = :reconciliationId AND type = 'payout' AND order_id = :orderId AND reading >= :read`,
+    { ...scope, orderId, outcome },
+  );
+  return outcome === 'unknown';
 }
 
 /** Positions are written "type/order": those in doubt come first, then the list in the order of its key. */
@@ -89,7 +114,7 @@ const written = ({ type, orderId }: Position): string => `${type}/${orderId}`;
 async function nextInDoubt(db: Knex, scope: Scope, { orderId }: Position): Promise<Part> {
   const orders = await rows<Doubtful>(
     db,
-    `SELECT 'doubt' AS type, a.id AS order_id
+    `SELECT 'doubt' AS type, a.id AS order_id, false AS is_unsent
      FROM transaction t JOIN checkout_session s ON s.id = t.session_id JOIN payment_attempt a ON a.transaction_id = t.id
      WHERE t.reconcile AND a.environment = :environment AND a.channel = :channel AND a.status = ANY (:askable)
        AND a.initiated_at < :endsAt AND s.ended_at >= :startsAt AND a.id > :orderId
@@ -116,18 +141,22 @@ async function nextListed(db: Knex, scope: Scope, after: Position): Promise<Part
        WHERE reconciliation_id = :reconciliationId AND reading >= :read AND (type, order_id) > (:afterType, :afterOrder)
        ORDER BY type, order_id LIMIT ${LISTED_AT_ONCE}
      ), doubtful AS MATERIALIZED (
-       SELECT l.type, l.order_id FROM part l JOIN payment_attempt a ON a.id = l.order_id
+       SELECT l.type, l.order_id, false AS is_unsent FROM part l JOIN payment_attempt a ON a.id = l.order_id
        WHERE l.type = 'payment' AND a.environment = :environment AND a.channel = :channel AND a.status = ANY (:askable)
        UNION ALL
-       SELECT l.type, l.order_id FROM part l JOIN withdrawal w ON w.id = l.order_id
+       SELECT l.type, l.order_id, unsent.really FROM part l JOIN withdrawal w ON w.id = l.order_id
+       CROSS JOIN LATERAL (
+         SELECT w.status IN ('REJECTED', 'CANCELLED') OR w.stage IN ('CREATED', 'UNDER_REVIEW') AS really) unsent
        WHERE l.type <> 'payment' AND w.environment = :environment AND w.channel = :channel
          AND ((w.status = 'PENDING' AND w.stage IN ('SUBMITTED', 'UNKNOWN'))
-           OR (w.status = 'SUCCESS' AND l.type = 'payoutReversal') OR (w.status = 'FAILED' AND w.contradiction_ended_at IS NULL AND l.type = 'payout'))
+           OR (w.status = 'SUCCESS' AND l.type = 'payoutReversal')
+           OR (w.status = 'FAILED' AND w.contradiction_ended_at IS NULL AND l.type = 'payout')
+           OR (unsent.really AND l.type = 'payout'))
      )
      SELECT * FROM (
-       (SELECT type, order_id, false AS is_last FROM doubtful ORDER BY type, order_id LIMIT ${BATCH})
+       (SELECT type, order_id, is_unsent, false AS is_last FROM doubtful ORDER BY type, order_id LIMIT ${BATCH})
        UNION ALL
-       (SELECT type, order_id, true FROM part ORDER BY type DESC, order_id DESC LIMIT 1)
+       (SELECT type, order_id, false, true FROM part ORDER BY type DESC, order_id DESC LIMIT 1)
      ) found ORDER BY is_last, type, order_id`,
     {
       reconciliationId: scope.reconciliationId,
@@ -140,7 +169,7 @@ async function nextListed(db: Knex, scope: Scope, after: Position): Promise<Part
     },
   );
   const end = found.at(-1);
-  const orders = found.slice(0, -1).map(({ type, orderId }) => ({ type, orderId }));
+  const orders = found.slice(0, -1).map(({ type, orderId, isUnsent }) => ({ type, orderId, isUnsent }));
   const last = orders.length === BATCH ? orders.at(-1) : end;
   return { orders, next: last ? written(last) : null };
 }

@@ -10,7 +10,7 @@ export type ReconciliationStatus = (typeof RECONCILIATION_STATUSES)[number];
  * What can differ, once all was asked about:
  * - UNKNOWN_ORDER: listed, and no order of ours on this channel
  * - NOT_CONFIRMED: listed, and the provider does not say so when it is asked for that order
- * - AMOUNT_DIFFERS: listed with another amount or currency than we have booked
+ * - AMOUNT_DIFFERS: listed with another amount or currency than we have booked, or twice
  * - NOT_LISTED: booked, and on no list
  */
 export const DIFFERENCE_KINDS = ['UNKNOWN_ORDER', 'NOT_CONFIRMED', 'AMOUNT_DIFFERS', 'NOT_LISTED'] as const;

@@ -1,12 +1,18 @@
 import fc from 'fast-check';
 
 import {
+  bankMoneyCorrectedFact,
+  bankMoneyFact,
+  unmatchedEndedFact,
+  type BankMoney,
+  type UnmatchedOutcome,
+} from '../../src/ledger/bank-facts.ts';
+import {
   heldAcceptedFact,
   heldFact,
   heldReturnedFact,
   paidOutFact,
   paymentFact,
-  providerTransferFact,
   releasedFact,
   reservedFact,
   reversedFact,
@@ -18,12 +24,11 @@ import { feeOf, feeWithin, type FeeRule } from '../../src/ledger/fees.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 
 /** What may happen next; numbers pick among what is there, so that any of them makes sense. */
-export type Step =
-  | { do: 'pay' | 'payWrong' | 'withdraw' | 'settle' | 'transfer'; santim: number }
-  | { do: 'acceptHeld' | 'returnHeld' | 'succeed' | 'fail' | 'reverse' | 'repeat'; pick: number };
+export type Step = { do: (typeof AMOUNTS)[number]; santim: number } | { do: (typeof PICKS)[number]; pick: number };
 
-const AMOUNTS = ['pay', 'payWrong', 'withdraw', 'settle', 'transfer'] as const;
-const PICKS = ['acceptHeld', 'returnHeld', 'succeed', 'fail', 'reverse', 'repeat'] as const;
+const AMOUNTS = ['pay', 'payWrong', 'withdraw', 'settle', 'transfer', 'unmatched'] as const;
+const BANK_PICKS = ['place', 'sendBack', 'correct', 'takeBack'] as const;
+const PICKS = ['acceptHeld', 'returnHeld', 'succeed', 'overpay', 'fail', 'reverse', 'repeat', ...BANK_PICKS] as const;
 
 export const anySteps = fc.array(
   fc.oneof(
@@ -43,6 +48,7 @@ export const anyRule: fc.Arbitrary<FeeRule> = fc
 
 type Withdrawn = MoneyOut & { type: 'withdrawal' };
 type Held = { attemptId: string; amountSantim: bigint };
+type AtBank = { money: BankMoney; outcome: UnmatchedOutcome | null };
 
 /** A merchant's and its providers' story, told beside the ledger: what the ledger must come to. */
 export type Story = {
@@ -59,8 +65,22 @@ export type Story = {
   fees: bigint;
   settled: bigint;
   available: bigint;
-  transferred: bigint;
+  /** Come to the bank by hand, less what went back. */
+  arrived: bigint;
+  /** By hand as well: transfers, and unmatched money whether it waits or not; what was corrected is none of it. */
+  atBank: AtBank[];
+  /** Paid too much and not taken back. */
+  excess: bigint;
 };
+
+/** What waits in suspense of what came to the bank. */
+export function unmatchedOf({ atBank }: Story): bigint {
+  const waiting = atBank.filter(({ money, outcome }) => money.kind === 'UNMATCHED' && outcome === null);
+  return waiting.reduce((sum, { money }) => sum + money.amountSantim, 0n);
+}
+
+/** How much more than its amount was paid. */
+const excessOf = (out: Withdrawn): bigint => (out.paidSantim ?? out.amountSantim) - out.amountSantim;
 
 /** Tells a whole story, step by step; a step for which there is nothing does nothing. `ids` makes ids. */
 export function tell(
@@ -78,8 +98,11 @@ export function tell(
     fees: 0n,
     settled: 0n,
     available: 0n,
-    transferred: 0n,
+    arrived: 0n,
+    atBank: [],
+    excess: 0n,
   };
+  const { environment } = owner;
   const channel = 'TELEBIRR' as const;
   const take = <T>(list: T[], pick: number): T | undefined =>
     list.length === 0 ? undefined : list.splice(pick % list.length, 1)[0];
@@ -97,10 +120,14 @@ export function tell(
       book(heldFact({ ...owner, ...held, transactionId: held.attemptId, channel }));
       story.held.push(held);
       story.providerOwes += amountSantim;
-    } else if (what === 'transfer') {
-      book(providerTransferFact({ id: ids('trf'), environment: owner.environment, channel, amountSantim }));
-      story.providerOwes -= amountSantim;
-      story.transferred += amountSantim;
+    } else if (what === 'transfer' || what === 'unmatched') {
+      const base = { id: ids('bkm'), environment, amountSantim };
+      const money: BankMoney =
+        what === 'transfer' ? { ...base, kind: 'TRANSFER', channel } : { ...base, kind: 'UNMATCHED' };
+      book(bankMoneyFact(money));
+      if (what === 'transfer') story.providerOwes -= amountSantim;
+      story.arrived += amountSantim;
+      story.atBank.push({ money, outcome: null });
     } else {
       const base = { ...owner, ...feeOf(rule, amountSantim), amountSantim };
       const out: MoneyOut =
@@ -114,7 +141,36 @@ export function tell(
     }
   };
 
+  const withBankPick = (what: (typeof BANK_PICKS)[number], pick: number): void => {
+    if (what === 'takeBack') {
+      const out = take(story.paid, pick);
+      if (!out || excessOf(out) <= 0n) return;
+      const amountSantim = excessOf(out);
+      book(bankMoneyFact({ id: ids('bkm'), environment, amountSantim, kind: 'EXCESS', channel }));
+      story.providerOwes += amountSantim;
+      story.excess -= amountSantim;
+      return;
+    }
+    const at = take(story.atBank, pick);
+    if (!at) return;
+    const { money, outcome } = at;
+    const { amountSantim } = money;
+    if (what === 'correct') {
+      book(bankMoneyCorrectedFact(money, outcome));
+      if (money.kind === 'TRANSFER' || outcome?.as === 'PLACED') story.providerOwes += amountSantim;
+      if (outcome?.as !== 'RETURNED') story.arrived -= amountSantim;
+      return;
+    }
+    if (money.kind !== 'UNMATCHED' || outcome) return void story.atBank.push(at);
+    const end: UnmatchedOutcome = what === 'place' ? { as: 'PLACED', channel } : { as: 'RETURNED' };
+    book(unmatchedEndedFact(money, end));
+    if (what === 'place') story.providerOwes -= amountSantim;
+    else story.arrived -= amountSantim;
+    story.atBank.push({ money, outcome: end });
+  };
+
   const withPick = (what: (typeof PICKS)[number], pick: number): void => {
+    if (isBankPick(what)) return withBankPick(what, pick);
     if (what === 'repeat') {
       const again = story.postings[pick % Math.max(story.postings.length, 1)];
       if (again) book(again);
@@ -136,7 +192,8 @@ export function tell(
       book(reversedFact(out));
       story.available += totalDebit(out);
       story.fees -= out.feeSantim + out.feeTaxSantim;
-      story.providerOwes += out.amountSantim;
+      story.providerOwes += out.paidSantim ?? out.amountSantim;
+      story.excess -= excessOf(out);
     } else {
       const out = take(story.open, pick);
       if (!out) return;
@@ -145,14 +202,17 @@ export function tell(
         story.available += totalDebit(out);
         return;
       }
-      book(paidOutFact(out));
+      const paid =
+        what === 'overpay' && out.type === 'withdrawal' ? { ...out, paidSantim: out.amountSantim + 7n } : out;
+      book(paidOutFact(paid));
       story.fees += out.feeSantim + out.feeTaxSantim;
-      if (out.type === 'settlement') {
-        story.settled += out.amountSantim;
+      if (paid.type === 'settlement') {
+        story.settled += paid.amountSantim;
         return;
       }
-      story.providerOwes -= out.amountSantim;
-      story.paid.push(out);
+      story.providerOwes -= paid.paidSantim ?? paid.amountSantim;
+      story.excess += excessOf(paid);
+      story.paid.push(paid);
     }
   };
 
@@ -161,6 +221,10 @@ export function tell(
     else withPick(step.do, step.pick);
   }
   return story;
+}
+
+function isBankPick(what: (typeof PICKS)[number]): what is (typeof BANK_PICKS)[number] {
+  return (BANK_PICKS as readonly string[]).includes(what);
 }
 
 /** Balances by account, once each key is booked: the ledger in a few lines, to compare the real one with. */

@@ -1,17 +1,16 @@
 import pg from 'pg';
 
 import { readBalance } from '../../src/ledger/balance.ts';
+import { bankMoneyFact } from '../../src/ledger/bank-facts.ts';
 import {
   heldAcceptedFact,
   heldFact,
   heldReturnedFact,
   paidOutFact,
   paymentFact,
-  providerTransferFact,
   releasedFact,
   reservedFact,
   reversedFact,
-  unmatchedMoneyFact,
   type MoneyOut,
   type Posting,
 } from '../../src/ledger/facts.ts';
@@ -155,8 +154,9 @@ describe('posting to the ledger', () => {
   });
 
   test('a provider that pays the operator owes it no more, and money that nobody can place waits in suspense', async () => {
-    const bank = { id: newId('txn'), environment: 'sandbox', amountSantim: 40_00n } as const;
-    const [transfer, unmatched] = [providerTransferFact({ ...bank, channel: 'AWASH' }), unmatchedMoneyFact(bank)];
+    const bank = { environment: 'sandbox', amountSantim: 40_00n } as const;
+    const transfer = bankMoneyFact({ ...bank, id: newId('bkm'), kind: 'TRANSFER', channel: 'AWASH' });
+    const unmatched = bankMoneyFact({ ...bank, id: newId('bkm'), kind: 'UNMATCHED' });
     expect([await book(transfer), await book(unmatched)]).toEqual(['posted', 'posted']);
     expect([await book(transfer), await book(unmatched)]).toEqual(['already', 'already']);
     expect(await entriesOf(transfer.key)).toEqual([

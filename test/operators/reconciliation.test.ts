@@ -60,17 +60,71 @@ test('a difference waits in the queue until it is closed with a reason, and clos
   expect(await desk.audited(differenceId)).toEqual(['reconciliation.close']);
 });
 
-test('money that came to the bank is booked once for each reference, and not with another amount', async () => {
-  const transfer = { environment: 'sandbox', channel: 'TELEBIRR', amount: 500.5, bankReference: 'FT-100' };
+describe('money outside', () => {
   const book = (path: string, body: object) =>
     desk.send('POST', `/api/ops/bank-money/${path}`, { key: finance(), body });
-  expect((await book('transfers', transfer)).status).toBe(201);
-  expect((await book('transfers', transfer)).status).toBe(200);
-  const other = await book('transfers', { ...transfer, amount: 1 });
-  expect([other.status, other.body.error.code]).toEqual([409, 'DUPLICATE_REFERENCE']);
-  const deposit = { environment: 'sandbox', amount: 20, bankReference: 'FT-101' };
-  expect((await book('unmatched', deposit)).status).toBe(201);
-  expect((await book('unmatched', { ...deposit, bankReference: '???' })).status).toBe(400);
-  expect(await desk.audited('FT-100')).toEqual(['bank-money.transfer']);
-  expect(await desk.audited('FT-101')).toEqual(['bank-money.unmatched']);
+
+  test('that came to the bank is booked once for each reference, whatever it is booked as', async () => {
+    const transfer = { environment: 'sandbox', channel: 'TELEBIRR', amount: 500.5, bankReference: 'FT-100' };
+    const booked = await book('transfers', transfer);
+    expect([booked.status, booked.body.data]).toMatchObject([
+      201,
+      { kind: 'TRANSFER', channel: 'TELEBIRR', amount: 500.5, bankReference: 'FT-100', outcome: null },
+    ]);
+    expect((await book('transfers', transfer)).status).toBe(200);
+    const { channel: _, ...unmatched } = transfer;
+    for (const [path, body] of [
+      ['transfers', { ...transfer, amount: 1 }],
+      ['transfers', { ...transfer, channel: 'AWASH' }],
+      ['unmatched', unmatched],
+    ] as const) {
+      const other = await book(path, body);
+      expect([other.status, other.body.error.code]).toEqual([409, 'DUPLICATE_REFERENCE']);
+      expect(other.body.message).toContain('was booked as a transfer of TELEBIRR, 500.50 ETB');
+    }
+    expect((await book('unmatched', { ...unmatched, bankReference: '???' })).status).toBe(400);
+    expect(await desk.audited('FT-100')).toEqual(['bank-money.transfer']);
+  });
+
+  test('that nobody can place waits in the queue until finance says whose it was, with a reason, and is noted once', async () => {
+    const { body } = await book('unmatched', { environment: 'sandbox', amount: 20, bankReference: 'FT-101' });
+    const { bankMoneyId } = body.data;
+    const queue = () => desk.send('GET', '/api/ops/queue?kind=UNMATCHED_MONEY');
+    const [item] = (await queue()).body.data.items;
+    expect(item).toMatchObject({ id: bankMoneyId, amount: 20, detail: { bankReference: 'FT-101' } });
+    const settle = (said: object) => desk.send('POST', item.links.settle, { key: finance(), body: said });
+    for (const [said, refusal] of [
+      [{ as: 'PLACED', channel: 'AWASH' }, 'reason is required'],
+      [{ as: 'PLACED', reason: 'Mail' }, 'channel is needed with PLACED: one of TELEBIRR, CBE_BIRR, AWASH, MPESA.'],
+      [{ as: 'RETURNED', reason: 'Mail' }, "returnReference is needed with RETURNED: the bank's trace id."],
+      [{ as: 'CORRECTED', channel: 'AWASH', reason: 'Mail' }, 'channel belongs to PLACED only.'],
+    ] as const) {
+      const answer = await settle(said);
+      expect([answer.status, answer.body.message]).toEqual([400, refusal]);
+    }
+    for (const _ of [1, 2]) {
+      const settled = await settle({ as: 'PLACED', channel: 'AWASH', reason: 'Their mail of Monday' });
+      expect([settled.status, settled.body.data]).toMatchObject([200, { outcome: 'PLACED', channel: 'AWASH' }]);
+    }
+    expect((await queue()).body.data.items).toEqual([]);
+    expect(await desk.audited('FT-101')).toEqual(['bank-money.unmatched', 'bank-money.settle']);
+    const listed = await desk.send('GET', '/api/ops/bank-money?reference=FT-101&waiting=false');
+    expect(listed.body.data).toMatchObject([{ bankMoneyId, kind: 'UNMATCHED', outcome: 'PLACED' }]);
+  });
+
+  test('that was booked as another channel’s is corrected, and booked anew under its own trace id', async () => {
+    const wrong = { environment: 'sandbox', channel: 'TELEBIRR', amount: 30, bankReference: 'FT-102' };
+    const { bankMoneyId } = (await book('transfers', wrong)).body.data;
+    const correct = () => book(`${bankMoneyId}/settle`, { as: 'CORRECTED', reason: 'It was of Awash' });
+    expect((await correct()).body.data.correctedAt).toEqual(expect.any(String));
+    expect((await correct()).status).toBe(200);
+    expect((await book('transfers', { ...wrong, channel: 'AWASH' })).status).toBe(201);
+    expect(await desk.audited('FT-102')).toEqual(['bank-money.transfer', 'bank-money.settle', 'bank-money.transfer']);
+    expect((await desk.send('GET', '/api/ops/bank-money?reference=FT-102')).body.data).toHaveLength(2);
+  });
+
+  test('that no payout was too much cannot be taken back', async () => {
+    const nowhere = { withdrawalId: newId('wd'), reference: 'AW-1', reason: 'Their mail' };
+    expect((await book('excess', nowhere)).status).toBe(404);
+  });
 });

@@ -1,5 +1,17 @@
+import { ledgerChecks } from '../../src/ledger-checks.ts';
+import { verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
-import { recordProviderTransfer, recordUnmatchedMoney } from '../../src/reconciliation/bank-money.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { BANK_MONEY_WAITING } from '../../src/reconciliation/attention.ts';
+import { recordArrival } from '../../src/reconciliation/bank-money.ts';
+import {
+  recordExcessTakenBack,
+  settleBankMoney,
+  type BankMoneyWord,
+} from '../../src/reconciliation/settle-bank-money.ts';
+import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
+import { moveWithdrawal } from '../../src/withdrawals/settle.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, expectClearingAgrees, type ReconciliationWorld } from './world.ts';
 
@@ -12,40 +24,245 @@ afterEach(async () => {
   await world.close();
 });
 
+type Arrival = Partial<Parameters<typeof recordArrival>[1]>;
+const arrive = (more: Arrival = {}) =>
+  world.runChange((change) => {
+    const money = { environment: 'live', amountSantim: 1_000_00n, bankReference: 'FT-SAME' } as const;
+    return recordArrival(change, { ...money, at: world.clock(), ...more });
+  });
+const settle = (id: string, word: BankMoneyWord) =>
+  world.runChange((change) => settleBankMoney(change, id, { word, at: world.clock() }));
+
+/** Of the live accounts, in whole birr. */
+async function balances(): Promise<Record<string, number>> {
+  const found = await rows<{ account: string; birr: number }>(
+    world.db,
+    `SELECT coalesce(a.channel, a.kind) AS account, CAST(sum(e.amount_santim) / 100 AS integer) AS birr
+     FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id WHERE a.environment = 'live'
+     GROUP BY 1 HAVING sum(e.amount_santim) <> 0`,
+  );
+  return Object.fromEntries(found.map(({ account, birr }) => [account, birr]));
+}
+const waiting = async () =>
+  rows<{ kind: string; id: string; what: string }>(world.db, `SELECT * FROM (${BANK_MONEY_WAITING.sql}) each`);
+
 test('what the provider pays to the bank it owes no more, once for each reference', async () => {
   const { attemptId } = await world.pay('TELEBIRR', '0911000007', 1_000_00n);
   await world.live(2_000);
   await world.checkAttempt(attemptId, { tellWorkflow: false });
-  const transfer = {
-    channel: 'TELEBIRR',
-    environment: 'sandbox',
-    amountSantim: 300_25n,
-    bankReference: 'FT26061X',
-  } as const;
-  const record = (more = {}) =>
-    world.runChange((change) => recordProviderTransfer(change, { ...transfer, at: world.clock(), ...more }));
+  const transfer = { channel: 'TELEBIRR', environment: 'sandbox', amountSantim: 300_25n } as const;
+  const record = (more: Arrival = {}) => arrive({ ...transfer, bankReference: 'FT26061X', ...more });
   await world.simulator.transferToBank('TELEBIRR', '300.25');
-  expect(await record()).toBe('posted');
-  expect(await record()).toBe('already');
+  const first = await record();
+  expect(first).toMatchObject({ isNew: true, money: { kind: 'TRANSFER', channel: 'TELEBIRR' } });
+  expect(await record()).toEqual({ ...first, isNew: false });
   await expectClearingAgrees(world.db, world.simulator);
-  await expect(record({ amountSantim: 1n })).rejects.toMatchObject({ code: 'DUPLICATE_REFERENCE' });
   await expect(record({ amountSantim: 0n })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
   await expect(record({ bankReference: ' ' })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
   expect((await world.compare('TELEBIRR')).status).toBe('CLEAN');
   expect(await world.db('reconciliation').first()).toMatchObject({ clearingSantim: 699_75n });
 });
 
-test('money at the bank that nobody can place waits in suspense', async () => {
-  const deposit = { environment: 'live', amountSantim: 50_00n, bankReference: 'FT-1', at: world.clock() } as const;
-  const record = () => world.runChange((change) => recordUnmatchedMoney(change, deposit));
-  expect([await record(), await record()]).toEqual(['posted', 'already']);
-  const entries = await rows(
-    world.db,
-    `SELECT a.kind, e.amount_santim FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
-     WHERE a.environment = 'live' ORDER BY a.kind`,
-  );
-  expect(entries).toEqual([
-    { kind: 'BANK', amountSantim: -50_00n },
-    { kind: 'SUSPENSE', amountSantim: 50_00n },
-  ]);
+test('a trace id that was booked is refused as anything else, and the refusal names what it is', async () => {
+  const { money } = await arrive({ channel: 'TELEBIRR' });
+  for (const other of [{ channel: 'AWASH' }, {}, { channel: 'TELEBIRR', amountSantim: 1n }] as const) {
+    await expect(arrive(other)).rejects.toMatchObject({
+      code: 'DUPLICATE_REFERENCE',
+      message: `bankReference "FT-SAME" was booked as a transfer of TELEBIRR, 1000.00 ETB, on 2026-03-02 (${money.id}). Where that is wrong, correct it first.`,
+      existing: { bankMoneyId: money.id },
+    });
+  }
+  expect(await balances()).toEqual({ BANK: -1_000, TELEBIRR: 1_000 });
+  // Another environment has trace ids of its own.
+  expect((await arrive({ environment: 'sandbox' })).isNew).toBe(true);
+});
+
+test('of ten who book one trace id in the same moment as two things, those of one thing succeed, and it is booked once', async () => {
+  const asked = Array.from({ length: 10 }, (_, nth) => arrive(nth % 2 === 0 ? {} : { channel: 'CBE_BIRR' }));
+  const answers = await Promise.allSettled(asked);
+  const booked = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  expect(booked.filter(({ isNew }) => isNew)).toHaveLength(1);
+  expect(new Set(booked.map(({ money }) => money.id)).size).toBe(1);
+  const refused = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+  expect(refused).toEqual(Array.from({ length: 5 }, () => 'DUPLICATE_REFERENCE'));
+  expect((await balances())['BANK']).toBe(-1_000);
+});
+
+test('unmatched money waits until it is placed: the provider owes so much less', async () => {
+  const { money } = await arrive();
+  expect(await balances()).toEqual({ BANK: -1_000, SUSPENSE: 1_000 });
+  expect(await waiting()).toMatchObject([{ kind: 'UNMATCHED_MONEY', id: money.id, amountSantim: 1_000_00n }]);
+  const placed = await settle(money.id, { as: 'PLACED', channel: 'AWASH' });
+  expect(placed).toMatchObject({ changed: true, money: { outcome: 'PLACED', channel: 'AWASH' } });
+  expect(await settle(money.id, { as: 'PLACED', channel: 'AWASH' })).toMatchObject({ changed: false });
+  expect(await balances()).toEqual({ BANK: -1_000, AWASH: 1_000 });
+  expect(await waiting()).toEqual([]);
+  for (const word of [
+    { as: 'PLACED', channel: 'TELEBIRR' },
+    { as: 'RETURNED', returnReference: 'FT-OUT' },
+  ] as const) {
+    await expect(settle(money.id, word)).rejects.toMatchObject({
+      code: 'INVALID_STATE',
+      message: expect.stringContaining('was placed as a transfer of AWASH'),
+    });
+  }
+  expect((await arrive()).money).toEqual(placed.money);
+});
+
+test('unmatched money that went back leaves suspense and the bank, and one way back is of one of them', async () => {
+  const { money } = await arrive();
+  const back = { as: 'RETURNED', returnReference: 'FT-OUT' } as const;
+  expect((await settle(money.id, back)).changed).toBe(true);
+  expect((await settle(money.id, back)).changed).toBe(false);
+  expect(await balances()).toEqual({});
+  const { money: other } = await arrive({ bankReference: 'FT-2' });
+  await expect(settle(other.id, back)).rejects.toMatchObject({
+    code: 'DUPLICATE_REFERENCE',
+    message: `returnReference "FT-OUT" is the way back of ${money.id}.`,
+  });
+  await expect(settle(other.id, { as: 'RETURNED', returnReference: '?' })).rejects.toMatchObject({
+    code: 'VALIDATION_ERROR',
+  });
+  await expect(settle(newId('bkm'), back)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+});
+
+test('of two who settle it in the same moment, one does', async () => {
+  const { money } = await arrive();
+  const words = [
+    { as: 'PLACED', channel: 'AWASH' },
+    { as: 'RETURNED', returnReference: 'FT-OUT' },
+  ] as const;
+  const answers = await Promise.allSettled(words.map((word) => settle(money.id, word)));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+});
+
+test('a transfer of the wrong channel is taken back, and booked anew under its own trace id', async () => {
+  const { money } = await arrive({ channel: 'TELEBIRR', amountSantim: 10_000_00n });
+  await expect(settle(money.id, { as: 'PLACED', channel: 'AWASH' })).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  expect((await settle(money.id, { as: 'CORRECTED' })).changed).toBe(true);
+  expect((await settle(money.id, { as: 'CORRECTED' })).changed).toBe(false);
+  expect(await balances()).toEqual({});
+  const right = await arrive({ channel: 'AWASH' });
+  expect(right.isNew).toBe(true);
+  expect(right.money.id).not.toBe(money.id);
+  expect(await balances()).toEqual({ BANK: -1_000, AWASH: 1_000 });
+  await expect(arrive({ channel: 'TELEBIRR', amountSantim: 10_000_00n })).rejects.toMatchObject({
+    code: 'DUPLICATE_REFERENCE',
+  });
+});
+
+test.each([{ as: 'PLACED', channel: 'AWASH' } as const, { as: 'RETURNED', returnReference: 'FT-OUT' } as const])(
+  'what was made of unmatched money is taken back with it (%j)',
+  async (word) => {
+    const { money } = await arrive();
+    await settle(money.id, word);
+    await settle(money.id, { as: 'CORRECTED' });
+    expect(await balances()).toEqual({});
+    await expect(settle(money.id, word)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+    const again = await arrive();
+    expect(again.isNew).toBe(true);
+    expect((await settle(again.money.id, word)).changed).toBe(true);
+  },
+);
+
+/** A withdrawal whose provider has paid this much more than it was told. */
+async function overpaid(): Promise<{ id: string; excess: bigint }> {
+  const { attemptId } = await world.pay('AWASH', '0911000007', 1_000_00n);
+  await world.live(2_000);
+  await world.checkAttempt(attemptId, { tellWorkflow: false });
+  await world.simulator.fault({ kind: 'paidWrongAmount', of: 'payout', next: 1 });
+  const id = await world.withdraw('AWASH');
+  await world.live(1_500);
+  await world.compare('AWASH');
+  const [{ theirSantim } = {}] = await world.open();
+  const said = { outcome: 'COMPLETED', providerReference: 'X', reason: 'Their receipt.', operatorId: 'opr_1' } as const;
+  const paidSantim = theirSantim ?? 0n;
+  await world.runChange((change) => resolveWithdrawal(change, id, { ...said, at: world.clock(), paidSantim }));
+  return { id, excess: paidSantim - 20_00n };
+}
+const takeBack = (withdrawalId: string, reference = 'AW-1') =>
+  world.runChange((change) => recordExcessTakenBack(change, { withdrawalId, reference, at: world.clock() }));
+const suspense = async () => {
+  const sql = `SELECT CAST(coalesce(sum(e.amount_santim), 0) AS bigint) AS santim
+               FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id WHERE a.kind = 'SUSPENSE'`;
+  return (await rows<{ santim: bigint }>(world.db, sql))[0]?.santim;
+};
+
+test('what a payout was too much waits until its provider has taken it back, once', async () => {
+  const { id, excess } = await overpaid();
+  expect(excess).toBeGreaterThan(0n);
+  expect([await suspense(), await waiting()]).toMatchObject([-excess, [{ kind: 'PAYOUT_EXCESS', id }]]);
+  expect(await takeBack(id)).toMatchObject({ isNew: true, money: { amountSantim: excess, channel: 'AWASH' } });
+  expect(await takeBack(id)).toMatchObject({ isNew: false });
+  expect([await suspense(), await waiting()]).toEqual([0n, []]);
+  await expect(takeBack(id, 'AW-2')).rejects.toMatchObject({ code: 'DUPLICATE_REFERENCE' });
+  const exact = await world.withdraw('AWASH');
+  await expect(takeBack(exact)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  await expect(takeBack(newId('wd'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+});
+
+test('what was taken back and then came back whole waits to be corrected', async () => {
+  const { id, excess } = await overpaid();
+  const { money } = await takeBack(id);
+  const { status: from } = await readWithdrawal(world.db, id);
+  expect(from).toBe('SUCCESS');
+  const reversed = { to: 'REVERSED', kind: 'payout.reversed', event: 'withdrawal.reversed', detail: {} } as const;
+  await world.runChange((change) => moveWithdrawal(change, { id, ...reversed, at: world.clock(), wake: null }));
+  expect(await suspense()).toBe(excess);
+  expect(await waiting()).toMatchObject([{ kind: 'PAYOUT_EXCESS', id: money.id }]);
+  await settle(money.id, { as: 'CORRECTED' });
+  expect([await suspense(), await waiting()]).toEqual([0n, []]);
+  await expect(takeBack(id)).rejects.toMatchObject({
+    code: 'INVALID_STATE',
+    message: expect.stringContaining('came back whole'),
+  });
+});
+
+describe('meskot ledger verify', () => {
+  /** What is broken by it, in a transaction that is not kept. */
+  async function broken(spoil: string): Promise<string[]> {
+    const found = await world.db
+      .transaction(async (trx) => {
+        await rows(trx, spoil);
+        const each = await Promise.all(
+          ledgerChecks.map(async ({ says, sql }) => ((await rows(trx, sql)).length > 0 ? [says] : [])),
+        );
+        throw new Found(each.flat());
+      })
+      .catch((error: unknown) => {
+        if (error instanceof Found) return error.says;
+        throw error;
+      });
+    return found;
+  }
+  class Found extends Error {
+    readonly says: string[];
+    constructor(says: string[]) {
+      super('not kept');
+      this.says = says;
+    }
+  }
+  const JOURNALS = 'each booking of bank money has its journals, and no others stand for one';
+  const SUSPENSE = 'what is in suspense is held money, unmatched money and what payouts have paid too much';
+  const ONCE = 'what came to the bank under one trace id is booked once';
+
+  test.each([
+    ["UPDATE bank_money SET amount_santim = 1 WHERE kind = 'TRANSFER'", [JOURNALS]],
+    ["UPDATE bank_money SET corrected_at = now() WHERE kind = 'TRANSFER'", [JOURNALS]],
+    [
+      "UPDATE bank_money SET outcome = 'PLACED', channel = 'AWASH', outcome_at = now() WHERE kind = 'UNMATCHED'",
+      [JOURNALS, SUSPENSE],
+    ],
+    ["DELETE FROM bank_money WHERE kind = 'TRANSFER'", [JOURNALS]],
+    ["DELETE FROM bank_money WHERE kind = 'UNMATCHED'", [JOURNALS, SUSPENSE]],
+    [
+      "UPDATE bank_money SET reference = 'FT-SAME', twin_of = (SELECT id FROM bank_money WHERE kind = 'TRANSFER') WHERE kind = 'UNMATCHED'",
+      [ONCE],
+    ],
+  ])('finds what was spoilt: %s', async (spoil, says) => {
+    await arrive({ channel: 'TELEBIRR' });
+    await arrive({ bankReference: 'FT-2' });
+    expect(await verifyLedger(world.db, ledgerChecks)).toEqual([]);
+    expect(await broken(spoil)).toEqual(says);
+  });
 });

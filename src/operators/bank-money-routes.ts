@@ -1,0 +1,130 @@
+import { z } from 'zod';
+
+import { readRoute, writeRoute, type Route } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Knex } from '../lib/db.ts';
+import { toBirr, toSantim } from '../lib/money.ts';
+import { readPage } from '../lib/page.ts';
+import type { BankMoneyRow, Booked } from '../reconciliation/bank-money.ts';
+import { listBankMoney } from '../reconciliation/list-bank-money.ts';
+import { bankMoneyWord } from '../reconciliation/settle-bank-money.ts';
+import { deedOf } from './audit.ts';
+import * as bankMoneySchema from './bank-money-schema.ts';
+import { bookArrival, bookExcess, settleMoney } from './bank-money.ts';
+import { ANY_OPERATOR, permit } from './permits.ts';
+
+type BankMoneyRouteDeps = { db: Knex; clock: Clock };
+
+/** Money outside, which operators book by the reference it has there: to the bank, from providers, in suspense. */
+export function bankMoneyRoutes(deps: BankMoneyRouteDeps): Route[] {
+  return [listingRoute(deps), ...bookingRoutes(deps), settlingRoute(deps)];
+}
+
+function listingRoute({ db }: BankMoneyRouteDeps): Route {
+  return readRoute({
+    method: 'GET',
+    path: '/api/ops/bank-money',
+    operationId: 'opsListBankMoney',
+    tag: 'Operators',
+    summary: 'Money that was booked by its reference outside, the newest first',
+    auth: ANY_OPERATOR,
+    rateLimit: 'list',
+    query: bankMoneySchema.BankMoneyQuery,
+    responses: { 200: z.array(bankMoneySchema.BankMoney) },
+    paginated: true,
+    handle: async ({ query }) => {
+      const { environment, reference, waiting } = query;
+      const filter = { environment, reference, waiting: waiting && waiting === 'true' };
+      const { rows, pagination } = await listBankMoney(db, filter, readPage(query));
+      return { message: 'Bank money retrieved', data: rows.map(present), pagination };
+    },
+  });
+}
+
+function bookingRoutes(deps: BankMoneyRouteDeps): Route[] {
+  const shared = {
+    method: 'POST',
+    tag: 'Operators',
+    responses: { 200: bankMoneySchema.BankMoney, 201: bankMoneySchema.BankMoney },
+  } as const;
+  const description = 'A trace id of the bank is booked once, whatever it is booked as.';
+  return [
+    writeRoute({
+      ...shared,
+      path: '/api/ops/bank-money/transfers',
+      operationId: 'opsBookTransfer',
+      summary: 'A provider has paid into our bank account what it owed, or a part of it',
+      description,
+      auth: permit('bank-money.transfer'),
+      body: bankMoneySchema.Transfer,
+      refusals: ['DUPLICATE_REFERENCE'],
+      handle: async (input) => {
+        const { amount, ...money } = input.body;
+        return bookedAnswer(await bookArrival(deedOf(input, deps), { ...money, amountSantim: toSantim(amount) }));
+      },
+    }),
+    writeRoute({
+      ...shared,
+      path: '/api/ops/bank-money/unmatched',
+      operationId: 'opsBookUnmatchedMoney',
+      summary: 'Money has come to our bank account that nobody can place: it waits in suspense',
+      description,
+      auth: permit('bank-money.unmatched'),
+      body: bankMoneySchema.UnmatchedMoney,
+      refusals: ['DUPLICATE_REFERENCE'],
+      handle: async (input) => {
+        const { amount, ...money } = input.body;
+        return bookedAnswer(await bookArrival(deedOf(input, deps), { ...money, amountSantim: toSantim(amount) }));
+      },
+    }),
+    writeRoute({
+      ...shared,
+      path: '/api/ops/bank-money/excess',
+      operationId: 'opsBookExcess',
+      summary: 'A provider has taken back what it had paid out too much: it owes that again',
+      auth: permit('bank-money.excess'),
+      body: bankMoneySchema.ExcessTakenBack,
+      refusals: ['NOT_FOUND', 'INVALID_STATE', 'DUPLICATE_REFERENCE'],
+      handle: async (input) => bookedAnswer(await bookExcess(deedOf(input, deps), input.body)),
+    }),
+  ];
+}
+
+function settlingRoute(deps: BankMoneyRouteDeps): Route {
+  return writeRoute({
+    method: 'POST',
+    path: '/api/ops/bank-money/:bankMoneyId/settle',
+    operationId: 'opsSettleBankMoney',
+    tag: 'Operators',
+    summary: 'Say whose unmatched money was or that it went back, or correct what was booked wrongly',
+    description:
+      'CORRECTED takes back all that was booked of it; booked rightly under the same trace id, it is another one.',
+    auth: permit('bank-money.settle'),
+    params: bankMoneySchema.BankMoneyParams,
+    body: bankMoneySchema.BankMoneyWord,
+    responses: { 200: bankMoneySchema.BankMoney },
+    refusals: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
+    handle: async (input) => {
+      const { reason, ...said } = input.body;
+      const word = bankMoneyWord(said);
+      const money = await settleMoney(deedOf(input, deps), { ...input.params, word, reason });
+      return { message: 'Booked', data: present(money) };
+    },
+  });
+}
+
+function bookedAnswer({ money, isNew }: Booked) {
+  return { status: isNew ? 201 : 200, message: isNew ? 'Booked' : 'It was booked before', data: present(money) };
+}
+
+function present({ id, reference, amountSantim, bookedAt, outcomeAt, correctedAt, ...row }: BankMoneyRow) {
+  return {
+    bankMoneyId: id,
+    ...row,
+    bankReference: reference,
+    amount: toBirr(amountSantim),
+    bookedAt: bookedAt.toISOString(),
+    outcomeAt: outcomeAt?.toISOString() ?? null,
+    correctedAt: correctedAt?.toISOString() ?? null,
+  };
+}

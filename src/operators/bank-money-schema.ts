@@ -1,0 +1,64 @@
+import { z } from 'zod';
+
+import { CHANNELS } from '../channels/channel.ts';
+import { birrAmount, instant, plainText } from '../lib/fields.ts';
+import { pageQuery } from '../lib/page.ts';
+import { BANK_MONEY_WORDS } from '../reconciliation/settle-bank-money.ts';
+import { environment, id, reason } from './schema.ts';
+
+const REFERENCE_CHARACTERS_MAX = 64;
+const channel = z.enum(CHANNELS);
+const reference = plainText(REFERENCE_CHARACTERS_MAX).min(1);
+const bankReference = reference.meta({ description: "The bank's trace id" });
+
+export const UnmatchedMoney = z.strictObject({
+  environment,
+  amount: birrAmount,
+  bankReference,
+  reason: reason.optional(),
+});
+export const Transfer = UnmatchedMoney.extend({ channel });
+
+export const ExcessTakenBack = z.strictObject({
+  withdrawalId: id,
+  reference: reference.meta({ description: "The provider's own, of having taken it back" }),
+  reason,
+});
+
+export const BankMoneyParams = z.strictObject({ bankMoneyId: id });
+export const BankMoneyWord = z.strictObject({
+  as: z.enum(BANK_MONEY_WORDS),
+  channel: channel.optional().meta({ description: 'With PLACED: whose transfer it was' }),
+  returnReference: reference.optional().meta({ description: "With RETURNED: the bank's trace id of its way back" }),
+  reason,
+});
+
+export const BankMoneyQuery = z.strictObject({
+  environment: environment.optional(),
+  reference: reference
+    .optional()
+    .meta({ description: "The bank's trace id, of either way, or the provider's reference" }),
+  waiting: z.enum(['true', 'false']).optional().meta({ description: 'Whether it waits in suspense' }),
+  ...pageQuery,
+});
+
+/** Money outside that an operator has booked. */
+export const BankMoney = z
+  .object({
+    bankMoneyId: z.string(),
+    environment,
+    kind: z.enum(['TRANSFER', 'UNMATCHED', 'EXCESS']),
+    amount: z.number(),
+    bankReference: z.string().meta({ description: "The bank's trace id; of EXCESS the provider's reference" }),
+    channel: channel.nullable(),
+    withdrawalId: z.string().nullable().meta({ description: 'EXCESS: of which it was paid too much' }),
+    bookedAt: instant,
+    outcome: z
+      .enum(['PLACED', 'RETURNED'])
+      .nullable()
+      .meta({ description: 'Of UNMATCHED; null: it waits in suspense' }),
+    outcomeAt: instant.nullable(),
+    returnReference: z.string().nullable(),
+    correctedAt: instant.nullable().meta({ description: 'It was booked wrongly, and counts no more' }),
+  })
+  .meta({ id: 'OpsBankMoney' });
