@@ -19,8 +19,10 @@ export async function grantChannels(trx: Knex.Transaction, owner: Owner): Promis
 }
 
 /**
- * The merchant's own toggle; new attempts only, what is in flight goes on. Throws CHANNEL_NOT_AVAILABLE when
- * switching on what the platform does not offer (MPESA) or the merchant is not approved for.
+ * The merchant's own toggle; new attempts only, what is in flight goes on. Switching on what was never approved asks the
+ * platform for it: in live an operator decides (approval REQUESTED), the sandbox says yes by itself; switching it off
+ * takes the request back. Throws CHANNEL_NOT_AVAILABLE when switching on what the platform does not offer (MPESA), or has
+ * taken from this merchant.
  */
 export async function switchChannel(
   deps: { change: Change; findProvider: FindProvider },
@@ -32,26 +34,55 @@ export async function switchChannel(
     (await listChannels(trx, owner, deps.findProvider)).find((one) => one.channel === input.channel);
   const before = await find();
   if (!before) throw notFound('channel');
-  if (input.enabled && before.reason !== null && before.reason !== 'DISABLED') {
-    throw channelRefused(before.channel, before.reason);
-  }
+  const { approval, reason } = before;
+  if (approval === 'SUSPENDED' && input.enabled) throw suspended(before.channel);
+  const isUnasked = reason === 'NOT_APPROVED' && approval !== 'SUSPENDED';
+  const canTurn = reason === null || reason === 'DISABLED' || isUnasked || !input.enabled;
+  if (!canTurn) throw channelRefused(before.channel, reason);
+  await (isUnasked ? askForChannel(trx, input) : turn(trx, input));
+  return (await find()) ?? before;
+}
+
+type Wish = Owner & { channel: Channel; enabled: boolean };
+
+async function turn(trx: Knex.Transaction, wish: Wish): Promise<void> {
   await rows(
     trx,
     `UPDATE merchant_channel SET enabled = :enabled, updated_at = now()
      WHERE merchant_id = :merchantId AND environment = :environment AND channel = :channel AND enabled <> :enabled`,
-    input,
+    wish,
   );
-  return (await find()) ?? before;
+}
+
+/** In the sandbox nobody waits for a person. What has been suspended stays so. */
+async function askForChannel(trx: Knex.Transaction, { enabled, ...place }: Wish): Promise<void> {
+  const isGranted = enabled && place.environment === 'sandbox';
+  const approval: Approval = isGranted ? 'APPROVED' : enabled ? 'REQUESTED' : 'NONE';
+  await rows(
+    trx,
+    `INSERT INTO merchant_channel AS m (merchant_id, environment, channel, approval, enabled)
+     VALUES (:merchantId, :environment, :channel, :approval, :isGranted)
+     ON CONFLICT (merchant_id, environment, channel) DO UPDATE
+     SET approval = excluded.approval, enabled = excluded.enabled, updated_at = now()
+     WHERE m.approval IN ('NONE', 'REQUESTED') AND m.approval <> excluded.approval`,
+    { ...place, approval, isGranted },
+  );
 }
 
 const WHY: Record<Unusable, string> = {
   COMING_SOON: 'is announced as coming soon and cannot be used yet',
   MAINTENANCE: 'is under maintenance; try again later',
   NOT_CONFIGURED: 'is not set up in this environment yet',
-  NOT_APPROVED: 'is not approved for this merchant; ask for approval first',
+  NOT_APPROVED:
+    'is not approved for this merchant; ask for it with PATCH /api/checkout/channels/{channel} {"enabled": true}',
   KYC_TIER: 'is not open to a merchant verified as far as this one; see GET /api/checkout/kyc',
   DISABLED: 'is switched off; switch it on with PATCH /api/checkout/channels/{channel}',
 };
+
+function suspended(channel: Channel): AppError {
+  const issue = `${channel} was suspended for this merchant: only the platform's operators can approve it again`;
+  return new AppError('CHANNEL_NOT_AVAILABLE', `channel ${issue}`, { details: [{ field: 'channel', issue }] });
+}
 
 /**
  * The refusal of a channel that cannot be used: CHANNEL_DISABLED for the merchant's own toggle, else

@@ -30,18 +30,22 @@ export function channelRoutes(deps: { db: Knex; findProvider: FindProvider }): R
       path: '/api/checkout/channels/:channel',
       operationId: 'switchChannel',
       tag: 'Channels',
-      summary: 'Switch a channel on or off for new payments',
+      summary: 'Switch a channel on or off for new payments, or ask for one',
+      description:
+        'Switching on a channel that the platform has not approved for you asks for it: 202, and approval is REQUESTED until an operator approves it (APPROVED); then switch it on. Switching it off takes the request back. In the sandbox it is approved and on at once.',
       auth: { by: 'key', scope: 'channels:write' },
       params: schema.ChannelParams,
       body: schema.ChannelChanges,
-      responses: { 200: schema.Channel },
+      responses: { 200: schema.Channel, 202: schema.Channel },
       handle: async ({ caller, change, params, body }) => {
         const input = { ...ownerOf(caller), channel: params.channel, enabled: body.enabled };
         const channel = await switchChannel({ change, findProvider: deps.findProvider }, input);
-        return {
-          message: `Channel ${channel.channel} is ${channel.enabled ? 'on' : 'off'}`,
-          data: presentChannel(channel),
-        };
+        const data = presentChannel(channel);
+        if (channel.approval === 'REQUESTED') {
+          const message = `Channel ${channel.channel} is asked for: once it is APPROVED, switch it on`;
+          return { status: 202, message, data };
+        }
+        return { message: `Channel ${channel.channel} is ${channel.enabled ? 'on' : 'off'}`, data };
       },
     }),
   ];

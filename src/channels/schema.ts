@@ -15,7 +15,9 @@ export const Channel = z
     transactionThrough,
     displayName: z.string(),
     platformState: z.enum(['AVAILABLE', 'COMING_SOON', 'MAINTENANCE']),
-    approval: z.enum(['NONE', 'REQUESTED', 'APPROVED', 'SUSPENDED']),
+    approval: z.enum(['NONE', 'REQUESTED', 'APPROVED', 'SUSPENDED']).meta({
+      description: "The platform's word; REQUESTED: it waits for an operator",
+    }),
     enabled: z.boolean().meta({ description: "The merchant's own toggle" }),
     usable: z.boolean(),
     reason: z

@@ -75,16 +75,68 @@ describe('channels', () => {
     expect(await buildAttempt(world, { ...owner, sessionId: next })).toMatch(/^pat_/);
   });
 
-  test('a merchant without approval cannot switch a channel on', async () => {
-    await rows(
+  const approvalIs = (approval: string, environment = 'sandbox') =>
+    rows(
       database.db,
-      `UPDATE merchant_channel SET approval = 'SUSPENDED', enabled = false WHERE merchant_id = :id`,
-      {
-        id: owner.merchantId,
-      },
+      `INSERT INTO merchant_channel (merchant_id, environment, channel, approval)
+       VALUES (:merchantId, :environment, 'AWASH', :approval)
+       ON CONFLICT (merchant_id, environment, channel) DO UPDATE SET approval = excluded.approval, enabled = false`,
+      { merchantId: owner.merchantId, environment, approval },
     );
-    expect((await turn('AWASH', true)).status).toBe(403);
-    expect((await list())[2]).toMatchObject({ reason: 'NOT_APPROVED', enabled: false });
+
+  test('what was suspended cannot be switched on, nor asked for again', async () => {
+    await approvalIs('SUSPENDED');
+    const answer = await turn('AWASH', true);
+    expect([answer.status, answer.body.error.code]).toEqual([403, 'CHANNEL_NOT_AVAILABLE']);
+    expect(answer.body.message).toContain("only the platform's operators can approve it again");
+    expect((await turn('AWASH', false)).status).toBe(200);
+    expect((await list())[2]).toMatchObject({ approval: 'SUSPENDED', reason: 'NOT_APPROVED', enabled: false });
+  });
+
+  describe('in live', () => {
+    const live = async (channel: string, enabled: boolean) =>
+      server.send('PATCH', `/api/checkout/channels/${channel}`, {
+        key: stubKey(owner.merchantId, 'live'),
+        body: { enabled },
+      });
+
+    test('switching on what was never approved asks for it, once however often; switching off takes that back', async () => {
+      const asked = await live('AWASH', true);
+      expect([asked.status, asked.body.message]).toEqual([
+        202,
+        'Channel AWASH is asked for: once it is APPROVED, switch it on',
+      ]);
+      expect(asked.body.data).toMatchObject({ approval: 'REQUESTED', enabled: false, reason: 'NOT_APPROVED' });
+      const since = 'SELECT updated_at FROM merchant_channel WHERE merchant_id = :merchantId AND environment = :place';
+      const before = await rows(database.db, since, { ...owner, place: 'live' });
+      expect((await live('AWASH', true)).status).toBe(202);
+      expect(await rows(database.db, since, { ...owner, place: 'live' })).toEqual(before);
+      const back = await live('AWASH', false);
+      expect([back.status, back.body.data.approval]).toEqual([200, 'NONE']);
+      expect((await live('MPESA', true)).status).toBe(403);
+    });
+
+    test('what an operator has approved is switched on by the merchant', async () => {
+      await rows(
+        database.db,
+        `INSERT INTO kyc_application (merchant_id, environment, status, tier, submissions)
+         VALUES (:merchantId, 'live', 'APPROVED', 2, 1)`,
+        owner,
+      );
+      await live('AWASH', true);
+      await approvalIs('APPROVED', 'live');
+      const { status, body } = await live('AWASH', true);
+      expect([status, body.data]).toEqual([200, expect.objectContaining({ enabled: true, usable: true })]);
+    });
+  });
+
+  test('in the sandbox nobody waits: what was never approved is approved, and on', async () => {
+    await approvalIs('NONE');
+    const { status, body } = await turn('AWASH', true);
+    expect([status, body.data]).toEqual([
+      200,
+      expect.objectContaining({ approval: 'APPROVED', enabled: true, usable: true }),
+    ]);
   });
 
   test('one environment or merchant does not switch for another', async () => {
