@@ -97,11 +97,12 @@ export async function returnPayment(
   return decision;
 }
 
-function aboutPayment({ transaction, payment }: HeldDecision, more: Record<string, unknown>) {
+function aboutPayment({ transaction, payment, before }: HeldDecision, more: Record<string, unknown>) {
   return {
     resourceType: 'transaction',
     resourceId: transaction.id,
     ...ownerOf(transaction),
+    before: { status: before.status, held: before.held, decided: null },
     after: { status: transaction.status, ...receivedOf(payment), ...more },
   } as const;
 }

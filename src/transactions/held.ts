@@ -8,6 +8,7 @@ import { formatBirr, type Santim } from '../lib/money.ts';
 import type { Change } from '../lib/outbox.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import { recordTransactionEvents } from './events.ts';
+import { readTransaction } from './payments.ts';
 import type { TransactionRow } from './present.ts';
 import type { AttemptStatus } from './states.ts';
 
@@ -28,8 +29,14 @@ export type HeldPayment = Owner & {
 /** Which payment is decided about: named, so that a repeat never decides another one. `at`: the time of business. */
 export type HeldChoice = { transactionId: string; attemptId: string; at: Date };
 
-/** Where the payment and its transaction stand now. `isNew`: this call decided, and no earlier one. */
-export type HeldDecision = { transaction: TransactionRow; payment: HeldPayment; fee: Fee | null; isNew: boolean };
+/** Where the payment and its transaction stand now, and stood before. `isNew`: this call decided, and no earlier one. */
+export type HeldDecision = {
+  transaction: TransactionRow;
+  payment: HeldPayment;
+  before: Pick<TransactionRow, 'status' | 'held'>;
+  fee: Fee | null;
+  isNew: boolean;
+};
 
 /**
  * Gives money that waits to the merchant, less the fee of today's rule. What was held makes its transaction SUCCESS with
@@ -38,8 +45,8 @@ export type HeldDecision = { transaction: TransactionRow; payment: HeldPayment; 
  */
 export async function acceptHeldPayment(change: Change, choice: HeldChoice): Promise<HeldDecision> {
   const { trx } = change;
-  const { payment, feeRule } = await choosePayment(trx, choice);
-  if (payment.decided === 'ACCEPTED') return decisionOf(trx, payment, { fee: null, isNew: false });
+  const { payment, feeRule, before } = await choosePayment(trx, choice);
+  if (payment.decided === 'ACCEPTED') return decisionOf(trx, payment, { before, fee: null, isNew: false });
   if (payment.decided === 'RETURNED') throw decidedOtherwise(payment, 'went back to the customer');
   const { receivedSantim } = payment;
   if (receivedSantim === null || receivedSantim <= 0n || payment.receivedCurrency !== 'ETB')
@@ -48,7 +55,7 @@ export async function acceptHeldPayment(change: Change, choice: HeldChoice): Pro
   const fee = feeWithin(readFeeRule(feeRule), receivedSantim);
   const moved = await acceptRows(trx, { payment, receivedSantim, fee, at: choice.at });
   await clearHeld(trx, payment.transactionId);
-  const decision = await decisionOf(trx, payment, { fee, isNew: true });
+  const decision = await decisionOf(trx, payment, { before, fee, isNew: true });
   if (moved) {
     const events = ['payment.succeeded', 'checkout.completed'] as const;
     await recordTransactionEvents(change, { transactions: [decision.transaction], events, at: choice.at });
@@ -67,16 +74,16 @@ export async function returnHeldPayment(
   choice: HeldChoice & { reason: string; reference: string },
 ): Promise<HeldDecision> {
   const { trx } = change;
-  const { payment } = await choosePayment(trx, choice);
+  const { payment, before } = await choosePayment(trx, choice);
   if (payment.decided === 'RETURNED') {
     if (payment.returnReference !== choice.reference) throw returnedBefore(payment);
-    return decisionOf(trx, payment, { fee: null, isNew: false });
+    return decisionOf(trx, payment, { before, fee: null, isNew: false });
   }
   if (payment.decided === 'ACCEPTED') throw decidedOtherwise(payment, "is the merchant's");
 
   const failed = await returnRows(trx, { payment, ...choice });
   await clearHeld(trx, payment.transactionId);
-  const decision = await decisionOf(trx, payment, { fee: null, isNew: true });
+  const decision = await decisionOf(trx, payment, { before, fee: null, isNew: true });
   if (failed) {
     const events = ['checkout.failed'] as const;
     await recordTransactionEvents(change, { transactions: [decision.transaction], events, at: choice.at });
@@ -89,12 +96,13 @@ export async function returnHeldPayment(
   return decision;
 }
 
-type Chosen = { payment: HeldPayment; feeRule: FeeRuleJson };
+type Chosen = Pick<HeldDecision, 'payment' | 'before'> & { feeRule: FeeRuleJson };
 
 /** Locks the session first, as every change of one does, so that decisions follow each other. */
 async function choosePayment(trx: Knex.Transaction, { transactionId, attemptId, at }: HeldChoice): Promise<Chosen> {
   const sql = 'SELECT 1 FROM checkout_session WHERE transaction_id = :transactionId FOR UPDATE';
   if ((await rows(trx, sql, { transactionId })).length === 0) throw notFound('transaction');
+  const before = await readTransaction(trx, transactionId);
   const [chosen] = await rows<HeldPayment & { feeRule: FeeRuleJson }>(
     trx,
     `SELECT ${PAYMENT_COLUMNS}, fee_rule_of(merchant_id, channel, 'PAY_IN', :at) AS fee_rule FROM payment_attempt
@@ -104,7 +112,7 @@ async function choosePayment(trx: Knex.Transaction, { transactionId, attemptId, 
   );
   if (!chosen) throw notFound('held payment');
   const { feeRule, ...payment } = chosen;
-  return { payment, feeRule };
+  return { payment, feeRule, before };
 }
 
 const PAYMENT_COLUMNS = `id, transaction_id, merchant_id, environment, channel, status, provider_reference,
@@ -237,14 +245,12 @@ async function clearHeld(trx: Knex.Transaction, transactionId: string): Promise<
 async function decisionOf(
   trx: Knex.Transaction,
   { id, transactionId }: HeldPayment,
-  made: Pick<HeldDecision, 'fee' | 'isNew'>,
+  made: Pick<HeldDecision, 'before' | 'fee' | 'isNew'>,
 ): Promise<HeldDecision> {
-  const [transaction] = await rows<TransactionRow>(trx, 'SELECT * FROM transaction WHERE id = :transactionId', {
-    transactionId,
-  });
+  const transaction = await readTransaction(trx, transactionId);
   const sql = `SELECT ${PAYMENT_COLUMNS} FROM payment_attempt WHERE id = :id`;
   const [payment] = await rows<HeldPayment>(trx, sql, { id });
-  if (!transaction || !payment) throw new Error(`attempt ${id} is gone`);
+  if (!payment) throw new Error(`attempt ${id} is gone`);
   return { transaction, payment, ...made };
 }
 
