@@ -1,4 +1,5 @@
 import { BANK_ACCOUNTS_WAITING } from '../bank-accounts/attention.ts';
+import { CHANNELS_WAITING } from '../channels/attention.ts';
 import { KYC_WAITING } from '../kyc/attention.ts';
 import { OUTBOX_STUCK, type AttentionSource } from '../lib/attention.ts';
 import { rows, type Queryable } from '../lib/db.ts';
@@ -7,10 +8,11 @@ import type { Environment } from '../lib/owner.ts';
 import { cutPage, offsetOf, type Page } from '../lib/page.ts';
 import { BANK_MONEY_WAITING, DIFFERENCES_WAITING } from '../reconciliation/attention.ts';
 import { REPORTS_STUCK } from '../reports/attention.ts';
-import { SETTLEMENTS_WAITING } from '../settlements/attention.ts';
+import { SETTLEMENTS_STUCK, SETTLEMENTS_WAITING } from '../settlements/attention.ts';
 import { PAYMENTS_STUCK, PAYMENTS_WAITING } from '../transactions/attention.ts';
 import { DELIVERIES_STUCK } from '../webhooks/attention.ts';
 import { WITHDRAWALS_STUCK, WITHDRAWALS_WAITING } from '../withdrawals/attention.ts';
+import { verbs, type Links } from './links.ts';
 
 /** Everything that waits for a person, slice by slice. */
 export const QUEUE = joined([
@@ -19,12 +21,20 @@ export const QUEUE = joined([
   SETTLEMENTS_WAITING,
   BANK_ACCOUNTS_WAITING,
   KYC_WAITING,
+  CHANNELS_WAITING,
   DIFFERENCES_WAITING,
   BANK_MONEY_WAITING,
 ]);
 
 /** Everything that should have gone on by itself and has not. */
-export const STUCK = joined([OUTBOX_STUCK, DELIVERIES_STUCK, PAYMENTS_STUCK, WITHDRAWALS_STUCK, REPORTS_STUCK]);
+export const STUCK = joined([
+  OUTBOX_STUCK,
+  DELIVERIES_STUCK,
+  PAYMENTS_STUCK,
+  WITHDRAWALS_STUCK,
+  SETTLEMENTS_STUCK,
+  REPORTS_STUCK,
+]);
 
 /** One thing to look at. */
 export type AttentionRow = {
@@ -89,15 +99,35 @@ function joined(sources: readonly AttentionSource[]): AttentionSource {
   return { kinds: sources.flatMap(({ kinds }) => kinds), sql: sources.map(({ sql }) => sql).join('\nUNION ALL\n') };
 }
 
-/** Where to act on it, by what is done there: calls of this API, and the workflow in the Temporal UI. */
-export function linksOf(row: AttentionRow, workflowUrl: (workflowId: string) => string | null): Record<string, string> {
+/** Where to look at it and act on it, by what is done there: calls of this API, and the workflow in the Temporal UI. */
+export function linksOf(row: AttentionRow, workflowUrl: (workflowId: string) => string | null): Links {
   const url = row.workflowId === null ? null : workflowUrl(row.workflowId);
-  return { ...actionsOf(row), ...(url === null ? {} : { workflow: url }) };
+  const read = readingOf(row);
+  return { ...(read === null ? {} : { read }), ...actionsOf(row), ...(url === null ? {} : { workflow: url }) };
 }
 
-function actionsOf({ kind, id, merchantId, detail }: AttentionRow): Record<string, string> {
-  const verbs = (path: string, ...names: string[]): Record<string, string> =>
-    Object.fromEntries(names.map((name) => [name, `/api/ops/${path}/${name}`]));
+/** Where all of it can be read, for whoever decides about it. */
+function readingOf({ kind, id, merchantId, environment, detail }: AttentionRow): string | null {
+  const [about] = kind.split('_');
+  switch (about) {
+    case 'WITHDRAWAL':
+      return `/api/ops/withdrawals/${id}`;
+    case 'SETTLEMENT':
+      return `/api/ops/settlements/${id}`;
+    case 'PAYMENT':
+      return `/api/ops/transactions/${String(detail['transactionId'])}`;
+    case 'BANK':
+      return `/api/ops/merchants/${merchantId}/bank-account?environment=${environment}`;
+    case 'KYC':
+      return `/api/ops/merchants/${merchantId}/kyc?environment=${environment}`;
+    case 'CHANNEL':
+      return `/api/ops/merchants/${merchantId}`;
+    default:
+      return null;
+  }
+}
+
+function actionsOf({ kind, id, merchantId, detail }: AttentionRow): Links {
   switch (kind) {
     case 'WITHDRAWAL_REVIEW':
       return verbs(`withdrawals/${id}`, 'approve', 'reject');
@@ -119,11 +149,15 @@ function actionsOf({ kind, id, merchantId, detail }: AttentionRow): Record<strin
       return verbs(`merchants/${merchantId}/bank-account`, 'verify', 'reject');
     case 'RECONCILIATION':
       return verbs(`reconciliation/differences/${id}`, 'close');
+    case 'RECONCILIATION_FAILED':
+      return verbs('reconciliation', 'run');
     case 'UNMATCHED_MONEY':
     case 'TRACE_ID_TWICE':
       return verbs(`bank-money/${id}`, 'settle');
     case 'PAYOUT_EXCESS':
       return id.startsWith('bkm_') ? verbs(`bank-money/${id}`, 'settle') : verbs('bank-money', 'excess');
+    case 'CHANNEL_REQUEST':
+      return verbs(`merchants/${merchantId}/channels/${String(detail['channel'])}`, 'approve', 'suspend');
     case 'KYC':
       return verbs(`merchants/${merchantId}/kyc`, 'approve', 'reject', 'request-info');
     default:

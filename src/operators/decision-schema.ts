@@ -28,15 +28,25 @@ export const WithdrawalResolution = z.strictObject({
 export const Withdrawal = z
   .object({
     withdrawalId: z.string(),
+    requestId: z.string().meta({ description: "The merchant's own" }),
     merchantId: z.string(),
     environment,
     amount: z.number(),
     currency: z.literal('ETB'),
     channel,
+    destination: z
+      .object({
+        phone: z.string().optional(),
+        bankCode: z.string().optional(),
+        accountNumber: z.string().optional(),
+        accountName: z.string(),
+      })
+      .meta({ description: 'Numbers show their last four digits' }),
     status: z.string(),
     stage: z.string(),
     reviewReasons: z.array(z.string()),
     approvalsNeeded: z.int(),
+    providerReference: z.string().nullable(),
     requestedAt: instant,
   })
   .meta({ id: 'OpsWithdrawal' });
@@ -106,6 +116,7 @@ export const SettlementReturned = z.strictObject({ bankReference, reason });
 export const Settlement = z
   .object({
     settlementId: z.string(),
+    requestId: z.string().meta({ description: "The merchant's own" }),
     merchantId: z.string(),
     environment,
     amount: z.number(),
@@ -120,6 +131,8 @@ export const Settlement = z
     bankReference: z.string().nullable(),
     failure: z.object({ code: z.string(), message: z.string() }).nullable(),
     requestedAt: instant,
+    approvedAt: instant.nullable(),
+    approvedBy: z.string().nullable(),
     sentAt: instant.nullable(),
     sentBy: z.string().nullable().meta({ description: 'The operator who takes it to the bank' }),
     creditedAt: instant.nullable(),

@@ -12,7 +12,9 @@ import type { ReconciledDay } from '../reconciliation/days.ts';
 import type { Difference } from '../reconciliation/differences.ts';
 import type { SettlementRow } from '../settlements/model.ts';
 import type { HeldDecision } from '../transactions/held.ts';
+import { maskDestination } from '../withdrawals/destination.ts';
 import type { WithdrawalRow } from '../withdrawals/model.ts';
+import { destinationOf } from '../withdrawals/queries.ts';
 import type { AuditRow } from './audit.ts';
 import type { Operator, OperatorKey } from './operators.ts';
 
@@ -78,19 +80,23 @@ export function presentOperatorKey({ id, operatorId, name, key, ...at }: Operato
   };
 }
 
+/** Of the beneficiary's number its last digits. */
 export function presentWithdrawal(row: WithdrawalRow) {
   const { id, merchantId, environment, currency, channel, status, stage, reviewReasons, approvalsNeeded } = row;
   return {
     withdrawalId: id,
+    requestId: row.requestId,
     merchantId,
     environment,
     amount: toBirr(row.amountSantim),
     currency,
     channel,
+    destination: maskDestination(destinationOf(row)),
     status,
     stage,
     reviewReasons,
     approvalsNeeded,
+    providerReference: row.providerReference,
     requestedAt: row.requestedAt.toISOString(),
   };
 }
@@ -121,6 +127,7 @@ export function presentSettlement(row: SettlementRow) {
   const { merchantId, environment, currency, status, effectiveDate, earliestExpected, expectedBy, failure } = row;
   return {
     settlementId: row.id,
+    requestId: row.requestId,
     merchantId,
     environment,
     amount: toBirr(row.amountSantim),
@@ -135,6 +142,8 @@ export function presentSettlement(row: SettlementRow) {
     bankReference: row.bankReference,
     failure,
     requestedAt: row.requestedAt.toISOString(),
+    approvedAt: iso(row.approvedAt),
+    approvedBy: row.approvedBy,
     sentAt: iso(row.sentAt),
     sentBy: row.sentBy,
     creditedAt: iso(row.creditedAt),

@@ -4,6 +4,7 @@ import { decisionRoutes } from './decision-routes.ts';
 import { holidayRoutes, type HolidayRouteDeps } from './holiday-routes.ts';
 import { kycRoutes, type KycRouteDeps } from './kyc-routes.ts';
 import { merchantRoutes, type MerchantRouteDeps } from './merchant-routes.ts';
+import { moneyDetailRoutes } from './money-detail-routes.ts';
 import { moneyRoutes, type MoneyRouteDeps } from './money-routes.ts';
 import { operatorRoutes, type OperatorRouteDeps } from './operator-routes.ts';
 import { reconciliationRoutes, type ReconciliationRouteDeps } from './reconciliation-routes.ts';
@@ -29,6 +30,7 @@ export function opsRoutes(deps: OpsRouteDeps): Route[] {
     ...decisionRoutes(deps),
     ...settlementRoutes(deps),
     ...moneyRoutes(deps),
+    ...moneyDetailRoutes(deps),
     ...reconciliationRoutes(deps),
     ...holidayRoutes(deps),
     ...operatorRoutes(deps),

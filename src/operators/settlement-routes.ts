@@ -1,15 +1,11 @@
 import { z } from 'zod';
 
-import { findBankAccount } from '../bank-accounts/verify.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import { UploadedFile } from '../http/upload.ts';
 import type { Clock } from '../lib/clock.ts';
 import { startOfAddisDay } from '../lib/dates.ts';
-import type { Knex } from '../lib/db.ts';
-import { notFound } from '../lib/errors.ts';
 import type { RunChange } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
-import { readSettlement } from '../settlements/decide.ts';
 import { lateCreditIssue } from '../settlements/late-credit.ts';
 import { deedOf } from './audit.ts';
 import * as decisionSchema from './decision-schema.ts';
@@ -24,48 +20,13 @@ import {
   type SettlementWord,
 } from './settlements.ts';
 
-export type SettlementRouteDeps = { db: Knex; runChange: RunChange; clock: Clock };
+export type SettlementRouteDeps = { runChange: RunChange; clock: Clock };
 
 const FILE_BYTES_MAX = 1024 * 1024;
 
-/** Settlements on their way to the bank, and the bank accounts they go to. */
+/** What is said of settlements on their way to the bank, and of the bank accounts they go to. */
 export function settlementRoutes(deps: SettlementRouteDeps): Route[] {
-  return [...lookingRoutes(deps), ...settlementWords(deps), bankFileRoute(deps), ...accountWords(deps)];
-}
-
-function lookingRoutes({ db }: SettlementRouteDeps): Route[] {
-  return [
-    readRoute({
-      method: 'GET',
-      path: '/api/ops/settlements/:settlementId',
-      operationId: 'opsGetSettlement',
-      tag: 'Operators',
-      summary: 'A settlement as it is to be sent: with the whole account number',
-      auth: permit('settlement.sent'),
-      params: decisionSchema.SettlementParams,
-      responses: { 200: decisionSchema.Settlement },
-      handle: async ({ params: { settlementId } }) => ({
-        message: 'Settlement retrieved',
-        data: presentSettlement(await readSettlement(db, settlementId)),
-      }),
-    }),
-    readRoute({
-      method: 'GET',
-      path: '/api/ops/merchants/:merchantId/bank-account',
-      operationId: 'opsGetBankAccount',
-      tag: 'Operators',
-      summary: "The merchant's linked bank account, with its whole number",
-      auth: permit('bank-account.verify'),
-      params: schema.MerchantParams,
-      query: decisionSchema.InEnvironment,
-      responses: { 200: decisionSchema.BankAccount },
-      handle: async ({ params: { merchantId }, query: { environment } }) => {
-        const account = await findBankAccount(db, { merchantId, environment });
-        if (!account) throw notFound('bank account');
-        return { message: 'Bank account retrieved', data: presentBankAccount(account) };
-      },
-    }),
-  ];
+  return [...settlementWords(deps), bankFileRoute(deps), ...accountWords(deps)];
 }
 
 type SettlementVerb<Body extends z.ZodType> = {

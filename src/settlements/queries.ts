@@ -1,5 +1,6 @@
-import type { Queryable } from '../lib/db.ts';
+import { rows, type Queryable } from '../lib/db.ts';
 import { listNewest } from '../lib/list.ts';
+import type { Santim } from '../lib/money.ts';
 import type { Environment, Owner } from '../lib/owner.ts';
 import type { DayRange, Page } from '../lib/page.ts';
 import { SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
@@ -53,4 +54,23 @@ export async function listEverybodysSettlements(db: Queryable, filter: Everybody
     ...settlementConditions(filter),
   };
   return listNewest<SettlementRow>(db, listed, page);
+}
+
+/** What was settled to the same account of the merchant before. */
+export async function readSettledBefore(
+  db: Queryable,
+  row: SettlementRow,
+): Promise<{ count: number; santim: Santim; lastAt: Date | null }> {
+  const { id, merchantId, environment, bankCode, accountNumber, completedAt } = row;
+  const [settled] = await rows<{ count: number; santim: Santim; lastAt: Date | null }>(
+    db,
+    `SELECT count(*)::int AS count, CAST(coalesce(sum(amount_santim), 0) AS bigint) AS santim, max(credited_at) AS last_at
+     FROM settlement
+     WHERE merchant_id = :merchantId AND environment = :environment AND id <> :id AND status = 'COMPLETED'
+       AND bank_code = :bankCode AND account_number = :accountNumber
+       AND completed_at <= coalesce(CAST(:completedAt AS timestamptz), 'infinity')`,
+    { id, merchantId, environment, bankCode, accountNumber, completedAt },
+  );
+  if (!settled) throw new Error('an aggregate always has one row');
+  return settled;
 }

@@ -1,21 +1,28 @@
 import type { AttentionSource } from '../lib/attention.ts';
+import { maskedInSql } from '../lib/mask.ts';
+
+const birr = (santim: string): string => `trim(to_char(${santim} * 0.01, '999999999999990.00'))`;
 
 /** Money that was not asked for, and payments that ended in doubt. */
 export const PAYMENTS_WAITING: AttentionSource = {
   kinds: ['PAYMENT_HELD', 'PAYMENT_DUPLICATE', 'PAYMENT_UNCERTAIN'],
   sql: `SELECT CASE a.status WHEN 'HELD' THEN 'PAYMENT_HELD' ELSE 'PAYMENT_DUPLICATE' END AS kind, a.id, a.merchant_id,
                a.environment, a.received_santim AS amount_santim, a.ended_at AS since,
-               CASE WHEN a.status = 'DUPLICATE' THEN 'The transaction was paid a second time'
+               a.transaction_id || ': ' ||
+               CASE WHEN a.status = 'DUPLICATE' THEN 'it was paid a second time'
                     WHEN a.received_currency <> a.currency THEN a.received_currency || ' came instead of ' || a.currency
-                    ELSE 'Another amount came than was asked for' END AS what,
+                    ELSE 'another amount came (' || coalesce(${birr('a.received_santim')}, 'nobody knows how much')
+                         || ') than was asked for (' || ${birr('a.amount_santim')} || ')' END AS what,
                jsonb_build_object('transactionId', a.transaction_id, 'attemptId', a.id, 'channel', a.channel,
                                   'expected', a.amount_santim * 0.01, 'received', a.received_santim * 0.01,
-                                  'currency', a.received_currency) AS detail,
+                                  'currency', a.received_currency, 'providerReference', a.provider_reference,
+                                  'payer', ${maskedInSql('a.phone')}) AS detail,
                'payment-' || a.id AS workflow_id
         FROM payment_attempt a WHERE a.status IN ('HELD', 'DUPLICATE') AND a.decided IS NULL
         UNION ALL
         SELECT 'PAYMENT_UNCERTAIN', t.id, t.merchant_id, t.environment, t.amount_santim, coalesce(s.ended_at, t.created_at),
-               'It ended while the provider did not know whether it was paid', jsonb_build_object('channel', t.channel), NULL
+               'It ended while the provider did not know whether it was paid',
+               jsonb_build_object('transactionId', t.id, 'channel', t.channel), NULL
         FROM transaction t JOIN checkout_session s ON s.id = t.session_id WHERE t.reconcile`,
 };
 

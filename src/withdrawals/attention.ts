@@ -1,4 +1,5 @@
 import type { AttentionSource } from '../lib/attention.ts';
+import { maskedInSql } from '../lib/mask.ts';
 
 /** How much the provider says that it has paid, in its newest answer that said so. */
 const PROVIDER_SAYS = `(
@@ -11,14 +12,23 @@ const OPERATORS_SAY = `(
                                       'providerReference', r.provider_reference, 'reason', r.reason) ORDER BY r.at)
   FROM withdrawal_resolution r WHERE r.withdrawal_id = w.id AND r.version = w.version)`;
 
+/** Whom the money goes to, in words. */
+const BENEFICIARY = `w.account_name || ', ' || coalesce(${maskedInSql('w.phone')}, w.bank_code || ' ' || ${maskedInSql('w.account_number')})`;
+
+/** Which withdrawal it is, to whom, and under which reference of the provider; the rest is in its detail. */
+const ABOUT = `jsonb_build_object('channel', w.channel, 'requestId', w.request_id, 'requestedBy', w.requested_by,
+  'providerReference', w.provider_reference, 'destination', jsonb_strip_nulls(jsonb_build_object(
+    'phone', ${maskedInSql('w.phone')}, 'bankCode', w.bank_code, 'accountNumber', ${maskedInSql('w.account_number')},
+    'accountName', w.account_name)))`;
+
 /** Withdrawals that wait for a person. The sandbox decides by itself, but for amounts that end in .14. */
 export const WITHDRAWALS_WAITING: AttentionSource = {
   kinds: ['WITHDRAWAL_REVIEW', 'WITHDRAWAL_UNKNOWN', 'WITHDRAWAL_CONTRADICTED'],
   sql: `SELECT 'WITHDRAWAL_REVIEW' AS kind, w.id, w.merchant_id, w.environment, w.amount_santim, w.requested_at AS since,
-               'Withdrawal under review (' || array_to_string(w.review_reasons, ', ') || '): ' || given.approvals || ' of '
-                 || w.approvals_needed || ' approvals' AS what,
-               jsonb_build_object('reasons', w.review_reasons, 'approvalsGiven', given.approvals,
-                                  'approvalsNeeded', w.approvals_needed, 'channel', w.channel) AS detail,
+               'Withdrawal to ' || ${BENEFICIARY} || ' under review (' || array_to_string(w.review_reasons, ', ') || '): '
+                 || given.approvals || ' of ' || w.approvals_needed || ' approvals' AS what,
+               ${ABOUT} || jsonb_build_object('reasons', w.review_reasons, 'approvalsGiven', given.approvals,
+                                              'approvalsNeeded', w.approvals_needed) AS detail,
                'withdrawal-' || w.id AS workflow_id
         FROM withdrawal w
         CROSS JOIN LATERAL (SELECT count(*)::int AS approvals FROM withdrawal_approval a WHERE a.withdrawal_id = w.id) given
@@ -29,9 +39,8 @@ export const WITHDRAWALS_WAITING: AttentionSource = {
                coalesce(w.submitted_at, w.requested_at),
                CASE w.last_outcome WHEN 'succeeded' THEN 'The provider says that it has paid another amount'
                                    ELSE 'The provider has not said for over an hour whether it has paid' END,
-               jsonb_build_object('channel', w.channel, 'lastOutcome', w.last_outcome, 'lastCheckedAt', w.last_checked_at,
-                                  'providerReference', w.provider_reference, 'providerSays', ${PROVIDER_SAYS},
-                                  'operatorsSay', ${OPERATORS_SAY}),
+               ${ABOUT} || jsonb_build_object('lastOutcome', w.last_outcome, 'lastCheckedAt', w.last_checked_at,
+                                              'providerSays', ${PROVIDER_SAYS}, 'operatorsSay', ${OPERATORS_SAY}),
                'withdrawal-' || w.id
         FROM withdrawal w
         WHERE w.status = 'PENDING' AND w.stage = 'UNKNOWN' AND (w.last_outcome = 'succeeded'
@@ -39,9 +48,8 @@ export const WITHDRAWALS_WAITING: AttentionSource = {
         UNION ALL
         SELECT 'WITHDRAWAL_CONTRADICTED', w.id, w.merchant_id, w.environment, w.amount_santim, w.contradicted_at,
                'Given back for the provider''s no, and now the provider says it was paid',
-               jsonb_build_object('channel', w.channel, 'providerReference', w.provider_reference,
-                                  'providerSays', ${PROVIDER_SAYS},
-                                  'operatorsSay', ${OPERATORS_SAY}), 'withdrawal-' || w.id
+               ${ABOUT} || jsonb_build_object('providerSays', ${PROVIDER_SAYS}, 'operatorsSay', ${OPERATORS_SAY}),
+               'withdrawal-' || w.id
         FROM withdrawal w
         WHERE w.contradicted_at IS NOT NULL AND w.contradiction_ended_at IS NULL AND w.status = 'FAILED'`,
 };
@@ -52,7 +60,7 @@ export const WITHDRAWALS_STUCK: AttentionSource = {
   sql: `SELECT 'WITHDRAWAL_PENDING' AS kind, w.id, w.merchant_id, w.environment, w.amount_santim,
                coalesce(w.submitted_at, w.requested_at) AS since,
                CASE w.stage WHEN 'CREATED' THEN 'Not sent yet' ELSE 'Sent, and not paid yet' END AS what,
-               jsonb_build_object('channel', w.channel, 'stage', w.stage, 'lastOutcome', w.last_outcome) AS detail,
+               ${ABOUT} || jsonb_build_object('stage', w.stage, 'lastOutcome', w.last_outcome) AS detail,
                'withdrawal-' || w.id AS workflow_id
         FROM withdrawal w
         WHERE w.status = 'PENDING'

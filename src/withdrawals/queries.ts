@@ -1,9 +1,13 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import { listNewest } from '../lib/list.ts';
+import type { Santim } from '../lib/money.ts';
 import type { Environment, Owner } from '../lib/owner.ts';
 import type { DayRange, Page } from '../lib/page.ts';
-import type { WithdrawalRow } from './model.ts';
+import { beneficiaryOf } from './destination.ts';
+import { destinationOf, type WithdrawalRow } from './model.ts';
 import type { WithdrawalStatus } from './states.ts';
+
+export { destinationOf };
 
 /** What to list; null and undefined do not narrow. */
 export type WithdrawalFilter = Owner & {
@@ -60,4 +64,34 @@ export async function withdrawnSince(db: Queryable, owner: Owner, since: Date): 
 export async function listEverybodysWithdrawals(db: Queryable, filter: EverybodysWithdrawals, page: Page) {
   const listed = { columns: '*', table: 'withdrawal', time: 'requested_at', ...withdrawalConditions(filter) };
   return listNewest<WithdrawalRow>(db, listed, page);
+}
+
+/** One operator's yes; "sandbox" says its own. */
+export type Approval = { operatorId: string; at: Date };
+
+/** Who has approved a withdrawal so far, in their order. */
+export async function listApprovals(db: Queryable, withdrawalId: string): Promise<Approval[]> {
+  const sql = 'SELECT operator_id, at FROM withdrawal_approval WHERE withdrawal_id = :withdrawalId ORDER BY at';
+  return rows<Approval>(db, sql, { withdrawalId });
+}
+
+/** What a beneficiary has got before, and under which names. */
+export type PaidBefore = { count: number; santim: Santim; lastAt: Date | null; accountNames: string[] };
+
+/** What its merchant has paid to the same phone or account before, of what did not come back. */
+export async function readPaidBefore(db: Queryable, row: WithdrawalRow): Promise<PaidBefore> {
+  const { id, merchantId, environment, completedAt } = row;
+  const [paid] = await rows<PaidBefore>(
+    db,
+    `SELECT count(*)::int AS count, CAST(coalesce(sum(coalesce(paid_santim, amount_santim)), 0) AS bigint) AS santim,
+            max(completed_at) AS last_at,
+            coalesce(array_agg(DISTINCT account_name), '{}') AS account_names
+     FROM withdrawal
+     WHERE merchant_id = :merchantId AND environment = :environment AND id <> :id AND status = 'SUCCESS'
+       AND coalesce(phone, bank_code || ':' || account_number) = :beneficiary
+       AND completed_at <= coalesce(CAST(:completedAt AS timestamptz), 'infinity')`,
+    { id, merchantId, environment, completedAt, beneficiary: beneficiaryOf(destinationOf(row)) },
+  );
+  if (!paid) throw new Error('an aggregate always has one row');
+  return paid;
 }

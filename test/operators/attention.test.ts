@@ -64,9 +64,10 @@ describe('the queue', () => {
       ...owner,
       id: payment.attemptId,
       amount: 80,
-      what: 'Another amount came than was asked for',
-      detail: { transactionId: payment.transactionId, expected: 100.5, received: 80 },
+      what: `${payment.transactionId}: another amount came (80.00) than was asked for (100.50)`,
+      detail: { transactionId: payment.transactionId, expected: 100.5, received: 80, providerReference: 'PROV-1' },
       links: {
+        read: `/api/ops/transactions/${payment.transactionId}`,
         accept: `/api/ops/transactions/${payment.transactionId}/accept`,
         workflow: `https://temporal.example/payment-${payment.attemptId}`,
       },
@@ -74,9 +75,20 @@ describe('the queue', () => {
     expect(data.items[2]).toMatchObject({
       id: withdrawalId,
       amount: 20.14,
-      detail: { approvalsGiven: 0, approvalsNeeded: 1, reasons: expect.arrayContaining(['SANDBOX_TEST']) },
+      what: expect.stringMatching(
+        /^Withdrawal to Abebe Bikila, \*{8}0001 under review \(FIRST_TO_BENEFICIARY, .*\): 0 of 1 approvals$/,
+      ),
+      detail: {
+        approvalsGiven: 0,
+        approvalsNeeded: 1,
+        reasons: expect.arrayContaining(['SANDBOX_TEST']),
+        destination: { phone: '********0001', accountName: 'Abebe Bikila' },
+        requestId: expect.stringMatching(/^req_/),
+        requestedBy: 'key_1',
+      },
     });
     expect(data.items[3]).toMatchObject({ id: settlement.id, amount: 50 });
+    for (const { links } of data.items) expect((await desk.send('GET', links.read)).status).toBe(200);
     for (const { links, detail } of data.items.slice(1, 3)) {
       const { accept, approve } = links;
       const body = accept ? { attemptId: detail.attemptId } : {};
@@ -114,6 +126,43 @@ describe('the queue', () => {
       ['WITHDRAWAL_UNKNOWN', id],
       ['PAYMENT_UNCERTAIN', payment.transactionId],
     ]);
+  });
+
+  test('has the channel that a merchant asks for', async () => {
+    await change(
+      `INSERT INTO merchant_channel (merchant_id, environment, channel, approval)
+       VALUES (:merchantId, 'live', 'AWASH', 'REQUESTED'), (:merchantId, 'live', 'TELEBIRR', 'NONE')`,
+      { ...owner },
+    );
+    const { items } = (await queue()).data;
+    expect(items).toEqual([
+      expect.objectContaining({
+        kind: 'CHANNEL_REQUEST',
+        id: `${owner.merchantId}/AWASH`,
+        environment: 'live',
+        what: expect.stringMatching(/^The merchant asks for Awash/),
+      }),
+    ]);
+    const { read, approve } = items[0].links;
+    expect((await desk.send('GET', read)).body.data.live.channels[2]).toMatchObject({ approval: 'REQUESTED' });
+    const approved = await desk.send('POST', approve, { body: { environment: 'live' } });
+    expect(approved.body.data).toMatchObject({ approval: 'APPROVED', enabled: false });
+    expect((await queue()).data.items).toEqual([]);
+    const { body } = await desk.send('GET', `/api/ops/audit?merchantId=${owner.merchantId}`);
+    expect(body.data[0]).toMatchObject({ before: { approval: 'REQUESTED' }, after: { approval: 'APPROVED' } });
+  });
+
+  test('says where a day is compared again that could not be', async () => {
+    await change(
+      `INSERT INTO reconciliation (id, environment, channel, day, open, asked_at)
+       VALUES ('sandbox-TELEBIRR-2026-03-01', 'sandbox', 'TELEBIRR', '2026-03-01', false, :at)`,
+      { at: ago(HOUR_MS) },
+    );
+    const { data } = await get('/api/ops/queue?kind=RECONCILIATION_FAILED');
+    const [{ environment, detail, links }] = data.items;
+    const body = { environment, channel: detail.channel, day: detail.day };
+    expect((await desk.send('POST', links.run, { body })).status).toBe(202);
+    expect((await get('/api/ops/queue?kind=RECONCILIATION_FAILED')).data.items).toEqual([]);
   });
 
   test('has an application to be verified, which a live one is', async () => {
@@ -208,6 +257,26 @@ describe('stuck work', () => {
     ]);
     await change(`UPDATE payment_attempt SET last_outcome = 'unknown' WHERE id = :attemptId`, { attemptId });
     expect((await stuck('&kind=PAYMENT_PENDING')).data.items).toEqual([]);
+  });
+
+  test('is a settlement that the sandbox has not decided, or whose last day is over and nobody has noted it', async () => {
+    await fund(desk.world, owner, 50_000n);
+    await linkAccount(desk.world, owner);
+    const undecided = await ask(desk.world, owner, { amount: 5_000n });
+    const waiting = await ask(desk.world, owner, { amount: 5_014n });
+    const late = await ask(desk.world, owner, { amount: 5_000n });
+    expect((await stuck()).data.items).toEqual([]);
+    const asked = 'UPDATE settlement SET requested_at = :at WHERE id = ANY (:ids)';
+    await change(asked, { at: ago(HOUR_MS), ids: [undecided.id, waiting.id] });
+    const over = `UPDATE settlement SET status = 'PROCESSING', expected_by = :day WHERE id = :id`;
+    await change(over, { id: late.id, day: '2026-03-06' });
+    const { data } = await stuck();
+    expect(data.items).toEqual([
+      expect.objectContaining({ kind: 'SETTLEMENT_PENDING', id: late.id, since: '2026-03-06T21:00:00.000Z' }),
+      expect.objectContaining({ id: undecided.id, what: 'The sandbox has not decided about it' }),
+    ]);
+    await change('UPDATE settlement SET overdue_at = :at WHERE id = :id', { id: late.id, at: ago(HOUR_MS) });
+    expect((await stuck()).data.items).toMatchObject([{ id: undecided.id }]);
   });
 
   test('is a message that nobody brought to Temporal', async () => {

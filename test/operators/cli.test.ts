@@ -54,7 +54,9 @@ test('the queue is a table, or JSON, and a held payment in it is accepted and no
   const [transactionId] = payment;
   const { text, exitCode } = await run('queue', '--merchant', owner.merchantId);
   expect(exitCode).toBe(0);
-  expect(text).toMatch(/^since +kind +id +merchantId +amount +what\n\S+ +PAYMENT_HELD +pat_\w+ +mrc_\w+ +80 +Another/);
+  expect(text).toMatch(
+    /^since +kind +id +merchantId +amount +what\n\S+ +PAYMENT_HELD +pat_\w+ +mrc_\w+ +80 +txn_\w+: another/,
+  );
   const decided = await json('accept', ...payment, '--operator', desk.people.support.operatorId);
   expect(decided).toMatchObject({ transactionId, status: 'SUCCESS', decision: 'ACCEPTED', received: 80 });
   expect(await json('queue', '--merchant', owner.merchantId)).toEqual([]);

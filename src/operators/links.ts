@@ -1,0 +1,53 @@
+import type { BankAccountRow } from '../bank-accounts/model.ts';
+import type { SettlementRow } from '../settlements/model.ts';
+import { isAcceptable, isUndecided, type Payment } from '../transactions/payments.ts';
+import type { WithdrawalRow } from '../withdrawals/model.ts';
+
+/** Paths of this API by what is done there. */
+export type Links = Record<string, string>;
+
+/** Where each of these is done to one thing. */
+export function verbs(path: string, ...names: string[]): Links {
+  return Object.fromEntries(names.map((name) => [name, `/api/ops/${path}/${name}`]));
+}
+
+/** What can be said of a withdrawal as it stands. */
+export function withdrawalLinks(row: WithdrawalRow): Links {
+  const { id, status, stage, contradictedAt, contradictionEndedAt } = row;
+  const path = `withdrawals/${id}`;
+  if (stage === 'UNDER_REVIEW') return verbs(path, 'approve', 'reject');
+  const isContradicted = status === 'FAILED' && contradictedAt !== null && contradictionEndedAt === null;
+  return stage === 'UNKNOWN' || isContradicted ? verbs(path, 'resolve') : {};
+}
+
+/** What can be said of a settlement as it stands. */
+export function settlementLinks({ id, status, lateCredit, lateCreditEnded }: SettlementRow): Links {
+  const path = `settlements/${id}`;
+  switch (status) {
+    case 'REQUESTED':
+      return verbs(path, 'approve', 'reject');
+    case 'APPROVED':
+      return verbs(path, 'sent', 'failed');
+    case 'PROCESSING':
+      return verbs(path, 'credited', 'failed');
+    case 'COMPLETED':
+      return verbs(path, 'returned');
+    case 'FAILED':
+      return lateCredit !== null && lateCreditEnded === null ? verbs(path, 'book-credit', 'dismiss-credit') : {};
+    default:
+      return {};
+  }
+}
+
+/** What can be said of a payment: only money that waits is decided about, and not all of it can be a merchant's. */
+export function paymentLinks(transactionId: string, payment: Payment): Links {
+  if (!isUndecided(payment)) return {};
+  return verbs(`transactions/${transactionId}`, ...(isAcceptable(payment) ? ['accept'] : []), 'reject');
+}
+
+/** What can be said of a linked bank account: one that was verified can be rejected later. */
+export function bankAccountLinks({ merchantId, status }: BankAccountRow): Links {
+  const path = `merchants/${merchantId}/bank-account`;
+  if (status === 'PENDING') return verbs(path, 'verify', 'reject');
+  return status === 'VERIFIED' ? verbs(path, 'reject') : {};
+}
