@@ -5,21 +5,28 @@ import { INK, LEFT, RIGHT, type Paper } from './pdf-paper.ts';
 import { birrText } from './rendering.ts';
 import type { Statement, StatementAccount, StatementMovement } from './statement.ts';
 
-/** Columns' keys, as they stand beside each other. */
+/** Columns' keys, as they stand below each other on either side; what is empty is left out. */
 const FACTS = [
-  ['settlementId', 'amount'],
-  ['requestId', 'fee'],
-  ['status', 'feeTax'],
-  ['requestedAtAddis', 'totalDebit'],
-  ['effectiveDate', 'bank'],
-  ['expectedBy', 'accountNumber'],
-  ['sentAtAddis', 'accountName'],
-  ['creditedAtAddis', 'bankReference'],
-  ['failureCode', ''],
+  [
+    'settlementId',
+    'requestId',
+    'status',
+    'requestedAtAddis',
+    'effectiveDate',
+    'expectedBy',
+    'sentAtAddis',
+    'creditedAtAddis',
+    'returnedAtAddis',
+    'failureCode',
+  ],
+  ['amount', 'fee', 'feeTax', 'totalDebit', 'reserved', 'bank', 'accountNumber', 'accountName', 'bankReference'],
 ] as const;
-const SIDES = [LEFT, LEFT + 280] as const;
 const FACT_AT = 90;
-const FACT_WIDTH = 165;
+/** Where each side begins, and how wide what stands under a heading may be. */
+const SIDES = [
+  { x: LEFT, width: 180 },
+  { x: LEFT + 280, width: RIGHT - LEFT - 280 - FACT_AT },
+] as const;
 
 const LINE_HEIGHT = 13;
 /** Where the columns of movements begin, and where those of amounts end. */
@@ -27,7 +34,7 @@ const AT = { time: LEFT, type: LEFT + 92, resource: LEFT + 200, amount: RIGHT - 
 
 /** Prints one settlement below the head of a page; yields when there is something to be taken away. */
 export async function* printStatement(paper: Paper, { facts, account }: Statement): AsyncGenerator<void> {
-  for (const keys of FACTS) printFacts(paper, keys, facts);
+  printFacts(paper, facts);
   paper.y += 8;
   if (account === null) return paper.write('It was never booked: it moved no money.', LEFT);
   printBalances(paper, account);
@@ -35,23 +42,31 @@ export async function* printStatement(paper: Paper, { facts, account }: Statemen
   yield* printMovements(paper, account);
 }
 
-function printFacts(paper: Paper, keys: readonly string[], facts: Statement['facts']): void {
-  const shown = keys.map((key) => {
-    const { heading = '', cell = null } = facts.get(key) ?? {};
-    return { heading: heading.replace(' (Addis Ababa, UTC+3)', ''), lines: paper.inLines(textOf(cell), FACT_WIDTH) };
+function printFacts(paper: Paper, facts: Statement['facts']): void {
+  const sides = SIDES.map(({ x, width }, side) => {
+    const lines = (FACTS[side] ?? []).flatMap((key) => linesOf(facts, key, (text) => paper.inLines(text, width)));
+    return { x, lines };
   });
-  const height = Math.max(...shown.map(({ lines }) => lines.length));
-  if (shown.every(({ lines }) => lines.join('') === '')) return;
-  for (let line = 0; line < height; line += 1) {
+  const height = Math.max(...sides.map(({ lines }) => lines.length));
+  for (let number = 0; number < height; number += 1) {
     paper.needs(LINE_HEIGHT);
-    for (const [side, { heading, lines }] of shown.entries()) {
-      const x = SIDES[side] ?? LEFT;
-      if (lines[0] === '') continue;
-      if (line === 0) paper.write(heading, x, { color: INK.quiet });
-      paper.write(lines[line] ?? '', x + FACT_AT);
+    for (const { x, lines } of sides) {
+      const line = lines[number];
+      if (!line) continue;
+      paper.write(line.heading, x, { color: INK.quiet });
+      paper.write(line.text, x + FACT_AT);
     }
     paper.y += LINE_HEIGHT;
   }
+}
+
+/** Its heading stands before the first of its lines; what is empty has none. */
+function linesOf(facts: Statement['facts'], key: string, inLines: (text: string) => string[]) {
+  const { heading = '', cell = null } = facts.get(key) ?? {};
+  const text = textOf(cell);
+  if (text === '') return [];
+  const shown = heading.replace(' (Addis Ababa, UTC+3)', '');
+  return inLines(text).map((line, number) => ({ heading: number === 0 ? shown : '', text: line }));
 }
 
 function textOf(cell: Cell): string {

@@ -19,12 +19,13 @@ export type Rendering = {
 };
 
 /** What a file says about itself: where its rows come from, and how they were chosen. */
-export function aboutOf({ report, snapshotAt, sums }: Rendering): Record<string, string | number> {
+export function aboutOf({ report, merchantName, snapshotAt, sums }: Rendering): Record<string, string | number> {
   return {
     reportId: report.id,
     kind: report.kind,
     environment: report.environment,
     merchantId: report.merchantId,
+    merchantName,
     period: report.period,
     startDate: report.startDate,
     endDate: report.endDate,

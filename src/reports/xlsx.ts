@@ -49,9 +49,18 @@ async function* zipped(
 
 async function* rowsSheet(rendering: Rendering): AsyncGenerator<string> {
   const letters = rendering.columns.map((_, index) => columnName(index));
-  yield `${SHEET}${HEADING_STAYS}${widths(letters.length, 20)}<sheetData>${rowText(headingCells(rendering), letters, 1)}`;
-  let number = 2;
+  let number = 1;
   for await (const rows of rendering.pages) {
+    if (number === 1) {
+      const widths = rendering.columns.map(({ heading }, index) =>
+        widthOf(
+          heading,
+          rows.map((row) => row[index]),
+        ),
+      );
+      yield `${SHEET}${HEADING_STAYS}${colsText(widths)}<sheetData>${rowText(headingCells(rendering), letters, 1)}`;
+      number = 2;
+    }
     const first = number;
     const textOf = (row: Cell[]): string[] => row.map((cell, index) => cellText(cell, rendering.columns[index]?.as));
     yield rows.map((row, index) => rowText(textOf(row), letters, first + index)).join('');
@@ -60,19 +69,45 @@ async function* rowsSheet(rendering: Rendering): AsyncGenerator<string> {
   yield `</sheetData><autoFilter ref="A1:${letters.at(-1)}${number - 1}"/></worksheet>`;
 }
 
-const widths = (columns: number, characters: number): string =>
-  `<cols><col min="1" max="${columns}" width="${characters}" customWidth="1"/></cols>`;
+/** In characters, with room for the button of the filter. */
+const WIDTH = { min: 10, max: 45, room: 4 } as const;
+
+/** What the first page's cells and the heading's longest word take: headings go on in a second line. */
+function widthOf(heading: string, cells: readonly (Cell | undefined)[]): number {
+  const shown = cells.map((cell) => (typeof cell === 'bigint' ? birrText(cell) : String(cell ?? '')));
+  const longest = Math.max(...[...heading.split(' '), ...shown].map((text) => text.length));
+  return Math.min(Math.max(longest + WIDTH.room, WIDTH.min), WIDTH.max);
+}
+
+function colsText(widths: readonly number[]): string {
+  const columns = widths.map(
+    (width, index) => `<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`,
+  );
+  return `<cols>${columns.join('')}</cols>`;
+}
 
 const headingCells = ({ columns }: Rendering): string[] =>
   columns.map(({ heading }) => textCell(heading, STYLE.heading));
 
 function aboutSheet(rendering: Rendering): string {
-  const about = Object.entries(aboutOf(rendering));
-  const totals = Object.entries(rendering.sums.totals).map(([name, santim]) => [`total ${name}`, santim] as const);
+  const about = Object.entries(aboutOf(rendering)).map(([name, value]) => [inWords(name), value] as const);
+  const headings = new Map(rendering.columns.map(({ key, heading }) => [key, heading]));
+  const totals = Object.entries(rendering.sums.totals).map(([name, santim]) => {
+    const heading = headings.get(name);
+    return [heading === undefined ? inWords(name) : `Sum of ${heading}`, santim] as const;
+  });
   const lines = [...about, ...totals].map(([name, value], index) =>
     rowText([textCell(name, STYLE.heading), cellText(value)], ['A', 'B'], index + 1),
   );
-  return `${SHEET}${widths(2, 30)}<sheetData>${lines.join('')}</sheetData></worksheet>`;
+  return `${SHEET}${colsText([30, 40])}<sheetData>${lines.join('')}</sheetData></worksheet>`;
+}
+
+/** "merchantId" as a heading: "Merchant ID". */
+function inWords(name: string): string {
+  return name
+    .replace(/^./, (letter) => letter.toUpperCase())
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .replace(/Id$/, 'ID');
 }
 
 /** Cells as XML, each beginning with `<c`, given their places: A1, B1 … */

@@ -157,11 +157,14 @@ test('a workbook has amounts as numbers, days and times as dates, ids as text, a
   expect(sheet).toContain(`<c r="I2" s="5"><v>${day + 12 / 24}</v></c><c r="J2" s="5"><v>${day + 9 / 24}</v></c>`);
   expect(sheet).toMatch(/<c r="L2" s="2" t="inlineStr"><is><t xml:space="preserve">cs_/);
   expect(sheet).toContain('<autoFilter ref="A1:Y2"/>');
+  // As wide as what stands in them: the currency's heading, a transaction's id.
+  expect(sheet).toContain('<col min="3" max="3" width="12" customWidth="1"/>');
+  expect(sheet).toContain('<col min="11" max="11" width="34" customWidth="1"/>');
   const about = unzipped(bytes, 'xl/worksheets/sheet2.xml');
-  for (const text of ['Africa/Addis_Ababa (UTC+3)', report.snapshotAt, 'snapshotAt', report.reportId]) {
+  for (const text of ['Africa/Addis_Ababa (UTC+3)', report.snapshotAt, 'Snapshot At', report.reportId]) {
     expect(about).toContain(text);
   }
-  expect(about).toMatch(/total netAmount.*<v>1214\.55<\/v>/);
+  expect(about).toMatch(/Sum of Net Amount.*<v>1214\.55<\/v>/);
 });
 
 test('a workbook whose rows cannot be read is no file', async () => {

@@ -132,6 +132,21 @@ test('each movement is printed once, under headings on every page, between the o
   expect(texts.at(-2)).toBe('Closing balance');
 });
 
+test('what is not known of a settlement leaves no hole in what is', async () => {
+  const [second] = await readStatements();
+  if (!second) throw new Error('two were made');
+  const returned = { heading: 'Returned at (Addis Ababa, UTC+3)', cell: '2026-03-09 12:00:00' };
+  const facts = new Map([...second.facts, ['returnedAtAddis', returned] as const]);
+  const { paper, pages } = recordingPaper(500);
+  for await (const _ of printStatement(paper, { facts, account: null }));
+  const heights = (pages[0] ?? []).map(({ y }) => y);
+  expect(new Set(heights).size).toBe((Math.max(...heights) - 8) / 13 + 1);
+  const texts = (pages[0] ?? []).map(({ text }) => text);
+  expect(texts[texts.indexOf('Returned at') + 1]).toBe('2026-03-09 12:00:00');
+  expect(texts).toContain('Reserved');
+  expect(texts).not.toContain('Credited at');
+});
+
 test('a statement that does not tie out is never printed', async () => {
   const [second] = await readStatements();
   if (!second?.account) throw new Error('two were made');
