@@ -142,25 +142,8 @@ async function manageOperations(input: CommandInput): Promise<number> {
 }
 
 async function reconcile(input: CommandInput): Promise<number> {
-  const [{ runReconcileCommand }, { createRunChange }, { systemClock }, { createFindProvider }, { createHttpClient }] =
-    await Promise.all([
-      import('./reconciliation/cli.ts'),
-      import('./lib/outbox.ts'),
-      import('./lib/clock.ts'),
-      import('./providers/find-provider.ts'),
-      import('./lib/http-client.ts'),
-    ]);
-  const http = createHttpClient();
-  return withDatabase(input, async ({ db, config }) =>
-    runReconcileCommand(input.args, {
-      db,
-      // What it tells Temporal the worker takes from the outbox.
-      runChange: createRunChange(db, () => {}),
-      findProvider: createFindProvider({ http, clock: systemClock, ...config.simulator }),
-      clock: systemClock,
-      write,
-    }),
-  ).finally(http.close);
+  const { runReconcile } = await import('./reconcile.ts');
+  return withDatabase(input, async (parts) => runReconcile(input.args, { ...parts, write }));
 }
 
 async function manageLedger(input: CommandInput): Promise<number> {

@@ -4,30 +4,37 @@ import { COMMON_OPTIONS, runNoun, UsageError, type Shown, type Verb, type Write 
 import { addisDay, DAY_MS } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
 import { formatBirr } from '../lib/money.ts';
-import type { RunChange } from '../lib/outbox.ts';
-import type { FindProvider } from '../providers/provider.ts';
-import { askForDay } from './ask.ts';
+import type { Wanted } from './ask.ts';
 import { listReconciledDays, type ReconciledDay } from './days.ts';
 
 /** What --help prints. */
-export const RECONCILE_USAGE = `meskot reconcile --day YYYY-MM-DD [--channel TELEBIRR | CBE_BIRR | AWASH]   has a day compared with the providers' lists
-meskot reconcile                                                            how the last days stand
-A worker compares it; ask again for how it stands. --json prints JSON.
+export const RECONCILE_USAGE = `meskot reconcile --day YYYY-MM-DD [--channel TELEBIRR | CBE_BIRR | AWASH] [--reason TEXT]
+                   has a day compared with the providers' lists, again or for the first time
+meskot reconcile   how the last days stand
+A worker compares it; ask again for how it stands. --operator opr_… says who asks, which is noted; on a machine with demo
+data its operator does. What is live is compared, and listed, only with --live. --json prints JSON.
 `;
 
-const OPTIONS = { ...COMMON_OPTIONS, day: { type: 'string' }, channel: { type: 'string' } } as const;
+const OPTIONS = {
+  ...COMMON_OPTIONS,
+  day: { type: 'string' },
+  channel: { type: 'string' },
+  reason: { type: 'string' },
+  operator: { type: 'string' },
+  live: { type: 'boolean' },
+} as const;
 const COLUMNS = ['day', 'environment', 'channel', 'status', 'differences', 'listed', 'booked', 'owed', 'problem'];
 const SHOWN_DAYS = 7;
 
 export type ReconcileCommandDeps = {
   db: Knex;
-  runChange: RunChange;
-  findProvider: FindProvider;
   clock: Clock;
+  /** Asks for a day as the operator who was named, or the demo data's. Throws unless there is one who may. */
+  compareAgain: (wanted: Wanted & { reason?: string | undefined }, by: { operator?: string }) => Promise<unknown>;
   write: Write;
 };
 
-/** Runs `meskot reconcile …`; `args` without the two words. Exit code: 0 done, 2 wrong usage. */
+/** Runs `meskot reconcile …`; `args` without the two words. Exit codes: src/lib/command-line.ts. */
 export async function runReconcileCommand(args: readonly string[], deps: ReconcileCommandDeps): Promise<number> {
   const verbs = new Map([['', reconcile(deps)]]);
   return runNoun(
@@ -37,14 +44,17 @@ export async function runReconcileCommand(args: readonly string[], deps: Reconci
 }
 
 const reconcile =
-  (deps: ReconcileCommandDeps): Verb<typeof OPTIONS> =>
+  ({ db, clock, compareAgain }: ReconcileCommandDeps): Verb<typeof OPTIONS> =>
   async ({ options }) => {
-    const { day } = options;
+    const { day, operator, reason } = options;
     const channel = readChannel(options.channel);
-    if (day !== undefined) await deps.runChange((change) => askForDay(change, deps, { day, channel }));
-    const endDate = day ?? addisDay(deps.clock());
-    const startDate = day ?? addisDay(new Date(deps.clock().getTime() - (SHOWN_DAYS - 1) * DAY_MS));
-    return (await listReconciledDays(deps.db, { startDate, endDate, channel })).map(present);
+    const environment = options.live ? 'live' : 'sandbox';
+    if (day !== undefined) {
+      await compareAgain({ day, channel, environment, reason }, operator === undefined ? {} : { operator });
+    }
+    const endDate = day ?? addisDay(clock());
+    const startDate = day ?? addisDay(new Date(clock().getTime() - (SHOWN_DAYS - 1) * DAY_MS));
+    return (await listReconciledDays(db, { startDate, endDate, environment, channel })).map(present);
   };
 
 function readChannel(text: string | undefined): Channel | undefined {

@@ -1,26 +1,47 @@
+import { rows } from '../../src/lib/db.ts';
+import { act } from '../../src/operators/cli-deeds.ts';
+import { createOperator } from '../../src/operators/operators.ts';
+import { compareAgain } from '../../src/operators/reconciliation.ts';
 import { runReconcileCommand } from '../../src/reconciliation/cli.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, TODAY, type ReconciliationWorld } from './world.ts';
 
 let world: ReconciliationWorld;
+let finance: string;
+let viewer: string;
 beforeAll(async () => {
   world = await createReconciliationWorld();
+  const hire = (role: 'finance' | 'viewer') =>
+    world.db.transaction((trx) => createOperator(trx, { name: role, email: `${role}@meskot.example`, role }));
+  [finance, viewer] = [(await hire('finance')).id, (await hire('viewer')).id];
 });
 afterAll(async () => {
   await expectLedgerHolds(world.db);
   await world.close();
 });
 
+/** As src/reconcile.ts puts it together, with a provider in both environments and finance as the demo data's operator. */
 async function run(...args: string[]): Promise<{ code: number; said: string }> {
   let said = '';
-  const code = await runReconcileCommand(args, { ...world, write: (text) => void (said += text) });
+  const findProvider: typeof world.findProvider = (channel) => world.findProvider(channel, 'sandbox');
+  const code = await runReconcileCommand(args, {
+    ...world,
+    compareAgain: (wanted, options) =>
+      act({ ...world, demoOperatorId: finance }, { options, action: 'reconciliation.run' }, (deed) =>
+        compareAgain(deed, wanted, { ...world, findProvider }),
+      ),
+    write: (text) => void (said += text.toString()),
+  });
   return { code, said };
 }
+const asked = () => rows(world.db, 'SELECT environment, channel FROM reconciliation ORDER BY id');
+const audited = () =>
+  rows(world.db, 'SELECT operator_id, action, resource_id, environment, reason FROM operator_audit ORDER BY at, id');
 
 test('a day is asked for, and shown as it stands', async () => {
-  const asked = await run('--day', TODAY, '--channel', 'AWASH');
-  expect(asked.code).toBe(0);
-  expect(asked.said).toMatch(/2026-03-02 +sandbox +AWASH +being compared +0/);
+  const first = await run('--day', TODAY, '--channel', 'AWASH');
+  expect(first.code).toBe(0);
+  expect(first.said).toMatch(/2026-03-02 +sandbox +AWASH +being compared +0/);
   await world.pay('AWASH');
   await world.live(2_000);
   await world.compare('AWASH');
@@ -39,6 +60,34 @@ test('a day is asked for, and shown as it stands', async () => {
       problem: null,
     },
   ]);
+});
+
+test('who asks is noted with the reason: the operator that was named, or the demo data’s', async () => {
+  const before = (await audited()).length;
+  await run('--day', TODAY, '--channel', 'AWASH', '--reason', 'Their list was completed');
+  const about = { action: 'reconciliation.run', resourceId: TODAY, environment: 'sandbox' };
+  expect((await audited()).slice(before)).toEqual([
+    { ...about, operatorId: finance, reason: 'Their list was completed' },
+  ]);
+  const refused = await run('--day', TODAY, '--channel', 'TELEBIRR', '--operator', viewer);
+  expect([refused.code, refused.said]).toEqual([3, expect.stringContaining('finance')]);
+  expect((await run('--day', TODAY, '--channel', 'TELEBIRR', '--operator', 'opr_nobody')).code).toBe(4);
+  expect(await audited()).toHaveLength(before + 1);
+  expect(await asked()).toEqual([{ environment: 'sandbox', channel: 'AWASH' }]);
+});
+
+test('what is live is compared, and listed, only with --live', async () => {
+  expect((await run('--day', TODAY, '--channel', 'AWASH', '--live')).said).toMatch(/2026-03-02 +live +AWASH/);
+  expect((await audited()).at(-1)).toMatchObject({ environment: 'live' });
+  expect((await run('--day', TODAY)).code).toBe(0);
+  const environments = async (...args: string[]): Promise<string[]> => [
+    ...new Set(
+      (JSON.parse((await run(...args, '--json')).said) as { environment: string }[]).map((one) => one.environment),
+    ),
+  ];
+  expect([await environments(), await environments('--live')]).toEqual([['sandbox'], ['live']]);
+  expect(await asked()).toContainEqual({ environment: 'sandbox', channel: 'TELEBIRR' });
+  expect(await asked()).not.toContainEqual({ environment: 'live', channel: 'TELEBIRR' });
 });
 
 test.each([
