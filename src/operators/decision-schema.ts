@@ -109,6 +109,9 @@ export const SettlementSent = z.strictObject({ bankReference: bankReference.opti
 export const SettlementCredited = z.strictObject({
   bankReference,
   creditedOn: dayText.meta({ description: "The bank's day of the credit" }),
+  amount: birrAmount
+    .optional()
+    .meta({ description: "What the bank has credited, ETB: any other than the settlement's is refused" }),
   reason: reason.optional(),
 });
 export const SettlementFailed = z.strictObject({ bankReference: bankReference.optional(), reason });

@@ -4,6 +4,7 @@ import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import { UploadedFile } from '../http/upload.ts';
 import type { Clock } from '../lib/clock.ts';
 import { startOfAddisDay } from '../lib/dates.ts';
+import { toSantim } from '../lib/money.ts';
 import type { RunChange } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
 import { lateCreditIssue } from '../settlements/late-credit.ts';
@@ -92,7 +93,12 @@ function settlementWords(deps: SettlementRouteDeps): Route[] {
       description:
         'One that had FAILED stays so: 202, nothing is booked, and it waits in the queue (SETTLEMENT_LATE_CREDIT). A trace id is of one settlement.',
       body: decisionSchema.SettlementCredited,
-      word: ({ creditedOn, ...body }) => ({ says: 'credited', ...body, creditedAt: startOfAddisDay(creditedOn) }),
+      word: ({ creditedOn, amount, ...body }) => ({
+        says: 'credited',
+        ...body,
+        creditedAt: startOfAddisDay(creditedOn),
+        ...(amount !== undefined && { amountSantim: toSantim(amount) }),
+      }),
     }),
     say({
       says: 'failed',
@@ -134,7 +140,7 @@ function bankFileRoute(deps: SettlementRouteDeps): Route {
     tag: 'Operators',
     summary: "Book the bank's answers of a CSV file: settlementId,result,bankReference,date,reason",
     description:
-      'result is credited (with bankReference and date), failed (with reason), or returned: credited and sent back since (with bankReference of the way back, and reason). Each line is booked by itself: what is wrong with one holds up no other. The same file again changes nothing.',
+      "result is credited (with bankReference and date; a column amount, if there is one, must be the settlement's), failed (with reason), or returned: credited and sent back since (with bankReference of the way back, and reason). Each line is booked by itself: what is wrong with one holds up no other. The same file again changes nothing.",
     auth: permit('settlement.credited'),
     body: UploadedFile,
     upload: { types: ['text/csv'], bytesMax: FILE_BYTES_MAX },

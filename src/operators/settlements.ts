@@ -1,7 +1,7 @@
 import type { BankAccountRow } from '../bank-accounts/model.ts';
 import { rejectBankAccount, verifyBankAccount } from '../bank-accounts/verify.ts';
 import type { Clock } from '../lib/clock.ts';
-import { toBirr } from '../lib/money.ts';
+import { toBirr, type Santim } from '../lib/money.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../settlements/bank-answer.ts';
@@ -18,7 +18,13 @@ export type SettlementWord =
   | { says: 'approve'; reason?: string | undefined }
   | { says: 'reject'; reason: string }
   | { says: 'sent'; bankReference?: string | undefined; reason?: string | undefined }
-  | { says: 'credited'; bankReference: string; creditedAt: Date; reason?: string | undefined }
+  | {
+      says: 'credited';
+      bankReference: string;
+      creditedAt: Date;
+      amountSantim?: Santim | undefined;
+      reason?: string | undefined;
+    }
   | { says: 'failed'; bankReference?: string | undefined; reason: string }
   | { says: 'returned'; bankReference: string; reason: string }
   | { says: 'book-credit'; reason: string }

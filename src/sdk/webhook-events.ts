@@ -95,6 +95,8 @@ export type Settlement = Snapshot<'settlement'> & {
   requestedAt: string;
   sentAt?: string;
   creditedAt?: string;
+  /** The day of creditedAt, YYYY-MM-DD in Addis Ababa. */
+  creditedOn?: string;
   /** The bank had credited it and has sent it back. */
   returnedAt?: string;
   completedAt?: string;

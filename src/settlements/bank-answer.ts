@@ -1,5 +1,6 @@
-import { addisDay } from '../lib/dates.ts';
+import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import { AppError } from '../lib/errors.ts';
+import { formatBirr, type Santim } from '../lib/money.ts';
 import type { Change } from '../lib/outbox.ts';
 import { requireOwnReference, requireOwnReturn } from './bank-reference.ts';
 import { noteLateCredit } from './late-credit.ts';
@@ -36,26 +37,42 @@ function whoSentIt({ status, sentBy, sentAt, bankReference }: SettlementRow): st
   return `${said}; it is ${status}. Do not send it again: ask ${sentBy} first if you did.`;
 }
 
-export type Credit = Actor & { bankReference: string; creditedAt: Date };
+/** `amountSantim`: what the bank says it credited, where it says so; it must be the settlement's. */
+export type Credit = Actor & { bankReference: string; creditedAt: Date; amountSantim?: Santim | undefined };
 
 /**
  * The bank has credited it, under its trace id: the money has left. `creditedAt` is the bank's time, `at` ours. Said
  * again it changes nothing. Of one that had FAILED it is not booked: it waits for operators (late-credit.ts), and the
  * settlement is answered FAILED. Throws NOT_FOUND, INVALID_STATE when it stands elsewhere than PROCESSING or the trace
- * id is of another settlement, and VALIDATION_ERROR for a day before it was sent or after today.
+ * id is of another settlement, and VALIDATION_ERROR for a day before it was sent or after today, or another amount.
  */
 export async function markCredited(change: Change, id: string, credit: Credit): Promise<Moved> {
-  const { operatorId, at, bankReference, creditedAt } = credit;
+  const { operatorId, at, bankReference } = credit;
   const before = await lockSettlement(change, id);
   if (isSameCredit(before, credit)) return { settlement: before, changed: false };
   if (before.status === 'PROCESSING' || before.status === 'FAILED') {
-    requireDay(creditedAt, { from: before.sentAt ?? before.requestedAt, until: at });
+    requireDay(credit.creditedAt, { from: before.sentAt ?? before.requestedAt, until: at });
+    requireAmount(before, credit);
     await requireOwnReference(change, before, bankReference);
   }
   if (before.status === 'FAILED') return noteLateCredit(change, before, credit);
+  const creditedAt = withinDay(credit.creditedAt, before.sentAt ?? before.requestedAt);
   const detail = { bankReference, creditedAt: creditedAt.toISOString() };
   const credited = { to: 'COMPLETED', kind: 'bank.credited', detail, by: operatorId, at } as const;
   return moveSettlement(change, { ...credited, id, bankReference, creditedAt }, () => false);
+}
+
+function requireAmount({ amountSantim }: SettlementRow, said: Credit): void {
+  if (said.amountSantim === undefined || said.amountSantim === amountSantim) return;
+  const [ours, theirs] = [formatBirr(amountSantim), formatBirr(said.amountSantim)];
+  const issue = `must be the settlement's, ${ours} ETB, got ${theirs}: ask the bank, nothing was booked`;
+  throw new AppError('VALIDATION_ERROR', `amount ${issue}`, { details: [{ field: 'amount', issue }] });
+}
+
+/** The time as said; midnight stands for a day alone, which means no hour before it was sent. */
+function withinDay(creditedAt: Date, sentAt: Date): Date {
+  const isDayAlone = startOfAddisDay(addisDay(creditedAt)).getTime() === creditedAt.getTime();
+  return isDayAlone && creditedAt < sentAt ? sentAt : creditedAt;
 }
 
 /** Whether it was credited so, even if the money has come back since. */

@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import { isDay, startOfAddisDay } from '../lib/dates.ts';
 import { AppError } from '../lib/errors.ts';
 import { plainText } from '../lib/fields.ts';
+import { parseBirr } from '../lib/money.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
 import { markCredited, markRefused, markReturned } from './bank-answer.ts';
 import { lateCreditIssue } from './late-credit.ts';
@@ -29,6 +30,8 @@ export type BankFileReport = {
 };
 
 const COLUMNS = ['settlementId', 'result', 'bankReference', 'date', 'reason'] as const;
+/** May stand in the heading too: what the bank has credited, which must be the settlement's amount. */
+const AMOUNT = 'amount';
 const LINES_MAX = 2_000;
 const ECHO_CHARACTERS_MAX = 64;
 
@@ -37,10 +40,17 @@ const settlementId = z.string().regex(/^stl_[0-9A-Z]{26}$/, 'must be a settlemen
 const bankReference = plainText(64).min(1, 'must be given');
 const date = z.string().refine(isDay, 'must be a day as YYYY-MM-DD');
 
+/** In birr; a file without the column says nothing of it. */
+const amount = z
+  .string()
+  .default('')
+  .transform((text) => (text === '' ? undefined : parseBirr(text)))
+  .refine((santim) => santim !== null, 'must be an amount as 1500.50');
+
 const Line = z.discriminatedUnion(
   'result',
   [
-    z.object({ result: z.literal('credited'), settlementId, bankReference, date, reason: plainText(200) }),
+    z.object({ result: z.literal('credited'), settlementId, bankReference, date, amount, reason: plainText(200) }),
     z.object({
       result: z.literal('failed'),
       settlementId,
@@ -62,7 +72,7 @@ type Line = z.output<typeof Line>;
 
 /**
  * Books the bank's answers of a CSV file: `settlementId,result,bankReference,date,reason`, result credited (with
- * bankReference and date), failed (with reason) or returned, which is credited and sent back (with reason and the
+ * bankReference and date, and an `amount` that must be the settlement's, if there is the column), failed (with reason) or returned, which is credited and sent back (with reason and the
  * bankReference of the way back). Each line is a change of its own, so a line is booked whole or not at all, and what is
  * wrong with one holds up no other; a credit of what had failed is wrong, too, and kept for operators. The same file
  * again changes nothing.
@@ -102,7 +112,12 @@ export async function importBankFile(
 function apply(change: Change, line: Line, actor: { operatorId: string; at: Date }): Promise<Moved> {
   const { bankReference: reference, reason } = line;
   if (line.result === 'credited') {
-    const credit = { ...actor, bankReference: reference, creditedAt: startOfAddisDay(line.date) };
+    const credit = {
+      ...actor,
+      bankReference: reference,
+      creditedAt: startOfAddisDay(line.date),
+      amountSantim: line.amount ?? undefined,
+    };
     return markCredited(change, line.settlementId, credit);
   }
   if (line.result === 'returned') {
@@ -115,8 +130,11 @@ function apply(change: Change, line: Line, actor: { operatorId: string; at: Date
 function readLines(text: string): { line: number; values: Record<string, string>; issue: string | null }[] {
   const [heading, ...lines] = readRecords(text);
   const names = heading?.fields.map((name) => name.trim()) ?? [];
-  const isComplete = names.length === COLUMNS.length && COLUMNS.every((name) => names.includes(name));
-  if (!isComplete) throw unfit(`must begin with the line ${COLUMNS.join(',')}, got ${JSON.stringify(names.join(','))}`);
+  const known = names.includes(AMOUNT) ? [...COLUMNS, AMOUNT] : COLUMNS;
+  if (names.length !== known.length || !known.every((name) => names.includes(name))) {
+    const allowed = `${COLUMNS.join(',')} (and ${AMOUNT} if it is known)`;
+    throw unfit(`must begin with the line ${allowed}, got ${JSON.stringify(names.join(','))}`);
+  }
   if (lines.length > LINES_MAX)
     throw unfit(`must have at most ${LINES_MAX} lines, got ${lines.length}; send it in parts`);
   return lines.map(({ line, fields }) => {

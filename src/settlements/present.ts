@@ -1,4 +1,5 @@
 import { totalDebit } from '../ledger/facts.ts';
+import { addisDay } from '../lib/dates.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { toBirr } from '../lib/money.ts';
 import type { SettlementRow } from './model.ts';
@@ -28,7 +29,9 @@ export function presentSettlement(row: SettlementRow) {
     environment: row.environment,
     requestedAt: row.requestedAt.toISOString(),
     ...(row.sentAt === null ? {} : { sentAt: row.sentAt.toISOString() }),
-    ...(row.creditedAt === null ? {} : { creditedAt: row.creditedAt.toISOString() }),
+    ...(row.creditedAt === null
+      ? {}
+      : { creditedAt: row.creditedAt.toISOString(), creditedOn: addisDay(row.creditedAt) }),
     ...(row.returnedAt === null ? {} : { returnedAt: row.returnedAt.toISOString() }),
     ...(row.completedAt === null ? {} : { completedAt: row.completedAt.toISOString() }),
   };

@@ -81,7 +81,10 @@ export const Settlement = z
     environment: z.enum(['sandbox', 'live']),
     requestedAt: instant,
     sentAt: instant.optional().meta({ description: 'When it was given to the bank' }),
-    creditedAt: instant.optional().meta({ description: 'When the bank credited it' }),
+    creditedAt: instant
+      .optional()
+      .meta({ description: 'When the bank credited it; it often says the day only: see creditedOn' }),
+    creditedOn: day('The day of creditedAt').optional(),
     returnedAt: instant
       .optional()
       .meta({ description: 'When we heard that the bank had sent it back after crediting it' }),

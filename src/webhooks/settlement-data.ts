@@ -28,6 +28,7 @@ export const SettlementData = z.strictObject({
   requestedAt: z.iso.datetime(),
   sentAt: z.iso.datetime().optional(),
   creditedAt: z.iso.datetime().optional(),
+  creditedOn: z.iso.date().optional(),
   returnedAt: z.iso.datetime().optional().meta({ description: 'The bank had credited it and has sent it back' }),
   completedAt: z.iso.datetime().optional(),
 });
@@ -83,6 +84,7 @@ export const SETTLEMENT_EVENTS = {
       status: 'COMPLETED',
       ...atBank,
       creditedAt: '2025-01-20T05:45:00.000Z',
+      creditedOn: '2025-01-20',
       completedAt: answeredAt,
     },
   },

@@ -1,5 +1,6 @@
 import { bankAccountRoutes } from '../../src/bank-accounts/routes.ts';
 import { balanceRoutes } from '../../src/ledger/routes.ts';
+import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Owner } from '../../src/lib/owner.ts';
@@ -99,6 +100,7 @@ describe('a settlement', () => {
       bankReference: 'FT1',
       sentAt: new Date(FRIDAY.getTime() + HOUR_MS).toISOString(),
       creditedAt: creditedAt.toISOString(),
+      creditedOn: addisDay(creditedAt),
       completedAt: world.clock().toISOString(),
     });
     expect(data.timeline.map(({ kind }: { kind: string }) => kind)).toEqual([

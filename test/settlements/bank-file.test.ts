@@ -51,13 +51,31 @@ test('each line is booked, and the same file again changes nothing', async () =>
   expect(await readSettlement(database.db, paid)).toMatchObject({
     status: 'COMPLETED',
     bankReference: 'FT27018A',
-    creditedAt: new Date('2027-01-17T21:00:00.000Z'),
+    // The day alone means no hour before it was sent.
+    creditedAt: MONDAY,
   });
   expect(await readSettlement(database.db, refused)).toMatchObject({
     status: 'FAILED',
     bankReference: 'BATCH-7',
     failure: { code: 'BANK_REFUSED', message: 'Account closed, says the bank' },
   });
+});
+
+test('a file may say how much was credited: another amount than the settlement’s is not booked', async () => {
+  const [exact, less] = [await sent(), await sent()];
+  const heading = `amount,${HEADING}`;
+  const lines = [
+    `150,${exact},credited,FTA,2027-01-18,`,
+    `149.90,${less},credited,FTB,2027-01-18,`,
+    `1e2,${less},credited,FTC,2027-01-18,`,
+  ];
+  const { applied, wrong } = await importBankFile(world, { operatorId: 'opr_1', text: [heading, ...lines].join('\n') });
+  expect(applied.map(({ line }) => line)).toEqual([2]);
+  expect(wrong.map(({ line, issue }) => [line, issue])).toEqual([
+    [3, "amount must be the settlement's, 150.00 ETB, got 149.90: ask the bank, nothing was booked"],
+    [4, 'amount must be an amount as 1500.50'],
+  ]);
+  expect([await stands(exact), await stands(less)]).toEqual(['COMPLETED', 'PROCESSING']);
 });
 
 test('a wrong line is named and holds up no other', async () => {
