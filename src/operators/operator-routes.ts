@@ -88,6 +88,9 @@ function staffRoutes(deps: OperatorRouteDeps): Route[] {
   ];
 }
 
+const MAKER_KNOWS =
+  'What is said with it counts as your word too (knownTo). Where two people must say the same, you are one: let another admin make the key of whoever is to count beside you.';
+
 function shownWhole(key: OperatorKey) {
   return { ...presentOperatorKey(key), knownTo: key.knownTo };
 }
@@ -116,6 +119,7 @@ function keyRoutes(deps: OperatorRouteDeps): Route[] {
       operationId: 'opsCreateOperatorKey',
       tag: 'Operators',
       summary: 'Make a key for an operator; it is shown once',
+      description: MAKER_KNOWS,
       auth: permit('operator-key.create'),
       params: schema.OperatorParams,
       body: schema.NewOperatorKey,
@@ -132,6 +136,7 @@ function keyRoutes(deps: OperatorRouteDeps): Route[] {
       operationId: 'opsRotateOperatorKey',
       tag: 'Operators',
       summary: "Make an operator's next key, shown once; the one before works on for a while",
+      description: MAKER_KNOWS,
       auth: permit('operator-key.rotate'),
       params: schema.OperatorKeyParams,
       body: schema.OperatorKeyRotation,

@@ -1,3 +1,4 @@
+import { createKey } from '../../src/keys/operations.ts';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
@@ -124,9 +125,12 @@ describe('a withdrawal whose provider does not know', () => {
     expect((await world.read(id)).status).toBe('SUCCESS');
   });
 
-  test('is not resolved by who asked for it', async () => {
+  test('is not resolved by who has made the key that asked for it', async () => {
     const id = await unknown();
-    await rows(world.db, `UPDATE withdrawal SET requested_by = 'opr_1' WHERE id = :id`, { id });
+    const { pepper, clock } = { pepper: 'a pepper of sixteen characters', clock: world.clock };
+    const input = { ...world.owner, kind: 'secret', createdBy: 'opr_1', knownTo: ['opr_1'] } as const;
+    const { key } = await world.db.transaction((trx) => createKey({ trx, pepper, clock }, input));
+    await rows(world.db, 'UPDATE withdrawal SET requested_by = :keyId WHERE id = :id', { id, keyId: key.id });
     expect(await codeOf(resolve(id, COMPLETED))).toBe('INVALID_STATE');
     expect(await codeOf(resolve(id, COMPLETED, 'opr_2'))).toBe('done');
   });
