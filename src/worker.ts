@@ -30,6 +30,7 @@ import { repairOpen } from './repair.ts';
 import { expireReports, removeAbandoned } from './reports/expire.ts';
 import { createReportFiles } from './reports/files.ts';
 import { createMakeReport, giveUpReport } from './reports/make.ts';
+import { measureReports } from './reports/metrics.ts';
 import { openReports } from './reports/open-reports.ts';
 import { measureSettlements } from './settlements/metrics.ts';
 import { openSettlements } from './settlements/open-settlements.ts';
@@ -167,6 +168,7 @@ function measure(registry: Registry, db: Knex): void {
   measurePayments(registry, db);
   measureWithdrawals(registry, db);
   measureSettlements(registry, db);
+  measureReports(registry, db);
   measureReconciliation(registry, db);
 }
 

@@ -1,11 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 
+import { createRegistry } from '../../src/http/metrics.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { listAttention, STUCK } from '../../src/operators/attention.ts';
 import { FORMATS } from '../../src/reports/formats.ts';
 import { SOURCES } from '../../src/reports/kinds.ts';
+import { measureReports } from '../../src/reports/metrics.ts';
 import { openReports } from '../../src/reports/open-reports.ts';
 import { rangeOf } from '../../src/reports/period.ts';
 import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
@@ -190,6 +192,28 @@ test('a report of which no row was read for a quarter of an hour is shown to ope
   ]);
   expect(await reports.makeWith()(id)).toBe('READY');
   expect(await stuck()).toEqual([]);
+});
+
+test('metrics show reports that are waited for, and since when the slowest stands still', async () => {
+  await rows(database.db, `UPDATE report SET status = 'CANCELLED' WHERE status IN ('QUEUED', 'RUNNING')`);
+  const registry = createRegistry('test');
+  measureReports(registry, database.db);
+  const shown = async () => {
+    const text = await registry.metrics();
+    const figure = (name: string): number =>
+      Number(new RegExp(`^meskot_reports_${name}.* (\\S+)$`, 'm').exec(text)?.[1]);
+    return { queued: figure('open.*QUEUED'), running: figure('open.*RUNNING'), oldest: figure('stand_still_seconds') };
+  };
+  expect(await shown()).toEqual({ queued: 0, running: 0, oldest: 0 });
+  const { id } = await reports.askQuietly(owner);
+  await rows(database.db, `UPDATE report SET requested_at = now() - interval '1 hour' WHERE id = :id`, { id });
+  const waiting = await shown();
+  expect(waiting).toMatchObject({ queued: 1, running: 0 });
+  expect(waiting.oldest).toBeGreaterThanOrEqual(3_600);
+  await rows(database.db, `UPDATE report SET status = 'RUNNING', progressed_at = now() WHERE id = :id`, { id });
+  const running = await shown();
+  expect(running).toMatchObject({ queued: 0, running: 1 });
+  expect(running.oldest).toBeLessThan(60);
 });
 
 describe('one that is taken back', () => {
