@@ -7,6 +7,7 @@ import type { Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/owner.ts';
 import { cutPage, offsetOf, type Page } from '../lib/page.ts';
 import { BANK_MONEY_WAITING, DIFFERENCES_WAITING } from '../reconciliation/attention.ts';
+import { COMPARISONS_STUCK } from '../reconciliation/stuck.ts';
 import { REPORTS_STUCK } from '../reports/attention.ts';
 import { SETTLEMENTS_STUCK, SETTLEMENTS_WAITING } from '../settlements/attention.ts';
 import { PAYMENTS_STUCK, PAYMENTS_WAITING } from '../transactions/attention.ts';
@@ -33,6 +34,7 @@ export const STUCK = joined([
   PAYMENTS_STUCK,
   WITHDRAWALS_STUCK,
   SETTLEMENTS_STUCK,
+  COMPARISONS_STUCK,
   REPORTS_STUCK,
 ]);
 
@@ -112,6 +114,8 @@ function readingOf({ kind, id, merchantId, environment, detail }: AttentionRow):
   switch (about) {
     case 'WITHDRAWAL':
       return `/api/ops/withdrawals/${id}`;
+    case 'PAYOUT':
+      return `/api/ops/withdrawals/${String(detail['withdrawalId'])}`;
     case 'SETTLEMENT':
       return `/api/ops/settlements/${id}`;
     case 'PAYMENT':
@@ -150,6 +154,8 @@ function actionsOf({ kind, id, merchantId, detail }: AttentionRow): Links {
     case 'RECONCILIATION':
       return verbs(`reconciliation/differences/${id}`, 'close');
     case 'RECONCILIATION_FAILED':
+    case 'RECONCILIATION_NOT_ASKED':
+    case 'RECONCILIATION_PENDING':
       return verbs('reconciliation', 'run');
     case 'UNMATCHED_MONEY':
     case 'TRACE_ID_TWICE':

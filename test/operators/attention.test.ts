@@ -1,4 +1,4 @@
-import { HOUR_MS } from '../../src/lib/dates.ts';
+import { addisDay, DAY_MS, HOUR_MS, startOfAddisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Owner } from '../../src/lib/owner.ts';
@@ -23,6 +23,8 @@ type Item = { kind: string; id: string };
 const get = async (path: string) => (await desk.send('GET', path)).body;
 const queue = (query = '') => get(`/api/ops/queue?merchantId=${owner.merchantId}${query}`);
 const stuck = (query = '') => get(`/api/ops/stuck?merchantId=${owner.merchantId}${query}`);
+const stuckDays = async () =>
+  (await get('/api/ops/stuck?kind=RECONCILIATION_NOT_ASKED,RECONCILIATION_PENDING')).data.items;
 const change = (sql: string, values: Record<string, unknown>) => rows(desk.database.db, sql, values);
 const ago = (ms: number) => new Date(Date.now() - ms);
 
@@ -277,6 +279,32 @@ describe('stuck work', () => {
     ]);
     await change('UPDATE settlement SET overdue_at = :at WHERE id = :id', { id: late.id, at: ago(HOUR_MS) });
     expect((await stuck()).data.items).toMatchObject([{ id: undecided.id }]);
+  });
+
+  test('is a day that was not compared: not asked for, not begun, or not ended', async () => {
+    await change('DELETE FROM reconciliation', {});
+    const insert = `INSERT INTO reconciliation (id, environment, channel, day, open, asks, asks_begun, asked_at, begun_at)
+      VALUES (:channel, 'sandbox', :channel, :day, :open, :asks, 1, :asked, :begun)`;
+    const yesterday = addisDay(ago(DAY_MS));
+    const night = { open: true, day: yesterday, asks: 1, asked: ago(HOUR_MS), begun: ago(HOUR_MS) };
+    await change(insert, { ...night, channel: 'TELEBIRR' });
+    expect((await stuckDays()).map(({ kind, id }: Item) => [kind, id])).toEqual([]);
+    await change(insert, { ...night, channel: 'AWASH', asks: 2, asked: ago(3 * HOUR_MS) });
+    await change(insert, { ...night, channel: 'CBE_BIRR', asked: ago(26 * HOUR_MS), begun: ago(26 * HOUR_MS) });
+    const day = addisDay(ago(5 * DAY_MS));
+    await change(insert, { ...night, channel: 'MPESA', open: false, day });
+    const missing = addisDay(ago(4 * DAY_MS));
+    const found = await stuckDays();
+    expect(found.map(({ kind, id }: Item) => [kind, id])).toEqual([
+      ['RECONCILIATION_NOT_ASKED', `sandbox-MPESA-${missing}`],
+      ['RECONCILIATION_PENDING', 'CBE_BIRR'],
+      ['RECONCILIATION_PENDING', 'AWASH'],
+    ]);
+    expect(found[0]).toMatchObject({
+      since: new Date(startOfAddisDay(addisDay(ago(3 * DAY_MS))).getTime() + 4 * HOUR_MS).toISOString(),
+      detail: { channel: 'MPESA', day: missing },
+      links: { run: '/api/ops/reconciliation/run' },
+    });
   });
 
   test('is a message that nobody brought to Temporal', async () => {

@@ -157,6 +157,7 @@ test('a settlement shows the whole account, the bank, who has approved and sent 
   expect(Object.keys(seen.links)).toEqual(['credited', 'failed']);
   await say(`settlements/${id}/credited`, { bankReference: 'FT-DETAIL-1', creditedOn: addisDay(new Date()) });
   expect(await links()).toEqual(['returned']);
+  await say(`settlements/${(await ask(desk.world, owner)).id}/reject`, { reason: 'Not yet' });
   const next = await ask(desk.world, owner);
   expect((await get(`settlements/${next.id}`)).settledBefore).toMatchObject({ count: 1, amount: 150 });
 });
