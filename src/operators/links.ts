@@ -2,6 +2,7 @@ import type { BankAccountRow } from '../bank-accounts/model.ts';
 import type { SettlementRow } from '../settlements/model.ts';
 import { isAcceptable, isUndecided, type Payment } from '../transactions/payments.ts';
 import type { WithdrawalRow } from '../withdrawals/model.ts';
+import { isContradicted } from '../withdrawals/resolve.ts';
 
 /** Paths of this API by what is done there. */
 export type Links = Record<string, string>;
@@ -13,11 +14,10 @@ export function verbs(path: string, ...names: string[]): Links {
 
 /** What can be said of a withdrawal as it stands. */
 export function withdrawalLinks(row: WithdrawalRow): Links {
-  const { id, status, stage, contradictedAt, contradictionEndedAt } = row;
-  const path = `withdrawals/${id}`;
-  if (stage === 'UNDER_REVIEW') return verbs(path, 'approve', 'reject');
-  const isContradicted = status === 'FAILED' && contradictedAt !== null && contradictionEndedAt === null;
-  return stage === 'UNKNOWN' || isContradicted ? verbs(path, 'resolve') : {};
+  const path = `withdrawals/${row.id}`;
+  if (row.stage === 'UNDER_REVIEW') return verbs(path, 'approve', 'reject');
+  if (row.stage === 'CREATED') return verbs(path, 'reject');
+  return row.stage === 'UNKNOWN' || isContradicted(row) ? verbs(path, 'resolve') : {};
 }
 
 /** What can be said of a settlement as it stands. */
@@ -34,8 +34,11 @@ export function settlementLinks({ id, status, lateCredit, lateCreditEnded }: Set
       return verbs(path, 'returned');
     case 'FAILED':
       return lateCredit !== null && lateCreditEnded === null ? verbs(path, 'book-credit', 'dismiss-credit') : {};
-    default:
+    case 'REJECTED':
+    case 'CANCELLED':
       return {};
+    default:
+      return status satisfies never;
   }
 }
 

@@ -37,21 +37,24 @@ export const WITHDRAWALS_WAITING: AttentionSource = {
         UNION ALL
         SELECT 'WITHDRAWAL_UNKNOWN', w.id, w.merchant_id, w.environment, w.amount_santim,
                coalesce(w.submitted_at, w.requested_at),
-               CASE w.last_outcome WHEN 'succeeded' THEN 'The provider says that it has paid another amount'
-                                   ELSE 'The provider has not said for over an hour whether it has paid' END,
+               CASE WHEN w.paid_said_at IS NULL THEN 'The provider has not said for over an hour whether it has paid'
+                    WHEN w.last_outcome = 'declined' THEN 'The provider has said that it paid, and then that it did not'
+                    ELSE 'The provider says that it has paid another amount' END,
                ${ABOUT} || jsonb_build_object('lastOutcome', w.last_outcome, 'lastCheckedAt', w.last_checked_at,
                                               'providerSays', ${PROVIDER_SAYS}, 'operatorsSay', ${OPERATORS_SAY}),
                'withdrawal-' || w.id
         FROM withdrawal w
-        WHERE w.status = 'PENDING' AND w.stage = 'UNKNOWN' AND (w.last_outcome = 'succeeded'
+        WHERE w.status = 'PENDING' AND w.stage = 'UNKNOWN' AND (w.paid_said_at IS NOT NULL
               OR coalesce(w.submitted_at, w.requested_at) < CAST(:at AS timestamptz) - interval '1 hour')
         UNION ALL
         SELECT 'WITHDRAWAL_CONTRADICTED', w.id, w.merchant_id, w.environment, w.amount_santim, w.contradicted_at,
-               'Given back for the provider''s no, and now the provider says it was paid',
+               CASE w.status WHEN 'FAILED' THEN 'Given back for the provider''s no, and now the provider says it was paid'
+                             ELSE 'Paid, and now the provider says it was not, or that another amount came back' END,
                ${ABOUT} || jsonb_build_object('providerSays', ${PROVIDER_SAYS}, 'operatorsSay', ${OPERATORS_SAY}),
                'withdrawal-' || w.id
         FROM withdrawal w
-        WHERE w.contradicted_at IS NOT NULL AND w.contradiction_ended_at IS NULL AND w.status = 'FAILED'`,
+        WHERE w.contradicted_at IS NOT NULL AND w.contradiction_ended_at IS NULL
+          AND w.status IN ('FAILED', 'SUCCESS')`,
 };
 
 /** Withdrawals that should have moved on by themselves: not sent after 5 minutes, or accepted and not paid after an hour. */

@@ -60,16 +60,18 @@ export async function approveWithdrawal(
   return moved ?? row;
 }
 
-/** An operator's no: the money is the merchant's again. Throws INVALID_STATE when it is not under review. */
+/**
+ * An operator's no: the money is the merchant's again. Throws INVALID_STATE once it was sent, or has ended: what was
+ * approved, and is not sent because its merchant is suspended, can still be refused.
+ */
 export async function rejectWithdrawal(
   change: Change,
   id: string,
   { reason, at, tellWorkflow = true }: Decider & { reason: string },
 ): Promise<WithdrawalRow> {
-  await lockUnderReview(change, id);
   const moved = await moveWithdrawal(change, {
     id,
-    stages: ['UNDER_REVIEW'],
+    stages: CANCELLABLE_STAGES,
     to: 'REJECTED',
     kind: 'review.rejected',
     detail: { reason },
@@ -78,7 +80,8 @@ export async function rejectWithdrawal(
     at,
     wake: tellWorkflow ? 'rejected' : null,
   });
-  return moved ?? readWithdrawal(change.trx, id);
+  if (moved) return moved;
+  throw notUnsent(await readWithdrawal(change.trx, id), 'rejected');
 }
 
 /** The merchant takes it back. Throws INVALID_STATE once it was sent, or has ended. */
@@ -94,9 +97,12 @@ export async function cancelWithdrawal(change: Change, row: WithdrawalRow, at: D
     wake: 'cancelled',
   });
   if (moved) return moved;
-  const { status, stage } = await readWithdrawal(change.trx, row.id);
+  throw notUnsent(await readWithdrawal(change.trx, row.id), 'cancelled');
+}
+
+function notUnsent({ status, stage }: WithdrawalRow, done: 'cancelled' | 'rejected'): AppError {
   const stands = status === 'PENDING' ? `was sent to its provider already (${stage})` : `is ${status}`;
-  throw new AppError('INVALID_STATE', `This withdrawal ${stands}: only one that was not sent yet can be cancelled.`);
+  return new AppError('INVALID_STATE', `This withdrawal ${stands}: only one that was not sent yet can be ${done}.`);
 }
 
 /** So that two operators' words are counted one after the other. Throws NOT_FOUND, INVALID_STATE. */

@@ -1,7 +1,7 @@
 import { requireOtherEyes, requireOtherPerson, type Speaker, type Voice } from '../keys/four-eyes.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import type { Santim } from '../lib/money.ts';
+import { formatBirr, type Santim } from '../lib/money.ts';
 import type { Change } from '../lib/outbox.ts';
 import { readWithdrawal, type WithdrawalRow } from './model.ts';
 import { moveWithdrawal, type Move } from './settle.ts';
@@ -27,9 +27,11 @@ type Said = About & Voice;
 
 /**
  * Ends what its provider leaves open, by an operator's word: a withdrawal that was sent and whose provider cannot say what
- * became of it or has paid another amount (UNKNOWN), or one that had failed and that its provider now calls paid. It
- * takes as many operators, who say the same, as its approval took. What was paid less is the merchant's again, what was
- * paid more waits in suspense. What had failed and was paid is taken from the balance again.
+ * became of it or has paid another amount (UNKNOWN), or one that has ended and of which its provider now says otherwise.
+ * It takes as many operators, who say the same, as its approval took. What was paid less is the merchant's again, what
+ * was paid more, by the provider's own word, waits in suspense. What had failed and was paid is taken from the balance
+ * again; what was SUCCESS and was never paid is REVERSED. Who learns better may say so later. A reference of the provider
+ * pays one withdrawal only, and nothing is called FAILED within an hour.
  * Doing it again changes nothing. Throws NOT_FOUND, VALIDATION_ERROR, INVALID_STATE, INSUFFICIENT_BALANCE.
  */
 export async function resolveWithdrawal(
@@ -41,8 +43,10 @@ export async function resolveWithdrawal(
   await rows(trx, 'SELECT 1 FROM withdrawal WHERE id = :withdrawalId FOR UPDATE', { withdrawalId });
   const row = await readWithdrawal(trx, withdrawalId);
   const about = { change, row, operatorId, at, word: wordOf(row, resolution) };
-  if (await wasApplied(about)) return { row, missing: 0, isNew: false };
-  requireOpen(about);
+  const latest = await readLatest(about);
+  if (latest?.isThis === true && !isOpen(row)) return { row, missing: 0, isNew: false };
+  requireOpen(about, latest !== undefined);
+  if (about.word.outcome === 'COMPLETED') await requirePlausible(about);
   const { requestedBy } = row;
   const asked = { what: 'withdrawal', verb: 'resolve', requestedBy, operatorId, keyId } as const;
   const said: Said = { ...about, eyes: await requireOtherEyes(trx, asked) };
@@ -60,10 +64,19 @@ export async function resolveWithdrawal(
 }
 
 function wordOf(row: WithdrawalRow, { paidSantim, ...resolution }: Resolution): Word {
-  if (resolution.outcome === 'COMPLETED') return { ...resolution, paidSantim: paidSantim ?? row.amountSantim };
+  if (resolution.outcome === 'COMPLETED') {
+    const paid = row.paidSantim ?? row.amountSantim;
+    if (row.status !== 'SUCCESS' || paidSantim === undefined || paidSantim === paid) {
+      return { ...resolution, paidSantim: paidSantim ?? paid };
+    }
+    throw wrongPaid(`is booked, ${formatBirr(paid)} ETB: leave it out`);
+  }
   if (paidSantim === undefined) return { ...resolution, paidSantim: 0n };
-  const issue = 'is what was paid: leave it out where nothing was';
-  throw new AppError('VALIDATION_ERROR', `paidAmount ${issue}`, { details: [{ field: 'paidAmount', issue }] });
+  throw wrongPaid('is what was paid: leave it out where nothing was');
+}
+
+function wrongPaid(issue: string): AppError {
+  return new AppError('VALIDATION_ERROR', `paidAmount ${issue}`, { details: [{ field: 'paidAmount', issue }] });
 }
 
 const THIS_WORD = `withdrawal_id = :id AND outcome = :outcome AND provider_reference = :providerReference
@@ -73,37 +86,68 @@ function bindings({ row, word, operatorId, at }: About) {
   return { ...word, id: row.id, version: row.version, operatorId, at };
 }
 
-/** Whether the last thing that operators have made of it is this very word. */
-async function wasApplied(said: About): Promise<boolean> {
+/** The last thing that operators have made of it, and whether it is this very word. */
+async function readLatest(said: About): Promise<{ isThis: boolean } | undefined> {
   const [latest] = await rows<{ isThis: boolean }>(
     said.change.trx,
     `SELECT ${THIS_WORD} AS is_this FROM withdrawal_resolution
      WHERE withdrawal_id = :id AND applied ORDER BY version DESC LIMIT 1`,
     bindings(said),
   );
-  return latest?.isThis === true && !isOpen(said.row);
+  return latest;
 }
 
-function isContradicted({ status, contradictedAt, contradictionEndedAt }: WithdrawalRow): boolean {
-  return status === 'FAILED' && contradictedAt !== null && contradictionEndedAt === null;
+/** Whether it has ended, its provider says otherwise now, and no operator has looked yet. */
+export function isContradicted({ status, contradictedAt, contradictionEndedAt }: WithdrawalRow): boolean {
+  return (status === 'FAILED' || status === 'SUCCESS') && contradictedAt !== null && contradictionEndedAt === null;
 }
 
 function isOpen(row: WithdrawalRow): boolean {
   return (row.status === 'PENDING' && row.stage === 'UNKNOWN') || isContradicted(row);
 }
 
-function requireOpen({ row, word, at }: About): void {
-  // Who was told that it was never paid may learn better.
+/** So long its provider may still find out by itself that it has paid, and who said so may not be contradicted. */
+const FAILED_AFTER_MS = 60 * 60_000;
+
+function requireOpen({ row, word, at }: About, isResolved: boolean): void {
+  // Who was told that it was never paid, or that it was, may learn better.
   const isPaidAfterAll = word.outcome === 'COMPLETED' && row.status === 'FAILED' && row.contradictedAt !== null;
-  if (!isOpen(row) && !isPaidAfterAll) {
+  const isUnpaidAfterAll = word.outcome === 'FAILED' && row.status === 'SUCCESS' && isResolved;
+  if (!isOpen(row) && !isPaidAfterAll && !isUnpaidAfterAll) {
     const stands = row.status === 'PENDING' ? row.stage : row.status;
-    const allowed = 'one whose provider cannot say what became of it (UNKNOWN), or calls it paid after it had failed';
+    const allowed = 'one whose provider cannot say what became of it (UNKNOWN), or says otherwise after it had ended';
     throw new AppError('INVALID_STATE', `This withdrawal is ${stands}: you can resolve only ${allowed}.`);
+  }
+  const since = isUnpaidAfterAll ? row.completedAt : row.submittedAt;
+  const isTooEarly = since !== null && at.getTime() - since.getTime() < FAILED_AFTER_MS;
+  if (word.outcome === 'FAILED' && !isContradicted(row) && isTooEarly) {
+    const from = new Date(since.getTime() + FAILED_AFTER_MS).toISOString();
+    throw new AppError('INVALID_STATE', `It may still turn out to be paid: say FAILED from ${from} on.`);
   }
   // Whoever is asking may be sending it again this very moment.
   if (row.leaseUntil !== null && row.leaseUntil > at) {
     throw new AppError('INVALID_STATE', 'Its provider is being asked about it just now: try again in ten seconds.');
   }
+}
+
+/** That it was paid under a reference of its own, and not more than was asked for or its provider has said. */
+async function requirePlausible({ change, row, word }: About): Promise<void> {
+  const [found] = await rows<{ other: string | null; said: Santim | null }>(
+    change.trx,
+    `SELECT (SELECT o.id FROM withdrawal o WHERE o.provider_reference = :providerReference AND o.id <> :id
+               AND (o.channel, o.environment) = (:channel, :environment) AND o.status IN ('SUCCESS', 'REVERSED') LIMIT 1) AS other,
+            (SELECT max(CAST(l.detail ->> 'amountSantim' AS bigint)) FROM withdrawal_timeline l
+             WHERE l.withdrawal_id = :id AND l.detail ->> 'outcome' = 'succeeded') AS said`,
+    { ...word, id: row.id, channel: row.channel, environment: row.environment },
+  );
+  if (found?.other) {
+    const issue = `is that of ${found.other}: give the one of this payout`;
+    const details = [{ field: 'providerReference', issue }];
+    throw new AppError('INVALID_STATE', `providerReference ${issue}`, { details });
+  }
+  const most = found?.said && found.said > row.amountSantim ? found.said : row.amountSantim;
+  if (word.paidSantim <= most) return;
+  throw wrongPaid(`must be at most ${formatBirr(most)} ETB, which was asked for or its provider has said`);
 }
 
 /** false: this operator has said so before. Another word of the same operator takes the first one's place. */
@@ -137,13 +181,18 @@ async function readAgreeing(said: Said): Promise<Voice[]> {
 async function apply(said: Said): Promise<WithdrawalRow> {
   const { change, row, word, at } = said;
   const { outcome, providerReference, paidSantim, reason } = word;
-  if (row.status === 'FAILED' && outcome === 'FAILED') return endContradiction(said);
+  if (row.status === (outcome === 'FAILED' ? 'FAILED' : 'SUCCESS')) return endContradiction(said);
   const base = { id: row.id, from: row.status, at, kind: 'operator.resolved', detail: detailOf(word) } as const;
   const wake = row.status === 'PENDING' ? 'providerAnswered' : null;
+  const failure = refusal(reason);
+  const failed: Pick<Move, 'to' | 'event' | 'failure'> =
+    row.status === 'SUCCESS'
+      ? { to: 'REVERSED', event: 'withdrawal.reversed', failure }
+      : { to: 'FAILED', event: 'withdrawal.failed', failure };
   const move: Move =
     outcome === 'COMPLETED'
       ? { ...base, wake, to: 'SUCCESS', event: 'withdrawal.succeeded', providerReference, paidSantim }
-      : { ...base, wake, to: 'FAILED', event: 'withdrawal.failed', failure: refusal(reason) };
+      : { ...base, wake, ...failed };
   const moved = await moveWithdrawal(change, move);
   if (!moved) throw new Error(`withdrawal ${row.id} has moved although it is locked`);
   return moved;
@@ -158,7 +207,7 @@ function detailOf({ outcome, providerReference, paidSantim, reason }: Word) {
   return { outcome, providerReference, reason, ...paid };
 }
 
-/** It had failed rightly: nothing moves, and nobody need look any more. */
+/** It had ended rightly: nothing moves, and nobody need look any more. */
 async function endContradiction({ change, row, word, at }: Said): Promise<WithdrawalRow> {
   const [ended] = await rows<WithdrawalRow>(
     change.trx,

@@ -59,6 +59,7 @@ export async function moveWithdrawal(change: Change, move: Move): Promise<Withdr
          provider_code = coalesce(:providerCode, provider_code), last_outcome = coalesce(:outcome, last_outcome),
          last_checked_at = coalesce(CAST(:checkedAt AS timestamptz), last_checked_at),
          failure = CAST(:failure AS jsonb),
+         contradiction_ended_at = CASE WHEN contradicted_at IS NOT NULL THEN coalesce(contradiction_ended_at, CAST(:at AS timestamptz)) END,
          paid_santim = CASE WHEN CAST(:paidSantim AS bigint) IS NULL THEN paid_santim
                             ELSE nullif(CAST(:paidSantim AS bigint), amount_santim) END,
          completed_at = CASE WHEN CAST(:to AS text) = 'REVERSED' THEN completed_at ELSE CAST(:at AS timestamptz) END,

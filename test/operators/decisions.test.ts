@@ -187,20 +187,21 @@ describe('a withdrawal that its provider leaves open', () => {
 
   test('of a large amount needs two who say the same', async () => {
     const id = await paidLess(300_000);
-    const first = await decide(`${id}/resolve`, desk.people.finance, paid);
+    const word = { ...paid, providerReference: 'OUT-10' };
+    const first = await decide(`${id}/resolve`, desk.people.finance, word);
     expect(first.body).toMatchObject({
       message: 'Noted; another operator must say the same',
       data: { stage: 'UNKNOWN' },
     });
     const { body } = await desk.send('GET', `/api/ops/queue?merchantId=${owner.merchantId}`);
     const { operatorId } = desk.people.finance;
-    const { outcome, providerReference, reason } = paid;
+    const { outcome, providerReference, reason } = word;
     expect(body.data.items[0].detail.operatorsSay).toEqual([
       { operatorId, outcome, providerReference, reason, paidAmount: 300_000 },
     ]);
-    const differs = await decide(`${id}/resolve`, otherFinance, { ...paid, paidAmount: 299_999 });
+    const differs = await decide(`${id}/resolve`, otherFinance, { ...word, paidAmount: 299_999 });
     expect(differs.body.data).toMatchObject({ stage: 'UNKNOWN' });
-    expect((await decide(`${id}/resolve`, otherFinance, paid)).body.data).toMatchObject({ status: 'SUCCESS' });
+    expect((await decide(`${id}/resolve`, otherFinance, word)).body.data).toMatchObject({ status: 'SUCCESS' });
     expect((await desk.audited(id)).filter((action) => action === 'withdrawal.resolve')).toHaveLength(3);
   });
 });

@@ -12,6 +12,7 @@ import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
 /** What 100 birr take with 5 birr and 15 % tax on them, in santim. */
 const TOTAL = 105_75n;
 const FUNDED = 1_000_00n;
+const HOUR_MS = 3_600_000;
 
 let world: WithdrawalWorld;
 
@@ -25,20 +26,25 @@ afterAll(() => world.close());
 const COMPLETED: Resolution = { outcome: 'COMPLETED', providerReference: 'OUT-9', reason: 'The receipt says so' };
 const FAILED: Resolution = { outcome: 'FAILED', providerReference: 'CASE-7', reason: 'The provider never paid it' };
 
-const resolve = (id: string, resolution: Resolution, operatorId = 'opr_1') =>
-  world.runChange((change) => resolveWithdrawal(change, id, { ...resolution, operatorId, at: world.clock() }));
+/** Each payout has a reference of its own, as OUT-9-wd_…. */
+const referenceOf = (id: string, { providerReference }: Resolution = COMPLETED) => `${providerReference}-${id}`;
+const resolve = (id: string, resolution: Resolution, operatorId = 'opr_1') => {
+  const word = { ...resolution, providerReference: referenceOf(id, resolution), operatorId, at: world.clock() };
+  return world.runChange((change) => resolveWithdrawal(change, id, word));
+};
 const codeOf = (work: Promise<unknown>) =>
   work.then(
     () => 'done',
     (error: { code?: string }) => error.code,
   );
 
-/** Sent, and its provider does not know. */
+/** Sent, and an hour later its provider does not know. */
 async function unknown(changes: object = {}): Promise<string> {
   const id = await world.ready(changes);
   world.provider.answersOfPayouts(DOUBT);
   await world.checkPayout(id, CHECK);
   expect(await world.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+  world.pass(HOUR_MS);
   return id;
 }
 
@@ -68,14 +74,24 @@ describe('a withdrawal whose provider does not know', () => {
     world.told.length = 0;
     const { row, missing, isNew } = await resolve(id, COMPLETED);
     expect({ missing, isNew }).toEqual({ missing: 0, isNew: true });
-    expect(row).toMatchObject({ status: 'SUCCESS', stage: 'ENDED', providerReference: 'OUT-9', paidSantim: null });
+    expect(row).toMatchObject({
+      status: 'SUCCESS',
+      stage: 'ENDED',
+      providerReference: referenceOf(id),
+      paidSantim: null,
+    });
     expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
     expect(await clearing()).toBe(FUNDED - 100_00n);
     expect(await world.events(id)).toContain('withdrawal.succeeded');
     expect(world.told).toMatchObject([{ kind: 'signal', workflowId: `withdrawal-${id}`, signal: 'providerAnswered' }]);
     expect((await world.read(id)).timeline.at(-1)).toMatchObject({
       kind: 'operator.resolved',
-      detail: { outcome: 'COMPLETED', providerReference: 'OUT-9', reason: COMPLETED.reason, paidSantim: 100_00 },
+      detail: {
+        outcome: 'COMPLETED',
+        providerReference: referenceOf(id),
+        reason: COMPLETED.reason,
+        paidSantim: 100_00,
+      },
     });
   });
 
@@ -197,7 +213,7 @@ describe('a withdrawal that had failed and is called paid', () => {
     const id = await contradicted();
     expect(await world.balance()).toEqual([FUNDED, 0n]);
     const { row } = await resolve(id, COMPLETED);
-    expect(row).toMatchObject({ status: 'SUCCESS', failure: null, providerReference: 'OUT-9' });
+    expect(row).toMatchObject({ status: 'SUCCESS', failure: null, providerReference: referenceOf(id) });
     expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
     expect(await clearing()).toBe(FUNDED - 100_00n);
     expect((await world.events(id)).filter((event) => /failed|succeeded/.test(event))).toEqual([

@@ -98,6 +98,21 @@ describe('the review of a withdrawal', () => {
     await expect(approve(id, 'opr_1')).rejects.toMatchObject({ code: 'INVALID_STATE' });
   });
 
+  test('what was approved and is not sent can still be rejected, what was sent cannot', async () => {
+    const id = await world.ready();
+    await rows(world.db, `UPDATE merchant SET status = 'SUSPENDED' WHERE id = :merchantId`, world.owner);
+    const reject = (which: string) =>
+      world.runChange((change) =>
+        rejectWithdrawal(change, which, { operatorId: 'opr_1', reason: 'Fraud', at: world.clock() }),
+      );
+    expect(await reject(id)).toMatchObject({ status: 'REJECTED' });
+    expect(await world.balance()).toEqual([1_000_00n, 0n]);
+    await rows(world.db, `UPDATE merchant SET status = 'ACTIVE' WHERE id = :merchantId`, world.owner);
+    const sent = await world.ready();
+    await world.checkPayout(sent, CHECK);
+    await expect(reject(sent)).rejects.toThrow('only one that was not sent yet can be rejected');
+  });
+
   test('a suspended merchant’s is not sent before it goes on', async () => {
     const id = await world.ready();
     const is = (status: string) =>

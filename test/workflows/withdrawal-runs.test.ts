@@ -77,7 +77,7 @@ test('a provider that says nothing for days is asked by one run after the other,
   await world.runChange(async (change) => {
     // Between two questions, and as if the last answer had been that it does not know.
     await change.trx('withdrawal').where({ id }).update({ stage: 'UNKNOWN', leaseUntil: null });
-    return resolveWithdrawal(change, id, { ...word, at: new Date() });
+    return resolveWithdrawal(change, id, { ...word, at: new Date(Date.now() + 2 * HOUR_MS) });
   });
   expect(await handle.result()).toBe('FAILED');
   await expectLedgerHolds(world.db);

@@ -1,0 +1,95 @@
+import { rows } from '../../src/lib/db.ts';
+import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';
+import { DOUBT, PAID_OUT, REFUSED } from '../support/withdrawals.ts';
+import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
+
+const FUNDED = 1_000_00n;
+/** 100 birr, 5 fee, 0.75 tax. */
+const TOTAL = 105_75n;
+const HOUR_MS = 3_600_000;
+const COMPLETED: Resolution = { outcome: 'COMPLETED', providerReference: 'OUT-9', reason: 'The receipt says so' };
+const FAILED: Resolution = { outcome: 'FAILED', providerReference: 'CASE-7', reason: 'The provider never paid it' };
+
+let world: WithdrawalWorld;
+beforeAll(async () => {
+  world = await createWithdrawalWorld();
+});
+beforeEach(() => world.newMerchant());
+afterEach(() => world.expectLedgerHolds());
+afterAll(() => world.close());
+
+const resolve = (id: string, resolution: Resolution) => {
+  // Each payout has a reference of its own.
+  const providerReference = `${resolution.providerReference}-${id}`;
+  const word = { ...resolution, providerReference, operatorId: 'opr_1', at: world.clock() };
+  return world.runChange((change) => resolveWithdrawal(change, id, word));
+};
+
+async function hear(id: string, ...answers: Parameters<WithdrawalWorld['provider']['answersOfPayouts']>) {
+  world.provider.answersOfPayouts(...answers);
+  for (const _ of answers) await world.checkPayout(id, { ...CHECK, proof: true });
+}
+
+async function isContradicted(id: string): Promise<boolean> {
+  const sql = `SELECT contradicted_at IS NOT NULL AND contradiction_ended_at IS NULL AS open FROM withdrawal WHERE id = :id`;
+  const [row] = await rows<{ open: boolean }>(world.db, sql, { id });
+  return row?.open ?? false;
+}
+
+test('paid, and then refused: never paid, says an operator, and it is reversed, booked and told', async () => {
+  const id = await world.ready();
+  await hear(id, PAID_OUT, REFUSED);
+  await expect(resolve(id, { ...COMPLETED, paidSantim: 90_00n })).rejects.toThrow('paidAmount is booked, 100.00 ETB');
+  expect(await resolve(id, FAILED)).toMatchObject({ row: { status: 'REVERSED' }, missing: 0, isNew: true });
+  expect(await resolve(id, FAILED)).toMatchObject({ isNew: false });
+  expect(await world.balance()).toEqual([FUNDED, 0n]);
+  expect(await world.events(id)).toContain('withdrawal.reversed');
+  expect(await world.read(id)).toMatchObject({ status: 'REVERSED', failure: { message: FAILED.reason } });
+});
+
+test('paid, and then refused: paid all the same, says an operator, and nothing moves', async () => {
+  const id = await world.ready();
+  await hear(id, PAID_OUT, REFUSED);
+  expect(await resolve(id, COMPLETED)).toMatchObject({ row: { status: 'SUCCESS' } });
+  expect(await isContradicted(id)).toBe(false);
+  expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
+});
+
+test('paid by an operator’s word alone can be found to be unpaid, an hour later', async () => {
+  const id = await world.ready();
+  await hear(id, DOUBT);
+  await resolve(id, COMPLETED);
+  world.pass(HOUR_MS - 1_000);
+  await expect(resolve(id, FAILED)).rejects.toThrow('It may still turn out to be paid: say FAILED from');
+  world.pass(1_000);
+  expect(await resolve(id, FAILED)).toMatchObject({ row: { status: 'REVERSED' } });
+  expect(await world.balance()).toEqual([FUNDED, 0n]);
+});
+
+test('paid by its provider’s word is not unpaid by an operator’s alone', async () => {
+  const id = await world.ready();
+  await hear(id, PAID_OUT);
+  world.pass(2 * HOUR_MS);
+  await expect(resolve(id, FAILED)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+});
+
+test('nothing is called unpaid within an hour, nor paid beyond what was asked for or its provider has said', async () => {
+  const id = await world.ready();
+  await hear(id, DOUBT);
+  await expect(resolve(id, FAILED)).rejects.toThrow('It may still turn out to be paid');
+  await expect(resolve(id, { ...COMPLETED, paidSantim: 100_01n })).rejects.toThrow('must be at most 100.00 ETB');
+  await hear(id, { ...PAID_OUT, amountSantim: 110_00n });
+  await expect(resolve(id, { ...COMPLETED, paidSantim: 110_01n })).rejects.toThrow('must be at most 110.00 ETB');
+  expect(await world.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
+  expect(await resolve(id, { ...COMPLETED, paidSantim: 100_00n })).toMatchObject({ row: { status: 'SUCCESS' } });
+});
+
+test('a reference of the provider pays one withdrawal only', async () => {
+  const [first, second] = [await world.ready(), await world.ready()];
+  for (const id of [first, second]) await hear(id, DOUBT);
+  await resolve(first, COMPLETED);
+  const word = { ...COMPLETED, providerReference: `OUT-9-${first}`, operatorId: 'opr_1', at: world.clock() };
+  const again = world.runChange((change) => resolveWithdrawal(change, second, word));
+  await expect(again).rejects.toThrow(`providerReference is that of ${first}`);
+  expect(await resolve(second, COMPLETED)).toMatchObject({ row: { status: 'SUCCESS' } });
+});
