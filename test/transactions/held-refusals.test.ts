@@ -35,6 +35,7 @@ test('the ledger is checked against what was decided', async () => {
   expect(found.map(({ check }) => check)).toContain('what was decided about held money is what was booked');
   await decide(`decided = NULL, decided_at = NULL, return_reference = NULL, status = 'SUCCEEDED'`);
   expect((await verifyLedger(database.db, TRANSACTION_CHECKS)).map(({ check }) => check)).toEqual([
+    'money that is held waits in suspense',
     'what was decided about held money is what was booked',
   ]);
   await decide(`decided = 'ACCEPTED', decided_at = now()`);
