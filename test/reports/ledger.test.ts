@@ -6,15 +6,17 @@ import { rows } from '../../src/lib/db.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { SETTLEMENT_STATUSES } from '../../src/settlements/states.ts';
 import { WITHDRAWAL_STATUSES } from '../../src/withdrawals/states.ts';
-import { buildWorld, type World } from '../support/build.ts';
+import { buildMerchant, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { REPORTS, startReports, type Reports } from '../support/reports.ts';
 import { linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import {
+  livePayment,
   liveSettlement,
   liveWithdrawal,
+  PAYMENT_LIVES,
   SETTLEMENT_LIVES,
   WITHDRAWAL_LIVES,
   type SettlementLife,
@@ -179,7 +181,7 @@ const ALL_SETTLEMENTS = Object.keys(SETTLEMENT_LIVES).map((name, index) => ({
 
 test('with one of every kind, each group of a summary is what the ledger booked of that status, and all of it is the balance', async () => {
   const { owner, days } = await play(ALL_WITHDRAWALS, ALL_SETTLEMENTS);
-  const all = [days[0] ?? '', days.at(-1) ?? ''] as const;
+  const all = [days[0] ?? '', addisDay(world.clock())] as const;
   const query = new URLSearchParams({ period: 'custom', startDate: all[0], endDate: all[1] }).toString();
   const { body } = await reports.get(owner, `${REPORTS}/summary?${query}`);
   const statuses = { withdrawals: WITHDRAWAL_STATUSES, settlements: SETTLEMENT_STATUSES };
@@ -201,6 +203,35 @@ test('with one of every kind, each group of a summary is what the ledger booked 
     settledSantim: bank.gross,
   });
   expect(santim(payments.total.net)).toBe(FUNDED);
+});
+
+test('whatever came for payments, once or twice, reports and the summary say what the ledger gave the merchant', async () => {
+  const owner = await buildMerchant(database.db);
+  const date = addisDay(world.clock());
+  for (const life of Object.keys(PAYMENT_LIVES)) await livePayment(world, owner, life as keyof typeof PAYMENT_LIVES);
+  const [booked] = await rows<{ net: bigint; fee: bigint; feeTax: bigint }>(
+    database.db,
+    `SELECT CAST(sum(e.amount_santim) FILTER (WHERE a.kind = 'AVAILABLE') AS bigint) AS net,
+            CAST(sum(e.amount_santim) FILTER (WHERE a.kind = 'FEE_REVENUE') AS bigint) AS fee,
+            CAST(sum(e.amount_santim) FILTER (WHERE a.kind = 'TAX_PAYABLE') AS bigint) AS fee_tax
+     FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
+     WHERE j.merchant_id = :merchantId`,
+    { merchantId: owner.merchantId },
+  );
+  const { net = 0n, fee = 0n, feeTax = 0n } = booked ?? {};
+  // One was paid, three twice of which one was accepted, and of one 80.01 were.
+  expect(net + fee + feeTax).toBe(5n * 100_50n + 80_01n);
+  const { report, file } = await reports.fetched(owner, { kind: 'payments', period: 'day', date, format: 'JSON' });
+  const cells: Record<string, number | null>[] = file.body.rows;
+  const wanted = { receivedAmount: net + fee + feeTax, fee, feeTax, netAmount: net };
+  for (const [name, total] of Object.entries(wanted)) {
+    const sum = cells.reduce((all, row) => all + santim(row[name] ?? 0), 0n);
+    expect([name, sum, santim(report.totals[name])]).toEqual([name, total, total]);
+  }
+  const { body } = await reports.get(owner, `${REPORTS}/summary?period=day&date=${date}`);
+  const { total } = body.data.payments;
+  expect(santim(total.gross)).toBe(net + fee + feeTax);
+  expect([santim(total.fee), santim(total.feeTax), santim(total.net)]).toEqual([fee, feeTax, net]);
 });
 
 test('a withdrawal that failed was asked for, and nothing was charged for it', async () => {

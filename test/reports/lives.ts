@@ -1,55 +1,68 @@
+import { HOUR_MS } from '../../src/lib/dates.ts';
 import type { Change } from '../../src/lib/outbox.ts';
 import type { Owner } from '../../src/lib/owner.ts';
-import type { PayoutOutcome } from '../../src/providers/provider.ts';
+import type { PayoutOutcome, ProviderOutcome } from '../../src/providers/provider.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-answer.ts';
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
+import { acceptHeldPayment, returnHeldPayment } from '../../src/transactions/held.ts';
 import { createCheckPayout } from '../../src/withdrawals/check.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
 import { readWithdrawal, type WithdrawalRow } from '../../src/withdrawals/model.ts';
 import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';
-import type { World } from '../support/build.ts';
+import { ACCEPTED, buildAttempt, buildPendingPayment, declined, PAID, type World } from '../support/build.ts';
 import { ask } from '../support/settlements.ts';
 import { DOUBT, PAID_OUT, REFUSED, REVERSED, TAKEN } from '../support/withdrawals.ts';
 
-type Lived = { world: World; row: WithdrawalRow; by: { operatorId: string; at: Date } };
+type Lived = { world: World; row: WithdrawalRow };
+
+/** Who decides, now. */
+const by = (world: World) => ({ operatorId: 'opr_1', at: world.clock() });
 
 /** Everything that may become of a withdrawal that is reviewed first, by what became of it. */
 export const WITHDRAWAL_LIVES = {
   'under review': async () => {},
-  rejected: async ({ world, row, by }: Lived) =>
-    world.runChange((change) => rejectWithdrawal(change, row.id, { ...by, reason: 'Not known.' })),
-  cancelled: async ({ world, row, by }: Lived) => world.runChange((change) => cancelWithdrawal(change, row, by.at)),
+  rejected: async ({ world, row }: Lived) =>
+    world.runChange((change) => rejectWithdrawal(change, row.id, { ...by(world), reason: 'Not known.' })),
+  cancelled: async ({ world, row }: Lived) => world.runChange((change) => cancelWithdrawal(change, row, world.clock())),
   approved: async (lived: Lived) => approve(lived),
   'on its way': async (lived: Lived) => send(lived, TAKEN),
   'in doubt': async (lived: Lived) => send(lived, DOUBT),
   paid: async (lived: Lived) => send(lived, paidOut(lived)),
   refused: async (lived: Lived) => send(lived, REFUSED),
-  reversed: async (lived: Lived) => send(lived, paidOut(lived), REVERSED),
-  'reversed at once': async (lived: Lived) => send(lived, REVERSED),
+  reversed: async (lived: Lived) => send(lived, paidOut(lived), reversed(lived)),
+  'reversed at once': async (lived: Lived) => send(lived, reversed(lived)),
   'paid less': async (lived: Lived) => resolve(lived, -5_01n),
   'paid more': async (lived: Lived) => resolve(lived, 7_77n),
   'paid less and reversed': async (lived: Lived) => {
     await resolve(lived, -3_33n);
-    await hear(lived, REVERSED);
+    await hear(lived, reversed(lived, -3_33n));
   },
   'not paid, says an operator': async (lived: Lived) => {
     await send(lived, DOUBT);
-    await say(lived, { outcome: 'FAILED', providerReference: 'CASE-1', reason: 'Never paid.' });
+    // Until then it may still turn out to be paid.
+    lived.world.pass(2 * HOUR_MS);
+    await say(lived, { outcome: 'FAILED', providerReference: `CASE-${lived.row.id}`, reason: 'Never paid.' });
   },
   'paid after it had failed': async (lived: Lived) => {
     await send(lived, REFUSED, paidOut(lived));
-    await say(lived, { outcome: 'COMPLETED', providerReference: 'OUT-9', reason: 'The receipt says so.' });
+    await say(lived, paidWord(lived));
   },
 } as const;
 
-function paidOut({ row }: Lived): PayoutOutcome {
-  return { ...PAID_OUT, amountSantim: row.amountSantim, providerReference: `OUT-${row.id}` };
+/** It says that it has paid: so much more than asked for. */
+function paidOut({ row }: Lived, moreSantim = 0n): PayoutOutcome {
+  return { ...PAID_OUT, amountSantim: row.amountSantim + moreSantim, providerReference: `OUT-${row.id}` };
 }
 
-async function approve({ world, row, by }: Lived): Promise<void> {
-  await world.runChange((change) => approveWithdrawal(change, row.id, by));
+/** It sends back what it has paid: so much more than asked for. */
+function reversed({ row }: Lived, moreSantim = 0n): PayoutOutcome {
+  return { ...REVERSED, amountSantim: row.amountSantim + moreSantim };
+}
+
+async function approve({ world, row }: Lived): Promise<void> {
+  await world.runChange((change) => approveWithdrawal(change, row.id, by(world)));
 }
 
 /** Approved, sent, and then answered so, one answer after the other. */
@@ -63,15 +76,69 @@ async function hear({ world, row }: Lived, answer: PayoutOutcome): Promise<void>
   await createCheckPayout(world)(row.id, { minIntervalMs: 0, proof: true, tellWorkflow: false });
 }
 
-async function say({ world, row, by }: Lived, resolution: Resolution): Promise<void> {
-  await world.runChange((change) => resolveWithdrawal(change, row.id, { ...resolution, ...by }));
+async function say({ world, row }: Lived, resolution: Resolution): Promise<void> {
+  await world.runChange((change) => resolveWithdrawal(change, row.id, { ...resolution, ...by(world) }));
 }
 
-/** In doubt, and then an operator says that so much more than asked for was paid. */
+function paidWord({ row }: Lived): Resolution {
+  return { outcome: 'COMPLETED', providerReference: `OUT-${row.id}`, reason: 'The receipt says so.' };
+}
+
+/** Its provider says that it has paid so much more than asked for, and an operator says so too. */
 async function resolve(lived: Lived, moreSantim: bigint): Promise<void> {
-  await send(lived, DOUBT);
-  const paidSantim = lived.row.amountSantim + moreSantim;
-  await say(lived, { outcome: 'COMPLETED', providerReference: 'OUT-9', paidSantim, reason: 'The receipt says so.' });
+  await send(lived, paidOut(lived, moreSantim));
+  await say(lived, { ...paidWord(lived), paidSantim: lived.row.amountSantim + moreSantim });
+}
+
+type Paying = { world: World; owner: Owner; sessionId: string; transactionId: string; first: string };
+
+/** Everything that may become of a payment of 100.50 ETB, and of money that came with it. */
+export const PAYMENT_LIVES = {
+  pending: async () => {},
+  paid: async ({ world, first }: Paying) => payWith(world, first, PAID),
+  declined: async ({ world, first }: Paying) => payWith(world, first, declined(false)),
+  held: async ({ world, first }: Paying) => payWith(world, first, { ...PAID, amountSantim: 80_01n }),
+  'held, and accepted': async (paying: Paying) => {
+    await payWith(paying.world, paying.first, { ...PAID, amountSantim: 80_01n });
+    await accept(paying);
+  },
+  'paid twice': async (paying: Paying) => payTwice(paying),
+  'paid twice, and accepted': async (paying: Paying) => {
+    await payTwice(paying);
+    await accept(paying);
+  },
+  'paid twice, and returned': async (paying: Paying) => {
+    await payTwice(paying);
+    const { world, transactionId, first: attemptId } = paying;
+    const returned = { transactionId, attemptId, at: world.clock(), reason: 'Twice.', reference: `BACK-${attemptId}` };
+    await world.runChange((change) => returnHeldPayment(change, returned));
+  },
+} as const;
+
+async function payWith(world: World, attemptId: string, ...answers: ProviderOutcome[]): Promise<void> {
+  for (const answer of answers) {
+    world.provider.answers(answer);
+    await world.checkAttempt(attemptId, { tellWorkflow: false });
+  }
+}
+
+/** The first try is declined, the second paid, and then the first one as well. */
+async function payTwice({ world, owner, sessionId, first }: Paying): Promise<void> {
+  await payWith(world, first, declined(true));
+  const second = await buildAttempt(world, { ...owner, sessionId });
+  await payWith(world, second, ACCEPTED, PAID);
+  await payWith(world, first, PAID);
+}
+
+async function accept({ world, transactionId, first: attemptId }: Paying): Promise<void> {
+  await world.runChange((change) => acceptHeldPayment(change, { transactionId, attemptId, at: world.clock() }));
+}
+
+/** A payment that its provider has taken, and all that becomes of it. */
+export async function livePayment(world: World, owner: Owner, life: keyof typeof PAYMENT_LIVES): Promise<void> {
+  const { sessionId, transactionId, attemptId: first } = await buildPendingPayment(world, owner);
+  await PAYMENT_LIVES[life]({ world, owner, sessionId, transactionId, first });
+  world.pass(1_000);
 }
 
 export type WithdrawalLife = {
@@ -93,7 +160,7 @@ export async function liveWithdrawal(world: World, owner: Owner, { life, ...want
     requestedBy: 'key_test',
   } as const;
   const { row } = await world.runChange((change) => createWithdrawal({ ...world, change }, owner, asked));
-  await WITHDRAWAL_LIVES[life]({ world, row, by: { operatorId: 'opr_1', at: world.clock() } });
+  await WITHDRAWAL_LIVES[life]({ world, row });
   const { stage } = await readWithdrawal(world.db, row.id);
   if (life === 'under review' && stage !== 'UNDER_REVIEW') throw new Error(`it is ${stage}`);
 }
@@ -135,6 +202,5 @@ export type SettlementLife = { life: keyof typeof SETTLEMENT_LIVES; amountSantim
 /** A settlement, and all that becomes of it. */
 export async function liveSettlement(world: World, owner: Owner, wanted: SettlementLife): Promise<void> {
   const { id } = await ask(world, owner, { amount: wanted.amountSantim });
-  const by = { operatorId: 'opr_1', at: world.clock() };
-  for (const step of SETTLEMENT_LIVES[wanted.life]) await world.runChange((change) => step(change, id, by));
+  for (const step of SETTLEMENT_LIVES[wanted.life]) await world.runChange((change) => step(change, id, by(world)));
 }
