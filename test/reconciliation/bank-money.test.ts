@@ -126,14 +126,19 @@ test('unmatched money that went back leaves suspense and the bank, and one way b
   await expect(settle(newId('bkm'), back)).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 
-test('of two who settle it in the same moment, one does', async () => {
+test('of ten who settle it in the same moment in two ways, those of one way succeed, and it is booked once', async () => {
   const { money } = await arrive();
   const words = [
     { as: 'PLACED', channel: 'AWASH' },
     { as: 'RETURNED', returnReference: 'FT-OUT' },
   ] as const;
-  const answers = await Promise.allSettled(words.map((word) => settle(money.id, word)));
-  expect(answers.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  const answers = await Promise.allSettled(
+    Array.from({ length: 10 }, (_, nth) => settle(money.id, nth % 2 === 0 ? words[0] : words[1])),
+  );
+  const done = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  expect(done.filter(({ changed }) => changed)).toHaveLength(1);
+  const refused = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+  expect(refused).toEqual(Array.from({ length: 5 }, () => 'INVALID_STATE'));
 });
 
 test('a transfer of the wrong channel is taken back, and booked anew under its own trace id', async () => {
