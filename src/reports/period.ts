@@ -37,6 +37,16 @@ export function rangeOf({ startDate, endDate }: Pick<DayRange, 'startDate' | 'en
   return { startDate, endDate, from: startOfAddisDay(startDate), until: endOfAddisDay(endDate) };
 }
 
+/** A range in parts of so many days, the last one shorter. */
+export function inParts(range: DayRange, daysMax: number): DayRange[] {
+  const parts: DayRange[] = [];
+  for (let startDate = range.startDate; startDate <= range.endDate; startDate = addDays(startDate, daysMax)) {
+    const last = addDays(startDate, daysMax - 1);
+    parts.push(rangeOf({ startDate, endDate: last < range.endDate ? last : range.endDate }));
+  }
+  return parts;
+}
+
 type Days = Pick<DayRange, 'startDate' | 'endDate'>;
 
 function readCustom({ date, startDate, endDate }: WantedPeriod): Days {

@@ -1,13 +1,13 @@
 import { ethiopianDate } from '../calendar/ethiopian-date.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Knex, Queryable } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import { ZONE } from './columns.ts';
 import { groupPayments } from './payments.ts';
-import { readPeriod, type WantedPeriod } from './period.ts';
+import { inParts, readPeriod, type WantedPeriod } from './period.ts';
 import { groupToBank } from './settlements.ts';
 import { inSnapshot } from './snapshot.ts';
-import { addUp, type Group, type Sums } from './source.ts';
+import { addUp, type Group, type ReportFilter, type Sums } from './source.ts';
 import { groupMoneyOut } from './withdrawals.ts';
 
 /** What a period came to, by status and channel, all of it at one instant. Throws as {@link readPeriod} does. */
@@ -15,10 +15,10 @@ export async function summarise(db: Knex, owner: Owner, { wanted, now }: { wante
   const range = readPeriod(wanted, now);
   const filter = { ...ownerOf(owner), range, statuses: null, channel: null };
   const { asOf, groups } = await inSnapshot(db, async (trx, snapshotAt) => {
-    const asked = [groupPayments(trx, filter), groupMoneyOut(trx, filter), groupToBank(trx, filter)] as const;
+    const asked = [groupPayments, groupMoneyOut, groupToBank].map(async (group) => inAll(trx, filter, group));
     return { asOf: snapshotAt, groups: await Promise.all(asked) };
   });
-  const [payments, withdrawals, settlements] = groups;
+  const [payments = [], withdrawals = [], settlements = []] = groups;
   return {
     period: wanted.period,
     startDate: range.startDate,
@@ -33,6 +33,27 @@ export async function summarise(db: Knex, owner: Owner, { wanted, now }: { wante
     withdrawals: presentGroups(withdrawals, MONEY_OUT),
     settlements: presentGroups(settlements, MONEY_OUT),
   };
+}
+
+/** What one statement may add up: all payments of a year would take longer than the five seconds it has. */
+const PART_DAYS = 31;
+
+/** The groups of all parts of a filter's range, each status and channel once. */
+async function inAll(
+  trx: Queryable,
+  filter: ReportFilter,
+  group: (trx: Queryable, filter: ReportFilter) => Promise<Group[]>,
+): Promise<Group[]> {
+  const all = new Map<string, Group>();
+  for (const range of inParts(filter.range, PART_DAYS)) {
+    for (const one of await group(trx, { ...filter, range })) {
+      // Those of no channel come last.
+      const key = `${one.status} ${one.channel ?? '~'}`;
+      const known = all.get(key);
+      all.set(key, known ? { ...known, ...addUp([known, one], Object.keys(one.totals)) } : one);
+    }
+  }
+  return [...all].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, sums]) => sums);
 }
 
 /** What a summary shows, and under which names a kind's totals have it. */

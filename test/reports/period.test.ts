@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
-import { addisDay } from '../../src/lib/dates.ts';
-import { readPeriod, type Period, type WantedPeriod } from '../../src/reports/period.ts';
+import { addisDay, DAY_MS } from '../../src/lib/dates.ts';
+import { inParts, rangeOf, readPeriod, type Period, type WantedPeriod } from '../../src/reports/period.ts';
 
 /** Saturday 21 November 2026, noon in Addis Ababa. */
 const NOW = new Date('2026-11-21T09:00:00.000Z');
@@ -81,4 +81,20 @@ test.each<[WantedPeriod, string]>([
   [{ period: 'custom', startDate: '2026-01-02', endDate: '9999-12-31' }, 'endDate must be a day from'],
 ])('%o is refused by its name', (wanted, message) => {
   expect(() => readPeriod(wanted, NOW)).toThrow(message);
+});
+
+test('the parts of a range follow each other without a gap, from its beginning to its end', () => {
+  const day = fc.integer({ min: 0, max: 800 }).map((number) => addisDay(new Date(NOW.getTime() + number * DAY_MS)));
+  fc.assert(
+    fc.property(day, day, fc.integer({ min: 1, max: 40 }), (one, other, daysMax) => {
+      const [startDate, endDate] = one < other ? [one, other] : [other, one];
+      const range = rangeOf({ startDate, endDate });
+      const parts = inParts(range, daysMax);
+      expect([parts[0]?.from, parts.at(-1)?.until]).toEqual([range.from, range.until]);
+      for (const [index, { from, until }] of parts.entries()) {
+        expect(until.getTime() - from.getTime()).toBeLessThanOrEqual(daysMax * DAY_MS);
+        if (index > 0) expect(from).toEqual(parts[index - 1]?.until);
+      }
+    }),
+  );
 });
