@@ -10,7 +10,7 @@ const BESIDE = {
   keys: ['merchants'],
   channels: ['providers'],
   ledger: ['providers'],
-  operators: ['reconciliation'],
+  operators: ['reconciliation', 'reports'],
 };
 
 /** Of what is imported by a relative path, these and nothing else. */

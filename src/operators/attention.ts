@@ -110,8 +110,7 @@ export function linksOf(row: AttentionRow, workflowUrl: (workflowId: string) => 
 
 /** Where all of it can be read, for whoever decides about it. */
 function readingOf({ kind, id, merchantId, environment, detail }: AttentionRow): string | null {
-  const [about] = kind.split('_');
-  switch (about) {
+  switch (kind.replace(/_.*/, '')) {
     case 'WITHDRAWAL':
       return `/api/ops/withdrawals/${id}`;
     case 'PAYOUT':
