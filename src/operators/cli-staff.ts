@@ -1,11 +1,10 @@
 import { OPERATOR_ROLES, type OperatorRole } from '../http/route.ts';
 import { UsageError, type Shown } from '../lib/command-line.ts';
-import { rows } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 import { note } from './audit.ts';
 import { act, nothingMore } from './cli-deeds.ts';
 import type { OpsCommandDeps, OpsVerb } from './cli-options.ts';
-import { createOperator, listOperators, OPERATOR_KEY_DAYS, type Operator } from './operators.ts';
+import { createOperator, hasOperators, listOperators, OPERATOR_KEY_DAYS, type Operator } from './operators.ts';
 import { presentOperator, presentOperatorKey } from './present.ts';
 import { addOperator, giveOperatorKey } from './staff.ts';
 
@@ -24,8 +23,7 @@ export const hire =
     if (name.trim() === '' || !/^[^\s@]+@[^\s@]+$/.test(email))
       throw new UsageError('hire needs a name and an e-mail.');
     const input = { name: name.trim(), email, role: readRole(role) };
-    const anybody = await rows(deps.db, 'SELECT 1 FROM operator LIMIT 1');
-    if (anybody.length === 0) return shown(await hireFirst(deps, input));
+    if (!(await hasOperators(deps.db))) return shown(await hireFirst(deps, input));
     return act(deps, { options, action: 'operator.create' }, async (deed) => shown(await addOperator(deed, input)));
   };
 
@@ -54,7 +52,7 @@ export const createKey =
     }
     return act(deps, { options, action: 'operator-key.create' }, async (deed) => {
       const made = await giveOperatorKey(deed, { operatorId, days }, deps);
-      return { secret: made.secret, ...presentOperatorKey(made.key) };
+      return { secret: made.secret, ...presentOperatorKey(made.key), knownTo: made.key.knownTo.join(', ') };
     });
   };
 

@@ -38,7 +38,7 @@ meskot ops holidays on | off | confirm | remove hol_…
 meskot ops audit [--resource ID] [--merchant mrc_…] [--days 1-93]
 meskot ops staff                                                  the operators
 meskot ops hire NAME E-MAIL viewer | support | finance | admin    the first one must be an admin
-meskot ops key opr_… [--days 1-365]                               a key of theirs, shown once
+meskot ops key opr_… [--days 1-365]                               a key of theirs, shown once (docs/operations/operators.md: whose word)
 meskot ops api GET | POST | … /api/ops/… ['{…}' | FILE]           any route of /api/ops, which /docs lists
 --operator opr_… says who acts; on a machine with demo data its operator does. What is live is touched, and listed,
 only with --live, but by "api". --json prints JSON.

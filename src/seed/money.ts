@@ -4,8 +4,8 @@ import { rows } from '../lib/db.ts';
 import type { Change } from '../lib/outbox.ts';
 import type { Owner } from '../lib/owner.ts';
 import { SANDBOX_REVIEW_MS } from '../lib/sandbox-review.ts';
+import { decideSettlement, type SettlementWord } from '../operators/settlements.ts';
 import type { PayoutOutcome, Provider } from '../providers/provider.ts';
-import { markCredited, markFailed, markSent } from '../settlements/bank-answer.ts';
 import { createSettlement } from '../settlements/create.ts';
 import { cancelSettlement } from '../settlements/decide.ts';
 import { decideInSandbox as reviewSettlement } from '../settlements/sandbox.ts';
@@ -14,11 +14,11 @@ import { createWithdrawal } from '../withdrawals/create.ts';
 import { cancelWithdrawal } from '../withdrawals/decide.ts';
 import { decideInSandbox as reviewWithdrawal } from '../withdrawals/sandbox-review.ts';
 import type { PlannedMove } from './money-plan.ts';
+import { demoDeed } from './operator.ts';
 import { neverAsked, SILENT, type Past } from './past.ts';
 
-/** Who asks for the demo's money, and who answers for its bank. */
+/** Who asks for the demo's money: a key of its own that nobody has. */
 const REQUESTED_BY = 'key_demo';
-const BANK_CLERK = 'opr_demo';
 
 const PROVIDER_TAKES_MS = 3_000;
 
@@ -125,7 +125,7 @@ async function settle(past: Past, move: Extract<PlannedMove, { move: 'settle' }>
   await reviewSettlement({ db: change.trx, runChange }, row.id, clock());
   if (end !== 'credited' && end !== 'failed' && end !== 'processing') return;
   pass(past, HOUR_MS);
-  await markSent(change, row.id, { operatorId: BANK_CLERK, at: clock(), bankReference: bankReference(requestId) });
+  await decideSettlement(demoDeed(change, clock()), row.id, { says: 'sent', bankReference: bankReference(requestId) });
 }
 
 async function bankAnswers(past: Past, move: Extract<PlannedMove, { move: 'bankAnswers' }>): Promise<void> {
@@ -137,12 +137,13 @@ async function bankAnswers(past: Past, move: Extract<PlannedMove, { move: 'bankA
     { ...owner, requestId: move.requestId },
   );
   if (!found) return;
-  const answer = { operatorId: BANK_CLERK, at: time.now, bankReference: bankReference(move.requestId) };
-  if (move.end === 'failed') {
-    await markFailed(change, found.id, { ...answer, reason: 'The bank sent it back: the account is dormant.' });
-    return;
-  }
-  await markCredited(change, found.id, { ...answer, creditedAt: time.now });
+  const deed = demoDeed(change, time.now);
+  const reference = bankReference(move.requestId);
+  const word: SettlementWord =
+    move.end === 'failed'
+      ? { says: 'failed', bankReference: reference, reason: 'The bank sent it back: the account is dormant.' }
+      : { says: 'credited', bankReference: reference, creditedAt: time.now };
+  await decideSettlement(deed, found.id, word);
 }
 
 function bankReference(requestId: string): string {

@@ -1,6 +1,9 @@
 import { systemClock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { Change } from '../lib/outbox.ts';
+import type { Deed } from '../operators/audit.ts';
 import { createOperator, findOperator, makeOperatorKey, operatorKeyHolds } from '../operators/operators.ts';
 
 /** The operator of the demo data, always under the same id: who acts in `meskot ops` unless another one is named. */
@@ -11,6 +14,19 @@ export const DEMO_OPERATOR = {
   role: 'admin',
 } as const;
 
+/** Adds the demo operator, unless it is there. */
+export async function ensureDemoOperator(trx: Knex.Transaction): Promise<void> {
+  await findOperator(trx, DEMO_OPERATOR.id).catch(async (error: unknown) => {
+    if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
+    await createOperator(trx, DEMO_OPERATOR);
+  });
+}
+
+/** What the demo operator has done in the past, by the deeds of today. */
+export function demoDeed(change: Change, at: Date): Deed {
+  return { change, operatorId: DEMO_OPERATOR.id, requestId: newId('req', at.getTime()), at };
+}
+
 /** The demo operator's key: the one that was kept if it still holds, else a new one. */
 export async function recallOperatorKey(
   db: Knex,
@@ -18,10 +34,7 @@ export async function recallOperatorKey(
 ): Promise<string> {
   if (kept !== undefined && (await operatorKeyHolds(db, { text: kept, pepper, at: systemClock() }))) return kept;
   return db.transaction(async (trx) => {
-    await findOperator(trx, DEMO_OPERATOR.id).catch(async (error: unknown) => {
-      if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
-      await createOperator(trx, DEMO_OPERATOR);
-    });
+    await ensureDemoOperator(trx);
     const deps = { trx, pepper, clock: systemClock };
     return (await makeOperatorKey(deps, { operatorId: DEMO_OPERATOR.id, name: 'Local development' })).secret;
   });

@@ -16,7 +16,7 @@ import { makeHistory } from './history.ts';
 import type { PlannedItem } from './items.ts';
 import { planMoves } from './money-plan.ts';
 import { linkDemoAccount } from './money.ts';
-import { recallOperatorKey } from './operator.ts';
+import { ensureDemoOperator, recallOperatorKey } from './operator.ts';
 import { planPayments } from './plan.ts';
 import { makeRecentItems } from './recent.ts';
 import { makeDemoReports } from './reports.ts';
@@ -95,6 +95,7 @@ async function runUntil({ db, runChange }: { db: Knex; runChange: RunChange }, s
   if (begun) return new Date(begun.createdAt.getTime() + ABYSSINIA.plan.days * DAY_MS);
   const until = systemClock();
   await runChange(async (change) => {
+    await ensureDemoOperator(change.trx);
     for (const merchant of [ABYSSINIA, NEW_SHOP]) await addMerchant({ change, store, until }, merchant);
   });
   return until;

@@ -1,12 +1,12 @@
 import type { ApplicationDetails } from '../kyc/application.ts';
-import { approveKyc, startReview } from '../kyc/decide.ts';
 import { addDocument } from '../kyc/documents.ts';
 import { saveApplication, submitApplication, type Step } from '../kyc/operations.ts';
 import type { DocumentStore } from '../kyc/store.ts';
 import { HOUR_MS } from '../lib/dates.ts';
 import type { Change } from '../lib/outbox.ts';
+import { decideKyc } from '../operators/kyc.ts';
 import type { DemoMerchant } from './demo.ts';
-import { DEMO_OPERATOR } from './operator.ts';
+import { demoDeed } from './operator.ts';
 
 const DOCUMENTS = [
   ['TRADE_LICENCE', 'trade-licence.pdf'],
@@ -31,8 +31,8 @@ export async function applyAsDemo(
   }
   const { submissions: submission } = await submitApplication(change, step(2));
   if (kycStatus !== 'APPROVED') return;
-  await startReview(change, { ...live, operatorId: DEMO_OPERATOR.id, at: at(4) });
-  await approveKyc(change, { ...live, submission, operatorId: DEMO_OPERATOR.id, at: at(5) });
+  await decideKyc(demoDeed(change, at(4)), live, { says: 'review' });
+  await decideKyc(demoDeed(change, at(5)), live, { says: 'approve', submission });
 }
 
 function applicationOf({ name, plan }: DemoMerchant): ApplicationDetails {
