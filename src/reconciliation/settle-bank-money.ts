@@ -109,14 +109,17 @@ async function takeReturn(change: Change, { id, environment }: BankMoneyRow, ref
   const [other] = await rows<{ id: string }>(
     change.trx,
     `SELECT id FROM bank_money
-     WHERE environment = :environment AND return_reference = :reference AND corrected_at IS NULL AND id <> :id`,
+     WHERE environment = :environment AND return_reference = :reference AND corrected_at IS NULL AND id <> :id
+     UNION ALL
+     SELECT id FROM settlement
+     WHERE environment = :environment AND bank_reference = :reference AND credited_at IS NOT NULL`,
     { id, environment, reference },
   );
   if (!other) return;
-  const issue = `"${reference}" is the way back of ${other.id}`;
+  const issue = `"${reference}" is the transfer of ${other.id}`;
   throw new AppError('DUPLICATE_REFERENCE', `returnReference ${issue}.`, {
     details: [{ field: 'returnReference', issue }],
-    existing: { bankMoneyId: other.id },
+    existing: other.id.startsWith('stl_') ? { settlementId: other.id } : { bankMoneyId: other.id },
   });
 }
 

@@ -118,7 +118,7 @@ test('unmatched money that went back leaves suspense and the bank, and one way b
   const { money: other } = await arrive({ bankReference: 'FT-2' });
   await expect(settle(other.id, back)).rejects.toMatchObject({
     code: 'DUPLICATE_REFERENCE',
-    message: `returnReference "FT-OUT" is the way back of ${money.id}.`,
+    message: `returnReference "FT-OUT" is the transfer of ${money.id}.`,
   });
   await expect(settle(other.id, { as: 'RETURNED', returnReference: '?' })).rejects.toMatchObject({
     code: 'VALIDATION_ERROR',
