@@ -104,12 +104,10 @@ export const SummaryQuery = z.strictObject({
 const PaymentSums = z.object({
   count: z.int(),
   requested: z.number().meta({ description: 'What was asked for, whatever became of it' }),
-  gross: z
-    .number()
-    .meta({
-      description:
-        'What was received, as booked in the ledger: of SUCCESS, with a second payment that an operator gave to the merchant; 0 of all others',
-    }),
+  gross: z.number().meta({
+    description:
+      'What was received, as booked in the ledger: of SUCCESS, with a second payment that an operator gave to the merchant; 0 of all others',
+  }),
   fee: z.number().meta({ description: 'What was charged, as booked' }),
   feeTax: z.number().meta({ description: 'The tax on it, as booked' }),
   net: z.number().meta({ description: 'What the balance got: gross - fee - feeTax' }),
