@@ -1,7 +1,9 @@
+import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { act } from '../../src/operators/cli-deeds.ts';
 import { createOperator } from '../../src/operators/operators.ts';
 import { compareAgain } from '../../src/operators/reconciliation.ts';
+import { runReconcile } from '../../src/reconcile.ts';
 import { runReconcileCommand } from '../../src/reconciliation/cli.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, TODAY, type ReconciliationWorld } from './world.ts';
@@ -88,6 +90,17 @@ test('what is live is compared, and listed, only with --live', async () => {
   expect([await environments(), await environments('--live')]).toEqual([['sandbox'], ['live']]);
   expect(await asked()).toContainEqual({ environment: 'sandbox', channel: 'TELEBIRR' });
   expect(await asked()).not.toContainEqual({ environment: 'live', channel: 'TELEBIRR' });
+});
+
+test('meskot reconcile is put together so: without a name or demo data nobody asks', async () => {
+  const simulator = { simulatorUrl: world.simulator.url, simulatorPublicUrl: null };
+  let said = '';
+  const parts = { db: world.db, config: { simulator }, write: (text: unknown) => void (said += String(text)) };
+  const today = addisDay(new Date());
+  expect(await runReconcile(['--day', today, '--channel', 'CBE_BIRR'], parts)).toBe(2);
+  expect(said).toContain('Say who acts: --operator opr_');
+  expect(await runReconcile(['--day', today, '--channel', 'CBE_BIRR', '--operator', finance], parts)).toBe(0);
+  expect((await audited()).at(-1)).toMatchObject({ operatorId: finance, resourceId: today });
 });
 
 test.each([
