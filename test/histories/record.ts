@@ -3,39 +3,30 @@ import { join } from 'node:path';
 
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 
-import { addisDay, DAY_MS, HOUR_MS } from '../../src/lib/dates.ts';
+import { addisDay, HOUR_MS } from '../../src/lib/dates.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { askForDay } from '../../src/reconciliation/ask.ts';
 import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
 import { askForReport } from '../../src/reports/ask.ts';
 import { reportWorkflowId } from '../../src/reports/workflow-input.ts';
-import { markCredited, markSent } from '../../src/settlements/bank-answer.ts';
-import { approveSettlement } from '../../src/settlements/decide.ts';
-import { readSettlement } from '../../src/settlements/model.ts';
-import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
 import { paymentWorkflowId } from '../../src/transactions/workflow-input.ts';
-import { approveWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
-import { withdrawalWorkflowId } from '../../src/withdrawals/workflow-input.ts';
-import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../faults/ground.ts';
-import { buildWorld } from '../support/build.ts';
+import { buy, createGround, PHONES } from '../faults/ground.ts';
 import { ask, linkAccount } from '../support/settlements.ts';
 import { skipTime } from '../support/temporal.ts';
 import { fund } from '../support/withdrawals.ts';
 import { readDelivery, until } from '../support/worker.ts';
+import { moneyOf, untilTold, type Scene, type Scenes } from './scene.ts';
+import { SETTLEMENT_SCENES } from './settlements.ts';
+import { WITHDRAWAL_SCENES } from './withdrawals.ts';
 
 const RETRY_SECONDS = [60, 300, 1_800, 7_200, 43_200];
 const SESSION_MINUTES = 5;
 /** The slow phone approves after two minutes. */
 const SLOWLY_MS = 121_000;
-const WAITS_FOR_OPERATOR = 100_14n;
-/** More than two business days, whatever holidays are among them. */
-const LONG_OVERDUE_MS = 10 * DAY_MS;
 
-type Scene = { ground: Ground; merchant: GroundMerchant };
-
-/** One for each workflow and way it ends; each returns the id of a workflow that has ended. */
-const SCENES: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
+/** One for each workflow and way it ends. */
+const SCENES: Scenes = {
   'delivery-first-try': async (scene) => deliver(scene),
   'delivery-parked-resent': async (scene) => {
     const { world } = scene.ground;
@@ -101,9 +92,8 @@ const SCENES: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
     return workflowId;
   },
   'report-ready': async (scene) => report(scene),
-  'settlement-overdue': async (scene) => settleLate(scene),
-  'withdrawal-approved': async (scene) => withdraw(scene, approveWithdrawal),
-  'withdrawal-rejected': async (scene) => withdraw(scene, rejectWithdrawal),
+  ...SETTLEMENT_SCENES,
+  ...WITHDRAWAL_SCENES,
 };
 
 /** Lives through scenes on the test servers and writes their histories beside this file, over those before. */
@@ -113,9 +103,15 @@ export async function recordHistories(wanted: (name: string) => boolean): Promis
   try {
     await ground.world.startWorker().ready;
     for (const [name, play] of Object.entries(SCENES).filter(([name]) => wanted(name))) {
-      const workflowId = await play({ ground, merchant: await ground.newMerchant() });
-      const handle = ground.world.temporal.client.workflow.getHandle(workflowId);
-      const result: unknown = await handle.result().catch(cancelled);
+      const scene = { ground, merchant: await ground.newMerchant() };
+      const workflowId = await play(scene);
+      await untilTold(scene, workflowId);
+      const { workflow } = ground.world.temporal.client;
+      const { raw } = await workflow.getHandle(workflowId).describe();
+      // Where it went on in another run, the one that did.
+      const firstRunId = raw.workflowExecutionInfo?.firstRunId ?? undefined;
+      const handle = workflow.getHandle(workflowId, firstRunId, { followRuns: false });
+      const result: unknown = await handle.result().catch(endWithoutResult);
       const history = JSON.parse(historyToJSON(await handle.fetchHistory())) as object;
       const text = JSON.stringify({ workflowId, result, history: withoutPlaces(history) }, null, 2);
       await writeFile(join(import.meta.dirname, `${name}.json`), `${text}\n`);
@@ -126,9 +122,10 @@ export async function recordHistories(wanted: (name: string) => boolean): Promis
   }
 }
 
-/** What a workflow comes to that was cancelled, and so has no result. */
-function cancelled(error: unknown): string {
+/** What a run comes to that was cancelled, or went on in another: neither has a result. */
+function endWithoutResult(error: unknown): string {
   if (error instanceof Error && error.name === 'WorkflowFailedError') return 'CANCELLED';
+  if (error instanceof Error && error.name === 'WorkflowExecutionContinuedAsNewError') return 'CONTINUED_AS_NEW';
   throw error;
 }
 
@@ -148,56 +145,21 @@ async function deliver({ ground, merchant }: Scene, waitsSeconds: readonly numbe
   return (await attempts(waitsSeconds.length + 1)).workflowId;
 }
 
-/** Asks for a settlement that is overdue before anybody approves it, and has it credited all the same. */
-async function settleLate({ ground: { world }, merchant: { owner } }: Scene): Promise<string> {
-  const clock = () => new Date();
-  const money = buildWorld(world.db, { clock });
-  await fund(money, owner, 1_000_00n);
-  await linkAccount({ ...money, runChange: world.runChange }, owner);
-  const { id } = await ask({ clock, runChange: world.runChange }, owner, { amount: WAITS_FOR_OPERATOR });
-  const workflowId = settlementWorkflowId(id);
-  await skipTime(world.temporal.client, workflowId, LONG_OVERDUE_MS);
-  await until('it to be overdue', async () => (await readSettlement(world.db, id)).overdueAt);
-  const operator = { operatorId: 'opr_1', at: clock() };
-  await world.runChange((change) => approveSettlement(change, id, operator));
-  await world.runChange((change) => markSent(change, id, operator));
-  const credit = { ...operator, bankReference: 'FT1', creditedAt: clock() };
-  await world.runChange((change) => markCredited(change, id, credit));
-  return workflowId;
-}
-
 /** Asks for the statement of a settlement, which a workflow makes. */
-async function report({ ground: { world }, merchant: { owner } }: Scene): Promise<string> {
-  const clock = () => new Date();
-  const money = buildWorld(world.db, { clock });
+async function report(scene: Scene): Promise<string> {
+  const { world } = scene.ground;
+  const { owner } = scene.merchant;
+  const money = moneyOf(scene);
+  const { clock } = money;
   await fund(money, owner, 1_000_00n);
-  await linkAccount({ ...money, runChange: world.runChange }, owner);
-  const { requestedAt } = await ask({ clock, runChange: world.runChange }, owner);
+  await linkAccount(money, owner);
+  const { requestedAt } = await ask(money, owner);
   const wanted = { kind: 'settlements', format: 'PDF', period: 'day', date: addisDay(requestedAt) } as const;
   const all = { statuses: null, channel: null, requestedBy: 'key_test' };
   const { id } = await world.runChange((change) => askForReport({ change, clock }, owner, { ...wanted, ...all }));
   const workflowId = reportWorkflowId(id);
   const handle = world.temporal.client.workflow.getHandle(workflowId);
   await until('its workflow to be there', async () => handle.describe().catch(() => null));
-  return workflowId;
-}
-
-/** Asks for a withdrawal that an operator decides a day later. Its provider calls nobody back. */
-async function withdraw(
-  { ground: { world }, merchant: { owner, client } }: Scene,
-  decide: typeof approveWithdrawal | typeof rejectWithdrawal,
-): Promise<string> {
-  await fund(buildWorld(world.db, { clock: () => new Date() }), owner, 1_000_00n);
-  const answer = await client.post('withdrawal', {
-    requestId: 'OUT-1',
-    amount: Number(WAITS_FOR_OPERATOR) / 100,
-    channel: 'TELEBIRR',
-    destination: { phone: '0911000007', accountName: 'Abebe Bikila' },
-  });
-  const id = String(answer['withdrawalRequestId']);
-  const workflowId = withdrawalWorkflowId(id);
-  await skipTime(world.temporal.client, workflowId, DAY_MS);
-  await world.runChange((change) => decide(change, id, { operatorId: 'opr_1', at: new Date(), reason: 'No.' }));
   return workflowId;
 }
 
@@ -218,8 +180,8 @@ async function untilItWaits({ ground }: Scene, workflowId: string): Promise<void
 }
 
 /** Asks for today to be compared, and waits until its workflow runs. */
-async function reconcile({ ground }: Scene, channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH'): Promise<string> {
-  const { world, simulator } = ground;
+async function reconcile(scene: Scene, channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH'): Promise<string> {
+  const { world, simulator } = scene.ground;
   const clock = () => new Date();
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url });
@@ -227,7 +189,7 @@ async function reconcile({ ground }: Scene, channel: 'TELEBIRR' | 'CBE_BIRR' | '
   await world.runChange((change) => askForDay(change, { clock, findProvider }, { day, channel }));
   await http.close();
   const workflowId = reconciliationWorkflowId(reconciliationId({ environment: 'sandbox', channel, day }));
-  await until('the ask to be told', async () => (await world.db('outbox').where({ workflowId })).length === 0);
+  await untilTold(scene, workflowId);
   return workflowId;
 }
 

@@ -1,0 +1,29 @@
+import type { Ground, GroundMerchant } from '../faults/ground.ts';
+import { buildWorld, type World } from '../support/build.ts';
+import { until } from '../support/worker.ts';
+
+/** Where a history is lived through. */
+export type Scene = { ground: Ground; merchant: GroundMerchant };
+
+/** By the name of its file: each returns the id of a workflow that has ended, or is about to. */
+export type Scenes = Readonly<Record<string, (scene: Scene) => Promise<string>>>;
+
+/** The operations as tests call them, on the real clock. */
+export function moneyOf({ ground: { world } }: Scene): World {
+  return { ...buildWorld(world.db, { clock: () => new Date() }), runChange: world.runChange };
+}
+
+/** Waits until nothing is left to be told to the workflow. */
+export async function untilTold({ ground: { world } }: Scene, workflowId: string): Promise<void> {
+  await until('it to be told', async () => (await world.db('outbox').where({ workflowId })).length === 0);
+}
+
+/** Waits until the workflow says, to those who look at it in Temporal, that it waits for this. */
+export async function untilItSays({ ground: { world } }: Scene, workflowId: string, words: string): Promise<void> {
+  const handle = world.temporal.client.workflow.getHandle(workflowId);
+  await until(`the workflow to say "${words}"`, async () => {
+    const metadata: unknown = await handle.query('__temporal_workflow_metadata').catch(() => null);
+    const { currentDetails } = (metadata ?? {}) as { currentDetails?: string };
+    return currentDetails?.startsWith(words);
+  });
+}

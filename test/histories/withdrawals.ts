@@ -1,0 +1,97 @@
+import { DAY_MS, HOUR_MS } from '../../src/lib/dates.ts';
+import { approveWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
+import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { withdrawalWorkflowId } from '../../src/withdrawals/workflow-input.ts';
+import { skipTime } from '../support/temporal.ts';
+import { fund } from '../support/withdrawals.ts';
+import { until } from '../support/worker.ts';
+import { moneyOf, untilItSays, untilTold, type Scene, type Scenes } from './scene.ts';
+
+const MINUTE_MS = 60_000;
+/** More than enough for a run that asks every half hour. */
+const RUN_HOURS_MAX = 96;
+/** What the sandbox's provider does with a payout to these. */
+const PHONES = { paid: '0911000001', declined: '0911000002', silent: '0911000004', paidUntold: '0911000007' } as const;
+/** By their santim the sandbox decides. */
+const AMOUNTS = { approved: 100, rejected: 100.13, waitsForOperator: 100.14 } as const;
+
+type Wish = { phone?: keyof typeof PHONES; amount?: keyof typeof AMOUNTS };
+
+const operator = () => ({ operatorId: 'opr_1', at: new Date(), reason: 'No.' });
+
+/** How withdrawals end. */
+export const WITHDRAWAL_SCENES: Scenes = {
+  'withdrawal-approved': async (scene) => {
+    const id = await ask(scene, { phone: 'paidUntold' });
+    await live(scene, id, DAY_MS);
+    return approve(scene, id);
+  },
+  // Told by its provider's callback, too.
+  'withdrawal-approved-by-sandbox': async (scene) => withdrawalWorkflowId(await ask(scene, { amount: 'approved' })),
+  'withdrawal-cancelled': async (scene) => {
+    const id = await ask(scene);
+    await untilItSays(scene, withdrawalWorkflowId(id), 'the sandbox reviews it by itself');
+    await scene.merchant.client.post(`withdrawal/${id}/cancel`);
+    return withdrawalWorkflowId(id);
+  },
+  // The run that goes on in another.
+  'withdrawal-continued': async (scene) => {
+    const { workflow } = scene.ground.world.temporal.client;
+    const id = await ask(scene, { phone: 'silent' });
+    const workflowId = await approve(scene, id);
+    await until('it to be taken', async () => (await readRow(scene, id)).lastOutcome);
+    const runIdNow = async () => (await workflow.getHandle(workflowId).describe()).runId;
+    const runId = await runIdNow();
+    for (let hours = 0; hours < RUN_HOURS_MAX && (await runIdNow()) === runId; hours += 6) {
+      await live(scene, id, 6 * HOUR_MS);
+    }
+    return workflowId;
+  },
+  'withdrawal-declined': async (scene) => approve(scene, await ask(scene, { phone: 'declined' })),
+  'withdrawal-rejected': async (scene) => {
+    const id = await ask(scene);
+    await live(scene, id, DAY_MS);
+    await scene.ground.world.runChange((change) => rejectWithdrawal(change, id, operator()));
+    return withdrawalWorkflowId(id);
+  },
+  'withdrawal-rejected-by-sandbox': async (scene) => withdrawalWorkflowId(await ask(scene, { amount: 'rejected' })),
+  'withdrawal-unknown': async (scene) => {
+    const { simulator } = scene.ground;
+    await simulator.fault({ kind: 'payoutUnknown', channel: 'TELEBIRR', delayMs: 10 * MINUTE_MS, next: 1 });
+    const id = await ask(scene, { phone: 'paidUntold' });
+    const workflowId = await approve(scene, id);
+    await until('nobody to know', async () => (await readRow(scene, id)).stage === 'UNKNOWN');
+    await live(scene, id, MINUTE_MS);
+    await simulator.advance(10 * MINUTE_MS);
+    await live(scene, id, 2 * MINUTE_MS);
+    return workflowId;
+  },
+};
+
+/** Asks over HTTP, and returns its id. Unless wished otherwise, it waits for an operator. */
+async function ask(scene: Scene, { phone = 'paid', amount = 'waitsForOperator' }: Wish = {}): Promise<string> {
+  const { owner, client } = scene.merchant;
+  await fund(moneyOf(scene), owner, 1_000_00n);
+  const answer = await client.post('withdrawal', {
+    requestId: 'OUT-1',
+    amount: AMOUNTS[amount],
+    channel: 'TELEBIRR',
+    destination: { phone: PHONES[phone], accountName: 'Abebe Bikila' },
+  });
+  const id = String(answer['withdrawalRequestId']);
+  await untilTold(scene, withdrawalWorkflowId(id));
+  return id;
+}
+
+/** Returns its workflow's id. */
+async function approve({ ground: { world } }: Scene, id: string): Promise<string> {
+  await world.runChange((change) => approveWithdrawal(change, id, operator()));
+  return withdrawalWorkflowId(id);
+}
+
+/** Lets its workflow live through this much time at once. */
+async function live({ ground: { world } }: Scene, id: string, ms: number): Promise<void> {
+  await skipTime(world.temporal.client, withdrawalWorkflowId(id), ms);
+}
+
+const readRow = async ({ ground: { world } }: Scene, id: string) => readWithdrawal(world.db, id);
