@@ -7,9 +7,10 @@ import type { Answer, FileAnswer, OperatorCaller, Route } from '../http/route.ts
 import { createValidator } from '../http/validate.ts';
 import { UsageError, Verbatim } from '../lib/command-line.ts';
 import { newId } from '../lib/ids.ts';
-import { nothingMore, requireOperator } from './cli-deeds.ts';
+import { nothingMore, onlyWord, requireOperator } from './cli-deeds.ts';
 import type { OpsCommandDeps, OpsVerb } from './cli-options.ts';
 
+type CallDeps = Pick<OpsCommandDeps, 'db' | 'runChange' | 'demoOperatorId' | 'routes'>;
 type OpsRoute = { route: Route; params: Record<string, string> };
 
 /**
@@ -17,7 +18,7 @@ type OpsRoute = { route: Route; params: Record<string, string> };
  * verb of its own. Its data is printed as JSON, a file as its bytes.
  */
 export const callRoute =
-  (deps: Pick<OpsCommandDeps, 'db' | 'runChange' | 'demoOperatorId' | 'routes'>): OpsVerb =>
+  (deps: CallDeps): OpsVerb =>
   async ({ options, args: [method = '', target = '', given, ...more] }) => {
     nothingMore(more, 'Put the body in quotes.');
     const [path = '', query = ''] = target.split('?', 2);
@@ -42,6 +43,36 @@ export const callRoute =
         route.handle({ ...input, change, caller: await callerOf(change.trx) } as never),
       ),
     );
+  };
+
+/** Where each kind of thing is read. */
+const PLACES = new Map([
+  ['wd', 'withdrawals'],
+  ['stl', 'settlements'],
+  ['txn', 'transactions'],
+  ['mrc', 'merchants'],
+]);
+
+/** `meskot ops show ID`: all there is to know of one thing. */
+export const show =
+  (deps: CallDeps): OpsVerb =>
+  async ({ options, args }) => {
+    const id = onlyWord(args, 'show');
+    const place = PLACES.get(id.split('_')[0] ?? '');
+    if (place === undefined) throw new UsageError(`show takes wd_…, stl_…, txn_… or mrc_…, got "${id}".`);
+    return callRoute(deps)({ options, args: ['GET', `/api/ops/${place}/${id}`] });
+  };
+
+/** `meskot ops approve | suspend mrc_…/CHANNEL`; everything else is another verb's. */
+export const channelOr =
+  (deps: CallDeps, says: 'approve' | 'suspend', otherwise: OpsVerb): OpsVerb =>
+  async (call) => {
+    const [merchantId, channel] = call.args[0]?.split('/') ?? [];
+    if (merchantId === undefined || channel === undefined) return otherwise(call);
+    const { live, reason } = call.options;
+    const body = JSON.stringify({ environment: live ? 'live' : 'sandbox', reason });
+    const path = `/api/ops/merchants/${merchantId}/channels/${channel}/${says}`;
+    return callRoute(deps)({ ...call, args: ['POST', path, body, ...call.args.slice(1)] });
   };
 
 function printed(route: Route, answer: Answer<unknown> | FileAnswer | { dataJson: string }): Verbatim {

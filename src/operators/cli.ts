@@ -6,7 +6,7 @@ import type { Page } from '../lib/page.ts';
 import { listMerchants } from '../merchants/operations.ts';
 import { listAttention, QUEUE, STUCK } from './attention.ts';
 import { listAudit } from './audit.ts';
-import { callRoute } from './cli-api.ts';
+import { callRoute, channelOr, show } from './cli-api.ts';
 import { accept, approve, nothingMore, reject, resolve, resume, suspend, tellOfBank } from './cli-deeds.ts';
 import { holidays } from './cli-holidays.ts';
 import { OPTIONS, type OpsCommandDeps, type OpsVerb } from './cli-options.ts';
@@ -16,10 +16,12 @@ import { presentMerchant } from './present.ts';
 /** What --help prints. */
 export const OPS_USAGE = `meskot ops queue [--kind KIND,…] [--merchant mrc_…] [--live]      what waits for a person
 meskot ops stuck [--live]                                         what should have gone on by itself
+meskot ops show wd_… | stl_… | txn_… | mrc_…                      all there is to know before deciding
 meskot ops approve wd_… | stl_… | bac_… [--reason TEXT]           a withdrawal, settlement, bank account
 meskot ops reject wd_… | stl_… | bac_… --reason TEXT
 meskot ops approve mrc_… --submission N [--reason TEXT]           what it handed in to be verified; the queue says N
 meskot ops reject mrc_… --submission N --reason TEXT
+meskot ops approve | suspend mrc_…/CHANNEL [--reason TEXT]         whether a merchant may use a channel
 meskot ops resolve wd_… --as completed|failed --reference TEXT --reason TEXT [--paid 99.50]   found at the provider
 meskot ops accept txn_… --attempt pat_… [--reason TEXT]           held money is the merchant's
 meskot ops reject txn_… --attempt pat_… --reason TEXT --reference TEXT   it went back to the customer
@@ -62,7 +64,8 @@ export async function runOpsCommand(args: readonly string[], deps: OpsCommandDep
   const verbs = new Map<string, OpsVerb>([
     ['queue', list(deps, QUEUE)],
     ['stuck', list(deps, STUCK)],
-    ['approve', approve(deps)],
+    ['show', show(deps)],
+    ['approve', channelOr(deps, 'approve', approve(deps))],
     ['reject', reject(deps)],
     ['accept', accept(deps)],
     ['resolve', resolve(deps)],
@@ -73,7 +76,7 @@ export async function runOpsCommand(args: readonly string[], deps: OpsCommandDep
     ['book-credit', tellOfBank(deps, 'book-credit')],
     ['dismiss-credit', tellOfBank(deps, 'dismiss-credit')],
     ['merchants', merchants(deps)],
-    ['suspend', suspend(deps)],
+    ['suspend', channelOr(deps, 'suspend', suspend(deps))],
     ['resume', resume(deps)],
     ['holidays', holidays(deps)],
     ['audit', audit(deps)],

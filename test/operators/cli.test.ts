@@ -1,7 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createRunChange } from '../../src/lib/outbox.ts';
@@ -12,7 +8,7 @@ import { buildPendingPayment, PAID } from '../support/build.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { ask, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
-import { PEPPER, startDesk, type Desk } from './desk.ts';
+import { PEPPER, runOps, startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
 let owner: Owner;
@@ -25,20 +21,7 @@ beforeEach(async () => {
 });
 afterAll(() => desk.close());
 
-async function run(...args: string[]) {
-  let text = '';
-  const deps = {
-    ...desk.world,
-    clock: desk.clock,
-    pepper: PEPPER,
-    calendarChanged: tellCalendarChanged,
-    demoOperatorId: desk.people.admin.operatorId,
-    routes: desk.routes,
-    write: (part: string | Uint8Array) => void (text += part.toString()),
-  };
-  const exitCode = await runOpsCommand(args, deps);
-  return { exitCode, text };
-}
+const run = (...args: string[]) => runOps(desk, args);
 const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).text);
 
 /** A held payment: its transaction, and what says which payment of it is meant. */
@@ -212,49 +195,6 @@ test('holidays are listed, added, moved, confirmed, switched and removed', async
   const mistyped = await run('holidyas');
   expect([mistyped.exitCode, mistyped.text]).toEqual([2, expect.stringContaining('Did you mean "holidays"?')]);
   expect((await run('queue', owner.merchantId)).text).toContain('There is nothing to do with');
-});
-
-test('any route of the operators is called by its path, as who acts, and refused as the API refuses it', async () => {
-  const { merchantId } = owner;
-  const path = `/api/ops/merchants/${merchantId}/channels/TELEBIRR/suspend`;
-  const body = JSON.stringify({ environment: 'sandbox', reason: 'Asked for it' });
-  const api = (...args: string[]) => run('api', ...args);
-  expect(JSON.parse((await api('POST', path, body)).text)).toMatchObject({
-    channel: 'TELEBIRR',
-    approval: 'SUSPENDED',
-  });
-  const suspended = [{ action: 'channel.suspend', resourceId: 'TELEBIRR' }];
-  expect(await json('audit', '--merchant', merchantId)).toMatchObject(suspended);
-  expect(JSON.parse((await api('get', `/api/ops/merchants?search=${merchantId}`)).text)).toMatchObject([
-    { merchantId },
-  ]);
-
-  const { viewer } = desk.people;
-  expect(await api('POST', path, body, '--operator', viewer.operatorId)).toMatchObject({
-    exitCode: 3,
-    text: expect.stringContaining('this one is viewer'),
-  });
-  expect(await api('POST', path, '{"reson": "x"}')).toMatchObject({
-    exitCode: 2,
-    text: expect.stringContaining('reson is not a field of this body'),
-  });
-  expect((await api('POST', path, '{reason}')).text).toContain('The body must be JSON');
-  expect((await api('GET', path)).text).toContain('It takes POST.');
-  expect((await api('GET', '/api/checkout/balance')).text).toContain('listed at /docs');
-  expect((await api('GET', `/api/ops/settlements/${newId('stl')}`)).exitCode).toBe(4);
-  expect(await json('audit', '--merchant', merchantId)).toMatchObject(suspended);
-});
-
-test("the bank's file is read from a file", async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'meskot-bank-'));
-  const file = join(folder, 'bank.csv');
-  await writeFile(file, 'settlementId,result,bankReference,date,reason\nstl_none,credited,FT-1,2026-01-02,\n');
-  const { text, exitCode } = await run('api', 'POST', '/api/ops/settlements/bank-file', file);
-  expect(exitCode).toBe(0);
-  expect(JSON.parse(text)).toMatchObject({ applied: [], wrong: [{ line: 2 }] });
-  expect((await run('api', 'POST', '/api/ops/settlements/bank-file')).text).toContain('takes the name of a file');
-  expect((await run('api', 'POST', '/api/ops/settlements/bank-file', `${file}.none`)).exitCode).toBe(2);
-  await rm(folder, { recursive: true });
 });
 
 test('the first operator of a new installation must be an admin, who then hires and makes keys', async () => {

@@ -10,6 +10,7 @@ import type { Clock } from '../../src/lib/clock.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { Environment } from '../../src/lib/owner.ts';
+import { runOpsCommand } from '../../src/operators/cli.ts';
 import { createOperator, makeOperatorKey } from '../../src/operators/operators.ts';
 import { opsRoutes } from '../../src/operators/routes.ts';
 import { tellCalendarChanged } from '../../src/settlements/dates.ts';
@@ -101,4 +102,20 @@ export async function startDesk(): Promise<Desk> {
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/** Runs `meskot ops …` at a desk, as its admin unless the words say otherwise. */
+export async function runOps(desk: Desk, args: readonly string[]): Promise<{ exitCode: number; text: string }> {
+  let text = '';
+  const deps = {
+    ...desk.world,
+    clock: desk.clock,
+    pepper: PEPPER,
+    calendarChanged: tellCalendarChanged,
+    demoOperatorId: desk.people.admin.operatorId,
+    routes: desk.routes,
+    write: (part: string | Uint8Array) => void (text += part.toString()),
+  };
+  const exitCode = await runOpsCommand(args, deps);
+  return { exitCode, text };
 }
