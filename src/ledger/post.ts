@@ -2,6 +2,7 @@ import { rows, type Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
+import type { Change } from '../lib/outbox.ts';
 import type { Posting } from './facts.ts';
 
 /** SQLSTATE that ledger_post raises when a merchant has not enough; its detail says how much there is. */
@@ -14,30 +15,40 @@ const NOT_ENOUGH = 'MK001';
  * @param at the time of business.
  */
 export async function post(trx: Knex.Transaction, posting: Posting, at: Date): Promise<'posted' | 'already'> {
-  const { entries } = posting;
   try {
-    const [answer] = await rows<{ result: 'posted' | 'already' }>(
-      trx,
-      `SELECT ledger_post(:id, :key, :kind, :merchantId, :environment, 'ETB', :resourceType, :resourceId, :at,
-                          :accounts, :channels, :amounts) AS result`,
-      {
-        id: newId('jrn'),
-        key: posting.key,
-        kind: posting.kind,
-        merchantId: posting.merchantId,
-        environment: posting.environment,
-        resourceType: posting.resourceType,
-        resourceId: posting.resourceId,
-        at,
-        accounts: entries.map((entry) => entry.account),
-        channels: entries.map((entry) => entry.channel ?? null),
-        amounts: entries.map((entry) => entry.amountSantim),
-      },
-    );
+    const [answer] = await rows<{ result: 'posted' | 'already' }>(trx, LEDGER_POST, valuesOf(posting, at));
     return answer?.result ?? 'already';
   } catch (error) {
     throw insufficient(error, posting) ?? error;
   }
+}
+
+/**
+ * Books one fact that takes from no merchant, and so is never refused, without waiting for its answer: as the last write
+ * of a change it travels with the COMMIT, and the merchant's balance is locked no longer than that takes.
+ */
+export async function postLast(change: Pick<Change, 'write'>, posting: Posting, at: Date): Promise<void> {
+  await change.write(LEDGER_POST, valuesOf(posting, at));
+}
+
+const LEDGER_POST = `
+  SELECT ledger_post(:id, :key, :kind, :merchantId, :environment, 'ETB', :resourceType, :resourceId, :at,
+                     :accounts, :channels, :amounts) AS result`;
+
+function valuesOf({ entries, ...posting }: Posting, at: Date) {
+  return {
+    id: newId('jrn'),
+    key: posting.key,
+    kind: posting.kind,
+    merchantId: posting.merchantId,
+    environment: posting.environment,
+    resourceType: posting.resourceType,
+    resourceId: posting.resourceId,
+    at,
+    accounts: entries.map((entry) => entry.account),
+    channels: entries.map((entry) => entry.channel ?? null),
+    amounts: entries.map((entry) => entry.amountSantim),
+  };
 }
 
 function insufficient(error: unknown, { entries, resourceType }: Posting): AppError | null {

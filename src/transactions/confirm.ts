@@ -1,6 +1,6 @@
 import { heldFact, paymentFact } from '../ledger/facts.ts';
 import { feeWithin, readFeeRule } from '../ledger/fees.ts';
-import { post } from '../ledger/post.ts';
+import { postLast } from '../ledger/post.ts';
 import { rows } from '../lib/db.ts';
 import { OUTBOX_INSERT, type Change } from '../lib/outbox.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
@@ -44,7 +44,7 @@ export async function confirmPayment(change: Change, paid: Paid): Promise<Attemp
   if (transaction === 'already-paid') return markDuplicate(change, paid, detail);
   const events = ['payment.succeeded', 'checkout.completed'] as const;
   await recordTransactionEvents(change, { transactions: [transaction], events, at: paid.now });
-  await post(change.trx, paymentFact({ ...attempt, ...fee }), paid.now);
+  await postLast(change, paymentFact({ ...attempt, ...fee }), paid.now);
   return stateAfter(paid, 'SUCCEEDED', { transactionStatus: 'SUCCESS', sessionStatus: 'COMPLETED' });
 }
 
@@ -85,7 +85,7 @@ async function holdPayment(
 async function setAside(change: Change, { attempt, outcome, now }: Paid): Promise<void> {
   if (outcome.currency !== 'ETB' || outcome.amountSantim <= 0n) return;
   const held = { ...attempt, attemptId: attempt.id, amountSantim: outcome.amountSantim };
-  await post(change.trx, heldFact(held), now);
+  await postLast(change, heldFact(held), now);
 }
 
 /** The transaction was paid by another attempt: this money is the customer's, operators give it back. */

@@ -5,9 +5,10 @@ import { promisify } from 'node:util';
 
 import { environment } from '../../src/config.ts';
 import { paymentFact } from '../../src/ledger/facts.ts';
-import { post } from '../../src/ledger/post.ts';
+import { postLast } from '../../src/ledger/post.ts';
 import { openDatabase, type Knex } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { createRunChange } from '../../src/lib/outbox.ts';
 import { asOwner, type Ground } from './ground.ts';
 import { hundredths, middle } from './numbers.ts';
 
@@ -51,8 +52,9 @@ export async function measurePostings(ground: Ground): Promise<Postings | null> 
   }
 }
 
-/** How many payments a second {@link CLIENTS} callers book, each in a transaction of its own. */
+/** How many payments a second {@link CLIENTS} callers book, each in a change of its own, as confirming one does. */
 async function bookFor(db: Knex, merchants: number): Promise<number> {
+  const runChange = createRunChange(db, () => {});
   const endMs = Date.now() + SECONDS * 1_000;
   let booked = 0;
   const caller = async (): Promise<void> => {
@@ -66,7 +68,7 @@ async function bookFor(db: Knex, merchants: number): Promise<number> {
         feeSantim: 2_50n,
         feeTaxSantim: 38n,
       });
-      await db.transaction((trx) => post(trx, fact, new Date()));
+      await runChange((change) => postLast(change, fact, new Date()));
       booked += 1;
     }
   };
