@@ -1,5 +1,6 @@
-import { rows, type Queryable } from '../lib/db.ts';
-import { cutPage, offsetOf, type Page } from '../lib/page.ts';
+import type { Queryable } from '../lib/db.ts';
+import { listNewest } from '../lib/list.ts';
+import type { Page } from '../lib/page.ts';
 import type { Merchant } from './operations.ts';
 
 /** What to list; undefined and null do not narrow. */
@@ -21,22 +22,6 @@ export async function searchMerchants(db: Queryable, filter: MerchantFilter, pag
     kycStatuses: filter.kycStatuses ? [...filter.kycStatuses] : null,
     search: filter.search ?? null,
   };
-  const [[count], found] = await Promise.all([
-    rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM merchant WHERE ${MATCHES}`, values),
-    rows<Merchant & { position: string }>(
-      db,
-      `SELECT id, name, status, kyc_status, created_at, created_at::text AS position FROM merchant
-       WHERE ${MATCHES}
-         AND (CAST(:afterId AS text) IS NULL OR (created_at, id) < (CAST(:afterAt AS timestamptz), :afterId))
-       ORDER BY created_at DESC, id DESC LIMIT :most OFFSET :offset`,
-      {
-        ...values,
-        afterAt: page.after?.at ?? null,
-        afterId: page.after?.id ?? null,
-        most: page.limit + 1,
-        offset: offsetOf(page),
-      },
-    ),
-  ]);
-  return cutPage(page, count?.total ?? 0, found);
+  const columns = 'id, name, status, kyc_status, created_at';
+  return listNewest<Merchant>(db, { columns, table: 'merchant', time: 'created_at', where: MATCHES, values }, page);
 }

@@ -1,11 +1,12 @@
 import type { OperatorCaller } from '../http/route.ts';
 import type { Speaker } from '../keys/four-eyes.ts';
 import type { Clock } from '../lib/clock.ts';
-import { rows, type Queryable } from '../lib/db.ts';
+import type { Queryable } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
+import { listNewest } from '../lib/list.ts';
 import type { Change } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
-import { cutPage, offsetOf, type DayRange, type Page } from '../lib/page.ts';
+import type { DayRange, Page } from '../lib/page.ts';
 import type { Action } from './permits.ts';
 
 /** A change that an operator is making: in which transaction, who, with which key if any, by which request, when. */
@@ -94,12 +95,14 @@ export type AuditFilter = {
   environment?: Environment | undefined;
 };
 
-const MATCHES = `a.at >= :from AND a.at < :until
-  AND (CAST(:operatorId AS text) IS NULL OR a.operator_id = :operatorId)
-  AND (CAST(:action AS text) IS NULL OR a.action = :action)
-  AND (CAST(:resourceId AS text) IS NULL OR a.resource_id = :resourceId)
-  AND (CAST(:merchantId AS text) IS NULL OR a.merchant_id = :merchantId)
-  AND (CAST(:environment AS text) IS NULL OR a.environment = :environment)`;
+const WITH_NAMES = `(SELECT a.*, o.name AS operator_name FROM operator_audit a JOIN operator o ON o.id = a.operator_id) audit`;
+
+const MATCHES = `at >= :from AND at < :until
+  AND (CAST(:operatorId AS text) IS NULL OR operator_id = :operatorId)
+  AND (CAST(:action AS text) IS NULL OR action = :action)
+  AND (CAST(:resourceId AS text) IS NULL OR resource_id = :resourceId)
+  AND (CAST(:merchantId AS text) IS NULL OR merchant_id = :merchantId)
+  AND (CAST(:environment AS text) IS NULL OR environment = :environment)`;
 
 /** The audit log, newest first. */
 export async function listAudit(db: Queryable, filter: AuditFilter, page: Page) {
@@ -112,24 +115,7 @@ export async function listAudit(db: Queryable, filter: AuditFilter, page: Page) 
     merchantId: filter.merchantId ?? null,
     environment: filter.environment ?? null,
   };
-  const [[count], found] = await Promise.all([
-    rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM operator_audit a WHERE ${MATCHES}`, values),
-    rows<AuditRow & { position: string }>(
-      db,
-      `SELECT a.*, o.name AS operator_name, a.at::text AS position
-       FROM operator_audit a JOIN operator o ON o.id = a.operator_id
-       WHERE ${MATCHES} AND (CAST(:afterId AS text) IS NULL OR (a.at, a.id) < (CAST(:afterAt AS timestamptz), :afterId))
-       ORDER BY a.at DESC, a.id DESC LIMIT :most OFFSET :offset`,
-      {
-        ...values,
-        afterAt: page.after?.at ?? null,
-        afterId: page.after?.id ?? null,
-        most: page.limit + 1,
-        offset: offsetOf(page),
-      },
-    ),
-  ]);
-  return cutPage(page, count?.total ?? 0, found);
+  return listNewest<AuditRow>(db, { columns: '*', table: WITH_NAMES, time: 'at', where: MATCHES, values }, page);
 }
 
 /** The change that an operator's request makes. */

@@ -1,10 +1,11 @@
 import type { Channel } from '../channels/channel.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
+import { listNewest } from '../lib/list.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Change } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
-import { cutPage, offsetOf, type Page } from '../lib/page.ts';
+import type { Page } from '../lib/page.ts';
 import type { StatementRow } from '../providers/provider.ts';
 import type { DifferenceKind } from './states.ts';
 
@@ -109,25 +110,6 @@ export async function listDifferences(db: Queryable, filter: DifferenceFilter, p
     kind: filter.kind ?? null,
     day: filter.day ?? null,
   };
-  const [[count], found] = await Promise.all([
-    rows<{ total: number }>(
-      db,
-      `SELECT CAST(count(*) AS integer) AS total FROM reconciliation_difference d WHERE ${MATCHES}`,
-      values,
-    ),
-    rows<Difference & { position: string }>(
-      db,
-      `SELECT ${COLUMNS}, CAST(d.since AS text) AS position FROM reconciliation_difference d
-       WHERE ${MATCHES} AND (CAST(:afterId AS text) IS NULL OR (d.since, d.id) < (CAST(:afterAt AS timestamptz), :afterId))
-       ORDER BY d.since DESC, d.id DESC LIMIT :most OFFSET :offset`,
-      {
-        ...values,
-        afterAt: page.after?.at ?? null,
-        afterId: page.after?.id ?? null,
-        most: page.limit + 1,
-        offset: offsetOf(page),
-      },
-    ),
-  ]);
-  return cutPage(page, count?.total ?? 0, found);
+  const table = 'reconciliation_difference d';
+  return listNewest<Difference>(db, { columns: COLUMNS, table, time: 'd.since', where: MATCHES, values }, page);
 }

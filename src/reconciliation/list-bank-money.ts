@@ -1,6 +1,7 @@
-import { rows, type Queryable } from '../lib/db.ts';
+import type { Queryable } from '../lib/db.ts';
+import { listNewest } from '../lib/list.ts';
 import type { Environment } from '../lib/owner.ts';
-import { cutPage, offsetOf, type Page } from '../lib/page.ts';
+import type { Page } from '../lib/page.ts';
 import { BANK_MONEY_COLUMNS, type BankMoneyRow } from './bank-money.ts';
 
 /** What to list; undefined does not narrow. */
@@ -20,21 +21,6 @@ const MATCHES = `(CAST(:environment AS text) IS NULL OR environment = :environme
 export async function listBankMoney(db: Queryable, filter: BankMoneyFilter, page: Page) {
   const { environment = null, reference = null, waiting = null } = filter;
   const values = { environment, reference, waiting };
-  const [[count], found] = await Promise.all([
-    rows<{ total: number }>(db, `SELECT CAST(count(*) AS integer) AS total FROM bank_money WHERE ${MATCHES}`, values),
-    rows<BankMoneyRow & { position: string }>(
-      db,
-      `SELECT ${BANK_MONEY_COLUMNS}, CAST(booked_at AS text) AS position FROM bank_money
-       WHERE ${MATCHES} AND (CAST(:afterId AS text) IS NULL OR (booked_at, id) < (CAST(:afterAt AS timestamptz), :afterId))
-       ORDER BY booked_at DESC, id DESC LIMIT :most OFFSET :offset`,
-      {
-        ...values,
-        afterAt: page.after?.at ?? null,
-        afterId: page.after?.id ?? null,
-        most: page.limit + 1,
-        offset: offsetOf(page),
-      },
-    ),
-  ]);
-  return cutPage(page, count?.total ?? 0, found);
+  const listed = { columns: BANK_MONEY_COLUMNS, table: 'bank_money', time: 'booked_at', where: MATCHES, values };
+  return listNewest<BankMoneyRow>(db, listed, page);
 }

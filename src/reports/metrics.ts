@@ -1,5 +1,5 @@
-import { measureFigures, type Registry } from '../http/metrics.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import { measureRow, type Registry } from '../http/metrics.ts';
+import type { Knex } from '../lib/db.ts';
 
 const open = { name: 'meskot_reports_open', help: 'Reports that are asked for and not there, by status' };
 
@@ -12,22 +12,14 @@ const GAUGES = {
   },
 } as const;
 
-type Figures = Record<keyof typeof GAUGES, number>;
+const COUNT = `
+  SELECT CAST(count(*) FILTER (WHERE status = 'QUEUED') AS integer) AS queued,
+         CAST(count(*) FILTER (WHERE status = 'RUNNING') AS integer) AS running,
+         CAST(greatest(0, coalesce(extract(epoch FROM now() - min(coalesce(progressed_at, requested_at))), 0))
+              AS double precision) AS oldest
+  FROM report WHERE status IN ('QUEUED', 'RUNNING')`;
 
 /** Reports that are waited for, and for how long one has stood still. Counted when somebody looks. */
 export function measureReports(registry: Registry, db: Knex): void {
-  measureFigures(registry, GAUGES, async () => countReports(db));
-}
-
-async function countReports(db: Knex): Promise<Figures> {
-  const [figures] = await rows<Figures>(
-    db,
-    `SELECT CAST(count(*) FILTER (WHERE status = 'QUEUED') AS integer) AS queued,
-            CAST(count(*) FILTER (WHERE status = 'RUNNING') AS integer) AS running,
-            CAST(greatest(0, coalesce(extract(epoch FROM now() - min(coalesce(progressed_at, requested_at))), 0))
-                 AS double precision) AS oldest
-     FROM report WHERE status IN ('QUEUED', 'RUNNING')`,
-  );
-  if (!figures) throw new Error('counting answered nothing');
-  return figures;
+  measureRow(registry, GAUGES, { db, sql: COUNT });
 }

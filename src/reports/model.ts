@@ -1,7 +1,8 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
+import { listNewest } from '../lib/list.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
-import { cutPage, offsetOf, type Page } from '../lib/page.ts';
+import type { Page } from '../lib/page.ts';
 import type { Channel } from '../providers/provider.ts';
 import { rangeOf, type Period } from './period.ts';
 import type { ReportFilter } from './source.ts';
@@ -64,23 +65,7 @@ export async function listReports(
 ) {
   const where = `merchant_id = :merchantId AND environment = :environment ${statuses ? 'AND status = ANY (:statuses)' : ''}`;
   const values = { ...ownerOf(owner), statuses };
-  const [[count], found] = await Promise.all([
-    rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM report WHERE ${where}`, values),
-    rows<ReportRow & { position: string }>(
-      db,
-      `SELECT *, requested_at::text AS position FROM report
-       WHERE ${where} ${page.after ? 'AND (requested_at, id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))' : ''}
-       ORDER BY requested_at DESC, id DESC LIMIT :most OFFSET :offset`,
-      {
-        ...values,
-        afterAt: page.after?.at ?? null,
-        afterId: page.after?.id ?? null,
-        most: page.limit + 1,
-        offset: offsetOf(page),
-      },
-    ),
-  ]);
-  return cutPage(page, count?.total ?? 0, found);
+  return listNewest<ReportRow>(db, { columns: '*', table: 'report', time: 'requested_at', where, values }, page);
 }
 
 /** What it is about, as its source is asked. */

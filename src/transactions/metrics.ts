@@ -1,5 +1,5 @@
-import { measureFigures, type Registry } from '../http/metrics.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import { measureRow, type Registry } from '../http/metrics.ts';
+import type { Knex } from '../lib/db.ts';
 
 const pending = { name: 'meskot_payments_pending', help: 'Attempts that are not over, by age' };
 
@@ -16,35 +16,27 @@ const GAUGES = {
   pendingOverlong: { ...pending, labels: { age: 'over 30 min' } },
 } as const;
 
-type Figures = Record<keyof typeof GAUGES, number>;
+const COUNT = `
+  SELECT *, (SELECT CAST(count(*) AS integer) FROM transaction WHERE reconcile) AS reconcile
+  FROM (
+    SELECT CAST(count(*) FILTER (WHERE status = 'HELD') AS integer) AS held,
+           CAST(count(*) FILTER (WHERE status = 'DUPLICATE') AS integer) AS duplicate
+    FROM payment_attempt WHERE status IN ('HELD', 'DUPLICATE') AND decided IS NULL
+  ) odd, (
+    SELECT CAST(count(*) FILTER (WHERE minutes < 1) AS integer) AS pending_minute,
+           CAST(count(*) FILTER (WHERE minutes >= 1 AND minutes < 5) AS integer) AS pending_minutes,
+           CAST(count(*) FILTER (WHERE minutes >= 5 AND minutes < 30) AS integer) AS pending_long,
+           CAST(count(*) FILTER (WHERE minutes >= 30) AS integer) AS pending_overlong
+    FROM (
+      SELECT extract(epoch FROM now() - created_at) / 60 AS minutes
+      FROM payment_attempt WHERE status IN ('CREATED', 'PENDING')
+    ) ages
+  ) open`;
 
 /**
  * Payments that an operator must look at, which should be 0, and those under way by age. Counted when somebody looks, in
  * one statement over indexes of their own.
  */
 export function measurePayments(registry: Registry, db: Knex): void {
-  measureFigures(registry, GAUGES, async () => countPayments(db));
-}
-
-async function countPayments(db: Knex): Promise<Figures> {
-  const [figures] = await rows<Figures>(
-    db,
-    `SELECT *, (SELECT CAST(count(*) AS integer) FROM transaction WHERE reconcile) AS reconcile
-     FROM (
-       SELECT CAST(count(*) FILTER (WHERE status = 'HELD') AS integer) AS held,
-              CAST(count(*) FILTER (WHERE status = 'DUPLICATE') AS integer) AS duplicate
-       FROM payment_attempt WHERE status IN ('HELD', 'DUPLICATE') AND decided IS NULL
-     ) odd, (
-       SELECT CAST(count(*) FILTER (WHERE minutes < 1) AS integer) AS pending_minute,
-              CAST(count(*) FILTER (WHERE minutes >= 1 AND minutes < 5) AS integer) AS pending_minutes,
-              CAST(count(*) FILTER (WHERE minutes >= 5 AND minutes < 30) AS integer) AS pending_long,
-              CAST(count(*) FILTER (WHERE minutes >= 30) AS integer) AS pending_overlong
-       FROM (
-         SELECT extract(epoch FROM now() - created_at) / 60 AS minutes
-         FROM payment_attempt WHERE status IN ('CREATED', 'PENDING')
-       ) ages
-     ) open`,
-  );
-  if (!figures) throw new Error('counting answered nothing');
-  return figures;
+  measureRow(registry, GAUGES, { db, sql: COUNT });
 }

@@ -1,5 +1,5 @@
-import { countBy, measureFigures, type Registry } from '../http/metrics.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import { countBy, measureRow, type Registry } from '../http/metrics.ts';
+import type { Knex } from '../lib/db.ts';
 import type { AttemptReport } from './deliver.ts';
 
 const GAUGES = {
@@ -33,25 +33,18 @@ export function countOutcomes(registry: Registry): (report: AttemptReport) => vo
   };
 }
 
-type Figures = Record<keyof typeof GAUGES, number>;
+const COUNT = `
+  SELECT CAST(greatest(0, coalesce(extract(epoch FROM now() - min(d.next_attempt_at)), 0)) AS float8) AS past_due_seconds,
+         CAST(count(*) AS integer) AS open,
+         (SELECT CAST(count(*) AS integer) FROM webhook_dead_letter WHERE closed_at IS NULL) AS dead_letters,
+         (SELECT CAST(count(*) AS integer) FROM outbox) AS outbox_rows,
+         (SELECT CAST(coalesce(extract(epoch FROM now() - min(created_at)), 0) AS float8) FROM outbox) AS outbox_seconds
+  FROM webhook_delivery d WHERE d.status IN ('PENDING', 'RETRYING')`;
 
 /**
  * What to watch: above all the seconds past due of the oldest delivery that is not final, nothing excluded. Counted
  * when somebody looks, in one statement over the open rows' own indexes.
  */
 export function measureDeliveries(registry: Registry, db: Knex): void {
-  measureFigures(registry, GAUGES, async () => countOpen(db));
-}
-
-async function countOpen(db: Knex): Promise<Figures> {
-  const [figures] = await rows<Figures>(
-    db,
-    `SELECT CAST(greatest(0, coalesce(extract(epoch FROM now() - min(d.next_attempt_at)), 0)) AS float8) AS past_due_seconds,
-            CAST(count(*) AS integer) AS open,
-            (SELECT CAST(count(*) AS integer) FROM webhook_dead_letter WHERE closed_at IS NULL) AS dead_letters,
-            (SELECT CAST(count(*) AS integer) FROM outbox) AS outbox_rows,
-            (SELECT CAST(coalesce(extract(epoch FROM now() - min(created_at)), 0) AS float8) FROM outbox) AS outbox_seconds
-     FROM webhook_delivery d WHERE d.status IN ('PENDING', 'RETRYING')`,
-  );
-  return figures ?? { pastDueSeconds: 0, open: 0, deadLetters: 0, outboxRows: 0, outboxSeconds: 0 };
+  measureRow(registry, GAUGES, { db, sql: COUNT });
 }

@@ -1,5 +1,5 @@
-import { measureFigures, type Registry } from '../http/metrics.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import { measureRow, type Registry } from '../http/metrics.ts';
+import type { Knex } from '../lib/db.ts';
 
 const open = { name: 'meskot_withdrawals_open', help: 'Withdrawals that have not ended, by stage' };
 
@@ -18,26 +18,18 @@ const GAUGES = {
   },
 } as const;
 
-type Figures = Record<keyof typeof GAUGES, number>;
+const COUNT = `
+  SELECT CAST(count(*) FILTER (WHERE stage = 'CREATED') AS integer) AS created,
+         CAST(count(*) FILTER (WHERE stage = 'UNDER_REVIEW') AS integer) AS under_review,
+         CAST(count(*) FILTER (WHERE stage = 'SUBMITTED') AS integer) AS submitted,
+         CAST(count(*) FILTER (WHERE stage = 'UNKNOWN') AS integer) AS unknown,
+         CAST(coalesce(extract(epoch FROM now() - min(submitted_at)), 0) AS double precision) AS oldest,
+         (SELECT CAST(count(*) AS integer) FROM withdrawal
+          WHERE contradicted_at IS NOT NULL AND contradiction_ended_at IS NULL
+            AND status IN ('FAILED', 'SUCCESS')) AS contradicted
+  FROM withdrawal WHERE status = 'PENDING'`;
 
 /** Withdrawals under way, how long the slowest has been, and those in doubt. Counted when somebody looks. */
 export function measureWithdrawals(registry: Registry, db: Knex): void {
-  measureFigures(registry, GAUGES, async () => countWithdrawals(db));
-}
-
-async function countWithdrawals(db: Knex): Promise<Figures> {
-  const [figures] = await rows<Figures>(
-    db,
-    `SELECT CAST(count(*) FILTER (WHERE stage = 'CREATED') AS integer) AS created,
-            CAST(count(*) FILTER (WHERE stage = 'UNDER_REVIEW') AS integer) AS under_review,
-            CAST(count(*) FILTER (WHERE stage = 'SUBMITTED') AS integer) AS submitted,
-            CAST(count(*) FILTER (WHERE stage = 'UNKNOWN') AS integer) AS unknown,
-            CAST(coalesce(extract(epoch FROM now() - min(submitted_at)), 0) AS double precision) AS oldest,
-            (SELECT CAST(count(*) AS integer) FROM withdrawal
-             WHERE contradicted_at IS NOT NULL AND contradiction_ended_at IS NULL
-               AND status IN ('FAILED', 'SUCCESS')) AS contradicted
-     FROM withdrawal WHERE status = 'PENDING'`,
-  );
-  if (!figures) throw new Error('counting answered nothing');
-  return figures;
+  measureRow(registry, GAUGES, { db, sql: COUNT });
 }
