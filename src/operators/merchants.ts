@@ -16,6 +16,7 @@ import type { Knex, Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import { createMerchant, findMerchant, setMerchantStatus, type Merchant } from '../merchants/operations.ts';
+import { wakeUnsent } from '../withdrawals/decide.ts';
 import { note, type Deed } from './audit.ts';
 
 /** One merchant. Throws NOT_FOUND. */
@@ -51,6 +52,7 @@ export async function decideMerchant(
   const action = status === 'SUSPENDED' ? 'merchant.suspend' : 'merchant.resume';
   const change = { before: { status: status === 'SUSPENDED' ? 'ACTIVE' : 'SUSPENDED' }, after: { status } };
   await note(deed, { action, ...aboutMerchant(merchantId), ...change, reason });
+  if (status === 'ACTIVE') await wakeUnsent(deed.change, merchantId);
   return { ...before, status };
 }
 

@@ -62,7 +62,9 @@ export const WITHDRAWALS_STUCK: AttentionSource = {
   kinds: ['WITHDRAWAL_PENDING'],
   sql: `SELECT 'WITHDRAWAL_PENDING' AS kind, w.id, w.merchant_id, w.environment, w.amount_santim,
                coalesce(w.submitted_at, w.requested_at) AS since,
-               CASE w.stage WHEN 'CREATED' THEN 'Not sent yet' ELSE 'Sent, and not paid yet' END AS what,
+               CASE WHEN w.stage = 'CREATED' THEN 'Not sent yet'
+                    WHEN w.submitted_at < CAST(:at AS timestamptz) - interval '1 day' THEN 'Sent over a day ago, and not paid yet: operators may resolve it'
+                    ELSE 'Sent, and not paid yet' END AS what,
                ${ABOUT} || jsonb_build_object('stage', w.stage, 'lastOutcome', w.last_outcome) AS detail,
                'withdrawal-' || w.id AS workflow_id
         FROM withdrawal w

@@ -84,6 +84,16 @@ export async function rejectWithdrawal(
   throw notUnsent(await readWithdrawal(change.trx, id), 'rejected');
 }
 
+/** Wakes what was approved and not sent, as while its merchant was suspended. */
+export async function wakeUnsent(change: Change, merchantId: string): Promise<void> {
+  const unsent = await rows<{ id: string }>(
+    change.trx,
+    `SELECT id FROM withdrawal WHERE merchant_id = :merchantId AND status = 'PENDING' AND stage = 'CREATED'`,
+    { merchantId },
+  );
+  await change.tell(unsent.map(({ id }) => withdrawalMessage(id, 'approved')));
+}
+
 /** The merchant takes it back. Throws INVALID_STATE once it was sent, or has ended. */
 export async function cancelWithdrawal(change: Change, row: WithdrawalRow, at: Date): Promise<WithdrawalRow> {
   const moved = await moveWithdrawal(change, {

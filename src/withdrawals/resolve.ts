@@ -27,7 +27,7 @@ type Said = About & Voice;
 
 /**
  * Ends what its provider leaves open, by an operator's word: a withdrawal that was sent and whose provider cannot say what
- * became of it or has paid another amount (UNKNOWN), or one that has ended and of which its provider now says otherwise.
+ * became of it or has paid another amount (UNKNOWN), or has called it pending for a day (SUBMITTED), or one that has ended and of which its provider now says otherwise.
  * It takes as many operators, who say the same, as its approval took. What was paid less is the merchant's again, what
  * was paid more, by the provider's own word, waits in suspense. What had failed and was paid is taken from the balance
  * again; what was SUCCESS and was never paid is REVERSED. Who learns better may say so later. A reference of the provider
@@ -44,7 +44,7 @@ export async function resolveWithdrawal(
   const row = await readWithdrawal(trx, withdrawalId);
   const about = { change, row, operatorId, at, word: wordOf(row, resolution) };
   const latest = await readLatest(about);
-  if (latest?.isThis === true && !isOpen(row)) return { row, missing: 0, isNew: false };
+  if (latest?.isThis === true && !isOpen(row, at)) return { row, missing: 0, isNew: false };
   requireOpen(about, latest !== undefined);
   if (about.word.outcome === 'COMPLETED') await requirePlausible(about);
   const { requestedBy } = row;
@@ -102,8 +102,12 @@ export function isContradicted({ status, contradictedAt, contradictionEndedAt }:
   return (status === 'FAILED' || status === 'SUCCESS') && contradictedAt !== null && contradictionEndedAt === null;
 }
 
-function isOpen(row: WithdrawalRow): boolean {
-  return (row.status === 'PENDING' && row.stage === 'UNKNOWN') || isContradicted(row);
+/** Taken so long ago, and neither paid nor refused since, it is as good as unknown. */
+const SLOW_AFTER_MS = 24 * 60 * 60_000;
+
+function isOpen(row: WithdrawalRow, at: Date): boolean {
+  const isSlow = row.stage === 'SUBMITTED' && at.getTime() - (row.submittedAt ?? at).getTime() >= SLOW_AFTER_MS;
+  return (row.status === 'PENDING' && (row.stage === 'UNKNOWN' || isSlow)) || isContradicted(row);
 }
 
 /** So long its provider may still find out by itself that it has paid, and who said so may not be contradicted. */
@@ -113,9 +117,10 @@ function requireOpen({ row, word, at }: About, isResolved: boolean): void {
   // Who was told that it was never paid, or that it was, may learn better.
   const isPaidAfterAll = word.outcome === 'COMPLETED' && row.status === 'FAILED' && row.contradictedAt !== null;
   const isUnpaidAfterAll = word.outcome === 'FAILED' && row.status === 'SUCCESS' && isResolved;
-  if (!isOpen(row) && !isPaidAfterAll && !isUnpaidAfterAll) {
+  if (!isOpen(row, at) && !isPaidAfterAll && !isUnpaidAfterAll) {
     const stands = row.status === 'PENDING' ? row.stage : row.status;
-    const allowed = 'one whose provider cannot say what became of it (UNKNOWN), or says otherwise after it had ended';
+    const allowed =
+      'one whose provider cannot say what became of it (UNKNOWN, or SUBMITTED a day ago), or says otherwise after it had ended';
     throw new AppError('INVALID_STATE', `This withdrawal is ${stands}: you can resolve only ${allowed}.`);
   }
   const since = isUnpaidAfterAll ? row.completedAt : row.submittedAt;

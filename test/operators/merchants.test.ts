@@ -2,6 +2,8 @@ import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { buildMerchant } from '../support/build.ts';
+import { withdraw } from '../support/settlements.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
@@ -47,6 +49,23 @@ test('a suspended merchant is told so, and noted with who, why and by which requ
   expect(again.status).toBe(200);
   await desk.send('POST', `${path}/resume`, { body: { reason: 'A mistake' } });
   expect(await desk.audited(owner.merchantId)).toEqual(['merchant.suspend', 'merchant.resume']);
+});
+
+test('what was approved and not sent while a merchant was suspended goes on with it', async () => {
+  const merchant = await buildFreeMerchant(desk.world);
+  await fund(desk.world, merchant, 1_000_00n);
+  const { id } = await withdraw(desk.world, merchant);
+  const { db } = desk.database;
+  await rows(db, `UPDATE withdrawal SET stage = 'CREATED' WHERE id = :id`, { id });
+  const path = `/api/ops/merchants/${merchant.merchantId}`;
+  const woken = () =>
+    rows(db, `SELECT signal FROM outbox WHERE workflow_id = :workflowId AND signal = 'approved'`, {
+      workflowId: `withdrawal-${id}`,
+    });
+  await desk.send('POST', `${path}/suspend`, { body: { reason: 'Fraud reported' } });
+  expect(await woken()).toEqual([]);
+  await desk.send('POST', `${path}/resume`, { body: { reason: 'A mistake' } });
+  expect(await woken()).toHaveLength(1);
 });
 
 test('suspending needs a reason, and a merchant that exists', async () => {

@@ -1,12 +1,13 @@
 import { rows } from '../../src/lib/db.ts';
 import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';
-import { DOUBT, PAID_OUT, REFUSED } from '../support/withdrawals.ts';
+import { DOUBT, PAID_OUT, REFUSED, TAKEN } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
 
 const FUNDED = 1_000_00n;
 /** 100 birr, 5 fee, 0.75 tax. */
 const TOTAL = 105_75n;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const COMPLETED: Resolution = { outcome: 'COMPLETED', providerReference: 'OUT-9', reason: 'The receipt says so' };
 const FAILED: Resolution = { outcome: 'FAILED', providerReference: 'CASE-7', reason: 'The provider never paid it' };
 
@@ -92,4 +93,14 @@ test('a reference of the provider pays one withdrawal only', async () => {
   const again = world.runChange((change) => resolveWithdrawal(change, second, word));
   await expect(again).rejects.toThrow(`providerReference is that of ${first}`);
   expect(await resolve(second, COMPLETED)).toMatchObject({ row: { status: 'SUCCESS' } });
+});
+
+test('pending for a day at its provider, it can be ended by an operator, and not before', async () => {
+  const id = await world.ready();
+  await hear(id, TAKEN);
+  world.pass(DAY_MS - 1_000);
+  await expect(resolve(id, FAILED)).rejects.toThrow('This withdrawal is SUBMITTED');
+  world.pass(1_000);
+  expect(await resolve(id, FAILED)).toMatchObject({ row: { status: 'FAILED' } });
+  expect(await world.balance()).toEqual([FUNDED, 0n]);
 });
