@@ -69,7 +69,9 @@ export async function runNoun<Options extends OptionTypes & typeof COMMON_OPTION
     else noun.write(asJson ? `${JSON.stringify(result, null, 2)}\n` : asText(result, columnsOf(noun, verb)));
     return 0;
   } catch (error) {
-    return refuse(error, { ...noun, verb: args[0] ?? '' });
+    const [typed = ''] = args;
+    const verb = noun.verbs.has(typed) ? typed : nearestWord(typed, [...noun.verbs.keys()]);
+    return refuse(error, { ...noun, verb: verb ?? typed });
   }
 }
 
