@@ -11,6 +11,7 @@ import {
   heldAcceptedFact,
   heldFact,
   heldReturnedFact,
+  paidAfterAllFact,
   paidOutFact,
   paymentFact,
   releasedFact,
@@ -28,14 +29,20 @@ export type Step = { do: (typeof AMOUNTS)[number]; santim: number } | { do: (typ
 
 const AMOUNTS = ['pay', 'payWrong', 'withdraw', 'settle', 'transfer', 'unmatched'] as const;
 const BANK_PICKS = ['place', 'sendBack', 'correct', 'takeBack'] as const;
-const PICKS = ['acceptHeld', 'returnHeld', 'succeed', 'overpay', 'fail', 'reverse', 'repeat', ...BANK_PICKS] as const;
+const IN_PICKS = ['paySecond', 'acceptHeld', 'returnHeld'] as const;
+/** After all: what had failed was paid, as a provider or the bank says later. */
+const AFTER_ALL = ['payAfterAll', 'overpayAfterAll', 'underpayAfterAll'] as const;
+const OUT_PICKS = ['succeed', 'overpay', 'underpay', 'fail', 'reverse', ...AFTER_ALL] as const;
+const PICKS = [...IN_PICKS, ...OUT_PICKS, 'repeat', ...BANK_PICKS] as const;
+
+const santim = fc.oneof(fc.integer({ min: 1, max: 20_000_00 }), fc.integer({ min: 1, max: 1_000 }));
 
 export const anySteps = fc.array(
   fc.oneof(
-    fc.record({ do: fc.constantFrom(...AMOUNTS), santim: fc.integer({ min: 1, max: 20_000_00 }) }),
-    fc.record({ do: fc.constantFrom(...PICKS), pick: fc.nat(1_000) }),
+    { weight: 2, arbitrary: fc.record({ do: fc.constantFrom(...AMOUNTS, 'pay', 'withdraw'), santim }) },
+    { weight: 3, arbitrary: fc.record({ do: fc.constantFrom(...PICKS, ...OUT_PICKS, 'fail'), pick: fc.nat(1_000) }) },
   ),
-  { minLength: 1, maxLength: 25 },
+  { minLength: 1, maxLength: 28, size: 'max' },
 );
 
 export const anyRule: fc.Arbitrary<FeeRule> = fc
@@ -46,9 +53,9 @@ export const anyRule: fc.Arbitrary<FeeRule> = fc
   })
   .map((rule) => ({ ...rule, id: 'fee_1', minSantim: 0n, maxSantim: null }));
 
-type Withdrawn = MoneyOut & { type: 'withdrawal' };
-type Held = { attemptId: string; amountSantim: bigint };
-type AtBank = { money: BankMoney; outcome: UnmatchedOutcome | null };
+type Held = { attemptId: string; transactionId: string; amountSantim: bigint };
+type PaidOut = { out: MoneyOut; isTakenBack: boolean };
+type AtBank = { money: BankMoney; outcome: UnmatchedOutcome | null; of?: PaidOut };
 
 /** A merchant's and its providers' story, told beside the ledger: what the ledger must come to. */
 export type Story = {
@@ -59,17 +66,20 @@ export type Story = {
   /** By the provider's own count: taken in, less paid out, plus come back, less handed over and given back. */
   providerOwes: bigint;
   open: MoneyOut[];
-  /** Withdrawals only: settlements do not come back. */
-  paid: Withdrawn[];
+  failed: MoneyOut[];
+  /** Whichever of them may come back: a withdrawal is reversed, a settlement returned by the bank. */
+  paid: PaidOut[];
+  /** Transactions with money of their own. */
+  received: string[];
   held: Held[];
   fees: bigint;
   settled: bigint;
   available: bigint;
   /** Come to the bank by hand, less what went back. */
   arrived: bigint;
-  /** By hand as well: transfers, and unmatched money whether it waits or not; what was corrected is none of it. */
+  /** By hand: transfers, what was taken back, unmatched money whether it waits or not; what was corrected is none of it. */
   atBank: AtBank[];
-  /** Paid too much and not taken back. */
+  /** Paid too much, less what came back of it: below zero where it was taken back, and came back whole as well. */
   excess: bigint;
 };
 
@@ -80,7 +90,23 @@ export function unmatchedOf({ atBank }: Story): bigint {
 }
 
 /** How much more than its amount was paid. */
-const excessOf = (out: Withdrawn): bigint => (out.paidSantim ?? out.amountSantim) - out.amountSantim;
+function excessOf(out: MoneyOut): bigint {
+  const more = paidOf(out) - out.amountSantim;
+  return more > 0n ? more : 0n;
+}
+
+/** What its beneficiary got. */
+const paidOf = (out: MoneyOut): bigint => (out.type === 'withdrawal' ? out.paidSantim : undefined) ?? out.amountSantim;
+
+/** What it has taken from the balance for good. */
+const costOf = (out: MoneyOut): bigint => totalDebit(out) - out.amountSantim + paidOf(out) - excessOf(out);
+
+/** More or less than its amount was paid; the bank always pays a settlement's. */
+function paidAs(out: MoneyOut, what: (typeof OUT_PICKS)[number]): MoneyOut {
+  if (out.type === 'settlement') return out;
+  if (what.startsWith('underpay')) return { ...out, paidSantim: out.amountSantim / 2n };
+  return what.startsWith('overpay') ? { ...out, paidSantim: out.amountSantim + 7n } : out;
+}
 
 /** Tells a whole story, step by step; a step for which there is nothing does nothing. `ids` makes ids. */
 export function tell(
@@ -93,7 +119,9 @@ export function tell(
     refused: [],
     providerOwes: 0n,
     open: [],
+    failed: [],
     paid: [],
+    received: [],
     held: [],
     fees: 0n,
     settled: 0n,
@@ -108,18 +136,24 @@ export function tell(
     list.length === 0 ? undefined : list.splice(pick % list.length, 1)[0];
   const book = (posting: Posting): void => void story.postings.push(posting);
 
+  const hold = (held: Held): void => {
+    book(heldFact({ ...owner, ...held, channel }));
+    story.held.push(held);
+    story.providerOwes += held.amountSantim;
+  };
+
   const withAmount = (what: (typeof AMOUNTS)[number], amountSantim: bigint): void => {
     if (what === 'pay') {
       const fee = feeWithin(rule, amountSantim);
-      book(paymentFact({ ...owner, ...fee, transactionId: ids('txn'), channel, amountSantim }));
+      // Late or not: the ledger books the same.
+      const transactionId = ids('txn');
+      book(paymentFact({ ...owner, ...fee, transactionId, channel, amountSantim }));
+      story.received.push(transactionId);
       story.providerOwes += amountSantim;
       story.fees += fee.feeSantim + fee.feeTaxSantim;
       story.available += amountSantim - fee.feeSantim - fee.feeTaxSantim;
     } else if (what === 'payWrong') {
-      const held = { attemptId: ids('pat'), amountSantim };
-      book(heldFact({ ...owner, ...held, transactionId: held.attemptId, channel }));
-      story.held.push(held);
-      story.providerOwes += amountSantim;
+      hold({ attemptId: ids('pat'), transactionId: ids('txn'), amountSantim });
     } else if (what === 'transfer' || what === 'unmatched') {
       const base = { id: ids('bkm'), environment, amountSantim };
       const money: BankMoney =
@@ -143,10 +177,13 @@ export function tell(
 
   const withBankPick = (what: (typeof BANK_PICKS)[number], pick: number): void => {
     if (what === 'takeBack') {
-      const out = take(story.paid, pick);
-      if (!out || excessOf(out) <= 0n) return;
-      const amountSantim = excessOf(out);
-      book(bankMoneyFact({ id: ids('bkm'), environment, amountSantim, kind: 'EXCESS', channel }));
+      const paid = story.paid[pick % Math.max(story.paid.length, 1)];
+      if (!paid || paid.isTakenBack || excessOf(paid.out) === 0n) return;
+      const amountSantim = excessOf(paid.out);
+      const money: BankMoney = { id: ids('bkm'), environment, amountSantim, kind: 'EXCESS', channel };
+      book(bankMoneyFact(money));
+      paid.isTakenBack = true;
+      story.atBank.push({ money, outcome: null, of: paid });
       story.providerOwes += amountSantim;
       story.excess -= amountSantim;
       return;
@@ -157,6 +194,11 @@ export function tell(
     const { amountSantim } = money;
     if (what === 'correct') {
       book(bankMoneyCorrectedFact(money, outcome));
+      if (at.of) {
+        at.of.isTakenBack = false;
+        story.providerOwes -= amountSantim;
+        return void (story.excess += amountSantim);
+      }
       if (money.kind === 'TRANSFER' || outcome?.as === 'PLACED') story.providerOwes += amountSantim;
       if (outcome?.as !== 'RETURNED') story.arrived -= amountSantim;
       return;
@@ -169,51 +211,65 @@ export function tell(
     story.atBank.push({ money, outcome: end });
   };
 
-  const withPick = (what: (typeof PICKS)[number], pick: number): void => {
-    if (isBankPick(what)) return withBankPick(what, pick);
-    if (what === 'repeat') {
-      const again = story.postings[pick % Math.max(story.postings.length, 1)];
-      if (again) book(again);
-    } else if (what === 'acceptHeld' || what === 'returnHeld') {
-      const held = take(story.held, pick);
-      if (!held) return;
-      const about = { ...owner, ...held, transactionId: held.attemptId, channel };
-      if (what === 'returnHeld') {
-        story.providerOwes -= held.amountSantim;
-        return book(heldReturnedFact(about));
-      }
-      const fee = feeWithin(rule, held.amountSantim);
-      story.fees += fee.feeSantim + fee.feeTaxSantim;
-      story.available += held.amountSantim - fee.feeSantim - fee.feeTaxSantim;
-      book(heldAcceptedFact({ ...about, ...fee }));
-    } else if (what === 'reverse') {
-      const out = take(story.paid, pick);
+  const withHeld = (what: (typeof IN_PICKS)[number], pick: number): void => {
+    if (what === 'paySecond') {
+      const transactionId = story.received[pick % Math.max(story.received.length, 1)];
+      if (transactionId) hold({ attemptId: ids('pat'), transactionId, amountSantim: BigInt(pick + 1) });
+      return;
+    }
+    const held = take(story.held, pick);
+    if (!held) return;
+    const about = { ...owner, ...held, channel };
+    if (what === 'returnHeld') {
+      story.providerOwes -= held.amountSantim;
+      return book(heldReturnedFact(about));
+    }
+    const fee = feeWithin(rule, held.amountSantim);
+    story.fees += fee.feeSantim + fee.feeTaxSantim;
+    story.available += held.amountSantim - fee.feeSantim - fee.feeTaxSantim;
+    book(heldAcceptedFact({ ...about, ...fee }));
+  };
+
+  /** What was paid out has left (1n), or has come back (-1n). */
+  const leave = (out: MoneyOut, sign: 1n | -1n): void => {
+    story.fees += sign * (out.feeSantim + out.feeTaxSantim);
+    story.excess += sign * excessOf(out);
+    if (out.type === 'settlement') story.settled += sign * out.amountSantim;
+    else story.providerOwes -= sign * paidOf(out);
+  };
+
+  const withOut = (what: (typeof OUT_PICKS)[number], pick: number): void => {
+    if (what === 'reverse') {
+      const out = take(story.paid, pick)?.out;
       if (!out) return;
       book(reversedFact(out));
-      story.available += totalDebit(out);
-      story.fees -= out.feeSantim + out.feeTaxSantim;
-      story.providerOwes += out.paidSantim ?? out.amountSantim;
-      story.excess -= excessOf(out);
-    } else {
-      const out = take(story.open, pick);
-      if (!out) return;
-      if (what === 'fail') {
-        book(releasedFact(out));
-        story.available += totalDebit(out);
-        return;
-      }
-      const paid =
-        what === 'overpay' && out.type === 'withdrawal' ? { ...out, paidSantim: out.amountSantim + 7n } : out;
-      book(paidOutFact(paid));
-      story.fees += out.feeSantim + out.feeTaxSantim;
-      if (paid.type === 'settlement') {
-        story.settled += paid.amountSantim;
-        return;
-      }
-      story.providerOwes -= paid.paidSantim ?? paid.amountSantim;
-      story.excess += excessOf(paid);
-      story.paid.push(paid);
+      story.available += costOf(out);
+      return leave(out, -1n);
     }
+    const isAfterAll = isOneOf(AFTER_ALL, what);
+    const out = take(isAfterAll ? story.failed : story.open, pick);
+    if (!out) return;
+    if (what === 'fail') {
+      book(releasedFact(out));
+      story.available += totalDebit(out);
+      return void story.failed.push(out);
+    }
+    const paid = paidAs(out, what);
+    const costs = isAfterAll ? costOf(paid) : costOf(paid) - totalDebit(paid);
+    const posting = isAfterAll ? paidAfterAllFact(paid) : paidOutFact(paid);
+    if (costs > story.available) return void story.refused.push(posting);
+    book(posting);
+    story.available -= costs;
+    leave(paid, 1n);
+    story.paid.push({ out: paid, isTakenBack: false });
+  };
+
+  const withPick = (what: (typeof PICKS)[number], pick: number): void => {
+    if (isOneOf(BANK_PICKS, what)) return withBankPick(what, pick);
+    if (isOneOf(IN_PICKS, what)) return withHeld(what, pick);
+    if (isOneOf(OUT_PICKS, what)) return withOut(what, pick);
+    const again = story.postings[pick % Math.max(story.postings.length, 1)];
+    if (again) book(again);
   };
 
   for (const step of steps) {
@@ -223,8 +279,8 @@ export function tell(
   return story;
 }
 
-function isBankPick(what: (typeof PICKS)[number]): what is (typeof BANK_PICKS)[number] {
-  return (BANK_PICKS as readonly string[]).includes(what);
+function isOneOf<T extends string>(list: readonly T[], what: string): what is T {
+  return (list as readonly string[]).includes(what);
 }
 
 /** Balances by account, once each key is booked: the ledger in a few lines, to compare the real one with. */

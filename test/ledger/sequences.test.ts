@@ -42,12 +42,11 @@ test('ten thousand random stories of a merchant’s money all add up', () => {
     fc.property(anySteps, anyRule, (steps, rule) => {
       let made = 0;
       const story = tell(steps, { owner, rule, ids: (prefix) => `${prefix}_${(made += 1)}` });
-      for (const { entries } of [...story.postings, ...story.refused]) {
-        expect(sum(entries.map(({ amountSantim }) => amountSantim))).toBe(0n);
-      }
+      const all = [...story.postings, ...story.refused];
+      expect(all.filter(({ entries }) => sum(entries.map(({ amountSantim }) => amountSantim)) !== 0n)).toEqual([]);
       expectHolds(story, bookAll(story.postings));
     }),
-    { numRuns: 10_000 },
+    { numRuns: 10_000, unbiased: true },
   );
 });
 
@@ -88,7 +87,7 @@ describe('the same stories on PostgreSQL', () => {
           settledSantim: story.settled,
         });
       }),
-      { numRuns: 200 },
+      { numRuns: 200, unbiased: true },
     );
     expect(await verifyLedger(db, LEDGER_CHECKS)).toEqual([]);
   }, 180_000);
