@@ -119,7 +119,7 @@ async function noteAnswer(deps: AnswerDeps, row: Leased, { outcome, at }: Heard)
     `WITH noted AS (
        UPDATE withdrawal SET last_outcome = :kind, last_checked_at = :checkedAt, lease_until = NULL,
          stage = CASE status WHEN 'PENDING' THEN :stage ELSE stage END,
-         paid_said_at = CASE WHEN CAST(:saysPaid AS boolean) THEN coalesce(paid_said_at, CAST(:at AS timestamptz))
+         paid_said_at = CASE WHEN CAST(:saysPaid AS boolean) AND status <> 'SUCCESS' THEN coalesce(paid_said_at, CAST(:at AS timestamptz))
                              ELSE paid_said_at END,
          provider_reference = coalesce(:providerReference, provider_reference),
          provider_code = coalesce(:providerCode, provider_code),
