@@ -104,13 +104,10 @@ export async function recordHistories(wanted: (name: string) => boolean): Promis
     await ground.world.startWorker().ready;
     for (const [name, play] of Object.entries(SCENES).filter(([name]) => wanted(name))) {
       const scene = { ground, merchant: await ground.newMerchant() };
-      const workflowId = await play(scene);
+      const lived = await play(scene);
+      const { workflowId, runId } = typeof lived === 'string' ? { workflowId: lived, runId: undefined } : lived;
       await untilTold(scene, workflowId);
-      const { workflow } = ground.world.temporal.client;
-      const { raw } = await workflow.getHandle(workflowId).describe();
-      // Where it went on in another run, the one that did.
-      const firstRunId = raw.workflowExecutionInfo?.firstRunId ?? undefined;
-      const handle = workflow.getHandle(workflowId, firstRunId, { followRuns: false });
+      const handle = ground.world.temporal.client.workflow.getHandle(workflowId, runId, { followRuns: !runId });
       const result: unknown = await handle.result().catch(endWithoutResult);
       const history = JSON.parse(historyToJSON(await handle.fetchHistory())) as object;
       const text = JSON.stringify({ workflowId, result, history: withoutPlaces(history) }, null, 2);

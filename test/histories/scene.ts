@@ -5,8 +5,11 @@ import { until } from '../support/worker.ts';
 /** Where a history is lived through. */
 export type Scene = { ground: Ground; merchant: GroundMerchant };
 
-/** By the name of its file: each returns the id of a workflow that has ended, or is about to. */
-export type Scenes = Readonly<Record<string, (scene: Scene) => Promise<string>>>;
+/** A run of a workflow that has gone on in another. */
+export type Continued = { workflowId: string; runId: string };
+
+/** By the name of its file: each returns the id of a workflow that has ended, or is about to; its last run is meant. */
+export type Scenes = Readonly<Record<string, (scene: Scene) => Promise<string | Continued>>>;
 
 /** The operations as tests call them, on the real clock. */
 export function moneyOf({ ground: { world } }: Scene): World {

@@ -83,7 +83,7 @@ async function paid(scene: Scene, asked: Asked): Promise<string> {
   await untilItSays(scene, workflowId, TRANSFER);
   await runChange((change) => markSent(change, id, operator()));
   await untilItSays(scene, workflowId, BANK);
-  const credit = { ...operator(), bankReference: 'FT1', creditedAt: new Date() };
+  const credit = { ...operator(), bankReference: `FT-${id}`, creditedAt: new Date() };
   await runChange((change) => markCredited(change, id, credit));
   return workflowId;
 }

@@ -45,7 +45,7 @@ export const WITHDRAWAL_SCENES: Scenes = {
     for (let hours = 0; hours < RUN_HOURS_MAX && (await runIdNow()) === runId; hours += 6) {
       await live(scene, id, 6 * HOUR_MS);
     }
-    return workflowId;
+    return { workflowId, runId };
   },
   'withdrawal-declined': async (scene) => approve(scene, await ask(scene, { phone: 'declined' })),
   'withdrawal-rejected': async (scene) => {
