@@ -118,13 +118,16 @@ async function noteAnswer(deps: AnswerDeps, row: Leased, { outcome, at }: Heard)
     deps.db,
     `WITH noted AS (
        UPDATE withdrawal SET last_outcome = :kind, last_checked_at = :checkedAt, lease_until = NULL,
-         stage = CASE status WHEN 'PENDING' THEN :stage ELSE stage END,
+         stage = CASE WHEN status <> 'PENDING' THEN stage WHEN paid_said_at IS NOT NULL THEN 'UNKNOWN' ELSE :stage END,
          paid_said_at = CASE WHEN CAST(:saysPaid AS boolean) AND status <> 'SUCCESS' THEN coalesce(paid_said_at, CAST(:at AS timestamptz))
                              ELSE paid_said_at END,
-         provider_reference = coalesce(:providerReference, provider_reference),
-         provider_code = coalesce(:providerCode, provider_code),
-         version = version + CASE WHEN (status = 'PENDING' AND stage <> :stage)
-           OR provider_reference IS DISTINCT FROM coalesce(:providerReference, provider_reference) THEN 1 ELSE 0 END
+         -- What was paid keeps the reference it was paid under.
+         provider_reference = CASE status WHEN 'SUCCESS' THEN provider_reference
+                                          ELSE coalesce(:providerReference, provider_reference) END,
+         provider_code = CASE status WHEN 'SUCCESS' THEN provider_code ELSE coalesce(:providerCode, provider_code) END,
+         version = version + CASE WHEN (status = 'PENDING' AND stage <> :stage AND paid_said_at IS NULL)
+           OR (status <> 'SUCCESS' AND provider_reference IS DISTINCT FROM coalesce(:providerReference, provider_reference))
+           THEN 1 ELSE 0 END
        WHERE id = :id AND lease_until = :leaseUntil RETURNING id
      )
      INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)

@@ -1,10 +1,10 @@
 import type { AttentionSource } from '../lib/attention.ts';
 import { maskedInSql } from '../lib/mask.ts';
 
-/** How much the provider says that it has paid, in its newest answer that said so. */
+/** How much the provider says that it has paid, or has come back, in its newest answer that said so. */
 const PROVIDER_SAYS = `(
   SELECT CAST(l.detail ->> 'amountSantim' AS bigint) * 0.01 FROM withdrawal_timeline l
-  WHERE l.withdrawal_id = w.id AND l.detail ->> 'outcome' = 'succeeded' ORDER BY l.id DESC LIMIT 1)`;
+  WHERE l.withdrawal_id = w.id AND l.detail ->> 'outcome' IN ('succeeded', 'reversed') ORDER BY l.id DESC LIMIT 1)`;
 
 /** What operators have said of it as it stands, where one word is not enough: the next one must say the same. */
 const OPERATORS_SAY = `(
@@ -39,6 +39,7 @@ export const WITHDRAWALS_WAITING: AttentionSource = {
                coalesce(w.submitted_at, w.requested_at),
                CASE WHEN w.paid_said_at IS NULL THEN 'The provider has not said for over an hour whether it has paid'
                     WHEN w.last_outcome = 'declined' THEN 'The provider has said that it paid, and then that it did not'
+                    WHEN w.last_outcome = 'reversed' THEN 'The provider says that another amount came back'
                     ELSE 'The provider says that it has paid another amount' END,
                ${ABOUT} || jsonb_build_object('lastOutcome', w.last_outcome, 'lastCheckedAt', w.last_checked_at,
                                               'providerSays', ${PROVIDER_SAYS}, 'operatorsSay', ${OPERATORS_SAY}),

@@ -30,8 +30,8 @@ type Said = About & Voice;
  * became of it or has paid another amount (UNKNOWN), or has called it pending for a day (SUBMITTED), or one that has ended and of which its provider now says otherwise.
  * It takes as many operators, who say the same, as its approval took. What was paid less is the merchant's again, what
  * was paid more, by the provider's own word, waits in suspense. What had failed and was paid is taken from the balance
- * again; what was SUCCESS and was never paid is REVERSED. Who learns better may say so later. A reference of the provider
- * pays one withdrawal only, and nothing is called FAILED within an hour.
+ * again; what was SUCCESS and was never paid is REVERSED, and stays so. Who learns better before that may say so later. A
+ * reference of the provider pays one withdrawal only, and no money is given back within an hour.
  * Doing it again changes nothing. Throws NOT_FOUND, VALIDATION_ERROR, INVALID_STATE, INSUFFICIENT_BALANCE.
  */
 export async function resolveWithdrawal(
@@ -110,33 +110,41 @@ function isOpen(row: WithdrawalRow, at: Date): boolean {
   return (row.status === 'PENDING' && (row.stage === 'UNKNOWN' || isSlow)) || isContradicted(row);
 }
 
-/** So long its provider may still find out by itself that it has paid, and who said so may not be contradicted. */
-const FAILED_AFTER_MS = 60 * 60_000;
+/** So long its provider may still find out by itself that it has paid, and the word of operators stands. */
+const STANDS_FOR_MS = 60 * 60_000;
 
 function requireOpen({ row, word, at }: About, isResolved: boolean): void {
   // Who was told that it was never paid, or that it was, may learn better.
-  const isPaidAfterAll = word.outcome === 'COMPLETED' && row.status === 'FAILED' && row.contradictedAt !== null;
-  const isUnpaidAfterAll = word.outcome === 'FAILED' && row.status === 'SUCCESS' && isResolved;
-  if (!isOpen(row, at) && !isPaidAfterAll && !isUnpaidAfterAll) {
+  const isOther = row.status === (word.outcome === 'COMPLETED' ? 'FAILED' : 'SUCCESS');
+  const mayLearn = isOther && (isResolved || (row.status === 'FAILED' && row.contradictedAt !== null));
+  if (!isOpen(row, at) && !mayLearn) {
     const stands = row.status === 'PENDING' ? row.stage : row.status;
     const allowed =
       'one whose provider cannot say what became of it (UNKNOWN, or SUBMITTED a day ago), or says otherwise after it had ended';
     throw new AppError('INVALID_STATE', `This withdrawal is ${stands}: you can resolve only ${allowed}.`);
   }
-  const since = isUnpaidAfterAll ? row.completedAt : row.submittedAt;
-  const isTooEarly = since !== null && at.getTime() - since.getTime() < FAILED_AFTER_MS;
-  if (word.outcome === 'FAILED' && !isContradicted(row) && isTooEarly) {
-    const from = new Date(since.getTime() + FAILED_AFTER_MS).toISOString();
-    throw new AppError('INVALID_STATE', `It may still turn out to be paid: say FAILED from ${from} on.`);
-  }
+  requireTime({ row, word, at });
   // Whoever is asking may be sending it again this very moment.
   if (row.leaseUntil !== null && row.leaseUntil > at) {
     throw new AppError('INVALID_STATE', 'Its provider is being asked about it just now: try again in ten seconds.');
   }
 }
 
+/** Money is not given back within an hour, nor is the word of operators turned round, unless its provider says so. */
+function requireTime({ row, word, at }: Pick<About, 'row' | 'word' | 'at'>): void {
+  const movesNothing = word.outcome === 'FAILED' && row.status === 'FAILED';
+  const isPaid = word.outcome === 'COMPLETED' && (row.status !== 'FAILED' || row.contradictedAt !== null);
+  if (movesNothing || isPaid) return;
+  const since = row.status === 'PENDING' ? row.submittedAt : row.completedAt;
+  if (since === null || at.getTime() - since.getTime() >= STANDS_FOR_MS) return;
+  const from = new Date(since.getTime() + STANDS_FOR_MS).toISOString();
+  throw new AppError('INVALID_STATE', `Its provider may still know better: say ${word.outcome} from ${from} on.`);
+}
+
 /** That it was paid under a reference of its own, and not more than was asked for or its provider has said. */
 async function requirePlausible({ change, row, word }: About): Promise<void> {
+  const reference = `payout reference ${row.environment} ${row.channel} ${word.providerReference}`;
+  await rows(change.trx, 'SELECT pg_advisory_xact_lock(hashtextextended(:reference, 0))', { reference });
   const [found] = await rows<{ other: string | null; said: Santim | null }>(
     change.trx,
     `SELECT (SELECT o.id FROM withdrawal o WHERE o.provider_reference = :providerReference AND o.id <> :id

@@ -1,6 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';
-import { DOUBT, PAID_OUT, REFUSED, TAKEN } from '../support/withdrawals.ts';
+import { DOUBT, NOT_THERE, PAID_OUT, REFUSED, REVERSED, TAKEN } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
 
 const FUNDED = 1_000_00n;
@@ -41,6 +41,8 @@ test('paid, and then refused: never paid, says an operator, and it is reversed, 
   const id = await world.ready();
   await hear(id, PAID_OUT, REFUSED);
   await expect(resolve(id, { ...COMPLETED, paidSantim: 90_00n })).rejects.toThrow('paidAmount is booked, 100.00 ETB');
+  await expect(resolve(id, FAILED)).rejects.toThrow('Its provider may still know better: say FAILED from');
+  world.pass(HOUR_MS);
   expect(await resolve(id, FAILED)).toMatchObject({ row: { status: 'REVERSED' }, missing: 0, isNew: true });
   expect(await resolve(id, FAILED)).toMatchObject({ isNew: false });
   expect(await world.balance()).toEqual([FUNDED, 0n]);
@@ -61,7 +63,7 @@ test('paid by an operator’s word alone can be found to be unpaid, an hour late
   await hear(id, DOUBT);
   await resolve(id, COMPLETED);
   world.pass(HOUR_MS - 1_000);
-  await expect(resolve(id, FAILED)).rejects.toThrow('It may still turn out to be paid: say FAILED from');
+  await expect(resolve(id, FAILED)).rejects.toThrow('Its provider may still know better: say FAILED from');
   world.pass(1_000);
   expect(await resolve(id, FAILED)).toMatchObject({ row: { status: 'REVERSED' } });
   expect(await world.balance()).toEqual([FUNDED, 0n]);
@@ -77,7 +79,7 @@ test('paid by its provider’s word is not unpaid by an operator’s alone', asy
 test('nothing is called unpaid within an hour, nor paid beyond what was asked for or its provider has said', async () => {
   const id = await world.ready();
   await hear(id, DOUBT);
-  await expect(resolve(id, FAILED)).rejects.toThrow('It may still turn out to be paid');
+  await expect(resolve(id, FAILED)).rejects.toThrow('Its provider may still know better');
   await expect(resolve(id, { ...COMPLETED, paidSantim: 100_01n })).rejects.toThrow('must be at most 100.00 ETB');
   await hear(id, { ...PAID_OUT, amountSantim: 110_00n });
   await expect(resolve(id, { ...COMPLETED, paidSantim: 110_01n })).rejects.toThrow('must be at most 110.00 ETB');
@@ -103,4 +105,39 @@ test('pending for a day at its provider, it can be ended by an operator, and not
   world.pass(1_000);
   expect(await resolve(id, FAILED)).toMatchObject({ row: { status: 'FAILED' } });
   expect(await world.balance()).toEqual([FUNDED, 0n]);
+});
+
+test('unpaid by an operator’s word alone can be found to be paid, an hour later', async () => {
+  const id = await world.ready();
+  await hear(id, DOUBT);
+  world.pass(HOUR_MS);
+  await resolve(id, FAILED);
+  await expect(resolve(id, COMPLETED)).rejects.toThrow('say COMPLETED from');
+  world.pass(HOUR_MS);
+  expect(await resolve(id, COMPLETED)).toMatchObject({ row: { status: 'SUCCESS' } });
+  expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
+});
+
+test('what was once called paid waits for an operator, whatever its provider says after that', async () => {
+  for (const later of [NOT_THERE, TAKEN]) {
+    const id = await world.ready();
+    await hear(id, { ...PAID_OUT, amountSantim: 99_50n }, later);
+    expect(await world.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+    expect(await resolve(id, { ...COMPLETED, paidSantim: 99_50n })).toMatchObject({ row: { status: 'SUCCESS' } });
+  }
+});
+
+test('what was paid keeps its reference, whatever its provider says after that', async () => {
+  const id = await world.ready();
+  await hear(id, PAID_OUT, { ...REVERSED, amountSantim: 40_00n, providerReference: 'REV-9' });
+  expect(await world.read(id)).toMatchObject({ status: 'SUCCESS', providerReference: 'OUT-1' });
+});
+
+test('of two withdrawals that are called paid under one reference at once, one is', async () => {
+  const ids = [await world.ready(), await world.ready(), await world.ready()];
+  for (const id of ids) await hear(id, DOUBT);
+  const word = { ...COMPLETED, providerReference: `OUT-${ids[0]}`, operatorId: 'opr_1', at: world.clock() };
+  const said = ids.map((id) => world.runChange((change) => resolveWithdrawal(change, id, word)));
+  const outcomes = await Promise.allSettled(said);
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
 });
