@@ -3,7 +3,7 @@ import type { Owner } from '../lib/owner.ts';
 import { makeItems, type PlannedItem } from './items.ts';
 
 /** One transaction's worth of items: large enough to commit seldom, small enough to show progress. */
-const ITEMS_PER_TRANSACTION = 50;
+const ITEMS_PER_TRANSACTION = 150;
 
 export type HistoryDeps = {
   /** Its connections pipeline. */

@@ -4,42 +4,35 @@ import { makePayment } from './journeys.ts';
 import type { PlannedMove } from './money-plan.ts';
 import { makeMove } from './money.ts';
 import type { DueDelivery, PastDeps } from './past.ts';
-import type { Journey, PlannedPayment } from './plan.ts';
+import type { PlannedPayment } from './plan.ts';
 
 /** At most so many statements wait for each other on one connection: each has 6 s. */
 const SIDE_BY_SIDE = 25;
-/** Journeys whose money is booked later than that of customers who came after them. */
-const BOOKED_LATER: readonly Journey[] = ['paidOnSecondTry', 'paidLate'];
 
 /** What happens in the demo: a customer's payment, or money that goes out. */
 export type PlannedItem = PlannedPayment | PlannedMove;
 
 /**
  * Makes what happened in the past by the operations that make it today, each with its own clock. Nothing is told to
- * Temporal: the items themselves are what the workflows would have done. They are made in their order, so that the
- * balance moves as it did; payments that were booked in the order they came are made side by side, which `trx` must
- * pipeline.
+ * Temporal: the items themselves are what the workflows would have done. They begin in their order, so that the balance
+ * moves as it did: payments side by side, which `trx` must pipeline, and what takes from the balance alone.
  * @returns the deliveries that are due to subscriptions, which nobody but the caller knows of.
  */
 export async function makeItems(deps: PastDeps, items: readonly PlannedItem[]): Promise<DueDelivery[]> {
   const due: DueDelivery[] = [];
   for (let from = 0; from < items.length;) {
-    const group = items.slice(from, from + sideBySide(items, from));
-    due.push(...(await Promise.all(group.map((item) => makeItem(deps, item)))).flat());
-    from += group.length;
+    const until = items.findIndex((item, index) => index >= from && 'move' in item);
+    const payments = items.slice(from, until === -1 ? items.length : until);
+    const waiting = payments.values();
+    const makeNext = async (): Promise<void> => {
+      for (const payment of waiting) due.push(...(await makeItem(deps, payment)));
+    };
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, makeNext));
+    const move = items[from + payments.length];
+    if (move) due.push(...(await makeItem(deps, move)));
+    from += payments.length + 1;
   }
   return due;
-}
-
-/** How many items from here on end in the order they begin in. */
-function sideBySide(items: readonly PlannedItem[], from: number): number {
-  let count = 0;
-  while (count < SIDE_BY_SIDE && isSimple(items[from + count])) count += 1;
-  return Math.max(count, 1);
-}
-
-function isSimple(item: PlannedItem | undefined): boolean {
-  return item !== undefined && 'journey' in item && !BOOKED_LATER.includes(item.journey);
 }
 
 async function makeItem(deps: PastDeps, item: PlannedItem): Promise<DueDelivery[]> {
