@@ -17,7 +17,7 @@ export type ClientJournal = { owner: Owner; asked: readonly Asked[] };
 
 export type MerchantClient = ClientJournal & {
   key: string;
-  /** POSTs, repeating under the same key until there is an answer that a repeat would not change; 30 s at most. */
+  /** POSTs, repeating under the same key until there is an answer that a repeat would not change. */
   post: (path: string, body?: Record<string, unknown>) => Promise<Record<string, unknown>>;
   /** How often no answer came, or one that asks for a repeat. */
   repeats: () => number;
@@ -33,12 +33,15 @@ export type MerchantClientOptions = {
   owner: Owner;
   /** The answer to the first try of every n-th request is lost on its way; none unless said. */
   loseEvery?: number;
+  /** How long it goes on repeating, and rests between: 30 s and 50 ms unless said. */
+  giveUpMs?: number;
+  pauseMs?: number;
 };
 
 /** A client as merchants should write it: every request is repeated under its key until it is answered. */
 export function createMerchantClient(options: MerchantClientOptions): MerchantClient {
   const asked: Asked[] = [];
-  const { loseEvery = Infinity } = options;
+  const { loseEvery = Infinity, giveUpMs = GIVE_UP_MS, pauseMs = PAUSE_MS } = options;
 
   async function tryOnce(request: Asked, idempotencyKey: string): Promise<boolean> {
     request.tries += 1;
@@ -70,9 +73,9 @@ export function createMerchantClient(options: MerchantClientOptions): MerchantCl
       const request: Asked = { path, body, tries: 0, answers: [] };
       asked.push(request);
       const key = randomUUID();
-      for (const endMs = Date.now() + GIVE_UP_MS; !(await tryOnce(request, key));) {
+      for (const endMs = Date.now() + giveUpMs; !(await tryOnce(request, key));) {
         if (Date.now() > endMs) throw new Error(`POST ${path} had no answer in ${request.tries} tries`);
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
       return request.answers.at(-1)?.data ?? {};
     },
