@@ -3,8 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from './lib/log.ts';
 
-/** Something done again and again while the process lives. A run that fails is logged; the next one tries again. */
-export type Chore = { name: string; everyMs: number; run: () => Promise<unknown> };
+/**
+ * Something done again and again while the process lives. A run that fails is logged; the next one tries again. What may
+ * take long is told when the process stops, and ends then.
+ */
+export type Chore = { name: string; everyMs: number; run: (stopping: AbortSignal) => Promise<unknown> };
 
 export type Chores = { stop: () => Promise<void> };
 
@@ -16,7 +19,7 @@ export function startChores(chores: Chore[], log: Logger): Chores {
   const running = chores.map(async (chore) => {
     while (!stopping.signal.aborted) {
       try {
-        await chore.run();
+        await chore.run(stopping.signal);
       } catch (error) {
         log.warn({ err: error, chore: chore.name }, 'a chore failed; it is tried again');
       }

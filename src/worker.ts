@@ -236,7 +236,7 @@ function choresOf(
 ): Chore[] {
   const jobs = { db, runChange, clock: systemClock };
   const files = createReportFiles(config.REPORTS_DIR);
-  const ledger = { databaseUrl: config.DATABASE_URL, checks: ledgerChecks, clock: systemClock, ...watching };
+  const ledger = { db, databaseUrl: config.DATABASE_URL, checks: ledgerChecks, clock: systemClock, ...watching };
   return [
     chore('expire sessions', 1_000, () => expireDueSessions(runChange, systemClock(), EXPIRE_BATCH)),
     chore('ask about what providers called us for', 30_000, () =>

@@ -1,8 +1,8 @@
 import { measureFigures, type Registry } from '../http/metrics.ts';
 import type { Clock } from '../lib/clock.ts';
-import { openDatabase } from '../lib/db.ts';
+import { openDatabase, rows, type Knex } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
-import { verifyLedger, type LedgerCheck } from './verify.ts';
+import { verifyLedger, type Broken, type LedgerCheck } from './verify.ts';
 
 const GAUGES = {
   broken: {
@@ -11,7 +11,13 @@ const GAUGES = {
   },
 } as const;
 
+const FIRST_AFTER_MS = 10 * 60_000;
+/** Any number that nothing else in this database locks: "ledg". */
+const TURN = 0x6c_65_64_67;
+
 export type LedgerWatchDeps = {
+  /** Ends a look that is under way. */
+  db: Knex;
   databaseUrl: string;
   checks: readonly LedgerCheck[];
   clock: Clock;
@@ -20,27 +26,44 @@ export type LedgerWatchDeps = {
 };
 
 /**
- * Verifies the whole ledger again and again, `everyMs` after the process started and after each time before. What is
- * broken is in the log and in a metric; nothing is changed.
+ * Verifies the whole ledger again and again: ten minutes after the process started, and `everyMs` after each time before;
+ * one process after the other. What is broken is in the log and in a metric; nothing is changed. Stopping ends it.
  */
-export function createLedgerWatch(
-  { databaseUrl, checks, clock, log, registry }: LedgerWatchDeps,
-  everyMs: number,
-): () => Promise<void> {
-  let lastAt = clock().getTime();
+export function createLedgerWatch(deps: LedgerWatchDeps, everyMs: number): (stopping: AbortSignal) => Promise<void> {
+  const { clock, log, registry } = deps;
+  let dueAt = clock().getTime() + Math.min(FIRST_AFTER_MS, everyMs);
   let broken = NaN;
   if (registry) measureFigures(registry, GAUGES, async () => ({ broken }));
-  return async () => {
-    if (clock().getTime() - lastAt < everyMs) return;
-    // Of its own, for it takes as long as it takes.
-    const db = openDatabase({ url: databaseUrl, poolMax: 1, applicationName: 'meskot-ledger', isPatient: true });
-    try {
-      const found = await verifyLedger(db, checks);
-      for (const one of found) log.error(one, 'the ledger is broken: run "meskot ledger verify"');
-      broken = found.length;
-      lastAt = clock().getTime();
-    } finally {
-      await db.destroy();
-    }
+  return async (stopping) => {
+    if (clock().getTime() < dueAt) return;
+    const found = await look(deps, stopping);
+    if (!found) return;
+    for (const one of found) log.error(one, 'the ledger is broken: run "meskot ledger verify"');
+    broken = found.length;
+    dueAt = clock().getTime() + everyMs;
   };
+}
+
+/** Null when another process is looking, or when it was stopped. */
+async function look({ db, databaseUrl, checks }: LedgerWatchDeps, stopping: AbortSignal): Promise<Broken[] | null> {
+  // Of its own, for it takes as long as it takes; and it keeps the turn until it is closed.
+  const own = openDatabase({ url: databaseUrl, poolMax: 1, applicationName: 'meskot-ledger', isPatient: true });
+  let end = (): void => {};
+  try {
+    const [turn] = await rows<{ isOurs: boolean; pid: number }>(
+      own,
+      'SELECT pg_try_advisory_lock(:turn) AS is_ours, pg_backend_pid() AS pid',
+      { turn: TURN },
+    );
+    if (!turn?.isOurs || stopping.aborted) return null;
+    end = () => void rows(db, 'SELECT pg_terminate_backend(:pid)', turn).catch(() => {});
+    stopping.addEventListener('abort', end);
+    return await verifyLedger(own, checks);
+  } catch (error) {
+    if (stopping.aborted) return null;
+    throw error;
+  } finally {
+    stopping.removeEventListener('abort', end);
+    await own.destroy();
+  }
 }

@@ -1,8 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { createRegistry } from '../../src/http/metrics.ts';
 import { createLedgerWatch } from '../../src/ledger/watch.ts';
+import { rows } from '../../src/lib/db.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 const HOUR_MS = 3_600_000;
+const going = new AbortController().signal;
 
 test('the ledger is looked at once in a while, and what is broken is logged and counted', async () => {
   const database = await createTestDatabase();
@@ -21,23 +25,57 @@ test('the ledger is looked at once in a while, and what is broken is logged and 
   ];
   const log = { error: (about: object) => void errors.push(about) };
   const clock = () => new Date(now);
-  const watch = createLedgerWatch({ databaseUrl: database.url, checks, clock, log: log as never, registry }, HOUR_MS);
+  const watch = createLedgerWatch(
+    { ...database, databaseUrl: database.url, checks, clock, log: log as never, registry },
+    HOUR_MS,
+  );
   const broken = async () => (await registry.getSingleMetric('meskot_ledger_checks_broken')?.get())?.values[0]?.value;
   try {
-    await watch();
+    await watch(going);
     expect(await broken()).toBeNaN();
     now += HOUR_MS;
-    await watch();
+    await watch(going);
     expect(await broken()).toBe(1);
     expect(errors).toEqual([{ check: 'something is right', about: 'one', journalId: null, count: 2 }]);
     sql = `SELECT NULL AS journal, 'x' AS about WHERE false`;
     now += HOUR_MS / 2;
-    await watch();
+    await watch(going);
     expect(await broken()).toBe(1);
     now += HOUR_MS / 2;
-    await watch();
+    await watch(going);
     expect([await broken(), errors.length]).toEqual([0, 1]);
   } finally {
+    await database.drop();
+  }
+});
+
+test('one process looks at a time, and a look ends when its process stops', async () => {
+  const database = await createTestDatabase();
+  const log = { error: () => {} };
+  const checks = [{ says: 'it takes long', sql: `SELECT NULL AS journal, 'x' AS about FROM pg_sleep(60)` }];
+  let now = Date.parse('2026-03-02T09:00:00.000Z');
+  const deps = { ...database, databaseUrl: database.url, checks, clock: () => new Date(now), log };
+  const [first, second] = [createLedgerWatch(deps, HOUR_MS), createLedgerWatch(deps, HOUR_MS)];
+  const looking = async (): Promise<number> => {
+    const found = await rows(
+      database.db,
+      `SELECT pid FROM pg_stat_activity
+       WHERE application_name = 'meskot-ledger' AND datname = current_database() AND query LIKE '%pg_sleep%'`,
+    );
+    return found.length;
+  };
+  now += HOUR_MS / 6;
+  const stopping = new AbortController();
+  try {
+    const run = first(stopping.signal);
+    while ((await looking()) === 0) await sleep(20);
+    await second(going);
+    expect(await looking()).toBe(1);
+    stopping.abort();
+    await expect(run).resolves.toBeUndefined();
+    expect(await looking()).toBe(0);
+  } finally {
+    stopping.abort();
     await database.drop();
   }
 });
