@@ -6,7 +6,7 @@ CREATE TABLE bank_money (
   kind              text NOT NULL CHECK (kind IN ('TRANSFER', 'UNMATCHED', 'EXCESS')),
   reference         text NOT NULL,                 -- the bank's trace id; of EXCESS the provider's
   channel           text REFERENCES channel,       -- whose it is; of unmatched money, whose it turned out to be
-  withdrawal_id     text REFERENCES withdrawal,    -- EXCESS: what its provider had paid too much, and owes again
+  withdrawal_id     text,                          -- EXCESS: what its provider had paid too much, and owes again
   amount_santim     bigint NOT NULL CHECK (amount_santim > 0),
   ledger_key        text NOT NULL UNIQUE,          -- of the journal that booked it
   booked_at         timestamptz NOT NULL,
@@ -44,11 +44,8 @@ CREATE INDEX bank_money_list ON bank_money (booked_at DESC, id DESC);
 CREATE INDEX bank_money_waiting ON bank_money (booked_at, id)
   WHERE kind = 'UNMATCHED' AND outcome IS NULL AND corrected_at IS NULL;
 CREATE INDEX bank_money_twin ON bank_money (id) WHERE twin_of IS NOT NULL AND corrected_at IS NULL;
-CREATE INDEX withdrawal_excess ON withdrawal (id) WHERE paid_santim > amount_santim;
 
--- Listed twice under one reference with two amounts, an order has two rows.
-ALTER TABLE statement_row
-  DROP CONSTRAINT statement_row_pkey,
-  ADD PRIMARY KEY (reconciliation_id, type, order_id, provider_reference, amount_santim, currency);
+-- Last, for these lock tables that others write.
+ALTER TABLE bank_money ADD FOREIGN KEY (withdrawal_id) REFERENCES withdrawal;
 -- What the provider said when it was asked about a payout that it lists and that was never sent to it: succeeded, unknown …
 ALTER TABLE statement_row ADD COLUMN answer text;

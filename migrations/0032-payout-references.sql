@@ -1,2 +1,5 @@
+-- no transaction
 -- A reference of a provider pays one withdrawal: what operators say is looked for.
-CREATE INDEX withdrawal_provider_reference ON withdrawal (provider_reference) WHERE provider_reference IS NOT NULL;
+DROP INDEX CONCURRENTLY IF EXISTS withdrawal_provider_reference;
+CREATE INDEX CONCURRENTLY withdrawal_provider_reference ON withdrawal (provider_reference)
+  WHERE provider_reference IS NOT NULL;

@@ -18,7 +18,8 @@ export type MigrateOptions = {
 // Any number that nothing else in this database locks: "mesk".
 const MIGRATION_LOCK = 0x6d_65_73_6b;
 
-// The first line of a file that cannot run in a transaction, such as one with CREATE INDEX CONCURRENTLY.
+// The first line of a file that cannot run in a transaction, such as one with CREATE INDEX CONCURRENTLY. It begins again
+// when it failed, so its statements, which end at a line's end, must bear that. They may wait: nobody waits for them.
 const WITHOUT_TRANSACTION = '-- no transaction';
 
 /**
@@ -33,7 +34,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     connection: { connectionString: options.url, options: '-c lock_timeout=5000 -c timezone=UTC' },
     pool: { min: 0, max: 2 },
     log: { warn: ignore, error: ignore, debug: ignore, deprecate: ignore },
-    migrations: { migrationSource: sqlFiles(options.directory) },
+    migrations: { migrationSource: sqlFiles(options.directory, holder) },
   });
   try {
     await takeTurn(holder);
@@ -75,17 +76,21 @@ async function sqlFileNames(directory: string): Promise<string[]> {
   return names.filter((name) => name.endsWith('.sql')).toSorted();
 }
 
-function sqlFiles(directory: string): Knex.MigrationSource<string> {
+function sqlFiles(directory: string, holder: pg.Client): Knex.MigrationSource<string> {
   return {
     getMigrations: () => sqlFileNames(directory),
     getMigrationName: (name) => name,
     getMigration: async (name) => {
       const sql = await readFile(join(directory, name), 'utf8');
+      const isApart = sql.startsWith(WITHOUT_TRANSACTION);
       return {
-        // A bare ? would be taken for a binding.
-        up: async (trx) => void (await trx.raw(sql.replaceAll('?', String.raw`\?`))),
+        up: async (trx) => {
+          if (isApart) for (const statement of sql.split(/;\s*$/m)) await holder.query(statement);
+          // A bare ? would be taken for a binding.
+          else await trx.raw(sql.replaceAll('?', String.raw`\?`));
+        },
         down: () => Promise.reject(new Error('migrations go forward only')),
-        config: { transaction: !sql.startsWith(WITHOUT_TRANSACTION) },
+        config: { transaction: !isApart },
       };
     },
   };

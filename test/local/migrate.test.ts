@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import pg from 'pg';
 
@@ -9,6 +10,25 @@ import { openDatabase } from '../../src/lib/db.ts';
 import { migrate, pendingMigrations } from '../../src/lib/migrate.ts';
 import { makeDatabaseOnce } from '../../src/local/postgres.ts';
 import { testStack } from '../support/stack-facts.ts';
+
+/** From here on: the first ones made the tables. */
+const FIRST_HELD = '0029';
+
+test('what holds up those who write a table is not done to one that has rows', async () => {
+  const directory = resolve(import.meta.dirname, '../../migrations');
+  const files = (await readdir(directory)).filter((file) => file >= FIRST_HELD);
+  const found: string[] = [];
+  for (const file of files) {
+    const sql = await readFile(join(directory, file), 'utf8');
+    const own = new Set([...sql.matchAll(/CREATE TABLE (\w+)/g)].map(([, table]) => table));
+    for (const [statement, table] of sql.matchAll(/CREATE (?:UNIQUE )?INDEX \w+\s+ON (\w+)/g)) {
+      if (!own.has(table)) found.push(`${file}: ${statement}`);
+    }
+    for (const [statement] of sql.matchAll(/ADD (?:CONSTRAINT \w+ )?(?:PRIMARY KEY|UNIQUE) \(/g))
+      found.push(`${file}: ${statement}`);
+  }
+  expect(found).toEqual([]);
+});
 
 describe('migrating', () => {
   const name = `migrate_${randomBytes(4).toString('hex')}`;
@@ -43,11 +63,30 @@ describe('migrating', () => {
     await expect(migrate({ url, directory })).resolves.toEqual([]);
   });
 
+  test('what needs no transaction waits as long as it must, and begins again after it failed', async () => {
+    const file = join(directory, '0003-apart.sql');
+    const build = 'CREATE UNIQUE INDEX CONCURRENTLY first_text ON first ((body::text))';
+    await writeFile(file, `-- no transaction\nDROP INDEX CONCURRENTLY IF EXISTS first_text;\n${build};\nSELECT 1;\n`);
+    await query(url, `INSERT INTO first VALUES ('{"id": 1}'), ('{"id": 1}')`);
+    await expect(migrate({ url, directory })).rejects.toThrow('first_text');
+    await query(url, 'DELETE FROM first');
+    const writer = new pg.Client({ connectionString: url });
+    await writer.connect();
+    await writer.query(`BEGIN; INSERT INTO first VALUES ('{"id": 2}')`);
+    const migrating = migrate({ url, directory });
+    await sleep(6_000);
+    await writer.query('COMMIT');
+    await writer.end();
+    await expect(migrating).resolves.toEqual(['0003-apart.sql']);
+    await query(url, `INSERT INTO first VALUES ('{"id": 3}')`);
+    await expect(query(url, `INSERT INTO first VALUES ('{"id": 3}')`)).rejects.toThrow('first_text');
+  });
+
   test('what is still to come can be told', async () => {
     await migrate({ url, directory });
-    await writeFile(join(directory, '0003-third.sql'), 'SELECT 1');
+    await writeFile(join(directory, '0004-third.sql'), 'SELECT 1');
     const db = openDatabase({ url, poolMax: 1, applicationName: 'test' });
-    await expect(pendingMigrations(db, directory)).resolves.toEqual(['0003-third.sql']);
+    await expect(pendingMigrations(db, directory)).resolves.toEqual(['0004-third.sql']);
     await db.destroy();
   });
 });
