@@ -19,8 +19,9 @@ export const DIFFERENCES_WAITING: AttentionSource = {
                                   'providerSays', asked.answer) AS detail,
                NULL AS workflow_id
         FROM reconciliation_difference d LEFT JOIN LATERAL (
-          SELECT max(l.answer) AS answer FROM statement_row l
-          WHERE l.reconciliation_id = d.reconciliation_id AND l.type = d.type AND l.order_id = d.order_id) asked ON true
+          SELECT max(l.answer) AS answer FROM statement_row l JOIN reconciliation r ON r.id = l.reconciliation_id
+          WHERE l.reconciliation_id = d.reconciliation_id AND l.type = d.type AND l.order_id = d.order_id
+            AND l.reading >= r.read) asked ON true
         WHERE d.closed_at IS NULL
         UNION ALL
         SELECT 'RECONCILIATION_FAILED', r.id, NULL, r.environment, NULL::bigint, coalesce(r.begun_at, r.asked_at),

@@ -59,6 +59,29 @@ async function endUnsent(status: 'REJECTED' | 'CANCELLED'): Promise<string> {
   return id;
 }
 
+test('what a provider said of rows that it lists no more is not shown', async () => {
+  const id = await endUnsent('REJECTED');
+  await world.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
+  await world.compare('AWASH');
+  world.alterLists((page) =>
+    page.kind === 'page'
+      ? { ...page, rows: page.rows.map((row) => (row.orderId === id ? { ...row, providerReference: 'OTHER' } : row)) }
+      : page,
+  );
+  await world.compare('AWASH');
+  const [waiting] = await rows(
+    world.db,
+    `SELECT * FROM (${DIFFERENCES_WAITING.sql}) w WHERE detail ->> 'orderId' = :id`,
+    {
+      id,
+    },
+  );
+  expect(waiting).toMatchObject({
+    what: 'The provider says it paid out what was never sent to it',
+    detail: { providerSays: 'succeeded' },
+  });
+});
+
 test.each(['REJECTED', 'CANCELLED'] as const)(
   'a payout that is %s here and listed as paid is asked about, and differs even when it has come back',
   async (status) => {
