@@ -36,10 +36,11 @@ export async function switchChannel(
   if (!before) throw notFound('channel');
   const { approval, reason } = before;
   if (approval === 'SUSPENDED' && input.enabled) throw suspended(before.channel);
-  const isUnasked = reason === 'NOT_APPROVED' && approval !== 'SUSPENDED';
-  const canTurn = reason === null || reason === 'DISABLED' || isUnasked || !input.enabled;
+  // A request is taken back whatever the channel's state on the platform is meanwhile.
+  const canTurn = reason === null || reason === 'DISABLED' || reason === 'NOT_APPROVED' || !input.enabled;
   if (!canTurn) throw channelRefused(before.channel, reason);
-  await (isUnasked ? askForChannel(trx, input) : turn(trx, input));
+  const isUnapproved = approval === 'NONE' || approval === 'REQUESTED';
+  await (isUnapproved ? askForChannel(trx, input) : turn(trx, input));
   return (await find()) ?? before;
 }
 

@@ -116,6 +116,20 @@ describe('channels', () => {
       expect((await live('MPESA', true)).status).toBe(403);
     });
 
+    test('what was asked for is taken back while the platform is not available', async () => {
+      await live('CBE_BIRR', true);
+      const platform = (state: string) =>
+        rows(database.db, "UPDATE channel SET platform_state = :state WHERE id = 'CBE_BIRR'", { state });
+      await platform('MAINTENANCE');
+      try {
+        expect((await live('CBE_BIRR', true)).status).toBe(403);
+        const { status, body } = await live('CBE_BIRR', false);
+        expect([status, body.data.approval, body.message]).toEqual([200, 'NONE', 'Channel CBE_BIRR is off']);
+      } finally {
+        await platform('AVAILABLE');
+      }
+    });
+
     test('what an operator has approved is switched on by the merchant', async () => {
       await rows(
         database.db,
