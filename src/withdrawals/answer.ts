@@ -110,7 +110,10 @@ async function noteContradiction(
   );
 }
 
-/** Saves an answer that ends nothing, and gives the lease back. The timeline tells only of answers that differ. */
+/**
+ * Saves an answer that ends nothing, and gives the lease back. The timeline tells only of answers that differ, and of each
+ * amount that the provider has ever called paid: an operator may say so much (resolve.ts).
+ */
 async function noteAnswer(deps: AnswerDeps, row: Leased, { outcome, at }: Heard): Promise<void> {
   // A definite answer that could not be booked is no end: it is asked about again.
   const isDoubt = ['unknown', 'succeeded', 'declined', 'reversed'].includes(outcome.kind);
@@ -128,11 +131,12 @@ async function noteAnswer(deps: AnswerDeps, row: Leased, { outcome, at }: Heard)
          version = version + CASE WHEN (status = 'PENDING' AND stage <> :stage AND paid_said_at IS NULL)
            OR (status <> 'SUCCESS' AND provider_reference IS DISTINCT FROM coalesce(:providerReference, provider_reference))
            THEN 1 ELSE 0 END
-       WHERE id = :id AND lease_until = :leaseUntil RETURNING id
+       WHERE id = :id AND lease_until = :leaseUntil RETURNING id, status
      )
      INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)
      SELECT id, CAST(:at AS timestamptz), 'provider.answer', CAST(:detail AS jsonb) FROM noted
-     WHERE CAST(:differs AS boolean)`,
+     WHERE CAST(:differs AS boolean) OR (CAST(:saysPaid AS boolean) AND status <> 'SUCCESS' AND NOT EXISTS (
+       SELECT 1 FROM withdrawal_timeline l WHERE l.withdrawal_id = :id AND l.detail = CAST(:detail AS jsonb)))`,
     {
       id: row.id,
       leaseUntil: row.leaseUntil,
