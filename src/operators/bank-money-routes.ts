@@ -121,7 +121,8 @@ function present({ id, reference, amountSantim, bookedAt, outcomeAt, correctedAt
   return {
     bankMoneyId: id,
     ...row,
-    bankReference: reference,
+    bankReference: row.kind === 'EXCESS' ? null : reference,
+    providerReference: row.kind === 'EXCESS' ? reference : null,
     amount: toBirr(amountSantim),
     bookedAt: bookedAt.toISOString(),
     outcomeAt: outcomeAt?.toISOString() ?? null,

@@ -49,14 +49,13 @@ export async function settleMoney(
   return money;
 }
 
-/** As the audit log finds it: by its reference outside. */
-function about({ environment, reference }: BankMoneyRow) {
-  return { resourceType: 'bankMoney', resourceId: reference, environment } as const;
+function about({ environment, id }: BankMoneyRow) {
+  return { resourceType: 'bankMoney', resourceId: id, environment } as const;
 }
 
-function standing({ id, amountSantim, channel, withdrawalId, outcome, returnReference }: BankMoneyRow) {
+function standing({ reference, amountSantim, channel, withdrawalId, outcome, returnReference }: BankMoneyRow) {
   return {
-    bankMoneyId: id,
+    reference,
     amount: toBirr(amountSantim),
     ...(channel !== null && { channel }),
     ...(withdrawalId !== null && { withdrawalId }),

@@ -7,7 +7,7 @@ import { addisDay, isDay, startOfAddisDay } from '../lib/dates.ts';
 import type { Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import { parseBirr } from '../lib/money.ts';
+import { parseBirr, type Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/owner.ts';
 import { lateCreditIssue } from '../settlements/late-credit.ts';
 import { RESOLUTIONS } from '../withdrawals/resolve.ts';
@@ -138,10 +138,7 @@ export const resolve =
     const withdrawalId = onlyWord(args, 'resolve');
     const outcome = RESOLUTIONS.find((one) => one.toLowerCase() === options.as);
     if (!outcome) throw new UsageError('--as must be completed or failed.');
-    const paidSantim = options.paid === undefined ? undefined : parseBirr(options.paid);
-    if (paidSantim === null || paidSantim === 0n) {
-      throw new UsageError(`--paid must be an amount as 99.50, got "${options.paid}".`);
-    }
+    const paidSantim = birrOption(options, 'paid');
     const said = { providerReference: given(options, 'reference'), reason: given(options, 'reason') };
     return act(deps, { options, action: 'withdrawal.resolve' }, async (deed) => {
       const { row, missing } = await settleWithdrawal(deed, { withdrawalId, outcome, paidSantim, ...said });
@@ -179,7 +176,9 @@ function bankWord(says: BankSays, { options, now }: { options: OpsOptions; now: 
     case 'credited': {
       const day = options.on ?? addisDay(now);
       if (!isDay(day)) throw new UsageError(`--on must be a day as YYYY-MM-DD, got "${day}".`);
-      return { says, bankReference: given(options, 'reference'), creditedAt: startOfAddisDay(day), reason };
+      const creditedAt = startOfAddisDay(day);
+      const amountSantim = birrOption(options, 'amount');
+      return { says, bankReference: given(options, 'reference'), creditedAt, amountSantim, reason };
     }
     default:
       return says satisfies never;
@@ -238,6 +237,15 @@ export function nothingMore(words: readonly string[], hint = ''): void {
 function submissionOf({ submission = '' }: OpsOptions): number {
   if (/^\d{1,9}$/.test(submission)) return Number(submission);
   throw new UsageError('--submission is needed: the number of what you have read ("meskot ops queue" shows it).');
+}
+
+/** In santim; undefined where it is not said. */
+function birrOption(options: OpsOptions, name: 'amount' | 'paid'): Santim | undefined {
+  const text = options[name];
+  if (text === undefined) return undefined;
+  const santim = parseBirr(text);
+  if (santim === null || santim === 0n) throw new UsageError(`--${name} must be an amount as 99.50, got "${text}".`);
+  return santim;
 }
 
 function given(options: OpsOptions, name: 'attempt' | 'reason' | 'reference'): string {

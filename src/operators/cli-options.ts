@@ -15,6 +15,7 @@ export const OPTIONS = {
   submission: { type: 'string' },
   as: { type: 'string' },
   paid: { type: 'string' },
+  amount: { type: 'string' },
   reason: { type: 'string' },
   reference: { type: 'string' },
   on: { type: 'string' },

@@ -26,7 +26,7 @@ meskot ops resolve wd_… --as completed|failed --reference TEXT --reason TEXT [
 meskot ops accept txn_… --attempt pat_… [--reason TEXT]           held money is the merchant's
 meskot ops reject txn_… --attempt pat_… --reason TEXT --reference TEXT   it went back to the customer
 meskot ops sent stl_… [--reference TEXT]                          the transfer was given to the bank
-meskot ops credited stl_… --reference TEXT [--on 2027-10-15]      the bank has credited it, today unless said
+meskot ops credited stl_… --reference TEXT [--on 2027-10-15] [--amount 99.50]   the bank has credited it, today unless said
 meskot ops failed stl_… --reason TEXT                             the bank has not
 meskot ops returned stl_… --reference TEXT --reason TEXT          the bank has sent back what it had credited
 meskot ops book-credit | dismiss-credit stl_… --reason TEXT       the bank credited what had failed; or it did not

@@ -4,6 +4,7 @@ import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import { UploadedFile } from '../http/upload.ts';
 import type { Clock } from '../lib/clock.ts';
 import { startOfAddisDay } from '../lib/dates.ts';
+import type { ErrorCode } from '../lib/errors.ts';
 import { toSantim } from '../lib/money.ts';
 import type { RunChange } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
@@ -39,6 +40,13 @@ type SettlementVerb<Body extends z.ZodType> = {
   word: (body: z.output<Body>) => SettlementWord;
 };
 
+/** Besides INVALID_STATE. */
+const REFUSALS: Partial<Record<SettlementWord['says'], ErrorCode[]>> = {
+  credited: ['DUPLICATE_REFERENCE'],
+  returned: ['DUPLICATE_REFERENCE'],
+  'book-credit': ['DUPLICATE_REFERENCE', 'INSUFFICIENT_BALANCE'],
+};
+
 function sayer(deps: SettlementRouteDeps) {
   return <Body extends z.ZodType>({ says, body, word, ...about }: SettlementVerb<Body>): Route =>
     writeRoute({
@@ -50,7 +58,7 @@ function sayer(deps: SettlementRouteDeps) {
       params: decisionSchema.SettlementParams,
       body,
       responses: { 200: decisionSchema.Settlement, ...(says === 'credited' && { 202: decisionSchema.Settlement }) },
-      refusals: says === 'book-credit' ? ['INVALID_STATE', 'INSUFFICIENT_BALANCE'] : ['INVALID_STATE'],
+      refusals: ['INVALID_STATE', ...(REFUSALS[says] ?? [])],
       handle: async (input) => {
         const said = word(input.body);
         const row = await decideSettlement(deedOf(input, deps), input.params.settlementId, said);
@@ -91,7 +99,7 @@ function settlementWords(deps: SettlementRouteDeps): Route[] {
       operationId: 'opsSettlementCredited',
       summary: 'The bank has credited it, under its trace id: the settlement is complete, the money has left',
       description:
-        'One that had FAILED stays so: 202, nothing is booked, and it waits in the queue (SETTLEMENT_LATE_CREDIT). A trace id is of one settlement.',
+        'One that had FAILED stays so: 202, nothing is booked, and it waits in the queue (SETTLEMENT_LATE_CREDIT). A trace id is booked once, whatever it is booked as.',
       body: decisionSchema.SettlementCredited,
       word: ({ creditedOn, amount, ...body }) => ({
         says: 'credited',

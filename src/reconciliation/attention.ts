@@ -1,3 +1,4 @@
+import { REFERENCE_USES } from '../ledger/bank-references.ts';
 import type { AttentionSource } from '../lib/attention.ts';
 
 /** What a provider's list and our books do not agree on, and nobody has looked into yet; and days that were not compared. */
@@ -30,13 +31,23 @@ export const DIFFERENCES_WAITING: AttentionSource = {
         FROM reconciliation r WHERE r.status = 'INCOMPLETE' AND NOT r.open`,
 };
 
+/**
+ * Of bank money `m`: one of its trace ids is booked as something else, too, and it is this that can be corrected. Only of
+ * the time before that was made sure of.
+ */
+const TWICE = `EXISTS (
+          SELECT FROM (${REFERENCE_USES}) u
+          WHERE u.environment = m.environment AND u.id <> m.id AND (m.twin_of IS NOT NULL OR u.id LIKE 'stl_%')
+            AND ((m.kind <> 'EXCESS' AND u.way = 'in' AND u.reference = m.reference)
+              OR (u.way = 'out' AND u.reference = m.return_reference)))`;
+
 /** Money in suspense that nobody has placed or taken back yet, and trace ids that were booked twice. */
 export const BANK_MONEY_WAITING: AttentionSource = {
   kinds: ['UNMATCHED_MONEY', 'PAYOUT_EXCESS', 'TRACE_ID_TWICE'],
   sql: `SELECT 'UNMATCHED_MONEY' AS kind, m.id, NULL AS merchant_id, m.environment, m.amount_santim, m.booked_at AS since,
                'Came to the bank, and nobody knows whose it is' AS what,
                jsonb_build_object('bankReference', m.reference) AS detail, NULL AS workflow_id
-        FROM bank_money m WHERE m.kind = 'UNMATCHED' AND m.outcome IS NULL AND m.corrected_at IS NULL
+        FROM bank_money m WHERE m.kind = 'UNMATCHED' AND m.outcome IS NULL AND m.corrected_at IS NULL AND NOT ${TWICE}
         UNION ALL
         SELECT 'PAYOUT_EXCESS', w.id, w.merchant_id, w.environment, w.paid_santim - w.amount_santim, w.completed_at,
                'The provider has paid out too much: it must take that back',
@@ -54,9 +65,7 @@ export const BANK_MONEY_WAITING: AttentionSource = {
         UNION ALL
         SELECT 'TRACE_ID_TWICE', m.id, NULL, m.environment, m.amount_santim, m.booked_at,
                'Its trace id was booked more than once: correct the wrong one',
-               jsonb_build_object('bankReference', m.reference, 'channel', m.channel), NULL
+               jsonb_build_object('bankReference', m.reference, 'returnReference', m.return_reference, 'channel', m.channel), NULL
         FROM bank_money m
-        WHERE m.twin_of IS NOT NULL AND m.corrected_at IS NULL AND EXISTS (
-          SELECT FROM bank_money o WHERE o.reference = m.reference AND o.environment = m.environment AND o.id <> m.id
-            AND o.kind <> 'EXCESS' AND o.corrected_at IS NULL)`,
+        WHERE m.corrected_at IS NULL AND ${TWICE}`,
 };

@@ -1,11 +1,11 @@
 import type { Channel } from '../channels/channel.ts';
 import { bankMoneyFact, bankMoneyKey, type BankMoney, type UnmatchedOutcome } from '../ledger/bank-facts.ts';
+import { lockReference, usedBefore, type ReferenceUse } from '../ledger/bank-references.ts';
 import { post } from '../ledger/post.ts';
-import { addisDay } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import { formatBirr, type Santim } from '../lib/money.ts';
+import type { Santim } from '../lib/money.ts';
 import type { Change } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
 
@@ -51,32 +51,27 @@ export async function recordArrival(
   if (money.amountSantim <= 0n) throw refused('amount', 'must be above 0');
   const kind = channel === null ? 'UNMATCHED' : 'TRANSFER';
   const wanted = { ...money, kind, reference: bankReference, channel, withdrawalId: null } as const;
-  // Of two who book it in the same moment, the second's insertion waits for the first's end.
-  for (let tries = 1; tries <= 2; tries += 1) {
-    const standing = await findArrivals(change.trx, wanted);
-    const same = standing.find((one) => isSame(one, wanted));
-    if (same) return { money: same, isNew: false };
-    if (standing[0]) throw bookedBefore(standing[0]);
-    await requireNoReturn(change.trx, wanted);
-    const booked = await insert(change, wanted, at);
-    if (booked) return { money: booked, isNew: true };
-  }
-  throw new Error(`${bankReference} can neither be booked nor found`);
+  const outside = { environment: money.environment, way: 'in', reference: bankReference } as const;
+  const uses = await lockReference(change, outside);
+  const same = await findSame(change.trx, wanted, uses);
+  if (same) return { money: same, isNew: false };
+  if (uses[0]) throw usedBefore(uses[0], { field: 'bankReference', reference: bankReference });
+  return { money: await insert(change, wanted, at), isNew: true };
 }
 
 type NewRow = Pick<BankMoneyRow, 'environment' | 'kind' | 'reference' | 'channel' | 'withdrawalId' | 'amountSantim'>;
 
-/** Writes and posts it; null when it stands already. */
-export async function insert(change: Change, wanted: NewRow, at: Date): Promise<BankMoneyRow | null> {
+/** Writes and posts it. */
+export async function insert(change: Change, wanted: NewRow, at: Date): Promise<BankMoneyRow> {
   const id = newId('bkm', at.getTime());
   const [row] = await rows<BankMoneyRow>(
     change.trx,
     `INSERT INTO bank_money (id, environment, kind, reference, channel, withdrawal_id, amount_santim, ledger_key, booked_at)
      VALUES (:id, :environment, :kind, :reference, :channel, :withdrawalId, :amountSantim, :key, :at)
-     ON CONFLICT DO NOTHING RETURNING ${BANK_MONEY_COLUMNS}`,
+     RETURNING ${BANK_MONEY_COLUMNS}`,
     { ...wanted, id, key: bankMoneyKey({ id }), at },
   );
-  if (!row) return null;
+  if (!row) throw new Error(`${wanted.reference} is not booked`);
   await post(change.trx, bankMoneyFact(moneyOf(row)), at);
   return row;
 }
@@ -89,45 +84,20 @@ export function moneyOf({ id, environment, amountSantim, kind, channel }: BankMo
   return { ...base, kind, channel };
 }
 
-/** What stands booked under a trace id; one, but for what was booked before that was made sure of. */
-async function findArrivals(db: Queryable, { environment, reference }: NewRow): Promise<BankMoneyRow[]> {
-  return rows<BankMoneyRow>(
+/** Of what stands booked under a trace id, the very same. */
+async function findSame(
+  db: Queryable,
+  { kind, amountSantim, channel }: NewRow,
+  uses: readonly ReferenceUse[],
+): Promise<BankMoneyRow | undefined> {
+  const [same] = await rows<BankMoneyRow>(
     db,
     `SELECT ${BANK_MONEY_COLUMNS} FROM bank_money
-     WHERE reference = :reference AND environment = :environment AND kind <> 'EXCESS' AND corrected_at IS NULL
-     ORDER BY booked_at, id`,
-    { environment, reference },
+     WHERE id = ANY (:ids) AND kind = :kind AND amount_santim = :amountSantim AND (kind = 'UNMATCHED' OR channel = :channel)
+     ORDER BY booked_at, id LIMIT 1`,
+    { ids: uses.map(({ id }) => id), kind, amountSantim, channel },
   );
-}
-
-function isSame(row: BankMoneyRow, wanted: NewRow): boolean {
-  const isThisChannel = row.kind === 'UNMATCHED' || row.channel === wanted.channel;
-  return row.kind === wanted.kind && row.amountSantim === wanted.amountSantim && isThisChannel;
-}
-
-function bookedBefore(row: BankMoneyRow): AppError {
-  const as = row.kind === 'UNMATCHED' ? 'unmatched money' : `a transfer of ${row.channel}`;
-  const birr = formatBirr(row.amountSantim);
-  const issue = `"${row.reference}" was booked as ${as}, ${birr} ETB, on ${addisDay(row.bookedAt)} (${row.id})`;
-  const message = `bankReference ${issue}. Where that is wrong, correct it first.`;
-  const existing = { bankMoneyId: row.id };
-  return new AppError('DUPLICATE_REFERENCE', message, { details: [{ field: 'bankReference', issue }], existing });
-}
-
-/** What the bank sent back of a settlement is booked with the settlement. */
-async function requireNoReturn(db: Queryable, { environment, reference }: NewRow): Promise<void> {
-  const [settlement] = await rows<{ id: string }>(
-    db,
-    `SELECT id FROM settlement WHERE environment = :environment AND return_reference = :reference`,
-    { environment, reference },
-  );
-  if (!settlement) return;
-  const issue = `"${reference}" was booked as the return of ${settlement.id}`;
-  const existing = { settlementId: settlement.id };
-  throw new AppError('DUPLICATE_REFERENCE', `bankReference ${issue}.`, {
-    details: [{ field: 'bankReference', issue }],
-    existing,
-  });
+  return same;
 }
 
 const REFERENCE = /^[A-Za-z0-9][A-Za-z0-9_./-]{0,63}$/;

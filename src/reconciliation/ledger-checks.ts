@@ -1,3 +1,4 @@
+import { REFERENCE_USES } from '../ledger/bank-references.ts';
 import type { LedgerCheck } from '../ledger/verify.ts';
 
 const JOURNAL_KINDS = `('PROVIDER_TRANSFER', 'UNMATCHED_MONEY', 'EXCESS_TAKEN_BACK', 'UNMATCHED_PLACED', 'UNMATCHED_RETURNED',
@@ -24,14 +25,9 @@ export const BANK_MONEY_CHECKS: readonly LedgerCheck[] = [
           WHERE x.id IS NULL OR j.id IS NULL OR j.kind <> x.kind OR j.amount_santim <> x.amount_santim`,
   },
   {
-    says: 'what came to the bank under one trace id is booked once',
-    sql: `SELECT min(journal) AS journal, reference || ' (' || environment || ') is booked ' || count(*) || ' times: '
-                 || string_agg(id, ', ' ORDER BY id) AS about
-          FROM (
-            SELECT m.id, m.environment, m.reference, j.id AS journal FROM bank_money m LEFT JOIN ledger_journal j ON j.key = m.ledger_key
-            WHERE m.kind <> 'EXCESS' AND m.corrected_at IS NULL
-            UNION ALL
-            SELECT id, environment, return_reference, NULL FROM settlement WHERE return_reference IS NOT NULL) arrived
-          GROUP BY environment, reference HAVING count(*) > 1`,
+    says: 'what happened outside under one reference is booked once',
+    sql: `SELECT NULL AS journal, reference || ' (' || environment || ') is booked ' || count(*) || ' times: '
+                 || string_agg(id || ' as ' || what, ', ' ORDER BY id) AS about
+          FROM (${REFERENCE_USES}) used GROUP BY environment, way, reference HAVING count(*) > 1`,
   },
 ];

@@ -1,5 +1,6 @@
 import { CHANNELS, type Channel } from '../channels/channel.ts';
 import { bankMoneyCorrectedFact, unmatchedEndedFact, type UnmatchedOutcome } from '../ledger/bank-facts.ts';
+import { requireUnused } from '../ledger/bank-references.ts';
 import { post } from '../ledger/post.ts';
 import { rows } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
@@ -90,7 +91,10 @@ type Ending = { word: Exclude<BankMoneyWord, { as: 'CORRECTED' }>; at: Date };
 
 async function end(change: Change, before: BankMoneyRow, { word, at }: Ending): Promise<Settled> {
   const returnReference = word.as === 'RETURNED' ? word.returnReference : null;
-  if (returnReference !== null) await takeReturn(change, before, returnReference);
+  if (returnReference !== null) {
+    const { environment } = before;
+    await requireUnused(change, { environment, way: 'out', reference: returnReference, field: 'returnReference' });
+  }
   const [money] = await rows<BankMoneyRow>(
     change.trx,
     `UPDATE bank_money SET outcome = :as, outcome_at = :at, channel = :channel, return_reference = :returnReference
@@ -100,27 +104,6 @@ async function end(change: Change, before: BankMoneyRow, { word, at }: Ending): 
   if (!money) throw new Error(`${before.id} is gone`);
   await post(change.trx, unmatchedEndedFact(moneyOf(money), word), at);
   return { money, before, changed: true };
-}
-
-/** One transfer out of the bank is one way back; of two in the same moment the second waits for the first. */
-async function takeReturn(change: Change, { id, environment }: BankMoneyRow, reference: string): Promise<void> {
-  const key = `bank money ${environment} ${reference}`;
-  await rows(change.trx, 'SELECT pg_advisory_xact_lock(hashtextextended(CAST(:key AS text), 0))', { key });
-  const [other] = await rows<{ id: string }>(
-    change.trx,
-    `SELECT id FROM bank_money
-     WHERE environment = :environment AND return_reference = :reference AND corrected_at IS NULL AND id <> :id
-     UNION ALL
-     SELECT id FROM settlement
-     WHERE environment = :environment AND bank_reference = :reference AND credited_at IS NOT NULL`,
-    { id, environment, reference },
-  );
-  if (!other) return;
-  const issue = `"${reference}" is the transfer of ${other.id}`;
-  throw new AppError('DUPLICATE_REFERENCE', `returnReference ${issue}.`, {
-    details: [{ field: 'returnReference', issue }],
-    existing: other.id.startsWith('stl_') ? { settlementId: other.id } : { bankMoneyId: other.id },
-  });
 }
 
 async function correct(change: Change, before: BankMoneyRow, at: Date): Promise<Settled> {
@@ -153,8 +136,9 @@ type Overpaid = {
 
 /**
  * A provider has taken back what it had paid out too much, by a word of its own: it owes that again, and it waits in
- * suspense no more. Booked once for each withdrawal; the same again changes nothing. Throws NOT_FOUND, VALIDATION_ERROR,
- * INVALID_STATE (nothing was paid too much, or all of it came back) and DUPLICATE_REFERENCE (booked by another reference).
+ * suspense no more. Booked once for each withdrawal, by a reference that is of no other; the same again changes nothing.
+ * Throws NOT_FOUND, VALIDATION_ERROR, INVALID_STATE (nothing was paid too much, or all of it came back) and
+ * DUPLICATE_REFERENCE (booked by another reference, or the reference of another withdrawal).
  */
 export async function recordExcessTakenBack(
   change: Change,
@@ -176,9 +160,8 @@ export async function recordExcessTakenBack(
   if (paid.status !== 'SUCCESS' || amountSantim <= 0n) throw nothingTooMuch(withdrawalId, paid.status);
   const { environment, channel } = paid;
   const row = { environment, channel, kind: 'EXCESS', reference, withdrawalId, amountSantim } as const;
-  const money = await insert(change, row, at);
-  if (!money) throw new Error(`the excess of ${withdrawalId} is booked although it is locked`);
-  return { money, isNew: true };
+  await requireUnused(change, { environment, way: 'excess', reference, field: 'reference' });
+  return { money: await insert(change, row, at), isNew: true };
 }
 
 function takenBackBefore({ id, reference, withdrawalId, amountSantim }: BankMoneyRow): AppError {

@@ -1,9 +1,9 @@
-import { addisDay, startOfAddisDay } from '../lib/dates.ts';
+import { requireUnused } from '../ledger/bank-references.ts';
+import { addisDay } from '../lib/dates.ts';
 import { AppError } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { Change } from '../lib/outbox.ts';
-import { requireOwnReference, requireOwnReturn } from './bank-reference.ts';
-import { noteLateCredit } from './late-credit.ts';
+import { noteLateCredit, withinDay } from './late-credit.ts';
 import { lockSettlement, type SettlementRow } from './model.ts';
 import { moveSettlement, type Actor, type Moved } from './move.ts';
 import { requireSendable } from './sendable.ts';
@@ -43,20 +43,22 @@ export type Credit = Actor & { bankReference: string; creditedAt: Date; amountSa
 /**
  * The bank has credited it, under its trace id: the money has left. `creditedAt` is the bank's time, `at` ours. Said
  * again it changes nothing. Of one that had FAILED it is not booked: it waits for operators (late-credit.ts), and the
- * settlement is answered FAILED. Throws NOT_FOUND, INVALID_STATE when it stands elsewhere than PROCESSING or the trace
- * id is of another settlement, and VALIDATION_ERROR for a day before it was sent or after today, or another amount.
+ * settlement is answered FAILED. Throws NOT_FOUND, INVALID_STATE when it stands elsewhere than PROCESSING,
+ * DUPLICATE_REFERENCE when the trace id is booked as something else, and VALIDATION_ERROR for a day before it was sent or
+ * after today, or another amount.
  */
 export async function markCredited(change: Change, id: string, credit: Credit): Promise<Moved> {
   const { operatorId, at, bankReference } = credit;
   const before = await lockSettlement(change, id);
+  requireAmount(before, credit);
   if (isSameCredit(before, credit)) return { settlement: before, changed: false };
   if (before.status === 'PROCESSING' || before.status === 'FAILED') {
+    const { environment } = before;
     requireDay(credit.creditedAt, { from: before.sentAt ?? before.requestedAt, until: at });
-    requireAmount(before, credit);
-    await requireOwnReference(change, before, bankReference);
+    await requireUnused(change, { environment, way: 'out', reference: bankReference, field: 'bankReference', id });
   }
-  if (before.status === 'FAILED') return noteLateCredit(change, before, credit);
-  const creditedAt = withinDay(credit.creditedAt, before.sentAt ?? before.requestedAt);
+  const creditedAt = withinDay(before, credit.creditedAt);
+  if (before.status === 'FAILED') return noteLateCredit(change, before, { ...credit, creditedAt });
   const detail = { bankReference, creditedAt: creditedAt.toISOString() };
   const credited = { to: 'COMPLETED', kind: 'bank.credited', detail, by: operatorId, at } as const;
   return moveSettlement(change, { ...credited, id, bankReference, creditedAt }, () => false);
@@ -69,12 +71,6 @@ function requireAmount({ amountSantim }: SettlementRow, said: Credit): void {
   throw new AppError('VALIDATION_ERROR', `amount ${issue}`, { details: [{ field: 'amount', issue }] });
 }
 
-/** The time as said; midnight stands for a day alone, which means no hour before it was sent. */
-function withinDay(creditedAt: Date, sentAt: Date): Date {
-  const isDayAlone = startOfAddisDay(addisDay(creditedAt)).getTime() === creditedAt.getTime();
-  return isDayAlone && creditedAt < sentAt ? sentAt : creditedAt;
-}
-
 /** Whether it was credited so, even if the money has come back since. */
 function isSameCredit(row: SettlementRow, { bankReference, creditedAt }: Credit): boolean {
   return (
@@ -84,8 +80,8 @@ function isSameCredit(row: SettlementRow, { bankReference, creditedAt }: Credit)
 
 /**
  * The bank has sent back what it had credited: the money, with its fee, is the merchant's again. `bankReference` is the
- * bank's trace id of the way back. Said again it changes nothing. Throws NOT_FOUND, and INVALID_STATE when it is not
- * COMPLETED or the trace id is of another settlement's way back.
+ * bank's trace id of the way back. Said again it changes nothing. Throws NOT_FOUND, INVALID_STATE when it is not
+ * COMPLETED, and DUPLICATE_REFERENCE when the trace id is booked as something else that came to the bank.
  */
 export async function markReturned(
   change: Change,
@@ -93,7 +89,10 @@ export async function markReturned(
   { operatorId, at, reason, bankReference }: Actor & { reason: string; bankReference: string },
 ): Promise<Moved> {
   const before = await lockSettlement(change, id);
-  if (before.status === 'COMPLETED') await requireOwnReturn(change, before, bankReference);
+  if (before.status === 'COMPLETED') {
+    const { environment } = before;
+    await requireUnused(change, { environment, way: 'in', reference: bankReference, field: 'bankReference' });
+  }
   return moveSettlement(
     change,
     {

@@ -1,8 +1,8 @@
-import { addisDay } from '../lib/dates.ts';
+import { requireUnused } from '../ledger/bank-references.ts';
+import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Change } from '../lib/outbox.ts';
-import { requireOwnReference } from './bank-reference.ts';
 import { lockSettlement, SETTLEMENT_COLUMNS, type LateCredit, type SettlementRow } from './model.ts';
 import { moveSettlement, type Actor, type Moved } from './move.ts';
 import type { TimelineKind } from './timeline.ts';
@@ -32,6 +32,13 @@ export async function noteLateCredit(
   return write(change, row, { lateCredit, ended: null, kind: 'bank.creditedLate', detail, by: operatorId, at });
 }
 
+/** The time of a credit as said; midnight stands for a day alone, which means no hour before it was sent. */
+export function withinDay({ sentAt, requestedAt }: SettlementRow, creditedAt: Date): Date {
+  const earliest = sentAt ?? requestedAt;
+  const isDayAlone = startOfAddisDay(addisDay(creditedAt)).getTime() === creditedAt.getTime();
+  return isDayAlone && creditedAt < earliest ? earliest : creditedAt;
+}
+
 /** Why a credit that was just reported is not booked, in words for who reports it; null: it is. */
 export function lateCreditIssue(row: SettlementRow, bankReference: string): string | null {
   const { status, lateCredit, lateCreditEnded } = row;
@@ -44,21 +51,25 @@ export function lateCreditIssue(row: SettlementRow, bankReference: string): stri
 /**
  * The credit that came after the failure is true: the settlement is COMPLETED, and what was given back is taken again.
  * Said again it changes nothing. Throws NOT_FOUND, INSUFFICIENT_BALANCE while the merchant has not enough, and
- * INVALID_STATE when no such credit waits, it is the second one, or it is of another settlement by now.
+ * INVALID_STATE when no such credit waits or it is the second one, and DUPLICATE_REFERENCE when its trace id is booked as
+ * something else by now.
  */
 export async function bookLateCredit(change: Change, id: string, { operatorId, at }: Actor): Promise<Moved> {
   const row = await lockSettlement(change, id);
   if (row.lateCreditEnded === 'BOOKED') return { settlement: row, changed: false };
-  const { bankReference, creditedAt } = requireWaiting(row);
+  const late = requireWaiting(row);
+  const { bankReference } = late;
+  const creditedAt = withinDay(row, new Date(late.creditedAt));
   if (row.returnedAt !== null) {
     const issue = `This settlement was credited under ${row.bankReference} and returned before: a second credit cannot be booked`;
     throw new AppError('INVALID_STATE', `${issue}. Have the bank take it back, then dismiss it.`);
   }
-  await requireOwnReference(change, row, bankReference);
-  const detail = { bankReference, creditedAt };
+  const { environment } = row;
+  await requireUnused(change, { environment, way: 'out', reference: bankReference, field: 'bankReference', id });
+  const detail = { bankReference, creditedAt: creditedAt.toISOString() };
   const booked = { to: 'COMPLETED', from: ['FAILED'], kind: 'bank.credited', detail, by: operatorId, at } as const;
   // Its workflow has ended with the failure.
-  const credit = { bankReference, creditedAt: new Date(creditedAt), tellWorkflow: false };
+  const credit = { bankReference, creditedAt, tellWorkflow: false };
   return moveSettlement(change, { ...booked, ...credit, id }, () => false);
 }
 

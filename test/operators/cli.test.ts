@@ -155,7 +155,13 @@ test('a settlement is approved, sent and credited, and the bank is not believed 
   }
   expect((await run('credited', paid)).text).toContain('--reference is needed');
   expect((await run('credited', paid, '--reference', 'FT-1', '--on', 'today')).exitCode).toBe(2);
-  expect(await json('credited', paid, '--reference', 'FT-1')).toMatchObject({ status: 'COMPLETED' });
+  expect((await run('credited', paid, '--reference', 'FT-1', '--amount', '150,5')).exitCode).toBe(2);
+  const short = await run('credited', paid, '--reference', 'FT-1', '--amount', '149.50');
+  expect([short.exitCode, short.text]).toEqual([
+    2,
+    expect.stringContaining("must be the settlement's, 150.00 ETB, got 149.50"),
+  ]);
+  expect(await json('credited', paid, '--reference', 'FT-1', '--amount', '150')).toMatchObject({ status: 'COMPLETED' });
   expect(await json('failed', failed, '--reason', 'Account closed')).toMatchObject({ status: 'FAILED' });
   expect((await run('failed', paid, '--reason', 'Account closed')).exitCode).toBe(1);
   expect(await desk.audited(paid)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.credited']);

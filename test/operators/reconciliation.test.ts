@@ -2,6 +2,8 @@ import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
+import { withdraw } from '../support/settlements.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
@@ -83,7 +85,10 @@ describe('money outside', () => {
       expect(other.body.message).toContain('was booked as a transfer of TELEBIRR, 500.50 ETB');
     }
     expect((await book('unmatched', { ...unmatched, bankReference: '???' })).status).toBe(400);
-    expect(await desk.audited('FT-100')).toEqual(['bank-money.transfer']);
+    const { bankMoneyId } = booked.body.data;
+    expect(await desk.audited(bankMoneyId)).toEqual(['bank-money.transfer']);
+    const audit = await desk.send('GET', `/api/ops/audit?resourceId=${bankMoneyId}`);
+    expect(audit.body.data).toMatchObject([{ after: { reference: 'FT-100', amount: 500.5, channel: 'TELEBIRR' } }]);
   });
 
   test('that nobody can place waits in the queue until finance says whose it was, with a reason, and is noted once', async () => {
@@ -107,7 +112,7 @@ describe('money outside', () => {
       expect([settled.status, settled.body.data]).toMatchObject([200, { outcome: 'PLACED', channel: 'AWASH' }]);
     }
     expect((await queue()).body.data.items).toEqual([]);
-    expect(await desk.audited('FT-101')).toEqual(['bank-money.unmatched', 'bank-money.settle']);
+    expect(await desk.audited(bankMoneyId)).toEqual(['bank-money.unmatched', 'bank-money.settle']);
     const listed = await desk.send('GET', '/api/ops/bank-money?reference=FT-101&waiting=false');
     expect(listed.body.data).toMatchObject([{ bankMoneyId, kind: 'UNMATCHED', outcome: 'PLACED' }]);
   });
@@ -119,12 +124,27 @@ describe('money outside', () => {
     expect((await correct()).body.data.correctedAt).toEqual(expect.any(String));
     expect((await correct()).status).toBe(200);
     expect((await book('transfers', { ...wrong, channel: 'AWASH' })).status).toBe(201);
-    expect(await desk.audited('FT-102')).toEqual(['bank-money.transfer', 'bank-money.settle', 'bank-money.transfer']);
+    expect(await desk.audited(bankMoneyId)).toEqual(['bank-money.transfer', 'bank-money.settle']);
     expect((await desk.send('GET', '/api/ops/bank-money?reference=FT-102')).body.data).toHaveLength(2);
   });
 
   test('that no payout was too much cannot be taken back', async () => {
     const nowhere = { withdrawalId: newId('wd'), reference: 'AW-1', reason: 'Their mail' };
     expect((await book('excess', nowhere)).status).toBe(404);
+  });
+
+  test('that a provider has taken back is listed by the provider’s reference, which is none of the bank', async () => {
+    const owner = await buildFreeMerchant(desk.world);
+    await fund(desk.world, owner, 100_000n);
+    const { id } = await withdraw(desk.world, owner);
+    await rows(
+      desk.database.db,
+      `INSERT INTO bank_money (id, environment, kind, reference, channel, withdrawal_id, amount_santim, ledger_key, booked_at)
+       VALUES ('bkm_excess', 'sandbox', 'EXCESS', 'AW-7', 'TELEBIRR', :id, 100, 'none', now())`,
+      { id },
+    );
+    const listed = await desk.send('GET', '/api/ops/bank-money?reference=AW-7');
+    expect(listed.body.data).toMatchObject([{ kind: 'EXCESS', bankReference: null, providerReference: 'AW-7' }]);
+    await desk.database.db('bank_money').where({ id: 'bkm_excess' }).del();
   });
 });

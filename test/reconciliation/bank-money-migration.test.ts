@@ -72,7 +72,7 @@ test('what was booked before stands under its trace id, and what was booked twic
     const money = { environment: 'live', amountSantim: 1_000_00n, bankReference: 'FT-SAME', channel, at: AT } as const;
     return runChange((change) => recordArrival(change, money));
   };
-  const check = 'what came to the bank under one trace id is booked once';
+  const check = 'what happened outside under one reference is booked once';
   expect(await broken()).toMatchObject([
     { check, count: 1, about: expect.stringContaining('FT-SAME (live) is booked 3') },
   ]);

@@ -118,7 +118,10 @@ test('unmatched money that went back leaves suspense and the bank, and one way b
   const { money: other } = await arrive({ bankReference: 'FT-2' });
   await expect(settle(other.id, back)).rejects.toMatchObject({
     code: 'DUPLICATE_REFERENCE',
-    message: `returnReference "FT-OUT" is the transfer of ${money.id}.`,
+    message: expect.stringContaining(
+      'returnReference "FT-OUT" was booked as the way back of unmatched money, 1000.00 ETB',
+    ),
+    existing: { bankMoneyId: money.id },
   });
   await expect(settle(other.id, { as: 'RETURNED', returnReference: '?' })).rejects.toMatchObject({
     code: 'VALIDATION_ERROR',
@@ -171,7 +174,7 @@ test.each([{ as: 'PLACED', channel: 'AWASH' } as const, { as: 'RETURNED', return
 );
 
 /** A withdrawal whose provider has paid this much more than it was told. */
-async function overpaid(): Promise<{ id: string; excess: bigint }> {
+async function overpaid(providerReference = 'X'): Promise<{ id: string; excess: bigint }> {
   const { attemptId } = await world.pay('AWASH', '0911000007', 1_000_00n);
   await world.live(2_000);
   await world.checkAttempt(attemptId, { tellWorkflow: false });
@@ -180,7 +183,7 @@ async function overpaid(): Promise<{ id: string; excess: bigint }> {
   await world.live(1_500);
   await world.compare('AWASH');
   const [{ theirSantim } = {}] = await world.open();
-  const said = { outcome: 'COMPLETED', providerReference: 'X', reason: 'Their receipt.', operatorId: 'opr_1' } as const;
+  const said = { outcome: 'COMPLETED', providerReference, reason: 'Their receipt.', operatorId: 'opr_1' } as const;
   const paidSantim = theirSantim ?? 0n;
   await world.runChange((change) => resolveWithdrawal(change, id, { ...said, at: world.clock(), paidSantim }));
   return { id, excess: paidSantim - 20_00n };
@@ -204,6 +207,19 @@ test('what a payout was too much waits until its provider has taken it back, onc
   const exact = await world.withdraw('AWASH');
   await expect(takeBack(exact)).rejects.toMatchObject({ code: 'INVALID_STATE' });
   await expect(takeBack(newId('wd'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+});
+
+test('one reference of a provider takes back what one payout was too much', async () => {
+  const [one, other] = [await overpaid(), await overpaid('X-2')];
+  const { money } = await takeBack(one.id);
+  await expect(takeBack(other.id)).rejects.toMatchObject({
+    code: 'DUPLICATE_REFERENCE',
+    message: expect.stringContaining(`reference "AW-1" was booked as taken back by AWASH of ${one.id}`),
+    existing: { bankMoneyId: money.id },
+  });
+  expect(await takeBack(other.id, 'AW-2')).toMatchObject({ isNew: true });
+  // What the bank calls by the same name is another thing.
+  expect((await arrive({ bankReference: 'AW-1', environment: 'sandbox' })).isNew).toBe(true);
 });
 
 test('what was taken back and then came back whole waits to be corrected', async () => {
@@ -249,7 +265,7 @@ describe('meskot ledger verify', () => {
   }
   const JOURNALS = 'each booking of bank money has its journals, and no others stand for one';
   const SUSPENSE = 'what is in suspense is held money, unmatched money and what payouts have paid too much';
-  const ONCE = 'what came to the bank under one trace id is booked once';
+  const ONCE = 'what happened outside under one reference is booked once';
 
   test.each([
     ["UPDATE bank_money SET amount_santim = 1 WHERE kind = 'TRANSFER'", [JOURNALS]],

@@ -1,8 +1,10 @@
 import { ledgerChecks } from '../../src/ledger-checks.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { addisDay, startOfAddisDay } from '../../src/lib/dates.ts';
+import { rows } from '../../src/lib/db.ts';
+import { BANK_MONEY_WAITING } from '../../src/reconciliation/attention.ts';
 import { recordArrival } from '../../src/reconciliation/bank-money.ts';
-import { settleBankMoney } from '../../src/reconciliation/settle-bank-money.ts';
+import { settleBankMoney, type BankMoneyWord } from '../../src/reconciliation/settle-bank-money.ts';
 import { markCredited, markReturned, markSent } from '../../src/settlements/bank-answer.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -32,37 +34,96 @@ afterEach(async () => {
   await world.close();
 });
 
-const comesBack = () =>
-  world.runChange((change) =>
-    markReturned(change, settlementId, { ...by(), reason: 'Dormant.', bankReference: 'FT-BACK' }),
-  );
-const arrive = () => {
-  const money = { environment: 'sandbox', amountSantim: 150_00n, bankReference: 'FT-BACK', at: world.clock() } as const;
+const comesBack = (bankReference = 'FT-BACK') =>
+  world.runChange((change) => markReturned(change, settlementId, { ...by(), reason: 'Dormant.', bankReference }));
+const arrive = (bankReference = 'FT-BACK') => {
+  const money = { environment: 'sandbox', amountSantim: 150_00n, bankReference, at: world.clock() } as const;
   return world.runChange((change) => recordArrival(change, money));
 };
+const settle = (id: string, word: BankMoneyWord) =>
+  world.runChange((change) => settleBankMoney(change, id, { word, at: world.clock() }));
+const goesBack = (id: string, returnReference: string) => settle(id, { as: 'RETURNED', returnReference });
+/** Another settlement that was given to the bank. */
+async function send(): Promise<string> {
+  const { id } = await ask(world, world.owner);
+  await world.runChange((change) => approveSettlement(change, id, by()));
+  await world.runChange((change) => markSent(change, id, by()));
+  return id;
+}
+const credit = (id: string, bankReference: string) =>
+  world.runChange((change) => markCredited(change, id, { ...by(), bankReference, creditedAt: world.clock() }));
+const broken = () => verifyLedger(world.db, ledgerChecks);
+const waiting = () => rows<object>(world.db, `SELECT kind, id FROM (${BANK_MONEY_WAITING.sql}) each`);
+const CHECK = 'what happened outside under one reference is booked once';
 
 test('the way back of a settlement is not booked as money that came, too', async () => {
   await comesBack();
   await expect(arrive()).rejects.toMatchObject({
     code: 'DUPLICATE_REFERENCE',
-    message: `bankReference "FT-BACK" was booked as the return of ${settlementId}.`,
+    message: expect.stringContaining(
+      `bankReference "FT-BACK" was booked as the return of a settlement, 150.00 ETB, on`,
+    ),
+    existing: { settlementId },
   });
 });
 
-test('where it was entered as unmatched money before, that is found, and corrected', async () => {
+test('nor the other way round: what was entered as unmatched money is corrected first', async () => {
   const { money } = await arrive();
+  await expect(comesBack()).rejects.toMatchObject({
+    code: 'DUPLICATE_REFERENCE',
+    message: expect.stringMatching(/"FT-BACK" was booked as unmatched money, 150\.00 ETB, .* correct it first/),
+    existing: { bankMoneyId: money.id },
+  });
+  await settle(money.id, { as: 'CORRECTED' });
+  expect((await comesBack()).settlement.status).toBe('FAILED');
+});
+
+test('what was booked as both before is found, and is no money that waits to be placed', async () => {
+  const { money } = await arrive('FT-2');
+  expect(await waiting()).toEqual([{ kind: 'UNMATCHED_MONEY', id: money.id }]);
   await comesBack();
-  expect(await verifyLedger(world.db, ledgerChecks)).toMatchObject([
-    { check: 'what came to the bank under one trace id is booked once', about: expect.stringContaining(settlementId) },
-  ]);
-  await world.runChange((change) =>
-    settleBankMoney(change, money.id, { word: { as: 'CORRECTED' }, at: world.clock() }),
-  );
+  await world.db('bank_money').update({ reference: 'FT-BACK' });
+  expect(await broken()).toMatchObject([{ check: CHECK, about: expect.stringContaining(settlementId) }]);
+  expect(await waiting()).toEqual([{ kind: 'TRACE_ID_TWICE', id: money.id }]);
+  await settle(money.id, { as: 'CORRECTED' });
+  expect(await waiting()).toEqual([]);
 });
 
 test('what a settlement was sent by is not the way back of unmatched money', async () => {
   const { money } = await arrive();
-  const word = { as: 'RETURNED', returnReference: 'FT-OUT' } as const;
-  const settle = () => world.runChange((change) => settleBankMoney(change, money.id, { word, at: world.clock() }));
-  await expect(settle()).rejects.toMatchObject({ code: 'DUPLICATE_REFERENCE', existing: { settlementId } });
+  await expect(goesBack(money.id, 'FT-OUT')).rejects.toMatchObject({
+    code: 'DUPLICATE_REFERENCE',
+    existing: { settlementId },
+  });
+});
+
+test('nor is a settlement credited by the way back of unmatched money', async () => {
+  const { money } = await arrive();
+  await goesBack(money.id, 'FT-1');
+  const id = await send();
+  await expect(credit(id, 'FT-1')).rejects.toMatchObject({
+    code: 'DUPLICATE_REFERENCE',
+    message: expect.stringContaining('"FT-1" was booked as the way back of unmatched money, 150.00 ETB, on'),
+    existing: { bankMoneyId: money.id },
+  });
+});
+
+test('what left the bank as both before is found, and waits to be corrected', async () => {
+  const { money } = await arrive();
+  await goesBack(money.id, 'FT-1');
+  await world.db('bank_money').update({ returnReference: 'FT-OUT' });
+  expect(await broken()).toMatchObject([{ check: CHECK, about: expect.stringContaining(settlementId) }]);
+  expect(await waiting()).toEqual([{ kind: 'TRACE_ID_TWICE', id: money.id }]);
+  await settle(money.id, { as: 'CORRECTED' });
+  expect(await waiting()).toEqual([]);
+});
+
+test('of a credit and a way back that claim one trace id in the same moment, one is booked', async () => {
+  for (let round = 1; round <= 5; round += 1) {
+    const { money } = await arrive(`FT-IN-${round}`);
+    const id = await send();
+    const outcomes = await Promise.allSettled([goesBack(money.id, `FT-R${round}`), credit(id, `FT-R${round}`)]);
+    const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(refused).toMatchObject([{ code: 'DUPLICATE_REFERENCE' }]);
+  }
 });

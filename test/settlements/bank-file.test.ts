@@ -1,5 +1,5 @@
 import type { Owner } from '../../src/lib/owner.ts';
-import { markSent } from '../../src/settlements/bank-answer.ts';
+import { markCredited, markSent } from '../../src/settlements/bank-answer.ts';
 import { importBankFile } from '../../src/settlements/bank-file.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { readSettlement } from '../../src/settlements/model.ts';
@@ -127,9 +127,9 @@ test('a trace id is of one settlement: another line with it is wrong, in this fi
     `${next},credited,FT22,2027-01-18,`,
   );
   expect(applied.map(({ line }) => line)).toEqual([2, 4]);
-  const issue = `bankReference "FT21" is the credit of ${one}, on 2027-01-18`;
+  const issue = `bankReference "FT21" was booked as the credit of a settlement, 150.00 ETB, on 2027-01-18 (${one})`;
   expect(wrong).toEqual([{ line: 3, settlementId: other, issue: expect.stringContaining(issue) }]);
-  expect((await load(`${other},credited,FT22,2027-01-18,`)).wrong[0]?.issue).toContain(`is the credit of ${next}`);
+  expect((await load(`${other},credited,FT22,2027-01-18,`)).wrong[0]?.issue).toContain(`(${next})`);
   expect(await stands(other)).toBe('PROCESSING');
 });
 
@@ -162,6 +162,17 @@ test('a credit of what had failed is wrong, kept for operators, and holds up no 
     status: 'FAILED',
     lateCredit: { bankReference: 'FT41', operatorId: 'opr_1' },
   });
+});
+
+test('a credit that was said by hand is no repeat where the file has another amount', async () => {
+  const id = await sent();
+  const creditedAt = world.clock();
+  await world.runChange((change) => markCredited(change, id, { ...operator(), bankReference: 'FT14', creditedAt }));
+  const text = (amount: string) => `${HEADING},amount\n${id},credited,FT14,2027-01-18,,${amount}\n`;
+  const other = await importBankFile(world, { operatorId: 'opr_1', text: text('149.00') });
+  expect(other).toMatchObject({ already: [], wrong: [{ issue: expect.stringContaining('150.00 ETB, got 149.00') }] });
+  const same = await importBankFile(world, { operatorId: 'opr_1', text: text('150.00') });
+  expect(same).toMatchObject({ already: [{ line: 2 }], wrong: [] });
 });
 
 test('another trace id or day for what was credited is wrong, not a repeat', async () => {

@@ -209,7 +209,7 @@ describe('at once', () => {
     const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
     expect(refused).toHaveLength(9);
     for (const reason of refused) {
-      expect(reason).toMatchObject({ code: 'INVALID_STATE', message: expect.stringContaining(`of ${paid?.id}, on`) });
+      expect(reason).toMatchObject({ code: 'DUPLICATE_REFERENCE', existing: { settlementId: paid?.id } });
     }
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
 import { readBalance } from '../../src/ledger/balance.ts';
+import { addisDay, startOfAddisDay } from '../../src/lib/dates.ts';
 import type { Change } from '../../src/lib/outbox.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-answer.ts';
@@ -102,8 +103,8 @@ test('one way back is of one settlement', async () => {
   await does('returned', one);
   const again = { ...by(), reason: 'Dormant.', bankReference: `R-${one}` };
   await expect(world.runChange((change) => markReturned(change, other, again))).rejects.toMatchObject({
-    code: 'INVALID_STATE',
-    message: expect.stringContaining(`is the return of ${one}`),
+    code: 'DUPLICATE_REFERENCE',
+    message: expect.stringMatching(`was booked as the return of a settlement, .*${one}`),
   });
 });
 
@@ -146,9 +147,18 @@ test('a late credit that turns out to be of another settlement is not booked', a
   const credit = { ...by(), bankReference: `FT-${late}`, creditedAt: world.clock() };
   await world.runChange((change) => markCredited(change, other, credit));
   await expect(does('book', late)).rejects.toMatchObject({
-    code: 'INVALID_STATE',
-    message: expect.stringContaining(`is the credit of ${other}`),
+    code: 'DUPLICATE_REFERENCE',
+    message: expect.stringMatching(`was booked as the credit of a settlement, .*${other}`),
   });
+});
+
+test('a late credit of a day alone is not booked before it was sent', async () => {
+  const id = await approved('sent', 'failed');
+  const creditedAt = startOfAddisDay(addisDay(MONDAY));
+  await world.runChange((change) => markCredited(change, id, { ...by(), bankReference: `FT-${id}`, creditedAt }));
+  const { settlement } = await does('book', id);
+  const { sentAt, lateCredit } = settlement;
+  expect([settlement.creditedAt, lateCredit?.creditedAt]).toEqual([sentAt, sentAt?.toISOString()]);
 });
 
 test('a late credit that is dismissed leaves the settlement FAILED, and a report of it again is no news', async () => {
