@@ -2,10 +2,10 @@
 -- gives nothing back, and nothing is sent again.
 ALTER TABLE withdrawal ADD COLUMN paid_said_at timestamptz;
 
-UPDATE withdrawal w SET paid_said_at = said.at
-FROM (SELECT withdrawal_id, min(at) AS at FROM withdrawal_timeline
-      WHERE detail ->> 'outcome' = 'succeeded' GROUP BY withdrawal_id) said
-WHERE said.withdrawal_id = w.id AND w.status = 'PENDING';
+-- The few that are open, each by its own timeline.
+UPDATE withdrawal w SET paid_said_at = (
+  SELECT min(l.at) FROM withdrawal_timeline l WHERE l.withdrawal_id = w.id AND l.detail ->> 'outcome' = 'succeeded')
+WHERE w.status = 'PENDING';
 
 -- What had failed, was called paid, and was so by an operator's word is no contradiction any more.
 UPDATE withdrawal SET contradiction_ended_at = completed_at
