@@ -31,15 +31,13 @@ export const DIFFERENCES_WAITING: AttentionSource = {
         FROM reconciliation r WHERE r.status = 'INCOMPLETE' AND NOT r.open`,
 };
 
-/**
- * Of bank money `m`: one of its trace ids is booked as something else, too, and it is this that can be corrected. Only of
- * the time before that was made sure of.
- */
-const TWICE = `EXISTS (
+/** Bank money `m` has a trace id of this way that is booked as something else, too, and it is `m` that can be corrected. */
+const isTwice = (way: 'in' | 'out', reference: string): string => `EXISTS (
           SELECT FROM (${REFERENCE_USES}) u
-          WHERE u.environment = m.environment AND u.id <> m.id AND (m.twin_of IS NOT NULL OR u.id LIKE 'stl_%')
-            AND ((m.kind <> 'EXCESS' AND u.way = 'in' AND u.reference = m.reference)
-              OR (u.way = 'out' AND u.reference = m.return_reference)))`;
+          WHERE u.environment = m.environment AND u.way = '${way}' AND u.reference = ${reference} AND u.id <> m.id
+            AND (m.twin_of IS NOT NULL OR u.id LIKE 'stl_%'))`;
+/** Only of the time before that was made sure of. Either way by itself, so that each is looked up in an index. */
+const TWICE = `((m.kind <> 'EXCESS' AND ${isTwice('in', 'm.reference')}) OR ${isTwice('out', 'm.return_reference')})`;
 
 /** Money in suspense that nobody has placed or taken back yet, and trace ids that were booked twice. */
 export const BANK_MONEY_WAITING: AttentionSource = {
