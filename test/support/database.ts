@@ -16,10 +16,12 @@ export type TestDatabase = {
   drop: () => Promise<void>;
 };
 
-/** A new migrated database for one test file. Call `drop` in afterAll. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** A new migrated database for one test file; or a copy of `like`, whose pool is closed for it. Call `drop` in afterAll. */
+export async function createTestDatabase(like?: TestDatabase): Promise<TestDatabase> {
+  await like?.db.destroy();
+  const template = like ? new URL(like.url).pathname.slice(1) : TEMPLATE_DATABASE;
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await asOwner(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE}`);
+  await asOwner(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   const url = withDatabase(testStack().appUrl, name);
   const db = openDatabase({ url, poolMax: 10, applicationName: 'test' });
   return {

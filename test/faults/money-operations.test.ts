@@ -2,9 +2,9 @@ import fc from 'fast-check';
 
 import { ledgerChecks } from '../../src/ledger-checks.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
+import { expectBooks, newPlay, playAll, type Play } from '../invariants/money-play.ts';
+import { anyStory, type Story } from '../invariants/money-steps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { expectBooks, newPlay, playAll, type Play } from './money-play.ts';
-import { anyStory, type Story } from './money-steps.ts';
 
 /** MONEY_STORIES=2000 tells more of them; MONEY_SEED tells those of a failed run again. */
 const STORIES = Number(process.env['MONEY_STORIES'] ?? 200);

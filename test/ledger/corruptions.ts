@@ -1,0 +1,146 @@
+const JOURNAL = `(SELECT id FROM ledger_journal WHERE kind = 'PAYMENT' ORDER BY id LIMIT 1)`;
+const OPEN = `(SELECT id FROM withdrawal WHERE status = 'PENDING')`;
+/** What somebody with the keys to the database could do, the SQL of it, and the check that finds it. */
+export const CORRUPTIONS = [
+  [
+    'an entry is gone',
+    `DELETE FROM ledger_entry WHERE journal_id = ${JOURNAL} AND position = 1`,
+    'the entries of each journal sum to zero',
+  ],
+  [
+    'an entry has another amount',
+    `UPDATE ledger_entry SET amount_santim = amount_santim + 1 WHERE journal_id = ${JOURNAL} AND position = 3`,
+    'the entries of each journal sum to zero',
+  ],
+  [
+    'an entry is on an account of the other environment',
+    `WITH other AS (
+       INSERT INTO ledger_account (environment, currency, kind) VALUES ('live', 'ETB', 'FEE_REVENUE') RETURNING id
+     ) UPDATE ledger_entry SET account_id = (SELECT id FROM other) WHERE journal_id = ${JOURNAL} AND position = 3`,
+    'all accounts of an environment sum to zero',
+  ],
+  [
+    'a journal is gone',
+    `DELETE FROM ledger_journal WHERE id = ${JOURNAL}`,
+    'every entry has its journal and its account, both of one environment',
+  ],
+  [
+    'a balance was topped up',
+    'UPDATE ledger_balance SET available_santim = available_santim + 1',
+    "a merchant's balance is the sum of its entries",
+  ],
+  ['a balance is gone', 'DELETE FROM ledger_balance', "a merchant's balance is the sum of its entries"],
+  [
+    'fees were forgotten',
+    'UPDATE ledger_balance SET fees_santim = 0',
+    'fees and settlements to date are what the journals have booked',
+  ],
+  [
+    'a settlement was forgotten',
+    'UPDATE ledger_balance SET settled_santim = 0',
+    'fees and settlements to date are what the journals have booked',
+  ],
+  [
+    'a running balance is wrong',
+    `UPDATE ledger_entry SET balance_after_santim = balance_after_santim + 1 WHERE sequence = 1`,
+    'the balance after an entry is the one before it, plus the entry',
+  ],
+  [
+    'a payment was booked that is no SUCCESS',
+    `UPDATE transaction SET status = 'PENDING' WHERE status = 'SUCCESS'`,
+    'each SUCCESS transaction has one journal that made it so, and no other transaction has one',
+  ],
+  [
+    'a SUCCESS was never booked',
+    `UPDATE transaction SET status = 'SUCCESS' WHERE status = 'PENDING'`,
+    'each SUCCESS transaction has one journal that made it so, and no other transaction has one',
+  ],
+  [
+    'a fee is not what was booked',
+    `UPDATE transaction SET fee_santim = 0 WHERE status = 'SUCCESS'`,
+    'net, fee and tax of a payment are what was paid, and what was booked',
+  ],
+  [
+    'a withdrawal has paid out another amount than was booked',
+    `UPDATE withdrawal SET paid_santim = amount_santim - 1 WHERE status = 'SUCCESS'`,
+    'what a withdrawal has paid out is what its beneficiary got, and what came back is the same',
+  ],
+  [
+    'held money was never set aside',
+    `UPDATE payment_attempt SET status = 'HELD', received_currency = 'ETB' WHERE status = 'SUCCEEDED'`,
+    'money that is held waits in suspense',
+  ],
+  [
+    'money is held by the journals, and its attempt has succeeded',
+    `UPDATE payment_attempt SET status = 'SUCCEEDED' WHERE status = 'HELD'`,
+    'money that is held waits in suspense',
+  ],
+  [
+    'a payment was booked in the other environment',
+    `UPDATE ledger_journal SET environment = 'live' WHERE id = ${JOURNAL}`,
+    'a payment is booked for its own merchant, in its own environment, over a channel it was tried on',
+  ],
+  [
+    "a withdrawal was booked over another provider's channel",
+    `UPDATE withdrawal SET channel = 'CBE_BIRR' WHERE status = 'SUCCESS'`,
+    'a withdrawal is booked for its own merchant, in its own environment, over its own channel',
+  ],
+  [
+    'money was given back by a decision and by no journal',
+    `UPDATE payment_attempt SET decided = 'RETURNED', decided_at = now(), return_reference = 'RET-1'
+     WHERE status = 'DUPLICATE'`,
+    'what was decided about held money is what was booked',
+  ],
+  [
+    'money was given to the merchant by a journal and by no decision',
+    `UPDATE payment_attempt SET decided = NULL, decided_at = NULL WHERE decided = 'ACCEPTED'`,
+    'what was decided about held money is what was booked',
+  ],
+  [
+    'a withdrawal was paid and given back',
+    `INSERT INTO ledger_journal (id, key, kind, environment, currency, amount_santim, resource_type, resource_id, at)
+     VALUES ('jrn_1', 'a', 'WITHDRAWAL_PAID', 'sandbox', 'ETB', 1, 'withdrawal', 'wd_1', now()),
+            ('jrn_2', 'b', 'WITHDRAWAL_RELEASED', 'sandbox', 'ETB', 1, 'withdrawal', 'wd_1', now())`,
+    'nothing set aside is both paid out and given back',
+  ],
+  [
+    'a withdrawal is SUCCESS that was never paid',
+    `UPDATE withdrawal SET status = 'SUCCESS', stage = 'ENDED', completed_at = now() WHERE id = ${OPEN}`,
+    'each withdrawal has the journals of its status, and no others',
+  ],
+  [
+    'a withdrawal is FAILED whose money was not given back',
+    `UPDATE withdrawal SET status = 'FAILED' WHERE status = 'SUCCESS'`,
+    'each withdrawal has the journals of its status, and no others',
+  ],
+  [
+    'a withdrawal has set aside less than it takes',
+    `UPDATE withdrawal SET fee_santim = fee_santim + 1 WHERE status = 'SUCCESS'`,
+    'what a withdrawal sets aside is its amount, fee and tax',
+  ],
+  [
+    'a withdrawal is gone',
+    `DELETE FROM withdrawal_timeline; DELETE FROM withdrawal WHERE id = ${OPEN}`,
+    'no journal stands for a withdrawal that is not there',
+  ],
+  [
+    'more is reserved than what is open takes',
+    'UPDATE ledger_balance SET available_santim = available_santim - 1, reserved_santim = reserved_santim + 1',
+    'what is reserved is what open withdrawals and settlements take',
+  ],
+  [
+    'an open withdrawal takes less than is reserved',
+    `UPDATE withdrawal SET amount_santim = amount_santim - 1 WHERE id = ${OPEN}`,
+    'what is reserved is what open withdrawals and settlements take',
+  ],
+  [
+    'the bank got another amount than was settled',
+    `UPDATE ledger_entry SET amount_santim = amount_santim - 1 WHERE account_id = (SELECT id FROM ledger_account WHERE kind = 'BANK')`,
+    'what a settlement sets aside is its amount, fee and tax, and the bank gets its amount',
+  ],
+  [
+    'more is held than waits in suspense',
+    `UPDATE payment_attempt SET received_santim = received_santim + 1 WHERE status = 'DUPLICATE' AND decided IS NULL`,
+    'what is in suspense is held money, unmatched money and what payouts have paid too much',
+  ],
+] as const;
