@@ -44,7 +44,7 @@ export async function serveWorker(): Promise<number> {
         import('./temporal-metrics.ts'),
         import('./http/metrics.ts'),
       ]);
-    const temporalMetrics = await placeTemporalMetrics(new Set([config.METRICS_PORT]));
+    const temporalMetrics = await placeTemporalMetrics();
     installTemporal(log, temporalMetrics);
     const registry = createRegistry('worker');
     const metrics = await listenForMetrics(registry, {

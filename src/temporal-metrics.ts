@@ -1,4 +1,4 @@
-import { choosePort } from './local/ports.ts';
+import { anyFreePort } from './local/ports.ts';
 
 export type TemporalMetrics = {
   /** Where Temporal's core serves them: on this machine only, as they are shown beside our own. */
@@ -7,13 +7,14 @@ export type TemporalMetrics = {
   read: () => Promise<string>;
 };
 
-/** Its own default, and where the search for a free port begins. */
-const FIRST_PORT = 4010;
 const READ_WITHIN_MS = 1_000;
 
-/** Finds a place for the figures of Temporal's core (polls, task latencies, failures, cache), which has its own server. */
-export async function placeTemporalMetrics(reserved: ReadonlySet<number> = new Set()): Promise<TemporalMetrics> {
-  const bindAddress = `127.0.0.1:${await choosePort(FIRST_PORT, new Set(reserved))}`;
+/**
+ * Finds a place for the figures of Temporal's core (polls, task latencies, failures, cache), which has its own server:
+ * any free port, for workers that start at once would find the same next one.
+ */
+export async function placeTemporalMetrics(): Promise<TemporalMetrics> {
+  const bindAddress = `127.0.0.1:${await anyFreePort()}`;
   return {
     bindAddress,
     read: async () => {

@@ -81,7 +81,7 @@ export function localParts(context: PartsContext): Part[] {
     {
       name: 'API',
       start: async () => {
-        const temporalMetrics = await placeTemporalMetrics(new Set(Object.values(ports)));
+        const temporalMetrics = await placeTemporalMetrics();
         installTemporal(log, temporalMetrics);
         const version = await readVersion(project);
         const readMoreMetrics = temporalMetrics.read;

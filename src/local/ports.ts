@@ -25,7 +25,7 @@ export async function choosePort(wanted: number, reserved: Set<number>): Promise
   throw new Error(`no free port from ${wanted} up`);
 }
 
-/** A port that was free a moment ago, anywhere: for tests. */
+/** A port that was free a moment ago, anywhere. */
 export async function anyFreePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {

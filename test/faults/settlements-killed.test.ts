@@ -66,7 +66,8 @@ const programs: Partial<Record<keyof typeof KILLS, Program>> = {};
 
 beforeAll(async () => {
   ground = await createGround({ TASK_QUEUES: 'payments,money,webhooks' });
-  await Promise.all([start('api'), start('worker')]);
+  await start('api');
+  await start('worker');
   merchant = await ground.newMerchant();
   const { owner } = merchant;
   asker = createMerchantClient({ ...CALLER, url: ground.url, key: merchant.client.key, owner });
