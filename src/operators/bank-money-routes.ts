@@ -11,7 +11,7 @@ import { bankMoneyWord } from '../reconciliation/settle-bank-money.ts';
 import { deedOf } from './audit.ts';
 import * as bankMoneySchema from './bank-money-schema.ts';
 import { bookArrival, bookExcess, settleMoney } from './bank-money.ts';
-import { ANY_OPERATOR, permit } from './permits.ts';
+import { ANY_OPERATOR, permit, type Action } from './permits.ts';
 
 type BankMoneyRouteDeps = { db: Knex; clock: Clock };
 
@@ -41,41 +41,42 @@ function listingRoute({ db }: BankMoneyRouteDeps): Route {
   });
 }
 
+/** What came to the bank, and what it is booked as. */
+type Arrival<Body> = { path: string; operationId: string; summary: string; action: Action; body: Body };
+type ArrivalBody = Omit<Parameters<typeof bookArrival>[1], 'amountSantim'> & { amount: number };
+
 function bookingRoutes(deps: BankMoneyRouteDeps): Route[] {
   const shared = {
     method: 'POST',
     tag: 'Operators',
     responses: { 200: bankMoneySchema.BankMoney, 201: bankMoneySchema.BankMoney },
   } as const;
-  const description = 'A trace id of the bank is booked once, whatever it is booked as.';
-  return [
+  const arrival = <Body extends z.ZodType<ArrivalBody>>({ action, ...about }: Arrival<Body>): Route =>
     writeRoute({
       ...shared,
+      ...about,
+      description: 'A trace id of the bank is booked once, whatever it is booked as.',
+      auth: permit(action),
+      refusals: ['DUPLICATE_REFERENCE'],
+      handle: async (input) => {
+        const { amount, ...money } = input.body;
+        return bookedAnswer(await bookArrival(deedOf(input, deps), { ...money, amountSantim: toSantim(amount) }));
+      },
+    });
+  return [
+    arrival({
       path: '/api/ops/bank-money/transfers',
       operationId: 'opsBookTransfer',
       summary: 'A provider has paid into our bank account what it owed, or a part of it',
-      description,
-      auth: permit('bank-money.transfer'),
+      action: 'bank-money.transfer',
       body: bankMoneySchema.Transfer,
-      refusals: ['DUPLICATE_REFERENCE'],
-      handle: async (input) => {
-        const { amount, ...money } = input.body;
-        return bookedAnswer(await bookArrival(deedOf(input, deps), { ...money, amountSantim: toSantim(amount) }));
-      },
     }),
-    writeRoute({
-      ...shared,
+    arrival({
       path: '/api/ops/bank-money/unmatched',
       operationId: 'opsBookUnmatchedMoney',
       summary: 'Money has come to our bank account that nobody can place: it waits in suspense',
-      description,
-      auth: permit('bank-money.unmatched'),
+      action: 'bank-money.unmatched',
       body: bankMoneySchema.UnmatchedMoney,
-      refusals: ['DUPLICATE_REFERENCE'],
-      handle: async (input) => {
-        const { amount, ...money } = input.body;
-        return bookedAnswer(await bookArrival(deedOf(input, deps), { ...money, amountSantim: toSantim(amount) }));
-      },
     }),
     writeRoute({
       ...shared,

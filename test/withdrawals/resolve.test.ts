@@ -151,7 +151,7 @@ describe('a withdrawal whose provider does not know', () => {
     expect(await codeOf(resolve(id, COMPLETED, 'opr_2'))).toBe('done');
   });
 
-  test('comes back later as any other that was paid', async () => {
+  test('is reversed as any other that was paid', async () => {
     const id = await unknown();
     await resolve(id, { ...COMPLETED, paidSantim: 90_00n });
     world.provider.answersOfPayouts({ ...REVERSED, amountSantim: 90_00n });
