@@ -75,7 +75,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   watchDatabase(db, config.DATABASE_URL);
   const connection = Connection.lazy({ address: config.TEMPORAL_ADDRESS });
   const { tell } = createProcesses({ ...temporalOptions(config), connection, eager: false });
-  const relay = createRelay({ db, tell, log, deliveries: null });
+  const relay = createRelay({ db, tell, log, dispatcher: null });
   const runChange = createRunChange(db, relay.dispatch);
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, ...config.simulator });

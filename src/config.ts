@@ -59,7 +59,7 @@ const Settings = z.object({
   WEBHOOK_WORKFLOWS: z.enum(['every', 'failed']).default('every'),
   WEBHOOK_STARTS_MAX: count(16, 1_000),
   WEBHOOK_RETRY_SECONDS: wholeNumbers({ max: 604_800, most: 20 }).default([60, 300, 1_800, 7_200, 43_200]),
-  WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX: positive(10, 1_000),
+  WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: positive(50, 1_000),
   WEBHOOK_RESENDS_PER_SECOND: positive(20, 1_000),
   WEBHOOK_PORTS: wholeNumbers({ max: 65_535, most: 100 }).default([443, 8_443]),
   ALLOW_LOOPBACK_WEBHOOKS: flag.optional(),

@@ -9,13 +9,13 @@ export type RelayDeps = {
   db: Knex;
   tell: (message: OutboxRow) => Promise<unknown>;
   log: Logger;
-  /** Deliveries' first attempts, where this process is a worker; null in the API, which never sends to merchants. */
-  deliveries: { poke: () => void } | null;
+  /** The webhook dispatcher, where this process is a worker; null in the API, which never sends to merchants. */
+  dispatcher: { trigger: () => void } | null;
 };
 
 export type Relay = {
-  /** Dispatches rows that this process wrote, right after their commit. Never throws. */
-  dispatch: (messages: OutboxRow[]) => void;
+  /** Dispatches rows that this process wrote, right after their commit, and triggers the webhook dispatchers. Never throws. */
+  dispatch: (messages: OutboxRow[], triggersDispatcher: boolean) => void;
   /** Takes free rows that others left, and tells Temporal. Returns how many it took. */
   sweep: () => Promise<number>;
   /** Waits for what is under way. */
@@ -40,22 +40,20 @@ export function createRelay(deps: RelayDeps): Relay {
     underWay.add(settled);
   };
 
-  const dispatchOwn = async (messages: OutboxRow[]): Promise<void> => {
-    const forWorkers = messages.some((message) => message.deliveryId !== undefined);
-    const forTemporal = messages.filter((message) => message.deliveryId === undefined);
-    if (forWorkers) await wakeWorkers();
-    await tellAll(deps, forTemporal);
+  const dispatchOwn = async (messages: OutboxRow[], triggersDispatcher: boolean): Promise<void> => {
+    if (triggersDispatcher) await triggerDispatchers();
+    await tellAll(deps, messages);
   };
   let notifying: Promise<unknown> | null = null;
-  const wakeWorkers = async (): Promise<void> => {
-    if (deps.deliveries) return deps.deliveries.poke();
-    // One notification in flight at a time: it wakes for all that was committed before it.
+  const triggerDispatchers = async (): Promise<void> => {
+    if (deps.dispatcher) return deps.dispatcher.trigger();
+    // One notification in flight at a time: it stands for all that was committed before it.
     notifying ??= deps.db.raw(`NOTIFY ${OUTBOX_CHANNEL}`).finally(() => (notifying = null));
     await notifying;
   };
 
   return {
-    dispatch: (messages) => run(dispatchOwn(messages)),
+    dispatch: (messages, triggersDispatcher) => run(dispatchOwn(messages, triggersDispatcher)),
     sweep: async () => {
       const taken = await takeFree(deps.db);
       await tellAll(deps, taken);
@@ -103,7 +101,7 @@ async function takeFree(db: Knex): Promise<OutboxRow[]> {
     `UPDATE outbox SET lease_until = now() + interval '${OUTBOX_LEASE_SECONDS} seconds'
      WHERE id IN (
        SELECT id FROM outbox
-       WHERE delivery_id IS NULL AND not_before <= now() AND (lease_until IS NULL OR lease_until < now())
+       WHERE not_before <= now() AND (lease_until IS NULL OR lease_until < now())
        ORDER BY not_before LIMIT ${SWEEP_MAX} FOR UPDATE SKIP LOCKED)
      RETURNING id, kind, workflow_type, workflow_id, input, signal`,
   );

@@ -3,7 +3,6 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import { startChores, type Chore } from './chores.ts';
 import type { Config } from './config.ts';
-import { createFirstAttempts, type FirstAttempts } from './first-attempts.ts';
 import { deleteOldIdempotencyKeys } from './http/idempotency.ts';
 import { measurePool, type Registry } from './http/metrics.ts';
 import { decideDueInSandbox } from './kyc/decide.ts';
@@ -42,16 +41,17 @@ import { measurePayments } from './transactions/metrics.ts';
 import { openAttempts } from './transactions/open-attempts.ts';
 import { recheckProven } from './transactions/proven.ts';
 import { createExpireAttempt } from './transactions/unpaid.ts';
-import { createClaim } from './webhooks/claim.ts';
-import { createAttemptDelivery, type AttemptReport, type AttemptRequest } from './webhooks/deliver.ts';
-import { giveUpDelivery } from './webhooks/give-up.ts';
+import { abandonDelivery } from './webhooks/delivery/abandon.ts';
+import { createAttempt } from './webhooks/delivery/attempt.ts';
+import { createClaim } from './webhooks/delivery/claim.ts';
+import { createDispatcher } from './webhooks/delivery/dispatcher.ts';
+import { createInFlight } from './webhooks/delivery/in-flight.ts';
+import { createRecorder } from './webhooks/delivery/record-attempt.ts';
+import { openDeliveries } from './webhooks/delivery/recoverable.ts';
+import { requestResend } from './webhooks/delivery/resend.ts';
 import { countOutcomes, measureDeliveries } from './webhooks/metrics.ts';
-import { openDeliveries } from './webhooks/open-deliveries.ts';
 import { runResendJobs } from './webhooks/resend-jobs.ts';
-import { requestResend } from './webhooks/resend.ts';
-import { createSave } from './webhooks/save.ts';
 import { createSender } from './webhooks/send.ts';
-import { createSendSlots } from './webhooks/slots.ts';
 import { createCheckPayout, type CheckPayout } from './withdrawals/check.ts';
 import { measureWithdrawals } from './withdrawals/metrics.ts';
 import { readWithdrawal } from './withdrawals/model.ts';
@@ -76,6 +76,8 @@ export type WorkerOptions = {
 
 /** Every kind of row that must have a running workflow. */
 const OPEN_SOURCES = [openDeliveries, openAttempts, openWithdrawals, openSettlements, openReports, openReconciliations];
+/** A subscription that hung or failed lately has this part of another's sends in flight: 10 of 50. */
+const THROTTLED_SHARE = 5;
 const EXPIRE_BATCH = 500;
 const RECHECK_BATCH = 20;
 const KYC_BATCH = 100;
@@ -94,7 +96,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   });
   watchDatabase(db, config.DATABASE_URL);
   if (options.registry) measure(options.registry, db);
-  const runChange = createRunChange(db, (messages) => relay.dispatch(messages));
+  const runChange = createRunChange(db, (messages, triggers) => relay.dispatch(messages, triggers));
   const payments = createPayments(config, { db, runChange, log });
   const sending = createSending(config, { db, ...options });
   const activities = createActivities({
@@ -103,10 +105,10 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     reports: createReports(config, { db, runChange }),
     webhooks: {
       ...sending,
-      started: startedIn(() => firstAttempts),
-      giveUp: async (request) => giveUpDelivery(db, request),
+      claim: createClaim(db),
+      abandon: async (request) => abandonDelivery(db, request),
       requestResend: async ({ deliveryId, force }) => {
-        const request = { deliveryIds: [deliveryId], force, tell: false };
+        const request = { deliveryIds: [deliveryId], force, signal: false };
         await runChange((change) => requestResend({ clock: systemClock }, change, request));
       },
     },
@@ -115,25 +117,22 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const bundle = codePath === undefined ? {} : { workflowBundle: { codePath } };
   const temporal = startTemporalWorkers({ ...temporalOptions(config), taskQueues, ...bundle, ...options }, activities);
   const { tell, running, reachable } = temporal.processes;
-  const firstAttempts = createFirstAttempts({
+  const dispatcher = createDispatcher({
     ...sending,
     db,
     log,
-    tell,
-    reachable,
     workflows: config.WEBHOOK_WORKFLOWS,
-    startsMax: config.WEBHOOK_STARTS_MAX,
     retryDelaysSeconds: config.WEBHOOK_RETRY_SECONDS,
   });
-  const relay = createRelay({ db, tell, log, deliveries: firstAttempts });
+  const relay = createRelay({ db, tell, log, dispatcher });
   const sweep = async (): Promise<void> => {
-    firstAttempts.poke();
+    dispatcher.trigger();
     // What cannot be told would only be put off.
     if (reachable()) await relay.sweep();
   };
   const repair = async (): Promise<unknown> =>
     reachable() && repairOpen({ db, runChange, running, sources: OPEN_SOURCES, log });
-  const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: firstAttempts.poke, log });
+  const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: dispatcher.trigger, log });
   const chores = startChores(
     [
       ...choresOf(config, { db, runChange, ...payments.checks, ...options }),
@@ -146,20 +145,13 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   return {
     ready: temporal.ready,
     stop: async () => {
-      await Promise.all([listening.stop(), chores.stop(), firstAttempts.stop()]);
+      await Promise.all([listening.stop(), chores.stop(), dispatcher.stop()]);
       await temporal.stop();
       await relay.idle();
       await Promise.all([sending.sender.close(), payments.close(), db.destroy()]);
     },
   };
 }
-
-/** First attempts as the activities know them, which are made before them. */
-const startedIn = (firstAttempts: () => FirstAttempts): Pick<FirstAttempts, 'begin' | 'finished' | 'keep'> => ({
-  begin: async (deliveryId) => firstAttempts().begin(deliveryId),
-  finished: (deliveryId) => firstAttempts().finished(deliveryId),
-  keep: (outcome) => firstAttempts().keep(outcome),
-});
 
 /** What is under way, and what is late or waits for somebody. */
 function measure(registry: Registry, db: Knex): void {
@@ -196,27 +188,23 @@ function createPayments(config: Config, { db, runChange, log }: Database & { log
   return { operations: { payments, withdrawals, reconciliation }, checks, close: http.close };
 }
 
-/** One attempt of a delivery, for both lanes. */
+/** How deliveries are attempted, by the dispatcher and by their workflows. */
 function createSending(config: Config, { db, log, registry }: WorkerOptions & { db: Knex }) {
   const sender = createSender({ guard: createEgressGuard(config.egress), proxyUrl: config.EGRESS_PROXY_URL });
-  const save = createSave(db);
-  const count = registry ? countOutcomes(registry) : () => {};
-  const attemptUncounted = createAttemptDelivery({
-    claim: createClaim(db),
-    save,
+  const attempt = createAttempt({
     sender,
     keyRing: config.keyRing,
-    onProblem: (problem, deliveryId, error) =>
-      problem === 'unsaved'
-        ? log.warn({ err: error, deliveryId }, 'an outcome could not be saved yet')
-        : log.error({ err: error, deliveryId }, 'a webhook could not be sent: it counts as a failed attempt'),
+    onDefect: (deliveryId, error) =>
+      log.error({ err: error, deliveryId }, 'A webhook could not be sent; it counts as a failed attempt'),
   });
-  const attempt = async (request: AttemptRequest): Promise<AttemptReport> => {
-    const report = await attemptUncounted(request);
-    count(report);
-    return report;
+  const perSubscription = config.WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION;
+  return {
+    sender,
+    attempt,
+    recorder: createRecorder({ db, log }),
+    inFlight: createInFlight({ perSubscription, perThrottled: Math.ceil(perSubscription / THROTTLED_SHARE) }),
+    onRecorded: registry ? countOutcomes(registry) : () => {},
   };
-  return { attempt, save, sender, slots: createSendSlots(config.WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX) };
 }
 
 /** Reports as their workflow asks for them. */

@@ -17,7 +17,7 @@ describe('the settings', () => {
   test.each([
     'DATABASE_POOL_MAX',
     'TEMPORAL_RETENTION_DAYS',
-    'WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX',
+    'WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION',
     'WEBHOOK_RESENDS_PER_SECOND',
   ])('refuse a %s of 0, with which nothing would be done', (name) => {
     expect(() => readConfig({ ...REQUIRED, [name]: '0' })).toThrow(name);

@@ -8,7 +8,7 @@ import { createRunChange, type Change, type RunChange } from '../lib/outbox.ts';
 import { createMerchant, findMerchant } from '../merchants/operations.ts';
 import { createReportFiles } from '../reports/files.ts';
 import { openSettlements } from '../settlements/open-settlements.ts';
-import { openDeliveries } from '../webhooks/open-deliveries.ts';
+import { openDeliveries } from '../webhooks/delivery/recoverable.ts';
 import { openWithdrawals } from '../withdrawals/open-withdrawals.ts';
 import { hasDemoData, makeSandboxKey, recallCredentials, type DemoCredentials } from './credentials.ts';
 import { ABYSSINIA, NEW_SHOP, type DemoMerchant } from './demo.ts';

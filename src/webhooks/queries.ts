@@ -44,8 +44,8 @@ export type AttemptRow = {
   sequence: number;
   deliveryNumber: number | null;
   retryNumber: number | null;
-  trigger: 'auto' | 'manual';
-  lane: 'workflow' | 'direct';
+  trigger: 'auto' | 'manual' | 'operator';
+  reason: string | null;
   url: string;
   startedAt: Date;
   durationMs: number | null;
@@ -183,7 +183,7 @@ export async function listAttempts(db: Queryable, query: Owner & { eventId: stri
   const found = await rows<AttemptRow>(
     db,
     `SELECT a.id, CAST(a.started_at AS text) AS position, a.delivery_id, d.subscription_id, a.sequence,
-            a.delivery_number, a.retry_number, a.trigger, a.lane, a.url, a.started_at, a.duration_ms, a.timings,
+            a.delivery_number, a.retry_number, a.trigger, a.reason, a.url, a.started_at, a.duration_ms, a.timings,
             a.http_status, a.failure, a.response_headers, a.response_excerpt, a.secret_hint
      FROM webhook_attempt a JOIN webhook_delivery d ON d.id = a.delivery_id
      WHERE d.event_id = :eventId

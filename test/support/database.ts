@@ -12,6 +12,8 @@ export type TestDatabase = {
   url: string;
   /** As the owner: for what the application may not do. */
   ownerUrl: string;
+  /** Runs statements as the owner: faults that only an owner can make. */
+  asOwner: (sql: string) => Promise<void>;
   /** Closes the pool and removes the database, also under other people's connections. */
   drop: () => Promise<void>;
 };
@@ -21,22 +23,25 @@ export async function createTestDatabase(like?: TestDatabase): Promise<TestDatab
   await like?.db.destroy();
   const template = like ? new URL(like.url).pathname.slice(1) : TEMPLATE_DATABASE;
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await asOwner(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  await runSql(testStack().ownerUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   const url = withDatabase(testStack().appUrl, name);
+  const ownerUrl = withDatabase(testStack().ownerUrl, name);
   const db = openDatabase({ url, poolMax: 10, applicationName: 'test' });
   return {
     db,
     url,
-    ownerUrl: withDatabase(testStack().ownerUrl, name),
+    ownerUrl,
+    asOwner: async (sql) => runSql(ownerUrl, sql),
     drop: async () => {
       await db.destroy();
-      await asOwner(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await runSql(testStack().ownerUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
 }
 
-async function asOwner(sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: testStack().ownerUrl });
+/** Runs statements on a connection of their own. */
+export async function runSql(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     await client.query(sql);

@@ -1,11 +1,11 @@
-import type { Clock } from '../lib/clock.ts';
-import { rows, type Knex } from '../lib/db.ts';
-import { AppError, notFound } from '../lib/errors.ts';
-import type { Change } from '../lib/outbox.ts';
-import { ownerOf, type Environment, type Owner } from '../lib/owner.ts';
-import { isBeingSent } from './claim.ts';
-import { resendStep, type DeliveryStatus, type ResendFacts, type ResendStep } from './states.ts';
-import { deliveryWorkflow } from './workflow-input.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { rows, type Knex } from '../../lib/db.ts';
+import { AppError, notFound } from '../../lib/errors.ts';
+import type { Change } from '../../lib/outbox.ts';
+import { ownerOf, type Environment, type Owner } from '../../lib/owner.ts';
+import { decideResend, type DeliveryStatus, type ResendDecision, type ResendFacts } from '../states.ts';
+import { CHECKOUT_ORDER_NO, deliveryWorkflow } from '../workflow-input.ts';
+import { isInFlight } from './claim.ts';
 
 /** Which deliveries: these, or an event's: to one subscription, or all its FAILED and SKIPPED ones. */
 export type ResendTarget = { deliveryIds: string[] } | { eventId: string; subscriptionId?: string | undefined };
@@ -15,8 +15,8 @@ export type ResendRequest = ResendTarget & {
   owner?: Owner;
   /** Sends again what was delivered, too. */
   force?: boolean | undefined;
-  /** false when the asker is the delivery's workflow itself, which needs no signal. */
-  tell?: boolean;
+  /** false when the requester is the delivery's workflow itself, which needs no signal. */
+  signal?: boolean;
 };
 
 export type ResendDeps = { clock: Clock };
@@ -28,20 +28,22 @@ type LockedDelivery = ResendFacts & {
   subscriptionId: string;
   merchantId: string;
   environment: Environment;
+  checkoutOrderNo: string | null;
+  url: string;
   rungsUsed: number;
 };
 
-/** What a resend came to: the deliveries it asked for, and why not the others. */
+/** The deliveries that will be resent, and why not the others. */
 export type ResendResult = {
   asked: string[];
   refused: { deliveryId: string; status: DeliveryStatus; because: string }[];
 };
 
 /**
- * Asks for deliveries to be sent again, by the rules of states.ts: one POST at once off the ladder, or the ladder's
- * next rung brought forward; same event id and bytes. Each one's workflow is told through the outbox.
- * Throws NOT_FOUND, and INVALID_STATE when none of them may be sent again now.
- * @returns the ids of the deliveries it asked for.
+ * Requests one more attempt of deliveries, at once and beside the retry schedule, by the rules of states.ts; same event
+ * id and bytes. Each one's workflow is signalled through the outbox.
+ * Throws NOT_FOUND, and INVALID_STATE when none of them may be resent now.
+ * @returns the ids of the deliveries that will be resent.
  */
 export async function requestResend(deps: ResendDeps, change: Change, request: ResendRequest): Promise<string[]> {
   const { asked, refused } = await resendEligible(deps, change, request);
@@ -53,25 +55,25 @@ export async function requestResend(deps: ResendDeps, change: Change, request: R
 export async function resendEligible(deps: ResendDeps, change: Change, request: ResendRequest): Promise<ResendResult> {
   const found = await lockDeliveries(change.trx, request);
   const wholeEvent = 'eventId' in request && request.subscriptionId === undefined;
-  const judged = found.map((delivery) => ({
+  const decided = found.map((delivery) => ({
     delivery,
-    step: wholeEvent ? wholeEventStep(delivery, request) : resendStep(delivery, request.force === true),
+    decision: wholeEvent ? decideInEvent(delivery, request) : decideResend(delivery, request.force === true),
   }));
-  const eligible = judged.filter(({ step }) => step.do !== 'refuse').map(({ delivery }) => delivery);
-  if (eligible.length > 0) await askFor(deps, change, { request, deliveries: eligible });
+  const eligible = decided.filter(({ decision }) => decision.allowed).map(({ delivery }) => delivery);
+  if (eligible.length > 0) await markForResend(deps, change, { request, deliveries: eligible });
   return {
     asked: eligible.map(({ id }) => id),
-    refused: judged.flatMap(({ delivery, step }) =>
-      step.do === 'refuse' ? { deliveryId: delivery.id, status: delivery.status, because: step.because } : [],
+    refused: decided.flatMap(({ delivery, decision }) =>
+      decision.allowed ? [] : { deliveryId: delivery.id, status: delivery.status, because: decision.because },
     ),
   };
 }
 
-/** A whole event takes what has failed or was skipped and leaves the ladders alone. */
-function wholeEventStep(delivery: LockedDelivery, request: ResendRequest): ResendStep {
-  const step = resendStep(delivery, request.force === true);
-  if (step.do !== 'hasten') return step;
-  return { do: 'refuse', because: 'it will be retried by itself: name its subscriptionId to retry it now' };
+/** A whole event takes what has failed or was skipped and leaves what will be retried alone. */
+function decideInEvent(delivery: LockedDelivery, request: ResendRequest): ResendDecision {
+  const decision = decideResend(delivery, request.force === true);
+  if (!decision.allowed || delivery.status !== 'RETRYING') return decision;
+  return { allowed: false, because: 'it will be retried by itself: name its subscriptionId to retry it now' };
 }
 
 async function lockDeliveries(trx: Knex.Transaction, request: ResendRequest): Promise<LockedDelivery[]> {
@@ -85,10 +87,11 @@ async function lockDeliveries(trx: Knex.Transaction, request: ResendRequest): Pr
   const found = await rows<LockedDelivery>(
     trx,
     `SELECT d.id, d.event_id, d.event AS event_type, d.subscription_id, d.merchant_id, d.environment, d.status,
-            d.rungs_used,
-            ${isBeingSent('d')} AS sending,
+            d.rungs_used, ${isInFlight('d')} AS in_flight, s.url, ${CHECKOUT_ORDER_NO} AS checkout_order_no,
             CASE WHEN s.deleted_at IS NOT NULL THEN 'deleted' WHEN s.active THEN 'active' ELSE 'inactive' END AS subscription
-     FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id
+     FROM webhook_delivery d
+     JOIN webhook_subscription s ON s.id = d.subscription_id
+     JOIN webhook_event e ON e.id = d.event_id
      WHERE ${'deliveryIds' in request ? 'd.id = ANY(:ids)' : 'd.event_id = :eventId'}
        ${bindings.subscriptionId === null ? '' : 'AND d.subscription_id = :subscriptionId'}
        ${request.owner ? 'AND d.merchant_id = :merchantId AND d.environment = :environment' : ''}
@@ -110,19 +113,19 @@ async function refuseUnknown(trx: Knex.Transaction, request: ResendRequest): Pro
   if (request.subscriptionId !== undefined) throw notFound('subscription among those this event went to');
 }
 
-type Asking = { request: ResendRequest; deliveries: LockedDelivery[] };
+type Eligible = { request: ResendRequest; deliveries: LockedDelivery[] };
 
-async function askFor(deps: ResendDeps, change: Change, { request, deliveries }: Asking): Promise<void> {
+/** What waits for a retry goes on waiting for it; everything else becomes PENDING. */
+async function markForResend(deps: ResendDeps, change: Change, { request, deliveries }: Eligible): Promise<void> {
   await rows(
     change.trx,
     `UPDATE webhook_delivery
-     SET resend_from = CASE WHEN status = 'RETRYING' THEN NULL ELSE status END,
-         status = CASE WHEN status = 'RETRYING' THEN status ELSE 'PENDING' END,
-         next_attempt_at = :now
-     WHERE id = ANY(:ids)`,
+     SET resend_from = status, status = CASE WHEN status = 'RETRYING' THEN status ELSE 'PENDING' END,
+         next_attempt_at = CASE WHEN status = 'RETRYING' THEN next_attempt_at ELSE :now END
+     WHERE id = ANY (:ids)`,
     { ids: deliveries.map(({ id }) => id), now: deps.clock() },
   );
-  if (request.tell === false) return;
+  if (request.signal === false) return;
   await change.tell(
     deliveries.map((delivery) => ({
       kind: 'signalWithStart',
@@ -131,8 +134,8 @@ async function askFor(deps: ResendDeps, change: Change, { request, deliveries }:
         ...delivery,
         deliveryId: delivery.id,
         attemptsMade: delivery.rungsUsed,
+        lastOutcome: null,
         nextAttemptAt: null,
-        lane: 'slow',
       }),
     })),
   );
