@@ -83,7 +83,8 @@ const markTaken = (taken: string): string => `
   ), marked AS (
     UPDATE webhook_delivery d
     SET sending_attempt_id = n.attempt_id, sending_since = clock_timestamp(), attempts = d.attempts + 1
-    FROM numbered n WHERE d.id = n.id AND n.active
+    FROM numbered n
+    WHERE d.id = n.id AND n.active AND d.id = ANY (ARRAY(SELECT id FROM numbered WHERE active))
   )
   SELECT n.attempt_id, n.id AS delivery_id, n.event_id, n.event, n.merchant_id, n.environment, n.subscription_id,
          n.attempts + 1 AS sequence, n.rungs_used, n.resend_from IS NOT NULL AS manual, now() AS started_at,
@@ -94,10 +95,11 @@ const markTaken = (taken: string): string => `
 /** First attempts that wait: the predicate of the index webhook_delivery_queue, in its order by subscription and age. */
 const queued = (delivery: string): string => `${delivery}.status = 'PENDING' AND ${delivery}.resend_from IS NULL`;
 
+/** Values in sub-selects are unknown to the planner, so that it keeps one plan in place of a new one for each claim. */
 const CLAIM_DUE = markTaken(`
   WITH RECURSIVE waiting (subscription_id) AS (
     (SELECT d.subscription_id FROM webhook_delivery d
-     WHERE ${queued('d')} AND d.subscription_id > :after ORDER BY d.subscription_id, d.id LIMIT 1)
+     WHERE ${queued('d')} AND d.subscription_id > (SELECT CAST(:after AS text)) ORDER BY d.subscription_id, d.id LIMIT 1)
     UNION ALL
     SELECT (SELECT d.subscription_id FROM webhook_delivery d
             WHERE ${queued('d')} AND d.subscription_id > w.subscription_id ORDER BY d.subscription_id, d.id LIMIT 1)
@@ -113,13 +115,13 @@ const CLAIM_DUE = markTaken(`
     CROSS JOIN LATERAL (
       SELECT d.* FROM webhook_delivery d
       WHERE ${queued('d')} AND d.subscription_id = w.subscription_id
-        AND (d.sending_since IS NULL OR :reclaim AND NOT ${isInFlight('d')}) AND d.id <> ALL (:held)
+        AND (d.sending_since IS NULL OR (SELECT CAST(:reclaim AS boolean)) AND NOT ${isInFlight('d')}) AND d.id <> ALL (ARRAY(SELECT unnest(CAST(:held AS text[]))))
       ORDER BY d.id
       LIMIT CASE WHEN NOT s.throttled THEN greatest(:perSubscription - s.in_flight, 0)
-                 WHEN :throttledToo THEN greatest(:perThrottled - s.in_flight, 0) ELSE 0 END
+                 WHEN (SELECT CAST(:throttledToo AS boolean)) THEN greatest(:perThrottled - s.in_flight, 0) ELSE 0 END
       FOR UPDATE SKIP LOCKED
     ) d
-    LIMIT :limit
+    LIMIT (SELECT CAST(:limit AS integer))
   )`);
 
 export type DueRequest = {

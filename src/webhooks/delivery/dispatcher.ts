@@ -35,6 +35,7 @@ const IN_FLIGHT_HALF = IN_FLIGHT_MAX / 2;
 const CLAIM_MAX = 100;
 /** Under load claims begin this far apart, so that each finds several. */
 const CLAIM_EVERY_MS = 5;
+const RECLAIM_EVERY_MS = 1_000;
 
 /**
  * Makes the first attempt of every delivery: claims those that wait, sends, and records the outcomes in batches. What
@@ -46,7 +47,18 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const working = new Set<Promise<void>>();
   /** Round robin over subscriptions: where the next claim begins. */
   let after = '';
-  let answersSinceMs = -Infinity;
+  let failedAtMs = -Infinity;
+  let reclaimedAtMs = -Infinity;
+  /**
+   * Marks that ran out are taken for those of dead processes once a second, and not soon after the database was away:
+   * those who hold outcomes save them first. Rarely, so that none is under way when the database stands still.
+   */
+  const isTimeToReclaim = (): boolean => {
+    const now = performance.now();
+    if (now - failedAtMs < IN_FLIGHT_LEASE_MS || now - reclaimedAtMs < RECLAIM_EVERY_MS) return false;
+    reclaimedAtMs = now;
+    return true;
+  };
 
   const deliver = async (claimed: ClaimedAttempt): Promise<void> => {
     const end = inFlight.start(claimed.subscriptionId);
@@ -69,15 +81,14 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         inFlight: inFlight.counts(),
         throttledToo: inFlight.total() < IN_FLIGHT_HALF,
         held: recorder.held(),
-        // After the database was away, those who hold outcomes save them before anybody takes them for dead.
-        reclaim: performance.now() - answersSinceMs > IN_FLIGHT_LEASE_MS,
+        reclaim: isTimeToReclaim(),
       });
       for (const claimed of attempts) track(deliver(claimed));
       const wrapped = after !== '' && looked < limit;
       after = looked < limit ? '' : last;
       return wrapped || looked === limit;
     } catch (error) {
-      answersSinceMs = performance.now();
+      failedAtMs = performance.now();
       log.warn({ err: error }, 'Deliveries could not be claimed; retrying');
       return false;
     }

@@ -22,7 +22,10 @@ const THROTTLED_FOR = '10 minutes';
 const RETRY_MS = 200;
 const BATCH_MAX = 100;
 
-/** One statement; each part depends on what `delivery` really changed. */
+/**
+ * One statement; each part depends on what `delivery` really changed. `= ANY (ARRAY(…))` has the rows looked up by their
+ * ids: without it the planner hashes whole tables that it takes for small ones.
+ */
 const RECORD = `
 WITH o AS (
   SELECT * FROM jsonb_to_recordset(CAST(:outcomes AS jsonb))
@@ -64,7 +67,7 @@ WITH o AS (
                               THEN coalesce(d.dead_lettered_at, o."endedAt") ELSE d.dead_lettered_at END,
       resend_from = NULL, sending_attempt_id = NULL, sending_since = NULL
   FROM o
-  WHERE d.id = o."deliveryId"
+  WHERE d.id = o."deliveryId" AND d.id = ANY (ARRAY(SELECT "deliveryId" FROM o))
     AND (d.sending_attempt_id = o."attemptId"
          -- A success that comes late still counts: the receiver has the event.
          OR o.ok AND d.status IN ('PENDING', 'RETRYING', 'FAILED') AND o."attemptId" IN (SELECT id FROM attempt))
@@ -77,7 +80,8 @@ WITH o AS (
   ON CONFLICT (delivery_id) WHERE closed_at IS NULL DO NOTHING
 ), closed_dead_letter AS (
   UPDATE webhook_dead_letter l SET closed_at = d.ended_at
-  FROM delivery d WHERE l.delivery_id = d.id AND l.closed_at IS NULL AND d.ok
+  FROM delivery d
+  WHERE l.delivery_id = d.id AND l.delivery_id = ANY (ARRAY(SELECT id FROM delivery WHERE ok)) AND l.closed_at IS NULL AND d.ok
 ), health AS (
   UPDATE webhook_subscription s
   SET failures_in_a_row = CASE WHEN h.failed = 0 THEN 0 ELSE s.failures_in_a_row + h.failed END,
@@ -88,7 +92,8 @@ WITH o AS (
   FROM (SELECT subscription_id, CAST(count(*) FILTER (WHERE NOT ok) AS integer) AS failed,
                min(ended_at) FILTER (WHERE ok) AS delivered_at
         FROM delivery GROUP BY subscription_id ORDER BY subscription_id) h
-  WHERE s.id = h.subscription_id AND (h.failed > 0 OR s.failures_in_a_row > 0 OR s.verified_at IS NULL)
+  WHERE s.id = h.subscription_id AND s.id = ANY (ARRAY(SELECT subscription_id FROM delivery))
+    AND (h.failed > 0 OR s.failures_in_a_row > 0 OR s.verified_at IS NULL)
 ), started AS (
   INSERT INTO outbox (id, kind, workflow_type, workflow_id, input)
   SELECT start ->> 'id', 'start', start ->> 'workflowType', start ->> 'workflowId', start -> 'input'
