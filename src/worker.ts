@@ -25,7 +25,7 @@ import { createFindProvider } from './providers/find-provider.ts';
 import { measureReconciliation } from './reconciliation/metrics.ts';
 import { openReconciliations } from './reconciliation/open-reconciliations.ts';
 import { createReconciliationSteps } from './reconciliation/steps.ts';
-import { createRelay } from './relay.ts';
+import { createRelay, type Relay } from './relay.ts';
 import { repairOpen } from './repair.ts';
 import { expireReports, removeAbandoned } from './reports/expire.ts';
 import { createReportFiles } from './reports/files.ts';
@@ -35,17 +35,18 @@ import { openReports } from './reports/open-reports.ts';
 import { measureSettlements } from './settlements/metrics.ts';
 import { openSettlements } from './settlements/open-settlements.ts';
 import { createSettlementSteps } from './settlements/steps.ts';
-import { startTemporalWorkers } from './temporal-workers.ts';
+import { startTemporalWorkers, type TemporalWorkers } from './temporal-workers.ts';
 import { CLAIM_INTERVAL_MS, createCheckAttempt, type CheckAttempt } from './transactions/check.ts';
 import { expireDueSessions } from './transactions/end.ts';
 import { measurePayments } from './transactions/metrics.ts';
+import { findObsolete } from './transactions/obsolete.ts';
 import { openAttempts } from './transactions/open-attempts.ts';
 import { recheckProven } from './transactions/proven.ts';
 import { createExpireAttempt } from './transactions/unpaid.ts';
 import { createClaim } from './webhooks/claim.ts';
 import { createAttemptDelivery, type AttemptReport, type AttemptRequest } from './webhooks/deliver.ts';
 import { giveUpDelivery } from './webhooks/give-up.ts';
-import { countOutcomes, measureDeliveries } from './webhooks/metrics.ts';
+import { countOutcomes, countSkippedWorkflows, measureDeliveries } from './webhooks/metrics.ts';
 import { openDeliveries } from './webhooks/open-deliveries.ts';
 import { runResendJobs } from './webhooks/resend-jobs.ts';
 import { requestResend } from './webhooks/resend.ts';
@@ -122,23 +123,23 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     tell,
     reachable,
     workflows: config.WEBHOOK_WORKFLOWS,
-    startsMax: config.WEBHOOK_STARTS_MAX,
+    startsMax: config.WEBHOOK_WORKFLOW_START_CONCURRENCY,
     retryDelaysSeconds: config.WEBHOOK_RETRY_SECONDS,
   });
-  const relay = createRelay({ db, tell, log, deliveries: firstAttempts });
-  const sweep = async (): Promise<void> => {
-    firstAttempts.poke();
-    // What cannot be told would only be put off.
-    if (reachable()) await relay.sweep();
-  };
-  const repair = async (): Promise<unknown> =>
-    reachable() && repairOpen({ db, runChange, running, sources: OPEN_SOURCES, log });
+  const relay = createRelay({
+    db,
+    tell,
+    log,
+    deliveries: firstAttempts,
+    reachable,
+    startConcurrency: config.WEBHOOK_WORKFLOW_START_CONCURRENCY,
+    findObsolete: async (messages) => findObsolete(db, messages),
+  });
   const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: firstAttempts.poke, log });
   const chores = startChores(
     [
       ...choresOf(config, { db, runChange, ...payments.checks, ...options }),
-      chore('sweep the outbox', 250, sweep),
-      chore('repair what Temporal lost', 10_000, repair),
+      ...temporalChores({ db, runChange, running, reachable, relay, firstAttempts, ...options }),
     ],
     log,
   );
@@ -148,10 +149,31 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     stop: async () => {
       await Promise.all([listening.stop(), chores.stop(), firstAttempts.stop()]);
       await temporal.stop();
-      await relay.idle();
+      await relay.stop();
       await Promise.all([sending.sender.close(), payments.close(), db.destroy()]);
     },
   };
+}
+
+type TemporalDeps = Database &
+  WorkerOptions &
+  Pick<TemporalWorkers['processes'], 'running' | 'reachable'> & { relay: Relay; firstAttempts: FirstAttempts };
+
+/** What Temporal must be told, and what it may have lost. */
+function temporalChores({ relay, firstAttempts, registry, ...deps }: TemporalDeps): Chore[] {
+  const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
+  return [
+    chore('sweep the outbox', 250, async () => {
+      firstAttempts.poke();
+      relay.trigger();
+    }),
+    chore('drop workflows that would only show', 5_000, async () => countSkipped(await relay.dropUnshown())),
+    chore(
+      'repair what Temporal lost',
+      10_000,
+      async () => deps.reachable() && repairOpen({ ...deps, sources: OPEN_SOURCES }),
+    ),
+  ];
 }
 
 /** First attempts as the activities know them, which are made before them. */

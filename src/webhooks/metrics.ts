@@ -1,4 +1,4 @@
-import { countBy, measureRow, type Registry } from '../http/metrics.ts';
+import { countBy, countUp, measureRow, type Registry } from '../http/metrics.ts';
 import type { Knex } from '../lib/db.ts';
 import type { AttemptReport } from './deliver.ts';
 
@@ -31,6 +31,14 @@ export function countOutcomes(registry: Registry): (report: AttemptReport) => vo
     const outcome = report.kind === 'failed' && report.nextAttemptAtMs !== null ? 'retrying' : report.kind;
     count(outcome);
   };
+}
+
+/** Counts deliveries whose workflow was never started: they were made, and it would only have shown them. */
+export function countSkippedWorkflows(registry: Registry): (skipped: number) => void {
+  return countUp(registry, {
+    name: 'meskot_webhook_workflows_skipped_total',
+    help: 'Delivered events whose workflow was not started, for other things were more urgent',
+  });
 }
 
 const COUNT = `
