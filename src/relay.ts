@@ -29,7 +29,7 @@ export type Relay = {
   dispatch: (messages: OutboxRow[]) => void;
   /** There may be free rows: takes them all, one batch after the other, and tells Temporal. */
   trigger: () => void;
-  /** Deletes what has waited for too long to be shown; how many. */
+  /** Deletes what has waited for too long to be shown, at most 1,000 a call; how many. */
   dropUnshown: () => Promise<number>;
   /** Waits for what is under way. */
   idle: () => Promise<void>;
@@ -51,6 +51,7 @@ const SWEEP_MS = 2_000;
 const PAUSE_MAX_SECONDS = 30;
 /** A delivery that was made is shown within this, or not at all. */
 const SHOWN_WITHIN_SECONDS = 60;
+const DROP_MAX = 1_000;
 
 /**
  * What became of a message. untried: nothing was asked of Temporal. away: Temporal did not answer, which says nothing
@@ -189,10 +190,12 @@ async function takeFree(db: Knex, isBusy: boolean): Promise<Taken[]> {
 async function dropUnshown(db: Knex): Promise<number> {
   const dropped = await rows(
     db,
-    `DELETE FROM outbox
-     WHERE priority = ${OUTBOX_PRIORITIES.visibility} AND not_before <= now()
-       AND created_at < now() - interval '${SHOWN_WITHIN_SECONDS} seconds'
-       AND (lease_until IS NULL OR lease_until < now())
+    `DELETE FROM outbox WHERE id = ANY (ARRAY(
+       SELECT id FROM outbox
+       WHERE priority = ${OUTBOX_PRIORITIES.visibility} AND not_before <= now()
+         AND created_at < now() - interval '${SHOWN_WITHIN_SECONDS} seconds'
+         AND (lease_until IS NULL OR lease_until < now())
+       LIMIT ${DROP_MAX} FOR UPDATE SKIP LOCKED))
      RETURNING 1`,
   );
   return dropped.length;

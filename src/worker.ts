@@ -167,7 +167,7 @@ function temporalChores({ relay, firstAttempts, registry, ...deps }: TemporalDep
       firstAttempts.poke();
       relay.trigger();
     }),
-    chore('drop workflows that would only show', 5_000, async () => countSkipped(await relay.dropUnshown())),
+    chore('drop workflows that would only show', 1_000, async () => countSkipped(await relay.dropUnshown())),
     chore(
       'repair what Temporal lost',
       10_000,
