@@ -36,7 +36,12 @@ import { measureSettlements } from './settlements/metrics.ts';
 import { openSettlements } from './settlements/open-settlements.ts';
 import { createSettlementSteps } from './settlements/steps.ts';
 import { startTemporalWorkers, type TemporalWorkers } from './temporal-workers.ts';
-import { CLAIM_INTERVAL_MS, createCheckAttempt, type CheckAttempt } from './transactions/check.ts';
+import {
+  CLAIM_INTERVAL_MS,
+  POLL_INTERVAL_MIN_MS,
+  createCheckAttempt,
+  type CheckAttempt,
+} from './transactions/check.ts';
 import { expireDueSessions } from './transactions/end.ts';
 import { measurePayments } from './transactions/metrics.ts';
 import { findObsolete } from './transactions/obsolete.ts';
@@ -204,7 +209,8 @@ function createPayments(config: Config, { db, runChange, log }: Database & { log
   const check = createCheckAttempt(deps);
   const options = { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: false };
   const payments = {
-    check: (attemptId: string, now: Date) => check(attemptId, { ...options, now }),
+    check: (attemptId: string, now: Date) =>
+      check(attemptId, { minIntervalMs: POLL_INTERVAL_MIN_MS, tellWorkflow: false, now }),
     expire: createExpireAttempt({ ...deps, checkAttempt: check }),
   };
   const checkPayout = createCheckPayout(deps);
