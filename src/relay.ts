@@ -41,8 +41,8 @@ export type Relay = {
 const START_CONCURRENCY = 8;
 const ALWAYS = (): boolean => true;
 const NEVER = (): boolean => false;
-/** Rows a sweep takes at a time. */
-const SWEEP_MAX = 50;
+/** Rows a sweep takes, for each that it tells at once. */
+const SWEEP_DEPTH = 4;
 /** Sweeps begin this far apart, so that each finds several. */
 const SWEEP_EVERY_MS = 20;
 /** What a sweep has not begun by then it gives back: others may, and its lease has not run out. */
@@ -144,7 +144,8 @@ function createTell({ tell, log, reachable = ALWAYS, startConcurrency = START_CO
 async function sweepOnce(deps: RelayDeps, tell: Tell): Promise<boolean> {
   const { reachable = ALWAYS, isBusy = NEVER, startConcurrency = START_CONCURRENCY, findObsolete } = deps;
   if (!reachable()) return false;
-  const taken = await takeFree(deps.db, isBusy());
+  const limit = startConcurrency * SWEEP_DEPTH;
+  const taken = await takeFree(deps.db, { limit, isBusy: isBusy() });
   if (taken.length === 0) return false;
   const obsolete = (await findObsolete?.(taken)) ?? new Set();
   const outcomes = new Map<string, Outcome>(taken.map(({ id }) => [id, obsolete.has(id) ? 'told' : 'untried']));
@@ -157,7 +158,7 @@ async function sweepOnce(deps: RelayDeps, tell: Tell): Promise<boolean> {
   };
   await Promise.all(Array.from({ length: startConcurrency }, tellNext));
   await settle(deps.db, outcomes);
-  const isMore = taken.length === SWEEP_MAX || [...outcomes.values()].includes('untried');
+  const isMore = taken.length === limit || [...outcomes.values()].includes('untried');
   return isMore && reachable();
 }
 
@@ -171,7 +172,7 @@ async function settle(db: Knex, outcomes: ReadonlyMap<string, Outcome>): Promise
 type Taken = OutboxRow & { isOnlyShown: boolean; rank: number; dueAt: Date };
 
 /** In the order in which they are to be told. */
-async function takeFree(db: Knex, isBusy: boolean): Promise<Taken[]> {
+async function takeFree(db: Knex, { limit, isBusy }: { limit: number; isBusy: boolean }): Promise<Taken[]> {
   const taken = await rows<Taken>(
     db,
     `UPDATE outbox SET lease_until = now() + interval '${OUTBOX_LEASE_SECONDS} seconds'
@@ -179,10 +180,10 @@ async function takeFree(db: Knex, isBusy: boolean): Promise<Taken[]> {
        SELECT id FROM outbox
        WHERE priority <= :upTo AND delivery_id IS NULL AND not_before <= now()
          AND (lease_until IS NULL OR lease_until < now())
-       ORDER BY priority, not_before LIMIT ${SWEEP_MAX} FOR UPDATE SKIP LOCKED))
+       ORDER BY priority, not_before LIMIT :limit FOR UPDATE SKIP LOCKED))
      RETURNING id, kind, workflow_type, workflow_id, input, signal, priority AS rank, not_before AS due_at,
                priority = ${OUTBOX_PRIORITIES.visibility} AS is_only_shown`,
-    { upTo: isBusy ? OUTBOX_PRIORITIES.normal : OUTBOX_PRIORITIES.visibility },
+    { limit, upTo: isBusy ? OUTBOX_PRIORITIES.normal : OUTBOX_PRIORITIES.visibility },
   );
   return taken.toSorted((a, b) => a.rank - b.rank || a.dueAt.getTime() - b.dueAt.getTime());
 }

@@ -32,7 +32,7 @@ const TIME_MAX_MS = 100;
 
 const OUTBOX: Hot = {
   table: 'outbox',
-  batch: 50,
+  batch: 32,
   fill: (count) =>
     `INSERT INTO outbox (id, kind, workflow_type, workflow_id, priority, not_before, created_at)
      SELECT 'obx_' || i, 'start', 'payment', 'payment-' || i, i % 4, now() - interval '90 seconds', now() - interval '90 seconds'

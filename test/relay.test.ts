@@ -52,13 +52,20 @@ const left = async (): Promise<Left[]> =>
             CAST(round(extract(epoch FROM not_before - now())) AS integer) AS pause_seconds
      FROM outbox ORDER BY id`,
   );
+const untilNothingIsLeft = async (): Promise<void> => {
+  for (const endMs = Date.now() + 5_000; (await left()).length > 0;) {
+    if (Date.now() > endMs) throw new Error('something is left after 5 s');
+    await sleep(10);
+  }
+};
 const makeDue = async () => rows(database.db, `UPDATE outbox SET not_before = now() - interval '1 second'`);
 
 describe('a sweep', () => {
   test('takes money that goes out first, then retries, then the rest, then what is only shown; the oldest first', async () => {
     await leave(shown('shown'), start('old'), start('new'), retry('retry'), start('money', { priority: 'money' }));
     const told: string[] = [];
-    await sweep(async ({ workflowId }) => told.push(workflowId), { startConcurrency: 1 });
+    const tell = async ({ workflowId }: OutboxRow) => told.push(workflowId);
+    for (let sweeps = 0; sweeps < 2; sweeps += 1) await sweep(tell, { startConcurrency: 1 });
     expect(told).toEqual(['money', 'retry', 'old', 'new', 'shown']);
     expect(await left()).toEqual([]);
   });
@@ -141,9 +148,9 @@ describe('a sweep', () => {
       database.db,
       relay.dispatch,
     )(async (change) => change.tell(Array.from({ length: 20 }, (_, index) => retry(`dispatched-${index}`))));
+    await untilNothingIsLeft();
     await relay.stop();
     expect(most).toBe(3);
-    expect(await left()).toEqual([]);
   });
 
   test('drops the start of a payment whose attempt is over, and no other', async () => {
