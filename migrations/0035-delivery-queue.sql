@@ -6,6 +6,9 @@ CREATE INDEX webhook_delivery_queue ON webhook_delivery (subscription_id, id) WH
 CREATE INDEX webhook_delivery_scheduled ON webhook_delivery (next_attempt_at) WHERE status = 'RETRYING' OR resend_from IS NOT NULL;
 DROP INDEX webhook_delivery_due;
 DROP INDEX webhook_delivery_open;
+-- For a subscription's health. Without what waits: it must not look like another way to the queue.
+DROP INDEX webhook_delivery_subscription;
+CREATE INDEX webhook_delivery_subscription ON webhook_delivery (subscription_id, created_at DESC) WHERE status <> 'PENDING';
 
 -- A resend of a delivery that waits for a retry is an attempt beside the schedule.
 ALTER TABLE webhook_delivery DROP CONSTRAINT webhook_delivery_resend_from_check;

@@ -74,8 +74,15 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   measurePool(registry, db, 'api');
   watchDatabase(db, config.DATABASE_URL);
   const connection = Connection.lazy({ address: config.TEMPORAL_ADDRESS });
-  const { tell } = createProcesses({ ...temporalOptions(config), connection, eager: false });
-  const relay = createRelay({ db, tell, log, dispatcher: null });
+  const { tell, reachable } = createProcesses({ ...temporalOptions(config), connection, eager: false });
+  const relay = createRelay({
+    db,
+    tell,
+    log,
+    dispatcher: null,
+    reachable,
+    startConcurrency: config.WEBHOOK_WORKFLOW_START_CONCURRENCY,
+  });
   const runChange = createRunChange(db, relay.dispatch);
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, ...config.simulator });
@@ -110,7 +117,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     stop: async () => {
       await listening.close();
       await metrics.close();
-      await relay.idle();
+      await relay.stop();
       await keys.settled();
       await Promise.all([http.close(), db.destroy(), connection.close()]);
     },

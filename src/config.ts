@@ -57,7 +57,7 @@ const Settings = z.object({
   REPORTS_DIR: z.string().min(1).default(LOCAL_REPORTS),
   WORKFLOW_BUNDLE: z.string().min(1).optional(),
   WEBHOOK_WORKFLOWS: z.enum(['every', 'failed']).default('every'),
-  WEBHOOK_STARTS_MAX: count(16, 1_000),
+  WEBHOOK_WORKFLOW_START_CONCURRENCY: positive(8, 1_000),
   WEBHOOK_RETRY_SECONDS: wholeNumbers({ max: 604_800, most: 20 }).default([60, 300, 1_800, 7_200, 43_200]),
   WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: positive(50, 1_000),
   WEBHOOK_RESENDS_PER_SECOND: positive(20, 1_000),

@@ -24,7 +24,7 @@ import { createFindProvider } from './providers/find-provider.ts';
 import { measureReconciliation } from './reconciliation/metrics.ts';
 import { openReconciliations } from './reconciliation/open-reconciliations.ts';
 import { createReconciliationSteps } from './reconciliation/steps.ts';
-import { createRelay } from './relay.ts';
+import { createRelay, type Relay } from './relay.ts';
 import { repairOpen } from './repair.ts';
 import { expireReports, removeAbandoned } from './reports/expire.ts';
 import { createReportFiles } from './reports/files.ts';
@@ -34,22 +34,28 @@ import { openReports } from './reports/open-reports.ts';
 import { measureSettlements } from './settlements/metrics.ts';
 import { openSettlements } from './settlements/open-settlements.ts';
 import { createSettlementSteps } from './settlements/steps.ts';
-import { startTemporalWorkers } from './temporal-workers.ts';
-import { CLAIM_INTERVAL_MS, createCheckAttempt, type CheckAttempt } from './transactions/check.ts';
+import { startTemporalWorkers, type TemporalWorkers } from './temporal-workers.ts';
+import {
+  CLAIM_INTERVAL_MS,
+  POLL_INTERVAL_MIN_MS,
+  createCheckAttempt,
+  type CheckAttempt,
+} from './transactions/check.ts';
 import { expireDueSessions } from './transactions/end.ts';
 import { measurePayments } from './transactions/metrics.ts';
+import { findObsolete } from './transactions/obsolete.ts';
 import { openAttempts } from './transactions/open-attempts.ts';
 import { recheckProven } from './transactions/proven.ts';
 import { createExpireAttempt } from './transactions/unpaid.ts';
 import { abandonDelivery } from './webhooks/delivery/abandon.ts';
 import { createAttempt } from './webhooks/delivery/attempt.ts';
 import { createClaim } from './webhooks/delivery/claim.ts';
-import { createDispatcher } from './webhooks/delivery/dispatcher.ts';
+import { createDispatcher, type Dispatcher } from './webhooks/delivery/dispatcher.ts';
 import { createInFlight } from './webhooks/delivery/in-flight.ts';
 import { createRecorder } from './webhooks/delivery/record-attempt.ts';
 import { openDeliveries } from './webhooks/delivery/recoverable.ts';
 import { requestResend } from './webhooks/delivery/resend.ts';
-import { countOutcomes, measureDeliveries } from './webhooks/metrics.ts';
+import { countOutcomes, countSkippedWorkflows, measureDeliveries } from './webhooks/metrics.ts';
 import { runResendJobs } from './webhooks/resend-jobs.ts';
 import { createSender } from './webhooks/send.ts';
 import { createCheckPayout, type CheckPayout } from './withdrawals/check.ts';
@@ -122,22 +128,24 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     db,
     log,
     workflows: config.WEBHOOK_WORKFLOWS,
+    onWorkflow: () => relay.trigger(),
     retryDelaysSeconds: config.WEBHOOK_RETRY_SECONDS,
   });
-  const relay = createRelay({ db, tell, log, dispatcher });
-  const sweep = async (): Promise<void> => {
-    dispatcher.trigger();
-    // What cannot be told would only be put off.
-    if (reachable()) await relay.sweep();
-  };
-  const repair = async (): Promise<unknown> =>
-    reachable() && repairOpen({ db, runChange, running, sources: OPEN_SOURCES, log });
+  const relay = createRelay({
+    db,
+    tell,
+    log,
+    dispatcher,
+    reachable,
+    isBusy: dispatcher.isBusy,
+    startConcurrency: config.WEBHOOK_WORKFLOW_START_CONCURRENCY,
+    findObsolete: async (messages) => findObsolete(db, messages),
+  });
   const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: dispatcher.trigger, log });
   const chores = startChores(
     [
       ...choresOf(config, { db, runChange, ...payments.checks, ...options }),
-      chore('sweep the outbox', 250, sweep),
-      chore('repair what Temporal lost', 10_000, repair),
+      ...temporalChores({ db, runChange, running, reachable, relay, dispatcher, ...options }),
     ],
     log,
   );
@@ -147,10 +155,31 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     stop: async () => {
       await Promise.all([listening.stop(), chores.stop(), dispatcher.stop()]);
       await temporal.stop();
-      await relay.idle();
+      await relay.stop();
       await Promise.all([sending.sender.close(), payments.close(), db.destroy()]);
     },
   };
+}
+
+type TemporalDeps = Database &
+  WorkerOptions &
+  Pick<TemporalWorkers['processes'], 'running' | 'reachable'> & { relay: Relay; dispatcher: Dispatcher };
+
+/** What Temporal must be told, and what it may have lost. */
+function temporalChores({ relay, dispatcher, registry, ...deps }: TemporalDeps): Chore[] {
+  const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
+  return [
+    chore('sweep the outbox', 250, async () => {
+      dispatcher.trigger();
+      relay.trigger();
+    }),
+    chore('drop workflows that would only show', 1_000, async () => countSkipped(await relay.dropUnshown())),
+    chore(
+      'repair what Temporal lost',
+      10_000,
+      async () => deps.reachable() && repairOpen({ ...deps, sources: OPEN_SOURCES }),
+    ),
+  ];
 }
 
 /** What is under way, and what is late or waits for somebody. */
@@ -174,7 +203,8 @@ function createPayments(config: Config, { db, runChange, log }: Database & { log
   const check = createCheckAttempt(deps);
   const options = { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: false };
   const payments = {
-    check: (attemptId: string, now: Date) => check(attemptId, { ...options, now }),
+    check: (attemptId: string, now: Date) =>
+      check(attemptId, { minIntervalMs: POLL_INTERVAL_MIN_MS, tellWorkflow: false, now }),
     expire: createExpireAttempt({ ...deps, checkAttempt: check }),
   };
   const checkPayout = createCheckPayout(deps);

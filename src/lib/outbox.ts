@@ -14,9 +14,22 @@ export type OutboxMessage = {
   workflowId: string;
   input?: Record<string, unknown>;
   signal?: string;
+  /** 'normal' unless given. */
+  priority?: OutboxPriority;
+  /** Not to be brought to Temporal before so long after the change: a worker does it then. */
+  delayMs?: number;
 };
 
 export type OutboxRow = OutboxMessage & { id: string };
+
+/**
+ * What goes first when much is waiting. money: withdrawals and settlements; retry: deliveries that failed and wait for
+ * a retry or a resend; visibility: workflows of deliveries that were made, only shown to operators.
+ */
+export type OutboxPriority = keyof typeof OUTBOX_PRIORITIES;
+
+/** As the table has them. */
+export const OUTBOX_PRIORITIES = { money: 0, retry: 1, normal: 2, visibility: 3 } as const;
 
 /** One change, one transaction: a command writes through `trx`, and what it `tell`s is dispatched after the commit. */
 export type Change = {
@@ -95,16 +108,20 @@ async function changeOnce<T>(db: Knex, work: (change: Change) => Promise<T>) {
   return { result, told, triggersDispatcher };
 }
 
+const PRIORITY_CASES = Object.entries(OUTBOX_PRIORITIES).map(([name, rank]) => `WHEN '${name}' THEN ${rank}`);
+
 /**
- * The columns of an outbox row as JSON for `jsonb_to_recordset`. It is leased to this process, which dispatches it right
- * after the commit.
+ * The columns of an outbox row as JSON for `jsonb_to_recordset`. What has time is written free,
+ * for a worker; everything else is leased to this process, which dispatches it right after the commit.
  */
 export const OUTBOX_INSERT = `
-  INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, signal, lease_until)
-  SELECT m.id, m.kind, m."workflowType", m."workflowId", m.input, m.signal,
-         now() + interval '${OUTBOX_LEASE_SECONDS} seconds'
+  INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, signal, priority, lease_until, not_before)
+  SELECT m.id, m.kind, m."workflowType", m."workflowId", m.input, m.signal, 
+         CASE m.priority ${PRIORITY_CASES.join(' ')} ELSE ${OUTBOX_PRIORITIES.normal} END,
+         CASE WHEN m."delayMs" IS NULL THEN now() + interval '${OUTBOX_LEASE_SECONDS} seconds' END,
+         now() + coalesce(m."delayMs", 0) * interval '1 millisecond'
   FROM jsonb_to_recordset(CAST(:messages AS jsonb))
-    AS m (id text, kind text, "workflowType" text, "workflowId" text, input jsonb, signal text)`;
+    AS m (id text, kind text, "workflowType" text, "workflowId" text, input jsonb, signal text, priority text, "delayMs" integer)`;
 
 async function writeMessages(write: Change['write'], messages: OutboxMessage[]): Promise<OutboxRow[]> {
   if (messages.length === 0) return [];

@@ -1,4 +1,4 @@
-import { countBy, measureRow, type Registry } from '../http/metrics.ts';
+import { countBy, countUp, measureRow, type Registry } from '../http/metrics.ts';
 import type { Knex } from '../lib/db.ts';
 import type { AttemptOutcome } from './delivery/attempt.ts';
 import type { RecordedDelivery } from './delivery/record-attempt.ts';
@@ -27,6 +27,14 @@ export function countOutcomes(
     values: OUTCOMES,
   });
   return (recorded, { ok }) => count(ok ? 'delivered' : recorded.status === 'RETRYING' ? 'retrying' : 'failed');
+}
+
+/** Counts deliveries whose workflow was never started: they were made, and it would only have shown them. */
+export function countSkippedWorkflows(registry: Registry): (skipped: number) => void {
+  return countUp(registry, {
+    name: 'meskot_webhook_workflows_skipped_total',
+    help: 'Delivered events whose workflow was not started, for other things were more urgent',
+  });
 }
 
 /** The oldest of each subscription's queue of first attempts stands for it: one look each, whatever the backlog. */

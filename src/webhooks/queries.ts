@@ -221,7 +221,7 @@ export async function findHealth(db: Queryable, subscriptionIds: string[], now: 
      FROM unnest(CAST(:subscriptionIds AS text[])) AS s (id)
      CROSS JOIN LATERAL (
        SELECT d.id FROM webhook_delivery d
-       WHERE d.subscription_id = s.id AND d.created_at >= :since ORDER BY d.created_at DESC LIMIT 1000
+       WHERE d.subscription_id = s.id AND d.status <> 'PENDING' AND d.created_at >= :since ORDER BY d.created_at DESC LIMIT 1000
      ) d
      JOIN webhook_attempt a ON a.delivery_id = d.id AND a.ended_at IS NOT NULL
      GROUP BY s.id`,

@@ -90,7 +90,8 @@ export async function deleteSubscription(deps: SubscriptionDeps, change: Change,
     `UPDATE webhook_delivery
      SET status = CASE WHEN resend_from IN ('FAILED', 'DELIVERED') THEN resend_from ELSE 'SKIPPED' END,
          resend_from = NULL, next_attempt_at = NULL
-     WHERE subscription_id = :id AND status IN ('PENDING', 'RETRYING')
+     WHERE subscription_id = :id
+       AND (status = 'PENDING' AND resend_from IS NULL OR status = 'RETRYING' OR resend_from IS NOT NULL)
        AND NOT ${isInFlight('webhook_delivery')}`,
     { id: row.id },
   );

@@ -158,6 +158,7 @@ export async function countDelivery(db: Knex, workflows: 'every' | 'failed'): Pr
     inFlight: createInFlight({ perSubscription: 50, perThrottled: 10 }),
     retryDelaysSeconds: [60],
     onRecorded: () => recorded(),
+    onWorkflow: () => {},
   });
   try {
     return await countStatements(db, async () => {

@@ -43,6 +43,7 @@ function buildDispatcher(other: Partial<DispatcherDeps> = {}) {
     workflows: 'failed',
     retryDelaysSeconds: [60],
     onRecorded: () => {},
+    onWorkflow: () => {},
     ...other,
   });
   later(dispatcher.stop);

@@ -6,7 +6,7 @@ import { deliveryWorkflow } from '../workflow-input.ts';
 import type { AttemptOutcome, RetrySchedule } from './attempt.ts';
 import { claimDue, IN_FLIGHT_LEASE_MS, type ClaimedAttempt } from './claim.ts';
 import type { InFlight } from './in-flight.ts';
-import type { RecordedDelivery, Recorder } from './record-attempt.ts';
+import type { RecordedDelivery, Recorder, Recording } from './record-attempt.ts';
 
 export type DispatcherDeps = {
   db: Knex;
@@ -17,13 +17,16 @@ export type DispatcherDeps = {
   /** Which deliveries get a workflow: every one, for operators to look at, or those that failed and will be retried. */
   workflows: 'every' | 'failed';
   retryDelaysSeconds: readonly number[];
-  /** An attempt is recorded, and with it a workflow to be started, perhaps. */
   onRecorded: (recorded: RecordedDelivery, outcome: AttemptOutcome) => void;
+  /** The outbox holds a workflow to be started. */
+  onWorkflow: () => void;
 };
 
 export type Dispatcher = {
   /** There may be new deliveries. */
   trigger: () => void;
+  /** Whether receivers would wait for what else this process does now: many deliveries, or slow claims. */
+  isBusy: () => boolean;
   /** Claims no more, and waits until what is in flight is recorded. */
   stop: () => Promise<void>;
 };
@@ -35,6 +38,10 @@ const IN_FLIGHT_HALF = IN_FLIGHT_MAX / 2;
 const CLAIM_MAX = 100;
 /** Under load claims begin this far apart, so that each finds several. */
 const CLAIM_EVERY_MS = 5;
+/** A claim that takes longer, or finds more, is a sign of load, which is taken to last for a while. */
+const BUSY_CLAIM_MS = 10;
+const BUSY_CLAIM_SIZE = 10;
+const BUSY_FOR_MS = 250;
 const RECLAIM_EVERY_MS = 1_000;
 
 /**
@@ -47,6 +54,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const working = new Set<Promise<void>>();
   /** Round robin over subscriptions: where the next claim begins. */
   let after = '';
+  let busyUntilMs = -Infinity;
   let failedAtMs = -Infinity;
   let reclaimedAtMs = -Infinity;
   /**
@@ -67,12 +75,15 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const wasShort = inFlight.isShort(claimed.subscriptionId) || inFlight.total() >= IN_FLIGHT_HALF;
     end();
     if (wasShort) pump.poke();
-    const recorded = await recorder.record(withWorkflow(deps, claimed, outcome));
+    const recording = withWorkflow(deps, claimed, outcome);
+    const recorded = await recorder.record(recording);
     deps.onRecorded(recorded, outcome);
+    if (recording.start) deps.onWorkflow();
   };
   const claimSome = async (): Promise<boolean> => {
     const limit = Math.min(CLAIM_MAX, IN_FLIGHT_MAX - inFlight.total());
     if (limit <= 0) return false;
+    const startedAtMs = performance.now();
     try {
       const { attempts, looked, last } = await claimDue(deps.db, {
         ...inFlight.limits,
@@ -83,6 +94,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         held: recorder.held(),
         reclaim: isTimeToReclaim(),
       });
+      const now = performance.now();
+      if (looked >= BUSY_CLAIM_SIZE || now - startedAtMs > BUSY_CLAIM_MS) busyUntilMs = now + BUSY_FOR_MS;
       for (const claimed of attempts) track(deliver(claimed));
       const wrapped = after !== '' && looked < limit;
       after = looked < limit ? '' : last;
@@ -103,6 +116,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   return {
     trigger: pump.poke,
+    isBusy: () => performance.now() < busyUntilMs,
     stop: async () => {
       await pump.stop();
       while (working.size > 0) await Promise.all(working);
@@ -115,7 +129,7 @@ function withWorkflow(
   { workflows }: Pick<DispatcherDeps, 'workflows'>,
   claimed: ClaimedAttempt,
   outcome: AttemptOutcome,
-) {
+): Recording {
   if (outcome.ok && workflows === 'failed') return outcome;
   const { ok, httpStatus, failure, nextAttemptAt } = outcome;
   const { data } = JSON.parse(claimed.payload.toString()) as { data: { checkoutOrderNo?: string } };

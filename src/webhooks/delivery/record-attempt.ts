@@ -1,7 +1,7 @@
 import { createBatch } from '../../lib/batch.ts';
 import { isDatabaseUnavailable, rows, type Knex } from '../../lib/db.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { OutboxRow } from '../../lib/outbox.ts';
+import { OUTBOX_PRIORITIES, type OutboxRow } from '../../lib/outbox.ts';
 import type { DeliveryStatus } from '../states.ts';
 import type { AttemptOutcome } from './attempt.ts';
 
@@ -95,8 +95,9 @@ WITH o AS (
   WHERE s.id = h.subscription_id AND s.id = ANY (ARRAY(SELECT subscription_id FROM delivery))
     AND (h.failed > 0 OR s.failures_in_a_row > 0 OR s.verified_at IS NULL)
 ), started AS (
-  INSERT INTO outbox (id, kind, workflow_type, workflow_id, input)
-  SELECT start ->> 'id', 'start', start ->> 'workflowType', start ->> 'workflowId', start -> 'input'
+  INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, priority)
+  SELECT start ->> 'id', 'start', start ->> 'workflowType', start ->> 'workflowId', start -> 'input',
+         CASE WHEN ok THEN ${OUTBOX_PRIORITIES.visibility} ELSE ${OUTBOX_PRIORITIES.retry} END
   FROM delivery WHERE start IS NOT NULL
 )
 SELECT id, status, rungs_used, next_attempt_at FROM delivery`;

@@ -129,6 +129,7 @@ async function markForResend(deps: ResendDeps, change: Change, { request, delive
   await change.tell(
     deliveries.map((delivery) => ({
       kind: 'signalWithStart',
+      priority: 'retry',
       signal: 'resend',
       ...deliveryWorkflow({
         ...delivery,
