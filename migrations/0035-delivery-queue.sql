@@ -1,14 +1,5 @@
 -- The delivery row is the queue of first attempts: the dispatcher claims from it, and no outbox row stands beside it.
-
--- First attempts that wait, a subscription's oldest first. A resend (resend_from) belongs to the delivery's workflow.
-CREATE INDEX webhook_delivery_queue ON webhook_delivery (subscription_id, id) WHERE status = 'PENDING' AND resend_from IS NULL;
--- What only a workflow brings forward: recovery and metrics look for what is past due here.
-CREATE INDEX webhook_delivery_scheduled ON webhook_delivery (next_attempt_at) WHERE status = 'RETRYING' OR resend_from IS NOT NULL;
-DROP INDEX webhook_delivery_due;
-DROP INDEX webhook_delivery_open;
--- For a subscription's health. Without what waits: it must not look like another way to the queue.
-DROP INDEX webhook_delivery_subscription;
-CREATE INDEX webhook_delivery_subscription ON webhook_delivery (subscription_id, created_at DESC) WHERE status <> 'PENDING';
+-- Its indexes: 0037.
 
 -- A resend of a delivery that waits for a retry is an attempt beside the schedule.
 ALTER TABLE webhook_delivery DROP CONSTRAINT webhook_delivery_resend_from_check;
@@ -20,8 +11,6 @@ ALTER TABLE webhook_attempt DROP CONSTRAINT webhook_attempt_delivery_id_fkey;
 
 -- An attempt is written once, with its outcome, and found by its delivery.
 ALTER TABLE webhook_attempt DROP CONSTRAINT webhook_attempt_pkey;
-ALTER TABLE webhook_attempt DROP CONSTRAINT webhook_attempt_delivery_id_sequence_key;
-ALTER TABLE webhook_attempt ADD PRIMARY KEY (delivery_id, sequence);
 ALTER TABLE webhook_attempt ALTER COLUMN ended_at SET NOT NULL;
 ALTER TABLE webhook_attempt DROP COLUMN lane;
 ALTER TABLE webhook_attempt ADD COLUMN reason text CHECK (length(reason) <= 500);   -- an operator's, for a resend

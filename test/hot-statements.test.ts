@@ -87,7 +87,7 @@ const SUBSCRIPTIONS = 10;
 const DELIVERIES: Hot = {
   table: 'webhook_delivery',
   batch: 100,
-  looksPerRow: 120,
+  looksPerRow: 250,
   fill: (count) =>
     `INSERT INTO webhook_delivery (id, event_id, subscription_id, merchant_id, environment, event, status, next_attempt_at)
      SELECT 'whd_' || i, 'evt_' || i, 'whs_' || i % ${SUBSCRIPTIONS}, (SELECT id FROM merchant LIMIT 1), 'sandbox', 'webhook.test', 'PENDING', now()

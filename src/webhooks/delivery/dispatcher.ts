@@ -54,19 +54,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const working = new Set<Promise<void>>();
   /** Round robin over subscriptions: where the next claim begins. */
   let after = '';
+  const reclaim = createReclaimTimer();
   let busyUntilMs = -Infinity;
-  let failedAtMs = -Infinity;
-  let reclaimedAtMs = -Infinity;
-  /**
-   * Marks that ran out are taken for those of dead processes once a second, and not soon after the database was away:
-   * those who hold outcomes save them first. Rarely, so that none is under way when the database stands still.
-   */
-  const isTimeToReclaim = (): boolean => {
-    const now = performance.now();
-    if (now - failedAtMs < IN_FLIGHT_LEASE_MS || now - reclaimedAtMs < RECLAIM_EVERY_MS) return false;
-    reclaimedAtMs = now;
-    return true;
-  };
 
   const deliver = async (claimed: ClaimedAttempt): Promise<void> => {
     const end = inFlight.start(claimed.subscriptionId);
@@ -92,7 +81,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         inFlight: inFlight.counts(),
         throttledToo: inFlight.total() < IN_FLIGHT_HALF,
         held: recorder.held(),
-        reclaim: isTimeToReclaim(),
+        reclaim: reclaim.isDue(),
       });
       const now = performance.now();
       if (looked >= BUSY_CLAIM_SIZE || now - startedAtMs > BUSY_CLAIM_MS) busyUntilMs = now + BUSY_FOR_MS;
@@ -101,7 +90,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       after = looked < limit ? '' : last;
       return wrapped || looked === limit;
     } catch (error) {
-      failedAtMs = performance.now();
+      reclaim.postpone();
       log.warn({ err: error }, 'Deliveries could not be claimed; retrying');
       return false;
     }
@@ -120,6 +109,26 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     stop: async () => {
       await pump.stop();
       while (working.size > 0) await Promise.all(working);
+    },
+  };
+}
+
+/**
+ * Marks that ran out are taken for those of dead processes once a second, and not soon after the database was away:
+ * those who hold outcomes save them first. Rarely, so that no such claim is under way when the database stands still.
+ */
+function createReclaimTimer() {
+  let failedAtMs = -Infinity;
+  let reclaimedAtMs = -Infinity;
+  return {
+    isDue: (): boolean => {
+      const now = performance.now();
+      if (now - failedAtMs < IN_FLIGHT_LEASE_MS || now - reclaimedAtMs < RECLAIM_EVERY_MS) return false;
+      reclaimedAtMs = now;
+      return true;
+    },
+    postpone: (): void => {
+      failedAtMs = performance.now();
     },
   };
 }
