@@ -21,6 +21,7 @@ export const calendarDate = dayText.refine((text) => !isDay(text) || (text >= FI
 const nameRule = mustBe(`a text of 1 to ${NAME_CHARACTERS_MAX} characters, none of them for control`);
 const holidayName = z
   .string({ error: nameRule })
+  .max(NAME_CHARACTERS_MAX, { abort: true, error: nameRule })
   .transform((text) => text.trim().replaceAll(/ +/g, ' '))
   .refine((text) => text.length >= 1 && text.length <= NAME_CHARACTERS_MAX && !/[\p{Cc}\p{Cs}]/u.test(text), {
     error: nameRule,

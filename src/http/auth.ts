@@ -56,12 +56,14 @@ const HOW_TO = {
   operator: "Send an operator's key in the header x-api-key, or as Authorization: Bearer <key>.",
 };
 
+const BEARER_CHARACTERS_MAX = 4_096;
 const KEY_LIKE = /^(?:[a-z]{2}_(?:test|live)|ok)_/;
 
 /** The key of a request, null if there is none. Beside x-api-key, the Bearer may be something else than a key. */
 function presentedKey(ctx: Context): string | null {
-  const { authorization, 'x-api-key': header } = ctx.req.headers;
-  const bearer = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+  const { authorization = '', 'x-api-key': header } = ctx.req.headers;
+  // A session's token of another service may be long; a key never is.
+  const bearer = authorization.length > BEARER_CHARACTERS_MAX ? '' : /^Bearer +(\S+)$/i.exec(authorization)?.[1];
   if (header === undefined) return bearer ?? null;
   const apiKey = String(header);
   if (bearer !== undefined && KEY_LIKE.test(bearer) && bearer !== apiKey) {

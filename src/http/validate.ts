@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { AppError, ERROR_STATUS, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
 import { isStorable } from './body.ts';
+import { requireFitForInput } from './input-schema.ts';
 
 const ECHO_CHARACTERS_MAX = 100;
 const SENTENCES_MAX = 10;
@@ -17,13 +18,13 @@ type Schemas = { params?: z.ZodType; query?: z.ZodType; body?: z.ZodType };
 const NO_FIELDS = z.strictObject({});
 
 /**
- * Makes a route's check of its input. Throws, when the server is built, if a schema would let unknown fields pass;
- * the check throws one VALIDATION_ERROR (or the one code all issues carry in `params.code`) with every field's issue.
+ * Makes a route's check of its input. Throws, when the server is built, if a schema lets unknown fields or texts
+ * without a limit pass; the check throws one VALIDATION_ERROR (or the one code all issues carry in `params.code`) with every field's issue.
  */
 export function createValidator(schemas: Schemas, operationId: string): (parts: RequestParts) => RequestParts {
   for (const part of ['params', 'query', 'body'] as const) {
     const schema = schemas[part];
-    if (schema && !refusesUnknown(schema)) throw new Error(`${operationId}: ${part} must be a strict object`);
+    if (schema) requireFitForInput(schema, `${operationId}: ${part}`);
   }
   const { params: paramsSchema, query: querySchema = NO_FIELDS, body: bodySchema = NO_FIELDS } = schemas;
   return (parts) => {
@@ -34,15 +35,6 @@ export function createValidator(schemas: Schemas, operationId: string): (parts: 
     if (issues.length > 0) throw validationError(issues);
     return { params, query: query as Record<string, unknown>, body };
   };
-}
-
-/** Whether a schema refuses unknown fields: a strict object, or a pipe or wrapper that begins with one. */
-function refusesUnknown(schema: z.core.$ZodType): boolean {
-  if (schema instanceof z.ZodObject) return schema.def.catchall instanceof z.ZodNever;
-  if (schema instanceof z.ZodPipe) return refusesUnknown(schema.in);
-  if (schema instanceof z.ZodUnion) return schema.options.every(refusesUnknown);
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return refusesUnknown(schema.unwrap());
-  return false;
 }
 
 type FoundIssue = FieldIssue & { code: ErrorCode };

@@ -6,6 +6,8 @@ import { AppError } from './errors.ts';
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
 const PAGE_MAX = 1_000_000_000;
+const NUMBER_CHARACTERS_MAX = 10;
+const DAY_CHARACTERS_MAX = 10;
 const CURSOR_CHARACTERS_MAX = 200;
 const STATUS_CHARACTERS_MAX = 200;
 const RANGE_DAYS_APART_MAX = 93;
@@ -32,6 +34,7 @@ function wholeNumberText(max: number) {
   const error = mustBe(`a whole number from 1 to ${max}`);
   return z
     .string({ error })
+    .max(NUMBER_CHARACTERS_MAX, { abort: true, error })
     .refine((text) => /^\d{1,10}$/.test(text) && Number(text) >= 1 && Number(text) <= max, { error })
     .transform(Number)
     .meta({ override: { type: 'integer', minimum: 1, maximum: max } });
@@ -40,7 +43,7 @@ function wholeNumberText(max: number) {
 function cursorText(isPosition: (at: string) => boolean) {
   return z
     .string({ error: mustBe('a nextCursor of an earlier answer') })
-    .max(CURSOR_CHARACTERS_MAX)
+    .max(CURSOR_CHARACTERS_MAX, { abort: true })
     .transform((text, context) => {
       const cursor = decodeCursor(text);
       if (cursor && isPosition(cursor.after.at)) return cursor;
@@ -64,6 +67,7 @@ export const sequencePageQuery = { ...pageQuery, cursor: cursorText(isSequenceTe
 /** A real calendar day as YYYY-MM-DD. */
 export const dayText = z
   .string({ error: mustBe('a date as YYYY-MM-DD') })
+  .max(DAY_CHARACTERS_MAX, { abort: true, error: mustBe('a date as YYYY-MM-DD') })
   .refine(isDay, { error: mustBe('a date as YYYY-MM-DD') })
   .meta({ format: 'date', example: '2026-01-31' });
 
@@ -73,7 +77,7 @@ export function statusText<Value extends string>(values: readonly Value[]) {
   const isValue = (text: string): text is Value => (values as readonly string[]).includes(text);
   return z
     .string({ error: mustBe(allowed) })
-    .max(STATUS_CHARACTERS_MAX)
+    .max(STATUS_CHARACTERS_MAX, { abort: true })
     .transform((text, context): Value[] | null => {
       if (text === 'ALL') return null;
       const parts = [...new Set(text.split(','))];
