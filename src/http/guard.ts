@@ -47,11 +47,24 @@ export function createGuard(route: Route, deps: GuardDeps): Middleware {
     const parts = validate({ params, query: parseQuery(ctx.querystring), body });
     const { requestId, draining } = ctx.state as { requestId: string; draining: AbortSignal };
     // Which caller a route's handler expects follows from its `auth`: the types of the table say so (route.ts).
-    const input = { ...parts, caller, requestId, draining } as Input;
+    const input = { ...parts, caller, requestId, signal: () => signalOf(ctx, draining) } as Input;
     if (write) return send(ctx, await write(ctx, input, raw));
     const answer = await route.handle(input as never);
     return 'file' in answer ? sendFile(ctx, answer) : send(ctx, render(answer));
   };
+}
+
+/** Made for the few handlers that wait. */
+function signalOf({ res }: Context, draining: AbortSignal): AbortSignal {
+  const waiting = new AbortController();
+  const end = (): void => {
+    draining.removeEventListener('abort', end);
+    waiting.abort();
+  };
+  if (draining.aborted || res.closed) end();
+  else draining.addEventListener('abort', end, { once: true });
+  res.once('close', end);
+  return waiting.signal;
 }
 
 /** For the log. */

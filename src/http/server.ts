@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
 import Router from '@koa/router';
@@ -66,6 +67,8 @@ export type ApiServer = {
 /** The HTTP side of Meskot, ready to listen. Throws when a route is declared wrongly. */
 export function createApiServer(deps: ApiServerDeps): ApiServer {
   const drain = new AbortController();
+  // One listener for each request that waits.
+  setMaxListeners(0, drain.signal);
   const app = createApp(deps, drain.signal);
   const handle = app.callback();
   const callback = (request: IncomingMessage, response: ServerResponse): void => void handle(request, response);

@@ -37,12 +37,13 @@ function waitingRoute() {
     summary: 'Waits',
     auth: { by: 'nobody' },
     responses: { 200: z.object({ drained: z.boolean() }) },
-    handle: async ({ draining }) => {
+    handle: async ({ signal }) => {
+      const waiting = signal();
       await new Promise<void>((resolve) => {
         release = resolve;
         arrived();
       });
-      return { message: 'Waited', data: { drained: draining.aborted } };
+      return { message: 'Waited', data: { drained: waiting.aborted } };
     },
   });
   return { route, started, release: () => release() };
