@@ -1,17 +1,15 @@
 import { z } from 'zod';
 
 import { isDay } from '../lib/dates.ts';
+import { shown } from '../lib/echo.ts';
 import { dayText } from '../lib/page.ts';
 import { FIRST_DAY, LAST_DAY } from './days.ts';
 import { HOLIDAY_KINDS } from './holidays.ts';
 
 const NAME_CHARACTERS_MAX = 100;
-const ECHO_CHARACTERS_MAX = 100;
 
 const mustBe = (what: string) => (issue: { input?: unknown }) =>
-  issue.input === undefined
-    ? 'is required'
-    : `must be ${what}, got ${String(JSON.stringify(issue.input)).slice(0, ECHO_CHARACTERS_MAX)}`;
+  issue.input === undefined ? 'is required' : `must be ${what}, got ${shown(issue.input, { isPublic: true })}`;
 
 /** A day that there is a calendar for. */
 export const calendarDate = dayText.refine((text) => !isDay(text) || (text >= FIRST_DAY && text <= LAST_DAY), {

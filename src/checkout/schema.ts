@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { CHANNELS } from '../channels/channel.ts';
+import { publicText } from '../lib/echo.ts';
 import {
   birrAmount,
   currencyEtb,
@@ -110,7 +111,7 @@ export const ClaimBody = z.strictObject({
 });
 
 export const StatusQuery = z.strictObject({
-  wait: patternText(2, /^(\d|10)$/, 'must be whole seconds from 0 to 10')
+  wait: publicText(patternText(2, /^(\d|10)$/, 'must be whole seconds from 0 to 10'))
     .default('0')
     .transform(Number)
     .meta({ override: { type: 'integer', minimum: 0, maximum: 10 } }),

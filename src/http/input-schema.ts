@@ -18,6 +18,19 @@ function refusesUnknown(schema: z.core.$ZodType): boolean {
   return false;
 }
 
+/** The schema that the value at a path is read by; the innermost one known, where the path leads on. */
+export function schemaAt(schema: z.core.$ZodType, [key, ...rest]: readonly PropertyKey[]): z.core.$ZodType {
+  if (key === undefined) return schema;
+  if (schema instanceof z.ZodObject) {
+    const inner: z.core.$ZodType | undefined = schema.shape[String(key)];
+    return inner ? schemaAt(inner, rest) : schema;
+  }
+  if (schema instanceof z.ZodRecord) return schemaAt(schema.valueType, rest);
+  if (schema instanceof z.ZodArray) return schemaAt(schema.element, rest);
+  if (schema instanceof z.ZodPipe) return schemaAt(schema.in, [key, ...rest]);
+  return isWrapper(schema) ? schemaAt(schema.unwrap(), [key, ...rest]) : schema;
+}
+
 function requireLimits(schema: z.core.$ZodType, what: string): void {
   if (schema instanceof z.ZodString || schema instanceof z.ZodStringFormat) {
     if (!isLimitedText(schema)) throw new Error(`${what} must have a length limit before its other rules`);

@@ -1,15 +1,13 @@
 import { z } from 'zod';
 
+import { mayBeRepeated, shown } from '../lib/echo.ts';
 import { AppError, ERROR_STATUS, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
 import { isStorable } from './body.ts';
-import { requireFitForInput } from './input-schema.ts';
+import { requireFitForInput, schemaAt } from './input-schema.ts';
 
-const ECHO_CHARACTERS_MAX = 100;
+const FIELD_CHARACTERS_MAX = 100;
 const SENTENCES_MAX = 10;
 const DETAILS_MAX = 100;
-
-/** Values of fields with such names are never sent back: error bodies end up in merchants' logs. */
-const PRIVATE_FIELD = /phone|name|email|secret|token|password|account|headers|metadata|^tin$|licence|address|person/i;
 
 /** The parts of a request a route may describe, as they came in. */
 export type RequestParts = { params: unknown; query: Record<string, unknown>; body: unknown };
@@ -59,7 +57,7 @@ function check(schema: z.ZodType, part: Part, issues: FoundIssue[]): unknown {
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) {
     if (issue.code === 'unrecognized_keys') issues.push(...unknownFields(issue, part.part, schema));
-    else issues.push(fieldIssue(issue, part));
+    else issues.push(fieldIssue(issue, part, schema));
   }
   return undefined;
 }
@@ -70,20 +68,21 @@ function unknownFields(issue: z.core.$ZodIssueUnrecognizedKeys, part: Part['part
   const top = issue.path.length === 0 && schema instanceof z.ZodObject ? Object.keys(schema.shape) : null;
   const known = !top ? '' : top.length === 0 ? '; there are none' : `; there are ${top.join(', ')}`;
   return issue.keys.map((key) => ({
-    field: [...issue.path.map(String), key].join('.').slice(0, ECHO_CHARACTERS_MAX),
+    field: [...issue.path.map(String), key].join('.').slice(0, FIELD_CHARACTERS_MAX),
     issue: `is not a ${WHAT[part]}${known}`,
     code: 'VALIDATION_ERROR',
   }));
 }
 
-function fieldIssue(issue: z.core.$ZodIssue, part: Part): FoundIssue {
+function fieldIssue(issue: z.core.$ZodIssue, part: Part, schema: z.ZodType): FoundIssue {
   const field = issue.path.length === 0 ? part.part : issue.path.map(String).join('.');
   let value = part.value;
   for (const key of issue.path) value = isRecord(value) ? value[String(key)] : undefined;
   const named = issue.message.includes('got ') || value === undefined || issue.path.length === 0;
+  const isPublic = mayBeRepeated(schemaAt(schema, issue.path));
   return {
-    field: field.slice(0, ECHO_CHARACTERS_MAX),
-    issue: named ? issue.message : `${issue.message}, got ${shown(field, value)}`,
+    field: field.slice(0, FIELD_CHARACTERS_MAX),
+    issue: named ? issue.message : `${issue.message}, got ${shown(value, { isPublic })}`,
     code: issue.code === 'custom' && isErrorCode(issue.params?.['code']) ? issue.params['code'] : 'VALIDATION_ERROR',
   };
 }
@@ -94,15 +93,6 @@ function isErrorCode(code: unknown): code is ErrorCode {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
-}
-
-function shown(field: string, value: unknown): string {
-  if (Array.isArray(value)) return `a list of ${value.length}`;
-  if (isRecord(value)) return 'an object';
-  if (typeof value === 'string' && PRIVATE_FIELD.test(field)) return `a text of ${value.length} characters`;
-  // JSON has no word for a number that is too large: 1e400.
-  const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
-  return text.length <= ECHO_CHARACTERS_MAX ? text : `${text.slice(0, ECHO_CHARACTERS_MAX)}…`;
 }
 
 function validationError(issues: FoundIssue[]): AppError {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { publicText } from './echo.ts';
 import { BIRR_RULE, isBirr } from './money.ts';
 
 const EMAIL_CHARACTERS_MAX = 254;
@@ -21,7 +22,9 @@ export const patternText = (charactersMax: number, pattern: RegExp, mustBe: stri
   limitedText(charactersMax, mustBe).regex(pattern, mustBe);
 
 /** A merchant's own reference of something. */
-export const reference = patternText(64, /^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits or - _ .');
+export const reference = publicText(
+  patternText(64, /^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits or - _ .'),
+);
 
 export const emailText = (charactersMax = EMAIL_CHARACTERS_MAX) =>
   limitedText(charactersMax).regex(z.regexes.email, 'must be an e-mail address').meta({ format: 'email' });
@@ -30,10 +33,12 @@ export const emailText = (charactersMax = EMAIL_CHARACTERS_MAX) =>
 export const birrAmount = z.number().refine(isBirr, { error: BIRR_RULE }).meta({ description: 'ETB', example: 250.5 });
 
 /** The one currency there is; another is refused by its own code. */
-export const currencyEtb = limitedText(CURRENCY_CHARACTERS_MAX).refine((text): text is 'ETB' => text === 'ETB', {
-  error: 'must be ETB',
-  params: { code: 'UNSUPPORTED_CURRENCY' },
-});
+export const currencyEtb = publicText(
+  limitedText(CURRENCY_CHARACTERS_MAX).refine((text): text is 'ETB' => text === 'ETB', {
+    error: 'must be ETB',
+    params: { code: 'UNSUPPORTED_CURRENCY' },
+  }),
+);
 
 /** Whether the text is an http or https address: shown as a link, so nothing else. */
 export function isWebAddress(text: string): boolean {

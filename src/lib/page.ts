@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { addisDay, DAY_MS, daysInRange, endOfAddisDay, isDay, startOfAddisDay } from './dates.ts';
+import { shown } from './echo.ts';
 import { AppError } from './errors.ts';
 
 const LIMIT_DEFAULT = 20;
@@ -25,9 +26,7 @@ export type Page = { page: number; limit: number; after: Position | null };
 /** Instants `from` (included) to `until` (excluded) of whole days in Addis Ababa, and the days as the caller writes them. */
 export type DayRange = { startDate: string; endDate: string; from: Date; until: Date };
 
-const ECHO_CHARACTERS_MAX = 100;
-const got = (input: unknown): string =>
-  input === undefined ? 'got nothing' : `got ${JSON.stringify(input).slice(0, ECHO_CHARACTERS_MAX)}`;
+const got = (input: unknown): string => `got ${shown(input, { isPublic: true })}`;
 const mustBe = (what: string) => (issue: { input?: unknown }) => `must be ${what}, ${got(issue.input)}`;
 
 function wholeNumberText(max: number) {

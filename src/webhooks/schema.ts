@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { publicText } from '../lib/echo.ts';
 import { limitedText, patternText, plainText } from '../lib/fields.ts';
 import { dayText, pageQuery, statusText } from '../lib/page.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
@@ -16,7 +17,7 @@ const OVERLAP_SECONDS_DEFAULT = 86_400;
 const RESEND_JOB_ITEMS_MAX = 10_000;
 
 // Any id-like text: one that nobody ever had is a 404, not a 400.
-const id = patternText(64, /^[\w-]{1,64}$/, 'must be an id: letters, digits, - and _');
+const id = publicText(patternText(64, /^[\w-]{1,64}$/, 'must be an id: letters, digits, - and _'));
 const instant = z.iso.datetime();
 const Failure = z.object({ code: z.string(), message: z.string() });
 
