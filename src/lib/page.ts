@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { addisDay, DAY_MS, daysInRange, endOfAddisDay, isDay, startOfAddisDay } from './dates.ts';
+import { addisDay, DAY_MS, DAYS, daysInRange, endOfAddisDay, isCalendarDay, isDay, startOfAddisDay } from './dates.ts';
 import { shown } from './echo.ts';
 import { AppError } from './errors.ts';
 
@@ -63,11 +63,14 @@ export const pageQuery = {
 /** The same for a list in the order of a sequence. */
 export const sequencePageQuery = { ...pageQuery, cursor: cursorText(isSequenceText).optional() };
 
+const mustBeDay = mustBe('a date as YYYY-MM-DD');
+const mustBeNear = mustBe(`a date from ${DAYS.first} to ${DAYS.last}`);
+
 /** A real calendar day as YYYY-MM-DD. */
 export const dayText = z
-  .string({ error: mustBe('a date as YYYY-MM-DD') })
-  .max(DAY_CHARACTERS_MAX, { abort: true, error: mustBe('a date as YYYY-MM-DD') })
-  .refine(isDay, { error: mustBe('a date as YYYY-MM-DD') })
+  .string({ error: mustBeDay })
+  .max(DAY_CHARACTERS_MAX, { abort: true, error: mustBeDay })
+  .refine(isDay, { error: (issue) => (isCalendarDay(String(issue.input)) ? mustBeNear : mustBeDay)(issue) })
   .meta({ format: 'date', example: '2026-01-31' });
 
 /** One value, a comma list, or `ALL`, as the list of wanted values; null stands for all. */
