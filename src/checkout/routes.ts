@@ -10,7 +10,7 @@ import * as schema from './schema.ts';
 import { findSession, presentSession, readSession, sessionKey, type Session } from './session.ts';
 import { createSessionWaits } from './waits.ts';
 
-export type CheckoutDeps = HookDeps & { findProvider: FindProvider; baseUrl: string };
+export type CheckoutDeps = HookDeps & { findProvider: FindProvider; baseUrl: string; pepper: string };
 
 /** Sessions: create, read, expire, pay; and the contract's four hooks. */
 export function checkoutRoutes(deps: CheckoutDeps): Route[] {

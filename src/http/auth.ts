@@ -16,8 +16,12 @@ export type Authenticators = {
    * null for an operator's.
    */
   authenticateKey: (key: string, ip: string, scope: Scope | null) => Promise<KeyCaller | OperatorCaller>;
+  /** Whether the key was right before, so that it is no guess. */
+  isKnownKey: (key: string) => boolean;
   /** null when the token is not this session's, or no longer valid. Any text may come in. */
   authenticateClientToken: (sessionId: string, token: string) => Promise<MerchantCaller | null>;
+  /** Whether we made the token for this session, so that it is no guess. */
+  isOurToken: (sessionId: string, token: string) => boolean;
   limits: Limits;
 };
 
@@ -34,14 +38,17 @@ export async function authenticate(
   try {
     const key = presentedKey(ctx);
     const scope = auth.by === 'operator' ? null : auth.scope;
-    if (key !== null) return requirePermission(await authenticators.authenticateKey(key, ctx.ip, scope), auth);
+    if (key !== null) {
+      authenticators.limits.failedAuth.refuse(ctx, () => authenticators.isKnownKey(key));
+      return requirePermission(await authenticators.authenticateKey(key, ctx.ip, scope), auth);
+    }
     if (auth.by === 'key-or-client-token') {
       const caller = await callerOfToken(ctx, authenticators);
       if (caller) return caller;
     }
   } catch (error) {
     if (!(error instanceof AppError) || error.status !== 401) throw error;
-    await authenticators.limits.countFailedAuth(ctx);
+    await authenticators.limits.failedAuth.count(ctx);
     ctx.set('WWW-Authenticate', 'Bearer');
     throw error;
   }
@@ -102,6 +109,7 @@ async function callerOfToken(ctx: Context, authenticators: Authenticators): Prom
   const token = ctx.get('x-client-token') || cookieToken(ctx);
   const sessionId: unknown = ctx['params']?.sessionId;
   if (!token || typeof sessionId !== 'string') return null;
+  authenticators.limits.failedAuth.refuse(ctx, () => authenticators.isOurToken(sessionId, token));
   const caller = await authenticators.authenticateClientToken(sessionId, token);
   if (caller) return caller;
   throw new AppError('AUTHENTICATION_REQUIRED', 'The client token is not valid for this session, or no longer.');

@@ -16,7 +16,6 @@ import { createDocsRouter } from './docs.ts';
 import { createFrame, refuseUnknown } from './frame.ts';
 import { createGuard } from './guard.ts';
 import { createIdempotency } from './idempotency.ts';
-import type { Limits } from './limits.ts';
 import { createHttpMetrics, type Registry } from './metrics.ts';
 import type { Route } from './route.ts';
 import { systemRoutes, type CountPendingMigrations } from './system.ts';
@@ -28,7 +27,7 @@ const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 const DRAIN_DEADLINE_MS = 15_000;
 
 /** What the HTTP process is made of. */
-export type ApiServerDeps = Pick<Authenticators, 'authenticateKey' | 'authenticateClientToken'> & {
+export type ApiServerDeps = Authenticators & {
   /** The route table: validation, limits, docs and tests all come from it. */
   routes: Route[];
   /** Pages and providers' callbacks: plain Koa, body parsing and answers theirs; errors they throw become envelopes. */
@@ -37,7 +36,6 @@ export type ApiServerDeps = Pick<Authenticators, 'authenticateKey' | 'authentica
   runChange: RunChange;
   countPendingMigrations: CountPendingMigrations;
   keyRing: KeyRing;
-  limits: Limits;
   /** How many proxies stand in front, each adding to X-Forwarded-For; 0 = none, the header is ignored. */
   trustProxy: number;
   /** Without a slash at its end. */

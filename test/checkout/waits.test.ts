@@ -1,7 +1,7 @@
 import { request, type ClientRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { authenticateClientToken } from '../../src/checkout/client-token.ts';
+import { createTokenAuthenticator } from '../../src/checkout/client-token.ts';
 import { checkoutRoutes } from '../../src/checkout/routes.ts';
 import { createSessionWaits } from '../../src/checkout/waits.ts';
 import { openDatabase } from '../../src/lib/db.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   http = await startTestServer(
     {
       ...testServerDeps(database.db, { routes: checkoutRoutes(world) }),
-      authenticateClientToken: authenticateClientToken(database.db, world.clock),
+      ...createTokenAuthenticator(world),
     },
     stubKey(owner.merchantId),
   );
