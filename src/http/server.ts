@@ -20,6 +20,8 @@ import { createHttpMetrics, type Registry } from './metrics.ts';
 import type { Route } from './route.ts';
 import { systemRoutes, type CountPendingMigrations } from './system.ts';
 
+/** Of a request's line and all its headers; more is a 431. */
+const HEADER_BYTES_MAX = 16_384;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
@@ -77,6 +79,7 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
     listen: async (port, host) => {
       const server = createServer(
         {
+          maxHeaderSize: HEADER_BYTES_MAX,
           headersTimeout: deps.timeouts?.headersMs ?? HEADERS_TIMEOUT_MS,
           requestTimeout: deps.timeouts?.requestMs ?? REQUEST_TIMEOUT_MS,
           keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
