@@ -6,7 +6,7 @@ import { Connection } from '@temporalio/client';
 import { bankAccountRoutes } from './bank-accounts/routes.ts';
 import { calendarRoutes } from './calendar/routes.ts';
 import { channelRoutes } from './channels/routes.ts';
-import { authenticateClientToken } from './checkout/client-token.ts';
+import { createTokenAuthenticator, type TokenAuthenticator } from './checkout/client-token.ts';
 import { createCheckoutPages } from './checkout/pages.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import { workflowUrl, type Config } from './config.ts';
@@ -88,10 +88,11 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   const findProvider = createFindProvider({ http, clock, ...config.simulator });
   const limits = createLimits(limitsOf(config));
   const keys = createKeyAuthenticator({ db, pepper: config.KEY_PEPPER, clock, log });
+  const tokens = createTokenAuthenticator({ db, clock, pepper: config.KEY_PEPPER });
   const server = createApiServer({
-    ...routesOf(config, { db, runChange, findProvider, clock, log, limits }),
-    authenticateKey: keys.authenticateKey,
-    authenticateClientToken: authenticateClientToken(db, clock),
+    ...routesOf(config, { db, runChange, findProvider, clock, log, limits, tokens }),
+    ...keys,
+    ...tokens,
     db,
     runChange,
     countPendingMigrations: async () => (await pendingMigrations(db, join(options.project, 'migrations'))).length,
@@ -131,16 +132,18 @@ type RouteParts = {
   clock: Clock;
   log: Logger;
   limits: Limits;
+  tokens: TokenAuthenticator;
 };
 
 /** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
 function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers: Router[] } {
-  const { db, runChange, findProvider, clock, log, limits } = parts;
+  const { db, runChange, findProvider, clock, log, limits, tokens } = parts;
   const baseUrl = config.BASE_URL;
   const checkAttempt = createCheckAttempt({ db, runChange, findProvider, clock, baseUrl, log });
   const checkPayout = createCheckPayout({ db, runChange, findProvider, clock, baseUrl, log });
   const endUnpaid = createEndUnpaid({ db, runChange, clock, checkAttempt });
-  const checkout = { db, runChange, clock, checkAttempt, endUnpaid, findProvider, baseUrl };
+  const pepper = config.KEY_PEPPER;
+  const checkout = { db, runChange, clock, checkAttempt, endUnpaid, findProvider, baseUrl, pepper };
   const { checkUrl } = createEgressGuard(config.egress);
   const store = createDocumentStore(config.KYC_DOCUMENTS_DIR);
   return {
@@ -162,13 +165,13 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
         clock,
         findProvider,
         store,
-        pepper: config.KEY_PEPPER,
+        pepper,
         calendarChanged: tellCalendarChanged,
         workflowUrl: (workflowId) => workflowUrl(config, workflowId),
       }),
     ],
     routers: [
-      createCheckoutPages({ ...checkout, limits }),
+      createCheckoutPages({ ...checkout, limits, tokens }),
       createCallbackRouter({
         findAttemptBySecret: (secret) => findAttemptBySecret(db, secret),
         findProvider,
@@ -186,6 +189,7 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
             );
           },
         },
+        unknown: limits.unknownCallbacks,
         log,
       }),
     ],

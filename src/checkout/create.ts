@@ -14,7 +14,7 @@ import { newClientToken } from './client-token.ts';
 import { qrPayload } from './qr.ts';
 import { checkoutPageUrl } from './session.ts';
 
-export type CreateDeps = { findProvider: FindProvider; clock: Clock; baseUrl: string };
+export type CreateDeps = { findProvider: FindProvider; clock: Clock; baseUrl: string; pepper: string };
 
 export type NewSession = {
   checkoutOrderNo: string;
@@ -46,7 +46,7 @@ export async function createSession(deps: CreateDeps & { change: Change }, owner
   const now = deps.clock();
   const sessionId = newId('cs', now.getTime());
   const transactionId = newId('txn', now.getTime());
-  const clientToken = newClientToken();
+  const clientToken = newClientToken(sessionId, deps.pepper);
   const expiresAt = new Date(now.getTime() + wanted.expiresInMinutes * 60_000);
   const inserted = await insertSession(deps.change, {
     ...wanted,

@@ -44,20 +44,43 @@ export function createGuard(route: Route, deps: GuardDeps): Middleware {
     if (caller) noteCaller(ctx, caller);
     if (rateLimit !== 'none') await deps.limits.countRequest(ctx, caller, rateLimit);
     const { body, raw } = await readBodyOf(ctx, route);
-    const parts = validate({ params, query: parseQuery(ctx.querystring), body });
+    const parts = validate({ params, query: readQuery(ctx), body });
     const { requestId, draining } = ctx.state as { requestId: string; draining: AbortSignal };
     // Which caller a route's handler expects follows from its `auth`: the types of the table say so (route.ts).
-    const input = { ...parts, caller, requestId, draining } as Input;
+    const input = { ...parts, caller, requestId, signal: () => signalOf(ctx, draining) } as Input;
     if (write) return send(ctx, await write(ctx, input, raw));
     const answer = await route.handle(input as never);
     return 'file' in answer ? sendFile(ctx, answer) : send(ctx, render(answer));
   };
 }
 
+/** Made for the few handlers that wait. */
+function signalOf({ res }: Context, draining: AbortSignal): AbortSignal {
+  const waiting = new AbortController();
+  const end = (): void => {
+    draining.removeEventListener('abort', end);
+    waiting.abort();
+  };
+  if (draining.aborted || res.closed) end();
+  else draining.addEventListener('abort', end, { once: true });
+  res.once('close', end);
+  return waiting.signal;
+}
+
 /** For the log. */
 function noteCaller(ctx: Context, caller: Caller): void {
   if (caller.kind === 'operator') ctx.state['operatorId'] = caller.operatorId;
   else ctx.state['merchantId'] = caller.merchantId;
+}
+
+const PARAMETERS_MAX = 50;
+
+/** Throws VALIDATION_ERROR where there are more than any route takes: the parser would leave out the last ones. */
+function readQuery({ querystring }: Context): Record<string, unknown> {
+  if (querystring === '') return {};
+  if (querystring.split('&', PARAMETERS_MAX + 1).length <= PARAMETERS_MAX) return parseQuery(querystring);
+  const issue = `must have at most ${PARAMETERS_MAX} parameters`;
+  throw new AppError('VALIDATION_ERROR', `query ${issue}`, { details: [{ field: 'query', issue }] });
 }
 
 const NO_BODY = { body: {}, raw: '' };

@@ -88,8 +88,8 @@ export type RouteAuth =
 
 export type RequestContext = {
   requestId: string;
-  /** Fires when the process begins to drain: who waits on behalf of a customer answers at once. */
-  draining: AbortSignal;
+  /** Fires when the answer is waited for no longer: the connection is closed, or the process drains and answers at once. */
+  signal: () => AbortSignal;
 };
 
 type CallerOf<Auth extends RouteAuth> = Auth extends { by: 'key' }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
 import Router from '@koa/router';
@@ -15,11 +16,12 @@ import { createDocsRouter } from './docs.ts';
 import { createFrame, refuseUnknown } from './frame.ts';
 import { createGuard } from './guard.ts';
 import { createIdempotency } from './idempotency.ts';
-import type { Limits } from './limits.ts';
 import { createHttpMetrics, type Registry } from './metrics.ts';
 import type { Route } from './route.ts';
 import { systemRoutes, type CountPendingMigrations } from './system.ts';
 
+/** Of a request's line and all its headers; more is a 431. */
+const HEADER_BYTES_MAX = 16_384;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
@@ -27,7 +29,7 @@ const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 const DRAIN_DEADLINE_MS = 15_000;
 
 /** What the HTTP process is made of. */
-export type ApiServerDeps = Pick<Authenticators, 'authenticateKey' | 'authenticateClientToken'> & {
+export type ApiServerDeps = Authenticators & {
   /** The route table: validation, limits, docs and tests all come from it. */
   routes: Route[];
   /** Pages and providers' callbacks: plain Koa, body parsing and answers theirs; errors they throw become envelopes. */
@@ -36,7 +38,6 @@ export type ApiServerDeps = Pick<Authenticators, 'authenticateKey' | 'authentica
   runChange: RunChange;
   countPendingMigrations: CountPendingMigrations;
   keyRing: KeyRing;
-  limits: Limits;
   /** How many proxies stand in front, each adding to X-Forwarded-For; 0 = none, the header is ignored. */
   trustProxy: number;
   /** Without a slash at its end. */
@@ -66,6 +67,8 @@ export type ApiServer = {
 /** The HTTP side of Meskot, ready to listen. Throws when a route is declared wrongly. */
 export function createApiServer(deps: ApiServerDeps): ApiServer {
   const drain = new AbortController();
+  // One listener for each request that waits.
+  setMaxListeners(0, drain.signal);
   const app = createApp(deps, drain.signal);
   const handle = app.callback();
   const callback = (request: IncomingMessage, response: ServerResponse): void => void handle(request, response);
@@ -76,6 +79,7 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
     listen: async (port, host) => {
       const server = createServer(
         {
+          maxHeaderSize: HEADER_BYTES_MAX,
           headersTimeout: deps.timeouts?.headersMs ?? HEADERS_TIMEOUT_MS,
           requestTimeout: deps.timeouts?.requestMs ?? REQUEST_TIMEOUT_MS,
           keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,

@@ -45,6 +45,8 @@ export type KeyAuthenticator = {
    * API_KEY_EXPIRED, IP_NOT_ALLOWED, MERCHANT_SUSPENDED, KYC_REQUIRED. `scope`: what the caller is about to do.
    */
   authenticateKey: (key: string, ip: string, scope?: Scope | null) => Promise<KeyCaller | OperatorCaller>;
+  /** Whether the key was right before, since this process began. */
+  isKnownKey: (key: string) => boolean;
   /** Resolves when no `last_used_at` is being written: before the pool is closed. */
   settled: () => Promise<void>;
 };
@@ -53,6 +55,8 @@ export type KeyAuthenticator = {
 export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
   const cache = new Map<string, CacheEntry>();
   const lastUsed = createLastUsed(deps);
+  /** Hashes of keys that were right, by their ids. */
+  const right = new Map<string, Buffer>();
 
   function lookUp(named: NamedKey, nowMs: number): Promise<KnownKey | null> {
     const { id } = named;
@@ -72,12 +76,18 @@ export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
 
   return {
     settled: lastUsed.settled,
+    isKnownKey: (text) => {
+      const hash = right.get(readKey(text)?.id ?? '');
+      return hash !== undefined && equalInConstantTime(hashKey(deps.pepper, text), hash);
+    },
     authenticateKey: async (text, ip, scope = null) => {
       const named = readKey(text);
       if (!named) throw invalidKey('It is not complete, or has a typo.');
       const now = deps.clock();
       const known = await lookUp(named, now.getTime());
       if (!known || !equalInConstantTime(hashKey(deps.pepper, text), known.row.secretHash)) throw invalidKey();
+      if (right.size >= CACHE_ENTRIES_MAX && !right.has(named.id)) right.clear();
+      right.set(named.id, known.row.secretHash);
       refuseUnusable(known, ip, now);
       refuseLiveUntilVerified(known, scope);
       lastUsed.note(known, now);

@@ -51,6 +51,9 @@ export async function makePayment(past: Past, payment: PlannedPayment): Promise<
   }
 }
 
+/** Nobody gets the tokens of past sessions. */
+const UNUSED = 'unused';
+
 async function beginVisit(past: Past, payment: PlannedPayment): Promise<Visit> {
   const visit: Visit = {
     ...past,
@@ -64,7 +67,7 @@ async function beginVisit(past: Past, payment: PlannedPayment): Promise<Visit> {
     expiresAt: payment.createdAt,
   };
   const checkAttempt = createCheckAttempt({ ...visit, db: past.change.trx, log: SILENT });
-  const session = await createSession(visit, past.owner, payment.session);
+  const session = await createSession({ ...visit, pepper: UNUSED }, past.owner, payment.session);
   visit.sessionId = session.sessionId;
   visit.expiresAt = new Date(session.expiresAt);
   return visit;

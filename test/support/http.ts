@@ -72,7 +72,9 @@ export function testServerDeps(db: Knex, changes: Partial<ApiServerDeps> & { rou
   return {
     routers: [],
     authenticateKey: authenticateStubKey,
+    isKnownKey: (key) => key.split(':')[1]?.startsWith('mrc_') === true,
     authenticateClientToken: async () => null,
+    isOurToken: () => false,
     db,
     runChange: createRunChange(db, () => {}),
     countPendingMigrations: async () => 0,
