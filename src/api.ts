@@ -108,7 +108,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     url: listening.url,
     metricsUrl: metrics.url,
     stop: async () => {
-      await listening.close();
+      await listening.close({ delayMs: config.shutdownDelayMs });
       await metrics.close();
       await relay.idle();
       await keys.settled();

@@ -36,6 +36,7 @@ const Settings = z.object({
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: port.default(4000),
   METRICS_PORT: port.default(4009),
+  SHUTDOWN_DELAY_SECONDS: wholeNumber(0, 600).optional(),
   BASE_URL: address.default(LOCAL_URL),
   SIMULATOR_URL: address.default('http://localhost:4002'),
   SIMULATOR_PUBLIC_URL: address.optional(),
@@ -150,7 +151,16 @@ export function readConfig(env: Variables = environment) {
     simulatorUrl: settings.SIMULATOR_URL,
     simulatorPublicUrl: settings.SIMULATOR_PUBLIC_URL ?? (production ? null : settings.SIMULATOR_URL),
   };
-  return { ...settings, production, egress, simulator, keyRing: { currentId: [...keys.keys()][0]!, keys } };
+  /** Locally nothing balances requests over processes, and Ctrl-C is to be quick. */
+  const shutdownDelayMs = (settings.SHUTDOWN_DELAY_SECONDS ?? (production ? 5 : 0)) * 1_000;
+  return {
+    ...settings,
+    production,
+    egress,
+    simulator,
+    shutdownDelayMs,
+    keyRing: { currentId: [...keys.keys()][0]!, keys },
+  };
 }
 
 /** What must be somebody's own in production, and what it is without being set. */

@@ -9,7 +9,16 @@ import { toAppError } from './errors.ts';
 import { unknownPath } from './guard.ts';
 import type { HttpMetrics } from './metrics.ts';
 
-type FrameDeps = { log: Logger; clock: Clock; baseUrl: string; metrics: HttpMetrics; draining: AbortSignal };
+type FrameDeps = {
+  log: Logger;
+  clock: Clock;
+  baseUrl: string;
+  metrics: HttpMetrics;
+  /** The process shuts down: connections end with their answers, so that clients make new ones elsewhere. */
+  red: AbortSignal;
+  /** The port closes: handlers that wait answer now. */
+  draining: AbortSignal;
+};
 
 /** The outermost middleware: gives the request its id, turns what is thrown into an error answer, counts, logs. */
 export function createFrame(deps: FrameDeps): Middleware {
@@ -26,7 +35,7 @@ export function createFrame(deps: FrameDeps): Middleware {
       thrown = error;
       answerError(ctx, toAppError(error), { requestId, baseUrl: deps.baseUrl, at: deps.clock() });
     }
-    if (deps.draining.aborted && !ctx.headerSent) ctx.res.setHeader('Connection', 'close');
+    if (deps.red.aborted && !ctx.headerSent) ctx.res.setHeader('Connection', 'close');
     record(ctx, deps, { thrown, seconds: (performance.now() - startedAt) / 1000 });
   };
 }

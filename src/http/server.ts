@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import Router from '@koa/router';
 import Koa from 'koa';
@@ -51,28 +52,32 @@ export type ApiServerDeps = Pick<Authenticators, 'authenticateKey' | 'authentica
 
 export type Listening = {
   url: string;
-  /** Drains: readiness turns red, no new connections, requests in flight finish, at most until the deadline (15 s). */
-  close: (deadlineMs?: number) => Promise<void>;
+  /**
+   * Readiness turns red at once. The port goes on serving for `delayMs` (0 unless given), so that a load balancer
+   * notices; then it takes no new connections, and requests in flight have `deadlineMs` (15 s) to finish.
+   */
+  close: (times?: { delayMs?: number; deadlineMs?: number }) => Promise<void>;
 };
 
 export type ApiServer = {
   callback: (request: IncomingMessage, response: ServerResponse) => void;
   /** Port 0 takes a free one. */
   listen: (port: number, host: string) => Promise<Listening>;
-  /** Turns readiness red and tells waiting handlers to answer; connections are still accepted. */
-  beginDrain: () => void;
+  /** Turns readiness red; requests are still served, each on a connection that ends with its answer. */
+  turnRed: () => void;
 };
 
 /** The HTTP side of Meskot, ready to listen. Throws when a route is declared wrongly. */
 export function createApiServer(deps: ApiServerDeps): ApiServer {
-  const drain = new AbortController();
-  const app = createApp(deps, drain.signal);
+  const red = new AbortController();
+  const draining = new AbortController();
+  const app = createApp(deps, { red: red.signal, draining: draining.signal });
   const handle = app.callback();
   const callback = (request: IncomingMessage, response: ServerResponse): void => void handle(request, response);
-  const beginDrain = (): void => drain.abort();
+  const turnRed = (): void => red.abort();
   return {
     callback,
-    beginDrain,
+    turnRed,
     listen: async (port, host) => {
       const server = createServer(
         {
@@ -84,8 +89,10 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
         callback,
       );
       const url = await listen(server, { host, port });
-      const close = async (deadlineMs = DRAIN_DEADLINE_MS): Promise<void> => {
-        beginDrain();
+      const close: Listening['close'] = async ({ delayMs = 0, deadlineMs = DRAIN_DEADLINE_MS } = {}) => {
+        turnRed();
+        if (delayMs > 0) await sleep(delayMs);
+        draining.abort();
         await stopListening(server, deadlineMs);
       };
       return { url, close };
@@ -93,8 +100,8 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   };
 }
 
-function createApp(deps: ApiServerDeps, draining: AbortSignal): Koa {
-  const routes = [...systemRoutes(deps.countPendingMigrations, draining), ...deps.routes];
+function createApp(deps: ApiServerDeps, signals: { red: AbortSignal; draining: AbortSignal }): Koa {
+  const routes = [...systemRoutes(deps.countPendingMigrations, signals.red), ...deps.routes];
   const metrics = createHttpMetrics(deps.registry);
   const guardDeps = { ...deps, idempotency: createIdempotency(deps) };
 
@@ -105,7 +112,7 @@ function createApp(deps: ApiServerDeps, draining: AbortSignal): Koa {
 
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
   app.on('error', (error) => deps.log.warn({ err: describeError(error) }, 'a connection broke'));
-  app.use(createFrame({ ...deps, metrics, draining }));
+  app.use(createFrame({ ...deps, ...signals, metrics }));
   app.use(helmet(HELMET_OPTIONS));
   for (const router of [table, createDocsRouter(routes, deps.version), ...deps.routers]) app.use(router.routes());
   app.use(refuseUnknown);

@@ -12,10 +12,10 @@ const Status = z.object({ status: z.literal('ok') });
 export type CountPendingMigrations = () => Promise<number>;
 
 /**
- * `/livez`: the event loop turns. `/readyz`: the database is there and migrated, and the process is not draining.
+ * `/livez`: the event loop turns. `/readyz`: the database is there and migrated, and the process is not shutting down.
  * Temporal is not asked: without it requests are still accepted.
  */
-export function systemRoutes(countPendingMigrations: CountPendingMigrations, draining: AbortSignal): Route[] {
+export function systemRoutes(countPendingMigrations: CountPendingMigrations, red: AbortSignal): Route[] {
   const common = { method: 'GET', tag: 'System', auth: { by: 'nobody' }, rateLimit: 'none' } as const;
   return [
     readRoute({
@@ -33,7 +33,7 @@ export function systemRoutes(countPendingMigrations: CountPendingMigrations, dra
       summary: 'Whether the process can take requests: database and migrations',
       responses: { 200: Status },
       handle: async () => {
-        if (draining.aborted) throw notReady('The process is shutting down.');
+        if (red.aborted) throw notReady('The process is shutting down.');
         const pending = await within(countPendingMigrations(), READY_WITHIN_MS);
         if (pending === null) throw notReady('The database does not answer.');
         if (pending > 0) throw notReady(`${pending} migrations are not applied yet.`);
