@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import { environment, readConfig, type Config } from '../config.ts';
-import { migrate } from '../lib/migrate.ts';
+import { migrate, ofNewerRelease } from '../lib/migrate.ts';
 import { formatFacts, LOG_FILE } from './block.ts';
 import { openLocalLog } from './log.ts';
 import { createProgress, type Progress } from './progress.ts';
@@ -88,7 +88,8 @@ async function startMigrated(run: Run, reserved: Set<number>): Promise<LocalServ
   const { project, settings, progress, shutdown } = run;
   const servers = await startServers({ settings, progress, reserved, onStarted: shutdown.addServer });
   await progress.step('Migrations', async (describe) => {
-    const applied = await migrate({ url: servers.ownerUrl, directory: join(project, 'migrations') });
+    const { applied, newer } = await migrate({ url: servers.ownerUrl, directory: join(project, 'migrations') });
+    if (newer.length > 0) progress.say(ofNewerRelease(newer));
     describe(applied.length === 0 ? 'up to date' : `${applied.length} applied`);
   });
   return servers;
