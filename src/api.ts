@@ -11,14 +11,15 @@ import { createCheckoutPages } from './checkout/pages.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import { workflowUrl, type Config } from './config.ts';
 import { createLimits, type Limits, type LimitSettings } from './http/limits.ts';
-import { createRegistry, listenForMetrics, measurePool, type Registry } from './http/metrics.ts';
+import { createRegistry, listenForMetrics, measureClockSkew, measurePool, type Registry } from './http/metrics.ts';
 import type { Route } from './http/route.ts';
 import { createApiServer } from './http/server.ts';
 import { createKeyAuthenticator } from './keys/authenticate.ts';
 import { kycRoutes } from './kyc/routes.ts';
 import { createDocumentStore } from './kyc/store.ts';
 import { balanceRoutes } from './ledger/routes.ts';
-import { systemClock, type Clock } from './lib/clock.ts';
+import type { Clock } from './lib/clock.ts';
+import { createDatabaseClock } from './lib/database-clock.ts';
 import { watchDatabase } from './lib/db-watch.ts';
 import { openDatabase, type Knex } from './lib/db.ts';
 import { createEgressGuard } from './lib/egress.ts';
@@ -26,6 +27,7 @@ import { createHttpClient } from './lib/http-client.ts';
 import type { Logger } from './lib/log.ts';
 import { pendingMigrations } from './lib/migrate.ts';
 import { createRunChange, type RunChange } from './lib/outbox.ts';
+import { within } from './lib/within.ts';
 import { opsRoutes } from './operators/routes.ts';
 import { createProcesses, temporalOptions } from './processes.ts';
 import { createCallbackRouter } from './providers/callbacks.ts';
@@ -61,10 +63,11 @@ export type ApiOptions = {
   readMoreMetrics?: () => Promise<string>;
 };
 
+const CLOCK_WITHIN_MS = 2_000;
+
 /** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
 export async function startApi(config: Config, options: ApiOptions): Promise<RunningApi> {
   const { log } = options;
-  const clock = systemClock;
   const registry = options.registry ?? createRegistry('api');
   const db = openDatabase({
     url: config.DATABASE_URL,
@@ -73,6 +76,9 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   });
   measurePool(registry, db, 'api');
   watchDatabase(db, config.DATABASE_URL);
+  const databaseClock = createDatabaseClock(db, { log });
+  const clock = databaseClock.now;
+  measureClockSkew(registry, databaseClock.skewSeconds);
   const connection = Connection.lazy({ address: config.TEMPORAL_ADDRESS });
   const { tell } = createProcesses({ ...temporalOptions(config), connection, eager: false });
   const relay = createRelay({ db, tell, log, deliveries: null });
@@ -97,6 +103,8 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     clock,
     registry,
   });
+  // Without a database nothing falls due either: it need not be there for the port to open.
+  await within(databaseClock.known, CLOCK_WITHIN_MS);
   const listening = await server.listen(config.API_PORT, config.API_HOST);
   const metrics = await listenForMetrics(registry, {
     host: config.API_HOST,
@@ -109,6 +117,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     metricsUrl: metrics.url,
     stop: async () => {
       await listening.close({ delayMs: config.shutdownDelayMs });
+      databaseClock.stop();
       await metrics.close();
       await relay.idle();
       await keys.settled();

@@ -108,6 +108,20 @@ function poolMetrics(registry: Registry): PoolMetrics {
   return made;
 }
 
+/** How far this process's clock is from the database's, which due times go by. Once for each registry. */
+export function measureClockSkew(registry: Registry, skewSeconds: () => number | null): void {
+  const name = 'meskot_clock_skew_seconds';
+  if (registry.getSingleMetric(name)) return;
+  new Gauge({
+    name,
+    help: "The process's clock minus the database's; NaN while the database has not told the time",
+    registers: [registry],
+    collect() {
+      this.set(skewSeconds() ?? NaN);
+    },
+  });
+}
+
 /** Counts by one label, of which all values are known: what has not happened is 0, not absent. */
 export function countBy<Value extends string>(
   registry: Registry,
