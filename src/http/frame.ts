@@ -3,7 +3,7 @@ import type { Context, Middleware } from 'koa';
 import type { Clock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import { describeError, type Logger } from '../lib/log.ts';
+import type { Logger } from '../lib/log.ts';
 import { errorText } from './envelope.ts';
 import { toAppError } from './errors.ts';
 import { unknownPath } from './guard.ts';
@@ -61,7 +61,7 @@ function record(ctx: Context, deps: FrameDeps, { thrown, seconds }: { thrown: un
   if (!unforeseen && !deps.log.isLevelEnabled('debug')) return;
   const { requestId, merchantId, operatorId } = ctx.state;
   const line = { requestId, merchantId, operatorId, route, status: ctx.status, ms: Math.round(seconds * 1000) };
-  if (unforeseen) deps.log.error({ ...line, err: describeError(thrown) }, 'request failed');
+  if (unforeseen) deps.log.error({ ...line, err: thrown }, 'request failed');
   else deps.log.debug({ ...line, ...(thrown instanceof AppError && { code: thrown.code }) }, 'request answered');
 }
 
