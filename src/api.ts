@@ -22,6 +22,7 @@ import type { Clock } from './lib/clock.ts';
 import { createDatabaseClock } from './lib/database-clock.ts';
 import { watchDatabase } from './lib/db-watch.ts';
 import { openDatabase, type Knex } from './lib/db.ts';
+import { findFullDisk } from './lib/disk.ts';
 import { createEgressGuard } from './lib/egress.ts';
 import { createHttpClient } from './lib/http-client.ts';
 import type { Logger } from './lib/log.ts';
@@ -94,6 +95,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     db,
     runChange,
     countPendingMigrations: async () => (await pendingMigrations(db, join(options.project, 'migrations'))).length,
+    findFullDisk: async () => findFullDisk(config.disks),
     keyRing: config.keyRing,
     limits,
     trustProxy: config.TRUST_PROXY,

@@ -56,6 +56,7 @@ const Settings = z.object({
     .default(`local:${LOCAL_KEY}`),
   KYC_DOCUMENTS_DIR: z.string().min(1).default(LOCAL_DOCUMENTS),
   REPORTS_DIR: z.string().min(1).default(LOCAL_REPORTS),
+  DISK_FREE_MEGABYTES_MIN: count(100, 1_000_000_000),
   WORKFLOW_BUNDLE: z.string().min(1).optional(),
   WEBHOOK_WORKFLOWS: z.enum(['every', 'failed']).default('every'),
   WEBHOOK_STARTS_MAX: count(16, 1_000),
@@ -151,6 +152,11 @@ export function readConfig(env: Variables = environment) {
     simulatorUrl: settings.SIMULATOR_URL,
     simulatorPublicUrl: settings.SIMULATOR_PUBLIC_URL ?? (production ? null : settings.SIMULATOR_URL),
   };
+  /** Where the process writes; its log goes to stdout, and in a local start beside these folders. */
+  const disks = {
+    folders: { KYC_DOCUMENTS_DIR: settings.KYC_DOCUMENTS_DIR, REPORTS_DIR: settings.REPORTS_DIR },
+    freeMegabytesMin: settings.DISK_FREE_MEGABYTES_MIN,
+  };
   /** Locally nothing balances requests over processes, and Ctrl-C is to be quick. */
   const shutdownDelayMs = (settings.SHUTDOWN_DELAY_SECONDS ?? (production ? 5 : 0)) * 1_000;
   return {
@@ -158,6 +164,7 @@ export function readConfig(env: Variables = environment) {
     production,
     egress,
     simulator,
+    disks,
     shutdownDelayMs,
     keyRing: { currentId: [...keys.keys()][0]!, keys },
   };

@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Knex } from '../lib/db.ts';
 import { listen, stopListening } from '../lib/listen.ts';
-import { describeError, type Logger } from '../lib/log.ts';
+import type { Logger } from '../lib/log.ts';
 import type { RunChange } from '../lib/outbox.ts';
 import type { Authenticators } from './auth.ts';
 import { createDocsRouter } from './docs.ts';
@@ -19,7 +19,7 @@ import { createIdempotency } from './idempotency.ts';
 import type { Limits } from './limits.ts';
 import { createHttpMetrics, type Registry } from './metrics.ts';
 import type { Route } from './route.ts';
-import { systemRoutes, type CountPendingMigrations } from './system.ts';
+import { systemRoutes, type Readiness } from './system.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -28,27 +28,27 @@ const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 const DRAIN_DEADLINE_MS = 15_000;
 
 /** What the HTTP process is made of. */
-export type ApiServerDeps = Pick<Authenticators, 'authenticateKey' | 'authenticateClientToken'> & {
-  /** The route table: validation, limits, docs and tests all come from it. */
-  routes: Route[];
-  /** Pages and providers' callbacks: plain Koa, body parsing and answers theirs; errors they throw become envelopes. */
-  routers: Router[];
-  db: Knex;
-  runChange: RunChange;
-  countPendingMigrations: CountPendingMigrations;
-  keyRing: KeyRing;
-  limits: Limits;
-  /** How many proxies stand in front, each adding to X-Forwarded-For; 0 = none, the header is ignored. */
-  trustProxy: number;
-  /** Without a slash at its end. */
-  baseUrl: string;
-  version: string;
-  log: Logger;
-  clock: Clock;
-  registry: Registry;
-  /** Slow clients: how long headers and whole requests may take; shorter in tests. */
-  timeouts?: { headersMs: number; requestMs: number };
-};
+export type ApiServerDeps = Readiness &
+  Pick<Authenticators, 'authenticateKey' | 'authenticateClientToken'> & {
+    /** The route table: validation, limits, docs and tests all come from it. */
+    routes: Route[];
+    /** Pages and providers' callbacks: plain Koa, body parsing and answers theirs; errors they throw become envelopes. */
+    routers: Router[];
+    db: Knex;
+    runChange: RunChange;
+    keyRing: KeyRing;
+    limits: Limits;
+    /** How many proxies stand in front, each adding to X-Forwarded-For; 0 = none, the header is ignored. */
+    trustProxy: number;
+    /** Without a slash at its end. */
+    baseUrl: string;
+    version: string;
+    log: Logger;
+    clock: Clock;
+    registry: Registry;
+    /** Slow clients: how long headers and whole requests may take; shorter in tests. */
+    timeouts?: { headersMs: number; requestMs: number };
+  };
 
 export type Listening = {
   url: string;
@@ -101,7 +101,7 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
 }
 
 function createApp(deps: ApiServerDeps, signals: { red: AbortSignal; draining: AbortSignal }): Koa {
-  const routes = [...systemRoutes(deps.countPendingMigrations, signals.red), ...deps.routes];
+  const routes = [...systemRoutes(deps, signals.red), ...deps.routes];
   const metrics = createHttpMetrics(deps.registry);
   const guardDeps = { ...deps, idempotency: createIdempotency(deps) };
 
@@ -111,7 +111,7 @@ function createApp(deps: ApiServerDeps, signals: { red: AbortSignal; draining: A
   }
 
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
-  app.on('error', (error) => deps.log.warn({ err: describeError(error) }, 'a connection broke'));
+  app.on('error', (error) => deps.log.warn({ err: error }, 'a connection broke'));
   app.use(createFrame({ ...deps, ...signals, metrics }));
   app.use(helmet(HELMET_OPTIONS));
   for (const router of [table, createDocsRouter(routes, deps.version), ...deps.routers]) app.use(router.routes());

@@ -64,6 +64,17 @@ describe('the API as a process', () => {
     expect(child.exitCode).toBe(0);
   });
 
+  test('is not ready while a disk that it writes to is full, and says which', async () => {
+    const { child, port } = await startApiProcess({ DISK_FREE_MEGABYTES_MIN: '1000000000' });
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
+    expect(answer.status).toBe(503);
+    expect(await answer.text()).toMatch(
+      /The disk of KYC_DOCUMENTS_DIR has \d+ MB free, and at least 1000000000 MB are needed\./,
+    );
+    expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);
+    child.kill('SIGKILL');
+  });
+
   test('is red at once when it is told to stop, and serves until a load balancer has noticed', async () => {
     const { child, port } = await startApiProcess({ SHUTDOWN_DELAY_SECONDS: '2' });
     let isOver = false;
