@@ -11,7 +11,15 @@ import { createCheckoutPages } from './checkout/pages.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import { workflowUrl, type Config } from './config.ts';
 import { createLimits, type Limits, type LimitSettings } from './http/limits.ts';
-import { createRegistry, listenForMetrics, measureClockSkew, measurePool, type Registry } from './http/metrics.ts';
+import {
+  createRegistry,
+  keepFor,
+  listenForMetrics,
+  measureClockSkew,
+  measureFigures,
+  measurePool,
+  type Registry,
+} from './http/metrics.ts';
 import type { Route } from './http/route.ts';
 import { createApiServer } from './http/server.ts';
 import { createKeyAuthenticator } from './keys/authenticate.ts';
@@ -45,9 +53,11 @@ import { CLAIM_INTERVAL_MS, createCheckAttempt } from './transactions/check.ts';
 import { isAnswered } from './transactions/proven.ts';
 import { transactionRoutes } from './transactions/routes.ts';
 import { createEndUnpaid } from './transactions/unpaid.ts';
+import { measureLateDeliveries } from './webhooks/metrics.ts';
 import { findResourceDeliveries } from './webhooks/resource-deliveries.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { createCheckPayout, isPayoutAnswered } from './withdrawals/check.ts';
+import { measureUnsentWithdrawals } from './withdrawals/metrics.ts';
 import { findWithdrawalBySecret } from './withdrawals/model.ts';
 import { withdrawalRoutes } from './withdrawals/routes.ts';
 
@@ -64,6 +74,7 @@ export type ApiOptions = {
   readMoreMetrics?: () => Promise<string>;
 };
 
+const TEMPORAL_KEPT_MS = 3_000;
 const CLOCK_WITHIN_MS = 2_000;
 
 /** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
@@ -81,7 +92,8 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   const clock = databaseClock.now;
   measureClockSkew(registry, databaseClock.skewSeconds);
   const connection = Connection.lazy({ address: config.TEMPORAL_ADDRESS });
-  const { tell } = createProcesses({ ...temporalOptions(config), connection, eager: false });
+  const { tell, answers } = createProcesses({ ...temporalOptions(config), connection, eager: false });
+  measureForWorkers(registry, db, answers);
   const relay = createRelay({ db, tell, log, deliveries: null });
   const runChange = createRunChange(db, relay.dispatch);
   const http = createHttpClient();
@@ -126,6 +138,15 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
       await Promise.all([http.close(), db.destroy(), connection.close()]);
     },
   };
+}
+
+/** What says that no worker or no Temporal is there, shown by the process that is. */
+function measureForWorkers(registry: Registry, db: Knex, temporalAnswers: () => Promise<boolean>): void {
+  measureLateDeliveries(registry, db);
+  measureUnsentWithdrawals(registry, db);
+  const reachable = { name: 'meskot_temporal_reachable', help: 'Whether Temporal answers within a second: 1 or 0' };
+  const ask = async () => ({ reachable: (await temporalAnswers()) ? 1 : 0 });
+  measureFigures(registry, { reachable }, keepFor(TEMPORAL_KEPT_MS, ask));
 }
 
 type RouteParts = {

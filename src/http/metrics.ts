@@ -136,7 +136,7 @@ export function countBy<Value extends string>(
 /** What shows a figure. Those of one name differ in their labels. */
 export type FigureGauge = { name: string; help: string; labels?: Readonly<Record<string, string>> };
 
-/** Gauges by figure, all set by one question that is asked when somebody looks. */
+/** Gauges by figure, all set by one question that is asked when somebody looks. Made once for each registry. */
 export function measureFigures<Figure extends string>(
   registry: Registry,
   gauges: Readonly<Record<Figure, FigureGauge>>,
@@ -154,6 +154,7 @@ export function measureFigures<Figure extends string>(
   };
   const all = Object.keys(gauges) as Figure[];
   for (const name of new Set(all.map((figure) => gauges[figure].name))) {
+    if (registry.getSingleMetric(name)) continue;
     const shown = all.filter((figure) => gauges[figure].name === name);
     new Gauge({
       name,
@@ -169,17 +170,27 @@ export function measureFigures<Figure extends string>(
   }
 }
 
+/** Asks at most once in this time, for figures that several look at, or that cost something. */
+export function keepFor<Answer>(ms: number, ask: () => Promise<Answer>): () => Promise<Answer> {
+  let kept: { answer: Promise<Answer>; atMs: number } | null = null;
+  return async () => {
+    if (kept === null || performance.now() - kept.atMs >= ms) kept = { answer: ask(), atMs: performance.now() };
+    return kept.answer;
+  };
+}
+
 /** The same, by one statement that answers one row with a column for each figure. */
 export function measureRow<Figure extends string>(
   registry: Registry,
   gauges: Readonly<Record<Figure, FigureGauge>>,
-  { db, sql }: { db: Queryable; sql: string },
+  { db, sql, keptMs = 0 }: { db: Queryable; sql: string; keptMs?: number },
 ): void {
-  measureFigures(registry, gauges, async () => {
+  const ask = async (): Promise<Record<Figure, number>> => {
     const [figures] = await rows<Record<Figure, number>>(db, sql);
     if (!figures) throw new Error('counting answered nothing');
     return figures;
-  });
+  };
+  measureFigures(registry, gauges, keepFor(keptMs, ask));
 }
 
 export type MetricsListener = {
