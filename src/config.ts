@@ -132,13 +132,14 @@ function oneOfThese(issue: z.core.$ZodRawIssue): string | undefined {
 
 /**
  * The settings as the processes use them. Throws one error that names every wrong setting, what is allowed, and in
- * production every default that is only fit for local use.
+ * production every default that is only fit for local use. A command that uses no secrets needs none of its own.
  */
-export function readConfig(env: Variables = environment) {
+export function readConfig(env: Variables = environment, { usesSecrets = true }: { usesSecrets?: boolean } = {}) {
   const settings = parseSettings(Settings, env);
   const production = settings.MESKOT_MODE === 'production';
   const allowLoopbackWebhooks = settings.ALLOW_LOOPBACK_WEBHOOKS ?? !production;
-  if (production) refuseLocalDefaults(env, allowLoopbackWebhooks);
+  if (production && usesSecrets) refuseLocalDefaults(env, allowLoopbackWebhooks);
+  if (!production) requireLoopback('API_HOST', settings.API_HOST);
   const keys = new Map(
     settings.ENCRYPTION_KEYS.split(',').map((entry) => {
       const [id = '', key = ''] = entry.split(':');
@@ -168,6 +169,18 @@ export function readConfig(env: Variables = environment) {
     shutdownDelayMs,
     keyRing: { currentId: [...keys.keys()][0]!, keys },
   };
+}
+
+/** This machine alone: an address of 127.0.0.0/8, ::1, or the name for them. */
+const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/;
+
+/** Of local mode: its secrets are published, so nobody else may reach it. */
+export function requireLoopback(name: string, host: string): void {
+  if (LOOPBACK.test(host)) return;
+  throw new Error(
+    `${name} is ${JSON.stringify(host)}, but local mode listens on this machine only (127.0.0.1, ::1 or localhost), ` +
+      'since its secrets are published: set MESKOT_MODE=production and secrets of your own.',
+  );
 }
 
 /** What must be somebody's own in production, and what it is without being set. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { environment, parseSettings, readConfig, wholeNumber, type Config } from './config.ts';
+import { environment, parseSettings, readConfig, requireLoopback, wholeNumber, type Config } from './config.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 
 /** From the moment the port closes to the end, whatever is still under way then. */
@@ -11,6 +11,7 @@ const DRAIN_MS = 15_000;
 
 /** Where the simulator listens when it runs by itself. Its admin calls ask for no key: never let the public reach it. */
 const SimulatorSettings = z.object({
+  MESKOT_MODE: z.enum(['local', 'production']).default('local'),
   SIMULATOR_HOST: z.string().min(1).default('127.0.0.1'),
   SIMULATOR_PORT: wholeNumber(1, 65_535).default(4002),
 });
@@ -67,6 +68,7 @@ export async function serveWorker(): Promise<number> {
 /** `meskot simulator`: the sandbox's providers, until told to stop. Orders are kept in memory only. */
 export async function serveSimulator(): Promise<number> {
   const settings = parseSettings(SimulatorSettings, environment);
+  if (settings.MESKOT_MODE === 'local') requireLoopback('SIMULATOR_HOST', settings.SIMULATOR_HOST);
   const log = createLogger('info', 'simulator');
   return serve(log, async () => {
     const { startSimulator } = await import('./simulator/server.ts');

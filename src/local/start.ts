@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { environment, readConfig, type Config } from '../config.ts';
+import { environment, readConfig, requireLoopback, type Config } from '../config.ts';
 import { migrate, ofNewerRelease } from '../lib/migrate.ts';
 import { formatFacts, LOG_FILE } from './block.ts';
 import { openLocalLog } from './log.ts';
@@ -13,6 +13,7 @@ import { findTemporalBinary } from './temporal-binary.ts';
 
 // Kept free for the portal, so that the API does not move there.
 const PORTAL_PORT = 4001;
+const LOCAL_HOST = '127.0.0.1';
 
 const write = (text: string): void => void process.stdout.write(text);
 
@@ -22,6 +23,7 @@ const write = (text: string): void => void process.stdout.write(text);
  */
 export async function start(project: string): Promise<number> {
   const settings = readLocalSettings(environment, project);
+  requireLoopback('API_HOST', environment['API_HOST'] ?? LOCAL_HOST);
   if (settings.temporalCliPath) await findTemporalBinary({ givenPath: settings.temporalCliPath });
   const claim = await claimFolder(settings.dataFolder);
   if ('takenBy' in claim) return greetSecondCopy(settings, claim.takenBy);
