@@ -36,6 +36,7 @@ const Settings = z.object({
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: port.default(4000),
   METRICS_PORT: port.default(4009),
+  SHUTDOWN_DELAY_SECONDS: wholeNumber(0, 600).optional(),
   BASE_URL: address.default(LOCAL_URL),
   SIMULATOR_URL: address.default('http://localhost:4002'),
   SIMULATOR_PUBLIC_URL: address.optional(),
@@ -55,6 +56,7 @@ const Settings = z.object({
     .default(`local:${LOCAL_KEY}`),
   KYC_DOCUMENTS_DIR: z.string().min(1).default(LOCAL_DOCUMENTS),
   REPORTS_DIR: z.string().min(1).default(LOCAL_REPORTS),
+  DISK_FREE_MEGABYTES_MIN: count(100, 1_000_000_000),
   WORKFLOW_BUNDLE: z.string().min(1).optional(),
   WEBHOOK_WORKFLOWS: z.enum(['every', 'failed']).default('every'),
   WEBHOOK_WORKFLOW_START_CONCURRENCY: positive(8, 1_000),
@@ -130,13 +132,14 @@ function oneOfThese(issue: z.core.$ZodRawIssue): string | undefined {
 
 /**
  * The settings as the processes use them. Throws one error that names every wrong setting, what is allowed, and in
- * production every default that is only fit for local use.
+ * production every default that is only fit for local use. A command that uses no secrets needs none of its own.
  */
-export function readConfig(env: Variables = environment) {
+export function readConfig(env: Variables = environment, { usesSecrets = true }: { usesSecrets?: boolean } = {}) {
   const settings = parseSettings(Settings, env);
   const production = settings.MESKOT_MODE === 'production';
   const allowLoopbackWebhooks = settings.ALLOW_LOOPBACK_WEBHOOKS ?? !production;
-  if (production) refuseLocalDefaults(env, allowLoopbackWebhooks);
+  if (production && usesSecrets) refuseLocalDefaults(env, allowLoopbackWebhooks);
+  if (!production) requireLoopback('API_HOST', settings.API_HOST);
   const keys = new Map(
     settings.ENCRYPTION_KEYS.split(',').map((entry) => {
       const [id = '', key = ''] = entry.split(':');
@@ -150,7 +153,34 @@ export function readConfig(env: Variables = environment) {
     simulatorUrl: settings.SIMULATOR_URL,
     simulatorPublicUrl: settings.SIMULATOR_PUBLIC_URL ?? (production ? null : settings.SIMULATOR_URL),
   };
-  return { ...settings, production, egress, simulator, keyRing: { currentId: [...keys.keys()][0]!, keys } };
+  /** Where the process writes; its log goes to stdout, and in a local start beside these folders. */
+  const disks = {
+    folders: { KYC_DOCUMENTS_DIR: settings.KYC_DOCUMENTS_DIR, REPORTS_DIR: settings.REPORTS_DIR },
+    freeMegabytesMin: settings.DISK_FREE_MEGABYTES_MIN,
+  };
+  /** Locally nothing balances requests over processes, and Ctrl-C is to be quick. */
+  const shutdownDelayMs = (settings.SHUTDOWN_DELAY_SECONDS ?? (production ? 5 : 0)) * 1_000;
+  return {
+    ...settings,
+    production,
+    egress,
+    simulator,
+    disks,
+    shutdownDelayMs,
+    keyRing: { currentId: [...keys.keys()][0]!, keys },
+  };
+}
+
+/** This machine alone: an address of 127.0.0.0/8, ::1, or the name for them. */
+const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/;
+
+/** Of local mode: its secrets are published, so nobody else may reach it. */
+export function requireLoopback(name: string, host: string): void {
+  if (LOOPBACK.test(host)) return;
+  throw new Error(
+    `${name} is ${JSON.stringify(host)}, but local mode listens on this machine only (127.0.0.1, ::1 or localhost), ` +
+      'since its secrets are published: set MESKOT_MODE=production and secrets of your own.',
+  );
 }
 
 /** What must be somebody's own in production, and what it is without being set. */

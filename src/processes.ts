@@ -32,6 +32,7 @@ export const TASK_QUEUES = {
 } as const satisfies Record<string, TaskQueue>;
 
 const CALL_TIMEOUT_MS = 3_000;
+const ANSWER_TIMEOUT_MS = 1_000;
 const LIST_TIMEOUT_MS = 10_000;
 const ENSURE_TIMEOUT_MS = 10_000;
 /** After a call that did not get through, further calls fail at once for this long: one caller probes, nobody queues. */
@@ -87,6 +88,8 @@ export type Processes = {
    * Temporal is away.
    */
   tell: (message: OutboxMessage) => Promise<'told' | 'already'>;
+  /** Asks Temporal for nothing but an answer. */
+  answers: () => Promise<boolean>;
   /** Of these workflow ids, those with a running workflow. At most 200 at a time. */
   running: (workflowIds: string[]) => Promise<Set<string>>;
   /** Namespace, retention, search attributes and schedules; repeatable. Returns what it made. Throws when Temporal is away. */
@@ -122,6 +125,17 @@ export function createProcesses(options: ProcessesOptions): Processes {
       }
     },
     reachable,
+    answers: async () => {
+      try {
+        const { connection } = options;
+        await connection.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, async () =>
+          connection.workflowService.getSystemInfo({}),
+        );
+        return true;
+      } catch {
+        return false;
+      }
+    },
     tell: async (message) => call(CALL_TIMEOUT_MS, async () => tell(client, options, message)),
     running: async (workflowIds) => call(LIST_TIMEOUT_MS, async () => listRunning(client, workflowIds)),
   };

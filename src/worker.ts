@@ -4,13 +4,14 @@ import { createActivities } from '../activities/index.ts';
 import { startChores, type Chore } from './chores.ts';
 import type { Config } from './config.ts';
 import { deleteOldIdempotencyKeys } from './http/idempotency.ts';
-import { measurePool, type Registry } from './http/metrics.ts';
+import { measureClockSkew, measurePool, type Registry } from './http/metrics.ts';
 import { decideDueInSandbox } from './kyc/decide.ts';
 import { createDocumentStore } from './kyc/store.ts';
 import { removeOrphans } from './kyc/sweep.ts';
 import { ledgerChecks } from './ledger-checks.ts';
 import { createLedgerWatch } from './ledger/watch.ts';
-import { systemClock } from './lib/clock.ts';
+import type { Clock } from './lib/clock.ts';
+import { createDatabaseClock, type DatabaseClock } from './lib/database-clock.ts';
 import { DAY_MS } from './lib/dates.ts';
 import { watchDatabase } from './lib/db-watch.ts';
 import { openDatabase, type Knex } from './lib/db.ts';
@@ -95,27 +96,24 @@ const VERIFY_LEDGER_EVERY_MS = 6 * HOUR_MS;
 /** The worker process: Temporal's workers, the outbox, first attempts, and the chores that need no workflow. */
 export function startWorker(config: Config, options: WorkerOptions): RunningWorker {
   const { log } = options;
-  const db = openDatabase({
-    url: config.DATABASE_URL,
-    poolMax: config.DATABASE_POOL_MAX,
-    applicationName: 'meskot-worker',
-  });
-  watchDatabase(db, config.DATABASE_URL);
-  if (options.registry) measure(options.registry, db);
+  const db = openWatchedDatabase(config);
+  const databaseClock = createDatabaseClock(db, { log });
+  const clock = databaseClock.now;
+  if (options.registry) measure(options.registry, db, databaseClock);
   const runChange = createRunChange(db, (messages, triggers) => relay.dispatch(messages, triggers));
-  const payments = createPayments(config, { db, runChange, log });
+  const payments = createPayments(config, { db, runChange, clock, log });
   const sending = createSending(config, { db, ...options });
   const activities = createActivities({
     ...payments.operations,
     settlements: createSettlementSteps({ db, runChange }),
-    reports: createReports(config, { db, runChange }),
+    reports: createReports(config, { db, runChange, clock }),
     webhooks: {
       ...sending,
       claim: createClaim(db),
       abandon: async (request) => abandonDelivery(db, request),
       requestResend: async ({ deliveryId, force }) => {
         const request = { deliveryIds: [deliveryId], force, signal: false };
-        await runChange((change) => requestResend({ clock: systemClock }, change, request));
+        await runChange((change) => requestResend({ clock }, change, request));
       },
     },
   });
@@ -144,7 +142,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: dispatcher.trigger, log });
   const chores = startChores(
     [
-      ...choresOf(config, { db, runChange, ...payments.checks, ...options }),
+      ...afterClock(databaseClock, choresOf(config, { db, runChange, clock, ...payments.checks, ...options })),
       ...temporalChores({ db, runChange, running, reachable, relay, dispatcher, ...options }),
     ],
     log,
@@ -153,6 +151,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   return {
     ready: temporal.ready,
     stop: async () => {
+      databaseClock.stop();
       await Promise.all([listening.stop(), chores.stop(), dispatcher.stop()]);
       await temporal.stop();
       await relay.stop();
@@ -161,7 +160,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   };
 }
 
-type TemporalDeps = Database &
+type TemporalDeps = Pick<Database, 'db' | 'runChange'> &
   WorkerOptions &
   Pick<TemporalWorkers['processes'], 'running' | 'reachable'> & { relay: Relay; dispatcher: Dispatcher };
 
@@ -182,8 +181,15 @@ function temporalChores({ relay, dispatcher, registry, ...deps }: TemporalDeps):
   ];
 }
 
+function openWatchedDatabase({ DATABASE_URL: url, DATABASE_POOL_MAX: poolMax }: Config): Knex {
+  const db = openDatabase({ url, poolMax, applicationName: 'meskot-worker' });
+  watchDatabase(db, url);
+  return db;
+}
+
 /** What is under way, and what is late or waits for somebody. */
-function measure(registry: Registry, db: Knex): void {
+function measure(registry: Registry, db: Knex, { skewSeconds }: DatabaseClock): void {
+  measureClockSkew(registry, skewSeconds);
   measurePool(registry, db, 'worker');
   measureDeliveries(registry, db);
   measurePayments(registry, db);
@@ -193,13 +199,13 @@ function measure(registry: Registry, db: Knex): void {
   measureReconciliation(registry, db);
 }
 
-type Database = { db: Knex; runChange: RunChange };
+type Database = { db: Knex; runChange: RunChange; clock: Clock };
 
 /** The checks that settle doubt, as the workflows ask for them: they are the ones that call, so they are not told. */
-function createPayments(config: Config, { db, runChange, log }: Database & { log: Logger }) {
+function createPayments(config: Config, { db, runChange, clock, log }: Database & { log: Logger }) {
   const http = createHttpClient();
-  const findProvider = createFindProvider({ http, clock: systemClock, ...config.simulator });
-  const deps = { db, runChange, findProvider, clock: systemClock, baseUrl: config.BASE_URL, log };
+  const findProvider = createFindProvider({ http, clock, ...config.simulator });
+  const deps = { db, runChange, findProvider, clock, baseUrl: config.BASE_URL, log };
   const check = createCheckAttempt(deps);
   const options = { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: false };
   const payments = {
@@ -238,11 +244,15 @@ function createSending(config: Config, { db, log, registry }: WorkerOptions & { 
 }
 
 /** Reports as their workflow asks for them. */
-function createReports(config: Config, { db, runChange }: Database) {
+function createReports(config: Config, { db, runChange, clock }: Database) {
   const files = createReportFiles(config.REPORTS_DIR);
-  const deps = { db, runChange, files, clock: systemClock, baseUrl: config.BASE_URL };
+  const deps = { db, runChange, files, clock, baseUrl: config.BASE_URL };
   return { make: createMakeReport(deps), giveUp: (reportId: string) => giveUpReport(deps, reportId) };
 }
+
+/** What goes by the clock does not begin before the database has told the time. */
+const afterClock = ({ known }: DatabaseClock, chores: Chore[]): Chore[] =>
+  chores.map(({ run, ...one }) => ({ ...one, run: async (stopping) => known.then(async () => run(stopping)) }));
 
 const chore = (name: string, everyMs: number, run: Chore['run']): Chore => ({ name, everyMs, run });
 
@@ -250,25 +260,25 @@ type Checks = { checkAttempt: CheckAttempt; checkPayout: CheckPayout };
 
 function choresOf(
   config: Config,
-  { db, runChange, checkAttempt, checkPayout, ...watching }: Database & Checks & WorkerOptions,
+  { db, runChange, clock, checkAttempt, checkPayout, ...watching }: Database & Checks & WorkerOptions,
 ): Chore[] {
-  const jobs = { db, runChange, clock: systemClock };
+  const jobs = { db, runChange, clock };
   const files = createReportFiles(config.REPORTS_DIR);
-  const ledger = { db, databaseUrl: config.DATABASE_URL, checks: ledgerChecks, clock: systemClock, ...watching };
+  const ledger = { db, databaseUrl: config.DATABASE_URL, checks: ledgerChecks, clock, ...watching };
   return [
-    chore('expire sessions', 1_000, () => expireDueSessions(runChange, systemClock(), EXPIRE_BATCH)),
+    chore('expire sessions', 1_000, () => expireDueSessions(runChange, clock(), EXPIRE_BATCH)),
     chore('ask about what providers called us for', 30_000, () =>
-      recheckProven({ db, clock: systemClock, checkAttempt }, RECHECK_BATCH),
+      recheckProven({ db, clock, checkAttempt }, RECHECK_BATCH),
     ),
     chore('ask about payouts that providers called us for', 30_000, () =>
-      recheckProvenPayouts({ db, clock: systemClock, checkPayout }, RECHECK_BATCH),
+      recheckProvenPayouts({ db, clock, checkPayout }, RECHECK_BATCH),
     ),
-    chore('decide rehearsed verifications', 1_000, () => decideDueInSandbox(runChange, systemClock(), KYC_BATCH)),
+    chore('decide rehearsed verifications', 1_000, () => decideDueInSandbox(runChange, clock(), KYC_BATCH)),
     chore('remove the files of failed uploads', HOUR_MS, () =>
       removeOrphans({ db, store: createDocumentStore(config.KYC_DOCUMENTS_DIR) }),
     ),
     chore('run bulk resends', 1_000, () => runResendJobs(jobs, config.WEBHOOK_RESENDS_PER_SECOND)),
-    chore('remove the files of old reports', MINUTE_MS, () => expireReports({ db, clock: systemClock, files })),
+    chore('remove the files of old reports', MINUTE_MS, () => expireReports({ db, clock, files })),
     chore('remove what reports have left behind', DAY_MS, () => removeAbandoned({ db, files })),
     chore('forget old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
     chore('verify the ledger', MINUTE_MS, createLedgerWatch(ledger, VERIFY_LEDGER_EVERY_MS)),

@@ -4,7 +4,7 @@ import type { Context, Middleware } from 'koa';
 
 import type { Clock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';
-import { describeError, type Logger } from '../lib/log.ts';
+import type { Logger } from '../lib/log.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
 import { authenticate, type Authenticators } from './auth.ts';
 import { isStorable, readJsonBody } from './body.ts';
@@ -165,7 +165,7 @@ async function finish(
     const answer = await route.finish(made.answer, input as never);
     return answer === made.answer ? made : deps.render(answer);
   } catch (error) {
-    deps.log.error({ requestId: input.requestId, err: describeError(error) }, 'finishing after the commit failed');
+    deps.log.error({ requestId: input.requestId, err: error }, 'finishing after the commit failed');
     return made;
   }
 }
@@ -174,6 +174,6 @@ async function keepFinished(update: () => Promise<void>, deps: WriterDeps, input
   try {
     await update();
   } catch (error) {
-    deps.log.error({ requestId: input.requestId, err: describeError(error) }, 'the finished answer was not stored');
+    deps.log.error({ requestId: input.requestId, err: error }, 'the finished answer was not stored');
   }
 }

@@ -241,6 +241,12 @@ export function isDatabaseUnavailable(thrown: unknown): boolean {
   );
 }
 
+/** Whether an error comes from the database, its connections or its pool. */
+export function isDatabaseError(thrown: unknown): boolean {
+  const error = unwrapped(thrown);
+  return (isNativeError(error) && 'severity' in error) || isDatabaseUnavailable(error);
+}
+
 /** Whether an error is PostgreSQL's unique violation, of this constraint or index if named. */
 export function isUniqueViolation(thrown: unknown, constraint?: string): boolean {
   const error = unwrapped(thrown);

@@ -61,7 +61,7 @@ describe('health', () => {
     const silent = await startTestServer(serverDeps({ countPendingMigrations: () => new Promise(() => {}) }));
     expect((await silent.send('GET', '/readyz')).status).toBe(503);
     const draining = await startTestServer(serverDeps());
-    draining.server.beginDrain();
+    draining.server.turnRed();
     expect((await draining.send('GET', '/readyz')).status).toBe(503);
     expect((await draining.send('GET', '/livez')).status).toBe(200);
     await Promise.all([pending.close(), silent.close(), draining.close()]);
@@ -117,7 +117,7 @@ describe('drain', () => {
     const http = await startTestServer(serverDeps({ routes: [waiting.route] }));
     const inFlight = expect(http.send('GET', '/api/waiting')).rejects.toThrow('fetch failed');
     await waiting.started;
-    await http.close(50);
+    await http.close({ deadlineMs: 50 });
     await inFlight;
   });
 });
