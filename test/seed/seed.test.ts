@@ -23,7 +23,7 @@ import { openDeliveries } from '../../src/webhooks/open-deliveries.ts';
 import { requestResend } from '../../src/webhooks/resend.ts';
 import { createSubscription, listSubscriptions } from '../../src/webhooks/subscriptions.ts';
 import { WITHDRAWAL_STATUSES } from '../../src/withdrawals/states.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { asRole, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator } from '../support/simulator.ts';
 import { PAYMENTS, seedAndKill } from './killed.ts';
@@ -272,7 +272,7 @@ describe('the demo data, of which the first run was killed', () => {
     const found = await listSubscriptions(database.db, ABYSSINIA.owner);
     expect(found.find((one) => one.id === own.row.id)?.url).toBe('http://localhost:3000/webhooks');
     await seed(credentials);
-    await database.db('webhookSubscription').where({ id: own.row.id }).delete();
+    await asRole(database.ownerUrl, `DELETE FROM webhook_subscription WHERE id = '${own.row.id}'`);
   });
 
   test('gives new credentials when the old ones were lost or have ended', async () => {
