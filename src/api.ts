@@ -80,7 +80,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, ...config.simulator });
   const limits = createLimits(limitsOf(config));
-  const keys = createKeyAuthenticator({ db, pepper: config.KEY_PEPPER, clock, log });
+  const keys = createKeyAuthenticator({ db, peppers: config.peppers, clock, log });
   const server = createApiServer({
     ...routesOf(config, { db, runChange, findProvider, clock, log, limits }),
     authenticateKey: keys.authenticateKey,
@@ -135,7 +135,7 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
   const endUnpaid = createEndUnpaid({ db, runChange, clock, checkAttempt });
   const checkout = { db, runChange, clock, checkAttempt, endUnpaid, findProvider, baseUrl };
   const { checkUrl } = createEgressGuard(config.egress);
-  const store = createDocumentStore(config.KYC_DOCUMENTS_DIR);
+  const store = createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing);
   return {
     routes: [
       ...checkoutRoutes(checkout),

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 
-const LOCAL_SECRET = 'local-development-only';
-const LOCAL_PEPPER = `${LOCAL_SECRET}-pepper`;
-const LOCAL_KEY = Buffer.alloc(32, LOCAL_SECRET).toString('base64');
+import { EncryptionKeys, LOCAL_KEY, LOCAL_PEPPER, Peppers } from './lib/secrets.ts';
+
 const LOCAL_URL = 'http://localhost:4000';
 const LOCAL_DOCUMENTS = '.data/documents';
 const LOCAL_REPORTS = '.data/reports';
@@ -40,19 +39,8 @@ const Settings = z.object({
   SIMULATOR_URL: address.default('http://localhost:4002'),
   SIMULATOR_PUBLIC_URL: address.optional(),
   TRUST_PROXY: count(0, 10),
-  KEY_PEPPER: z.string().min(16, 'must be at least 16 characters long').default(LOCAL_PEPPER),
-  ENCRYPTION_KEYS: z
-    .string()
-    .regex(
-      /^[\w-]{1,32}:[A-Za-z0-9+/=]{44}(,[\w-]{1,32}:[A-Za-z0-9+/=]{44})*$/,
-      'must be id:base64-of-32-bytes, comma separated; the first encrypts',
-    )
-    // 44 characters of base64 may also be 31 or 33 bytes.
-    .refine(
-      (text) => text.split(',').every((entry) => Buffer.from(entry.split(':')[1] ?? '', 'base64').length === 32),
-      'each key must be exactly 32 bytes in base64',
-    )
-    .default(`local:${LOCAL_KEY}`),
+  KEY_PEPPER: Peppers.prefault(LOCAL_PEPPER),
+  ENCRYPTION_KEYS: EncryptionKeys.prefault(`local:${LOCAL_KEY}`),
   KYC_DOCUMENTS_DIR: z.string().min(1).default(LOCAL_DOCUMENTS),
   REPORTS_DIR: z.string().min(1).default(LOCAL_REPORTS),
   WORKFLOW_BUNDLE: z.string().min(1).optional(),
@@ -137,12 +125,7 @@ export function readConfig(env: Variables = environment) {
   const production = settings.MESKOT_MODE === 'production';
   const allowLoopbackWebhooks = settings.ALLOW_LOOPBACK_WEBHOOKS ?? !production;
   if (production) refuseLocalDefaults(env, allowLoopbackWebhooks);
-  const keys = new Map(
-    settings.ENCRYPTION_KEYS.split(',').map((entry) => {
-      const [id = '', key = ''] = entry.split(':');
-      return [id, Buffer.from(key, 'base64')] as const;
-    }),
-  );
+  const { KEY_PEPPER: peppers, ENCRYPTION_KEYS: keyRing, ...others } = settings;
   /** Where webhooks may go. */
   const egress = { allowLoopback: allowLoopbackWebhooks, ports: settings.WEBHOOK_PORTS, deny: settings.EGRESS_DENY };
   /** The sandbox's providers; in production customers do not reach them unless somebody has seen to it. */
@@ -150,7 +133,9 @@ export function readConfig(env: Variables = environment) {
     simulatorUrl: settings.SIMULATOR_URL,
     simulatorPublicUrl: settings.SIMULATOR_PUBLIC_URL ?? (production ? null : settings.SIMULATOR_URL),
   };
-  return { ...settings, production, egress, simulator, keyRing: { currentId: [...keys.keys()][0]!, keys } };
+  /** The current one hashes new keys; those before it are still believed. */
+  const pepper = { KEY_PEPPER: peppers[0], peppers };
+  return { ...others, ...pepper, production, egress, simulator, keyRing };
 }
 
 /** What must be somebody's own in production, and what it is without being set. */

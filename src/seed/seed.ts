@@ -66,7 +66,7 @@ export async function seedDemo(input: SeedInput): Promise<DemoSecrets> {
 }
 
 async function makeDemoData(deps: { db: Knex; runChange: RunChange }, input: SeedInput): Promise<DemoCredentials> {
-  const until = await runUntil(deps, createDocumentStore(input.config.KYC_DOCUMENTS_DIR));
+  const until = await runUntil(deps, createDocumentStore(input.config.KYC_DOCUMENTS_DIR, input.config.keyRing));
   const payments = planPayments({ ...ABYSSINIA.plan, count: input.payments, until });
   const others = planPayments({ ...NEW_SHOP.plan, until });
   const subscribedAt = new Date(until.getTime() - SUBSCRIBED_FOR_MS);

@@ -291,7 +291,7 @@ describe('the demo data, of which the first run was killed', () => {
 
   async function authenticates(key: string): Promise<string> {
     const log = createLogger('silent', 'test');
-    const keys = createKeyAuthenticator({ db: database.db, pepper: config().KEY_PEPPER, clock: systemClock, log });
+    const keys = createKeyAuthenticator({ db: database.db, peppers: [config().KEY_PEPPER], clock: systemClock, log });
     const caller = await keys.authenticateKey(key, '127.0.0.1');
     await keys.settled();
     return caller.kind === 'key' ? caller.merchantId : caller.operatorId;
