@@ -10,6 +10,7 @@ import pg from 'pg';
 import { APP_ROLE } from '../lib/grants.ts';
 import { isAlive, processMark, startChild, stopChild, type Child } from './children.ts';
 import { placePostgres, type PostgresPlace } from './postgres-place.ts';
+import { makeFolderAboveDatabase } from './private-folder.ts';
 
 const SUPERUSER = 'postgres';
 const OWNER_ROLE = 'meskot_owner';
@@ -47,7 +48,7 @@ type Passwords = { superuser?: string; owner: string; app: string };
 /** Starts PostgreSQL on its folder, making the cluster first if there is none, or takes over the one running there. */
 export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
   const place = await placePostgres(options.folder);
-  await mkdir(place.folder, { recursive: true, mode: 0o711 });
+  await makeFolderAboveDatabase(place.folder);
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await startOnce(place, options);

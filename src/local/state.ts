@@ -1,9 +1,10 @@
 import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { findChild, processMark, writePidFile } from './children.ts';
+import { makeFolderAboveDatabase } from './private-folder.ts';
 
 /** What a person or a script wants to know about a local start; a part that does not exist has no fact here. */
 export type Facts = {
@@ -56,8 +57,7 @@ export async function findOwner(dataFolder: string): Promise<number | undefined>
  * Makes the folder ours until `release`, or says who has it. A process that was killed has it no longer.
  */
 export async function claimFolder(dataFolder: string): Promise<{ release: () => void } | { takenBy: number }> {
-  // Others may pass through: PostgreSQL can be another user.
-  await mkdir(dataFolder, { recursive: true, mode: 0o711 });
+  await makeFolderAboveDatabase(dataFolder);
   const lock = lockFile(dataFolder);
   const draft = `${lock}.claim.${process.pid}`;
   writePidFile(draft, { pid: process.pid, mark: (await processMark(process.pid)) ?? '' });

@@ -200,11 +200,11 @@ export async function revokeOperatorKey(
 /** The operator whose key a kept text is, if it still holds: for a start that has shown it before. */
 export async function operatorKeyHolds(
   db: Queryable,
-  kept: { text: string; pepper: string; at: Date },
+  { text, peppers, at }: { text: string; peppers: readonly string[]; at: Date },
 ): Promise<boolean> {
   const sql = `SELECT 1 FROM operator_key
-               WHERE secret_hash = :secretHash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)`;
-  return (await rows(db, sql, { secretHash: hashKey(kept.pepper, kept.text), at: kept.at })).length > 0;
+               WHERE secret_hash = ANY (:hashes) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)`;
+  return (await rows(db, sql, { hashes: peppers.map((pepper) => hashKey(pepper, text)), at })).length > 0;
 }
 
 const KEY_COLUMNS =
