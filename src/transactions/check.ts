@@ -111,6 +111,7 @@ async function ask(deps: CheckDeps, attempt: ClaimedAttempt, options: CheckOptio
   const { tellWorkflow } = options;
   try {
     const outcome = await askProvider(deps, attempt, now);
+    warnOfOtherOrder(deps, attempt, outcome);
     const checkedAt = deps.clock();
     const settled = await applyOutcome(deps, { attempt, outcome, now, checkedAt, tellWorkflow });
     if (settled) warnOfOddMoney(deps, attempt, settled);
@@ -129,6 +130,12 @@ async function giveLeaseBack(db: Knex, { id, leaseUntil }: ClaimedAttempt): Prom
     id,
     leaseUntil,
   });
+}
+
+/** Its provider mixes orders up, or somebody answers in its place. */
+function warnOfOtherOrder({ log }: CheckDeps, { id, channel }: ClaimedAttempt, outcome: ProviderOutcome): void {
+  if (outcome.kind !== 'unknown' || outcome.reason !== 'other-order') return;
+  log.warn({ attemptId: id, channel, reason: outcome.reason }, 'a provider answered about another order: not believed');
 }
 
 /** Money that an operator must look at: told by whoever booked it, so once. */
