@@ -105,62 +105,6 @@ describe.each(CHANNELS)('%s', (channel) => {
   });
 });
 
-/** What each provider says of a payment and of a payout: made, paid, refused, and not known. */
-const WORDS = {
-  TELEBIRR: [
-    { prepay_id: 'P1' },
-    ...['PAY_SUCCESS', 'PAY_FAILED', 'ORDER_CLOSED', 'WAIT_PAY'].map((order_status) => ({ order_status })),
-    ...['TRANSFER_SUCCESS', 'TRANSFER_REVERSED', 'TRANSFER_FAILED', 'TRANSFER_PROCESSING'].map((order_status) => ({
-      order_status,
-    })),
-  ],
-  CBE_BIRR: ['PUSHED', 'PENDING', 'NOT_FOUND', 'COMPLETED', 'EXPIRED', 'FAILED', 'ACCEPTED', 'REVERSED'].map(
-    (state) => ({ state, resultCode: '0' }),
-  ),
-  AWASH: ['PUSHED', 'PAID', 'EXPIRED', 'REFUSED', 'NOT_FOUND', 'ACCEPTED', 'FAILED', 'REVERSED'].map((state) => ({
-    state,
-  })),
-};
-const MONEY = { amount: '100.50', total_amount: '100.50', currency: 'ETB', trans_currency: 'ETB' };
-const REFERENCE = { reference: 'R1', trans_id: 'R1', payment_order_id: 'R1' };
-
-describe.each(CHANNELS)('a reply of %s', (channel) => {
-  const answer = (content: object) =>
-    channel === 'TELEBIRR' ? { result: 'SUCCESS', code: '0', biz_content: content } : content;
-  const provider = () => adapters.adapter(channel);
-  const CALLS = {
-    initiate: (orderId: string) => provider().initiate(anOrder('http://127.0.0.1:1/', { orderId })),
-    query: (orderId: string) => provider().query(orderId),
-    payout: (orderId: string) => provider().payout(aPayout('http://127.0.0.1:1/', { orderId })),
-    queryPayout: (orderId: string) => provider().queryPayout(orderId),
-  };
-  const about = (order: object, word: object) => sayJson(answer({ ...MONEY, ...REFERENCE, ...word, ...order }));
-
-  test.each(Object.keys(CALLS) as (keyof typeof CALLS)[])('to %s about another order is unknown', async (name) => {
-    const { orderId } = anOrder('http://127.0.0.1:1/');
-    const other = anOrder('http://127.0.0.1:1/').orderId;
-    let believed = 0;
-    for (const word of WORDS[channel]) {
-      about(named(orderId), word);
-      if ((await CALLS[name](orderId)).kind !== 'unknown') believed += 1;
-      about(named(other), word);
-      expect(await CALLS[name](orderId)).toMatchObject({ kind: 'unknown' });
-      about({}, word);
-      expect(await CALLS[name](orderId)).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
-    }
-    expect(believed).toBeGreaterThan(0);
-  });
-
-  test('that refuses the request for another order is unknown too', async () => {
-    const other = named(anOrder('http://127.0.0.1:1/').orderId);
-    const refusal = { ...other, state: 'REJECTED', resultCode: 'DECLINED', reasonCode: 'DECLINED' };
-    sayJson({ ...refusal, result: 'FAIL', code: 'DECLINED', biz_content: other }, channel === 'AWASH' ? 422 : 200);
-    for (const name of ['initiate', 'payout'] as const) {
-      expect(await CALLS[name](anOrder('http://127.0.0.1:1/').orderId)).toMatchObject({ kind: 'unknown' });
-    }
-  });
-});
-
 describe('telebirr’s words', () => {
   const query = async (content: object | null, rest: object = { result: 'SUCCESS', code: '0' }) => {
     const { orderId } = anOrder('http://127.0.0.1:1/');
