@@ -13,6 +13,7 @@ const DRAIN_MS = 15_000;
 const SimulatorSettings = z.object({
   SIMULATOR_HOST: z.string().min(1).default('127.0.0.1'),
   SIMULATOR_PORT: wholeNumber(1, 65_535).default(4002),
+  SIMULATOR_PUBLIC_URL: z.url('must be a full address such as https://pay.example.et').optional(),
 });
 
 /** What has been started; `stop` finishes what is under way, then closes everything. */
@@ -66,7 +67,8 @@ export async function serveSimulator(): Promise<number> {
   const log = createLogger('info', 'simulator');
   return serve(log, async () => {
     const { startSimulator } = await import('./simulator/server.ts');
-    const { url, close } = await startSimulator({ port: settings.SIMULATOR_PORT, host: settings.SIMULATOR_HOST, log });
+    const { SIMULATOR_PORT: port, SIMULATOR_HOST: host, SIMULATOR_PUBLIC_URL: publicUrl = null } = settings;
+    const { url, close } = await startSimulator({ port, host, publicUrl, log });
     log.info({ url }, 'the simulator listens');
     return { stop: close };
   });

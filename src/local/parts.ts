@@ -74,7 +74,8 @@ export function localParts(context: PartsContext): Part[] {
       start: async () => {
         const stateFile = join(context.dataFolder, 'simulator.jsonl');
         await rememberPast(config.DATABASE_URL, stateFile);
-        const { close } = await startSimulator({ port: ports.simulator, host: HOST, stateFile, log });
+        const { simulatorPublicUrl: publicUrl } = config.simulator;
+        const { close } = await startSimulator({ port: ports.simulator, host: HOST, stateFile, publicUrl, log });
         return { stop: close, facts: { simulatorUrl: config.SIMULATOR_URL } };
       },
     },
