@@ -67,8 +67,8 @@ export async function serveSimulator(): Promise<number> {
   const log = createLogger('info', 'simulator');
   return serve(log, async () => {
     const { startSimulator } = await import('./simulator/server.ts');
-    const { SIMULATOR_PORT: port, SIMULATOR_HOST: host, SIMULATOR_PUBLIC_URL: publicUrl = null } = settings;
-    const { url, close } = await startSimulator({ port, host, publicUrl, log });
+    const { SIMULATOR_PORT: port, SIMULATOR_HOST: host, SIMULATOR_PUBLIC_URL: simulatorPublicUrl = null } = settings;
+    const { url, close } = await startSimulator({ port, host, simulatorPublicUrl, log });
     log.info({ url }, 'the simulator listens');
     return { stop: close };
   });

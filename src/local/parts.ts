@@ -74,8 +74,13 @@ export function localParts(context: PartsContext): Part[] {
       start: async () => {
         const stateFile = join(context.dataFolder, 'simulator.jsonl');
         await rememberPast(config.DATABASE_URL, stateFile);
-        const { simulatorPublicUrl: publicUrl } = config.simulator;
-        const { close } = await startSimulator({ port: ports.simulator, host: HOST, stateFile, publicUrl, log });
+        const { close } = await startSimulator({
+          ...config.simulator,
+          port: ports.simulator,
+          host: HOST,
+          stateFile,
+          log,
+        });
         return { stop: close, facts: { simulatorUrl: config.SIMULATOR_URL } };
       },
     },

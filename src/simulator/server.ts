@@ -30,7 +30,7 @@ export type SimulatorOptions = {
   /** Where orders are kept over restarts; in memory only unless given. */
   stateFile?: string;
   /** Where customers' browsers reach it by a name of the public's, if they do. */
-  publicUrl?: string | null;
+  simulatorPublicUrl?: string | null;
   log?: Pick<Logger, 'error'>;
   clock?: Clock;
 };
@@ -70,7 +70,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const book = createOrderBook({ clock, faults, file, sender: orderSender }, orders);
   const payouts = createPayoutBook({ clock, faults, file, sender: payoutSender }, savedPayouts);
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
-  const deps: WireDeps = { book, payouts, clock, faults, count, publicUrl: options.publicUrl ?? null };
+  const deps: WireDeps = { book, payouts, clock, faults, count, publicUrl: options.simulatorPublicUrl ?? null };
   wires.set('TELEBIRR', createTelebirrWire(deps));
   wires.set('CBE_BIRR', createCbeBirrWire(deps));
   wires.set('AWASH', createAwashWire(deps));

@@ -6,7 +6,7 @@ import { anOrder, connectAdapters } from './sandbox.ts';
 let simulator: TestSimulator;
 let adapters: ReturnType<typeof connectAdapters>;
 beforeAll(async () => {
-  simulator = await startTestSimulator({ publicUrl: 'https://pay.example.et' });
+  simulator = await startTestSimulator({ simulatorPublicUrl: 'https://pay.example.et' });
   adapters = connectAdapters(simulator.url, { simulatorPublicUrl: simulator.url });
 });
 afterAll(async () => {
