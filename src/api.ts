@@ -106,8 +106,8 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, ...config.simulator });
   const limits = createLimits(limitsOf(config));
-  const keys = createKeyAuthenticator({ db, pepper: config.KEY_PEPPER, clock, log });
-  const tokens = createTokenAuthenticator({ db, clock, pepper: config.KEY_PEPPER });
+  const keys = createKeyAuthenticator({ db, peppers: config.peppers, clock, log });
+  const tokens = createTokenAuthenticator({ db, clock, peppers: config.peppers });
   const server = createApiServer({
     ...routesOf(config, { db, runChange, findProvider, clock, log, limits, tokens }),
     ...keys,
@@ -177,7 +177,7 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
   const pepper = config.KEY_PEPPER;
   const checkout = { db, runChange, clock, checkAttempt, endUnpaid, findProvider, baseUrl, pepper };
   const { checkUrl } = createEgressGuard(config.egress);
-  const store = createDocumentStore(config.KYC_DOCUMENTS_DIR);
+  const store = createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing);
   return {
     routes: [
       ...checkoutRoutes(checkout),

@@ -275,7 +275,7 @@ function choresOf(
     ),
     chore('decide rehearsed verifications', 1_000, () => decideDueInSandbox(runChange, clock(), KYC_BATCH)),
     chore('remove the files of failed uploads', HOUR_MS, () =>
-      removeOrphans({ db, store: createDocumentStore(config.KYC_DOCUMENTS_DIR) }),
+      removeOrphans({ db, store: createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing) }),
     ),
     chore('run bulk resends', 1_000, () => runResendJobs(jobs, config.WEBHOOK_RESENDS_PER_SECOND)),
     chore('remove the files of old reports', MINUTE_MS, () => expireReports({ db, clock, files })),

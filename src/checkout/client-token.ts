@@ -42,8 +42,12 @@ export type TokenAuthenticator = {
 };
 
 /** Checks the tokens of sessions' pages: one query each. */
-export function createTokenAuthenticator(deps: { db: Queryable; clock: Clock; pepper: string }): TokenAuthenticator {
-  const { db, clock, pepper } = deps;
+export function createTokenAuthenticator(deps: {
+  db: Queryable;
+  clock: Clock;
+  peppers: readonly string[];
+}): TokenAuthenticator {
+  const { db, clock, peppers } = deps;
 
   async function readToken(sessionId: string, token: string): Promise<MerchantCaller | 'ended' | null> {
     if (token.length !== TOKEN_CHARACTERS || !isSessionId(sessionId)) return null;
@@ -67,7 +71,8 @@ export function createTokenAuthenticator(deps: { db: Queryable; clock: Clock; pe
       if (token.length !== TOKEN_CHARACTERS || !isSessionId(sessionId)) return false;
       const bytes = Buffer.from(token, 'base64url');
       const random = bytes.subarray(0, RANDOM_BYTES);
-      return equalInConstantTime(bytes.subarray(RANDOM_BYTES), tagOf(sessionId, pepper, random));
+      const tag = bytes.subarray(RANDOM_BYTES);
+      return peppers.some((pepper) => equalInConstantTime(tag, tagOf(sessionId, pepper, random)));
     },
   };
 }

@@ -2,6 +2,7 @@ import { decrypt, encrypt, sha256, type KeyRing } from '../lib/crypto.ts';
 import { isUniqueViolation, rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
+import type { SealedTable } from '../lib/reencrypt.ts';
 import type { Caller } from './route.ts';
 
 /** How long a key is remembered. */
@@ -130,6 +131,15 @@ function isRemembered(error: unknown): error is AppError {
 function ownerOf(call: IdempotentCall): string {
   return `${call.merchantId}/${call.environment}/${call.route}/${call.key}`;
 }
+
+/** Where answers are encrypted. */
+export const SEALED_ANSWERS: SealedTable = {
+  table: 'idempotency_key',
+  key: ['merchant_id', 'environment', 'route', 'key'],
+  columns: ['answer'],
+  // As ownerOf writes it.
+  ownerOf: (key) => key.join('/'),
+};
 
 type Look = { locked: boolean; requestHash: Buffer | null; statusCode: number; answer: Buffer };
 

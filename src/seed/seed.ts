@@ -33,7 +33,7 @@ export type DemoSecrets = DemoCredentials & { operatorKey: string };
 export type SeedInput = {
   config: Pick<
     Config,
-    'DATABASE_URL' | 'BASE_URL' | 'KEY_PEPPER' | 'keyRing' | 'egress' | 'KYC_DOCUMENTS_DIR' | 'REPORTS_DIR'
+    'DATABASE_URL' | 'BASE_URL' | 'KEY_PEPPER' | 'peppers' | 'keyRing' | 'egress' | 'KYC_DOCUMENTS_DIR' | 'REPORTS_DIR'
   >;
   /** What an earlier run has returned, as far as it was kept. */
   previous: Partial<DemoSecrets>;
@@ -58,7 +58,7 @@ export async function seedDemo(input: SeedInput): Promise<DemoSecrets> {
     const made = (await hasDemoData(db))
       ? await recallCredentials({ db, runChange }, input)
       : await makeDemoData({ db, runChange }, input);
-    const kept = { kept: input.previous.operatorKey, pepper: input.config.KEY_PEPPER };
+    const kept = { kept: input.previous.operatorKey, peppers: input.config.peppers };
     return { ...made, operatorKey: await recallOperatorKey(db, kept) };
   } finally {
     await db.destroy();
@@ -66,7 +66,7 @@ export async function seedDemo(input: SeedInput): Promise<DemoSecrets> {
 }
 
 async function makeDemoData(deps: { db: Knex; runChange: RunChange }, input: SeedInput): Promise<DemoCredentials> {
-  const until = await runUntil(deps, createDocumentStore(input.config.KYC_DOCUMENTS_DIR));
+  const until = await runUntil(deps, createDocumentStore(input.config.KYC_DOCUMENTS_DIR, input.config.keyRing));
   const payments = planPayments({ ...ABYSSINIA.plan, count: input.payments, until });
   const others = planPayments({ ...NEW_SHOP.plan, until });
   const subscribedAt = new Date(until.getTime() - SUBSCRIBED_FOR_MS);

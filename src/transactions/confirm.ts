@@ -7,13 +7,17 @@ import type { ProviderOutcome } from '../providers/provider.ts';
 import { settledMessage, stateAfter, tellWorkflowOf, type AttemptState, type Settlement } from './attempt.ts';
 import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
-import { ASKABLE_ATTEMPTS } from './states.ts';
+import { ASKABLE_ATTEMPTS, type HeldReason } from './states.ts';
+
+/** The index by which a provider's reference pays one transaction. */
+export const PAID_REFERENCE = 'transaction_paid_reference';
 
 type Paid = Settlement<Extract<ProviderOutcome, { kind: 'succeeded' }>>;
 
 /**
  * The provider says: paid. What was asked for makes the transaction SUCCESS, from whatever state it was in (late money
- * is booked, never dropped); another amount or currency is held; a second payment is a duplicate. Four statements with
+ * is booked, never dropped); another amount or currency is held; a second payment is a duplicate. Throws a unique violation
+ * of {@link PAID_REFERENCE} when its reference has paid another transaction: hold it then. Four statements with
  * the events, deliveries, outbox and the ledger's journal. null when somebody else ended the attempt meanwhile.
  */
 export async function confirmPayment(change: Change, paid: Paid): Promise<AttemptState | null> {
@@ -48,12 +52,8 @@ export async function confirmPayment(change: Change, paid: Paid): Promise<Attemp
   return stateAfter(paid, 'SUCCEEDED', { transactionStatus: 'SUCCESS', sessionStatus: 'COMPLETED' });
 }
 
-/** Money came, but not what was asked: nothing becomes SUCCESS by itself, an operator decides. */
-async function holdPayment(
-  change: Change,
-  paid: Paid,
-  reason: 'WRONG_AMOUNT' | 'WRONG_CURRENCY',
-): Promise<AttemptState | null> {
+/** Money came, but not as was asked: nothing becomes SUCCESS by itself, an operator decides. */
+export async function holdPayment(change: Change, paid: Paid, reason: HeldReason): Promise<AttemptState | null> {
   const { attempt, outcome } = paid;
   const detail = {
     attemptId: attempt.id,

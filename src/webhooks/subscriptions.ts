@@ -5,6 +5,7 @@ import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Change } from '../lib/outbox.ts';
 import { ownerOf, type Environment, type Owner } from '../lib/owner.ts';
+import type { SealedTable } from '../lib/reencrypt.ts';
 import { EVENT_TYPES, type EventTypeName } from './catalogue.ts';
 import { isInFlight } from './delivery/claim.ts';
 import { SubscriptionRow } from './model.ts';
@@ -190,6 +191,14 @@ async function refuseOneTooMany(trx: Knex.Transaction, owner: Owner): Promise<vo
     );
   }
 }
+
+/** Where secrets and custom headers are encrypted. */
+export const SEALED_SUBSCRIPTIONS: SealedTable = {
+  table: 'webhook_subscription',
+  key: ['id'],
+  columns: ['secret', 'previous_secret', 'headers'],
+  ownerOf: ([id = '']) => id,
+};
 
 function sealedSecret(keyRing: KeyRing, id: string, secret: string) {
   return { secret: encrypt(keyRing, id, secret), secretHint: secret.slice(-HINT_CHARACTERS) };

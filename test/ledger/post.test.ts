@@ -186,7 +186,7 @@ describe('posting to the ledger', () => {
     for (const table of ['ledger_journal', 'ledger_entry', 'ledger_balance', 'ledger_account']) {
       await expect(rows(database.db, `DELETE FROM ${table}`)).rejects.toMatchObject({ code: '42501' });
     }
-    const ownerClient = new pg.Client({ connectionString: database.ownerUrl });
+    const ownerClient = new pg.Client({ connectionString: database.superuserUrl });
     await ownerClient.connect();
     try {
       for (const table of ['ledger_journal', 'ledger_entry']) {

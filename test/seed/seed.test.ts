@@ -23,7 +23,7 @@ import { openDeliveries } from '../../src/webhooks/delivery/recoverable.ts';
 import { requestResend } from '../../src/webhooks/delivery/resend.ts';
 import { createSubscription, listSubscriptions } from '../../src/webhooks/subscriptions.ts';
 import { WITHDRAWAL_STATUSES } from '../../src/withdrawals/states.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { runSql, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator } from '../support/simulator.ts';
 import { PAYMENTS, seedAndKill } from './killed.ts';
@@ -272,7 +272,7 @@ describe('the demo data, of which the first run was killed', () => {
     const found = await listSubscriptions(database.db, ABYSSINIA.owner);
     expect(found.find((one) => one.id === own.row.id)?.url).toBe('http://localhost:3000/webhooks');
     await seed(credentials);
-    await database.db('webhookSubscription').where({ id: own.row.id }).delete();
+    await runSql(database.ownerUrl, `DELETE FROM webhook_subscription WHERE id = '${own.row.id}'`);
   });
 
   test('gives new credentials when the old ones were lost or have ended', async () => {
@@ -291,7 +291,7 @@ describe('the demo data, of which the first run was killed', () => {
 
   async function authenticates(key: string): Promise<string> {
     const log = createLogger('silent', 'test');
-    const keys = createKeyAuthenticator({ db: database.db, pepper: config().KEY_PEPPER, clock: systemClock, log });
+    const keys = createKeyAuthenticator({ db: database.db, peppers: [config().KEY_PEPPER], clock: systemClock, log });
     const caller = await keys.authenticateKey(key, '127.0.0.1');
     await keys.settled();
     return caller.kind === 'key' ? caller.merchantId : caller.operatorId;

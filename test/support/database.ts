@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
 import { openDatabase, type Knex } from '../../src/lib/db.ts';
+import { CLOSE_DATABASE } from '../../src/lib/grants.ts';
 import { TEMPLATE_DATABASE, testStack } from './stack-facts.ts';
 
 export type TestDatabase = {
@@ -14,6 +15,8 @@ export type TestDatabase = {
   ownerUrl: string;
   /** Runs statements as the owner: faults that only an owner can make. */
   asOwner: (sql: string) => Promise<void>;
+  /** As the server's own user: for what not even the owner may do. */
+  superuserUrl: string;
   /** Closes the pool and removes the database, also under other people's connections. */
   drop: () => Promise<void>;
 };
@@ -23,23 +26,27 @@ export async function createTestDatabase(like?: TestDatabase): Promise<TestDatab
   await like?.db.destroy();
   const template = like ? new URL(like.url).pathname.slice(1) : TEMPLATE_DATABASE;
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await runSql(testStack().ownerUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  const { superuserUrl, ownerUrl } = testStack();
+  const owner = new URL(ownerUrl).username;
+  await runSql(superuserUrl, `CREATE DATABASE ${name} TEMPLATE ${template} OWNER ${owner}`);
+  // Rights on a database are not copied: `migrate` gave the template the same.
+  await runSql(withDatabase(superuserUrl, name), CLOSE_DATABASE);
   const url = withDatabase(testStack().appUrl, name);
-  const ownerUrl = withDatabase(testStack().ownerUrl, name);
   const db = openDatabase({ url, poolMax: 10, applicationName: 'test' });
   return {
     db,
     url,
-    ownerUrl,
-    asOwner: async (sql) => runSql(ownerUrl, sql),
+    asOwner: async (sql) => runSql(withDatabase(ownerUrl, name), sql),
+    ownerUrl: withDatabase(ownerUrl, name),
+    superuserUrl: withDatabase(superuserUrl, name),
     drop: async () => {
       await db.destroy();
-      await runSql(testStack().ownerUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await runSql(superuserUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
 }
 
-/** Runs statements on a connection of their own. */
+/** Runs statements as whoever the connection string names: the application's own pool may do less. */
 export async function runSql(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -10,6 +10,7 @@ import {
   buildWorld,
   declined,
   PAID,
+  paidReference,
   PENDING,
   standing,
   type World,
@@ -79,7 +80,7 @@ describe("what a provider's answer makes of a payment", () => {
       fee: 2.51,
       feeTax: 0.38,
       netAmount: 97.61,
-      providerReference: 'PROV-1',
+      providerReference: paidReference(payment.attemptId),
       completedAt: '2026-03-02T09:00:00.000Z',
     });
   });
