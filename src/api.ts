@@ -23,6 +23,7 @@ import { watchDatabase } from './lib/db-watch.ts';
 import { openDatabase, type Knex } from './lib/db.ts';
 import { createEgressGuard } from './lib/egress.ts';
 import { createHttpClient } from './lib/http-client.ts';
+import { createKeyedQueue } from './lib/keyed-queue.ts';
 import type { Logger } from './lib/log.ts';
 import { pendingMigrations } from './lib/migrate.ts';
 import { createRunChange, type RunChange } from './lib/outbox.ts';
@@ -61,6 +62,9 @@ export type ApiOptions = {
   readMoreMetrics?: () => Promise<string>;
 };
 
+/** Of money operations: some seconds' worth of one merchant's. Together they take half of the connections at most. */
+const QUEUE_LIMITS = { waitingMax: { ofOne: 300, ofAll: 3_000 }, waitMsMax: 10_000 };
+
 /** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
 export async function startApi(config: Config, options: ApiOptions): Promise<RunningApi> {
   const { log } = options;
@@ -90,6 +94,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     countPendingMigrations: async () => (await pendingMigrations(db, join(options.project, 'migrations'))).length,
     keyRing: config.keyRing,
     limits,
+    queue: createKeyedQueue({ ...QUEUE_LIMITS, runningMax: Math.ceil(config.DATABASE_POOL_MAX / 2) }),
     trustProxy: config.TRUST_PROXY,
     baseUrl: config.BASE_URL,
     version: options.version,

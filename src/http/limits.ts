@@ -17,10 +17,12 @@ export type LimitSettings = {
 
 /** Two seconds' requests may come at once: the rate on average, twice of it in a burst. */
 const WINDOW_SECONDS = 2;
+/** Of what comes in bursts, ten seconds' may: a month's salaries are asked for at once. */
+const BURST_WINDOW_SECONDS = 10;
 
 export type Limits = {
   /** Counts a request by its caller, or its address where callers are not known; sets RateLimit-*; throws RATE_LIMITED. */
-  countRequest: (ctx: Context, caller: Caller | null, rateLimit: 'default' | 'list') => Promise<void>;
+  countRequest: (ctx: Context, caller: Caller | null, rateLimit: 'default' | 'list' | 'burst') => Promise<void>;
   /** The same for a hosted page, by address. */
   countPage: (ctx: Context) => Promise<void>;
   /** Counts a wrong key or token; throws RATE_LIMITED once there were too many. The right one always passes. */
@@ -29,8 +31,14 @@ export type Limits = {
 
 /** The limits of this process. */
 export function createLimits(settings: LimitSettings): Limits {
-  const sandbox = perSecond('sandbox', settings.sandboxPerSecond);
-  const live = perSecond('live', settings.livePerSecond);
+  const sandbox = {
+    default: perSecond('sandbox', settings.sandboxPerSecond),
+    burst: perSecond('sandbox-burst', settings.sandboxPerSecond, BURST_WINDOW_SECONDS),
+  };
+  const live = {
+    default: perSecond('live', settings.livePerSecond),
+    burst: perSecond('live-burst', settings.livePerSecond, BURST_WINDOW_SECONDS),
+  };
   const lists = perSecond('lists', settings.listsPerSecond);
   const pages = perSecond('pages', settings.pagesPerSecond);
   const failedAuth =
@@ -39,8 +47,8 @@ export function createLimits(settings: LimitSettings): Limits {
       : new RateLimiterMemory({ keyPrefix: 'auth', points: settings.failedAuthPerMinute, duration: 60 });
   return {
     countRequest: async (ctx, caller, rateLimit) => {
-      const limiter = rateLimit === 'list' ? lists : isSandbox(caller) ? sandbox : live;
-      const what = `${rateLimit === 'list' ? 'requests for lists' : 'requests'} ${WHOSE[caller?.kind ?? 'nobody']}`;
+      const limiter = rateLimit === 'list' ? lists : (isSandbox(caller) ? sandbox : live)[rateLimit];
+      const what = `${WHAT[rateLimit]} ${WHOSE[caller?.kind ?? 'nobody']}`;
       await consume(limiter, ctx, { who: whoIs(ctx, caller), what });
     },
     countPage: (ctx) => consume(pages, ctx, { who: ctx.ip, what: `requests for payment pages ${WHOSE.nobody}` }),
@@ -49,9 +57,9 @@ export function createLimits(settings: LimitSettings): Limits {
   };
 }
 
-function perSecond(keyPrefix: string, requests: number): RateLimiterMemory | null {
+function perSecond(keyPrefix: string, requests: number, duration = WINDOW_SECONDS): RateLimiterMemory | null {
   if (requests === 0) return null;
-  return new RateLimiterMemory({ keyPrefix, points: requests * WINDOW_SECONDS, duration: WINDOW_SECONDS });
+  return new RateLimiterMemory({ keyPrefix, points: requests * duration, duration });
 }
 
 function isSandbox(caller: Caller | null): boolean {
@@ -62,6 +70,8 @@ function whoIs(ctx: Context, caller: Caller | null): string {
   if (!caller) return ctx.ip;
   return caller.kind === 'client' ? caller.sessionId : caller.keyId;
 }
+
+const WHAT = { default: 'requests', list: 'requests for lists', burst: 'requests of this kind' } as const;
 
 const WHOSE = {
   key: 'with one key',
