@@ -33,6 +33,7 @@ import { openDatabase, type Knex } from './lib/db.ts';
 import { findFullDisk } from './lib/disk.ts';
 import { createEgressGuard } from './lib/egress.ts';
 import { createHttpClient } from './lib/http-client.ts';
+import { createKeyedQueue } from './lib/keyed-queue.ts';
 import type { Logger } from './lib/log.ts';
 import { pendingMigrations } from './lib/migrate.ts';
 import { createRunChange, type RunChange } from './lib/outbox.ts';
@@ -76,6 +77,8 @@ export type ApiOptions = {
 
 const TEMPORAL_KEPT_MS = 3_000;
 const CLOCK_WITHIN_MS = 2_000;
+/** Of money operations: some seconds' worth of one merchant's. Together they take half of the connections at most. */
+const QUEUE_LIMITS = { waitingMax: { ofOne: 300, ofAll: 3_000 }, waitMsMax: 10_000 };
 
 /** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
 export async function startApi(config: Config, options: ApiOptions): Promise<RunningApi> {
@@ -118,6 +121,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     findFullDisk: async () => findFullDisk(config.disks),
     keyRing: config.keyRing,
     limits,
+    queue: createKeyedQueue({ ...QUEUE_LIMITS, runningMax: Math.ceil(config.DATABASE_POOL_MAX / 2) }),
     trustProxy: config.TRUST_PROXY,
     baseUrl: config.BASE_URL,
     version: options.version,

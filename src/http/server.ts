@@ -9,6 +9,7 @@ import helmet from 'koa-helmet';
 import type { Clock } from '../lib/clock.ts';
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Knex } from '../lib/db.ts';
+import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import { listen, stopListening } from '../lib/listen.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunChange } from '../lib/outbox.ts';
@@ -39,6 +40,8 @@ export type ApiServerDeps = Readiness &
     db: Knex;
     runChange: RunChange;
     keyRing: KeyRing;
+    /** In which a merchant's money operations wait for their turn. */
+    queue: KeyedQueue;
     /** How many proxies stand in front, each adding to X-Forwarded-For; 0 = none, the header is ignored. */
     trustProxy: number;
     /** Without a slash at its end. */
