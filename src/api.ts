@@ -127,7 +127,7 @@ type RouteParts = {
 };
 
 /** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
-function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers: Router[] } {
+export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers: Router[] } {
   const { db, runChange, findProvider, clock, log, limits } = parts;
   const baseUrl = config.BASE_URL;
   const checkAttempt = createCheckAttempt({ db, runChange, findProvider, clock, baseUrl, log });

@@ -110,7 +110,7 @@ export const ClaimBody = z.strictObject({
 export const StatusQuery = z.strictObject({
   wait: z
     .string()
-    .regex(/^(\d|10)$/, 'must be whole seconds from 0 to 10')
+    .refine((text) => /^(\d|10)$/.test(text), 'must be whole seconds from 0 to 10')
     .default('0')
     .transform(Number)
     .meta({ override: { type: 'integer', minimum: 0, maximum: 10 } }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { plainText } from '../lib/fields.ts';
 import { dayText, pageQuery, statusText } from '../lib/page.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
 import { RESERVED_HEADERS } from './signature.ts';
@@ -191,10 +192,7 @@ const subscriptionFields = {
     .transform((types) => [...new Set(types)])
     .meta({ description: '"*" = all but aliases' }),
   active: z.boolean(),
-  description: z
-    .string()
-    .max(500)
-    .regex(/^\P{Cc}*$/u, 'must not contain control characters'),
+  description: plainText(500),
   signatureEncoding: z.enum(['base64', 'hex']).meta({ description: 'of the header X-Service-Signature' }),
   headers: customHeaders,
 };
