@@ -133,7 +133,7 @@ export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; 
   const checkAttempt = createCheckAttempt({ db, runChange, findProvider, clock, baseUrl, log });
   const checkPayout = createCheckPayout({ db, runChange, findProvider, clock, baseUrl, log });
   const endUnpaid = createEndUnpaid({ db, runChange, clock, checkAttempt });
-  const checkout = { db, runChange, clock, checkAttempt, endUnpaid, findProvider, baseUrl };
+  const checkout = { db, runChange, clock, checkAttempt, endUnpaid, findProvider, baseUrl, pepper: config.KEY_PEPPER };
   const { checkUrl } = createEgressGuard(config.egress);
   const store = createDocumentStore(config.KYC_DOCUMENTS_DIR);
   return {

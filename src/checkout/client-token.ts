@@ -1,20 +1,20 @@
-import { randomBytes } from 'node:crypto';
-
 import type { MerchantCaller } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import { equalInConstantTime, sha256 } from '../lib/crypto.ts';
+import { equalInConstantTime, hmac, sha256 } from '../lib/crypto.ts';
 import { HOUR_MS } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Environment } from '../lib/owner.ts';
 
-const TOKEN_BYTES = 32;
 const TOKEN_CHARACTERS = 43;
 /** The page may still be read, and claims made, this long after the session's end. */
 const VALID_AFTER_END_MS = HOUR_MS;
 
-/** A new token of a session's page: shown once, only its hash is stored. */
-export function newClientToken(): { token: string; hash: Buffer } {
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+/**
+ * The token of a session's page: 256 bits that only the server can make from the session's id, so that the merchant can
+ * be given the page's address again. Stored is its hash alone.
+ */
+export function clientTokenOf(pepper: string, sessionId: string): { token: string; hash: Buffer } {
+  const token = hmac(pepper, `checkout session ${sessionId}`).toString('base64url');
   return { token, hash: sha256(token) };
 }
 

@@ -9,7 +9,7 @@ import { HELD_MESSAGE, isHeld } from './review.ts';
 import * as schema from './schema.ts';
 import { findSession, presentSession, readSession, sessionKey, type Session } from './session.ts';
 
-export type CheckoutDeps = HookDeps & { findProvider: FindProvider; baseUrl: string };
+export type CheckoutDeps = HookDeps & { findProvider: FindProvider; baseUrl: string; pepper: string };
 
 /** Sessions: create, read, expire, pay; and the contract's four hooks. */
 export function checkoutRoutes(deps: CheckoutDeps): Route[] {
@@ -53,7 +53,7 @@ function getRoute(deps: CheckoutDeps): Route {
     responses: { 200: schema.Session },
     handle: async ({ caller, params }) => {
       const session = await readSession(deps, sessionKey(caller, params.sessionId));
-      return { message: 'Session retrieved', data: presentSession(session, deps.baseUrl) };
+      return { message: 'Session retrieved', data: presentSession(session, { ...deps, scopes: caller.scopes }) };
     },
   });
 }
@@ -76,7 +76,7 @@ function expireRoute(deps: CheckoutDeps): Route {
       const status = await deps.endUnpaid(params.sessionId, 'EXPIRED');
       const session = await findSession(deps.db, key);
       if (status !== 'EXPIRED') throw new AppError('INVALID_STATE', whyNotExpired(session));
-      return { message: 'Session expired', data: presentSession(session, deps.baseUrl) };
+      return { message: 'Session expired', data: presentSession(session, { ...deps, scopes: caller.scopes }) };
     },
   });
 }

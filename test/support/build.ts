@@ -111,6 +111,7 @@ export type World = {
   provider: ScriptedProvider;
   findProvider: FindProvider;
   baseUrl: string;
+  pepper: string;
   /** What was handed to the relay. */
   told: OutboxRow[];
   log: Logger;
@@ -142,6 +143,7 @@ export function buildWorld(db: Knex, options: WorldOptions = {}): World {
     clock: () => new Date(clockBefore().getTime() + passedMs),
     findProvider: options.findProvider ?? ((channel: string) => (channel === 'MPESA' ? null : provider)),
     baseUrl: options.baseUrl ?? 'https://checkout.example',
+    pepper: 'a-pepper-of-the-tests',
     log: options.log ?? createLogger('silent', 'test'),
   };
   const checkAttempt = createCheckAttempt(base);

@@ -56,7 +56,7 @@ async function pay(phone: string): Promise<{ sessionId: string; attemptId: strin
     expiresInMinutes: EXPIRES_IN_MINUTES,
     locale: 'en',
   } as const;
-  const deps = { findProvider, clock, baseUrl: world.config.BASE_URL };
+  const deps = { findProvider, clock, baseUrl: world.config.BASE_URL, pepper: world.config.KEY_PEPPER };
   const { sessionId } = await world.runChange((change) => createSession({ ...deps, change }, owner, wanted));
   const key = { ...owner, sessionId };
   const payment = await world.runChange((change) =>
