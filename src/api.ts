@@ -93,6 +93,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     trustProxy: config.TRUST_PROXY,
     baseUrl: config.BASE_URL,
     version: options.version,
+    docsFolder: join(options.project, 'docs'),
     log,
     clock,
     registry,

@@ -33,6 +33,13 @@ function createRoute(deps: CheckoutDeps): Route {
     auth: { by: 'key', scope: 'checkout:write' },
     body: schema.NewSession,
     responses: { 201: schema.CreatedSession },
+    refusals: [
+      'CHANNEL_DISABLED',
+      'CHANNEL_NOT_AVAILABLE',
+      'DUPLICATE_REFERENCE',
+      'AMOUNT_BELOW_MINIMUM',
+      'AMOUNT_ABOVE_MAXIMUM',
+    ],
     handle: async ({ caller, change, body }) => {
       const wanted = { ...body, currency: 'ETB' as const, amountSantim: toSantim(body.amount) };
       const data = await createSession({ ...deps, change }, caller, wanted);
@@ -98,6 +105,13 @@ function payRoute(deps: CheckoutDeps): Route {
     params: schema.SessionParams,
     body: schema.NewPayment,
     responses: { 202: schema.Payment },
+    refusals: [
+      'INVALID_STATE',
+      'CHANNEL_DISABLED',
+      'CHANNEL_NOT_AVAILABLE',
+      'AMOUNT_BELOW_MINIMUM',
+      'AMOUNT_ABOVE_MAXIMUM',
+    ],
     handle: async ({ caller, change, params, body }) => {
       const data = await startPayment({ ...deps, change }, sessionKey(caller, params.sessionId), body);
       return { status: 202, message: 'Payment started', data };

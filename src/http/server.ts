@@ -41,6 +41,8 @@ export type ApiServerDeps = Pick<Authenticators, 'authenticateKey' | 'authentica
   trustProxy: number;
   /** Without a slash at its end. */
   baseUrl: string;
+  /** The project's `docs`: its guides are served. */
+  docsFolder: string;
   version: string;
   log: Logger;
   clock: Clock;
@@ -107,7 +109,7 @@ function createApp(deps: ApiServerDeps, draining: AbortSignal): Koa {
   app.on('error', (error) => deps.log.warn({ err: describeError(error) }, 'a connection broke'));
   app.use(createFrame({ ...deps, metrics, draining }));
   app.use(helmet(HELMET_OPTIONS));
-  for (const router of [table, createDocsRouter(routes, deps.version), ...deps.routers]) app.use(router.routes());
+  for (const router of [table, createDocsRouter(routes, deps), ...deps.routers]) app.use(router.routes());
   app.use(refuseUnknown);
   return app;
 }

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
+
 import { routesOf } from '../../src/api.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLimits } from '../../src/http/limits.ts';
-import { createOpenApiDocument } from '../../src/http/openapi.ts';
+import { createOpenApiDocument, type RecordedAnswers } from '../../src/http/openapi.ts';
 import type { Route } from '../../src/http/route.ts';
 import { systemRoutes } from '../../src/http/system.ts';
 import { createLogger } from '../../src/lib/log.ts';
@@ -23,9 +25,14 @@ export function productRoutes(): Route[] {
   return [...systemRoutes(async () => 0, new AbortController().signal), ...routes];
 }
 
+const answers = JSON.parse(
+  readFileSync(new URL('../../docs/answers.json', import.meta.url), 'utf8'),
+) as RecordedAnswers;
+const ABOUT = { version: 'test', baseUrl: 'http://meskot.test', answers };
+
 /** What `/openapi.json` serves. */
 export function productDocument(routes = productRoutes()): Node {
-  return JSON.parse(JSON.stringify(createOpenApiDocument(routes, 'test'))) as Node;
+  return JSON.parse(JSON.stringify(createOpenApiDocument(routes, ABOUT))) as Node;
 }
 
 /** Every object in the document with the path that leads to it. */
