@@ -134,6 +134,7 @@ function describe(route: Route): string {
 function permission(auth: Route['auth']): string {
   if (auth.by === 'nobody') return '';
   if (auth.by !== 'operator') return `Scope of restricted keys: \`${auth.scope}\`.`;
+  if (auth.roles.includes('viewer')) return 'Any operator.';
   return `Role of operators: ${[...new Set([...auth.roles, 'admin'])].map((role) => `\`${role}\``).join(' or ')}.`;
 }
 
