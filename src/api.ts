@@ -97,14 +97,8 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   const connection = Connection.lazy({ address: config.TEMPORAL_ADDRESS });
   const { tell, reachable, answers } = createProcesses({ ...temporalOptions(config), connection, eager: false });
   measureForWorkers(registry, db, answers);
-  const relay = createRelay({
-    db,
-    tell,
-    log,
-    dispatcher: null,
-    reachable,
-    startConcurrency: config.WEBHOOK_WORKFLOW_START_CONCURRENCY,
-  });
+  const startConcurrency = config.WEBHOOK_WORKFLOW_START_CONCURRENCY;
+  const relay = createRelay({ db, tell, log, dispatcher: null, reachable, startConcurrency });
   const runChange = createRunChange(db, relay.dispatch);
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, ...config.simulator });
@@ -125,6 +119,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     trustProxy: config.TRUST_PROXY,
     baseUrl: config.BASE_URL,
     version: options.version,
+    docsFolder: join(options.project, 'docs'),
     log,
     clock,
     registry,
@@ -172,7 +167,7 @@ type RouteParts = {
 };
 
 /** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
-function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers: Router[] } {
+export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers: Router[] } {
   const { db, runChange, findProvider, clock, log, limits, tokens } = parts;
   const baseUrl = config.BASE_URL;
   const checkAttempt = createCheckAttempt({ db, runChange, findProvider, clock, baseUrl, log });

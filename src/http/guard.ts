@@ -5,7 +5,7 @@ import type { Context, Middleware } from 'koa';
 import type { Clock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';
 import type { KeyedQueue } from '../lib/keyed-queue.ts';
-import { describeError, type Logger } from '../lib/log.ts';
+import type { Logger } from '../lib/log.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
 import { authenticate, type Authenticators } from './auth.ts';
 import { isStorable, readJsonBody } from './body.ts';

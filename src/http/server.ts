@@ -46,6 +46,8 @@ export type ApiServerDeps = Readiness &
     trustProxy: number;
     /** Without a slash at its end. */
     baseUrl: string;
+    /** The project's `docs`: its guides are served. */
+    docsFolder: string;
     version: string;
     log: Logger;
     clock: Clock;
@@ -121,7 +123,7 @@ function createApp(deps: ApiServerDeps, signals: { red: AbortSignal; draining: A
   app.on('error', (error) => deps.log.warn({ err: error }, 'a connection broke'));
   app.use(createFrame({ ...deps, ...signals, metrics }));
   app.use(helmet(HELMET_OPTIONS));
-  for (const router of [table, createDocsRouter(routes, deps.version), ...deps.routers]) app.use(router.routes());
+  for (const router of [table, createDocsRouter(routes, deps), ...deps.routers]) app.use(router.routes());
   app.use(refuseUnknown);
   return app;
 }

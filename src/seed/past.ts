@@ -2,7 +2,7 @@ import type { Knex } from '../lib/db.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
 import type { Owner } from '../lib/owner.ts';
 
-export type PastDeps = { trx: Knex.Transaction; owner: Owner; baseUrl: string };
+export type PastDeps = { trx: Knex.Transaction; owner: Owner; baseUrl: string; pepper: string };
 
 /** Where and when something of the past happens. */
 export type Past = Omit<PastDeps, 'trx'> & {

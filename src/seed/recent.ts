@@ -15,7 +15,7 @@ const DEAD_LETTERS = 5;
 /** The last retry of these is due: the worker makes it at the first start, in vain, and their workflows park. */
 const LAST_RETRY_DUE = 2;
 
-export type RecentDeps = { trx: Knex.Transaction; keyRing: KeyRing; baseUrl: string };
+export type RecentDeps = { trx: Knex.Transaction; keyRing: KeyRing; baseUrl: string; pepper: string };
 
 export type RecentItems = {
   owner: Owner;
@@ -32,9 +32,9 @@ export type RecentItems = {
  * subscriptions end healthy.
  */
 export async function makeRecentItems(deps: RecentDeps, recent: RecentItems): Promise<void> {
-  const journey = { trx: deps.trx, owner: recent.owner, baseUrl: deps.baseUrl };
-  await makeItems(journey, recent.items);
-  const due = await findDueDeliveries(deps.trx);
+  const { trx, baseUrl, pepper } = deps;
+  await makeItems({ trx, owner: recent.owner, baseUrl, pepper }, recent.items);
+  const due = await findDueDeliveries(trx);
   const toShop = due.filter((one) => one.subscriptionId === recent.shopId);
   const allToFlaky = due.filter((one) => one.subscriptionId === recent.flakyId);
   const dead = chooseDead(toShop, recent.until);

@@ -80,12 +80,13 @@ async function makeDemoData(deps: { db: Knex; runChange: RunChange }, input: See
     made += count;
     input.onProgress(made, payments.length + others.length);
   };
-  const history = { db: deps.db, baseUrl: input.config.BASE_URL, onMade };
+  const { BASE_URL: baseUrl, KEY_PEPPER: pepper } = input.config;
+  const history = { db: deps.db, baseUrl, pepper, onMade };
   await makeHistory(history, NEW_SHOP.owner, inOrderOfCompletion(others));
   await makeHistory(history, ABYSSINIA.owner, older);
   // Before there are subscriptions: nobody would deliver what tells of them.
   const files = createReportFiles(input.config.REPORTS_DIR);
-  await makeDemoReports({ ...deps, files, baseUrl: input.config.BASE_URL }, subscribedAt);
+  await makeDemoReports({ ...deps, files, baseUrl }, subscribedAt);
   const recent = items.slice(older.length);
   return deps.runChange(async (change) => makeRecent(change, input, { items: recent, until, subscribedAt }));
 }
@@ -128,7 +129,7 @@ async function makeRecent(change: Change, { config, webhookUrl }: SeedInput, rec
   const deps = subscriptionDeps(config, recent.subscribedAt);
   const { shop, flaky } = await subscribe(deps, change, { owner, webhookUrl });
   await makeRecentItems(
-    { trx: change.trx, keyRing: config.keyRing, baseUrl: config.BASE_URL },
+    { trx: change.trx, keyRing: config.keyRing, baseUrl: config.BASE_URL, pepper: config.KEY_PEPPER },
     { owner, items: recent.items, until: recent.until, shopId: shop.row.id, flakyId: flaky.row.id },
   );
   // A last retry that is due, and money that is on its way: all that waits for a workflow goes through the outbox.

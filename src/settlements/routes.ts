@@ -38,6 +38,13 @@ function askingRoutes({ clock }: SettlementRouteDeps): Route[] {
       serialize: 'merchantBalance',
       body: schema.NewSettlement,
       responses: { 200: schema.Settlement, 202: schema.Settlement },
+      refusals: [
+        'DUPLICATE_REFERENCE',
+        'INSUFFICIENT_BALANCE',
+        'AMOUNT_BELOW_MINIMUM',
+        'AMOUNT_ABOVE_MAXIMUM',
+        'BENEFICIARY_NOT_VERIFIED',
+      ],
       handle: async ({ caller, change, body }) => {
         const wanted = { ...body, requestedBy: caller.keyId };
         const made = await createSettlement({ change, clock }, ownerOf(caller), wanted);

@@ -44,6 +44,15 @@ function askingRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
       serialize: 'merchantBalance',
       body: schema.NewWithdrawal,
       responses: { 200: schema.Withdrawal, 202: schema.Withdrawal },
+      refusals: [
+        'INSUFFICIENT_BALANCE',
+        'DAILY_LIMIT_EXCEEDED',
+        'CHANNEL_DISABLED',
+        'CHANNEL_NOT_AVAILABLE',
+        'DUPLICATE_REFERENCE',
+        'AMOUNT_BELOW_MINIMUM',
+        'AMOUNT_ABOVE_MAXIMUM',
+      ],
       handle: async ({ caller, change, body }) => {
         const { amount, currency: _, ...rest } = body;
         const wanted = { ...rest, amountSantim: toSantim(amount), requestedBy: caller.keyId };
