@@ -210,6 +210,16 @@ describe('the command line', () => {
     },
   );
 
+  test('an API_HOST that others could reach is refused before anything is done', async () => {
+    const { run, folder, dataFolder, env } = await createHouse();
+    env['API_HOST'] = '0.0.0.0';
+    const asked = run('start');
+    await expect(asked.ended).resolves.toBe(1);
+    expect(asked.output()).toMatch(/^API_HOST is "0\.0\.0\.0", but local mode listens on this machine only .*\n$/);
+    expect(existsSync(dataFolder)).toBe(false);
+    await rm(folder, { recursive: true });
+  });
+
   test('a TEMPORAL_CLI_PATH that is no program is refused before anything is done', async () => {
     const { run, folder, dataFolder, env } = await createHouse();
     env['TEMPORAL_CLI_PATH'] = '/nope';
