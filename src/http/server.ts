@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 
 import Router from '@koa/router';
 import Koa from 'koa';
-import helmet from 'koa-helmet';
 
 import type { Clock } from '../lib/clock.ts';
 import type { KeyRing } from '../lib/crypto.ts';
@@ -13,10 +12,11 @@ import { describeError, type Logger } from '../lib/log.ts';
 import type { RunChange } from '../lib/outbox.ts';
 import type { Authenticators } from './auth.ts';
 import { createDocsRouter } from './docs.ts';
-import { createFrame, refuseUnknown } from './frame.ts';
+import { createFrame, refuseUnknown, type FrameDeps } from './frame.ts';
 import { createGuard } from './guard.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createHttpMetrics, type Registry } from './metrics.ts';
+import { createProbes } from './probes.ts';
 import type { Route } from './route.ts';
 import { systemRoutes, type CountPendingMigrations } from './system.ts';
 
@@ -69,9 +69,14 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   const drain = new AbortController();
   // One listener for each request that waits.
   setMaxListeners(0, drain.signal);
-  const app = createApp(deps, drain.signal);
-  const handle = app.callback();
-  const callback = (request: IncomingMessage, response: ServerResponse): void => void handle(request, response);
+  const metrics = createHttpMetrics(deps.registry);
+  const frame = { ...deps, metrics, draining: drain.signal };
+  const probeRoutes = systemRoutes(deps.countPendingMigrations, drain.signal);
+  const answerProbe = createProbes(probeRoutes, frame);
+  const handle = createApp(deps, { routes: [...probeRoutes, ...deps.routes], frame }).callback();
+  const callback = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!answerProbe(request, response)) void handle(request, response);
+  };
   const beginDrain = (): void => drain.abort();
   return {
     callback,
@@ -97,9 +102,7 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   };
 }
 
-function createApp(deps: ApiServerDeps, draining: AbortSignal): Koa {
-  const routes = [...systemRoutes(deps.countPendingMigrations, draining), ...deps.routes];
-  const metrics = createHttpMetrics(deps.registry);
+function createApp(deps: ApiServerDeps, { routes, frame }: { routes: Route[]; frame: FrameDeps }): Koa {
   const guardDeps = { ...deps, idempotency: createIdempotency(deps) };
 
   const table = new Router({ sensitive: true, strict: true });
@@ -109,8 +112,7 @@ function createApp(deps: ApiServerDeps, draining: AbortSignal): Koa {
 
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
   app.on('error', (error) => deps.log.warn({ err: describeError(error) }, 'a connection broke'));
-  app.use(createFrame({ ...deps, metrics, draining }));
-  app.use(helmet(HELMET_OPTIONS));
+  app.use(createFrame(frame));
   for (const router of [table, createDocsRouter(routes, deps.version), ...deps.routers]) app.use(router.routes());
   app.use(refuseUnknown);
   return app;
@@ -120,14 +122,3 @@ function createApp(deps: ApiServerDeps, draining: AbortSignal): Koa {
 function parameterCount(route: Route): number {
   return route.path.split(':').length;
 }
-
-/** Answers are data: nothing may be loaded, framed or guessed from them. Pages set a policy of their own. */
-const HELMET_OPTIONS = {
-  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-  referrerPolicy: { policy: 'no-referrer' },
-  frameguard: { action: 'deny' },
-  xDnsPrefetchControl: false,
-  xDownloadOptions: false,
-  xPermittedCrossDomainPolicies: false,
-  xXssProtection: false,
-} as const;
