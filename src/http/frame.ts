@@ -8,8 +8,10 @@ import { errorText } from './envelope.ts';
 import { toAppError } from './errors.ts';
 import { unknownPath } from './guard.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
 
-type FrameDeps = {
+/** What every answer is made and recorded with. */
+export type FrameDeps = {
   log: Logger;
   clock: Clock;
   baseUrl: string;
@@ -28,6 +30,7 @@ export function createFrame(deps: FrameDeps): Middleware {
     ctx.state['requestId'] = requestId;
     ctx.state['draining'] = deps.draining;
     ctx.res.setHeader('X-Request-Id', requestId);
+    for (const [name, value] of SECURITY_HEADERS) ctx.res.setHeader(name, value);
     let thrown: unknown;
     try {
       await next();
@@ -52,15 +55,31 @@ function answerError(ctx: Context, error: AppError, about: Parameters<typeof err
   ctx.body = errorText(error, about);
 }
 
-/** Ids, codes and durations only: the path may hold a token, the query a phone number. */
 function record(ctx: Context, deps: FrameDeps, { thrown, seconds }: { thrown: unknown; seconds: number }): void {
   const pattern: unknown = ctx['_matchedRoute'];
   const route = `${METHODS.has(ctx.method) ? ctx.method : 'OTHER'} ${typeof pattern === 'string' ? pattern : '(none)'}`;
-  deps.metrics.record(route, ctx.status, seconds);
+  const { requestId, merchantId, operatorId } = ctx.state;
+  recordRequest(deps, { route, status: ctx.status, seconds, thrown, requestId, merchantId, operatorId });
+}
+
+type Recorded = {
+  /** Method and pattern. */
+  route: string;
+  status: number;
+  seconds: number;
+  thrown: unknown;
+  requestId: string;
+  merchantId?: string;
+  operatorId?: string;
+};
+
+/** Counts and logs a request. Ids, codes and durations only: the path may hold a token, the query a phone number. */
+export function recordRequest(deps: Pick<FrameDeps, 'log' | 'metrics'>, recorded: Recorded): void {
+  const { thrown, seconds, ...about } = recorded;
+  deps.metrics.record(about.route, about.status, seconds);
   const unforeseen = thrown !== undefined && !(thrown instanceof AppError);
   if (!unforeseen && !deps.log.isLevelEnabled('debug')) return;
-  const { requestId, merchantId, operatorId } = ctx.state;
-  const line = { requestId, merchantId, operatorId, route, status: ctx.status, ms: Math.round(seconds * 1000) };
+  const line = { ...about, ms: Math.round(seconds * 1000) };
   if (unforeseen) deps.log.error({ ...line, err: thrown }, 'request failed');
   else deps.log.debug({ ...line, ...(thrown instanceof AppError && { code: thrown.code }) }, 'request answered');
 }

@@ -3,8 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import Router from '@koa/router';
-import Koa from 'koa';
-import helmet from 'koa-helmet';
+import Koa, { type Middleware } from 'koa';
 
 import type { Clock } from '../lib/clock.ts';
 import type { KeyRing } from '../lib/crypto.ts';
@@ -15,10 +14,11 @@ import type { Logger } from '../lib/log.ts';
 import type { RunChange } from '../lib/outbox.ts';
 import type { Authenticators } from './auth.ts';
 import { createDocsRouter } from './docs.ts';
-import { createFrame, refuseUnknown } from './frame.ts';
+import { createFrame, refuseUnknown, type FrameDeps } from './frame.ts';
 import { createGuard } from './guard.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createHttpMetrics, type Registry } from './metrics.ts';
+import { createProbes } from './probes.ts';
 import type { Route } from './route.ts';
 import { systemRoutes, type Readiness } from './system.ts';
 
@@ -79,9 +79,14 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   const draining = new AbortController();
   // One listener for each request that waits.
   setMaxListeners(0, draining.signal);
-  const app = createApp(deps, { red: red.signal, draining: draining.signal });
-  const handle = app.callback();
-  const callback = (request: IncomingMessage, response: ServerResponse): void => void handle(request, response);
+  const metrics = createHttpMetrics(deps.registry);
+  const frame = { ...deps, metrics, red: red.signal, draining: draining.signal };
+  const probeRoutes = systemRoutes(deps, red.signal);
+  const answerProbe = createProbes(probeRoutes, frame);
+  const handle = createApp(deps, { routes: [...probeRoutes, ...deps.routes], frame }).callback();
+  const callback = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!answerProbe(request, response)) void handle(request, response);
+  };
   const turnRed = (): void => red.abort();
   return {
     callback,
@@ -109,37 +114,39 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   };
 }
 
-function createApp(deps: ApiServerDeps, signals: { red: AbortSignal; draining: AbortSignal }): Koa {
-  const routes = [...systemRoutes(deps, signals.red), ...deps.routes];
-  const metrics = createHttpMetrics(deps.registry);
+function createApp(deps: ApiServerDeps, { routes, frame }: { routes: Route[]; frame: FrameDeps }): Koa {
   const guardDeps = { ...deps, idempotency: createIdempotency(deps) };
 
   const table = new Router({ sensitive: true, strict: true });
+  const direct = new Map<string, { path: string; guard: Middleware }>();
   for (const route of routes.toSorted((a, b) => parameterCount(a) - parameterCount(b))) {
-    table.register(route.path, [route.method], createGuard(route, guardDeps));
+    const { method, path } = route;
+    const guard = createGuard(route, guardDeps);
+    table.register(path, [method], guard);
+    if (parameterCount(route) === 1) direct.set(`${method} ${path}`, { path, guard });
   }
 
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
   app.on('error', (error) => deps.log.warn({ err: error }, 'a connection broke'));
-  app.use(createFrame({ ...deps, ...signals, metrics }));
-  app.use(helmet(HELMET_OPTIONS));
+  app.use(createFrame(frame));
+  app.use(dispatchDirectly(direct));
   for (const router of [table, createDocsRouter(routes, deps), ...deps.routers]) app.use(router.routes());
   app.use(refuseUnknown);
   return app;
+}
+
+/** Paths without parameters need no patterns: those of all routes would be tried before one fits. */
+function dispatchDirectly(direct: ReadonlyMap<string, { path: string; guard: Middleware }>): Middleware {
+  return (ctx, next) => {
+    const found = direct.get(`${ctx.method} ${ctx.path}`);
+    if (!found) return next();
+    ctx['params'] = {};
+    ctx['_matchedRoute'] = found.path;
+    return found.guard(ctx, next);
+  };
 }
 
 /** Literal paths come first: `/txns/get_all_txns` is not a `/txns/:transactionId`. */
 function parameterCount(route: Route): number {
   return route.path.split(':').length;
 }
-
-/** Answers are data: nothing may be loaded, framed or guessed from them. Pages set a policy of their own. */
-const HELMET_OPTIONS = {
-  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-  referrerPolicy: { policy: 'no-referrer' },
-  frameguard: { action: 'deny' },
-  xDnsPrefetchControl: false,
-  xDownloadOptions: false,
-  xPermittedCrossDomainPolicies: false,
-  xXssProtection: false,
-} as const;

@@ -55,6 +55,24 @@ describe('health', () => {
     await http.close();
   });
 
+  test('a probe has the headers of every other answer', async () => {
+    const http = await startTestServer(serverDeps());
+    for (const path of ['/livez', '/readyz']) {
+      // With a question mark it takes the way of all other routes.
+      const [probe, other] = [await http.send('GET', path), await http.send('GET', `${path}?`)];
+      const namesOf = ({ headers }: typeof probe) => [...headers.keys()].toSorted();
+      expect(namesOf(probe)).toEqual(namesOf(other));
+      for (const name of namesOf(probe).filter((one) => !['x-request-id', 'date'].includes(one))) {
+        expect([name, probe.headers.get(name)]).toEqual([name, other.headers.get(name)]);
+      }
+      expect(probe.headers.get('x-request-id')).toMatch(/^req_[0-9A-Z]{26}$/);
+      expect({ ...probe.body, timestamp: '' }).toEqual({ ...other.body, timestamp: '' });
+    }
+    const text = await http.registry.metrics();
+    expect(text).toContain('meskot_http_requests_total{route="GET /livez",status="200"} 2');
+    await http.close();
+  });
+
   test('readyz is red while migrations are missing, while the database is silent, and while draining', async () => {
     const pending = await startTestServer(serverDeps({ countPendingMigrations: async () => 2 }));
     expect((await pending.send('GET', '/readyz')).status).toBe(503);
