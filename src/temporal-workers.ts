@@ -64,12 +64,15 @@ export function startTemporalWorkers(
     announceReady = resolve;
   });
   let bundle = options.workflowBundle ?? null;
+  let wasAway = false;
 
   const runOnce = async (workflowBundle: WorkflowBundleOption): Promise<void> => {
     const connection = await connect(options.address);
     try {
       const processes = createProcesses({ ...options, connection, eager: true });
       await processes.ensureTemporal();
+      if (wasAway) options.onReturn?.();
+      wasAway = false;
       const created = await Promise.allSettled(createWorkers({ options, connection, workflowBundle, activities }));
       // Those that were made must be ended, also when another could not be.
       workers = created.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -91,9 +94,10 @@ export function startTemporalWorkers(
     while (!stopping) {
       bundle ??= await bundleOrNull(options.log);
       if (bundle)
-        await runOnce(bundle).catch((error: unknown) =>
-          options.log.warn({ err: error }, 'Temporal is away; trying again'),
-        );
+        await runOnce(bundle).catch((error: unknown) => {
+          wasAway = true;
+          options.log.warn({ err: error }, 'Temporal is away; trying again');
+        });
       if (!stopping) await sleep(RECONNECT_MS);
     }
   })();

@@ -18,7 +18,7 @@ import { openDatabase, type Knex } from './lib/db.ts';
 import { createEgressGuard } from './lib/egress.ts';
 import { createHttpClient } from './lib/http-client.ts';
 import type { Logger } from './lib/log.ts';
-import { createRunChange, type RunChange } from './lib/outbox.ts';
+import { createRunChange, type OutboxRow, type RunChange } from './lib/outbox.ts';
 import { listenToOutbox } from './outbox-listener.ts';
 import { temporalOptions } from './processes.ts';
 import { createFindProvider } from './providers/find-provider.ts';
@@ -26,7 +26,7 @@ import { measureReconciliation } from './reconciliation/metrics.ts';
 import { openReconciliations } from './reconciliation/open-reconciliations.ts';
 import { createReconciliationSteps } from './reconciliation/steps.ts';
 import { createRelay, type Relay } from './relay.ts';
-import { repairOpen } from './repair.ts';
+import { createRepair, type Repair } from './repair.ts';
 import { expireReports, removeAbandoned } from './reports/expire.ts';
 import { createReportFiles } from './reports/files.ts';
 import { createMakeReport, giveUpReport } from './reports/make.ts';
@@ -35,7 +35,7 @@ import { openReports } from './reports/open-reports.ts';
 import { measureSettlements } from './settlements/metrics.ts';
 import { openSettlements } from './settlements/open-settlements.ts';
 import { createSettlementSteps } from './settlements/steps.ts';
-import { startTemporalWorkers, type TemporalWorkers } from './temporal-workers.ts';
+import { startTemporalWorkers } from './temporal-workers.ts';
 import {
   CLAIM_INTERVAL_MS,
   POLL_INTERVAL_MIN_MS,
@@ -119,7 +119,10 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   });
   const { WORKFLOW_BUNDLE: codePath, TASK_QUEUES: taskQueues } = config;
   const bundle = codePath === undefined ? {} : { workflowBundle: { codePath } };
-  const temporal = startTemporalWorkers({ ...temporalOptions(config), taskQueues, ...bundle, ...options }, activities);
+  const temporal = startTemporalWorkers(
+    { ...temporalOptions(config), taskQueues, ...bundle, ...options, onReturn: () => repair.wantFull() },
+    activities,
+  );
   const { tell, running, reachable } = temporal.processes;
   const firstAttempts = createFirstAttempts({
     ...sending,
@@ -131,20 +134,16 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     startsMax: config.WEBHOOK_WORKFLOW_START_CONCURRENCY,
     retryDelaysSeconds: config.WEBHOOK_RETRY_SECONDS,
   });
-  const relay = createRelay({
-    db,
-    tell,
-    log,
-    deliveries: firstAttempts,
-    reachable,
-    startConcurrency: config.WEBHOOK_WORKFLOW_START_CONCURRENCY,
-    findObsolete: async (messages) => findObsolete(db, messages),
-  });
+  const { WEBHOOK_WORKFLOW_START_CONCURRENCY: startConcurrency } = config;
+  const findObsoleteHere = async (messages: OutboxRow[]) => findObsolete(db, messages);
+  const telling = { db, tell, log, reachable, startConcurrency };
+  const relay = createRelay({ ...telling, deliveries: firstAttempts, findObsolete: findObsoleteHere });
+  const repair = createRepair({ db, runChange, running, reachable, sources: OPEN_SOURCES, log });
   const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: firstAttempts.poke, log });
   const chores = startChores(
     [
       ...choresOf(config, { db, runChange, ...payments.checks, ...options }),
-      ...temporalChores({ db, runChange, running, reachable, relay, firstAttempts, ...options }),
+      ...temporalChores({ relay, firstAttempts, repair, ...options }),
     ],
     log,
   );
@@ -160,12 +159,10 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   };
 }
 
-type TemporalDeps = Database &
-  WorkerOptions &
-  Pick<TemporalWorkers['processes'], 'running' | 'reachable'> & { relay: Relay; firstAttempts: FirstAttempts };
+type TemporalParts = Pick<WorkerOptions, 'registry'> & { relay: Relay; firstAttempts: FirstAttempts; repair: Repair };
 
 /** What Temporal must be told, and what it may have lost. */
-function temporalChores({ relay, firstAttempts, registry, ...deps }: TemporalDeps): Chore[] {
+function temporalChores({ relay, firstAttempts, repair, registry }: TemporalParts): Chore[] {
   const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
   return [
     chore('sweep the outbox', 250, async () => {
@@ -173,11 +170,7 @@ function temporalChores({ relay, firstAttempts, registry, ...deps }: TemporalDep
       relay.trigger();
     }),
     chore('drop workflows that would only show', 1_000, async () => countSkipped(await relay.dropUnshown())),
-    chore(
-      'repair what Temporal lost',
-      10_000,
-      async () => deps.reachable() && repairOpen({ ...deps, sources: OPEN_SOURCES }),
-    ),
+    chore('repair what Temporal lost', 5_000, repair.run),
   ];
 }
 
