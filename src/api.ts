@@ -37,6 +37,7 @@ import { createReportFiles } from './reports/files.ts';
 import { reportRoutes } from './reports/routes.ts';
 import { tellCalendarChanged } from './settlements/dates.ts';
 import { settlementRoutes } from './settlements/routes.ts';
+import { temporalConnection } from './temporal-connection.ts';
 import { findAttemptBySecret } from './transactions/attempt.ts';
 import { CLAIM_INTERVAL_MS, createCheckAttempt } from './transactions/check.ts';
 import { isAnswered } from './transactions/proven.ts';
@@ -73,7 +74,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   });
   measurePool(registry, db, 'api');
   watchDatabase(db, config.DATABASE_URL);
-  const connection = Connection.lazy({ address: config.TEMPORAL_ADDRESS });
+  const connection = Connection.lazy(temporalConnection(config));
   const { tell, reachable } = createProcesses({ ...temporalOptions(config), connection, eager: false });
   const relay = createRelay({
     db,

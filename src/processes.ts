@@ -73,7 +73,6 @@ export type ProcessesOptions = {
 /** What both the API and the worker tell Temporal's side from the settings. */
 export function temporalOptions(config: Config) {
   return {
-    address: config.TEMPORAL_ADDRESS,
     namespace: config.TEMPORAL_NAMESPACE,
     retentionDays: config.TEMPORAL_RETENTION_DAYS,
     taskQueuePrefix: config.TASK_QUEUE_PREFIX,

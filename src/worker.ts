@@ -35,6 +35,7 @@ import { openReports } from './reports/open-reports.ts';
 import { measureSettlements } from './settlements/metrics.ts';
 import { openSettlements } from './settlements/open-settlements.ts';
 import { createSettlementSteps } from './settlements/steps.ts';
+import { temporalConnection } from './temporal-connection.ts';
 import { startTemporalWorkers } from './temporal-workers.ts';
 import {
   CLAIM_INTERVAL_MS,
@@ -117,10 +118,10 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
       },
     },
   });
-  const { WORKFLOW_BUNDLE: codePath, TASK_QUEUES: taskQueues } = config;
+  const { WORKFLOW_BUNDLE: codePath } = config;
   const bundle = codePath === undefined ? {} : { workflowBundle: { codePath } };
   const temporal = startTemporalWorkers(
-    { ...temporalOptions(config), taskQueues, ...bundle, ...options, onReturn: () => repair.wantFull() },
+    { ...workersOptions(config), ...bundle, ...options, onReturn: () => repair.wantFull() },
     activities,
   );
   const { tell, running, reachable } = temporal.processes;
@@ -156,6 +157,19 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
       await relay.stop();
       await Promise.all([sending.sender.close(), payments.close(), db.destroy()]);
     },
+  };
+}
+
+function workersOptions(config: Config) {
+  const { TASK_QUEUES: taskQueues, DATABASE_POOL_MAX: poolMax, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
+  const deploymentName = `${config.TASK_QUEUE_PREFIX}${config.TEMPORAL_DEPLOYMENT_NAME}`;
+  const build = buildId === undefined ? null : { deploymentName, buildId };
+  return {
+    ...temporalOptions(config),
+    taskQueues,
+    poolMax,
+    build,
+    connectWith: () => temporalConnection(config),
   };
 }
 
