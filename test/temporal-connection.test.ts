@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createSecureServer } from 'node:http2';
-import { connect, type AddressInfo, type Server } from 'node:net';
+import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
@@ -20,6 +20,7 @@ let authority: string;
 let certificate: string;
 let key: string;
 const servers: Server[] = [];
+const sockets: Socket[] = [];
 
 beforeAll(async () => {
   quietenTemporal();
@@ -34,11 +35,13 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const server of servers) server.close();
+  for (const socket of sockets) socket.destroy();
   await rm(folder, { recursive: true });
 });
 
 async function listen(server: Server): Promise<string> {
   servers.push(server);
+  server.on('connection', (socket) => void sockets.push(socket));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return `localhost:${(server.address() as AddressInfo).port}`;
@@ -51,6 +54,7 @@ async function behindTls(asksForCertificate: boolean): Promise<string> {
   const asks = { requestCert: asksForCertificate, rejectUnauthorized: asksForCertificate };
   const server = createServer({ ...options, ...asks }, (client) => {
     const upstream = connect(Number(port), host);
+    sockets.push(upstream);
     for (const socket of [client, upstream]) socket.on('error', () => socket.destroy());
     client.pipe(upstream).pipe(client);
   });
