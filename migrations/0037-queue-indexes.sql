@@ -6,6 +6,8 @@ CREATE INDEX CONCURRENTLY webhook_delivery_queue ON webhook_delivery (subscripti
 -- What only a workflow brings forward: recovery and metrics look for what is past due here.
 DROP INDEX CONCURRENTLY IF EXISTS webhook_delivery_scheduled;
 CREATE INDEX CONCURRENTLY webhook_delivery_scheduled ON webhook_delivery (next_attempt_at) WHERE status = 'RETRYING' OR resend_from IS NOT NULL;
+DROP INDEX CONCURRENTLY IF EXISTS webhook_delivery_waiting;
+CREATE INDEX CONCURRENTLY webhook_delivery_waiting ON webhook_delivery (id) WHERE status = 'RETRYING' OR resend_from IS NOT NULL;
 DROP INDEX CONCURRENTLY IF EXISTS webhook_delivery_due;
 DROP INDEX CONCURRENTLY IF EXISTS webhook_delivery_open;
 -- For a subscription's health. Without what waits: it must not look like another way to the queue.

@@ -49,6 +49,7 @@ import { createReportFiles } from './reports/files.ts';
 import { reportRoutes } from './reports/routes.ts';
 import { tellCalendarChanged } from './settlements/dates.ts';
 import { settlementRoutes } from './settlements/routes.ts';
+import { temporalConnection } from './temporal-connection.ts';
 import { findAttemptBySecret } from './transactions/attempt.ts';
 import { CLAIM_INTERVAL_MS, createCheckAttempt } from './transactions/check.ts';
 import { isAnswered } from './transactions/proven.ts';
@@ -94,7 +95,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   const databaseClock = createDatabaseClock(db, { log });
   const clock = databaseClock.now;
   measureClockSkew(registry, databaseClock.skewSeconds);
-  const connection = Connection.lazy({ address: config.TEMPORAL_ADDRESS });
+  const connection = Connection.lazy(temporalConnection(config));
   const { tell, reachable, answers } = createProcesses({ ...temporalOptions(config), connection, eager: false });
   measureForWorkers(registry, db, answers);
   const startConcurrency = config.WEBHOOK_WORKFLOW_START_CONCURRENCY;

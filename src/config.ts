@@ -14,6 +14,7 @@ const port = wholeNumber(1, 65_535);
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 const positive = (defaultValue: number, max: number) => wholeNumber(1, max).default(defaultValue);
 const count = (defaultValue: number, max = 1_000_000) => wholeNumber(0, max).default(defaultValue);
+const file = z.string().min(1);
 const address = z.url('must be a full address such as https://pay.example.et');
 
 /** Every setting, its default for local use, and its limits. Documented in docs/operations/settings.md. */
@@ -26,6 +27,20 @@ const Settings = z.object({
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
   TEMPORAL_RETENTION_DAYS: positive(3, 365),
   TEMPORAL_UI_URL: address.optional(),
+  TEMPORAL_TLS: flag.optional(),
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH: file.optional(),
+  TEMPORAL_TLS_SERVER_NAME: z.string().min(1).optional(),
+  TEMPORAL_TLS_CLIENT_CERT_PATH: file.optional(),
+  TEMPORAL_TLS_CLIENT_KEY_PATH: file.optional(),
+  TEMPORAL_API_KEY: z.string().min(1).optional(),
+  TEMPORAL_DEPLOYMENT_NAME: z
+    .string()
+    .regex(/^[\w-]{1,100}$/, 'must be letters, digits, _ and -, at most 100')
+    .default('meskot'),
+  TEMPORAL_WORKER_BUILD_ID: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/, 'must be letters, digits, ., _ and -, at most 100')
+    .optional(),
   TASK_QUEUE_PREFIX: z.string().default(''),
   TASK_QUEUES: z
     .string()
@@ -111,7 +126,11 @@ export function parseSettings<Schema extends z.ZodType>(schema: Schema, env: Var
     const value = PRIVATE_SETTING.test(name) ? undefined : env[name];
     return `  ${name} ${message}${value === undefined ? '' : `, got ${JSON.stringify(value)}`}`;
   });
-  throw new Error(`These settings are wrong (docs/operations/settings.md explains them):\n${lines.join('\n')}`);
+  throw settingsAreWrong(lines);
+}
+
+function settingsAreWrong(lines: string[]): Error {
+  return new Error(`These settings are wrong (docs/operations/settings.md explains them):\n${lines.join('\n')}`);
 }
 
 function oneOfThese(issue: z.core.$ZodRawIssue): string | undefined {
@@ -125,6 +144,7 @@ function oneOfThese(issue: z.core.$ZodRawIssue): string | undefined {
 export function readConfig(env: Variables = environment, { usesSecrets = true }: { usesSecrets?: boolean } = {}) {
   const settings = parseSettings(Settings, env);
   const production = settings.MESKOT_MODE === 'production';
+  const temporalTls = readTemporalTls(settings);
   const allowLoopbackWebhooks = settings.ALLOW_LOOPBACK_WEBHOOKS ?? !production;
   if (production && usesSecrets) refuseLocalDefaults(env, allowLoopbackWebhooks);
   if (!production) requireLoopback('API_HOST', settings.API_HOST);
@@ -151,6 +171,7 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
     production,
     egress,
     simulator,
+    temporalTls,
     disks,
     shutdownDelayMs,
     keyRing,
@@ -167,6 +188,24 @@ export function requireLoopback(name: string, host: string): void {
     `${name} is ${JSON.stringify(host)}, but local mode listens on this machine only (127.0.0.1, ::1 or localhost), ` +
       'since its secrets are published: set MESKOT_MODE=production and secrets of your own.',
   );
+}
+
+/** Null without TLS. It goes without saying where something is given that needs it: nothing secret travels in the clear. */
+function readTemporalTls(settings: z.output<typeof Settings>) {
+  const tls = {
+    serverCaFile: settings.TEMPORAL_TLS_SERVER_CA_CERT_PATH,
+    serverName: settings.TEMPORAL_TLS_SERVER_NAME,
+    clientCertFile: settings.TEMPORAL_TLS_CLIENT_CERT_PATH,
+    clientKeyFile: settings.TEMPORAL_TLS_CLIENT_KEY_PATH,
+  };
+  const isNeeded = [...Object.values(tls), settings.TEMPORAL_API_KEY].some((value) => value !== undefined);
+  const problems: string[] = [];
+  if (settings.TEMPORAL_TLS === false && isNeeded)
+    problems.push('  TEMPORAL_TLS must not be false beside TEMPORAL_API_KEY or another TEMPORAL_TLS_ setting');
+  if ((tls.clientCertFile === undefined) !== (tls.clientKeyFile === undefined))
+    problems.push('  TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH must be set together');
+  if (problems.length > 0) throw settingsAreWrong(problems);
+  return (settings.TEMPORAL_TLS ?? isNeeded) ? tls : null;
 }
 
 /** What must be somebody's own in production, and what it is without being set. */

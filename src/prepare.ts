@@ -5,6 +5,7 @@ import { Connection } from '@temporalio/client';
 import type { Config } from './config.ts';
 import { migrate, ofNewerRelease } from './lib/migrate.ts';
 import { createProcesses, temporalOptions } from './processes.ts';
+import { temporalConnection } from './temporal-connection.ts';
 
 /** A server that is just starting is waited for a little; a missing one must not hold up the API. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -34,8 +35,9 @@ export async function prepare(config: Config, options: PrepareOptions): Promise<
 }
 
 async function prepareTemporal(config: Config, { say, warn }: PrepareOptions): Promise<void> {
-  const { address } = temporalOptions(config);
-  const connection = await Connection.connect({ address, connectTimeout: CONNECT_TIMEOUT_MS }).catch(() => null);
+  const reached = temporalConnection(config);
+  const { address } = reached;
+  const connection = await Connection.connect({ ...reached, connectTimeout: CONNECT_TIMEOUT_MS }).catch(() => null);
   if (!connection) {
     warn(
       `Temporal at ${address} does not answer, so nothing was prepared there. Workers prepare it when they reach it; ` +

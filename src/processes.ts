@@ -37,6 +37,8 @@ const LIST_TIMEOUT_MS = 10_000;
 const ENSURE_TIMEOUT_MS = 10_000;
 /** After a call that did not get through, further calls fail at once for this long: one caller probes, nobody queues. */
 const AWAY_MS = 1_000;
+/** A call that took too long is no absence yet. */
+const ABSENCE_MIN_MS = 5_000;
 
 /** Shared by all kinds of workflows, so that operators filter by them. 10 Keyword columns exist. */
 const SEARCH_ATTRIBUTES = {
@@ -66,12 +68,13 @@ export type ProcessesOptions = {
   retryDelaysSeconds: readonly number[];
   /** Whether a worker shares the connection: then starts are eager, at half the cost. */
   eager: boolean;
+  /** Temporal answers again after an absence, or with a new database: any workflow may be lost. */
+  onReturn?: () => void;
 };
 
 /** What both the API and the worker tell Temporal's side from the settings. */
 export function temporalOptions(config: Config) {
   return {
-    address: config.TEMPORAL_ADDRESS,
     namespace: config.TEMPORAL_NAMESPACE,
     retentionDays: config.TEMPORAL_RETENTION_DAYS,
     taskQueuePrefix: config.TASK_QUEUE_PREFIX,
@@ -98,8 +101,14 @@ export type Processes = {
 
 export function createProcesses(options: ProcessesOptions): Processes {
   const client = new Client({ connection: options.connection, namespace: options.namespace });
-  const ensure = async (): Promise<string[]> => ensureTemporal(options);
+  const ensure = async (): Promise<string[]> => {
+    const made = await ensureTemporal(options);
+    if (made.length > 0) options.onReturn?.();
+    return made;
+  };
   let awayUntilMs = 0;
+  /** The first of the calls that did not get through; null when the last one did. */
+  let awaySinceMs: number | null = null;
   const reachable = (): boolean => Date.now() >= awayUntilMs;
   const call = async <Answer>(timeoutMs: number, ask: () => Promise<Answer>): Promise<Answer> => {
     if (!reachable()) throw new AwayError('Temporal did not answer a moment ago');
@@ -108,10 +117,13 @@ export function createProcesses(options: ProcessesOptions): Processes {
     try {
       const answer = await client.withDeadline(Date.now() + timeoutMs, ask);
       awayUntilMs = 0;
+      if (awaySinceMs !== null && Date.now() - awaySinceMs >= ABSENCE_MIN_MS) options.onReturn?.();
+      awaySinceMs = null;
       return answer;
     } catch (error) {
       const isGone = isAway(error) || isUnprepared(error);
       awayUntilMs = isGone ? Date.now() + AWAY_MS : 0;
+      if (isGone) awaySinceMs ??= Date.now();
       if (isUnprepared(error)) await ensure();
       throw isAway(error) ? new AwayError(`Temporal does not answer: ${String(error)}`) : error;
     }

@@ -5,12 +5,18 @@ import {
   ScheduleClient,
   ScheduleOverlapPolicy,
   type ConnectionLike,
+  type ScheduleDescription,
   type ScheduleOptions,
 } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 
-/** What Temporal starts by itself, by the clock in Addis Ababa. */
-const SCHEDULES: readonly { workflowType: string; queue: string; hour: number; summary: string }[] = [
+import type { TaskQueue } from './config.ts';
+import { DAY_MS } from './lib/dates.ts';
+
+/** What Temporal starts by itself each day, by the clock in Addis Ababa. */
+export type Schedule = { workflowType: string; queue: TaskQueue; hour: number; summary: string };
+
+const SCHEDULES: readonly Schedule[] = [
   {
     workflowType: 'nightlyReconciliation',
     queue: 'money',
@@ -20,33 +26,67 @@ const SCHEDULES: readonly { workflowType: string; queue: string; hour: number; s
 ];
 
 /** Longer than Temporal is ever away: a night that was missed is made up for. */
-const CATCH_UP = '1 day';
+const CATCH_UP_MS = DAY_MS;
+const TIME_ZONE = 'Africa/Addis_Ababa';
 
-/** Makes the schedules that are missing; repeatable. Returns what it made. */
+type Wanted = ScheduleOptions & { spec: { timezone: string }; action: { workflowType: string; taskQueue: string } };
+
+/** Makes the schedules that are missing, and changes those that are not as they should be; repeatable. Returns what it did. */
 export async function ensureSchedules(options: {
   connection: ConnectionLike;
   namespace: string;
   taskQueuePrefix: string;
+  /** Instead of the product's own (tests). */
+  schedules?: readonly Schedule[];
 }): Promise<string[]> {
-  const { connection, namespace, taskQueuePrefix } = options;
+  const { connection, namespace, taskQueuePrefix, schedules = SCHEDULES } = options;
   const client = new ScheduleClient({ connection, namespace });
-  const made: string[] = [];
-  for (const { workflowType, queue, hour, summary } of SCHEDULES) {
-    const isNew = await createUnlessThere(client, {
-      scheduleId: `${taskQueuePrefix}${workflowType}`,
-      spec: { calendars: [{ hour, comment: summary }], timezone: 'Africa/Addis_Ababa' },
-      action: {
-        type: 'startWorkflow',
-        workflowId: `${taskQueuePrefix}${workflowType}`,
-        workflowType,
-        taskQueue: `${taskQueuePrefix}${queue}`,
-        staticSummary: summary,
-      },
-      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCH_UP },
-    });
-    if (isNew) made.push(`schedule ${workflowType}`);
+  const did: string[] = [];
+  for (const schedule of schedules) {
+    const wanted = scheduleOptions(schedule, taskQueuePrefix);
+    if (await createUnlessThere(client, wanted)) did.push(`schedule ${schedule.workflowType}`);
+    else if (await changeUnlessSo(client, { schedule, wanted })) did.push(`changed schedule ${schedule.workflowType}`);
   }
-  return made;
+  return did;
+}
+
+function scheduleOptions({ workflowType, queue, hour, summary }: Schedule, taskQueuePrefix: string): Wanted {
+  return {
+    scheduleId: `${taskQueuePrefix}${workflowType}`,
+    spec: { calendars: [{ hour, comment: summary }], timezone: TIME_ZONE },
+    action: {
+      type: 'startWorkflow',
+      workflowId: `${taskQueuePrefix}${workflowType}`,
+      workflowType,
+      taskQueue: `${taskQueuePrefix}${queue}`,
+      staticSummary: summary,
+    },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCH_UP_MS },
+  };
+}
+
+/** Whether an operator has paused it, and why, stays as it is. */
+async function changeUnlessSo(
+  client: ScheduleClient,
+  { schedule, wanted }: { schedule: Schedule; wanted: Wanted },
+): Promise<boolean> {
+  const handle = client.getHandle(wanted.scheduleId);
+  if (isSo(await handle.describe(), schedule, wanted)) return false;
+  await handle.update(({ state }) => ({ ...wanted, state }));
+  return true;
+}
+
+function isSo(found: ScheduleDescription, { hour, summary }: Schedule, { action }: Wanted): boolean {
+  const [calendar, ...others] = found.spec.calendars ?? [];
+  return (
+    others.length === 0 &&
+    calendar?.comment === summary &&
+    calendar.hour.every(({ start, end }) => start === hour && end === hour) &&
+    found.spec.timezone === TIME_ZONE &&
+    found.action.workflowType === action.workflowType &&
+    found.action.taskQueue === action.taskQueue &&
+    found.policies.catchupWindow === CATCH_UP_MS
+  );
 }
 
 /** Not every part of a server knows a new namespace at once. */

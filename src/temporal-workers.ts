@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { WorkerDeploymentVersion } from '@temporalio/common';
 import {
   NativeConnection,
   Runtime,
   Worker,
   makeTelemetryFilterString,
+  type WorkerDeploymentOptions,
   type WorkerOptions,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
@@ -14,10 +16,16 @@ import type { TaskQueue } from './config.ts';
 import { AwayError } from './lib/errors.ts';
 import type { Logger } from './lib/log.ts';
 import { createProcesses, type Processes, type ProcessesOptions } from './processes.ts';
+import type { TemporalConnection } from './temporal-connection.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 
 export type TemporalWorkersOptions = Omit<ProcessesOptions, 'connection' | 'eager'> & {
-  address: string;
+  /** Read anew for each connection. */
+  connectWith: () => TemporalConnection;
+  /** Of the database: what activities wait for. */
+  poolMax: number;
+  /** The workers' build, where Temporal is to tell builds apart; null: any worker gets any work. */
+  build: WorkerDeploymentVersion | null;
   /** Those that this process serves: each with workflows costs a thread. */
   taskQueues: readonly TaskQueue[];
   /** The bundled workflows, where somebody has made them already (tests). */
@@ -38,10 +46,12 @@ const SHUTDOWN_GRACE = '6 s';
 const RECONNECT_MS = 1_000;
 /** Activities of `webhooks` that have hung before; served with it. */
 const SLOW_SENDS = 'webhooks-slow';
-/** Sends that may hang at once without holding up anything else. */
-const SLOW_SENDS_MAX = 400;
-/** Each holds a connection for as long as it takes: those beyond wait. */
-const REPORTS_MAX = 2;
+/** Activities for each connection of the pool: they hold one for a moment, and wait for a provider most of the time. */
+const ACTIVITIES_PER_CONNECTION = 10;
+/** Sends hang for seconds, and hold a connection before and after: so many may without holding up anything else. */
+const SLOW_SENDS_PER_CONNECTION = 40;
+/** A report holds its connection for as long as it takes: four are left for each. */
+const CONNECTIONS_PER_REPORT = 5;
 const CACHED_WORKFLOWS_MAX = 500;
 /** 40–100: more, and tasks outlive their timeout under a burst and are done twice. */
 const WORKFLOW_TASKS_MAX = 40;
@@ -64,12 +74,15 @@ export function startTemporalWorkers(
     announceReady = resolve;
   });
   let bundle = options.workflowBundle ?? null;
+  let wasAway = false;
 
   const runOnce = async (workflowBundle: WorkflowBundleOption): Promise<void> => {
-    const connection = await connect(options.address);
+    const connection = await connect(options.connectWith());
     try {
       const processes = createProcesses({ ...options, connection, eager: true });
       await processes.ensureTemporal();
+      if (wasAway) options.onReturn?.();
+      wasAway = false;
       const created = await Promise.allSettled(createWorkers({ options, connection, workflowBundle, activities }));
       // Those that were made must be ended, also when another could not be.
       workers = created.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -91,9 +104,10 @@ export function startTemporalWorkers(
     while (!stopping) {
       bundle ??= await bundleOrNull(options.log);
       if (bundle)
-        await runOnce(bundle).catch((error: unknown) =>
-          options.log.warn({ err: error }, 'Temporal is away; trying again'),
-        );
+        await runOnce(bundle).catch((error: unknown) => {
+          wasAway = true;
+          options.log.warn({ err: error }, 'Temporal is away; trying again');
+        });
       if (!stopping) await sleep(RECONNECT_MS);
     }
   })();
@@ -127,11 +141,11 @@ async function bundleOrNull(log: Logger): Promise<WorkflowBundleOption | null> {
   }
 }
 
-async function connect(address: string): Promise<NativeConnection> {
+async function connect(connection: TemporalConnection): Promise<NativeConnection> {
   try {
-    return await NativeConnection.connect({ address });
+    return await NativeConnection.connect(connection);
   } catch (error) {
-    throw new AwayError(`no connection to Temporal at ${address}: ${String(error)}`);
+    throw new AwayError(`no connection to Temporal at ${connection.address}: ${String(error)}`);
   }
 }
 
@@ -149,7 +163,14 @@ function createWorkers(parts: {
   activities: ReturnType<typeof createActivities>;
 }): Promise<Worker>[] {
   const { options, connection, workflowBundle, activities } = parts;
-  const shared = { connection, namespace: options.namespace, shutdownGraceTime: SHUTDOWN_GRACE };
+  const { namespace, poolMax, build } = options;
+  const shared = {
+    connection,
+    namespace,
+    shutdownGraceTime: SHUTDOWN_GRACE,
+    maxConcurrentActivityTaskExecutions: poolMax * ACTIVITIES_PER_CONNECTION,
+    ...(build && { workerDeploymentOptions: deploymentOf(build) }),
+  };
   const withWorkflows = { workflowBundle, maxCachedWorkflows: CACHED_WORKFLOWS_MAX, reuseV8Context: true };
   const workers: (WorkerOptions & { taskQueue: TaskQueue | typeof SLOW_SENDS })[] = [
     { ...withWorkflows, taskQueue: 'payments', activities: activities.payments },
@@ -167,13 +188,13 @@ function createWorkers(parts: {
     {
       taskQueue: SLOW_SENDS,
       activities: { attemptDelivery: activities.webhooks.attemptDelivery },
-      maxConcurrentActivityTaskExecutions: SLOW_SENDS_MAX,
+      maxConcurrentActivityTaskExecutions: poolMax * SLOW_SENDS_PER_CONNECTION,
     },
     {
       ...withWorkflows,
       taskQueue: 'reports',
       activities: activities.reports,
-      maxConcurrentActivityTaskExecutions: REPORTS_MAX,
+      maxConcurrentActivityTaskExecutions: Math.ceil(poolMax / CONNECTIONS_PER_REPORT),
     },
   ];
   return workers
@@ -181,6 +202,14 @@ function createWorkers(parts: {
     .map(async (worker) =>
       Worker.create({ ...shared, ...worker, taskQueue: `${options.taskQueuePrefix}${worker.taskQueue}` }),
     );
+}
+
+/**
+ * Workflows wait for weeks, so they go on with whatever build is current: saved histories prove that it can follow them
+ * (docs/operations/releasing.md).
+ */
+function deploymentOf(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
+  return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' };
 }
 
 /**

@@ -18,7 +18,7 @@ import { openDatabase, type Knex } from './lib/db.ts';
 import { createEgressGuard } from './lib/egress.ts';
 import { createHttpClient } from './lib/http-client.ts';
 import type { Logger } from './lib/log.ts';
-import { createRunChange, type RunChange } from './lib/outbox.ts';
+import { createRunChange, type OutboxRow, type RunChange } from './lib/outbox.ts';
 import { listenToOutbox } from './outbox-listener.ts';
 import { temporalOptions } from './processes.ts';
 import { createFindProvider } from './providers/find-provider.ts';
@@ -26,7 +26,7 @@ import { measureReconciliation } from './reconciliation/metrics.ts';
 import { openReconciliations } from './reconciliation/open-reconciliations.ts';
 import { createReconciliationSteps } from './reconciliation/steps.ts';
 import { createRelay, type Relay } from './relay.ts';
-import { repairOpen } from './repair.ts';
+import { createRepair, type Repair } from './repair.ts';
 import { expireReports, removeAbandoned } from './reports/expire.ts';
 import { createReportFiles } from './reports/files.ts';
 import { createMakeReport, giveUpReport } from './reports/make.ts';
@@ -35,7 +35,8 @@ import { openReports } from './reports/open-reports.ts';
 import { measureSettlements } from './settlements/metrics.ts';
 import { openSettlements } from './settlements/open-settlements.ts';
 import { createSettlementSteps } from './settlements/steps.ts';
-import { startTemporalWorkers, type TemporalWorkers } from './temporal-workers.ts';
+import { temporalConnection } from './temporal-connection.ts';
+import { startTemporalWorkers } from './temporal-workers.ts';
 import {
   CLAIM_INTERVAL_MS,
   POLL_INTERVAL_MIN_MS,
@@ -117,9 +118,12 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
       },
     },
   });
-  const { WORKFLOW_BUNDLE: codePath, TASK_QUEUES: taskQueues } = config;
+  const { WORKFLOW_BUNDLE: codePath } = config;
   const bundle = codePath === undefined ? {} : { workflowBundle: { codePath } };
-  const temporal = startTemporalWorkers({ ...temporalOptions(config), taskQueues, ...bundle, ...options }, activities);
+  const temporal = startTemporalWorkers(
+    { ...workersOptions(config), ...bundle, ...options, onReturn: () => repair.wantFull() },
+    activities,
+  );
   const { tell, running, reachable } = temporal.processes;
   const dispatcher = createDispatcher({
     ...sending,
@@ -129,21 +133,16 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     onWorkflow: () => relay.trigger(),
     retryDelaysSeconds: config.WEBHOOK_RETRY_SECONDS,
   });
-  const relay = createRelay({
-    db,
-    tell,
-    log,
-    dispatcher,
-    reachable,
-    isBusy: dispatcher.isBusy,
-    startConcurrency: config.WEBHOOK_WORKFLOW_START_CONCURRENCY,
-    findObsolete: async (messages) => findObsolete(db, messages),
-  });
+  const { WEBHOOK_WORKFLOW_START_CONCURRENCY: startConcurrency } = config;
+  const findObsoleteHere = async (messages: OutboxRow[]) => findObsolete(db, messages);
+  const telling = { db, tell, log, reachable, startConcurrency, isBusy: dispatcher.isBusy };
+  const relay = createRelay({ ...telling, dispatcher, findObsolete: findObsoleteHere });
+  const repair = createRepair({ db, runChange, running, reachable, sources: OPEN_SOURCES, log });
   const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: dispatcher.trigger, log });
   const chores = startChores(
     [
       ...afterClock(databaseClock, choresOf(config, { db, runChange, clock, ...payments.checks, ...options })),
-      ...temporalChores({ db, runChange, running, reachable, relay, dispatcher, ...options }),
+      ...temporalChores({ relay, dispatcher, repair, ...options }),
     ],
     log,
   );
@@ -160,12 +159,23 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   };
 }
 
-type TemporalDeps = Pick<Database, 'db' | 'runChange'> &
-  WorkerOptions &
-  Pick<TemporalWorkers['processes'], 'running' | 'reachable'> & { relay: Relay; dispatcher: Dispatcher };
+function workersOptions(config: Config) {
+  const { TASK_QUEUES: taskQueues, DATABASE_POOL_MAX: poolMax, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
+  const deploymentName = `${config.TASK_QUEUE_PREFIX}${config.TEMPORAL_DEPLOYMENT_NAME}`;
+  const build = buildId === undefined ? null : { deploymentName, buildId };
+  return {
+    ...temporalOptions(config),
+    taskQueues,
+    poolMax,
+    build,
+    connectWith: () => temporalConnection(config),
+  };
+}
+
+type TemporalParts = Pick<WorkerOptions, 'registry'> & { relay: Relay; dispatcher: Dispatcher; repair: Repair };
 
 /** What Temporal must be told, and what it may have lost. */
-function temporalChores({ relay, dispatcher, registry, ...deps }: TemporalDeps): Chore[] {
+function temporalChores({ relay, dispatcher, repair, registry }: TemporalParts): Chore[] {
   const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
   return [
     chore('sweep the outbox', 250, async () => {
@@ -173,11 +183,7 @@ function temporalChores({ relay, dispatcher, registry, ...deps }: TemporalDeps):
       relay.trigger();
     }),
     chore('drop workflows that would only show', 1_000, async () => countSkipped(await relay.dropUnshown())),
-    chore(
-      'repair what Temporal lost',
-      10_000,
-      async () => deps.reachable() && repairOpen({ ...deps, sources: OPEN_SOURCES }),
-    ),
+    chore('repair what Temporal lost', 5_000, repair.run),
   ];
 }
 

@@ -21,6 +21,7 @@ describe('the settings', () => {
   test.each([
     'DATABASE_POOL_MAX',
     'TEMPORAL_RETENTION_DAYS',
+    'WEBHOOK_WORKFLOW_START_CONCURRENCY',
     'WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION',
     'WEBHOOK_RESENDS_PER_SECOND',
   ])('refuse a %s of 0, with which nothing would be done', (name) => {
@@ -38,8 +39,17 @@ describe('the settings', () => {
     [{ BASE_URL: 'pay' }, '  BASE_URL must be a full address such as https://pay.example.et'],
     [{ DATABASE_URL: undefined }, '  DATABASE_URL must be set: the PostgreSQL database, such as postgresql://'],
     [{ TEMPORAL_ADDRESS: '' }, '  TEMPORAL_ADDRESS must be set: host and port of the Temporal server'],
+    [{ TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: 'a' }, '  TEMPORAL_TLS must not be false beside TEMPORAL_API_KEY'],
+    [{ TEMPORAL_TLS_CLIENT_KEY_PATH: 'a.pem' }, '_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH must be set together'],
+    [{ TEMPORAL_WORKER_BUILD_ID: 'a b' }, 'TEMPORAL_WORKER_BUILD_ID must be letters, digits'],
   ])('say of %j what is allowed', (changes, says) => {
     expect(() => readConfig({ ...REQUIRED, ...changes })).toThrow(says);
+  });
+
+  test('reach Temporal over TLS where something is given that needs it', () => {
+    expect(readConfig(REQUIRED).temporalTls).toBe(null);
+    expect(readConfig({ ...REQUIRED, TEMPORAL_TLS: 'true' }).temporalTls).toEqual({});
+    expect(readConfig({ ...REQUIRED, TEMPORAL_API_KEY: 'a' }).temporalTls).toEqual({});
   });
 
   test('say nothing of what a secret was', () => {

@@ -1,4 +1,3 @@
-import { defineSearchAttributeKey } from '@temporalio/common';
 import {
   condition,
   continueAsNew,
@@ -6,14 +5,12 @@ import {
   proxyActivities,
   setCurrentDetails,
   setHandler,
-  upsertSearchAttributes,
   workflowInfo,
   type WorkflowInfo,
 } from '@temporalio/workflow';
 
 import type { PaymentActivities, PaymentInput } from '../activities/payments.ts';
-
-const BUSINESS_STATUS = defineSearchAttributeKey('BusinessStatus', 'KEYWORD');
+import { showStatus } from './visibility.ts';
 
 const FIRST_POLL_MS = 2_000;
 const POLL_MAX_MS = 60_000;
@@ -78,7 +75,7 @@ function isLong({ historyLength, continueAsNewSuggested }: WorkflowInfo): boolea
 
 /** What operators see of it in the Temporal UI. */
 function ended(attemptStatus: string): string {
-  upsertSearchAttributes([{ key: BUSINESS_STATUS, value: attemptStatus }]);
+  showStatus(attemptStatus);
   setCurrentDetails(`${attemptStatus}: nothing is waited for any more`);
   return attemptStatus;
 }

@@ -1,4 +1,3 @@
-import { defineSearchAttributeKey } from '@temporalio/common';
 import {
   ActivityFailure,
   condition,
@@ -8,7 +7,6 @@ import {
   proxyActivities,
   setCurrentDetails,
   setHandler,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 
@@ -19,8 +17,7 @@ import type {
   ReconciliationReport,
 } from '../activities/reconciliation.ts';
 import { PATIENCE_MS, pauseAfter } from '../src/reconciliation/states.ts';
-
-const BUSINESS_STATUS = defineSearchAttributeKey('BusinessStatus', 'KEYWORD');
+import { showStatus } from './visibility.ts';
 
 /** After so many failures in a row a list is begun anew: its provider may take an old cursor no more. */
 const REWIND_AFTER_FAILURES = 5;
@@ -155,6 +152,6 @@ async function renewLongHistory({ input, isAsked, ...progress }: Day): Promise<v
 
 /** What operators see of it in the Temporal UI, and filter by. */
 function show(status: string, details: string): void {
-  upsertSearchAttributes([{ key: BUSINESS_STATUS, value: status }]);
+  showStatus(status);
   setCurrentDetails(details);
 }

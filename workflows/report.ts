@@ -1,17 +1,8 @@
-import { defineSearchAttributeKey } from '@temporalio/common';
-import {
-  ActivityFailure,
-  defineSignal,
-  proxyActivities,
-  setCurrentDetails,
-  setHandler,
-  upsertSearchAttributes,
-} from '@temporalio/workflow';
+import { ActivityFailure, defineSignal, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
 
 import type { ReportActivities, ReportInput } from '../activities/reports.ts';
 import type { ReportStatus } from '../src/reports/states.ts';
-
-const BUSINESS_STATUS = defineSearchAttributeKey('BusinessStatus', 'KEYWORD');
+import { showStatus } from './visibility.ts';
 
 /** Somebody waits for it: what starts the workflow, and does nothing to one that runs. */
 export const wanted = defineSignal('wanted');
@@ -41,6 +32,6 @@ export async function report({ reportId }: ReportInput): Promise<ReportStatus> {
 
 /** What operators see of it in the Temporal UI, and filter by. */
 function show(status: ReportStatus, what: string): void {
-  upsertSearchAttributes([{ key: BUSINESS_STATUS, value: status }]);
+  showStatus(status);
   setCurrentDetails(`${status}: ${what}`);
 }

@@ -1,4 +1,3 @@
-import { defineSearchAttributeKey } from '@temporalio/common';
 import {
   condition,
   continueAsNew,
@@ -6,14 +5,12 @@ import {
   proxyActivities,
   setCurrentDetails,
   setHandler,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 
 import type { SettlementActivities, SettlementInput, SettlementReport } from '../activities/settlements.ts';
 import { isOpen, SANDBOX_REVIEW_MS } from '../src/settlements/states.ts';
-
-const BUSINESS_STATUS = defineSearchAttributeKey('BusinessStatus', 'KEYWORD');
+import { showStatus } from './visibility.ts';
 
 /** Whatever happens to it comes as a signal; once all its days are over, the row is read this often all the same. */
 const LOOK_MS = 24 * 60 * 60_000;
@@ -89,5 +86,5 @@ function nextInstant({ status, earliestAtMs, overdueAtMs }: SettlementReport, de
 
 /** What operators see of it in the Temporal UI, and filter by. */
 function show({ status, overdue }: SettlementReport): void {
-  upsertSearchAttributes([{ key: BUSINESS_STATUS, value: overdue && isOpen(status) ? 'OVERDUE' : status }]);
+  showStatus(overdue && isOpen(status) ? 'OVERDUE' : status);
 }

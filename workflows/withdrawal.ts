@@ -1,4 +1,3 @@
-import { defineSearchAttributeKey } from '@temporalio/common';
 import {
   condition,
   continueAsNew,
@@ -6,14 +5,12 @@ import {
   proxyActivities,
   setCurrentDetails,
   setHandler,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 
 import type { WithdrawalActivities, WithdrawalInput, WithdrawalReport } from '../activities/withdrawals.ts';
 import { SANDBOX_REVIEW_MS } from '../src/withdrawals/states.ts';
-
-const BUSINESS_STATUS = defineSearchAttributeKey('BusinessStatus', 'KEYWORD');
+import { showStatus } from './visibility.ts';
 
 const FIRST_POLL_MS = 2_000;
 const POLL_MAX_MS = 30 * 60_000;
@@ -77,5 +74,5 @@ export async function withdrawal(input: WithdrawalInput): Promise<string> {
 
 /** What operators see of it in the Temporal UI, and filter by. */
 function show({ status, stage }: WithdrawalReport): void {
-  upsertSearchAttributes([{ key: BUSINESS_STATUS, value: status === 'PENDING' ? stage : status }]);
+  showStatus(status === 'PENDING' ? stage : status);
 }

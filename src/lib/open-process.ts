@@ -9,5 +9,8 @@ export type OpenProcess = {
   overdue?: boolean;
 };
 
-/** Rows of one kind that must have a running workflow: `limit` of them after an id, in its order. */
-export type FindOpen = (db: Knex, after: string, limit: number) => Promise<OpenProcess[]>;
+/** `limit` rows after an id, in its order; all that are open, or only those of which something is past due. */
+export type OpenPage = { after: string; limit: number; onlyPastDue: boolean };
+
+/** Rows of one kind that must have a running workflow. */
+export type FindOpen = (db: Knex, page: OpenPage) => Promise<OpenProcess[]>;

@@ -16,7 +16,7 @@ export type OutboxMessage = {
   signal?: string;
   /** 'normal' unless given. */
   priority?: OutboxPriority;
-  /** Not to be brought to Temporal before so long after the change: a worker does it then. */
+  /** Brought to Temporal by a worker's sweep, not before so long after the change; else at once, by this process. */
   delayMs?: number;
 };
 

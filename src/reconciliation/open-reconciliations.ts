@@ -1,12 +1,12 @@
 import { rows, type Knex } from '../lib/db.ts';
-import type { OpenProcess } from '../lib/open-process.ts';
+import type { OpenPage, OpenProcess } from '../lib/open-process.ts';
 import { askMessage, reconciliationWorkflowId, type ChannelDay } from './workflow-input.ts';
 
 /**
- * Days that were asked for and have not ended, without an outbox row, so must have a running workflow: `limit` of them
- * after an id, in its order. Those of the last half minute are left out: Temporal's list of workflows lags a little.
+ * Days that were asked for and have not ended, without an outbox row, so must have a running workflow. They are few: all
+ * are compared each time. Those of the last half minute are left out: Temporal's list of workflows lags a little.
  */
-export async function openReconciliations(db: Knex, after: string, limit: number): Promise<OpenProcess[]> {
+export async function openReconciliations(db: Knex, { after, limit }: OpenPage): Promise<OpenProcess[]> {
   const open = await rows<ChannelDay & { id: string }>(
     db,
     `SELECT r.id, r.environment, r.channel, CAST(r.day AS text) AS day FROM reconciliation r

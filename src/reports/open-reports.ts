@@ -1,13 +1,13 @@
 import { rows, type Knex } from '../lib/db.ts';
-import type { OpenProcess } from '../lib/open-process.ts';
+import type { OpenPage, OpenProcess } from '../lib/open-process.ts';
 import { reportMessage, reportWorkflowId, type ReportInput } from './workflow-input.ts';
 
 /**
- * Reports that are asked for and not there, and have no outbox row: `limit` of them after an id, in its order. A small
+ * Reports that are asked for and not there, and have no outbox row. They are few: all are compared each time. A small
  * one whose maker was killed is among them: it gets a workflow then. Those of the last half minute are left out:
  * Temporal's list of workflows lags a little, and small ones are being made.
  */
-export async function openReports(db: Knex, after: string, limit: number): Promise<OpenProcess[]> {
+export async function openReports(db: Knex, { after, limit }: OpenPage): Promise<OpenProcess[]> {
   const open = await rows<ReportInput>(
     db,
     `SELECT r.id AS report_id, r.merchant_id, r.environment FROM report r

@@ -134,7 +134,7 @@ async function makeRecent(change: Change, { config, webhookUrl }: SeedInput, rec
   );
   // A last retry that is due, and money that is on its way: all that waits for a workflow goes through the outbox.
   for (const findOpen of [openDeliveries, openWithdrawals, openSettlements]) {
-    const open = await findOpen(change.trx, '', OPEN_MAX);
+    const open = await findOpen(change.trx, { after: '', limit: OPEN_MAX, onlyPastDue: false });
     await change.tell(open.map(({ wake }) => wake));
   }
   const sandboxKey = await makeSandboxKey(change.trx, config.KEY_PEPPER);

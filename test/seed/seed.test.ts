@@ -171,8 +171,8 @@ describe('the demo data, of which the first run was killed', () => {
     const money = (type: string, count: number) => Array.from({ length: count }, () => ({ type, attemptsMade: null }));
     const lastRetry = { type: 'webhookDelivery', attemptsMade: '5' };
     expect(waiting).toEqual([...money('settlement', 3), lastRetry, lastRetry, ...money('withdrawal', 2)]);
-    expect(await openAttempts(database.db, '', 10)).toEqual([]);
-    expect(await openDeliveries(database.db, '', 10)).toEqual([]);
+    expect(await openAttempts(database.db, { after: '', limit: 10, onlyPastDue: false })).toEqual([]);
+    expect(await openDeliveries(database.db, { after: '', limit: 10, onlyPastDue: false })).toEqual([]);
     const flaky = `subscription_id IN (SELECT id FROM webhook_subscription WHERE url LIKE '%/flaky')`;
     const due = `status = 'RETRYING' AND attempts = 5 AND next_attempt_at < now()`;
     expect(await count('webhook_delivery', `${due} AND ${flaky}`)).toBe(2);

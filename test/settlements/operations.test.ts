@@ -292,7 +292,7 @@ describe('what a workflow asks for, however often', () => {
     await does('cancel', ended);
     await rows(database.db, `UPDATE settlement SET created_at = now() - interval '1 minute'`);
     await rows(database.db, 'DELETE FROM outbox');
-    const open = await openSettlements(database.db, '', 1_000);
+    const open = await openSettlements(database.db, { after: '', limit: 1_000, onlyPastDue: false });
     const wake = { kind: 'signalWithStart', workflowId: `settlement-${id}` };
     expect(open.find((one) => one.id === id)?.wake).toMatchObject(wake);
     expect(open.some((one) => one.id === ended)).toBe(false);

@@ -1,13 +1,19 @@
 import { rows, type Knex } from '../../lib/db.ts';
-import type { OpenProcess } from '../../lib/open-process.ts';
+import type { OpenPage, OpenProcess } from '../../lib/open-process.ts';
 import { CHECKOUT_ORDER_NO, deliveryWorkflow, type DeliveryToStart } from '../workflow-input.ts';
 
+/** The longest first: however many wait for a later attempt, none of them is looked at. */
+const PAST_DUE = `
+  SELECT id FROM webhook_delivery
+  WHERE (status = 'RETRYING' OR resend_from IS NOT NULL) AND next_attempt_at < now() - interval '60 seconds'
+  ORDER BY next_attempt_at LIMIT 10000`;
+
 /**
- * Deliveries that wait for a retry or a resend and have no outbox row, so must have a running workflow: `limit` of them
- * after an id, in its order. First attempts are the dispatcher's. Those of the last half minute are left out:
- * Temporal's list of workflows lags a little.
+ * Deliveries that wait for a retry or a resend and have no outbox row, so must have a running workflow; first attempts
+ * are the dispatcher's. Past due are those whose next attempt should have been made a minute ago. Those of the last half
+ * minute are left out: Temporal's list of workflows lags a little.
  */
-export async function openDeliveries(db: Knex, after: string, limit: number): Promise<OpenProcess[]> {
+export async function openDeliveries(db: Knex, { onlyPastDue, ...page }: OpenPage): Promise<OpenProcess[]> {
   const open = await rows<DeliveryToStart & { overdue: boolean }>(
     db,
     `SELECT d.id AS delivery_id, d.event_id, d.event AS event_type, d.subscription_id, d.merchant_id, d.environment,
@@ -19,12 +25,18 @@ export async function openDeliveries(db: Knex, after: string, limit: number): Pr
      WHERE d.id > :after AND (d.status = 'RETRYING' OR d.resend_from IS NOT NULL)
        AND greatest(d.created_at, d.last_attempt_at) < now() - interval '30 seconds'
        AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = 'delivery-' || d.event_id || '-' || d.subscription_id)
+       ${onlyPastDue ? `AND d.id = ANY (ARRAY(${PAST_DUE}))` : ''}
      ORDER BY d.id LIMIT :limit`,
-    { after, limit },
+    page,
   );
   return open.map((delivery) => ({
     id: delivery.deliveryId,
     overdue: delivery.overdue,
-    wake: { kind: 'signalWithStart', signal: 'wake', ...deliveryWorkflow({ ...delivery, lastOutcome: null }) },
+    wake: {
+      kind: 'signalWithStart',
+      signal: 'wake',
+      priority: 'retry',
+      ...deliveryWorkflow({ ...delivery, lastOutcome: null }),
+    },
   }));
 }

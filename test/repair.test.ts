@@ -1,0 +1,137 @@
+import { rows } from '../src/lib/db.ts';
+import { createLogger } from '../src/lib/log.ts';
+import type { FindOpen, OpenPage } from '../src/lib/open-process.ts';
+import { createRunChange } from '../src/lib/outbox.ts';
+import { createRepair, type RepairDeps } from '../src/repair.ts';
+import { createTestDatabase, type TestDatabase } from './support/database.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  await rows(database.db, 'DELETE FROM outbox');
+  await rows(
+    database.db,
+    `UPDATE workflow_recovery SET next_run_at = now(), next_full_run_at = now() + interval '1 hour'`,
+  );
+});
+afterAll(async () => database.drop());
+
+type Open = { id: string; overdue?: boolean };
+
+/** Notes for what it is asked. */
+function sourceOf(open: Open[]): { find: FindOpen; asked: OpenPage[] } {
+  const asked: OpenPage[] = [];
+  const find: FindOpen = async (_db, page) => {
+    asked.push(page);
+    const wake = (id: string) =>
+      ({ kind: 'signalWithStart', signal: 'wake', workflowType: 'payment', workflowId: id, input: {} }) as const;
+    const found = open.filter(({ id }) => id > page.after).slice(0, page.limit);
+    return found.map((one) => ({ ...one, wake: wake(one.id) }));
+  };
+  return { find, asked };
+}
+
+const repairOf = (source: FindOpen, more: Partial<RepairDeps> = {}) =>
+  createRepair({
+    db: database.db,
+    runChange: createRunChange(database.db, () => {}),
+    running: async () => new Set(),
+    reachable: () => true,
+    sources: [source],
+    log: createLogger('silent', 'test'),
+    ...more,
+  });
+
+const woken = async (): Promise<unknown[]> =>
+  (await rows<{ workflowId: string }>(database.db, 'SELECT workflow_id FROM outbox ORDER BY 1')).map(
+    ({ workflowId }) => workflowId,
+  );
+const makeDue = async () => rows(database.db, 'UPDATE workflow_recovery SET next_run_at = now()');
+
+test('recovery wakes what Temporal has lost, and what is overdue but running; it leaves the rest alone', async () => {
+  const { find } = sourceOf([{ id: 'a-lost' }, { id: 'b-running' }, { id: 'c-overdue', overdue: true }]);
+  const repair = repairOf(find, { running: async () => new Set(['b-running', 'c-overdue']) });
+  expect(await repair.run()).toBe(2);
+  expect(await woken()).toEqual(['a-lost', 'c-overdue']);
+});
+
+test('however many are woken, they are left to the sweep', async () => {
+  const { find } = sourceOf(Array.from({ length: 450 }, (_, index) => ({ id: `lost-${1_000 + index}` })));
+  const dispatched: unknown[] = [];
+  const runChange = createRunChange(database.db, (messages) => {
+    dispatched.push(...messages.filter(({ delayMs }) => delayMs === undefined));
+  });
+  expect(await repairOf(find, { runChange }).run()).toBe(450);
+  expect(await woken()).toHaveLength(450);
+  expect(dispatched).toEqual([]);
+  expect(await rows(database.db, 'SELECT 1 FROM outbox WHERE lease_until IS NOT NULL OR not_before > now()')).toEqual(
+    [],
+  );
+});
+
+test('only what is past due is compared, and everything after an absence of Temporal and once an hour', async () => {
+  const { find, asked } = sourceOf([]);
+  const repair = repairOf(find);
+  const runs = async (): Promise<(boolean | undefined)[]> => {
+    await makeDue();
+    asked.length = 0;
+    await repair.run();
+    return asked.map(({ onlyPastDue }) => onlyPastDue);
+  };
+  expect(await runs()).toEqual([true]);
+  repair.wantFull();
+  expect(await runs()).toEqual([false]);
+  expect(await runs()).toEqual([true]);
+  await rows(database.db, `UPDATE workflow_recovery SET next_full_run_at = next_full_run_at - interval '59 minutes'`);
+  expect(await runs()).toEqual([true]);
+  await rows(database.db, `UPDATE workflow_recovery SET next_full_run_at = next_full_run_at - interval '1 minute'`);
+  expect(await runs()).toEqual([false]);
+  expect(await runs()).toEqual([true]);
+});
+
+test('an absence during a run over everything makes for another one', async () => {
+  const { find, asked } = sourceOf([{ id: 'open' }]);
+  const repair = repairOf(find);
+  const other = repairOf(find, { reachable: () => false });
+  repair.wantFull();
+  const interrupted = repairOf(find, {
+    running: async () => {
+      other.wantFull();
+      await other.run();
+      return new Set(['open']);
+    },
+  });
+  interrupted.wantFull();
+  await interrupted.run();
+  await makeDue();
+  asked.length = 0;
+  await repairOf(find).run();
+  expect(asked[0]?.onlyPastDue).toBe(false);
+});
+
+test('one worker compares at a time, every ten seconds; another takes over from one that died', async () => {
+  const { find, asked } = sourceOf([{ id: 'open' }]);
+  const repairs = Array.from({ length: 3 }, () => repairOf(find, { running: async () => new Set(['open']) }));
+  const made = await Promise.all(repairs.map(async ({ run }) => run()));
+  expect(made.filter((woken) => woken !== null)).toEqual([0]);
+  expect(await repairs[1]?.run()).toBe(null);
+  await rows(database.db, `UPDATE workflow_recovery SET next_run_at = next_run_at - interval '10 seconds'`);
+  expect(await repairs[1]?.run()).toBe(0);
+
+  const dying = repairOf(find, { running: async () => Promise.reject(new Error('killed')) });
+  await makeDue();
+  await expect(dying.run()).rejects.toThrow('killed');
+  expect(await repairs[2]?.run()).toBe(null);
+  await rows(database.db, `UPDATE workflow_recovery SET next_run_at = next_run_at - interval '1 minute'`);
+  expect(await repairs[2]?.run()).toBe(0);
+  expect(asked.length).toBeGreaterThan(0);
+});
+
+test('nothing is compared while Temporal is away', async () => {
+  const { find, asked } = sourceOf([{ id: 'open' }]);
+  expect(await repairOf(find, { reachable: () => false }).run()).toBe(null);
+  expect(asked).toEqual([]);
+});
