@@ -247,5 +247,6 @@ async function clearFolder(folder: string): Promise<void> {
   const children = await Promise.all(pidFiles.map((name) => findChild(join(folder, name))));
   await Promise.all(children.map(async (child) => child && stopChild(child, 'SIGTERM', STOP_WITHIN_MS)));
   await Promise.all([stopLeftPostgres(join(folder, 'postgres')), stopLeftTemporal(join(folder, 'temporal'))]);
-  await rm(folder, { recursive: true, force: true });
+  // What a server was ended in the middle of may still appear.
+  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }

@@ -10,18 +10,23 @@ import type { Row } from './sheet.ts';
 import { untilTrue } from './world.ts';
 
 /** Processor time by whose it is: our processes (or the twin's), PostgreSQL's, Temporal's server with its SQLite. */
-export type Cpu = { total: number; ours: number; postgres: number; temporal: number };
+export type Cpu = { total: number; ours: number; postgres: number; temporal: number; each: Record<string, number> };
+
+/** Processes by what they are called in tables. */
+export type Processes = Readonly<Record<string, Pick<Running, 'pid'>>>;
 
 /** Who is measured: how events are published to it, which processes are its own, and where its rows are. */
 export type Subject = {
   name: string;
   publish: Load;
-  processes: Running[];
+  processes: Processes;
   db: Knex;
   receiver: Receiver;
   eventTable: 'webhook_event' | 'twin_event';
   /** SQL that is true when every event is delivered and that is saved. */
   isQuiet: string;
+  /** Whether what follows the deliveries has ended, too. */
+  isSettled?: (() => Promise<boolean>) | undefined;
 };
 
 export type Burst = { perSecond: number; cpu: Cpu; stallMs: number; duplicates: number };
@@ -29,29 +34,35 @@ export type Steady = { p50: number; p99: number; cpu: Cpu; duplicates: number };
 
 const ARRIVED_WITHIN_MS = 120_000;
 const QUIET_WITHIN_MS = 180_000;
-/** Workflows end a little after their delivery is saved. */
+/** Until what is written and answered last has been, and between two looks at what follows. */
 const SETTLE_MS = 500;
 
 /** The work's processor time in ms, of one of so many items. */
 export async function measureCpu(
-  ground: Ground,
-  { processes, items, work }: { processes: readonly Running[]; items: number; work: () => Promise<unknown> },
+  { postgres, temporal }: Ground,
+  { processes, items, work }: { processes: Processes; items: number; work: () => Promise<unknown> },
 ): Promise<Cpu> {
-  const read = async () =>
-    Promise.all([
-      processorMs(processes.map(({ pid }) => pid)),
-      processorMs([ground.postgres.child.pid]),
-      processorMs([ground.temporal.child.pid]),
-    ]);
+  const all = { ...processes, postgres: postgres.child, temporal: temporal.child };
+  const spent: Record<string, number> = await measureEach(all, work);
+  const of = (name: string): number => (spent[name] ?? 0) / items;
+  const each = Object.fromEntries(Object.keys(processes).map((name) => [name, of(name)]));
+  const ours = Object.values(each).reduce((sum, ms) => sum + ms, 0);
+  const total = ours + of('postgres') + of('temporal');
+  return { total, ours, postgres: of('postgres'), temporal: of('temporal'), each };
+}
+
+/** The processor time in ms that each process and its children spend while the work is done. */
+export async function measureEach<Names extends string>(
+  processes: Readonly<Record<Names, Pick<Running, 'pid'>>>,
+  work: () => Promise<unknown>,
+): Promise<Record<Names, number>> {
+  const names = Object.keys(processes) as Names[];
+  const read = async (): Promise<number[]> => Promise.all(names.map((name) => processorMs([processes[name].pid])));
   const before = await read();
   await work();
   const after = await read();
-  const [ours, postgres, temporal] = after.map((ms, index) => (ms - before[index]!) / items) as [
-    number,
-    number,
-    number,
-  ];
-  return { total: ours + postgres + temporal, ours, postgres, temporal };
+  const spent = names.map((name, index) => [name, (after[index] ?? 0) - (before[index] ?? 0)]);
+  return Object.fromEntries(spent) as Record<Names, number>;
 }
 
 /** From the first call to the last arrival. */
@@ -80,12 +91,20 @@ export function burstRow(bursts: readonly Burst[]): Row {
     'CPU ms each': median(totals),
     'worst ms': Math.max(...totals),
     ours: median(all((burst) => burst.cpu.ours)),
+    ...medians(bursts.map((burst) => burst.cpu.each)),
     PostgreSQL: median(all((burst) => burst.cpu.postgres)),
     Temporal: median(all((burst) => burst.cpu.temporal)),
     'gap ms': Math.round(median(stalls)),
     'worst gap': Math.round(Math.max(...stalls)),
     duplicates: all((burst) => burst.duplicates).reduce((sum, one) => sum + one, 0),
   };
+}
+
+/** Of each of our processes, where there are several. */
+function medians(all: readonly Record<string, number>[]): Row {
+  const names = Object.keys(all[0] ?? {});
+  if (names.length === 1) return {};
+  return Object.fromEntries(names.map((name) => [name, median(all.map((one) => one[name] ?? 0))]));
 }
 
 export type Rate = { perSecond: number; seconds: number };
@@ -110,7 +129,7 @@ export function steadyRow({ p50, p99, cpu, duplicates }: Steady): Row {
 
 async function deliver(
   ground: Ground,
-  { processes, isQuiet, receiver, db }: Subject,
+  { processes, isQuiet, isSettled, receiver, db }: Subject,
   { count, publish }: { count: number; publish: () => Promise<void> },
 ): Promise<{ startMs: number; cpu: Cpu }> {
   receiver.forget();
@@ -119,7 +138,8 @@ async function deliver(
     await publish();
     await receiver.untilArrived(count, ARRIVED_WITHIN_MS);
     await untilTrue(db, isQuiet, QUIET_WITHIN_MS);
-    await sleep(SETTLE_MS);
+    do await sleep(SETTLE_MS);
+    while (isSettled && !(await isSettled()));
   };
   return { startMs, cpu: await measureCpu(ground, { processes, items: count, work }) };
 }

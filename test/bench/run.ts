@@ -54,8 +54,13 @@ async function main(): Promise<number> {
     short: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: Object.keys(STEPS) },
     profile: { type: 'string' },
+    help: { type: 'boolean', default: false },
   } as const;
   const { values } = parseArgs({ options });
+  if (values.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
   const steps = Object.keys(STEPS).filter((step) => values.only.includes(step));
   if (values.only.some((step) => !Object.hasOwn(STEPS, step))) throw new Error(USAGE);
   if (process.platform !== 'linux')

@@ -47,7 +47,7 @@ export function publishTo(origin: string, subscriptions: readonly Subscription[]
   return createLoad({ origin, request: (number) => requests[number % requests.length]!, status: 202 }, CONNECTIONS);
 }
 
-export const ALL_DELIVERED = `NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status = 'PENDING')
+const ALL_DELIVERED = `NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status = 'PENDING' AND resend_from IS NULL)
   AND NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status = 'RETRYING')
   AND NOT EXISTS (SELECT 1 FROM outbox WHERE not_before < now() + interval '1 hour')`;
 
@@ -57,8 +57,15 @@ export async function subjectOfOurs(world: World, { api, count }: { api: Server;
   const subscriptions = await subscribe({ ...world, ...api }, { count, url: receiver.url });
   const publish = publishTo(api.origin, subscriptions);
   const shared = { publish, receiver, db: world.db, eventTable: 'webhook_event', isQuiet: ALL_DELIVERED } as const;
-  const subject = (name: string, worker: Running): Subject => ({ ...shared, name, processes: [api, worker] });
-  return { ...shared, with: subject };
+  const withWorker = (name: string, worker: Running): Subject => ({ ...shared, name, processes: { api, worker } });
+  return {
+    ...shared,
+    with: withWorker,
+    inMode: (mode: 'failed' | 'every', worker: Running): Subject => ({
+      ...withWorker(`mode "${mode}"`, worker),
+      isSettled: mode === 'every' ? world.workflowsEnded : undefined,
+    }),
+  };
 }
 
 /** The bare twin, with as many subscriptions. */
@@ -77,7 +84,7 @@ export async function subjectOfTwin(world: World, { twin, count }: { twin: Serve
   return {
     name: 'bare twin',
     publish: createLoad({ origin: twin.origin, request, status: 202 }, CONNECTIONS),
-    processes: [twin],
+    processes: { twin },
     db: world.db,
     receiver,
     eventTable: 'twin_event',

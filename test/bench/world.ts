@@ -9,6 +9,7 @@ import { createMerchant } from '../../src/merchants/operations.ts';
 import { asOwner, type Ground, type Running } from './ground.ts';
 import { TWIN_TABLES } from './history.ts';
 import type { Sheet } from './sheet.ts';
+import { openWorkflows, type Workflows } from './workflows.ts';
 
 /** What a step is given. */
 export type Bench = {
@@ -35,6 +36,9 @@ export type World = {
   startWorker: (settings?: Record<string, string>) => Promise<Running>;
   startTwin: () => Promise<Server>;
   startSimulator: () => Promise<Running>;
+  /** Whether no delivery's workflow runs any more; each ask costs Temporal a little. */
+  workflowsEnded: () => Promise<boolean>;
+  workflows: Workflows;
 };
 
 const NO_LIMITS = {
@@ -53,16 +57,20 @@ export async function inWorld<T>({ ground, step }: Bench, work: (world: World) =
   await asOwner(ownerUrl, ...TWIN_TABLES);
   const db = openDatabase({ url, poolMax: 2, applicationName: 'bench' });
   const started: Running[] = [];
+  const workflows = await openWorkflows(ground);
+  const name = `${step}-${worlds}`;
   try {
     return await work({
       db,
+      workflows,
+      workflowsEnded: async () => (await workflows.running(`${name}-webhooks`)) === 0,
       asOwner: async (...statements) => asOwner(ownerUrl, ...statements),
       newMerchant: () => newMerchant(db),
-      ...(await starters({ ground, url, name: `${step}-${worlds}`, started })),
+      ...(await starters({ ground, url, name, started })),
     });
   } finally {
     await Promise.all(started.map((running) => running.stop()));
-    await db.destroy();
+    await Promise.all([db.destroy(), workflows.close()]);
   }
 }
 

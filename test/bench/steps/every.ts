@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { Client, Connection } from '@temporalio/client';
-
 import { rows } from '../../../src/lib/db.ts';
 import { deliveryWorkflowId } from '../../../src/webhooks/workflow-input.ts';
 import { pastDeliveries } from '../history.ts';
@@ -32,7 +30,7 @@ async function measureAll(bench: Bench, world: World): Promise<void> {
   const ours = await subjectOfOurs(world, { api: await world.startApi(), count: SUBSCRIPTIONS });
   const inMode = async (mode: 'failed' | 'every'): Promise<number> => {
     const worker = await world.startWorker({ WEBHOOK_WORKFLOWS: mode });
-    const subject = ours.with(`mode "${mode}"`, worker);
+    const subject = ours.inMode(mode, worker);
     await measureBurst(ground, subject, count);
     const bursts: Burst[] = [];
     for (let number = 1; number <= BURSTS; number += 1) {
@@ -46,7 +44,7 @@ async function measureAll(bench: Bench, world: World): Promise<void> {
   try {
     const failed = await inMode('failed');
     const withWorkflows = await inMode('every');
-    sheet.measured('history', await countHistoryEvents(bench, world));
+    sheet.measured('history', await countHistoryEvents(world));
     bench.say('workflows that do nothing');
     const { perSecond, cpuMs } = await runNullWorkflows(bench);
     const nothing = cpuMs.ours + cpuMs.temporal;
@@ -54,7 +52,7 @@ async function measureAll(bench: Bench, world: World): Promise<void> {
       who: 'null workflow',
       'delivered/s': perSecond,
       'CPU ms each': nothing,
-      ours: cpuMs.ours,
+      worker: cpuMs.ours,
       Temporal: cpuMs.temporal,
     });
     sheet.measured('everyCpu', withWorkflows / (failed + nothing));
@@ -63,21 +61,14 @@ async function measureAll(bench: Bench, world: World): Promise<void> {
   }
 }
 
-async function countHistoryEvents({ ground }: Bench, { db }: World): Promise<number> {
+async function countHistoryEvents({ db, workflows }: World): Promise<number> {
   const [delivery] = await rows<{ eventId: string; subscriptionId: string }>(
     db,
     `SELECT event_id, subscription_id FROM webhook_delivery
      WHERE status = 'DELIVERED' AND attempts = 1 AND delivered_at > now() - interval '1 hour' ORDER BY id DESC LIMIT 1`,
   );
   if (!delivery) throw new Error('nothing was delivered at the first try');
-  const connection = await Connection.connect({ address: ground.temporal.address });
-  try {
-    const { workflow } = new Client({ connection });
-    const handle = workflow.getHandle(deliveryWorkflowId(delivery.eventId, delivery.subscriptionId));
-    return (await handle.fetchHistory()).events?.length ?? 0;
-  } finally {
-    await connection.close();
-  }
+  return workflows.historyEvents(deliveryWorkflowId(delivery.eventId, delivery.subscriptionId));
 }
 
 async function runNullWorkflows({ ground, size }: Bench): Promise<NullWorkflowResult> {

@@ -42,6 +42,8 @@ async function measureBeside(bench: Bench, world: World, count: number) {
     await measureBurst(ground, good, size(2_000, 200));
     const alone = await measureSteady(ground, good, rate);
     const flooding = flood.steady(HANGING_PER_SECOND, LEAD_SECONDS + rate.seconds);
+    // Told below, when it is awaited.
+    flooding.catch(() => {});
     await sleep(LEAD_SECONDS * 1_000);
     const beside = await measureSteady(ground, good, rate);
     await flooding;

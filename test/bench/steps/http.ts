@@ -31,7 +31,7 @@ export async function http(bench: Bench): Promise<void> {
       },
       { who: 'bare node:http', server: twin, status: 400, request: post('/refusals', JSON_BODY) },
     ] as const satisfies Side[];
-    const costs = await costsInTurns(bench, sides, bench.size(4_000, 500));
+    const costs = await costsInTurns(bench, sides, bench.size(2_000, 500));
     const row = bench.sheet.table('Requests that ask no database');
     sides.forEach((side, index) => row(costRow(side, costs[index]!)));
     const [livez, bareLivez, refused, bareRefused] = costs;

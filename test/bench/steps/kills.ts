@@ -12,6 +12,7 @@ const CONNECTIONS = 16;
 /** Each so manyth call is repeated although it was answered, as clients do that lost an answer. */
 const REPEATED = 10;
 const ARRIVED_WITHIN_MS = 90_000;
+const ANSWERED_WITHIN_MS = 10_000;
 const AGAIN_MS = 50;
 
 /** kill -9 in a burst whose calls are repeated, with their Idempotency-Key, until they are answered. */
@@ -38,6 +39,8 @@ async function killOne(world: World, { killed, count }: { killed: 'worker' | 'ap
   const subscriptions = await subscribe({ ...world, ...api }, { count: SUBSCRIPTIONS, url: receiver.url });
   try {
     const publishing = publishOnce(api.origin, { subscriptions, count });
+    // Told below, when it is awaited.
+    publishing.catch(() => {});
     await until('a third of the burst', () => receiver.arrivals.size >= count / 3, ARRIVED_WITHIN_MS);
     const victim = killed === 'api' ? api : worker;
     victim.kill();
@@ -70,7 +73,7 @@ async function publishOnce(
   origin: string,
   { subscriptions, count }: { subscriptions: readonly Subscription[]; count: number },
 ): Promise<{ eventIds: Set<string>; otherAnswers: number }> {
-  const pool = new Pool(origin, { connections: CONNECTIONS });
+  const pool = new Pool(origin, { connections: CONNECTIONS, headersTimeout: ANSWERED_WITHIN_MS });
   const eventIds = new Set<string>();
   let otherAnswers = 0;
   const publish = async (number: number): Promise<void> => {

@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Pool } from 'undici';
 
-import { processorMs } from '../cpu.ts';
-import type { Running } from '../ground.ts';
+import { measureEach } from '../measure.ts';
 import { nowMs } from '../numbers.ts';
 import { startReceiver } from '../receiver.ts';
 import { headersOf, subscribe } from '../subjects.ts';
@@ -39,7 +38,7 @@ async function measureAll(bench: Bench, world: World): Promise<void> {
     await receiver.untilArrived(count, ARRIVED_WITHIN_MS);
     await untilTrue(
       world.db,
-      `NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status = 'PENDING')`,
+      `NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status = 'PENDING' AND resend_from IS NULL)`,
       ARRIVED_WITHIN_MS,
     );
   };
@@ -47,7 +46,7 @@ async function measureAll(bench: Bench, world: World): Promise<void> {
     const seconds = size(60, 10);
     bench.say('the stack idles');
     await sleep(SETTLE_MS);
-    const idle = await spent(roles, () => sleep(seconds * 1_000));
+    const idle = await measureEach(roles, () => sleep(seconds * 1_000));
     const share = (ms: number): number => ms / seconds / 10;
     sheet.table(`The idle stack over ${seconds} s: % of a core`)(shares(idle, share));
     sheet.measured('idle', share(totalOf(idle)));
@@ -59,34 +58,21 @@ async function measureAll(bench: Bench, world: World): Promise<void> {
     // What the first ones leave behind is not counted as that of the others.
     await sleep(size(30, 5) * 1_000);
     const startMs = nowMs();
-    const paying = await spent(roles, () => pay(count));
+    const paying = await measureEach(roles, () => pay(count));
     const perSecond = (1_000 * count) / (Math.max(...receiver.arrivals.values()) - startMs);
     const each = (ms: number): number => ms / count;
     row({ when: 'until the last webhook', ...shares(paying, each), 'payments/s': perSecond });
     sheet.measured('paymentCpu', each(totalOf(paying)));
     sheet.measured('payments', perSecond);
     bench.say(`${seconds} s afterwards`);
-    const after = await spent(roles, () => sleep(seconds * 1_000));
+    const after = await measureEach(roles, () => sleep(seconds * 1_000));
     row({ when: `in ${seconds} s afterwards`, ...shares(after, each) });
   } finally {
     await receiver.close();
   }
 }
 
-type Roles = Record<'api' | 'worker' | 'PostgreSQL' | 'Temporal' | 'simulator', Pick<Running, 'pid'>>;
-type Spent = Record<keyof Roles, number>;
-
-/** Processor time in ms of each role while the work is done. */
-async function spent(roles: Roles, work: () => Promise<unknown>): Promise<Spent> {
-  const read = async (): Promise<[string, number][]> =>
-    Promise.all(
-      Object.entries(roles).map(async ([role, { pid }]) => [role, await processorMs([pid])] as [string, number]),
-    );
-  const before = await read();
-  await work();
-  const after = await read();
-  return Object.fromEntries(after.map(([role, ms], index) => [role, ms - (before[index]?.[1] ?? 0)])) as Spent;
-}
+type Spent = Record<'api' | 'worker' | 'PostgreSQL' | 'Temporal' | 'simulator', number>;
 
 /** The simulator stands for the providers: it is nobody's cost here. */
 const totalOf = ({ api, worker, PostgreSQL, Temporal }: Spent): number => api + worker + PostgreSQL + Temporal;

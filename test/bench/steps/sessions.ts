@@ -27,7 +27,7 @@ export async function sessions(bench: Bench): Promise<void> {
       },
       { who: 'bare INSERT', server: twin, ...post('/sessions', () => ({ 'content-type': 'application/json' })) },
     ] as const satisfies Side[];
-    const costs = await costsInTurns(bench, sides, bench.size(2_000, 200));
+    const costs = await costsInTurns(bench, sides, bench.size(1_000, 200));
     const row = bench.sheet.table('Create a session');
     sides.forEach((side, index) => row(costRow(side, costs[index]!)));
     bench.sheet.measured('session', costs[0].total);

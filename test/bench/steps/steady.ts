@@ -29,7 +29,7 @@ async function measureAll(bench: Bench, world: World): Promise<void> {
   const inMode = async (mode: 'failed' | 'every'): Promise<[Steady, Steady]> => {
     const worker = await world.startWorker({ WEBHOOK_WORKFLOWS: mode });
     try {
-      return await both(ours.with(`mode "${mode}"`, worker));
+      return await both(ours.inMode(mode, worker));
     } finally {
       await worker.stop();
     }
