@@ -56,21 +56,32 @@ export async function summariseProfiles(folder: string): Promise<void> {
   }
 }
 
+/** A process's own time by package or source file, then by function. Time in which another had the core counts, too. */
 function functionsOf({ nodes, samples, timeDeltas }: Profile): string {
-  const places = new Map(nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]));
-  const micros = new Map<string, number>();
+  const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
+  const [files, functions] = [new Map<string, number>(), new Map<string, number>()];
+  let all = 0;
   samples.forEach((id, index) => {
-    const place = places.get(id) ?? '';
-    if (place !== '(idle)') micros.set(place, (micros.get(place) ?? 0) + (timeDeltas[index] ?? 0));
+    const frame = frames.get(id);
+    if (!frame || frame.functionName === '(idle)') return;
+    const us = timeDeltas[index] ?? 0;
+    all += us;
+    const [file, place] = placeOf(frame);
+    files.set(file, (files.get(file) ?? 0) + us);
+    functions.set(place, (functions.get(place) ?? 0) + us);
   });
-  const all = [...micros.values()].reduce((sum, one) => sum + one, 0);
-  const top = [...micros].toSorted(([, a], [, b]) => b - a).slice(0, LINES_MAX);
-  const lines = top.map(([place, us]) => `${((100 * us) / all).toFixed(1).padStart(5)} %  ${place}`);
-  return `${Math.round(all / 1_000)} ms\n${lines.join('\n')}\n`;
+  return `${Math.round(all / 1_000)} ms\n\n${topOf(files, all)}\n\n${topOf(functions, all)}\n`;
 }
 
-function placeOf({ functionName, url, lineNumber }: Profile['nodes'][number]['callFrame']): string {
-  if (functionName.startsWith('(')) return functionName;
-  const file = url.replace(/^.*\/(node_modules|dist)\//, '');
-  return `${functionName || 'anonymous'} ${file}:${lineNumber + 1}`;
+function topOf(micros: ReadonlyMap<string, number>, all: number): string {
+  const top = [...micros].toSorted(([, a], [, b]) => b - a).slice(0, LINES_MAX);
+  return top.map(([place, us]) => `${((100 * us) / all).toFixed(1).padStart(5)} %  ${place}`).join('\n');
+}
+
+function placeOf({ functionName, url, lineNumber }: Profile['nodes'][number]['callFrame']): [string, string] {
+  // What V8 and the system do has no file: (garbage collector), writev.
+  if (url === '') return [functionName, functionName];
+  const path = url.replace(/^.*\/(node_modules|dist)\//, '');
+  const [, ofPackage] = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? [];
+  return [ofPackage ?? path, `${functionName || 'anonymous'} ${path}:${lineNumber + 1}`];
 }
