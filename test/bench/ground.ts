@@ -26,10 +26,12 @@ import { startTemporal, stopLeftTemporal, type LocalTemporal } from '../../src/l
 
 const PREFIX = 'meskot-bench-';
 const PROJECT = resolve(import.meta.dirname, '../..');
-const DATABASE = 'meskot';
-const READY_WITHIN_MS = 30_000;
+const TEMPLATE = 'meskot_template';
+/** Processes start slowly where others are at work. */
+const READY_WITHIN_MS = 120_000;
+const SERVER_STARTS = 3;
 /** A worker may still be sending: more than its own grace. */
-const STOP_WITHIN_MS = 10_000;
+const STOP_WITHIN_MS = 20_000;
 
 export type Script = {
   /** Of the log and the pid file. */
@@ -38,25 +40,24 @@ export type Script = {
   file: string;
   args?: readonly string[];
   settings?: Readonly<Record<string, string>>;
-  /** How long it may take to be ready; 30 s unless said. */
-  readyWithinMs?: number;
 };
 
 export type Running = Child & {
   /** What it has written so far. */
   output: () => Promise<string>;
   stop: () => Promise<void>;
+  /** Ends it as a crash would. */
+  kill: () => void;
 };
 
 /** A PostgreSQL and a Temporal server of the bench's own, and the project as it is deployed: built, on plain Node. */
 export type Ground = {
   postgres: LocalPostgres;
   temporal: LocalTemporal;
-  /** As the application's role, and as the owner. */
-  databaseUrl: string;
-  ownerUrl: string;
-  /** The URL, as the application's role, of one more migrated database. */
-  newDatabase: () => Promise<string>;
+  /** One more migrated database: its URL as the application's role, and as the owner. */
+  newDatabase: () => Promise<{ url: string; ownerUrl: string }>;
+  /** Of the server's own database, where extensions for the whole server are. */
+  serverUrl: string;
   /** The temporary folder. */
   folder: string;
   /** Starts a built script in a process of its own; resolves when `isReady` says so, asked again and again. */
@@ -67,7 +68,10 @@ export type Ground = {
 
 export type GroundOptions = {
   say: (line: string) => void;
-  /** Each process writes what its time went into to this folder when it ends, as <name>.cpuprofile. */
+  /**
+   * Each process writes what its time went into to this folder when it ends, as <name>.cpuprofile; PostgreSQL counts by
+   * statement (profile.ts), which costs a little itself.
+   */
   profileFolder?: string | undefined;
 };
 
@@ -81,22 +85,24 @@ export async function prepareGround({ say, profileFolder }: GroundOptions): Prom
   onSignal(clear);
   try {
     say('building the project, starting PostgreSQL and Temporal');
-    const servers = [preparePostgres(folder), prepareTemporal(folder)] as const;
+    const isProfiled = profileFolder !== undefined;
+    const servers = [preparePostgres(folder, isProfiled), patiently(() => prepareTemporal(folder))] as const;
     const parts = [...servers, build(join(folder, 'app'))];
     // When one fails the others may still be starting: only what has started can be stopped.
     await Promise.allSettled(parts);
     const [postgres, temporal] = await Promise.all(servers);
     await Promise.all(parts);
-    const ownerUrl = postgres.url(DATABASE, 'owner');
+    const serverUrl = postgres.url('postgres', 'owner');
     let databases = 0;
     return {
       postgres,
       temporal,
-      ownerUrl,
-      databaseUrl: postgres.url(DATABASE, 'app'),
+      serverUrl,
       newDatabase: async () => {
         databases += 1;
-        return prepareDatabase(postgres, `${DATABASE}_${databases}`);
+        const name = `meskot_${databases}`;
+        await asOwner(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);
+        return { url: postgres.url(name, 'app'), ownerUrl: postgres.url(name, 'owner') };
       },
       folder,
       run: (script, isReady) => runScript(folder, { ...script, flags: profileFlags(script, profileFolder) }, isReady),
@@ -109,20 +115,31 @@ export async function prepareGround({ say, profileFolder }: GroundOptions): Prom
 }
 
 /** As it is deployed, but for the times of commits, which the latencies are counted from. */
-async function preparePostgres(folder: string): Promise<LocalPostgres> {
+async function preparePostgres(folder: string, isProfiled: boolean): Promise<LocalPostgres> {
   const options = { folder: join(folder, 'postgres'), choosePort: anyFreePort, durable: true };
-  const first = await startPostgres(options);
-  await asOwner(first.url('postgres', 'owner'), 'ALTER SYSTEM SET track_commit_timestamp = on');
+  const first = await patiently(() => startPostgres(options));
+  const settings = [
+    'ALTER SYSTEM SET track_commit_timestamp = on',
+    ...(isProfiled ? ["ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements'"] : []),
+  ];
+  await asOwner(first.url('postgres', 'owner'), ...settings);
   await first.stop();
-  const postgres = await startPostgres(options);
-  await prepareDatabase(postgres, DATABASE);
+  const postgres = await patiently(() => startPostgres(options));
+  if (isProfiled) await asOwner(postgres.url('postgres', 'owner'), 'CREATE EXTENSION pg_stat_statements');
+  await makeDatabaseOnce(postgres.url('postgres', 'owner'), TEMPLATE);
+  await migrate({ url: postgres.url(TEMPLATE, 'owner'), directory: join(PROJECT, 'migrations') });
   return postgres;
 }
 
-async function prepareDatabase(postgres: LocalPostgres, name: string): Promise<string> {
-  await makeDatabaseOnce(postgres.url('postgres', 'owner'), name);
-  await migrate({ url: postgres.url(name, 'owner'), directory: join(PROJECT, 'migrations') });
-  return postgres.url(name, 'app');
+/** What gives up after half a minute is asked again. */
+async function patiently<T>(start: () => Promise<T>): Promise<T> {
+  for (let left = SERVER_STARTS - 1; ; left -= 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (left === 0) throw error;
+    }
+  }
 }
 
 async function prepareTemporal(folder: string): Promise<LocalTemporal> {
@@ -181,8 +198,13 @@ async function runScript(
     facts: {},
   });
   const output = async (): Promise<string> => readFile(logFile, 'utf8');
-  const running = { ...child, output, stop: () => stopChild(child, 'SIGTERM', STOP_WITHIN_MS) };
-  const deadlineMs = Date.now() + (script.readyWithinMs ?? READY_WITHIN_MS);
+  const running: Running = {
+    ...child,
+    output,
+    stop: () => stopChild(child, 'SIGTERM', STOP_WITHIN_MS),
+    kill: () => void process.kill(child.pid, 'SIGKILL'),
+  };
+  const deadlineMs = Date.now() + READY_WITHIN_MS;
   while (!(await isReady(running))) {
     if (Date.now() > deadlineMs || !(await isAlive(child))) {
       throw new Error(`The ${script.name} did not start. Its last words:\n${(await output()).slice(-2_000)}`);
@@ -225,5 +247,6 @@ async function clearFolder(folder: string): Promise<void> {
   const children = await Promise.all(pidFiles.map((name) => findChild(join(folder, name))));
   await Promise.all(children.map(async (child) => child && stopChild(child, 'SIGTERM', STOP_WITHIN_MS)));
   await Promise.all([stopLeftPostgres(join(folder, 'postgres')), stopLeftTemporal(join(folder, 'temporal'))]);
-  await rm(folder, { recursive: true, force: true });
+  // What a server was ended in the middle of may still appear.
+  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }

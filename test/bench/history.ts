@@ -1,40 +1,25 @@
-import { readConfig } from '../../src/config.ts';
-import { createKey } from '../../src/keys/operations.ts';
-import type { Knex } from '../../src/lib/db.ts';
-import { createMerchant } from '../../src/merchants/operations.ts';
-import { asOwner, type Ground } from './ground.ts';
-
 /** Of the merchant whose list is read, over the last 30 days. */
 export const TRANSACTIONS = 5_000;
-/** Events delivered earlier, which every installation soon has: on empty tables PostgreSQL plans for empty tables. */
+/** Events delivered earlier, which every installation soon has. */
 export const DELIVERED_BEFORE = 30_000;
 
-/** A merchant with a key and a past, and the twin's tables with the same past. */
-export async function seedHistory(ground: Ground, db: Knex): Promise<{ merchantId: string; key: string }> {
-  const { KEY_PEPPER: pepper } = readConfig({ DATABASE_URL: ground.databaseUrl, TEMPORAL_ADDRESS: 'unused' });
-  await asOwner(ground.ownerUrl, ...TWIN_TABLES);
-  const made = await db.transaction(async (trx) => {
-    const merchant = await createMerchant(trx, { name: 'Abyssinia Coffee' });
-    const owner = { merchantId: merchant.id, environment: 'sandbox' } as const;
-    const { secret } = await createKey({ trx, pepper, clock: () => new Date() }, { ...owner, kind: 'secret' });
-    return { merchantId: merchant.id, key: secret };
-  });
-  const { merchantId } = made;
-  await asOwner(ground.ownerUrl, pastTransactions(merchantId), pastDeliveries(merchantId), 'VACUUM ANALYZE');
-  return made;
-}
-
-const TWIN_TABLES = [
+/** The twin's tables, and what it knows of receivers. */
+export const TWIN_TABLES = [
+  `CREATE TABLE twin_subscription (id integer PRIMARY KEY, url text NOT NULL, secret text NOT NULL)`,
   `CREATE TABLE twin_event (
      id text PRIMARY KEY, event text NOT NULL, payload text NOT NULL, created_at timestamptz NOT NULL)`,
   `CREATE TABLE twin_delivery (
-     event_id text PRIMARY KEY REFERENCES twin_event, status text NOT NULL, http_status integer,
-     created_at timestamptz NOT NULL, delivered_at timestamptz)`,
+     event_id text PRIMARY KEY, subscription_id integer NOT NULL, status text NOT NULL, http_status integer,
+     sending_since timestamptz, created_at timestamptz NOT NULL, delivered_at timestamptz) WITH (fillfactor = 70)`,
   `CREATE INDEX twin_delivery_open ON twin_delivery (event_id) WHERE status = 'PENDING'`,
-  'GRANT SELECT, INSERT, UPDATE ON twin_event, twin_delivery TO meskot_app',
+  `CREATE TABLE twin_session (
+     id text PRIMARY KEY, checkout_order_no text NOT NULL, amount_santim bigint NOT NULL,
+     created_at timestamptz NOT NULL)`,
+  `GRANT SELECT, INSERT, UPDATE ON twin_subscription, twin_event, twin_delivery, twin_session TO meskot_app`,
 ];
 
-const pastTransactions = (merchantId: string): string => `
+/** Transactions of the last 30 days. */
+export const pastTransactions = (merchantId: string): string => `
   INSERT INTO transaction (id, session_id, merchant_id, environment, checkout_order_no, amount_santim, currency, type,
     status, channel, provider_reference, failure, customer_name, customer_email, customer_phone, metadata,
     created_at, completed_at)
@@ -50,7 +35,8 @@ const pastTransactions = (merchantId: string): string => `
     CASE WHEN n % 7 > 0 THEN now() - n * interval '8 minutes' + interval '40 seconds' END
   FROM generate_series(1, ${TRANSACTIONS}) AS n`;
 
-const pastDeliveries = (merchantId: string): string => `
+/** Delivered events, ours and the twin's. */
+export const pastDeliveries = (merchantId: string): string => `
   WITH past AS (
     SELECT lpad(upper(to_hex(n)), 26, '0') AS key, now() - n * interval '1 minute' AS at
     FROM generate_series(1, ${DELIVERED_BEFORE}) AS n
@@ -75,5 +61,22 @@ const pastDeliveries = (merchantId: string): string => `
     INSERT INTO twin_event (id, event, payload, created_at)
     SELECT 'evt_' || key, 'payment.succeeded', repeat('a payload ', 50), at FROM past
   )
-  INSERT INTO twin_delivery (event_id, status, http_status, created_at, delivered_at)
-  SELECT 'evt_' || key, 'DELIVERED', 200, at, at FROM past`;
+  INSERT INTO twin_delivery (event_id, subscription_id, status, http_status, created_at, delivered_at)
+  SELECT 'evt_' || key, 0, 'DELIVERED', 200, at, at FROM past`;
+
+/**
+ * Leaves statistics gathered on one live row of each hot table, with those of the last burst dead beside it: what
+ * PostgreSQL plans by when a queue was empty as it looked.
+ */
+export const ONE_LIVE_ROW = [
+  'DELETE FROM webhook_attempt',
+  'DELETE FROM webhook_delivery WHERE id <> (SELECT max(id) FROM webhook_delivery)',
+  'DELETE FROM webhook_event WHERE id NOT IN (SELECT event_id FROM webhook_delivery)',
+  'DELETE FROM twin_delivery WHERE event_id <> (SELECT max(event_id) FROM twin_delivery)',
+  'DELETE FROM twin_event WHERE id NOT IN (SELECT event_id FROM twin_delivery)',
+  "DELETE FROM outbox WHERE id LIKE 'obx_bench_%'",
+  `INSERT INTO outbox (id, kind, workflow_type, workflow_id, not_before)
+   SELECT 'obx_bench_' || n, 'start', 'payment', 'bench-' || n, now() + interval '1 day' FROM generate_series(0, 2000) AS n`,
+  "DELETE FROM outbox WHERE id LIKE 'obx_bench_%' AND id <> 'obx_bench_0'",
+  'ANALYZE webhook_attempt, webhook_delivery, webhook_event, webhook_subscription, outbox, twin_delivery, twin_event',
+];

@@ -1,101 +1,157 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { rows } from '../../src/lib/db.ts';
-import type { Running } from './ground.ts';
+import { rows, type Knex } from '../../src/lib/db.ts';
+import { processorMs } from './cpu.ts';
+import type { Ground, Running } from './ground.ts';
 import type { Load } from './load.ts';
-import { nowMs, percentile } from './numbers.ts';
-import { untilTrue, type Cpu, type World } from './world.ts';
+import { longestGap, median, nowMs, percentile } from './numbers.ts';
+import type { Receiver } from './receiver.ts';
+import type { Row } from './sheet.ts';
+import { untilTrue } from './world.ts';
+
+/** Processor time by whose it is: our processes (or the twin's), PostgreSQL's, Temporal's server with its SQLite. */
+export type Cpu = { total: number; ours: number; postgres: number; temporal: number; each: Record<string, number> };
+
+/** Processes by what they are called in tables. */
+export type Processes = Readonly<Record<string, Pick<Running, 'pid'>>>;
 
 /** Who is measured: how events are published to it, which processes are its own, and where its rows are. */
 export type Subject = {
   name: string;
-  load: Load;
-  processes: Running[];
+  publish: Load;
+  processes: Processes;
+  db: Knex;
+  receiver: Receiver;
   eventTable: 'webhook_event' | 'twin_event';
   /** SQL that is true when every event is delivered and that is saved. */
   isQuiet: string;
+  /** Whether what follows the deliveries has ended, too. */
+  isSettled?: (() => Promise<boolean>) | undefined;
 };
 
-/** Milliseconds of processor time for one event, published and delivered. */
-export type Cost = Cpu & { total: number };
-export type Burst = { deliveriesPerSecond: number; cpuMsPerDelivery: Cost; duplicates: number };
-export type Steady = {
-  perSecond: number;
-  /** From the commit of the event to its arrival at the receiver. */
-  p50Ms: number;
-  p95Ms: number;
-  p99Ms: number;
-  cpuMsPerDelivery: Cost;
-  duplicates: number;
-};
+export type Burst = { perSecond: number; cpu: Cpu; stallMs: number; duplicates: number };
+export type Steady = { p50: number; p99: number; cpu: Cpu; duplicates: number };
 
-const ARRIVED_WITHIN_MS = 60_000;
-const QUIET_WITHIN_MS = 20_000;
-/** Workflows end a little after their delivery is saved. */
+const ARRIVED_WITHIN_MS = 120_000;
+const QUIET_WITHIN_MS = 180_000;
+/** Until what is written and answered last has been, and between two looks at what follows. */
 const SETTLE_MS = 500;
 
+/** The work's processor time in ms, of one of so many items. */
+export async function measureCpu(
+  { postgres, temporal }: Ground,
+  { processes, items, work }: { processes: Processes; items: number; work: () => Promise<unknown> },
+): Promise<Cpu> {
+  const all = { ...processes, postgres: postgres.child, temporal: temporal.child };
+  const spent: Record<string, number> = await measureEach(all, work);
+  const of = (name: string): number => (spent[name] ?? 0) / items;
+  const each = Object.fromEntries(Object.keys(processes).map((name) => [name, of(name)]));
+  const ours = Object.values(each).reduce((sum, ms) => sum + ms, 0);
+  const total = ours + of('postgres') + of('temporal');
+  return { total, ours, postgres: of('postgres'), temporal: of('temporal'), each };
+}
+
+/** The processor time in ms that each process and its children spend while the work is done. */
+export async function measureEach<Names extends string>(
+  processes: Readonly<Record<Names, Pick<Running, 'pid'>>>,
+  work: () => Promise<unknown>,
+): Promise<Record<Names, number>> {
+  const names = Object.keys(processes) as Names[];
+  const read = async (): Promise<number[]> => Promise.all(names.map((name) => processorMs([processes[name].pid])));
+  const before = await read();
+  await work();
+  const after = await read();
+  const spent = names.map((name, index) => [name, (after[index] ?? 0) - (before[index] ?? 0)]);
+  return Object.fromEntries(spent) as Record<Names, number>;
+}
+
 /** From the first call to the last arrival. */
-export async function measureBurst(world: World, subject: Subject, count: number): Promise<Burst> {
-  const done = await deliver(world, subject, { count, publish: () => subject.load.burst(count) });
-  const seconds = (Math.max(...world.receiver.arrivals.values()) - done.startMs) / 1000;
-  const { cpuMsPerDelivery, duplicates } = done;
-  return { deliveriesPerSecond: count / seconds, cpuMsPerDelivery, duplicates };
-}
-
-export async function measureSteady(
-  world: World,
-  subject: Subject,
-  rate: { perSecond: number; seconds: number },
-): Promise<Steady> {
-  const count = rate.perSecond * rate.seconds;
-  const publish = () => subject.load.steady(rate.perSecond, rate.seconds);
-  const { startMs, cpuMsPerDelivery, duplicates } = await deliver(world, subject, { count, publish });
-  const latenciesMs = await readLatencies(world, subject, startMs);
+export async function measureBurst(ground: Ground, subject: Subject, count: number): Promise<Burst> {
+  const { startMs, cpu } = await deliver(ground, subject, { count, publish: () => subject.publish.burst(count) });
+  const { receiver } = subject;
+  const arrivals = [...receiver.arrivals.values()];
   return {
-    perSecond: rate.perSecond,
-    p50Ms: percentile(latenciesMs, 0.5),
-    p95Ms: percentile(latenciesMs, 0.95),
-    p99Ms: percentile(latenciesMs, 0.99),
-    cpuMsPerDelivery,
-    duplicates,
-  };
-}
-
-async function deliver(
-  world: World,
-  { processes, isQuiet }: Subject,
-  { count, publish }: { count: number; publish: () => Promise<void> },
-) {
-  const { receiver, db } = world;
-  receiver.forget();
-  const startMs = nowMs();
-  const cpu = await world.measure(processes, async () => {
-    await publish();
-    await receiver.untilArrived(count, ARRIVED_WITHIN_MS);
-    await untilTrue(db, isQuiet, QUIET_WITHIN_MS);
-    await sleep(SETTLE_MS);
-  });
-  const total = cpu.ours + cpu.temporal + cpu.postgres;
-  return {
-    startMs,
-    cpuMsPerDelivery: {
-      total: total / count,
-      ours: cpu.ours / count,
-      temporal: cpu.temporal / count,
-      postgres: cpu.postgres / count,
-    },
+    perSecond: (1_000 * count) / (Math.max(...arrivals) - startMs),
+    cpu,
+    stallMs: longestGap(startMs, arrivals),
     duplicates: receiver.duplicates(),
   };
 }
 
+/** Several bursts as a line: those in the middle, and the worst beside them. */
+export function burstRow(bursts: readonly Burst[]): Row {
+  const all = (read: (burst: Burst) => number): number[] => bursts.map(read);
+  const rates = all((burst) => burst.perSecond);
+  const totals = all((burst) => burst.cpu.total);
+  const stalls = all((burst) => burst.stallMs);
+  return {
+    bursts: bursts.length,
+    'delivered/s': median(rates),
+    'worst/s': Math.min(...rates),
+    'CPU ms each': median(totals),
+    'worst ms': Math.max(...totals),
+    ours: median(all((burst) => burst.cpu.ours)),
+    ...medians(bursts.map((burst) => burst.cpu.each)),
+    PostgreSQL: median(all((burst) => burst.cpu.postgres)),
+    Temporal: median(all((burst) => burst.cpu.temporal)),
+    'gap ms': Math.round(median(stalls)),
+    'worst gap': Math.round(Math.max(...stalls)),
+    duplicates: all((burst) => burst.duplicates).reduce((sum, one) => sum + one, 0),
+  };
+}
+
+/** Of each of our processes, where there are several. */
+function medians(all: readonly Record<string, number>[]): Row {
+  const names = Object.keys(all[0] ?? {});
+  if (names.length === 1) return {};
+  return Object.fromEntries(names.map((name) => [name, median(all.map((one) => one[name] ?? 0))]));
+}
+
+export type Rate = { perSecond: number; seconds: number };
+
+/** From the commit of each event to its arrival, at a steady rate. */
+export async function measureSteady(ground: Ground, subject: Subject, { perSecond, seconds }: Rate): Promise<Steady> {
+  const publish = () => subject.publish.steady(perSecond, seconds);
+  const { startMs, cpu } = await deliver(ground, subject, { count: perSecond * seconds, publish });
+  const latenciesMs = await readLatencies(subject, startMs);
+  return {
+    p50: percentile(latenciesMs, 0.5),
+    p99: percentile(latenciesMs, 0.99),
+    cpu,
+    duplicates: subject.receiver.duplicates(),
+  };
+}
+
+/** A steady rate as a line. */
+export function steadyRow({ p50, p99, cpu, duplicates }: Steady): Row {
+  return { 'p50 ms': p50, 'p99 ms': p99, 'CPU ms each': cpu.total, duplicates };
+}
+
+async function deliver(
+  ground: Ground,
+  { processes, isQuiet, isSettled, receiver, db }: Subject,
+  { count, publish }: { count: number; publish: () => Promise<void> },
+): Promise<{ startMs: number; cpu: Cpu }> {
+  receiver.forget();
+  const startMs = nowMs();
+  const work = async (): Promise<void> => {
+    await publish();
+    await receiver.untilArrived(count, ARRIVED_WITHIN_MS);
+    await untilTrue(db, isQuiet, QUIET_WITHIN_MS);
+    do await sleep(SETTLE_MS);
+    while (isSettled && !(await isSettled()));
+  };
+  return { startMs, cpu: await measureCpu(ground, { processes, items: count, work }) };
+}
+
 /** PostgreSQL notes when each transaction committed, in microseconds of the same clock that the receiver reads. */
-async function readLatencies(world: World, { eventTable }: Subject, startMs: number): Promise<number[]> {
+async function readLatencies({ db, eventTable, receiver }: Subject, startMs: number): Promise<number[]> {
   const committed = await rows<{ id: string; atMs: number }>(
-    world.db,
+    db,
     `SELECT id, CAST(extract(epoch FROM pg_xact_commit_timestamp(xmin)) * 1000 AS float8) AS at_ms
      FROM ${eventTable} WHERE created_at >= to_timestamp(:startMs / 1000.0) - interval '1 ms'`,
     { startMs },
   );
   const at = new Map(committed.map(({ id, atMs }) => [id, atMs]));
-  return [...world.receiver.arrivals].map(([id, arrivedMs]) => arrivedMs - (at.get(id) ?? Number.NaN));
+  return [...receiver.arrivals].map(([id, arrivedMs]) => arrivedMs - (at.get(id) ?? Number.NaN));
 }

@@ -4,12 +4,17 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** Of several rounds, the one in the middle by this measure: one that the machine disturbed does not count. */
-export function middle<T>(rounds: readonly T[], measure: (round: T) => number): T {
-  const sorted = rounds.toSorted((a, b) => measure(a) - measure(b));
-  const found = sorted[Math.floor(sorted.length / 2)];
-  if (found === undefined) throw new Error('no rounds were run');
-  return found;
+export const median = (values: readonly number[]): number => percentile(values, 0.5);
+
+/** The longest time in which nothing came, from the start on. */
+export function longestGap(startMs: number, arrivals: Iterable<number>): number {
+  let previous = startMs;
+  let longest = 0;
+  for (const at of [...arrivals].toSorted((a, b) => a - b)) {
+    longest = Math.max(longest, at - previous);
+    previous = at;
+  }
+  return longest;
 }
 
 /** Rounded to two decimals. */
@@ -20,4 +25,13 @@ export function hundredths(value: number): number {
 /** Milliseconds since 1970, with fractions. */
 export function nowMs(): number {
   return performance.timeOrigin + performance.now();
+}
+
+/** Resolves when the condition holds, asked every 10 ms; rejects after the time. */
+export async function until(what: string, isTrue: () => boolean, withinMs: number): Promise<void> {
+  const deadlineMs = Date.now() + withinMs;
+  while (!isTrue()) {
+    if (Date.now() > deadlineMs) throw new Error(`${what}: not within ${withinMs / 1000} s`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
 }

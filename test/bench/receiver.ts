@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { nowMs } from './numbers.ts';
+import { nowMs, until } from './numbers.ts';
 
 /** A good receiver: answers at once, and remembers when which event came. */
 export type Receiver = {
@@ -20,7 +20,7 @@ export type Receiver = {
 export async function startReceiver(): Promise<Receiver> {
   const arrivals = new Map<string, number>();
   let duplicates = 0;
-  const server = createServer((request, response) => {
+  const { url, close } = await serve((request, response) => {
     const at = nowMs();
     const id = String(request.headers['x-service-event-id']);
     if (arrivals.has(id)) duplicates += 1;
@@ -28,26 +28,48 @@ export async function startReceiver(): Promise<Receiver> {
     request.resume();
     request.on('end', () => response.writeHead(204).end());
   });
+  return {
+    url,
+    close,
+    arrivals,
+    duplicates: () => duplicates,
+    untilArrived: async (count, withinMs) =>
+      until(`${count} events`, () => arrivals.size >= count, withinMs).catch((error: Error) => {
+        throw new Error(`${error.message}; ${arrivals.size} came`);
+      }),
+    forget: () => {
+      arrivals.clear();
+      duplicates = 0;
+    },
+  };
+}
+
+/** A receiver that takes every request and never answers. */
+export type HangingReceiver = {
+  url: string;
+  /** Requests that hang now. */
+  hanging: () => number;
+  close: () => Promise<void>;
+};
+
+export async function startHangingReceiver(): Promise<HangingReceiver> {
+  let hanging = 0;
+  const served = await serve((request, response) => {
+    hanging += 1;
+    request.resume();
+    response.on('close', () => (hanging -= 1));
+  });
+  return { ...served, hanging: () => hanging };
+}
+
+async function serve(listener: RequestListener): Promise<{ url: string; close: () => Promise<void> }> {
+  const server = createServer(listener);
   server.keepAliveTimeout = 60_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/webhooks`,
-    arrivals,
-    duplicates: () => duplicates,
-    untilArrived: async (count, withinMs) => {
-      const deadlineMs = Date.now() + withinMs;
-      while (arrivals.size < count) {
-        if (Date.now() > deadlineMs)
-          throw new Error(`of ${count} events ${arrivals.size} came in ${withinMs / 1000} s`);
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-    },
-    forget: () => {
-      arrivals.clear();
-      duplicates = 0;
-    },
     close: async () => {
       server.close();
       server.closeAllConnections();

@@ -2,19 +2,44 @@ import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { openDatabase } from '../../src/lib/db.ts';
-import { countConfirmPayment, countCreateSession, countCreateWithdrawal, countDelivery } from './counts.ts';
-import { judge, type Counts, type Results } from './goals.ts';
 import { prepareGround, type Ground } from './ground.ts';
-import { measureLists } from './lists.ts';
-import { measurePostings } from './postings.ts';
-import { tableOf } from './report.ts';
-import { measureWebhooks } from './webhooks.ts';
-import { createWorld } from './world.ts';
+import { forgetStatements, summariseProfiles, writeStatements } from './profile.ts';
+import { jsonOf, openSheet, textOf, type Results } from './sheet.ts';
+import { bursts } from './steps/bursts.ts';
+import { endpoint } from './steps/endpoint.ts';
+import { every } from './steps/every.ts';
+import { hanging } from './steps/hanging.ts';
+import { http } from './steps/http.ts';
+import { kills } from './steps/kills.ts';
+import { lists } from './steps/lists.ts';
+import { payments } from './steps/payments.ts';
+import { sessions } from './steps/sessions.ts';
+import { statements } from './steps/statements.ts';
+import { steady } from './steps/steady.ts';
+import type { Bench } from './world.ts';
 
-const USAGE = `Usage: npm run bench [-- [--json] [--only webhooks|lists|postings|counts] [--profile <folder>]]
-Measures this machine against the goals; about five minutes. Progress goes to stderr, results to stdout.
-With --profile each process writes a CPU profile to the folder.
+/** In this order, each by itself: none needs what another has measured. */
+const STEPS: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
+  lists,
+  http,
+  sessions,
+  statements,
+  steady,
+  bursts,
+  every,
+  endpoint,
+  hanging,
+  kills,
+  payments,
+};
+
+const USAGE = `Usage: npm run bench [-- [--only STEP]… [--json] [--short] [--profile FOLDER]]
+Measures this machine against the goals; about half an hour. Progress goes to stderr, results to stdout. What was
+measured is printed also when a step fails; the exit code is 1 then.
+  --only STEP       only this step, and others that are named the same way: ${Object.keys(STEPS).join(', ')}
+  --json            all figures, and the goals with whether they are met
+  --short           a few of everything: whether it works, not how fast
+  --profile FOLDER  what took the time, by function for each process and by statement for each step
 `;
 
 const startedAtMs = Date.now();
@@ -23,79 +48,78 @@ const say = (line: string): void => {
   process.stderr.write(`${String(seconds).padStart(4)} s  ${line}\n`);
 };
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { json: { type: 'boolean' }, only: { type: 'string' }, profile: { type: 'string' } },
-  });
-  const { json = false, only, profile } = values;
-  if (only !== undefined && !['webhooks', 'lists', 'postings', 'counts'].includes(only)) throw new Error(USAGE);
+async function main(): Promise<number> {
+  const options = {
+    json: { type: 'boolean', default: false },
+    short: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true, default: Object.keys(STEPS) },
+    profile: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  } as const;
+  const { values } = parseArgs({ options });
+  if (values.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const steps = Object.keys(STEPS).filter((step) => values.only.includes(step));
+  if (values.only.some((step) => !Object.hasOwn(STEPS, step))) throw new Error(USAGE);
   if (process.platform !== 'linux')
     throw new Error('The bench reads processor times from /proc: it runs on Linux only.');
-  const about = {
-    machine: cpus()[0]?.model ?? 'unknown',
-    cores: cpus().length,
-    node: process.version,
-    loadBefore: loadavg()[0]?.toFixed(1) ?? '',
-  };
-  const ground = await prepareGround({ say, profileFolder: profile && resolve(profile) });
+  const profileFolder = values.profile && resolve(values.profile);
+  const results: Results = { about: aboutHere(), steps: [], measured: {} };
+  const ground = await prepareGround({ say, profileFolder });
   try {
-    const results = await measureAll(ground, only);
-    process.stdout.write(
-      json ? `${JSON.stringify({ about, ...results, goals: judge(results) }, null, 2)}\n` : tableOf(results, about),
-    );
+    const isWhole = await runAll({ ground, results, steps, profileFolder, isShort: values.short });
+    process.stdout.write(values.json ? jsonOf(results) : textOf(results));
+    return isWhole ? 0 : 1;
   } finally {
     say('stopping everything');
     await ground.clear();
   }
 }
 
-async function measureAll(ground: Ground, only: string | undefined): Promise<Results> {
-  say('counting statements');
-  const counts = await countAll(ground);
-  if (only === 'counts') return { counts };
-  const wants = (part: string): boolean => only === undefined || only === part;
-  if (wants('postings')) say('the ledger and pgbench in turns');
-  const measured = wants('postings') ? await measurePostings(ground) : null;
-  if (wants('postings') && measured === null)
-    say('there is no pgbench here, so nothing to compare the ledger with: apt-get install postgresql');
-  const postings = measured === null ? {} : { postings: measured };
-  if (only === 'postings') return { counts, ...postings };
-  const world = await createWorld(ground);
-  try {
-    if (wants('lists')) say('the list of 50 and its twin in turns');
-    const lists = wants('lists') ? { lists: await measureLists(world) } : {};
-    const webhooks = wants('webhooks') ? { webhooks: await measureWebhooks({ world, say }) } : {};
-    return { ...webhooks, ...lists, ...postings, counts };
-  } finally {
-    await world.close();
-  }
-}
-
-/** Each in a database of its own: what one leaves in the outbox, the next one would deliver. */
-async function countAll(ground: Ground): Promise<Counts> {
-  const inFreshDatabase = async <T>(count: (db: ReturnType<typeof openDatabase>) => Promise<T>): Promise<T> => {
-    const db = openDatabase({ url: await ground.newDatabase(), poolMax: 5, applicationName: 'bench' });
-    try {
-      return await count(db);
-    } finally {
-      await db.destroy();
-    }
-  };
+function aboutHere(): Results['about'] {
   return {
-    createSession: await inFreshDatabase(countCreateSession),
-    confirmPayment: await inFreshDatabase(countConfirmPayment),
-    directDelivery: await inFreshDatabase((db) => countDelivery(db, 'failed')),
-    createWithdrawal: await inFreshDatabase(countCreateWithdrawal),
-    workflowDelivery: await inFreshDatabase((db) => countDelivery(db, 'every')),
+    date: new Date().toISOString().slice(0, 10),
+    machine: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    node: process.version,
+    loadBefore: loadavg()[0]?.toFixed(1) ?? '',
   };
 }
 
-const exitCode = await main().then(
-  () => 0,
-  (error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-    return 1;
-  },
-);
+type Run = {
+  ground: Ground;
+  results: Results;
+  steps: string[];
+  profileFolder: string | undefined;
+  isShort: boolean;
+};
+
+/** @returns whether no step failed. */
+async function runAll({ ground, results, steps, profileFolder, isShort }: Run): Promise<boolean> {
+  let isWhole = true;
+  const size = (full: number, short: number): number => (isShort ? short : full);
+  for (const step of steps) {
+    say(step);
+    const sheet = openSheet(results, step);
+    if (profileFolder) await forgetStatements(ground.serverUrl);
+    try {
+      await STEPS[step]?.({ ground, sheet, say, size, step });
+    } catch (error) {
+      isWhole = false;
+      sheet.fail(error);
+      say(`the step failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    }
+    if (profileFolder) await writeStatements(ground.serverUrl, { folder: profileFolder, step });
+  }
+  if (profileFolder) await summariseProfiles(profileFolder);
+  return isWhole;
+}
+
+const exitCode = await main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  return 1;
+});
 // Not left to the event loop: Temporal's client keeps it turning for a while.
 process.exit(exitCode);

@@ -4,106 +4,104 @@ import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import { Pool } from 'undici';
 
-import { TRANSACTION_THROUGH, type Channel } from '../../src/channels/channel.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { EVENT_TYPES } from '../../src/webhooks/catalogue.ts';
 import { signedRequest } from '../../src/webhooks/signature.ts';
+import { createTwinDispatcher, type Claimed } from './twin-dispatcher.ts';
+import { createTwinList } from './twin-list.ts';
 
 /*
- * What a program without engine, framework, keys, retries and log would do for the same work: POST records an event,
- * answers, signs it, sends it and notes that it was taken; GET lists transactions with their exact total.
- * Arguments: port, database, receiver, merchant.
+ * What a program without engine, framework, keys, retries and attempt log would do for the same work, by named
+ * statements. Arguments: port, database.
+ *   POST /events?subscription=N   records an event and its delivery in a transaction and wakes the dispatcher, which
+ *                                 claims, signs, sends, and records the outcome
+ *   POST /sessions                one INSERT
+ *   GET  /list?…                  a page of transactions and their exact total
+ *   POST /refusals, GET /livez    answers of the same size without a database
  */
-const [port, databaseUrl, receiverUrl = '', merchantId] = process.argv.slice(2);
-const database = new pg.Pool({ connectionString: databaseUrl, max: 10 });
-const receiver = new URL(receiverUrl);
-const sender = new Pool(receiver.origin, { connections: 100 });
-const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const [port, databaseUrl] = process.argv.slice(2);
+// As our own sessions have it: statistics of an empty queue make PostgreSQL read all of what has become a long one.
+const database = new pg.Pool({ connectionString: databaseUrl, max: 10, options: '-c enable_seqscan=off' });
+const receivers = new Map<string, Pool>();
+const { wake } = createTwinDispatcher({ database, send });
+const list = createTwinList(database);
 
-type Event = { id: string; payload: string; at: Date };
-
-async function publish(request: IncomingMessage): Promise<Event> {
+async function publish(request: IncomingMessage, subscriptionId: number): Promise<unknown> {
   const asked = JSON.parse((await text(request)) || '{}') as { event?: string };
   const event = asked.event ?? 'webhook.test';
   const at = new Date();
   const id = newId('evt', at.getTime());
   const data = EVENT_TYPES['webhook.test'].example;
   const payload = JSON.stringify({ event, event_id: id, api_version: 'v1.0', created_at: at.toISOString(), data });
-  await database.query(
-    `WITH event AS (INSERT INTO twin_event (id, event, payload, created_at) VALUES ($1, $2, $3, $4))
-     INSERT INTO twin_delivery (event_id, status, created_at) VALUES ($1, 'PENDING', $4)`,
-    [id, event, payload, at],
-  );
-  return { id, payload, at };
+  const client = await database.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query({ name: 'event', text: INSERT_EVENT, values: [id, event, payload, at] });
+    await client.query({ name: 'delivery', text: INSERT_DELIVERY, values: [id, subscriptionId, at] });
+    await client.query('COMMIT');
+  } finally {
+    client.release();
+  }
+  wake();
+  return { eventId: id };
 }
 
-async function deliver({ id, payload }: Event): Promise<void> {
-  const signing = { secret: SECRET, previousSecret: null, encoding: 'base64', customHeaders: {} } as const;
-  const signed = signedRequest({ payload: Buffer.from(payload), eventId: id, attemptAt: new Date(), ...signing });
-  const answer = await sender.request({ method: 'POST', path: receiver.pathname, ...signed });
+const INSERT_EVENT = 'INSERT INTO twin_event (id, event, payload, created_at) VALUES ($1, $2, $3, $4)';
+const INSERT_DELIVERY = `INSERT INTO twin_delivery (event_id, subscription_id, status, created_at)
+  VALUES ($1, $2, 'PENDING', $3)`;
+
+async function send({ event_id: eventId, payload, url, secret }: Claimed): Promise<number> {
+  const { origin, pathname } = new URL(url);
+  const receiver = receivers.get(origin) ?? new Pool(origin, { connections: 100 });
+  receivers.set(origin, receiver);
+  const signing = { secret, previousSecret: null, encoding: 'base64', customHeaders: {} } as const;
+  const signed = signedRequest({ payload: Buffer.from(payload), eventId, attemptAt: new Date(), ...signing });
+  const answer = await receiver.request({ method: 'POST', path: pathname, ...signed, headersTimeout: 3_000 });
   await answer.body.dump();
-  await database.query(
-    `UPDATE twin_delivery SET status = 'DELIVERED', http_status = $2, delivered_at = now() WHERE event_id = $1`,
-    [id, answer.statusCode],
-  );
+  return answer.statusCode;
 }
 
-type Row = Record<string, string | null> & { created_at: Date; completed_at: Date | null; channel: Channel | null };
-
-const COLUMNS = `id, session_id, checkout_order_no, amount_santim, currency, type, status, channel, provider_reference,
-  failure, customer_name, customer_email, customer_phone, metadata, created_at, completed_at`;
-const WHERE = `merchant_id = $1 AND environment = 'sandbox' AND currency = $2 AND created_at >= $3 AND created_at < $4`;
-
-async function list(query: URLSearchParams): Promise<string> {
-  const from = new Date(`${query.get('startDate')}T00:00:00+03:00`);
-  const until = new Date(new Date(`${query.get('endDate')}T00:00:00+03:00`).getTime() + 86_400_000);
-  const limit = Number(query.get('limit'));
-  const page = Number(query.get('page'));
-  const filter = [merchantId, query.get('currency'), from, until];
-  const [total, rows] = await Promise.all([
-    database.query<{ total: string }>(`SELECT count(*) AS total FROM transaction WHERE ${WHERE}`, filter),
-    database.query<Row>(
-      `SELECT ${COLUMNS} FROM transaction WHERE ${WHERE} ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $6`,
-      [...filter, limit, (page - 1) * limit],
-    ),
-  ]);
-  const pagination = { total: Number(total.rows[0]?.total), page, limit };
-  return JSON.stringify({ statusCode: 200, message: 'ok', data: rows.rows.map(present), pagination });
+async function createSession(request: IncomingMessage): Promise<unknown> {
+  const { checkoutOrderNo, amount } = JSON.parse(await text(request)) as { checkoutOrderNo: string; amount: number };
+  const sessionId = newId('cs');
+  const values = [sessionId, checkoutOrderNo, Math.round(amount * 100), new Date()];
+  await database.query({ name: 'session', text: INSERT_SESSION, values });
+  return { sessionId, checkoutOrderNo, amount };
 }
 
-function present(row: Row) {
-  return {
-    checkoutOrderNo: row['checkout_order_no'],
-    amount: Number(row['amount_santim']) / 100,
-    currency: row['currency'],
-    transactionThrough: row.channel && TRANSACTION_THROUGH[row.channel],
-    transactionDate: new Date(row.created_at.getTime() + 3 * 3_600_000).toISOString().slice(0, 10),
-    type: row['type'],
-    status: row['status'],
-    createdAt: row.created_at.toISOString(),
-    sessionId: row['session_id'],
-    transactionId: row['id'],
-    customerName: row['customer_name'] ?? undefined,
-    customerEmail: row['customer_email'] ?? undefined,
-    customerPhone: row['customer_phone'] ?? undefined,
-    providerReference: row['provider_reference'] ?? undefined,
-    completedAt: row.completed_at?.toISOString(),
-    failure: row['failure'] ?? undefined,
-    environment: 'sandbox',
-    metadata: row['metadata'] ?? undefined,
-  };
+const INSERT_SESSION = `INSERT INTO twin_session (id, checkout_order_no, amount_santim, created_at)
+  VALUES ($1, $2, $3, $4)`;
+
+async function answer(request: IncomingMessage): Promise<[status: number, data: unknown]> {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://twin');
+  switch (pathname) {
+    case '/events':
+      return [202, await publish(request, Number(searchParams.get('subscription')))];
+    case '/sessions':
+      return [201, await createSession(request)];
+    case '/list':
+      return [200, await list(searchParams)];
+    case '/refusals':
+      return [400, refusal(JSON.parse(await text(request)) as object)];
+    default:
+      return [200, envelope('The process is alive', { status: 'ok' })];
+  }
 }
+
+const refusal = (asked: object) => ({
+  statusCode: 400,
+  message: `checkoutOrderNo is required, got only ${Object.keys(asked).join(', ')}`,
+  data: null,
+  error: { code: 'VALIDATION_ERROR', details: [{ field: 'checkoutOrderNo', issue: 'is required' }] },
+  requestId: newId('req'),
+  timestamp: new Date(),
+});
+const envelope = (message: string, data: unknown) => ({ statusCode: 200, message, data, timestamp: new Date() });
 
 const server = createServer(async (request, response) => {
   try {
-    if (request.method === 'GET') {
-      const answer = await list(new URL(request.url ?? '/', 'http://twin').searchParams);
-      response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
-      return;
-    }
-    const event = await publish(request);
-    response.writeHead(202, { 'content-type': 'application/json' }).end(JSON.stringify({ eventId: event.id }));
-    await deliver(event);
+    const [status, data] = await answer(request);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(data));
   } catch (error) {
     process.stderr.write(`${String(error)}\n`);
     if (!response.headersSent) response.writeHead(500).end();

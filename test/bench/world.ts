@@ -1,28 +1,44 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { grantChannels } from '../../src/channels/operations.ts';
+import { readConfig } from '../../src/config.ts';
+import { createKey } from '../../src/keys/operations.ts';
 import { openDatabase, rows, type Knex } from '../../src/lib/db.ts';
 import { anyFreePort } from '../../src/local/ports.ts';
-import { processorMs } from './cpu.ts';
-import type { Ground, Running } from './ground.ts';
-import { seedHistory } from './history.ts';
-import { startReceiver, type Receiver } from './receiver.ts';
+import { createMerchant } from '../../src/merchants/operations.ts';
+import { asOwner, type Ground, type Running } from './ground.ts';
+import { TWIN_TABLES } from './history.ts';
+import type { Sheet } from './sheet.ts';
+import { openWorkflows, type Workflows } from './workflows.ts';
 
-/** Processor time by whose it is: our processes (or the twin's), Temporal's server with its SQLite, PostgreSQL's. */
-export type Cpu = { ours: number; temporal: number; postgres: number };
-
-/** What is measured: the API of ours, its twin, one merchant with a history, and a receiver. */
-export type World = {
+/** What a step is given. */
+export type Bench = {
   ground: Ground;
+  sheet: Sheet;
+  say: (line: string) => void;
+  /** The second of the two in a short run, which only tries whether everything works. */
+  size: (full: number, short: number) => number;
+  step: string;
+};
+
+export type Server = Running & { origin: string };
+export type Merchant = { merchantId: string; key: string };
+
+/** A database of its own, and the processes on it. Each step has one or more, so that none meets what another left. */
+export type World = {
   db: Knex;
-  merchantId: string;
-  receiver: Receiver;
-  api: Running & { origin: string; key: string };
-  twin: Running & { origin: string };
-  /** Starts a worker; resolves when its workflows are served. */
-  startWorker: (settings: Record<string, string>) => Promise<Running>;
-  /** The work's processor time, by whose it is, in ms; `processes` are those that count as ours. */
-  measure: (processes: readonly Running[], work: () => Promise<unknown>) => Promise<Cpu>;
-  close: () => Promise<void>;
+  /** Runs statements as the owner. */
+  asOwner: (...statements: string[]) => Promise<void>;
+  newMerchant: () => Promise<Merchant>;
+  /** Always at the same address, so that it can be started again. */
+  startApi: () => Promise<Server>;
+  /** Resolves when its workflows are served. */
+  startWorker: (settings?: Record<string, string>) => Promise<Running>;
+  startTwin: () => Promise<Server>;
+  startSimulator: () => Promise<Running>;
+  /** Whether no delivery's workflow runs any more; each ask costs Temporal a little. */
+  workflowsEnded: () => Promise<boolean>;
+  workflows: Workflows;
 };
 
 const NO_LIMITS = {
@@ -32,70 +48,90 @@ const NO_LIMITS = {
   RATE_LIMIT_PAGES_PER_SECOND: '0',
   RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '0',
 };
+let worlds = 0;
 
-export async function createWorld(ground: Ground): Promise<World> {
-  const { databaseUrl, temporal } = ground;
-  const settings = { ...NO_LIMITS, DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporal.address };
-  const db = openDatabase({ url: databaseUrl, poolMax: 2, applicationName: 'bench' });
-  const receiver = await startReceiver();
-  const { merchantId, key } = await seedHistory(ground, db);
-  const [apiPort, metricsPort, twinPort] = [await anyFreePort(), await anyFreePort(), await anyFreePort()];
-  const origin = `http://127.0.0.1:${apiPort}`;
-  const ports = { API_PORT: String(apiPort), METRICS_PORT: String(metricsPort), BASE_URL: origin };
-  const api = await ground.run(
-    { name: 'api', file: 'src/cli.js', args: ['api'], settings: { ...settings, ...ports } },
-    () => answers(`${origin}/readyz`),
-  );
-  const twinOrigin = `http://127.0.0.1:${twinPort}`;
-  const days = 'startDate=2026-01-01&endDate=2026-01-01&currency=ETB&limit=1&page=1';
-  const twin = await ground.run(
-    {
-      name: 'twin',
-      file: 'test/bench/twin.js',
-      args: [String(twinPort), databaseUrl, receiver.url, merchantId],
-    },
-    () => answers(`${twinOrigin}/?${days}`),
-  );
-  return {
-    ground,
-    db,
-    merchantId,
-    receiver,
-    api: { ...api, origin, key },
-    twin: { ...twin, origin: twinOrigin },
-    startWorker: async (more) =>
-      ground.run(
-        {
-          name: 'worker',
-          file: 'src/cli.js',
-          args: ['worker'],
-          settings: { ...settings, METRICS_PORT: String(await anyFreePort()), ...more },
-        },
-        async (running) => (await running.output()).includes('the workflows are served'),
-      ),
-    measure: async (processes, work) => {
-      const before = await read(ground, processes);
-      await work();
-      const after = await read(ground, processes);
-      return {
-        ours: after.ours - before.ours,
-        temporal: after.temporal - before.temporal,
-        postgres: after.postgres - before.postgres,
-      };
-    },
-    close: async () => {
-      await Promise.all([receiver.close(), db.destroy()]);
-    },
-  };
+/** Makes a world, has it measured, and stops its processes whatever happens. */
+export async function inWorld<T>({ ground, step }: Bench, work: (world: World) => Promise<T>): Promise<T> {
+  worlds += 1;
+  const { url, ownerUrl } = await ground.newDatabase();
+  await asOwner(ownerUrl, ...TWIN_TABLES);
+  const db = openDatabase({ url, poolMax: 2, applicationName: 'bench' });
+  const started: Running[] = [];
+  const workflows = await openWorkflows(ground);
+  const name = `${step}-${worlds}`;
+  try {
+    return await work({
+      db,
+      workflows,
+      workflowsEnded: async () => (await workflows.running(`${name}-webhooks`)) === 0,
+      asOwner: async (...statements) => asOwner(ownerUrl, ...statements),
+      newMerchant: () => newMerchant(db),
+      ...(await starters({ ground, url, name, started })),
+    });
+  } finally {
+    await Promise.all(started.map((running) => running.stop()));
+    await Promise.all([db.destroy(), workflows.close()]);
+  }
 }
 
-async function read({ temporal, postgres }: Ground, processes: readonly Running[]): Promise<Cpu> {
-  const [ours, ofTemporal, ofPostgres] = await Promise.all([
-    processorMs(processes.map(({ pid }) => pid)),
-    processorMs([temporal.child.pid]),
-    processorMs([postgres.child.pid]),
-  ]);
-  return { ours, temporal: ofTemporal, postgres: ofPostgres };
+async function newMerchant(db: Knex): Promise<Merchant> {
+  const { KEY_PEPPER: pepper } = readConfig({ DATABASE_URL: 'unused', TEMPORAL_ADDRESS: 'unused' });
+  return db.transaction(async (trx) => {
+    const { id: merchantId } = await createMerchant(trx, { name: 'Abyssinia Coffee' });
+    const owner = { merchantId, environment: 'sandbox' } as const;
+    await grantChannels(trx, owner);
+    const deps = { trx, pepper, clock: () => new Date() };
+    const { secret: key } = await createKey(deps, { ...owner, kind: 'secret' });
+    return { merchantId, key };
+  });
+}
+
+type Starting = { ground: Ground; url: string; name: string; started: Running[] };
+
+async function starters({ ground, url, name, started }: Starting) {
+  const [apiPort, simulatorPort] = [await anyFreePort(), await anyFreePort()];
+  const origin = `http://127.0.0.1:${apiPort}`;
+  const settings = {
+    ...NO_LIMITS,
+    DATABASE_URL: url,
+    TEMPORAL_ADDRESS: ground.temporal.address,
+    TASK_QUEUE_PREFIX: `${name}-`,
+    BASE_URL: origin,
+    SIMULATOR_URL: `http://127.0.0.1:${simulatorPort}`,
+  };
+  const command = async (
+    word: 'api' | 'worker' | 'simulator',
+    more: Record<string, string>,
+    isReady: (running: Running) => Promise<boolean>,
+  ): Promise<Running> => {
+    const ports = { METRICS_PORT: String(await anyFreePort()) };
+    const script = { name: `${name}-${word}-${started.length}`, file: 'src/cli.js', args: [word] };
+    const running = await ground.run({ ...script, settings: { ...settings, ...ports, ...more } }, isReady);
+    started.push(running);
+    return running;
+  };
+  return {
+    startApi: async () => {
+      const running = await command('api', { API_PORT: String(apiPort) }, () => answers(`${origin}/readyz`));
+      return { ...running, origin };
+    },
+    startWorker: (more: Record<string, string> = {}) =>
+      command('worker', { WEBHOOK_WORKFLOWS: 'failed', ...more }, async (running) =>
+        (await running.output()).includes('the workflows are served'),
+      ),
+    startSimulator: () =>
+      command('simulator', { SIMULATOR_PORT: String(simulatorPort) }, async (running) =>
+        (await running.output()).includes('the simulator listens'),
+      ),
+    startTwin: async () => {
+      const port = await anyFreePort();
+      const at = `http://127.0.0.1:${port}`;
+      const script = { name: `${name}-twin`, file: 'test/bench/twin.js', args: [String(port), url] };
+      const running = await ground.run(script, () => answers(`${at}/livez`));
+      started.push(running);
+      return { ...running, origin: at };
+    },
+  };
 }
 
 async function answers(url: string): Promise<boolean> {
@@ -104,13 +140,13 @@ async function answers(url: string): Promise<boolean> {
   return response?.ok ?? false;
 }
 
-/** Waits until the database says yes, asked every 50 ms. */
+/** Waits until the database says yes. */
 export async function untilTrue(db: Knex, question: string, withinMs: number): Promise<void> {
   const deadlineMs = Date.now() + withinMs;
   for (;;) {
     const [answer] = await rows<{ yes: boolean }>(db, `SELECT (${question}) AS yes`);
     if (answer?.yes) return;
     if (Date.now() > deadlineMs) throw new Error(`not true within ${withinMs / 1000} s: ${question}`);
-    await sleep(50);
+    await sleep(100);
   }
 }

@@ -1,0 +1,41 @@
+import { createLoad, type Request } from './load.ts';
+import { measureCpu, type Cpu } from './measure.ts';
+import { median } from './numbers.ts';
+import type { Row } from './sheet.ts';
+import type { Bench, Server } from './world.ts';
+
+const CONNECTIONS = 8;
+
+/** One kind of request to one server. */
+export type Side = { who: string; server: Server; status: number; request: (number: number) => Request };
+
+/** The processor time of a request, in the middle of the rounds: of the process, and of PostgreSQL. */
+export type Cost = { total: number; process: number; postgres: number };
+
+/** Asks each side so many times, in turns, so that what else the machine does meets all alike. */
+export async function costsInTurns<const Sides extends readonly Side[]>(
+  bench: Bench,
+  sides: Sides,
+  requests: number,
+): Promise<{ [Index in keyof Sides]: Cost }> {
+  const rounds = sides.map((): Cpu[] => []);
+  const loads = sides.map(({ server, request, status }) =>
+    createLoad({ origin: server.origin, request, status }, CONNECTIONS),
+  );
+  for (const load of loads) await load.burst(requests);
+  for (let round = 0; round < bench.size(5, 2); round += 1) {
+    for (const [index, { server }] of sides.entries()) {
+      const work = async () => loads[index]?.burst(requests);
+      rounds[index]?.push(await measureCpu(bench.ground, { processes: { server }, items: requests, work }));
+    }
+  }
+  await Promise.all(loads.map((load) => load.close()));
+  return rounds.map((costs): Cost => {
+    const [process, postgres] = [median(costs.map((one) => one.ours)), median(costs.map((one) => one.postgres))];
+    return { total: process + postgres, process, postgres };
+  }) as { [Index in keyof Sides]: Cost };
+}
+
+export function costRow({ who }: Side, { total, process, postgres }: Cost): Row {
+  return { who, 'CPU ms each': total, process, PostgreSQL: postgres };
+}

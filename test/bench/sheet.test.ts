@@ -1,0 +1,46 @@
+import { GOALS, judge } from './goals.ts';
+import { longestGap, percentile } from './numbers.ts';
+import { jsonOf, openSheet, textOf, type Results } from './sheet.ts';
+
+const empty = (): Results => ({ about: { machine: 'a fast one' }, steps: [], measured: {} });
+
+test('a step that fails shows what it had measured, and its error beside it', () => {
+  const results = empty();
+  const sheet = openSheet(results, 'bursts');
+  sheet.table('Bursts')({ who: 'Meskot', 'delivered/s': 812.4 });
+  sheet.measured('stall', 20);
+  sheet.fail(new Error('PostgreSQL went away'));
+  const text = textOf(results);
+  expect(text).toContain('Bursts\nwho     delivered/s\nMeskot          812');
+  expect(text).toContain('The step "bursts" failed: PostgreSQL went away');
+  expect(text).toMatch(/^ok {5}B6a /m);
+});
+
+test('the figures for programs are those that were measured, with every goal met or missed', () => {
+  const results = empty();
+  const sheet = openSheet(results, 'endpoint');
+  sheet.table('One healthy endpoint')({ 'delivered/s': 999.9 });
+  sheet.measured('endpoint', 999.9);
+  expect(JSON.parse(jsonOf(results))).toMatchObject({
+    steps: [{ step: 'endpoint', tables: [{ rows: [{ 'delivered/s': 999.9 }] }] }],
+    goals: [{ of: 'B6b', goal: '≥ 1000', measured: 999.9, ok: false }],
+  });
+});
+
+test('a goal is met at its limit, and missed beyond it', () => {
+  expect(judge({ lost: 0, recovered: 10.01, payments: 80 }).map(({ of, ok }) => [of, ok])).toEqual([
+    ['B7a', true],
+    ['B7a', false],
+    ['B12', true],
+  ]);
+  expect(judge({ failedP99: Number.NaN })).toMatchObject([{ ok: false }]);
+  expect(judge({}).length).toBe(0);
+  expect(Object.keys(GOALS).length).toBeGreaterThan(20);
+});
+
+test('the longest gap counts from the start on, in whatever order things came', () => {
+  expect(longestGap(100, [])).toBe(0);
+  expect(longestGap(100, [160, 130, 150])).toBe(30);
+  expect(longestGap(100, [101, 102, 190, 191])).toBe(88);
+  expect(percentile([5, 1, 3], 0.5)).toBe(3);
+});

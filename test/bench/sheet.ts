@@ -1,0 +1,82 @@
+import { judge, NOT_HERE, type GoalName, type Measured } from './goals.ts';
+
+/** A line of a table: what each column says. Numbers stay as exact as they were measured. */
+export type Row = Record<string, string | number>;
+type Table = { title: string; rows: Row[] };
+type StepResult = { step: string; tables: Table[]; error?: string };
+
+/** Where a step writes what it has, as soon as it has it: when it fails, that much is printed. */
+export type Sheet = {
+  /** Begins a table; each call of what is returned adds a line. */
+  table: (title: string) => (row: Row) => void;
+  measured: (goal: GoalName, value: number) => void;
+};
+
+export type Results = { about: Row; steps: StepResult[]; measured: Measured };
+
+/** The sheet of one step, which ends up in the results. */
+export function openSheet(results: Results, step: string): Sheet & { fail: (error: unknown) => void } {
+  const result: StepResult = { step, tables: [] };
+  results.steps.push(result);
+  return {
+    table: (title) => {
+      const table: Table = { title, rows: [] };
+      result.tables.push(table);
+      return (row) => void table.rows.push(row);
+    },
+    measured: (goal, value) => void (results.measured[goal] = value),
+    fail: (error) => void (result.error = error instanceof Error ? error.message : String(error)),
+  };
+}
+
+/** Everything for a program: all figures, all goals. */
+export function jsonOf({ about, steps, measured }: Results): string {
+  return `${JSON.stringify({ about, steps, goals: judge(measured), notMeasuredHere: NOT_HERE }, null, 2)}\n`;
+}
+
+/** Everything for people. */
+export function textOf({ about, steps, measured }: Results): string {
+  const parts = [
+    Object.entries(about).map(([name, value]) => `${name}: ${value}`),
+    ...steps.flatMap(({ step, tables, error }) => [
+      ...tables.map(({ title, rows }) => [title, ...linesOf(rows)]),
+      ...(error === undefined ? [] : [[`The step "${step}" failed: ${error}`]]),
+    ]),
+    goalLines(measured),
+  ];
+  return `${parts.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function goalLines(measured: Measured): string[] {
+  const rows = judge(measured).map(({ of, what, goal, measured: value, unit, ok }) => ({
+    Goals: `${ok ? 'ok    ' : 'missed'} ${of.padEnd(3)} ${what}`,
+    goal,
+    measured: value,
+    ' ': unit,
+  }));
+  return [...linesOf(rows), `Not measured here: ${NOT_HERE.join(', ')}`];
+}
+
+/** Columns as wide as their widest cell; words to the left, figures to the right. */
+function linesOf(rows: readonly Row[]): string[] {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const cells = [columns, ...rows.map((row) => columns.map((column) => cellOf(row[column])))];
+  const widths = columns.map((_column, index) => Math.max(...cells.map((line) => line[index]?.length ?? 0)));
+  const isFigure = columns.map((column) => rows.some((row) => typeof row[column] === 'number'));
+  return cells.map((line) =>
+    line
+      .map((cell, index) => {
+        const width = widths[index] ?? 0;
+        return isFigure[index] ? cell.padStart(width) : cell.padEnd(width);
+      })
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** Three figures or more, as many as people read. */
+function cellOf(value: string | number | undefined): string {
+  if (typeof value !== 'number') return value ?? '';
+  if (Number.isInteger(value) || Math.abs(value) >= 100) return value.toFixed(0);
+  return value.toFixed(Math.abs(value) < 10 ? 2 : 1);
+}

@@ -1,0 +1,83 @@
+import { DELIVERED_BEFORE, ONE_LIVE_ROW, pastDeliveries } from '../history.ts';
+import { burstRow, measureBurst, type Burst, type Subject } from '../measure.ts';
+import { median } from '../numbers.ts';
+import { release, subjectOfOurs, subjectOfTwin } from '../subjects.ts';
+import { inWorld, type Bench, type World } from '../world.ts';
+
+/** Until V8 has compiled what is hot, in each process measured; they also leave the dead rows of the first burst. */
+const WARM_UP = 2_000;
+/** Bursts of ours after which the twin has one. */
+const TURN = 4;
+
+/** On what the bursts begin. Autovacuum is on, as it is by default. */
+const TABLES = {
+  bloated: {
+    title: 'statistics of one live row and 2,000 dead ones, before each burst',
+    prepare: async () => {},
+    beforeEach: (world: World) => world.asOwner(...ONE_LIVE_ROW),
+  },
+  grown: {
+    title: `after ${DELIVERED_BEFORE} earlier events`,
+    prepare: async (world: World) => {
+      const { merchantId } = await world.newMerchant();
+      await world.asOwner(pastDeliveries(merchantId), 'VACUUM ANALYZE');
+    },
+    beforeEach: async () => {},
+  },
+} as const;
+
+/** Bursts of 2,000 events, twelve in a row, in mode "failed": on bad statistics and on good, to few and to many. */
+export async function bursts(bench: Bench): Promise<void> {
+  const count = bench.size(2_000, 200);
+  const row = bench.sheet.table(`Bursts of ${count} test events published through the API, mode "failed"`);
+  const worst = { cpu: -Infinity, rate: Infinity, stall: -Infinity };
+  for (const [state, { title }] of Object.entries(TABLES)) {
+    for (const subscriptions of [1, 10, 500]) {
+      bench.say(`bursts, ${title}, to ${subscriptions} subscriptions`);
+      const [ours, twins] = await inWorld(bench, (world) =>
+        measureTurns(bench, world, { count, subscriptions, state: state as keyof typeof TABLES }),
+      );
+      row({ tables: state, subscriptions, who: 'Meskot', ...burstRow(ours) });
+      row({ tables: state, subscriptions, who: 'bare twin', ...burstRow(twins) });
+      const rateOf = (all: Burst[]): number => median(all.map((burst) => burst.perSecond));
+      worst.cpu = Math.max(worst.cpu, median(ours.map((burst) => burst.cpu.total)));
+      worst.rate = Math.min(worst.rate, rateOf(ours) / rateOf(twins));
+      worst.stall = Math.max(worst.stall, ...ours.map((burst) => burst.stallMs));
+      bench.sheet.measured('burstCpu', worst.cpu);
+      bench.sheet.measured('burstRate', worst.rate);
+      bench.sheet.measured('stall', worst.stall);
+    }
+  }
+}
+
+type Wanted = { count: number; subscriptions: number; state: keyof typeof TABLES };
+
+async function measureTurns(
+  bench: Bench,
+  world: World,
+  { count, subscriptions, state }: Wanted,
+): Promise<[ours: Burst[], twins: Burst[]]> {
+  const { prepare, beforeEach } = TABLES[state];
+  const [api, worker, twin] = [await world.startApi(), await world.startWorker(), await world.startTwin()];
+  const ours = (await subjectOfOurs(world, { api, count: subscriptions })).with('Meskot', worker);
+  const bare = await subjectOfTwin(world, { twin, count: subscriptions });
+  const measured: [Burst[], Burst[]] = [[], []];
+  const burst = async (subject: Subject, into: Burst[]): Promise<void> => {
+    await beforeEach(world);
+    const one = await measureBurst(bench.ground, subject, count);
+    into.push(one);
+    const words = `${Math.round(one.perSecond)}/s, ${one.cpu.total.toFixed(2)} ms, gap ${Math.round(one.stallMs)} ms`;
+    bench.say(`  ${subject.name}: ${words}`);
+  };
+  try {
+    await prepare(world);
+    for (const subject of [ours, bare]) await measureBurst(bench.ground, subject, bench.size(WARM_UP, count));
+    for (let number = 1; number <= bench.size(12, TURN); number += 1) {
+      await burst(ours, measured[0]);
+      if (number % TURN === 0) await burst(bare, measured[1]);
+    }
+  } finally {
+    await release(ours, bare);
+  }
+  return measured;
+}

@@ -1,0 +1,36 @@
+import { measureBurst } from '../measure.ts';
+import { median } from '../numbers.ts';
+import { release, subjectOfOurs } from '../subjects.ts';
+import { inWorld, untilTrue, type Bench } from '../world.ts';
+
+const DRAINED_WITHIN_MS = 120_000;
+
+/** How much one healthy endpoint takes: what waits for it is drained by a worker that was frozen meanwhile. */
+export async function endpoint(bench: Bench): Promise<void> {
+  await inWorld(bench, async (world) => {
+    const count = bench.size(5_000, 500);
+    const row = bench.sheet.table(`One healthy endpoint, ${count} events waiting`);
+    const [api, worker] = [await world.startApi(), await world.startWorker()];
+    const ours = (await subjectOfOurs(world, { api, count: 1 })).with('Meskot', worker);
+    const { receiver, publish } = ours;
+    const rates: number[] = [];
+    try {
+      await measureBurst(bench.ground, ours, bench.size(2_000, 200));
+      for (let round = 1; round <= bench.size(3, 1); round += 1) {
+        receiver.forget();
+        process.kill(worker.pid, 'SIGSTOP');
+        await publish.burst(count).finally(() => process.kill(worker.pid, 'SIGCONT'));
+        await receiver.untilArrived(count, DRAINED_WITHIN_MS);
+        await untilTrue(world.db, ours.isQuiet, DRAINED_WITHIN_MS);
+        const arrivals = [...receiver.arrivals.values()];
+        const perSecond = (1_000 * (count - 1)) / (Math.max(...arrivals) - Math.min(...arrivals));
+        bench.say(`${Math.round(perSecond)}/s`);
+        row({ round, 'delivered/s': perSecond, duplicates: receiver.duplicates() });
+        rates.push(perSecond);
+      }
+      bench.sheet.measured('endpoint', median(rates));
+    } finally {
+      await release(ours);
+    }
+  });
+}

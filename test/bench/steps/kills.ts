@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+
+import { Pool } from 'undici';
+
+import { nowMs, until } from '../numbers.ts';
+import { startReceiver, type Receiver } from '../receiver.ts';
+import { headersOf, subscribe, type Subscription } from '../subjects.ts';
+import { inWorld, type Bench, type World } from '../world.ts';
+
+const SUBSCRIPTIONS = 10;
+const CONNECTIONS = 16;
+/** Each so manyth call is repeated although it was answered, as clients do that lost an answer. */
+const REPEATED = 10;
+const ARRIVED_WITHIN_MS = 90_000;
+const ANSWERED_WITHIN_MS = 10_000;
+const AGAIN_MS = 50;
+
+/** kill -9 in a burst whose calls are repeated, with their Idempotency-Key, until they are answered. */
+export async function kills(bench: Bench): Promise<void> {
+  const count = bench.size(2_000, 400);
+  const row = bench.sheet.table(`kill -9 in a burst of ${count}, published with idempotent repeats`);
+  const all = { lost: 0, seconds: 0 };
+  for (const killed of ['worker', 'api'] as const) {
+    for (let round = 1; round <= bench.size(killed === 'worker' ? 3 : 1, 1); round += 1) {
+      bench.say(`kill -9 of the ${killed}, round ${round}`);
+      const found = await inWorld(bench, (world) => killOne(world, { killed, count }));
+      row({ killed, round, ...found });
+      all.lost += found.lost;
+      all.seconds = Math.max(all.seconds, found['restart to last, s']);
+      bench.sheet.measured('lost', all.lost);
+      bench.sheet.measured('recovered', all.seconds);
+    }
+  }
+}
+
+async function killOne(world: World, { killed, count }: { killed: 'worker' | 'api'; count: number }) {
+  const receiver = await startReceiver();
+  const [api, worker] = [await world.startApi(), await world.startWorker()];
+  const subscriptions = await subscribe({ ...world, ...api }, { count: SUBSCRIPTIONS, url: receiver.url });
+  try {
+    const publishing = publishOnce(api.origin, { subscriptions, count });
+    // Told below, when it is awaited.
+    publishing.catch(() => {});
+    await until('a third of the burst', () => receiver.arrivals.size >= count / 3, ARRIVED_WITHIN_MS);
+    const victim = killed === 'api' ? api : worker;
+    victim.kill();
+    const restartMs = nowMs();
+    const [{ eventIds, otherAnswers }] = await Promise.all([
+      publishing,
+      killed === 'api' ? world.startApi() : world.startWorker(),
+    ]);
+    await allArrived(receiver, eventIds);
+    return {
+      published: eventIds.size,
+      lost: [...eventIds].filter((id) => !receiver.arrivals.has(id)).length + otherAnswers,
+      duplicates: receiver.duplicates(),
+      'restart to last, s': (Math.max(...receiver.arrivals.values()) - restartMs) / 1_000,
+    };
+  } finally {
+    await receiver.close();
+  }
+}
+
+/** Waits for all, and then a moment for those that come twice; what does not come is counted as lost. */
+async function allArrived({ arrivals }: Receiver, eventIds: ReadonlySet<string>): Promise<void> {
+  const isAll = () => [...eventIds].every((id) => arrivals.has(id));
+  await until('all events', isAll, ARRIVED_WITHIN_MS).catch(() => {});
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+}
+
+/** Each event by a key of its own, asked until it is answered; every tenth once more. */
+async function publishOnce(
+  origin: string,
+  { subscriptions, count }: { subscriptions: readonly Subscription[]; count: number },
+): Promise<{ eventIds: Set<string>; otherAnswers: number }> {
+  const pool = new Pool(origin, { connections: CONNECTIONS, headersTimeout: ANSWERED_WITHIN_MS });
+  const eventIds = new Set<string>();
+  let otherAnswers = 0;
+  const publish = async (number: number): Promise<void> => {
+    const { subscriptionId, key } = subscriptions[number % subscriptions.length]!;
+    const path = `/api/checkout/webhooks/subscriptions/${subscriptionId}/test`;
+    const headers = { ...headersOf(key), 'idempotency-key': randomUUID() };
+    const ask = async (): Promise<string> => askUntilAnswered(pool, { path, headers });
+    const eventId = await ask();
+    eventIds.add(eventId);
+    // Another event behind a repeat means that the first one was not what was promised.
+    if (number % REPEATED === 0 && (await ask()) !== eventId) otherAnswers += 1;
+  };
+  let next = 0;
+  const publishOn = async (): Promise<void> => {
+    while (next < count) await publish(next++);
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, publishOn));
+  await pool.close();
+  return { eventIds, otherAnswers };
+}
+
+async function askUntilAnswered(
+  pool: Pool,
+  { path, headers }: { path: string; headers: Record<string, string> },
+): Promise<string> {
+  for (const deadlineMs = Date.now() + ARRIVED_WITHIN_MS; ;) {
+    const answer = await pool.request({ method: 'POST', path, headers, body: '{}' }).catch(() => null);
+    const words = (await answer?.body.text().catch(() => '')) ?? '';
+    if (answer?.statusCode === 202 && words !== '') {
+      return (JSON.parse(words) as { data: { eventId: string } }).data.eventId;
+    }
+    // In the making by the call that was lost, or away: asked again. Everything else is a refusal.
+    if (answer && answer.statusCode < 500 && ![202, 409].includes(answer.statusCode)) throw new Error(words);
+    if (Date.now() > deadlineMs) throw new Error(`${path} was not answered: ${words}`);
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
+}

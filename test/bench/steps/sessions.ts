@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto';
+
+import { pastTransactions } from '../history.ts';
+import { costRow, costsInTurns, type Side } from '../in-turns.ts';
+import { headersOf } from '../subjects.ts';
+import { inWorld, type Bench } from '../world.ts';
+
+/** Creating a session, with and without an Idempotency-Key, beside a bare INSERT behind node:http. */
+export async function sessions(bench: Bench): Promise<void> {
+  await inWorld(bench, async (world) => {
+    const { merchantId, key } = await world.newMerchant();
+    await world.asOwner(pastTransactions(merchantId), 'VACUUM ANALYZE');
+    const [api, twin] = [await world.startApi(), await world.startTwin()];
+    const body = (): string => JSON.stringify({ checkoutOrderNo: randomUUID(), amount: 100.5, currency: 'ETB' });
+    const post = (path: string, headers: () => Record<string, string>) => ({
+      status: 201,
+      request: () => ({ method: 'POST' as const, path, headers: headers(), body: body() }),
+    });
+    const path = '/api/checkout/sessions';
+    const own = headersOf(key);
+    const sides = [
+      { who: 'Meskot', server: api, ...post(path, () => own) },
+      {
+        who: 'with Idempotency-Key',
+        server: api,
+        ...post(path, () => ({ ...own, 'idempotency-key': randomUUID() })),
+      },
+      { who: 'bare INSERT', server: twin, ...post('/sessions', () => ({ 'content-type': 'application/json' })) },
+    ] as const satisfies Side[];
+    const costs = await costsInTurns(bench, sides, bench.size(1_000, 200));
+    const row = bench.sheet.table('Create a session');
+    sides.forEach((side, index) => row(costRow(side, costs[index]!)));
+    bench.sheet.measured('session', costs[0].total);
+    bench.sheet.measured('sessionWithKey', costs[1].total);
+  });
+}

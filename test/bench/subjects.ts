@@ -1,0 +1,98 @@
+import type { Running } from './ground.ts';
+import { createLoad, type Load } from './load.ts';
+import type { Subject } from './measure.ts';
+import { startReceiver, type Receiver } from './receiver.ts';
+import type { Merchant, Server, World } from './world.ts';
+
+const CONNECTIONS = 16;
+const SUBSCRIPTIONS_OF_A_MERCHANT = 16;
+const ROUTE = '/api/checkout/webhooks/subscriptions';
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+/** A subscription, and the key of the merchant whose it is. */
+export type Subscription = { subscriptionId: string; key: string };
+
+export const headersOf = (key: string): Record<string, string> => ({
+  'x-api-key': key,
+  'content-type': 'application/json',
+});
+
+/** So many subscriptions to test events, of as many merchants as that needs, made through the API. */
+export async function subscribe(
+  { origin, newMerchant }: Pick<Server, 'origin'> & Pick<World, 'newMerchant'>,
+  { count, url, eventType = 'webhook.test' }: { count: number; url: string; eventType?: string },
+): Promise<Subscription[]> {
+  const made: Subscription[] = [];
+  let merchant: Merchant | null = null;
+  for (let number = 0; number < count; number += 1) {
+    if (number % SUBSCRIPTIONS_OF_A_MERCHANT === 0 || merchant === null) merchant = await newMerchant();
+    const { key } = merchant;
+    const body = JSON.stringify({ url, eventTypes: [eventType] });
+    const response = await fetch(`${origin}${ROUTE}`, { method: 'POST', headers: headersOf(key), body });
+    const { data, message } = (await response.json()) as { data: { subscriptionId: string } | null; message: string };
+    if (!data) throw new Error(`no subscription was made: ${message}`);
+    made.push({ subscriptionId: data.subscriptionId, key });
+  }
+  return made;
+}
+
+/** Test events through the API, to these in turn. */
+export function publishTo(origin: string, subscriptions: readonly Subscription[]): Load {
+  const requests = subscriptions.map(({ subscriptionId, key }) => ({
+    method: 'POST' as const,
+    path: `${ROUTE}/${subscriptionId}/test`,
+    headers: headersOf(key),
+    body: '{}',
+  }));
+  return createLoad({ origin, request: (number) => requests[number % requests.length]!, status: 202 }, CONNECTIONS);
+}
+
+const ALL_DELIVERED = `NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status = 'PENDING' AND resend_from IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status = 'RETRYING')
+  AND NOT EXISTS (SELECT 1 FROM outbox WHERE not_before < now() + interval '1 hour')`;
+
+/** Ours, with so many subscriptions whose receiver is good; `with` names the worker that delivers. */
+export async function subjectOfOurs(world: World, { api, count }: { api: Server; count: number }) {
+  const receiver = await startReceiver();
+  const subscriptions = await subscribe({ ...world, ...api }, { count, url: receiver.url });
+  const publish = publishTo(api.origin, subscriptions);
+  const shared = { publish, receiver, db: world.db, eventTable: 'webhook_event', isQuiet: ALL_DELIVERED } as const;
+  const withWorker = (name: string, worker: Running): Subject => ({ ...shared, name, processes: { api, worker } });
+  return {
+    ...shared,
+    with: withWorker,
+    inMode: (mode: 'failed' | 'every', worker: Running): Subject => ({
+      ...withWorker(`mode "${mode}"`, worker),
+      isSettled: mode === 'every' ? world.workflowsEnded : undefined,
+    }),
+  };
+}
+
+/** The bare twin, with as many subscriptions. */
+export async function subjectOfTwin(world: World, { twin, count }: { twin: Server; count: number }): Promise<Subject> {
+  const receiver = await startReceiver();
+  await world.asOwner(
+    `INSERT INTO twin_subscription (id, url, secret)
+     SELECT n, '${receiver.url}', '${SECRET}' FROM generate_series(0, ${count - 1}) AS n`,
+  );
+  const request = (number: number) => ({
+    method: 'POST' as const,
+    path: `/events?subscription=${number % count}`,
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  });
+  return {
+    name: 'bare twin',
+    publish: createLoad({ origin: twin.origin, request, status: 202 }, CONNECTIONS),
+    processes: { twin },
+    db: world.db,
+    receiver,
+    eventTable: 'twin_event',
+    isQuiet: `NOT EXISTS (SELECT 1 FROM twin_delivery WHERE status = 'PENDING')`,
+  };
+}
+
+/** Closes what subjects hold open in this process. */
+export async function release(...subjects: { publish: Load; receiver: Receiver }[]): Promise<void> {
+  await Promise.all(subjects.flatMap(({ publish, receiver }) => [publish.close(), receiver.close()]));
+}

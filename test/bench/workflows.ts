@@ -1,0 +1,27 @@
+import { Client, Connection } from '@temporalio/client';
+
+import type { Ground } from './ground.ts';
+
+/** What is asked of Temporal from outside. */
+export type Workflows = {
+  /** How many run on this task queue. */
+  running: (taskQueue: string) => Promise<number>;
+  /** Resolves when the workflow has ended, with the number of events in its history. */
+  historyEvents: (workflowId: string) => Promise<number>;
+  close: () => Promise<void>;
+};
+
+export async function openWorkflows({ temporal }: Ground): Promise<Workflows> {
+  const connection = await Connection.connect({ address: temporal.address });
+  const { workflow } = new Client({ connection });
+  return {
+    running: async (taskQueue) =>
+      (await workflow.count(`ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`)).count,
+    historyEvents: async (workflowId) => {
+      const handle = workflow.getHandle(workflowId);
+      await handle.result();
+      return (await handle.fetchHistory()).events?.length ?? 0;
+    },
+    close: () => connection.close(),
+  };
+}
