@@ -6,7 +6,7 @@ import { Connection } from '@temporalio/client';
 import { bankAccountRoutes } from './bank-accounts/routes.ts';
 import { calendarRoutes } from './calendar/routes.ts';
 import { channelRoutes } from './channels/routes.ts';
-import { authenticateClientToken } from './checkout/client-token.ts';
+import { createTokenAuthenticator, type TokenAuthenticator } from './checkout/client-token.ts';
 import { createCheckoutPages } from './checkout/pages.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import { workflowUrl, type Config } from './config.ts';
@@ -33,6 +33,7 @@ import { openDatabase, type Knex } from './lib/db.ts';
 import { findFullDisk } from './lib/disk.ts';
 import { createEgressGuard } from './lib/egress.ts';
 import { createHttpClient } from './lib/http-client.ts';
+import { createKeyedQueue } from './lib/keyed-queue.ts';
 import type { Logger } from './lib/log.ts';
 import { pendingMigrations } from './lib/migrate.ts';
 import { createRunChange, type RunChange } from './lib/outbox.ts';
@@ -76,6 +77,8 @@ export type ApiOptions = {
 
 const TEMPORAL_KEPT_MS = 3_000;
 const CLOCK_WITHIN_MS = 2_000;
+/** Of money operations: some seconds' worth of one merchant's. Together they take half of the connections at most. */
+const QUEUE_LIMITS = { waitingMax: { ofOne: 300, ofAll: 3_000 }, waitMsMax: 10_000 };
 
 /** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
 export async function startApi(config: Config, options: ApiOptions): Promise<RunningApi> {
@@ -92,27 +95,31 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   const clock = databaseClock.now;
   measureClockSkew(registry, databaseClock.skewSeconds);
   const connection = Connection.lazy({ address: config.TEMPORAL_ADDRESS });
-  const { tell, answers } = createProcesses({ ...temporalOptions(config), connection, eager: false });
+  const { tell, reachable, answers } = createProcesses({ ...temporalOptions(config), connection, eager: false });
   measureForWorkers(registry, db, answers);
-  const relay = createRelay({ db, tell, log, deliveries: null });
+  const startConcurrency = config.WEBHOOK_WORKFLOW_START_CONCURRENCY;
+  const relay = createRelay({ db, tell, log, dispatcher: null, reachable, startConcurrency });
   const runChange = createRunChange(db, relay.dispatch);
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, ...config.simulator });
   const limits = createLimits(limitsOf(config));
-  const keys = createKeyAuthenticator({ db, pepper: config.KEY_PEPPER, clock, log });
+  const keys = createKeyAuthenticator({ db, peppers: config.peppers, clock, log });
+  const tokens = createTokenAuthenticator({ db, clock, peppers: config.peppers });
   const server = createApiServer({
-    ...routesOf(config, { db, runChange, findProvider, clock, log, limits }),
-    authenticateKey: keys.authenticateKey,
-    authenticateClientToken: authenticateClientToken(db, clock),
+    ...routesOf(config, { db, runChange, findProvider, clock, log, limits, tokens }),
+    ...keys,
+    ...tokens,
     db,
     runChange,
     countPendingMigrations: async () => (await pendingMigrations(db, join(options.project, 'migrations'))).length,
     findFullDisk: async () => findFullDisk(config.disks),
     keyRing: config.keyRing,
     limits,
+    queue: createKeyedQueue({ ...QUEUE_LIMITS, runningMax: Math.ceil(config.DATABASE_POOL_MAX / 2) }),
     trustProxy: config.TRUST_PROXY,
     baseUrl: config.BASE_URL,
     version: options.version,
+    docsFolder: join(options.project, 'docs'),
     log,
     clock,
     registry,
@@ -133,7 +140,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
       await listening.close({ delayMs: config.shutdownDelayMs });
       databaseClock.stop();
       await metrics.close();
-      await relay.idle();
+      await relay.stop();
       await keys.settled();
       await Promise.all([http.close(), db.destroy(), connection.close()]);
     },
@@ -156,18 +163,20 @@ type RouteParts = {
   clock: Clock;
   log: Logger;
   limits: Limits;
+  tokens: TokenAuthenticator;
 };
 
 /** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
-function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers: Router[] } {
-  const { db, runChange, findProvider, clock, log, limits } = parts;
+export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers: Router[] } {
+  const { db, runChange, findProvider, clock, log, limits, tokens } = parts;
   const baseUrl = config.BASE_URL;
   const checkAttempt = createCheckAttempt({ db, runChange, findProvider, clock, baseUrl, log });
   const checkPayout = createCheckPayout({ db, runChange, findProvider, clock, baseUrl, log });
   const endUnpaid = createEndUnpaid({ db, runChange, clock, checkAttempt });
-  const checkout = { db, runChange, clock, checkAttempt, endUnpaid, findProvider, baseUrl };
+  const pepper = config.KEY_PEPPER;
+  const checkout = { db, runChange, clock, checkAttempt, endUnpaid, findProvider, baseUrl, pepper };
   const { checkUrl } = createEgressGuard(config.egress);
-  const store = createDocumentStore(config.KYC_DOCUMENTS_DIR);
+  const store = createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing);
   return {
     routes: [
       ...checkoutRoutes(checkout),
@@ -187,13 +196,13 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
         clock,
         findProvider,
         store,
-        pepper: config.KEY_PEPPER,
+        pepper,
         calendarChanged: tellCalendarChanged,
         workflowUrl: (workflowId) => workflowUrl(config, workflowId),
       }),
     ],
     routers: [
-      createCheckoutPages({ ...checkout, limits }),
+      createCheckoutPages({ ...checkout, limits, tokens }),
       createCallbackRouter({
         findAttemptBySecret: (secret) => findAttemptBySecret(db, secret),
         findProvider,
@@ -211,6 +220,7 @@ function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers
             );
           },
         },
+        unknown: limits.unknownCallbacks,
         log,
       }),
     ],

@@ -19,6 +19,7 @@ import { DAY_MS } from './lib/dates.ts';
 import { AwayError } from './lib/errors.ts';
 import type { OutboxMessage } from './lib/outbox.ts';
 import { ensureSchedules } from './schedules.ts';
+import type { LastOutcome } from './webhooks/workflow-input.ts';
 
 /** Which task queue a workflow runs on, by its type. Activities of `webhooks` also run on `webhooks-slow`. */
 export const TASK_QUEUES = {
@@ -196,7 +197,20 @@ function searchAttributes(input: Record<string, unknown>): TypedSearchAttributes
       : [];
   });
   const status = defineSearchAttributeKey('BusinessStatus', SearchAttributeType.KEYWORD);
-  return new TypedSearchAttributes([...pairs, { key: status, value: 'PENDING' }]);
+  return new TypedSearchAttributes([...pairs, ...outcomeAttributes(input), { key: status, value: statusOf(input) }]);
+}
+
+/** Where a delivery's first attempt was made before its workflow starts, its outcome is what operators look for. */
+function statusOf({ lastOutcome, nextAttemptAtMs }: Record<string, unknown>): string {
+  if (!lastOutcome) return 'PENDING';
+  if ((lastOutcome as LastOutcome).ok) return 'DELIVERED';
+  return nextAttemptAtMs === null ? 'FAILED' : 'RETRYING';
+}
+
+function outcomeAttributes({ lastOutcome }: Record<string, unknown>): SearchAttributePair[] {
+  const httpStatus = (lastOutcome as LastOutcome | null | undefined)?.httpStatus;
+  if (typeof httpStatus !== 'number') return [];
+  return [{ key: defineSearchAttributeKey('LastHttpStatus', SearchAttributeType.INT), value: httpStatus }];
 }
 
 /** gRPC: DEADLINE_EXCEEDED, UNAVAILABLE; and CANCELLED, as which the worker's connection reports our own deadline. */

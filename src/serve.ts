@@ -14,6 +14,7 @@ const SimulatorSettings = z.object({
   MESKOT_MODE: z.enum(['local', 'production']).default('local'),
   SIMULATOR_HOST: z.string().min(1).default('127.0.0.1'),
   SIMULATOR_PORT: wholeNumber(1, 65_535).default(4002),
+  SIMULATOR_PUBLIC_URL: z.url('must be a full address such as https://pay.example.et').optional(),
 });
 
 /** What has been started; `stop` finishes what is under way, then closes everything. */
@@ -72,7 +73,8 @@ export async function serveSimulator(): Promise<number> {
   const log = createLogger('info', 'simulator');
   return serve(log, async () => {
     const { startSimulator } = await import('./simulator/server.ts');
-    const { url, close } = await startSimulator({ port: settings.SIMULATOR_PORT, host: settings.SIMULATOR_HOST, log });
+    const { SIMULATOR_PORT: port, SIMULATOR_HOST: host, SIMULATOR_PUBLIC_URL: simulatorPublicUrl = null } = settings;
+    const { url, close } = await startSimulator({ port, host, simulatorPublicUrl, log });
     log.info({ url }, 'the simulator listens');
     return { stop: close };
   });

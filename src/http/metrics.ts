@@ -133,6 +133,12 @@ export function countBy<Value extends string>(
   return (value) => counter.inc({ [label]: value });
 }
 
+/** Counts without labels, several at a time. */
+export function countUp(registry: Registry, counted: { name: string; help: string }): (by: number) => void {
+  const counter = new Counter({ ...counted, registers: [registry] });
+  return (by) => counter.inc(by);
+}
+
 /** What shows a figure. Those of one name differ in their labels. */
 export type FigureGauge = { name: string; help: string; labels?: Readonly<Record<string, string>> };
 

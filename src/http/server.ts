@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -8,6 +9,7 @@ import helmet from 'koa-helmet';
 import type { Clock } from '../lib/clock.ts';
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Knex } from '../lib/db.ts';
+import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import { listen, stopListening } from '../lib/listen.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunChange } from '../lib/outbox.ts';
@@ -16,11 +18,12 @@ import { createDocsRouter } from './docs.ts';
 import { createFrame, refuseUnknown } from './frame.ts';
 import { createGuard } from './guard.ts';
 import { createIdempotency } from './idempotency.ts';
-import type { Limits } from './limits.ts';
 import { createHttpMetrics, type Registry } from './metrics.ts';
 import type { Route } from './route.ts';
 import { systemRoutes, type Readiness } from './system.ts';
 
+/** Of a request's line and all its headers; more is a 431. */
+const HEADER_BYTES_MAX = 16_384;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
@@ -29,7 +32,7 @@ const DRAIN_DEADLINE_MS = 15_000;
 
 /** What the HTTP process is made of. */
 export type ApiServerDeps = Readiness &
-  Pick<Authenticators, 'authenticateKey' | 'authenticateClientToken'> & {
+  Authenticators & {
     /** The route table: validation, limits, docs and tests all come from it. */
     routes: Route[];
     /** Pages and providers' callbacks: plain Koa, body parsing and answers theirs; errors they throw become envelopes. */
@@ -37,11 +40,14 @@ export type ApiServerDeps = Readiness &
     db: Knex;
     runChange: RunChange;
     keyRing: KeyRing;
-    limits: Limits;
+    /** In which a merchant's money operations wait for their turn. */
+    queue: KeyedQueue;
     /** How many proxies stand in front, each adding to X-Forwarded-For; 0 = none, the header is ignored. */
     trustProxy: number;
     /** Without a slash at its end. */
     baseUrl: string;
+    /** The project's `docs`: its guides are served. */
+    docsFolder: string;
     version: string;
     log: Logger;
     clock: Clock;
@@ -71,6 +77,8 @@ export type ApiServer = {
 export function createApiServer(deps: ApiServerDeps): ApiServer {
   const red = new AbortController();
   const draining = new AbortController();
+  // One listener for each request that waits.
+  setMaxListeners(0, draining.signal);
   const app = createApp(deps, { red: red.signal, draining: draining.signal });
   const handle = app.callback();
   const callback = (request: IncomingMessage, response: ServerResponse): void => void handle(request, response);
@@ -81,6 +89,7 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
     listen: async (port, host) => {
       const server = createServer(
         {
+          maxHeaderSize: HEADER_BYTES_MAX,
           headersTimeout: deps.timeouts?.headersMs ?? HEADERS_TIMEOUT_MS,
           requestTimeout: deps.timeouts?.requestMs ?? REQUEST_TIMEOUT_MS,
           keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -114,7 +123,7 @@ function createApp(deps: ApiServerDeps, signals: { red: AbortSignal; draining: A
   app.on('error', (error) => deps.log.warn({ err: error }, 'a connection broke'));
   app.use(createFrame({ ...deps, ...signals, metrics }));
   app.use(helmet(HELMET_OPTIONS));
-  for (const router of [table, createDocsRouter(routes, deps.version), ...deps.routers]) app.use(router.routes());
+  for (const router of [table, createDocsRouter(routes, deps), ...deps.routers]) app.use(router.routes());
   app.use(refuseUnknown);
   return app;
 }

@@ -5,8 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
 
-/** The role the API and the worker connect as: no superuser, no owner, so it cannot change the schema. */
-export const APP_ROLE = 'meskot_app';
+import { grantRights } from './grants.ts';
 
 export type MigrateOptions = {
   /** A connection string of the owner of the database. */
@@ -30,7 +29,7 @@ export type Migrated = {
 };
 
 /**
- * Brings the schema up to date, forward only, and lets {@link APP_ROLE} use it if that role exists. Any number of
+ * Brings the schema up to date, forward only, and sees to who may do what (grants.ts). Any number of
  * processes may call it at once: one works, the others wait and find nothing to do. What a newer release has applied is
  * left as it is, rights included: migrations only expand, so this release runs on it.
  */
@@ -50,7 +49,7 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
     await db.migrate.forceFreeMigrationsLock();
     const [, applied] = (await db.migrate.latest()) as [number, string[]];
     const newer = await newerMigrations(db, options.directory);
-    if (newer.length === 0) await grantToApp(db);
+    if (newer.length === 0) await grantRights(db);
     return { applied, newer };
   } finally {
     await db.destroy();
@@ -119,22 +118,4 @@ function sqlFiles(directory: string, holder: pg.Client): Knex.MigrationSource<st
       };
     },
   };
-}
-
-async function grantToApp(db: Knex): Promise<void> {
-  const { rows } = (await db.raw('SELECT 1 FROM pg_roles WHERE rolname = ?', [APP_ROLE])) as { rows: unknown[] };
-  if (rows.length === 0) return;
-  await db.raw(`
-    GRANT USAGE ON SCHEMA public TO ${APP_ROLE};
-    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${APP_ROLE};
-    GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${APP_ROLE};
-    REVOKE INSERT, UPDATE, DELETE ON knex_migrations, knex_migrations_lock FROM ${APP_ROLE};
-    -- The ledger is written by its own function only, which runs as the owner.
-    DO $$ DECLARE ledger text; BEGIN
-      FOR ledger IN SELECT quote_ident(tablename) FROM pg_tables
-        WHERE schemaname = 'public' AND starts_with(tablename, 'ledger_') LOOP
-        EXECUTE 'REVOKE INSERT, UPDATE, DELETE ON ' || ledger || ' FROM ${APP_ROLE}';
-      END LOOP;
-    END $$;
-  `);
 }

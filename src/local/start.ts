@@ -26,6 +26,8 @@ const write = (text: string): void => void process.stdout.write(text);
 export async function start(project: string): Promise<number> {
   const settings = readLocalSettings(environment, project);
   requireLoopback('API_HOST', environment['API_HOST'] ?? LOCAL_HOST);
+  // Whatever is written here, by our children too, is for this user alone: secrets and people's data are in it.
+  process.umask(0o077);
   if (settings.temporalCliPath) await findTemporalBinary({ givenPath: settings.temporalCliPath });
   const claim = await claimFolder(settings.dataFolder);
   if ('takenBy' in claim) return greetSecondCopy(settings, claim.takenBy);

@@ -1,8 +1,9 @@
 import { renameSync, writeFileSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { findLockOwner, takeLock, type Taken } from './lock.ts';
+import { makeFolderAboveDatabase } from './private-folder.ts';
 
 /** What a person or a script wants to know about a local start; a part that does not exist has no fact here. */
 export type Facts = {
@@ -53,7 +54,6 @@ export async function findOwner(dataFolder: string): Promise<number | undefined>
 
 /** Makes the folder ours until `release`, or says who has it. A process that was killed has it no longer. */
 export async function claimFolder(dataFolder: string): Promise<Taken> {
-  // Others may pass through: PostgreSQL can be another user.
-  await mkdir(dataFolder, { recursive: true, mode: 0o711 });
+  await makeFolderAboveDatabase(dataFolder);
   return takeLock(lockFile(dataFolder));
 }

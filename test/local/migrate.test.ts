@@ -7,7 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
 import { openDatabase } from '../../src/lib/db.ts';
-import { APP_ROLE, migrate, pendingMigrations } from '../../src/lib/migrate.ts';
+import { APP_ROLE } from '../../src/lib/grants.ts';
+import { migrate, pendingMigrations } from '../../src/lib/migrate.ts';
 import { makeDatabaseOnce } from '../../src/local/postgres.ts';
 import { testStack } from '../support/stack-facts.ts';
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,6 +35,20 @@ describe('a running start', () => {
     const { databaseUrl } = facts;
     expect(databaseUrl).toMatch(/^postgresql:\/\/meskot_app:/);
     expect(databaseUrl).not.toContain(`:${taken}/`);
+  });
+
+  test('keeps what it writes for its own user', async () => {
+    const open: string[] = [];
+    for (const entry of await readdir(house.dataFolder, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      // PostgreSQL sees to its own, and removes files at any moment.
+      if (path.includes('/cluster/')) continue;
+      const found = await stat(path).catch(() => null);
+      const isFolderAboveDatabase = entry.isDirectory() && entry.name === 'postgres';
+      if (found && (found.mode & (isFolderAboveDatabase ? 0o066 : 0o077)) !== 0) open.push(path);
+    }
+    expect(open).toEqual([]);
+    expect((await stat(house.dataFolder)).mode & 0o066).toBe(0);
   });
 
   test('starts the worker after everybody it sends to and asks', () => {

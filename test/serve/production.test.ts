@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
@@ -19,8 +20,8 @@ afterAll(() => database.drop());
 
 const PRODUCTION = {
   MESKOT_MODE: 'production',
-  KEY_PEPPER: 'a pepper of our own',
-  ENCRYPTION_KEYS: `own:${Buffer.alloc(32, 9).toString('base64')}`,
+  KEY_PEPPER: 'a pepper of our own and not the local one',
+  ENCRYPTION_KEYS: `own:${randomBytes(32).toString('base64')}`,
   BASE_URL: 'https://pay.example.et',
   KYC_DOCUMENTS_DIR: tmpdir(),
   REPORTS_DIR: tmpdir(),
