@@ -47,7 +47,7 @@ test('a stop waits longer than the API serves on and finishes', () => {
 
 test('the owner of our database is no superuser and can migrate it, and no other login gets in', async () => {
   const owner = `owner_${randomBytes(4).toString('hex')}`;
-  const { ownerUrl } = testStack();
+  const { superuserUrl } = testStack();
   const [, script = ''] = /<<'SQL'\n(.*?)\n +SQL\n/s.exec(compose) ?? [];
   const sql = script
     .split('\n')
@@ -56,8 +56,8 @@ test('the owner of our database is no superuser and can migrate it, and no other
     .join('\n')
     .replaceAll(/\bmeskot\b/g, owner)
     .replaceAll(":'owner'", "'secret'");
-  await run(ownerUrl, sql);
-  const url = new URL(ownerUrl);
+  await run(superuserUrl, sql);
+  const url = new URL(superuserUrl);
   Object.assign(url, { username: owner, password: 'secret', pathname: `/${owner}` });
   await migrate({ url: url.href, directory });
 
@@ -81,5 +81,5 @@ test('the owner of our database is no superuser and can migrate it, and no other
     },
   ]);
   await db.destroy();
-  await run(ownerUrl, `DROP DATABASE ${owner} WITH (FORCE); DROP ROLE ${owner}`.replace('; ', ';\n'));
+  await run(superuserUrl, `DROP DATABASE ${owner} WITH (FORCE); DROP ROLE ${owner}`.replace('; ', ';\n'));
 }, 30_000);
