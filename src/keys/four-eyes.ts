@@ -45,7 +45,8 @@ export async function requireOtherEyes(db: Queryable, approval: Approval): Promi
     throw new AppError('INVALID_STATE', `${why}: ${not}. ${letAnother(verb, both)}`);
   }
   const by = key ? `with the key ${requestedBy}, whose secret you may know` : 'by you';
-  throw new AppError('INVALID_STATE', `This ${what} was ${done} ${by}: ${not}. Let another operator look.`);
+  const another = `Let another operator ${verb} it, with a key of their own, or on the terminal with --operator opr_…`;
+  throw new AppError('INVALID_STATE', `This ${what} was ${done} ${by}: ${not}. ${another}.`);
 }
 
 /** Two words must be two people's. Throws INVALID_STATE where one person may have said one of these, and says this one. */

@@ -214,7 +214,9 @@ describe.each(ASKED)('nobody %s', (_, asked) => {
     const { keyId } = await done(boss, `merchants/${owner.merchantId}/keys`, { environment: 'sandbox' });
     const yes = await asked(keyId);
     expect(await refusedTo(boss, yes)).toMatch(
-      new RegExp(`with the key ${keyId}, whose secret you may know: you may not \\w+ it. Let another operator look.`),
+      new RegExp(
+        `with the key ${keyId}, whose secret you may know: you may not \\w+ it. Let another operator \\w+ it, with a key of their own`,
+      ),
     );
     const colleague = await hiredBy(boss, 'admin');
     expect(await refusedTo(colleague, yes)).toContain(
