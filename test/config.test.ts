@@ -21,7 +21,7 @@ describe('the settings', () => {
   test.each([
     'DATABASE_POOL_MAX',
     'TEMPORAL_RETENTION_DAYS',
-    'WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX',
+    'WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION',
     'WEBHOOK_RESENDS_PER_SECOND',
   ])('refuse a %s of 0, with which nothing would be done', (name) => {
     expect(() => readConfig({ ...REQUIRED, [name]: '0' })).toThrow(name);
@@ -130,6 +130,26 @@ describe('the settings', () => {
       `MESKOT_MODE=production refuses to start:\n  ${says}`,
     );
     expect(() => readConfig({ ...production, ...changes, MESKOT_MODE: 'local' })).not.toThrow();
+  });
+
+  test.each(['0.0.0.0', '::', '10.0.0.7', '192.168.1.5', 'meskot.example.et', '127.0.0.1.example.et', ''])(
+    'refuse in local mode to listen on "%s", since the secrets are published',
+    (API_HOST) => {
+      expect(() => readConfig({ ...REQUIRED, API_HOST })).toThrow(
+        `API_HOST is "${API_HOST}", but local mode listens on this machine only`,
+      );
+      expect(() => readConfig({ ...REQUIRED, ...OWN, API_HOST, MESKOT_MODE: 'production' })).not.toThrow();
+    },
+  );
+
+  test.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost'])('take %s in local mode', (API_HOST) => {
+    expect(readConfig({ ...REQUIRED, API_HOST })).toMatchObject({ API_HOST });
+  });
+
+  test('need no secrets for a command that uses none', () => {
+    const production = { ...REQUIRED, MESKOT_MODE: 'production' };
+    expect(() => readConfig(production)).toThrow('refuses to start');
+    expect(readConfig(production, { usesSecrets: false })).toMatchObject({ production: true });
   });
 
   test('hand out links to the simulator in production only where customers were said to reach it', () => {

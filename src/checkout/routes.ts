@@ -8,8 +8,9 @@ import { settlePayment, startPayment, type Payment } from './pay.ts';
 import { HELD_MESSAGE, isHeld } from './review.ts';
 import * as schema from './schema.ts';
 import { findSession, presentSession, readSession, sessionKey, type Session } from './session.ts';
+import { createSessionWaits } from './waits.ts';
 
-export type CheckoutDeps = HookDeps & { findProvider: FindProvider; baseUrl: string };
+export type CheckoutDeps = HookDeps & { findProvider: FindProvider; baseUrl: string; pepper: string };
 
 /** Sessions: create, read, expire, pay; and the contract's four hooks. */
 export function checkoutRoutes(deps: CheckoutDeps): Route[] {
@@ -33,6 +34,13 @@ function createRoute(deps: CheckoutDeps): Route {
     auth: { by: 'key', scope: 'checkout:write' },
     body: schema.NewSession,
     responses: { 201: schema.CreatedSession },
+    refusals: [
+      'CHANNEL_DISABLED',
+      'CHANNEL_NOT_AVAILABLE',
+      'DUPLICATE_REFERENCE',
+      'AMOUNT_BELOW_MINIMUM',
+      'AMOUNT_ABOVE_MAXIMUM',
+    ],
     handle: async ({ caller, change, body }) => {
       const wanted = { ...body, currency: 'ETB' as const, amountSantim: toSantim(body.amount) };
       const data = await createSession({ ...deps, change }, caller, wanted);
@@ -53,7 +61,7 @@ function getRoute(deps: CheckoutDeps): Route {
     responses: { 200: schema.Session },
     handle: async ({ caller, params }) => {
       const session = await readSession(deps, sessionKey(caller, params.sessionId));
-      return { message: 'Session retrieved', data: presentSession(session, deps.baseUrl) };
+      return { message: 'Session retrieved', data: presentSession(session, { ...deps, scopes: caller.scopes }) };
     },
   });
 }
@@ -76,7 +84,7 @@ function expireRoute(deps: CheckoutDeps): Route {
       const status = await deps.endUnpaid(params.sessionId, 'EXPIRED');
       const session = await findSession(deps.db, key);
       if (status !== 'EXPIRED') throw new AppError('INVALID_STATE', whyNotExpired(session));
-      return { message: 'Session expired', data: presentSession(session, deps.baseUrl) };
+      return { message: 'Session expired', data: presentSession(session, { ...deps, scopes: caller.scopes }) };
     },
   });
 }
@@ -98,6 +106,13 @@ function payRoute(deps: CheckoutDeps): Route {
     params: schema.SessionParams,
     body: schema.NewPayment,
     responses: { 202: schema.Payment },
+    refusals: [
+      'INVALID_STATE',
+      'CHANNEL_DISABLED',
+      'CHANNEL_NOT_AVAILABLE',
+      'AMOUNT_BELOW_MINIMUM',
+      'AMOUNT_ABOVE_MAXIMUM',
+    ],
     handle: async ({ caller, change, params, body }) => {
       const data = await startPayment({ ...deps, change }, sessionKey(caller, params.sessionId), body);
       return { status: 202, message: 'Payment started', data };
@@ -128,6 +143,7 @@ function hookRoute(deps: CheckoutDeps, claim: Claim): Route {
 }
 
 function statusRoute(deps: CheckoutDeps): Route {
+  const waits = createSessionWaits(deps);
   return readRoute({
     method: 'GET',
     path: '/api/checkout/hooks/status/:sessionId',
@@ -138,9 +154,14 @@ function statusRoute(deps: CheckoutDeps): Route {
     params: schema.SessionParams,
     query: schema.StatusQuery,
     responses: { 200: schema.HookAnswer },
-    handle: async ({ caller, params, query, draining }) => {
-      const wait = { waitSeconds: query.wait, signal: draining };
-      const session = await awaitFinal(deps, sessionKey(caller, params.sessionId), wait);
+    handle: async ({ caller, params, query, signal }) => {
+      const key = sessionKey(caller, params.sessionId);
+      const session =
+        query.wait === 0
+          ? await readSession(deps, key)
+          : await waits.asOneOfFew(caller, () =>
+              awaitFinal({ ...deps, waits }, key, { waitSeconds: query.wait, signal: signal() }),
+            );
       return { message: hookMessage(session), data: presentHook(session, 'status') };
     },
   });

@@ -1,7 +1,17 @@
 import { z } from 'zod';
 
 import { CHANNELS } from '../channels/channel.ts';
-import { birrAmount, instant, plainText, reference } from '../lib/fields.ts';
+import { publicText } from '../lib/echo.ts';
+import {
+  birrAmount,
+  currencyEtb,
+  emailText,
+  instant,
+  isWebAddress,
+  patternText,
+  plainText,
+  reference,
+} from '../lib/fields.ts';
 import { storedPhone } from '../lib/phone.ts';
 import { ATTEMPT_STATUSES, SESSION_STATUSES, TRANSACTION_STATUSES } from '../transactions/states.ts';
 import { REVIEW_REASONS } from './review.ts';
@@ -15,11 +25,9 @@ const CLAIM_CHARACTERS_MAX = 500;
 
 const channel = z.enum(CHANNELS);
 
-/** The merchant's own address: shown as a link, so nothing but http and https. */
+/** The merchant's own address, of a page of the shop. */
 const returnAddress = plainText(URL_CHARACTERS_MAX)
-  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
-    error: 'must be an http or https address (https in live)',
-  })
+  .refine(isWebAddress, { error: 'must be an http or https address (https in live)' })
   .meta({ format: 'uri' });
 
 const metadata = z
@@ -34,10 +42,7 @@ export const NewSession = z.strictObject({
     example: 'ORDER-1001',
   }),
   amount: birrAmount,
-  currency: z.string().refine((text): text is 'ETB' => text === 'ETB', {
-    error: 'must be ETB',
-    params: { code: 'UNSUPPORTED_CURRENCY' },
-  }),
+  currency: currencyEtb,
   type: z.enum(['API', 'QRCODE']).default('API'),
   successUrl: returnAddress.optional(),
   errorUrl: returnAddress.optional(),
@@ -45,10 +50,8 @@ export const NewSession = z.strictObject({
   expiresInMinutes: z.int().min(5).max(1_440).default(30),
   channels: z.array(channel).min(1).max(CHANNELS.length).optional(),
   customerName: plainText(TEXT_CHARACTERS_MAX).min(1).optional(),
-  customerEmail: z.email().max(TEXT_CHARACTERS_MAX).optional(),
-  customerPhone: z
-    .string()
-    .regex(/^\+?\d{9,15}$/, 'must be 9 to 15 digits, with + in front or not')
+  customerEmail: emailText(TEXT_CHARACTERS_MAX).optional(),
+  customerPhone: patternText(16, /^\+?\d{9,15}$/, 'must be 9 to 15 digits, with + in front or not')
     .transform(storedPhone)
     .optional()
     .meta({ description: 'Shown as digits from the country code on: 2519… for 09…', example: '+251911223344' }),
@@ -74,14 +77,18 @@ export const Session = z
     status: z.enum(SESSION_STATUSES),
     transactionStatus: z.enum(TRANSACTION_STATUSES),
     underReview: underReview.optional(),
-    checkoutUrl: z.string().meta({ description: 'Carries the page token only in the answer that creates the session' }),
+    checkoutUrl: z.string().nullable().meta({
+      description:
+        'The hosted page, with its token: whoever has it can pay or cancel. null once the session has ended (COMPLETED, FAILED, CANCELLED, EXPIRED), for keys without the scope checkout:write, and where KEY_PEPPER was changed since the session was made',
+    }),
     expiresAt: instant,
     createdAt: instant,
   })
   .meta({ id: 'CheckoutSession' });
 
 export const CreatedSession = Session.extend({
-  clientToken: z.string().meta({ description: "The page's token, shown only here" }),
+  checkoutUrl: z.string().meta({ description: 'The hosted page, with its token: whoever has it can pay or cancel' }),
+  clientToken: z.string().meta({ description: "The page's token, for the header x-client-token" }),
   qrPayload: z.string().optional().meta({ description: 'EMVCo, for type QRCODE' }),
 }).meta({ id: 'CreatedCheckoutSession' });
 
@@ -108,9 +115,7 @@ export const ClaimBody = z.strictObject({
 });
 
 export const StatusQuery = z.strictObject({
-  wait: z
-    .string()
-    .regex(/^(\d|10)$/, 'must be whole seconds from 0 to 10')
+  wait: publicText(patternText(2, /^(\d|10)$/, 'must be whole seconds from 0 to 10'))
     .default('0')
     .transform(Number)
     .meta({ override: { type: 'integer', minimum: 0, maximum: 10 } }),

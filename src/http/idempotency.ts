@@ -198,8 +198,8 @@ const DELETED_AT_ONCE_MAX = 10_000;
 export async function deleteOldIdempotencyKeys(db: Queryable): Promise<number> {
   const deleted = await rows(
     db,
-    `DELETE FROM idempotency_key WHERE ctid IN (
-       SELECT ctid FROM idempotency_key WHERE created_at < now() - make_interval(hours => :hours) LIMIT :most)
+    `DELETE FROM idempotency_key WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM idempotency_key WHERE created_at < now() - make_interval(hours => :hours) LIMIT :most))
      RETURNING 1`,
     { hours: IDEMPOTENCY_HOURS, most: DELETED_AT_ONCE_MAX },
   );

@@ -47,6 +47,8 @@ export type KeyAuthenticator = {
    * API_KEY_EXPIRED, IP_NOT_ALLOWED, MERCHANT_SUSPENDED, KYC_REQUIRED. `scope`: what the caller is about to do.
    */
   authenticateKey: (key: string, ip: string, scope?: Scope | null) => Promise<KeyCaller | OperatorCaller>;
+  /** Whether the key was right before, since this process began. */
+  isKnownKey: (key: string) => boolean;
   /** Resolves when nothing about a key is being written: before the pool is closed. */
   settled: () => Promise<void>;
 };
@@ -55,6 +57,8 @@ export type KeyAuthenticator = {
 export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
   const cache = new Map<string, CacheEntry>();
   const lastUsed = createLastUsed(deps);
+  /** Hashes of keys that were right, under the current pepper, by their ids. */
+  const right = new Map<string, Buffer>();
   const verify = createVerifier(deps, lastUsed.beside);
 
   function lookUp(named: NamedKey, nowMs: number): Promise<KnownKey | null> {
@@ -75,12 +79,18 @@ export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
 
   return {
     settled: lastUsed.settled,
+    isKnownKey: (text) => {
+      const hash = right.get(readKey(text)?.id ?? '');
+      return hash !== undefined && equalInConstantTime(hashKey(deps.peppers[0], text), hash);
+    },
     authenticateKey: async (text, ip, scope = null) => {
       const named = readKey(text);
       if (!named) throw invalidKey('It is not complete, or has a typo.');
       const now = deps.clock();
       const known = await lookUp(named, now.getTime());
       if (!known || !verify(known, text)) throw invalidKey();
+      if (right.size >= CACHE_ENTRIES_MAX && !right.has(named.id)) right.clear();
+      if (!right.has(named.id)) right.set(named.id, hashKey(deps.peppers[0], text));
       refuseUnusable(known, ip, now);
       refuseLiveUntilVerified(known, scope);
       lastUsed.note(known, now);

@@ -31,7 +31,7 @@ export function openLocalLog(file: string, options: { level: string; write: (lin
     tell(line);
   };
   return {
-    log: createLogger(options.level, 'local', { write }),
+    log: createLogger(options.level, 'local', { destination: { write } }),
     close: () => {
       isOpen = false;
       closeSync(descriptor);

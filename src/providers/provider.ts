@@ -1,7 +1,8 @@
 import type { Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/owner.ts';
 
-export type Channel = 'TELEBIRR' | 'CBE_BIRR' | 'AWASH' | 'MPESA';
+export const CHANNEL_NAMES = ['TELEBIRR', 'CBE_BIRR', 'AWASH', 'MPESA'] as const;
+export type Channel = (typeof CHANNEL_NAMES)[number];
 
 /**
  * A provider's answer. Doubt is an answer: `unknown` (no reply, a 5xx, nonsense) is asked again, never assumed.

@@ -22,7 +22,7 @@ export type CheckDeps = {
 };
 
 export type CheckOptions = {
-  /** Does not ask when the provider was asked less than this ago: 0 for proofs, 2,000 for claims and timers. */
+  /** Does not ask when the provider was asked less than this ago: 0 for proofs, 1,000 for polls, 2,000 for claims. */
   minIntervalMs?: number;
   /** Whether to tell the attempt's workflow when this check ends the attempt (everybody but the workflow itself). */
   tellWorkflow: boolean;
@@ -37,8 +37,10 @@ export const LEASE_MS = 5_000;
 /** How long to wait for the answer that another process is fetching. */
 const OTHERS_ANSWER_WAIT_MS = 2_000;
 const OTHERS_ANSWER_POLL_MS = 100;
-/** All but proofs: at most one question about an attempt in this time. */
+/** All but proofs and polls: at most one question about an attempt in this time. */
 export const CLAIM_INTERVAL_MS = 2_000;
+/** A workflow's polls are further apart by themselves; the first comes 2 s after the attempt, which was asked about at once. */
+export const POLL_INTERVAL_MIN_MS = 1_000;
 
 /**
  * The one operation that settles doubt: leases the attempt, asks its provider, applies the answer. Not yet accepted by

@@ -1,6 +1,6 @@
 import { deleteOldIdempotencyKeys } from '../../src/http/idempotency.ts';
 import { createRunChange } from '../../src/lib/outbox.ts';
-import { asRole, createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { runSql, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 import { itemRoutes, type ItemJournal } from './routes.ts';
 
@@ -97,7 +97,7 @@ describe('one key', () => {
         .where({ key })
         .update({ created_at: new Date(0) });
       if (moment === 'afterEffect') {
-        await asRole(database.ownerUrl, `DELETE FROM merchant WHERE id = '${body.id}'`);
+        await runSql(database.ownerUrl, `DELETE FROM merchant WHERE id = '${body.id}'`);
       }
       journal[moment] = async () => {
         await database.db('idempotency_key').where({ key }).update({ created_at: new Date() });

@@ -75,6 +75,17 @@ async function countQueries(work: () => Promise<unknown>): Promise<number> {
   return count;
 }
 
+test('a key is known once it was right, and no guess with its id is', async () => {
+  const { secret } = await make();
+  const process = newProcess();
+  expect(process.isKnownKey(secret)).toBe(false);
+  await process.authenticateKey(secret, '127.0.0.1');
+  expect(process.isKnownKey(secret)).toBe(true);
+  expect(process.isKnownKey((await make()).secret)).toBe(false);
+  expect(process.isKnownKey('sk_test_nonsense')).toBe(false);
+  await process.settled();
+});
+
 describe('the form of a key', () => {
   test.each([
     ['secret', 'sandbox', 'sk_test_'],

@@ -4,7 +4,7 @@ import pg from 'pg';
 
 import { rows } from '../../src/lib/db.ts';
 import { APP_ROLE } from '../../src/lib/grants.ts';
-import { asRole, createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { runSql, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { TEMPLATE_DATABASE, testStack } from '../support/stack-facts.ts';
 
 const PERMISSION_DENIED = { code: '42501' };
@@ -17,14 +17,14 @@ let database: TestDatabase;
 let strangerUrl: string;
 beforeAll(async () => {
   database = await createTestDatabase();
-  await asRole(database.superuserUrl, `CREATE ROLE ${stranger} LOGIN PASSWORD '${password}'`);
+  await runSql(database.superuserUrl, `CREATE ROLE ${stranger} LOGIN PASSWORD '${password}'`);
   strangerUrl = asStranger(database.url);
 });
 afterAll(async () => {
   const { superuserUrl } = database;
-  await asRole(superuserUrl, `DROP OWNED BY ${stranger}`);
+  await runSql(superuserUrl, `DROP OWNED BY ${stranger}`);
   await database.drop();
-  await asRole(testStack().superuserUrl, `DROP ROLE ${stranger}`);
+  await runSql(testStack().superuserUrl, `DROP ROLE ${stranger}`);
 });
 
 function asStranger(text: string): string {
@@ -37,23 +37,23 @@ describe('another login of the server', () => {
   test('may not connect, neither to the migrated database nor to a copy', async () => {
     for (const name of [TEMPLATE_DATABASE, new URL(database.url).pathname.slice(1)]) {
       const url = strangerUrl.replace(/[^/]+$/, name);
-      await expect(asRole(url, 'SELECT 1')).rejects.toMatchObject(PERMISSION_DENIED);
+      await expect(runSql(url, 'SELECT 1')).rejects.toMatchObject(PERMISSION_DENIED);
     }
   });
 
   test('neither makes nor reads money once somebody lets it connect', async () => {
     const name = new URL(database.url).pathname.slice(1);
-    await asRole(database.superuserUrl, `GRANT CONNECT ON DATABASE ${name} TO ${stranger}`);
+    await runSql(database.superuserUrl, `GRANT CONNECT ON DATABASE ${name} TO ${stranger}`);
     const post = `SELECT ledger_post('jrn_x', 'x', 'PAYMENT', 'mrc_x', 'live', 'ETB', 'transaction', 'x', now(),
       ARRAY['CHANNEL_CLEARING', 'AVAILABLE'], ARRAY['TELEBIRR', NULL], ARRAY[-100, 100]::bigint[])`;
     const hold = `SELECT ledger_hold_available('mrc_x', 'live', 'ETB')`;
     for (const sql of [post, hold, 'SELECT * FROM ledger_entry', 'SELECT * FROM merchant']) {
-      await expect(asRole(strangerUrl, sql)).rejects.toMatchObject(PERMISSION_DENIED);
+      await expect(runSql(strangerUrl, sql)).rejects.toMatchObject(PERMISSION_DENIED);
     }
   });
 
   test('may call no function of ours, of those to come neither, and read or write no table', async () => {
-    await asRole(database.ownerUrl, 'CREATE FUNCTION made_later() RETURNS integer LANGUAGE sql AS $$ SELECT 1 $$');
+    await runSql(database.ownerUrl, 'CREATE FUNCTION made_later() RETURNS integer LANGUAGE sql AS $$ SELECT 1 $$');
     const open = await rows<{ name: string }>(
       database.db,
       `SELECT proname AS name FROM pg_proc

@@ -121,6 +121,8 @@ export type World = {
   provider: ScriptedProvider;
   findProvider: FindProvider;
   baseUrl: string;
+  pepper: string;
+  peppers: readonly string[];
   /** What was handed to the relay. */
   told: OutboxRow[];
   log: Logger;
@@ -152,6 +154,8 @@ export function buildWorld(db: Knex, options: WorldOptions = {}): World {
     clock: () => new Date(clockBefore().getTime() + passedMs),
     findProvider: options.findProvider ?? ((channel: string) => (channel === 'MPESA' ? null : provider)),
     baseUrl: options.baseUrl ?? 'https://checkout.example',
+    pepper: 'pepper of the tests',
+    peppers: ['pepper of the tests'],
     log: options.log ?? createLogger('silent', 'test'),
   };
   const checkAttempt = createCheckAttempt(base);

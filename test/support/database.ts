@@ -13,6 +13,8 @@ export type TestDatabase = {
   url: string;
   /** As the owner: for what the application may not do. */
   ownerUrl: string;
+  /** Runs statements as the owner: faults that only an owner can make. */
+  asOwner: (sql: string) => Promise<void>;
   /** As the server's own user: for what not even the owner may do. */
   superuserUrl: string;
   /** Closes the pool and removes the database, also under other people's connections. */
@@ -26,25 +28,26 @@ export async function createTestDatabase(like?: TestDatabase): Promise<TestDatab
   const name = `test_${randomBytes(6).toString('hex')}`;
   const { superuserUrl, ownerUrl } = testStack();
   const owner = new URL(ownerUrl).username;
-  await asRole(superuserUrl, `CREATE DATABASE ${name} TEMPLATE ${template} OWNER ${owner}`);
+  await runSql(superuserUrl, `CREATE DATABASE ${name} TEMPLATE ${template} OWNER ${owner}`);
   // Rights on a database are not copied: `migrate` gave the template the same.
-  await asRole(withDatabase(superuserUrl, name), CLOSE_DATABASE);
+  await runSql(withDatabase(superuserUrl, name), CLOSE_DATABASE);
   const url = withDatabase(testStack().appUrl, name);
   const db = openDatabase({ url, poolMax: 10, applicationName: 'test' });
   return {
     db,
     url,
+    asOwner: async (sql) => runSql(withDatabase(ownerUrl, name), sql),
     ownerUrl: withDatabase(ownerUrl, name),
     superuserUrl: withDatabase(superuserUrl, name),
     drop: async () => {
       await db.destroy();
-      await asRole(superuserUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await runSql(superuserUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
 }
 
-/** Runs one statement as whoever the connection string names: the application's own pool may do less. */
-export async function asRole(url: string, sql: string): Promise<void> {
+/** Runs statements as whoever the connection string names: the application's own pool may do less. */
+export async function runSql(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

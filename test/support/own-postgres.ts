@@ -9,7 +9,7 @@ import { migrate } from '../../src/lib/migrate.ts';
 import { processMark, stopChild, writePidFile } from '../../src/local/children.ts';
 import { anyFreePort } from '../../src/local/ports.ts';
 import { makeDatabaseOnce, startPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
-import type { TestDatabase } from './database.ts';
+import { runSql, type TestDatabase } from './database.ts';
 
 /** A PostgreSQL of one test's own, migrated, to be killed and frozen. */
 export type OwnPostgres = {
@@ -46,7 +46,14 @@ export async function createOwnPostgres(): Promise<OwnPostgres> {
   };
 
   return {
-    database: { db, url, ownerUrl, superuserUrl, drop: async () => db.destroy() },
+    database: {
+      db,
+      url,
+      ownerUrl,
+      superuserUrl,
+      asOwner: async (sql) => runSql(ownerUrl, sql),
+      drop: async () => db.destroy(),
+    },
     kill: async () => stopChild(server.child, 'SIGKILL', 5_000),
     start: async () => {
       server = await launch();

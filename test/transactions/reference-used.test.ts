@@ -11,11 +11,9 @@ import { expectLedgerHolds } from '../support/ledger.ts';
 import { acceptHeld, giveHeldBack } from './held-money.ts';
 
 const lines: string[] = [];
-const log = createLogger(
-  'warn',
-  'test',
-  new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) }),
-);
+const log = createLogger('warn', 'test', {
+  destination: new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) }),
+});
 
 let database: TestDatabase;
 let world: World;
