@@ -46,27 +46,31 @@ export const CLOSE_DATABASE = `
  */
 export async function grantRights(db: Knex): Promise<void> {
   await db.raw(CLOSE_DATABASE);
-  await db.raw(`
-    REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC;
-    REVOKE ALL ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC;
-    ALTER DEFAULT PRIVILEGES REVOKE ALL ON FUNCTIONS FROM PUBLIC;
-  `);
   const { rows } = (await db.raw('SELECT 1 FROM pg_roles WHERE rolname = ?', [APP_ROLE])) as { rows: unknown[] };
-  if (rows.length === 0) return;
-  // One statement to PostgreSQL, so one transaction: a running API never finds a right missing.
-  await db.raw(`
-    GRANT USAGE ON SCHEMA public TO ${APP_ROLE};
-    GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO ${APP_ROLE};
-    GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${APP_ROLE};
-    GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO ${APP_ROLE};
-    REVOKE DELETE, TRUNCATE, REFERENCES, TRIGGER ON ALL TABLES IN SCHEMA public FROM ${APP_ROLE};
-    ${ofTables(`tablename IN (${list(REMOVABLE)})`, 'GRANT DELETE ON %I TO')}
-    ${ofTables(`tablename IN (${list(WRITTEN_ONCE)})`, 'REVOKE UPDATE ON %I FROM')}
-    ${ofTables(`tablename IN (${list(READ_ONLY)})`, 'REVOKE INSERT, UPDATE ON %I FROM')}
-    -- The ledger is written by its own function only, which runs as the owner.
-    ${ofTables(`starts_with(tablename, 'ledger_')`, 'REVOKE INSERT, UPDATE ON %I FROM')}
-  `);
+  // Sent as one, so one transaction: a running API never finds a right missing.
+  await db.raw(`${OF_NOBODY} ${rows.length > 0 ? OF_THE_APP : ''}`);
 }
+
+const OF_NOBODY = `
+  REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC;
+  REVOKE ALL ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC;
+  ALTER DEFAULT PRIVILEGES REVOKE ALL ON FUNCTIONS FROM PUBLIC;
+`;
+
+const OF_THE_APP = `
+  GRANT USAGE ON SCHEMA public TO ${APP_ROLE};
+  GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO ${APP_ROLE};
+  GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${APP_ROLE};
+  GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO ${APP_ROLE};
+  -- One that a migration makes anew goes on being called while the next migrations run.
+  ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT EXECUTE ON FUNCTIONS TO ${APP_ROLE};
+  REVOKE DELETE, TRUNCATE, REFERENCES, TRIGGER ON ALL TABLES IN SCHEMA public FROM ${APP_ROLE};
+  ${ofTables(`tablename IN (${list(REMOVABLE)})`, 'GRANT DELETE ON %I TO')}
+  ${ofTables(`tablename IN (${list(WRITTEN_ONCE)})`, 'REVOKE UPDATE ON %I FROM')}
+  ${ofTables(`tablename IN (${list(READ_ONLY)})`, 'REVOKE INSERT, UPDATE ON %I FROM')}
+  -- The ledger is written by its own function only, which runs as the owner.
+  ${ofTables(`starts_with(tablename, 'ledger_')`, 'REVOKE INSERT, UPDATE ON %I FROM')}
+`;
 
 /** Does something to each table that is there: not every folder of migrations makes all of them. */
 function ofTables(which: string, what: string): string {

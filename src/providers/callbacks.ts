@@ -49,7 +49,7 @@ type Target = {
 
 /** The address a provider is told to call for this attempt or withdrawal. */
 export function callbackUrl(baseUrl: string, order: { channel: Channel; secret: string }): string {
-  return `${baseUrl.replace(/\/+$/, '')}/api/providers/${order.channel}/callback/${order.secret}`;
+  return `${baseUrl.replace(/\/{1,9}$/, '')}/api/providers/${order.channel}/callback/${order.secret}`;
 }
 
 /**

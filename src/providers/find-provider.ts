@@ -41,5 +41,5 @@ export function createFindProvider(options: FindProviderOptions): FindProvider {
 }
 
 function withoutSlash(url: string): string {
-  return url.replace(/\/+$/, '');
+  return url.replace(/\/{1,9}$/, '');
 }

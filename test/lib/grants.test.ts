@@ -54,6 +54,7 @@ describe('another login of the server', () => {
 
   test('may call no function of ours, of those to come neither, and read or write no table', async () => {
     await runSql(database.ownerUrl, 'CREATE FUNCTION made_later() RETURNS integer LANGUAGE sql AS $$ SELECT 1 $$');
+    expect(await rows(database.db, 'SELECT made_later() AS made', {})).toEqual([{ made: 1 }]);
     const open = await rows<{ name: string }>(
       database.db,
       `SELECT proname AS name FROM pg_proc

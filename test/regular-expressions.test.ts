@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+import fc from 'fast-check';
+
+const PROJECT = resolve(import.meta.dirname, '..');
+const FOLDERS = ['src', 'activities', 'workflows'];
+
+/**
+ * From short to long, so that what takes exponential time is found before it takes for ever. At the last, what takes
+ * quadratic time takes 100 ms, and linear one at most.
+ */
+const LENGTHS = [24, 300, 1_500, 10_000];
+const SLOW_MS = 30;
+const SAMPLES = 3;
+/** Of each, this much is repeated, character by character. */
+const HEAD = 10;
+/** What no class but a negated one has, so that a match must be given up there. */
+const END = '\u0001';
+const COMMON = [' ', '\t', '\n', 'a', 'A', '0', '-', '_', '.', ',', ';', ':', '/', '=', '"', "'", '\\', '{', '<', 'é'];
+
+type Found = { place: string; regex: RegExp };
+
+function filesOf(folder: string): string[] {
+  const names = readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => name.endsWith('.ts')).map((name) => join(folder, name));
+}
+
+/** A literal as our formatter leaves it: behind an operator, a bracket or a blank, and what it holds on one line. */
+const LITERAL = /(?<=[(=,:[!&|?\s])\/(?![*/ ])((?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuvy]*)/g;
+
+/** Every regular expression that stands in a file, and a few things that look like one. */
+function regexesIn(file: string): Found[] {
+  const lines = readFileSync(join(PROJECT, file), 'utf8').split('\n');
+  return lines.flatMap((line, index) =>
+    [...line.matchAll(LITERAL)].flatMap(([text, source = '', flags = '']) => {
+      try {
+        return [{ place: `${file}:${index + 1} ${text}`, regex: new RegExp(source, flags) }];
+      } catch {
+        return [];
+      }
+    }),
+  );
+}
+
+/** Texts of which some part is repeated very often: parts of what matches, and common characters behind its begin. */
+function attacksOn(samples: readonly string[], length: number): Set<string> {
+  const attacks = samples.flatMap((sample) => {
+    const head = Array.from(sample.slice(0, HEAD));
+    const inside = head.flatMap((one, index) => [one, one + (head[index + 1] ?? '')].map((part) => ({ index, part })));
+    const behind = COMMON.map((part) => ({ index: sample.length, part }));
+    return [...inside, ...behind].map(
+      ({ index, part }) => sample.slice(0, index) + part.repeat(Math.ceil(length / part.length)) + END,
+    );
+  });
+  return new Set(attacks);
+}
+
+/** Classes of which fast-check would list a million characters, and what stands for them. */
+const WIDE = /\[\^(?:[^\]\\]|\\.)*\]|\\[pP]\{[^}]*\}/g;
+
+/** Some that match, or would with narrower classes; none for what fast-check cannot make, such as look-behind. */
+function matching(regex: RegExp): string[] {
+  try {
+    const narrow = new RegExp(regex.source.replaceAll(WIDE, '[a ]'), regex.flags.replaceAll(/[gimy]/g, ''));
+    return fc.sample(fc.stringMatching(narrow), { numRuns: SAMPLES, seed: 1 });
+  } catch {
+    return [];
+  }
+}
+
+/** Whether some text takes it longer than linear time would; asked twice, should the machine have been away meanwhile. */
+function isSlow(regex: RegExp): boolean {
+  const samples = ['', ...matching(regex)];
+  return LENGTHS.some((length) =>
+    [...attacksOn(samples, length)].some((attack) => timed(regex, attack) > SLOW_MS && timed(regex, attack) > SLOW_MS),
+  );
+}
+
+function timed(regex: RegExp, text: string): number {
+  const from = performance.now();
+  text.replace(regex, '');
+  return performance.now() - from;
+}
+
+/** Given nothing from outside: an amount that we have written ourselves, of 20 characters at most. */
+const OF_OUR_OWN_AMOUNTS = ['src/checkout/page-views.ts', 'src/reports/pdf-statement.ts'];
+
+test('no regular expression takes more than linear time, whatever it is given', () => {
+  const files = FOLDERS.flatMap(filesOf).filter((file) => !OF_OUR_OWN_AMOUNTS.includes(file));
+  const all = files.flatMap(regexesIn);
+  expect(all.length).toBeGreaterThan(100);
+  expect(all.filter(({ regex }) => isSlow(regex)).map(({ place }) => place)).toEqual([]);
+}, 120_000);
+
+test.each([/^(a+)+$/, /\s+$/, /x*y*x*$/, /^[a-z]+\/json\s*;?\s*$/])(
+  '%s would be found',
+  (regex) => {
+    expect(isSlow(regex)).toBe(true);
+  },
+  60_000,
+);
