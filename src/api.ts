@@ -79,7 +79,7 @@ export type ApiOptions = {
 const TEMPORAL_KEPT_MS = 3_000;
 const CLOCK_WITHIN_MS = 2_000;
 /** Of money operations: some seconds' worth of one merchant's. Together they take half of the connections at most. */
-const QUEUE_LIMITS = { waitingMax: { ofOne: 300, ofAll: 3_000 }, waitMsMax: 10_000 };
+const QUEUE_LIMITS = { waitingMax: { ofOne: 300, ofAll: 3_000 }, waitMsMax: 20_000 };
 
 /** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
 export async function startApi(config: Config, options: ApiOptions): Promise<RunningApi> {

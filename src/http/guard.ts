@@ -139,6 +139,7 @@ function inTurn({ serialize, auth, operationId }: WriteRoute, { queue }: GuardDe
   return async (ctx, input, rawBody) => {
     const { merchantId, environment }: KeyCaller = input.caller;
     const hungUp = new AbortController();
+    if (ctx.res.destroyed) hungUp.abort();
     ctx.res.once('close', () => hungUp.abort());
     return queue.run(
       `${serialize} ${merchantId} ${environment}`,

@@ -45,6 +45,9 @@ export const Movement = z
     balanceAfter: z.number(),
     resourceType: z.enum(['transaction', 'withdrawal', 'settlement', 'providerTransfer']),
     resourceId: z.string(),
-    createdAt: instant,
+    createdAt: instant.meta({
+      format: 'date-time',
+      description: 'When it was booked: never before the movement that it follows',
+    }),
   })
   .meta({ id: 'BalanceMovement' });
