@@ -15,6 +15,7 @@ import {
 import { storedPhone } from '../lib/phone.ts';
 import { ATTEMPT_STATUSES, SESSION_STATUSES, TRANSACTION_STATUSES } from '../transactions/states.ts';
 import { REVIEW_REASONS } from './review.ts';
+import { WAITS_MAX } from './waits.ts';
 
 const URL_CHARACTERS_MAX = 2_000;
 const TEXT_CHARACTERS_MAX = 200;
@@ -118,7 +119,10 @@ export const StatusQuery = z.strictObject({
   wait: publicText(patternText(2, /^(\d|10)$/, 'must be whole seconds from 0 to 10'))
     .default('0')
     .transform(Number)
-    .meta({ override: { type: 'integer', minimum: 0, maximum: 10 } }),
+    .meta({
+      description: `Seconds to wait for the end of the session; at most ${WAITS_MAX.client} such requests may be open at once for one session by its token, and ${WAITS_MAX.key} with one key`,
+      override: { type: 'integer', minimum: 0, maximum: 10 },
+    }),
 });
 
 export const HookAnswer = z

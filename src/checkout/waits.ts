@@ -7,7 +7,7 @@ import { AppError } from '../lib/errors.ts';
 
 const POLL_MS = 250;
 /** Waits that are open at once: of one session's token, and of one key over all its sessions. */
-const WAITS_MAX = { client: 4, key: 100 };
+export const WAITS_MAX = { client: 4, key: 100 };
 const RETRY_AFTER_SECONDS = 2;
 
 /** Why a wait ended: the session moved, the time is over, or the caller is gone. */

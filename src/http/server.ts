@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import Router from '@koa/router';
-import Koa, { type Middleware } from 'koa';
+import type Router from '@koa/router';
+import Koa from 'koa';
 
 import type { Clock } from '../lib/clock.ts';
 import type { KeyRing } from '../lib/crypto.ts';
@@ -13,6 +13,7 @@ import { listen, stopListening } from '../lib/listen.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunChange } from '../lib/outbox.ts';
 import type { Authenticators } from './auth.ts';
+import { createDispatch } from './dispatch.ts';
 import { createDocsRouter } from './docs.ts';
 import { createFrame, refuseUnknown, type FrameDeps } from './frame.ts';
 import { createGuard } from './guard.ts';
@@ -117,36 +118,11 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
 function createApp(deps: ApiServerDeps, { routes, frame }: { routes: Route[]; frame: FrameDeps }): Koa {
   const guardDeps = { ...deps, idempotency: createIdempotency(deps) };
 
-  const table = new Router({ sensitive: true, strict: true });
-  const direct = new Map<string, { path: string; guard: Middleware }>();
-  for (const route of routes.toSorted((a, b) => parameterCount(a) - parameterCount(b))) {
-    const { method, path } = route;
-    const guard = createGuard(route, guardDeps);
-    table.register(path, [method], guard);
-    if (parameterCount(route) === 1) direct.set(`${method} ${path}`, { path, guard });
-  }
-
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
   app.on('error', (error) => deps.log.warn({ err: error }, 'a connection broke'));
   app.use(createFrame(frame));
-  app.use(dispatchDirectly(direct));
-  for (const router of [table, createDocsRouter(routes, deps), ...deps.routers]) app.use(router.routes());
+  app.use(createDispatch(routes, (route) => createGuard(route, guardDeps)));
+  for (const router of [createDocsRouter(routes, deps), ...deps.routers]) app.use(router.routes());
   app.use(refuseUnknown);
   return app;
-}
-
-/** Paths without parameters need no patterns: those of all routes would be tried before one fits. */
-function dispatchDirectly(direct: ReadonlyMap<string, { path: string; guard: Middleware }>): Middleware {
-  return (ctx, next) => {
-    const found = direct.get(`${ctx.method} ${ctx.path}`);
-    if (!found) return next();
-    ctx['params'] = {};
-    ctx['_matchedRoute'] = found.path;
-    return found.guard(ctx, next);
-  };
-}
-
-/** Literal paths come first: `/txns/get_all_txns` is not a `/txns/:transactionId`. */
-function parameterCount(route: Route): number {
-  return route.path.split(':').length;
 }

@@ -1,0 +1,46 @@
+import Router from '@koa/router';
+import type { Middleware } from 'koa';
+
+import type { Route } from './route.ts';
+
+/**
+ * Brings each request to its route. A router tries the patterns of its routes one by one, which for all of them takes as
+ * long as the rest of the stack: so a path without parameters is looked up, and any other is tried only against the
+ * routes of its shape. What no route takes goes on, with `ctx.matched` telling whether it was for the method.
+ */
+export function createDispatch(routes: readonly Route[], createGuard: (route: Route) => Middleware): Middleware {
+  const literal = new Map<string, { path: string; guard: Middleware }>();
+  const routers = new Map<string, Router>();
+  // Literal paths come first: /txns/get_all_txns is not a /txns/:transactionId.
+  for (const route of routes.toSorted((a, b) => parameterCount(a) - parameterCount(b))) {
+    const { method, path } = route;
+    const guard = createGuard(route);
+    if (parameterCount(route) === 0) literal.set(`${method} ${path}`, { path, guard });
+    const shape = shapeOf(path);
+    if (shape.includes(':')) throw new Error(`${path} must not have a parameter as its second part`);
+    const router = routers.get(shape) ?? new Router({ sensitive: true, strict: true });
+    routers.set(shape, router);
+    router.register(path, [method], guard);
+  }
+  const byShape = new Map([...routers].map(([shape, router]) => [shape, router.routes()]));
+
+  return (ctx, next) => {
+    const found = literal.get(`${ctx.method} ${ctx.path}`);
+    if (!found) return byShape.get(shapeOf(ctx.path))?.(ctx as never, next) ?? next();
+    ctx['params'] = {};
+    ctx['_matchedRoute'] = found.path;
+    return found.guard(ctx, next);
+  };
+}
+
+function parameterCount({ path }: Route): number {
+  return path.split(':').length - 1;
+}
+
+const SEGMENTS_MAX = 20;
+
+/** How many segments a path has, and its second one, which no route has a parameter in: `4 checkout`. */
+function shapeOf(path: string): string {
+  const segments = path.split('/', SEGMENTS_MAX);
+  return `${segments.length} ${segments[2] ?? ''}`;
+}
