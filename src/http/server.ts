@@ -11,6 +11,7 @@ import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import { listen, stopListening } from '../lib/listen.ts';
 import { describeError, type Logger } from '../lib/log.ts';
 import type { RunChange } from '../lib/outbox.ts';
+import { createArrivals } from './arrivals.ts';
 import type { Authenticators } from './auth.ts';
 import { createDocsRouter } from './docs.ts';
 import { createFrame, refuseUnknown } from './frame.ts';
@@ -71,7 +72,9 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   const drain = new AbortController();
   const app = createApp(deps, drain.signal);
   const handle = app.callback();
-  const callback = (request: IncomingMessage, response: ServerResponse): void => void handle(request, response);
+  const arrive = createArrivals();
+  const callback = (request: IncomingMessage, response: ServerResponse): void =>
+    arrive(request, () => void handle(request, response));
   const beginDrain = (): void => drain.abort();
   return {
     callback,
