@@ -12,6 +12,7 @@ import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import { listen, stopListening } from '../lib/listen.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunChange } from '../lib/outbox.ts';
+import { createArrivals } from './arrivals.ts';
 import type { Authenticators } from './auth.ts';
 import { createDispatch } from './dispatch.ts';
 import { createDocsRouter } from './docs.ts';
@@ -85,8 +86,9 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   const probeRoutes = systemRoutes(deps, red.signal);
   const answerProbe = createProbes(probeRoutes, frame);
   const handle = createApp(deps, { routes: [...probeRoutes, ...deps.routes], frame }).callback();
+  const arrive = createArrivals();
   const callback = (request: IncomingMessage, response: ServerResponse): void => {
-    if (!answerProbe(request, response)) void handle(request, response);
+    if (!answerProbe(request, response)) arrive(request, () => void handle(request, response));
   };
   const turnRed = (): void => red.abort();
   return {
