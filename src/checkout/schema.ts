@@ -20,7 +20,7 @@ const returnAddress = plainText(URL_CHARACTERS_MAX)
   .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
     error: 'must be an http or https address (https in live)',
   })
-  .meta({ format: 'uri' });
+  .meta({ format: 'uri', example: 'https://shop.example.et/thanks' });
 
 const metadata = z
   .record(plainText(METADATA_KEY_CHARACTERS_MAX).min(1), plainText(METADATA_VALUE_CHARACTERS_MAX))
@@ -34,10 +34,13 @@ export const NewSession = z.strictObject({
     example: 'ORDER-1001',
   }),
   amount: birrAmount,
-  currency: z.string().refine((text): text is 'ETB' => text === 'ETB', {
-    error: 'must be ETB',
-    params: { code: 'UNSUPPORTED_CURRENCY' },
-  }),
+  currency: z
+    .string()
+    .refine((text): text is 'ETB' => text === 'ETB', {
+      error: 'must be ETB',
+      params: { code: 'UNSUPPORTED_CURRENCY' },
+    })
+    .meta({ example: 'ETB' }),
   type: z.enum(['API', 'QRCODE']).default('API'),
   successUrl: returnAddress.optional(),
   errorUrl: returnAddress.optional(),

@@ -24,10 +24,13 @@ const birrText = z
   .meta({ override: { type: 'number', exclusiveMinimum: 0 } });
 
 /** The one currency there is; another is refused by its own code. */
-const currencyEtb = z.string().refine((text) => text === 'ETB', {
-  error: ({ input }) => `must be ETB, got ${JSON.stringify(input)}`,
-  params: { code: 'UNSUPPORTED_CURRENCY' },
-});
+const currencyEtb = z
+  .string()
+  .refine((text) => text === 'ETB', {
+    error: ({ input }) => `must be ETB, got ${JSON.stringify(input)}`,
+    params: { code: 'UNSUPPORTED_CURRENCY' },
+  })
+  .meta({ example: 'ETB' });
 
 const listQuery = z.strictObject({
   startDate: dayText,
