@@ -29,7 +29,7 @@ const channel = z.enum(CHANNELS);
 /** The merchant's own address, of a page of the shop. */
 const returnAddress = plainText(URL_CHARACTERS_MAX)
   .refine(isWebAddress, { error: 'must be an http or https address (https in live)' })
-  .meta({ format: 'uri' });
+  .meta({ format: 'uri', example: 'https://shop.example.et/thanks' });
 
 const metadata = z
   .record(plainText(METADATA_KEY_CHARACTERS_MAX).min(1), plainText(METADATA_VALUE_CHARACTERS_MAX))

@@ -135,7 +135,7 @@ function readAnswers(folder: string): RecordedAnswers {
 }
 
 const guidePage = ({ title, markdown }: Guide): string => `<!doctype html>
-<html lang="en">
+<html lang="en" class="guide">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -152,13 +152,14 @@ ${marked.parse(markdown, { async: false })}
 </html>
 `;
 
-const GUIDE_STYLE = `:root { color-scheme: light dark; }
+/** Also of the page that Swagger UI draws, of which it may change the line of links alone. */
+const GUIDE_STYLE = `.guide { color-scheme: light dark; }
 body { margin: 0; font: 16px/1.55 system-ui, sans-serif; }
 nav { padding: 0.75rem 1.25rem; display: flex; flex-wrap: wrap; gap: 1.25rem; border-bottom: 1px solid #8884; }
 main { max-width: 50rem; margin: 0 auto; padding: 1rem 1.25rem 4rem; }
-pre { overflow-x: auto; padding: 0.75rem 1rem; border: 1px solid #8884; border-radius: 4px; font-size: 14px; }
-table { display: block; overflow-x: auto; border-collapse: collapse; }
-th, td { padding: 0.35rem 0.6rem; border: 1px solid #8884; text-align: left; vertical-align: top; }
+main pre { overflow-x: auto; padding: 0.75rem 1rem; border: 1px solid #8884; border-radius: 4px; font-size: 14px; }
+main table { display: block; overflow-x: auto; border-collapse: collapse; }
+main th, main td { padding: 0.35rem 0.6rem; border: 1px solid #8884; text-align: left; vertical-align: top; }
 `;
 
 const ERRORS_PAGE = `<!doctype html>

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import {
+  createDocument,
+  type CreateDocumentOptions,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+} from 'zod-openapi';
 
 import { ERROR_STATUS, type AppError, type ErrorCode } from '../lib/errors.ts';
 import { withoutSafeIntegerBounds } from '../lib/json-schema.ts';
@@ -92,9 +97,15 @@ export function createOpenApiDocument(routes: readonly Route[], about: About): R
       },
       paths,
     },
-    { override: withoutSafeIntegerBounds },
+    { override },
   );
 }
+
+/** Answers may get more fields: clients that refuse them would break. */
+const override: NonNullable<CreateDocumentOptions['override']> = ({ jsonSchema, io }) => {
+  withoutSafeIntegerBounds({ jsonSchema });
+  if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+};
 
 /** Koa's `/a/:id` as OpenAPI's `/a/{id}`. */
 export function openApiPath(path: string): string {
@@ -122,7 +133,8 @@ function operation(route: Route, about: About): ZodOpenApiOperationObject {
 
 function requestBody({ body, upload }: Route): Pick<ZodOpenApiOperationObject, 'requestBody'> {
   if (upload) return { requestBody: { required: true, content: Object.fromEntries(upload.types.map(fileOf)) } };
-  return body ? { requestBody: { content: { 'application/json': { schema: body } } } } : {};
+  if (!body) return {};
+  return { requestBody: { required: !body.safeParse({}).success, content: { 'application/json': { schema: body } } } };
 }
 
 const fileOf = (type: string) => [type, { schema: { type: 'string' as const, format: 'binary' } }] as const;

@@ -42,10 +42,12 @@ export const birrAmount = z.number().refine(isBirr, { error: BIRR_RULE }).meta({
 
 /** The one currency there is; another is refused by its own code. */
 export const currencyEtb = publicText(
-  limitedText(CURRENCY_CHARACTERS_MAX).refine((text): text is 'ETB' => text === 'ETB', {
-    error: 'must be ETB',
-    params: { code: 'UNSUPPORTED_CURRENCY' },
-  }),
+  limitedText(CURRENCY_CHARACTERS_MAX)
+    .refine((text): text is 'ETB' => text === 'ETB', {
+      error: 'must be ETB',
+      params: { code: 'UNSUPPORTED_CURRENCY' },
+    })
+    .meta({ example: 'ETB' }),
 );
 
 /** Whether the text is an http or https address: shown as a link, so nothing else. */

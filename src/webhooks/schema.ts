@@ -198,7 +198,7 @@ function headerProblem(name: string, value: string): string | null {
 }
 
 const subscriptionFields = {
-  url: z.string().min(1).max(2_000),
+  url: z.string().min(1).max(2_000).meta({ example: 'https://shop.example.et/webhooks' }),
   eventTypes: z
     .array(z.enum([...EVENT_TYPE_NAMES, '*']))
     .min(1)

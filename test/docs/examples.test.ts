@@ -11,7 +11,11 @@ type Refusal = {
   error: { code: ErrorCode; details: object[]; docUrl: string; existing?: object };
 };
 type Answer = { description: string; content: Record<string, Media> };
-type Described = { operationId: string; responses: Record<string, Answer> };
+type Described = {
+  operationId: string;
+  requestBody?: { required?: boolean };
+  responses: Record<string, Answer>;
+};
 
 const routes = productRoutes();
 const document = productDocument(routes);
@@ -127,6 +131,16 @@ describe('every answer in the API description', () => {
     expect(answers.length).toBeGreaterThan(120);
   });
 
+  test('may get more fields one day: no client is told to refuse them', () => {
+    const closed = operations.flatMap(({ operationId, responses }) =>
+      [...walk(responses)]
+        .filter(({ node, path }) => node['additionalProperties'] === false && !path.includes('/example'))
+        .map(() => operationId),
+    );
+    expect(closed).toEqual([]);
+    expect([...walk(document['paths'])].some(({ node }) => node['additionalProperties'] === false)).toBe(true);
+  });
+
   test('shows no key, no secret and no number that tools invent', () => {
     const text = JSON.stringify(document);
     expect(text.includes(String(Number.MAX_SAFE_INTEGER))).toBe(false);
@@ -140,6 +154,13 @@ function strict(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodArray) return z.array(strict(schema.element as z.ZodType));
   return schema;
 }
+
+test('a body is required where nothing can be done without it', () => {
+  const required = (operationId: string): unknown =>
+    operations.find((operation) => operation.operationId === operationId)?.requestBody?.required;
+  expect(['createSession', 'createWithdrawal', 'opsSuspendMerchant'].map(required)).toEqual([true, true, true]);
+  expect(['resendWebhookEvent', 'rotateWebhookSecret', 'claimCancel'].map(required)).toEqual([false, false, false]);
+});
 
 test('every example of a field is one that the field takes', () => {
   const wrong = [...walk(document['components']), ...walk(document['paths'])].flatMap(({ node, path }) => {

@@ -42,4 +42,4 @@ test('the page leads from nothing to a merchant that is verified, has paid in th
   const afterwards = stdout.slice(stdout.indexOf('"Status is SUCCESS"'));
   expect(afterwards).toContain('"Channels retrieved"');
   expect(afterwards).toMatch(/"channel":"TELEBIRR"[^{}]*"approval":"APPROVED"[^{}]*"reason":"NOT_CONFIGURED"/);
-}, 120_000);
+}, 300_000);
