@@ -1,6 +1,9 @@
 import { rows, type Knex } from '../../src/lib/db.ts';
 
-/** Every row of every table but keys, whose last use is noted; or only what is this merchant's. */
+/**
+ * Every row of every table but keys, whose last use is noted, and whose turn it is among workers; or only what is this
+ * merchant's.
+ */
 export async function readRows(db: Knex, merchantId?: string): Promise<Record<string, string[]>> {
   const tables = await rows<{ name: string; owned: boolean }>(
     db,
@@ -9,7 +12,7 @@ export async function readRows(db: Knex, merchantId?: string): Promise<Record<st
        WHERE c.table_schema = 'public' AND c.table_name = t.table_name AND c.column_name = 'merchant_id'
      ) AS owned
      FROM information_schema.tables t
-     WHERE t.table_schema = 'public' AND t.table_name NOT IN ('api_key', 'operator_key') AND t.table_name NOT LIKE 'knex%'`,
+     WHERE t.table_schema = 'public' AND t.table_name NOT IN ('api_key', 'operator_key', 'workflow_recovery') AND t.table_name NOT LIKE 'knex%'`,
     {},
   );
   const found: Record<string, string[]> = {};

@@ -176,6 +176,8 @@ describe('the clock of a settlement', () => {
     await world.runChange((change) => markSent(change, id, operator()));
     await world.temporal.client.workflow.getHandle(workflowId).terminate('lost');
     await rows(world.db, `UPDATE settlement SET created_at = now() - interval '1 minute' WHERE id = :id`, { id });
+    // It has until its days are over: nothing of it is past due, and it is found by the hourly run over everything.
+    await rows(world.db, 'UPDATE workflow_recovery SET next_full_run_at = now()');
     worker = world.startWorker();
     await until('it runs again', async () => (await description(workflowId)).status.name === 'RUNNING');
     await until('it waits for the bank', async () => (await details(workflowId)).startsWith('wait for the bank'));
