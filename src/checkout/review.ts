@@ -34,4 +34,4 @@ export function isHeld(facts: ReviewFacts): boolean {
 
 /** Said of a held payment wherever it is asked about. */
 export const HELD_MESSAGE =
-  'Money came for this session, but not what was asked for: we are looking into it, and the customer must not pay again. Read the status, or wait for the webhook.';
+  'Money came for this session, but not what was asked for, or it was counted before: we are looking into it, and the customer must not pay again. Read the status, or wait for the webhook.';

@@ -208,7 +208,7 @@ async function acceptRows(trx: Knex.Transaction, { payment, receivedSantim, fee,
 
 const RETURNED = {
   code: 'REJECTED',
-  message: 'What was paid was not what was asked for; it was given back.',
+  message: 'What was paid could not be accepted; it was given back.',
   providerCode: '',
   retryable: false,
 } as const;

@@ -53,7 +53,7 @@ export const TIMELINE = {
     detail: z.object({ attemptId: z.string(), channel, providerReference: z.string(), late: z.boolean() }),
   },
   'payment.held': {
-    says: 'Paid, but not what was asked for',
+    says: 'Paid, but not what was asked for, or under a reference that was used before',
     detail: z.object({ attemptId: z.string(), ...amounts }),
   },
   'payment.duplicate': {
