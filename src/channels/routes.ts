@@ -37,6 +37,7 @@ export function channelRoutes(deps: { db: Knex; findProvider: FindProvider }): R
       params: schema.ChannelParams,
       body: schema.ChannelChanges,
       responses: { 200: schema.Channel, 202: schema.Channel },
+      refusals: ['CHANNEL_NOT_AVAILABLE'],
       handle: async ({ caller, change, params, body }) => {
         const input = { ...ownerOf(caller), channel: params.channel, enabled: body.enabled };
         const channel = await switchChannel({ change, findProvider: deps.findProvider }, input);

@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-
 import type { MerchantCaller } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime, hmac, sha256 } from '../lib/crypto.ts';
@@ -7,24 +5,17 @@ import { HOUR_MS } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Environment } from '../lib/owner.ts';
 
-const RANDOM_BYTES = 24;
-const TAG_BYTES = 8;
 const TOKEN_CHARACTERS = 43;
 /** The page may still be read, and claims made, this long after the session's end. */
 const VALID_AFTER_END_MS = HOUR_MS;
 
 /**
- * A new token of a session's page: shown once, only its hash is stored. Its last bytes sign the random ones, so that a
- * guess is told apart without a query.
+ * The token of a session's page: 256 bits that only the server can make from the session's id, so that the merchant can
+ * be given the page's address again. Stored is its hash alone.
  */
-export function newClientToken(sessionId: string, pepper: string): { token: string; hash: Buffer } {
-  const random = randomBytes(RANDOM_BYTES);
-  const token = Buffer.concat([random, tagOf(sessionId, pepper, random)]).toString('base64url');
+export function clientTokenOf(pepper: string, sessionId: string): { token: string; hash: Buffer } {
+  const token = hmac(pepper, `checkout session ${sessionId}`).toString('base64url');
   return { token, hash: sha256(token) };
-}
-
-function tagOf(sessionId: string, pepper: string, random: Buffer): Buffer {
-  return hmac(pepper, `client token ${sessionId} ${random.toString('hex')}`).subarray(0, TAG_BYTES);
 }
 
 type TokenRow = { merchantId: string; environment: Environment; clientTokenHash: Buffer; endedAt: Date | null };
@@ -42,8 +33,12 @@ export type TokenAuthenticator = {
 };
 
 /** Checks the tokens of sessions' pages: one query each. */
-export function createTokenAuthenticator(deps: { db: Queryable; clock: Clock; pepper: string }): TokenAuthenticator {
-  const { db, clock, pepper } = deps;
+export function createTokenAuthenticator(deps: {
+  db: Queryable;
+  clock: Clock;
+  peppers: readonly string[];
+}): TokenAuthenticator {
+  const { db, clock, peppers } = deps;
 
   async function readToken(sessionId: string, token: string): Promise<MerchantCaller | 'ended' | null> {
     if (token.length !== TOKEN_CHARACTERS || !isSessionId(sessionId)) return null;
@@ -65,9 +60,8 @@ export function createTokenAuthenticator(deps: { db: Queryable; clock: Clock; pe
     },
     isOurToken: (sessionId, token) => {
       if (token.length !== TOKEN_CHARACTERS || !isSessionId(sessionId)) return false;
-      const bytes = Buffer.from(token, 'base64url');
-      const random = bytes.subarray(0, RANDOM_BYTES);
-      return equalInConstantTime(bytes.subarray(RANDOM_BYTES), tagOf(sessionId, pepper, random));
+      const hash = sha256(token);
+      return peppers.some((pepper) => equalInConstantTime(hash, clientTokenOf(pepper, sessionId).hash));
     },
   };
 }

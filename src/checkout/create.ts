@@ -10,10 +10,11 @@ import { toBirr, type Santim } from '../lib/money.ts';
 import type { Change } from '../lib/outbox.ts';
 import type { Owner } from '../lib/owner.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { newClientToken } from './client-token.ts';
+import { clientTokenOf } from './client-token.ts';
 import { qrPayload } from './qr.ts';
 import { checkoutPageUrl } from './session.ts';
 
+/** `pepper`: the secret that the tokens of pages are made with. */
 export type CreateDeps = { findProvider: FindProvider; clock: Clock; baseUrl: string; pepper: string };
 
 export type NewSession = {
@@ -46,7 +47,7 @@ export async function createSession(deps: CreateDeps & { change: Change }, owner
   const now = deps.clock();
   const sessionId = newId('cs', now.getTime());
   const transactionId = newId('txn', now.getTime());
-  const clientToken = newClientToken(sessionId, deps.pepper);
+  const clientToken = clientTokenOf(deps.pepper, sessionId);
   const expiresAt = new Date(now.getTime() + wanted.expiresInMinutes * 60_000);
   const inserted = await insertSession(deps.change, {
     ...wanted,

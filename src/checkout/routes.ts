@@ -34,6 +34,13 @@ function createRoute(deps: CheckoutDeps): Route {
     auth: { by: 'key', scope: 'checkout:write' },
     body: schema.NewSession,
     responses: { 201: schema.CreatedSession },
+    refusals: [
+      'CHANNEL_DISABLED',
+      'CHANNEL_NOT_AVAILABLE',
+      'DUPLICATE_REFERENCE',
+      'AMOUNT_BELOW_MINIMUM',
+      'AMOUNT_ABOVE_MAXIMUM',
+    ],
     handle: async ({ caller, change, body }) => {
       const wanted = { ...body, currency: 'ETB' as const, amountSantim: toSantim(body.amount) };
       const data = await createSession({ ...deps, change }, caller, wanted);
@@ -54,7 +61,7 @@ function getRoute(deps: CheckoutDeps): Route {
     responses: { 200: schema.Session },
     handle: async ({ caller, params }) => {
       const session = await readSession(deps, sessionKey(caller, params.sessionId));
-      return { message: 'Session retrieved', data: presentSession(session, deps.baseUrl) };
+      return { message: 'Session retrieved', data: presentSession(session, { ...deps, scopes: caller.scopes }) };
     },
   });
 }
@@ -77,7 +84,7 @@ function expireRoute(deps: CheckoutDeps): Route {
       const status = await deps.endUnpaid(params.sessionId, 'EXPIRED');
       const session = await findSession(deps.db, key);
       if (status !== 'EXPIRED') throw new AppError('INVALID_STATE', whyNotExpired(session));
-      return { message: 'Session expired', data: presentSession(session, deps.baseUrl) };
+      return { message: 'Session expired', data: presentSession(session, { ...deps, scopes: caller.scopes }) };
     },
   });
 }
@@ -99,6 +106,13 @@ function payRoute(deps: CheckoutDeps): Route {
     params: schema.SessionParams,
     body: schema.NewPayment,
     responses: { 202: schema.Payment },
+    refusals: [
+      'INVALID_STATE',
+      'CHANNEL_DISABLED',
+      'CHANNEL_NOT_AVAILABLE',
+      'AMOUNT_BELOW_MINIMUM',
+      'AMOUNT_ABOVE_MAXIMUM',
+    ],
     handle: async ({ caller, change, params, body }) => {
       const data = await startPayment({ ...deps, change }, sessionKey(caller, params.sessionId), body);
       return { status: 202, message: 'Payment started', data };

@@ -78,14 +78,18 @@ export const Session = z
     status: z.enum(SESSION_STATUSES),
     transactionStatus: z.enum(TRANSACTION_STATUSES),
     underReview: underReview.optional(),
-    checkoutUrl: z.string().meta({ description: 'Carries the page token only in the answer that creates the session' }),
+    checkoutUrl: z.string().nullable().meta({
+      description:
+        'The hosted page, with its token: whoever has it can pay or cancel. null once the session has ended (COMPLETED, FAILED, CANCELLED, EXPIRED), for keys without the scope checkout:write, and where KEY_PEPPER was changed since the session was made',
+    }),
     expiresAt: instant,
     createdAt: instant,
   })
   .meta({ id: 'CheckoutSession' });
 
 export const CreatedSession = Session.extend({
-  clientToken: z.string().meta({ description: "The page's token, shown only here" }),
+  checkoutUrl: z.string().meta({ description: 'The hosted page, with its token: whoever has it can pay or cancel' }),
+  clientToken: z.string().meta({ description: "The page's token, for the header x-client-token" }),
   qrPayload: z.string().optional().meta({ description: 'EMVCo, for type QRCODE' }),
 }).meta({ id: 'CreatedCheckoutSession' });
 

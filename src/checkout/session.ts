@@ -1,6 +1,7 @@
 import type { Channel } from '../channels/channel.ts';
-import type { MerchantCaller } from '../http/route.ts';
+import type { MerchantCaller, Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
+import { equalInConstantTime } from '../lib/crypto.ts';
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
@@ -9,6 +10,7 @@ import { ownerOf, type Environment } from '../lib/owner.ts';
 import type { ProviderFailure } from '../providers/provider.ts';
 import { expireSessionIfDue } from '../transactions/end.ts';
 import type { AttemptStatus, SessionStatus } from '../transactions/states.ts';
+import { clientTokenOf } from './client-token.ts';
 import { reviewReason, type ReviewFacts } from './review.ts';
 
 /** A session with its transaction and its latest attempt: all that answers, hooks and pages are made from. */
@@ -22,6 +24,7 @@ export type Session = ReviewFacts & {
   currency: string;
   type: 'API' | 'QRCODE';
   status: SessionStatus;
+  clientTokenHash: Buffer;
   channels: Channel[];
   attemptsCount: number;
   successUrl: string | null;
@@ -53,7 +56,7 @@ export async function findSession(db: Queryable, key: SessionKey): Promise<Sessi
   const [row] = await rows<Session>(
     db,
     `SELECT s.id, s.transaction_id, s.merchant_id, s.environment, t.checkout_order_no, t.amount_santim, t.currency,
-            t.type, s.status, t.status AS transaction_status, t.held, t.reconcile, s.channels, s.attempts_count, s.success_url, s.error_url,
+            t.type, s.status, s.client_token_hash, t.status AS transaction_status, t.held, t.reconcile, s.channels, s.attempts_count, s.success_url, s.error_url,
             s.cancel_url, s.locale, s.expires_at, s.created_at, a.id AS attempt_id, a.status AS attempt_status,
             a.channel AS attempt_channel, a.phone AS attempt_phone, a.failure AS attempt_failure, a.redirect_url,
             a.last_checked_at,
@@ -103,8 +106,20 @@ export function returnUrl(session: Session): string | null {
   return url.href;
 }
 
-/** The public session. The address lacks its token: that is shown only once, when the session is made. */
-export function presentSession(session: Session, baseUrl: string) {
+export type PageLink = { baseUrl: string; pepper: string; scopes: readonly Scope[] };
+
+/**
+ * The page's address with its token, for who may pay: a key that only reads must not be given what pays and cancels.
+ * Null too once the session has ended, and where the token was made with another secret than today's.
+ */
+function checkoutUrl({ id, status, clientTokenHash }: Session, { baseUrl, pepper, scopes }: PageLink): string | null {
+  if ((status !== 'OPEN' && status !== 'PROCESSING') || !scopes.includes('checkout:write')) return null;
+  const { token, hash } = clientTokenOf(pepper, id);
+  return equalInConstantTime(hash, clientTokenHash) ? `${checkoutPageUrl(baseUrl, id)}?t=${token}` : null;
+}
+
+/** The public session. */
+export function presentSession(session: Session, link: PageLink) {
   const underReview = reviewReason(session);
   return {
     sessionId: session.id,
@@ -116,7 +131,7 @@ export function presentSession(session: Session, baseUrl: string) {
     status: session.status,
     transactionStatus: session.transactionStatus,
     ...(underReview === null ? {} : { underReview }),
-    checkoutUrl: checkoutPageUrl(baseUrl, session.id),
+    checkoutUrl: checkoutUrl(session, link),
     expiresAt: session.expiresAt.toISOString(),
     createdAt: session.createdAt.toISOString(),
   };

@@ -1,12 +1,16 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 import Router from '@koa/router';
+import { marked } from 'marked';
 import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
 
 import { ERROR_STATUS } from '../lib/errors.ts';
 import { ERROR_MEANINGS } from './error-meanings.ts';
-import { createOpenApiDocument } from './openapi.ts';
+import { unknownPath } from './guard.ts';
+import { createOpenApiDocument, type About, type RecordedAnswers } from './openapi.ts';
 import type { Route } from './route.ts';
 
 /** Everything from here, nothing from elsewhere; Swagger UI's stylesheet holds its icons as data URLs. */
@@ -21,16 +25,22 @@ const DOCS_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const PAGE = `<!doctype html>
+const page = (guides: readonly Guide[]): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Meskot API</title>
 <link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="stylesheet" href="/docs/guide.css">
 <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
 </head>
 <body>
+<nav>
+${guides.map(({ path, title }) => `<a href="${path}">${title}</a>`).join('\n')}
+<a href="/docs/errors">Errors</a>
+<a href="/openapi.json">openapi.json</a>
+</nav>
 <div id="docs"></div>
 <noscript>The same as JSON: <a href="/openapi.json">/openapi.json</a></noscript>
 <script src="/docs/swagger-ui-bundle.js"></script>
@@ -46,21 +56,29 @@ const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLink
 
 const ASSETS = { 'swagger-ui.css': 'css', 'swagger-ui-bundle.js': 'js', 'favicon-32x32.png': 'png' };
 
-/** `/openapi.json`, `/docs` (Swagger UI, served from here) and `/docs/errors`. */
-export function createDocsRouter(routes: readonly Route[], version: string): Router {
+/** What the docs are made of: beside the routes the folder of guides, in Markdown. */
+export type DocsParts = Omit<About, 'answers'> & { docsFolder: string };
+
+/** `/openapi.json`, `/docs` (Swagger UI, served from here), `/docs/errors`, and the guides as pages and as Markdown. */
+export function createDocsRouter(routes: readonly Route[], parts: DocsParts): Router {
+  let read: Guide[] | undefined;
+  const guides = (): Guide[] => (read ??= readGuides(join(parts.docsFolder, 'guides')));
   const router = new Router({ sensitive: true });
-  let document: string | undefined;
+  let document: { plain: string; zipped: Buffer } | undefined;
   router.get('/openapi.json', (ctx) => {
-    document ??= JSON.stringify(createOpenApiDocument(routes, version));
+    document ??= withZipped(describe(routes, parts));
     ctx.type = 'application/json';
-    ctx.body = document;
+    ctx.vary('Accept-Encoding');
+    const isZipped = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
+    if (isZipped) ctx.set('Content-Encoding', 'gzip');
+    ctx.body = isZipped ? document.zipped : document.plain;
   });
   // Who opens the bare address is looking for them.
   router.get('/', (ctx) => ctx.redirect('/docs'));
   router.get('/docs', (ctx) => {
     ctx.set('Content-Security-Policy', DOCS_POLICY);
     ctx.type = 'html';
-    ctx.body = PAGE;
+    ctx.body = page(guides());
   });
   router.get('/docs/start.js', (ctx) => {
     ctx.type = 'js';
@@ -69,6 +87,18 @@ export function createDocsRouter(routes: readonly Route[], version: string): Rou
   router.get('/docs/errors', (ctx) => {
     ctx.type = 'html';
     ctx.body = ERRORS_PAGE;
+  });
+  router.get('/docs/guide.css', (ctx) => {
+    ctx.type = 'css';
+    ctx.body = GUIDE_STYLE;
+  });
+  router.get('/docs/guides/:name', (ctx) => {
+    const isMarkdown = ctx.path.endsWith('.md');
+    const guide = guides().find(({ path }) => path === ctx.path.replace(/\.md$/, ''));
+    if (!guide) throw unknownPath(ctx);
+    ctx.set('Content-Security-Policy', DOCS_POLICY);
+    ctx.type = isMarkdown ? 'text/markdown; charset=utf-8' : 'html';
+    ctx.body = isMarkdown ? guide.markdown : guidePage(guide);
   });
   for (const [file, type] of Object.entries(ASSETS)) {
     let bytes: Promise<Buffer> | undefined;
@@ -81,6 +111,55 @@ export function createDocsRouter(routes: readonly Route[], version: string): Rou
   }
   return router;
 }
+
+function describe(routes: readonly Route[], parts: DocsParts): string {
+  return JSON.stringify(createOpenApiDocument(routes, { ...parts, answers: readAnswers(parts.docsFolder) }));
+}
+
+const withZipped = (plain: string) => ({ plain, zipped: gzipSync(plain) });
+
+type Guide = { path: string; title: string; markdown: string };
+
+/** The guides by their files' names; the first line of each is its title. */
+function readGuides(folder: string): Guide[] {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.md'));
+  return files.toSorted().map((file) => {
+    const markdown = readFileSync(join(folder, file), 'utf8');
+    const title = /^# (.+)$/m.exec(markdown)?.[1] ?? file;
+    return { path: `/docs/guides/${file.slice(0, -3)}`, title, markdown };
+  });
+}
+
+function readAnswers(folder: string): RecordedAnswers {
+  return JSON.parse(readFileSync(join(folder, 'answers.json'), 'utf8')) as RecordedAnswers;
+}
+
+const guidePage = ({ title, markdown }: Guide): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${title} – Meskot</title>
+<link rel="stylesheet" href="/docs/guide.css">
+<link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
+</head>
+<body>
+<nav><a href="/docs">All calls of the API</a></nav>
+<main>
+${marked.parse(markdown, { async: false })}
+</main>
+</body>
+</html>
+`;
+
+const GUIDE_STYLE = `:root { color-scheme: light dark; }
+body { margin: 0; font: 16px/1.55 system-ui, sans-serif; }
+nav { padding: 0.75rem 1.25rem; display: flex; flex-wrap: wrap; gap: 1.25rem; border-bottom: 1px solid #8884; }
+main { max-width: 50rem; margin: 0 auto; padding: 1rem 1.25rem 4rem; }
+pre { overflow-x: auto; padding: 0.75rem 1rem; border: 1px solid #8884; border-radius: 4px; font-size: 14px; }
+table { display: block; overflow-x: auto; border-collapse: collapse; }
+th, td { padding: 0.35rem 0.6rem; border: 1px solid #8884; text-align: left; vertical-align: top; }
+`;
 
 const ERRORS_PAGE = `<!doctype html>
 <html lang="en">

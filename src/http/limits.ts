@@ -18,10 +18,12 @@ export type LimitSettings = {
 
 /** Two seconds' requests may come at once: the rate on average, twice of it in a burst. */
 const WINDOW_SECONDS = 2;
+/** Of what comes in bursts, ten seconds' may: a month's salaries are asked for at once. */
+const BURST_WINDOW_SECONDS = 10;
 
 export type Limits = {
   /** Counts a request by its caller, or its address where callers are not known; sets RateLimit-*; throws RATE_LIMITED. */
-  countRequest: (ctx: Context, caller: Caller | null, rateLimit: 'default' | 'list') => Promise<void>;
+  countRequest: (ctx: Context, caller: Caller | null, rateLimit: 'default' | 'list' | 'burst') => Promise<void>;
   /** The same for a hosted page, by address. */
   countPage: (ctx: Context) => Promise<void>;
   /** Wrong keys and tokens. */
@@ -40,14 +42,20 @@ export type GuessLimit = {
 
 /** The limits of this process. */
 export function createLimits(settings: LimitSettings): Limits {
-  const sandbox = perSecond('sandbox', settings.sandboxPerSecond);
-  const live = perSecond('live', settings.livePerSecond);
+  const sandbox = {
+    default: perSecond('sandbox', settings.sandboxPerSecond),
+    burst: perSecond('sandbox-burst', settings.sandboxPerSecond, BURST_WINDOW_SECONDS),
+  };
+  const live = {
+    default: perSecond('live', settings.livePerSecond),
+    burst: perSecond('live-burst', settings.livePerSecond, BURST_WINDOW_SECONDS),
+  };
   const lists = perSecond('lists', settings.listsPerSecond);
   const pages = perSecond('pages', settings.pagesPerSecond);
   return {
     countRequest: async (ctx, caller, rateLimit) => {
-      const limiter = rateLimit === 'list' ? lists : isSandbox(caller) ? sandbox : live;
-      const what = `${rateLimit === 'list' ? 'requests for lists' : 'requests'} ${WHOSE[caller?.kind ?? 'nobody']}`;
+      const limiter = rateLimit === 'list' ? lists : (isSandbox(caller) ? sandbox : live)[rateLimit];
+      const what = `${WHAT[rateLimit]} ${WHOSE[caller?.kind ?? 'nobody']}`;
       await consume(limiter, ctx, { who: whoIs(ctx, caller), what });
     },
     countPage: async (ctx) =>
@@ -84,9 +92,9 @@ function createGuessLimit(points: number, guesses: string): GuessLimit {
   };
 }
 
-function perSecond(keyPrefix: string, requests: number): RateLimiterMemory | null {
+function perSecond(keyPrefix: string, requests: number, duration = WINDOW_SECONDS): RateLimiterMemory | null {
   if (requests === 0) return null;
-  return new RateLimiterMemory({ keyPrefix, points: requests * WINDOW_SECONDS, duration: WINDOW_SECONDS });
+  return new RateLimiterMemory({ keyPrefix, points: requests * duration, duration });
 }
 
 function isSandbox(caller: Caller | null): boolean {
@@ -97,6 +105,8 @@ function whoIs(ctx: Context, caller: Caller | null): string {
   if (!caller) return networkOf(ctx.ip);
   return caller.kind === 'client' ? caller.sessionId : caller.keyId;
 }
+
+const WHAT = { default: 'requests', list: 'requests for lists', burst: 'requests of this kind' } as const;
 
 const WHOSE = {
   key: 'with one key',

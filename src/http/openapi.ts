@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 
-import { ERROR_STATUS } from '../lib/errors.ts';
-import { isIdempotent, refusalStatuses } from './refusals.ts';
+import { ERROR_STATUS, type AppError, type ErrorCode } from '../lib/errors.ts';
+import { withoutSafeIntegerBounds } from '../lib/json-schema.ts';
+import { errorText } from './envelope.ts';
+import { exampleOf, exampleOfRoute } from './error-examples.ts';
+import { ERROR_MEANINGS } from './error-meanings.ts';
+import { isIdempotent, refusalCodes, refusalStatuses } from './refusals.ts';
 import type { Route } from './route.ts';
 
 const Timestamp = z.string().meta({ format: 'date-time', example: '2026-01-31T15:04:05.678+03:00' });
@@ -46,40 +50,50 @@ const SECURITY: Record<Route['auth']['by'], Record<string, string[]>[]> = {
   nobody: [],
 };
 
+/** Answers of the product itself, by operation and status: what the docs show as examples (test/docs/choose-answers.ts). */
+export type RecordedAnswers = Readonly<Record<string, Readonly<Record<string, object>>>>;
+
+/** What is told beside the routes; `baseUrl` without a slash at its end. */
+export type About = { version: string; baseUrl: string; answers: RecordedAnswers };
+
 /** The OpenAPI 3.1 document of the route table: the same schemas the guard checks with. */
-export function createOpenApiDocument(routes: readonly Route[], version: string): ReturnType<typeof createDocument> {
+export function createOpenApiDocument(routes: readonly Route[], about: About): ReturnType<typeof createDocument> {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes) {
     const path = openApiPath(route.path);
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, about) };
   }
-  return createDocument({
-    openapi: '3.1.0',
-    info: {
-      title: 'Meskot merchant checkout',
-      version,
-      description:
-        'Payments in ETB. Every answer is one envelope; every error has a code and says what to do. Amounts are JSON numbers of birr with at most two decimals. Days are those of Addis Ababa (UTC+3).',
-    },
-    servers: [{ url: '/' }],
-    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
-    components: {
-      securitySchemes: {
-        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
-        bearer: { type: 'http', scheme: 'bearer', description: 'The API key as a Bearer token' },
-        operatorKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: "An operator's key" },
-        operatorBearer: { type: 'http', scheme: 'bearer', description: "An operator's key as a Bearer token" },
-        clientToken: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'x-client-token',
-          description:
-            'The token of one checkout session. The hosted page of the session has it as a cookie too, which browsers send with the calls below /api/checkout/sessions/{sessionId} and not to the hooks.',
+  return createDocument(
+    {
+      openapi: '3.1.0',
+      info: {
+        title: 'Meskot merchant checkout',
+        version: about.version,
+        description:
+          'Payments in ETB. Every answer is one envelope; every error has a code and says what to do. Amounts are JSON numbers of birr with at most two decimals. Days are those of Addis Ababa (UTC+3).\n\nGuide: [Receiving and verifying webhooks](/docs/guides/verifying-webhooks). [What each error code means](/docs/errors).',
+      },
+      servers: [{ url: '/' }],
+      tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+      components: {
+        examples: commonRefusals(about),
+        securitySchemes: {
+          apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+          bearer: { type: 'http', scheme: 'bearer', description: 'The API key as a Bearer token' },
+          operatorKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: "An operator's key" },
+          operatorBearer: { type: 'http', scheme: 'bearer', description: "An operator's key as a Bearer token" },
+          clientToken: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'x-client-token',
+            description:
+              'The token of one checkout session. The hosted page of the session has it as a cookie too, which browsers send with the calls below /api/checkout/sessions/{sessionId} and not to the hooks.',
+          },
         },
       },
+      paths,
     },
-    paths,
-  });
+    { override: withoutSafeIntegerBounds },
+  );
 }
 
 /** Koa's `/a/:id` as OpenAPI's `/a/{id}`. */
@@ -87,7 +101,7 @@ export function openApiPath(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-function operation(route: Route): ZodOpenApiOperationObject {
+function operation(route: Route, about: About): ZodOpenApiOperationObject {
   const query = objectOf(route.query);
   const path = objectOf(route.params);
   return {
@@ -102,7 +116,7 @@ function operation(route: Route): ZodOpenApiOperationObject {
       ...(isIdempotent(route) && { header: IdempotencyHeader }),
     },
     ...requestBody(route),
-    responses: { ...successes(route), ...refusals(route) },
+    responses: { ...successes(route, about), ...refusals(route, about) },
   };
 }
 
@@ -120,6 +134,7 @@ function describe(route: Route): string {
 function permission(auth: Route['auth']): string {
   if (auth.by === 'nobody') return '';
   if (auth.by !== 'operator') return `Scope of restricted keys: \`${auth.scope}\`.`;
+  if (auth.roles.includes('viewer')) return 'Any operator.';
   return `Role of operators: ${[...new Set([...auth.roles, 'admin'])].map((role) => `\`${role}\``).join(' or ')}.`;
 }
 
@@ -130,7 +145,7 @@ function objectOf(schema: z.core.$ZodType | undefined): z.ZodObject | undefined 
   throw new Error('Parameters must be described by an object schema');
 }
 
-function successes(route: Route): ZodOpenApiOperationObject['responses'] {
+function successes(route: Route, { answers }: About): ZodOpenApiOperationObject['responses'] {
   if (route.fileTypes) {
     const bytes = { schema: { type: 'string', format: 'binary' } } as const;
     return {
@@ -146,21 +161,42 @@ function successes(route: Route): ZodOpenApiOperationObject['responses'] {
         ...(route.paginated && { pagination: Pagination }),
         timestamp: Timestamp,
       });
-      return [status, { description: 'Success', content: { 'application/json': { schema } } }];
+      const example = answers[route.operationId]?.[status];
+      return [
+        status,
+        { description: 'Success', content: { 'application/json': { schema, ...(example && { example }) } } },
+      ];
     }),
   );
 }
 
-function refusals(route: Route): ZodOpenApiOperationObject['responses'] {
+function refusals(route: Route, about: About): ZodOpenApiOperationObject['responses'] {
+  const codes = refusalCodes(route);
   return Object.fromEntries(
-    refusalStatuses(route).map((status) => [
-      status,
-      { description: codesOf(status), content: { 'application/json': { schema: ErrorBody } } },
-    ]),
+    refusalStatuses(route).map((status) => {
+      const ofStatus = codes.filter((code) => ERROR_STATUS[code] === status);
+      const description = ofStatus.map((code) => `- \`${code}\`: ${ERROR_MEANINGS[code]}`).join('\n');
+      const examples = Object.fromEntries(ofStatus.map((code) => [code, refusalExample(route, code, about)]));
+      return [status, { description, content: { 'application/json': { schema: ErrorBody, examples } } }];
+    }),
   );
 }
 
-function codesOf(status: number): string {
-  const codes = Object.entries(ERROR_STATUS).filter(([, ofCode]) => ofCode === status);
-  return codes.map(([code]) => code).join(', ');
+/** What is the same for every route is told once. */
+function refusalExample(route: Route, code: ErrorCode, about: About) {
+  const own = exampleOfRoute(route, code);
+  return own ? shownRefusal(own, about) : { $ref: `#/components/examples/${code}` };
 }
+
+function commonRefusals(about: About) {
+  const codes = Object.keys(ERROR_STATUS) as ErrorCode[];
+  return Object.fromEntries(codes.map((code) => [code, shownRefusal(exampleOf(code), about)]));
+}
+
+function shownRefusal(error: AppError, { baseUrl }: About): { summary: string; value: unknown } {
+  const text = errorText(error, { requestId: EXAMPLE_REQUEST, baseUrl, at: EXAMPLE_TIME });
+  return { summary: error.code, value: JSON.parse(text) };
+}
+
+const EXAMPLE_REQUEST = 'req_01KG9Y5T40V6M2X8R3N7Q1W4ZC';
+const EXAMPLE_TIME = new Date('2026-01-31T12:04:05.678Z');

@@ -46,7 +46,7 @@ async function answerProbe(route: Route, deps: FrameDeps, response: ServerRespon
     more = Object.entries(refusal.headers).flat();
     text = errorText(refusal, { requestId, baseUrl: deps.baseUrl, at: deps.clock() });
   }
-  if (deps.draining.aborted) more.push('Connection', 'close');
+  if (deps.red.aborted) more.push('Connection', 'close');
   const length = String(Buffer.byteLength(text));
   response.writeHead(status, ['X-Request-Id', requestId, ...HEADERS, ...more, 'Content-Length', length]).end(text);
   const seconds = (performance.now() - startedAt) / 1000;

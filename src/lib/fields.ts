@@ -13,9 +13,17 @@ export const instant = z.string().meta({ format: 'date-time' });
 export const limitedText = (charactersMax: number, error?: string) =>
   z.string().max(charactersMax, { abort: true, ...(error !== undefined && { error }) });
 
+/**
+ * The pattern of one-line text in the API description. Patterns there are read by JavaScript without `u`, Python and
+ * PCRE: no `\p{…}`, no code points above 7F. The control characters of 80–9F are refused as well, by the check itself.
+ */
+const ONE_LINE = String.raw`^[^\x00-\x1f\x7f]*$`;
+
 /** Text on one line: what a page, a log or a table would show as something else is refused. */
 export const plainText = (charactersMax: number) =>
-  limitedText(charactersMax).regex(/^\P{Cc}*$/u, 'must not contain control characters, such as line breaks and tabs');
+  limitedText(charactersMax)
+    .refine((text) => !/\p{Cc}/u.test(text), 'must not contain control characters, such as line breaks and tabs')
+    .meta({ pattern: ONE_LINE });
 
 /** Text that matches a pattern, in one sentence for its length and its form. */
 export const patternText = (charactersMax: number, pattern: RegExp, mustBe: string) =>

@@ -22,8 +22,12 @@ export type ProviderOutcome =
   | { kind: 'declined'; failure: ProviderFailure }
   | Unknown;
 
-/** Nobody knows: no reply in time, none at all, a 5xx, or nonsense. */
-export type Unknown = { kind: 'unknown'; reason: 'timeout' | 'network' | 'http' | 'unreadable'; message: string };
+/** Nobody knows: no reply in time, none at all, a 5xx, nonsense, or a reply about another order than was asked about. */
+export type Unknown = {
+  kind: 'unknown';
+  reason: 'timeout' | 'network' | 'http' | 'unreadable' | 'other-order';
+  message: string;
+};
 
 /** Where a payout goes. A phone is 2519… without plus. */
 export type PayoutDestination =

@@ -36,6 +36,7 @@ function askRoute(deps: ReportRouteDeps): Route {
     rateLimit: 'list',
     body: schema.NewReport,
     responses: { 202: schema.Report },
+    refusals: ['INVALID_STATE'],
     handle: async ({ caller, change, body }) => {
       const row = await askForReport({ ...deps, change }, ownerOf(caller), { ...body, requestedBy: caller.keyId });
       return { status: 202, message: 'Report asked for', data: presentReport(row, deps.baseUrl) };

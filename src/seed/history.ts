@@ -9,6 +9,7 @@ export type HistoryDeps = {
   /** Its connections pipeline. */
   db: Knex;
   baseUrl: string;
+  pepper: string;
   /** Called with how many more payments are made. */
   onMade: (count: number) => void;
 };
@@ -19,12 +20,13 @@ export type HistoryDeps = {
  * they are. The merchant must have no subscriptions: nobody would deliver.
  */
 export async function makeHistory(deps: HistoryDeps, owner: Owner, items: readonly PlannedItem[]): Promise<void> {
+  const { baseUrl, pepper } = deps;
   const made = await madeOrders(deps.db, owner);
   const missing = items.filter((item) => !('session' in item) || !made.has(item.session.checkoutOrderNo));
   deps.onMade(items.length - missing.length);
   for (let from = 0; from < missing.length; from += ITEMS_PER_TRANSACTION) {
     const set = missing.slice(from, from + ITEMS_PER_TRANSACTION);
-    await deps.db.transaction(async (trx) => makeItems({ trx, owner, baseUrl: deps.baseUrl }, set));
+    await deps.db.transaction(async (trx) => makeItems({ trx, owner, baseUrl, pepper }, set));
     deps.onMade(set.filter((item) => 'session' in item).length);
   }
 }

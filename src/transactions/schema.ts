@@ -86,7 +86,7 @@ export const Transaction = z
     completedAt: instant.optional(),
     failure: PaymentFailure.optional(),
     lateConfirmation: z.literal(true).optional(),
-    held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY']).optional(),
+    held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED']).optional(),
     environment: environmentName,
     metadata: z.record(z.string(), z.string()).optional(),
   })

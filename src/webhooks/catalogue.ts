@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { withoutSafeIntegerBounds } from '../lib/json-schema.ts';
 import { owner } from './event-owner.ts';
 import { REPORT_EVENTS } from './report-data.ts';
 import { SETTLEMENT_EVENTS } from './settlement-data.ts';
@@ -39,7 +40,7 @@ export const TransactionData = z.strictObject({
     })
     .optional(),
   lateConfirmation: z.boolean().optional().meta({ description: 'Paid after the session had ended' }),
-  held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY']).optional(),
+  held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED']).optional(),
   metadata: z.record(z.string(), z.string()).optional(),
 });
 export type TransactionData = z.output<typeof TransactionData>;
@@ -158,7 +159,7 @@ export type CatalogueEntry = {
 export function listEventTypes(): CatalogueEntry[] {
   return EVENT_TYPE_NAMES.map((event) => {
     const type: EventType = EVENT_TYPES[event];
-    const { $schema: _dialect, ...schema } = z.toJSONSchema(type.data);
+    const { $schema: _dialect, ...schema } = z.toJSONSchema(type.data, { override: withoutSafeIntegerBounds });
     return { event, description: type.description, alias: type.alias ?? false, schema, example: { ...type.example } };
   });
 }

@@ -5,10 +5,10 @@ import { notFound } from '../lib/errors.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import { readDayRange, readPage } from '../lib/page.ts';
 import { listEventTypes } from './catalogue.ts';
+import { requestResend } from './delivery/resend.ts';
 import { presentAttempt, presentDelivery, presentEvent, presentResendJob } from './present.ts';
 import { findDeliveries, findEvent, listAttempts, listEvents } from './queries.ts';
 import { cancelResendJob, createResendJob, findResendJob } from './resend-jobs.ts';
-import { requestResend } from './resend.ts';
 import type { WebhookDeps } from './routes.ts';
 import * as schema from './schema.ts';
 import { readStats } from './stats.ts';
@@ -141,6 +141,7 @@ function resendRoutes(deps: WebhookDeps): Route[] {
       params: schema.EventParams,
       body: schema.ResendBody,
       responses: { 202: schema.Resent },
+      refusals: ['INVALID_STATE'],
       handle: async ({ caller, params, body, change }) => {
         const request = { owner: ownerOf(caller), eventId: params.eventId, ...body };
         const asked = await requestResend(deps, change, request);
@@ -158,6 +159,7 @@ function resendRoutes(deps: WebhookDeps): Route[] {
       description: 'Oldest first, at a steady pace. Deliveries of inactive subscriptions do not match.',
       body: schema.ResendJobBody,
       responses: { 202: schema.ResendJobMade },
+      refusals: ['INVALID_STATE'],
       handle: async ({ caller, body, change }) => {
         const { startDate, endDate, ...rest } = body;
         const range = readDayRange({ startDate, endDate }, deps.clock());
@@ -192,6 +194,7 @@ function resendJobRoutes({ db }: WebhookDeps): Route[] {
       description: 'What was sent already goes on to its end.',
       params: schema.JobParams,
       responses: { 200: schema.ResendJob },
+      refusals: ['INVALID_STATE'],
       handle: async ({ caller, params, change }) => {
         const job = await cancelResendJob(change, { ...ownerOf(caller), jobId: params.jobId });
         return { message: 'Resend job cancelled', data: presentResendJob(job) };

@@ -3,7 +3,7 @@ import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Owner } from '../lib/owner.ts';
 import { cutPage, offsetOf, type DayRange, type Page } from '../lib/page.ts';
-import type { DeliveryStatus, EventStatus } from './states.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus, type EventStatus } from './states.ts';
 
 type Failure = { code: string; message: string };
 
@@ -44,8 +44,8 @@ export type AttemptRow = {
   sequence: number;
   deliveryNumber: number | null;
   retryNumber: number | null;
-  trigger: 'auto' | 'manual';
-  lane: 'workflow' | 'direct';
+  trigger: 'auto' | 'manual' | 'operator';
+  reason: string | null;
   url: string;
   startedAt: Date;
   durationMs: number | null;
@@ -108,15 +108,43 @@ export async function listEvents(db: Queryable, filter: EventFilter, page: Page)
   return { events: await withDeliveries(db, cut.rows), pagination: cut.pagination };
 }
 
+const OWN_IN_RANGE = (table: 'e' | 'd'): string =>
+  `${table}.merchant_id = :merchantId AND ${table}.environment = :environment
+   AND ${table}.created_at >= :from AND ${table}.created_at < :until`;
+
 function eventConditions(filter: EventFilter): string[] {
   return [
-    'e.merchant_id = :merchantId AND e.environment = :environment AND e.created_at >= :from AND e.created_at < :until',
+    ...chosenEvents(filter),
     filter.event && 'e.event = :event',
     filter.resourceId && 'e.resource_id = :resourceId',
-    filter.subscriptionId &&
-      'EXISTS (SELECT FROM webhook_delivery d WHERE d.event_id = e.id AND d.subscription_id = :subscriptionId)',
-    filter.statuses && `${EVENT_STATUS} = ANY(:statuses)`,
   ].filter((condition) => typeof condition === 'string');
+}
+
+/** States that few deliveries are in: those have an index of their own, `webhook_delivery_undelivered`. */
+const UNDELIVERED = new Set<EventStatus>(['FAILED', 'SKIPPED']);
+
+/**
+ * The merchant's events of the range with at least one delivery in a wanted state, to the wanted subscription if one is
+ * named: the deliveries that a bulk resend of that state finds. NO_SUBSCRIBERS: events without any delivery. Whatever
+ * the planner believes about the number of rows, neither form can become a join that reads all of them once per event.
+ */
+function chosenEvents({ statuses, subscriptionId }: EventFilter): string[] {
+  if (statuses === null && subscriptionId === undefined) return [OWN_IN_RANGE('e')];
+  const states = (statuses ?? DELIVERY_STATUSES).filter((status) => status !== 'NO_SUBSCRIBERS');
+  const named = states.map((status) => `'${status}'`).join(', ');
+  const wanted = [
+    states.length === 0 ? 'false' : `d.status IN (${named})`,
+    ...(subscriptionId === undefined ? [] : ['d.subscription_id = :subscriptionId']),
+  ].join(' AND ');
+  if (statuses?.every((status) => UNDELIVERED.has(status))) {
+    // A delivery has the merchant and the time of its event.
+    return [`e.id = ANY(ARRAY(SELECT d.event_id FROM webhook_delivery d WHERE ${OWN_IN_RANGE('d')} AND ${wanted}))`];
+  }
+  const withoutAny = statuses?.includes('NO_SUBSCRIBERS') === true && subscriptionId === undefined;
+  return [
+    OWN_IN_RANGE('e'),
+    `(SELECT coalesce(bool_or(${wanted}), ${withoutAny}) FROM webhook_delivery d WHERE d.event_id = e.id)`,
+  ];
 }
 
 function eventBindings(filter: EventFilter) {
@@ -128,7 +156,6 @@ function eventBindings(filter: EventFilter) {
     event: filter.event ?? null,
     resourceId: filter.resourceId ?? null,
     subscriptionId: filter.subscriptionId ?? null,
-    statuses: filter.statuses,
   };
 }
 
@@ -183,7 +210,7 @@ export async function listAttempts(db: Queryable, query: Owner & { eventId: stri
   const found = await rows<AttemptRow>(
     db,
     `SELECT a.id, CAST(a.started_at AS text) AS position, a.delivery_id, d.subscription_id, a.sequence,
-            a.delivery_number, a.retry_number, a.trigger, a.lane, a.url, a.started_at, a.duration_ms, a.timings,
+            a.delivery_number, a.retry_number, a.trigger, a.reason, a.url, a.started_at, a.duration_ms, a.timings,
             a.http_status, a.failure, a.response_headers, a.response_excerpt, a.secret_hint
      FROM webhook_attempt a JOIN webhook_delivery d ON d.id = a.delivery_id
      WHERE d.event_id = :eventId
@@ -204,7 +231,7 @@ export async function listAttempts(db: Queryable, query: Owner & { eventId: stri
 /** How a subscription has been doing in the last 24 hours. */
 export type HealthRow = {
   subscriptionId: string;
-  /** 0 … 1; null without a finished attempt. */
+  /** The share of its deliveries that are DELIVERED among those that were tried, 0 … 1; null where none was. */
   successRate: number | null;
   lastFailure: (Failure & { httpStatus: number | null; at: string }) | null;
 };
@@ -213,18 +240,21 @@ export type HealthRow = {
 export async function findHealth(db: Queryable, subscriptionIds: string[], now: Date): Promise<Map<string, HealthRow>> {
   const found = await rows<HealthRow>(
     db,
-    `SELECT s.id AS subscription_id,
-            CAST(avg(CASE WHEN a.failure IS NULL THEN 1 ELSE 0 END) AS double precision) AS success_rate,
-            (array_agg(a.failure || jsonb_build_object('httpStatus', a.http_status,
-               'at', to_char(a.started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-               ORDER BY a.started_at DESC) FILTER (WHERE a.failure IS NOT NULL))[1] AS last_failure
+    `SELECT s.id AS subscription_id, h.success_rate, f.last_failure
      FROM unnest(CAST(:subscriptionIds AS text[])) AS s (id)
      CROSS JOIN LATERAL (
-       SELECT d.id FROM webhook_delivery d
-       WHERE d.subscription_id = s.id AND d.created_at >= :since ORDER BY d.created_at DESC LIMIT 1000
-     ) d
-     JOIN webhook_attempt a ON a.delivery_id = d.id AND a.ended_at IS NOT NULL
-     GROUP BY s.id`,
+       SELECT array_agg(d.id) AS delivery_ids,
+              CAST(avg(CASE WHEN d.status = 'DELIVERED' THEN 1 ELSE 0 END) AS double precision) AS success_rate
+       FROM (SELECT id, status, attempts FROM webhook_delivery
+             WHERE subscription_id = s.id AND status <> 'PENDING' AND created_at >= :since ORDER BY created_at DESC LIMIT 1000) d
+       WHERE d.attempts > 0
+     ) h
+     LEFT JOIN LATERAL (
+       SELECT a.failure || jsonb_build_object('httpStatus', a.http_status,
+                'at', to_char(a.started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) AS last_failure
+       FROM webhook_attempt a WHERE a.delivery_id = ANY(h.delivery_ids) AND a.failure IS NOT NULL
+       ORDER BY a.started_at DESC LIMIT 1
+     ) f ON true`,
     { subscriptionIds, since: new Date(now.getTime() - DAY_MS) },
   );
   return new Map(found.map((row) => [row.subscriptionId, row]));

@@ -32,7 +32,11 @@ const include = {
 };
 
 export const EventListQuery = z.strictObject({
-  status: statusText(EVENT_STATUSES).optional(),
+  status: statusText(EVENT_STATUSES)
+    .optional()
+    .meta({
+      description: `Events with at least one delivery in this state, of the subscription if subscriptionId is given: the deliveries that POST /api/checkout/webhooks/events/resend finds, where their subscription is active. NO_SUBSCRIBERS: events without a delivery. One of ${EVENT_STATUSES.join(', ')}, a comma list of them, or ALL`,
+    }),
   ...narrowing,
   ...days,
   event: z.enum(EVENT_TYPE_NAMES).optional(),
@@ -69,7 +73,10 @@ export const Event = z.object({
   environment: z.enum(['sandbox', 'live']),
   resourceType: z.string(),
   resourceId: z.string(),
-  status: z.enum(EVENT_STATUSES),
+  status: z.enum(EVENT_STATUSES).meta({
+    description:
+      'Of its deliveries the first that there is of FAILED, RETRYING, PENDING, DELIVERED, SKIPPED; NO_SUBSCRIBERS without any',
+  }),
   createdAt: instant,
   deliveries: z.array(Delivery),
   payload: z.record(z.string(), z.unknown()).optional(),
@@ -83,8 +90,8 @@ export const Attempt = z.object({
   sequence: z.int(),
   deliveryNumber: z.int().nullable(),
   retryNumber: z.int().nullable(),
-  trigger: z.enum(['auto', 'manual']),
-  lane: z.enum(['workflow', 'direct']),
+  trigger: z.enum(['auto', 'manual', 'operator']),
+  reason: z.string().nullable().meta({ description: 'Why an operator asked for it' }),
   url: z.string(),
   startedAt: instant,
   durationMs: z.int().nullable(),
@@ -98,14 +105,18 @@ export const Attempt = z.object({
 
 const rate = z.number().min(0).max(1).nullable();
 const counts = {
-  deliveries: z.int(),
+  deliveries: z.int().meta({ description: 'delivered + failed + retrying + pending + skipped' }),
+  attempted: z.int().meta({ description: 'Deliveries of which at least the first attempt has ended' }),
   delivered: z.int(),
   failed: z.int(),
   retrying: z.int(),
   pending: z.int(),
   skipped: z.int(),
-  attempts: z.int(),
-  successRate: rate.meta({ description: 'delivered / (delivered + failed); null before anything ended' }),
+  attempts: z.int().meta({ description: 'Attempts made, retries and resends included' }),
+  successRate: rate.meta({
+    description:
+      'delivered / attempted: the share of deliveries that are DELIVERED now among those that were tried at least once, so one that waits for its next retry counts as not delivered; null while none was tried',
+  }),
 };
 const milliseconds = z.int().nullable();
 
@@ -235,7 +246,10 @@ export const Subscription = z.object({
     state: z
       .enum(['UNVERIFIED', 'HEALTHY', 'FAILING'])
       .meta({ description: 'UNVERIFIED until the first 2xx; FAILING while its latest attempt failed' }),
-    successRate24h: rate.meta({ description: 'of the attempts of the newest 1,000 deliveries of the last 24 hours' }),
+    successRate24h: rate.meta({
+      description:
+        'The share that is DELIVERED now of the deliveries that were tried at least once, among the newest 1,000 of the last 24 hours; null while none was tried',
+    }),
     lastFailure: z
       .object({ code: z.string(), message: z.string(), httpStatus: z.int().nullable(), at: instant })
       .nullable(),

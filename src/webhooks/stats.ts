@@ -5,6 +5,7 @@ import type { DayRange } from '../lib/page.ts';
 
 type Counts = {
   deliveries: number;
+  attempted: number;
   delivered: number;
   failed: number;
   retrying: number;
@@ -21,7 +22,16 @@ type AttemptTotals = {
   p99: number | null;
 };
 
-const NONE: Counts = { deliveries: 0, delivered: 0, failed: 0, retrying: 0, pending: 0, skipped: 0, attempts: 0 };
+const NONE: Counts = {
+  deliveries: 0,
+  attempted: 0,
+  delivered: 0,
+  failed: 0,
+  retrying: 0,
+  pending: 0,
+  skipped: 0,
+  attempts: 0,
+};
 
 /**
  * What became of the deliveries made in a range of days. Times in milliseconds, rates 0 … 1 or null where there is
@@ -73,6 +83,7 @@ async function countDeliveries(db: Queryable, bindings: Bindings): Promise<Count
                    WHEN grouping(day) = 0 THEN 'day' ELSE 'all' END AS by,
               coalesce(event, subscription_id, day) AS key,
               CAST(count(*) AS integer) AS deliveries,
+              CAST(count(*) FILTER (WHERE attempts > 0) AS integer) AS attempted,
               CAST(count(*) FILTER (WHERE status = 'DELIVERED') AS integer) AS delivered,
               CAST(count(*) FILTER (WHERE status = 'FAILED') AS integer) AS failed,
               CAST(count(*) FILTER (WHERE status = 'RETRYING') AS integer) AS retrying,
@@ -128,9 +139,9 @@ async function countEvents(db: Queryable, bindings: Bindings) {
 }
 
 function countsOf(row: Counts = NONE) {
-  const { deliveries, delivered, failed, retrying, pending, skipped, attempts } = row;
-  const successRate = ratio(delivered, delivered + failed);
-  return { deliveries, delivered, failed, retrying, pending, skipped, attempts, successRate };
+  const { deliveries, attempted, delivered, failed, retrying, pending, skipped, attempts } = row;
+  const successRate = ratio(delivered, attempted);
+  return { deliveries, attempted, delivered, failed, retrying, pending, skipped, attempts, successRate };
 }
 
 function ratio(part: number, whole: number): number | null {

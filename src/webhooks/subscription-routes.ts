@@ -56,6 +56,7 @@ function collectionRoutes(deps: WebhookDeps): Route[] {
       description: 'The secret is in this answer only. At most 16 per merchant and environment.',
       body: schema.NewSubscription,
       responses: { 201: schema.SubscriptionWithSecret },
+      refusals: ['INVALID_STATE'],
       handle: async ({ caller, body, change }) => {
         const input = { ...body, ...ownerOf(caller) };
         const { row, secret } = await createSubscription(deps, change, input);
@@ -140,6 +141,7 @@ function rotateRoute(deps: WebhookDeps): Route {
     params: schema.SubscriptionParams,
     body: schema.RotateBody,
     responses: { 200: schema.SubscriptionWithSecret },
+    refusals: ['INVALID_STATE'],
     handle: async ({ change, body, ...request }) => {
       const { row, secret } = await rotateSecret(deps, change, { ...targetOf(request), ...body });
       return { message: 'Secret rotated', data: presentWithSecret(row, secret, deps.clock()) };
@@ -158,6 +160,7 @@ function testRoute(deps: WebhookDeps): Route {
     params: schema.SubscriptionParams,
     body: schema.SubscriptionTestBody,
     responses: { 202: schema.SubscriptionTestSent },
+    refusals: ['INVALID_STATE'],
     handle: async ({ change, body, ...request }) => {
       const eventId = await sendTestEvent(deps, change, { ...targetOf(request), event: body.event });
       return { status: 202, message: 'Test event recorded', data: { eventId } };

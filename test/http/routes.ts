@@ -95,6 +95,7 @@ export function itemRoutes(journal: ItemJournal): Route[] {
       finish: z.enum(['adds', 'fails']).optional(),
     }),
     responses: { 201: Item },
+    refusals: ['INVALID_STATE'],
     handle: async ({ body, change }) => {
       if (body.name === 'refused') throw new AppError('INVALID_STATE', 'Refused.');
       await journal.beforeEffect?.();

@@ -35,7 +35,12 @@ const revoke = (keyId: string) => database.db.transaction((trx) => revokeKey({ t
 
 /** A process of its own: nothing remembered. */
 function newProcess() {
-  const keys = createKeyAuthenticator({ db: database.db, pepper: PEPPER, clock, log: createLogger('silent', 'test') });
+  const keys = createKeyAuthenticator({
+    db: database.db,
+    peppers: [PEPPER],
+    clock,
+    log: createLogger('silent', 'test'),
+  });
   const codeOf = async (key: string, ip = '127.0.0.1') => {
     try {
       return (await keys.authenticateKey(key, ip)).kind;

@@ -1,17 +1,32 @@
-/** A route and every status it says it answers with; parts of its path that vary are `:name` or `{name}`. */
-export type Declared = { operationId: string; method: string; path: string; statuses: readonly number[] };
+import { recordAnswer } from './record-answers.ts';
 
-/** Fails a test whose answer has a status that its route does not declare, so that the docs tell of every one. */
+/**
+ * A route with every status that it says it answers with, and every code it refuses with; parts of its path that vary
+ * are `:name` or `{name}`.
+ */
+export type Declared = {
+  operationId: string;
+  method: string;
+  path: string;
+  statuses: readonly number[];
+  codes: readonly string[];
+};
+
+/** Fails a test whose answer has a status or a code that its route does not declare, so that the docs tell of every one. */
 export function requireDeclared(
   declared: readonly Declared[],
-  sent: { method: string; path: string; status: number },
+  sent: { method: string; path: string; status: number; body?: { error?: { code: string } } },
 ): void {
   const pathname = sent.path.split('?')[0] ?? '';
   const route = declared
     .filter((one) => one.method === sent.method && matches(one.path, pathname))
     .toSorted((a, b) => variableParts(a.path) - variableParts(b.path))[0];
-  if (!route || route.statuses.includes(sent.status)) return;
-  throw new Error(`${route.operationId} answered ${sent.status}, which it does not declare`);
+  if (!route) return;
+  const { status, body } = sent;
+  const code = body?.error?.code;
+  recordAnswer(route.operationId, sent);
+  if (code === undefined ? route.statuses.includes(status) : route.codes.includes(code)) return;
+  throw new Error(`${route.operationId} answered ${code ?? status}, which it does not declare`);
 }
 
 const isVariable = (part: string): boolean => /^[:{]/.test(part);

@@ -1,12 +1,15 @@
+import { resolve } from 'node:path';
+
 import { createLimits } from '../../src/http/limits.ts';
 import { Registry } from '../../src/http/metrics.ts';
-import { refusalStatuses } from '../../src/http/refusals.ts';
+import { refusalCodes } from '../../src/http/refusals.ts';
 import type { KeyCaller, Route } from '../../src/http/route.ts';
 import { SCOPES } from '../../src/http/route.ts';
 import { createApiServer, type ApiServer, type ApiServerDeps, type Listening } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Knex } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
+import { createKeyedQueue } from '../../src/lib/keyed-queue.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createRunChange } from '../../src/lib/outbox.ts';
 import type { Environment } from '../../src/lib/owner.ts';
@@ -80,9 +83,11 @@ export function testServerDeps(db: Knex, changes: Partial<ApiServerDeps> & { rou
     countPendingMigrations: async () => 0,
     keyRing: { currentId: 'test', keys: new Map([['test', Buffer.alloc(32, 7)]]) },
     limits: createLimits(NO_LIMITS),
+    queue: createKeyedQueue({ runningMax: 5, waitingMax: { ofOne: 300, ofAll: 300 }, waitMsMax: 60_000 }),
     trustProxy: 0,
     baseUrl: 'http://meskot.test',
     version: '0.0.0',
+    docsFolder: resolve(import.meta.dirname, '../../docs'),
     log: createLogger('silent', 'test'),
     clock: systemClock,
     registry: new Registry(),
@@ -95,7 +100,8 @@ export async function startTestServer(deps: ApiServerDeps, defaultKey: string | 
   const server = createApiServer(deps);
   const declared = deps.routes.map((route) => ({
     ...route,
-    statuses: [...Object.keys(route.responses).map(Number), ...refusalStatuses(route)],
+    statuses: Object.keys(route.responses).map(Number),
+    codes: refusalCodes(route),
   }));
   const { url, close } = await server.listen(0, '127.0.0.1');
   return {
@@ -117,7 +123,7 @@ export async function startTestServer(deps: ApiServerDeps, defaultKey: string | 
         ...(body !== undefined && { body: asBytes(body) }),
       });
       const answer = await readAnswer(response);
-      requireDeclared(declared, { method, path, status: answer.status });
+      requireDeclared(declared, { method, path, ...answer });
       return answer;
     },
   };

@@ -101,7 +101,7 @@ export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
     failing,
     send: async (method, path, call) => {
       const answer = await send(api.url + path, method, call);
-      requireDeclared(declared, { method, path, status: answer.status });
+      requireDeclared(declared, { method, path, ...answer });
       return answer;
     },
     newMerchant: (name) =>
@@ -139,13 +139,17 @@ export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
 /** Every route as /openapi.json tells the world of it. */
 async function readDeclared(url: string): Promise<Declared[]> {
   const { body } = await send(`${url}/openapi.json`, 'GET');
-  const paths: [string, Record<string, { operationId: string; responses: object }>][] = Object.entries(body.paths);
+  type Described = Record<string, { content?: { 'application/json'?: { examples?: object } } }>;
+  const paths: [string, Record<string, { operationId: string; responses: Described }>][] = Object.entries(body.paths);
+  const codesOf = (responses: Described): string[] =>
+    Object.values(responses).flatMap(({ content }) => Object.keys(content?.['application/json']?.examples ?? {}));
   return paths.flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId, responses }]) => ({
       operationId,
       method: method.toUpperCase(),
       path,
       statuses: Object.keys(responses).map(Number),
+      codes: codesOf(responses),
     })),
   );
 }

@@ -83,29 +83,69 @@ describe('listing events', () => {
     expect(alone.body.data.payload).toEqual(listed.body.data[0].payload);
   });
 
-  test('each status filter finds the events whose worst delivery says so', async () => {
-    const nobody = await world.record(owner);
-    const { row: first } = await world.subscribe(owner);
-    const { row: second } = await world.subscribe(owner, { url: 'https://second.example.com/' });
-    const made: Record<string, string> = { NO_SUBSCRIBERS: nobody };
-    for (const status of ['DELIVERED', 'RETRYING', 'FAILED', 'PENDING']) made[status] = await world.record(owner);
-    const idOf = async (status: string, subscriptionId: string) =>
-      world.deliveryId(String(made[status]), subscriptionId);
-    for (const status of ['DELIVERED', 'RETRYING', 'FAILED', 'PENDING']) {
-      await world.attempt(await idOf(status, first.id), { httpStatus: 200 });
+  test('each status filter finds the events with a delivery in that state', async () => {
+    const alone = await world.record(owner);
+    const [first, second] = [
+      (await world.subscribe(owner)).row,
+      (await world.subscribe(owner, { url: 'https://second.example.com/' })).row,
+    ];
+    const made = { DELIVERED: '', RETRYING: '', FAILED: '', PENDING: '', SKIPPED: '' };
+    const outcomes = { DELIVERED: { httpStatus: 200 }, RETRYING: { httpStatus: 500 }, FAILED: { httpStatus: 500 } };
+    for (const status of ['DELIVERED', 'RETRYING', 'FAILED', 'PENDING'] as const) {
+      made[status] = await world.record(owner);
+      await world.attempt(await world.deliveryId(made[status], first.id), { httpStatus: 200 });
+      if (status === 'PENDING') continue;
+      await world.attempt(await world.deliveryId(made[status], second.id), outcomes[status], status === 'FAILED');
     }
-    await world.attempt(await idOf('DELIVERED', second.id), { httpStatus: 200 });
-    await world.attempt(await idOf('RETRYING', second.id), { httpStatus: 500 });
-    await world.attempt(await idOf('FAILED', second.id), { httpStatus: 500 }, true);
-    for (const { id } of [first, second]) await world.db('webhookSubscription').where({ id }).update({ active: false });
-    made['SKIPPED'] = await world.record(owner);
+    await world.db('webhookSubscription').where({ id: second.id }).update({ active: false });
+    made.SKIPPED = await world.record(owner);
+    await world.attempt(await world.deliveryId(made.SKIPPED, first.id), { httpStatus: 200 });
 
-    for (const [status, eventId] of Object.entries(made)) {
-      expect([status, idsOf(await get(`/events?status=${status}`))]).toEqual([status, [eventId]]);
+    const list = async (query: string) => idsOf(await get(`/events?${query}`)).toSorted();
+    for (const status of ['RETRYING', 'FAILED', 'PENDING', 'SKIPPED'] as const) {
+      expect([status, await list(`status=${status}`)]).toEqual([status, [made[status]]]);
+      expect([status, await list(`status=${status}&subscriptionId=${second.id}`)]).toEqual([status, [made[status]]]);
+      expect([status, await list(`status=${status}&subscriptionId=${first.id}`)]).toEqual([status, []]);
     }
-    const two = await get('/events?status=FAILED,RETRYING');
-    expect(two.body.pagination.total).toBe(2);
+    expect(await list('status=DELIVERED')).toEqual(Object.values(made).toSorted());
+    expect(await list(`status=DELIVERED&subscriptionId=${second.id}`)).toEqual([made.DELIVERED]);
+    expect(await list('status=NO_SUBSCRIBERS')).toEqual([alone]);
+    expect(await list(`status=NO_SUBSCRIBERS&subscriptionId=${second.id}`)).toEqual([]);
+    expect(await list('status=NO_SUBSCRIBERS,FAILED')).toEqual([alone, made.FAILED].toSorted());
+    expect((await get('/events?status=FAILED,RETRYING')).body.pagination.total).toBe(2);
     expect((await get('/events?status=ALL')).body.pagination.total).toBe(6);
+  });
+
+  test("an event's own status is that of its worst delivery", async () => {
+    const { row } = await world.subscribe(owner);
+    const { row: other } = await world.subscribe(owner, { url: 'https://second.example.com/' });
+    await world.db('webhookSubscription').where({ id: other.id }).update({ active: false });
+    const eventId = await world.record(owner);
+    const status = async () => (await get(`/events/${eventId}`)).body.data.status;
+    expect(await status()).toBe('PENDING');
+    const deliveryId = await world.deliveryId(eventId, row.id);
+    await world.attempt(deliveryId, { httpStatus: 500 });
+    expect(await status()).toBe('RETRYING');
+    await world.attempt(deliveryId, { httpStatus: 200 });
+    expect(await status()).toBe('DELIVERED');
+    await world.db('webhookDelivery').where({ id: deliveryId }).update({ status: 'SKIPPED' });
+    expect(await status()).toBe('SKIPPED');
+    await world.db('webhookDelivery').where({ id: deliveryId }).update({ status: 'FAILED' });
+    expect(await status()).toBe('FAILED');
+  });
+
+  test.each(['SKIPPED', 'FAILED'])('what the list finds as %s is what a bulk resend of it takes', async (status) => {
+    const { row } = await world.subscribe(owner);
+    const { row: other } = await world.subscribe(owner, { url: 'https://second.example.com/' });
+    for (let i = 0; i < 5; i += 1) {
+      const eventId = await world.record(owner);
+      await world.attempt(await world.deliveryId(eventId, row.id), { httpStatus: 200 });
+      await world.db('webhookDelivery').where({ eventId, subscriptionId: other.id }).update({ status });
+    }
+    const listed = await get(`/events?status=${status}&startDate=2025-06-15&endDate=2025-06-15`);
+    expect(listed.body.pagination.total).toBe(5);
+    const resent = await post('/events/resend', { status, startDate: '2025-06-15', endDate: '2025-06-15' });
+    expect(resent.body.data.matched).toBe(5);
   });
 
   test('event type, resource and subscription narrow', async () => {

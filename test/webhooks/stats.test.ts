@@ -37,13 +37,14 @@ test('totals, groups and failures say what became of the deliveries of those day
   const stats = await read('2025-06-15', '2025-06-16');
   const counts = {
     deliveries: 5,
+    attempted: 4,
     delivered: 2,
     failed: 1,
     retrying: 1,
     pending: 1,
     skipped: 0,
     attempts: 7,
-    successRate: 2 / 3,
+    successRate: 2 / 4,
   };
   expect(stats.range).toEqual({ startDate: '2025-06-15', endDate: '2025-06-16' });
   expect(stats.totals).toEqual({
@@ -56,13 +57,44 @@ test('totals, groups and failures say what became of the deliveries of those day
   expect(stats.bySubscription).toEqual([{ subscriptionId: row.id, url: row.url, ...counts }]);
   expect(stats.byDay.map(({ date, deliveries, successRate }) => [date, deliveries, successRate])).toEqual([
     ['2025-06-15', 3, 2 / 3],
-    ['2025-06-16', 2, null],
+    ['2025-06-16', 2, 0],
   ]);
   expect(stats.failures).toEqual([
     { code: 'timeout', count: 3 },
     { code: 'http_status', count: 2 },
   ]);
   expect(stats.deadLetters).toEqual({ open: 1, oldestAt: '2025-06-15T12:02:00.000Z' });
+});
+
+test('deliveries that wait for their next retry count as not delivered, those that were never tried do not count', async () => {
+  await world.subscribe(owner);
+  for (const status of [200, 200, 503, 503]) await deliver({ httpStatus: status });
+  await deliver();
+  const half = { deliveries: 5, attempted: 4, delivered: 2, failed: 0, retrying: 2, pending: 1, successRate: 1 / 2 };
+  const stats = await read('2025-06-15', '2025-06-15');
+  for (const counts of [stats.totals, stats.byEvent[0], stats.bySubscription[0], stats.byDay[0]]) {
+    expect(counts).toMatchObject(half);
+  }
+  const [retrying] = await world.db('webhookDelivery').where({ merchantId: owner.merchantId, status: 'RETRYING' });
+  await world.attempt(retrying.id, { httpStatus: 200 });
+  expect((await read('2025-06-15', '2025-06-15')).totals.successRate).toBe(3 / 4);
+});
+
+test('dead letters are those of one environment', async () => {
+  const live: Owner = { ...owner, environment: 'live' };
+  for (const one of [owner, live]) await world.subscribe(one);
+  await world.failedDelivery(owner);
+  world.clock.now = new Date('2025-06-15T13:00:00.000Z');
+  for (let i = 0; i < 2; i += 1) await world.failedDelivery(live);
+  const deadLetters = async (of: Owner) => {
+    owner = of;
+    return (await read('2025-06-15', '2025-06-15')).deadLetters;
+  };
+  expect(await deadLetters({ ...live, environment: 'sandbox' })).toEqual({
+    open: 1,
+    oldestAt: '2025-06-15T12:00:00.000Z',
+  });
+  expect(await deadLetters(live)).toEqual({ open: 2, oldestAt: '2025-06-15T13:00:00.000Z' });
 });
 
 test('days without deliveries are there with zeros, and rates without anything to divide by are null', async () => {

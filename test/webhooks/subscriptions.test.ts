@@ -180,15 +180,22 @@ describe('changing', () => {
     expect(moved.body.data).toMatchObject({ url: 'https://new.example.com/', health: { state: 'UNVERIFIED' } });
   });
 
-  test('health tells the share of good attempts and the latest failure', async () => {
+  test('health tells the share of tried deliveries that are delivered, and the latest failure', async () => {
     const { row } = await world.subscribe(owner);
-    const good = await world.deliveryId(await world.record(owner));
+    const deliveryOf = async () => world.deliveryId(await world.record(owner));
+    const [good, late, never] = [await deliveryOf(), await deliveryOf(), await deliveryOf()];
+    expect((await send(`GET /${row.id}`)).body.data.health.successRate24h).toBeNull();
     await world.attempt(good, { httpStatus: 204 });
+    for (const httpStatus of [500, 500, 200]) await world.attempt(late, { httpStatus });
+    await world.attempt(never, { httpStatus: 500 }, true);
+    const before = world.clock.now;
+    world.clock.now = new Date(before.getTime() + 3_600_000);
     const bad = await world.deliveryId(await world.record(owner));
     await world.attempt(bad, { httpStatus: 503 });
     const { body } = await send(`GET /${row.id}`);
     expect(body.data.health).toEqual({
       state: 'FAILING',
+      // Of four that were tried two are delivered, one at its third attempt; one is FAILED, one waits for a retry.
       successRate24h: 0.5,
       lastFailure: {
         code: 'http_status',
@@ -197,6 +204,7 @@ describe('changing', () => {
         at: world.clock.now.toISOString(),
       },
     });
+    world.clock.now = before;
   });
 });
 

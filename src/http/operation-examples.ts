@@ -1,0 +1,134 @@
+import type { ErrorCode } from '../lib/errors.ts';
+
+type Refused = { message: string; existing?: Record<string, string> };
+type ByOperation = Readonly<Record<string, Refused>>;
+
+const SETTLEMENT = 'stl_01KG9Y5T40V6M2X8R3N7Q1W4ZC';
+const BANK_MONEY = 'bkm_01KG9Y5T40V6M2X8R3N7Q1W4ZC';
+const ATTEMPT = 'pat_01KG9Y5T40V6M2X8R3N7Q1W4ZC';
+
+const becomes = (status: string, from: string, to: string): Refused => ({
+  message: `This settlement is ${status}: only one that is ${from} can become ${to}.`,
+});
+const application = (status: string, allowed: string): Refused => ({
+  message: `This application is ${status}: that is possible only while it is ${allowed}.`,
+});
+const booked = (field: string): Refused => ({
+  message: `${field} "FT26031XYZ" was booked as a transfer, 120.00 ETB, on 2026-01-30 (${BANK_MONEY}). Where that is wrong, correct it first.`,
+  existing: { bankMoneyId: BANK_MONEY },
+});
+const credited: Refused = {
+  message: `bankReference "FT26031XYZ" was booked as a settlement, 120.00 ETB, on 2026-01-30 (${SETTLEMENT}). Look at the bank's statement again.`,
+  existing: { settlementId: SETTLEMENT },
+};
+const holiday: Refused = {
+  message:
+    'name must differ from that of another holiday on 2026-03-02, got "Adwa Victory Day": change that one (hol_01KG9Y5T40V6M2X8R3N7Q1W4ZC), or switch it off',
+  existing: { holidayId: 'hol_01KG9Y5T40V6M2X8R3N7Q1W4ZC' },
+};
+const APPROVED = { message: 'This application is APPROVED and can be changed no more: you are verified.' };
+
+/** What an operation says when something is in a state in which it cannot be done. */
+const INVALID_STATE: ByOperation = {
+  expireSession: { message: 'the session is COMPLETED and cannot be expired' },
+  paySession: {
+    message:
+      'another payment of this session is in progress; wait for its end, or cancel it: its provider is asked first',
+  },
+  cancelWithdrawal: {
+    message:
+      'This withdrawal was sent to its provider already (SUBMITTED): only one that was not sent yet can be cancelled.',
+  },
+  cancelSettlement: becomes('PROCESSING', 'REQUESTED', 'CANCELLED'),
+  advanceSandboxSettlement: { message: 'This settlement is COMPLETED: it has no further step.' },
+  createReport: { message: '10 reports are being made: wait for one to end, or cancel it.' },
+  cancelReport: { message: 'The report is READY: there is nothing to cancel.' },
+  getReportFile: { message: 'The report is RUNNING: it has no file.' },
+  saveKyc: APPROVED,
+  submitKyc: APPROVED,
+  uploadKycDocument: APPROVED,
+  resendWebhookEvent: {
+    message: 'The delivery is DELIVERED and cannot be resent: it was delivered: pass "force": true to send it again.',
+  },
+  resendWebhookEvents: { message: '5 resend jobs are running: wait for one to end, or cancel it.' },
+  cancelWebhookResendJob: { message: 'The resend job is DONE: there is nothing to cancel.' },
+  createWebhookSubscription: {
+    message: 'There are 16 subscriptions already, the most there can be: delete one first.',
+  },
+  rotateWebhookSecret: {
+    message:
+      'The secret was rotated already and the one before is served until 2026-02-01T12:00:00.000Z. Wait, or pass "force": true to cut it off now.',
+  },
+  sendWebhookTestEvent: { message: 'The subscription is inactive: activate it, then send the test.' },
+  opsReviewKyc: application('APPROVED', 'SUBMITTED'),
+  opsApproveKyc: application('REJECTED', 'SUBMITTED or UNDER_REVIEW'),
+  opsRejectKyc: application('APPROVED', 'SUBMITTED or UNDER_REVIEW'),
+  opsRequestKycInfo: application('APPROVED', 'SUBMITTED or UNDER_REVIEW'),
+  opsChangeTier: application('SUBMITTED', 'APPROVED'),
+  opsApproveWithdrawal: { message: 'This withdrawal is SUCCESS: only one under review can be decided.' },
+  opsRejectWithdrawal: { message: 'This withdrawal is SUCCESS: only one that was not sent yet can be rejected.' },
+  opsResolveWithdrawal: {
+    message: 'Its provider is being asked about it just now: try again in ten seconds.',
+  },
+  opsAcceptPayment: { message: `The money of ${ATTEMPT} went back already: that cannot be decided again.` },
+  opsRejectPayment: {
+    message: `The money of ${ATTEMPT} went back already, under the reference FT26031XYZ: it cannot go back a second time.`,
+  },
+  opsApproveSettlement: becomes('CANCELLED', 'REQUESTED', 'APPROVED'),
+  opsRejectSettlement: becomes('PROCESSING', 'REQUESTED', 'REJECTED'),
+  opsSettlementSent: becomes('COMPLETED', 'APPROVED', 'PROCESSING'),
+  opsSettlementCredited: becomes('CANCELLED', 'PROCESSING', 'COMPLETED'),
+  opsSettlementFailed: becomes('COMPLETED', 'PROCESSING', 'FAILED'),
+  opsSettlementReturned: becomes('REQUESTED', 'COMPLETED', 'FAILED'),
+  opsBookLateCredit: { message: 'This settlement is COMPLETED: no credit after a failure waits for a decision.' },
+  opsDismissLateCredit: { message: 'This settlement is COMPLETED: no credit after a failure waits for a decision.' },
+  opsVerifyBankAccount: { message: 'This bank account is VERIFIED: only one that is PENDING.' },
+  opsRejectBankAccount: { message: 'This bank account is REJECTED: only one that is PENDING or VERIFIED.' },
+  opsCloseDifference: { message: 'Difference rcd_01KG9Y5T40V6M2X8R3N7Q1W4ZC was closed before by another operator.' },
+  opsBookExcess: {
+    message:
+      'wd_01KG9Y5T40V6M2X8R3N7Q1W4ZC was not paid more than its amount: there is nothing that its provider could take back.',
+  },
+  opsSettleBankMoney: { message: `${BANK_MONEY} was corrected: it counts no more.` },
+  opsRemoveHoliday: {
+    message: 'Meskel of 2026-09-27 is computed and cannot be removed: switch it off with "active": false.',
+  },
+  opsChangeOperator: { message: 'This is the last active admin: make another one first.' },
+  opsCreateOperatorKey: { message: 'This operator is switched off: no key is made.' },
+  opsRotateOperatorKey: { message: 'The key opk_01KG9Y5T40V6M2X8R3N7Q1W4ZC has ended. Make a new key.' },
+};
+
+/** What an operation says when a reference is taken, and which ids it names. */
+const DUPLICATE_REFERENCE: ByOperation = {
+  createSession: {
+    message: 'checkoutOrderNo "ORDER-1001" is already used by another session; read that one or use a new number',
+    existing: { sessionId: 'cs_01KG9Y5T40V6M2X8R3N7Q1W4ZC' },
+  },
+  createWithdrawal: {
+    message: 'requestId "OUT-1" was used before for another withdrawal, wd_01KG9Y5T40V6M2X8R3N7Q1W4ZC; use a new one',
+    existing: { withdrawalRequestId: 'wd_01KG9Y5T40V6M2X8R3N7Q1W4ZC' },
+  },
+  createSettlement: {
+    message: `requestId "SETTLE-1" was used before for another settlement, ${SETTLEMENT}; use a new one`,
+    existing: { settlementId: SETTLEMENT },
+  },
+  opsSettlementCredited: credited,
+  opsSettlementReturned: booked('bankReference'),
+  opsBookLateCredit: credited,
+  opsBookTransfer: booked('bankReference'),
+  opsBookUnmatchedMoney: booked('bankReference'),
+  opsBookExcess: booked('reference'),
+  opsSettleBankMoney: booked('returnReference'),
+  opsAddHoliday: holiday,
+  opsChangeHoliday: holiday,
+  opsCreateOperator: {
+    message: 'email must differ from that of another operator.',
+    existing: { operatorId: 'opr_01KG9Y5T40V6M2X8R3N7Q1W4ZC' },
+  },
+};
+
+/** Refusals whose words are the operation's own, by code. */
+export const REFUSED_BY_OPERATION: Partial<Readonly<Record<ErrorCode, ByOperation>>> = {
+  INVALID_STATE,
+  DUPLICATE_REFERENCE,
+};

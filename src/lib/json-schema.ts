@@ -1,0 +1,8 @@
+/**
+ * Takes the bounds of JavaScript's whole numbers out of a schema that is being written, as zod's and zod-openapi's
+ * `override`: they say nothing about a field, and tools show them as examples.
+ */
+export function withoutSafeIntegerBounds({ jsonSchema }: { jsonSchema: { minimum?: number; maximum?: number } }): void {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+}

@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+
+import { defineSearchAttributeKey } from '@temporalio/common';
+
+import { readConfig } from '../../src/config.ts';
+import type { OperatorRole } from '../../src/http/route.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { PERMITS } from '../../src/operators/permits.ts';
+import { createProcesses, temporalOptions } from '../../src/processes.ts';
+import { DELIVERY_STATUSES } from '../../src/webhooks/states.ts';
+import { testStack } from '../support/stack-facts.ts';
+import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
+import { until } from '../support/worker.ts';
+import { productDocument, productRoutes } from './document.ts';
+
+const read = (page: string): string => readFileSync(new URL(`../../docs/operations/${page}`, import.meta.url), 'utf8');
+
+/** The rows of a page's tables that begin with this, cell by cell. */
+const rowsOf = (page: string, begin: RegExp): string[][] =>
+  read(page)
+    .split('\n')
+    .filter((line) => begin.test(line))
+    .map((line) => line.split(' | ').map((cell) => cell.replaceAll(/^\| | \|$/g, '').trim()));
+
+const wordsIn = (cell = ''): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
+
+describe('the page of operators', () => {
+  test('says of every change who may make it, as the code does', () => {
+    const rows = rowsOf('operators.md', /^\| `[a-z-]+\.[a-z-]+`/);
+    const documented = rows.flatMap(([actions, roles]) => wordsIn(actions).map((action) => [action, wordsIn(roles)]));
+    const permitted = Object.entries<readonly OperatorRole[]>(PERMITS).map(([action, roles]) => [
+      action,
+      roles.filter((role) => role !== 'admin'),
+    ]);
+    expect(documented.length).toBe(permitted.length);
+    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(permitted));
+  });
+});
+
+test('the API description says of every route of operators who may call it, as the guard does', () => {
+  const { paths } = productDocument() as {
+    paths: Record<string, Record<string, { operationId: string; description: string }>>;
+  };
+  const told = new Map(
+    Object.values(paths)
+      .flatMap((methods) => Object.values(methods))
+      .map(({ operationId, description }) => [operationId, description]),
+  );
+  for (const { operationId, auth } of productRoutes()) {
+    if (auth.by !== 'operator') continue;
+    const description = told.get(operationId) ?? '';
+    const roles = wordsIn(/Role of operators: (.+)\.$/m.exec(description)?.[1]);
+    const expected = auth.roles.includes('viewer') ? [] : [...new Set([...auth.roles, 'admin'])];
+    expect({ operationId, roles, any: description.includes('Any operator.') }).toEqual({
+      operationId,
+      roles: expected,
+      any: expected.length === 0,
+    });
+  }
+});
+
+describe('the queries of the page of failed deliveries', () => {
+  const rows = rowsOf('finding-a-failed-delivery.md', /workflows\?query=/);
+  const queries = rows.map(([what = '', query = '', link = '']) => ({
+    what,
+    query: wordsIn(query)[0] ?? '',
+    linked: new URL(/\((http[^)]+)\)/.exec(link)?.[1] ?? '').searchParams.get('query'),
+  }));
+  const merchantId = newId('mrc');
+  const delivery = `delivery-${newId('evt')}-${newId('whs')}`;
+  const started: string[] = [];
+  let temporal: TestTemporal;
+
+  beforeAll(async () => {
+    temporal = await connectTestTemporal();
+    const taskQueuePrefix = `${merchantId}-`;
+    const config = readConfig({
+      DATABASE_URL: 'postgresql://none',
+      TEMPORAL_ADDRESS: testStack().temporalAddress,
+      TASK_QUEUE_PREFIX: taskQueuePrefix,
+    });
+    const { connection } = temporal;
+    await createProcesses({ ...temporalOptions(config), connection, eager: false }).ensureTemporal();
+    await temporal.client.schedule.getHandle(`${taskQueuePrefix}nightlyReconciliation`).delete();
+    await start('webhookDelivery', delivery);
+    await start('withdrawal', `withdrawal-${newId('wd')}`);
+  });
+  afterAll(async () => {
+    for (const id of started) await temporal.client.workflow.getHandle(id).terminate();
+    await temporal.close();
+  });
+
+  /** One that FAILED, as far as its attributes say; nothing runs it. */
+  async function start(type: string, workflowId: string): Promise<void> {
+    const keyword = (name: string) => defineSearchAttributeKey(name, 'KEYWORD');
+    await temporal.client.workflow.start(type, {
+      workflowId,
+      taskQueue: `${merchantId}-none`,
+      typedSearchAttributes: [
+        { key: keyword('BusinessStatus'), value: 'FAILED' },
+        { key: keyword('MerchantId'), value: merchantId },
+      ],
+    });
+    started.push(workflowId);
+  }
+
+  async function list(query: string): Promise<string[]> {
+    const found: string[] = [];
+    for await (const { workflowId } of temporal.client.workflow.list({ query })) found.push(workflowId);
+    return found;
+  }
+
+  test('are the ones that their links open', () => {
+    expect(queries.length).toBeGreaterThan(5);
+    expect(queries.map(({ query }) => query)).toEqual(queries.map(({ linked }) => linked));
+  });
+
+  test('list deliveries alone, by states that they have', () => {
+    for (const { query } of queries) {
+      expect(query).toMatch(/^(?:WorkflowType="webhookDelivery" AND |WorkflowId STARTS_WITH "delivery-)/);
+      const states = [...query.matchAll(/BusinessStatus="(\w+)"/g)].map(([, state]) => state);
+      expect(DELIVERY_STATUSES).toEqual(expect.arrayContaining(states));
+    }
+  });
+
+  test('are understood by Temporal, and find a failed delivery and no failed withdrawal', async () => {
+    await until('both to be listed', async () => (await list(`MerchantId="${merchantId}"`)).length === 2);
+    for (const { what, query } of queries) {
+      const found = await list(query.replace('mrc_…', merchantId));
+      expect({ what, found: found.includes(delivery) }).toEqual({
+        what,
+        found: /^failed(?:, of one merchant)?$/.test(what),
+      });
+      if (query.includes('MerchantId')) expect(found).toEqual([delivery]);
+    }
+  });
+});
