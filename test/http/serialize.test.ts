@@ -22,7 +22,7 @@ const slow = writeRoute({
   summary: 'Ends when it is told to',
   auth: { by: 'key', scope: 'withdrawals:write' },
   serialize: 'merchantBalance',
-  body: z.strictObject({ name: z.string() }),
+  body: z.strictObject({ name: z.string().max(64) }),
   responses: { 200: z.object({ name: z.string() }) },
   handle: async ({ body }) => {
     begun.push(body.name);
