@@ -122,7 +122,7 @@ async function preparePostgres(folder: string, isProfiled: boolean): Promise<Loc
     'ALTER SYSTEM SET track_commit_timestamp = on',
     ...(isProfiled ? ["ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements'"] : []),
   ];
-  await asOwner(first.url('postgres', 'owner'), ...settings);
+  await asOwner(first.url('postgres', 'superuser'), ...settings);
   await first.stop();
   const postgres = await patiently(() => startPostgres(options));
   if (isProfiled) await asOwner(postgres.url('postgres', 'owner'), 'CREATE EXTENSION pg_stat_statements');
