@@ -102,6 +102,17 @@ describe('one event', () => {
     expect(await openDeadLetters(deliveryId)).toBe(0);
   });
 
+  test('a resend of a SKIPPED delivery that fails makes it a dead letter', async () => {
+    const { row: subscription } = await world.subscribe(owner, { active: false });
+    const deliveryId = await world.deliveryId(await world.record(owner));
+    await setActive(subscription.id, true);
+    await resend({ deliveryIds: [deliveryId] });
+
+    expect(await world.attempt(deliveryId, { httpStatus: 500 })).toBe('FAILED');
+    expect((await delivery(deliveryId)).deadLetteredAt).toEqual(world.clock.now);
+    expect(await openDeadLetters(deliveryId)).toBe(1);
+  });
+
   test('a DELIVERED delivery is sent again only by force, and stays DELIVERED when that fails', async () => {
     await world.subscribe(owner);
     const eventId = await world.record(owner);
@@ -115,6 +126,19 @@ describe('one event', () => {
     await resend({ eventId, force: true });
     expect(await delivery(deliveryId)).toMatchObject({ status: 'PENDING', resendFrom: 'DELIVERED' });
     expect(await world.attempt(deliveryId, { httpStatus: 500 })).toBe('DELIVERED');
+  });
+
+  test('a forced resend that succeeds keeps the instant of the first delivery', async () => {
+    await world.subscribe(owner);
+    const eventId = await world.record(owner);
+    const deliveryId = await world.deliveryId(eventId);
+    await world.attempt(deliveryId, { httpStatus: 200 });
+    const { deliveredAt } = await delivery(deliveryId);
+    world.clock.now = new Date(world.clock.now.getTime() + 60_000);
+
+    await resend({ eventId, force: true });
+    expect(await world.attempt(deliveryId, { httpStatus: 200 })).toBe('DELIVERED');
+    expect((await delivery(deliveryId)).deliveredAt).toEqual(deliveredAt);
   });
 
   test('a RETRYING delivery gets one attempt beside its schedule when its subscription is named', async () => {
