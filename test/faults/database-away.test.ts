@@ -1,5 +1,8 @@
+import pg from 'pg';
+
 import type { RunningApi } from '../../src/api.ts';
 import { expectInvariants } from '../invariants/check.ts';
+import { runSql } from '../support/database.ts';
 import { createOwnPostgres, type OwnPostgres } from '../support/own-postgres.ts';
 import { until } from '../support/worker.ts';
 import { buy, createGround, PHONES, untilQuiet, type Ground, type GroundMerchant } from './ground.ts';
@@ -89,7 +92,8 @@ test('connections that are cut ten times under load cause no duplicate', async (
   for (let cut = 0; cut < 10; cut += 1) {
     const target = shopping.bought() + 2;
     await until('the burst to go on', async () => shopping.bought() >= target);
-    await postgres.database.asOwner(
+    await runSql(
+      postgres.database.superuserUrl,
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'meskot_app' AND pid <> pg_backend_pid()`,
     );
   }
@@ -112,14 +116,15 @@ test('a frozen database is answered for with 503 in time, and everything goes on
 }, 120_000);
 
 test('a table that somebody has locked is answered for with 503 in time', async () => {
-  const trx = await postgres.database.db.transaction();
-  await trx.raw('LOCK TABLE webhook_event IN ACCESS EXCLUSIVE MODE');
+  const owner = new pg.Client({ connectionString: postgres.database.ownerUrl });
+  await owner.connect();
+  await owner.query('BEGIN; LOCK TABLE webhook_event IN ACCESS EXCLUSIVE MODE');
   try {
     const { status, code, tookMs } = await ask('/api/checkout/webhooks/events');
     expect({ status, code }).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
     expect(tookMs).toBeLessThan(ANSWERED_WITHIN_MS);
   } finally {
-    await trx.rollback();
+    await owner.end();
   }
   expect((await ask('/api/checkout/webhooks/events')).status).toBe(200);
 });
