@@ -1,5 +1,8 @@
-# One image for every process: `docker run meskot api`, `worker`, `migrate`.
-FROM node:20-bookworm-slim AS build
+# One image for every process: `docker run meskot api`, `worker`, `migrate`. Production unless MESKOT_MODE says otherwise.
+# A release names its base by digest: --build-arg NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:…
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim
+
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -9,13 +12,13 @@ COPY src src
 COPY workflows workflows
 RUN npm run build && node dist/src/cli.js bundle dist/workflows.js
 
-FROM node:20-bookworm-slim AS packages
+FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev
 
-FROM node:20-bookworm-slim
-ENV NODE_ENV=production WORKFLOW_BUNDLE=/app/dist/workflows.js
+FROM ${NODE_IMAGE}
+ENV NODE_ENV=production MESKOT_MODE=production WORKFLOW_BUNDLE=/app/dist/workflows.js
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist

@@ -29,17 +29,20 @@ const DATABASE = ['knex', 'pg', 'objection'];
 const TEMPORAL = ['@temporalio/*'];
 
 const slices = TIERS.flatMap((tier, index) =>
-  tier.map((slice) => {
+  tier.flatMap((slice) => {
     const known = [...TIERS.slice(0, index).flat(), ...(BESIDE[slice] ?? [])];
-    return imports(
-      [`src/${slice}/**`],
-      insides(known),
-      only(
-        ['lib', 'http', ...known].map((name) => `../${name}/**`),
-        'a slice imports lib, http and lower slices; all else it is given as functions',
-      ),
-      never(TEMPORAL, 'slices never talk to Temporal'),
-    );
+    const own = (files, up, inside) =>
+      imports(
+        files,
+        insides(known),
+        only(
+          [...inside, ...['lib', 'http', ...known].map((name) => `${up}/${name}/**`)],
+          'a slice imports lib, http and lower slices; all else it is given as functions',
+        ),
+        never(TEMPORAL, 'slices never talk to Temporal'),
+      );
+    // A folder inside a slice also imports what lies beside it.
+    return [own([`src/${slice}/**`], '..', []), own([`src/${slice}/*/**`], '../..', ['../*.ts'])];
   }),
 );
 
@@ -81,7 +84,7 @@ const importTable = [
     never(TEMPORAL, 'outsiders do not know Temporal'),
   ),
   imports(['src/sdk/**'], { group: ['*', '!./*', '!node:crypto'], message: 'the sdk imports itself and node:crypto' }),
-  imports(['src/processes.ts', 'src/relay.ts', 'src/outbox-listener.ts', 'src/repair.ts', 'src/first-attempts.ts'], {
+  imports(['src/processes.ts', 'src/relay.ts', 'src/outbox-listener.ts', 'src/repair.ts'], {
     regex: `^[.]/(${TIERS.flat()
       .filter((slice) => slice !== 'webhooks')
       .join('|')})/`,

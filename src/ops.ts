@@ -27,7 +27,7 @@ export async function runOps(args: readonly string[], { db, config, write }: Ops
   const routes = opsRoutes({
     ...parts,
     findProvider: createFindProvider({ http, clock: systemClock, ...config.simulator }),
-    store: createDocumentStore(config.KYC_DOCUMENTS_DIR),
+    store: createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing),
     workflowUrl: (workflowId) => workflowUrl(config, workflowId),
   });
   return runOpsCommand(args, { ...parts, routes, demoOperatorId: DEMO_OPERATOR.id, write }).finally(http.close);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 
 import type { Config } from './config.ts';
-import { migrate } from './lib/migrate.ts';
+import { migrate, ofNewerRelease } from './lib/migrate.ts';
 import { createProcesses, temporalOptions } from './processes.ts';
 
 /** A server that is just starting is waited for a little; a missing one must not hold up the API. */
@@ -23,8 +23,13 @@ export type PrepareOptions = {
  * Temporal. Temporal being away is a warning only: the API must come up without it, and every worker prepares it too.
  */
 export async function prepare(config: Config, options: PrepareOptions): Promise<void> {
-  const applied = await migrate({ url: config.DATABASE_URL, directory: join(options.project, 'migrations') });
-  options.say(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`);
+  const { applied, newer } = await migrate({
+    url: config.DATABASE_URL,
+    directory: join(options.project, 'migrations'),
+  });
+  if (newer.length > 0) options.warn(ofNewerRelease(newer));
+  if (applied.length > 0) options.say(`Applied ${applied.join(', ')}.`);
+  else if (newer.length === 0) options.say('The schema is up to date.');
   await prepareTemporal(config, options);
 }
 

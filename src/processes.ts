@@ -19,6 +19,7 @@ import { DAY_MS } from './lib/dates.ts';
 import { AwayError } from './lib/errors.ts';
 import type { OutboxMessage } from './lib/outbox.ts';
 import { ensureSchedules } from './schedules.ts';
+import type { LastOutcome } from './webhooks/workflow-input.ts';
 
 /** Which task queue a workflow runs on, by its type. Activities of `webhooks` also run on `webhooks-slow`. */
 export const TASK_QUEUES = {
@@ -31,6 +32,7 @@ export const TASK_QUEUES = {
 } as const satisfies Record<string, TaskQueue>;
 
 const CALL_TIMEOUT_MS = 3_000;
+const ANSWER_TIMEOUT_MS = 1_000;
 const LIST_TIMEOUT_MS = 10_000;
 const ENSURE_TIMEOUT_MS = 10_000;
 /** After a call that did not get through, further calls fail at once for this long: one caller probes, nobody queues. */
@@ -86,6 +88,8 @@ export type Processes = {
    * Temporal is away.
    */
   tell: (message: OutboxMessage) => Promise<'told' | 'already'>;
+  /** Asks Temporal for nothing but an answer. */
+  answers: () => Promise<boolean>;
   /** Of these workflow ids, those with a running workflow. At most 200 at a time. */
   running: (workflowIds: string[]) => Promise<Set<string>>;
   /** Namespace, retention, search attributes and schedules; repeatable. Returns what it made. Throws when Temporal is away. */
@@ -121,6 +125,17 @@ export function createProcesses(options: ProcessesOptions): Processes {
       }
     },
     reachable,
+    answers: async () => {
+      try {
+        const { connection } = options;
+        await connection.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, async () =>
+          connection.workflowService.getSystemInfo({}),
+        );
+        return true;
+      } catch {
+        return false;
+      }
+    },
     tell: async (message) => call(CALL_TIMEOUT_MS, async () => tell(client, options, message)),
     running: async (workflowIds) => call(LIST_TIMEOUT_MS, async () => listRunning(client, workflowIds)),
   };
@@ -182,7 +197,20 @@ function searchAttributes(input: Record<string, unknown>): TypedSearchAttributes
       : [];
   });
   const status = defineSearchAttributeKey('BusinessStatus', SearchAttributeType.KEYWORD);
-  return new TypedSearchAttributes([...pairs, { key: status, value: 'PENDING' }]);
+  return new TypedSearchAttributes([...pairs, ...outcomeAttributes(input), { key: status, value: statusOf(input) }]);
+}
+
+/** Where a delivery's first attempt was made before its workflow starts, its outcome is what operators look for. */
+function statusOf({ lastOutcome, nextAttemptAtMs }: Record<string, unknown>): string {
+  if (!lastOutcome) return 'PENDING';
+  if ((lastOutcome as LastOutcome).ok) return 'DELIVERED';
+  return nextAttemptAtMs === null ? 'FAILED' : 'RETRYING';
+}
+
+function outcomeAttributes({ lastOutcome }: Record<string, unknown>): SearchAttributePair[] {
+  const httpStatus = (lastOutcome as LastOutcome | null | undefined)?.httpStatus;
+  if (typeof httpStatus !== 'number') return [];
+  return [{ key: defineSearchAttributeKey('LastHttpStatus', SearchAttributeType.INT), value: httpStatus }];
 }
 
 /** gRPC: DEADLINE_EXCEEDED, UNAVAILABLE; and CANCELLED, as which the worker's connection reports our own deadline. */

@@ -3,16 +3,18 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { environment, parseSettings, readConfig, wholeNumber, type Config } from './config.ts';
+import { environment, parseSettings, readConfig, requireLoopback, wholeNumber, type Config } from './config.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 
-/** From the first signal to the end, whatever is still under way then. */
+/** From the moment the port closes to the end, whatever is still under way then. */
 const DRAIN_MS = 15_000;
 
 /** Where the simulator listens when it runs by itself. Its admin calls ask for no key: never let the public reach it. */
 const SimulatorSettings = z.object({
+  MESKOT_MODE: z.enum(['local', 'production']).default('local'),
   SIMULATOR_HOST: z.string().min(1).default('127.0.0.1'),
   SIMULATOR_PORT: wholeNumber(1, 65_535).default(4002),
+  SIMULATOR_PUBLIC_URL: z.url('must be a full address such as https://pay.example.et').optional(),
 });
 
 /** What has been started; `stop` finishes what is under way, then closes everything. */
@@ -23,12 +25,16 @@ export async function serveApi(project: string): Promise<number> {
   const config = readConfig();
   const log = createLogger(config.LOG_LEVEL, 'api');
   await refuseLocalData(config, log);
-  return serve(log, async () => {
-    const { startApi } = await import('./api.ts');
-    const api = await startApi(config, { log, project, version: await readVersion(project) });
-    log.info({ url: api.url, metricsUrl: api.metricsUrl }, 'the API listens');
-    return api;
-  });
+  return serve(
+    log,
+    async () => {
+      const { startApi } = await import('./api.ts');
+      const api = await startApi(config, { log, project, version: await readVersion(project) });
+      log.info({ url: api.url, metricsUrl: api.metricsUrl }, 'the API listens');
+      return api;
+    },
+    config.shutdownDelayMs,
+  );
 }
 
 /** `meskot worker`: Temporal's workers, the outbox and the chores, until it is told to stop. */
@@ -63,10 +69,12 @@ export async function serveWorker(): Promise<number> {
 /** `meskot simulator`: the sandbox's providers, until told to stop. Orders are kept in memory only. */
 export async function serveSimulator(): Promise<number> {
   const settings = parseSettings(SimulatorSettings, environment);
+  if (settings.MESKOT_MODE === 'local') requireLoopback('SIMULATOR_HOST', settings.SIMULATOR_HOST);
   const log = createLogger('info', 'simulator');
   return serve(log, async () => {
     const { startSimulator } = await import('./simulator/server.ts');
-    const { url, close } = await startSimulator({ port: settings.SIMULATOR_PORT, host: settings.SIMULATOR_HOST, log });
+    const { SIMULATOR_PORT: port, SIMULATOR_HOST: host, SIMULATOR_PUBLIC_URL: simulatorPublicUrl = null } = settings;
+    const { url, close } = await startSimulator({ port, host, simulatorPublicUrl, log });
     log.info({ url }, 'the simulator listens');
     return { stop: close };
   });
@@ -79,8 +87,11 @@ async function refuseLocalData({ production, DATABASE_URL }: Config, log: Logger
   await refuseDemoDataAt(DATABASE_URL, log);
 }
 
-/** Runs until the first signal, then has 15 s to stop; a second signal exits at once. Returns the exit code. */
-async function serve(log: Logger, start: () => Promise<Running>): Promise<number> {
+/**
+ * Runs until the first signal, then has 15 s to stop, after the delay in which the port still serves; a second signal
+ * exits at once. Returns the exit code.
+ */
+async function serve(log: Logger, start: () => Promise<Running>, delayMs = 0): Promise<number> {
   const asked = untilAsked();
   const running = await start();
   log.info({ signal: await asked }, 'stopping');
@@ -91,7 +102,7 @@ async function serve(log: Logger, start: () => Promise<Running>): Promise<number
       return false;
     },
   );
-  const late = new Promise<'late'>((resolve) => void setTimeout(resolve, DRAIN_MS, 'late').unref());
+  const late = new Promise<'late'>((resolve) => void setTimeout(resolve, delayMs + DRAIN_MS, 'late').unref());
   const outcome = await Promise.race([stopped, late]);
   if (outcome === 'late') log.warn(`what has not ended within ${DRAIN_MS / 1000} s is left; others take it up`);
   return outcome === true ? 0 : 1;

@@ -3,15 +3,15 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import { startChores, type Chore } from './chores.ts';
 import type { Config } from './config.ts';
-import { createFirstAttempts, type FirstAttempts } from './first-attempts.ts';
 import { deleteOldIdempotencyKeys } from './http/idempotency.ts';
-import { measurePool, type Registry } from './http/metrics.ts';
+import { measureClockSkew, measurePool, type Registry } from './http/metrics.ts';
 import { decideDueInSandbox } from './kyc/decide.ts';
 import { createDocumentStore } from './kyc/store.ts';
 import { removeOrphans } from './kyc/sweep.ts';
 import { ledgerChecks } from './ledger-checks.ts';
 import { createLedgerWatch } from './ledger/watch.ts';
-import { systemClock } from './lib/clock.ts';
+import type { Clock } from './lib/clock.ts';
+import { createDatabaseClock, type DatabaseClock } from './lib/database-clock.ts';
 import { DAY_MS } from './lib/dates.ts';
 import { watchDatabase } from './lib/db-watch.ts';
 import { openDatabase, type Knex } from './lib/db.ts';
@@ -25,7 +25,7 @@ import { createFindProvider } from './providers/find-provider.ts';
 import { measureReconciliation } from './reconciliation/metrics.ts';
 import { openReconciliations } from './reconciliation/open-reconciliations.ts';
 import { createReconciliationSteps } from './reconciliation/steps.ts';
-import { createRelay } from './relay.ts';
+import { createRelay, type Relay } from './relay.ts';
 import { repairOpen } from './repair.ts';
 import { expireReports, removeAbandoned } from './reports/expire.ts';
 import { createReportFiles } from './reports/files.ts';
@@ -35,23 +35,30 @@ import { openReports } from './reports/open-reports.ts';
 import { measureSettlements } from './settlements/metrics.ts';
 import { openSettlements } from './settlements/open-settlements.ts';
 import { createSettlementSteps } from './settlements/steps.ts';
-import { startTemporalWorkers } from './temporal-workers.ts';
-import { CLAIM_INTERVAL_MS, createCheckAttempt, type CheckAttempt } from './transactions/check.ts';
+import { startTemporalWorkers, type TemporalWorkers } from './temporal-workers.ts';
+import {
+  CLAIM_INTERVAL_MS,
+  POLL_INTERVAL_MIN_MS,
+  createCheckAttempt,
+  type CheckAttempt,
+} from './transactions/check.ts';
 import { expireDueSessions } from './transactions/end.ts';
 import { measurePayments } from './transactions/metrics.ts';
+import { findObsolete } from './transactions/obsolete.ts';
 import { openAttempts } from './transactions/open-attempts.ts';
 import { recheckProven } from './transactions/proven.ts';
 import { createExpireAttempt } from './transactions/unpaid.ts';
-import { createClaim } from './webhooks/claim.ts';
-import { createAttemptDelivery, type AttemptReport, type AttemptRequest } from './webhooks/deliver.ts';
-import { giveUpDelivery } from './webhooks/give-up.ts';
-import { countOutcomes, measureDeliveries } from './webhooks/metrics.ts';
-import { openDeliveries } from './webhooks/open-deliveries.ts';
+import { abandonDelivery } from './webhooks/delivery/abandon.ts';
+import { createAttempt } from './webhooks/delivery/attempt.ts';
+import { createClaim } from './webhooks/delivery/claim.ts';
+import { createDispatcher, type Dispatcher } from './webhooks/delivery/dispatcher.ts';
+import { createInFlight } from './webhooks/delivery/in-flight.ts';
+import { createRecorder } from './webhooks/delivery/record-attempt.ts';
+import { openDeliveries } from './webhooks/delivery/recoverable.ts';
+import { requestResend } from './webhooks/delivery/resend.ts';
+import { countOutcomes, countSkippedWorkflows, measureDeliveries } from './webhooks/metrics.ts';
 import { runResendJobs } from './webhooks/resend-jobs.ts';
-import { requestResend } from './webhooks/resend.ts';
-import { createSave } from './webhooks/save.ts';
 import { createSender } from './webhooks/send.ts';
-import { createSendSlots } from './webhooks/slots.ts';
 import { createCheckPayout, type CheckPayout } from './withdrawals/check.ts';
 import { measureWithdrawals } from './withdrawals/metrics.ts';
 import { readWithdrawal } from './withdrawals/model.ts';
@@ -76,6 +83,8 @@ export type WorkerOptions = {
 
 /** Every kind of row that must have a running workflow. */
 const OPEN_SOURCES = [openDeliveries, openAttempts, openWithdrawals, openSettlements, openReports, openReconciliations];
+/** A subscription that hung or failed lately has this part of another's sends in flight: 10 of 50. */
+const THROTTLED_SHARE = 5;
 const EXPIRE_BATCH = 500;
 const RECHECK_BATCH = 20;
 const KYC_BATCH = 100;
@@ -87,27 +96,24 @@ const VERIFY_LEDGER_EVERY_MS = 6 * HOUR_MS;
 /** The worker process: Temporal's workers, the outbox, first attempts, and the chores that need no workflow. */
 export function startWorker(config: Config, options: WorkerOptions): RunningWorker {
   const { log } = options;
-  const db = openDatabase({
-    url: config.DATABASE_URL,
-    poolMax: config.DATABASE_POOL_MAX,
-    applicationName: 'meskot-worker',
-  });
-  watchDatabase(db, config.DATABASE_URL);
-  if (options.registry) measure(options.registry, db);
-  const runChange = createRunChange(db, (messages) => relay.dispatch(messages));
-  const payments = createPayments(config, { db, runChange, log });
+  const db = openWatchedDatabase(config);
+  const databaseClock = createDatabaseClock(db, { log });
+  const clock = databaseClock.now;
+  if (options.registry) measure(options.registry, db, databaseClock);
+  const runChange = createRunChange(db, (messages, triggers) => relay.dispatch(messages, triggers));
+  const payments = createPayments(config, { db, runChange, clock, log });
   const sending = createSending(config, { db, ...options });
   const activities = createActivities({
     ...payments.operations,
     settlements: createSettlementSteps({ db, runChange }),
-    reports: createReports(config, { db, runChange }),
+    reports: createReports(config, { db, runChange, clock }),
     webhooks: {
       ...sending,
-      started: startedIn(() => firstAttempts),
-      giveUp: async (request) => giveUpDelivery(db, request),
+      claim: createClaim(db),
+      abandon: async (request) => abandonDelivery(db, request),
       requestResend: async ({ deliveryId, force }) => {
-        const request = { deliveryIds: [deliveryId], force, tell: false };
-        await runChange((change) => requestResend({ clock: systemClock }, change, request));
+        const request = { deliveryIds: [deliveryId], force, signal: false };
+        await runChange((change) => requestResend({ clock }, change, request));
       },
     },
   });
@@ -115,30 +121,29 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const bundle = codePath === undefined ? {} : { workflowBundle: { codePath } };
   const temporal = startTemporalWorkers({ ...temporalOptions(config), taskQueues, ...bundle, ...options }, activities);
   const { tell, running, reachable } = temporal.processes;
-  const firstAttempts = createFirstAttempts({
+  const dispatcher = createDispatcher({
     ...sending,
     db,
     log,
-    tell,
-    reachable,
     workflows: config.WEBHOOK_WORKFLOWS,
-    startsMax: config.WEBHOOK_STARTS_MAX,
+    onWorkflow: () => relay.trigger(),
     retryDelaysSeconds: config.WEBHOOK_RETRY_SECONDS,
   });
-  const relay = createRelay({ db, tell, log, deliveries: firstAttempts });
-  const sweep = async (): Promise<void> => {
-    firstAttempts.poke();
-    // What cannot be told would only be put off.
-    if (reachable()) await relay.sweep();
-  };
-  const repair = async (): Promise<unknown> =>
-    reachable() && repairOpen({ db, runChange, running, sources: OPEN_SOURCES, log });
-  const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: firstAttempts.poke, log });
+  const relay = createRelay({
+    db,
+    tell,
+    log,
+    dispatcher,
+    reachable,
+    isBusy: dispatcher.isBusy,
+    startConcurrency: config.WEBHOOK_WORKFLOW_START_CONCURRENCY,
+    findObsolete: async (messages) => findObsolete(db, messages),
+  });
+  const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: dispatcher.trigger, log });
   const chores = startChores(
     [
-      ...choresOf(config, { db, runChange, ...payments.checks, ...options }),
-      chore('sweep the outbox', 250, sweep),
-      chore('repair what Temporal lost', 10_000, repair),
+      ...afterClock(databaseClock, choresOf(config, { db, runChange, clock, ...payments.checks, ...options })),
+      ...temporalChores({ db, runChange, running, reachable, relay, dispatcher, ...options }),
     ],
     log,
   );
@@ -146,23 +151,45 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   return {
     ready: temporal.ready,
     stop: async () => {
-      await Promise.all([listening.stop(), chores.stop(), firstAttempts.stop()]);
+      databaseClock.stop();
+      await Promise.all([listening.stop(), chores.stop(), dispatcher.stop()]);
       await temporal.stop();
-      await relay.idle();
+      await relay.stop();
       await Promise.all([sending.sender.close(), payments.close(), db.destroy()]);
     },
   };
 }
 
-/** First attempts as the activities know them, which are made before them. */
-const startedIn = (firstAttempts: () => FirstAttempts): Pick<FirstAttempts, 'begin' | 'finished' | 'keep'> => ({
-  begin: async (deliveryId) => firstAttempts().begin(deliveryId),
-  finished: (deliveryId) => firstAttempts().finished(deliveryId),
-  keep: (outcome) => firstAttempts().keep(outcome),
-});
+type TemporalDeps = Pick<Database, 'db' | 'runChange'> &
+  WorkerOptions &
+  Pick<TemporalWorkers['processes'], 'running' | 'reachable'> & { relay: Relay; dispatcher: Dispatcher };
+
+/** What Temporal must be told, and what it may have lost. */
+function temporalChores({ relay, dispatcher, registry, ...deps }: TemporalDeps): Chore[] {
+  const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
+  return [
+    chore('sweep the outbox', 250, async () => {
+      dispatcher.trigger();
+      relay.trigger();
+    }),
+    chore('drop workflows that would only show', 1_000, async () => countSkipped(await relay.dropUnshown())),
+    chore(
+      'repair what Temporal lost',
+      10_000,
+      async () => deps.reachable() && repairOpen({ ...deps, sources: OPEN_SOURCES }),
+    ),
+  ];
+}
+
+function openWatchedDatabase({ DATABASE_URL: url, DATABASE_POOL_MAX: poolMax }: Config): Knex {
+  const db = openDatabase({ url, poolMax, applicationName: 'meskot-worker' });
+  watchDatabase(db, url);
+  return db;
+}
 
 /** What is under way, and what is late or waits for somebody. */
-function measure(registry: Registry, db: Knex): void {
+function measure(registry: Registry, db: Knex, { skewSeconds }: DatabaseClock): void {
+  measureClockSkew(registry, skewSeconds);
   measurePool(registry, db, 'worker');
   measureDeliveries(registry, db);
   measurePayments(registry, db);
@@ -172,17 +199,18 @@ function measure(registry: Registry, db: Knex): void {
   measureReconciliation(registry, db);
 }
 
-type Database = { db: Knex; runChange: RunChange };
+type Database = { db: Knex; runChange: RunChange; clock: Clock };
 
 /** The checks that settle doubt, as the workflows ask for them: they are the ones that call, so they are not told. */
-function createPayments(config: Config, { db, runChange, log }: Database & { log: Logger }) {
+function createPayments(config: Config, { db, runChange, clock, log }: Database & { log: Logger }) {
   const http = createHttpClient();
-  const findProvider = createFindProvider({ http, clock: systemClock, ...config.simulator });
-  const deps = { db, runChange, findProvider, clock: systemClock, baseUrl: config.BASE_URL, log };
+  const findProvider = createFindProvider({ http, clock, ...config.simulator });
+  const deps = { db, runChange, findProvider, clock, baseUrl: config.BASE_URL, log };
   const check = createCheckAttempt(deps);
   const options = { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: false };
   const payments = {
-    check: (attemptId: string, now: Date) => check(attemptId, { ...options, now }),
+    check: (attemptId: string, now: Date) =>
+      check(attemptId, { minIntervalMs: POLL_INTERVAL_MIN_MS, tellWorkflow: false, now }),
     expire: createExpireAttempt({ ...deps, checkAttempt: check }),
   };
   const checkPayout = createCheckPayout(deps);
@@ -196,35 +224,35 @@ function createPayments(config: Config, { db, runChange, log }: Database & { log
   return { operations: { payments, withdrawals, reconciliation }, checks, close: http.close };
 }
 
-/** One attempt of a delivery, for both lanes. */
+/** How deliveries are attempted, by the dispatcher and by their workflows. */
 function createSending(config: Config, { db, log, registry }: WorkerOptions & { db: Knex }) {
   const sender = createSender({ guard: createEgressGuard(config.egress), proxyUrl: config.EGRESS_PROXY_URL });
-  const save = createSave(db);
-  const count = registry ? countOutcomes(registry) : () => {};
-  const attemptUncounted = createAttemptDelivery({
-    claim: createClaim(db),
-    save,
+  const attempt = createAttempt({
     sender,
     keyRing: config.keyRing,
-    onProblem: (problem, deliveryId, error) =>
-      problem === 'unsaved'
-        ? log.warn({ err: error, deliveryId }, 'an outcome could not be saved yet')
-        : log.error({ err: error, deliveryId }, 'a webhook could not be sent: it counts as a failed attempt'),
+    onDefect: (deliveryId, error) =>
+      log.error({ err: error, deliveryId }, 'A webhook could not be sent; it counts as a failed attempt'),
   });
-  const attempt = async (request: AttemptRequest): Promise<AttemptReport> => {
-    const report = await attemptUncounted(request);
-    count(report);
-    return report;
+  const perSubscription = config.WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION;
+  return {
+    sender,
+    attempt,
+    recorder: createRecorder({ db, log }),
+    inFlight: createInFlight({ perSubscription, perThrottled: Math.ceil(perSubscription / THROTTLED_SHARE) }),
+    onRecorded: registry ? countOutcomes(registry) : () => {},
   };
-  return { attempt, save, sender, slots: createSendSlots(config.WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX) };
 }
 
 /** Reports as their workflow asks for them. */
-function createReports(config: Config, { db, runChange }: Database) {
+function createReports(config: Config, { db, runChange, clock }: Database) {
   const files = createReportFiles(config.REPORTS_DIR);
-  const deps = { db, runChange, files, clock: systemClock, baseUrl: config.BASE_URL };
+  const deps = { db, runChange, files, clock, baseUrl: config.BASE_URL };
   return { make: createMakeReport(deps), giveUp: (reportId: string) => giveUpReport(deps, reportId) };
 }
+
+/** What goes by the clock does not begin before the database has told the time. */
+const afterClock = ({ known }: DatabaseClock, chores: Chore[]): Chore[] =>
+  chores.map(({ run, ...one }) => ({ ...one, run: async (stopping) => known.then(async () => run(stopping)) }));
 
 const chore = (name: string, everyMs: number, run: Chore['run']): Chore => ({ name, everyMs, run });
 
@@ -232,25 +260,25 @@ type Checks = { checkAttempt: CheckAttempt; checkPayout: CheckPayout };
 
 function choresOf(
   config: Config,
-  { db, runChange, checkAttempt, checkPayout, ...watching }: Database & Checks & WorkerOptions,
+  { db, runChange, clock, checkAttempt, checkPayout, ...watching }: Database & Checks & WorkerOptions,
 ): Chore[] {
-  const jobs = { db, runChange, clock: systemClock };
+  const jobs = { db, runChange, clock };
   const files = createReportFiles(config.REPORTS_DIR);
-  const ledger = { db, databaseUrl: config.DATABASE_URL, checks: ledgerChecks, clock: systemClock, ...watching };
+  const ledger = { db, databaseUrl: config.DATABASE_URL, checks: ledgerChecks, clock, ...watching };
   return [
-    chore('expire sessions', 1_000, () => expireDueSessions(runChange, systemClock(), EXPIRE_BATCH)),
+    chore('expire sessions', 1_000, () => expireDueSessions(runChange, clock(), EXPIRE_BATCH)),
     chore('ask about what providers called us for', 30_000, () =>
-      recheckProven({ db, clock: systemClock, checkAttempt }, RECHECK_BATCH),
+      recheckProven({ db, clock, checkAttempt }, RECHECK_BATCH),
     ),
     chore('ask about payouts that providers called us for', 30_000, () =>
-      recheckProvenPayouts({ db, clock: systemClock, checkPayout }, RECHECK_BATCH),
+      recheckProvenPayouts({ db, clock, checkPayout }, RECHECK_BATCH),
     ),
-    chore('decide rehearsed verifications', 1_000, () => decideDueInSandbox(runChange, systemClock(), KYC_BATCH)),
+    chore('decide rehearsed verifications', 1_000, () => decideDueInSandbox(runChange, clock(), KYC_BATCH)),
     chore('remove the files of failed uploads', HOUR_MS, () =>
-      removeOrphans({ db, store: createDocumentStore(config.KYC_DOCUMENTS_DIR) }),
+      removeOrphans({ db, store: createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing) }),
     ),
     chore('run bulk resends', 1_000, () => runResendJobs(jobs, config.WEBHOOK_RESENDS_PER_SECOND)),
-    chore('remove the files of old reports', MINUTE_MS, () => expireReports({ db, clock: systemClock, files })),
+    chore('remove the files of old reports', MINUTE_MS, () => expireReports({ db, clock, files })),
     chore('remove what reports have left behind', DAY_MS, () => removeAbandoned({ db, files })),
     chore('forget old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
     chore('verify the ledger', MINUTE_MS, createLedgerWatch(ledger, VERIFY_LEDGER_EVERY_MS)),

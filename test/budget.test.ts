@@ -34,10 +34,10 @@ describe('the statements of an operation, BEGIN and COMMIT aside', () => {
     expect(within(budget.createWithdrawal, statements)).toEqual(statements);
   });
 
-  test.each(['direct', 'workflow'] as const)(
-    `a delivery that succeeds at once takes at most ${budget.firstTryDelivery}, made in the %s lane`,
-    async (lane) => {
-      const { statements } = await countDelivery(database.db, lane);
+  test.each(['every', 'failed'] as const)(
+    `a delivery that succeeds at once takes at most ${budget.firstTryDelivery}, in mode "%s"`,
+    async (workflows) => {
+      const { statements } = await countDelivery(database.db, workflows);
       expect(statements.length).toBeGreaterThan(0);
       expect(within(budget.firstTryDelivery, statements)).toEqual(statements);
     },

@@ -1,12 +1,16 @@
+import { createHash, randomBytes } from 'node:crypto';
+
 import { readConfig } from '../src/config.ts';
 
 const REQUIRED = { DATABASE_URL: 'postgresql://localhost/meskot', TEMPORAL_ADDRESS: 'localhost:7233' };
 /** The encryption key of a start without settings. */
 const LOCAL_KEYS = `local:${Buffer.alloc(32, 'local-development-only').toString('base64')}`;
-const keyOf = (bytes: number): string => `a:${Buffer.alloc(bytes, 1).toString('base64')}`;
+const keyOf = (bytes: number): string =>
+  `a:${createHash('sha512').update('a').digest().subarray(0, bytes).toString('base64')}`;
+const inBase64 = (text: string): string => Buffer.from(text).toString('base64');
 /** What production wants to be told. */
 const OWN = {
-  KEY_PEPPER: 'x'.repeat(16),
+  KEY_PEPPER: 'wZ4k0sJp1uXqY7n2Rb9TfQ==',
   ENCRYPTION_KEYS: keyOf(32),
   BASE_URL: 'https://pay.example.et',
   KYC_DOCUMENTS_DIR: '/var/lib/meskot/documents',
@@ -17,7 +21,7 @@ describe('the settings', () => {
   test.each([
     'DATABASE_POOL_MAX',
     'TEMPORAL_RETENTION_DAYS',
-    'WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX',
+    'WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION',
     'WEBHOOK_RESENDS_PER_SECOND',
   ])('refuse a %s of 0, with which nothing would be done', (name) => {
     expect(() => readConfig({ ...REQUIRED, [name]: '0' })).toThrow(name);
@@ -40,7 +44,7 @@ describe('the settings', () => {
 
   test('say nothing of what a secret was', () => {
     const refused = () => readConfig({ ...REQUIRED, KEY_PEPPER: 'planted', ENCRYPTION_KEYS: 'planted' });
-    expect(refused).toThrow('KEY_PEPPER must be at least 16 characters long');
+    expect(refused).toThrow('KEY_PEPPER must be at least 24 characters long; make one with: openssl rand -base64 32');
     expect(refused).not.toThrow('planted');
   });
 
@@ -51,12 +55,60 @@ describe('the settings', () => {
   test.each([31, 33])('refuse an encryption key of %i bytes, whose base64 is as long as that of 32', (bytes) => {
     expect(keyOf(bytes)).toHaveLength(keyOf(32).length);
     expect(() => readConfig({ ...REQUIRED, ENCRYPTION_KEYS: keyOf(bytes) })).toThrow('ENCRYPTION_KEYS');
-    expect(() => readConfig({ ...REQUIRED, ENCRYPTION_KEYS: `${keyOf(32)},${keyOf(bytes)}` })).toThrow('32 bytes');
+    expect(() => readConfig({ ...REQUIRED, ENCRYPTION_KEYS: `${keyOf(32)},${keyOf(bytes)}` })).toThrow('32-bytes');
   });
 
   test('take encryption keys of 32 bytes, the first of which encrypts', () => {
     const { keyRing } = readConfig({ ...REQUIRED, ENCRYPTION_KEYS: `${keyOf(32)},${keyOf(32).replace('a:', 'b:')}` });
     expect([keyRing.currentId, ...keyRing.keys.keys()]).toEqual(['a', 'a', 'b']);
+    expect(() => readConfig({ ...REQUIRED, ENCRYPTION_KEYS: `${keyOf(32)},${keyOf(32)}` })).toThrow('the same id');
+  });
+
+  test.each([
+    ['a'.repeat(44), 'has only 1 different characters'],
+    ['abababababababababababababab', 'has only 2 different characters'],
+    ['correct-horse!correct-horse!', 'repeats the same characters'],
+    ['abcdefghijklmnopqrstuvwxyz', 'counts its characters up or down'],
+    ['9876543210ZYXWVUTSRQPONMLKJ', 'counts its characters up or down'],
+  ])('refuse the pepper %s, which can be guessed', (pepper, says) => {
+    for (const MESKOT_MODE of ['local', 'production']) {
+      const refused = () => readConfig({ ...REQUIRED, ...OWN, MESKOT_MODE, KEY_PEPPER: pepper });
+      expect(refused).toThrow(`KEY_PEPPER ${says}`);
+      expect(refused).toThrow('make one with: openssl rand -base64 32');
+    }
+  });
+
+  test.each([
+    [Buffer.alloc(32).toString('base64'), 'has only 1 different bytes'],
+    [Buffer.alloc(32, Buffer.from(keyOf(16).slice(2), 'base64')).toString('base64'), 'repeats the same bytes'],
+    [Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('base64'), 'counts its bytes up or down'],
+    [inBase64('my-super-secret-key-for-payments'), 'is text in base64, not random bytes'],
+  ])('refuse the encryption key %s, which can be guessed', (key, says) => {
+    const refused = () => readConfig({ ...REQUIRED, ...OWN, ENCRYPTION_KEYS: `a:${key}` });
+    expect(refused).toThrow(`ENCRYPTION_KEYS ${says}`);
+    expect(refused).toThrow('make one with: openssl rand -base64 32');
+  });
+
+  test('take what openssl makes', () => {
+    for (let times = 0; times < 1_000; times += 1) {
+      const settings = {
+        KEY_PEPPER: randomBytes(16).toString('hex'),
+        ENCRYPTION_KEYS: `a:${randomBytes(32).toString('base64')}`,
+      };
+      expect(() => readConfig({ ...REQUIRED, ...settings })).not.toThrow();
+    }
+  });
+
+  test('take weak secrets behind the current ones, so that they can be rotated away', () => {
+    const weak = { KEY_PEPPER: 'a'.repeat(16), ENCRYPTION_KEYS: `old:${Buffer.alloc(32).toString('base64')}` };
+    const { KEY_PEPPER, peppers, keyRing } = readConfig({
+      ...REQUIRED,
+      KEY_PEPPER: `${OWN.KEY_PEPPER},${weak.KEY_PEPPER}`,
+      ENCRYPTION_KEYS: `${keyOf(32)},${weak.ENCRYPTION_KEYS}`,
+    });
+    expect([KEY_PEPPER, peppers]).toEqual([OWN.KEY_PEPPER, [OWN.KEY_PEPPER, weak.KEY_PEPPER]]);
+    expect([keyRing.currentId, ...keyRing.keys.keys()]).toEqual(['a', 'a', 'old']);
+    expect(() => readConfig({ ...REQUIRED, KEY_PEPPER: `${OWN.KEY_PEPPER},` })).toThrow('comma');
   });
 
   test.each([
@@ -78,6 +130,26 @@ describe('the settings', () => {
       `MESKOT_MODE=production refuses to start:\n  ${says}`,
     );
     expect(() => readConfig({ ...production, ...changes, MESKOT_MODE: 'local' })).not.toThrow();
+  });
+
+  test.each(['0.0.0.0', '::', '10.0.0.7', '192.168.1.5', 'meskot.example.et', '127.0.0.1.example.et', ''])(
+    'refuse in local mode to listen on "%s", since the secrets are published',
+    (API_HOST) => {
+      expect(() => readConfig({ ...REQUIRED, API_HOST })).toThrow(
+        `API_HOST is "${API_HOST}", but local mode listens on this machine only`,
+      );
+      expect(() => readConfig({ ...REQUIRED, ...OWN, API_HOST, MESKOT_MODE: 'production' })).not.toThrow();
+    },
+  );
+
+  test.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost'])('take %s in local mode', (API_HOST) => {
+    expect(readConfig({ ...REQUIRED, API_HOST })).toMatchObject({ API_HOST });
+  });
+
+  test('need no secrets for a command that uses none', () => {
+    const production = { ...REQUIRED, MESKOT_MODE: 'production' };
+    expect(() => readConfig(production)).toThrow('refuses to start');
+    expect(readConfig(production, { usesSecrets: false })).toMatchObject({ production: true });
   });
 
   test('hand out links to the simulator in production only where customers were said to reach it', () => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 
 import { readConfig } from '../src/config.ts';
+import { openDatabase } from '../src/lib/db.ts';
 import { prepare } from '../src/prepare.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { testStack } from './support/stack-facts.ts';
@@ -37,6 +38,19 @@ test('a namespace that Temporal lacks is made once, with its search attributes',
   const second = await run({ TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE });
   expect(second.said[1]).toBe(`Temporal at ${TEMPORAL_ADDRESS} is prepared.`);
   expect([...first.warned, ...second.warned]).toEqual([]);
+});
+
+test('what a newer release has migrated is told in one sentence, and is no failure', async () => {
+  const owner = openDatabase({ url: database.ownerUrl, poolMax: 1, applicationName: 'test' });
+  await owner.raw("INSERT INTO knex_migrations (name, batch) VALUES ('9999-newer.sql', 99)");
+  const { said, warned } = await run({ TEMPORAL_ADDRESS: testStack().temporalAddress });
+  await owner.raw("DELETE FROM knex_migrations WHERE name = '9999-newer.sql'");
+  await owner.destroy();
+  expect(said).toEqual([expect.stringContaining('Temporal at')]);
+  expect(warned).toEqual([
+    'The database has migrations of a newer release (9999-newer.sql); this release runs on it, since migrations only ' +
+      'expand the schema (docs/operations/rolling-back.md).',
+  ]);
 });
 
 test('with Temporal away the schema is brought up to date, and the rest is said to be left', async () => {

@@ -1,11 +1,14 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import {
   condition,
+  continueAsNew,
   defineSignal,
   proxyActivities,
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
+  workflowInfo,
+  type WorkflowInfo,
 } from '@temporalio/workflow';
 
 import type { PaymentActivities, PaymentInput } from '../activities/payments.ts';
@@ -16,6 +19,8 @@ const FIRST_POLL_MS = 2_000;
 const POLL_MAX_MS = 60_000;
 /** After the end, doubt is asked about ever more rarely, until the operation gives up after 24 h. */
 const DOUBT_POLL_MAX_MS = 30 * 60_000;
+/** About 40 polls; then it goes on in another run, whose history is short again. */
+const HISTORY_EVENTS_MAX = 500;
 
 /** The attempt was settled elsewhere: by a callback or a hook in the API process. */
 export const settled = defineSignal('settled');
@@ -25,11 +30,16 @@ const { checkAttempt, expireAttempt } = proxyActivities<PaymentActivities>({
   retry: { initialInterval: '1 s', maximumInterval: '60 s' },
 });
 
+/** How far the polls have come: how long to wait next, and whether the session's time is over. */
+type Progress = { pollMs: number; isOver: boolean };
+
 /**
- * Owns one payment attempt's clock: initiates it, polls the provider while nobody calls back (2, 4, 8 … 60 s), asks a
- * last time when the session ends, and while the answer is unknown goes on asking for up to 24 h.
+ * Owns one payment attempt's clock from its first poll on, 2 s after the attempt: asks the provider while nobody calls
+ * back (after 2, 4, 8 … 60 s; what was never sent it sends), asks a last time when the session ends, and while the
+ * answer is unknown goes on asking for up to 24 h.
+ * @param goingOn from the run before, whose history had grown long.
  */
-export async function payment(input: PaymentInput): Promise<string> {
+export async function payment(input: PaymentInput, goingOn?: Progress): Promise<string> {
   let told = false;
   setHandler(
     settled,
@@ -44,25 +54,26 @@ export async function payment(input: PaymentInput): Promise<string> {
     told = false;
   };
 
-  setCurrentDetails('sending the order to the provider');
-  let pollMs = FIRST_POLL_MS;
-  while (Date.now() < input.expiresAtMs) {
-    const report = await checkAttempt({ attemptId: input.attemptId, atMs: Date.now() });
-    if (report.final) return ended(report.attemptStatus);
-    await wait(
-      Math.max(Math.min(pollMs, input.expiresAtMs - Date.now()), 1),
-      'wait for the customer, then ask the provider',
-    );
-    pollMs = Math.min(pollMs * 2, POLL_MAX_MS);
-  }
-
-  pollMs = FIRST_POLL_MS;
+  setCurrentDetails('asking the provider');
+  let { pollMs, isOver }: Progress = goingOn ?? { pollMs: 2 * FIRST_POLL_MS, isOver: false };
   for (;;) {
-    const report = await expireAttempt({ attemptId: input.attemptId, atMs: Date.now() });
+    if (!isOver && Date.now() >= input.expiresAtMs) [pollMs, isOver] = [FIRST_POLL_MS, true];
+    const request = { attemptId: input.attemptId, atMs: Date.now() };
+    const report = await (isOver ? expireAttempt(request) : checkAttempt(request));
     if (report.final) return ended(report.attemptStatus);
-    await wait(pollMs, 'session over, the provider has not said unpaid: ask again');
-    pollMs = Math.min(pollMs * 2, DOUBT_POLL_MAX_MS);
+    if (isOver) {
+      await wait(pollMs, 'session over, the provider has not said unpaid: ask again');
+    } else {
+      const untilEndMs = Math.max(input.expiresAtMs - Date.now(), 1);
+      await wait(Math.min(pollMs, untilEndMs), 'wait for the customer, then ask the provider');
+    }
+    pollMs = Math.min(pollMs * 2, isOver ? DOUBT_POLL_MAX_MS : POLL_MAX_MS);
+    if (isLong(workflowInfo())) await continueAsNew<typeof payment>(input, { pollMs, isOver });
   }
+}
+
+function isLong({ historyLength, continueAsNewSuggested }: WorkflowInfo): boolean {
+  return continueAsNewSuggested || historyLength > HISTORY_EVENTS_MAX;
 }
 
 /** What operators see of it in the Temporal UI. */

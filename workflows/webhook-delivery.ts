@@ -1,95 +1,220 @@
-import { ApplicationFailure, CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { defineSearchAttributeKey } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineSignal,
+  defineUpdate,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
 
-import type { BusyAttempt, DeliveryInput, FinishedAttempt } from '../activities/webhooks.ts';
-import { askInRow, isAskedBeforeTheEnd, listen, type Progress } from './delivery/asking.ts';
-import { createAttempt, deliveryActivities } from './delivery/attempt.ts';
-import { busyPauseMs } from './delivery/busy.ts';
-import { showEnd, showProgress } from './delivery/showing.ts';
+import type { AttemptReport, DeliveryInput, WebhookActivities } from '../activities/webhooks.ts';
 
-const PARKED_FOR = '30 days';
+const PARKED_FOR_MS = 30 * 24 * 60 * 60 * 1_000;
+const RESENDS_MAX = 20;
+const REASON_CHARACTERS_MAX = 500;
+
+const BUSINESS_STATUS = defineSearchAttributeKey('BusinessStatus', 'KEYWORD');
+const LAST_HTTP_STATUS = defineSearchAttributeKey('LastHttpStatus', 'INT');
+
+/** Statements only; retried until the database answers. */
+const { requestResend, abandonDelivery } = proxyActivities<WebhookActivities>({
+  startToCloseTimeout: '10 s',
+  retry: { initialInterval: '1 s', maximumInterval: '60 s', nonRetryableErrorTypes: ['ResendRejected'] },
+});
+
+/** May be left out in the Temporal UI. */
+type ResendRequest = { reason?: string; force?: boolean } | null | undefined;
+
+/** Requests one attempt at once, beside the retry schedule, and returns the receiver's answer. */
+export const resend = defineUpdate<string, [ResendRequest]>('resend');
+/** The same without an answer. The API changes the row before it signals; for a bare signal the row is changed here. */
+export const resendRequested = defineSignal<[ResendRequest]>('resend');
+/** Makes sure that a run exists and looks at its row. */
+export const wake = defineSignal('wake');
+
+type State = {
+  /** An attempt was requested before its time; `rowChanged` when the delivery's row says so already. */
+  requested: { rowChanged: boolean; reason: string | null } | null;
+  inFlight: boolean;
+  resends: number;
+  /** Attempts of this run. */
+  attempts: number;
+  last: AttemptReport | null;
+};
 
 /**
- * Carries one event to one subscription: an attempt at once, then the schedule's retries, each after the end of the
- * failure before it; then parked, waiting for somebody to resend it (docs/operations/finding-a-failed-delivery.md).
+ * Carries one event to one subscription after its first attempt: the schedule's retries, each after the end of the
+ * failure before it; then parked, waiting for a resend (docs/operations/finding-a-failed-delivery.md). A run for a
+ * delivery that was made at once only shows it.
  */
 export async function webhookDelivery(input: DeliveryInput): Promise<string> {
-  const progress: Progress = { asked: null, sending: false, resends: 0, finished: 0, last: null };
-  listen(input, progress);
+  const state: State = { requested: null, inFlight: false, resends: 0, attempts: 0, last: firstReport(input) };
+  registerHandlers(input, state);
+  if (state.last) setCurrentDetails(describe(state.last));
   try {
-    return await deliver(input, progress);
+    return await deliver(input, state);
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    const at = Date.now();
-    const status = await CancellationScope.nonCancellable(async () =>
-      deliveryActivities.giveUpDelivery({ deliveryId: input.deliveryId, atMs: at }),
-    );
-    // In runs of before, this step answered nothing.
-    showEnd(status ?? 'FAILED', 'its workflow was cancelled');
+    const request = { deliveryId: input.deliveryId, atMs: Date.now() };
+    const status = await CancellationScope.nonCancellable(async () => abandonDelivery(request));
+    upsertSearchAttributes([{ key: BUSINESS_STATUS, value: status }]);
+    setCurrentDetails(`${status}: its workflow was cancelled`);
     throw error;
   }
 }
 
-async function deliver(input: DeliveryInput, progress: Progress): Promise<string> {
-  const attempt = createAttempt(input);
-  let dueAtMs = input.nextAttemptAtMs ?? 0;
-  let retry = input.attemptsMade;
-  let busyInARow = 0;
+async function deliver(input: DeliveryInput, state: State): Promise<string> {
+  const parkedSinceMs = input.parkedSinceMs ?? Date.now();
+  // Without a last outcome it was started to make an attempt.
+  if (!state.last) await untilDue(state, input.nextAttemptAtMs, 'next attempt');
+  else if (await isOver(input, state, parkedSinceMs)) return state.last.status;
   for (;;) {
-    await untilDue(dueAtMs, progress, `retry ${retry} of ${input.retryDelaysSeconds.length}`);
-    const report = await tryOnce(input, progress, attempt);
-    busyInARow = report.kind === 'busy' ? busyInARow + 1 : 0;
-    if (report.kind === 'busy') {
-      dueAtMs = Date.now() + Math.max(report.retryAfterMs, busyPauseMs(busyInARow, Math.random()));
-    } else if (report.kind === 'failed' && report.nextAttemptAtMs !== null) {
-      dueAtMs = report.nextAttemptAtMs;
-      retry = report.rungsUsed;
-    } else if (isParked(report, progress)) {
-      await untilResendAsked(progress);
-      dueAtMs = 0;
-    } else if (await isAskedBeforeTheEnd(progress)) {
-      dueAtMs = 0;
-    } else {
-      return report.kind === 'delivered' ? 'DELIVERED' : report.status;
-    }
+    const report = await attempt(input, state);
+    // A run that was started for an attempt and found none to make does not park.
+    const isIdle = report.kind === 'unsent' && input.lastOutcome === null && state.attempts === 1;
+    if (isIdle && report.status === 'FAILED') return report.status;
+    if (await isOver(input, state, Date.now())) return report.status;
   }
 }
 
-async function untilDue(dueAtMs: number, progress: Progress, summary: string): Promise<void> {
-  const waitMs = dueAtMs - Date.now();
-  if (waitMs > 0) await condition(() => progress.asked !== null, waitMs, { summary });
+/** Waits until the next attempt is due or requested; true when there is none. */
+async function isOver(input: DeliveryInput, state: State, parkedSinceMs: number): Promise<boolean> {
+  const { status, attemptsMade, nextAttemptAtMs, httpStatus, code } = state.last as AttemptReport;
+  if (workflowInfo().continueAsNewSuggested && state.requested === null && allHandlersFinished()) {
+    const lastOutcome = { ok: status === 'DELIVERED', httpStatus, code };
+    const next = { attemptsMade, nextAttemptAtMs, lastOutcome, parkedSinceMs };
+    await continueAsNew<typeof webhookDelivery>({ ...input, ...next });
+  }
+  if (status === 'RETRYING') {
+    await untilDue(state, nextAttemptAtMs, `retry ${attemptsMade} of ${input.retryDelaysSeconds.length}`);
+    return false;
+  }
+  if (status === 'FAILED') {
+    const summary = 'parked: FAILED, waiting for a resend';
+    const leftMs = Math.max(parkedSinceMs + PARKED_FOR_MS - Date.now(), 0);
+    if (await condition(() => state.requested !== null, leftMs, { summary })) return false;
+  }
+  // A resend that is under way when the end comes either requests another attempt or has its answer.
+  await condition(() => state.requested !== null || allHandlersFinished());
+  if (state.requested !== null) return false;
+  if (status !== 'FAILED') return true;
+  throw ApplicationFailure.nonRetryable('FAILED, and no resend was requested in 30 days', 'DeliveryExhausted');
 }
 
-type Report = FinishedAttempt | BusyAttempt;
+async function untilDue(state: State, dueAtMs: number | null, summary: string): Promise<void> {
+  const waitMs = (dueAtMs ?? 0) - Date.now();
+  if (waitMs > 0) await condition(() => state.requested !== null, waitMs, { summary });
+}
 
-async function tryOnce(input: DeliveryInput, progress: Progress, attempt: () => Promise<Report>): Promise<Report> {
-  const { asked } = progress;
-  progress.asked = null;
-  progress.sending = true;
-  let report = await attempt();
-  const isUnsent = report.kind === 'over' || report.kind === 'busy';
-  if (asked === 'by signal' && isUnsent && (await askInRow(input))) report = await attempt();
-  progress.sending = false;
-  if (report.kind !== 'busy') {
-    progress.last = report;
-    progress.finished += 1;
-    showProgress(report);
+/** One attempt. A bare signal changes the delivery's row first where nothing is due. */
+async function attempt(input: DeliveryInput, state: State): Promise<AttemptReport> {
+  const { requested } = state;
+  state.requested = null;
+  state.inFlight = true;
+  let report = await send(input, requested?.reason ?? null);
+  if (requested?.rowChanged === false && report.kind === 'unsent' && (await isResendAccepted(input))) {
+    report = await send(input, requested.reason ?? '');
   }
+  state.inFlight = false;
+  showProgress(state.last, report);
+  state.last = report;
+  state.attempts += 1;
   return report;
 }
 
-/** FAILED waits here to be resent; only a run that found nothing to do from the start ends instead. */
-function isParked(report: FinishedAttempt, progress: Progress): boolean {
-  return (
-    report.kind !== 'delivered' && report.status === 'FAILED' && !(report.kind === 'over' && progress.finished === 1)
+/** On slots of its own, so that hanging receivers hold up nothing else. The worker keeps what it sent until it is saved. */
+async function send(input: DeliveryInput, reason: string | null): Promise<AttemptReport> {
+  const { attemptDelivery } = proxyActivities<WebhookActivities>({
+    taskQueue: `${workflowInfo().taskQueue}-slow`,
+    startToCloseTimeout: '10 s',
+    retry: { initialInterval: '1 s', maximumInterval: '60 s' },
+  });
+  const { deliveryId, subscriptionId, retryDelaysSeconds } = input;
+  const now = { atMs: Date.now(), jitter: Math.random() };
+  return attemptDelivery({ deliveryId, subscriptionId, retryDelaysSeconds, reason, ...now });
+}
+
+async function isResendAccepted({ deliveryId }: DeliveryInput): Promise<boolean> {
+  return requestResend({ deliveryId, force: false }).then(
+    () => true,
+    (error: unknown) => {
+      if (isCancellation(error)) throw error;
+      return false;
+    },
   );
 }
 
-async function untilResendAsked(progress: Progress): Promise<void> {
-  const summary = 'parked: FAILED, waiting for a resend';
-  if (await condition(() => progress.asked !== null, PARKED_FOR, { summary })) return;
-  if (await isAskedBeforeTheEnd(progress)) return;
-  throw ApplicationFailure.nonRetryable(
-    'Every attempt failed and nobody asked for a resend in 30 days',
-    'DeliveryExhausted',
-  );
+function registerHandlers(input: DeliveryInput, state: State): void {
+  const resendNow = async (request: ResendRequest): Promise<string> => {
+    state.resends += 1;
+    const before = state.attempts;
+    try {
+      await requestResend({ deliveryId: input.deliveryId, force: request?.force === true });
+    } finally {
+      // Also when it was rejected: the row may have been changed by a try whose answer was lost.
+      state.requested ??= { rowChanged: true, reason: request?.reason ?? '' };
+    }
+    await condition(() => state.attempts > before);
+    const last = state.last as AttemptReport;
+    if (last.kind === 'delivered') return describe(last);
+    throw ApplicationFailure.nonRetryable(describe(last), 'ResendFailed');
+  };
+  setHandler(resend, resendNow, {
+    description:
+      'Send the event once more now and return the receiver\'s answer. Input: { "reason"?: "…", "force"?: true }',
+    validator: (request: ResendRequest) => {
+      if (state.inFlight || state.requested !== null)
+        throw new Error('An attempt is being sent; wait for its outcome, then resend.');
+      if (state.resends >= RESENDS_MAX)
+        throw new Error(`At most ${RESENDS_MAX} resends in one run; use the API for more.`);
+      if ((request?.reason?.length ?? 0) > REASON_CHARACTERS_MAX)
+        throw new Error(`A reason has at most ${REASON_CHARACTERS_MAX} characters.`);
+    },
+  });
+  const requestBySignal = (request: ResendRequest): void => {
+    state.requested ??= { rowChanged: false, reason: request?.reason?.slice(0, REASON_CHARACTERS_MAX) ?? null };
+  };
+  setHandler(resendRequested, requestBySignal, {
+    description: 'Send the event once more now; the update of this name also returns the answer',
+  });
+  setHandler(wake, () => void (state.requested ??= { rowChanged: true, reason: null }), {
+    description: 'Look at the delivery again: sends what is due, changes nothing else',
+  });
+}
+
+/** The first attempt, which was made before this run began. */
+function firstReport({ lastOutcome, attemptsMade, nextAttemptAtMs }: DeliveryInput): AttemptReport | null {
+  if (lastOutcome === null) return null;
+  const { ok, httpStatus, code } = lastOutcome;
+  const status = ok ? 'DELIVERED' : nextAttemptAtMs === null ? 'FAILED' : 'RETRYING';
+  return { kind: ok ? 'delivered' : 'failed', status, attemptsMade, nextAttemptAtMs, httpStatus, code };
+}
+
+/** What operators see of a delivery in the Temporal UI. */
+function showProgress(before: AttemptReport | null, report: AttemptReport): void {
+  const { status, httpStatus } = report;
+  const changes = [
+    ...(status === before?.status ? [] : [{ key: BUSINESS_STATUS, value: status }]),
+    ...(httpStatus === null || httpStatus === before?.httpStatus ? [] : [{ key: LAST_HTTP_STATUS, value: httpStatus }]),
+  ];
+  if (changes.length > 0) upsertSearchAttributes(changes);
+  setCurrentDetails(describe(report));
+}
+
+/** One sentence for people. */
+function describe({ kind, status, httpStatus, code, nextAttemptAtMs }: AttemptReport): string {
+  if (kind === 'delivered') return `DELIVERED: the receiver answered ${httpStatus ?? '2xx'}`;
+  if (kind === 'unsent') return `${status}: nothing was sent`;
+  const what = code === 'http_status' ? `HTTP ${httpStatus}` : code;
+  const next =
+    nextAttemptAtMs === null ? 'no automatic retry is left' : `next attempt ${new Date(nextAttemptAtMs).toISOString()}`;
+  return `${status}: last failure ${what}; ${next}`;
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
 import { ACCOUNT_NUMBER, BANK_CODES } from '../lib/banks.ts';
-import { instant, plainText } from '../lib/fields.ts';
+import { instant, patternText, plainText } from '../lib/fields.ts';
 
 const ACCOUNT_NAME_CHARACTERS_MAX = 100;
 
 export const NewBankAccount = z.strictObject({
   bankCode: z.enum(BANK_CODES),
-  accountNumber: z.string().regex(ACCOUNT_NUMBER, 'must be 8 to 20 digits').meta({ example: '1000123456789' }),
+  accountNumber: patternText(20, ACCOUNT_NUMBER, 'must be 8 to 20 digits').meta({ example: '1000123456789' }),
   accountName: plainText(ACCOUNT_NAME_CHARACTERS_MAX).min(1).meta({ example: 'Abyssinia Coffee PLC' }),
 });
 

@@ -1,17 +1,15 @@
 import { z } from 'zod';
 
 import { isDay } from '../lib/dates.ts';
+import { shown } from '../lib/echo.ts';
 import { dayText } from '../lib/page.ts';
 import { FIRST_DAY, LAST_DAY } from './days.ts';
 import { HOLIDAY_KINDS } from './holidays.ts';
 
 const NAME_CHARACTERS_MAX = 100;
-const ECHO_CHARACTERS_MAX = 100;
 
 const mustBe = (what: string) => (issue: { input?: unknown }) =>
-  issue.input === undefined
-    ? 'is required'
-    : `must be ${what}, got ${String(JSON.stringify(issue.input)).slice(0, ECHO_CHARACTERS_MAX)}`;
+  issue.input === undefined ? 'is required' : `must be ${what}, got ${shown(issue.input, { isPublic: true })}`;
 
 /** A day that there is a calendar for. */
 export const calendarDate = dayText.refine((text) => !isDay(text) || (text >= FIRST_DAY && text <= LAST_DAY), {
@@ -21,6 +19,7 @@ export const calendarDate = dayText.refine((text) => !isDay(text) || (text >= FI
 const nameRule = mustBe(`a text of 1 to ${NAME_CHARACTERS_MAX} characters, none of them for control`);
 const holidayName = z
   .string({ error: nameRule })
+  .max(NAME_CHARACTERS_MAX, { abort: true, error: nameRule })
   .transform((text) => text.trim().replaceAll(/ +/g, ' '))
   .refine((text) => text.length >= 1 && text.length <= NAME_CHARACTERS_MAX && !/[\p{Cc}\p{Cs}]/u.test(text), {
     error: nameRule,

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { rows, type Knex } from '../lib/db.ts';
 import { within } from '../lib/within.ts';
 import { CLAIM_INTERVAL_MS, type CheckAttempt } from '../transactions/check.ts';
@@ -8,6 +6,7 @@ import type { EndUnpaid } from '../transactions/unpaid.ts';
 import { NEXT_POLL_AFTER_MS } from './pay.ts';
 import { HELD_MESSAGE, isHeld, reviewReason } from './review.ts';
 import { readSession, returnUrl, type ReadDeps, type Session, type SessionKey } from './session.ts';
+import type { SessionWaits } from './waits.ts';
 
 export type Claim = 'success' | 'error' | 'cancel';
 /** What the caller says of it: untrusted text, kept in the timeline only. */
@@ -21,7 +20,6 @@ export type HookDeps = ReadDeps & { checkAttempt: CheckAttempt; endUnpaid: EndUn
 
 const CHECK_WAIT_MS = 2_000;
 const CLAIMS_KEPT_MAX = 50;
-const STATUS_POLL_MS = 250;
 /** A person decides: there is no news soon. */
 const HELD_POLL_AFTER_MS = 30_000;
 
@@ -72,16 +70,18 @@ async function noteClaim(
   );
 }
 
-/** Reads a session; with `waitSeconds`, until it is final, the time is over or the caller went away. Asks nobody. */
+/** A session once it is final, the time is over or nobody waits for the answer any more. Asks no provider. */
 export async function awaitFinal(
-  deps: ReadDeps,
+  deps: ReadDeps & { waits: SessionWaits },
   key: SessionKey,
-  { waitSeconds, signal }: { waitSeconds: number; signal?: AbortSignal | undefined },
+  { waitSeconds, signal }: { waitSeconds: number; signal: AbortSignal },
 ): Promise<Session> {
+  const deadlineMs = performance.now() + waitSeconds * 1_000;
   let session = await readSession(deps, key);
-  for (let waitedMs = 0; waitedMs < waitSeconds * 1_000 && isPending(session); waitedMs += STATUS_POLL_MS) {
-    const woken = await sleep(STATUS_POLL_MS, false, { ...(signal && { signal }) }).catch(() => true);
-    if (woken) break;
+  while (isPending(session)) {
+    const forMs = deadlineMs - performance.now();
+    if (forMs <= 0) break;
+    if ((await deps.waits.untilMoved(session.id, { forMs, signal })) === 'abandoned') break;
     session = await readSession(deps, key);
   }
   return session;

@@ -11,7 +11,7 @@ import { markup, type Html } from '../lib/html.ts';
 import { ownerOf } from '../lib/owner.ts';
 import { findMerchant } from '../merchants/operations.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { authenticateClientToken } from './client-token.ts';
+import type { TokenAuthenticator } from './client-token.ts';
 import { readForm } from './form.ts';
 import { claimSession, type HookDeps } from './hooks.ts';
 import { PAGE_HEADERS } from './page-frame.ts';
@@ -25,6 +25,7 @@ export type PageDeps = HookDeps & {
   findProvider: FindProvider;
   baseUrl: string;
   limits: Limits;
+  tokens: TokenAuthenticator;
 };
 
 /** The browser's proof: the session it may see, and the token it showed. */
@@ -36,7 +37,6 @@ type Visitor = { key: SessionKey; token: string };
  * its own bodies.
  */
 export function createCheckoutPages(deps: PageDeps): Router {
-  const authenticate = authenticateClientToken(deps.db, deps.clock);
   const router = new Router({ sensitive: true });
   router.use(async (ctx, next) => {
     try {
@@ -52,9 +52,12 @@ export function createCheckoutPages(deps: PageDeps): Router {
   const visitorOf = async (ctx: Context, token: string | undefined): Promise<Visitor | null> => {
     const sessionId: unknown = ctx['params']?.sessionId;
     if (typeof sessionId !== 'string' || !token) return null;
-    const caller = await authenticate(sessionId, token);
+    deps.limits.failedAuth.refuse(ctx, () => deps.tokens.isOurToken(sessionId, token));
+    const caller = await deps.tokens.readToken(sessionId, token);
+    // A link that was right once is no guess: customers open it again.
+    if (caller === 'ended') return null;
     if (!caller) {
-      await deps.limits.countFailedAuth(ctx);
+      await deps.limits.failedAuth.count(ctx);
       return null;
     }
     return { key: { ...ownerOf(caller), sessionId }, token };

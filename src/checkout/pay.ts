@@ -67,13 +67,14 @@ export async function startPayment(
   }
   const { merchantId, environment, expiresAt } = session;
   const workflow = paymentWorkflow({ attemptId, merchantId, environment, channel: payer.channel, expiresAt });
-  await deps.change.tell([{ kind: 'start', ...workflow }]);
+  // What the provider says before that needs no workflow.
+  await deps.change.tell([{ kind: 'start', ...workflow, delayMs: NEXT_POLL_AFTER_MS }]);
   return { attemptId, status: 'CREATED', transactionStatus: 'PENDING', nextPollAfterMs: NEXT_POLL_AFTER_MS };
 }
 
 /**
- * After the commit: asks the provider at once instead of waiting for the workflow, for 2 s at most, so that the answer
- * can carry the address where the customer confirms. The workflow's own first check, less than 2 s later, asks nobody.
+ * After the commit: asks the provider at once, for 2 s at most, so that the answer can carry the address where the
+ * customer confirms. Should this process die first, the workflow asks 2 s later, under the same order id.
  */
 export async function settlePayment(checkAttempt: CheckAttempt, payment: Payment): Promise<Payment> {
   const check = checkAttempt(payment.attemptId, { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: true });

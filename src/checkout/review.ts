@@ -1,14 +1,20 @@
-import type { TransactionStatus } from '../transactions/states.ts';
+import type { HeldReason, TransactionStatus } from '../transactions/states.ts';
 
 /** Why somebody has to look into a session's payment. */
-export const REVIEW_REASONS = ['WRONG_AMOUNT', 'WRONG_CURRENCY', 'PAID_TWICE', 'OUTCOME_UNKNOWN'] as const;
+export const REVIEW_REASONS = [
+  'WRONG_AMOUNT',
+  'WRONG_CURRENCY',
+  'REFERENCE_USED',
+  'PAID_TWICE',
+  'OUTCOME_UNKNOWN',
+] as const;
 export type ReviewReason = (typeof REVIEW_REASONS)[number];
 
 /** What a session's rows say about money that does not settle it. */
 export type ReviewFacts = {
   transactionStatus: TransactionStatus;
-  /** Money came, but not what was asked for. */
-  held: 'WRONG_AMOUNT' | 'WRONG_CURRENCY' | null;
+  /** Money came, but not what was asked for, or under a reference that has paid another transaction. */
+  held: HeldReason | null;
   paidTwice: boolean;
   /** Ended while its provider could not say whether it was paid. */
   reconcile: boolean;

@@ -8,6 +8,7 @@ import { settlePayment, startPayment, type Payment } from './pay.ts';
 import { HELD_MESSAGE, isHeld } from './review.ts';
 import * as schema from './schema.ts';
 import { findSession, presentSession, readSession, sessionKey, type Session } from './session.ts';
+import { createSessionWaits } from './waits.ts';
 
 export type CheckoutDeps = HookDeps & { findProvider: FindProvider; baseUrl: string; pepper: string };
 
@@ -142,6 +143,7 @@ function hookRoute(deps: CheckoutDeps, claim: Claim): Route {
 }
 
 function statusRoute(deps: CheckoutDeps): Route {
+  const waits = createSessionWaits(deps);
   return readRoute({
     method: 'GET',
     path: '/api/checkout/hooks/status/:sessionId',
@@ -152,9 +154,14 @@ function statusRoute(deps: CheckoutDeps): Route {
     params: schema.SessionParams,
     query: schema.StatusQuery,
     responses: { 200: schema.HookAnswer },
-    handle: async ({ caller, params, query, draining }) => {
-      const wait = { waitSeconds: query.wait, signal: draining };
-      const session = await awaitFinal(deps, sessionKey(caller, params.sessionId), wait);
+    handle: async ({ caller, params, query, signal }) => {
+      const key = sessionKey(caller, params.sessionId);
+      const session =
+        query.wait === 0
+          ? await readSession(deps, key)
+          : await waits.asOneOfFew(caller, () =>
+              awaitFinal({ ...deps, waits }, key, { waitSeconds: query.wait, signal: signal() }),
+            );
       return { message: hookMessage(session), data: presentHook(session, 'status') };
     },
   });

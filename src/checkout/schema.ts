@@ -1,7 +1,17 @@
 import { z } from 'zod';
 
 import { CHANNELS } from '../channels/channel.ts';
-import { birrAmount, instant, plainText, reference } from '../lib/fields.ts';
+import { publicText } from '../lib/echo.ts';
+import {
+  birrAmount,
+  currencyEtb,
+  emailText,
+  instant,
+  isWebAddress,
+  patternText,
+  plainText,
+  reference,
+} from '../lib/fields.ts';
 import { storedPhone } from '../lib/phone.ts';
 import { ATTEMPT_STATUSES, SESSION_STATUSES, TRANSACTION_STATUSES } from '../transactions/states.ts';
 import { REVIEW_REASONS } from './review.ts';
@@ -15,11 +25,9 @@ const CLAIM_CHARACTERS_MAX = 500;
 
 const channel = z.enum(CHANNELS);
 
-/** The merchant's own address: shown as a link, so nothing but http and https. */
+/** The merchant's own address, of a page of the shop. */
 const returnAddress = plainText(URL_CHARACTERS_MAX)
-  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
-    error: 'must be an http or https address (https in live)',
-  })
+  .refine(isWebAddress, { error: 'must be an http or https address (https in live)' })
   .meta({ format: 'uri', example: 'https://shop.example.et/thanks' });
 
 const metadata = z
@@ -34,13 +42,7 @@ export const NewSession = z.strictObject({
     example: 'ORDER-1001',
   }),
   amount: birrAmount,
-  currency: z
-    .string()
-    .refine((text): text is 'ETB' => text === 'ETB', {
-      error: 'must be ETB',
-      params: { code: 'UNSUPPORTED_CURRENCY' },
-    })
-    .meta({ example: 'ETB' }),
+  currency: currencyEtb,
   type: z.enum(['API', 'QRCODE']).default('API'),
   successUrl: returnAddress.optional(),
   errorUrl: returnAddress.optional(),
@@ -48,10 +50,8 @@ export const NewSession = z.strictObject({
   expiresInMinutes: z.int().min(5).max(1_440).default(30),
   channels: z.array(channel).min(1).max(CHANNELS.length).optional(),
   customerName: plainText(TEXT_CHARACTERS_MAX).min(1).optional(),
-  customerEmail: z.email().max(TEXT_CHARACTERS_MAX).optional(),
-  customerPhone: z
-    .string()
-    .regex(/^\+?\d{9,15}$/, 'must be 9 to 15 digits, with + in front or not')
+  customerEmail: emailText(TEXT_CHARACTERS_MAX).optional(),
+  customerPhone: patternText(16, /^\+?\d{9,15}$/, 'must be 9 to 15 digits, with + in front or not')
     .transform(storedPhone)
     .optional()
     .meta({ description: 'Shown as digits from the country code on: 2519… for 09…', example: '+251911223344' }),
@@ -115,9 +115,7 @@ export const ClaimBody = z.strictObject({
 });
 
 export const StatusQuery = z.strictObject({
-  wait: z
-    .string()
-    .refine((text) => /^(\d|10)$/.test(text), 'must be whole seconds from 0 to 10')
+  wait: publicText(patternText(2, /^(\d|10)$/, 'must be whole seconds from 0 to 10'))
     .default('0')
     .transform(Number)
     .meta({ override: { type: 'integer', minimum: 0, maximum: 10 } }),

@@ -16,8 +16,12 @@ export type Authenticators = {
    * null for an operator's.
    */
   authenticateKey: (key: string, ip: string, scope: Scope | null) => Promise<KeyCaller | OperatorCaller>;
+  /** Whether the key was right before, so that it is no guess. */
+  isKnownKey: (key: string) => boolean;
   /** null when the token is not this session's, or no longer valid. Any text may come in. */
   authenticateClientToken: (sessionId: string, token: string) => Promise<MerchantCaller | null>;
+  /** Whether we made the token for this session, so that it is no guess. */
+  isOurToken: (sessionId: string, token: string) => boolean;
   limits: Limits;
 };
 
@@ -34,14 +38,17 @@ export async function authenticate(
   try {
     const key = presentedKey(ctx);
     const scope = auth.by === 'operator' ? null : auth.scope;
-    if (key !== null) return requirePermission(await authenticators.authenticateKey(key, ctx.ip, scope), auth);
+    if (key !== null) {
+      authenticators.limits.failedAuth.refuse(ctx, () => authenticators.isKnownKey(key));
+      return requirePermission(await authenticators.authenticateKey(key, ctx.ip, scope), auth);
+    }
     if (auth.by === 'key-or-client-token') {
       const caller = await callerOfToken(ctx, authenticators);
       if (caller) return caller;
     }
   } catch (error) {
     if (!(error instanceof AppError) || error.status !== 401) throw error;
-    await authenticators.limits.countFailedAuth(ctx);
+    await authenticators.limits.failedAuth.count(ctx);
     ctx.set('WWW-Authenticate', 'Bearer');
     throw error;
   }
@@ -56,12 +63,14 @@ const HOW_TO = {
   operator: "Send an operator's key in the header x-api-key, or as Authorization: Bearer <key>.",
 };
 
+const BEARER_CHARACTERS_MAX = 4_096;
 const KEY_LIKE = /^(?:[a-z]{2}_(?:test|live)|ok)_/;
 
 /** The key of a request, null if there is none. Beside x-api-key, the Bearer may be something else than a key. */
 function presentedKey(ctx: Context): string | null {
-  const { authorization, 'x-api-key': header } = ctx.req.headers;
-  const bearer = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+  const { authorization = '', 'x-api-key': header } = ctx.req.headers;
+  // A session's token of another service may be long; a key never is.
+  const bearer = authorization.length > BEARER_CHARACTERS_MAX ? '' : /^Bearer +(\S+)$/i.exec(authorization)?.[1];
   if (header === undefined) return bearer ?? null;
   const apiKey = String(header);
   if (bearer !== undefined && KEY_LIKE.test(bearer) && bearer !== apiKey) {
@@ -100,6 +109,7 @@ async function callerOfToken(ctx: Context, authenticators: Authenticators): Prom
   const token = ctx.get('x-client-token') || cookieToken(ctx);
   const sessionId: unknown = ctx['params']?.sessionId;
   if (!token || typeof sessionId !== 'string') return null;
+  authenticators.limits.failedAuth.refuse(ctx, () => authenticators.isOurToken(sessionId, token));
   const caller = await authenticators.authenticateClientToken(sessionId, token);
   if (caller) return caller;
   throw new AppError('AUTHENTICATION_REQUIRED', 'The client token is not valid for this session, or no longer.');

@@ -46,12 +46,20 @@ function hasBody(ctx: Context): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i;
+const CONTENT_TYPE_CHARACTERS_MAX = 200;
+const UTF_8 = new Set(['charset=utf-8', 'charset="utf-8"', 'charset=utf8', 'charset="utf8"']);
 
 function requireJson(contentType: string): void {
-  if (JSON_TYPE.test(contentType)) return;
+  if (contentType.length <= CONTENT_TYPE_CHARACTERS_MAX && isJsonInUtf8(contentType)) return;
   const got = contentType === '' ? 'none' : `"${contentType.slice(0, 100)}"`;
   throw new AppError('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be application/json in UTF-8, got ${got}.`);
+}
+
+/** `application/json`, with no parameter but the charset UTF-8. No pattern: blanks may come by the thousand. */
+function isJsonInUtf8(contentType: string): boolean {
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  const [charset, ...others] = parameters.map((one) => one.replaceAll(' ', '')).filter((one) => one !== '');
+  return type.trim() === 'application/json' && (charset === undefined || UTF_8.has(charset)) && others.length === 0;
 }
 
 function bodyError(error: Error): AppError {

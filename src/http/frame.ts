@@ -3,13 +3,22 @@ import type { Context, Middleware } from 'koa';
 import type { Clock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import { describeError, type Logger } from '../lib/log.ts';
+import type { Logger } from '../lib/log.ts';
 import { errorText } from './envelope.ts';
 import { toAppError } from './errors.ts';
 import { unknownPath } from './guard.ts';
 import type { HttpMetrics } from './metrics.ts';
 
-type FrameDeps = { log: Logger; clock: Clock; baseUrl: string; metrics: HttpMetrics; draining: AbortSignal };
+type FrameDeps = {
+  log: Logger;
+  clock: Clock;
+  baseUrl: string;
+  metrics: HttpMetrics;
+  /** The process shuts down: connections end with their answers, so that clients make new ones elsewhere. */
+  red: AbortSignal;
+  /** The port closes: handlers that wait answer now. */
+  draining: AbortSignal;
+};
 
 /** The outermost middleware: gives the request its id, turns what is thrown into an error answer, counts, logs. */
 export function createFrame(deps: FrameDeps): Middleware {
@@ -26,7 +35,7 @@ export function createFrame(deps: FrameDeps): Middleware {
       thrown = error;
       answerError(ctx, toAppError(error), { requestId, baseUrl: deps.baseUrl, at: deps.clock() });
     }
-    if (deps.draining.aborted && !ctx.headerSent) ctx.res.setHeader('Connection', 'close');
+    if (deps.red.aborted && !ctx.headerSent) ctx.res.setHeader('Connection', 'close');
     record(ctx, deps, { thrown, seconds: (performance.now() - startedAt) / 1000 });
   };
 }
@@ -52,7 +61,7 @@ function record(ctx: Context, deps: FrameDeps, { thrown, seconds }: { thrown: un
   if (!unforeseen && !deps.log.isLevelEnabled('debug')) return;
   const { requestId, merchantId, operatorId } = ctx.state;
   const line = { requestId, merchantId, operatorId, route, status: ctx.status, ms: Math.round(seconds * 1000) };
-  if (unforeseen) deps.log.error({ ...line, err: describeError(thrown) }, 'request failed');
+  if (unforeseen) deps.log.error({ ...line, err: thrown }, 'request failed');
   else deps.log.debug({ ...line, ...(thrown instanceof AppError && { code: thrown.code }) }, 'request answered');
 }
 

@@ -4,20 +4,23 @@ import type { Context, Middleware } from 'koa';
 
 import type { Clock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';
-import { describeError, type Logger } from '../lib/log.ts';
+import type { KeyedQueue } from '../lib/keyed-queue.ts';
+import type { Logger } from '../lib/log.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
 import { authenticate, type Authenticators } from './auth.ts';
 import { isStorable, readJsonBody } from './body.ts';
 import { errorText, successText } from './envelope.ts';
 import { sendFile } from './file.ts';
 import { readIdempotentCall, type Idempotency, type StoredAnswer } from './idempotency.ts';
-import type { Answer, Caller, RawAnswer, Route, RouteInput } from './route.ts';
+import type { Answer, Caller, KeyCaller, RawAnswer, Route, RouteInput } from './route.ts';
 import { readUpload } from './upload.ts';
 import { createValidator } from './validate.ts';
 
 export type GuardDeps = Authenticators & {
   runChange: RunChange;
   idempotency: Idempotency;
+  /** In which routes that `serialize` wait for their turn. */
+  queue: KeyedQueue;
   clock: Clock;
   log: Logger;
   baseUrl: string;
@@ -35,7 +38,7 @@ export function createGuard(route: Route, deps: GuardDeps): Middleware {
   const validate = createValidator(route, route.operationId);
   const render = createRenderer(route, deps);
   const rateLimit = route.rateLimit ?? 'default';
-  const write = 'write' in route ? createWriter(route, { ...deps, render }) : null;
+  const write = 'write' in route ? inTurn(route, deps, createWriter(route, { ...deps, render })) : null;
 
   return async (ctx) => {
     const params: Record<string, string> = ctx['params'];
@@ -44,20 +47,43 @@ export function createGuard(route: Route, deps: GuardDeps): Middleware {
     if (caller) noteCaller(ctx, caller);
     if (rateLimit !== 'none') await deps.limits.countRequest(ctx, caller, rateLimit);
     const { body, raw } = await readBodyOf(ctx, route);
-    const parts = validate({ params, query: parseQuery(ctx.querystring), body });
+    const parts = validate({ params, query: readQuery(ctx), body });
     const { requestId, draining } = ctx.state as { requestId: string; draining: AbortSignal };
     // Which caller a route's handler expects follows from its `auth`: the types of the table say so (route.ts).
-    const input = { ...parts, caller, requestId, draining } as Input;
+    const input = { ...parts, caller, requestId, signal: () => signalOf(ctx, draining) } as Input;
     if (write) return send(ctx, await write(ctx, input, raw));
     const answer = await route.handle(input as never);
     return 'file' in answer ? sendFile(ctx, answer) : send(ctx, render(answer));
   };
 }
 
+/** Made for the few handlers that wait. */
+function signalOf({ res }: Context, draining: AbortSignal): AbortSignal {
+  const waiting = new AbortController();
+  const end = (): void => {
+    draining.removeEventListener('abort', end);
+    waiting.abort();
+  };
+  if (draining.aborted || res.closed) end();
+  else draining.addEventListener('abort', end, { once: true });
+  res.once('close', end);
+  return waiting.signal;
+}
+
 /** For the log. */
 function noteCaller(ctx: Context, caller: Caller): void {
   if (caller.kind === 'operator') ctx.state['operatorId'] = caller.operatorId;
   else ctx.state['merchantId'] = caller.merchantId;
+}
+
+const PARAMETERS_MAX = 50;
+
+/** Throws VALIDATION_ERROR where there are more than any route takes: the parser would leave out the last ones. */
+function readQuery({ querystring }: Context): Record<string, unknown> {
+  if (querystring === '') return {};
+  if (querystring.split('&', PARAMETERS_MAX + 1).length <= PARAMETERS_MAX) return parseQuery(querystring);
+  const issue = `must have at most ${PARAMETERS_MAX} parameters`;
+  throw new AppError('VALIDATION_ERROR', `query ${issue}`, { details: [{ field: 'query', issue }] });
 }
 
 const NO_BODY = { body: {}, raw: '' };
@@ -104,12 +130,30 @@ export function declaredData(route: Route, { status = 200, data }: Answer<unknow
   throw new Error(`${route.operationId} broke its response schema at ${where}`);
 }
 
+type Writer = (ctx: Context, input: Input, rawBody: string) => Promise<StoredAnswer>;
+
+/** Lets a route that serializes wait for its turn before it takes a connection; not for a caller who hangs up. */
+function inTurn({ serialize, auth, operationId }: WriteRoute, { queue }: GuardDeps, write: Writer): Writer {
+  if (!serialize) return write;
+  if (auth.by !== 'key') throw new Error(`${operationId} serializes what is a merchant's, but takes no merchant's key`);
+  return async (ctx, input, rawBody) => {
+    const { merchantId, environment }: KeyCaller = input.caller;
+    const hungUp = new AbortController();
+    ctx.res.once('close', () => hungUp.abort());
+    return queue.run(
+      `${serialize} ${merchantId} ${environment}`,
+      async () => write(ctx, input, rawBody),
+      hungUp.signal,
+    );
+  };
+}
+
 type WriterDeps = GuardDeps & { render: Renderer };
 
 /** Runs a writing route in one transaction, once per Idempotency-Key. */
-function createWriter(route: WriteRoute, deps: WriterDeps) {
+function createWriter(route: WriteRoute, deps: WriterDeps): Writer {
   const name = `${route.method} ${route.path}`;
-  return async (ctx: Context, input: Input, rawBody: string): Promise<StoredAnswer> => {
+  return async (ctx, input, rawBody) => {
     const work = async (change: Change): Promise<Made> => {
       const answer = await route.handle({ ...input, change } as never);
       return { ...deps.render(answer), answer };
@@ -142,7 +186,7 @@ async function finish(
     const answer = await route.finish(made.answer, input as never);
     return answer === made.answer ? made : deps.render(answer);
   } catch (error) {
-    deps.log.error({ requestId: input.requestId, err: describeError(error) }, 'finishing after the commit failed');
+    deps.log.error({ requestId: input.requestId, err: error }, 'finishing after the commit failed');
     return made;
   }
 }
@@ -151,6 +195,6 @@ async function keepFinished(update: () => Promise<void>, deps: WriterDeps, input
   try {
     await update();
   } catch (error) {
-    deps.log.error({ requestId: input.requestId, err: describeError(error) }, 'the finished answer was not stored');
+    deps.log.error({ requestId: input.requestId, err: error }, 'the finished answer was not stored');
   }
 }

@@ -2,6 +2,7 @@ import { decrypt, encrypt, sha256, type KeyRing } from '../lib/crypto.ts';
 import { isUniqueViolation, rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
+import type { SealedTable } from '../lib/reencrypt.ts';
 import type { Caller } from './route.ts';
 
 /** How long a key is remembered. */
@@ -131,6 +132,15 @@ function ownerOf(call: IdempotentCall): string {
   return `${call.merchantId}/${call.environment}/${call.route}/${call.key}`;
 }
 
+/** Where answers are encrypted. */
+export const SEALED_ANSWERS: SealedTable = {
+  table: 'idempotency_key',
+  key: ['merchant_id', 'environment', 'route', 'key'],
+  columns: ['answer'],
+  // As ownerOf writes it.
+  ownerOf: (key) => key.join('/'),
+};
+
 type Look = { locked: boolean; requestHash: Buffer | null; statusCode: number; answer: Buffer };
 
 /** The stored answer; null when the key is ours to use. Throws IDEMPOTENCY_IN_PROGRESS and IDEMPOTENCY_KEY_REUSED. */
@@ -188,8 +198,8 @@ const DELETED_AT_ONCE_MAX = 10_000;
 export async function deleteOldIdempotencyKeys(db: Queryable): Promise<number> {
   const deleted = await rows(
     db,
-    `DELETE FROM idempotency_key WHERE ctid IN (
-       SELECT ctid FROM idempotency_key WHERE created_at < now() - make_interval(hours => :hours) LIMIT :most)
+    `DELETE FROM idempotency_key WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM idempotency_key WHERE created_at < now() - make_interval(hours => :hours) LIMIT :most))
      RETURNING 1`,
     { hours: IDEMPOTENCY_HOURS, most: DELETED_AT_ONCE_MAX },
   );

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 
+import { canonicalAddress } from '../lib/egress-addresses.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Caller } from './route.ts';
 
@@ -11,47 +12,89 @@ export type LimitSettings = {
   listsPerSecond: number;
   /** The hosted pages' requests per address: one may be that of many customers, behind a mobile operator. */
   pagesPerSecond: number;
-  /** Wrong keys and tokens per address and minute. */
+  /** Wrong keys and tokens per address and minute, and as many callbacks of providers to unknown addresses. */
   failedAuthPerMinute: number;
 };
 
 /** Two seconds' requests may come at once: the rate on average, twice of it in a burst. */
 const WINDOW_SECONDS = 2;
+/** Of what comes in bursts, ten seconds' may: a month's salaries are asked for at once. */
+const BURST_WINDOW_SECONDS = 10;
 
 export type Limits = {
   /** Counts a request by its caller, or its address where callers are not known; sets RateLimit-*; throws RATE_LIMITED. */
-  countRequest: (ctx: Context, caller: Caller | null, rateLimit: 'default' | 'list') => Promise<void>;
+  countRequest: (ctx: Context, caller: Caller | null, rateLimit: 'default' | 'list' | 'burst') => Promise<void>;
   /** The same for a hosted page, by address. */
   countPage: (ctx: Context) => Promise<void>;
-  /** Counts a wrong key or token; throws RATE_LIMITED once there were too many. The right one always passes. */
-  countFailedAuth: (ctx: Context) => Promise<void>;
+  /** Wrong keys and tokens. */
+  failedAuth: GuessLimit;
+  /** Callbacks of providers to addresses that are not theirs. */
+  unknownCallbacks: GuessLimit;
+};
+
+/** How many guesses an address has: what is past them costs no query. */
+export type GuessLimit = {
+  /** Counts a wrong guess. */
+  count: (ctx: Context) => Promise<void>;
+  /** Throws RATE_LIMITED where the address had its guesses, unless this one is known to be right: call it before any query. */
+  refuse: (ctx: Context, isKnown?: () => boolean) => void;
 };
 
 /** The limits of this process. */
 export function createLimits(settings: LimitSettings): Limits {
-  const sandbox = perSecond('sandbox', settings.sandboxPerSecond);
-  const live = perSecond('live', settings.livePerSecond);
+  const sandbox = {
+    default: perSecond('sandbox', settings.sandboxPerSecond),
+    burst: perSecond('sandbox-burst', settings.sandboxPerSecond, BURST_WINDOW_SECONDS),
+  };
+  const live = {
+    default: perSecond('live', settings.livePerSecond),
+    burst: perSecond('live-burst', settings.livePerSecond, BURST_WINDOW_SECONDS),
+  };
   const lists = perSecond('lists', settings.listsPerSecond);
   const pages = perSecond('pages', settings.pagesPerSecond);
-  const failedAuth =
-    settings.failedAuthPerMinute === 0
-      ? null
-      : new RateLimiterMemory({ keyPrefix: 'auth', points: settings.failedAuthPerMinute, duration: 60 });
   return {
     countRequest: async (ctx, caller, rateLimit) => {
-      const limiter = rateLimit === 'list' ? lists : isSandbox(caller) ? sandbox : live;
-      const what = `${rateLimit === 'list' ? 'requests for lists' : 'requests'} ${WHOSE[caller?.kind ?? 'nobody']}`;
+      const limiter = rateLimit === 'list' ? lists : (isSandbox(caller) ? sandbox : live)[rateLimit];
+      const what = `${WHAT[rateLimit]} ${WHOSE[caller?.kind ?? 'nobody']}`;
       await consume(limiter, ctx, { who: whoIs(ctx, caller), what });
     },
-    countPage: (ctx) => consume(pages, ctx, { who: ctx.ip, what: `requests for payment pages ${WHOSE.nobody}` }),
-    countFailedAuth: (ctx) =>
-      consume(failedAuth, ctx, { who: ctx.ip, what: `requests with a wrong key or token ${WHOSE.nobody}` }),
+    countPage: async (ctx) =>
+      void (await consume(pages, ctx, { who: networkOf(ctx.ip), what: `requests for payment pages ${WHOSE.nobody}` })),
+    failedAuth: createGuessLimit(settings.failedAuthPerMinute, 'requests with a wrong key or token'),
+    unknownCallbacks: createGuessLimit(settings.failedAuthPerMinute, 'callbacks to unknown addresses'),
   };
 }
 
-function perSecond(keyPrefix: string, requests: number): RateLimiterMemory | null {
+const GUESS_SECONDS = 60;
+const NETWORKS_KEPT_MAX = 10_000;
+
+function createGuessLimit(points: number, guesses: string): GuessLimit {
+  if (points === 0) return { count: async () => {}, refuse: () => {} };
+  const limiter = new RateLimiterMemory({ keyPrefix: guesses, points, duration: GUESS_SECONDS });
+  const what = `${guesses} ${WHOSE.nobody}`;
+  /** Until when an address has no guesses left, by performance.now(). */
+  const spentUntilMs = new Map<string, number>();
+  return {
+    count: async (ctx) => {
+      const who = networkOf(ctx.ip);
+      const state = await consume(limiter, ctx, { who, what });
+      if (!state || state.remainingPoints > 0) return;
+      if (spentUntilMs.size >= NETWORKS_KEPT_MAX) spentUntilMs.clear();
+      spentUntilMs.set(who, performance.now() + state.msBeforeNext);
+    },
+    refuse: (ctx, isKnown = () => false) => {
+      if (spentUntilMs.size === 0) return;
+      const who = networkOf(ctx.ip);
+      const leftMs = (spentUntilMs.get(who) ?? 0) - performance.now();
+      if (leftMs <= 0) spentUntilMs.delete(who);
+      else if (!isKnown()) throw tooMany(ctx, limiter, { what, leftMs });
+    },
+  };
+}
+
+function perSecond(keyPrefix: string, requests: number, duration = WINDOW_SECONDS): RateLimiterMemory | null {
   if (requests === 0) return null;
-  return new RateLimiterMemory({ keyPrefix, points: requests * WINDOW_SECONDS, duration: WINDOW_SECONDS });
+  return new RateLimiterMemory({ keyPrefix, points: requests * duration, duration });
 }
 
 function isSandbox(caller: Caller | null): boolean {
@@ -59,9 +102,11 @@ function isSandbox(caller: Caller | null): boolean {
 }
 
 function whoIs(ctx: Context, caller: Caller | null): string {
-  if (!caller) return ctx.ip;
+  if (!caller) return networkOf(ctx.ip);
   return caller.kind === 'client' ? caller.sessionId : caller.keyId;
 }
+
+const WHAT = { default: 'requests', list: 'requests for lists', burst: 'requests of this kind' } as const;
 
 const WHOSE = {
   key: 'with one key',
@@ -73,24 +118,50 @@ const WHOSE = {
 /** Whose requests are counted, and which, in the words of the refusal. */
 type Counted = { who: string; what: string };
 
-async function consume(limiter: RateLimiterMemory | null, ctx: Context, { who, what }: Counted): Promise<void> {
-  if (!limiter) return;
+async function consume(
+  limiter: RateLimiterMemory | null,
+  ctx: Context,
+  { who, what }: Counted,
+): Promise<RateLimiterRes | null> {
+  if (!limiter) return null;
   try {
-    setHeaders(ctx, limiter.points, await limiter.consume(who));
+    const state = await limiter.consume(who);
+    setHeaders(ctx, limiter.points, state);
+    return state;
   } catch (refused) {
     if (!(refused instanceof RateLimiterRes)) throw refused;
-    setHeaders(ctx, limiter.points, refused);
-    const seconds = Math.max(1, Math.ceil(refused.msBeforeNext / 1000));
-    throw new AppError(
-      'RATE_LIMITED',
-      `At most ${limiter.points} ${what} are allowed in ${limiter.duration} s. Repeat the request in ${seconds} s.`,
-      { headers: { 'Retry-After': String(seconds) } },
-    );
+    throw tooMany(ctx, limiter, { what, leftMs: refused.msBeforeNext });
   }
 }
 
-function setHeaders(ctx: Context, limit: number, state: RateLimiterRes): void {
+/** The refusal of a request past a limit; sets RateLimit-*. */
+function tooMany(ctx: Context, limiter: RateLimiterMemory, past: { what: string; leftMs: number }): AppError {
+  const { points, duration } = limiter;
+  setHeaders(ctx, points, { remainingPoints: 0, msBeforeNext: past.leftMs });
+  const seconds = Math.max(1, Math.ceil(past.leftMs / 1000));
+  const message = `At most ${points} ${past.what} are allowed in ${duration} s. Repeat the request in ${seconds} s.`;
+  return new AppError('RATE_LIMITED', message, { headers: { 'Retry-After': String(seconds) } });
+}
+
+function setHeaders(
+  ctx: Context,
+  limit: number,
+  state: Pick<RateLimiterRes, 'remainingPoints' | 'msBeforeNext'>,
+): void {
   ctx.res.setHeader('RateLimit-Limit', limit);
   ctx.res.setHeader('RateLimit-Remaining', Math.max(0, state.remainingPoints));
   ctx.res.setHeader('RateLimit-Reset', Math.ceil(state.msBeforeNext / 1000));
+}
+
+const ADDRESS_CHARACTERS_MAX = 64;
+const IPV6_GROUPS = 8;
+
+/** Whom requests of an address are counted to: of IPv6 its /64, which one machine has for itself. */
+export function networkOf(ip: string): string {
+  const address = ip.length > ADDRESS_CHARACTERS_MAX ? null : canonicalAddress(ip);
+  if (address === null) return ip.slice(0, ADDRESS_CHARACTERS_MAX);
+  if (!address.includes(':')) return address;
+  const [head = [], tail = []] = address.split('::').map((part) => (part === '' ? [] : part.split(':')));
+  const zeros = Array.from({ length: IPV6_GROUPS - head.length - tail.length }, () => '0');
+  return `${[...head, ...zeros, ...tail].slice(0, IPV6_GROUPS / 2).join(':')}::/64`;
 }

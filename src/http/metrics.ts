@@ -108,6 +108,20 @@ function poolMetrics(registry: Registry): PoolMetrics {
   return made;
 }
 
+/** How far this process's clock is from the database's, which due times go by. Once for each registry. */
+export function measureClockSkew(registry: Registry, skewSeconds: () => number | null): void {
+  const name = 'meskot_clock_skew_seconds';
+  if (registry.getSingleMetric(name)) return;
+  new Gauge({
+    name,
+    help: "The process's clock minus the database's; NaN while the database has not told the time",
+    registers: [registry],
+    collect() {
+      this.set(skewSeconds() ?? NaN);
+    },
+  });
+}
+
 /** Counts by one label, of which all values are known: what has not happened is 0, not absent. */
 export function countBy<Value extends string>(
   registry: Registry,
@@ -119,10 +133,16 @@ export function countBy<Value extends string>(
   return (value) => counter.inc({ [label]: value });
 }
 
+/** Counts without labels, several at a time. */
+export function countUp(registry: Registry, counted: { name: string; help: string }): (by: number) => void {
+  const counter = new Counter({ ...counted, registers: [registry] });
+  return (by) => counter.inc(by);
+}
+
 /** What shows a figure. Those of one name differ in their labels. */
 export type FigureGauge = { name: string; help: string; labels?: Readonly<Record<string, string>> };
 
-/** Gauges by figure, all set by one question that is asked when somebody looks. */
+/** Gauges by figure, all set by one question that is asked when somebody looks. Made once for each registry. */
 export function measureFigures<Figure extends string>(
   registry: Registry,
   gauges: Readonly<Record<Figure, FigureGauge>>,
@@ -140,6 +160,7 @@ export function measureFigures<Figure extends string>(
   };
   const all = Object.keys(gauges) as Figure[];
   for (const name of new Set(all.map((figure) => gauges[figure].name))) {
+    if (registry.getSingleMetric(name)) continue;
     const shown = all.filter((figure) => gauges[figure].name === name);
     new Gauge({
       name,
@@ -155,17 +176,27 @@ export function measureFigures<Figure extends string>(
   }
 }
 
+/** Asks at most once in this time, for figures that several look at, or that cost something. */
+export function keepFor<Answer>(ms: number, ask: () => Promise<Answer>): () => Promise<Answer> {
+  let kept: { answer: Promise<Answer>; atMs: number } | null = null;
+  return async () => {
+    if (kept === null || performance.now() - kept.atMs >= ms) kept = { answer: ask(), atMs: performance.now() };
+    return kept.answer;
+  };
+}
+
 /** The same, by one statement that answers one row with a column for each figure. */
 export function measureRow<Figure extends string>(
   registry: Registry,
   gauges: Readonly<Record<Figure, FigureGauge>>,
-  { db, sql }: { db: Queryable; sql: string },
+  { db, sql, keptMs = 0 }: { db: Queryable; sql: string; keptMs?: number },
 ): void {
-  measureFigures(registry, gauges, async () => {
+  const ask = async (): Promise<Record<Figure, number>> => {
     const [figures] = await rows<Record<Figure, number>>(db, sql);
     if (!figures) throw new Error('counting answered nothing');
     return figures;
-  });
+  };
+  measureFigures(registry, gauges, keepFor(keptMs, ask));
 }
 
 export type MetricsListener = {

@@ -88,8 +88,8 @@ export type RouteAuth =
 
 export type RequestContext = {
   requestId: string;
-  /** Fires when the process begins to drain: who waits on behalf of a customer answers at once. */
-  draining: AbortSignal;
+  /** Fires when the answer is waited for no longer: the connection is closed, or the process drains and answers at once. */
+  signal: () => AbortSignal;
 };
 
 type CallerOf<Auth extends RouteAuth> = Auth extends { by: 'key' }
@@ -130,8 +130,8 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
   summary: string;
   description?: string;
   auth: Auth;
-  /** Lists and reports have a rate limit of their own; health checks have none. */
-  rateLimit?: 'default' | 'list' | 'none';
+  /** Lists and reports have a rate limit of their own; what comes in bursts has the same rate over a longer time; health checks have none. */
+  rateLimit?: 'default' | 'list' | 'burst' | 'none';
   /** Strict objects: an unknown field or query parameter is refused by name. */
   params?: P;
   query?: Q;
@@ -173,6 +173,11 @@ export type WriteRoute<
 > = RouteBase<Auth, P, Q, B> & {
   method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   write: true;
+  /**
+   * What its change locks until it ends, of the calling merchant in one environment: such routes are answered one after
+   * the other, and wait for their turn before they take a database connection.
+   */
+  serialize?: 'merchantBalance';
   handle: (
     input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>> & { change: Change },
   ) => Promise<Answer<unknown>>;

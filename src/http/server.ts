@@ -1,4 +1,6 @@
+import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import Router from '@koa/router';
 import Koa from 'koa';
@@ -7,19 +9,21 @@ import helmet from 'koa-helmet';
 import type { Clock } from '../lib/clock.ts';
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Knex } from '../lib/db.ts';
+import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import { listen, stopListening } from '../lib/listen.ts';
-import { describeError, type Logger } from '../lib/log.ts';
+import type { Logger } from '../lib/log.ts';
 import type { RunChange } from '../lib/outbox.ts';
 import type { Authenticators } from './auth.ts';
 import { createDocsRouter } from './docs.ts';
 import { createFrame, refuseUnknown } from './frame.ts';
 import { createGuard } from './guard.ts';
 import { createIdempotency } from './idempotency.ts';
-import type { Limits } from './limits.ts';
 import { createHttpMetrics, type Registry } from './metrics.ts';
 import type { Route } from './route.ts';
-import { systemRoutes, type CountPendingMigrations } from './system.ts';
+import { systemRoutes, type Readiness } from './system.ts';
 
+/** Of a request's line and all its headers; more is a 431. */
+const HEADER_BYTES_MAX = 16_384;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
@@ -27,57 +31,65 @@ const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 const DRAIN_DEADLINE_MS = 15_000;
 
 /** What the HTTP process is made of. */
-export type ApiServerDeps = Pick<Authenticators, 'authenticateKey' | 'authenticateClientToken'> & {
-  /** The route table: validation, limits, docs and tests all come from it. */
-  routes: Route[];
-  /** Pages and providers' callbacks: plain Koa, body parsing and answers theirs; errors they throw become envelopes. */
-  routers: Router[];
-  db: Knex;
-  runChange: RunChange;
-  countPendingMigrations: CountPendingMigrations;
-  keyRing: KeyRing;
-  limits: Limits;
-  /** How many proxies stand in front, each adding to X-Forwarded-For; 0 = none, the header is ignored. */
-  trustProxy: number;
-  /** Without a slash at its end. */
-  baseUrl: string;
-  /** The project's `docs`: its guides are served. */
-  docsFolder: string;
-  version: string;
-  log: Logger;
-  clock: Clock;
-  registry: Registry;
-  /** Slow clients: how long headers and whole requests may take; shorter in tests. */
-  timeouts?: { headersMs: number; requestMs: number };
-};
+export type ApiServerDeps = Readiness &
+  Authenticators & {
+    /** The route table: validation, limits, docs and tests all come from it. */
+    routes: Route[];
+    /** Pages and providers' callbacks: plain Koa, body parsing and answers theirs; errors they throw become envelopes. */
+    routers: Router[];
+    db: Knex;
+    runChange: RunChange;
+    keyRing: KeyRing;
+    /** In which a merchant's money operations wait for their turn. */
+    queue: KeyedQueue;
+    /** How many proxies stand in front, each adding to X-Forwarded-For; 0 = none, the header is ignored. */
+    trustProxy: number;
+    /** Without a slash at its end. */
+    baseUrl: string;
+    /** The project's `docs`: its guides are served. */
+    docsFolder: string;
+    version: string;
+    log: Logger;
+    clock: Clock;
+    registry: Registry;
+    /** Slow clients: how long headers and whole requests may take; shorter in tests. */
+    timeouts?: { headersMs: number; requestMs: number };
+  };
 
 export type Listening = {
   url: string;
-  /** Drains: readiness turns red, no new connections, requests in flight finish, at most until the deadline (15 s). */
-  close: (deadlineMs?: number) => Promise<void>;
+  /**
+   * Readiness turns red at once. The port goes on serving for `delayMs` (0 unless given), so that a load balancer
+   * notices; then it takes no new connections, and requests in flight have `deadlineMs` (15 s) to finish.
+   */
+  close: (times?: { delayMs?: number; deadlineMs?: number }) => Promise<void>;
 };
 
 export type ApiServer = {
   callback: (request: IncomingMessage, response: ServerResponse) => void;
   /** Port 0 takes a free one. */
   listen: (port: number, host: string) => Promise<Listening>;
-  /** Turns readiness red and tells waiting handlers to answer; connections are still accepted. */
-  beginDrain: () => void;
+  /** Turns readiness red; requests are still served, each on a connection that ends with its answer. */
+  turnRed: () => void;
 };
 
 /** The HTTP side of Meskot, ready to listen. Throws when a route is declared wrongly. */
 export function createApiServer(deps: ApiServerDeps): ApiServer {
-  const drain = new AbortController();
-  const app = createApp(deps, drain.signal);
+  const red = new AbortController();
+  const draining = new AbortController();
+  // One listener for each request that waits.
+  setMaxListeners(0, draining.signal);
+  const app = createApp(deps, { red: red.signal, draining: draining.signal });
   const handle = app.callback();
   const callback = (request: IncomingMessage, response: ServerResponse): void => void handle(request, response);
-  const beginDrain = (): void => drain.abort();
+  const turnRed = (): void => red.abort();
   return {
     callback,
-    beginDrain,
+    turnRed,
     listen: async (port, host) => {
       const server = createServer(
         {
+          maxHeaderSize: HEADER_BYTES_MAX,
           headersTimeout: deps.timeouts?.headersMs ?? HEADERS_TIMEOUT_MS,
           requestTimeout: deps.timeouts?.requestMs ?? REQUEST_TIMEOUT_MS,
           keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -86,8 +98,10 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
         callback,
       );
       const url = await listen(server, { host, port });
-      const close = async (deadlineMs = DRAIN_DEADLINE_MS): Promise<void> => {
-        beginDrain();
+      const close: Listening['close'] = async ({ delayMs = 0, deadlineMs = DRAIN_DEADLINE_MS } = {}) => {
+        turnRed();
+        if (delayMs > 0) await sleep(delayMs);
+        draining.abort();
         await stopListening(server, deadlineMs);
       };
       return { url, close };
@@ -95,8 +109,8 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   };
 }
 
-function createApp(deps: ApiServerDeps, draining: AbortSignal): Koa {
-  const routes = [...systemRoutes(deps.countPendingMigrations, draining), ...deps.routes];
+function createApp(deps: ApiServerDeps, signals: { red: AbortSignal; draining: AbortSignal }): Koa {
+  const routes = [...systemRoutes(deps, signals.red), ...deps.routes];
   const metrics = createHttpMetrics(deps.registry);
   const guardDeps = { ...deps, idempotency: createIdempotency(deps) };
 
@@ -106,8 +120,8 @@ function createApp(deps: ApiServerDeps, draining: AbortSignal): Koa {
   }
 
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
-  app.on('error', (error) => deps.log.warn({ err: describeError(error) }, 'a connection broke'));
-  app.use(createFrame({ ...deps, metrics, draining }));
+  app.on('error', (error) => deps.log.warn({ err: error }, 'a connection broke'));
+  app.use(createFrame({ ...deps, ...signals, metrics }));
   app.use(helmet(HELMET_OPTIONS));
   for (const router of [table, createDocsRouter(routes, deps), ...deps.routers]) app.use(router.routes());
   app.use(refuseUnknown);

@@ -10,12 +10,16 @@ const Status = z.object({ status: z.literal('ok') });
 
 /** How many migrations the database still lacks; rejects when the database is away. */
 export type CountPendingMigrations = () => Promise<number>;
+/** Why the process cannot write its files, as a sentence; null when it can. */
+export type FindFullDisk = () => Promise<string | null>;
+
+export type Readiness = { countPendingMigrations: CountPendingMigrations; findFullDisk?: FindFullDisk };
 
 /**
- * `/livez`: the event loop turns. `/readyz`: the database is there and migrated, and the process is not draining.
+ * `/livez`: the event loop turns. `/readyz`: the database is there and migrated, there is room on the disks, and the process is not shutting down.
  * Temporal is not asked: without it requests are still accepted.
  */
-export function systemRoutes(countPendingMigrations: CountPendingMigrations, draining: AbortSignal): Route[] {
+export function systemRoutes({ countPendingMigrations, findFullDisk }: Readiness, red: AbortSignal): Route[] {
   const common = { method: 'GET', tag: 'System', auth: { by: 'nobody' }, rateLimit: 'none' } as const;
   return [
     readRoute({
@@ -30,17 +34,24 @@ export function systemRoutes(countPendingMigrations: CountPendingMigrations, dra
       ...common,
       path: '/readyz',
       operationId: 'getReadiness',
-      summary: 'Whether the process can take requests: database and migrations',
+      summary: 'Whether the process can take requests: database, migrations, room on the disks',
       responses: { 200: Status },
       handle: async () => {
-        if (draining.aborted) throw notReady('The process is shutting down.');
+        if (red.aborted) throw notReady('The process is shutting down.');
         const pending = await within(countPendingMigrations(), READY_WITHIN_MS);
         if (pending === null) throw notReady('The database does not answer.');
         if (pending > 0) throw notReady(`${pending} migrations are not applied yet.`);
+        const disks = await within(lookAtDisks(findFullDisk), READY_WITHIN_MS);
+        if (disks === null) throw notReady('A disk does not answer.');
+        if (disks.full !== null) throw notReady(disks.full);
         return { message: 'The process is ready', data: { status: 'ok' } };
       },
     }),
   ];
+}
+
+async function lookAtDisks(findFullDisk: FindFullDisk | undefined): Promise<{ full: string | null }> {
+  return { full: (await findFullDisk?.()) ?? null };
 }
 
 function notReady(why: string): AppError {

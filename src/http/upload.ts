@@ -9,8 +9,13 @@ import { AppError } from '../lib/errors.ts';
 /** A route that takes one file as it is, in place of JSON: what types it may be of, and how large. */
 export type UploadRule = { types: readonly string[]; bytesMax: number };
 
+const CONTENT_TYPE_CHARACTERS_MAX = 200;
+
 /** The body of such a route. */
-export const UploadedFile = z.strictObject({ contentType: z.string(), bytes: z.instanceof(Buffer) });
+export const UploadedFile = z.strictObject({
+  contentType: z.string().max(CONTENT_TYPE_CHARACTERS_MAX),
+  bytes: z.instanceof(Buffer),
+});
 export type UploadedFile = z.output<typeof UploadedFile>;
 
 /**

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 
+import { mayBeRepeated, shown } from '../lib/echo.ts';
 import { AppError, ERROR_STATUS, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
 import { isStorable } from './body.ts';
+import { requireFitForInput, schemaAt } from './input-schema.ts';
 
-const ECHO_CHARACTERS_MAX = 100;
+const FIELD_CHARACTERS_MAX = 100;
 const SENTENCES_MAX = 10;
 const DETAILS_MAX = 100;
-
-/** Values of fields with such names are never sent back: error bodies end up in merchants' logs. */
-const PRIVATE_FIELD = /phone|name|email|secret|token|password|account|headers|metadata|^tin$|licence|address|person/i;
 
 /** The parts of a request a route may describe, as they came in. */
 export type RequestParts = { params: unknown; query: Record<string, unknown>; body: unknown };
@@ -17,13 +16,13 @@ type Schemas = { params?: z.ZodType; query?: z.ZodType; body?: z.ZodType };
 const NO_FIELDS = z.strictObject({});
 
 /**
- * Makes a route's check of its input. Throws, when the server is built, if a schema would let unknown fields pass;
- * the check throws one VALIDATION_ERROR (or the one code all issues carry in `params.code`) with every field's issue.
+ * Makes a route's check of its input. Throws, when the server is built, if a schema lets unknown fields or texts
+ * without a limit pass; the check throws one VALIDATION_ERROR (or the one code all issues carry in `params.code`) with every field's issue.
  */
 export function createValidator(schemas: Schemas, operationId: string): (parts: RequestParts) => RequestParts {
   for (const part of ['params', 'query', 'body'] as const) {
     const schema = schemas[part];
-    if (schema && !refusesUnknown(schema)) throw new Error(`${operationId}: ${part} must be a strict object`);
+    if (schema) requireFitForInput(schema, `${operationId}: ${part}`);
   }
   const { params: paramsSchema, query: querySchema = NO_FIELDS, body: bodySchema = NO_FIELDS } = schemas;
   return (parts) => {
@@ -34,15 +33,6 @@ export function createValidator(schemas: Schemas, operationId: string): (parts: 
     if (issues.length > 0) throw validationError(issues);
     return { params, query: query as Record<string, unknown>, body };
   };
-}
-
-/** Whether a schema refuses unknown fields: a strict object, or a pipe or wrapper that begins with one. */
-function refusesUnknown(schema: z.core.$ZodType): boolean {
-  if (schema instanceof z.ZodObject) return schema.def.catchall instanceof z.ZodNever;
-  if (schema instanceof z.ZodPipe) return refusesUnknown(schema.in);
-  if (schema instanceof z.ZodUnion) return schema.options.every(refusesUnknown);
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return refusesUnknown(schema.unwrap());
-  return false;
 }
 
 type FoundIssue = FieldIssue & { code: ErrorCode };
@@ -67,7 +57,7 @@ function check(schema: z.ZodType, part: Part, issues: FoundIssue[]): unknown {
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) {
     if (issue.code === 'unrecognized_keys') issues.push(...unknownFields(issue, part.part, schema));
-    else issues.push(fieldIssue(issue, part));
+    else issues.push(fieldIssue(issue, part, schema));
   }
   return undefined;
 }
@@ -78,20 +68,21 @@ function unknownFields(issue: z.core.$ZodIssueUnrecognizedKeys, part: Part['part
   const top = issue.path.length === 0 && schema instanceof z.ZodObject ? Object.keys(schema.shape) : null;
   const known = !top ? '' : top.length === 0 ? '; there are none' : `; there are ${top.join(', ')}`;
   return issue.keys.map((key) => ({
-    field: [...issue.path.map(String), key].join('.').slice(0, ECHO_CHARACTERS_MAX),
+    field: [...issue.path.map(String), key].join('.').slice(0, FIELD_CHARACTERS_MAX),
     issue: `is not a ${WHAT[part]}${known}`,
     code: 'VALIDATION_ERROR',
   }));
 }
 
-function fieldIssue(issue: z.core.$ZodIssue, part: Part): FoundIssue {
+function fieldIssue(issue: z.core.$ZodIssue, part: Part, schema: z.ZodType): FoundIssue {
   const field = issue.path.length === 0 ? part.part : issue.path.map(String).join('.');
   let value = part.value;
   for (const key of issue.path) value = isRecord(value) ? value[String(key)] : undefined;
   const named = issue.message.includes('got ') || value === undefined || issue.path.length === 0;
+  const isPublic = mayBeRepeated(schemaAt(schema, issue.path));
   return {
-    field: field.slice(0, ECHO_CHARACTERS_MAX),
-    issue: named ? issue.message : `${issue.message}, got ${shown(field, value)}`,
+    field: field.slice(0, FIELD_CHARACTERS_MAX),
+    issue: named ? issue.message : `${issue.message}, got ${shown(value, { isPublic })}`,
     code: issue.code === 'custom' && isErrorCode(issue.params?.['code']) ? issue.params['code'] : 'VALIDATION_ERROR',
   };
 }
@@ -102,15 +93,6 @@ function isErrorCode(code: unknown): code is ErrorCode {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
-}
-
-function shown(field: string, value: unknown): string {
-  if (Array.isArray(value)) return `a list of ${value.length}`;
-  if (isRecord(value)) return 'an object';
-  if (typeof value === 'string' && PRIVATE_FIELD.test(field)) return `a text of ${value.length} characters`;
-  // JSON has no word for a number that is too large: 1e400.
-  const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
-  return text.length <= ECHO_CHARACTERS_MAX ? text : `${text.slice(0, ECHO_CHARACTERS_MAX)}…`;
 }
 
 function validationError(issues: FoundIssue[]): AppError {

@@ -8,7 +8,7 @@ import { AppError, type FieldIssue } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Owner } from '../lib/owner.ts';
 import type { KycStatus } from '../merchants/operations.ts';
-import { hashKey, readKey, type KeyKind, type NamedKey } from './format.ts';
+import { hashKey, pepperId, readKey, type KeyKind, type NamedKey } from './format.ts';
 import { parseRange } from './operations.ts';
 
 /** How long a key is believed without asking again: less than the 5 s in which a revocation must take effect. */
@@ -16,12 +16,14 @@ const CACHE_MS = 4_000;
 const CACHE_ENTRIES_MAX = 10_000;
 const LAST_USED_WRITE_MS = 60_000;
 
-type Deps = { db: Knex; pepper: string; clock: Clock; log: Logger };
+/** `peppers`: the current one first; keys hashed under another are hashed anew when they are used. */
+type Deps = { db: Knex; peppers: readonly [string, ...string[]]; clock: Clock; log: Logger };
 
 /** What is stored of any key. */
 type StoredKey = {
   id: string;
   secretHash: Buffer;
+  pepperId: string | null;
   expiresAt: Date | null;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
@@ -45,7 +47,9 @@ export type KeyAuthenticator = {
    * API_KEY_EXPIRED, IP_NOT_ALLOWED, MERCHANT_SUSPENDED, KYC_REQUIRED. `scope`: what the caller is about to do.
    */
   authenticateKey: (key: string, ip: string, scope?: Scope | null) => Promise<KeyCaller | OperatorCaller>;
-  /** Resolves when no `last_used_at` is being written: before the pool is closed. */
+  /** Whether the key was right before, since this process began. */
+  isKnownKey: (key: string) => boolean;
+  /** Resolves when nothing about a key is being written: before the pool is closed. */
   settled: () => Promise<void>;
 };
 
@@ -53,6 +57,9 @@ export type KeyAuthenticator = {
 export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
   const cache = new Map<string, CacheEntry>();
   const lastUsed = createLastUsed(deps);
+  /** Hashes of keys that were right, under the current pepper, by their ids. */
+  const right = new Map<string, Buffer>();
+  const verify = createVerifier(deps, lastUsed.beside);
 
   function lookUp(named: NamedKey, nowMs: number): Promise<KnownKey | null> {
     const { id } = named;
@@ -72,12 +79,18 @@ export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
 
   return {
     settled: lastUsed.settled,
+    isKnownKey: (text) => {
+      const hash = right.get(readKey(text)?.id ?? '');
+      return hash !== undefined && equalInConstantTime(hashKey(deps.peppers[0], text), hash);
+    },
     authenticateKey: async (text, ip, scope = null) => {
       const named = readKey(text);
       if (!named) throw invalidKey('It is not complete, or has a typo.');
       const now = deps.clock();
       const known = await lookUp(named, now.getTime());
-      if (!known || !equalInConstantTime(hashKey(deps.pepper, text), known.row.secretHash)) throw invalidKey();
+      if (!known || !verify(known, text)) throw invalidKey();
+      if (right.size >= CACHE_ENTRIES_MAX && !right.has(named.id)) right.clear();
+      if (!right.has(named.id)) right.set(named.id, hashKey(deps.peppers[0], text));
       refuseUnusable(known, ip, now);
       refuseLiveUntilVerified(known, scope);
       lastUsed.note(known, now);
@@ -142,7 +155,7 @@ type MerchantKey = StoredKey &
 async function loadKey(db: Knex, id: string): Promise<KnownKey | null> {
   const [row] = await rows<MerchantKey>(
     db,
-    `SELECT k.id, k.merchant_id, k.environment, k.kind, k.secret_hash, k.scopes, k.ip_ranges, k.expires_at,
+    `SELECT k.id, k.merchant_id, k.environment, k.kind, k.secret_hash, k.pepper_id, k.scopes, k.ip_ranges, k.expires_at,
             k.revoked_at, k.last_used_at, m.status AS owner_status,
             m.kyc_status, kyc_tier_of(m.id) > 0 AS is_verified,
             k.environment = 'live' AND has_paid_in_sandbox(m.id) AS has_paid_in_sandbox
@@ -166,7 +179,7 @@ type OperatorKey = StoredKey & Pick<OperatorCaller, 'operatorId' | 'role'>;
 async function loadOperatorKey(db: Knex, id: string): Promise<KnownKey | null> {
   const [row] = await rows<OperatorKey>(
     db,
-    `SELECT k.id, k.operator_id, k.secret_hash, k.expires_at, k.revoked_at, k.last_used_at, o.role,
+    `SELECT k.id, k.operator_id, k.secret_hash, k.pepper_id, k.expires_at, k.revoked_at, k.last_used_at, o.role,
             CASE WHEN o.active THEN 'ACTIVE' ELSE 'INACTIVE' END AS owner_status
      FROM operator_key k JOIN operator o ON o.id = k.operator_id
      WHERE k.id = :id`,
@@ -187,6 +200,44 @@ function allowedOf(ipRanges: string[]): BlockList | null {
   return allowed;
 }
 
+type Beside = (written: Promise<void>) => void;
+
+/** Whether a text is the key's, under any of the peppers. One that is under an older pepper gets the current one's hash. */
+function createVerifier({ db, peppers, log }: Deps, beside: Beside) {
+  const all = peppers.map((pepper) => ({ pepper, id: pepperId(pepper) }));
+  const [current] = peppers;
+  const currentId = pepperId(current);
+
+  async function renew({ row: { id, secretHash }, caller }: KnownKey, renewed: Buffer): Promise<void> {
+    try {
+      await rows(
+        db,
+        `UPDATE ${tableOf(caller)} SET secret_hash = :renewed, pepper_id = :currentId
+         WHERE id = :id AND secret_hash = :secretHash`,
+        { id, secretHash, renewed, currentId },
+      );
+    } catch {
+      log.warn({ keyId: id }, 'a key was not hashed anew; it will be when it is used again');
+    }
+  }
+
+  return (known: KnownKey, text: string): boolean => {
+    const { row } = known;
+    const candidates = row.pepperId === null ? all : all.filter(({ id }) => id === row.pepperId);
+    const isRight = candidates.some(({ pepper }) => equalInConstantTime(hashKey(pepper, text), row.secretHash));
+    if (isRight && row.pepperId !== currentId) {
+      const renewed = hashKey(current, text);
+      beside(renew({ ...known, row: { ...row } }, renewed));
+      [row.secretHash, row.pepperId] = [renewed, currentId];
+    }
+    return isRight;
+  };
+}
+
+function tableOf({ kind }: KnownKey['caller']): 'api_key' | 'operator_key' {
+  return kind === 'key' ? 'api_key' : 'operator_key';
+}
+
 /** Writes `last_used_at` at most once a minute and key, beside the request; a write that fails is only logged. */
 function createLastUsed({ db, log }: Deps) {
   const writtenAtMs = new Map<string, number>();
@@ -196,7 +247,7 @@ function createLastUsed({ db, log }: Deps) {
     try {
       await rows(
         db,
-        `UPDATE ${caller.kind === 'key' ? 'api_key' : 'operator_key'} SET last_used_at = :now
+        `UPDATE ${tableOf(caller)} SET last_used_at = :now
          WHERE id = :id AND (last_used_at IS NULL OR last_used_at <= :now::timestamptz - interval '1 minute')`,
         { id, now },
       );
@@ -205,7 +256,13 @@ function createLastUsed({ db, log }: Deps) {
     }
   }
 
+  const beside: Beside = (written) => {
+    const ended = written.finally(() => writing.delete(ended));
+    writing.add(ended);
+  };
+
   return {
+    beside,
     note: (known: KnownKey, now: Date): void => {
       const { row } = known;
       const nowMs = now.getTime();
@@ -213,8 +270,7 @@ function createLastUsed({ db, log }: Deps) {
       if (nowMs - lastMs < LAST_USED_WRITE_MS) return;
       if (writtenAtMs.size >= CACHE_ENTRIES_MAX) writtenAtMs.clear();
       writtenAtMs.set(row.id, nowMs);
-      const written = write(known, now).finally(() => writing.delete(written));
-      writing.add(written);
+      beside(write(known, now));
     },
     settled: async (): Promise<void> => void (await Promise.all(writing)),
   };

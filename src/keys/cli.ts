@@ -22,9 +22,11 @@ export const KEYS_USAGE = `meskot keys create --merchant mrc_… [--name TEXT] [
 meskot keys list [--merchant mrc_…]
 meskot keys rotate key_… [--overlap-hours 0-${ROTATION_OVERLAP_HOURS.max}] [--live]
 meskot keys revoke key_… [--reason TEXT] [--live]
+meskot keys reencrypt
 With --scopes the key is restricted to them. --json prints JSON. Live keys are touched only with --live.
 --operator opr_… says who acts, an admin, who then may not approve what the key asks for; on a machine with demo data its
 operator does.
+reencrypt encrypts by the first of ENCRYPTION_KEYS what the others have encrypted, and may be stopped and repeated.
 `;
 
 const OPTIONS = {
@@ -43,16 +45,22 @@ const OPTIONS = {
 /** The operator that was named (opr_…), if any. */
 type By = { operator: string | undefined };
 
+/** What became of one kind of what is encrypted, or hashed: `left` is what still needs an older secret. */
+export type ReencryptedPart = { what: string; seen: number; reencrypted: number; left: number };
+
 export type KeysCommandDeps = {
   db: Knex;
   makeKey: (input: NewKey, by: By) => Promise<MadeKey>;
   rotateKey: (input: Rotation, by: By) => Promise<MadeKey>;
+  /** Takes lines that tell how far it is. */
+  reencrypt: (say: (line: string) => void) => Promise<ReencryptedPart[]>;
   revokeKey: (input: { merchantId: string; keyId: string; reason?: string | undefined }, by: By) => Promise<ApiKey>;
   write: Write;
 };
 
 /** What a list shows of each key; `keys list --json` has the rest. */
-const COLUMNS = ['id', 'environment', 'kind', 'key', 'name', 'expiresAt', 'revokedAt', 'lastUsedAt'];
+const KEY_COLUMNS = ['id', 'environment', 'kind', 'key', 'name', 'expiresAt', 'revokedAt', 'lastUsedAt'];
+const COLUMNS = { list: KEY_COLUMNS, reencrypt: ['what', 'seen', 'reencrypted', 'left'] };
 
 type KeyVerb = Verb<typeof OPTIONS>;
 type Options = Parameters<KeyVerb>[0]['options'];
@@ -64,6 +72,7 @@ export async function runKeysCommand(args: readonly string[], deps: KeysCommandD
     ['list', listAll(deps)],
     ['rotate', rotate(deps)],
     ['revoke', revoke(deps)],
+    ['reencrypt', reencrypt(deps)],
   ]);
   return runNoun(
     { name: 'keys', usage: KEYS_USAGE, options: OPTIONS, verbs, columns: COLUMNS, write: deps.write },
@@ -115,6 +124,13 @@ const revoke =
   async ({ options, args }) => {
     const { id: keyId, merchantId } = await requireKey(db, options, args);
     return present(await revokeKey({ merchantId, keyId, reason: options.reason }, byOf(options)));
+  };
+
+const reencrypt =
+  ({ reencrypt: run, write }: KeysCommandDeps): KeyVerb =>
+  async ({ args }) => {
+    refuseWords(args, 'reencrypt');
+    return run((line) => write(`${line}\n`, 'aside'));
   };
 
 const byOf = ({ operator }: Options): By => ({ operator });

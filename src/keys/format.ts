@@ -52,6 +52,13 @@ export function hashKey(pepper: string, text: string): Buffer {
   return hmac(pepper, text);
 }
 
+const PEPPER_ID_CHARACTERS = 8;
+
+/** Tells peppers apart, and nothing else of them: a strong one cannot be found by it. */
+export function pepperId(pepper: string): string {
+  return hmac(pepper, 'the id of this pepper').toString('hex').slice(0, PEPPER_ID_CHARACTERS);
+}
+
 /** The first 12 characters: of what kind a key is, and roughly how old. */
 export function prefixOf(text: string): string {
   return text.slice(0, PREFIX_CHARACTERS);

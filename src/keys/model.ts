@@ -4,7 +4,7 @@ import type { Scope } from '../http/route.ts';
 import type { Environment } from '../lib/owner.ts';
 import type { KeyKind } from './format.ts';
 
-/** A row of `api_key` (migrations/0002, 0012, 0023, 0028). */
+/** A row of `api_key` (migrations/0002, 0012, 0023, 0028, 0040). */
 export class ApiKey extends Model {
   static override readonly tableName = 'api_key';
 
@@ -16,6 +16,8 @@ export class ApiKey extends Model {
   declare prefix: string;
   declare lastFour: string | null;
   declare secretHash: Buffer;
+  /** Of the pepper it is hashed under; null: made before this was noted, and not used since. */
+  declare pepperId: string | null;
   declare scopes: Scope[];
   declare ipRanges: string[];
   declare expiresAt: Date | null;

@@ -3,11 +3,11 @@ import { isIP } from 'node:net';
 import { SCOPES, type Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
-import type { Knex, Queryable } from '../lib/db.ts';
+import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Owner } from '../lib/owner.ts';
-import { hashKey, lastFourOf, makeKey, prefixOf, type KeyKind } from './format.ts';
+import { hashKey, lastFourOf, makeKey, pepperId, prefixOf, type KeyKind } from './format.ts';
 import { ApiKey } from './model.ts';
 
 export type { ApiKey };
@@ -52,6 +52,7 @@ export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey):
     prefix: prefixOf(secret),
     lastFour: lastFourOf(secret),
     secretHash: hashKey(pepper, secret),
+    pepperId: pepperId(pepper),
     scopes: [...(input.scopes ?? [])],
     ipRanges: [...(input.ipRanges ?? [])],
     expiresAt: input.expiresAt ?? null,
@@ -165,4 +166,20 @@ function refuseEnded(key: ApiKey, now: Date): void {
         ? 'has expired'
         : null;
   if (state) throw new AppError('INVALID_STATE', `The key ${key.id} ${state}. Make a new key.`);
+}
+
+/**
+ * How many keys, operators' too, can still be used, and how many of those are not known to be under this pepper: they
+ * are when they are used next.
+ */
+export async function countUnderOlderPeppers(db: Queryable, pepper: string): Promise<{ all: number; older: number }> {
+  const usable = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())';
+  const [count] = await rows<{ all: number; older: number }>(
+    db,
+    `SELECT count(*)::int AS all, count(*) FILTER (WHERE pepper_id IS DISTINCT FROM :current)::int AS older
+     FROM (SELECT pepper_id FROM api_key WHERE ${usable}
+           UNION ALL SELECT pepper_id FROM operator_key WHERE ${usable}) k`,
+    { current: pepperId(pepper) },
+  );
+  return count ?? { all: 0, older: 0 };
 }

@@ -5,11 +5,12 @@ import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Change } from '../lib/outbox.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
+import type { OnProgress, Reencrypted } from '../lib/reencrypt.ts';
 import type { DocumentKind } from './application.ts';
 import { fileTypeOf, type FileType } from './file-type.ts';
 import { listDocuments, type DocumentRow } from './model.ts';
 import { lockEditable, type Step } from './operations.ts';
-import type { DocumentStore } from './store.ts';
+import type { DocumentStore, StoredDocument } from './store.ts';
 import { noteStep } from './timeline.ts';
 
 /** Largest document, in bytes. */
@@ -39,9 +40,10 @@ export async function addDocument(
   if (same) return { row: same, isNew: false };
   refuseTooMany({ each: ofThis.length, all: all.length });
   const { kind, fileName, bytes } = wanted;
-  const storedAs = await store.save(bytes);
+  const id = newId('kyd', step.at.getTime());
+  const storedAs = await store.save(id, bytes);
   try {
-    const about = { submission, kind, fileName, contentType, bytes: bytes.length, sha256, storedAs };
+    const about = { id, submission, kind, fileName, contentType, bytes: bytes.length, sha256, storedAs };
     return { row: await insertDocument(change, step, about), isNew: true };
   } catch (error) {
     await store.remove(storedAs);
@@ -71,10 +73,9 @@ function refuseTooMany(count: { each: number; all: number }): void {
 async function insertDocument(
   change: Change,
   step: Step,
-  about: Omit<DocumentRow, 'id' | 'uploadedBy' | 'uploadedAt' | keyof Owner>,
+  about: Omit<DocumentRow, 'uploadedBy' | 'uploadedAt' | keyof Owner>,
 ): Promise<DocumentRow> {
   const { at, keyId } = step;
-  const id = newId('kyd', at.getTime());
   const [row] = await rows<DocumentRow>(
     change.trx,
     `INSERT INTO kyc_document (id, merchant_id, environment, submission, kind, file_name, content_type, bytes, sha256,
@@ -82,10 +83,10 @@ async function insertDocument(
      VALUES (:id, :merchantId, :environment, :submission, :kind, :fileName, :contentType, :bytes, :sha256,
        :storedAs, :keyId, :at)
      RETURNING *`,
-    { ...about, ...ownerOf(step), id, keyId, at },
+    { ...about, ...ownerOf(step), keyId, at },
   );
   if (!row) throw new Error('the document was not inserted');
-  const detail = { documentId: id, kind: row.kind };
+  const detail = { documentId: row.id, kind: row.kind };
   await noteStep(change.trx, step, { at, kind: 'document.uploaded', by: keyId, detail });
   return row;
 }
@@ -105,7 +106,33 @@ export async function readDocument(
     { ...ownerOf(wanted), documentId: wanted.documentId },
   );
   if (!row) throw notFound('document');
-  const bytes = await store.read(row.storedAs);
+  const bytes = await store.read(row);
   if (createHash('sha256').update(bytes).digest('hex') === row.sha256) return { row, bytes };
   throw new Error(`the file of document ${row.id} is not the one that was uploaded`);
+}
+
+const DOCUMENTS_AT_ONCE = 100;
+
+/** Encrypts the files of all documents by the current key, in the order of their ids; repeats change nothing. */
+export async function reencryptDocuments(
+  { db, store }: { db: Knex; store: DocumentStore },
+  onProgress: OnProgress,
+): Promise<Reencrypted> {
+  const so: Reencrypted = { seen: 0, reencrypted: 0, failed: [] };
+  for (let after = ''; ;) {
+    const sql = 'SELECT id, stored_as FROM kyc_document WHERE id > :after ORDER BY id LIMIT :most';
+    const batch = await rows<StoredDocument>(db, sql, { after, most: DOCUMENTS_AT_ONCE });
+    for (const document of batch) {
+      so.seen += 1;
+      try {
+        if (await store.reencrypt(document)) so.reencrypted += 1;
+      } catch {
+        so.failed.push(document.id);
+      }
+    }
+    onProgress(so);
+    const last = batch.at(-1);
+    if (!last || batch.length < DOCUMENTS_AT_ONCE) return so;
+    after = last.id;
+  }
 }

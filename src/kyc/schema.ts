@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { UploadedFile } from '../http/upload.ts';
-import { birrAmount, instant, plainText } from '../lib/fields.ts';
+import { birrAmount, emailText, instant, isWebAddress, limitedText, patternText, plainText } from '../lib/fields.ts';
 import { normalisePhone } from '../lib/phone.ts';
 import { BUSINESS_TYPES, DOCUMENT_KINDS, REGIONS } from './application.ts';
 import { FILE_TYPES } from './file-type.ts';
@@ -10,34 +10,32 @@ import { TIMELINE_KINDS } from './timeline.ts';
 const FILE_NAME_CHARACTERS_MAX = 200;
 
 const line = (charactersMax: number) => plainText(charactersMax).trim().min(1);
-const phone = z
-  .string()
-  .max(30)
-  .transform((text, ctx) => {
-    const found = normalisePhone(text);
-    if (found !== null) return found;
-    ctx.addIssue({ code: 'custom', message: 'must be an Ethiopian mobile number as 09…, 07… or +251…' });
-    return z.NEVER;
-  });
+const phone = limitedText(30).transform((text, ctx) => {
+  const found = normalisePhone(text);
+  if (found !== null) return found;
+  ctx.addIssue({ code: 'custom', message: 'must be an Ethiopian mobile number as 09…, 07… or +251…' });
+  return z.NEVER;
+});
 
 const fields = {
   legalName: line(200).meta({ description: 'As the trade licence has it' }),
   tradeName: line(100).meta({ description: 'As customers know it' }),
   businessType: z.enum(BUSINESS_TYPES),
-  tin: z
-    .string()
-    .regex(/^\d{10}$/, 'must be the 10 digits of a taxpayer identification number')
-    .meta({
-      description: 'In the sandbox its end decides: 13 is rejected, 14 waits for an operator, 15 is asked for more.',
-    }),
-  tradeLicenceNumber: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9/. -]{2,49}$/, 'must be 3 to 50 letters, digits, spaces or / . -'),
+  tin: patternText(10, /^\d{10}$/, 'must be the 10 digits of a taxpayer identification number').meta({
+    description: 'In the sandbox its end decides: 13 is rejected, 14 waits for an operator, 15 is asked for more.',
+  }),
+  tradeLicenceNumber: patternText(
+    50,
+    /^[A-Za-z0-9][A-Za-z0-9/. -]{2,49}$/,
+    'must be 3 to 50 letters, digits, spaces or / . -',
+  ),
   address: line(300).meta({ description: 'Sub-city, woreda, house number' }),
   region: z.enum(REGIONS),
   contactPerson: line(100),
-  email: z.email('must be an e-mail address').max(254),
-  website: z.url({ protocol: /^https?$/, error: 'must be an address such as https://shop.example.et' }).max(500),
+  email: emailText(),
+  website: line(500)
+    .refine(isWebAddress, { error: 'must be an address such as https://shop.example.et' })
+    .meta({ format: 'uri' }),
   expectedMonthlyVolume: birrAmount,
 };
 

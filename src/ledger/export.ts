@@ -1,4 +1,3 @@
-import { DAY_MS } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
@@ -86,9 +85,9 @@ export async function countMovements(
 export type AccountPeriod = { count: number; openingSantim: Santim; movedSantim: Santim; closingSantim: Santim };
 
 /**
- * Counts a range's movements, and opens with the balance that the last entry before it has left. Entries stand in the
- * order they were booked, and their times of business may cross over: a process whose clock is behind, a change that
- * was tried again. Those within a day of the range's beginning are set right, nothing further away is read.
+ * Counts a range's movements, and opens with the balance that the last entry before it has left: entries stand in the
+ * order they were booked, and never go back in time. The last of those that share one time is looked for among them
+ * alone: OFFSET 0 keeps PostgreSQL from walking down the whole account by its sequence.
  */
 export async function sumAccount(
   db: Queryable,
@@ -97,33 +96,23 @@ export async function sumAccount(
 ): Promise<AccountPeriod> {
   const [sums] = await rows<{ count: number; openingSantim: Santim; movedSantim: Santim }>(
     db,
-    `SELECT moved.count, moved.santim AS moved_santim,
-            (coalesce(last.balance_after_santim, 0) + crossed.santim)::bigint AS opening_santim
+    `SELECT moved.count, moved.santim AS moved_santim, coalesce(last.balance_after_santim, 0)::bigint AS opening_santim
      FROM ledger_account a
      LEFT JOIN LATERAL (
-       SELECT e.sequence, e.balance_after_santim FROM ledger_entry e
-       WHERE e.account_id = a.id AND e.at < :from ORDER BY e.at DESC, e.sequence DESC LIMIT 1
+       SELECT balance_after_santim FROM (
+         SELECT e.sequence, e.balance_after_santim FROM ledger_entry e
+         WHERE e.account_id = a.id
+           AND e.at = (SELECT max(before.at) FROM ledger_entry before WHERE before.account_id = a.id AND before.at < :from)
+         OFFSET 0) of_that_time
+       ORDER BY sequence DESC LIMIT 1
      ) last ON true
-     CROSS JOIN LATERAL (
-       SELECT coalesce(sum(CASE WHEN e.at < :from THEN e.amount_santim ELSE -e.amount_santim END), 0) AS santim
-       FROM ledger_entry e
-       WHERE e.account_id = a.id AND e.at >= :dayBefore AND e.at < :dayAfter
-         AND (e.at < :from) = (e.sequence > last.sequence)
-     ) crossed
      CROSS JOIN LATERAL (
        SELECT count(*)::int AS count, coalesce(sum(e.amount_santim), 0)::bigint AS santim
        FROM ledger_entry e WHERE e.account_id = a.id AND e.at >= :from AND e.at < :until
      ) moved
      WHERE a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
        AND coalesce(a.merchant_id, '') = :merchantId AND coalesce(a.channel, '') = ''`,
-    {
-      ...ownerOf(owner),
-      kind: MERCHANT_ACCOUNTS[account],
-      from: range.from,
-      until: range.until,
-      dayBefore: new Date(range.from.getTime() - DAY_MS),
-      dayAfter: new Date(range.from.getTime() + DAY_MS),
-    },
+    { ...ownerOf(owner), kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until },
   );
   // Who never had any money has no account.
   const { count, openingSantim, movedSantim } = sums ?? { count: 0, openingSantim: 0n, movedSantim: 0n };

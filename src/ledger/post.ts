@@ -12,7 +12,7 @@ const NOT_ENOUGH = 'MK001';
  * Books one fact in the transaction of the change it belongs to: one statement, whatever it moves. `already`: its key
  * was booked before, for the same fact. Post last in a change: the merchant's balance stays locked until the commit.
  * Throws INSUFFICIENT_BALANCE, after which the transaction can only be rolled back.
- * @param at the time of business.
+ * @param at the time of business; entries are booked no earlier than the merchant's last one.
  */
 export async function post(trx: Knex.Transaction, posting: Posting, at: Date): Promise<'posted' | 'already'> {
   try {

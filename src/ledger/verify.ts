@@ -64,6 +64,14 @@ export const LEDGER_CHECKS: readonly LedgerCheck[] = [
           WHERE before + amount_santim <> balance_after_santim ORDER BY account_id, sequence`,
   },
   {
+    says: "the entries of a merchant's account never go back in time",
+    sql: `SELECT journal_id AS journal, 'entry ' || position || ' of journal ' || journal_id || ' is of ' || at
+                 || ', the one before it of ' || before AS about
+          FROM (SELECT e.*, lag(e.at) OVER (PARTITION BY e.account_id ORDER BY e.sequence) AS before
+                FROM ledger_entry e WHERE e.sequence IS NOT NULL) chain
+          WHERE at < before ORDER BY account_id, sequence`,
+  },
+  {
     says: 'nothing set aside is both paid out and given back',
     sql: `SELECT min(id) AS journal, resource_type || ' ' || resource_id || ' has ended twice' AS about
           FROM ledger_journal

@@ -1,3 +1,5 @@
+import { OUTBOX_PRIORITIES } from './outbox.ts';
+
 /**
  * One slice's part of what operators look at: a SELECT, or several joined by UNION ALL, of kind, id, merchant_id,
  * environment, amount_santim, since, what (a sentence), detail (jsonb) and workflow_id. `:at` is the time of the
@@ -13,6 +15,7 @@ export const OUTBOX_STUCK: AttentionSource = {
                'Temporal was not told: ' || o.kind || ' of ' || o.workflow_type || ', after ' || o.failures || ' failures' AS what,
                jsonb_build_object('failures', o.failures) AS detail, o.workflow_id
         FROM outbox o
-        WHERE greatest(coalesce(o.lease_until, o.not_before), o.not_before) < CAST(:at AS timestamptz) - interval '5 seconds'
-           OR (o.failures > 0 AND o.created_at < CAST(:at AS timestamptz) - interval '1 minute')`,
+        WHERE o.priority < ${OUTBOX_PRIORITIES.visibility}
+          AND (greatest(coalesce(o.lease_until, o.not_before), o.not_before) < CAST(:at AS timestamptz) - interval '5 seconds'
+            OR (o.failures > 0 AND o.created_at < CAST(:at AS timestamptz) - interval '1 minute'))`,
 };

@@ -24,8 +24,19 @@ export function endOfAddisDay(day: string): Date {
   return new Date(startOfAddisDay(day).getTime() + DAY_MS);
 }
 
-/** Whether the text is a real calendar day written YYYY-MM-DD. */
+/**
+ * The first and the last day that may be asked for: all that is stored lies between them. Before year 1 PostgreSQL has
+ * no timestamps in our form, and a day in Addis Ababa begins on the day before in UTC.
+ */
+export const DAYS = { first: '1900-01-01', last: '2199-12-31' } as const;
+
+/** Whether the text is a real calendar day written YYYY-MM-DD, from {@link DAYS}. */
 export function isDay(text: string): boolean {
+  return isCalendarDay(text) && text >= DAYS.first && text <= DAYS.last;
+}
+
+/** Whether the text is a real calendar day written YYYY-MM-DD, of whatever year. */
+export function isCalendarDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const time = Date.parse(`${text}T00:00:00.000Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);

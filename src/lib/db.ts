@@ -30,6 +30,8 @@ const SESSION = {
   // Every question has its index. A queue is empty when PostgreSQL plans and full of dead rows when it reads: a plan
   // made for an empty table would read them all, and prepared statements keep their plan.
   enable_seqscan: 'off',
+  // What is hot is in memory. As for a turning disk, a queue's few wanted rows would be found by reading and sorting all.
+  random_page_cost: 1.1,
 };
 
 /**
@@ -237,6 +239,12 @@ export function isDatabaseUnavailable(thrown: unknown): boolean {
       error.message,
     )
   );
+}
+
+/** Whether an error comes from the database, its connections or its pool. */
+export function isDatabaseError(thrown: unknown): boolean {
+  const error = unwrapped(thrown);
+  return (isNativeError(error) && 'severity' in error) || isDatabaseUnavailable(error);
 }
 
 /** Whether an error is PostgreSQL's unique violation, of this constraint or index if named. */

@@ -2,37 +2,58 @@ import { isNativeError } from 'node:util/types';
 
 import { pino, type DestinationStream, type LogFn, type Logger } from 'pino';
 
+import { isDatabaseError } from './db.ts';
 import { AwayError } from './errors.ts';
 
 export type { Logger };
 
+export type LogOptions = {
+  /** Where lines go; stdout unless given. */
+  destination?: DestinationStream;
+  /** Milliseconds that only go forward; another clock in tests. */
+  nowMs?: () => number;
+};
+
 /**
  * JSON lines on stdout, or where else they are asked for. Log ids, codes and durations; never headers, bodies, names,
  * phones or secrets, so there is nothing to redact. Errors go under `err`: of those that quote values the values are
- * left out. That something is away is told once in 10 s, with how often it was left untold.
+ * left out. Errors of the database and of what is away are sampled: the same one once in 10 s, with how many were left
+ * out since.
  */
-export function createLogger(level: string, role: string, destination?: DestinationStream): Logger {
+export function createLogger(level: string, role: string, { destination, nowMs }: LogOptions = {}): Logger {
   const serializers = { err: (error: unknown) => (isNativeError(error) ? describeError(error) : error) };
-  const hooks = { logMethod: createAwayFilter() };
+  const hooks = { logMethod: createSampler(nowMs ?? (() => performance.now())) };
   const options = { level, base: { role }, timestamp: pino.stdTimeFunctions.isoTime, serializers, hooks };
   return destination ? pino(options, destination) : pino(options);
 }
 
-const AWAY_EVERY_MS = 10_000;
+const SAMPLE_EVERY_MS = 10_000;
 
-/** While Temporal is away every payment and delivery would say so: of equal messages one is let through in 10 s. */
-function createAwayFilter() {
-  const told = new Map<string, { atMs: number; untold: number }>();
-  return function filter(this: Logger, args: Parameters<LogFn>, write: LogFn): void {
+/** Under overload, or while the database or Temporal is away, every request and delivery would log the same. */
+function createSampler(nowMs: () => number) {
+  const logged = new Map<string, { atMs: number; suppressed: number }>();
+  return function sample(this: Logger, args: Parameters<LogFn>, write: LogFn): void {
     const [details, message = ''] = args as [unknown, string?];
-    const isAway =
-      typeof details === 'object' && details !== null && 'err' in details && details.err instanceof AwayError;
-    if (!isAway) return write.apply(this, args);
-    const last = told.get(message) ?? { atMs: Number.NEGATIVE_INFINITY, untold: 0 };
-    if (performance.now() - last.atMs < AWAY_EVERY_MS) return void (last.untold += 1);
-    told.set(message, { atMs: performance.now(), untold: 0 });
-    write.call(this, { ...details, ...(last.untold > 0 && { untold: last.untold }) }, message);
+    const kind = sampledKind(details);
+    if (kind === null) return write.apply(this, args);
+    const key = `${message} ${kind}`;
+    const last = logged.get(key) ?? { atMs: Number.NEGATIVE_INFINITY, suppressed: 0 };
+    if (nowMs() - last.atMs < SAMPLE_EVERY_MS) return void (last.suppressed += 1);
+    logged.set(key, { atMs: nowMs(), suppressed: 0 });
+    const { suppressed } = last;
+    write.call(this, { ...(details as object), ...(suppressed > 0 && { suppressed }) }, message);
   };
+}
+
+/** Lines of one message and kind are of one error: null for what is logged each time. No ids, which never repeat. */
+function sampledKind(details: unknown): string | null {
+  if (typeof details !== 'object' || details === null || !('err' in details)) return null;
+  const { err } = details;
+  const place = 'route' in details ? details.route : 'chore' in details ? details.chore : '';
+  if (err instanceof AwayError) return `${err.name} ${String(place)}`;
+  if (!isDatabaseError(err)) return null;
+  const { name, code, constraint } = describeError(err);
+  return [place, name, code, constraint].join(' ');
 }
 
 /**

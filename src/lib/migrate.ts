@@ -5,8 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
 
-/** The role the API and the worker connect as: no superuser, no owner, so it cannot change the schema. */
-export const APP_ROLE = 'meskot_app';
+import { grantRights } from './grants.ts';
 
 export type MigrateOptions = {
   /** A connection string of the owner of the database. */
@@ -22,11 +21,19 @@ const MIGRATION_LOCK = 0x6d_65_73_6b;
 // when it failed, so its statements, which end at a line's end, must bear that. They may wait: nobody waits for them.
 const WITHOUT_TRANSACTION = '-- no transaction';
 
+export type Migrated = {
+  /** The files that were applied now. */
+  applied: string[];
+  /** Migrations of a newer release, which this one does not have. */
+  newer: string[];
+};
+
 /**
- * Brings the schema up to date, forward only, and lets {@link APP_ROLE} use it if that role exists. Any number of
- * processes may call it at once: one works, the others wait and find nothing to do. Returns the files it applied.
+ * Brings the schema up to date, forward only, and sees to who may do what (grants.ts). Any number of
+ * processes may call it at once: one works, the others wait and find nothing to do. What a newer release has applied is
+ * left as it is, rights included: migrations only expand, so this release runs on it.
  */
-export async function migrate(options: MigrateOptions): Promise<string[]> {
+export async function migrate(options: MigrateOptions): Promise<Migrated> {
   const holder = new pg.Client({ connectionString: options.url, connectionTimeoutMillis: 5_000 });
   await holder.connect();
   const db = knex({
@@ -34,15 +41,16 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     connection: { connectionString: options.url, options: '-c lock_timeout=5000 -c timezone=UTC' },
     pool: { min: 0, max: 2 },
     log: { warn: ignore, error: ignore, debug: ignore, deprecate: ignore },
-    migrations: { migrationSource: sqlFiles(options.directory, holder) },
+    migrations: { migrationSource: sqlFiles(options.directory, holder), disableMigrationsListValidation: true },
   });
   try {
     await takeTurn(holder);
     // Knex's own lock is a row that a killed process leaves behind; ours went with its connection.
     await db.migrate.forceFreeMigrationsLock();
     const [, applied] = (await db.migrate.latest()) as [number, string[]];
-    await grantToApp(db);
-    return applied;
+    const newer = await newerMigrations(db, options.directory);
+    if (newer.length === 0) await grantRights(db);
+    return { applied, newer };
   } finally {
     await db.destroy();
     await holder.end();
@@ -65,10 +73,26 @@ function ignore(): void {}
 
 /** The migrations of this folder that the database has not had yet: what /readyz asks. Reads only. */
 export async function pendingMigrations(db: Knex, directory: string): Promise<string[]> {
-  const files = await sqlFileNames(directory);
-  const { rows } = (await db.raw('SELECT name FROM knex_migrations')) as { rows: { name: string }[] };
-  const done = new Set(rows.map((row) => row.name));
-  return files.filter((file) => !done.has(file));
+  const [files, done] = await Promise.all([sqlFileNames(directory), appliedMigrations(db)]);
+  return files.filter((file) => !done.includes(file));
+}
+
+async function newerMigrations(db: Knex, directory: string): Promise<string[]> {
+  const [files, done] = await Promise.all([sqlFileNames(directory), appliedMigrations(db)]);
+  return done.filter((name) => !files.includes(name));
+}
+
+/** One sentence for whoever starts an older release on the schema of a newer one. */
+export function ofNewerRelease(newer: readonly string[]): string {
+  return (
+    `The database has migrations of a newer release (${newer.join(', ')}); this release runs on it, since migrations ` +
+    'only expand the schema (docs/operations/rolling-back.md).'
+  );
+}
+
+async function appliedMigrations(db: Knex): Promise<string[]> {
+  const { rows } = (await db.raw('SELECT name FROM knex_migrations ORDER BY id')) as { rows: { name: string }[] };
+  return rows.map((row) => row.name);
 }
 
 async function sqlFileNames(directory: string): Promise<string[]> {
@@ -94,22 +118,4 @@ function sqlFiles(directory: string, holder: pg.Client): Knex.MigrationSource<st
       };
     },
   };
-}
-
-async function grantToApp(db: Knex): Promise<void> {
-  const { rows } = (await db.raw('SELECT 1 FROM pg_roles WHERE rolname = ?', [APP_ROLE])) as { rows: unknown[] };
-  if (rows.length === 0) return;
-  await db.raw(`
-    GRANT USAGE ON SCHEMA public TO ${APP_ROLE};
-    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${APP_ROLE};
-    GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${APP_ROLE};
-    REVOKE INSERT, UPDATE, DELETE ON knex_migrations, knex_migrations_lock FROM ${APP_ROLE};
-    -- The ledger is written by its own function only, which runs as the owner.
-    DO $$ DECLARE ledger text; BEGIN
-      FOR ledger IN SELECT quote_ident(tablename) FROM pg_tables
-        WHERE schemaname = 'public' AND starts_with(tablename, 'ledger_') LOOP
-        EXECUTE 'REVOKE INSERT, UPDATE, DELETE ON ' || ledger || ' FROM ${APP_ROLE}';
-      END LOOP;
-    END $$;
-  `);
 }

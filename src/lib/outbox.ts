@@ -14,12 +14,22 @@ export type OutboxMessage = {
   workflowId: string;
   input?: Record<string, unknown>;
   signal?: string;
-  /** Set on the start of a delivery whose first attempt is still to be made: a worker may make it directly. */
-  deliveryId?: string;
-  subscriptionId?: string;
+  /** 'normal' unless given. */
+  priority?: OutboxPriority;
+  /** Not to be brought to Temporal before so long after the change: a worker does it then. */
+  delayMs?: number;
 };
 
 export type OutboxRow = OutboxMessage & { id: string };
+
+/**
+ * What goes first when much is waiting. money: withdrawals and settlements; retry: deliveries that failed and wait for
+ * a retry or a resend; visibility: workflows of deliveries that were made, only shown to operators.
+ */
+export type OutboxPriority = keyof typeof OUTBOX_PRIORITIES;
+
+/** As the table has them. */
+export const OUTBOX_PRIORITIES = { money: 0, retry: 1, normal: 2, visibility: 3 } as const;
 
 /** One change, one transaction: a command writes through `trx`, and what it `tell`s is dispatched after the commit. */
 export type Change = {
@@ -33,6 +43,8 @@ export type Change = {
   tell: (messages: OutboxMessage[]) => Promise<void>;
   /** Announces rows that a larger statement of the change has already written to the outbox. */
   told: (messages: OutboxRow[]) => void;
+  /** Has the dispatchers look for new webhook deliveries after the commit. */
+  triggerDispatcher: () => void;
 };
 
 /** Runs the work in one transaction and, after its commit, hands what it told to the relay. */
@@ -50,12 +62,15 @@ const PAUSE_MAX_MS = 50;
  * `dispatch` never throws and is not awaited: what it fails to do, the sweeper does. A change that PostgreSQL gives up
  * on for another's sake is made again, so `work` changes nothing but the database.
  */
-export function createRunChange(db: Knex, dispatch: (messages: OutboxRow[]) => void): RunChange {
+export function createRunChange(
+  db: Knex,
+  dispatch: (messages: OutboxRow[], triggersDispatcher: boolean) => void,
+): RunChange {
   return async (work) => {
     for (let tries = 1; ; tries += 1) {
       try {
-        const { result, told } = await changeOnce(db, work);
-        if (told.length > 0) dispatch(told);
+        const { result, told, triggersDispatcher } = await changeOnce(db, work);
+        if (told.length > 0 || triggersDispatcher) dispatch(told, triggersDispatcher);
         return result;
       } catch (error) {
         const isGivenUp = error instanceof Error && 'code' in error && TRY_AGAIN.has(error.code);
@@ -70,6 +85,10 @@ export function createRunChange(db: Knex, dispatch: (messages: OutboxRow[]) => v
 async function changeOnce<T>(db: Knex, work: (change: Change) => Promise<T>) {
   const written: Promise<unknown>[] = [];
   const told: OutboxRow[] = [];
+  let triggersDispatcher = false;
+  const triggerDispatcher = (): void => {
+    triggersDispatcher = true;
+  };
   const announce = (messages: OutboxRow[]): void => {
     told.push(...messages);
   };
@@ -80,25 +99,29 @@ async function changeOnce<T>(db: Knex, work: (change: Change) => Promise<T>) {
       written.push(done);
     };
     const tell = async (messages: OutboxMessage[]) => announce(await writeMessages(write, messages));
-    return work({ trx, write, tell, told: announce });
+    return work({ trx, write, tell, told: announce, triggerDispatcher });
   }).catch(async (error: unknown) => {
     // A write that failed is why all after it did.
     await Promise.all(written);
     throw error;
   });
-  return { result, told };
+  return { result, told, triggersDispatcher };
 }
 
+const PRIORITY_CASES = Object.entries(OUTBOX_PRIORITIES).map(([name, rank]) => `WHEN '${name}' THEN ${rank}`);
+
 /**
- * The columns of an outbox row as JSON for `jsonb_to_recordset`. A delivery's first attempt is written free, for the
- * first worker that has room; everything else is leased to this process, which dispatches it right after the commit.
+ * The columns of an outbox row as JSON for `jsonb_to_recordset`. What has time is written free,
+ * for a worker; everything else is leased to this process, which dispatches it right after the commit.
  */
 export const OUTBOX_INSERT = `
-  INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, signal, delivery_id, subscription_id, lease_until)
-  SELECT m.id, m.kind, m."workflowType", m."workflowId", m.input, m.signal, m."deliveryId", m."subscriptionId",
-         CASE WHEN m."deliveryId" IS NULL THEN now() + interval '${OUTBOX_LEASE_SECONDS} seconds' END
+  INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, signal, priority, lease_until, not_before)
+  SELECT m.id, m.kind, m."workflowType", m."workflowId", m.input, m.signal, 
+         CASE m.priority ${PRIORITY_CASES.join(' ')} ELSE ${OUTBOX_PRIORITIES.normal} END,
+         CASE WHEN m."delayMs" IS NULL THEN now() + interval '${OUTBOX_LEASE_SECONDS} seconds' END,
+         now() + coalesce(m."delayMs", 0) * interval '1 millisecond'
   FROM jsonb_to_recordset(CAST(:messages AS jsonb))
-    AS m (id text, kind text, "workflowType" text, "workflowId" text, input jsonb, signal text, "deliveryId" text, "subscriptionId" text)`;
+    AS m (id text, kind text, "workflowType" text, "workflowId" text, input jsonb, signal text, priority text, "delayMs" integer)`;
 
 async function writeMessages(write: Change['write'], messages: OutboxMessage[]): Promise<OutboxRow[]> {
   if (messages.length === 0) return [];

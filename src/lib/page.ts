@@ -1,11 +1,14 @@
 import { z } from 'zod';
 
-import { addisDay, DAY_MS, daysInRange, endOfAddisDay, isDay, startOfAddisDay } from './dates.ts';
+import { addisDay, DAY_MS, DAYS, daysInRange, endOfAddisDay, isCalendarDay, isDay, startOfAddisDay } from './dates.ts';
+import { shown } from './echo.ts';
 import { AppError } from './errors.ts';
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
 const PAGE_MAX = 1_000_000_000;
+const NUMBER_CHARACTERS_MAX = 10;
+const DAY_CHARACTERS_MAX = 10;
 const CURSOR_CHARACTERS_MAX = 200;
 const STATUS_CHARACTERS_MAX = 200;
 const RANGE_DAYS_APART_MAX = 93;
@@ -23,15 +26,14 @@ export type Page = { page: number; limit: number; after: Position | null };
 /** Instants `from` (included) to `until` (excluded) of whole days in Addis Ababa, and the days as the caller writes them. */
 export type DayRange = { startDate: string; endDate: string; from: Date; until: Date };
 
-const ECHO_CHARACTERS_MAX = 100;
-const got = (input: unknown): string =>
-  input === undefined ? 'got nothing' : `got ${JSON.stringify(input).slice(0, ECHO_CHARACTERS_MAX)}`;
+const got = (input: unknown): string => `got ${shown(input, { isPublic: true })}`;
 const mustBe = (what: string) => (issue: { input?: unknown }) => `must be ${what}, ${got(issue.input)}`;
 
 function wholeNumberText(max: number) {
   const error = mustBe(`a whole number from 1 to ${max}`);
   return z
     .string({ error })
+    .max(NUMBER_CHARACTERS_MAX, { abort: true, error })
     .refine((text) => /^\d{1,10}$/.test(text) && Number(text) >= 1 && Number(text) <= max, { error })
     .transform(Number)
     .meta({ override: { type: 'integer', minimum: 1, maximum: max } });
@@ -40,7 +42,7 @@ function wholeNumberText(max: number) {
 function cursorText(isPosition: (at: string) => boolean) {
   return z
     .string({ error: mustBe('a nextCursor of an earlier answer') })
-    .max(CURSOR_CHARACTERS_MAX)
+    .max(CURSOR_CHARACTERS_MAX, { abort: true })
     .transform((text, context) => {
       const cursor = decodeCursor(text);
       if (cursor && isPosition(cursor.after.at)) return cursor;
@@ -61,10 +63,14 @@ export const pageQuery = {
 /** The same for a list in the order of a sequence. */
 export const sequencePageQuery = { ...pageQuery, cursor: cursorText(isSequenceText).optional() };
 
+const mustBeDay = mustBe('a date as YYYY-MM-DD');
+const mustBeNear = mustBe(`a date from ${DAYS.first} to ${DAYS.last}`);
+
 /** A real calendar day as YYYY-MM-DD. */
 export const dayText = z
-  .string({ error: mustBe('a date as YYYY-MM-DD') })
-  .refine(isDay, { error: mustBe('a date as YYYY-MM-DD') })
+  .string({ error: mustBeDay })
+  .max(DAY_CHARACTERS_MAX, { abort: true, error: mustBeDay })
+  .refine(isDay, { error: (issue) => (isCalendarDay(String(issue.input)) ? mustBeNear : mustBeDay)(issue) })
   .meta({ format: 'date', example: '2026-01-31' });
 
 /** One value, a comma list, or `ALL`, as the list of wanted values; null stands for all. */
@@ -73,7 +79,7 @@ export function statusText<Value extends string>(values: readonly Value[]) {
   const isValue = (text: string): text is Value => (values as readonly string[]).includes(text);
   return z
     .string({ error: mustBe(allowed) })
-    .max(STATUS_CHARACTERS_MAX)
+    .max(STATUS_CHARACTERS_MAX, { abort: true })
     .transform((text, context): Value[] | null => {
       if (text === 'ALL') return null;
       const parts = [...new Set(text.split(','))];

@@ -1,8 +1,11 @@
+const PHONE_CHARACTERS_MAX = 30;
+
 /**
  * An Ethiopian mobile number as providers want it, 2519… or 2517… without plus; null for anything else.
  * Taken: 09…, 9…, 2519…, +2519… and the same with 7, with spaces or hyphens between.
  */
 export function normalisePhone(text: string): string | null {
+  if (text.length > PHONE_CHARACTERS_MAX) return null;
   const match = /^(?:\+?251|0)?([79]\d{8})$/.exec(withoutGaps(text));
   return match ? `251${match[1]}` : null;
 }
@@ -19,6 +22,7 @@ export type PhoneSearch = { whole: string } | { part: string } | null;
 export function readPhoneSearch(text: string): PhoneSearch {
   const whole = normalisePhone(text);
   if (whole !== null) return { whole };
+  if (text.length > PHONE_CHARACTERS_MAX) return null;
   const digits = withoutGaps(text).replace(/^\+/, '');
   if (!/^\d{1,15}$/.test(digits)) return null;
   return { part: digits.replace(/^0(?=[79]|$)/, '251') };

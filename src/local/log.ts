@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { createLogger, type Logger } from '../lib/log.ts';
@@ -17,6 +17,7 @@ export type LocalLog = { log: Logger; close: () => void };
  */
 export function openLocalLog(file: string, options: { level: string; write: (line: string) => void }): LocalLog {
   mkdirSync(dirname(file), { recursive: true });
+  chmodSync(dirname(file), 0o700);
   try {
     renameSync(file, `${file}.1`);
   } catch {
@@ -30,7 +31,7 @@ export function openLocalLog(file: string, options: { level: string; write: (lin
     tell(line);
   };
   return {
-    log: createLogger(options.level, 'local', { write }),
+    log: createLogger(options.level, 'local', { destination: { write } }),
     close: () => {
       isOpen = false;
       closeSync(descriptor);

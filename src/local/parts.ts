@@ -74,7 +74,8 @@ export function localParts(context: PartsContext): Part[] {
       start: async () => {
         const stateFile = join(context.dataFolder, 'simulator.jsonl');
         await rememberPast(config.DATABASE_URL, stateFile);
-        const { close } = await startSimulator({ port: ports.simulator, host: HOST, stateFile, log });
+        const listen = { port: ports.simulator, host: HOST };
+        const { close } = await startSimulator({ ...config.simulator, ...listen, stateFile, log });
         return { stop: close, facts: { simulatorUrl: config.SIMULATOR_URL } };
       },
     },
@@ -96,14 +97,9 @@ export function localParts(context: PartsContext): Part[] {
       start: async () => {
         const { sandboxKey = '', webhookSecret = '' } = seeded;
         const keys = { apiUrl: config.BASE_URL, apiKey: sandboxKey, webhookSecret };
-        const shop = await startDemoShop({
-          ...keys,
-          port: ports.demoShop,
-          host: HOST,
-          customersEveryMs: context.demoCustomerSeconds * 1_000,
-          write,
-          log,
-        });
+        const listen = { port: ports.demoShop, host: HOST };
+        const customersEveryMs = context.demoCustomerSeconds * 1_000;
+        const shop = await startDemoShop({ ...keys, ...listen, customersEveryMs, write, log });
         return { stop: shop.close, facts: { demoShopUrl: shopUrl } };
       },
     },

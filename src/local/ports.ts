@@ -1,4 +1,8 @@
+import { mkdir } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+
+import { takeLock } from './lock.ts';
 
 const HOST = '127.0.0.1';
 
@@ -8,21 +12,51 @@ export async function isPortFree(port: number): Promise<boolean> {
   return !(await answers(port)) && (await listens(port));
 }
 
-/**
- * The wanted port, or else the next one that is free and that nobody in `reserved` will want. Adds what it gives out to
- * `reserved`.
- */
-export async function choosePort(wanted: number, reserved: Set<number>): Promise<number> {
-  if (await isPortFree(wanted)) {
-    reserved.add(wanted);
-    return wanted;
-  }
-  for (let port = wanted + 1; port <= 65_535; port += 1) {
-    if (reserved.has(port) || !(await isPortFree(port))) continue;
-    reserved.add(port);
-    return port;
-  }
-  throw new Error(`no free port from ${wanted} up`);
+/** Gives ports out, none twice: also not to another copy that starts at the same moment. */
+export type Ports = {
+  /** The wanted port, or else the next one that is free and that no other part will want. */
+  choose: (wanted: number) => Promise<number>;
+  /** Others may have them. */
+  release: () => void;
+};
+
+export type PortsOptions = {
+  /** What parts of this start will want. */
+  wanted: Iterable<number>;
+  /**
+   * Where starts on this machine say which ports they have. A port is looked at long before anything listens on it, so
+   * two copies that looked at once would both find it free.
+   */
+  claimsFolder: string;
+};
+
+export function createPorts({ wanted: allWanted, claimsFolder }: PortsOptions): Ports {
+  const reserved = new Set(allWanted);
+  const claims: { release: () => void }[] = [];
+  const take = async (port: number): Promise<boolean> => {
+    const claim = await takeLock(join(claimsFolder, `${port}.pid`));
+    if ('takenBy' in claim) return false;
+    if (await isPortFree(port)) {
+      claims.push(claim);
+      reserved.add(port);
+      return true;
+    }
+    claim.release();
+    return false;
+  };
+  return {
+    choose: async (wanted) => {
+      await mkdir(claimsFolder, { recursive: true, mode: 0o700 });
+      if (await take(wanted)) return wanted;
+      for (let port = wanted + 1; port <= 65_535; port += 1) {
+        if (!reserved.has(port) && (await take(port))) return port;
+      }
+      throw new Error(`no free port from ${wanted} up`);
+    },
+    release: () => {
+      for (const claim of claims.splice(0)) claim.release();
+    },
+  };
 }
 
 /** A port that was free a moment ago, anywhere. */

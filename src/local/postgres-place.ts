@@ -116,7 +116,7 @@ async function copyPrograms(shipped: string): Promise<string> {
 }
 
 /** A folder of ours among everybody's: refuses one that somebody else made there. */
-async function ownTemporaryFolder(): Promise<string> {
+export async function ownTemporaryFolder(): Promise<string> {
   const { uid } = userInfo();
   const folder = join(tmpdir(), `meskot-${uid}`);
   await mkdir(folder, { mode: 0o711 }).catch((error: NodeJS.ErrnoException) => {

@@ -7,10 +7,12 @@ import { promisify } from 'node:util';
 
 import pg from 'pg';
 
-import { APP_ROLE } from '../lib/migrate.ts';
+import { APP_ROLE } from '../lib/grants.ts';
 import { isAlive, processMark, startChild, stopChild, type Child } from './children.ts';
 import { placePostgres, type PostgresPlace } from './postgres-place.ts';
+import { makeFolderAboveDatabase } from './private-folder.ts';
 
+const SUPERUSER = 'postgres';
 const OWNER_ROLE = 'meskot_owner';
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 3_000;
@@ -33,17 +35,20 @@ export type LocalPostgres = {
   reused: boolean;
   note: string | undefined;
   child: Child;
-  /** The connection string of a database, as its owner (migrations) or as the application. */
-  url: (database: string, role: 'owner' | 'app') => string;
+  /** The connection string of a database, as its owner (migrations), as the application, or as the server's own user. */
+  url: (database: string, role: Role) => string;
   stop: () => Promise<void>;
 };
 
-type Passwords = { owner: string; app: string };
+type Role = 'superuser' | 'owner' | 'app';
+
+/** Of the roles. A cluster made before the owner was a role of its own has no superuser besides it. */
+type Passwords = { superuser?: string; owner: string; app: string };
 
 /** Starts PostgreSQL on its folder, making the cluster first if there is none, or takes over the one running there. */
 export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
   const place = await placePostgres(options.folder);
-  await mkdir(place.folder, { recursive: true, mode: 0o711 });
+  await makeFolderAboveDatabase(place.folder);
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await startOnce(place, options);
@@ -58,25 +63,31 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
 
 class ServerEnded extends Error {}
 
+function loginOf(role: Role, { superuser, owner, app }: Passwords): { user: string; password: string } {
+  if (role === 'app') return { user: APP_ROLE, password: app };
+  if (role === 'superuser' && superuser !== undefined) return { user: SUPERUSER, password: superuser };
+  return { user: OWNER_ROLE, password: owner };
+}
+
 async function startOnce(place: PostgresPlace, options: PostgresOptions): Promise<LocalPostgres> {
   const passwords = await readOrMakePasswords(place.folder);
   const cluster = join(place.folder, 'cluster');
   const running = await findRunning(cluster);
   if (!running) {
-    await makeClusterOnce(place, passwords.owner);
+    await makeClusterOnce(place, passwords);
     // It names a process that is no PostgreSQL of ours any more; a new one would take it for one.
     await rm(join(cluster, 'postmaster.pid'), { force: true });
   }
   const port = running?.port ?? (await options.choosePort());
   const child = running?.child ?? (await launch(place, port, options.durable));
-  const url = (database: string, role: 'owner' | 'app'): string => {
-    const user = role === 'owner' ? OWNER_ROLE : APP_ROLE;
-    return `postgresql://${user}:${passwords[role]}@127.0.0.1:${port}/${database}`;
+  const url = (database: string, role: Role): string => {
+    const { user, password } = loginOf(role, passwords);
+    return `postgresql://${user}:${password}@127.0.0.1:${port}/${database}`;
   };
   const stop = (): Promise<void> => stopChild(child, 'SIGINT', STOP_WITHIN_MS);
   try {
-    await untilReady(url('postgres', 'owner'), child);
-    await makeAppRoleOnce(url('postgres', 'owner'), passwords.app);
+    await untilReady(url('postgres', 'superuser'), child);
+    await makeRolesOnce(url('postgres', 'superuser'), passwords);
   } catch (error) {
     await stop();
     throw error;
@@ -93,7 +104,7 @@ export async function stopLeftPostgres(folder: string): Promise<boolean> {
 
 /** Makes a database of this name if there is none; the URL is the owner's, of any database. */
 export async function makeDatabaseOnce(ownerUrl: string, name: string): Promise<void> {
-  await asOwner(ownerUrl, async (client) => {
+  await withClient(ownerUrl, async (client) => {
     const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
     if (rowCount === 0) await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
   });
@@ -118,19 +129,20 @@ async function runsOn(pid: number, cluster: string): Promise<boolean> {
   return stdout.includes(cluster);
 }
 
-async function makeClusterOnce(place: PostgresPlace, password: string): Promise<void> {
+async function makeClusterOnce(place: PostgresPlace, passwords: Passwords): Promise<void> {
   const cluster = join(place.folder, 'cluster');
   if (await stat(join(cluster, 'PG_VERSION')).catch(() => undefined)) return;
   const draft = join(place.folder, 'cluster.draft');
   const passwordFile = join(place.folder, 'password.draft');
   await Promise.all([rm(draft, { recursive: true, force: true }), rm(cluster, { recursive: true, force: true })]);
   await mkdir(draft, { mode: 0o700 });
+  const { user, password } = loginOf('superuser', passwords);
   await writeFile(passwordFile, password, { mode: 0o600 });
   if (place.user) {
     await chown(draft, place.user.uid, place.user.gid);
     await chown(passwordFile, place.user.uid, place.user.gid);
   }
-  const args = ['-D', draft, '-U', OWNER_ROLE, `--pwfile=${passwordFile}`, '--auth=password', '--encoding=UTF8'];
+  const args = ['-D', draft, '-U', user, `--pwfile=${passwordFile}`, '--auth=password', '--encoding=UTF8'];
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-sync'];
   await promisify(execFile)(join(place.programs, 'bin', 'initdb'), [...args, ...locale], { ...place.user, cwd: '/' });
   await rm(passwordFile);
@@ -158,7 +170,7 @@ async function untilReady(url: string, child: Child): Promise<void> {
   const deadline = Date.now() + READY_WITHIN_MS;
   for (;;) {
     try {
-      return await asOwner(url, async (client) => void (await client.query('SELECT 1')));
+      return await withClient(url, async (client) => void (await client.query('SELECT 1')));
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === '28P01') {
         throw new Error('PostgreSQL does not know the password kept beside its data; "npm run reset" starts afresh', {
@@ -172,15 +184,21 @@ async function untilReady(url: string, child: Child): Promise<void> {
   }
 }
 
-async function makeAppRoleOnce(ownerUrl: string, password: string): Promise<void> {
-  await asOwner(ownerUrl, async (client) => {
-    const { rowCount } = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [APP_ROLE]);
-    if (rowCount) return;
-    await client.query(`CREATE ROLE ${APP_ROLE} LOGIN PASSWORD ${pg.escapeLiteral(password)}`);
+/** The owner may make databases, which are then its own, and nothing beyond. */
+async function makeRolesOnce(superuserUrl: string, { owner, app }: Passwords): Promise<void> {
+  await withClient(superuserUrl, async (client) => {
+    const roles = {
+      [OWNER_ROLE]: `CREATEDB PASSWORD ${pg.escapeLiteral(owner)}`,
+      [APP_ROLE]: `PASSWORD ${pg.escapeLiteral(app)}`,
+    };
+    for (const [role, rights] of Object.entries(roles)) {
+      const { rowCount } = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [role]);
+      if (rowCount === 0) await client.query(`CREATE ROLE ${role} LOGIN ${rights}`);
+    }
   });
 }
 
-async function asOwner<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_WITHIN_MS });
   client.on('error', () => undefined);
   try {
@@ -195,10 +213,15 @@ async function readOrMakePasswords(folder: string): Promise<Passwords> {
   const file = join(folder, 'passwords.json');
   const kept = await readFile(file, 'utf8').catch(() => undefined);
   if (kept !== undefined) return JSON.parse(kept) as Passwords;
-  const made = { owner: randomBytes(16).toString('hex'), app: randomBytes(16).toString('hex') };
+  const [superuser, owner, app] = [randomPassword(), randomPassword(), randomPassword()];
+  const made = { superuser, owner, app };
   await writeFile(`${file}.draft`, JSON.stringify(made), { mode: 0o600 });
   await rename(`${file}.draft`, file);
   return made;
+}
+
+function randomPassword(): string {
+  return randomBytes(16).toString('hex');
 }
 
 async function lastLogLines(folder: string): Promise<string> {

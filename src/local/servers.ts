@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { choosePort } from './ports.ts';
+import type { Ports } from './ports.ts';
 import { makeDatabaseOnce, startPostgres } from './postgres.ts';
 import type { Progress } from './progress.ts';
 import type { LocalSettings } from './settings.ts';
@@ -23,8 +23,7 @@ export type LocalServers = {
 export type ServersOptions = {
   settings: LocalSettings;
   progress: Progress;
-  /** Ports that somebody has or will want; those given out are added. */
-  reserved: Set<number>;
+  ports: Ports;
   /** Told of each server as soon as it is there, so that it is stopped whatever happens to the other. */
   onStarted: (server: StoppableServer) => void;
 };
@@ -86,11 +85,11 @@ async function startOurTemporal(
 
 /** The wanted port or the next free one; says so when it had to move. */
 export async function freePort(
-  options: Pick<ServersOptions, 'progress' | 'reserved'>,
+  options: Pick<ServersOptions, 'progress' | 'ports'>,
   name: string,
   wanted: number,
 ): Promise<number> {
-  const port = await choosePort(wanted, options.reserved);
+  const port = await options.ports.choose(wanted);
   if (port !== wanted) options.progress.say(`port ${wanted} is taken; ${name} uses ${port}`);
   return port;
 }

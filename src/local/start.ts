@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 
-import { environment, readConfig, type Config } from '../config.ts';
-import { migrate } from '../lib/migrate.ts';
+import { environment, readConfig, requireLoopback, type Config } from '../config.ts';
+import { migrate, ofNewerRelease } from '../lib/migrate.ts';
 import { formatFacts, LOG_FILE } from './block.ts';
 import { openLocalLog } from './log.ts';
+import { createPorts, type Ports } from './ports.ts';
+import { ownTemporaryFolder } from './postgres-place.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { freePort, startServers, type LocalServers } from './servers.ts';
 import { readLocalSettings, type LocalPorts, type LocalSettings } from './settings.ts';
@@ -13,6 +15,7 @@ import { findTemporalBinary } from './temporal-binary.ts';
 
 // Kept free for the portal, so that the API does not move there.
 const PORTAL_PORT = 4001;
+const LOCAL_HOST = '127.0.0.1';
 
 const write = (text: string): void => void process.stdout.write(text);
 
@@ -22,14 +25,21 @@ const write = (text: string): void => void process.stdout.write(text);
  */
 export async function start(project: string): Promise<number> {
   const settings = readLocalSettings(environment, project);
+  requireLoopback('API_HOST', environment['API_HOST'] ?? LOCAL_HOST);
+  // Whatever is written here, by our children too, is for this user alone: secrets and people's data are in it.
+  process.umask(0o077);
   if (settings.temporalCliPath) await findTemporalBinary({ givenPath: settings.temporalCliPath });
   const claim = await claimFolder(settings.dataFolder);
   if ('takenBy' in claim) return greetSecondCopy(settings, claim.takenBy);
+  const ports = createPorts({
+    wanted: [...Object.values(settings.ports), PORTAL_PORT],
+    claimsFolder: join(await ownTemporaryFolder(), 'ports'),
+  });
   const progress = createProgress(write);
   const shutdown = createShutdown(progress);
   try {
     const startedAt = performance.now();
-    const facts = await startEverything({ project, settings, progress, shutdown });
+    const facts = await startEverything({ project, settings, progress, shutdown, ports });
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     write(`\nMeskot runs, after ${seconds} s.\n\n${formatFacts(facts, settings.dataFolder)}\n\n`);
     write('  Ctrl-C stops, "npm run reset" wipes.\n\n');
@@ -37,21 +47,21 @@ export async function start(project: string): Promise<number> {
     return 0;
   } finally {
     await shutdown.run();
+    ports.release();
     claim.release();
     write('stopped\n');
   }
 }
 
-type Run = { project: string; settings: LocalSettings; progress: Progress; shutdown: Shutdown };
+type Run = { project: string; settings: LocalSettings; progress: Progress; shutdown: Shutdown; ports: Ports };
 
 async function startEverything(run: Run): Promise<Facts> {
   const { project, settings, progress, shutdown } = run;
-  const reserved = new Set([...Object.values(settings.ports), PORTAL_PORT]);
-  const starting = [startMigrated(run, reserved), loadCode(run)] as const;
+  const starting = [startMigrated(run), loadCode(run)] as const;
   // Both come to an end before a failure is told, so that servers that did start can be stopped.
   await Promise.allSettled(starting);
   const [servers, { localParts, workflowBundle }] = await Promise.all(starting);
-  const ports = await chooseOurPorts(run, reserved);
+  const ports = await chooseOurPorts(run);
   const previous = (await readState(settings.dataFolder))?.facts ?? {};
   const config = localConfig(servers, ports, settings.dataFolder);
   const facts: Facts = {
@@ -84,11 +94,12 @@ async function startEverything(run: Run): Promise<Facts> {
   return facts;
 }
 
-async function startMigrated(run: Run, reserved: Set<number>): Promise<LocalServers> {
-  const { project, settings, progress, shutdown } = run;
-  const servers = await startServers({ settings, progress, reserved, onStarted: shutdown.addServer });
+async function startMigrated(run: Run): Promise<LocalServers> {
+  const { project, settings, progress, shutdown, ports } = run;
+  const servers = await startServers({ settings, progress, ports, onStarted: shutdown.addServer });
   await progress.step('Migrations', async (describe) => {
-    const applied = await migrate({ url: servers.ownerUrl, directory: join(project, 'migrations') });
+    const { applied, newer } = await migrate({ url: servers.ownerUrl, directory: join(project, 'migrations') });
+    if (newer.length > 0) progress.say(ofNewerRelease(newer));
     describe(applied.length === 0 ? 'up to date' : `${applied.length} applied`);
   });
   return servers;
@@ -106,8 +117,8 @@ async function loadCode({ settings, progress }: Run) {
   });
 }
 
-async function chooseOurPorts({ settings, progress }: Run, reserved: Set<number>): Promise<LocalPorts> {
-  const choose = (name: string, wanted: number) => freePort({ progress, reserved }, name, wanted);
+async function chooseOurPorts({ settings, progress, ports }: Run): Promise<LocalPorts> {
+  const choose = (name: string, wanted: number) => freePort({ progress, ports }, name, wanted);
   return {
     api: await choose('the API', settings.ports.api),
     simulator: await choose('the simulator', settings.ports.simulator),

@@ -1,9 +1,9 @@
-import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { renameSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
-import { findChild, processMark, writePidFile } from './children.ts';
+import { findLockOwner, takeLock, type Taken } from './lock.ts';
+import { makeFolderAboveDatabase } from './private-folder.ts';
 
 /** What a person or a script wants to know about a local start; a part that does not exist has no fact here. */
 export type Facts = {
@@ -49,41 +49,11 @@ export function writeState(dataFolder: string, state: LocalState): void {
 
 /** The process that runs on this folder, if there is one. */
 export async function findOwner(dataFolder: string): Promise<number | undefined> {
-  return (await findChild(lockFile(dataFolder)))?.pid;
+  return findLockOwner(lockFile(dataFolder));
 }
 
-/**
- * Makes the folder ours until `release`, or says who has it. A process that was killed has it no longer.
- */
-export async function claimFolder(dataFolder: string): Promise<{ release: () => void } | { takenBy: number }> {
-  // Others may pass through: PostgreSQL can be another user.
-  await mkdir(dataFolder, { recursive: true, mode: 0o711 });
-  const lock = lockFile(dataFolder);
-  const draft = `${lock}.claim.${process.pid}`;
-  writePidFile(draft, { pid: process.pid, mark: (await processMark(process.pid)) ?? '' });
-  const release = (): void => rmSync(lock, { force: true });
-  try {
-    while (!linksTo(draft, lock)) {
-      const owner = await findOwner(dataFolder);
-      if (owner === process.pid) break;
-      if (owner !== undefined) return { takenBy: owner };
-      rmSync(lock, { force: true });
-      // Somebody who removes the same stale lock may remove ours instead: whose is left after a while has it.
-      if (linksTo(draft, lock)) await sleep(100);
-    }
-    return { release };
-  } finally {
-    rmSync(draft, { force: true });
-  }
-}
-
-/** Unlike a rename, a link fails when somebody was faster. */
-function linksTo(draft: string, lock: string): boolean {
-  try {
-    linkSync(draft, lock);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-    throw error;
-  }
+/** Makes the folder ours until `release`, or says who has it. A process that was killed has it no longer. */
+export async function claimFolder(dataFolder: string): Promise<Taken> {
+  await makeFolderAboveDatabase(dataFolder);
+  return takeLock(lockFile(dataFolder));
 }

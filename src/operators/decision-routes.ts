@@ -82,7 +82,7 @@ function paymentRoutes(deps: { clock: Clock }): Route[] {
       tag: 'Operators',
       summary: 'Give held money to the merchant, less the fee',
       description:
-        'Money of another amount makes the transaction SUCCESS with what came. A second payment leaves the transaction as it is. Money of another currency can only be given back.',
+        'Money of another amount makes the transaction SUCCESS with what came. A second payment leaves the transaction as it is. Money of another currency, or under a reference that has paid another transaction, can only be given back.',
       auth: permit('payment.accept'),
       params: decisionSchema.TransactionParams,
       body: decisionSchema.PaymentAcceptance,

@@ -106,7 +106,7 @@ export const TransactionDetail = z
     type: z.enum(['API', 'QRCODE']),
     status: z.enum(['PENDING', 'SUCCESS', 'FAILED', 'CANCELLED', 'EXPIRED']),
     channel: z.enum(CHANNELS).nullable(),
-    held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY']).nullable(),
+    held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED']).nullable(),
     inDoubt: z.boolean().meta({ description: 'It ended while the provider did not know whether it was paid' }),
     lateConfirmation: z.boolean(),
     customer: z.object({ name: z.string().nullable(), email: z.string().nullable(), phone: z.string().nullable() }),

@@ -1,5 +1,5 @@
 import type { OperatorRole } from '../http/route.ts';
-import { hashKey, lastFourOf, makeKey, prefixOf, showKey } from '../keys/format.ts';
+import { hashKey, lastFourOf, makeKey, pepperId, prefixOf, showKey } from '../keys/format.ts';
 import { ROTATION_OVERLAP_HOURS } from '../keys/operations.ts';
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
@@ -130,8 +130,9 @@ export async function makeOperatorKey(
   const expiresAt = new Date(now.getTime() + (input.days ?? OPERATOR_KEY_DAYS.default) * DAY_MS);
   const [row] = await rows<KeyRow>(
     trx,
-    `INSERT INTO operator_key (id, operator_id, known_to, name, prefix, last_four, secret_hash, expires_at, created_at)
-     VALUES (:id, :operatorId, :knownTo, :name, :prefix, :lastFour, :secretHash, :expiresAt, :now)
+    `INSERT INTO operator_key (id, operator_id, known_to, name, prefix, last_four, secret_hash, pepper_id, expires_at,
+       created_at)
+     VALUES (:id, :operatorId, :knownTo, :name, :prefix, :lastFour, :secretHash, :pepperId, :expiresAt, :now)
      RETURNING ${KEY_COLUMNS}`,
     {
       id,
@@ -141,6 +142,7 @@ export async function makeOperatorKey(
       prefix: prefixOf(secret),
       lastFour: lastFourOf(secret),
       secretHash: hashKey(pepper, secret),
+      pepperId: pepperId(pepper),
       expiresAt,
       now,
     },
@@ -198,11 +200,11 @@ export async function revokeOperatorKey(
 /** The operator whose key a kept text is, if it still holds: for a start that has shown it before. */
 export async function operatorKeyHolds(
   db: Queryable,
-  kept: { text: string; pepper: string; at: Date },
+  { text, peppers, at }: { text: string; peppers: readonly string[]; at: Date },
 ): Promise<boolean> {
   const sql = `SELECT 1 FROM operator_key
-               WHERE secret_hash = :secretHash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)`;
-  return (await rows(db, sql, { secretHash: hashKey(kept.pepper, kept.text), at: kept.at })).length > 0;
+               WHERE secret_hash = ANY (:hashes) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)`;
+  return (await rows(db, sql, { hashes: peppers.map((pepper) => hashKey(pepper, text)), at })).length > 0;
 }
 
 const KEY_COLUMNS =

@@ -3,11 +3,13 @@ import { z } from 'zod';
 import { CHANNELS } from '../channels/channel.ts';
 import { LIMIT_DIRECTIONS } from '../channels/limit-rules.ts';
 import { FEE_DIRECTIONS } from '../ledger/fee-rules.ts';
-import { birrAmount, instant } from '../lib/fields.ts';
+import { publicText } from '../lib/echo.ts';
+import { birrAmount, instant, patternText } from '../lib/fields.ts';
 import { BIRR_RULE, isBirr } from '../lib/money.ts';
 import { environment, reason } from './schema.ts';
 
 const RULES_MAX = 20;
+const INSTANT_CHARACTERS_MAX = 40;
 const PER_HOUR_MAX = 10_000;
 const TIER_MAX = 99;
 
@@ -16,8 +18,9 @@ const birrOrNothing = z
   .number()
   .refine((birr) => birr === 0 || isBirr(birr), { error: BIRR_RULE.replace('more than 0', 'at least 0') });
 const points = z.int().meta({ description: 'Hundredths of a percent: 250 is 2.5 %' });
-const validFrom = z.iso
-  .datetime({ offset: true })
+const validFrom = publicText(
+  patternText(INSTANT_CHARACTERS_MAX, z.regexes.datetime({ offset: true }), 'must be a valid datetime'),
+)
   .transform((text) => new Date(text))
   .optional()
   .meta({ description: 'Not in the past; now unless said', override: { type: 'string', format: 'date-time' } });

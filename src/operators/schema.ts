@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CHANNELS } from '../channels/channel.ts';
 import { OPERATOR_ROLES, SCOPES } from '../http/route.ts';
 import { KEY_DAYS_MAX, ROTATION_OVERLAP_HOURS } from '../keys/operations.ts';
-import { instant, plainText } from '../lib/fields.ts';
+import { emailText, instant, plainText } from '../lib/fields.ts';
 import { dayText, pageQuery, statusText } from '../lib/page.ts';
 import { RESOURCE_TYPES } from './audit.ts';
 import { OPERATOR_KEY_DAYS } from './operators.ts';
@@ -11,6 +11,7 @@ import { ACTIONS } from './permits.ts';
 
 const ID_CHARACTERS_MAX = 64;
 const NAME_CHARACTERS_MAX = 100;
+const IP_RANGES_MAX = 100;
 const REASON_CHARACTERS_MAX = 500;
 
 const MERCHANT_STATUSES = ['ACTIVE', 'SUSPENDED'] as const;
@@ -82,9 +83,10 @@ export const NewMerchantKey = z.strictObject({
   scopes: z
     .array(z.enum(SCOPES))
     .min(1)
+    .max(SCOPES.length)
     .optional()
     .meta({ description: 'A restricted key of these; a secret key, which has all, without them' }),
-  ipRanges: z.array(plainText(ID_CHARACTERS_MAX)).optional(),
+  ipRanges: z.array(plainText(ID_CHARACTERS_MAX)).max(IP_RANGES_MAX).optional(),
   days: z.int().min(1).max(KEY_DAYS_MAX).optional().meta({ description: 'Its life; without end unless said' }),
 });
 
@@ -147,7 +149,7 @@ export const AuditEntry = z
   })
   .meta({ id: 'OpsAuditEntry' });
 
-export const NewOperator = z.strictObject({ name, email: z.email().max(254), role: z.enum(OPERATOR_ROLES) });
+export const NewOperator = z.strictObject({ name, email: emailText(), role: z.enum(OPERATOR_ROLES) });
 export const OperatorChanges = z.strictObject({
   role: z.enum(OPERATOR_ROLES).optional(),
   active: z.boolean().optional(),

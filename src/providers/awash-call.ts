@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 import { signAwash } from '../lib/provider-signing.ts';
 import { exchange, type ProviderDeps, type Reply } from './exchange.ts';
 import type { Unknown } from './provider.ts';
@@ -28,4 +30,12 @@ export function createAwashCall(deps: ProviderDeps, config: AwashConfig): AwashC
       signal: AbortSignal.timeout(deps.timeoutMs),
     });
   };
+}
+
+const Named = z.object({ orderId: z.string() });
+
+/** Whether a reply is about our order. A refused request may have had none that could be read. */
+export function awashOrder(reply: Reply, orderId: string, { isRefusal }: { isRefusal: boolean }) {
+  const body = Named.safeParse(reply.body);
+  return { ours: orderId, named: body.success ? body.data.orderId : undefined, mayBeNameless: isRefusal };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { formatBirr } from '../lib/money.ts';
-import type { AwashCall } from './awash-call.ts';
+import { awashOrder, type AwashCall } from './awash-call.ts';
 import { declined, readReply, unreadable, type Failure, type Reply } from './exchange.ts';
 import { payoutMoved, refusedUnseen } from './payout-outcome.ts';
 import type {
@@ -14,6 +14,7 @@ import type {
   StatementRow,
   Unknown,
 } from './provider.ts';
+import { ofOrder } from './same-order.ts';
 import { readPage } from './statement-page.ts';
 
 const Payout = z.object({
@@ -64,7 +65,8 @@ export function awashPayouts(call: AwashCall): Pick<Provider, 'payout' | 'queryP
 
     async payout(order) {
       const reply = await call('POST', '/payouts', payoutMessage(order));
-      return reply.kind === 'unknown' ? reply : readSubmission(reply);
+      if (reply.kind === 'unknown') return reply;
+      return ofOrder(readSubmission(reply), awashOrder(reply, order.orderId, { isRefusal: reply.status >= 400 }));
     },
 
     async queryPayout(orderId) {
@@ -72,11 +74,12 @@ export function awashPayouts(call: AwashCall): Pick<Provider, 'payout' | 'queryP
       if (reply.kind === 'unknown') return reply;
       const read = readReply(reply, Payout);
       if (read.kind === 'unknown') return read;
-      if (reply.status === 404 && read.value.state === 'NOT_FOUND') {
-        return { kind: 'not-found', providerCode: read.value.state };
-      }
-      if (reply.status >= 400) return unreadable(`status ${reply.status}: the question was refused`);
-      return readStanding(read.value, 'pending');
+      const isNotFound = reply.status === 404 && read.value.state === 'NOT_FOUND';
+      if (reply.status >= 400 && !isNotFound) return unreadable(`status ${reply.status}: the question was refused`);
+      const outcome: PayoutOutcome = isNotFound
+        ? { kind: 'not-found', providerCode: read.value.state }
+        : readStanding(read.value, 'pending');
+      return ofOrder(outcome, awashOrder(reply, orderId, { isRefusal: false }));
     },
 
     async statement(day, cursor) {

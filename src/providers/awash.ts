@@ -2,10 +2,11 @@ import { z } from 'zod';
 
 import { formatBirr, parseBirr } from '../lib/money.ts';
 import { verifyAwash } from '../lib/provider-signing.ts';
-import { createAwashCall, type AwashConfig } from './awash-call.ts';
+import { awashOrder, createAwashCall, type AwashConfig } from './awash-call.ts';
 import { awashPayouts } from './awash-payout.ts';
 import { declined, parseJson, readReply, unreadable, type Failure, type ProviderDeps } from './exchange.ts';
 import type { ParsedCallback, Provider, ProviderOutcome } from './provider.ts';
+import { ofOrder } from './same-order.ts';
 
 const Payment = z.object({
   orderId: z.string().optional(),
@@ -48,7 +49,9 @@ export function createAwash(deps: ProviderDeps, config: AwashConfig): Provider {
       });
       if (reply.kind === 'unknown') return reply;
       const read = readReply(reply, Payment);
-      return read.kind === 'unknown' ? read : readPayment(read.value, true);
+      if (read.kind === 'unknown') return read;
+      const isRefusal = reply.status >= 400;
+      return ofOrder(readPayment(read.value, true), awashOrder(reply, order.orderId, { isRefusal }));
     },
 
     async query(orderId) {
@@ -60,7 +63,7 @@ export function createAwash(deps: ProviderDeps, config: AwashConfig): Provider {
       if (reply.status >= 400 && read.value.state !== 'NOT_FOUND') {
         return unreadable(`status ${reply.status}: the question was refused`);
       }
-      return readPayment(read.value, false);
+      return ofOrder(readPayment(read.value, false), awashOrder(reply, orderId, { isRefusal: false }));
     },
 
     parseCallback({ headers, body }): ParsedCallback {

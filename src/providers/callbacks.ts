@@ -1,14 +1,16 @@
 import Router from '@koa/router';
 import type { Context } from 'koa';
 
+import type { GuessLimit } from '../http/limits.ts';
 import { readBody } from '../lib/body.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Environment } from '../lib/owner.ts';
-import type { Channel, FindProvider, ParsedCallback, Provider } from './provider.ts';
+import { CHANNEL_NAMES, type Channel, type FindProvider, type ParsedCallback, type Provider } from './provider.ts';
 import type { CallbackRow } from './store-callback.ts';
 
 const BODY_BYTES_MAX = 65_536;
-const SECRET_LENGTH_MAX = 128;
+/** 24 random bytes, as they are made for attempts and withdrawals. */
+const SECRET = /^[\w-]{32}$/;
 const SEND_AGAIN = 'Not handled. Please send it again.';
 
 export type CallbackAttempt = { attemptId: string; channel: Channel; environment: Environment };
@@ -30,6 +32,8 @@ type CallbackDeps = {
    */
   onCallback: (attemptId: string, callback: { verified: boolean }) => Promise<boolean>;
   payouts?: PayoutCallbacks;
+  /** Counts calls to addresses that are nobody's. */
+  unknown: GuessLimit;
   log: Pick<Logger, 'info' | 'error'>;
 };
 
@@ -56,27 +60,38 @@ export function callbackUrl(baseUrl: string, order: { channel: Channel; secret: 
 export function createCallbackRouter(deps: CallbackDeps): Router {
   const router = new Router();
   router.post('/api/providers/:channel/callback/:secret', async (ctx) => {
+    const { secret = '' } = ctx.params;
+    const channel = CHANNEL_NAMES.find((one) => one === ctx.params['channel']);
+    // What cannot be an address of ours is neither asked for nor logged.
+    if (channel === undefined || !SECRET.test(secret)) return answerPlain(ctx, 404, 'Not found');
+    deps.unknown.refuse(ctx);
     try {
-      await receive(deps, ctx, { channel: ctx.params['channel'], secret: ctx.params['secret'] });
+      if (await receive(deps, ctx, { channel, secret })) return;
     } catch (error) {
-      deps.log.error({ err: error, channel: ctx.params['channel'] }, 'a callback could not be handled');
-      answerPlain(ctx, 500, SEND_AGAIN);
+      deps.log.error({ err: error, channel }, 'a callback could not be handled');
+      return answerPlain(ctx, 500, SEND_AGAIN);
     }
+    answerPlain(ctx, 404, 'Not found');
+    await deps.unknown.count(ctx);
   });
   return router;
 }
 
-async function receive(
-  deps: CallbackDeps,
-  ctx: Context,
-  path: { channel: string | undefined; secret: string | undefined },
-): Promise<void> {
-  const { secret = '' } = path;
-  const known = secret.length <= SECRET_LENGTH_MAX ? await findTarget(deps, secret) : null;
+/** Answers a callback; false, unanswered, where its address is nobody's. */
+async function receive(deps: CallbackDeps, ctx: Context, path: { channel: Channel; secret: string }): Promise<boolean> {
+  const known = await findTarget(deps, path.secret);
   const target = known?.channel === path.channel ? known : null;
   const provider = target && deps.findProvider(target.channel, target.environment);
-  if (!target || !provider) return answerPlain(ctx, 404, 'Not found');
+  if (!target || !provider) return false;
+  await take(deps, ctx, { target, provider });
+  return true;
+}
 
+async function take(
+  deps: CallbackDeps,
+  ctx: Context,
+  { target, provider }: { target: Target; provider: Provider },
+): Promise<void> {
   const body = await readBody(ctx.req.iterator({ destroyOnReturn: false }), BODY_BYTES_MAX);
   if (body === null) {
     // What is left unread of it would be taken for the next request.

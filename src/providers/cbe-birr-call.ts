@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 import type { Clock } from '../lib/clock.ts';
 import { inAddis } from '../lib/dates.ts';
 import { signCbeBirr } from '../lib/provider-signing.ts';
@@ -33,4 +35,12 @@ export function createCbeBirrCall(deps: ProviderDeps, config: CbeBirrConfig): Cb
 /** `yyyy-MM-dd HH:mm:ss` in Addis Ababa. */
 function addisTime(clock: Clock): string {
   return inAddis(clock()).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+const Named = z.object({ transactionId: z.string() });
+
+/** Whether a reply is about our order. REJECTED is said of a request, which may have had none that could be read. */
+export function cbeBirrOrder(reply: Reply, orderId: string, { isRefusal }: { isRefusal: boolean }) {
+  const body = Named.safeParse(reply.body);
+  return { ours: orderId, named: body.success ? body.data.transactionId : undefined, mayBeNameless: isRefusal };
 }

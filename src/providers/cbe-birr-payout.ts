@@ -1,10 +1,11 @@
 import { z } from 'zod';
 
 import { formatBirr } from '../lib/money.ts';
-import type { CbeBirrCall } from './cbe-birr-call.ts';
+import { cbeBirrOrder, type CbeBirrCall } from './cbe-birr-call.ts';
 import { declined, readReply, unreadable, type Failure, type Reply } from './exchange.ts';
 import { payoutMoved, phoneOnly, refusedUnseen } from './payout-outcome.ts';
 import type { PayoutFailure, PayoutOutcome, Provider, StatementPage, StatementRow, Unknown } from './provider.ts';
+import { ofOrder } from './same-order.ts';
 import { readPage } from './statement-page.ts';
 
 const Answer = z.object({
@@ -69,7 +70,7 @@ export function cbeBirrPayouts(
         accountName: order.accountName,
         callBackURL: order.notifyUrl,
       });
-      return reply.kind === 'unknown' ? reply : readSubmission(reply);
+      return reply.kind === 'unknown' ? reply : readSubmission(reply, order.orderId);
     },
 
     async queryPayout(orderId) {
@@ -79,8 +80,9 @@ export function cbeBirrPayouts(
       if (read.kind === 'unknown') return read;
       const { state, resultCode } = read.value;
       if (reply.status >= 400 || state === 'REJECTED') return unreadable(`the question was refused with ${resultCode}`);
-      if (state === 'NOT_FOUND') return { kind: 'not-found', providerCode: state };
-      return readStanding(read.value, 'pending');
+      const outcome: PayoutOutcome =
+        state === 'NOT_FOUND' ? { kind: 'not-found', providerCode: state } : readStanding(read.value, 'pending');
+      return ofOrder(outcome, cbeBirrOrder(reply, orderId, { isRefusal: false }));
     },
 
     async statement(day, cursor) {
@@ -90,11 +92,16 @@ export function cbeBirrPayouts(
   };
 }
 
-function readSubmission(reply: Reply): PayoutOutcome {
+function readSubmission(reply: Reply, orderId: string): PayoutOutcome {
   const read = readReply(reply, Answer);
   if (read.kind === 'unknown') return read;
   const { state, resultCode } = read.value;
-  if (reply.status < 400 && state !== 'REJECTED') return readStanding(read.value, 'accepted');
+  const isRefusal = reply.status >= 400 || state === 'REJECTED';
+  const outcome = isRefusal ? readRefusal(resultCode) : readStanding(read.value, 'accepted');
+  return ofOrder(outcome, cbeBirrOrder(reply, orderId, { isRefusal }));
+}
+
+function readRefusal(resultCode: string): PayoutOutcome {
   const failure = FAILURES.get(resultCode);
   return failure ? declined(failure, resultCode) : refusedUnseen(resultCode);
 }

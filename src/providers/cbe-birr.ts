@@ -2,10 +2,11 @@ import { z } from 'zod';
 
 import { formatBirr, parseBirr } from '../lib/money.ts';
 import { verifyCbeBirr } from '../lib/provider-signing.ts';
-import { createCbeBirrCall, type CbeBirrConfig } from './cbe-birr-call.ts';
+import { cbeBirrOrder, createCbeBirrCall, type CbeBirrConfig } from './cbe-birr-call.ts';
 import { cbeBirrPayouts } from './cbe-birr-payout.ts';
 import { declined, parseJson, readReply, unreadable, type Failure, type ProviderDeps } from './exchange.ts';
 import type { ParsedCallback, Provider, ProviderOutcome } from './provider.ts';
+import { ofOrder } from './same-order.ts';
 
 const Answer = z.object({
   state: z.string(),
@@ -49,7 +50,9 @@ export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provid
       });
       if (reply.kind === 'unknown') return reply;
       const read = readReply(reply, Answer);
-      return read.kind === 'unknown' ? read : readAnswer(read.value);
+      if (read.kind === 'unknown') return read;
+      const isRefusal = reply.status >= 400 || read.value.state === 'REJECTED';
+      return ofOrder(readAnswer(read.value), cbeBirrOrder(reply, order.orderId, { isRefusal }));
     },
 
     async query(orderId) {
@@ -61,7 +64,7 @@ export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provid
       if (reply.status >= 400 || read.value.state === 'REJECTED') {
         return unreadable(`status ${reply.status}, state ${read.value.state}: the question was refused`);
       }
-      return readAnswer(read.value);
+      return ofOrder(readAnswer(read.value), cbeBirrOrder(reply, orderId, { isRefusal: false }));
     },
 
     parseCallback({ body }): ParsedCallback {

@@ -1,7 +1,8 @@
 import type { Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/owner.ts';
 
-export type Channel = 'TELEBIRR' | 'CBE_BIRR' | 'AWASH' | 'MPESA';
+export const CHANNEL_NAMES = ['TELEBIRR', 'CBE_BIRR', 'AWASH', 'MPESA'] as const;
+export type Channel = (typeof CHANNEL_NAMES)[number];
 
 /**
  * A provider's answer. Doubt is an answer: `unknown` (no reply, a 5xx, nonsense) is asked again, never assumed.
@@ -21,8 +22,12 @@ export type ProviderOutcome =
   | { kind: 'declined'; failure: ProviderFailure }
   | Unknown;
 
-/** Nobody knows: no reply in time, none at all, a 5xx, or nonsense. */
-export type Unknown = { kind: 'unknown'; reason: 'timeout' | 'network' | 'http' | 'unreadable'; message: string };
+/** Nobody knows: no reply in time, none at all, a 5xx, nonsense, or a reply about another order than was asked about. */
+export type Unknown = {
+  kind: 'unknown';
+  reason: 'timeout' | 'network' | 'http' | 'unreadable' | 'other-order';
+  message: string;
+};
 
 /** Where a payout goes. A phone is 2519… without plus. */
 export type PayoutDestination =

@@ -4,6 +4,7 @@ import { z } from 'zod';
 
 import type { RsaScheme, SignedMessage } from '../lib/provider-signing.ts';
 import { exchange, type ProviderDeps, type Reply } from './exchange.ts';
+import { toPlainOrderId } from './order-id.ts';
 import type { Unknown } from './provider.ts';
 import { createTelebirrToken } from './telebirr-token.ts';
 
@@ -79,4 +80,17 @@ export function merchant(config: TelebirrConfig) {
 /** When it is asked, once only. */
 export function stamp(now: Date) {
   return { timestamp: String(Math.floor(now.getTime() / 1000)), nonce_str: randomBytes(16).toString('hex') };
+}
+
+const Named = z.object({ biz_content: z.object({ merch_order_id: z.string() }) });
+
+/** Whether a reply is about our order. A word of FAIL is about the request: it has no order to name. */
+export function telebirrOrder(reply: Reply, orderId: string) {
+  const body = Named.safeParse(reply.body);
+  const answer = Answer.safeParse(reply.body);
+  return {
+    ours: toPlainOrderId(orderId),
+    named: body.success ? body.data.biz_content.merch_order_id : undefined,
+    mayBeNameless: answer.success && answer.data.result !== 'SUCCESS',
+  };
 }

@@ -5,8 +5,17 @@ import { declined, readReply, unreadable, type Failure, type Reply } from './exc
 import { fromPlainOrderId, toPlainOrderId } from './order-id.ts';
 import { payoutMoved, phoneOnly, refusedUnseen } from './payout-outcome.ts';
 import type { PayoutFailure, PayoutOutcome, Provider, StatementPage, StatementRow, Unknown } from './provider.ts';
+import { ofOrder } from './same-order.ts';
 import { readPage } from './statement-page.ts';
-import { Answer, codeOf, merchant, NO_SUCH_ORDER, type TelebirrCall, type TelebirrConfig } from './telebirr-call.ts';
+import {
+  Answer,
+  codeOf,
+  merchant,
+  NO_SUCH_ORDER,
+  telebirrOrder,
+  type TelebirrCall,
+  type TelebirrConfig,
+} from './telebirr-call.ts';
 
 const Transfer = z.object({
   order_status: z.string(),
@@ -85,13 +94,14 @@ export function telebirrPayouts(
         payee_type: '1000',
         payee_name: order.accountName,
       });
-      return reply.kind === 'unknown' ? reply : readSubmission(reply);
+      if (reply.kind === 'unknown') return reply;
+      return ofOrder(readSubmission(reply), telebirrOrder(reply, order.orderId));
     },
 
     async queryPayout(orderId) {
       const content = { ...merchant(config), merch_order_id: toPlainOrderId(orderId) };
       const reply = await call('/payment/v1/merchant/queryTransfer', 'payment.querytransfer', content);
-      return reply.kind === 'unknown' ? reply : readQuery(reply);
+      return reply.kind === 'unknown' ? reply : ofOrder(readQuery(reply), telebirrOrder(reply, orderId));
     },
 
     async statement(day, cursor) {

@@ -7,6 +7,7 @@ import { signTelebirr, verifyTelebirr, type SignedMessage } from '../lib/provide
 import { declined, parseJson, readReply, unreadable, type Failure, type ProviderDeps, type Reply } from './exchange.ts';
 import { fromPlainOrderId, toPlainOrderId } from './order-id.ts';
 import type { ParsedCallback, PaymentOrder, Provider, ProviderOutcome } from './provider.ts';
+import { ofOrder } from './same-order.ts';
 import {
   Answer,
   codeOf,
@@ -15,6 +16,7 @@ import {
   NO_SUCH_ORDER,
   ORDER_EXISTS,
   stamp,
+  telebirrOrder,
   type Sign,
   type TelebirrConfig,
 } from './telebirr-call.ts';
@@ -58,17 +60,18 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
       const reply = await call('/payment/v1/merchant/preOrder', 'payment.preorder', content);
       if (reply.kind === 'unknown') return reply;
       const { payPageUrl } = config;
-      return readPreOrder(reply, (prepayId) => {
+      const outcome = readPreOrder(reply, (prepayId) => {
         if (payPageUrl === null) return null;
         const link = { ...merchant(config), ...stamp(deps.clock()), prepay_id: prepayId };
         return payLink(payPageUrl, { ...link, sign: sign(link) });
       });
+      return ofOrder(outcome, telebirrOrder(reply, order.orderId));
     },
 
     async query(orderId) {
       const content = { ...merchant(config), merch_order_id: toPlainOrderId(orderId) };
       const reply = await call('/payment/v1/merchant/queryOrder', 'payment.queryorder', content);
-      return reply.kind === 'unknown' ? reply : readQuery(reply);
+      return reply.kind === 'unknown' ? reply : ofOrder(readQuery(reply), telebirrOrder(reply, orderId));
     },
 
     parseCallback({ body }): ParsedCallback {

@@ -54,9 +54,10 @@ export async function closeVanished(
       const vanished = await rows(
         trx,
         `UPDATE reconciliation_difference SET closed_at = :at, note = :vanished
-         WHERE id IN (SELECT id FROM reconciliation_difference
-                      WHERE reconciliation_id = :reconciliationId AND closed_at IS NULL AND comparison < :comparison
-                      LIMIT ${AT_ONCE})
+         WHERE id = ANY (ARRAY(SELECT id FROM reconciliation_difference
+                               WHERE reconciliation_id = :reconciliationId AND closed_at IS NULL
+                                 AND comparison < :comparison
+                               LIMIT ${AT_ONCE}))
          RETURNING id`,
         { ...comparison, at, vanished: VANISHED },
       );

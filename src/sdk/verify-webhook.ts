@@ -40,16 +40,19 @@ export type VerifyOptions = {
   /** One, or several while you rotate: any of them may match. */
   secret: string | readonly string[];
   /**
-   * Refuses deliveries signed longer ago, or further ahead, than this. Every retry is signed anew, so 300 is safe.
-   * Without it replays are only told by their `event_id`.
+   * Refuses deliveries signed longer ago, or further ahead, than this: 0 to 86,400. Every retry is signed anew, so 300 is
+   * safe. Without it replays are only told by their `event_id`.
    */
   toleranceSeconds?: number;
   /** The time to hold them against; now unless said. */
   now?: Date;
 };
 
+const TOLERANCE_SECONDS_MAX = 86_400;
+
 /**
- * Checks that a webhook comes from Meskot and returns its event; throws {@link WebhookVerificationError} otherwise.
+ * Checks that a webhook comes from Meskot and returns its event; throws {@link WebhookVerificationError} otherwise, and
+ * a RangeError for options that make no sense, such as a tolerance of NaN.
  *
  * `rawBody` is the body exactly as it came, before any JSON parsing (`express.raw`, `request.text()`). `secret` is the
  * `whsec_…` shown when the subscription was made. The header may be base64 or hex, whatever the subscription says.
@@ -61,6 +64,7 @@ export function verifyWebhook(
 ): WebhookEvent {
   const options: VerifyOptions =
     typeof secret === 'object' && secret !== null && 'secret' in secret ? secret : { secret };
+  refuseUnfit(options);
   const body = bodyBytes(rawBody);
   const secrets = [options.secret].flat().filter((one) => typeof one === 'string' && one !== '');
   if (secrets.length === 0) {
@@ -84,6 +88,20 @@ export function verifyWebhook(
     checkTimestamp(body, headers, { ...options, secrets, toleranceSeconds: options.toleranceSeconds });
   }
   return parse(body);
+}
+
+/** A comparison with NaN is never true, so it would let every replay pass. */
+function refuseUnfit({ toleranceSeconds, now }: VerifyOptions): void {
+  // Number.isFinite takes no texts, which the type alone does not keep out of JavaScript.
+  const isNumber = toleranceSeconds !== undefined && Number.isFinite(toleranceSeconds);
+  const isFit = isNumber && toleranceSeconds >= 0 && toleranceSeconds <= TOLERANCE_SECONDS_MAX;
+  if (toleranceSeconds !== undefined && !isFit) {
+    const allowed = `a number from 0 to ${TOLERANCE_SECONDS_MAX}, or left out`;
+    throw new RangeError(`toleranceSeconds must be ${allowed}, got ${String(toleranceSeconds)}.`);
+  }
+  if (now !== undefined && !(now instanceof Date && Number.isFinite(now.getTime()))) {
+    throw new RangeError('now must be a valid Date, or left out.');
+  }
 }
 
 function bodyBytes(rawBody: unknown): Buffer {
@@ -129,7 +147,7 @@ function checkTimestamp(body: Buffer, headers: WebhookHeaders, check: TimestampC
       return given.length === digest.length && timingSafeEqual(given, digest);
     });
   });
-  if (!signed || !/^\d+$/.test(timestamp ?? '')) {
+  if (!signed || !/^\d{1,12}$/.test(timestamp ?? '')) {
     throw new WebhookVerificationError(
       'timestamp_missing',
       'toleranceSeconds needs the headers webhook-id, webhook-timestamp and webhook-signature as they were sent.',

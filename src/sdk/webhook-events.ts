@@ -33,7 +33,7 @@ export type Transaction = Snapshot<'transaction'> & {
   /** Paid after the session had ended. */
   lateConfirmation?: boolean;
   /** Why the money waits for a decision. */
-  held?: 'WRONG_AMOUNT' | 'WRONG_CURRENCY';
+  held?: 'WRONG_AMOUNT' | 'WRONG_CURRENCY' | 'REFERENCE_USED';
   metadata?: Record<string, string>;
 };
 

@@ -12,7 +12,7 @@ import { followPort, SHOP_DESCRIPTION, subscriptionDeps } from './subscriptions.
 export type DemoCredentials = { merchantId: string; sandboxKey: string; webhookSecret: string };
 
 export type RecallInput = {
-  config: Pick<Config, 'KEY_PEPPER' | 'keyRing' | 'egress'>;
+  config: Pick<Config, 'KEY_PEPPER' | 'peppers' | 'keyRing' | 'egress'>;
   /** What an earlier start has shown, as far as it was kept. */
   previous: Partial<DemoCredentials>;
   webhookUrl: string;
@@ -43,7 +43,7 @@ export async function recallCredentials(
   const subscriptions = await listSubscriptions(deps.db, owner);
   const shop = subscriptions.find((one) => one.description === SHOP_DESCRIPTION);
   const keptSecret = shop && previous.webhookSecret?.endsWith(shop.secretHint) ? previous.webhookSecret : undefined;
-  const keptKey = await keyThatHolds(deps.db, { text: previous.sandboxKey, pepper: config.KEY_PEPPER });
+  const keptKey = await keyThatHolds(deps.db, { text: previous.sandboxKey, peppers: config.peppers });
   return deps.runChange(async (change) => {
     const subscriptionOps = subscriptionDeps(config, systemClock());
     await followPort(subscriptionOps, change, { owner, subscriptions, webhookUrl });
@@ -61,10 +61,13 @@ export async function recallCredentials(
 }
 
 /** The key's text, if this database knows it and it has not ended. */
-async function keyThatHolds(db: Knex, kept: { text: string | undefined; pepper: string }): Promise<string | undefined> {
-  const id = kept.text === undefined ? undefined : readKey(kept.text)?.id;
-  if (kept.text === undefined || id === undefined) return undefined;
+async function keyThatHolds(
+  db: Knex,
+  { text, peppers }: { text: string | undefined; peppers: readonly string[] },
+): Promise<string | undefined> {
+  const id = text === undefined ? undefined : readKey(text)?.id;
+  if (text === undefined || id === undefined) return undefined;
   const [row] = await listKeys(db, { ...owner, id });
   const ended = !row || row.revokedAt !== null || (row.expiresAt !== null && row.expiresAt <= systemClock());
-  return !ended && row.secretHash.equals(hashKey(kept.pepper, kept.text)) ? kept.text : undefined;
+  return !ended && peppers.some((pepper) => row.secretHash.equals(hashKey(pepper, text))) ? text : undefined;
 }

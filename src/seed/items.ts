@@ -1,9 +1,9 @@
 import { rows } from '../lib/db.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
-import { makePayment } from './journeys.ts';
+import { endOf, makePayment } from './journeys.ts';
 import type { PlannedMove } from './money-plan.ts';
 import { makeMove } from './money.ts';
-import type { DueDelivery, PastDeps } from './past.ts';
+import type { PastDeps } from './past.ts';
 import type { PlannedPayment } from './plan.ts';
 
 /** At most so many statements wait for each other on one connection: each has 6 s. */
@@ -12,51 +12,81 @@ const SIDE_BY_SIDE = 25;
 /** What happens in the demo: a customer's payment, or money that goes out. */
 export type PlannedItem = PlannedPayment | PlannedMove;
 
+/** When an item is complete: a payment that succeeds is booked then. Items are made in this order. */
+export function completedAt(item: PlannedItem): Date {
+  return 'move' in item ? item.createdAt : endOf(item);
+}
+
+/** SQL whose answer nobody needs. */
+type Write = () => Promise<unknown>;
+
 /**
  * Makes what happened in the past by the operations that make it today, each with its own clock. Nothing is told to
- * Temporal: the items themselves are what the workflows would have done. They begin in their order, so that the balance
- * moves as it did: payments side by side, which `trx` must pipeline, and what takes from the balance alone.
- * @returns the deliveries that are due to subscriptions, which nobody but the caller knows of.
+ * Temporal: the items themselves are what the workflows would have done. Payments are made side by side, which `trx` must
+ * pipeline, and what takes from the balance alone. What they write last, journals above all, is written in the order of
+ * the items, which is that of their completion: so the balance moves as it did.
  */
-export async function makeItems(deps: PastDeps, items: readonly PlannedItem[]): Promise<DueDelivery[]> {
-  const due: DueDelivery[] = [];
+export async function makeItems(deps: PastDeps, items: readonly PlannedItem[]): Promise<void> {
   for (let from = 0; from < items.length;) {
     const until = items.findIndex((item, index) => index >= from && 'move' in item);
     const payments = items.slice(from, until === -1 ? items.length : until);
-    const waiting = payments.values();
-    const makeNext = async (): Promise<void> => {
-      for (const payment of waiting) due.push(...(await makeItem(deps, payment)));
-    };
-    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, makeNext));
+    await makeInOrder(deps, payments);
     const move = items[from + payments.length];
-    if (move) due.push(...(await makeItem(deps, move)));
+    if (move) await makeInOrder(deps, [move]);
     from += payments.length + 1;
   }
-  return due;
 }
 
-async function makeItem(deps: PastDeps, item: PlannedItem): Promise<DueDelivery[]> {
-  const due: DueDelivery[] = [];
+async function makeInOrder(deps: PastDeps, items: readonly PlannedItem[]): Promise<void> {
+  const made: Write[][] = [];
+  const written: Promise<unknown>[] = [];
+  let next = 0;
+  const writeWhatIsNext = (): void => {
+    for (let writes = made[next]; writes; writes = made[next]) {
+      for (const write of writes) {
+        const done = write();
+        done.catch(() => {});
+        written.push(done);
+      }
+      next += 1;
+    }
+  };
+  const waiting = items.entries();
+  const makeNext = async (): Promise<void> => {
+    for (const [index, item] of waiting) {
+      made[index] = await makeItem(deps, item);
+      writeWhatIsNext();
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, makeNext));
+  } finally {
+    // A write that failed is why all after it did.
+    await Promise.all(written);
+  }
+}
+
+async function makeItem(deps: PastDeps, item: PlannedItem): Promise<Write[]> {
+  const writes: Write[] = [];
   const forWorkflows: string[] = [];
   const time = { now: item.createdAt };
   const change: Change = {
     trx: deps.trx,
-    write: async (sql, values) => void (await rows(deps.trx, sql, values)),
+    write: async (sql, values) => void writes.push(() => rows(deps.trx, sql, values)),
     tell: async () => {},
     told: (messages) => {
-      for (const { id, deliveryId, subscriptionId } of messages) {
-        if (deliveryId && subscriptionId) due.push({ deliveryId, subscriptionId, at: time.now });
-        else forWorkflows.push(id);
-      }
+      for (const { id } of messages) forWorkflows.push(id);
     },
+    triggerDispatcher: () => {},
   };
   const past = { ...deps, change, runChange: inside(change), time };
   if ('move' in item) await makeMove(past, item);
   else await makePayment(past, item);
   // What is still open when all is made is told to Temporal then.
-  if (forWorkflows.length > 0)
-    await rows(deps.trx, 'DELETE FROM outbox WHERE id = ANY(:forWorkflows)', { forWorkflows });
-  return due;
+  if (forWorkflows.length > 0) {
+    writes.push(() => rows(deps.trx, 'DELETE FROM outbox WHERE id = ANY(:forWorkflows)', { forWorkflows }));
+  }
+  return writes;
 }
 
 function inside(change: Change): RunChange {

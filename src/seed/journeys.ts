@@ -24,6 +24,9 @@ type Visit = Past & {
 
 type Step = (visit: Visit) => Promise<unknown>;
 
+/** That a session's time is over. */
+const NOTICED_AFTER_MS = 500;
+
 const approve = phoneOf('approve');
 const refuse = phoneOf('decline');
 const tooPoor = phoneOf('insufficient-funds');
@@ -51,6 +54,17 @@ export async function makePayment(past: Past, payment: PlannedPayment): Promise<
   }
 }
 
+/** Nobody gets the tokens of past sessions. */
+const UNUSED = 'unused';
+
+/** When the last step of a payment happens. */
+export function endOf({ createdAt, journey, stepMs, session }: PlannedPayment): Date {
+  const steps = JOURNEYS[journey];
+  const over = steps.indexOf(timeRunsOut);
+  const overMs = over === -1 ? 0 : session.expiresInMinutes * 60_000 + NOTICED_AFTER_MS;
+  return new Date(createdAt.getTime() + overMs + (steps.length - 1 - over) * stepMs);
+}
+
 async function beginVisit(past: Past, payment: PlannedPayment): Promise<Visit> {
   const visit: Visit = {
     ...past,
@@ -64,7 +78,7 @@ async function beginVisit(past: Past, payment: PlannedPayment): Promise<Visit> {
     expiresAt: payment.createdAt,
   };
   const checkAttempt = createCheckAttempt({ ...visit, db: past.change.trx, log: SILENT });
-  const session = await createSession(visit, past.owner, payment.session);
+  const session = await createSession({ ...visit, pepper: UNUSED }, past.owner, payment.session);
   visit.sessionId = session.sessionId;
   visit.expiresAt = new Date(session.expiresAt);
   return visit;
@@ -105,7 +119,7 @@ function triesInVain(): readonly Step[] {
 }
 
 async function timeRunsOut(visit: Visit): Promise<void> {
-  visit.time.now = new Date(visit.expiresAt.getTime() + 500);
+  visit.time.now = new Date(visit.expiresAt.getTime() + NOTICED_AFTER_MS);
 }
 
 async function attemptExpires({ change, runChange, checkAttempt, attemptId, time }: Visit): Promise<void> {

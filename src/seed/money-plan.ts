@@ -120,7 +120,7 @@ function planSettlements(random: Random, { until, days, payments }: Span): Plann
       end,
     };
     if (end !== 'credited' && end !== 'failed') return [asked];
-    const wednesday = atHour(new Date(createdAt.getTime() + 2 * DAY_MS), 11);
+    const wednesday = atHour(new Date(createdAt.getTime() + 2 * DAY_MS), 12);
     return [asked, { move: 'bankAnswers', createdAt: wednesday, requestId, end }];
   });
 }

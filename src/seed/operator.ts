@@ -30,12 +30,12 @@ export function demoDeed(change: Change, at: Date): Deed {
 /** The demo operator's key: the one that was kept if it still holds, else a new one. */
 export async function recallOperatorKey(
   db: Knex,
-  { kept, pepper }: { kept: string | undefined; pepper: string },
+  { kept, peppers }: { kept: string | undefined; peppers: readonly [string, ...string[]] },
 ): Promise<string> {
-  if (kept !== undefined && (await operatorKeyHolds(db, { text: kept, pepper, at: systemClock() }))) return kept;
+  if (kept !== undefined && (await operatorKeyHolds(db, { text: kept, peppers, at: systemClock() }))) return kept;
   return db.transaction(async (trx) => {
     await ensureDemoOperator(trx);
-    const deps = { trx, pepper, clock: systemClock };
+    const deps = { trx, pepper: peppers[0], clock: systemClock };
     return (await makeOperatorKey(deps, { operatorId: DEMO_OPERATOR.id, name: 'Local development' })).secret;
   });
 }

@@ -1,11 +1,10 @@
 import type { KeyRing } from '../lib/crypto.ts';
 import { HOUR_MS } from '../lib/dates.ts';
-import type { Knex } from '../lib/db.ts';
-import { createClaim } from '../webhooks/claim.ts';
-import { createAttemptDelivery, type AttemptReport } from '../webhooks/deliver.ts';
-import { createSave } from '../webhooks/save.ts';
+import { rows, type Knex } from '../lib/db.ts';
+import { createAttempt } from '../webhooks/delivery/attempt.ts';
+import { createClaim } from '../webhooks/delivery/claim.ts';
+import { recordAttempts, type RecordedDelivery } from '../webhooks/delivery/record-attempt.ts';
 import type { Sender, SendResult } from '../webhooks/send.ts';
-import type { DueDelivery } from './past.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** The contract's schedule, whatever this installation's setting: 14 h 36 min from the first attempt to the last. */
@@ -15,7 +14,7 @@ const JITTER = 0.5;
 export const LADDER_MS = 15 * HOUR_MS;
 /** A commit to its first attempt. */
 const FIRST_ATTEMPT_AFTER_MS = 120;
-/** Claims and saves share statements of this many. */
+/** Claims and recordings share statements of this many. */
 const WAVE = 100;
 
 /** What a receiver of the past did with a delivery. */
@@ -31,6 +30,18 @@ const ANSWERS = {
 export const ALWAYS_BROKEN: readonly PastAnswer[] = [...RETRY_DELAYS_SECONDS, 0].map(() => 'broken');
 /** Up to the last retry, which is left to be made. */
 export const ONE_RETRY_LEFT: readonly PastAnswer[] = RETRY_DELAYS_SECONDS.map(() => 'overloaded');
+
+/** A delivery that something of the past has caused, and when. */
+export type DueDelivery = { deliveryId: string; subscriptionId: string; at: Date };
+
+/** The first attempts that wait, in the order of their events. */
+export async function findDueDeliveries(trx: Knex.Transaction): Promise<DueDelivery[]> {
+  return rows<DueDelivery>(
+    trx,
+    `SELECT id AS delivery_id, subscription_id, created_at AS at FROM webhook_delivery
+     WHERE status = 'PENDING' AND resend_from IS NULL ORDER BY created_at, id`,
+  );
+}
 
 export type PastDeliveryDeps = { trx: Knex.Transaction; keyRing: KeyRing };
 
@@ -49,39 +60,42 @@ export async function deliverInThePast(
       .slice(from, from + WAVE)
       .map(({ deliveryId, at }) => ({ deliveryId, atMs: at.getTime() + FIRST_ATTEMPT_AFTER_MS }));
     for (const answer of answers) {
-      const attempt = attemptDelivery(deps, receiver(random, answer));
-      // All at once: they share one statement.
-      const reports = await Promise.all(due.map(attempt));
-      due = due.flatMap(({ deliveryId }, index) => nextAttempt(deliveryId, reports[index]));
+      const recorded = await attemptAll(deps, due, receiver(random, answer));
+      due = due.flatMap(({ deliveryId }, index) => nextAttempt(deliveryId, recorded[index]));
     }
     if (due.length > 0 && answers !== ONE_RETRY_LEFT) throw new Error(`${due.length} deliveries were left open`);
   }
 }
 
-function attemptDelivery({ trx, keyRing }: PastDeliveryDeps, sender: Sender) {
-  const attempt = createAttemptDelivery({
-    claim: createClaim(trx),
-    save: createSave(trx),
+async function attemptAll(
+  { trx, keyRing }: PastDeliveryDeps,
+  due: readonly { deliveryId: string; atMs: number }[],
+  sender: Sender,
+): Promise<RecordedDelivery[]> {
+  const claim = createClaim(trx);
+  const attempt = createAttempt({
     sender,
     keyRing,
-    onProblem: (_problem, _deliveryId, error) => {
+    onDefect: (_deliveryId, error) => {
       throw error;
     },
   });
-  return async ({ deliveryId, atMs }: { deliveryId: string; atMs: number }): Promise<AttemptReport> =>
-    attempt({
-      deliveryId,
-      startedAtMs: atMs,
-      retryDelaysSeconds: RETRY_DELAYS_SECONDS,
-      jitter: JITTER,
-      lane: 'workflow',
-    });
+  // All at once: they share one statement.
+  const claimed = await Promise.all(
+    due.map(async ({ deliveryId, atMs }) => claim({ deliveryId, startedAt: new Date(atMs) })),
+  );
+  const schedule = { retryDelaysSeconds: RETRY_DELAYS_SECONDS, jitter: JITTER };
+  const outcomes = await Promise.all(
+    claimed.map(async (one) => {
+      if ('status' in one) throw new Error(`a delivery of the past could not be claimed: it is ${one.status}`);
+      return attempt(one, schedule);
+    }),
+  );
+  return recordAttempts(trx, outcomes);
 }
 
-function nextAttempt(deliveryId: string, report: AttemptReport | undefined) {
-  if (report?.kind === 'delivered') return [];
-  if (report?.kind !== 'failed') throw new Error(`the attempt of ${deliveryId} came to ${report?.kind ?? 'nothing'}`);
-  return report.nextAttemptAtMs === null ? [] : [{ deliveryId, atMs: report.nextAttemptAtMs }];
+function nextAttempt(deliveryId: string, recorded: RecordedDelivery | undefined) {
+  return recorded?.nextAttemptAt ? [{ deliveryId, atMs: recorded.nextAttemptAt.getTime() }] : [];
 }
 
 function receiver(random: Random, answer: PastAnswer): Sender {

@@ -2,9 +2,6 @@ import type { Knex } from '../lib/db.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
 import type { Owner } from '../lib/owner.ts';
 
-/** A delivery that something of the past has caused, and when. */
-export type DueDelivery = { deliveryId: string; subscriptionId: string; at: Date };
-
 export type PastDeps = { trx: Knex.Transaction; owner: Owner; baseUrl: string; pepper: string };
 
 /** Where and when something of the past happens. */

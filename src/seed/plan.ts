@@ -114,7 +114,8 @@ function drawPayment(random: Random, wanted: { plan: Plan; journey: Journey; num
     session,
     channel: random.pickWeighted(wanted.plan.channels),
     stepMs: 5_000 + random.below(55_000),
-    providerReference: `DEMO${String(random.below(1_000_000_000)).padStart(9, '0')}`,
+    // By chance alone two of many would be the same.
+    providerReference: `DEMO${String(random.below(1_000_000_000)).padStart(9, '0')}${wanted.number}`,
   };
 }
 

@@ -2,8 +2,14 @@ import type { KeyRing } from '../lib/crypto.ts';
 import type { Knex } from '../lib/db.ts';
 import type { Owner } from '../lib/owner.ts';
 import { makeItems, type PlannedItem } from './items.ts';
-import { ALWAYS_BROKEN, deliverInThePast, LADDER_MS, ONE_RETRY_LEFT } from './past-deliveries.ts';
-import type { DueDelivery } from './past.ts';
+import {
+  ALWAYS_BROKEN,
+  deliverInThePast,
+  findDueDeliveries,
+  LADDER_MS,
+  ONE_RETRY_LEFT,
+  type DueDelivery,
+} from './past-deliveries.ts';
 
 const DEAD_LETTERS = 5;
 /** The last retry of these is due: the worker makes it at the first start, in vain, and their workflows park. */
@@ -27,7 +33,8 @@ export type RecentItems = {
  */
 export async function makeRecentItems(deps: RecentDeps, recent: RecentItems): Promise<void> {
   const { trx, baseUrl, pepper } = deps;
-  const due = await makeItems({ trx, owner: recent.owner, baseUrl, pepper }, recent.items);
+  await makeItems({ trx, owner: recent.owner, baseUrl, pepper }, recent.items);
+  const due = await findDueDeliveries(trx);
   const toShop = due.filter((one) => one.subscriptionId === recent.shopId);
   const allToFlaky = due.filter((one) => one.subscriptionId === recent.flakyId);
   const dead = chooseDead(toShop, recent.until);

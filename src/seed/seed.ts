@@ -2,18 +2,18 @@ import { grantChannels, switchChannel } from '../channels/operations.ts';
 import type { Config } from '../config.ts';
 import { createDocumentStore, type DocumentStore } from '../kyc/store.ts';
 import { systemClock } from '../lib/clock.ts';
-import { DAY_MS } from '../lib/dates.ts';
+import { addisDay, DAY_MS, startOfAddisDay } from '../lib/dates.ts';
 import { openDatabase, type Knex } from '../lib/db.ts';
 import { createRunChange, type Change, type RunChange } from '../lib/outbox.ts';
 import { createMerchant, findMerchant } from '../merchants/operations.ts';
 import { createReportFiles } from '../reports/files.ts';
 import { openSettlements } from '../settlements/open-settlements.ts';
-import { openDeliveries } from '../webhooks/open-deliveries.ts';
+import { openDeliveries } from '../webhooks/delivery/recoverable.ts';
 import { openWithdrawals } from '../withdrawals/open-withdrawals.ts';
 import { hasDemoData, makeSandboxKey, recallCredentials, type DemoCredentials } from './credentials.ts';
 import { ABYSSINIA, NEW_SHOP, type DemoMerchant } from './demo.ts';
 import { makeHistory } from './history.ts';
-import type { PlannedItem } from './items.ts';
+import { completedAt, type PlannedItem } from './items.ts';
 import { planMoves } from './money-plan.ts';
 import { linkDemoAccount } from './money.ts';
 import { ensureDemoOperator, recallOperatorKey } from './operator.ts';
@@ -23,8 +23,8 @@ import { makeDemoReports } from './reports.ts';
 import { subscribe, subscriptionDeps } from './subscriptions.ts';
 import { applyAsDemo } from './verification.ts';
 
-/** The subscriptions are this old: payments since then have deliveries, those before have only events. */
-const SUBSCRIBED_FOR_MS = 3 * DAY_MS;
+/** The subscriptions are older by less than a day: payments since then have deliveries, those before have only events. */
+const SUBSCRIBED_FOR_MS = 2 * DAY_MS;
 const OPEN_MAX = 100;
 
 /** What is shown only once: the merchant's, and the operator's key. */
@@ -33,7 +33,7 @@ export type DemoSecrets = DemoCredentials & { operatorKey: string };
 export type SeedInput = {
   config: Pick<
     Config,
-    'DATABASE_URL' | 'BASE_URL' | 'KEY_PEPPER' | 'keyRing' | 'egress' | 'KYC_DOCUMENTS_DIR' | 'REPORTS_DIR'
+    'DATABASE_URL' | 'BASE_URL' | 'KEY_PEPPER' | 'peppers' | 'keyRing' | 'egress' | 'KYC_DOCUMENTS_DIR' | 'REPORTS_DIR'
   >;
   /** What an earlier run has returned, as far as it was kept. */
   previous: Partial<DemoSecrets>;
@@ -58,7 +58,7 @@ export async function seedDemo(input: SeedInput): Promise<DemoSecrets> {
     const made = (await hasDemoData(db))
       ? await recallCredentials({ db, runChange }, input)
       : await makeDemoData({ db, runChange }, input);
-    const kept = { kept: input.previous.operatorKey, pepper: input.config.KEY_PEPPER };
+    const kept = { kept: input.previous.operatorKey, peppers: input.config.peppers };
     return { ...made, operatorKey: await recallOperatorKey(db, kept) };
   } finally {
     await db.destroy();
@@ -66,13 +66,14 @@ export async function seedDemo(input: SeedInput): Promise<DemoSecrets> {
 }
 
 async function makeDemoData(deps: { db: Knex; runChange: RunChange }, input: SeedInput): Promise<DemoCredentials> {
-  const until = await runUntil(deps, createDocumentStore(input.config.KYC_DOCUMENTS_DIR));
+  const until = await runUntil(deps, createDocumentStore(input.config.KYC_DOCUMENTS_DIR, input.config.keyRing));
   const payments = planPayments({ ...ABYSSINIA.plan, count: input.payments, until });
   const others = planPayments({ ...NEW_SHOP.plan, until });
-  const subscribedAt = new Date(until.getTime() - SUBSCRIBED_FOR_MS);
-  const items: PlannedItem[] = [...payments, ...planMoves({ ...ABYSSINIA.plan, payments: input.payments, until })];
-  items.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
-  const older = items.filter((item) => item.createdAt < subscribedAt);
+  // At midnight, when nobody is in the middle of a payment.
+  const subscribedAt = startOfAddisDay(addisDay(new Date(until.getTime() - SUBSCRIBED_FOR_MS)));
+  const moves = planMoves({ ...ABYSSINIA.plan, payments: input.payments, until });
+  const items = inOrderOfCompletion([...payments, ...moves]);
+  const older = items.filter((item) => completedAt(item) < subscribedAt);
 
   let made = 0;
   const onMade = (count: number): void => {
@@ -81,13 +82,17 @@ async function makeDemoData(deps: { db: Knex; runChange: RunChange }, input: See
   };
   const { BASE_URL: baseUrl, KEY_PEPPER: pepper } = input.config;
   const history = { db: deps.db, baseUrl, pepper, onMade };
-  await makeHistory(history, NEW_SHOP.owner, others);
+  await makeHistory(history, NEW_SHOP.owner, inOrderOfCompletion(others));
   await makeHistory(history, ABYSSINIA.owner, older);
   // Before there are subscriptions: nobody would deliver what tells of them.
   const files = createReportFiles(input.config.REPORTS_DIR);
   await makeDemoReports({ ...deps, files, baseUrl }, subscribedAt);
   const recent = items.slice(older.length);
   return deps.runChange(async (change) => makeRecent(change, input, { items: recent, until, subscribedAt }));
+}
+
+function inOrderOfCompletion(items: readonly PlannedItem[]): PlannedItem[] {
+  return items.toSorted((a, b) => completedAt(a).getTime() - completedAt(b).getTime());
 }
 
 /** The instant the data ends at. The merchants remember it for the next run, should this one be killed. */

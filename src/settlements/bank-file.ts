@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import { isDay, startOfAddisDay } from '../lib/dates.ts';
 import { AppError } from '../lib/errors.ts';
-import { plainText } from '../lib/fields.ts';
+import { patternText, plainText } from '../lib/fields.ts';
 import { parseBirr } from '../lib/money.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
 import { markCredited, markRefused, markReturned } from './bank-answer.ts';
@@ -34,9 +34,10 @@ const COLUMNS = ['settlementId', 'result', 'bankReference', 'date', 'reason'] as
 const AMOUNT = 'amount';
 const LINES_MAX = 2_000;
 const ECHO_CHARACTERS_MAX = 64;
+const HEADING_CHARACTERS_MAX = 200;
 
 const empty = z.literal('');
-const settlementId = z.string().regex(/^stl_[0-9A-Z]{26}$/, 'must be a settlement id, stl_…');
+const settlementId = patternText(30, /^stl_[0-9A-Z]{26}$/, 'must be a settlement id, stl_…');
 const bankReference = plainText(64).min(1, 'must be given');
 const date = z.string().refine(isDay, 'must be a day as YYYY-MM-DD');
 
@@ -133,7 +134,9 @@ function readLines(text: string): { line: number; values: Record<string, string>
   const known = names.includes(AMOUNT) ? [...COLUMNS, AMOUNT] : COLUMNS;
   if (names.length !== known.length || !known.every((name) => names.includes(name))) {
     const allowed = `${COLUMNS.join(',')} (and ${AMOUNT} if it is known)`;
-    throw unfit(`must begin with the line ${allowed}, got ${JSON.stringify(names.join(','))}`);
+    throw unfit(
+      `must begin with the line ${allowed}, got ${JSON.stringify(names.join(',').slice(0, HEADING_CHARACTERS_MAX))}`,
+    );
   }
   if (lines.length > LINES_MAX)
     throw unfit(`must have at most ${LINES_MAX} lines, got ${lines.length}; send it in parts`);

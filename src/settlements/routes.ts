@@ -35,6 +35,7 @@ function askingRoutes({ clock }: SettlementRouteDeps): Route[] {
       summary: 'Ask for money to the linked bank account; it is set aside at once',
       description: 'The same requestId and body again is the same settlement, answered with 200, for ever.',
       auth: { by: 'key', scope: 'settlements:write' },
+      serialize: 'merchantBalance',
       body: schema.NewSettlement,
       responses: { 200: schema.Settlement, 202: schema.Settlement },
       refusals: [
@@ -58,6 +59,7 @@ function askingRoutes({ clock }: SettlementRouteDeps): Route[] {
       tag: 'Settlements',
       summary: 'Take a settlement back that was not decided yet',
       auth: { by: 'key', scope: 'settlements:write' },
+      serialize: 'merchantBalance',
       params: schema.SettlementParams,
       responses: { 200: schema.Settlement },
       refusals: ['INVALID_STATE'],
@@ -155,6 +157,7 @@ function advanceRoute({ clock }: SettlementRouteDeps): Route {
     summary: 'Sandbox: move a settlement one step, as an operator and the bank would',
     description: 'REQUESTED, APPROVED, PROCESSING, COMPLETED; its dates stay what they are.',
     auth: { by: 'key', scope: 'settlements:write' },
+    serialize: 'merchantBalance',
     params: schema.SettlementParams,
     responses: { 200: schema.Settlement },
     refusals: ['INVALID_STATE'],

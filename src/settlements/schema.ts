@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { JOURNAL_KINDS } from '../ledger/facts.ts';
 import { BANK_CODES } from '../lib/banks.ts';
-import { birrAmount, instant, reference } from '../lib/fields.ts';
+import { birrAmount, currencyEtb, instant, reference } from '../lib/fields.ts';
 import { toSantim } from '../lib/money.ts';
 import { dayText, pageQuery, sequencePageQuery, statusText } from '../lib/page.ts';
 import type { NewSettlement as WantedSettlement } from './create.ts';
@@ -20,10 +20,7 @@ export const NewSettlement = z
     }),
     amount: birrAmount.optional().meta({ description: 'ETB; this, or all', example: 2500.5 }),
     all: z.literal(true).optional().meta({ description: 'All that is available, less fee and tax; this, or amount' }),
-    currency: z
-      .string()
-      .refine((text) => text === 'ETB', { error: 'must be ETB', params: { code: 'UNSUPPORTED_CURRENCY' } })
-      .default('ETB'),
+    currency: currencyEtb.default('ETB'),
   })
   .transform(({ requestId, amount, all }, context): Omit<WantedSettlement, 'requestedBy'> => {
     if (amount !== undefined && all === undefined) return { requestId, amount: toSantim(amount) };

@@ -15,10 +15,11 @@ export function settlementWorkflowId(settlementId: string): string {
 /** Workflow type, id and input of a settlement, as every outbox message that may start its workflow needs them. */
 export function settlementWorkflow(
   input: SettlementInput,
-): Pick<OutboxMessage, 'workflowType' | 'workflowId'> & { input: SettlementInput } {
+): Pick<OutboxMessage, 'workflowType' | 'workflowId' | 'priority'> & { input: SettlementInput } {
   const { settlementId, merchantId, environment } = input;
   return {
     workflowType: 'settlement',
+    priority: 'money',
     workflowId: settlementWorkflowId(settlementId),
     input: { settlementId, merchantId, environment },
   };
@@ -26,5 +27,11 @@ export function settlementWorkflow(
 
 /** Tells the workflow to read the row again. */
 export function settlementMessage(settlementId: string, signal: SettlementSignal): OutboxMessage {
-  return { kind: 'signal', workflowType: 'settlement', workflowId: settlementWorkflowId(settlementId), signal };
+  return {
+    kind: 'signal',
+    workflowType: 'settlement',
+    workflowId: settlementWorkflowId(settlementId),
+    signal,
+    priority: 'money',
+  };
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { parseBirr } from '../lib/money.ts';
 import { SANDBOX_PAYOUTS, SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
+import { fromThisMachineOnly } from './browsers.ts';
 import { ORDER_FAULTS, PAYOUT_FAULTS, REQUEST_FAULTS, REQUEST_KINDS, type SimulatedChannel } from './faults.ts';
 import type { Order } from './order.ts';
 import type { Payout } from './payout.ts';
@@ -57,10 +58,11 @@ export type Journal = {
   requests: Record<string, number>;
 };
 
-/** What tests and the curious may ask of the simulator. Nobody is asked who they are: it listens on loopback. */
+/** What tests and the curious may ask of the simulator. Nobody is asked who they are, so only this machine may ask. */
 export function adminRoutes(deps: AdminDeps): Router {
   const { book, clock, counts, faults, file, payouts, transfers } = deps;
   const routes = new Router();
+  routes.use(fromThisMachineOnly);
 
   routes.get('/', (ctx) =>
     answer(ctx, 200, {

@@ -73,7 +73,8 @@ async function placeOrder(deps: WireDeps, ctx: WireContext): Promise<void> {
     const resultCode = placed.why === 'UNKNOWN_PHONE' ? 'INVALID_MSISDN' : 'DUPLICATE_TRANSACTION';
     return answerSigned(ctx, { state: 'REJECTED', resultCode, resultDesc: resultCode });
   }
-  answerSigned(ctx, { state: 'PUSHED', resultCode: '0', resultDesc: 'sent', reference: placed.order.reference });
+  const { orderId: transactionId, reference } = placed.order;
+  answerSigned(ctx, { transactionId, state: 'PUSHED', resultCode: '0', resultDesc: 'sent', reference });
 }
 
 function answerStatus(deps: WireDeps, ctx: WireContext): void {

@@ -5,6 +5,7 @@ import Router from '@koa/router';
 import { html, type Html } from '../lib/html.ts';
 import { verifyTelebirr } from '../lib/provider-signing.ts';
 import { SANDBOX_PHONES, SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
+import { fromOwnPagesOnly } from './browsers.ts';
 import { declined, paid, type Order } from './order.ts';
 import { bodyOf, text, type WireContext, type WireDeps } from './wire.ts';
 
@@ -14,8 +15,9 @@ const merchantKey = {
 };
 
 /** What a customer sees who follows telebirr's pay link: what this phone will do, and two buttons that do it now. */
-export function payPageRoutes({ book, clock }: WireDeps): Router {
+export function payPageRoutes({ book, clock, publicUrl }: WireDeps): Router {
   const routes = new Router();
+  routes.use(fromOwnPagesOnly(publicUrl));
 
   routes.get('/payment/web/paygate', (ctx) => {
     const query = Object.fromEntries(new URLSearchParams(ctx.querystring));

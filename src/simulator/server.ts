@@ -29,6 +29,8 @@ export type SimulatorOptions = {
   host: string;
   /** Where orders are kept over restarts; in memory only unless given. */
   stateFile?: string;
+  /** Where customers' browsers reach it by a name of the public's, if they do. */
+  simulatorPublicUrl?: string | null;
   log?: Pick<Logger, 'error'>;
   clock?: Clock;
 };
@@ -37,7 +39,8 @@ export type Simulator = { url: string; close: () => Promise<void> };
 
 /**
  * The sandbox's providers: a server of its own that speaks telebirr's, CBE Birr's and Awash's formats, signs like them,
- * and decides by the payer's phone number (SANDBOX_PHONES) or the payee's phone or account (SANDBOX_PAYOUTS). Bind it to loopback: its admin calls ask for no key.
+ * and decides by the payer's phone number (SANDBOX_PHONES) or the payee's phone or account (SANDBOX_PAYOUTS). Bind it to loopback: its admin
+ * calls ask for no key, only for a name of this machine.
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const onError = (error: unknown): void => options.log?.error({ err: error }, 'the simulator failed');
@@ -67,7 +70,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const book = createOrderBook({ clock, faults, file, sender: orderSender }, orders);
   const payouts = createPayoutBook({ clock, faults, file, sender: payoutSender }, savedPayouts);
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
-  const deps: WireDeps = { book, payouts, clock, faults, count };
+  const deps: WireDeps = { book, payouts, clock, faults, count, publicUrl: options.simulatorPublicUrl ?? null };
   wires.set('TELEBIRR', createTelebirrWire(deps));
   wires.set('CBE_BIRR', createCbeBirrWire(deps));
   wires.set('AWASH', createAwashWire(deps));

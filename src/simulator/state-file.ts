@@ -17,6 +17,9 @@ export type StateFile = {
   clear: () => void;
 };
 
+/** Phones and accounts are in it. */
+const OURS_ONLY = { mode: 0o600 };
+
 type Line = { order: Order } | { payout: Payout } | { transfer: BankTransfer } | { offsetMs: number };
 
 const nothing = (): SavedState => ({ orders: [], payouts: [], transfers: [], offsetMs: 0 });
@@ -37,8 +40,8 @@ export function openStateFile(path: string | null): StateFile {
       clear: forget,
     };
   }
-  mkdirSync(dirname(path), { recursive: true });
-  const append = (line: Line): void => appendFileSync(path, `${JSON.stringify(line)}\n`);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const append = (line: Line): void => appendFileSync(path, `${JSON.stringify(line)}\n`, OURS_ONLY);
   return {
     load() {
       const state = existsSync(path) ? readLines(readFileSync(path, 'utf8')) : nothing();
@@ -48,7 +51,7 @@ export function openStateFile(path: string | null): StateFile {
         ...state.payouts.map((payout) => ({ payout })),
         ...state.transfers.map((transfer) => ({ transfer })),
       ];
-      writeFileSync(`${path}.new`, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      writeFileSync(`${path}.new`, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), OURS_ONLY);
       renameSync(`${path}.new`, path);
       return state;
     },
@@ -56,7 +59,7 @@ export function openStateFile(path: string | null): StateFile {
     savePayout: (payout) => append({ payout }),
     saveTransfer: (transfer) => append({ transfer }),
     saveOffset: (offsetMs) => append({ offsetMs }),
-    clear: () => writeFileSync(path, ''),
+    clear: () => writeFileSync(path, '', OURS_ONLY),
   };
 }
 

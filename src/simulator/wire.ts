@@ -15,6 +15,8 @@ export type WireDeps = {
   clock: MovableClock;
   faults: Faults;
   count: (what: string) => void;
+  /** Where customers' browsers reach this server by a name of the public's; null: nowhere. */
+  publicUrl: string | null;
 };
 
 /** A callback as it goes over the wire. */

@@ -4,7 +4,7 @@ import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
-import type { OutboxRow } from '../lib/outbox.ts';
+import { OUTBOX_INSERT, type OutboxRow } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
 import type { CallbackAttempt } from '../providers/callbacks.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
@@ -124,4 +124,19 @@ export function settledMessage(attemptId: string): OutboxRow {
     workflowId: paymentWorkflowId(attemptId),
     signal: 'settled',
   };
+}
+
+/**
+ * Parts of the statement that ends an attempt, where `ended` has a row if it does: a workflow that was not started yet
+ * never is; any other is told by `told`, with :messages. What a worker is just starting finds out by itself, or is told.
+ */
+export function tellWorkflowOf(ended: string): string {
+  return `unstarted AS (
+    DELETE FROM outbox o USING ${ended}
+    WHERE o.workflow_id = '${paymentWorkflowId('')}' || CAST(:attemptId AS text) AND o.kind = 'start' AND o.lease_until IS NULL
+    RETURNING o.id
+  ), told AS (
+    ${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM ${ended}) AND NOT EXISTS (SELECT 1 FROM unstarted)
+    RETURNING id
+  )`;
 }

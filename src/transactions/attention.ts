@@ -3,6 +3,9 @@ import { maskedInSql } from '../lib/mask.ts';
 
 const birr = (santim: string): string => `trim(to_char(${santim} * 0.01, '999999999999990.00'))`;
 
+/** Held though it is what was asked for, of attempts `a`: its reference was used before. */
+const IS_AS_ASKED = '(a.received_currency = a.currency AND a.received_santim = a.amount_santim)';
+
 /** Money that was not asked for, and payments that ended in doubt. */
 export const PAYMENTS_WAITING: AttentionSource = {
   kinds: ['PAYMENT_HELD', 'PAYMENT_DUPLICATE', 'PAYMENT_UNCERTAIN'],
@@ -10,6 +13,7 @@ export const PAYMENTS_WAITING: AttentionSource = {
                a.environment, a.received_santim AS amount_santim, a.ended_at AS since,
                a.transaction_id || ': ' ||
                CASE WHEN a.status = 'DUPLICATE' THEN 'it was paid a second time'
+                    WHEN ${IS_AS_ASKED} THEN 'the reference ' || a.provider_reference || ' has paid another transaction'
                     WHEN a.received_currency <> a.currency THEN a.received_currency || ' came instead of ' || a.currency
                     ELSE 'another amount came (' || coalesce(${birr('a.received_santim')}, 'nobody knows how much')
                          || ') than was asked for (' || ${birr('a.amount_santim')} || ')' END AS what,

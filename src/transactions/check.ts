@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Clock } from '../lib/clock.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import { isUniqueViolation, rows, type Knex } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunChange } from '../lib/outbox.ts';
 import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PaymentOrder, ProviderOutcome } from '../providers/provider.ts';
 import { readAttemptState, type AttemptState, type ClaimedAttempt, type Settlement } from './attempt.ts';
-import { confirmPayment } from './confirm.ts';
+import { confirmPayment, holdPayment, PAID_REFERENCE } from './confirm.ts';
 import { declineAttempt } from './decline.ts';
 import { ASKABLE_ATTEMPTS, isAskable, isAttemptOver } from './states.ts';
 
@@ -22,7 +22,7 @@ export type CheckDeps = {
 };
 
 export type CheckOptions = {
-  /** Does not ask when the provider was asked less than this ago: 0 for proofs, 2,000 for claims and timers. */
+  /** Does not ask when the provider was asked less than this ago: 0 for proofs, 1,000 for polls, 2,000 for claims. */
   minIntervalMs?: number;
   /** Whether to tell the attempt's workflow when this check ends the attempt (everybody but the workflow itself). */
   tellWorkflow: boolean;
@@ -37,8 +37,10 @@ export const LEASE_MS = 5_000;
 /** How long to wait for the answer that another process is fetching. */
 const OTHERS_ANSWER_WAIT_MS = 2_000;
 const OTHERS_ANSWER_POLL_MS = 100;
-/** All but proofs: at most one question about an attempt in this time. */
+/** All but proofs and polls: at most one question about an attempt in this time. */
 export const CLAIM_INTERVAL_MS = 2_000;
+/** A workflow's polls are further apart by themselves; the first comes 2 s after the attempt, which was asked about at once. */
+export const POLL_INTERVAL_MIN_MS = 1_000;
 
 /**
  * The one operation that settles doubt: leases the attempt, asks its provider, applies the answer. Not yet accepted by
@@ -111,6 +113,7 @@ async function ask(deps: CheckDeps, attempt: ClaimedAttempt, options: CheckOptio
   const { tellWorkflow } = options;
   try {
     const outcome = await askProvider(deps, attempt, now);
+    warnOfOtherOrder(deps, attempt, outcome);
     const checkedAt = deps.clock();
     const settled = await applyOutcome(deps, { attempt, outcome, now, checkedAt, tellWorkflow });
     if (settled) warnOfOddMoney(deps, attempt, settled);
@@ -131,10 +134,17 @@ async function giveLeaseBack(db: Knex, { id, leaseUntil }: ClaimedAttempt): Prom
   });
 }
 
+/** Its provider mixes orders up, or somebody answers in its place. */
+function warnOfOtherOrder({ log }: CheckDeps, { id, channel }: ClaimedAttempt, outcome: ProviderOutcome): void {
+  if (outcome.kind !== 'unknown' || outcome.reason !== 'other-order') return;
+  log.warn({ attemptId: id, channel, reason: outcome.reason }, 'a provider answered about another order: not believed');
+}
+
 /** Money that an operator must look at: told by whoever booked it, so once. */
 function warnOfOddMoney({ log }: CheckDeps, attempt: ClaimedAttempt, { attemptStatus }: AttemptState): void {
   const ids = { attemptId: attempt.id, transactionId: attempt.transactionId };
-  if (attemptStatus === 'HELD') log.warn(ids, 'a payment is held: not the amount or currency that was asked for');
+  if (attemptStatus === 'HELD')
+    log.warn(ids, 'a payment is held for an operator: another amount or currency, or a reference that was used before');
   if (attemptStatus === 'DUPLICATE')
     log.warn(ids, 'a transaction was paid twice: the second payment is to be returned');
 }
@@ -164,13 +174,26 @@ function paymentOrder(baseUrl: string, attempt: ClaimedAttempt): PaymentOrder {
 async function applyOutcome(deps: CheckDeps, settlement: Settlement): Promise<AttemptState | null> {
   const { attempt, outcome } = settlement;
   if (outcome.kind === 'succeeded') {
-    return deps.runChange((change) => confirmPayment(change, { ...settlement, outcome }));
+    return confirmOrHold(deps, { ...settlement, outcome });
   }
   if (outcome.kind === 'declined' && !isAttemptOver(attempt.status)) {
     return deps.runChange((change) => declineAttempt(change, { ...settlement, outcome }));
   }
   await noteAnswer(deps.db, settlement);
   return null;
+}
+
+/** A reference that has paid another transaction pays no second one: what came under it waits for an operator. */
+async function confirmOrHold(
+  { runChange }: CheckDeps,
+  paid: Parameters<typeof confirmPayment>[1],
+): Promise<AttemptState | null> {
+  try {
+    return await runChange((change) => confirmPayment(change, paid));
+  } catch (error) {
+    if (!isUniqueViolation(error, PAID_REFERENCE)) throw error;
+    return runChange((change) => holdPayment(change, paid, 'REFERENCE_USED'));
+  }
 }
 
 /** Saves an answer that ends nothing, and gives the lease back. The timeline tells only of answers that differ. */

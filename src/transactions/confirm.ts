@@ -2,18 +2,22 @@ import { heldFact, paymentFact } from '../ledger/facts.ts';
 import { feeWithin, readFeeRule } from '../ledger/fees.ts';
 import { postLast } from '../ledger/post.ts';
 import { rows } from '../lib/db.ts';
-import { OUTBOX_INSERT, type Change } from '../lib/outbox.ts';
+import type { Change } from '../lib/outbox.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
-import { settledMessage, stateAfter, type AttemptState, type Settlement } from './attempt.ts';
+import { settledMessage, stateAfter, tellWorkflowOf, type AttemptState, type Settlement } from './attempt.ts';
 import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
-import { ASKABLE_ATTEMPTS } from './states.ts';
+import { ASKABLE_ATTEMPTS, type HeldReason } from './states.ts';
+
+/** The index by which a provider's reference pays one transaction. */
+export const PAID_REFERENCE = 'transaction_paid_reference';
 
 type Paid = Settlement<Extract<ProviderOutcome, { kind: 'succeeded' }>>;
 
 /**
  * The provider says: paid. What was asked for makes the transaction SUCCESS, from whatever state it was in (late money
- * is booked, never dropped); another amount or currency is held; a second payment is a duplicate. Four statements with
+ * is booked, never dropped); another amount or currency is held; a second payment is a duplicate. Throws a unique violation
+ * of {@link PAID_REFERENCE} when its reference has paid another transaction: hold it then. Four statements with
  * the events, deliveries, outbox and the ledger's journal. null when somebody else ended the attempt meanwhile.
  */
 export async function confirmPayment(change: Change, paid: Paid): Promise<AttemptState | null> {
@@ -48,12 +52,8 @@ export async function confirmPayment(change: Change, paid: Paid): Promise<Attemp
   return stateAfter(paid, 'SUCCEEDED', { transactionStatus: 'SUCCESS', sessionStatus: 'COMPLETED' });
 }
 
-/** Money came, but not what was asked: nothing becomes SUCCESS by itself, an operator decides. */
-async function holdPayment(
-  change: Change,
-  paid: Paid,
-  reason: 'WRONG_AMOUNT' | 'WRONG_CURRENCY',
-): Promise<AttemptState | null> {
+/** Money came, but not as was asked: nothing becomes SUCCESS by itself, an operator decides. */
+export async function holdPayment(change: Change, paid: Paid, reason: HeldReason): Promise<AttemptState | null> {
   const { attempt, outcome } = paid;
   const detail = {
     attemptId: attempt.id,
@@ -119,7 +119,7 @@ async function applyPaid(
   { attemptStatus, detail, moves, values }: Moves,
 ): Promise<TransactionRow | 'attempt-gone' | 'already-paid'> {
   const messages = paid.tellWorkflow ? [settledMessage(paid.attempt.id)] : [];
-  const [row] = await rows<TransactionRow | { id: null }>(
+  const [row] = await rows<(TransactionRow | { id: null }) & { isTold: boolean }>(
     change.trx,
     `WITH locked AS (
        SELECT id FROM checkout_session WHERE id = :sessionId FOR UPDATE
@@ -129,8 +129,8 @@ async function applyPaid(
          received_santim = :receivedSantim, received_currency = :receivedCurrency, last_checked_at = :checkedAt, ended_at = :now, lease_until = NULL
        FROM locked WHERE a.id = :attemptId AND a.session_id = locked.id AND a.status = ANY (:askable)
        RETURNING a.transaction_id, a.channel
-     ), ${moves}, told AS (${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM attempt))
-     SELECT moved.* FROM attempt LEFT JOIN moved ON moved.id = attempt.transaction_id`,
+     ), ${moves}, ${tellWorkflowOf('attempt')}
+     SELECT moved.*, EXISTS (SELECT 1 FROM told) AS is_told FROM attempt LEFT JOIN moved ON moved.id = attempt.transaction_id`,
     {
       sessionId: paid.attempt.sessionId,
       attemptId: paid.attempt.id,
@@ -148,6 +148,6 @@ async function applyPaid(
     },
   );
   if (!row) return 'attempt-gone';
-  change.told(messages);
+  if (row.isTold) change.told(messages);
   return row.id === null ? 'already-paid' : row;
 }

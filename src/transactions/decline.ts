@@ -1,7 +1,7 @@
 import { rows } from '../lib/db.ts';
-import { OUTBOX_INSERT, type Change } from '../lib/outbox.ts';
+import type { Change } from '../lib/outbox.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
-import { settledMessage, stateAfter, type AttemptState, type Settlement } from './attempt.ts';
+import { settledMessage, stateAfter, tellWorkflowOf, type AttemptState, type Settlement } from './attempt.ts';
 import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
 import { afterDecline, transactionStatusOf } from './states.ts';
@@ -22,7 +22,7 @@ export async function declineAttempt(change: Change, declined: Declined): Promis
   });
   const messages = declined.tellWorkflow ? [settledMessage(attempt.id)] : [];
   const { code, providerCode } = outcome.failure;
-  const [row] = await rows<TransactionRow & { sessionMoved: boolean }>(
+  const [row] = await rows<TransactionRow & { sessionMoved: boolean; isTold: boolean }>(
     change.trx,
     `WITH locked AS (
        SELECT s.id, t.held IS NOT NULL AND CAST(:next AS text) <> 'OPEN' AS stays
@@ -51,8 +51,8 @@ export async function declineAttempt(change: Change, declined: Declined): Promis
        UNION ALL
        SELECT id, CAST(:now AS timestamptz), 'session.expired', jsonb_build_object('reconcile', false)
        FROM moved WHERE status = 'EXPIRED'
-     ), told AS (${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM attempt))
-     SELECT moved.*, session.transaction_id IS NOT NULL AS session_moved
+     ), ${tellWorkflowOf('attempt')}
+     SELECT moved.*, session.transaction_id IS NOT NULL AS session_moved, EXISTS (SELECT 1 FROM told) AS is_told
      FROM attempt
      LEFT JOIN session ON session.transaction_id = attempt.transaction_id
      LEFT JOIN moved ON moved.id = attempt.transaction_id`,
@@ -70,7 +70,7 @@ export async function declineAttempt(change: Change, declined: Declined): Promis
     },
   );
   if (!row) return null;
-  change.told(messages);
+  if (row.isTold) change.told(messages);
   if (!row.sessionMoved) return null;
   if (next !== 'OPEN') {
     const events = [next === 'FAILED' ? 'checkout.failed' : 'checkout.expired'] as const;

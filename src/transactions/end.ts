@@ -1,6 +1,6 @@
 import { rows } from '../lib/db.ts';
-import { OUTBOX_INSERT, type Change, type RunChange } from '../lib/outbox.ts';
-import { settledMessage } from './attempt.ts';
+import type { Change, OutboxRow, RunChange } from '../lib/outbox.ts';
+import { settledMessage, tellWorkflowOf } from './attempt.ts';
 import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
 
@@ -74,19 +74,18 @@ export async function endAttempt(
       UPDATE transaction t SET reconcile = true, version = t.version + 1
       FROM locked JOIN abandoned ON abandoned.session_id = locked.id
       WHERE t.id = locked.transaction_id AND locked.held IS NOT NULL AND CAST(:reconcile AS boolean)
-    ), told AS (${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM abandoned)),`;
+    ), ${tellWorkflowOf('abandoned')},`;
   const messages = attempt.tellWorkflow ? [settledMessage(attempt.id)] : [];
   const bindings = { sessionId: attempt.sessionId, attemptId: attempt.id, messages: JSON.stringify(messages) };
-  const ended = await endSessions(change, end, { before, due, bindings });
-  if (ended > 0) change.told(messages);
-  return ended > 0;
+  return (await endSessions(change, end, { before, due, bindings, messages })) > 0;
 }
 
-type Which = { before?: string; due: string; bindings: Record<string, unknown> };
+/** `messages`: what `before` may have written as `told`. */
+type Which = { before?: string; due: string; bindings: Record<string, unknown>; messages?: OutboxRow[] };
 
 async function endSessions(change: Change, end: End, which: Which): Promise<number> {
   const { event, kind } = TOLD[end.status];
-  const transactions = await rows<TransactionRow>(
+  const transactions = await rows<TransactionRow & { isTold: boolean }>(
     change.trx,
     `WITH ${which.before ?? ''} due AS (${which.due}), ended AS (
        UPDATE checkout_session s SET status = :status, ended_at = :at
@@ -100,9 +99,10 @@ async function endSessions(change: Change, end: End, which: Which): Promise<numb
        INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
        SELECT id, CAST(:at AS timestamptz), :kind, jsonb_build_object('reconcile', reconcile) FROM closed
      )
-     SELECT * FROM closed`,
+     SELECT closed.*, ${which.messages ? 'EXISTS (SELECT 1 FROM told)' : 'false'} AS is_told FROM closed`,
     { ...which.bindings, status: end.status, reconcile: end.reconcile, at: end.at, kind },
   );
+  if (transactions.some(({ isTold }) => isTold)) change.told(which.messages ?? []);
   await recordTransactionEvents(change, { transactions, events: [event], at: end.at });
   return transactions.length;
 }

@@ -2,11 +2,12 @@ import type { Channel } from '../channels/channel.ts';
 import { heldAcceptedFact, heldReturnedFact } from '../ledger/facts.ts';
 import { feeWithin, readFeeRule, type Fee, type FeeRuleJson } from '../ledger/fees.ts';
 import { post } from '../ledger/post.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import { isUniqueViolation, rows, type Knex } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { Change } from '../lib/outbox.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
+import { PAID_REFERENCE } from './confirm.ts';
 import { recordTransactionEvents } from './events.ts';
 import { readTransaction } from './payments.ts';
 import type { TransactionRow } from './present.ts';
@@ -51,9 +52,13 @@ export async function acceptHeldPayment(change: Change, choice: HeldChoice): Pro
   const { receivedSantim } = payment;
   if (receivedSantim === null || receivedSantim <= 0n || payment.receivedCurrency !== 'ETB')
     throw onlyReturnable(payment);
+  await refuseUsedReference(trx, payment);
 
   const fee = feeWithin(readFeeRule(feeRule), receivedSantim);
-  const moved = await acceptRows(trx, { payment, receivedSantim, fee, at: choice.at });
+  const moved = await acceptRows(trx, { payment, receivedSantim, fee, at: choice.at }).catch((error: unknown) => {
+    // Another transaction was paid by it since we looked.
+    throw isUniqueViolation(error, PAID_REFERENCE) ? referenceUsed(payment, 'another transaction') : error;
+  });
   await clearHeld(trx, payment.transactionId);
   const decision = await decisionOf(trx, payment, { before, fee, isNew: true });
   if (moved) {
@@ -117,6 +122,24 @@ async function choosePayment(trx: Knex.Transaction, { transactionId, attemptId, 
 
 const PAYMENT_COLUMNS = `id, transaction_id, merchant_id, environment, channel, status, provider_reference,
   received_santim, received_currency, decided, return_reference`;
+
+/** One payment is booked once: a second merchant, or the same one again, is not given it. */
+async function refuseUsedReference(trx: Knex.Transaction, payment: HeldPayment): Promise<void> {
+  const { transactionId, environment, channel, providerReference } = payment;
+  if (providerReference === null) return;
+  const [other] = await rows<{ id: string }>(
+    trx,
+    `SELECT id FROM transaction WHERE provider_reference = :providerReference AND environment = :environment
+       AND channel = :channel AND status = 'SUCCESS' AND id <> :transactionId`,
+    { providerReference, environment, channel, transactionId },
+  );
+  if (other) throw referenceUsed(payment, other.id);
+}
+
+function referenceUsed({ id, providerReference }: HeldPayment, by: string): AppError {
+  const why = `has the reference ${providerReference}, which has paid ${by}`;
+  return new AppError('INVALID_STATE', `The money of ${id} ${why}: it can only be given back.`);
+}
 
 function decidedOtherwise({ id }: HeldPayment, stands: string): AppError {
   return new AppError('INVALID_STATE', `The money of ${id} ${stands} already: that cannot be decided again.`);

@@ -3,7 +3,7 @@ import { addisDay } from '../lib/dates.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/owner.ts';
 import type { ProviderFailure } from '../providers/provider.ts';
-import type { TransactionStatus } from './states.ts';
+import type { HeldReason, TransactionStatus } from './states.ts';
 
 /** A row of `transaction`. */
 export type TransactionRow = {
@@ -20,7 +20,7 @@ export type TransactionRow = {
   providerReference: string | null;
   failure: ProviderFailure | null;
   lateConfirmation: boolean;
-  held: 'WRONG_AMOUNT' | 'WRONG_CURRENCY' | null;
+  held: HeldReason | null;
   reconcile: boolean;
   /** What came in, where an operator has accepted another amount than asked for. */
   receivedSantim: Santim | null;

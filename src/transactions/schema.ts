@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { TRANSACTION_THROUGH } from '../channels/channel.ts';
+import { currencyEtb, limitedText } from '../lib/fields.ts';
 import { BIRR_RULE, formatBirr, isBirr, toSantim } from '../lib/money.ts';
 import { dayText, pageQuery, statusText } from '../lib/page.ts';
 import { ResourceDelivery } from '../webhooks/resource-deliveries.ts';
@@ -8,6 +9,7 @@ import { TRANSACTION_STATUSES } from './states.ts';
 import { TIMELINE } from './timeline.ts';
 
 const SEARCH_CHARACTERS_MAX = 100;
+const BIRR_CHARACTERS_MAX = 30;
 
 const instant = z.string().meta({ format: 'date-time' });
 const environmentName = z.enum(['sandbox', 'live']);
@@ -15,22 +17,12 @@ const transactionType = z.enum(['API', 'QRCODE']);
 const transactionStatus = z.enum(TRANSACTION_STATUSES);
 const transactionThrough = z.enum(Object.values(TRANSACTION_THROUGH));
 
-const birrText = z
-  .string()
+const birrText = limitedText(BIRR_CHARACTERS_MAX)
   .refine((text) => /^\d{1,14}(\.\d{1,2})?$/.test(text) && isBirr(Number(text)), {
     error: ({ input }) => `${BIRR_RULE}, got ${JSON.stringify(input)}`,
   })
   .transform((text) => toSantim(Number(text)))
   .meta({ override: { type: 'number', exclusiveMinimum: 0 } });
-
-/** The one currency there is; another is refused by its own code. */
-const currencyEtb = z
-  .string()
-  .refine((text) => text === 'ETB', {
-    error: ({ input }) => `must be ETB, got ${JSON.stringify(input)}`,
-    params: { code: 'UNSUPPORTED_CURRENCY' },
-  })
-  .meta({ example: 'ETB' });
 
 const listQuery = z.strictObject({
   startDate: dayText,
@@ -94,7 +86,7 @@ export const Transaction = z
     completedAt: instant.optional(),
     failure: PaymentFailure.optional(),
     lateConfirmation: z.literal(true).optional(),
-    held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY']).optional(),
+    held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED']).optional(),
     environment: environmentName,
     metadata: z.record(z.string(), z.string()).optional(),
   })

@@ -20,6 +20,9 @@ export const ATTEMPT_STATUSES = [
 ] as const;
 export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];
 
+/** Why money that came waits for an operator. REFERENCE_USED: the provider's reference has paid another transaction. */
+export type HeldReason = 'WRONG_AMOUNT' | 'WRONG_CURRENCY' | 'REFERENCE_USED';
+
 /** Where a session may go. Only late money leaves a final state, and only for COMPLETED, which nothing leaves. */
 export const SESSION_MOVES: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
   OPEN: ['PROCESSING', 'CANCELLED', 'EXPIRED', 'COMPLETED'],

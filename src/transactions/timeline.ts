@@ -4,7 +4,7 @@ import { CHANNELS } from '../channels/channel.ts';
 
 const channel = z.enum(CHANNELS);
 const amounts = {
-  reason: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY']),
+  reason: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED']),
   expectedSantim: z.int(),
   receivedSantim: z.int(),
   currency: z.string(),

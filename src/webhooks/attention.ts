@@ -4,12 +4,12 @@ import type { AttentionSource } from '../lib/attention.ts';
 export const DELIVERIES_STUCK: AttentionSource = {
   kinds: ['DELIVERY_PAST_DUE'],
   sql: `SELECT 'DELIVERY_PAST_DUE' AS kind, d.id, d.merchant_id, d.environment, NULL::bigint AS amount_santim,
-               coalesce(d.next_attempt_at, d.created_at) AS since,
+               d.next_attempt_at AS since,
                'The next attempt is late; ' || d.attempts || ' were made' AS what,
                jsonb_build_object('event', d.event, 'eventId', d.event_id, 'subscriptionId', d.subscription_id,
                                   'attempts', d.attempts) AS detail,
                'delivery-' || d.event_id || '-' || d.subscription_id AS workflow_id
         FROM webhook_delivery d
-        WHERE d.status IN ('PENDING', 'RETRYING')
-          AND coalesce(d.next_attempt_at, d.created_at) < CAST(:at AS timestamptz) - interval '1 minute'`,
+        WHERE d.next_attempt_at < CAST(:at AS timestamptz) - interval '1 minute'
+          AND (d.status = 'PENDING' AND d.resend_from IS NULL OR d.status = 'RETRYING' OR d.resend_from IS NOT NULL)`,
 };

@@ -40,7 +40,7 @@ export const TransactionData = z.strictObject({
     })
     .optional(),
   lateConfirmation: z.boolean().optional().meta({ description: 'Paid after the session had ended' }),
-  held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY']).optional(),
+  held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED']).optional(),
   metadata: z.record(z.string(), z.string()).optional(),
 });
 export type TransactionData = z.output<typeof TransactionData>;

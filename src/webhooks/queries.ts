@@ -44,8 +44,8 @@ export type AttemptRow = {
   sequence: number;
   deliveryNumber: number | null;
   retryNumber: number | null;
-  trigger: 'auto' | 'manual';
-  lane: 'workflow' | 'direct';
+  trigger: 'auto' | 'manual' | 'operator';
+  reason: string | null;
   url: string;
   startedAt: Date;
   durationMs: number | null;
@@ -210,7 +210,7 @@ export async function listAttempts(db: Queryable, query: Owner & { eventId: stri
   const found = await rows<AttemptRow>(
     db,
     `SELECT a.id, CAST(a.started_at AS text) AS position, a.delivery_id, d.subscription_id, a.sequence,
-            a.delivery_number, a.retry_number, a.trigger, a.lane, a.url, a.started_at, a.duration_ms, a.timings,
+            a.delivery_number, a.retry_number, a.trigger, a.reason, a.url, a.started_at, a.duration_ms, a.timings,
             a.http_status, a.failure, a.response_headers, a.response_excerpt, a.secret_hint
      FROM webhook_attempt a JOIN webhook_delivery d ON d.id = a.delivery_id
      WHERE d.event_id = :eventId
@@ -246,7 +246,7 @@ export async function findHealth(db: Queryable, subscriptionIds: string[], now: 
        SELECT array_agg(d.id) AS delivery_ids,
               CAST(avg(CASE WHEN d.status = 'DELIVERED' THEN 1 ELSE 0 END) AS double precision) AS success_rate
        FROM (SELECT id, status, attempts FROM webhook_delivery
-             WHERE subscription_id = s.id AND created_at >= :since ORDER BY created_at DESC LIMIT 1000) d
+             WHERE subscription_id = s.id AND status <> 'PENDING' AND created_at >= :since ORDER BY created_at DESC LIMIT 1000) d
        WHERE d.attempts > 0
      ) h
      LEFT JOIN LATERAL (

@@ -5,7 +5,7 @@ import { newId } from '../lib/ids.ts';
 import type { Change, RunChange } from '../lib/outbox.ts';
 import { ownerOf, type Owner } from '../lib/owner.ts';
 import type { DayRange } from '../lib/page.ts';
-import { resendEligible, type ResendResult } from './resend.ts';
+import { resendEligible, type ResendResult } from './delivery/resend.ts';
 
 /** So many bulk resends of a merchant may run at once in an environment; each keeps its own pace. */
 const RUNNING_JOBS_MAX = 5;

@@ -1,12 +1,15 @@
 import { z } from 'zod';
 
-import { plainText } from '../lib/fields.ts';
+import { publicText } from '../lib/echo.ts';
+import { limitedText, patternText, plainText } from '../lib/fields.ts';
 import { dayText, pageQuery, statusText } from '../lib/page.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
 import { RESERVED_HEADERS } from './signature.ts';
 import { DELIVERY_STATUSES, EVENT_STATUSES } from './states.ts';
 
 const HEADERS_MAX = 20;
+/** Ample: names and values of headers have rules of their own, which say more. */
+const HEADER_CHARACTERS_MAX = 10_000;
 const HEADER_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const HEADER_VALUE = /^[\x20-\x7e]{1,1000}$/;
 const OVERLAP_SECONDS_MAX = 604_800;
@@ -14,7 +17,7 @@ const OVERLAP_SECONDS_DEFAULT = 86_400;
 const RESEND_JOB_ITEMS_MAX = 10_000;
 
 // Any id-like text: one that nobody ever had is a 404, not a 400.
-const id = z.string().regex(/^[\w-]{1,64}$/, 'must be an id: letters, digits, - and _');
+const id = publicText(patternText(64, /^[\w-]{1,64}$/, 'must be an id: letters, digits, - and _'));
 const instant = z.iso.datetime();
 const Failure = z.object({ code: z.string(), message: z.string() });
 
@@ -87,8 +90,8 @@ export const Attempt = z.object({
   sequence: z.int(),
   deliveryNumber: z.int().nullable(),
   retryNumber: z.int().nullable(),
-  trigger: z.enum(['auto', 'manual']),
-  lane: z.enum(['workflow', 'direct']),
+  trigger: z.enum(['auto', 'manual', 'operator']),
+  reason: z.string().nullable().meta({ description: 'Why an operator asked for it' }),
   url: z.string(),
   startedAt: instant,
   durationMs: z.int().nullable(),
@@ -165,7 +168,7 @@ export const ResendJob = z.object({
 });
 
 const customHeaders = z
-  .record(z.string(), z.string())
+  .record(limitedText(HEADER_CHARACTERS_MAX), limitedText(HEADER_CHARACTERS_MAX))
   .superRefine((headers, context) => {
     const names = Object.keys(headers);
     const refuse = (issue: string): void => context.addIssue({ code: 'custom', message: issue });

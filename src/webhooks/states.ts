@@ -10,34 +10,30 @@ export type EventStatus = (typeof EVENT_STATUSES)[number];
 export type ResendFacts = {
   status: DeliveryStatus;
   subscription: 'active' | 'inactive' | 'deleted';
-  /** An attempt of it is on its way to the receiver. */
-  sending: boolean;
+  /** An attempt is on its way to the receiver. */
+  inFlight: boolean;
 };
 
-/**
- * What a resend does: `send` asks for one POST off the ladder, `hasten` brings the ladder's next rung forward.
- * `refuse` says why not, in words for the merchant.
- */
-export type ResendStep = { do: 'send' } | { do: 'hasten' } | { do: 'refuse'; because: string };
+/** Whether a resend makes one attempt beside the schedule; if not, why, in words for the merchant. */
+export type ResendDecision = { allowed: true } | { allowed: false; because: string };
 
 /** The rules of a resend. `force` sends again what was delivered. */
-export function resendStep(facts: ResendFacts, force: boolean): ResendStep {
-  if (facts.subscription === 'deleted') return refuse('its subscription is deleted');
-  if (facts.subscription === 'inactive') return refuse('its subscription is inactive: activate it first');
-  if (facts.sending) return refuse('an attempt is being sent right now: wait for its outcome');
+export function decideResend(facts: ResendFacts, force: boolean): ResendDecision {
+  if (facts.subscription === 'deleted') return reject('its subscription is deleted');
+  if (facts.subscription === 'inactive') return reject('its subscription is inactive: activate it first');
+  if (facts.inFlight) return reject('an attempt is being sent right now: wait for its outcome');
   switch (facts.status) {
     case 'FAILED':
     case 'SKIPPED':
-      return { do: 'send' };
     case 'RETRYING':
-      return { do: 'hasten' };
+      return { allowed: true };
     case 'DELIVERED':
-      return force ? { do: 'send' } : refuse('it was delivered: pass "force": true to send it again');
+      return force ? { allowed: true } : reject('it was delivered: pass "force": true to send it again');
     case 'PENDING':
-      return refuse('it is already waiting to be sent');
+      return reject('it is already waiting to be sent');
   }
 }
 
-function refuse(because: string): ResendStep {
-  return { do: 'refuse', because };
+function reject(because: string): ResendDecision {
+  return { allowed: false, because };
 }

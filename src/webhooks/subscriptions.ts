@@ -5,10 +5,11 @@ import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Change } from '../lib/outbox.ts';
 import { ownerOf, type Environment, type Owner } from '../lib/owner.ts';
+import type { SealedTable } from '../lib/reencrypt.ts';
 import { EVENT_TYPES, type EventTypeName } from './catalogue.ts';
-import { isBeingSent } from './claim.ts';
+import { isInFlight } from './delivery/claim.ts';
 import { SubscriptionRow } from './model.ts';
-import { findSubscriber, recordEvents } from './record.ts';
+import { recordEvents } from './record.ts';
 import type { NewSubscription, SubscriptionChanges } from './schema.ts';
 import { newSecret } from './signature.ts';
 
@@ -90,8 +91,9 @@ export async function deleteSubscription(deps: SubscriptionDeps, change: Change,
     `UPDATE webhook_delivery
      SET status = CASE WHEN resend_from IN ('FAILED', 'DELIVERED') THEN resend_from ELSE 'SKIPPED' END,
          resend_from = NULL, next_attempt_at = NULL
-     WHERE subscription_id = :id AND status IN ('PENDING', 'RETRYING')
-       AND NOT ${isBeingSent('webhook_delivery')}`,
+     WHERE subscription_id = :id
+       AND (status = 'PENDING' AND resend_from IS NULL OR status = 'RETRYING' OR resend_from IS NOT NULL)
+       AND NOT ${isInFlight('webhook_delivery')}`,
     { id: row.id },
   );
 }
@@ -135,8 +137,7 @@ export async function sendTestEvent(
   change: Change,
   target: Target & { event: EventTypeName },
 ): Promise<string> {
-  const row = await findSubscriber(change.trx, target);
-  if (!row) throw notFound('subscription');
+  const row = await findSubscription(change.trx, target);
   if (!row.active)
     throw new AppError('INVALID_STATE', 'The subscription is inactive: activate it, then send the test.');
   if (row.environment === 'live' && target.event !== 'webhook.test') {
@@ -152,7 +153,7 @@ export async function sendTestEvent(
     data: { ...EVENT_TYPES[target.event].example, ...owner, ...own },
     createdAt: deps.clock(),
   };
-  const [eventId] = await recordEvents(change, [event], [{ ...row, eventTypes: [event.event] }]);
+  const [eventId] = await recordEvents(change, [event], row.id);
   if (eventId === undefined) throw new Error('recording a test event made no event');
   return eventId;
 }
@@ -190,6 +191,14 @@ async function refuseOneTooMany(trx: Knex.Transaction, owner: Owner): Promise<vo
     );
   }
 }
+
+/** Where secrets and custom headers are encrypted. */
+export const SEALED_SUBSCRIPTIONS: SealedTable = {
+  table: 'webhook_subscription',
+  key: ['id'],
+  columns: ['secret', 'previous_secret', 'headers'],
+  ownerOf: ([id = '']) => id,
+};
 
 function sealedSecret(keyRing: KeyRing, id: string, secret: string) {
   return { secret: encrypt(keyRing, id, secret), secretHint: secret.slice(-HINT_CHARACTERS) };

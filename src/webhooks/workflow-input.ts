@@ -1,6 +1,9 @@
 import type { OutboxMessage } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
 
+/** How the attempt before the workflow's start ended. */
+export type LastOutcome = { ok: boolean; httpStatus: number | null; code: string | null };
+
 /** What `workflows/webhook-delivery.ts` is started with: ids and numbers, nothing secret, no URL, no body. */
 export type DeliveryInput = {
   deliveryId: string;
@@ -8,17 +11,23 @@ export type DeliveryInput = {
   environment: Environment;
   eventType: string;
   subscriptionId: string;
+  /** The merchant's order number, where the event has one. */
+  checkoutOrderNo: string | null;
+  /** The host name of the subscription's URL. */
+  receiverHost: string;
   /** The contract's schedule, frozen at the start. Added by whoever starts the workflow. */
   retryDelaysSeconds: number[];
-  /** Automatic attempts that failed so far: 0 … 6. */
+  /** Scheduled attempts that failed so far: 0 … 6. */
   attemptsMade: number;
-  /** When the next attempt is due, in ms since 1970; null = at once. */
+  /** Null when the workflow is started to make an attempt: a resend, or a recovery. */
+  lastOutcome: LastOutcome | null;
+  /** When the next attempt is due, in ms since 1970; null = at once, or never where the last outcome was final. */
   nextAttemptAtMs: number | null;
-  /** fast: the first attempt is a local activity. slow: recent attempts there hung or failed, it gets the slow lane. */
-  lane: 'fast' | 'slow';
+  /** Since when it has been waiting for a resend, in ms since 1970, where an earlier run was. */
+  parkedSinceMs?: number;
 };
 
-/** The columns a delivery's workflow is started from. */
+/** What a delivery's workflow is started from. */
 export type DeliveryToStart = {
   deliveryId: string;
   eventId: string;
@@ -26,10 +35,15 @@ export type DeliveryToStart = {
   subscriptionId: string;
   merchantId: string;
   environment: Environment;
+  checkoutOrderNo: string | null;
+  url: string;
   attemptsMade: number;
+  lastOutcome: LastOutcome | null;
   nextAttemptAt: Date | null;
-  lane: 'fast' | 'slow';
 };
+
+/** In SQL: the order number that an event's payload names, if any; `e` is a webhook_event. */
+export const CHECKOUT_ORDER_NO = `CAST(convert_from(e.payload, 'UTF8') AS json) #>> '{data,checkoutOrderNo}'`;
 
 /** One id for life: retries, parking and every resend of a delivery happen under this workflow id. */
 export function deliveryWorkflowId(eventId: string, subscriptionId: string): string {
@@ -49,9 +63,11 @@ export function deliveryWorkflow(
       environment: delivery.environment,
       eventType: delivery.eventType,
       subscriptionId: delivery.subscriptionId,
+      checkoutOrderNo: delivery.checkoutOrderNo,
+      receiverHost: new URL(delivery.url).hostname,
       attemptsMade: delivery.attemptsMade,
+      lastOutcome: delivery.lastOutcome,
       nextAttemptAtMs: delivery.nextAttemptAt?.getTime() ?? null,
-      lane: delivery.lane,
     },
   };
 }

@@ -17,7 +17,7 @@ export type CheckPayoutDeps = {
   clock: Clock;
   /** Where providers reach us, without a slash at the end. */
   baseUrl: string;
-  log: Pick<Logger, 'error'>;
+  log: Pick<Logger, 'warn' | 'error'>;
 };
 
 export type CheckPayoutOptions = {
@@ -114,6 +114,10 @@ async function ask(deps: CheckPayoutDeps, claimed: Claimed, options: CheckPayout
   const at = options.now ?? deps.clock();
   try {
     const outcome = await askProvider(deps, claimed);
+    if (outcome.kind === 'unknown' && outcome.reason === 'other-order') {
+      const about = { withdrawalId: claimed.id, channel: claimed.channel, reason: outcome.reason };
+      deps.log.warn(about, 'a provider answered about another order: not believed');
+    }
     const row = await applyAnswer(deps, claimed, { outcome, at, tellWorkflow: options.tellWorkflow });
     return { row: row ?? (await readWithdrawal(deps.db, claimed.id)), asked: true, outcome: outcome.kind };
   } catch (error) {

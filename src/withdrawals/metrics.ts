@@ -29,7 +29,27 @@ const COUNT = `
             AND status IN ('FAILED', 'SUCCESS')) AS contradicted
   FROM withdrawal WHERE status = 'PENDING'`;
 
+const UNSENT_GAUGES = {
+  unsent: {
+    name: 'meskot_withdrawals_oldest_unsent_age_seconds',
+    help: 'Time that the oldest withdrawal waits to be sent for the first time, review not counted; 0 when none does',
+  },
+} as const;
+
+const UNSENT = `
+  SELECT CAST(coalesce(extract(epoch FROM now() - min(CASE WHEN w.approvals_needed = 0 THEN w.requested_at ELSE
+           greatest(w.requested_at, (SELECT max(a.created_at) FROM withdrawal_approval a WHERE a.withdrawal_id = w.id))
+         END)), 0) AS float8) AS unsent
+  FROM withdrawal w WHERE w.status = 'PENDING' AND w.stage = 'CREATED'`;
+const UNSENT_KEPT_MS = 3_000;
+
+/** How long money waits to go out: the API shows it as well, since no worker may be there to do either. */
+export function measureUnsentWithdrawals(registry: Registry, db: Knex): void {
+  measureRow(registry, UNSENT_GAUGES, { db, sql: UNSENT, keptMs: UNSENT_KEPT_MS });
+}
+
 /** Withdrawals under way, how long the slowest has been, and those in doubt. Counted when somebody looks. */
 export function measureWithdrawals(registry: Registry, db: Knex): void {
+  measureUnsentWithdrawals(registry, db);
   measureRow(registry, GAUGES, { db, sql: COUNT });
 }

@@ -36,8 +36,12 @@ function askingRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
       operationId: 'createWithdrawal',
       tag: 'Withdrawals',
       summary: 'Ask for money out; it is set aside at once and PENDING until it is paid or has failed',
-      description: 'The same requestId and body again is the same withdrawal, answered with 200, for ever.',
+      description:
+        'The same requestId and body again is the same withdrawal, answered with 200, for ever. Many may be asked for at ' +
+        'once: they wait for each other, and where too many do the answer is 429.',
       auth: { by: 'key', scope: 'withdrawals:write' },
+      rateLimit: 'burst',
+      serialize: 'merchantBalance',
       body: schema.NewWithdrawal,
       responses: { 200: schema.Withdrawal, 202: schema.Withdrawal },
       refusals: [
@@ -64,6 +68,7 @@ function askingRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
       tag: 'Withdrawals',
       summary: 'Take a withdrawal back that was not sent yet',
       auth: { by: 'key', scope: 'withdrawals:write' },
+      serialize: 'merchantBalance',
       params: schema.WithdrawalParams,
       responses: { 200: schema.Withdrawal },
       refusals: ['INVALID_STATE'],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { CHANNELS } from '../channels/channel.ts';
 import { ACCOUNT_NUMBER, BANK_CODES } from '../lib/banks.ts';
-import { birrAmount, instant, plainText, reference } from '../lib/fields.ts';
+import { birrAmount, currencyEtb, instant, limitedText, patternText, plainText, reference } from '../lib/fields.ts';
 import { dayText, pageQuery, statusText } from '../lib/page.ts';
 import { normalisePhone } from '../lib/phone.ts';
 import type { Destination } from './destination.ts';
@@ -17,9 +17,7 @@ const SEARCH_CHARACTERS_MAX = 100;
 const channel = z.enum(CHANNELS);
 
 const DestinationFields = z.strictObject({
-  phone: z
-    .string()
-    .max(20)
+  phone: limitedText(20)
     .refine((text) => normalisePhone(text) !== null, {
       error: 'must be an Ethiopian mobile number, such as 0911000001 or +251911000001',
     })
@@ -27,7 +25,7 @@ const DestinationFields = z.strictObject({
     .optional()
     .meta({ description: 'The wallet to pay to, where the channel pays to wallets', example: '0911000001' }),
   bankCode: z.enum(BANK_CODES).optional(),
-  accountNumber: z.string().regex(ACCOUNT_NUMBER, 'must be 8 to 20 digits').optional(),
+  accountNumber: patternText(20, ACCOUNT_NUMBER, 'must be 8 to 20 digits').optional(),
   accountName: plainText(ACCOUNT_NAME_CHARACTERS_MAX).min(1).meta({ example: 'Abebe Bikila' }),
 });
 
@@ -51,10 +49,7 @@ export const NewWithdrawal = z.strictObject({
     example: 'PAYROLL-2026-11-7',
   }),
   amount: birrAmount,
-  currency: z
-    .string()
-    .refine((text) => text === 'ETB', { error: 'must be ETB', params: { code: 'UNSUPPORTED_CURRENCY' } })
-    .default('ETB'),
+  currency: currencyEtb.default('ETB'),
   channel,
   destination,
   reason: plainText(REASON_CHARACTERS_MAX).min(1).optional(),

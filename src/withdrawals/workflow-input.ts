@@ -20,10 +20,11 @@ export function withdrawalWorkflowId(withdrawalId: string): string {
 /** Workflow type, id and input of a withdrawal, as every outbox message that may start its workflow needs them. */
 export function withdrawalWorkflow(
   input: WithdrawalInput,
-): Pick<OutboxMessage, 'workflowType' | 'workflowId'> & { input: WithdrawalInput } {
+): Pick<OutboxMessage, 'workflowType' | 'workflowId' | 'priority'> & { input: WithdrawalInput } {
   const { withdrawalId, merchantId, environment, channel } = input;
   return {
     workflowType: 'withdrawal',
+    priority: 'money',
     workflowId: withdrawalWorkflowId(withdrawalId),
     input: { withdrawalId, merchantId, environment, channel },
   };
@@ -31,5 +32,11 @@ export function withdrawalWorkflow(
 
 /** Tells the workflow to read the row again. */
 export function withdrawalMessage(withdrawalId: string, signal: WithdrawalSignal): OutboxMessage {
-  return { kind: 'signal', workflowType: 'withdrawal', workflowId: withdrawalWorkflowId(withdrawalId), signal };
+  return {
+    kind: 'signal',
+    workflowType: 'withdrawal',
+    workflowId: withdrawalWorkflowId(withdrawalId),
+    signal,
+    priority: 'money',
+  };
 }

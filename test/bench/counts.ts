@@ -2,23 +2,21 @@ import { readFileSync } from 'node:fs';
 
 import { z } from 'zod';
 
-import { createWebhookActivities } from '../../activities/webhooks.ts';
 import { checkoutRoutes } from '../../src/checkout/routes.ts';
 import { readConfig } from '../../src/config.ts';
-import { createFirstAttempts } from '../../src/first-attempts.ts';
 import type { Knex } from '../../src/lib/db.ts';
 import { createEgressGuard } from '../../src/lib/egress.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createRunChange } from '../../src/lib/outbox.ts';
 import { createRelay } from '../../src/relay.ts';
 import { createCheckAttempt } from '../../src/transactions/check.ts';
-import { createClaim, type Lane } from '../../src/webhooks/claim.ts';
-import { createAttemptDelivery } from '../../src/webhooks/deliver.ts';
+import { createAttempt } from '../../src/webhooks/delivery/attempt.ts';
+import { createDispatcher } from '../../src/webhooks/delivery/dispatcher.ts';
+import { createInFlight } from '../../src/webhooks/delivery/in-flight.ts';
+import { createRecorder } from '../../src/webhooks/delivery/record-attempt.ts';
 import { recordEvents } from '../../src/webhooks/record.ts';
-import { createSave } from '../../src/webhooks/save.ts';
 import { NewSubscription } from '../../src/webhooks/schema.ts';
 import { createSender } from '../../src/webhooks/send.ts';
-import { createSendSlots, type SendSlots } from '../../src/webhooks/slots.ts';
 import { createSubscription } from '../../src/webhooks/subscriptions.ts';
 import { createCheckPayout } from '../../src/withdrawals/check.ts';
 import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
@@ -41,19 +39,19 @@ export const budget = Budget.parse(JSON.parse(readFileSync(new URL('budget.json'
 /** The statements an operation sent, each by its beginning; BEGIN, COMMIT and the like are not counted. */
 export type Asked = {
   statements: string[];
-  /** Looks into the outbox that found nothing more to take. */
+  /** Looks into the queue that found nothing more to claim. */
   emptyLooks: number;
 };
 
 const TRANSACTION_CONTROL = /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|SET TRANSACTION)/i;
-const OUTBOX_TAKE = /UPDATE outbox SET lease_until/;
+const QUEUE_CLAIM = /WITH RECURSIVE waiting/;
 
 /** Everything this pool asks while the work is done. */
 async function countStatements(db: Knex, work: () => Promise<unknown>): Promise<Asked> {
   const asked: Asked = { statements: [], emptyLooks: 0 };
   const note = (_answer: unknown, { sql, response }: { sql: string; response?: { rowCount: number | null } }): void => {
     if (TRANSACTION_CONTROL.test(sql)) return;
-    if (OUTBOX_TAKE.test(sql) && response?.rowCount === 0) asked.emptyLooks += 1;
+    if (QUEUE_CLAIM.test(sql) && response?.rowCount === 0) asked.emptyLooks += 1;
     else asked.statements.push(sql.replace(/\s+/g, ' ').slice(0, 60));
   };
   db.on('query-response', note);
@@ -95,9 +93,9 @@ export async function countConfirmPayment(db: Knex): Promise<{ confirmed: Asked;
   await subscribe(db, { ...owner, url: 'https://hooks.example.com/meskot' });
   const { attemptId } = await buildPendingPayment(world, owner);
   world.provider.answers(PAID);
-  const relay = createRelay({ db, tell: async () => {}, log: createLogger('silent', 'count'), deliveries: null });
+  const relay = createRelay({ db, tell: async () => {}, log: createLogger('silent', 'count'), dispatcher: null });
   let dispatch = (): void => {};
-  const runChange = createRunChange(db, (messages) => (dispatch = () => relay.dispatch(messages)));
+  const runChange = createRunChange(db, (...committed) => (dispatch = () => relay.dispatch(...committed)));
   const checkAttempt = createCheckAttempt({ ...world, runChange });
   const confirmed = await countStatements(db, async () => {
     const { transactionStatus } = await checkAttempt(attemptId, { tellWorkflow: true });
@@ -133,11 +131,10 @@ export async function countCreateWithdrawal(db: Knex): Promise<Asked> {
 }
 
 /**
- * One event to one healthy receiver, from the outbox to its end, made directly or by its workflow's local activity. The
- * workflow is played here: what Temporal asks of its own database is not ours to count. The database must be fresh: what
- * waits in its outbox would be delivered too.
+ * One event to one healthy receiver, from the queue to its end, with or without a workflow that follows. The database
+ * must be fresh: what waits in it would be delivered too.
  */
-export async function countDelivery(db: Knex, lane: Lane): Promise<Asked> {
+export async function countDelivery(db: Knex, workflows: 'every' | 'failed'): Promise<Asked> {
   const receiver = await startReceiver();
   const owner = await buildMerchant(db);
   await subscribe(db, { ...owner, url: receiver.url });
@@ -145,69 +142,39 @@ export async function countDelivery(db: Knex, lane: Lane): Promise<Asked> {
   await createRunChange(db, () => {})(async (change) =>
     recordEvents(change, [{ ...owner, ...data, event: 'payment.succeeded' }]),
   );
-  const sending = createSending(db);
-  const firstAttempts = createFirstAttempts({
-    ...sending,
+  const sender = createSender({ guard });
+  const log = createLogger('silent', 'count');
+  const onDefect = (_deliveryId: string, error: unknown): void => {
+    throw error;
+  };
+  let recorded = (): void => {};
+  const isRecorded = new Promise<void>((resolve) => (recorded = resolve));
+  const dispatcher = createDispatcher({
     db,
-    log: createLogger('silent', 'count'),
-    workflows: lane === 'workflow' ? 'every' : 'failed',
-    startsMax: 1,
+    log,
+    workflows,
+    attempt: createAttempt({ sender, keyRing: config.keyRing, onDefect }),
+    recorder: createRecorder({ db, log }),
+    inFlight: createInFlight({ perSubscription: 50, perThrottled: 10 }),
     retryDelaysSeconds: [60],
-    reachable: () => true,
-    tell: async ({ deliveryId = '', subscriptionId = '' }) => {
-      const played = { deliveryId, subscriptionId, startedAtMs: Date.now(), retryDelaysSeconds: [60], jitter: 0 };
-      await activities.attemptDelivery(played);
-      return 'told';
-    },
-  });
-  const activities = createWebhookActivities({
-    ...sending,
-    started: firstAttempts,
-    requestResend: async () => {},
-    giveUp: async () => 'FAILED',
+    onRecorded: () => recorded(),
+    onWorkflow: () => {},
   });
   try {
     return await countStatements(db, async () => {
-      firstAttempts.poke();
-      await sending.released;
-      await firstAttempts.stop();
+      dispatcher.trigger();
+      await isRecorded;
+      await dispatcher.stop();
       if (receiver.requests.length !== 1) throw new Error(`the receiver got ${receiver.requests.length} requests`);
     });
   } finally {
-    await sending.sender.close();
+    await sender.close();
     await receiver.close();
   }
 }
 
 const config = readConfig({ DATABASE_URL: 'unused', TEMPORAL_ADDRESS: 'unused' });
 const guard = createEgressGuard(config.egress);
-
-/** What a worker sends with, and a promise for the moment when the attempt is over. */
-function createSending(db: Knex) {
-  let over = (): void => {};
-  const released = new Promise<void>((resolve) => (over = resolve));
-  const slots = createSendSlots(10);
-  const watchedSlots: SendSlots = {
-    ...slots,
-    release: (subscriptionId) => {
-      slots.release(subscriptionId);
-      over();
-    },
-  };
-  const sender = createSender({ guard });
-  const save = createSave(db);
-  const onProblem = (_problem: string, _deliveryId: string, error: unknown): void => {
-    throw error;
-  };
-  const attempt = createAttemptDelivery({
-    claim: createClaim(db),
-    save,
-    sender,
-    keyRing: config.keyRing,
-    onProblem,
-  });
-  return { attempt, save, sender, slots: watchedSlots, released };
-}
 
 async function subscribe(db: Knex, fields: { merchantId: string; environment: 'sandbox' | 'live'; url: string }) {
   const input = { ...NewSubscription.parse({ url: fields.url, eventTypes: ['*'] }), ...fields };

@@ -52,8 +52,8 @@ function countGoals(counts: Counts, webhooks: Webhooks | undefined): Goal[] {
     statements('create session, with Idempotency-Key', counts.createSession, budget.createSession),
     statements('confirm payment', counts.confirmPayment.confirmed, budget.confirmPayment),
     statements('create withdrawal', counts.createWithdrawal, budget.createWithdrawal),
-    statements('first-try delivery, made directly', counts.directDelivery, budget.firstTryDelivery),
-    statements('first-try delivery, by its workflow', counts.workflowDelivery, budget.firstTryDelivery),
+    statements('first-try delivery, mode "failed"', counts.directDelivery, budget.firstTryDelivery),
+    statements('first-try delivery, mode "every"', counts.workflowDelivery, budget.firstTryDelivery),
     ...(webhooks
       ? [atMost('B6', 'history of a first-try delivery', { ...history, measured: webhooks.historyEvents })]
       : []),

@@ -67,9 +67,9 @@ const pastDeliveries = (merchantId: string): string => `
     SELECT 'whd_' || key, 'evt_' || key, 'whs_' || repeat('0', 26), '${merchantId}', 'sandbox', 'payment.succeeded',
       'DELIVERED', 1, at, 200, at, at FROM past
   ), attempt AS (
-    INSERT INTO webhook_attempt (id, delivery_id, sequence, delivery_number, retry_number, trigger, lane, url, secret_hint,
+    INSERT INTO webhook_attempt (id, delivery_id, sequence, delivery_number, retry_number, trigger, url, secret_hint,
       started_at, ended_at, duration_ms, http_status, timings, response_headers, response_excerpt, created_at)
-    SELECT 'wha_' || key, 'whd_' || key, 1, 1, 0, 'auto', 'direct', 'https://hooks.example.com', '',
+    SELECT 'wha_' || key, 'whd_' || key, 1, 1, 0, 'auto', 'https://hooks.example.com', '',
       at, at, 20, 200, '{}', '{}', 'ok', at FROM past
   ), twin_event AS (
     INSERT INTO twin_event (id, event, payload, created_at)

@@ -18,7 +18,7 @@ export type Subject = {
 
 /** Milliseconds of processor time for one event, published and delivered. */
 export type Cost = Cpu & { total: number };
-export type Burst = { deliveriesPerSecond: number; cpuMsPerDelivery: Cost; duplicates: number; viaWorkflows: number };
+export type Burst = { deliveriesPerSecond: number; cpuMsPerDelivery: Cost; duplicates: number };
 export type Steady = {
   perSecond: number;
   /** From the commit of the event to its arrival at the receiver. */
@@ -27,7 +27,6 @@ export type Steady = {
   p99Ms: number;
   cpuMsPerDelivery: Cost;
   duplicates: number;
-  viaWorkflows: number;
 };
 
 const ARRIVED_WITHIN_MS = 60_000;
@@ -39,8 +38,8 @@ const SETTLE_MS = 500;
 export async function measureBurst(world: World, subject: Subject, count: number): Promise<Burst> {
   const done = await deliver(world, subject, { count, publish: () => subject.load.burst(count) });
   const seconds = (Math.max(...world.receiver.arrivals.values()) - done.startMs) / 1000;
-  const { cpuMsPerDelivery, duplicates, viaWorkflows } = done;
-  return { deliveriesPerSecond: count / seconds, cpuMsPerDelivery, duplicates, viaWorkflows };
+  const { cpuMsPerDelivery, duplicates } = done;
+  return { deliveriesPerSecond: count / seconds, cpuMsPerDelivery, duplicates };
 }
 
 export async function measureSteady(
@@ -50,7 +49,7 @@ export async function measureSteady(
 ): Promise<Steady> {
   const count = rate.perSecond * rate.seconds;
   const publish = () => subject.load.steady(rate.perSecond, rate.seconds);
-  const { startMs, cpuMsPerDelivery, duplicates, viaWorkflows } = await deliver(world, subject, { count, publish });
+  const { startMs, cpuMsPerDelivery, duplicates } = await deliver(world, subject, { count, publish });
   const latenciesMs = await readLatencies(world, subject, startMs);
   return {
     perSecond: rate.perSecond,
@@ -59,7 +58,6 @@ export async function measureSteady(
     p99Ms: percentile(latenciesMs, 0.99),
     cpuMsPerDelivery,
     duplicates,
-    viaWorkflows,
   };
 }
 
@@ -77,12 +75,6 @@ async function deliver(
     await untilTrue(db, isQuiet, QUIET_WITHIN_MS);
     await sleep(SETTLE_MS);
   });
-  const [lanes] = await rows<{ share: number | null }>(
-    db,
-    `SELECT CAST(avg(CASE lane WHEN 'workflow' THEN 1 ELSE 0 END) AS float8) AS share
-     FROM webhook_attempt WHERE created_at >= to_timestamp(:startMs / 1000.0)`,
-    { startMs },
-  );
   const total = cpu.ours + cpu.temporal + cpu.postgres;
   return {
     startMs,
@@ -93,7 +85,6 @@ async function deliver(
       postgres: cpu.postgres / count,
     },
     duplicates: receiver.duplicates(),
-    viaWorkflows: lanes?.share ?? 0,
   };
 }
 

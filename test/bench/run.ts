@@ -84,9 +84,9 @@ async function countAll(ground: Ground): Promise<Counts> {
   return {
     createSession: await inFreshDatabase(countCreateSession),
     confirmPayment: await inFreshDatabase(countConfirmPayment),
-    directDelivery: await inFreshDatabase((db) => countDelivery(db, 'direct')),
+    directDelivery: await inFreshDatabase((db) => countDelivery(db, 'failed')),
     createWithdrawal: await inFreshDatabase(countCreateWithdrawal),
-    workflowDelivery: await inFreshDatabase((db) => countDelivery(db, 'workflow')),
+    workflowDelivery: await inFreshDatabase((db) => countDelivery(db, 'every')),
   };
 }
 

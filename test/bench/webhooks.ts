@@ -141,8 +141,8 @@ function publishToTwin({ twin }: World): Subject {
 async function countHistoryEvents({ db, ground }: World): Promise<number> {
   const [delivery] = await rows<{ eventId: string; subscriptionId: string }>(
     db,
-    `SELECT d.event_id, d.subscription_id FROM webhook_delivery d JOIN webhook_attempt a ON a.delivery_id = d.id
-     WHERE a.lane = 'workflow' AND d.status = 'DELIVERED' AND d.attempts = 1 ORDER BY d.id DESC LIMIT 1`,
+    `SELECT event_id, subscription_id FROM webhook_delivery
+     WHERE status = 'DELIVERED' AND attempts = 1 ORDER BY id DESC LIMIT 1`,
   );
   if (!delivery) throw new Error('no delivery was made by its workflow');
   const connection = await Connection.connect({ address: ground.temporal.address });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
 import { whyUnusable, type ChannelFacts } from '../../src/channels/channel.ts';
+import { listChannels, readLimits, type LimitsJson } from '../../src/channels/queries.ts';
 import { channelRoutes } from '../../src/channels/routes.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { Owner } from '../../src/lib/owner.ts';
@@ -51,6 +52,49 @@ describe('channels', () => {
       },
     });
     expect(channels[3]).toMatchObject({ usable: false, enabled: false, reason: 'COMING_SOON' });
+  });
+
+  test('limits are what limits_of says: own rules before the platform, and in live the tier where it is lower', async () => {
+    const merchants = [owner, await buildMerchant(database.db), await buildMerchant(database.db)];
+    const [, withRules, verified] = merchants;
+    for (const [version, ago] of [
+      [1, '2 days'],
+      [2, '1 day'],
+      [3, '-1 day'],
+    ] as const) {
+      await rows(
+        database.db,
+        `INSERT INTO limit_rule (id, merchant_id, channel, direction, min_santim, max_santim, daily_santim, valid_from, version)
+         SELECT 'lim_' || d || :version, :merchantId, 'TELEBIRR', d, 100 * :version, 200000 * :version, NULL,
+                now() - CAST(:ago AS interval), :version
+         FROM unnest(ARRAY['PAY_IN', 'PAY_OUT']) d`,
+        { merchantId: withRules?.merchantId, version, ago },
+      );
+    }
+    await rows(
+      database.db,
+      `INSERT INTO kyc_application (merchant_id, environment, status, tier) VALUES (:merchantId, 'live', 'APPROVED', 1)`,
+      { merchantId: verified?.merchantId },
+    );
+    for (const { merchantId } of merchants) {
+      for (const environment of ['sandbox', 'live'] as const) {
+        const found = await listChannels(database.db, { merchantId, environment }, world.findProvider);
+        for (const { channel, payIn, payOut } of found) {
+          const [expected] = await rows<Record<'in' | 'out', LimitsJson>>(
+            database.db,
+            `SELECT limits_of(:merchantId, :environment, :channel, 'PAY_IN', now()) AS in,
+                    limits_of(:merchantId, :environment, :channel, 'PAY_OUT', now()) AS out`,
+            { merchantId, environment, channel },
+          );
+          expect({ in: payIn, out: payOut }).toEqual({
+            in: expected && readLimits(expected.in),
+            out: expected && readLimits(expected.out),
+          });
+        }
+      }
+    }
+    const own = await listChannels(database.db, withRules ?? owner, world.findProvider);
+    expect(own[0]?.payIn).toEqual({ minSantim: 200n, maxSantim: 400_000n, dailySantim: null });
   });
 
   test('M-Pesa cannot be switched on', async () => {

@@ -1,3 +1,4 @@
+import { createTokenAuthenticator } from '../../src/checkout/client-token.ts';
 import { createCheckoutPages } from '../../src/checkout/pages.ts';
 import { checkoutRoutes } from '../../src/checkout/routes.ts';
 import { createLimits } from '../../src/http/limits.ts';
@@ -30,7 +31,11 @@ describe('a payment that somebody has to look into', () => {
     database = await createTestDatabase();
     world = buildWorld(database.db);
     owner = await buildMerchant(database.db);
-    const pages = createCheckoutPages({ ...world, limits: createLimits(NO_LIMITS) });
+    const pages = createCheckoutPages({
+      ...world,
+      limits: createLimits(NO_LIMITS),
+      tokens: createTokenAuthenticator(world),
+    });
     const deps = testServerDeps(database.db, { routes: checkoutRoutes(world), routers: [pages], clock: world.clock });
     server = await startTestServer(deps, stubKey(owner.merchantId));
   });

@@ -1,4 +1,4 @@
-import { authenticateClientToken } from '../../src/checkout/client-token.ts';
+import { createTokenAuthenticator } from '../../src/checkout/client-token.ts';
 import { createCheckoutPages } from '../../src/checkout/pages.ts';
 import { checkoutRoutes } from '../../src/checkout/routes.ts';
 import { createLimits } from '../../src/http/limits.ts';
@@ -27,10 +27,11 @@ describe("a session's checkoutUrl, read again", () => {
   });
 
   async function serve(of: World): Promise<TestServer> {
+    const tokens = createTokenAuthenticator(of);
     const deps = testServerDeps(database.db, {
+      ...tokens,
       routes: checkoutRoutes(of),
-      routers: [createCheckoutPages({ ...of, limits: createLimits(NO_LIMITS) })],
-      authenticateClientToken: authenticateClientToken(database.db, of.clock),
+      routers: [createCheckoutPages({ ...of, limits: createLimits(NO_LIMITS), tokens })],
       clock: of.clock,
     });
     return startTestServer(deps, stubKey(owner.merchantId));

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 import Koa from 'koa';
 
+import { createTokenAuthenticator } from '../../src/checkout/client-token.ts';
 import type { NewSession } from '../../src/checkout/create.ts';
 import { createCheckoutPages } from '../../src/checkout/pages.ts';
 import { createLimits, type Limits } from '../../src/http/limits.ts';
@@ -19,15 +20,9 @@ import {
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { NO_LIMITS } from '../support/http.ts';
 
 const SCRIPT = '<script>alert(1)</script>';
-const NO_LIMITS = {
-  sandboxPerSecond: 0,
-  livePerSecond: 0,
-  listsPerSecond: 0,
-  pagesPerSecond: 0,
-  failedAuthPerMinute: 0,
-};
 const addressOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 describe('the hosted checkout page', () => {
@@ -287,7 +282,7 @@ describe('the hosted checkout page', () => {
 
   async function serve(limits: Limits): Promise<Server> {
     const app = new Koa();
-    app.use(createCheckoutPages({ ...world, limits }).routes());
+    app.use(createCheckoutPages({ ...world, limits, tokens: createTokenAuthenticator(world) }).routes());
     const made = createServer((request, response) => void app.callback()(request, response));
     await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));
     return made;

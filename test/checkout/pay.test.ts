@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 
-import { authenticateClientToken } from '../../src/checkout/client-token.ts';
+import { createTokenAuthenticator } from '../../src/checkout/client-token.ts';
 import { settlePayment, startPayment } from '../../src/checkout/pay.ts';
 import { crc16, qrPayload } from '../../src/checkout/qr.ts';
 import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { normalisePhone } from '../../src/lib/phone.ts';
 import {
@@ -113,8 +114,11 @@ describe('paying a session', () => {
 
   test("a client's token is good for its session until an hour after the end", async () => {
     const { sessionId, clientToken } = await buildSession(world, owner);
-    const authenticate = authenticateClientToken(database.db, world.clock);
+    const { authenticateClientToken: authenticate, readToken, isOurToken } = createTokenAuthenticator(world);
     expect(await authenticate(sessionId, clientToken)).toEqual({ kind: 'client', ...owner, sessionId });
+    expect(isOurToken(sessionId, clientToken)).toBe(true);
+    expect(isOurToken(newId('cs'), clientToken)).toBe(false);
+    expect(isOurToken(sessionId, 'x'.repeat(43))).toBe(false);
     expect(await authenticate(sessionId, `${clientToken.slice(0, -1)}_`)).toBeNull();
     expect(await authenticate(`${sessionId}\0`, clientToken)).toBeNull();
     await world.endUnpaid(sessionId, 'CANCELLED');
@@ -122,6 +126,7 @@ describe('paying a session', () => {
     expect(await authenticate(sessionId, clientToken)).not.toBeNull();
     world.pass(1);
     expect(await authenticate(sessionId, clientToken)).toBeNull();
+    expect(await readToken(sessionId, clientToken)).toBe('ended');
     const [stored] = await rows<{ text: string }>(
       database.db,
       'SELECT CAST(s AS text) AS text FROM checkout_session s WHERE id = :sessionId',

@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { authenticateClientToken } from '../../src/checkout/client-token.ts';
+import { createTokenAuthenticator } from '../../src/checkout/client-token.ts';
 import { checkoutRoutes } from '../../src/checkout/routes.ts';
+import { createLimits } from '../../src/http/limits.ts';
 import { createApiServer } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
@@ -17,7 +18,7 @@ import { isAnswered } from '../../src/transactions/proven.ts';
 import { transactionRoutes } from '../../src/transactions/routes.ts';
 import { buildMerchant, buildWorld, standing, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { stubKey, testServerDeps, type HttpAnswer } from '../support/http.ts';
+import { NO_LIMITS, stubKey, testServerDeps, type HttpAnswer } from '../support/http.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 
 type Sent = { body?: unknown; headers?: Record<string, string> };
@@ -51,12 +52,13 @@ describe('paying in the sandbox over HTTP', () => {
         const minIntervalMs = verified ? 0 : CLAIM_INTERVAL_MS;
         return isAnswered(await world.checkAttempt(attemptId, { minIntervalMs, tellWorkflow: true }));
       },
+      unknown: createLimits(NO_LIMITS).unknownCallbacks,
       log: createLogger('silent', 'test'),
     });
     const routes = [...checkoutRoutes(world), ...transactionRoutes({ ...world, findDeliveries: async () => [] })];
     const api = createApiServer({
       ...testServerDeps(database.db, { routes, routers: [callbacks] }),
-      authenticateClientToken: authenticateClientToken(database.db, world.clock),
+      ...createTokenAuthenticator(world),
     });
     handle = api.callback;
   });

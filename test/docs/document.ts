@@ -16,13 +16,13 @@ export type Node = { [name: string]: unknown };
 export function productRoutes(): Route[] {
   const config = readConfig({ DATABASE_URL: 'postgresql://none', TEMPORAL_ADDRESS: 'none:7233' });
   const nothing = new Proxy({}, { get: () => nothing }) as never;
-  const parts = { db: nothing, runChange: nothing, findProvider: nothing, clock: () => new Date() };
+  const parts = { db: nothing, runChange: nothing, findProvider: nothing, tokens: nothing, clock: () => new Date() };
   const { routes } = routesOf(config, {
     ...parts,
     limits: createLimits(NO_LIMITS),
     log: createLogger('silent', 'test'),
   });
-  return [...systemRoutes(async () => 0, new AbortController().signal), ...routes];
+  return [...systemRoutes({ countPendingMigrations: async () => 0 }, new AbortController().signal), ...routes];
 }
 
 const answers = JSON.parse(

@@ -6,6 +6,7 @@ import { createKey } from '../../src/keys/operations.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { anyFreePort } from '../../src/local/ports.ts';
+import { approveWithdrawal } from '../../src/withdrawals/decide.ts';
 import { expectInvariants } from '../invariants/check.ts';
 import { RETRY_DELAYS_SECONDS, type Evidence } from '../invariants/evidence.ts';
 import { createMerchantClient, type MerchantClient } from '../support/merchant-client.ts';
@@ -32,7 +33,7 @@ beforeAll(async () => {
   const [apiPort, metricsPort] = [await anyFreePort(), await anyFreePort()];
   const settings = {
     TEMPORAL_ADDRESS: temporal.address,
-    TASK_QUEUES: 'payments,webhooks',
+    TASK_QUEUES: 'payments,money,webhooks',
     SIMULATOR_URL: simulator.url,
     BASE_URL: `http://127.0.0.1:${apiPort}`,
     API_PORT: String(apiPort),
@@ -138,3 +139,68 @@ test('without Temporal payments are confirmed and healthy receivers get their ev
   expect(healthy.requests).toHaveLength(2);
   await expectInvariants(gather);
 }, 150_000);
+
+const within = async (ms: number, isSo: () => Promise<boolean>): Promise<void> => {
+  for (const endMs = Date.now() + ms; !(await isSo());) {
+    if (Date.now() > endMs) throw new Error(`it was not so within ${ms} ms`);
+    await new Promise((settle) => setTimeout(settle, 100));
+  }
+};
+
+/** What has come in while Temporal was away. */
+const WAITING = 400;
+const FINISHED = 100;
+const WITHDRAWALS = 5;
+const AT_ONCE = 10;
+/** Longer than Temporal's clients wait before they look again. */
+const AWAY_MS = 20_000;
+
+const payAll = async (phone: string, count: number): Promise<string[]> => {
+  const attemptIds: string[] = [];
+  const payNext = async (): Promise<void> => {
+    while (count > 0) {
+      count -= 1;
+      attemptIds.push((await startPaying(phone)).attemptId);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, payNext));
+  return attemptIds;
+};
+
+const withdraw = async (nth: number): Promise<void> => {
+  const destination = { phone: '0911000001', accountName: 'Abebe Bikila' };
+  const asked = { requestId: `AWAY-OUT-${nth}`, amount: 2, channel: 'TELEBIRR', destination };
+  const id = String((await client.post('withdrawal', asked))['withdrawalRequestId']);
+  await world.runChange((change) => approveWithdrawal(change, id, { operatorId: 'opr_1', at: new Date() }));
+};
+
+test('back from an absence in which 500 payments and some withdrawals came in, money goes out within 10 s, and all is under way within 60 s', async () => {
+  await payAll(PHONES.approved, 5);
+  await until('the money to be there', async () => {
+    const open = await world.db('paymentAttempt').whereIn('status', ['CREATED', 'PENDING']).pluck('phone');
+    return open.every((phone) => phone !== '251911000001');
+  });
+  await temporal.stop();
+  const stoppedAt = performance.now();
+  const finished = await payAll(PHONES.approved, FINISHED);
+  const waiting = await payAll(PHONES.silent, WAITING);
+  await Promise.all(Array.from({ length: WITHDRAWALS }, (_, nth) => withdraw(nth)));
+  const { length: before } = (await simulator.journal()).payouts;
+  expect(before).toBe(0);
+  await new Promise((settle) => setTimeout(settle, Math.max(0, AWAY_MS - (performance.now() - stoppedAt))));
+
+  await temporal.start();
+  const backAt = performance.now();
+  await until('a withdrawal to be sent', async () => (await simulator.journal()).payouts.length > 0);
+  const firstSentMs = performance.now() - backAt;
+  await within(120_000, async () => (await world.db('outbox')).length === 0);
+  const ids = await until('all to run', async () => {
+    const running = new Set(await temporal.running());
+    return waiting.every((attemptId) => running.has(`payment-${attemptId}`)) && running;
+  });
+  const allMs = performance.now() - backAt;
+  expect(firstSentMs).toBeLessThan(10_000);
+  expect(allMs).toBeLessThan(60_000);
+  expect(finished.filter((attemptId) => ids.has(`payment-${attemptId}`))).toEqual([]);
+  expect((await simulator.journal()).payouts).toHaveLength(WITHDRAWALS);
+}, 240_000);

@@ -30,7 +30,7 @@ beforeAll(async () => {
       done();
     },
   });
-  await world.startWorker({}, createLogger('warn', 'test', sink)).ready;
+  await world.startWorker({}, createLogger('warn', 'test', { destination: sink })).ready;
 }, 60_000);
 afterAll(async () => {
   temporal.thaw();

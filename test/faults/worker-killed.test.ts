@@ -13,7 +13,10 @@ let merchant: GroundMerchant;
 let worker: Program;
 
 beforeAll(async () => {
-  ground = await createGround({ TASK_QUEUES: 'webhooks', WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX: String(SENDS_IN_FLIGHT) });
+  ground = await createGround({
+    TASK_QUEUES: 'webhooks',
+    WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: String(SENDS_IN_FLIGHT),
+  });
   merchant = await ground.newMerchant();
   merchant.receiver.behave({ kind: 'answer', status: 200, afterMs: 30 });
   worker = await startProgram('worker', ground.settings);

@@ -98,7 +98,7 @@ const SCENES: Scenes = {
 
 /** Lives through scenes on the test servers and writes their histories beside this file, over those before. */
 export async function recordHistories(wanted: (name: string) => boolean): Promise<void> {
-  const ground = await createGround({ WEBHOOK_SENDS_PER_SUBSCRIPTION_MAX: '1' });
+  const ground = await createGround({ WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: '1' });
   const api = await ground.startApi();
   try {
     await ground.world.startWorker().ready;

@@ -5,6 +5,7 @@ import { z } from 'zod';
 
 import { readRoute } from '../../src/http/route.ts';
 import { createApiServer } from '../../src/http/server.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 import { itemRoutes } from './routes.ts';
@@ -21,7 +22,7 @@ beforeAll(async () => {
     token === `token-of-${sessionId}`
       ? ({ kind: 'client', merchantId: 'mrc_A', environment: 'sandbox', sessionId } as const)
       : null;
-  const log = Object.assign(Object.create(deps.log), { error: (line: object) => logged.push(JSON.stringify(line)) });
+  const log = createLogger('error', 'test', { destination: { write: (line) => void logged.push(line) } });
   http = await startTestServer({ ...deps, authenticateClientToken, log }, KEY);
 });
 afterAll(async () => {

@@ -1,6 +1,6 @@
 import { deleteOldIdempotencyKeys } from '../../src/http/idempotency.ts';
 import { createRunChange } from '../../src/lib/outbox.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { runSql, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 import { itemRoutes, type ItemJournal } from './routes.ts';
 
@@ -96,7 +96,9 @@ describe('one key', () => {
         .db('idempotency_key')
         .where({ key })
         .update({ created_at: new Date(0) });
-      if (moment === 'afterEffect') await database.db('merchant').where({ id: body.id }).delete();
+      if (moment === 'afterEffect') {
+        await runSql(database.ownerUrl, `DELETE FROM merchant WHERE id = '${body.id}'`);
+      }
       journal[moment] = async () => {
         await database.db('idempotency_key').where({ key }).update({ created_at: new Date() });
       };

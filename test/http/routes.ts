@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readRoute, writeRoute, type Route } from '../../src/http/route.ts';
 import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
+import { patternText } from '../../src/lib/fields.ts';
 import { dayText } from '../../src/lib/page.ts';
 
 const Item = z.object({ id: z.string(), name: z.string() });
@@ -15,7 +16,11 @@ const list = readRoute({
   summary: 'Items',
   auth: { by: 'key', scope: 'transactions:read' },
   rateLimit: 'list',
-  query: z.strictObject({ startDate: dayText, status: z.enum(['OPEN', 'CLOSED']), limit: z.string().optional() }),
+  query: z.strictObject({
+    startDate: dayText,
+    status: z.enum(['OPEN', 'CLOSED']),
+    limit: z.string().max(10).optional(),
+  }),
   responses: { 200: z.array(Item) },
   paginated: true,
   handle: async () => ({
@@ -34,10 +39,10 @@ const echo = readRoute({
   auth: { by: 'key-or-client-token', scope: 'checkout:write' },
   params: z.strictObject({ sessionId: z.string().max(40) }),
   body: z.strictObject({
-    name: z.string().min(2).optional(),
+    name: z.string().min(2).max(1_000).optional(),
     amount: z.number().positive().optional(),
-    customerPhone: z.string().regex(/^09/, 'must be a phone number as 09…').optional(),
-    metadata: z.record(z.string(), z.unknown()).optional(),
+    customerPhone: patternText(20, /^09/, 'must be a phone number as 09…').optional(),
+    metadata: z.record(z.string().max(100), z.unknown()).optional(),
   }),
   responses: { 200: z.object({ sessionId: z.string(), body: z.unknown(), caller: z.string() }) },
   handle: async ({ params, body, caller }) => ({
@@ -84,7 +89,11 @@ export function itemRoutes(journal: ItemJournal): Route[] {
     tag: 'Checkout',
     summary: 'Makes an item',
     auth: { by: 'key', scope: 'checkout:write' },
-    body: z.strictObject({ id: z.string(), name: z.string(), finish: z.enum(['adds', 'fails']).optional() }),
+    body: z.strictObject({
+      id: z.string().max(64),
+      name: z.string().max(64),
+      finish: z.enum(['adds', 'fails']).optional(),
+    }),
     responses: { 201: Item },
     refusals: ['INVALID_STATE'],
     handle: async ({ body, change }) => {

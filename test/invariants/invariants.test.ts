@@ -1,5 +1,5 @@
 import type { RunningApi } from '../../src/api.ts';
-import type { Knex } from '../../src/lib/db.ts';
+import { openDatabase, type Knex } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../faults/ground.ts';
 import { until } from '../support/worker.ts';
@@ -14,6 +14,8 @@ let api: RunningApi;
 let good: GroundMerchant;
 let failing: GroundMerchant;
 let evidence: Evidence;
+/** For what the application may not remove. */
+let owner: Knex;
 
 /** A paid, a declined and an open session, a test event; all of one merchant delivered, all of the other dead letters. */
 beforeAll(async () => {
@@ -37,8 +39,10 @@ beforeAll(async () => {
   );
   await expectInvariants(gather);
   evidence = await gather();
+  owner = openDatabase({ url: ground.world.database.ownerUrl, poolMax: 1, applicationName: 'test' });
 });
 afterAll(async () => {
+  await owner.destroy();
   await api.stop();
   await ground.close();
 });
@@ -47,7 +51,7 @@ const gather = async (): Promise<Evidence> => ground.gather({ retryDelaysSeconds
 
 /** Spoils rows in a transaction that is not kept, or the journals, and returns what is reported. */
 async function report(spoil: (trx: Knex.Transaction) => Promise<unknown>, journals: Partial<Evidence> = {}) {
-  const trx = await ground.world.db.transaction();
+  const trx = await owner.transaction();
   try {
     await spoil(trx);
     return await violations({ ...evidence, ...journals, db: trx });

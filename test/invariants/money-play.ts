@@ -142,8 +142,10 @@ async function traceOf({ world, owner }: Play): Promise<Trace> {
   return { ...trace, told: world.told.length };
 }
 
-/** At the end: every row stands where the books say, and so does each account. */
-export async function expectBooks({ world, owner, books }: Play): Promise<void> {
+/** At the end: every row stands where the books say, and so does each account, whose entries are in the order of time. */
+export async function expectBooks(play: Play): Promise<void> {
+  const { world, owner, books } = play;
+  await expectOrderOfTime(play);
   const found = await rows<{ id: string; status: string }>(
     world.db,
     `SELECT id, status FROM withdrawal WHERE merchant_id = :merchantId
@@ -172,4 +174,18 @@ export async function expectBooks({ world, owner, books }: Play): Promise<void> 
     suspense: of('SUSPENSE'),
     providerOwes: -of('CHANNEL_CLEARING'),
   }).toEqual(expected);
+}
+
+/** Each entry is of its fact's time, or of the latest before it where a clock was behind. */
+async function expectOrderOfTime({ world, owner }: Play): Promise<void> {
+  const outOfOrder = await rows(
+    world.db,
+    `SELECT * FROM (
+       SELECT j.key, e.at, max(j.at) OVER (ORDER BY e.sequence) AS expected
+       FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id
+       WHERE j.merchant_id = :merchantId AND e.sequence IS NOT NULL) each
+     WHERE at <> expected`,
+    { merchantId: owner.merchantId },
+  );
+  expect(outOfOrder).toEqual([]);
 }

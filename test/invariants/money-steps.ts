@@ -59,6 +59,7 @@ export type Deed =
   | { do: 'resolve'; pick: number; outcome: 'COMPLETED' | 'FAILED'; paid: Paid; operator: Operator }
   | { do: 'settle'; santim: number | 'all' }
   | { do: 'settlement'; pick: number; what: SettlementDeed }
+  /** Below zero: the clock of the next process is behind. */
   | { do: 'pass'; minutes: number }
   | { do: 'suspend' | 'resume' };
 type Operator = 'opr_1' | 'opr_2' | 'opr_3';
@@ -111,7 +112,7 @@ const deed = {
     pick,
     what: fc.constantFrom(...SETTLEMENT_DEEDS),
   }),
-  pass: fc.record({ do: fc.constant('pass' as const), minutes: fc.constantFrom(31, 61, 61, 1_500) }),
+  pass: fc.record({ do: fc.constant('pass' as const), minutes: fc.constantFrom(31, 61, 61, 1_500, -2) }),
   suspend: fc.record({ do: fc.constantFrom('suspend' as const, 'resume' as const, 'resume' as const) }),
 };
 

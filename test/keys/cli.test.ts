@@ -2,6 +2,7 @@ import { readKey } from '../../src/keys/format.ts';
 import { runKeys } from '../../src/merchants-and-keys.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { KEY_RING } from '../support/key-ring.ts';
 
 let database: TestDatabase;
 let merchantId: string;
@@ -14,7 +15,7 @@ afterAll(() => database.drop());
 
 async function run(...args: string[]) {
   let text = '';
-  const config = { KEY_PEPPER: 'a pepper of sixteen characters' };
+  const config = { KEY_PEPPER: 'a pepper of sixteen characters', keyRing: KEY_RING, KYC_DOCUMENTS_DIR: 'unused' };
   const exitCode = await runKeys(args, { db: database.db, config, write: (part) => void (text += part) });
   return { exitCode, text };
 }

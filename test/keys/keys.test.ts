@@ -35,7 +35,12 @@ const revoke = (keyId: string) => database.db.transaction((trx) => revokeKey({ t
 
 /** A process of its own: nothing remembered. */
 function newProcess() {
-  const keys = createKeyAuthenticator({ db: database.db, pepper: PEPPER, clock, log: createLogger('silent', 'test') });
+  const keys = createKeyAuthenticator({
+    db: database.db,
+    peppers: [PEPPER],
+    clock,
+    log: createLogger('silent', 'test'),
+  });
   const codeOf = async (key: string, ip = '127.0.0.1') => {
     try {
       return (await keys.authenticateKey(key, ip)).kind;
@@ -69,6 +74,17 @@ async function countQueries(work: () => Promise<unknown>): Promise<number> {
   database.db.off('query', listen);
   return count;
 }
+
+test('a key is known once it was right, and no guess with its id is', async () => {
+  const { secret } = await make();
+  const process = newProcess();
+  expect(process.isKnownKey(secret)).toBe(false);
+  await process.authenticateKey(secret, '127.0.0.1');
+  expect(process.isKnownKey(secret)).toBe(true);
+  expect(process.isKnownKey((await make()).secret)).toBe(false);
+  expect(process.isKnownKey('sk_test_nonsense')).toBe(false);
+  await process.settled();
+});
 
 describe('the form of a key', () => {
   test.each([

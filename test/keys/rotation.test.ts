@@ -32,7 +32,12 @@ const rotate = (keyId: string, overlapHours?: number) =>
 
 /** What a process that remembers nothing says of a key: its kind, or why not. */
 async function codeOf(key: string): Promise<string> {
-  const keys = createKeyAuthenticator({ db: database.db, pepper, clock, log: createLogger('silent', 'test') });
+  const keys = createKeyAuthenticator({
+    db: database.db,
+    peppers: [pepper],
+    clock,
+    log: createLogger('silent', 'test'),
+  });
   try {
     return (await keys.authenticateKey(key, '127.0.0.1')).kind;
   } catch (error) {

@@ -1,13 +1,14 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 
 import { rejectKyc, requestMoreInfo } from '../../src/kyc/decide.ts';
-import { DOCUMENT_BYTES_MAX, readDocument } from '../../src/kyc/documents.ts';
+import { DOCUMENT_BYTES_MAX, readDocument, reencryptDocuments } from '../../src/kyc/documents.ts';
 import { createDocumentStore } from '../../src/kyc/store.ts';
 import { removeOrphans } from '../../src/kyc/sweep.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { KEY_RING } from '../support/key-ring.ts';
 import { jpeg, pdf, png, startKycWorld, type Applicant, type KycWorld } from './world.ts';
 
 let world: KycWorld;
@@ -49,7 +50,7 @@ test.each([
     expect(await documents()).toEqual([answer.body.data]);
     const [added = '', ...more] = (await files()).filter((name) => !before.includes(name));
     expect([more, added]).toEqual([[], expect.stringMatching(/^[0-9a-f]{32}$/)]);
-    expect(await readFile(join(world.folder, added))).toEqual(bytes);
+    expect((await readFile(join(world.folder, added))).includes(bytes.subarray(0, 8))).toBe(false);
     expect((await stat(join(world.folder, added))).mode & 0o777).toBe(0o600);
     expect((await stat(world.folder)).mode & 0o777).toBe(0o700);
     const { row, bytes: seen } = await read(answer.body.data.documentId);
@@ -223,7 +224,7 @@ test('files of failed uploads are removed once they are a day old, and nothing e
   const gone = [names.orphan, names.cutOff];
   expect(await files()).toEqual(before.filter((file) => !gone.includes(file)));
   expect(await removeOrphans(world)).toBe(0);
-  const empty = createDocumentStore(join(world.folder, 'none'));
+  const empty = createDocumentStore(join(world.folder, 'none'), KEY_RING);
   expect(await removeOrphans({ db: world.db, store: empty })).toBe(0);
 });
 
@@ -241,4 +242,42 @@ test('a file that was altered on the disk is not shown', async () => {
   const { row } = await read(documentId);
   await writeFile(join(world.folder, row.storedAs), '%PDF-another');
   await expect(read(documentId)).rejects.toThrow('is not the one that was uploaded');
+});
+
+test('a file is encrypted for its document: under another one, or a bit changed, it is not read', async () => {
+  const [one, two] = [pdf(), png()];
+  const first = (await applicant.upload('OTHER', { bytes: one })).body.data.documentId;
+  const second = (await applicant.upload('OTHER', { bytes: two, type: 'image/png' })).body.data.documentId;
+  const pathOf = async (documentId: string) => join(world.folder, (await read(documentId)).row.storedAs);
+  const [path, other] = [await pathOf(first), await pathOf(second)];
+  const sealed = await readFile(path);
+  await writeFile(path, await readFile(other));
+  await expect(read(first)).rejects.toThrow('unable to authenticate');
+  sealed.writeUInt8((sealed.at(-1) ?? 0) ^ 1, sealed.length - 1);
+  await writeFile(path, sealed);
+  await expect(read(first)).rejects.toThrow('unable to authenticate');
+  expect((await read(second)).bytes).toEqual(two);
+  sealed.writeUInt8((sealed.at(-1) ?? 0) ^ 1, sealed.length - 1);
+  await writeFile(path, sealed);
+  expect((await read(first)).bytes).toEqual(one);
+});
+
+test('a file from before documents were encrypted is read, and encrypted when keys are rotated', async () => {
+  const bytes = pdf();
+  const { documentId } = (await applicant.upload('OTHER', { bytes })).body.data;
+  const { row } = await read(documentId);
+  const path = join(world.folder, row.storedAs);
+  await writeFile(path, bytes);
+  expect((await read(documentId)).bytes).toEqual(bytes);
+  const rotated = { currentId: 'next', keys: new Map([['next', randomBytes(32)], ...KEY_RING.keys]) };
+  const store = createDocumentStore(world.folder, rotated);
+  const before = (await files()).length;
+  const all = await reencryptDocuments({ db: world.db, store }, () => {});
+  expect(all).toMatchObject({ reencrypted: all.seen, failed: [] });
+  expect(await reencryptDocuments({ db: world.db, store }, () => {})).toEqual({ ...all, reencrypted: 0 });
+  expect((await files()).length).toBe(before);
+  expect((await readFile(path)).includes('%PDF')).toBe(false);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect(await store.read(row)).toEqual(bytes);
+  await expect(read(documentId)).rejects.toThrow('"next" is not in the key ring');
 });

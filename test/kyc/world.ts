@@ -15,6 +15,7 @@ import type { Environment, Owner } from '../../src/lib/owner.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startTestServer, testServerDeps, type HttpAnswer } from '../support/http.ts';
+import { KEY_RING } from '../support/key-ring.ts';
 
 const PEPPER = 'a pepper of sixteen characters';
 
@@ -79,8 +80,8 @@ export async function startKycWorld(): Promise<KycWorld> {
   let nowMs = Date.parse('2026-06-01T09:00:00Z');
   const clock = () => new Date(nowMs);
   const runChange = createRunChange(db, () => {});
-  const store = createDocumentStore(join(folder, 'documents'));
-  const keys = createKeyAuthenticator({ db, pepper: PEPPER, clock, log: createLogger('silent', 'test') });
+  const store = createDocumentStore(join(folder, 'documents'), KEY_RING);
+  const keys = createKeyAuthenticator({ db, peppers: [PEPPER], clock, log: createLogger('silent', 'test') });
   const routes = [...kycRoutes({ db, runChange, clock, store }), ...channelRoutes({ db, findProvider: () => null })];
   const server = await startTestServer(testServerDeps(db, { routes, clock, authenticateKey: keys.authenticateKey }));
 

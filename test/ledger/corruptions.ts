@@ -46,6 +46,11 @@ export const CORRUPTIONS = [
     'the balance after an entry is the one before it, plus the entry',
   ],
   [
+    'an entry was put before the one it follows',
+    `UPDATE ledger_entry SET at = at - interval '1 day' WHERE sequence = 3`,
+    "the entries of a merchant's account never go back in time",
+  ],
+  [
     'a payment was booked that is no SUCCESS',
     `UPDATE transaction SET status = 'PENDING' WHERE status = 'SUCCESS'`,
     'each SUCCESS transaction has one journal that made it so, and no other transaction has one',

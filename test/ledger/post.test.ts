@@ -34,7 +34,7 @@ describe('posting to the ledger', () => {
   });
   afterAll(() => database.drop());
 
-  const book = (posting: Posting) => database.db.transaction((trx) => post(trx, posting, AT));
+  const book = (posting: Posting, at = AT) => database.db.transaction((trx) => post(trx, posting, at));
   const balance = () => readBalance(database.db, owner);
   const payment = (amountSantim = 100_00n, feeSantim = 2_50n, feeTaxSantim = 38n) => {
     const transactionId = newId('txn');
@@ -174,6 +174,46 @@ describe('posting to the ledger', () => {
     expect(await readBalance(database.db, { ...owner, environment: 'live' })).toMatchObject({ availableSantim: 0n });
   });
 
+  test('a fact from before the merchant’s last entry is booked after it, at its time, and keeps its own in the journal', async () => {
+    const before = new Date(AT.getTime() - 3_600_000);
+    const after = new Date(AT.getTime() + 1);
+    const facts = [payment(), payment(), reservedFact(withdrawal(10_00n)), payment()];
+    const times = [AT, before, after, AT];
+    for (const [index, fact] of facts.entries()) await book(fact, times[index]);
+    const found = await rows<{ fact: Date; entries: Date[] }>(
+      database.db,
+      `SELECT j.at AS fact, array_agg(DISTINCT e.at) AS entries FROM ledger_journal j
+       JOIN ledger_entry e ON e.journal_id = j.id WHERE j.merchant_id = :merchantId
+       GROUP BY j.id, j.at ORDER BY min(e.sequence)`,
+      owner,
+    );
+    expect(found).toEqual([
+      { fact: AT, entries: [AT] },
+      { fact: before, entries: [AT] },
+      { fact: after, entries: [after] },
+      { fact: AT, entries: [after] },
+    ]);
+  });
+
+  test('the times of a merchant’s entries are nobody else’s, nor the other environment’s', async () => {
+    const before = new Date(AT.getTime() - 1);
+    const other = await buildMerchant(database.db);
+    await book(payment());
+    await book({ ...payment(), merchantId: other.merchantId }, before);
+    await book({ ...payment(), environment: 'live' }, before);
+    const timesOf = async ({ merchantId }: Owner) =>
+      rows<{ environment: string; at: Date }>(
+        database.db,
+        'SELECT environment, last_at AS at FROM ledger_balance WHERE merchant_id = :merchantId ORDER BY environment',
+        { merchantId },
+      );
+    expect(await timesOf(owner)).toEqual([
+      { environment: 'live', at: before },
+      { environment: 'sandbox', at: AT },
+    ]);
+    expect(await timesOf(other)).toEqual([{ environment: 'sandbox', at: before }]);
+  });
+
   test('entries that do not sum to zero are refused by the database', async () => {
     const fact = payment();
     const lost = { ...fact, entries: fact.entries.slice(0, 2) };
@@ -186,7 +226,7 @@ describe('posting to the ledger', () => {
     for (const table of ['ledger_journal', 'ledger_entry', 'ledger_balance', 'ledger_account']) {
       await expect(rows(database.db, `DELETE FROM ${table}`)).rejects.toMatchObject({ code: '42501' });
     }
-    const ownerClient = new pg.Client({ connectionString: database.ownerUrl });
+    const ownerClient = new pg.Client({ connectionString: database.superuserUrl });
     await ownerClient.connect();
     try {
       for (const table of ['ledger_journal', 'ledger_entry']) {

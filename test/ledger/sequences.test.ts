@@ -8,9 +8,11 @@ import { rows } from '../../src/lib/db.ts';
 import { newId, type IdPrefix } from '../../src/lib/ids.ts';
 import { buildMerchant } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { anyMinutes, bookTimes } from './book-times.ts';
 import { anyRule, anySteps, bookAll, tell, unmatchedOf, type Story } from './model.ts';
 
-const AT = new Date('2026-03-02T09:00:00.000Z');
+const BEGIN_MS = Date.parse('2026-03-02T09:00:00.000Z');
+const atMinute = (minute: number): Date => new Date(BEGIN_MS + minute * 60_000);
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((all, one) => all + one, 0n);
 
 /** What must hold after any story, of the balances by account. */
@@ -61,13 +63,15 @@ describe('the same stories on PostgreSQL', () => {
     const { db } = database;
     const ids = (prefix: string): string => newId(prefix as IdPrefix);
     await fc.assert(
-      fc.asyncProperty(anySteps, anyRule, async (steps, rule) => {
+      fc.asyncProperty(anySteps, anyRule, anyMinutes, async (steps, rule, minutes) => {
         const owner = await buildMerchant(db);
         const story = tell(steps, { owner, rule, ids });
-        for (const posting of story.postings) await db.transaction((trx) => post(trx, posting, AT));
+        for (const [index, posting] of story.postings.entries()) {
+          await db.transaction((trx) => post(trx, posting, atMinute(minutes[index % minutes.length]!)));
+        }
         for (const posting of story.refused) {
           if (-posting.entries[0]!.amountSantim <= story.available) continue;
-          await expect(db.transaction((trx) => post(trx, posting, AT))).rejects.toMatchObject({
+          await expect(db.transaction((trx) => post(trx, posting, atMinute(0)))).rejects.toMatchObject({
             code: 'INSUFFICIENT_BALANCE',
           });
         }
@@ -80,6 +84,16 @@ describe('the same stories on PostgreSQL', () => {
           { merchantId: owner.merchantId, keys: story.postings.map(({ key }) => key) },
         );
         expectHolds(story, new Map(found.map(({ kind, amount }) => [kind, amount])));
+        const times = await rows<{ key: string; at: Date[] }>(
+          db,
+          `SELECT j.key, array_agg(DISTINCT e.at) AS at FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id
+           WHERE j.key = ANY (:keys) GROUP BY j.key`,
+          { keys: story.postings.map(({ key }) => key) },
+        );
+        const expected = [...bookTimes(story.postings, minutes)];
+        expect(new Map(times.map(({ key, at }) => [key, at]))).toEqual(
+          new Map(expected.map(([key, minute]) => [key, [atMinute(minute)]])),
+        );
         expect(await readBalance(db, owner)).toEqual({
           availableSantim: story.available,
           reservedSantim: sum(story.open.map(totalDebit)),

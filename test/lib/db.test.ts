@@ -64,7 +64,7 @@ test('a unique violation is told by its constraint, from Knex and from Objection
 });
 
 test('a statement whose columns a migration changes is asked anew, and in a transaction once it is repeated', async () => {
-  const db = openDatabase({ url: database.url, poolMax: 1, applicationName: 'test' });
+  const db = openDatabase({ url: database.ownerUrl, poolMax: 1, applicationName: 'test' });
   const ask = async (of: Queryable) => rows(of, 'SELECT * FROM changing');
   await rows(db, 'CREATE TEMPORARY TABLE changing (a integer)');
   await ask(db);

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
 import { openDatabase } from '../../src/lib/db.ts';
+import { APP_ROLE } from '../../src/lib/grants.ts';
 import { migrate, pendingMigrations } from '../../src/lib/migrate.ts';
 import { makeDatabaseOnce } from '../../src/local/postgres.ts';
 import { testStack } from '../support/stack-facts.ts';
@@ -58,9 +59,9 @@ describe('migrating', () => {
 
   test('is done once, however many processes do it and although one was killed meanwhile', async () => {
     const all = await Promise.all([1, 2, 3].map(() => migrate({ url, directory })));
-    expect(all.flat()).toEqual(['0001-first.sql', '0002-second.sql']);
+    expect(all.flatMap(({ applied }) => applied)).toEqual(['0001-first.sql', '0002-second.sql']);
     await query(url, 'UPDATE knex_migrations_lock SET is_locked = 1');
-    await expect(migrate({ url, directory })).resolves.toEqual([]);
+    await expect(migrate({ url, directory })).resolves.toEqual({ applied: [], newer: [] });
   });
 
   test('what needs no transaction waits as long as it must, and begins again after it failed', async () => {
@@ -77,7 +78,7 @@ describe('migrating', () => {
     await sleep(6_000);
     await writer.query('COMMIT');
     await writer.end();
-    await expect(migrating).resolves.toEqual(['0003-apart.sql']);
+    await expect(migrating).resolves.toEqual({ applied: ['0003-apart.sql'], newer: [] });
     await query(url, `INSERT INTO first VALUES ('{"id": 3}')`);
     await expect(query(url, `INSERT INTO first VALUES ('{"id": 3}')`)).rejects.toThrow('first_text');
   });
@@ -87,6 +88,26 @@ describe('migrating', () => {
     await writeFile(join(directory, '0004-third.sql'), 'SELECT 1');
     const db = openDatabase({ url, poolMax: 1, applicationName: 'test' });
     await expect(pendingMigrations(db, directory)).resolves.toEqual(['0004-third.sql']);
+    await db.destroy();
+  });
+
+  test('an older release starts on the schema of a newer one, brings its own, and leaves the rights as they are', async () => {
+    await migrate({ url, directory });
+    await query(url, `REVOKE ALL ON first FROM ${APP_ROLE}`);
+    await Promise.all([rm(join(directory, '0002-second.sql')), rm(join(directory, '0004-third.sql'))]);
+    await writeFile(join(directory, '0003-mend.sql'), 'CREATE TABLE mended (id text)');
+    const db = openDatabase({ url, poolMax: 1, applicationName: 'test' });
+
+    await expect(pendingMigrations(db, directory)).resolves.toEqual(['0003-mend.sql']);
+    await expect(migrate({ url, directory })).resolves.toEqual({
+      applied: ['0003-mend.sql'],
+      newer: ['0002-second.sql', '0004-third.sql'],
+    });
+    await expect(pendingMigrations(db, directory)).resolves.toEqual([]);
+    const { rows } = (await db.raw(`SELECT has_table_privilege('${APP_ROLE}', 'first', 'SELECT') AS may`)) as {
+      rows: { may: boolean }[];
+    };
+    expect(rows).toEqual([{ may: false }]);
     await db.destroy();
   });
 });

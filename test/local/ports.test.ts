@@ -1,6 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 
-import { anyFreePort, choosePort, isPortFree } from '../../src/local/ports.ts';
+import { processMark } from '../../src/local/children.ts';
+import { anyFreePort, createPorts, isPortFree } from '../../src/local/ports.ts';
 
 function listenOn(port: number, host: string): Promise<Server> {
   return new Promise((resolve, reject) => {
@@ -10,29 +16,76 @@ function listenOn(port: number, host: string): Promise<Server> {
   });
 }
 
+let claimsFolder: string;
+beforeAll(async () => {
+  claimsFolder = await mkdtemp(join(tmpdir(), 'meskot-ports-'));
+});
+afterAll(() => rm(claimsFolder, { recursive: true }));
+
 describe('choosing a port', () => {
   let taken: Server | undefined;
   afterEach(() => new Promise((resolve) => (taken ? taken.close(resolve) : resolve(undefined))));
 
-  test('a free port is given as wanted', async () => {
+  test('a free port is given as wanted, and may be had by others once released', async () => {
     const port = await anyFreePort();
-    await expect(choosePort(port, new Set())).resolves.toBe(port);
+    for (const _ of [1, 2]) {
+      const ports = createPorts({ wanted: [], claimsFolder });
+      await expect(ports.choose(port)).resolves.toBe(port);
+      ports.release();
+    }
   });
 
   test.each(['127.0.0.1', '0.0.0.0'])('a port taken on %s moves to the next free one', async (host) => {
     const port = await anyFreePort();
     taken = await listenOn(port, host);
     await expect(isPortFree(port)).resolves.toBe(false);
-    await expect(choosePort(port, new Set())).resolves.toBeGreaterThan(port);
+    await expect(createPorts({ wanted: [], claimsFolder }).choose(port)).resolves.toBeGreaterThan(port);
   });
 
   test('a port that another part will want is passed over, and one given out is not given twice', async () => {
     const port = await anyFreePort();
     taken = await listenOn(port, '127.0.0.1');
-    const reserved = new Set([port + 1]);
-    const first = await choosePort(port, reserved);
-    const second = await choosePort(port, reserved);
+    const ports = createPorts({ wanted: [port + 1], claimsFolder });
+    const first = await ports.choose(port);
+    const second = await ports.choose(port);
     expect(first).toBeGreaterThan(port + 1);
     expect(second).toBeGreaterThan(first);
   });
+
+  test('a port that a living process has claimed is passed over, though nothing listens yet', async () => {
+    const port = await anyFreePort();
+    const claim = join(claimsFolder, `${port}.pid`);
+    const other = spawn('sleep', ['60']);
+    await once(other, 'spawn');
+    const pid = other.pid ?? 0;
+    await writeFile(claim, JSON.stringify({ pid, mark: await processMark(pid) }));
+    await expect(createPorts({ wanted: [], claimsFolder }).choose(port)).resolves.toBeGreaterThan(port);
+
+    other.kill('SIGKILL');
+    await once(other, 'exit');
+    await expect(createPorts({ wanted: [], claimsFolder }).choose(port)).resolves.toBe(port);
+  });
+});
+
+describe('a lock that a dead process left', () => {
+  const code = `
+    const { takeLock } = await import('./src/local/lock.ts');
+    const taken = await takeLock(process.argv[1]);
+    process.stdout.write('takenBy' in taken ? 'waits' : 'has it');
+    setInterval(() => {}, 1000);`;
+
+  test('is taken over by one of many who try at once', async () => {
+    const lock = join(claimsFolder, 'stale.pid');
+    await writeFile(lock, JSON.stringify({ pid: process.pid, mark: 'another life' }));
+    const tries = Array.from({ length: 6 }, () =>
+      spawn(process.execPath, ['--import', 'tsx/esm', '--input-type=module', '-e', code, lock], {
+        cwd: resolve(import.meta.dirname, '../..'),
+        env: { ...process.env, NODE_OPTIONS: '' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      }),
+    );
+    const said = await Promise.all(tries.map(async ({ stdout }) => String((await once(stdout, 'data'))[0])));
+    for (const one of tries) one.kill('SIGKILL');
+    expect(said.filter((words) => words === 'has it')).toHaveLength(1);
+  }, 30_000);
 });

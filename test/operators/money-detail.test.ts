@@ -2,7 +2,7 @@ import { addisDay } from '../../src/lib/dates.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { createCheckPayout } from '../../src/withdrawals/check.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
-import { PAID } from '../support/build.ts';
+import { PAID, paidReference } from '../support/build.ts';
 import { ACCOUNT, ask, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, DOUBT, fund, PAID_OUT } from '../support/withdrawals.ts';
 import { OTHER_AMOUNT, payOtherAmount } from '../transactions/held-money.ts';
@@ -181,7 +181,7 @@ describe('a transaction', () => {
           expected: 100.5,
           received: 80,
           receivedCurrency: 'ETB',
-          providerReference: 'PROV-1',
+          providerReference: paidReference(attemptId),
           decision: null,
         },
       ],

@@ -1,6 +1,7 @@
 import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { runSql } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
@@ -145,6 +146,6 @@ describe('money outside', () => {
     );
     const listed = await desk.send('GET', '/api/ops/bank-money?reference=AW-7');
     expect(listed.body.data).toMatchObject([{ kind: 'EXCESS', bankReference: null, providerReference: 'AW-7' }]);
-    await desk.database.db('bank_money').where({ id: 'bkm_excess' }).del();
+    await runSql(desk.database.ownerUrl, `DELETE FROM bank_money WHERE id = 'bkm_excess'`);
   });
 });

@@ -229,7 +229,7 @@ describe('the audit log', () => {
   test('can be changed by nobody, not even by the owner of the database', async () => {
     const { merchantId } = await buildMerchant(desk.database.db);
     await desk.send('POST', `/api/ops/merchants/${merchantId}/suspend`, { body: { reason: 'Fraud' } });
-    const owner = new pg.Client({ connectionString: desk.database.ownerUrl });
+    const owner = new pg.Client({ connectionString: desk.database.superuserUrl });
     await owner.connect();
     try {
       for (const sql of [

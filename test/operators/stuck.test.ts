@@ -3,6 +3,7 @@ import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { buildPendingPayment } from '../support/build.ts';
+import { runSql } from '../support/database.ts';
 import { ask, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { payOtherAmount } from '../transactions/held-money.ts';
@@ -105,7 +106,7 @@ describe('stuck work', () => {
   });
 
   test('is a day that was not compared: not asked for, not begun, or not ended', async () => {
-    await change('DELETE FROM reconciliation', {});
+    await runSql(desk.database.ownerUrl, 'DELETE FROM reconciliation');
     const insert = `INSERT INTO reconciliation (id, environment, channel, day, open, asks, asks_begun, asked_at, begun_at)
       VALUES (:channel, 'sandbox', :channel, :day, :open, :asks, 1, :asked, :begun)`;
     const yesterday = addisDay(ago(DAY_MS));

@@ -4,6 +4,7 @@ import { runKeys, runMerchants } from '../../src/merchants-and-keys.ts';
 import { createOperator } from '../../src/operators/operators.ts';
 import { DEMO_OPERATOR } from '../../src/seed/operator.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { KEY_RING } from '../support/key-ring.ts';
 import { PEPPER, startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
@@ -15,7 +16,8 @@ afterAll(() => desk.close());
 
 async function run([noun, ...args]: string[], db = desk.database.db) {
   let text = '';
-  const parts = { db, config: { KEY_PEPPER: PEPPER }, write: (part: string | Uint8Array) => void (text += part) };
+  const config = { KEY_PEPPER: PEPPER, keyRing: KEY_RING, KYC_DOCUMENTS_DIR: 'unused' };
+  const parts = { db, config, write: (part: string | Uint8Array) => void (text += part) };
   const exitCode = await (noun === 'keys' ? runKeys(args, parts) : runMerchants(args, parts));
   return { exitCode, text };
 }

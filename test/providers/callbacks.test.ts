@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { request } from 'node:http';
@@ -5,7 +6,9 @@ import type { AddressInfo } from 'node:net';
 
 import Koa from 'koa';
 
+import { createLimits } from '../../src/http/limits.ts';
 import { rows } from '../../src/lib/db.ts';
+import { AppError } from '../../src/lib/errors.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { signCbeBirr } from '../../src/lib/provider-signing.ts';
 import { SANDBOX_CBE_BIRR } from '../../src/lib/sandbox-providers.ts';
@@ -17,10 +20,12 @@ import {
 } from '../../src/providers/callbacks.ts';
 import { storeCallback, type CallbackRow } from '../../src/providers/store-callback.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { NO_LIMITS } from '../support/http.ts';
 import { connectAdapters } from './sandbox.ts';
 
-const SECRET = 'secret-part-of-the-path';
-const PAYOUT_SECRET = 'secret-part-of-another-path';
+const SECRET = 'secret-part-of-the-path-'.padEnd(32, 'x');
+const PAYOUT_SECRET = 'secret-part-of-another-path'.padEnd(32, 'x');
+const GUESSES_MAX = 6;
 const WITHDRAWAL: CallbackWithdrawal = {
   withdrawalId: 'wd_01JD0000000000000000000000',
   channel: 'CBE_BIRR',
@@ -33,6 +38,8 @@ let attempt: CallbackAttempt;
 let checks: { attemptId: string; verified: boolean; storedBefore: number }[];
 let payoutsStored: CallbackRow[];
 let payoutChecks: { withdrawalId: string; verified: boolean; storedBefore: number }[];
+let looked: number;
+const logged: string[] = [];
 let problem: 'store' | 'check' | 'doubt' | null;
 const adapters = connectAdapters('http://127.0.0.1:1');
 
@@ -49,7 +56,10 @@ const stored = () =>
 beforeAll(async () => {
   database = await createTestDatabase();
   const router = createCallbackRouter({
-    findAttemptBySecret: async (secret) => (secret === SECRET ? attempt : null),
+    findAttemptBySecret: async (secret) => {
+      looked += 1;
+      return secret === SECRET ? attempt : null;
+    },
     findProvider: adapters.find,
     async storeCallback(row) {
       if (problem === 'store') throw new Error('the database is away');
@@ -68,9 +78,12 @@ beforeAll(async () => {
       if (problem === 'check') throw new Error('the check failed');
       return problem !== 'doubt';
     },
-    log: { info() {}, error() {} },
+    unknown: createLimits({ ...NO_LIMITS, failedAuthPerMinute: GUESSES_MAX }).unknownCallbacks,
+    log: { info() {}, error: (details: object) => void logged.push(JSON.stringify(details)) },
   });
-  server = new Koa().use(router.routes()).listen(0, '127.0.0.1');
+  const app = new Koa({ proxy: true });
+  app.silent = true;
+  server = app.use(answerRefusals).use(router.routes()).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
 
@@ -83,6 +96,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   problem = null;
+  looked = 0;
   checks = [];
   payoutsStored = [];
   payoutChecks = [];
@@ -141,7 +155,7 @@ test('the same callback twice is stored and checked twice', async () => {
 test('an unknown address is 404, of whatever kind, and leaves nothing', async () => {
   const at = (path: string) => fetch(address(path), { method: 'POST', body: genuine(attempt.attemptId) });
   for (const path of [
-    '/api/providers/CBE_BIRR/callback/another-secret',
+    `/api/providers/CBE_BIRR/callback/${'another-secret'.padEnd(32, 'x')}`,
     `/api/providers/TELEBIRR/callback/${SECRET}`,
     `/api/providers/constructor/callback/${SECRET}`,
     `/api/providers/CBE_BIRR/callback/${'x'.repeat(5_000)}`,
@@ -153,6 +167,29 @@ test('an unknown address is 404, of whatever kind, and leaves nothing', async ()
   expect((await post(SECRET, genuine(attempt.attemptId))).status).toBe(404);
   expect(await stored()).toEqual([]);
   expect(checks).toEqual([]);
+});
+
+test('what cannot be an address of ours is 404 without a query, and is not logged', async () => {
+  for (const path of ['CBE_BIRR/callback/%00', 'CBE_BIRR/callback/planted', `planted/callback/${SECRET}`]) {
+    expect((await fetch(address(`/api/providers/${path}`), { method: 'POST' })).status).toBe(404);
+  }
+  expect(looked).toBe(0);
+  expect(logged.join()).not.toContain('planted');
+});
+
+test('unknown addresses are limited by who calls them; past the limit they cost no query', async () => {
+  const guess = (from: string, secret = randomBytes(24).toString('base64url')) =>
+    fetch(address(`/api/providers/CBE_BIRR/callback/${secret}`), {
+      method: 'POST',
+      headers: { 'x-forwarded-for': from },
+      body: genuine(attempt.attemptId),
+    });
+  const network = (n: number) => `2001:db8:1:2::${n.toString(16)}`;
+  const statuses = [];
+  for (let n = 1; n <= 8; n += 1) statuses.push((await guess(network(n))).status);
+  expect(statuses).toEqual([404, 404, 404, 404, 404, 404, 429, 429]);
+  expect(looked).toBe(GUESSES_MAX);
+  expect((await guess('2001:db8:1:3::1', SECRET)).status).toBe(200);
 });
 
 test('a callback that could not be stored is not answered as taken', async () => {
@@ -186,6 +223,17 @@ test('the address a provider is given is the one that is listened to', async () 
   const answer = await fetch(url, { method: 'POST', body: genuine(attempt.attemptId) });
   expect(answer.status).toBe(200);
 });
+
+/** As the frame does it. */
+const answerRefusals: Koa.Middleware = async (ctx, next) => {
+  try {
+    await next();
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    ctx.status = error.status;
+    ctx.body = error.message;
+  }
+};
 
 function genuine(orderId: string): string {
   const { hashKey, ...till } = SANDBOX_CBE_BIRR;

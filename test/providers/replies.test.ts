@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { toPlainOrderId } from '../../src/providers/order-id.ts';
 import { CHANNELS, aPayout, anOrder, connectAdapters, type SandboxChannel } from './sandbox.ts';
 
 const TOKEN = { token: 'Bearer t', effectiveDate: '20260101000000', expirationDate: '20260101010000' };
@@ -37,6 +38,13 @@ function sayJson(body: unknown, status = 200): void {
     response.end(JSON.stringify(body));
   };
 }
+
+/** The order that a reply is about, as each provider writes it. */
+const named = (orderId: string) => ({
+  orderId,
+  transactionId: orderId,
+  merch_order_id: toPlainOrderId(orderId),
+});
 
 const both = async (channel: SandboxChannel, from = adapters) => {
   const order = anOrder('http://127.0.0.1:1/');
@@ -98,9 +106,10 @@ describe.each(CHANNELS)('%s', (channel) => {
 });
 
 describe('telebirr’s words', () => {
-  const query = async (content: unknown, rest: object = { result: 'SUCCESS', code: '0' }) => {
-    sayJson({ ...rest, biz_content: content });
-    return adapters.adapter('TELEBIRR').query(anOrder('http://127.0.0.1:1/').orderId);
+  const query = async (content: object | null, rest: object = { result: 'SUCCESS', code: '0' }) => {
+    const { orderId } = anOrder('http://127.0.0.1:1/');
+    sayJson({ ...rest, biz_content: content && { merch_order_id: toPlainOrderId(orderId), ...content } });
+    return adapters.adapter('TELEBIRR').query(orderId);
   };
   const paid = { trans_id: 'T1', total_amount: '10.00', trans_currency: 'ETB' };
 
@@ -165,8 +174,8 @@ test.each([
   ['CBE_BIRR', 'FAILED'],
   ['AWASH', 'REFUSED'],
 ] as const)('an order that %s tells of as %s is declined', async (channel, state) => {
-  sayJson({ state, resultCode: 'DECLINED', reasonCode: 'DECLINED' });
   const { orderId } = anOrder('http://127.0.0.1:1/');
+  sayJson({ ...named(orderId), state, resultCode: 'DECLINED', reasonCode: 'DECLINED' });
   expect(await adapters.adapter(channel).query(orderId)).toMatchObject({ kind: 'declined' });
 });
 
@@ -200,32 +209,36 @@ describe.each([
   ['AWASH', 'state', (payout: object) => payout],
 ] as const)('payouts of %s', (channel, word, answer) => {
   const query = (payout: object) => {
-    sayJson(answer(payout));
-    return adapters.adapter(channel).queryPayout(aPayout('http://127.0.0.1:1/').orderId);
+    const { orderId } = aPayout('http://127.0.0.1:1/');
+    sayJson(answer({ ...named(orderId), ...payout }));
+    return adapters.adapter(channel).queryPayout(orderId);
   };
   const [paid, reversed] = {
     TELEBIRR: ['TRANSFER_SUCCESS', 'TRANSFER_REVERSED'],
     CBE_BIRR: ['COMPLETED', 'REVERSED'],
     AWASH: ['PAID', 'REVERSED'],
   }[channel] as [string, string];
-  const named = { reference: 'R1', trans_id: 'R1' };
+  const reference = { reference: 'R1', trans_id: 'R1' };
   const money = { amount: '10.00', currency: 'ETB', total_amount: '10.00', trans_currency: 'ETB' };
 
   test('paid or reversed without knowing what or how is unknown', async () => {
-    expect(await query({ [word]: paid, ...named, ...money })).toMatchObject({ kind: 'succeeded', amountSantim: 1000n });
+    expect(await query({ [word]: paid, ...reference, ...money })).toMatchObject({
+      kind: 'succeeded',
+      amountSantim: 1000n,
+    });
     expect(await query({ [word]: paid, ...money })).toMatchObject({ kind: 'unknown' });
-    expect(await query({ [word]: paid, ...named })).toMatchObject({ kind: 'unknown' });
-    expect(await query({ [word]: paid, ...named, ...money, amount: '-1', total_amount: '-1' })).toMatchObject({
+    expect(await query({ [word]: paid, ...reference })).toMatchObject({ kind: 'unknown' });
+    expect(await query({ [word]: paid, ...reference, ...money, amount: '-1', total_amount: '-1' })).toMatchObject({
       kind: 'unknown',
     });
     const back = { kind: 'reversed', providerReference: 'R1', amountSantim: 1000n, currency: 'ETB' };
-    expect(await query({ [word]: reversed, ...named, ...money })).toMatchObject(back);
+    expect(await query({ [word]: reversed, ...reference, ...money })).toMatchObject(back);
     expect(await query({ [word]: reversed, ...money })).toMatchObject({ kind: 'unknown' });
-    expect(await query({ [word]: reversed, ...named })).toMatchObject({ kind: 'unknown' });
+    expect(await query({ [word]: reversed, ...reference })).toMatchObject({ kind: 'unknown' });
   });
 
   test('a word never heard of decides nothing', async () => {
-    const outcome = await query({ [word]: 'SOMETHING_NEW', ...named, ...money });
+    const outcome = await query({ [word]: 'SOMETHING_NEW', ...reference, ...money });
     expect(['unknown', 'pending']).toContain(outcome.kind);
   });
 });

@@ -1,6 +1,6 @@
 import { ledgerChecks } from '../../src/ledger-checks.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
-import { rows } from '../../src/lib/db.ts';
+import { openDatabase, rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { BANK_MONEY_WAITING } from '../../src/reconciliation/attention.ts';
 import { recordArrival } from '../../src/reconciliation/bank-money.ts';
@@ -242,7 +242,8 @@ test('what was taken back and then came back whole waits to be corrected', async
 describe('meskot ledger verify', () => {
   /** What is broken by it, in a transaction that is not kept. */
   async function broken(spoil: string): Promise<string[]> {
-    const found = await world.db
+    const owner = openDatabase({ url: world.database.ownerUrl, poolMax: 1, applicationName: 'test' });
+    const found = await owner
       .transaction(async (trx) => {
         await rows(trx, spoil);
         const each = await Promise.all(
@@ -253,7 +254,8 @@ describe('meskot ledger verify', () => {
       .catch((error: unknown) => {
         if (error instanceof Found) return error.says;
         throw error;
-      });
+      })
+      .finally(() => owner.destroy());
     return found;
   }
   class Found extends Error {

@@ -184,6 +184,29 @@ describe('a tolerance', () => {
     expect(reasonOf(text, without, now)).toBe('timestamp_missing');
   });
 
+  test.each([NaN, Infinity, -Infinity, -1, 86_401, 1e9, '300' as never, null as never, '' as never])(
+    'of %p is refused with what it may be, whatever was signed when',
+    (toleranceSeconds) => {
+      const replay = { ...at(0), toleranceSeconds, now: new Date('2050-01-01T00:00:00Z') };
+      expect(() => verifyWebhook(text, headers, replay)).toThrow(RangeError);
+      expect(() => verifyWebhook(text, headers, replay)).toThrow('toleranceSeconds must be a number from 0 to 86400');
+      expect(() => verifyWebhook('{}', {}, replay)).toThrow(RangeError);
+    },
+  );
+
+  test('of its limits is taken', () => {
+    expect(reasonOf(text, headers, { ...at(0), toleranceSeconds: 0 })).toBe('verified');
+    expect(reasonOf(text, headers, { ...at(86_400), toleranceSeconds: 86_400 })).toBe('verified');
+    expect(reasonOf(text, headers, { ...at(86_401), toleranceSeconds: 86_400 })).toBe('timestamp_outside_tolerance');
+  });
+
+  test.each([new Date(NaN), 1_735_689_600_000 as never, '2025-01-01' as never, null as never])(
+    'held against a time of %p is refused: with it every replay would pass',
+    (now) => {
+      expect(() => verifyWebhook(text, headers, { ...at(0), now })).toThrow('now must be a valid Date');
+    },
+  );
+
   test('works with the old secret of a rotation', () => {
     const previousSecret = newSecret();
     const rotated = delivery({ previousSecret });

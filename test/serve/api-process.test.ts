@@ -1,8 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { anyFreePort } from '../../src/local/ports.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -19,7 +21,7 @@ afterAll(async () => {
 });
 
 /** The real `meskot api`, with no Temporal to reach; resolves when it listens. */
-async function startApiProcess(): Promise<{ child: ChildProcess; port: number }> {
+async function startApiProcess(settings: Record<string, string> = {}): Promise<{ child: ChildProcess; port: number }> {
   const [port, metricsPort] = [await anyFreePort(), await anyFreePort()];
   const child = spawn(process.execPath, ['--import', 'tsx/esm', 'src/cli.ts', 'api'], {
     cwd: resolve(import.meta.dirname, '../..'),
@@ -30,6 +32,7 @@ async function startApiProcess(): Promise<{ child: ChildProcess; port: number }>
       TEMPORAL_ADDRESS: '127.0.0.1:1',
       API_PORT: String(port),
       METRICS_PORT: String(metricsPort),
+      ...settings,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -40,6 +43,8 @@ async function startApiProcess(): Promise<{ child: ChildProcess; port: number }>
   child.stdout.resume();
   return { child, port };
 }
+
+type Asked = { answered: number; failed: unknown[] };
 
 /** A request whose headers never come to their end. */
 async function beginRequest(port: number): Promise<void> {
@@ -59,6 +64,40 @@ describe('the API as a process', () => {
     expect(child.exitCode).toBe(0);
   });
 
+  test('is not ready while a disk that it writes to is full, and says which', async () => {
+    const { child, port } = await startApiProcess({ DISK_FREE_MEGABYTES_MIN: '1000000000' });
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
+    expect(answer.status).toBe(503);
+    expect(await answer.text()).toMatch(
+      /The disk of KYC_DOCUMENTS_DIR has \d+ MB free, and at least 1000000000 MB are needed\./,
+    );
+    expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);
+    child.kill('SIGKILL');
+  });
+
+  test('is red at once when it is told to stop, and serves until a load balancer has noticed', async () => {
+    const { child, port } = await startApiProcess({ SHUTDOWN_DELAY_SECONDS: '2' });
+    let isOver = false;
+    const until = (): boolean => isOver;
+    const clients = [true, false, true, false].map(async (keepAlive) => request(port, { keepAlive, until }));
+    await expect(readiness(port)).resolves.toBe(200);
+
+    child.kill('SIGTERM');
+    const toldAt = performance.now();
+    while ((await readiness(port)) === 200);
+    expect(performance.now() - toldAt).toBeLessThan(500);
+    // A balancer that looks every half second sends its last request a second after.
+    await sleep(1_000);
+    isOver = true;
+    const asked = await Promise.all(clients);
+    expect(asked.flatMap(({ failed }) => failed)).toEqual([]);
+    expect(Math.min(...asked.map(({ answered }) => answered))).toBeGreaterThan(10);
+
+    await once(child, 'exit');
+    expect(child.exitCode).toBe(0);
+    expect(performance.now() - toldAt).toBeGreaterThan(2_000);
+  });
+
   test('waits for a request under way, but ends at once when it is told a second time', async () => {
     const { child, port } = await startApiProcess();
     await beginRequest(port);
@@ -75,6 +114,32 @@ describe('the API as a process', () => {
     expect(performance.now() - toldAt).toBeLessThan(5_000);
   });
 });
+
+/** Requests one after the other until told to end; on connections of their own, or on one that is kept. */
+async function request(port: number, options: { keepAlive: boolean; until: () => boolean }): Promise<Asked> {
+  const agent = new Agent({ keepAlive: options.keepAlive, maxSockets: 1 });
+  const asked: Asked = { answered: 0, failed: [] };
+  while (!options.until()) {
+    try {
+      const [answer] = (await once(get({ port, host: '127.0.0.1', path: '/livez', agent }), 'response')) as [
+        IncomingMessage,
+      ];
+      answer.resume();
+      await once(answer, 'end');
+      asked.answered += 1;
+    } catch (error) {
+      asked.failed.push(error instanceof Error && 'code' in error ? error.code : error);
+    }
+  }
+  agent.destroy();
+  return asked;
+}
+
+async function readiness(port: number): Promise<number> {
+  const answer = await fetch(`http://127.0.0.1:${port}/readyz`, { headers: { connection: 'close' } });
+  await answer.arrayBuffer();
+  return answer.status;
+}
 
 async function refusesConnections(port: number): Promise<boolean> {
   for (;;) {

@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 
@@ -18,15 +20,18 @@ afterAll(() => database.drop());
 
 const PRODUCTION = {
   MESKOT_MODE: 'production',
-  KEY_PEPPER: 'a pepper of our own',
-  ENCRYPTION_KEYS: `own:${Buffer.alloc(32, 9).toString('base64')}`,
+  KEY_PEPPER: 'a pepper of our own and not the local one',
+  ENCRYPTION_KEYS: `own:${randomBytes(32).toString('base64')}`,
   BASE_URL: 'https://pay.example.et',
   KYC_DOCUMENTS_DIR: tmpdir(),
   REPORTS_DIR: tmpdir(),
 };
 
 /** Runs the real process until it ends by itself: its exit code and what it said. */
-function run(command: 'api' | 'worker', settings: Record<string, string>): Promise<{ code: unknown; said: string }> {
+function run(
+  command: 'api' | 'worker' | 'simulator',
+  settings: Record<string, string>,
+): Promise<{ code: unknown; said: string }> {
   const project = resolve(import.meta.dirname, '../..');
   const env = {
     ...process.env,
@@ -70,3 +75,25 @@ test('api refuses to start in production with the local secrets, and names each'
     expect(said).toContain(`  ${name} must`);
   }
 }, 30_000);
+
+test.each([
+  ['api', 'API_HOST'],
+  ['worker', 'API_HOST'],
+  ['simulator', 'SIMULATOR_HOST'],
+] as const)(
+  '%s refuses in local mode to listen on all addresses, in one sentence',
+  async (command, name) => {
+    const { code, said } = await run(command, { [name]: '0.0.0.0' });
+    expect([code, said]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`^${name} is "0\\.0\\.0\\.0", but local mode .*\\n$`)),
+    ]);
+  },
+  30_000,
+);
+
+test('the image is production by default', async () => {
+  const dockerfile = await readFile(resolve(import.meta.dirname, '../../Dockerfile'), 'utf8');
+  const [last = ''] = dockerfile.split(/^FROM /m).slice(-1);
+  expect(last).toMatch(/^ENV .*\bMESKOT_MODE=production\b/m);
+});

@@ -2,7 +2,7 @@ import { ledgerChecks } from '../../src/ledger-checks.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
 import { buildWorld } from '../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { runSql, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { ask, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
@@ -47,7 +47,6 @@ test.each([
 });
 
 test('a settlement that is gone is found', async () => {
-  await rows(database.db, 'DELETE FROM settlement_timeline');
-  await rows(database.db, 'DELETE FROM settlement');
+  await runSql(database.ownerUrl, 'DELETE FROM settlement_timeline; DELETE FROM settlement');
   expect((await verifyLedger(database.db, ledgerChecks)).map(({ check }) => check)).toEqual([NOT_THERE, RESERVED]);
 });

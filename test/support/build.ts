@@ -67,11 +67,11 @@ export function scriptedProvider(): ScriptedProvider {
     answers: payments.set,
     initiate: (order) => {
       asked.push({ question: 'initiate', orderId: order.orderId, order });
-      return payments.next();
+      return ofThisOrder(payments.next(), order.orderId);
     },
     query: (orderId) => {
       asked.push({ question: 'query', orderId });
-      return payments.next();
+      return ofThisOrder(payments.next(), orderId);
     },
     askedOfPayouts,
     answersOfPayouts: payouts.set,
@@ -89,6 +89,16 @@ export function scriptedProvider(): ScriptedProvider {
     callbackAnswer: { contentType: 'text/plain', body: 'ok' },
   };
 }
+
+/** A reference of one's own for each order, as providers give them, unless the script has one of its own. */
+async function ofThisOrder(answer: Promise<ProviderOutcome>, orderId: string): Promise<ProviderOutcome> {
+  const outcome = await answer;
+  if (outcome.kind !== 'succeeded' || outcome.providerReference !== PAID.providerReference) return outcome;
+  return { ...outcome, providerReference: paidReference(orderId) };
+}
+
+/** What the scripted provider calls the payment of an order. */
+export const paidReference = (orderId: string): string => `PROV-${orderId}`;
 
 function scriptOf<Outcome extends object>(otherwise: Outcome) {
   let script: Answer<Outcome>[] = [otherwise];
@@ -112,6 +122,7 @@ export type World = {
   findProvider: FindProvider;
   baseUrl: string;
   pepper: string;
+  peppers: readonly string[];
   /** What was handed to the relay. */
   told: OutboxRow[];
   log: Logger;
@@ -143,7 +154,8 @@ export function buildWorld(db: Knex, options: WorldOptions = {}): World {
     clock: () => new Date(clockBefore().getTime() + passedMs),
     findProvider: options.findProvider ?? ((channel: string) => (channel === 'MPESA' ? null : provider)),
     baseUrl: options.baseUrl ?? 'https://checkout.example',
-    pepper: 'a-pepper-of-the-tests',
+    pepper: 'pepper of the tests',
+    peppers: ['pepper of the tests'],
     log: options.log ?? createLogger('silent', 'test'),
   };
   const checkAttempt = createCheckAttempt(base);

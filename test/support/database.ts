@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
 import { openDatabase, type Knex } from '../../src/lib/db.ts';
+import { CLOSE_DATABASE } from '../../src/lib/grants.ts';
 import { TEMPLATE_DATABASE, testStack } from './stack-facts.ts';
 
 export type TestDatabase = {
@@ -12,6 +13,10 @@ export type TestDatabase = {
   url: string;
   /** As the owner: for what the application may not do. */
   ownerUrl: string;
+  /** Runs statements as the owner: faults that only an owner can make. */
+  asOwner: (sql: string) => Promise<void>;
+  /** As the server's own user: for what not even the owner may do. */
+  superuserUrl: string;
   /** Closes the pool and removes the database, also under other people's connections. */
   drop: () => Promise<void>;
 };
@@ -21,22 +26,29 @@ export async function createTestDatabase(like?: TestDatabase): Promise<TestDatab
   await like?.db.destroy();
   const template = like ? new URL(like.url).pathname.slice(1) : TEMPLATE_DATABASE;
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await asOwner(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  const { superuserUrl, ownerUrl } = testStack();
+  const owner = new URL(ownerUrl).username;
+  await runSql(superuserUrl, `CREATE DATABASE ${name} TEMPLATE ${template} OWNER ${owner}`);
+  // Rights on a database are not copied: `migrate` gave the template the same.
+  await runSql(withDatabase(superuserUrl, name), CLOSE_DATABASE);
   const url = withDatabase(testStack().appUrl, name);
   const db = openDatabase({ url, poolMax: 10, applicationName: 'test' });
   return {
     db,
     url,
-    ownerUrl: withDatabase(testStack().ownerUrl, name),
+    asOwner: async (sql) => runSql(withDatabase(ownerUrl, name), sql),
+    ownerUrl: withDatabase(ownerUrl, name),
+    superuserUrl: withDatabase(superuserUrl, name),
     drop: async () => {
       await db.destroy();
-      await asOwner(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await runSql(superuserUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
 }
 
-async function asOwner(sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: testStack().ownerUrl });
+/** Runs statements as whoever the connection string names: the application's own pool may do less. */
+export async function runSql(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     await client.query(sql);

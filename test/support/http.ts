@@ -9,6 +9,7 @@ import { createApiServer, type ApiServer, type ApiServerDeps, type Listening } f
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Knex } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
+import { createKeyedQueue } from '../../src/lib/keyed-queue.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createRunChange } from '../../src/lib/outbox.ts';
 import type { Environment } from '../../src/lib/owner.ts';
@@ -74,12 +75,15 @@ export function testServerDeps(db: Knex, changes: Partial<ApiServerDeps> & { rou
   return {
     routers: [],
     authenticateKey: authenticateStubKey,
+    isKnownKey: (key) => key.split(':')[1]?.startsWith('mrc_') === true,
     authenticateClientToken: async () => null,
+    isOurToken: () => false,
     db,
     runChange: createRunChange(db, () => {}),
     countPendingMigrations: async () => 0,
     keyRing: { currentId: 'test', keys: new Map([['test', Buffer.alloc(32, 7)]]) },
     limits: createLimits(NO_LIMITS),
+    queue: createKeyedQueue({ runningMax: 5, waitingMax: { ofOne: 300, ofAll: 300 }, waitMsMax: 60_000 }),
     trustProxy: 0,
     baseUrl: 'http://meskot.test',
     version: '0.0.0',

@@ -9,7 +9,7 @@ import { migrate } from '../../src/lib/migrate.ts';
 import { processMark, stopChild, writePidFile } from '../../src/local/children.ts';
 import { anyFreePort } from '../../src/local/ports.ts';
 import { makeDatabaseOnce, startPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
-import type { TestDatabase } from './database.ts';
+import { runSql, type TestDatabase } from './database.ts';
 
 /** A PostgreSQL of one test's own, migrated, to be killed and frozen. */
 export type OwnPostgres = {
@@ -34,7 +34,7 @@ export async function createOwnPostgres(): Promise<OwnPostgres> {
   const launch = async (): Promise<LocalPostgres> =>
     startPostgres({ folder: join(folder, 'postgres'), choosePort: async () => port, durable: true });
   let server = await launch();
-  const ownerUrl = server.url(DATABASE, 'owner');
+  const [superuserUrl, ownerUrl] = [server.url(DATABASE, 'superuser'), server.url(DATABASE, 'owner')];
   const url = server.url(DATABASE, 'app');
   await makeDatabaseOnce(server.url('postgres', 'owner'), DATABASE);
   await migrate({ url: ownerUrl, directory: resolve(import.meta.dirname, '../../migrations') });
@@ -46,7 +46,14 @@ export async function createOwnPostgres(): Promise<OwnPostgres> {
   };
 
   return {
-    database: { db, url, ownerUrl, drop: async () => db.destroy() },
+    database: {
+      db,
+      url,
+      ownerUrl,
+      superuserUrl,
+      asOwner: async (sql) => runSql(ownerUrl, sql),
+      drop: async () => db.destroy(),
+    },
     kill: async () => stopChild(server.child, 'SIGKILL', 5_000),
     start: async () => {
       server = await launch();

@@ -8,6 +8,7 @@ import { testStack } from './stack-facts.ts';
 
 /** A process of the real `meskot`. */
 export type Program = {
+  metricsUrl: string;
   /** As a crash does: nothing is finished, nothing is said. */
   kill: () => Promise<void>;
   /** As an orchestrator does; resolves with the exit code. */
@@ -23,6 +24,7 @@ export async function startProgram(
 ): Promise<Program> {
   const project = resolve(import.meta.dirname, '../..');
   const { workflowBundlePath } = testStack();
+  const metricsPort = await anyFreePort();
   const child = spawn(process.execPath, ['--import', 'tsx/esm', 'src/cli.ts', command], {
     cwd: project,
     env: {
@@ -31,7 +33,7 @@ export async function startProgram(
       ...(workflowBundlePath && { WORKFLOW_BUNDLE: workflowBundlePath }),
       ...settings,
       LOG_LEVEL: 'info',
-      METRICS_PORT: String(await anyFreePort()),
+      METRICS_PORT: String(metricsPort),
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -42,7 +44,8 @@ export async function startProgram(
     await once(child, 'exit');
     return child.exitCode;
   };
-  return { kill: async () => void (await end('SIGKILL')), terminate: () => end('SIGTERM') };
+  const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
+  return { metricsUrl, kill: async () => void (await end('SIGKILL')), terminate: () => end('SIGTERM') };
 }
 
 async function said(child: ChildProcess, words: string): Promise<void> {

@@ -45,7 +45,10 @@ export function controlSimulator(url: string): Omit<TestSimulator, 'close'> {
   async function ask(method: string, path: string, body?: object): Promise<unknown> {
     const response = await fetch(`${url}${path}`, {
       method,
-      ...(body ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) } : {}),
+      ...(method === 'POST' && {
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body ?? {}),
+      }),
     });
     if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
     return response.json();

@@ -6,7 +6,9 @@ export const TEMPLATE_DATABASE = 'meskot_template';
 
 /** Where the servers are that all test files share. */
 export type TestStack = {
-  /** PostgreSQL as its owner; the database in it is the maintenance one. */
+  /** PostgreSQL as its own user; the database in it is the maintenance one. */
+  superuserUrl: string;
+  /** PostgreSQL as the owner of our databases. */
   ownerUrl: string;
   /** PostgreSQL as the application's role. */
   appUrl: string;

@@ -40,6 +40,7 @@ export async function startTestStack(): Promise<{ stop: () => Promise<void> }> {
       bundleWorkflows(folder),
     ]);
     const stack: TestStack = {
+      superuserUrl: postgres.url('postgres', 'superuser'),
       ownerUrl: postgres.url('postgres', 'owner'),
       appUrl: postgres.url('postgres', 'app'),
       temporalAddress: temporal.address,

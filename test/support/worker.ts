@@ -31,7 +31,7 @@ export type WorkerWorld = {
   runChange: RunChange;
   newMerchant: () => Promise<Owner>;
   subscribe: (owner: Owner, fields: Partial<NewSubscription>) => Promise<{ id: string; secret: string }>;
-  /** Records an event, as an operation does: its deliveries wait in the outbox for the worker. */
+  /** Records an event, as an operation does: its deliveries wait for the worker's dispatcher. */
   record: (owner: Owner, event?: EventTypeName) => Promise<string>;
   /** Starts another worker, with other settings if need be. */
   startWorker: (settings?: Record<string, string>, log?: Logger) => RunningWorker;
@@ -60,6 +60,7 @@ export async function createWorkerWorld(
   // As if the process that wrote them had died, and its lease run out: the worker's sweeper takes them.
   const leaveBehind = (messages: OutboxRow[]): void => {
     const ids = messages.map((message) => message.id);
+    if (ids.length === 0) return;
     db('outbox')
       .whereIn('id', ids)
       .update({ leaseUntil: null })

@@ -118,7 +118,6 @@ describe('how a session ends without money', () => {
       attempts: ['ABANDONED'],
       events: ['checkout.canceled', 'payment.created'],
     });
-    expect(world.told.at(-1)).toMatchObject({ signal: 'settled', workflowId: `payment-${unpaid.attemptId}` });
 
     const doubtful = await buildPendingPayment(world, owner);
     world.pass(2_000);

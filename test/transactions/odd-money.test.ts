@@ -29,7 +29,7 @@ describe('payments that an operator must look at', () => {
     database = await createTestDatabase();
     owner = await buildMerchant(database.db);
     lines = [];
-    const log = createLogger('warn', 'test', { write: (line) => void lines.push(JSON.parse(line)) });
+    const log = createLogger('warn', 'test', { destination: { write: (line) => void lines.push(JSON.parse(line)) } });
     world = buildWorld(database.db, { log });
   });
   afterEach(() => database.drop());

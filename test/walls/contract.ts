@@ -1,7 +1,15 @@
 import type { Scope } from '../../src/http/route.ts';
 import type { Walls } from './world.ts';
 
-type Schema = { $ref?: string; properties?: Record<string, unknown>; required?: string[] };
+type Schema = {
+  $ref?: string;
+  type?: string | string[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+  additionalProperties?: Schema | boolean;
+  required?: string[];
+};
 type Parameter = { in: string; name: string; required?: boolean };
 type Described = {
   operationId: string;
@@ -28,6 +36,8 @@ export type Operation = {
   queryNames: string[];
   requiredQuery: string[];
   bodyNames: string[];
+  /** Every field of the body, those inside others too: `destination.phone`, `rules.0.channel`, `headers.x`. */
+  bodyFields: string[];
   requiredBody: string[];
   paginated: boolean;
   /** The types of the files that it takes in place of JSON. */
@@ -61,10 +71,21 @@ function read(document: Document, of: { path: string; method: string; described:
     queryNames: query.map(({ name }) => name),
     requiredQuery: query.filter(({ required }) => required).map(({ name }) => name),
     bodyNames: Object.keys(body?.properties ?? {}),
+    bodyFields: fieldsOf(document, body),
     requiredBody: body?.required ?? [],
     fileTypes: Object.keys(described.requestBody?.content ?? {}).filter((type) => type !== 'application/json'),
     paginated: Object.hasOwn(success?.[1].content['application/json']?.schema.properties ?? {}, 'pagination'),
   };
+}
+
+/** The paths of all fields below a schema; where any key is allowed it is `x`. */
+function fieldsOf(document: Document, schema: Schema | undefined): string[] {
+  const { properties, items, additionalProperties, anyOf = [] } = follow(document, schema) ?? {};
+  const inner: [string, Schema][] = Object.entries(properties ?? {});
+  if (items) inner.push(['0', items]);
+  if (typeof additionalProperties === 'object') inner.push(['x', additionalProperties]);
+  const below = inner.flatMap(([name, one]) => [name, ...fieldsOf(document, one).map((path) => `${name}.${path}`)]);
+  return [...below, ...anyOf.flatMap((one) => fieldsOf(document, one))];
 }
 
 function callerOf(schemes: readonly string[]): Operation['by'] {

@@ -62,7 +62,7 @@ const newSession = (order: string) =>
 
 beforeAll(async () => {
   const destination = new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) });
-  walls = await startWalls({ log: createLogger('trace', 'test', destination), registry });
+  walls = await startWalls({ log: createLogger('trace', 'test', { destination }), registry });
   // What is told to Temporal is deleted once it was told: a trigger keeps a copy.
   owner = new pg.Client({ connectionString: walls.world.database.ownerUrl });
   await owner.connect();

@@ -1,6 +1,6 @@
-import { createClaim } from '../../src/webhooks/claim.ts';
-import { createAttemptDelivery, type AttemptReport } from '../../src/webhooks/deliver.ts';
-import { createSave } from '../../src/webhooks/save.ts';
+import { createAttempt } from '../../src/webhooks/delivery/attempt.ts';
+import { createClaim } from '../../src/webhooks/delivery/claim.ts';
+import { recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
 import { sender } from '../support/sending.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(async () => world.drop());
 
-test('a webhook that cannot be signed is an attempt that failed: the ladder goes on, and it ends as a dead letter', async () => {
+test('a webhook that cannot be signed is a failed attempt: it is retried by the schedule and ends as a dead letter', async () => {
   const owner = await world.newMerchant();
   const { row } = await world.subscribe(owner);
   const deliveryId = await world.deliveryId(await world.record(owner));
@@ -20,24 +20,26 @@ test('a webhook that cannot be signed is an attempt that failed: the ladder goes
     .where({ id: row.id })
     .update({ secret: Buffer.from('not what was sealed') });
 
-  const problems: string[] = [];
-  const attempt = createAttemptDelivery({
-    claim: createClaim(world.db),
-    save: createSave(world.db),
+  const defects: string[] = [];
+  const claim = createClaim(world.db);
+  const attempt = createAttempt({
     sender: sender(),
     keyRing: world.deps.keyRing,
-    onProblem: (problem, id) => problems.push(`${problem} ${id}`),
+    onDefect: (id) => defects.push(id),
   });
-  const reports: AttemptReport[] = [];
-  for (const startedAtMs of [world.clock.now.getTime(), world.clock.now.getTime() + 60_000]) {
-    reports.push(await attempt({ deliveryId, startedAtMs, retryDelaysSeconds: [60], jitter: 0, lane: 'direct' }));
+  const recorded: unknown[] = [];
+  for (const afterMs of [0, 60_000]) {
+    const claimed = await claim({ deliveryId, startedAt: new Date(world.clock.now.getTime() + afterMs) });
+    if ('status' in claimed) throw new Error('not claimed');
+    const outcome = await attempt(claimed, { retryDelaysSeconds: [60], jitter: 0 });
+    expect(outcome.failure).toMatchObject({ code: 'internal' });
+    recorded.push(...(await recordAttempts(world.db, [outcome])));
   }
 
-  expect(reports).toMatchObject([
-    { kind: 'failed', status: 'RETRYING', code: 'internal', rungsUsed: 1 },
-    { kind: 'failed', status: 'FAILED', code: 'internal', nextAttemptAtMs: null },
+  expect(recorded).toMatchObject([
+    { status: 'RETRYING', rungsUsed: 1, nextAttemptAt: expect.any(Date) },
+    { status: 'FAILED', rungsUsed: 2, nextAttemptAt: null },
   ]);
-  expect(problems).toEqual([`unsent ${deliveryId}`, `unsent ${deliveryId}`]);
-  expect(await world.db('webhookAttempt').where({ deliveryId }).whereNull('endedAt')).toEqual([]);
+  expect(defects).toEqual([deliveryId, deliveryId]);
   expect(await world.db('webhookDeadLetter').where({ deliveryId, closedAt: null })).toHaveLength(1);
 });

@@ -49,7 +49,7 @@ describe('the log of an event', () => {
       deliveryNumber: null,
       retryNumber: null,
       trigger: 'manual',
-      lane: 'workflow',
+      reason: null,
       url: row.url,
       startedAt: world.clock.now.toISOString(),
       durationMs: 12,

@@ -1,7 +1,7 @@
 import type { Owner } from '../../src/lib/owner.ts';
+import { requestResend } from '../../src/webhooks/delivery/resend.ts';
 import { SubscriptionRow } from '../../src/webhooks/model.ts';
 import { cancelResendJob, createResendJob, findResendJob, runResendJobs } from '../../src/webhooks/resend-jobs.ts';
-import { requestResend } from '../../src/webhooks/resend.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;

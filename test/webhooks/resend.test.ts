@@ -1,8 +1,8 @@
 import type { Owner } from '../../src/lib/owner.ts';
+import { requestResend, type ResendRequest } from '../../src/webhooks/delivery/resend.ts';
 import { SubscriptionRow } from '../../src/webhooks/model.ts';
 import { findEvent } from '../../src/webhooks/queries.ts';
-import { requestResend, type ResendRequest } from '../../src/webhooks/resend.ts';
-import { DELIVERY_STATUSES, resendStep } from '../../src/webhooks/states.ts';
+import { DELIVERY_STATUSES, decideResend } from '../../src/webhooks/states.ts';
 import { deleteSubscription } from '../../src/webhooks/subscriptions.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -40,18 +40,20 @@ function atOnce(count: number): () => Promise<void> {
 }
 
 describe('the rules', () => {
-  test('only FAILED and SKIPPED are sent again unasked, RETRYING is hastened, DELIVERED needs force', () => {
-    const steps = (force: boolean) =>
-      DELIVERY_STATUSES.map((status) => resendStep({ status, subscription: 'active', sending: false }, force).do);
-    expect(steps(false)).toEqual(['refuse', 'hasten', 'refuse', 'send', 'send']);
-    expect(steps(true)).toEqual(['refuse', 'hasten', 'send', 'send', 'send']);
+  test('FAILED, SKIPPED and RETRYING deliveries can be resent, a DELIVERED one by force, a PENDING one never', () => {
+    const allowed = (force: boolean) =>
+      DELIVERY_STATUSES.filter(
+        (status) => decideResend({ status, subscription: 'active', inFlight: false }, force).allowed,
+      );
+    expect(allowed(false)).toEqual(['RETRYING', 'FAILED', 'SKIPPED']);
+    expect(allowed(true)).toEqual(['RETRYING', 'DELIVERED', 'FAILED', 'SKIPPED']);
   });
 
   test.each(DELIVERY_STATUSES)('%s is refused without an active subscription and while being sent', (status) => {
     for (const subscription of ['inactive', 'deleted'] as const) {
-      expect(resendStep({ status, subscription, sending: false }, true).do).toBe('refuse');
+      expect(decideResend({ status, subscription, inFlight: false }, true).allowed).toBe(false);
     }
-    expect(resendStep({ status, subscription: 'active', sending: true }, true).do).toBe('refuse');
+    expect(decideResend({ status, subscription: 'active', inFlight: true }, true).allowed).toBe(false);
   });
 });
 
@@ -76,9 +78,11 @@ describe('one event', () => {
           ...owner,
           eventType: 'payment.succeeded',
           subscriptionId: subscription.id,
+          checkoutOrderNo: expect.any(String),
+          receiverHost: 'hooks.example.com',
           attemptsMade: 1,
+          lastOutcome: null,
           nextAttemptAtMs: null,
-          lane: 'slow',
         },
       }),
     ]);
@@ -113,18 +117,23 @@ describe('one event', () => {
     expect(await world.attempt(deliveryId, { httpStatus: 500 })).toBe('DELIVERED');
   });
 
-  test('a RETRYING delivery is brought forward when its subscription is named and left alone otherwise', async () => {
+  test('a RETRYING delivery gets one attempt beside its schedule when its subscription is named', async () => {
     const { row: subscription } = await world.subscribe(owner);
     const eventId = await world.record(owner);
     const deliveryId = await world.deliveryId(eventId);
     expect(await world.attempt(deliveryId, { httpStatus: 500 })).toBe('RETRYING');
+    const { nextAttemptAt } = await delivery(deliveryId);
 
     await expect(resend({ eventId })).rejects.toMatchObject({ code: 'INVALID_STATE' });
     expect(await resend({ eventId, subscriptionId: subscription.id })).toEqual([deliveryId]);
 
     const after = await delivery(deliveryId);
-    expect(after).toMatchObject({ status: 'RETRYING', resendFrom: null, rungsUsed: 1 });
-    expect(after.nextAttemptAt).toEqual(world.clock.now);
+    expect(after).toMatchObject({ status: 'RETRYING', resendFrom: 'RETRYING', rungsUsed: 1, nextAttemptAt });
+
+    expect(await world.attempt(deliveryId, { httpStatus: 500 })).toBe('RETRYING');
+    expect(await delivery(deliveryId)).toMatchObject({ resendFrom: null, rungsUsed: 1, nextAttemptAt });
+    const [, manual] = await world.db('webhookAttempt').where({ deliveryId }).orderBy('sequence');
+    expect(manual).toMatchObject({ trigger: 'manual', retryNumber: null, deliveryNumber: null });
   });
 
   test('it is refused while an attempt is being sent, and allowed once that claim is too old to be alive', async () => {
@@ -186,7 +195,7 @@ describe('one event', () => {
     await world.subscribe(owner);
     const { deliveryId } = await world.failedDelivery(owner);
     world.told.length = 0;
-    expect(await resend({ deliveryIds: [deliveryId], tell: false })).toEqual([deliveryId]);
+    expect(await resend({ deliveryIds: [deliveryId], signal: false })).toEqual([deliveryId]);
     expect(world.told).toEqual([]);
   });
 

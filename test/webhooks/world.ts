@@ -4,10 +4,11 @@ import { newId } from '../../src/lib/ids.ts';
 import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/outbox.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/catalogue.ts';
-import { createClaim } from '../../src/webhooks/claim.ts';
+import { createClaim } from '../../src/webhooks/delivery/claim.ts';
+import { recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
+import type { FailureCode } from '../../src/webhooks/failure.ts';
 import { recordEvents } from '../../src/webhooks/record.ts';
 import type { WebhookDeps } from '../../src/webhooks/routes.ts';
-import { createSave } from '../../src/webhooks/save.ts';
 import { NewSubscription } from '../../src/webhooks/schema.ts';
 import type { DeliveryStatus } from '../../src/webhooks/states.ts';
 import { createSubscription, type WithSecret } from '../../src/webhooks/subscriptions.ts';
@@ -30,11 +31,13 @@ export type World = {
   attempt: (deliveryId: string, outcome: Outcome, last?: boolean) => Promise<DeliveryStatus>;
   /** An event of which the only delivery ended FAILED. */
   failedDelivery: (owner: Owner, event?: EventTypeName) => Promise<{ eventId: string; deliveryId: string }>;
+  /** Faults that only the database's owner can make. */
+  asOwner: (sql: string) => Promise<void>;
   drop: () => Promise<void>;
 };
 
 export async function createWorld(): Promise<World> {
-  const { db, drop } = await createTestDatabase();
+  const { db, drop, asOwner } = await createTestDatabase();
   const clock = { now: new Date('2025-06-15T12:00:00.000Z') };
   const told: OutboxRow[] = [];
   const runChange = createRunChange(db, (messages) => void told.push(...messages));
@@ -46,7 +49,6 @@ export async function createWorld(): Promise<World> {
     checkUrl: guard.checkUrl,
   };
   const claim = createClaim(db);
-  const save = createSave(db);
 
   const world: World = {
     db,
@@ -55,6 +57,7 @@ export async function createWorld(): Promise<World> {
     told,
     runChange,
     drop,
+    asOwner,
     newMerchant: async () => {
       const merchantId = newId('mrc');
       await db('merchant').insert({ id: merchantId, name: 'Abyssinia Coffee' });
@@ -83,29 +86,29 @@ export async function createWorld(): Promise<World> {
       // Nothing is sent before its time: a retry of the ladder happens when it is due.
       const { nextAttemptAt: due } = await db('webhookDelivery').where({ id: deliveryId }).first('nextAttemptAt');
       const startedAt = new Date(Math.max(clock.now.getTime(), due.getTime()));
-      const claimed = await claim({ deliveryId, startedAt, lane: 'workflow' });
-      if (!('attempt' in claimed)) throw new Error(`not claimed: ${JSON.stringify(claimed)}`);
+      const claimed = await claim({ deliveryId, startedAt });
+      if ('status' in claimed) throw new Error(`not claimed: ${JSON.stringify(claimed)}`);
       const httpStatus = 'httpStatus' in outcome ? outcome.httpStatus : null;
       const ok = httpStatus !== null && httpStatus >= 200 && httpStatus <= 299;
       const code = 'code' in outcome ? outcome.code : 'http_status';
       const nextAttemptAt = new Date(startedAt.getTime() + 60_000).toISOString();
-      const saved = await save({
-        attemptId: claimed.attempt.attemptId,
-        deliveryId,
-        subscriptionId: claimed.attempt.subscriptionId,
-        lane: 'workflow',
+      const recording = {
+        ...claimed,
         ok,
         httpStatus,
-        failure: ok ? null : { code, message: `it was ${code}` },
+        failure: ok ? null : { code: code as FailureCode, message: `it was ${code}` },
         startedAt: startedAt.toISOString(),
         endedAt: startedAt.toISOString(),
         durationMs: ('durationMs' in outcome && outcome.durationMs) || 12,
         timings: { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 6 },
         responseHeaders: { 'content-type': 'text/plain' },
         responseExcerpt: 'hello',
-        nextAttemptAt: ok || last || claimed.attempt.manual ? null : nextAttemptAt,
-      });
-      return saved.status;
+        nextAttemptAt: ok || last || claimed.manual ? null : nextAttemptAt,
+        reason: null,
+        deadLetterId: newId('whl'),
+      };
+      const [recorded] = await recordAttempts(db, [recording]);
+      return recorded?.status as DeliveryStatus;
     },
     failedDelivery: async (owner, event) => {
       const eventId = await world.record(owner, event);

@@ -1,3 +1,5 @@
+import { WorkflowNotFoundError } from '@temporalio/common';
+
 import type { PaymentInput } from '../../activities/payments.ts';
 import { createSession } from '../../src/checkout/create.ts';
 import { startPayment } from '../../src/checkout/pay.ts';
@@ -46,14 +48,17 @@ const findProvider = (...asked: Parameters<ReturnType<typeof createFindProvider>
   createFindProvider({ http, clock, simulatorUrl: simulator.url })(...asked);
 
 /** A session that is being paid, exactly as the API starts it, without the API's own first question. */
-async function pay(phone: string): Promise<{ sessionId: string; attemptId: string; workflowId: string }> {
+async function pay(
+  phone: string,
+  expiresInMinutes = EXPIRES_IN_MINUTES,
+): Promise<{ sessionId: string; attemptId: string; workflowId: string }> {
   orders += 1;
   const wanted = {
     checkoutOrderNo: `FLOW-${orders}`,
     amountSantim: 10_050n,
     currency: 'ETB',
     type: 'API',
-    expiresInMinutes: EXPIRES_IN_MINUTES,
+    expiresInMinutes,
     locale: 'en',
   } as const;
   const deps = { findProvider, clock, baseUrl: world.config.BASE_URL, pepper: world.config.KEY_PEPPER };
@@ -123,7 +128,7 @@ describe('the clock of a payment attempt', () => {
       const seconds = event.timerStartedEventAttributes?.startToFireTimeout?.seconds;
       return seconds === undefined || seconds === null ? [] : [Number(seconds)];
     });
-    expect(timers.slice(0, 6)).toEqual([2, 4, 8, 16, 32, 60]);
+    expect(timers.slice(0, 5)).toEqual([4, 8, 16, 32, 60]);
     expect(Math.max(...timers)).toBe(60);
   });
 
@@ -167,16 +172,59 @@ describe('the clock of a payment attempt', () => {
     });
   });
 
-  test('the first check does not repeat the question that the API has just asked', async () => {
+  test('what the API has asked is asked again 2 s later, then ever more rarely', async () => {
     const questions = async () =>
       (await simulator.requests('TELEBIRR initiate')) + (await simulator.requests('TELEBIRR query'));
     const before = await questions();
-    const { attemptId, workflowId } = await pay('0911000004');
+    const { attemptId } = await pay('0911000004');
+    const paidAt = performance.now();
     await checkAsApi()(attemptId, { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: true });
-    await until('the workflow waits', async () => (await details(workflowId)).includes('wait for the customer'));
     expect(await questions()).toBe(before + 1);
-    await until('its second check asks', async () => (await questions()) === before + 2);
+    await until('the first poll', async () => (await questions()) === before + 2);
+    const firstMs = performance.now() - paidAt;
+    await until('the second poll', async () => (await questions()) === before + 3);
+    const secondMs = performance.now() - paidAt - firstMs;
+    expect(firstMs).toBeGreaterThan(1_900);
+    expect(secondMs).toBeGreaterThan(3_900);
+    expect(await simulator.requests('TELEBIRR initiate')).toBeGreaterThan(0);
   });
+
+  test('a payment that is over before its first poll has no workflow', async () => {
+    const { sessionId, attemptId, workflowId } = await pay('0911000005');
+    const check = checkAsApi();
+    await check(attemptId, { tellWorkflow: true });
+    await simulator.advance(2 * MINUTE_MS + 1_000);
+    await check(attemptId, { tellWorkflow: true });
+    await stands(sessionId, 'SUCCESS');
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const { temporal } = world;
+    await expect(temporal.client.workflow.getHandle(workflowId).describe()).rejects.toThrow(WorkflowNotFoundError);
+    expect(await world.db('outbox').where({ workflowId })).toEqual([]);
+  });
+
+  test('a history that grows long goes on in another run, as rarely as before', async () => {
+    const { attemptId, workflowId } = await pay('0911000004', 120);
+    await asked(attemptId);
+    await simulator.advance(120 * MINUTE_MS);
+    await skipTime(world.temporal.client, workflowId, 48 * MINUTE_MS);
+    const runs = async (): Promise<string[]> => {
+      const ids: string[] = [];
+      const query = `WorkflowId = '${workflowId}'`;
+      for await (const { runId } of world.temporal.client.workflow.list({ query })) ids.push(runId);
+      return ids;
+    };
+    const [newest = '', oldest = ''] = await until('its second run', async () => {
+      const ids = await runs();
+      return ids.length > 1 && ids;
+    });
+    const historyOf = async (runId: string) =>
+      (await world.temporal.client.workflow.getHandle(workflowId, runId).fetchHistory()).events ?? [];
+    expect((await historyOf(oldest)).length).toBeLessThan(600);
+    const timer = await until('it waits again', async () =>
+      (await historyOf(newest)).find((event) => event.timerStartedEventAttributes),
+    );
+    expect(Number(timer.timerStartedEventAttributes?.startToFireTimeout?.seconds)).toBe(60);
+  }, 60_000);
 
   test('the workflow says where it is', async () => {
     const { attemptId, workflowId } = await pay('0911000004');

@@ -1,0 +1,112 @@
+import type { Clock } from './clock.ts';
+import { rows, type Knex } from './db.ts';
+import type { Logger } from './log.ts';
+
+const ASK_EVERY_MS = 5_000;
+/** Until the database has told the time once. */
+const ASK_FIRST_EVERY_MS = 500;
+/** An estimate this old gives way to a new one, however precise it was. */
+const TRUSTED_MS = 60_000;
+const WARN_FROM_SECONDS = 1;
+const WARN_EVERY_MS = 60_000;
+
+export type DatabaseClock = {
+  /** The database's time. Before it is known, the process's. Never goes back by less than a second. */
+  now: Clock;
+  /** Resolves when the database's time is known, or the clock is stopped. */
+  known: Promise<void>;
+  /** The process's clock minus the database's; null while that is unknown. */
+  skewSeconds: () => number | null;
+  stop: () => void;
+};
+
+export type DatabaseClockOptions = {
+  log: Pick<Logger, 'warn'>;
+  /** The process's clock; another one in tests. */
+  processClock?: Clock;
+};
+
+/** The database's time at a moment of this process's monotonic clock, give or take `errorMs`. */
+type Estimate = { atMs: number; databaseMs: number; errorMs: number };
+
+/**
+ * Tells the time by the database's clock without a question for each look: it asks every 5 s, and counts on from there
+ * with the process's monotonic clock. So what is due, and when it expires, does not depend on which process looks: not
+ * on a machine whose clock is wrong, nor on one that is set while it runs. Warns when the process's own clock is a
+ * second off.
+ */
+export function createDatabaseClock(db: Knex, options: DatabaseClockOptions): DatabaseClock {
+  const processClock = options.processClock ?? (() => new Date());
+  let estimate: Estimate | null = null;
+  let [latestMs, warnedAtMs, stopped] = [0, -Infinity, false];
+  let timer: NodeJS.Timeout | undefined;
+  let tellKnown = (): void => {};
+  const known = new Promise<void>((resolve) => (tellKnown = resolve));
+
+  const nowMs = (): number => {
+    if (estimate === null) return processClock().getTime();
+    const ms = databaseMsAt(estimate, performance.now());
+    // A more precise answer may move the estimate back by some milliseconds.
+    latestMs = latestMs - ms < 1_000 ? Math.max(latestMs, ms) : ms;
+    return latestMs;
+  };
+  const skewMs = (): number | null => (estimate === null ? null : processClock().getTime() - nowMs());
+  const warn = (): void => {
+    const skewSeconds = (skewMs() ?? 0) / 1_000;
+    const isSure = Math.abs(skewSeconds) - (estimate?.errorMs ?? 0) / 1_000 >= WARN_FROM_SECONDS;
+    if (!isSure || performance.now() - warnedAtMs < WARN_EVERY_MS) return;
+    warnedAtMs = performance.now();
+    options.log.warn({ skewSeconds }, "this machine's clock differs from the database's; set both by a time server");
+  };
+  const ask = async (): Promise<void> => {
+    try {
+      const answer = await askDatabase(db);
+      if (estimate === null || isBetter(answer, estimate)) estimate = answer;
+      tellKnown();
+      warn();
+    } catch {
+      // The database is away: time goes on by its last answer.
+    }
+    if (!stopped) timer = setTimeout(() => void ask(), estimate ? ASK_EVERY_MS : ASK_FIRST_EVERY_MS).unref();
+  };
+  void ask();
+
+  return {
+    now: () => new Date(nowMs()),
+    known,
+    skewSeconds: () => {
+      const ms = skewMs();
+      return ms === null ? null : ms / 1_000;
+    },
+    stop: () => {
+      stopped = true;
+      clearTimeout(timer);
+      tellKnown();
+    },
+  };
+}
+
+async function askDatabase(db: Knex): Promise<Estimate> {
+  const askedMs = performance.now();
+  const [answer] = await rows<{ ms: number }>(
+    db,
+    'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS ms',
+  );
+  if (!answer) throw new Error('the database told no time');
+  const errorMs = (performance.now() - askedMs) / 2;
+  return { atMs: askedMs + errorMs, databaseMs: answer.ms, errorMs };
+}
+
+function databaseMsAt({ atMs, databaseMs }: Estimate, monotonicMs: number): number {
+  return databaseMs + (monotonicMs - atMs);
+}
+
+/** More precise, needed since the old one is old, or proof that the old one is wrong: a clock was set. */
+function isBetter(answer: Estimate, estimate: Estimate): boolean {
+  const apartMs = Math.abs(answer.databaseMs - databaseMsAt(estimate, answer.atMs));
+  return (
+    answer.errorMs <= estimate.errorMs ||
+    answer.atMs - estimate.atMs > TRUSTED_MS ||
+    apartMs > answer.errorMs + estimate.errorMs
+  );
+}

@@ -1,0 +1,36 @@
+import { statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { isNativeError } from 'node:util/types';
+
+const MEGABYTE = 1_000_000;
+
+export type DiskNeeds = {
+  /** Where the process writes, by the names of their settings. */
+  folders: Readonly<Record<string, string>>;
+  /** How much must be free there. */
+  freeMegabytesMin: number;
+};
+
+/** The first folder whose disk is full, as a sentence; null when there is room everywhere. */
+export async function findFullDisk({ folders, freeMegabytesMin }: DiskNeeds): Promise<string | null> {
+  for (const [setting, folder] of Object.entries(folders)) {
+    const freeMegabytes = Math.floor((await freeBytes(folder)) / MEGABYTE);
+    if (freeMegabytes < freeMegabytesMin) {
+      return `The disk of ${setting} has ${freeMegabytes} MB free, and at least ${freeMegabytesMin} MB are needed.`;
+    }
+  }
+  return null;
+}
+
+/** For those who are not root. A folder that is not there yet will be made on its parent's disk. */
+async function freeBytes(folder: string): Promise<number> {
+  try {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize;
+  } catch (error) {
+    const isMissing = isNativeError(error) && 'code' in error && error.code === 'ENOENT';
+    const parent = dirname(resolve(folder));
+    if (!isMissing || parent === resolve(folder)) throw error;
+    return freeBytes(parent);
+  }
+}

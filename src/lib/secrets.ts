@@ -1,0 +1,91 @@
+import { z } from 'zod';
+
+import type { KeyRing } from './crypto.ts';
+
+/** What a start without settings uses: published with this project, so production refuses both. */
+const LOCAL_SECRET = 'local-development-only';
+export const LOCAL_PEPPER = `${LOCAL_SECRET}-pepper`;
+export const LOCAL_KEY = Buffer.alloc(32, LOCAL_SECRET).toString('base64');
+
+/** For whoever reads that theirs is refused. */
+const MAKE_ONE = 'make one with: openssl rand -base64 32';
+/** The current one, and those of rotations that have not ended. */
+const LISTED_MAX = 10;
+
+const TOO_MANY = `must be at most ${LISTED_MAX}, separated by commas`;
+
+/** Peppers, the current one first. Older ones may be weak, so that they can be rotated away. */
+export const Peppers = z.string().transform((text, ctx): [string, ...string[]] => {
+  const [current = '', ...older] = text.split(',');
+  if (older.length >= LISTED_MAX) ctx.addIssue(TOO_MANY);
+  const weakness = current === LOCAL_PEPPER ? null : textWeakness(current);
+  if (weakness !== null) ctx.addIssue(`${weakness}; ${MAKE_ONE}`);
+  if (older.includes('')) ctx.addIssue('must not have a comma without a pepper behind it');
+  return [current, ...older];
+});
+
+const ENTRY = /^([\w-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
+
+/** Keys that encrypt what is stored, each with its id, the current one first. Older ones may be weak, as above. */
+export const EncryptionKeys = z.string().transform((text, ctx): KeyRing => {
+  const entries = text.split(',');
+  if (entries.length > LISTED_MAX) ctx.addIssue(TOO_MANY);
+  const keys = new Map<string, Buffer>();
+  for (const entry of entries) {
+    const [, id, base64 = ''] = ENTRY.exec(entry) ?? [];
+    const key = Buffer.from(base64, 'base64');
+    // The last character has bits that base64 leaves free.
+    if (id === undefined || key.toString('base64') !== base64) {
+      ctx.addIssue(`must be id:base64-of-32-bytes, comma separated, the first encrypts; ${MAKE_ONE}`);
+      return z.NEVER;
+    }
+    const weakness = keys.size > 0 || base64 === LOCAL_KEY ? null : keyWeakness(key);
+    if (weakness !== null) ctx.addIssue(`${weakness}; ${MAKE_ONE}`);
+    if (keys.has(id)) ctx.addIssue('must not give two keys the same id');
+    keys.set(id, key);
+  }
+  return { currentId: [...keys.keys()][0] ?? '', keys };
+});
+
+const TEXT_CHARACTERS_MIN = 24;
+// Of 24 random hexadecimal digits about 13 differ, of 32 random bytes 30. Fewer than these has one in 30,000 at most.
+const TEXT_DISTINCT_MIN = 8;
+const KEY_DISTINCT_MIN = 16;
+
+/** What is wrong with a secret that is written as text, in words that follow its name; null: nothing that one can see. */
+function textWeakness(text: string): string | null {
+  if (text.length < TEXT_CHARACTERS_MIN) return `must be at least ${TEXT_CHARACTERS_MIN} characters long`;
+  return patternOf(Buffer.from(text), { distinctMin: TEXT_DISTINCT_MIN, what: 'characters' });
+}
+
+/** The same of an AES-256 key. */
+function keyWeakness(key: Buffer): string | null {
+  if (key.every((byte) => byte >= 0x20 && byte < 0x7f)) return 'is text in base64, not random bytes';
+  return patternOf(key, { distinctMin: KEY_DISTINCT_MIN, what: 'bytes' });
+}
+
+function patternOf(bytes: Buffer, { distinctMin, what }: { distinctMin: number; what: string }): string | null {
+  const distinct = new Set(bytes).size;
+  if (distinct < distinctMin) return `has only ${distinct} different ${what}, so it can be guessed`;
+  if (isRepeated(bytes)) return `repeats the same ${what}, so it can be guessed`;
+  if (isCounted(bytes)) return `counts its ${what} up or down, so it can be guessed`;
+  return null;
+}
+
+/** Whether it is the beginning of itself again and again. */
+function isRepeated(bytes: Buffer): boolean {
+  for (let period = 1; period <= bytes.length / 2; period += 1) {
+    if (bytes.subarray(period).equals(bytes.subarray(0, bytes.length - period))) return true;
+  }
+  return false;
+}
+
+/** Whether most steps from one byte to the next are the same: abcdefgh, 0 1 2 3, 9 8 7 6. */
+function isCounted(bytes: Buffer): boolean {
+  const counts = new Map<number, number>();
+  for (let index = 1; index < bytes.length; index += 1) {
+    const step = (bytes[index] ?? 0) - (bytes[index - 1] ?? 0);
+    counts.set(step, (counts.get(step) ?? 0) + 1);
+  }
+  return Math.max(...counts.values()) > bytes.length / 2;
+}

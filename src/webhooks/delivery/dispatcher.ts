@@ -1,0 +1,154 @@
+import type { Knex } from '../../lib/db.ts';
+import { newId } from '../../lib/ids.ts';
+import type { Logger } from '../../lib/log.ts';
+import { createPump } from '../../lib/pump.ts';
+import { deliveryWorkflow } from '../workflow-input.ts';
+import type { AttemptOutcome, RetrySchedule } from './attempt.ts';
+import { claimDue, IN_FLIGHT_LEASE_MS, type ClaimedAttempt } from './claim.ts';
+import type { InFlight } from './in-flight.ts';
+import type { RecordedDelivery, Recorder, Recording } from './record-attempt.ts';
+
+export type DispatcherDeps = {
+  db: Knex;
+  log: Logger;
+  attempt: (attempt: ClaimedAttempt, schedule: RetrySchedule) => Promise<AttemptOutcome>;
+  recorder: Recorder;
+  inFlight: InFlight;
+  /** Which deliveries get a workflow: every one, for operators to look at, or those that failed and will be retried. */
+  workflows: 'every' | 'failed';
+  retryDelaysSeconds: readonly number[];
+  onRecorded: (recorded: RecordedDelivery, outcome: AttemptOutcome) => void;
+  /** The outbox holds a workflow to be started. */
+  onWorkflow: () => void;
+};
+
+export type Dispatcher = {
+  /** There may be new deliveries. */
+  trigger: () => void;
+  /** Whether receivers would wait for what else this process does now: many deliveries, or slow claims. */
+  isBusy: () => boolean;
+  /** Claims no more, and waits until what is in flight is recorded. */
+  stop: () => Promise<void>;
+};
+
+/** In flight at once over all subscriptions: sockets, not processor time. */
+const IN_FLIGHT_MAX = 1_000;
+/** From then on subscriptions that hung or failed lately wait for the others. */
+const IN_FLIGHT_HALF = IN_FLIGHT_MAX / 2;
+const CLAIM_MAX = 100;
+/** Under load claims begin this far apart, so that each finds several. */
+const CLAIM_EVERY_MS = 5;
+/** A claim that takes longer, or finds more, is a sign of load, which is taken to last for a while. */
+const BUSY_CLAIM_MS = 10;
+const BUSY_CLAIM_SIZE = 10;
+const BUSY_FOR_MS = 250;
+const RECLAIM_EVERY_MS = 1_000;
+
+/**
+ * Makes the first attempt of every delivery: claims those that wait, sends, and records the outcomes in batches. What
+ * happens afterwards, retries and resends, is the delivery's workflow's (workflows/webhook-delivery.ts), which the
+ * recording starts. Nothing of Temporal is on this way.
+ */
+export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+  const { inFlight, recorder, log } = deps;
+  const working = new Set<Promise<void>>();
+  /** Round robin over subscriptions: where the next claim begins. */
+  let after = '';
+  const reclaim = createReclaimTimer();
+  let busyUntilMs = -Infinity;
+
+  const deliver = async (claimed: ClaimedAttempt): Promise<void> => {
+    const end = inFlight.start(claimed.subscriptionId);
+    const outcome = await deps.attempt(claimed, { ...deps, jitter: Math.random() });
+    // Otherwise nothing was left waiting for want of room.
+    const wasShort = inFlight.isShort(claimed.subscriptionId) || inFlight.total() >= IN_FLIGHT_HALF;
+    end();
+    if (wasShort) pump.poke();
+    const recording = withWorkflow(deps, claimed, outcome);
+    const recorded = await recorder.record(recording);
+    deps.onRecorded(recorded, outcome);
+    if (recording.start) deps.onWorkflow();
+  };
+  const claimSome = async (): Promise<boolean> => {
+    const limit = Math.min(CLAIM_MAX, IN_FLIGHT_MAX - inFlight.total());
+    if (limit <= 0) return false;
+    const startedAtMs = performance.now();
+    try {
+      const { attempts, looked, last } = await claimDue(deps.db, {
+        ...inFlight.limits,
+        limit,
+        after,
+        inFlight: inFlight.counts(),
+        throttledToo: inFlight.total() < IN_FLIGHT_HALF,
+        held: recorder.held(),
+        reclaim: reclaim.isDue(),
+      });
+      const now = performance.now();
+      if (looked >= BUSY_CLAIM_SIZE || now - startedAtMs > BUSY_CLAIM_MS) busyUntilMs = now + BUSY_FOR_MS;
+      for (const claimed of attempts) track(deliver(claimed));
+      const wrapped = after !== '' && looked < limit;
+      after = looked < limit ? '' : last;
+      return wrapped || looked === limit;
+    } catch (error) {
+      reclaim.postpone();
+      log.warn({ err: error }, 'Deliveries could not be claimed; retrying');
+      return false;
+    }
+  };
+  const pump = createPump(claimSome, CLAIM_EVERY_MS);
+  const track = (work: Promise<void>): void => {
+    const done = work
+      .catch((error: unknown) => log.error({ err: error }, 'A first attempt broke off; its mark will run out'))
+      .finally(() => working.delete(done));
+    working.add(done);
+  };
+
+  return {
+    trigger: pump.poke,
+    isBusy: () => performance.now() < busyUntilMs,
+    stop: async () => {
+      await pump.stop();
+      while (working.size > 0) await Promise.all(working);
+    },
+  };
+}
+
+/**
+ * Marks that ran out are taken for those of dead processes once a second, and not soon after the database was away:
+ * those who hold outcomes save them first. Rarely, so that no such claim is under way when the database stands still.
+ */
+function createReclaimTimer() {
+  let failedAtMs = -Infinity;
+  let reclaimedAtMs = -Infinity;
+  return {
+    isDue: (): boolean => {
+      const now = performance.now();
+      if (now - failedAtMs < IN_FLIGHT_LEASE_MS || now - reclaimedAtMs < RECLAIM_EVERY_MS) return false;
+      reclaimedAtMs = now;
+      return true;
+    },
+    postpone: (): void => {
+      failedAtMs = performance.now();
+    },
+  };
+}
+
+/** The workflow that takes over after the first attempt, as the row that starts it. */
+function withWorkflow(
+  { workflows }: Pick<DispatcherDeps, 'workflows'>,
+  claimed: ClaimedAttempt,
+  outcome: AttemptOutcome,
+): Recording {
+  if (outcome.ok && workflows === 'failed') return outcome;
+  const { ok, httpStatus, failure, nextAttemptAt } = outcome;
+  const { data } = JSON.parse(claimed.payload.toString()) as { data: { checkoutOrderNo?: string } };
+  const start = deliveryWorkflow({
+    ...claimed,
+    eventType: claimed.event,
+    checkoutOrderNo: data.checkoutOrderNo ?? null,
+    attemptsMade: ok ? 0 : 1,
+    lastOutcome: { ok, httpStatus, code: failure?.code ?? null },
+    nextAttemptAt: nextAttemptAt === null ? null : new Date(nextAttemptAt),
+  });
+  return { ...outcome, start: { id: newId('obx'), ...start } };
+}

@@ -1,0 +1,30 @@
+import { rows, type Knex } from '../../lib/db.ts';
+import type { OpenProcess } from '../../lib/open-process.ts';
+import { CHECKOUT_ORDER_NO, deliveryWorkflow, type DeliveryToStart } from '../workflow-input.ts';
+
+/**
+ * Deliveries that wait for a retry or a resend and have no outbox row, so must have a running workflow: `limit` of them
+ * after an id, in its order. First attempts are the dispatcher's. Those of the last half minute are left out:
+ * Temporal's list of workflows lags a little.
+ */
+export async function openDeliveries(db: Knex, after: string, limit: number): Promise<OpenProcess[]> {
+  const open = await rows<DeliveryToStart & { overdue: boolean }>(
+    db,
+    `SELECT d.id AS delivery_id, d.event_id, d.event AS event_type, d.subscription_id, d.merchant_id, d.environment,
+            d.rungs_used AS attempts_made, d.next_attempt_at, s.url, ${CHECKOUT_ORDER_NO} AS checkout_order_no,
+            d.next_attempt_at < now() - interval '60 seconds' AS overdue
+     FROM webhook_delivery d
+     JOIN webhook_subscription s ON s.id = d.subscription_id
+     JOIN webhook_event e ON e.id = d.event_id
+     WHERE d.id > :after AND (d.status = 'RETRYING' OR d.resend_from IS NOT NULL)
+       AND greatest(d.created_at, d.last_attempt_at) < now() - interval '30 seconds'
+       AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = 'delivery-' || d.event_id || '-' || d.subscription_id)
+     ORDER BY d.id LIMIT :limit`,
+    { after, limit },
+  );
+  return open.map((delivery) => ({
+    id: delivery.deliveryId,
+    overdue: delivery.overdue,
+    wake: { kind: 'signalWithStart', signal: 'wake', ...deliveryWorkflow({ ...delivery, lastOutcome: null }) },
+  }));
+}

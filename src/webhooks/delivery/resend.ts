@@ -1,0 +1,156 @@
+import type { Clock } from '../../lib/clock.ts';
+import { rows, type Knex } from '../../lib/db.ts';
+import { AppError, notFound } from '../../lib/errors.ts';
+import type { Change } from '../../lib/outbox.ts';
+import { ownerOf, type Environment, type Owner } from '../../lib/owner.ts';
+import { decideResend, type DeliveryStatus, type ResendDecision, type ResendFacts } from '../states.ts';
+import { CHECKOUT_ORDER_NO, deliveryWorkflow } from '../workflow-input.ts';
+import { isInFlight } from './claim.ts';
+
+/** Which deliveries: these, or an event's: to one subscription, or all its FAILED and SKIPPED ones. */
+export type ResendTarget = { deliveryIds: string[] } | { eventId: string; subscriptionId?: string | undefined };
+
+export type ResendRequest = ResendTarget & {
+  /** Whose they must be; without it the caller already knows (the delivery's own workflow). */
+  owner?: Owner;
+  /** Sends again what was delivered, too. */
+  force?: boolean | undefined;
+  /** false when the requester is the delivery's workflow itself, which needs no signal. */
+  signal?: boolean;
+};
+
+export type ResendDeps = { clock: Clock };
+
+type LockedDelivery = ResendFacts & {
+  id: string;
+  eventId: string;
+  eventType: string;
+  subscriptionId: string;
+  merchantId: string;
+  environment: Environment;
+  checkoutOrderNo: string | null;
+  url: string;
+  rungsUsed: number;
+};
+
+/** The deliveries that will be resent, and why not the others. */
+export type ResendResult = {
+  asked: string[];
+  refused: { deliveryId: string; status: DeliveryStatus; because: string }[];
+};
+
+/**
+ * Requests one more attempt of deliveries, at once and beside the retry schedule, by the rules of states.ts; same event
+ * id and bytes. Each one's workflow is signalled through the outbox.
+ * Throws NOT_FOUND, and INVALID_STATE when none of them may be resent now.
+ * @returns the ids of the deliveries that will be resent.
+ */
+export async function requestResend(deps: ResendDeps, change: Change, request: ResendRequest): Promise<string[]> {
+  const { asked, refused } = await resendEligible(deps, change, request);
+  if (asked.length === 0) throw nothingToResend(request, refused);
+  return asked;
+}
+
+/** The same for a batch in which some may not be eligible: throws for none of them. */
+export async function resendEligible(deps: ResendDeps, change: Change, request: ResendRequest): Promise<ResendResult> {
+  const found = await lockDeliveries(change.trx, request);
+  const wholeEvent = 'eventId' in request && request.subscriptionId === undefined;
+  const decided = found.map((delivery) => ({
+    delivery,
+    decision: wholeEvent ? decideInEvent(delivery, request) : decideResend(delivery, request.force === true),
+  }));
+  const eligible = decided.filter(({ decision }) => decision.allowed).map(({ delivery }) => delivery);
+  if (eligible.length > 0) await markForResend(deps, change, { request, deliveries: eligible });
+  return {
+    asked: eligible.map(({ id }) => id),
+    refused: decided.flatMap(({ delivery, decision }) =>
+      decision.allowed ? [] : { deliveryId: delivery.id, status: delivery.status, because: decision.because },
+    ),
+  };
+}
+
+/** A whole event takes what has failed or was skipped and leaves what will be retried alone. */
+function decideInEvent(delivery: LockedDelivery, request: ResendRequest): ResendDecision {
+  const decision = decideResend(delivery, request.force === true);
+  if (!decision.allowed || delivery.status !== 'RETRYING') return decision;
+  return { allowed: false, because: 'it will be retried by itself: name its subscriptionId to retry it now' };
+}
+
+async function lockDeliveries(trx: Knex.Transaction, request: ResendRequest): Promise<LockedDelivery[]> {
+  const bindings = {
+    ids: 'deliveryIds' in request ? request.deliveryIds : null,
+    eventId: 'eventId' in request ? request.eventId : null,
+    subscriptionId: ('eventId' in request && request.subscriptionId) || null,
+    merchantId: request.owner?.merchantId ?? null,
+    environment: request.owner?.environment ?? null,
+  };
+  const found = await rows<LockedDelivery>(
+    trx,
+    `SELECT d.id, d.event_id, d.event AS event_type, d.subscription_id, d.merchant_id, d.environment, d.status,
+            d.rungs_used, ${isInFlight('d')} AS in_flight, s.url, ${CHECKOUT_ORDER_NO} AS checkout_order_no,
+            CASE WHEN s.deleted_at IS NOT NULL THEN 'deleted' WHEN s.active THEN 'active' ELSE 'inactive' END AS subscription
+     FROM webhook_delivery d
+     JOIN webhook_subscription s ON s.id = d.subscription_id
+     JOIN webhook_event e ON e.id = d.event_id
+     WHERE ${'deliveryIds' in request ? 'd.id = ANY(:ids)' : 'd.event_id = :eventId'}
+       ${bindings.subscriptionId === null ? '' : 'AND d.subscription_id = :subscriptionId'}
+       ${request.owner ? 'AND d.merchant_id = :merchantId AND d.environment = :environment' : ''}
+     ORDER BY d.id FOR UPDATE OF d`,
+    bindings,
+  );
+  if (found.length === 0) await refuseUnknown(trx, request);
+  return found;
+}
+
+/** Nothing was found: an event without deliveries is there all the same. */
+async function refuseUnknown(trx: Knex.Transaction, request: ResendRequest): Promise<void> {
+  if (!('eventId' in request)) return;
+  const { eventId, owner } = request;
+  const known = await trx('webhookEvent')
+    .where({ id: eventId, ...(owner && ownerOf(owner)) })
+    .first('id');
+  if (!known) throw notFound('event');
+  if (request.subscriptionId !== undefined) throw notFound('subscription among those this event went to');
+}
+
+type Eligible = { request: ResendRequest; deliveries: LockedDelivery[] };
+
+/** What waits for a retry goes on waiting for it; everything else becomes PENDING. */
+async function markForResend(deps: ResendDeps, change: Change, { request, deliveries }: Eligible): Promise<void> {
+  await rows(
+    change.trx,
+    `UPDATE webhook_delivery
+     SET resend_from = status, status = CASE WHEN status = 'RETRYING' THEN status ELSE 'PENDING' END,
+         next_attempt_at = CASE WHEN status = 'RETRYING' THEN next_attempt_at ELSE :now END
+     WHERE id = ANY (:ids)`,
+    { ids: deliveries.map(({ id }) => id), now: deps.clock() },
+  );
+  if (request.signal === false) return;
+  await change.tell(
+    deliveries.map((delivery) => ({
+      kind: 'signalWithStart',
+      priority: 'retry',
+      signal: 'resend',
+      ...deliveryWorkflow({
+        ...delivery,
+        deliveryId: delivery.id,
+        attemptsMade: delivery.rungsUsed,
+        lastOutcome: null,
+        nextAttemptAt: null,
+      }),
+    })),
+  );
+}
+
+function nothingToResend(request: ResendRequest, refused: ResendResult['refused']): AppError {
+  const [first] = refused;
+  if (!first) return new AppError('INVALID_STATE', 'There is nothing to resend: no subscription matched this event.');
+  if (refused.length === 1) {
+    return new AppError('INVALID_STATE', `The delivery is ${first.status} and cannot be resent: ${first.because}.`);
+  }
+  const details = refused.map((one) => ({ field: one.deliveryId, issue: `is ${one.status}: ${one.because}` }));
+  const what = 'eventId' in request ? 'of this event ' : '';
+  return new AppError('INVALID_STATE', `None of the ${refused.length} deliveries ${what}can be resent now.`, {
+    details,
+  });
+}

@@ -1,0 +1,259 @@
+import pg from 'pg';
+
+import { deleteOldIdempotencyKeys } from '../src/http/idempotency.ts';
+import { inTransaction, rows, type Knex } from '../src/lib/db.ts';
+import { AwayError } from '../src/lib/errors.ts';
+import { newId } from '../src/lib/ids.ts';
+import { createLogger } from '../src/lib/log.ts';
+import { createRunChange, type OutboxRow } from '../src/lib/outbox.ts';
+import { closeVanished } from '../src/reconciliation/write-found.ts';
+import { createRelay } from '../src/relay.ts';
+import type { AttemptOutcome } from '../src/webhooks/delivery/attempt.ts';
+import { claimDue, createClaim, type ClaimedAttempt } from '../src/webhooks/delivery/claim.ts';
+import { recordAttempts } from '../src/webhooks/delivery/record-attempt.ts';
+import { buildMerchant } from './support/build.ts';
+import { createTestDatabase, type TestDatabase } from './support/database.ts';
+
+/**
+ * The statements of queues, on tables as they are in a burst: PostgreSQL has gathered its statistics on one live row
+ * among 2,000 dead ones, and there are many now, or many more dead ones. None may look at more rows than it needs.
+ */
+type Statement = { sql: string; bindings: unknown[] };
+type Hot = {
+  table: string;
+  /** SQL that writes this many rows. */
+  fill: (count: number) => string;
+  /** Everything that is asked, when there are some. */
+  ask: (db: Knex) => Promise<unknown>;
+  /** What a statement may take at most that names no number itself. */
+  batch: number;
+  /** How often a plan may look at each row of this batch; 8 times, of the statement's own limit, unless said. */
+  looksPerRow?: number;
+};
+
+const MANY = 20_000;
+const LIVE_OF_BLOATED = 300;
+/** Also on a machine that is busy with other things. */
+const TIME_MAX_MS = 100;
+
+const OUTBOX: Hot = {
+  table: 'outbox',
+  batch: 32,
+  fill: (count) =>
+    `INSERT INTO outbox (id, kind, workflow_type, workflow_id, priority, not_before, created_at)
+     SELECT 'obx_' || i, 'start', 'payment', 'payment-' || i, i % 4, now() - interval '90 seconds', now() - interval '90 seconds'
+     FROM generate_series(1, ${count}) i`,
+  ask: async (db) => {
+    // Some are told, some refused, some not answered, some not tried.
+    const tell = async ({ id }: OutboxRow): Promise<void> => {
+      if (id.endsWith('2')) throw new Error('refused');
+      if (id.endsWith('4')) throw new AwayError('no answer');
+    };
+    let asked = 0;
+    const reachable = (): boolean => (asked += 1) < 30;
+    const relay = createRelay({ db, tell, reachable, log: createLogger('silent', 'test'), dispatcher: null });
+    relay.trigger();
+    await relay.stop();
+    await relay.dropUnshown();
+  },
+};
+
+const IDEMPOTENCY_KEYS: Hot = {
+  table: 'idempotency_key',
+  batch: 10_000,
+  fill: (count) =>
+    `INSERT INTO idempotency_key (merchant_id, environment, route, key, request_hash, status_code, answer, created_at)
+     SELECT (SELECT id FROM merchant LIMIT 1), 'sandbox', 'POST /', 'key-' || i, '\\x00', 200, '\\x00', now() - interval '25 hours'
+     FROM generate_series(1, ${count}) i`,
+  ask: deleteOldIdempotencyKeys,
+};
+
+const DAY = { reconciliationId: 'rec_1', comparison: 2 };
+const DIFFERENCES: Hot = {
+  table: 'reconciliation_difference',
+  batch: 500,
+  fill: (count) =>
+    `INSERT INTO reconciliation_difference (id, reconciliation_id, environment, channel, day, kind, type, order_id, since, comparison)
+     SELECT 'rcd_' || i, 'rec_1', 'sandbox', 'TELEBIRR', '2026-03-01', 'NOT_LISTED', 'payment', 'pat_' || i, now(), 1
+     FROM generate_series(1, ${count}) i`,
+  ask: async (db) => {
+    const runChange = createRunChange(db, () => {});
+    await closeVanished(runChange, DAY, { at: new Date(), onProgress: () => {} });
+  },
+};
+
+const SUBSCRIPTIONS = 10;
+/** Claims and recordings, whose parts join a batch with itself. */
+const DELIVERIES: Hot = {
+  table: 'webhook_delivery',
+  batch: 100,
+  looksPerRow: 250,
+  fill: (count) =>
+    `INSERT INTO webhook_delivery (id, event_id, subscription_id, merchant_id, environment, event, status, next_attempt_at)
+     SELECT 'whd_' || i, 'evt_' || i, 'whs_' || i % ${SUBSCRIPTIONS}, (SELECT id FROM merchant LIMIT 1), 'sandbox', 'webhook.test', 'PENDING', now()
+     FROM generate_series(1, ${count}) i`,
+  ask: async (db) => {
+    const limits = { perSubscription: 50, perThrottled: 10, throttledToo: true };
+    const { attempts } = await claimDue(db, {
+      ...limits,
+      limit: 300,
+      after: '',
+      inFlight: {},
+      held: [],
+      reclaim: true,
+    });
+    await recordAttempts(db, attempts.map(toOutcome));
+    const claim = createClaim(db);
+    await Promise.all(attempts.map(async ({ deliveryId }) => claim({ deliveryId, startedAt: new Date() })));
+  },
+};
+
+const toOutcome = (attempt: ClaimedAttempt): AttemptOutcome => ({
+  ...attempt,
+  ok: false,
+  httpStatus: 500,
+  failure: { code: 'http_status', message: 'no' },
+  startedAt: attempt.startedAt.toISOString(),
+  endedAt: attempt.startedAt.toISOString(),
+  durationMs: 1,
+  timings: {},
+  responseHeaders: {},
+  responseExcerpt: '',
+  nextAttemptAt: null,
+  reason: null,
+  deadLetterId: newId('whl'),
+});
+
+let database: TestDatabase;
+const asOwner = async (sql: string): Promise<void> => database.asOwner(sql);
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await buildMerchant(database.db);
+  await rows(
+    database.db,
+    `INSERT INTO reconciliation (id, environment, channel, day, open, comparison, asked_at)
+     VALUES ('rec_1', 'sandbox', 'TELEBIRR', '2026-03-01', true, 2, now())`,
+  );
+  await rows(
+    database.db,
+    `INSERT INTO webhook_subscription (id, merchant_id, environment, url, event_types, secret, secret_hint)
+     SELECT 'whs_' || i, (SELECT id FROM merchant LIMIT 1), 'sandbox', 'https://hooks.example.com', '{*}', '\\x00', 'hint'
+     FROM generate_series(0, ${SUBSCRIPTIONS - 1}) i`,
+  );
+});
+afterAll(async () => database.drop());
+
+const STATES = {
+  empty: 'nothing is left of it',
+  full: `${MANY} have come`,
+  bloated: `${MANY} have come, and ${LIVE_OF_BLOATED} are left`,
+};
+
+async function prepare({ table, fill }: Hot, state: keyof typeof STATES): Promise<void> {
+  await asOwner(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
+  // One live row on many pages.
+  await asOwner(`TRUNCATE ${table} CASCADE; ${fill(2_000)}`);
+  await asOwner(`DELETE FROM ${table} WHERE ctid <> ALL (ARRAY(SELECT ctid FROM ${table} LIMIT 1))`);
+  await asOwner(`ANALYZE ${table}`);
+  await asOwner(`DELETE FROM ${table}`);
+  if (state === 'empty') return;
+  await asOwner(fill(MANY));
+  if (state === 'full') return;
+  await asOwner(`DELETE FROM ${table} WHERE ctid <> ALL (ARRAY(SELECT ctid FROM ${table} LIMIT ${LIVE_OF_BLOATED}))`);
+}
+
+/** What is asked of a table, each statement once. */
+async function statementsOf({ table, fill, ask }: Hot): Promise<Statement[]> {
+  await asOwner(`TRUNCATE ${table} CASCADE; ${fill(200)}`);
+  const { db } = database;
+  const asked = new Map<string, Statement>();
+  const note = (_answer: unknown, { sql, bindings }: Statement): void => {
+    if (sql.includes(table) && !asked.has(sql)) asked.set(sql, { sql, bindings });
+  };
+  db.on('query-response', note);
+  await ask(db).finally(() => db.removeListener('query-response', note));
+  return [...asked.values()];
+}
+
+type Node = Record<string, unknown> & { Plans?: Node[] };
+type Explained = { plan: Node; ms: number };
+
+/** How PostgreSQL does it, with a plan for these values or for any; what it changes is undone. */
+async function explain({ sql, bindings }: Statement, mode: string): Promise<Explained> {
+  const undone = new Error('undone');
+  let explained: Explained | null = null;
+  await inTransaction(database.db, async (trx) => {
+    await trx.raw(`SET LOCAL plan_cache_mode = ${mode}`);
+    await trx.raw(`PREPARE hot AS ${sql.replaceAll('?', String.raw`\?`)}`);
+    const values = bindings.map((value) => pg.escapeLiteral(literal(value))).join(', ');
+    const execute = `EXECUTE hot${bindings.length > 0 ? `(${values})` : ''}`;
+    const { rows: answer } = await trx.raw(`EXPLAIN (ANALYZE, FORMAT JSON) ${execute}`);
+    await trx.raw('DEALLOCATE hot');
+    const [{ Plan: plan, 'Execution Time': ms }] = answer[0]['QUERY PLAN'];
+    explained = { plan, ms };
+    throw undone;
+  }).catch((error: unknown) => {
+    if (error !== undone) throw error;
+  });
+  if (!explained) throw new Error('nothing was explained');
+  return explained;
+}
+
+/** How many rows it may take. */
+function batchOf({ sql, bindings }: Statement, batch: number): number {
+  const ids = bindings.find((one) => Array.isArray(one));
+  return Number(/LIMIT (\d+)/.exec(sql)?.[1] ?? (Array.isArray(ids) ? ids.length : batch));
+}
+
+function looksMax(statement: Statement, { batch, looksPerRow }: Hot): number {
+  return looksPerRow === undefined ? 8 * batchOf(statement, batch) : looksPerRow * batch;
+}
+
+function literal(value: unknown): string {
+  if (value instanceof Date) return value.toISOString();
+  return Array.isArray(value) ? `{${value.map((one) => JSON.stringify(one)).join(',')}}` : String(value);
+}
+
+/** The rows that the nodes of a plan have looked at, each as often as it did. */
+function rowsSeen(node: Node): number {
+  const each = ['Actual Rows', 'Rows Removed by Filter', 'Rows Removed by Join Filter'].map((name) =>
+    Number(node[name] ?? 0),
+  );
+  const own = each.reduce((sum, count) => sum + count, 0) * Number(node['Actual Loops'] ?? 1);
+  return (node.Plans ?? []).reduce((sum, child) => sum + rowsSeen(child), own);
+}
+
+describe.each([OUTBOX, IDEMPOTENCY_KEYS, DIFFERENCES, DELIVERIES])('the statements of $table', (hot) => {
+  let statements: Statement[];
+  beforeAll(async () => {
+    statements = await statementsOf(hot);
+    expect(statements.length).toBeGreaterThan(0);
+  });
+
+  test.each(Object.entries(STATES))('on an %s table, planned when it had one row: %s', async (state) => {
+    await prepare(hot, state as keyof typeof STATES);
+    for (const statement of statements) {
+      for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+        const runs = [await explain(statement, mode), await explain(statement, mode), await explain(statement, mode)];
+        const fastest = runs.toSorted((a, b) => a.ms - b.ms)[0]!;
+        const about = `${mode}: ${statement.sql}\n${JSON.stringify(fastest.plan, null, 1)}`;
+        if (rowsSeen(fastest.plan) > looksMax(statement, hot))
+          throw new Error(`${rowsSeen(fastest.plan)} rows seen, ${about}`);
+        if (fastest.ms > TIME_MAX_MS) throw new Error(`${fastest.ms} ms, ${about}`);
+      }
+    }
+  });
+});
+
+test('the outbox is swept, and rows of each outcome are settled', async () => {
+  const begins = (await statementsOf(OUTBOX)).map(({ sql }) => sql.replaceAll(/\s+/g, ' ').slice(0, 45));
+  expect(begins.toSorted()).toEqual([
+    'DELETE FROM outbox WHERE id = ANY (ARRAY( SEL',
+    'DELETE FROM outbox WHERE id = ANY($1)',
+    'UPDATE outbox SET lease_until = NULL WHERE id',
+    'UPDATE outbox SET lease_until = NULL, failure',
+    'UPDATE outbox SET lease_until = NULL, not_bef',
+    'UPDATE outbox SET lease_until = now() + inter',
+  ]);
+});

@@ -1,0 +1,94 @@
+import { createLimits, networkOf } from '../../src/http/limits.ts';
+import { AppError } from '../../src/lib/errors.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestServer, stubKey, testServerDeps } from '../support/http.ts';
+import { itemRoutes } from './routes.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const KEY = stubKey('mrc_A');
+const routes = itemRoutes({ runs: 0 });
+const LIST = '/api/items?startDate=2026-01-31&status=OPEN';
+const serverDeps = (changes: Partial<Parameters<typeof testServerDeps>[1]> = {}) =>
+  testServerDeps(database.db, { routes, ...changes });
+
+describe('rate limits', () => {
+  const settings = {
+    sandboxPerSecond: 2,
+    livePerSecond: 50,
+    listsPerSecond: 3,
+    pagesPerSecond: 0,
+    failedAuthPerMinute: 3,
+  };
+
+  test('twice the rate may come at once; then 429 with Retry-After', async () => {
+    const http = await startTestServer(serverDeps({ limits: createLimits(settings) }), KEY);
+    const answers = [];
+    for (let i = 0; i < 5; i += 1) answers.push(await http.send('POST', '/api/items/i1/echo'));
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 200, 429]);
+    expect(answers[0]?.headers.get('ratelimit-limit')).toBe('4');
+    expect(answers[0]?.headers.get('ratelimit-remaining')).toBe('3');
+    expect(answers[4]?.body.error.code).toBe('RATE_LIMITED');
+    expect(answers[4]?.body.message).toMatch(/^At most 4 requests with one key are allowed in 2 s\. Repeat/);
+    expect(Number(answers[4]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await http.send('POST', '/api/items/i1/echo', { key: stubKey('mrc_B') })).status).toBe(200);
+    expect((await http.send('GET', LIST)).status).toBe(200);
+    await http.close();
+  });
+
+  test('wrong keys are counted by address, the right one goes on working', async () => {
+    const http = await startTestServer(serverDeps({ limits: createLimits(settings) }), KEY);
+    const wrong = () => http.send('GET', LIST, { key: 'sk_test_wrong' });
+    const statuses = [];
+    for (let i = 0; i < 4; i += 1) statuses.push((await wrong()).status);
+    expect(statuses).toEqual([401, 401, 401, 429]);
+    const spoofed = await http.send('GET', LIST, { key: 'sk_test_wrong', headers: { 'x-forwarded-for': '9.9.9.9' } });
+    expect(spoofed.status).toBe(429);
+    expect(spoofed.body.message).toMatch(/^At most 3 requests with a wrong key or token from one address are allowed/);
+    expect((await http.send('GET', LIST)).status).toBe(200);
+    await http.close();
+  });
+
+  test('past the limit a wrong key or token costs no query any more', async () => {
+    let asked = 0;
+    const refuse = async (): Promise<never> => {
+      asked += 1;
+      throw new AppError('INVALID_API_KEY', 'This is not a valid API key.');
+    };
+    const http = await startTestServer(
+      serverDeps({ limits: createLimits(settings), authenticateKey: refuse, authenticateClientToken: refuse }),
+    );
+    const echo = '/api/items/i1/echo';
+    for (let i = 0; i < 5; i += 1) await http.send('GET', LIST, { key: 'sk_test_wrong' });
+    for (let i = 0; i < 5; i += 1) {
+      const answer = await http.send('POST', echo, { key: null, headers: { 'x-client-token': 'wrong' } });
+      expect([answer.status, Number(answer.headers.get('retry-after')) > 0]).toEqual([429, true]);
+    }
+    expect(asked).toBe(settings.failedAuthPerMinute);
+    await http.close();
+  });
+
+  test.each([
+    ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:2::/64'],
+    ['::1', '::2', '0:0:0:0::/64'],
+    ['1:2::', '1:2:0:0:5::', '1:2:0:0::/64'],
+    ['::ffff:10.0.0.1', '10.0.0.1', '10.0.0.1'],
+  ])('%s and %s are counted as one', (one, other, network) => {
+    expect([networkOf(one), networkOf(other)]).toEqual([network, network]);
+    expect(networkOf('2001:db8:1:3::1')).not.toBe(network);
+  });
+
+  test('behind a proxy the address is the one that proxy saw', async () => {
+    const http = await startTestServer(serverDeps({ limits: createLimits(settings), trustProxy: 1 }));
+    const from = (forwardedFor: string) =>
+      http.send('GET', LIST, { key: 'sk_test_wrong', headers: { 'x-forwarded-for': forwardedFor } });
+    for (const spoofed of ['1.1.1.1', '2.2.2.2', '3.3.3.3']) await from(`${spoofed}, 7.7.7.7`);
+    expect((await from('4.4.4.4, 7.7.7.7')).status).toBe(429);
+    expect((await from('4.4.4.4, 8.8.8.8')).status).toBe(401);
+    await http.close();
+  });
+});

@@ -1,0 +1,90 @@
+import { createKeyAuthenticator } from '../../src/keys/authenticate.ts';
+import { hashKey } from '../../src/keys/format.ts';
+import { countUnderOlderPeppers, createKey } from '../../src/keys/operations.ts';
+import { rows } from '../../src/lib/db.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { createMerchant } from '../../src/merchants/operations.ts';
+import { createOperator, makeOperatorKey } from '../../src/operators/operators.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const [OLD, NEW] = ['the pepper of last year, in 29', 'the pepper of this year, in 29'];
+const clock = () => new Date();
+const log = createLogger('silent', 'test');
+
+let database: TestDatabase;
+let merchantId: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  merchantId = (await database.db.transaction((trx) => createMerchant(trx, { name: 'Coffee' }))).id;
+});
+afterAll(() => database.drop());
+
+/** A process with these peppers, which remembers no key yet. */
+const processWith = (...peppers: [string, ...string[]]) => {
+  const keys = createKeyAuthenticator({ db: database.db, peppers, clock, log });
+  return {
+    codeOf: async (secret: string): Promise<string> =>
+      keys.authenticateKey(secret, '127.0.0.1').then(
+        () => 'ok',
+        (error: { code: string }) => error.code,
+      ),
+    settled: keys.settled,
+  };
+};
+const newKey = async (): Promise<string> => {
+  const owner = { merchantId, environment: 'sandbox', kind: 'secret' } as const;
+  return (await database.db.transaction((trx) => createKey({ trx, pepper: OLD, clock }, owner))).secret;
+};
+
+test('a key under an older pepper authenticates and is hashed anew, after which the old pepper may go', async () => {
+  const secret = await newKey();
+  expect(await processWith(NEW).codeOf(secret)).toBe('INVALID_API_KEY');
+  expect(await countUnderOlderPeppers(database.db, NEW)).toEqual({ all: 1, older: 1 });
+  const rotating = processWith(NEW, OLD);
+  expect(await rotating.codeOf(secret)).toBe('ok');
+  await rotating.settled();
+  expect(await rotating.codeOf(secret)).toBe('ok');
+  expect(await countUnderOlderPeppers(database.db, NEW)).toEqual({ all: 1, older: 0 });
+  expect(await processWith(NEW).codeOf(secret)).toBe('ok');
+  expect(await processWith(OLD).codeOf(secret)).toBe('INVALID_API_KEY');
+});
+
+test('while processes list the peppers in either order, each takes keys of both', async () => {
+  const secret = await newKey();
+  const preparing = processWith(OLD, NEW);
+  expect(await preparing.codeOf(secret)).toBe('ok');
+  const rotated = processWith(NEW, OLD);
+  expect(await rotated.codeOf(secret)).toBe('ok');
+  await rotated.settled();
+  const late = processWith(OLD, NEW);
+  expect(await late.codeOf(secret)).toBe('ok');
+  await late.settled();
+  expect(await rotated.codeOf(secret)).toBe('ok');
+});
+
+test('a key from before the pepper was noted is tried under each, and a wrong one is right under none', async () => {
+  const secret = await newKey();
+  await rows(database.db, 'UPDATE api_key SET pepper_id = NULL WHERE secret_hash = :hash', {
+    hash: hashKey(OLD, secret),
+  });
+  const rotating = processWith(NEW, OLD);
+  expect(await rotating.codeOf(secret)).toBe('ok');
+  const other = await newKey();
+  await rows(database.db, `UPDATE api_key SET secret_hash = :hash, pepper_id = NULL WHERE secret_hash = :was`, {
+    hash: hashKey('a pepper that nobody has listed', other),
+    was: hashKey(OLD, other),
+  });
+  expect(await rotating.codeOf(other)).toBe('INVALID_API_KEY');
+  await rotating.settled();
+});
+
+test("an operator's key is hashed anew as well", async () => {
+  const secret = await database.db.transaction(async (trx) => {
+    const { id } = await createOperator(trx, { name: 'Sara', email: 'sara@example.et', role: 'admin' });
+    return (await makeOperatorKey({ trx, pepper: OLD, clock }, { operatorId: id })).secret;
+  });
+  const rotating = processWith(NEW, OLD);
+  expect(await rotating.codeOf(secret)).toBe('ok');
+  await rotating.settled();
+  expect(await processWith(NEW).codeOf(secret)).toBe('ok');
+});

@@ -1,0 +1,17 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { findFullDisk } from '../../src/lib/disk.ts';
+
+test('a disk is full by what others than root may still write, also where the folder is not made yet', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'meskot-disk-'));
+  const folders = { REPORTS_DIR: folder, KYC_DOCUMENTS_DIR: join(folder, 'not', 'made', 'yet') };
+  await expect(findFullDisk({ folders, freeMegabytesMin: 0 })).resolves.toBeNull();
+  await expect(findFullDisk({ folders, freeMegabytesMin: 1e15 })).resolves.toMatch(
+    /^The disk of REPORTS_DIR has \d+ MB/,
+  );
+  const missing = { KYC_DOCUMENTS_DIR: folders.KYC_DOCUMENTS_DIR };
+  await expect(findFullDisk({ folders: missing, freeMegabytesMin: 1e15 })).resolves.toContain('KYC_DOCUMENTS_DIR');
+  await rm(folder, { recursive: true });
+});

@@ -1,0 +1,54 @@
+import { clearHouse, createHouse, READY_WITHIN_MS, untilRunning, type House, type Run } from './house.ts';
+
+let houses: House[] = [];
+let copies: Run[] = [];
+beforeAll(async () => {
+  houses = await Promise.all([createHouse(), createHouse()]);
+  const [first, second] = houses as [House, House];
+  for (const house of houses)
+    Object.assign(house.env, { MESKOT_DEMO_PAYMENTS: '0', MESKOT_DEMO_CUSTOMER_SECONDS: '0' });
+  for (const [name, value] of Object.entries(first.env)) if (name.endsWith('_PORT')) second.env[name] = value;
+  copies = [first, first, second].map((house) => house.run('start'));
+}, READY_WITHIN_MS);
+afterAll(async () => {
+  for (const { process } of copies) process.kill('SIGTERM');
+  await Promise.all(copies.map(({ ended }) => ended));
+  await Promise.all(houses.map((house) => clearHouse(house, undefined)));
+}, 30_000);
+
+describe('copies that start at the same moment and want the same ports', () => {
+  test(
+    'of two in one folder one starts, and the other says so and ends with 0',
+    async () => {
+      const [one, other] = copies as [Run, Run];
+      await expect(Promise.race([one.ended, other.ended])).resolves.toBe(0);
+      const [waiting, starting] = one.process.exitCode === null ? [other, one] : [one, other];
+      expect(waiting.output()).toBe(`Meskot is being started here already, by process ${starting.process.pid}.\n`);
+      await untilRunning(starting);
+    },
+    READY_WITHIN_MS,
+  );
+
+  test(
+    'in two folders both run, each on ports of its own, and no server is started twice',
+    async () => {
+      const running = await Promise.all(
+        copies.filter(({ process }) => process.exitCode === null).map((copy) => untilRunning(copy)),
+      );
+      expect(running).toHaveLength(2);
+      for (const { output } of running) expect(output()).not.toMatch(/has ended|could not be started/);
+      const facts = await Promise.all(houses.map((house) => house.status()));
+      for (const name of [
+        'apiUrl',
+        'simulatorUrl',
+        'demoShopUrl',
+        'metricsUrl',
+        'databaseUrl',
+        'temporalAddress',
+      ] as const) {
+        expect(new Set(facts.map((one) => one[name])).size).toBe(2);
+      }
+    },
+    READY_WITHIN_MS,
+  );
+});

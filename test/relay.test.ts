@@ -1,0 +1,198 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { rows } from '../src/lib/db.ts';
+import { AwayError } from '../src/lib/errors.ts';
+import { createLogger } from '../src/lib/log.ts';
+import { createRunChange, type OutboxMessage, type OutboxRow } from '../src/lib/outbox.ts';
+import { createRelay, type RelayDeps } from '../src/relay.ts';
+import { findObsolete } from '../src/transactions/obsolete.ts';
+import { buildMerchant, buildPendingPayment, buildWorld, declined } from './support/build.ts';
+import { createTestDatabase, type TestDatabase } from './support/database.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterEach(async () => void (await rows(database.db, 'DELETE FROM outbox')));
+afterAll(async () => database.drop());
+
+const start = (workflowId: string, more: Partial<OutboxMessage> = {}): OutboxMessage => ({
+  kind: 'start',
+  workflowType: 'payment',
+  workflowId,
+  ...more,
+});
+const shown = (workflowId: string): OutboxMessage =>
+  start(workflowId, { workflowType: 'webhookDelivery', priority: 'visibility' });
+const retry = (workflowId: string): OutboxMessage =>
+  start(workflowId, { workflowType: 'webhookDelivery', priority: 'retry' });
+
+/** As a process leaves them that died right after its commit, and whose lease ran out. */
+async function leave(...messages: OutboxMessage[]): Promise<void> {
+  for (const message of messages) await createRunChange(database.db, () => {})(async ({ tell }) => tell([message]));
+  await rows(database.db, 'UPDATE outbox SET lease_until = NULL');
+}
+
+const relayOf = (tell: (message: OutboxRow) => Promise<unknown>, more: Partial<RelayDeps> = {}) =>
+  createRelay({ db: database.db, log: createLogger('silent', 'test'), dispatcher: null, tell, ...more });
+
+/** One sweep: what it takes it tells, before it stops. */
+async function sweep(tell: (message: OutboxRow) => Promise<unknown>, more: Partial<RelayDeps> = {}): Promise<void> {
+  const relay = relayOf(tell, more);
+  relay.trigger();
+  await relay.stop();
+}
+
+type Left = { workflowId: string; failures: number; pauseSeconds: number; isFree: boolean };
+const left = async (): Promise<Left[]> =>
+  rows<Left>(
+    database.db,
+    `SELECT workflow_id, failures, lease_until IS NULL AS is_free,
+            CAST(round(extract(epoch FROM not_before - now())) AS integer) AS pause_seconds
+     FROM outbox ORDER BY created_at, not_before`,
+  );
+const untilNothingIsLeft = async (): Promise<void> => {
+  for (const endMs = Date.now() + 5_000; (await left()).length > 0;) {
+    if (Date.now() > endMs) throw new Error('something is left after 5 s');
+    await sleep(10);
+  }
+};
+const makeDue = async () => rows(database.db, `UPDATE outbox SET not_before = now() - interval '1 second'`);
+
+describe('a sweep', () => {
+  test('takes money that goes out first, then retries, then the rest, then what is only shown; the oldest first', async () => {
+    await leave(shown('shown'), start('old'), start('new'), retry('retry'), start('money', { priority: 'money' }));
+    const told: string[] = [];
+    const tell = async ({ workflowId }: OutboxRow) => told.push(workflowId);
+    for (let sweeps = 0; sweeps < 2; sweeps += 1) await sweep(tell, { startConcurrency: 1 });
+    expect(told).toEqual(['money', 'retry', 'old', 'new', 'shown']);
+    expect(await left()).toEqual([]);
+  });
+
+  test('goes on until nothing is left', async () => {
+    await leave(...Array.from({ length: 120 }, (_, index) => start(`payment-${index}`)));
+    let told = 0;
+    const relay = relayOf(async () => (told += 1));
+    relay.trigger();
+    for (const endMs = Date.now() + 5_000; told < 120 && Date.now() < endMs;) await sleep(10);
+    await relay.stop();
+    expect(told).toBe(120);
+    expect(await left()).toEqual([]);
+  });
+
+  test('leaves alone what is not due yet, and does not dispatch it either', async () => {
+    const told: string[] = [];
+    const tell = async ({ workflowId }: OutboxRow) => told.push(workflowId);
+    const relay = relayOf(tell);
+    await createRunChange(
+      database.db,
+      relay.dispatch,
+    )(async (change) => change.tell([start('later', { delayMs: 2_000 }), start('now')]));
+    await relay.idle();
+    await sweep(tell);
+    expect(told).toEqual(['now']);
+    expect(await left()).toEqual([{ workflowId: 'later', failures: 0, pauseSeconds: 2, isFree: true }]);
+    await makeDue();
+    await sweep(tell);
+    expect(told).toEqual(['now', 'later']);
+  });
+
+  test('puts off what Temporal does not take by 1, 2, 4 … 30 s', async () => {
+    await leave(start('refused'));
+    const pauses: number[] = [];
+    for (let failures = 0; failures < 7; failures += 1) {
+      await makeDue();
+      await sweep(async () => Promise.reject(new Error('refused')));
+      const [row] = await left();
+      pauses.push(row?.pauseSeconds ?? NaN);
+    }
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30]);
+  });
+
+  test('puts off nothing because Temporal is away: what was tried for a second, what was not tried not at all', async () => {
+    await leave(start('first', { priority: 'money' }), start('second'), start('third'));
+    let isAway = false;
+    const tried: string[] = [];
+    const tell = async ({ workflowId }: OutboxRow): Promise<void> => {
+      tried.push(workflowId);
+      isAway = true;
+      throw new AwayError('no answer within 3 s');
+    };
+    await sweep(tell, { startConcurrency: 1, reachable: () => !isAway });
+    await sweep(tell, { startConcurrency: 1, reachable: () => !isAway });
+    expect(tried).toEqual(['first']);
+    const rest = { failures: 0, isFree: true };
+    const [first, ...others] = await left();
+    expect(first).toEqual({ ...rest, workflowId: 'first', pauseSeconds: 1 });
+    expect(others).toMatchObject([
+      { ...rest, workflowId: 'second' },
+      { ...rest, workflowId: 'third' },
+    ]);
+    expect(Math.max(...others.map(({ pauseSeconds }) => pauseSeconds))).toBeLessThanOrEqual(0);
+  });
+
+  test('starts no more than the given number of workflows at once, nor do dispatches of webhooks beside it', async () => {
+    await leave(...Array.from({ length: 20 }, (_, index) => retry(`swept-${index}`)));
+    let now = 0;
+    let most = 0;
+    const tell = async (): Promise<void> => {
+      now += 1;
+      most = Math.max(most, now);
+      await sleep(5);
+      now -= 1;
+    };
+    const relay = relayOf(tell, { startConcurrency: 3 });
+    relay.trigger();
+    await createRunChange(
+      database.db,
+      relay.dispatch,
+    )(async (change) => change.tell(Array.from({ length: 20 }, (_, index) => retry(`dispatched-${index}`))));
+    await untilNothingIsLeft();
+    await relay.stop();
+    expect(most).toBe(3);
+  });
+
+  test('drops the start of a payment whose attempt is over, and no other', async () => {
+    const { db } = database;
+    const world = buildWorld(db);
+    const owner = await buildMerchant(db);
+    const [over, open] = [await buildPendingPayment(world, owner), await buildPendingPayment(world, owner)];
+    world.provider.answers(declined(false));
+    await world.checkAttempt(over.attemptId, { tellWorkflow: false });
+    await rows(db, 'DELETE FROM outbox');
+    for (const { attemptId } of [over, open]) await leave(start(`payment-${attemptId}`, { input: { attemptId } }));
+    const told: string[] = [];
+    const tell = async ({ workflowId }: OutboxRow) => told.push(workflowId);
+    await sweep(tell, { findObsolete: (messages) => findObsolete(db, messages) });
+    expect(told).toEqual([`payment-${open.attemptId}`]);
+    expect(await left()).toEqual([]);
+  });
+});
+
+describe('workflows that only show what was delivered', () => {
+  test('wait while there is more urgent work', async () => {
+    await leave(shown('shown'), start('payment'));
+    const told: string[] = [];
+    const tell = async ({ workflowId }: OutboxRow) => told.push(workflowId);
+    await sweep(tell, { isBusy: () => true });
+    expect(told).toEqual(['payment']);
+    await sweep(tell, { isBusy: () => false });
+    expect(told).toEqual(['payment', 'shown']);
+  });
+
+  test('go back free when it comes up meanwhile', async () => {
+    await leave(shown('first'), shown('second'));
+    let isBusy = false;
+    await sweep(async () => void (isBusy = true), { startConcurrency: 1, isBusy: () => isBusy });
+    expect(await left()).toMatchObject([{ workflowId: 'second', isFree: true, failures: 0 }]);
+  });
+
+  test('are dropped after a minute; those of deliveries that failed never', async () => {
+    await leave(shown('old'), retry('retry'), start('payment'));
+    await rows(database.db, `UPDATE outbox SET created_at = created_at - interval '61 seconds'`);
+    await leave(shown('new'));
+    expect(await relayOf(async () => {}).dropUnshown()).toBe(1);
+    expect((await left()).map(({ workflowId }) => workflowId)).toEqual(['retry', 'payment', 'new']);
+  });
+});
