@@ -34,6 +34,7 @@ export type Steady = { p50: number; p99: number; cpu: Cpu; duplicates: number };
 
 const ARRIVED_WITHIN_MS = 120_000;
 const QUIET_WITHIN_MS = 180_000;
+const SETTLED_WITHIN_MS = 600_000;
 /** Until what is written and answered last has been, and between two looks at what follows. */
 const SETTLE_MS = 500;
 
@@ -138,10 +139,18 @@ async function deliver(
     await publish();
     await receiver.untilArrived(count, ARRIVED_WITHIN_MS);
     await untilTrue(db, isQuiet, QUIET_WITHIN_MS);
-    do await sleep(SETTLE_MS);
-    while (isSettled && !(await isSettled()));
+    await sleep(SETTLE_MS);
+    if (isSettled) await untilSettled(isSettled);
   };
   return { startMs, cpu: await measureCpu(ground, { processes, items: count, work }) };
+}
+
+async function untilSettled(isSettled: () => Promise<boolean>): Promise<void> {
+  const deadlineMs = Date.now() + SETTLED_WITHIN_MS;
+  while (!(await isSettled())) {
+    if (Date.now() > deadlineMs) throw new Error(`workflows still ran after ${SETTLED_WITHIN_MS / 1000} s`);
+    await sleep(SETTLE_MS);
+  }
 }
 
 /** PostgreSQL notes when each transaction committed, in microseconds of the same clock that the receiver reads. */

@@ -45,7 +45,7 @@ async function killOne(world: World, { killed, count }: { killed: 'worker' | 'ap
     const victim = killed === 'api' ? api : worker;
     victim.kill();
     const restartMs = nowMs();
-    const [{ eventIds, otherAnswers }] = await Promise.all([
+    const [{ eventIds, otherAnswers, endMs }] = await Promise.all([
       publishing,
       killed === 'api' ? world.startApi() : world.startWorker(),
     ]);
@@ -54,6 +54,7 @@ async function killOne(world: World, { killed, count }: { killed: 'worker' | 'ap
       published: eventIds.size,
       lost: [...eventIds].filter((id) => !receiver.arrivals.has(id)).length + otherAnswers,
       duplicates: receiver.duplicates(),
+      'publishing went on, s': (endMs - restartMs) / 1_000,
       'restart to last, s': (Math.max(...receiver.arrivals.values()) - restartMs) / 1_000,
     };
   } finally {
@@ -72,7 +73,7 @@ async function allArrived({ arrivals }: Receiver, eventIds: ReadonlySet<string>)
 async function publishOnce(
   origin: string,
   { subscriptions, count }: { subscriptions: readonly Subscription[]; count: number },
-): Promise<{ eventIds: Set<string>; otherAnswers: number }> {
+): Promise<{ eventIds: Set<string>; otherAnswers: number; endMs: number }> {
   const pool = new Pool(origin, { connections: CONNECTIONS, headersTimeout: ANSWERED_WITHIN_MS });
   const eventIds = new Set<string>();
   let otherAnswers = 0;
@@ -91,8 +92,9 @@ async function publishOnce(
     while (next < count) await publish(next++);
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, publishOn));
+  const endMs = nowMs();
   await pool.close();
-  return { eventIds, otherAnswers };
+  return { eventIds, otherAnswers, endMs };
 }
 
 async function askUntilAnswered(
