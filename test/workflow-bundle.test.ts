@@ -52,7 +52,7 @@ describe('a copy of the project', () => {
       const made = async () => statSync((await bundleWorkflowsOnce('.', console)).codePath).ino;
       const first = await made();
       const second = await made();
-      appendFileSync('workflows/delivery/showing.ts', '\\nexport const more = 1;\\n');
+      appendFileSync('workflows/visibility.ts', '\\nexport const more = 1;\\n');
       console.log(JSON.stringify([first === second, first === (await made())]));`;
     expect(await told(script)).toEqual([true, false]);
   });
