@@ -28,9 +28,13 @@ const RECORD = `
     SELECT numbered_id('whd_', e.id, row_number() OVER (PARTITION BY e.id ORDER BY s.id) - 1), e.id, s.id,
            e.merchant_id, e.environment, e.event, CASE WHEN s.active THEN 'PENDING' ELSE 'SKIPPED' END,
            CASE WHEN s.active THEN e.created_at END, e.created_at
-    FROM e JOIN webhook_subscription s ON s.merchant_id = e.merchant_id AND s.environment = e.environment
-    WHERE s.deleted_at IS NULL
-      AND CASE WHEN CAST(:only AS text) IS NOT NULL THEN s.id = :only
+    FROM e
+    -- OFFSET 0: looked up for each event, not read as a whole.
+    CROSS JOIN LATERAL (
+      SELECT s.id, s.active, s.event_types FROM webhook_subscription s
+      WHERE s.merchant_id = e.merchant_id AND s.environment = e.environment AND s.deleted_at IS NULL OFFSET 0
+    ) s
+    WHERE CASE WHEN CAST(:only AS text) IS NOT NULL THEN s.id = :only
                WHEN e.is_alias THEN e.event = ANY (s.event_types)
                ELSE s.event_types && ARRAY['*', e.event] END
     RETURNING event_id

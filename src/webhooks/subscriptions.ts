@@ -137,7 +137,13 @@ export async function sendTestEvent(
   change: Change,
   target: Target & { event: EventTypeName },
 ): Promise<string> {
-  const row = await findSubscription(change.trx, target);
+  const [row] = await rows<Pick<SubscriptionRow, 'id' | 'merchantId' | 'environment' | 'active'>>(
+    change.trx,
+    `SELECT id, merchant_id, environment, active FROM webhook_subscription
+     WHERE id = :subscriptionId AND merchant_id = :merchantId AND environment = :environment AND deleted_at IS NULL`,
+    target,
+  );
+  if (!row) throw notFound('subscription');
   if (!row.active)
     throw new AppError('INVALID_STATE', 'The subscription is inactive: activate it, then send the test.');
   if (row.environment === 'live' && target.event !== 'webhook.test') {

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import type { Owner } from '../../src/lib/owner.ts';
@@ -45,6 +46,8 @@ export async function newPlay({ db }: TestDatabase): Promise<Play> {
   const owner = await buildMerchant(db);
   const { merchantId } = owner;
   await linkAccount(world, owner);
+  // The clock goes back now and then, but not to before the account was there.
+  world.pass(HOUR_MS);
   await db.transaction((trx) =>
     setReviewPolicy(trx, { merchantId, largeAmountSantim: 200_00n, twoPersonSantim: 500_00n, perHourMax: 20 }),
   );
