@@ -20,8 +20,7 @@ ALTER TABLE webhook_attempt ADD CHECK (trigger IN ('auto', 'manual', 'operator')
 DROP INDEX outbox_delivery;
 ALTER TABLE outbox DROP COLUMN delivery_id, DROP COLUMN subscription_id;
 
--- An id that is derived from another: its last two characters count (0 … 1,023), in the alphabet of all ids.
-CREATE FUNCTION numbered_id(prefix text, base text, number bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-  RETURN prefix || substr(base, 5, 24)
-    || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', CAST(number / 32 + 1 AS integer), 1)
-    || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', CAST(number % 32 + 1 AS integer), 1);
+-- Ids that are derived from others count with two characters more (0 … 1,023), in the alphabet of all ids.
+CREATE FUNCTION two_digits(number bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', CAST(number / 32 % 32 + 1 AS integer), 1)
+      || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', CAST(number % 32 + 1 AS integer), 1);

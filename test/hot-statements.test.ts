@@ -83,11 +83,11 @@ const DIFFERENCES: Hot = {
 };
 
 const SUBSCRIPTIONS = 10;
-/** Claims and recordings, whose parts join a batch with itself. */
+/** Claims and recordings; a recording joins its batch with itself. */
 const DELIVERIES: Hot = {
   table: 'webhook_delivery',
   batch: 100,
-  looksPerRow: 250,
+  looksPerRow: 120,
   fill: (count) =>
     `INSERT INTO webhook_delivery (id, event_id, subscription_id, merchant_id, environment, event, status, next_attempt_at)
      SELECT 'whd_' || i, 'evt_' || i, 'whs_' || i % ${SUBSCRIPTIONS}, (SELECT id FROM merchant LIMIT 1), 'sandbox', 'webhook.test', 'PENDING', now()

@@ -160,7 +160,7 @@ export function cutPage<Row extends { position: string; id: string }>(page: Page
 
 type Cursor = { page: number; after: Position };
 
-const CURSOR = /^(\d{1,10}) ([-\d :.+]{1,40}) ([a-z]{2,4}_[0-9A-Z]{26})$/;
+const CURSOR = /^(\d{1,10}) ([-\d :.+]{1,40}) ([a-z]{2,4}_[0-9A-Z]{26,28})$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,6})?\+00$/;
 
 function encodeCursor(cursor: Cursor): string {

@@ -25,7 +25,7 @@ const RECORD = `
       AS e (id, merchant_id, environment, event, resource_type, resource_id, payload, created_at, is_alias)
   ), delivery AS (
     INSERT INTO webhook_delivery (id, event_id, subscription_id, merchant_id, environment, event, status, next_attempt_at, created_at)
-    SELECT numbered_id('whd_', e.id, row_number() OVER (PARTITION BY e.id ORDER BY s.id) - 1), e.id, s.id,
+    SELECT 'whd_' || substr(e.id, 5, 24) || two_digits(row_number() OVER (PARTITION BY e.id ORDER BY s.id) - 1), e.id, s.id,
            e.merchant_id, e.environment, e.event, CASE WHEN s.active THEN 'PENDING' ELSE 'SKIPPED' END,
            CASE WHEN s.active THEN e.created_at END, e.created_at
     FROM e

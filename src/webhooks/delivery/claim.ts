@@ -1,6 +1,5 @@
 import { createBatch } from '../../lib/batch.ts';
 import { rows, type Knex } from '../../lib/db.ts';
-import { newId } from '../../lib/ids.ts';
 import type { Environment } from '../../lib/owner.ts';
 import type { Failure } from '../failure.ts';
 import type { DeliveryStatus } from '../states.ts';
@@ -59,38 +58,39 @@ const COLUMNS = `
   CASE WHEN s.previous_secret_expires_at > now() THEN s.previous_secret END AS previous_secret,
   s.active AND s.deleted_at IS NULL AS active`;
 
+/** In SQL: the id of a delivery's next attempt, its own and a number. */
+const attemptId = (delivery: string): string =>
+  `'wha_' || substr(${delivery}.id, 5) || two_digits(${delivery}.attempts + 1)`;
+
 /**
  * Marks what `taken` has locked as in flight, in the same statement: writes the attempt that a dead process left behind
  * as `interrupted`, skips what belongs to inactive subscriptions, and returns what sending needs.
  */
 const markTaken = (taken: string): string => `
-  ${taken}, numbered AS (
-    SELECT t.*, numbered_id('wha_', :attemptId, row_number() OVER () - 1) AS attempt_id FROM taken t
-  ), interrupted AS (
+  ${taken}, interrupted AS (
     INSERT INTO webhook_attempt (id, delivery_id, sequence, delivery_number, retry_number, trigger, url, secret_hint,
                                  started_at, ended_at, failure)
     SELECT sending_attempt_id, id, attempts,
            CASE WHEN resend_from IS NULL THEN rungs_used + 1 END, CASE WHEN resend_from IS NULL THEN rungs_used END,
            CASE WHEN resend_from IS NULL THEN 'auto' ELSE 'manual' END, url, secret_hint, sending_since, clock_timestamp(),
            '{"code": "interrupted", "message": "Our process ended while sending; the receiver may have got it."}'
-    FROM numbered WHERE sending_attempt_id IS NOT NULL
+    FROM taken WHERE sending_attempt_id IS NOT NULL
     ON CONFLICT (delivery_id, sequence) DO NOTHING
   ), skipped AS (
     UPDATE webhook_delivery d
     SET status = coalesce(d.resend_from, 'SKIPPED'), resend_from = NULL, sending_attempt_id = NULL, sending_since = NULL,
         next_attempt_at = NULL
-    WHERE d.id = ANY (ARRAY(SELECT id FROM numbered WHERE NOT active))
+    WHERE d.id = ANY (ARRAY(SELECT id FROM taken WHERE NOT active))
   ), marked AS (
     UPDATE webhook_delivery d
-    SET sending_attempt_id = n.attempt_id, sending_since = clock_timestamp(), attempts = d.attempts + 1
-    FROM numbered n
-    WHERE d.id = n.id AND n.active AND d.id = ANY (ARRAY(SELECT id FROM numbered WHERE active))
+    SET sending_attempt_id = ${attemptId('d')}, sending_since = clock_timestamp(), attempts = d.attempts + 1
+    WHERE d.id = ANY (ARRAY(SELECT id FROM taken WHERE active))
   )
-  SELECT n.attempt_id, n.id AS delivery_id, n.event_id, n.event, n.merchant_id, n.environment, n.subscription_id,
-         n.attempts + 1 AS sequence, n.rungs_used, n.resend_from IS NOT NULL AS manual, now() AS started_at,
-         (SELECT e.payload FROM webhook_event e WHERE e.id = n.event_id) AS payload,
-         n.url, n.signature_encoding, n.headers, n.secret, n.previous_secret, n.secret_hint, n.active
-  FROM numbered n`;
+  SELECT ${attemptId('t')} AS attempt_id, t.id AS delivery_id, t.event_id, t.event, t.merchant_id, t.environment,
+         t.subscription_id, t.attempts + 1 AS sequence, t.rungs_used, t.resend_from IS NOT NULL AS manual,
+         now() AS started_at, (SELECT e.payload FROM webhook_event e WHERE e.id = t.event_id) AS payload,
+         t.url, t.signature_encoding, t.headers, t.secret, t.previous_secret, t.secret_hint, t.active
+  FROM taken t`;
 
 /** First attempts that wait: the predicate of the index webhook_delivery_queue, in its order by subscription and age. */
 const queued = (delivery: string): string => `${delivery}.status = 'PENDING' AND ${delivery}.resend_from IS NULL`;
@@ -153,7 +153,6 @@ export async function claimDue(
   const taken = await rows<ClaimedAttempt & { active: boolean }>(db, CLAIM_DUE, {
     ...request,
     inFlight: JSON.stringify(request.inFlight),
-    attemptId: newId('wha'),
   });
   return {
     attempts: taken.filter((attempt) => attempt.active),
@@ -165,11 +164,14 @@ export async function claimDue(
 const CLAIM_THESE = markTaken(`
   WITH taken AS (
     SELECT ${COLUMNS}
-    FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id
-    JOIN unnest(CAST(:ids AS text[]), CAST(:startedAt AS timestamptz[])) AS asked (id, started_at) ON asked.id = d.id
-    WHERE d.id = ANY (:ids) AND d.status IN ('PENDING', 'RETRYING') AND NOT ${isInFlight('d')}
-      AND (d.resend_from IS NOT NULL OR d.next_attempt_at <= asked.started_at + interval '${EARLY_MS} milliseconds')
-    ORDER BY d.id FOR UPDATE OF d
+    FROM unnest(CAST(:ids AS text[]), CAST(:startedAt AS timestamptz[])) AS asked (id, started_at)
+    CROSS JOIN LATERAL (
+      SELECT d.* FROM webhook_delivery d
+      WHERE d.id = asked.id AND d.status IN ('PENDING', 'RETRYING') AND NOT ${isInFlight('d')}
+        AND (d.resend_from IS NOT NULL OR d.next_attempt_at <= asked.started_at + interval '${EARLY_MS} milliseconds')
+      FOR UPDATE
+    ) d
+    CROSS JOIN LATERAL (SELECT s.* FROM webhook_subscription s WHERE s.id = d.subscription_id OFFSET 0) s
   )`);
 
 type Request = { deliveryId: string; startedAt: Date };
@@ -180,10 +182,11 @@ export function createClaim(db: Knex): (request: Request) => Promise<ClaimedAtte
 }
 
 async function claimThese(db: Knex, requests: Request[]): Promise<(ClaimedAttempt | Unclaimed)[]> {
+  // Two that lock the same deliveries do so in one order.
+  const ordered = requests.toSorted((a, b) => (a.deliveryId < b.deliveryId ? -1 : 1));
   const taken = await rows<ClaimedAttempt & { active: boolean }>(db, CLAIM_THESE, {
-    ids: requests.map((request) => request.deliveryId),
-    startedAt: requests.map((request) => request.startedAt.toISOString()),
-    attemptId: newId('wha'),
+    ids: ordered.map((request) => request.deliveryId),
+    startedAt: ordered.map((request) => request.startedAt.toISOString()),
   });
   const claimed = new Map(taken.filter((one) => one.active).map((attempt) => [attempt.deliveryId, attempt]));
   const others = requests.map((request) => request.deliveryId).filter((id) => !claimed.has(id));
