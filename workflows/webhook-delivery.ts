@@ -1,4 +1,3 @@
-import { defineSearchAttributeKey } from '@temporalio/common';
 import {
   ApplicationFailure,
   CancellationScope,
@@ -11,18 +10,15 @@ import {
   proxyActivities,
   setCurrentDetails,
   setHandler,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 
 import type { AttemptReport, DeliveryInput, WebhookActivities } from '../activities/webhooks.ts';
+import { showStatus } from './visibility.ts';
 
 const PARKED_FOR_MS = 30 * 24 * 60 * 60 * 1_000;
 const RESENDS_MAX = 20;
 const REASON_CHARACTERS_MAX = 500;
-
-const BUSINESS_STATUS = defineSearchAttributeKey('BusinessStatus', 'KEYWORD');
-const LAST_HTTP_STATUS = defineSearchAttributeKey('LastHttpStatus', 'INT');
 
 /** Statements only; retried until the database answers. */
 const { requestResend, abandonDelivery } = proxyActivities<WebhookActivities>({
@@ -65,7 +61,7 @@ export async function webhookDelivery(input: DeliveryInput): Promise<string> {
     if (!isCancellation(error)) throw error;
     const request = { deliveryId: input.deliveryId, atMs: Date.now() };
     const status = await CancellationScope.nonCancellable(async () => abandonDelivery(request));
-    upsertSearchAttributes([{ key: BUSINESS_STATUS, value: status }]);
+    showStatus(status);
     setCurrentDetails(`${status}: its workflow was cancelled`);
     throw error;
   }
@@ -124,7 +120,8 @@ async function attempt(input: DeliveryInput, state: State): Promise<AttemptRepor
     report = await send(input, requested.reason ?? '');
   }
   state.inFlight = false;
-  showProgress(state.last, report);
+  showStatus(report.status, report.httpStatus);
+  setCurrentDetails(describe(report));
   state.last = report;
   state.attempts += 1;
   return report;
@@ -196,17 +193,6 @@ function firstReport({ lastOutcome, attemptsMade, nextAttemptAtMs }: DeliveryInp
   const { ok, httpStatus, code } = lastOutcome;
   const status = ok ? 'DELIVERED' : nextAttemptAtMs === null ? 'FAILED' : 'RETRYING';
   return { kind: ok ? 'delivered' : 'failed', status, attemptsMade, nextAttemptAtMs, httpStatus, code };
-}
-
-/** What operators see of a delivery in the Temporal UI. */
-function showProgress(before: AttemptReport | null, report: AttemptReport): void {
-  const { status, httpStatus } = report;
-  const changes = [
-    ...(status === before?.status ? [] : [{ key: BUSINESS_STATUS, value: status }]),
-    ...(httpStatus === null || httpStatus === before?.httpStatus ? [] : [{ key: LAST_HTTP_STATUS, value: httpStatus }]),
-  ];
-  if (changes.length > 0) upsertSearchAttributes(changes);
-  setCurrentDetails(describe(report));
 }
 
 /** One sentence for people. */
