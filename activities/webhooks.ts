@@ -53,6 +53,7 @@ export function createWebhookActivities(deps: WebhookDeps, elapsed = elapsedMs) 
      * share in flight, or an attempt of this delivery is.
      */
     async attemptDelivery({ deliveryId, subscriptionId, ...request }: AttemptRequest): Promise<AttemptReport> {
+      if (deps.recorder.held().includes(deliveryId)) throw busy('The outcome of an attempt is still to be saved');
       if (!deps.inFlight.hasRoom(subscriptionId)) throw busy('The subscription has its share of sends in flight');
       const end = deps.inFlight.start(subscriptionId);
       try {

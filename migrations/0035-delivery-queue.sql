@@ -11,6 +11,9 @@ ALTER TABLE webhook_attempt DROP CONSTRAINT webhook_attempt_delivery_id_fkey;
 
 -- An attempt is written once, with its outcome, and found by its delivery.
 ALTER TABLE webhook_attempt DROP CONSTRAINT webhook_attempt_pkey;
+UPDATE webhook_attempt
+SET ended_at = now(), failure = '{"code": "interrupted", "message": "Our process ended while sending; the receiver may have got it."}'
+WHERE ended_at IS NULL;
 ALTER TABLE webhook_attempt ALTER COLUMN ended_at SET NOT NULL;
 ALTER TABLE webhook_attempt DROP COLUMN lane;
 ALTER TABLE webhook_attempt ADD COLUMN reason text CHECK (length(reason) <= 500);   -- an operator's, for a resend

@@ -31,7 +31,7 @@ type ResendRequest = { reason?: string; force?: boolean } | null | undefined;
 
 /** Requests one attempt at once, beside the retry schedule, and returns the receiver's answer. */
 export const resend = defineUpdate<string, [ResendRequest]>('resend');
-/** The same without an answer. The API changes the row before it signals; for a bare signal the row is changed here. */
+/** The same without an answer, for batches: the row is changed here. The API changes it before it sends `wake`. */
 export const resendRequested = defineSignal<[ResendRequest]>('resend');
 /** Makes sure that a run exists and looks at its row. */
 export const wake = defineSignal('wake');
@@ -75,7 +75,7 @@ async function deliver(input: DeliveryInput, state: State): Promise<string> {
   for (;;) {
     const report = await attempt(input, state);
     // A run that was started for an attempt and found none to make does not park.
-    const isIdle = report.kind === 'unsent' && input.lastOutcome === null && state.attempts === 1;
+    const isIdle = report.kind === 'unsent' && !input.lastOutcome && state.attempts === 1;
     if (isIdle && report.status === 'FAILED') return report.status;
     if (await isOver(input, state, Date.now())) return report.status;
   }
@@ -84,12 +84,13 @@ async function deliver(input: DeliveryInput, state: State): Promise<string> {
 /** Waits until the next attempt is due or requested; true when there is none. */
 async function isOver(input: DeliveryInput, state: State, parkedSinceMs: number): Promise<boolean> {
   const { status, attemptsMade, nextAttemptAtMs, httpStatus, code } = state.last as AttemptReport;
-  if (workflowInfo().continueAsNewSuggested && state.requested === null && allHandlersFinished()) {
-    const lastOutcome = { ok: status === 'DELIVERED', httpStatus, code };
+  const goesOn = (status === 'RETRYING' && nextAttemptAtMs !== null) || status === 'FAILED';
+  if (goesOn && workflowInfo().continueAsNewSuggested && state.requested === null && allHandlersFinished()) {
+    const lastOutcome = { ok: false, httpStatus, code };
     const next = { attemptsMade, nextAttemptAtMs, lastOutcome, parkedSinceMs };
     await continueAsNew<typeof webhookDelivery>({ ...input, ...next });
   }
-  if (status === 'RETRYING') {
+  if (status === 'RETRYING' && nextAttemptAtMs !== null) {
     await untilDue(state, nextAttemptAtMs, `retry ${attemptsMade} of ${input.retryDelaysSeconds.length}`);
     return false;
   }
@@ -110,15 +111,15 @@ async function untilDue(state: State, dueAtMs: number | null, summary: string): 
   if (waitMs > 0) await condition(() => state.requested !== null, waitMs, { summary });
 }
 
-/** One attempt. A bare signal changes the delivery's row first where nothing is due. */
+/** One attempt. For a bare signal the delivery's row is changed first. */
 async function attempt(input: DeliveryInput, state: State): Promise<AttemptReport> {
   const { requested } = state;
   state.requested = null;
   state.inFlight = true;
-  let report = await send(input, requested?.reason ?? null);
-  if (requested?.rowChanged === false && report.kind === 'unsent' && (await isResendAccepted(input))) {
-    report = await send(input, requested.reason ?? '');
-  }
+  const isBare = requested?.rowChanged === false;
+  // Where it is rejected, what is due is sent all the same.
+  if (isBare) await isResendAccepted(input);
+  const report = await send(input, requested?.reason ?? (isBare ? '' : null));
   state.inFlight = false;
   showStatus(report.status, report.httpStatus);
   setCurrentDetails(describe(report));
@@ -189,7 +190,7 @@ function registerHandlers(input: DeliveryInput, state: State): void {
 
 /** The first attempt, which was made before this run began. */
 function firstReport({ lastOutcome, attemptsMade, nextAttemptAtMs }: DeliveryInput): AttemptReport | null {
-  if (lastOutcome === null) return null;
+  if (!lastOutcome) return null;
   const { ok, httpStatus, code } = lastOutcome;
   const status = ok ? 'DELIVERED' : nextAttemptAtMs === null ? 'FAILED' : 'RETRYING';
   return { kind: ok ? 'delivered' : 'failed', status, attemptsMade, nextAttemptAtMs, httpStatus, code };

@@ -7,7 +7,7 @@ import type { Change } from '../lib/outbox.ts';
 import { ownerOf, type Environment, type Owner } from '../lib/owner.ts';
 import type { SealedTable } from '../lib/reencrypt.ts';
 import { EVENT_TYPES, type EventTypeName } from './catalogue.ts';
-import { isInFlight } from './delivery/claim.ts';
+import { isInFlight, statusWhenSkipped } from './delivery/claim.ts';
 import { SubscriptionRow } from './model.ts';
 import { recordEvents } from './record.ts';
 import type { NewSubscription, SubscriptionChanges } from './schema.ts';
@@ -89,8 +89,8 @@ export async function deleteSubscription(deps: SubscriptionDeps, change: Change,
   await rows(
     change.trx,
     `UPDATE webhook_delivery
-     SET status = CASE WHEN resend_from IN ('FAILED', 'DELIVERED') THEN resend_from ELSE 'SKIPPED' END,
-         resend_from = NULL, next_attempt_at = NULL
+     SET status = ${statusWhenSkipped('webhook_delivery')}, resend_from = NULL, next_attempt_at = NULL,
+         sending_attempt_id = NULL, sending_since = NULL
      WHERE subscription_id = :id
        AND (status = 'PENDING' AND resend_from IS NULL OR status = 'RETRYING' OR resend_from IS NOT NULL)
        AND NOT ${isInFlight('webhook_delivery')}`,

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { environment } from '../../src/config.ts';
-import { anyFreePort } from '../../src/local/ports.ts';
+import { isPortFree } from '../../src/local/ports.ts';
 import type { Status } from '../../src/local/status.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
@@ -14,6 +15,14 @@ const PORTS = ['API', 'SIMULATOR', 'DEMO_SHOP', 'METRICS', 'POSTGRES', 'TEMPORAL
 export const READY_WITHIN_MS = 150_000;
 
 export type Run = { process: ChildProcess; output: () => string; ended: Promise<number | null> };
+
+/** A free port below those that systems give to outgoing connections: they would take it before a start listens on it. */
+async function lastingPort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(10_000, 32_000);
+    if (await isPortFree(port)) return port;
+  }
+}
 
 /** The command line in a data folder and on ports of its own. */
 export async function createHouse() {
@@ -24,7 +33,7 @@ export async function createHouse() {
   // the whole.
   env['MESKOT_DEMO_PAYMENTS'] = '1000';
   env['MESKOT_DEMO_CUSTOMER_SECONDS'] = '1';
-  for (const name of PORTS) env[`${name}_PORT`] = String(await anyFreePort());
+  for (const name of PORTS) env[`${name}_PORT`] = String(await lastingPort());
   const run = (...args: string[]): Run => {
     const child = spawn(process.execPath, ['--import', 'tsx/esm', 'src/cli.ts', ...args], { cwd: PROJECT, env });
     let text = '';

@@ -72,7 +72,7 @@ describe('one event', () => {
         kind: 'signalWithStart',
         workflowType: 'webhookDelivery',
         workflowId: `delivery-${eventId}-${subscription.id}`,
-        signal: 'resend',
+        signal: 'wake',
         input: {
           deliveryId,
           ...owner,
@@ -158,6 +158,18 @@ describe('one event', () => {
     expect(await delivery(deliveryId)).toMatchObject({ resendFrom: null, rungsUsed: 1, nextAttemptAt });
     const [, manual] = await world.db('webhookAttempt').where({ deliveryId }).orderBy('sequence');
     expect(manual).toMatchObject({ trigger: 'manual', retryNumber: null, deliveryNumber: null });
+  });
+
+  test('a RETRYING delivery whose subscription is switched off before its resend is made ends SKIPPED', async () => {
+    const { row: subscription } = await world.subscribe(owner);
+    const eventId = await world.record(owner);
+    const deliveryId = await world.deliveryId(eventId);
+    await world.attempt(deliveryId, { httpStatus: 500 });
+    await resend({ eventId, subscriptionId: subscription.id });
+    await setActive(subscription.id, false);
+
+    await expect(world.attempt(deliveryId, { httpStatus: 200 })).rejects.toThrow('not claimed');
+    expect(await delivery(deliveryId)).toMatchObject({ status: 'SKIPPED', resendFrom: null, nextAttemptAt: null });
   });
 
   test('it is refused while an attempt is being sent, and allowed once that claim is too old to be alive', async () => {

@@ -11,6 +11,10 @@ export const IN_FLIGHT_LEASE_MS = 6_000;
 export const isInFlight = (delivery: string): string =>
   `coalesce(${delivery}.sending_since > clock_timestamp() - interval '${IN_FLIGHT_LEASE_MS} milliseconds', false)`;
 
+/** In SQL: what a delivery becomes whose subscription is inactive or deleted; a resend goes back to the end it came from. */
+export const statusWhenSkipped = (delivery: string): string =>
+  `CASE WHEN ${delivery}.resend_from IN ('FAILED', 'DELIVERED') THEN ${delivery}.resend_from ELSE 'SKIPPED' END`;
+
 /** Clocks of several machines differ: a retry that comes this much before its time is on time. */
 const EARLY_MS = 500;
 /** Under load claims of single deliveries are gathered this long: a fraction of what their sending takes. */
@@ -78,7 +82,7 @@ const markTaken = (taken: string): string => `
     ON CONFLICT (delivery_id, sequence) DO NOTHING
   ), skipped AS (
     UPDATE webhook_delivery d
-    SET status = coalesce(d.resend_from, 'SKIPPED'), resend_from = NULL, sending_attempt_id = NULL, sending_since = NULL,
+    SET status = ${statusWhenSkipped('d')}, resend_from = NULL, sending_attempt_id = NULL, sending_since = NULL,
         next_attempt_at = NULL
     WHERE d.id = ANY (ARRAY(SELECT id FROM taken WHERE NOT active))
   ), marked AS (
@@ -191,14 +195,16 @@ async function claimThese(db: Knex, requests: Request[]): Promise<(ClaimedAttemp
   const claimed = new Map(taken.filter((one) => one.active).map((attempt) => [attempt.deliveryId, attempt]));
   const others = requests.map((request) => request.deliveryId).filter((id) => !claimed.has(id));
   const unclaimed = others.length === 0 ? new Map<string, Unclaimed>() : await readUnclaimed(db, others);
-  return requests.map(
-    ({ deliveryId, startedAt }) => withStart(claimed.get(deliveryId), startedAt) ?? unclaimed.get(deliveryId) ?? GONE,
-  );
-}
-
-/** A retry's time is its workflow's. */
-function withStart(attempt: ClaimedAttempt | undefined, startedAt: Date): ClaimedAttempt | undefined {
-  return attempt && { ...attempt, startedAt };
+  const handedOut = new Set<string>();
+  return requests.map(({ deliveryId, startedAt }) => {
+    const attempt = claimed.get(deliveryId);
+    if (!attempt) return unclaimed.get(deliveryId) ?? GONE;
+    // Of two requests for one delivery the second finds it in flight.
+    if (handedOut.has(deliveryId)) return { ...GONE, status: 'PENDING', inFlight: true };
+    handedOut.add(deliveryId);
+    // A retry's time is its workflow's.
+    return { ...attempt, startedAt };
+  });
 }
 
 const GONE: Unclaimed = {

@@ -52,8 +52,8 @@ const RECLAIM_EVERY_MS = 1_000;
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { inFlight, recorder, log } = deps;
   const working = new Set<Promise<void>>();
-  /** Round robin over subscriptions: where the next claim begins. */
-  let after = '';
+  /** Round robin over subscriptions: where the next claim begins, of all and of those that are not throttled. */
+  const cursors = { all: '', unthrottled: '' };
   const reclaim = createReclaimTimer();
   let busyUntilMs = -Infinity;
 
@@ -73,21 +73,22 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const limit = Math.min(CLAIM_MAX, IN_FLIGHT_MAX - inFlight.total());
     if (limit <= 0) return false;
     const startedAtMs = performance.now();
+    const turn = inFlight.total() < IN_FLIGHT_HALF ? 'all' : 'unthrottled';
     try {
       const { attempts, looked, last } = await claimDue(deps.db, {
         ...inFlight.limits,
         limit,
-        after,
+        after: cursors[turn],
         inFlight: inFlight.counts(),
-        throttledToo: inFlight.total() < IN_FLIGHT_HALF,
+        throttledToo: turn === 'all',
         held: recorder.held(),
         reclaim: reclaim.isDue(),
       });
       const now = performance.now();
       if (looked >= BUSY_CLAIM_SIZE || now - startedAtMs > BUSY_CLAIM_MS) busyUntilMs = now + BUSY_FOR_MS;
       for (const claimed of attempts) track(deliver(claimed));
-      const wrapped = after !== '' && looked < limit;
-      after = looked < limit ? '' : last;
+      const wrapped = cursors[turn] !== '' && looked < limit;
+      cursors[turn] = looked < limit ? '' : last;
       return wrapped || looked === limit;
     } catch (error) {
       reclaim.postpone();
@@ -135,12 +136,21 @@ function createReclaimTimer() {
 
 /** The workflow that takes over after the first attempt, as the row that starts it. */
 function withWorkflow(
-  { workflows }: Pick<DispatcherDeps, 'workflows'>,
+  { workflows, log }: Pick<DispatcherDeps, 'workflows' | 'log'>,
   claimed: ClaimedAttempt,
   outcome: AttemptOutcome,
 ): Recording {
   if (outcome.ok && workflows === 'failed') return outcome;
-  const { ok, httpStatus, failure, nextAttemptAt } = outcome;
+  try {
+    return { ...outcome, start: startOf(claimed, outcome) };
+  } catch (error) {
+    // What was sent is recorded in any case; recovery starts the workflow.
+    log.error({ err: error, deliveryId: claimed.deliveryId }, 'A delivery got no workflow');
+    return outcome;
+  }
+}
+
+function startOf(claimed: ClaimedAttempt, { ok, httpStatus, failure, nextAttemptAt }: AttemptOutcome) {
   const { data } = JSON.parse(claimed.payload.toString()) as { data: { checkoutOrderNo?: string } };
   const start = deliveryWorkflow({
     ...claimed,
@@ -150,5 +160,5 @@ function withWorkflow(
     lastOutcome: { ok, httpStatus, code: failure?.code ?? null },
     nextAttemptAt: nextAttemptAt === null ? null : new Date(nextAttemptAt),
   });
-  return { ...outcome, start: { id: newId('obx'), ...start } };
+  return { id: newId('obx'), ...start };
 }

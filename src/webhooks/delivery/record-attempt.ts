@@ -1,5 +1,5 @@
 import { createBatch } from '../../lib/batch.ts';
-import { isDatabaseUnavailable, rows, type Knex } from '../../lib/db.ts';
+import { rows, type Knex } from '../../lib/db.ts';
 import type { Logger } from '../../lib/log.ts';
 import { OUTBOX_PRIORITIES, type OutboxRow } from '../../lib/outbox.ts';
 import type { DeliveryStatus } from '../states.ts';
@@ -20,6 +20,10 @@ const RECORD_EVERY_MS = 10;
 const THROTTLED_AFTER_FAILURES = 3;
 const THROTTLED_FOR = '10 minutes';
 const RETRY_MS = 200;
+const RETRY_MAX_MS = 1_000;
+/** A third of what is left of a mark after the longest send, and how often marks are renewed then. */
+const HELD_AFTER_MS = 700;
+const RENEW_EVERY_MS = 500;
 const BATCH_MAX = 100;
 
 /**
@@ -84,8 +88,8 @@ WITH o AS (
   WHERE l.delivery_id = d.id AND l.delivery_id = ANY (ARRAY(SELECT id FROM delivery WHERE ok)) AND l.closed_at IS NULL AND d.ok
 ), health AS (
   UPDATE webhook_subscription s
-  SET failures_in_a_row = CASE WHEN h.failed = 0 THEN 0 ELSE s.failures_in_a_row + h.failed END,
-      slow_until = CASE WHEN h.failed = 0 THEN NULL
+  SET failures_in_a_row = CASE WHEN h.delivered_at IS NOT NULL THEN 0 ELSE s.failures_in_a_row + h.failed END,
+      slow_until = CASE WHEN h.delivered_at IS NOT NULL THEN NULL
                         WHEN s.failures_in_a_row + h.failed >= ${THROTTLED_AFTER_FAILURES} THEN now() + interval '${THROTTLED_FOR}'
                         ELSE s.slow_until END,
       verified_at = CASE WHEN h.delivered_at IS NULL THEN s.verified_at ELSE coalesce(s.verified_at, h.delivered_at) END
@@ -93,7 +97,7 @@ WITH o AS (
                min(ended_at) FILTER (WHERE ok) AS delivered_at
         FROM delivery GROUP BY subscription_id ORDER BY subscription_id) h
   WHERE s.id = h.subscription_id AND s.id = ANY (ARRAY(SELECT subscription_id FROM delivery))
-    AND (h.failed > 0 OR s.failures_in_a_row > 0 OR s.verified_at IS NULL)
+    AND (h.delivered_at IS NULL OR s.failures_in_a_row > 0 OR s.verified_at IS NULL)
 ), started AS (
   INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, priority)
   SELECT start ->> 'id', 'start', start ->> 'workflowType', start ->> 'workflowId', start -> 'input',
@@ -128,72 +132,71 @@ export async function recordAttempts(db: Knex, outcomes: Recording[]): Promise<R
 export type Recorder = {
   /**
    * Resolves when the outcome is saved, however long the database is away: an attempt that was sent must not be sent
-   * again. Until then its mark is renewed, so that no other worker takes it for interrupted.
+   * again. While that takes long its mark is renewed, so that no other worker takes it for interrupted.
    */
   record: (outcome: Recording) => Promise<RecordedDelivery>;
-  /** Deliveries whose outcome could not be saved yet. */
+  /** Deliveries whose outcome has been waiting to be saved for so long that their mark may run out. */
   held: () => string[];
 };
 
-type Held = { outcome: Recording; resolve: (recorded: RecordedDelivery) => void };
-
 export function createRecorder({ db, log }: { db: Knex; log: Logger }): Recorder {
-  const record = createBatch((outcomes: Recording[]) => recordAttempts(db, outcomes), {
+  const save = createBatch((outcomes: Recording[]) => recordAttempts(db, outcomes), {
     sizeMax: BATCH_MAX,
     everyMs: RECORD_EVERY_MS,
   });
-  let held: Held[] = [];
-  let retrying: Promise<void> | null = null;
-  const save = async (some: Held[]): Promise<void> => {
-    const recorded = await recordAttempts(
-      db,
-      some.map((one) => one.outcome),
-    );
-    const saved = new Set(some.map((one) => one.outcome.attemptId));
-    held = held.filter((one) => !saved.has(one.outcome.attemptId));
-    some.forEach((one, index) => one.resolve(recorded[index] as RecordedDelivery));
+  /** Since when each outcome waits to be saved. */
+  const waiting = new Map<Recording, number>();
+  const held = (): Recording[] => {
+    const before = performance.now() - HELD_AFTER_MS;
+    return [...waiting].filter(([, since]) => since < before).map(([outcome]) => outcome);
   };
-  const retryHeld = async (): Promise<void> => {
-    while (held.length > 0) {
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  const renewHeld = async (): Promise<void> => {
+    const outcomes = held();
+    if (outcomes.length > 0) await renewMarks(db, outcomes);
+  };
+  // While the database is away nothing can be renewed, nor claimed.
+  setInterval(() => void renewHeld().catch(() => {}), RENEW_EVERY_MS).unref();
+
+  const saveAtLast = async (outcome: Recording): Promise<RecordedDelivery> => {
+    let next = outcome;
+    for (let pauseMs = 0; ; pauseMs = Math.min(pauseMs * 2 || RETRY_MS, RETRY_MAX_MS)) {
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
       try {
-        await renewMarks(db, held);
-        while (held.length > 0) await save(held.slice(0, BATCH_MAX));
+        // Again alone: one that cannot be saved must not hold up the others for good.
+        if (pauseMs === 0) return await save(next);
+        return (await recordAttempts(db, [next]))[0] as RecordedDelivery;
       } catch (error) {
-        log.warn({ err: error, held: held.length }, 'Outcomes of attempts could not be saved; retrying');
-        // One that cannot be saved as it is must not hold up the others for good.
-        if (!isDatabaseUnavailable(error)) await saveSingly();
+        log.warn(
+          { err: error, deliveryId: outcome.deliveryId },
+          'The outcome of an attempt could not be saved; retrying',
+        );
+        // Refused for its contents, which are the receiver's words if anything: they are given up.
+        if (pauseMs > 0 && isRefused(error)) next = { ...outcome, responseHeaders: {}, responseExcerpt: '' };
       }
-    }
-    retrying = null;
-  };
-  const saveSingly = async (): Promise<void> => {
-    for (const { outcome, resolve } of held) {
-      const bare = { ...outcome, responseHeaders: {}, responseExcerpt: '' };
-      await save([{ outcome: bare, resolve }]).catch(() => {});
     }
   };
   return {
-    record: async (outcome) =>
-      record(outcome).catch(
-        async () =>
-          new Promise((resolve) => {
-            held.push({ outcome, resolve });
-            retrying ??= retryHeld();
-          }),
-      ),
-    held: () => held.map(({ outcome }) => outcome.deliveryId),
+    record: async (outcome) => {
+      waiting.set(outcome, performance.now());
+      return saveAtLast(outcome).finally(() => waiting.delete(outcome));
+    },
+    held: () => held().map((outcome) => outcome.deliveryId),
   };
 }
 
-async function renewMarks(db: Knex, held: Held[]): Promise<void> {
+/** SQLSTATE classes 22 and 23: the data is what is wrong. */
+function isRefused(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code));
+}
+
+async function renewMarks(db: Knex, outcomes: Recording[]): Promise<void> {
   await rows(
     db,
     `UPDATE webhook_delivery SET sending_since = clock_timestamp()
      WHERE id = ANY (:deliveryIds) AND sending_attempt_id = ANY (:attemptIds)`,
     {
-      deliveryIds: held.map(({ outcome }) => outcome.deliveryId),
-      attemptIds: held.map(({ outcome }) => outcome.attemptId),
+      deliveryIds: outcomes.map((outcome) => outcome.deliveryId),
+      attemptIds: outcomes.map((outcome) => outcome.attemptId),
     },
   );
 }

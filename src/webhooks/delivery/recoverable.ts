@@ -6,7 +6,7 @@ import { CHECKOUT_ORDER_NO, deliveryWorkflow, type DeliveryToStart } from '../wo
 const PAST_DUE = `
   SELECT id FROM webhook_delivery
   WHERE (status = 'RETRYING' OR resend_from IS NOT NULL) AND next_attempt_at < now() - interval '60 seconds'
-  ORDER BY next_attempt_at LIMIT 10000`;
+  ORDER BY next_attempt_at LIMIT 500`;
 
 /**
  * Deliveries that wait for a retry or a resend and have no outbox row, so must have a running workflow; first attempts
@@ -35,7 +35,7 @@ export async function openDeliveries(db: Knex, { onlyPastDue, ...page }: OpenPag
     wake: {
       kind: 'signalWithStart',
       signal: 'wake',
-      priority: 'retry',
+      priority: 'normal',
       ...deliveryWorkflow({ ...delivery, lastOutcome: null }),
     },
   }));

@@ -130,7 +130,7 @@ async function markForResend(deps: ResendDeps, change: Change, { request, delive
     deliveries.map((delivery) => ({
       kind: 'signalWithStart',
       priority: 'retry',
-      signal: 'resend',
+      signal: 'wake',
       ...deliveryWorkflow({
         ...delivery,
         deliveryId: delivery.id,
