@@ -45,7 +45,11 @@ export function createRepair(deps: RepairDeps): Repair {
       isFullWanted = false;
       const turn = deps.reachable() ? await takeTurn(deps.db) : undefined;
       if (!turn) return null;
-      const woken = await repairOpen(deps, !turn.isFull);
+      const woken = await repairOpen(deps, !turn.isFull).catch(async (error: unknown) => {
+        // The next run is not kept waiting for a turn that has failed.
+        await releaseTurn(deps.db);
+        throw error;
+      });
       await endTurn(deps.db, turn);
       if (woken > 0) deps.log.warn({ woken }, 'open rows had no workflow; they were woken');
       return woken;
@@ -90,6 +94,10 @@ async function takeTurn(db: Knex): Promise<Turn | undefined> {
 
 async function holdTurn(db: Knex): Promise<void> {
   await rows(db, `UPDATE workflow_recovery SET next_run_at = now() + interval '${TURN_SECONDS} seconds'`);
+}
+
+async function releaseTurn(db: Knex): Promise<void> {
+  await rows(db, `UPDATE workflow_recovery SET next_run_at = now() + interval '${EVERY_SECONDS} seconds'`);
 }
 
 async function endTurn(db: Knex, { isFull, fullRunAt }: Turn): Promise<void> {

@@ -79,7 +79,6 @@ describe('a running start', () => {
 
   test('shows what an operator watches, of the API, the worker and Temporal', async () => {
     const { metricsUrl } = facts;
-    const text = await (await fetch(metricsUrl ?? '')).text();
     const watched = [
       'meskot_http_requests_total{route=',
       'meskot_webhook_deliveries_total{outcome="delivered"',
@@ -94,7 +93,14 @@ describe('a running start', () => {
       'nodejs_eventloop_lag_p99_seconds',
       'temporal_workflow_task_execution_latency',
     ];
-    expect(watched.filter((name) => !text.includes(`\n${name}`))).toEqual([]);
+    const missing = async (): Promise<string[]> => {
+      const text = await (await fetch(metricsUrl ?? '')).text();
+      return watched.filter((name) => !text.includes(`\n${name}`));
+    };
+    // Some begin with the first workflow.
+    const deadline = Date.now() + 20_000;
+    while ((await missing()).length > 0 && Date.now() < deadline) await sleep(200);
+    expect(await missing()).toEqual([]);
   });
 
   test('has failed deliveries to try the runbook on: a parked workflow, which a resend delivers', async () => {
