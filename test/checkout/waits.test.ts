@@ -69,8 +69,8 @@ test('all waits of a process share one statement every 250 ms', async () => {
   const answers = await Promise.all(waits);
   const polls = Math.ceil((performance.now() - startedAt) / 250);
   expect(answers.map(({ body }) => body.data.final)).toEqual(answers.map(() => false));
-  // One read before, and one after.
-  expect(readsOf()).toBeLessThanOrEqual(2 * answers.length + polls);
+  // One read before, and one after, or two where a timer came a moment early; polled by each it would be eight.
+  expect(readsOf()).toBeLessThanOrEqual(3 * answers.length + polls);
   expect(readsOf()).toBeGreaterThan(2 * answers.length);
 });
 
