@@ -98,14 +98,17 @@ export function createRelay(deps: RelayDeps): Relay {
     notifying ??= deps.db.raw(`NOTIFY ${OUTBOX_CHANNEL}`).finally(() => (notifying = null));
     await notifying;
   };
-  const pump = createPump(async () => {
-    try {
-      return await sweepOnce(deps, tell);
-    } catch (error) {
-      deps.log.warn({ err: error }, 'the outbox could not be swept; tried again shortly');
-      return false;
-    }
-  }, SWEEP_EVERY_MS);
+  const pump = createPump(
+    async () => {
+      try {
+        return await sweepOnce(deps, tell);
+      } catch (error) {
+        deps.log.warn({ err: error }, 'the outbox could not be swept; tried again shortly');
+        return false;
+      }
+    },
+    () => SWEEP_EVERY_MS,
+  );
   const idle = async (): Promise<void> => {
     await Promise.all(underWay);
   };

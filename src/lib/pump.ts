@@ -7,10 +7,10 @@ export type Pump = {
 
 /**
  * Does work in rounds, never two at once: from a poke until a round says that there is nothing (more) to do. Poked
- * meanwhile, it looks once more. Rounds begin at least `everyMs` apart; the first after a rest begins at once. `round`
+ * meanwhile, it looks once more. Rounds begin at least `everyMs()` apart; the first after a rest begins at once. `round`
  * must not throw.
  */
-export function createPump(round: () => Promise<boolean>, everyMs: number): Pump {
+export function createPump(round: () => Promise<boolean>, everyMs: () => number): Pump {
   let stopped = false;
   let again = false;
   let startedAt = -Infinity;
@@ -18,7 +18,7 @@ export function createPump(round: () => Promise<boolean>, everyMs: number): Pump
   const pump = async (): Promise<void> => {
     while (again && !stopped) {
       again = false;
-      const waitMs = startedAt + everyMs - performance.now();
+      const waitMs = startedAt + everyMs() - performance.now();
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
       if (stopped) break;
       startedAt = performance.now();

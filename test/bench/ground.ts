@@ -56,8 +56,8 @@ export type Ground = {
   temporal: LocalTemporal;
   /** One more migrated database: its URL as the application's role, and as the owner. */
   newDatabase: () => Promise<{ url: string; ownerUrl: string }>;
-  /** Of the server's own database, where extensions for the whole server are. */
-  serverUrl: string;
+  /** Of the server's own database, where its statements are counted; as the superuser. */
+  superuserUrl: string;
   /** The temporary folder. */
   folder: string;
   /** Starts a built script in a process of its own; resolves when `isReady` says so, asked again and again. */
@@ -92,16 +92,15 @@ export async function prepareGround({ say, profileFolder }: GroundOptions): Prom
     await Promise.allSettled(parts);
     const [postgres, temporal] = await Promise.all(servers);
     await Promise.all(parts);
-    const serverUrl = postgres.url('postgres', 'owner');
     let databases = 0;
     return {
       postgres,
       temporal,
-      serverUrl,
+      superuserUrl: postgres.url('postgres', 'superuser'),
       newDatabase: async () => {
         databases += 1;
         const name = `meskot_${databases}`;
-        await asOwner(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);
+        await asOwner(postgres.url('postgres', 'owner'), `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);
         return { url: postgres.url(name, 'app'), ownerUrl: postgres.url(name, 'owner') };
       },
       folder,
@@ -125,7 +124,7 @@ async function preparePostgres(folder: string, isProfiled: boolean): Promise<Loc
   await asOwner(first.url('postgres', 'superuser'), ...settings);
   await first.stop();
   const postgres = await patiently(() => startPostgres(options));
-  if (isProfiled) await asOwner(postgres.url('postgres', 'owner'), 'CREATE EXTENSION pg_stat_statements');
+  if (isProfiled) await asOwner(postgres.url('postgres', 'superuser'), 'CREATE EXTENSION pg_stat_statements');
   await makeDatabaseOnce(postgres.url('postgres', 'owner'), TEMPLATE);
   await migrate({ url: postgres.url(TEMPLATE, 'owner'), directory: join(PROJECT, 'migrations') });
   return postgres;

@@ -7,17 +7,17 @@ const LINES_MAX = 40;
 const STATEMENT_CHARACTERS_MAX = 300;
 
 /** Forgets what PostgreSQL has counted until now. */
-export async function forgetStatements(serverUrl: string): Promise<void> {
-  await ask(serverUrl, 'SELECT pg_stat_statements_reset()');
+export async function forgetStatements(superuserUrl: string): Promise<void> {
+  await ask(superuserUrl, 'SELECT pg_stat_statements_reset()');
 }
 
 /** Writes what a step's statements took, those that took longest first, to <step>-statements.txt. */
 export async function writeStatements(
-  serverUrl: string,
+  superuserUrl: string,
   { folder, step }: { folder: string; step: string },
 ): Promise<void> {
   const found = await ask(
-    serverUrl,
+    superuserUrl,
     `SELECT calls, round(total_exec_time) AS total_ms, round(mean_exec_time::numeric, 3) AS mean_ms,
             round(max_exec_time::numeric, 1) AS max_ms, rows, regexp_replace(query, '\\s+', ' ', 'g') AS query
      FROM pg_stat_statements ORDER BY total_exec_time DESC LIMIT ${LINES_MAX}`,
@@ -31,8 +31,8 @@ export async function writeStatements(
   );
 }
 
-async function ask(serverUrl: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: serverUrl });
+async function ask(superuserUrl: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: superuserUrl });
   await client.connect();
   try {
     return (await client.query<Record<string, unknown>>(sql)).rows;

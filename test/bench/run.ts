@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -66,6 +67,7 @@ async function main(): Promise<number> {
   if (process.platform !== 'linux')
     throw new Error('The bench reads processor times from /proc: it runs on Linux only.');
   const profileFolder = values.profile && resolve(values.profile);
+  if (profileFolder) await mkdir(profileFolder, { recursive: true });
   const results: Results = { about: aboutHere(), steps: [], measured: {} };
   const ground = await prepareGround({ say, profileFolder });
   try {
@@ -103,7 +105,7 @@ async function runAll({ ground, results, steps, profileFolder, isShort }: Run): 
   for (const step of steps) {
     say(step);
     const sheet = openSheet(results, step);
-    if (profileFolder) await forgetStatements(ground.serverUrl);
+    if (profileFolder) await forgetStatements(ground.superuserUrl);
     try {
       await STEPS[step]?.({ ground, sheet, say, size, step });
     } catch (error) {
@@ -111,7 +113,7 @@ async function runAll({ ground, results, steps, profileFolder, isShort }: Run): 
       sheet.fail(error);
       say(`the step failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
     }
-    if (profileFolder) await writeStatements(ground.serverUrl, { folder: profileFolder, step });
+    if (profileFolder) await writeStatements(ground.superuserUrl, { folder: profileFolder, step });
   }
   if (profileFolder) await summariseProfiles(profileFolder);
   return isWhole;

@@ -36,11 +36,13 @@ const IN_FLIGHT_MAX = 1_000;
 /** From then on subscriptions that hung or failed lately wait for the others. */
 const IN_FLIGHT_HALF = IN_FLIGHT_MAX / 2;
 const CLAIM_MAX = 100;
-/** Under load claims begin this far apart, so that each finds several. */
+/** Claims begin this far apart, so that each finds several. */
 const CLAIM_EVERY_MS = 5;
+/** The same under load, where deliveries wait for processor time in any case. */
+const BUSY_CLAIM_EVERY_MS = 20;
 /** A claim that takes longer, or finds more, is a sign of load, which is taken to last for a while. */
 const BUSY_CLAIM_MS = 10;
-const BUSY_CLAIM_SIZE = 10;
+const BUSY_CLAIM_SIZE = 5;
 const BUSY_FOR_MS = 250;
 const RECLAIM_EVERY_MS = 1_000;
 
@@ -96,7 +98,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       return false;
     }
   };
-  const pump = createPump(claimSome, CLAIM_EVERY_MS);
+  const isBusy = (): boolean => performance.now() < busyUntilMs;
+  const pump = createPump(claimSome, () => (isBusy() ? BUSY_CLAIM_EVERY_MS : CLAIM_EVERY_MS));
   const track = (work: Promise<void>): void => {
     const done = work
       .catch((error: unknown) => log.error({ err: error }, 'A first attempt broke off; its mark will run out'))
@@ -106,7 +109,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   return {
     trigger: pump.poke,
-    isBusy: () => performance.now() < busyUntilMs,
+    isBusy,
     stop: async () => {
       await pump.stop();
       while (working.size > 0) await Promise.all(working);

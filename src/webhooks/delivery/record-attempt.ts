@@ -15,7 +15,7 @@ export type Recording = AttemptOutcome & { start?: Start };
 type Start = Pick<OutboxRow, 'id' | 'workflowType' | 'workflowId' | 'input'>;
 
 /** Under load outcomes are gathered this long: nobody waits for them, and a process that dies meanwhile repeats little. */
-const RECORD_EVERY_MS = 10;
+const RECORD_EVERY_MS = 40;
 /** After this many failures in a row a subscription is throttled, for as long as it keeps failing. */
 const THROTTLED_AFTER_FAILURES = 3;
 const THROTTLED_FOR = '10 minutes';
