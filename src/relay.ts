@@ -16,7 +16,7 @@ export type RelayDeps = {
   dispatcher: { trigger: () => void } | null;
   /** Whether it makes sense to try: false for a moment after Temporal did not answer. */
   reachable?: () => boolean;
-  /** Whether this process has better things to do than to show deliveries that were made. */
+  /** Whether this process has better things to do than to show deliveries that were made, or to start retries that are not due for long. */
   isBusy?: () => boolean;
   /** How many workflows of webhooks are being started at once, and how many messages of any kind by the sweep. */
   startConcurrency?: number;
@@ -160,7 +160,7 @@ async function sweepOnce(deps: RelayDeps, tell: Tell): Promise<boolean> {
   };
   await Promise.all(Array.from({ length: startConcurrency }, tellNext));
   await settle(deps.db, outcomes);
-  const isMore = taken.length === limit || [...outcomes.values()].includes('untried');
+  const isMore = taken.length >= limit || [...outcomes.values()].includes('untried');
   return isMore && reachable();
 }
 
@@ -173,19 +173,24 @@ async function settle(db: Knex, outcomes: ReadonlyMap<string, Outcome>): Promise
 
 type Taken = OutboxRow & { isOnlyShown: boolean; rank: number; dueAt: Date };
 
-/** In the order in which they are to be told. */
+/** In SQL: free rows that fulfil the condition, in their order. */
+const free = (condition: string): string => `ARRAY(
+  SELECT id FROM outbox WHERE ${condition} AND (lease_until IS NULL OR lease_until < now())
+  ORDER BY priority, not_before LIMIT :limit FOR UPDATE SKIP LOCKED)`;
+
+const { retry, normal, visibility } = OUTBOX_PRIORITIES;
+const TAKE_DUE = free('priority <= :upTo AND not_before <= now()');
+const TAKE_EARLY = free(`priority = ${retry} AND not_before > now() AND failures = 0 AND NOT CAST(:isBusy AS boolean)`);
+
+/** In the order in which they are to be told: what is due, and workflows of retries before their time, when there is time. */
 async function takeFree(db: Knex, { limit, isBusy }: { limit: number; isBusy: boolean }): Promise<Taken[]> {
   const taken = await rows<Taken>(
     db,
     `UPDATE outbox SET lease_until = now() + interval '${OUTBOX_LEASE_SECONDS} seconds'
-     WHERE id = ANY (ARRAY(
-       SELECT id FROM outbox
-       WHERE priority <= :upTo AND not_before <= now()
-         AND (lease_until IS NULL OR lease_until < now())
-       ORDER BY priority, not_before LIMIT :limit FOR UPDATE SKIP LOCKED))
+     WHERE id = ANY (${TAKE_DUE} || ${TAKE_EARLY})
      RETURNING id, kind, workflow_type, workflow_id, input, signal, priority AS rank, not_before AS due_at,
-               priority = ${OUTBOX_PRIORITIES.visibility} AS is_only_shown`,
-    { limit, upTo: isBusy ? OUTBOX_PRIORITIES.normal : OUTBOX_PRIORITIES.visibility },
+               priority = ${visibility} AS is_only_shown`,
+    { limit, isBusy, upTo: isBusy ? normal : visibility },
   );
   return taken.toSorted((a, b) => a.rank - b.rank || a.dueAt.getTime() - b.dueAt.getTime());
 }

@@ -170,6 +170,21 @@ describe('a sweep', () => {
   });
 });
 
+test('workflows of retries start before their time, unless there is more urgent work', async () => {
+  await leave(retry('early'), retry('due'), retry('refused before'));
+  await rows(
+    database.db,
+    `UPDATE outbox SET not_before = now() + interval '30 seconds', failures = CASE workflow_id WHEN 'early' THEN 0 ELSE 1 END
+     WHERE workflow_id <> 'due'`,
+  );
+  const told: string[] = [];
+  const tell = async ({ workflowId }: OutboxRow) => told.push(workflowId);
+  await sweep(tell, { isBusy: () => true });
+  expect(told).toEqual(['due']);
+  await sweep(tell, { isBusy: () => false });
+  expect(told).toEqual(['due', 'early']);
+});
+
 describe('workflows that only show what was delivered', () => {
   test('wait while there is more urgent work', async () => {
     await leave(shown('shown'), start('payment'));

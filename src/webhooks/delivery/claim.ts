@@ -43,6 +43,8 @@ export type ClaimedAttempt = {
   secret: Buffer;
   previousSecret: Buffer | null;
   secretHint: string;
+  /** Its subscription hung or failed lately. */
+  throttled: boolean;
 };
 
 /** A delivery that was not claimed, as it is now: final, not due yet, or in flight. */
@@ -60,7 +62,7 @@ const COLUMNS = `
   d.id, d.event_id, d.event, d.merchant_id, d.environment, d.subscription_id, d.attempts, d.rungs_used, d.resend_from,
   d.sending_attempt_id, d.sending_since, s.url, s.signature_encoding, s.headers, s.secret, s.secret_hint,
   CASE WHEN s.previous_secret_expires_at > now() THEN s.previous_secret END AS previous_secret,
-  s.active AND s.deleted_at IS NULL AS active`;
+  s.active AND s.deleted_at IS NULL AS active, coalesce(s.slow_until > now(), false) AS throttled`;
 
 /** In SQL: the id of a delivery's next attempt, its own and a number. */
 const attemptId = (delivery: string): string =>
@@ -93,7 +95,7 @@ const markTaken = (taken: string): string => `
   SELECT ${attemptId('t')} AS attempt_id, t.id AS delivery_id, t.event_id, t.event, t.merchant_id, t.environment,
          t.subscription_id, t.attempts + 1 AS sequence, t.rungs_used, t.resend_from IS NOT NULL AS manual,
          now() AS started_at, (SELECT e.payload FROM webhook_event e WHERE e.id = t.event_id) AS payload,
-         t.url, t.signature_encoding, t.headers, t.secret, t.previous_secret, t.secret_hint, t.active
+         t.url, t.signature_encoding, t.headers, t.secret, t.previous_secret, t.secret_hint, t.active, t.throttled
   FROM taken t`;
 
 /** First attempts that wait: the predicate of the index webhook_delivery_queue, in its order by subscription and age. */
@@ -112,8 +114,8 @@ const CLAIM_DUE = markTaken(`
     SELECT ${COLUMNS}
     FROM waiting w
     CROSS JOIN LATERAL (
-      SELECT s.*, coalesce(s.slow_until > now(), false) AS throttled,
-             coalesce(CAST(CAST(:inFlight AS jsonb) ->> s.id AS integer), 0) AS in_flight
+      SELECT s.*,
+             coalesce(CAST((SELECT CAST(:inFlight AS jsonb)) ->> s.id AS integer), 0) AS in_flight
       FROM webhook_subscription s WHERE s.id = w.subscription_id OFFSET 0
     ) s
     CROSS JOIN LATERAL (
@@ -121,7 +123,7 @@ const CLAIM_DUE = markTaken(`
       WHERE ${queued('d')} AND d.subscription_id = w.subscription_id
         AND (d.sending_since IS NULL OR (SELECT CAST(:reclaim AS boolean)) AND NOT ${isInFlight('d')}) AND d.id <> ALL (ARRAY(SELECT unnest(CAST(:held AS text[]))))
       ORDER BY d.id
-      LIMIT CASE WHEN NOT s.throttled THEN greatest(:perSubscription - s.in_flight, 0)
+      LIMIT CASE WHEN coalesce(s.slow_until <= now(), true) THEN greatest(:perSubscription - s.in_flight, 0)
                  WHEN (SELECT CAST(:throttledToo AS boolean)) THEN greatest(:perThrottled - s.in_flight, 0) ELSE 0 END
       FOR UPDATE SKIP LOCKED
     ) d

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Knex } from '../../lib/db.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -25,7 +27,7 @@ export type DispatcherDeps = {
 export type Dispatcher = {
   /** There may be new deliveries. */
   trigger: () => void;
-  /** Whether receivers would wait for what else this process does now: many deliveries, or slow claims. */
+  /** Whether receivers would wait for what else this process does now: many deliveries, slow claims, many that hang. */
   isBusy: () => boolean;
   /** Claims no more, and waits until what is in flight is recorded. */
   stop: () => Promise<void>;
@@ -35,14 +37,18 @@ export type Dispatcher = {
 const IN_FLIGHT_MAX = 1_000;
 /** From then on subscriptions that hung or failed lately wait for the others. */
 const IN_FLIGHT_HALF = IN_FLIGHT_MAX / 2;
+/** From then on many hang: what is not urgent would hold up those that do not. */
+const IN_FLIGHT_BUSY = IN_FLIGHT_MAX / 4;
 const CLAIM_MAX = 100;
-/** Claims begin this far apart, so that each finds several. */
-const CLAIM_EVERY_MS = 5;
-/** The same under load, where deliveries wait for processor time in any case. */
-const BUSY_CLAIM_EVERY_MS = 20;
+/** Claims begin this far apart, and further the more the last one found: many in one statement cost a fraction. */
+const CLAIM_EVERY_MS = 3;
+const CLAIM_EVERY_MS_MAX = 20;
+const CLAIM_EVERY_MS_PER_DELIVERY = 2;
+/** Sends that time out together would begin together again, and hold up all others each time: they are spread out. */
+const THROTTLED_SPREAD_MS = 200;
 /** A claim that takes longer, or finds more, is a sign of load, which is taken to last for a while. */
 const BUSY_CLAIM_MS = 10;
-const BUSY_CLAIM_SIZE = 5;
+const BUSY_CLAIM_SIZE = 10;
 const BUSY_FOR_MS = 250;
 const RECLAIM_EVERY_MS = 1_000;
 
@@ -58,9 +64,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const cursors = { all: '', unthrottled: '' };
   const reclaim = createReclaimTimer();
   let busyUntilMs = -Infinity;
+  let lastLooked = 0;
 
   const deliver = async (claimed: ClaimedAttempt): Promise<void> => {
     const end = inFlight.start(claimed.subscriptionId);
+    if (claimed.throttled) await sleep(Math.random() * THROTTLED_SPREAD_MS);
     const outcome = await deps.attempt(claimed, { ...deps, jitter: Math.random() });
     // Otherwise nothing was left waiting for want of room.
     const wasShort = inFlight.isShort(claimed.subscriptionId) || inFlight.total() >= IN_FLIGHT_HALF;
@@ -87,7 +95,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         reclaim: reclaim.isDue(),
       });
       const now = performance.now();
-      if (looked >= BUSY_CLAIM_SIZE || now - startedAtMs > BUSY_CLAIM_MS) busyUntilMs = now + BUSY_FOR_MS;
+      lastLooked = looked;
+      const isLoaded = looked >= BUSY_CLAIM_SIZE || now - startedAtMs > BUSY_CLAIM_MS;
+      if (isLoaded || inFlight.total() >= IN_FLIGHT_BUSY) busyUntilMs = now + BUSY_FOR_MS;
       for (const claimed of attempts) track(deliver(claimed));
       const wrapped = cursors[turn] !== '' && looked < limit;
       cursors[turn] = looked < limit ? '' : last;
@@ -99,7 +109,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     }
   };
   const isBusy = (): boolean => performance.now() < busyUntilMs;
-  const pump = createPump(claimSome, () => (isBusy() ? BUSY_CLAIM_EVERY_MS : CLAIM_EVERY_MS));
+  const everyMs = (): number =>
+    Math.min(Math.max(CLAIM_EVERY_MS, lastLooked * CLAIM_EVERY_MS_PER_DELIVERY), CLAIM_EVERY_MS_MAX);
+  const pump = createPump(claimSome, everyMs);
   const track = (work: Promise<void>): void => {
     const done = work
       .catch((error: unknown) => log.error({ err: error }, 'A first attempt broke off; its mark will run out'))

@@ -19,6 +19,8 @@ const RECORD_EVERY_MS = 40;
 /** After this many failures in a row a subscription is throttled, for as long as it keeps failing. */
 const THROTTLED_AFTER_FAILURES = 3;
 const THROTTLED_FOR = '10 minutes';
+/** A retry's workflow may start at once, and must this long before the retry is due (relay.ts). */
+const START_LEAD = '15 seconds';
 const RETRY_MS = 200;
 const RETRY_MAX_MS = 1_000;
 /** A third of what is left of a mark after the longest send, and how often marks are renewed then. */
@@ -99,9 +101,10 @@ WITH o AS (
   WHERE s.id = h.subscription_id AND s.id = ANY (ARRAY(SELECT subscription_id FROM delivery))
     AND (h.delivered_at IS NULL OR s.failures_in_a_row > 0 OR s.verified_at IS NULL)
 ), started AS (
-  INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, priority)
+  INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, priority, not_before)
   SELECT start ->> 'id', 'start', start ->> 'workflowType', start ->> 'workflowId', start -> 'input',
-         CASE WHEN ok THEN ${OUTBOX_PRIORITIES.visibility} ELSE ${OUTBOX_PRIORITIES.retry} END
+         CASE WHEN ok THEN ${OUTBOX_PRIORITIES.visibility} ELSE ${OUTBOX_PRIORITIES.retry} END,
+         CASE WHEN ok THEN now() ELSE greatest(next_attempt_at - interval '${START_LEAD}', now()) END
   FROM delivery WHERE start IS NOT NULL
 )
 SELECT id, status, rungs_used, next_attempt_at FROM delivery`;
