@@ -178,10 +178,9 @@ type TemporalParts = Pick<WorkerOptions, 'registry'> & { relay: Relay; dispatche
 function temporalChores({ relay, dispatcher, repair, registry }: TemporalParts): Chore[] {
   const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
   return [
-    chore('sweep the outbox', 250, async () => {
-      dispatcher.trigger();
-      relay.trigger();
-    }),
+    // What is new they are told at once: this finds what has come due, and what other processes left behind.
+    chore('sweep the outbox', 500, async () => relay.trigger()),
+    chore('look for deliveries', 1_000, async () => dispatcher.trigger()),
     chore('drop workflows that would only show', 1_000, async () => countSkipped(await relay.dropUnshown())),
     chore('repair what Temporal lost', 5_000, repair.run),
   ];

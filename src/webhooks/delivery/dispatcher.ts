@@ -63,8 +63,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   /** Round robin over subscriptions: where the next claim begins, of all and of those that are not throttled. */
   const cursors = { all: '', unthrottled: '' };
   const reclaim = createReclaimTimer();
-  let busyUntilMs = -Infinity;
-  let lastLooked = 0;
+  const pace = createPace(inFlight);
 
   const deliver = async (claimed: ClaimedAttempt): Promise<void> => {
     const end = inFlight.start(claimed.subscriptionId);
@@ -94,10 +93,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         held: recorder.held(),
         reclaim: reclaim.isDue(),
       });
-      const now = performance.now();
-      lastLooked = looked;
-      const isLoaded = looked >= BUSY_CLAIM_SIZE || now - startedAtMs > BUSY_CLAIM_MS;
-      if (isLoaded || inFlight.total() >= IN_FLIGHT_BUSY) busyUntilMs = now + BUSY_FOR_MS;
+      pace.note({ looked, tookMs: performance.now() - startedAtMs });
       for (const claimed of attempts) track(deliver(claimed));
       const wrapped = cursors[turn] !== '' && looked < limit;
       cursors[turn] = looked < limit ? '' : last;
@@ -108,10 +104,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       return false;
     }
   };
-  const isBusy = (): boolean => performance.now() < busyUntilMs;
-  const everyMs = (): number =>
-    Math.min(Math.max(CLAIM_EVERY_MS, lastLooked * CLAIM_EVERY_MS_PER_DELIVERY), CLAIM_EVERY_MS_MAX);
-  const pump = createPump(claimSome, everyMs);
+  const pump = createPump(claimSome, pace.everyMs);
   const track = (work: Promise<void>): void => {
     const done = work
       .catch((error: unknown) => log.error({ err: error }, 'A first attempt broke off; its mark will run out'))
@@ -121,10 +114,25 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   return {
     trigger: pump.poke,
-    isBusy,
+    isBusy: pace.isBusy,
     stop: async () => {
       await pump.stop();
       while (working.size > 0) await Promise.all(working);
+    },
+  };
+}
+
+/** How far apart claims begin, and whether this process is busy, by what the last claims found. */
+function createPace(inFlight: InFlight) {
+  let everyMs = CLAIM_EVERY_MS;
+  let busyUntilMs = -Infinity;
+  return {
+    everyMs: () => everyMs,
+    isBusy: () => performance.now() < busyUntilMs,
+    note: ({ looked, tookMs }: { looked: number; tookMs: number }): void => {
+      everyMs = Math.min(Math.max(CLAIM_EVERY_MS, looked * CLAIM_EVERY_MS_PER_DELIVERY), CLAIM_EVERY_MS_MAX);
+      const isLoaded = looked >= BUSY_CLAIM_SIZE || tookMs > BUSY_CLAIM_MS || inFlight.total() >= IN_FLIGHT_BUSY;
+      if (isLoaded) busyUntilMs = performance.now() + BUSY_FOR_MS;
     },
   };
 }
