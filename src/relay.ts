@@ -91,12 +91,18 @@ export function createRelay(deps: RelayDeps): Relay {
     const outcomes = atOnce.map(async (message) => [message.id, await tell(message)] as const);
     await settle(deps.db, new Map(await Promise.all(outcomes)));
   };
-  let notifying: Promise<unknown> | null = null;
+  let notified: Promise<unknown> = Promise.resolve();
+  let next: Promise<unknown> | null = null;
   const triggerDispatchers = async (): Promise<void> => {
     if (deps.dispatcher) return deps.dispatcher.trigger();
-    // One notification in flight at a time: it stands for all that was committed before it.
-    notifying ??= deps.db.raw(`NOTIFY ${OUTBOX_CHANNEL}`).finally(() => (notifying = null));
-    await notifying;
+    // One notification in flight at a time; the next one stands for all that is committed before it is sent. Where it
+    // fails they look by themselves within a second.
+    next ??= notified.then(async () => {
+      next = null;
+      notified = deps.db.raw(`NOTIFY ${OUTBOX_CHANNEL}`).catch(() => {});
+      await notified;
+    });
+    await next;
   };
   const pump = createPump(
     async () => {

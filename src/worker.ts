@@ -51,7 +51,7 @@ import { recheckProven } from './transactions/proven.ts';
 import { createExpireAttempt } from './transactions/unpaid.ts';
 import { abandonDelivery } from './webhooks/delivery/abandon.ts';
 import { createAttempt } from './webhooks/delivery/attempt.ts';
-import { createClaim } from './webhooks/delivery/claim.ts';
+import { createClaim, createReclaim } from './webhooks/delivery/claim.ts';
 import { createDispatcher, type Dispatcher } from './webhooks/delivery/dispatcher.ts';
 import { createInFlight } from './webhooks/delivery/in-flight.ts';
 import { createRecorder } from './webhooks/delivery/record-attempt.ts';
@@ -110,7 +110,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     reports: createReports(config, { db, runChange, clock }),
     webhooks: {
       ...sending,
-      claim: createClaim(db),
+      claim: createClaim(db, sending.reclaim),
       abandon: async (request) => abandonDelivery(db, request),
       requestResend: async ({ deliveryId, force }) => {
         const request = { deliveryIds: [deliveryId], force, signal: false };
@@ -243,6 +243,7 @@ function createSending(config: Config, { db, log, registry }: WorkerOptions & { 
     sender,
     attempt,
     recorder: createRecorder({ db, log }),
+    reclaim: createReclaim(),
     inFlight: createInFlight({ perSubscription, perThrottled: Math.ceil(perSubscription / THROTTLED_SHARE) }),
     onRecorded: registry ? countOutcomes(registry) : () => {},
   };
@@ -257,7 +258,10 @@ function createReports(config: Config, { db, runChange, clock }: Database) {
 
 /** What goes by the clock does not begin before the database has told the time. */
 const afterClock = ({ known }: DatabaseClock, chores: Chore[]): Chore[] =>
-  chores.map(({ run, ...one }) => ({ ...one, run: async (stopping) => known.then(async () => run(stopping)) }));
+  chores.map(({ run, ...one }) => ({
+    ...one,
+    run: async (stopping) => known.then(async () => !stopping.aborted && run(stopping)),
+  }));
 
 const chore = (name: string, everyMs: number, run: Chore['run']): Chore => ({ name, everyMs, run });
 

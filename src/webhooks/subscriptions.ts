@@ -79,6 +79,14 @@ export async function changeSubscription(
   return before.$query(change.trx).patchAndFetch(patch);
 }
 
+/** What a deleted subscription leaves waiting beyond that is skipped when its turn comes. */
+const SKIPPED_AT_ONCE_MAX = 5_000;
+
+/** In SQL: deliveries of the subscription, found by the index that holds those of this state only. */
+const waiting = (state: string): string => `ARRAY(
+  SELECT d.id FROM webhook_delivery d WHERE d.subscription_id = :id AND ${state} AND NOT ${isInFlight('d')}
+  LIMIT ${SKIPPED_AT_ONCE_MAX})`;
+
 /**
  * Deletes a subscription. What was waiting to be sent to it never is: SKIPPED, and a resend that was waiting goes back
  * to where it came from. An attempt that is on its way ends by itself.
@@ -91,9 +99,8 @@ export async function deleteSubscription(deps: SubscriptionDeps, change: Change,
     `UPDATE webhook_delivery
      SET status = ${statusWhenSkipped('webhook_delivery')}, resend_from = NULL, next_attempt_at = NULL,
          sending_attempt_id = NULL, sending_since = NULL
-     WHERE subscription_id = :id
-       AND (status = 'PENDING' AND resend_from IS NULL OR status = 'RETRYING' OR resend_from IS NOT NULL)
-       AND NOT ${isInFlight('webhook_delivery')}`,
+     WHERE id = ANY (${waiting(`d.status = 'PENDING' AND d.resend_from IS NULL`)}
+                  || ${waiting(`(d.status = 'RETRYING' OR d.resend_from IS NOT NULL)`)})`,
     { id: row.id },
   );
 }

@@ -11,6 +11,7 @@ import { createRunChange } from '../../src/lib/outbox.ts';
 import { createRelay } from '../../src/relay.ts';
 import { createCheckAttempt } from '../../src/transactions/check.ts';
 import { createAttempt } from '../../src/webhooks/delivery/attempt.ts';
+import { createReclaim } from '../../src/webhooks/delivery/claim.ts';
 import { createDispatcher } from '../../src/webhooks/delivery/dispatcher.ts';
 import { createInFlight } from '../../src/webhooks/delivery/in-flight.ts';
 import { createRecorder } from '../../src/webhooks/delivery/record-attempt.ts';
@@ -155,6 +156,7 @@ export async function countDelivery(db: Knex, workflows: 'every' | 'failed'): Pr
     workflows,
     attempt: createAttempt({ sender, keyRing: config.keyRing, onDefect }),
     recorder: createRecorder({ db, log }),
+    reclaim: createReclaim(),
     inFlight: createInFlight({ perSubscription: 50, perThrottled: 10 }),
     retryDelaysSeconds: [60],
     onRecorded: () => recorded(),

@@ -1,5 +1,6 @@
 import { createLogger } from '../../src/lib/log.ts';
 import { createAttempt } from '../../src/webhooks/delivery/attempt.ts';
+import { createClaim, createReclaim } from '../../src/webhooks/delivery/claim.ts';
 import { createDispatcher, type DispatcherDeps } from '../../src/webhooks/delivery/dispatcher.ts';
 import { createInFlight } from '../../src/webhooks/delivery/in-flight.ts';
 import { createRecorder } from '../../src/webhooks/delivery/record-attempt.ts';
@@ -40,6 +41,7 @@ function buildDispatcher(other: Partial<DispatcherDeps> = {}) {
     attempt: createAttempt({ sender: sender(), keyRing: world.deps.keyRing, onDefect: () => {} }),
     recorder: createRecorder({ db: world.db, log }),
     inFlight: createInFlight({ perSubscription: 50, perThrottled: 10 }),
+    reclaim: createReclaim(),
     workflows: 'failed',
     retryDelaysSeconds: [60],
     onRecorded: () => {},
@@ -139,6 +141,22 @@ test('an attempt that has been in flight for 3.5 s is not claimed again; one who
   ]);
 });
 
+test('soon after the database was away a mark that ran out may be of a process that has yet to save: nobody claims it', async () => {
+  const { record } = await buildSubscriber(await receiver());
+  const id = await record();
+  await markInFlight(id, 6.5);
+  const reclaim = createReclaim();
+  reclaim.postpone();
+  const claim = createClaim(world.db, reclaim);
+  expect(await claim({ deliveryId: id, startedAt: new Date() })).toMatchObject({ inFlight: true });
+  const dispatcher = buildDispatcher({ reclaim });
+  dispatcher.trigger();
+  await pause(200);
+  await dispatcher.stop();
+  expect(await delivery(id)).toMatchObject({ status: 'PENDING', attempts: 1 });
+  expect(await createClaim(world.db)({ deliveryId: id, startedAt: new Date() })).toMatchObject({ sequence: 2 });
+});
+
 test('what was sent and cannot be saved is not sent again by any worker, and saved when the database takes it', async () => {
   const shop = await receiver();
   const { record } = await buildSubscriber(shop);
@@ -211,13 +229,16 @@ test('a subscription that failed lately has the share of throttled ones', async 
   expect(shop.requests).toHaveLength(10);
 });
 
-test('sends that take long count as a full share before their failures are known', async () => {
+test('sends that take long count as a full share before their failures are known; retries have two places more', async () => {
   const inFlight = createInFlight({ perSubscription: 20, perThrottled: 2 });
-  const ends = [inFlight.start('whs_1'), inFlight.start('whs_1')];
-  expect(inFlight.hasRoom('whs_1')).toBe(true);
+  const start = () => inFlight.start('whs_1');
+  const ends = [start(), start(), start()];
+  expect(inFlight.counts()).toEqual({ whs_1: 3 });
   await pause(1_050);
-  expect(inFlight.hasRoom('whs_1')).toBe(false);
   expect(inFlight.counts()).toEqual({ whs_1: 20 });
+  expect(inFlight.hasRoom('whs_1')).toBe(true);
+  ends.push(start());
+  expect(inFlight.hasRoom('whs_1')).toBe(false);
   ends.forEach((end) => end());
   expect(inFlight.hasRoom('whs_1')).toBe(true);
   expect(inFlight.total()).toBe(0);

@@ -11,10 +11,37 @@ export const IN_FLIGHT_LEASE_MS = 6_000;
 export const isInFlight = (delivery: string): string =>
   `coalesce(${delivery}.sending_since > clock_timestamp() - interval '${IN_FLIGHT_LEASE_MS} milliseconds', false)`;
 
+/**
+ * Whether marks that ran out are taken for those of dead processes: not soon after the database was away, when those who
+ * hold outcomes save them first. One for all claims of a process.
+ */
+export function createReclaim() {
+  let failedAtMs = -Infinity;
+  let reclaimedAtMs = -Infinity;
+  const isAllowed = (): boolean => performance.now() - failedAtMs >= IN_FLIGHT_LEASE_MS;
+  return {
+    isAllowed,
+    /** The same for whoever claims all the time: once a second, so that none such is under way when the database stands still. */
+    isDue: (): boolean => {
+      const now = performance.now();
+      if (now - reclaimedAtMs < RECLAIM_EVERY_MS || !isAllowed()) return false;
+      reclaimedAtMs = now;
+      return true;
+    },
+    /** The database did not answer. */
+    postpone: (): void => {
+      failedAtMs = performance.now();
+    },
+  };
+}
+
+export type Reclaim = ReturnType<typeof createReclaim>;
+
 /** In SQL: what a delivery becomes whose subscription is inactive or deleted; a resend goes back to the end it came from. */
 export const statusWhenSkipped = (delivery: string): string =>
   `CASE WHEN ${delivery}.resend_from IN ('FAILED', 'DELIVERED') THEN ${delivery}.resend_from ELSE 'SKIPPED' END`;
 
+const RECLAIM_EVERY_MS = 1_000;
 /** Clocks of several machines differ: a retry that comes this much before its time is on time. */
 const EARLY_MS = 500;
 /** Under load claims of single deliveries are gathered this long: a fraction of what their sending takes. */
@@ -173,7 +200,8 @@ const CLAIM_THESE = markTaken(`
     FROM unnest(CAST(:ids AS text[]), CAST(:startedAt AS timestamptz[])) AS asked (id, started_at)
     CROSS JOIN LATERAL (
       SELECT d.* FROM webhook_delivery d
-      WHERE d.id = asked.id AND d.status IN ('PENDING', 'RETRYING') AND NOT ${isInFlight('d')}
+      WHERE d.id = asked.id AND d.status IN ('PENDING', 'RETRYING')
+        AND (d.sending_since IS NULL OR CAST(:reclaim AS boolean) AND NOT ${isInFlight('d')})
         AND (d.resend_from IS NOT NULL OR d.next_attempt_at <= asked.started_at + interval '${EARLY_MS} milliseconds')
       FOR UPDATE
     ) d
@@ -183,20 +211,29 @@ const CLAIM_THESE = markTaken(`
 type Request = { deliveryId: string; startedAt: Date };
 
 /** Claims single deliveries for a retry or a resend, in one statement for as many as ask at the same moment. */
-export function createClaim(db: Knex): (request: Request) => Promise<ClaimedAttempt | Unclaimed> {
-  return createBatch((requests) => claimThese(db, requests), { sizeMax: 100, everyMs: CLAIM_EVERY_MS });
+export function createClaim(
+  db: Knex,
+  reclaim = createReclaim(),
+): (request: Request) => Promise<ClaimedAttempt | Unclaimed> {
+  const claim = async (requests: Request[]): Promise<(ClaimedAttempt | Unclaimed)[]> =>
+    claimThese(db, requests, reclaim.isAllowed()).catch((error: unknown) => {
+      reclaim.postpone();
+      throw error;
+    });
+  return createBatch(claim, { sizeMax: 100, everyMs: CLAIM_EVERY_MS });
 }
 
-async function claimThese(db: Knex, requests: Request[]): Promise<(ClaimedAttempt | Unclaimed)[]> {
+async function claimThese(db: Knex, requests: Request[], reclaim: boolean): Promise<(ClaimedAttempt | Unclaimed)[]> {
   // Two that lock the same deliveries do so in one order.
   const ordered = requests.toSorted((a, b) => (a.deliveryId < b.deliveryId ? -1 : 1));
   const taken = await rows<ClaimedAttempt & { active: boolean }>(db, CLAIM_THESE, {
     ids: ordered.map((request) => request.deliveryId),
     startedAt: ordered.map((request) => request.startedAt.toISOString()),
+    reclaim,
   });
   const claimed = new Map(taken.filter((one) => one.active).map((attempt) => [attempt.deliveryId, attempt]));
   const others = requests.map((request) => request.deliveryId).filter((id) => !claimed.has(id));
-  const unclaimed = others.length === 0 ? new Map<string, Unclaimed>() : await readUnclaimed(db, others);
+  const unclaimed = others.length === 0 ? new Map<string, Unclaimed>() : await readUnclaimed(db, others, reclaim);
   const handedOut = new Set<string>();
   return requests.map(({ deliveryId, startedAt }) => {
     const attempt = claimed.get(deliveryId);
@@ -218,13 +255,13 @@ const GONE: Unclaimed = {
   failure: null,
 };
 
-async function readUnclaimed(db: Knex, ids: string[]): Promise<Map<string, Unclaimed>> {
+async function readUnclaimed(db: Knex, ids: string[], reclaim: boolean): Promise<Map<string, Unclaimed>> {
   const found = await rows<Unclaimed & { id: string }>(
     db,
-    `SELECT d.id, d.status, ${isInFlight('d')} AS in_flight, d.rungs_used, d.next_attempt_at,
+    `SELECT d.id, d.status, ${isInFlight('d')} OR NOT CAST(:reclaim AS boolean) AND d.sending_since IS NOT NULL AS in_flight, d.rungs_used, d.next_attempt_at,
             d.last_http_status AS http_status, d.last_failure AS failure
      FROM webhook_delivery d WHERE d.id = ANY (:ids)`,
-    { ids },
+    { ids, reclaim },
   );
   return new Map(found.map((row) => [row.id, row]));
 }

@@ -6,7 +6,7 @@ import type { Logger } from '../../lib/log.ts';
 import { createPump } from '../../lib/pump.ts';
 import { deliveryWorkflow } from '../workflow-input.ts';
 import type { AttemptOutcome, RetrySchedule } from './attempt.ts';
-import { claimDue, IN_FLIGHT_LEASE_MS, type ClaimedAttempt } from './claim.ts';
+import { claimDue, type ClaimedAttempt, type Reclaim } from './claim.ts';
 import type { InFlight } from './in-flight.ts';
 import type { RecordedDelivery, Recorder, Recording } from './record-attempt.ts';
 
@@ -16,6 +16,7 @@ export type DispatcherDeps = {
   attempt: (attempt: ClaimedAttempt, schedule: RetrySchedule) => Promise<AttemptOutcome>;
   recorder: Recorder;
   inFlight: InFlight;
+  reclaim: Reclaim;
   /** Which deliveries get a workflow: every one, for operators to look at, or those that failed and will be retried. */
   workflows: 'every' | 'failed';
   retryDelaysSeconds: readonly number[];
@@ -50,7 +51,6 @@ const THROTTLED_SPREAD_MS = 200;
 const BUSY_CLAIM_MS = 10;
 const BUSY_CLAIM_SIZE = 10;
 const BUSY_FOR_MS = 250;
-const RECLAIM_EVERY_MS = 1_000;
 
 /**
  * Makes the first attempt of every delivery: claims those that wait, sends, and records the outcomes in batches. What
@@ -58,11 +58,10 @@ const RECLAIM_EVERY_MS = 1_000;
  * recording starts. Nothing of Temporal is on this way.
  */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { inFlight, recorder, log } = deps;
+  const { inFlight, recorder, reclaim, log } = deps;
   const working = new Set<Promise<void>>();
   /** Round robin over subscriptions: where the next claim begins, of all and of those that are not throttled. */
   const cursors = { all: '', unthrottled: '' };
-  const reclaim = createReclaimTimer();
   const pace = createPace(inFlight);
 
   const deliver = async (claimed: ClaimedAttempt): Promise<void> => {
@@ -133,26 +132,6 @@ function createPace(inFlight: InFlight) {
       everyMs = Math.min(Math.max(CLAIM_EVERY_MS, looked * CLAIM_EVERY_MS_PER_DELIVERY), CLAIM_EVERY_MS_MAX);
       const isLoaded = looked >= BUSY_CLAIM_SIZE || tookMs > BUSY_CLAIM_MS || inFlight.total() >= IN_FLIGHT_BUSY;
       if (isLoaded) busyUntilMs = performance.now() + BUSY_FOR_MS;
-    },
-  };
-}
-
-/**
- * Marks that ran out are taken for those of dead processes once a second, and not soon after the database was away:
- * those who hold outcomes save them first. Rarely, so that no such claim is under way when the database stands still.
- */
-function createReclaimTimer() {
-  let failedAtMs = -Infinity;
-  let reclaimedAtMs = -Infinity;
-  return {
-    isDue: (): boolean => {
-      const now = performance.now();
-      if (now - failedAtMs < IN_FLIGHT_LEASE_MS || now - reclaimedAtMs < RECLAIM_EVERY_MS) return false;
-      reclaimedAtMs = now;
-      return true;
-    },
-    postpone: (): void => {
-      failedAtMs = performance.now();
     },
   };
 }

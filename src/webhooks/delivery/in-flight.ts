@@ -1,5 +1,7 @@
 /** A subscription whose sends take longer is held at the share of throttled ones before its failures are known. */
 const SLOW_AFTER_MS = 1_000;
+/** Retries and resends have these places beside the share, which first attempts may fill as fast as they get free. */
+const RETRY_PLACES = 2;
 
 export type InFlightLimits = {
   /** Of one subscription, in this process. */
@@ -17,18 +19,20 @@ export type InFlight = ReturnType<typeof createInFlight>;
 export function createInFlight(limits: InFlightLimits) {
   const bySubscription = new Map<string, Set<number>>();
   let total = 0;
-  /** As many as the subscription may have in flight, when it has no room. */
-  const countOf = (startedAt: Set<number>): number => {
+  const shareOf = (startedAt: Set<number>): number => {
     const [oldest = Infinity] = startedAt;
-    const isSlow = performance.now() - oldest > SLOW_AFTER_MS;
-    return isSlow && startedAt.size >= limits.perThrottled ? limits.perSubscription : startedAt.size;
+    return performance.now() - oldest > SLOW_AFTER_MS ? limits.perThrottled : limits.perSubscription;
   };
+  /** As many as the subscription may have in flight, when it has no room. */
+  const countOf = (startedAt: Set<number>): number =>
+    startedAt.size < shareOf(startedAt) ? startedAt.size : limits.perSubscription;
   return {
     limits,
     total: () => total,
+    /** For a retry or a resend. */
     hasRoom: (subscriptionId: string): boolean => {
       const startedAt = bySubscription.get(subscriptionId);
-      return startedAt === undefined || countOf(startedAt) < limits.perSubscription;
+      return startedAt === undefined || startedAt.size < shareOf(startedAt) + RETRY_PLACES;
     },
     /** Whether deliveries of this subscription may have been left waiting for want of room. */
     isShort: (subscriptionId: string): boolean =>
