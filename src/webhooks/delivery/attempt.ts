@@ -1,8 +1,7 @@
 import { decrypt, type KeyRing } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
-import { unsentResult } from '../exchange.ts';
 import type { Failure } from '../failure.ts';
-import type { Sender, SendResult } from '../send.ts';
+import { unsentResult, type Sender, type SendResult } from '../send.ts';
 import { signedRequest } from '../signature.ts';
 import type { ClaimedAttempt } from './claim.ts';
 
