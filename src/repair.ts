@@ -51,7 +51,9 @@ export function createRepair(deps: RepairDeps): Repair {
         throw error;
       });
       await endTurn(deps.db, turn);
-      if (woken > 0) deps.log.warn({ woken }, 'open rows had no workflow; they were woken');
+      // To be expected after an absence, and of a database that has just been filled.
+      const level = turn.isFull ? 'info' : 'warn';
+      if (woken > 0) deps.log[level]({ woken }, 'open rows had no workflow; they were woken');
       return woken;
     },
   };
