@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import pg from 'pg';
+
 import { rows } from '../src/lib/db.ts';
 import { AwayError } from '../src/lib/errors.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { createRunChange, type OutboxMessage, type OutboxRow } from '../src/lib/outbox.ts';
-import { createRelay, type RelayDeps } from '../src/relay.ts';
+import { createRelay, OUTBOX_CHANNEL, type RelayDeps } from '../src/relay.ts';
 import { findObsolete } from '../src/transactions/obsolete.ts';
 import { buildMerchant, buildPendingPayment, buildWorld, declined } from './support/build.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
@@ -183,6 +185,23 @@ test('workflows of retries start before their time, unless there is more urgent 
   expect(told).toEqual(['due']);
   await sweep(tell, { isBusy: () => false });
   expect(told).toEqual(['due', 'early']);
+});
+
+test('the dispatchers of workers are woken by each commit, by one notification for those that come together', async () => {
+  const listener = new pg.Client({ connectionString: database.url });
+  await listener.connect();
+  let heard = 0;
+  listener.on('notification', () => (heard += 1));
+  await listener.query(`LISTEN ${OUTBOX_CHANNEL}`);
+  const relay = relayOf(async () => {});
+  const commit = (): void => relay.dispatch([], true);
+  commit();
+  await relay.idle();
+  for (let times = 0; times < 10; times += 1) commit();
+  await relay.idle();
+  await listener.query('SELECT 1');
+  await listener.end();
+  expect(heard).toBe(2);
 });
 
 describe('workflows that only show what was delivered', () => {

@@ -1,9 +1,9 @@
 import { createLogger } from '../../src/lib/log.ts';
 import { createAttempt } from '../../src/webhooks/delivery/attempt.ts';
-import { createClaim, createReclaim } from '../../src/webhooks/delivery/claim.ts';
+import { createClaim, createReclaim, type ClaimedAttempt } from '../../src/webhooks/delivery/claim.ts';
 import { createDispatcher, type DispatcherDeps } from '../../src/webhooks/delivery/dispatcher.ts';
 import { createInFlight } from '../../src/webhooks/delivery/in-flight.ts';
-import { createRecorder } from '../../src/webhooks/delivery/record-attempt.ts';
+import { createRecorder, recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { cleanUp, later, receiver, sender, until } from '../support/sending.ts';
 import { createWorld, type World } from './world.ts';
@@ -34,11 +34,16 @@ async function buildSubscriber(shop: Receiver) {
   };
 }
 
+const attempting = () => ({
+  attempt: createAttempt({ sender: sender(), keyRing: world.deps.keyRing, onDefect: () => {} }),
+});
+const later1s = () => new Date(Date.now() + 1_000);
+
 function buildDispatcher(other: Partial<DispatcherDeps> = {}) {
   const dispatcher = createDispatcher({
     db: world.db,
     log,
-    attempt: createAttempt({ sender: sender(), keyRing: world.deps.keyRing, onDefect: () => {} }),
+    ...attempting(),
     recorder: createRecorder({ db: world.db, log }),
     inFlight: createInFlight({ perSubscription: 50, perThrottled: 10 }),
     reclaim: createReclaim(),
@@ -61,12 +66,12 @@ async function untilStatus(id: string, status: string): Promise<void> {
   throw new Error(`the delivery is ${(await delivery(id)).status}, not ${status}`);
 }
 
-const markInFlight = async (id: string, seconds: number): Promise<unknown> =>
+const markInFlight = async (id: string, seconds: number, sendingAttemptId = 'wha_before'): Promise<unknown> =>
   world
     .db('webhookDelivery')
     .where({ id })
     .update({
-      sendingAttemptId: 'wha_before',
+      sendingAttemptId,
       sendingSince: world.db.raw(`now() - make_interval(secs => ${seconds})`),
       attempts: 1,
     });
@@ -163,12 +168,14 @@ test('what was sent and cannot be saved is not sent again by any worker, and sav
   const id = await record();
   await world.asOwner(`
     CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no'' USING ERRCODE = ''53100''; END';
-    CREATE TRIGGER full_disk BEFORE INSERT ON webhook_attempt FOR EACH ROW EXECUTE FUNCTION reject()`);
+    CREATE TRIGGER full_disk BEFORE INSERT ON webhook_attempt FOR EACH ROW WHEN (NEW.http_status = 200)
+      EXECUTE FUNCTION reject()`);
   const [first, second] = [buildDispatcher(), buildDispatcher()];
   first.trigger();
   await until(() => shop.requests.length === 1);
 
-  // As if it had been so for long: the mark is renewed, so it does not run out for the other worker.
+  // From then on its mark is renewed twice a second, so that it does not run out for the other worker.
+  await pause(800);
   await world
     .db('webhookDelivery')
     .where({ id })
@@ -177,6 +184,14 @@ test('what was sent and cannot be saved is not sent again by any worker, and sav
   second.trigger();
   first.trigger();
   await pause(200);
+  expect(shop.requests).toHaveLength(1);
+
+  // Where the mark has run out all the same, the process that holds the outcome knows it.
+  for (let times = 0; times < 20; times += 1) {
+    await markInFlight(id, 6.5, String((await delivery(id)).sendingAttemptId));
+    first.trigger();
+    await pause(50);
+  }
   expect(shop.requests).toHaveLength(1);
 
   await world.asOwner('DROP TRIGGER full_disk ON webhook_attempt');
@@ -227,6 +242,57 @@ test('a subscription that failed lately has the share of throttled ones', async 
   dispatcher.trigger();
   await pause(200);
   expect(shop.requests).toHaveLength(10);
+});
+
+test('three failures in a row throttle a subscription, a success ends that', async () => {
+  const shop = await receiver();
+  shop.behave({ kind: 'answer', status: 500 });
+  const { record, subscriptionId } = await buildSubscriber(shop);
+  const health = async () => world.db('webhookSubscription').where({ id: subscriptionId }).first();
+  const dispatcher = buildDispatcher();
+  const send = async (status: string): Promise<void> => {
+    const id = await record();
+    dispatcher.trigger();
+    await untilStatus(id, status);
+  };
+  await send('RETRYING');
+  await send('RETRYING');
+  expect(await health()).toMatchObject({ failuresInARow: 2, slowUntil: null });
+  await send('RETRYING');
+  expect(await health()).toMatchObject({ failuresInARow: 3, slowUntil: expect.any(Date) });
+  shop.behave({ kind: 'answer', status: 200 });
+  await send('DELIVERED');
+  expect(await health()).toMatchObject({ failuresInARow: 0, slowUntil: null });
+});
+
+test('subscriptions take turns: one with much to send does not keep the others waiting', async () => {
+  const [busy, quiet] = [await receiver(), await receiver()];
+  const subscribers = [await buildSubscriber(busy), await buildSubscriber(busy)];
+  const [first, second] = subscribers.toSorted((a, b) => (a.subscriptionId < b.subscriptionId ? -1 : 1));
+  await world.db('webhookSubscription').where({ id: second?.subscriptionId }).update({ url: quiet.url });
+  for (let made = 0; made < 300; made += 1) await first?.record();
+  const id = String(await second?.record());
+  buildDispatcher({ inFlight: createInFlight({ perSubscription: 1_000, perThrottled: 10 }) }).trigger();
+  await until(() => busy.requests.length === 300);
+  await untilStatus(id, 'DELIVERED');
+  const lastOfBusy = await world.db('webhookAttempt').whereNot({ deliveryId: id }).orderBy('startedAt', 'desc').first();
+  expect((await attemptsOf(id))[0].startedAt.getTime()).toBeLessThan(lastOfBusy.startedAt.getTime());
+});
+
+test('a success that comes after its mark ran out and was taken for interrupted still counts', async () => {
+  const shop = await receiver();
+  const { record } = await buildSubscriber(shop);
+  const id = await record();
+  const claim = createClaim(world.db);
+  const claimed = (await claim({ deliveryId: id, startedAt: later1s() })) as ClaimedAttempt;
+  const { attempt } = attempting();
+  const outcome = await attempt(claimed, { retryDelaysSeconds: [60], jitter: 0 });
+  await markInFlight(id, 6.5, claimed.attemptId);
+  expect(await claim({ deliveryId: id, startedAt: later1s() })).toMatchObject({ sequence: 2 });
+  expect(await attemptsOf(id)).toMatchObject([{ sequence: 1, failure: { code: 'interrupted' } }]);
+  await recordAttempts(world.db, [outcome]);
+  expect(await delivery(id)).toMatchObject({ status: 'DELIVERED', sendingAttemptId: null });
+  expect(await attemptsOf(id)).toMatchObject([{ sequence: 1, failure: null, httpStatus: 200 }]);
 });
 
 test('sends that take long count as a full share before their failures are known; retries have two places more', async () => {
