@@ -1,80 +1,17 @@
-import { createLogger } from '../../src/lib/log.ts';
-import { createAttempt } from '../../src/webhooks/delivery/attempt.ts';
-import { createClaim, createReclaim, type ClaimedAttempt } from '../../src/webhooks/delivery/claim.ts';
-import { createDispatcher, type DispatcherDeps } from '../../src/webhooks/delivery/dispatcher.ts';
 import { createInFlight } from '../../src/webhooks/delivery/in-flight.ts';
-import { createRecorder, recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
-import type { Receiver } from '../support/receiver.ts';
-import { cleanUp, later, receiver, sender, until } from '../support/sending.ts';
-import { createWorld, type World } from './world.ts';
+import { receiver, until } from '../support/sending.ts';
+import {
+  attemptsOf,
+  buildDispatcher,
+  buildSubscriber,
+  delivery,
+  pause,
+  untilStatus,
+  useWorlds,
+  world,
+} from './dispatching.ts';
 
-let world: World;
-
-beforeEach(async () => {
-  world = await createWorld();
-});
-afterEach(async () => {
-  await cleanUp();
-  await world.drop();
-});
-
-const log = createLogger('silent', 'test');
-const pause = async (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-const delivery = async (id: string) => world.db('webhookDelivery').where({ id }).first();
-const attemptsOf = async (deliveryId: string) => world.db('webhookAttempt').where({ deliveryId }).orderBy('sequence');
-
-/** A merchant with a subscription at this receiver, and what records an event for it. */
-async function buildSubscriber(shop: Receiver) {
-  const owner = await world.newMerchant();
-  const { row } = await world.subscribe(owner);
-  await world.db('webhookSubscription').where({ id: row.id }).update({ url: shop.url });
-  return {
-    subscriptionId: row.id,
-    record: async (): Promise<string> => world.deliveryId(await world.record(owner)),
-  };
-}
-
-const attempting = () => ({
-  attempt: createAttempt({ sender: sender(), keyRing: world.deps.keyRing, onDefect: () => {} }),
-});
-const later1s = () => new Date(Date.now() + 1_000);
-
-function buildDispatcher(other: Partial<DispatcherDeps> = {}) {
-  const dispatcher = createDispatcher({
-    db: world.db,
-    log,
-    ...attempting(),
-    recorder: createRecorder({ db: world.db, log }),
-    inFlight: createInFlight({ perSubscription: 50, perThrottled: 10 }),
-    reclaim: createReclaim(),
-    workflows: 'failed',
-    retryDelaysSeconds: [60],
-    onRecorded: () => {},
-    onWorkflow: () => {},
-    ...other,
-  });
-  later(dispatcher.stop);
-  return dispatcher;
-}
-
-/** Waits until the delivery has this status, at most 5 s. */
-async function untilStatus(id: string, status: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    if ((await delivery(id)).status === status) return;
-    await pause(25);
-  }
-  throw new Error(`the delivery is ${(await delivery(id)).status}, not ${status}`);
-}
-
-const markInFlight = async (id: string, seconds: number, sendingAttemptId = 'wha_before'): Promise<unknown> =>
-  world
-    .db('webhookDelivery')
-    .where({ id })
-    .update({
-      sendingAttemptId,
-      sendingSince: world.db.raw(`now() - make_interval(secs => ${seconds})`),
-      attempts: 1,
-    });
+useWorlds();
 
 test('a new delivery is sent once and recorded with its attempt; without need no workflow is started', async () => {
   const shop = await receiver();
@@ -125,90 +62,6 @@ test('a failed first attempt starts its workflow, which owns the retries, in eit
       },
     },
   ]);
-});
-
-test('an attempt that has been in flight for 3.5 s is not claimed again; one whose mark ran out ends interrupted', async () => {
-  const shop = await receiver();
-  const { record } = await buildSubscriber(shop);
-  const [alive, dead] = [await record(), await record()];
-  await markInFlight(alive, 3.5);
-  await markInFlight(dead, 6.5);
-  const dispatcher = buildDispatcher();
-  dispatcher.trigger();
-  await untilStatus(dead, 'DELIVERED');
-  await dispatcher.stop();
-  expect(shop.requests).toHaveLength(1);
-  expect(await delivery(alive)).toMatchObject({ status: 'PENDING', attempts: 1 });
-  // Our crash uses up no retry.
-  expect(await attemptsOf(dead)).toMatchObject([
-    { id: 'wha_before', sequence: 1, retryNumber: 0, failure: { code: 'interrupted' }, httpStatus: null },
-    { sequence: 2, retryNumber: 0, failure: null, httpStatus: 200 },
-  ]);
-});
-
-test('soon after the database was away a mark that ran out may be of a process that has yet to save: nobody claims it', async () => {
-  const { record } = await buildSubscriber(await receiver());
-  const id = await record();
-  await markInFlight(id, 6.5);
-  const reclaim = createReclaim();
-  reclaim.postpone();
-  const claim = createClaim(world.db, reclaim);
-  expect(await claim({ deliveryId: id, startedAt: new Date() })).toMatchObject({ inFlight: true });
-  const dispatcher = buildDispatcher({ reclaim });
-  dispatcher.trigger();
-  await pause(200);
-  await dispatcher.stop();
-  expect(await delivery(id)).toMatchObject({ status: 'PENDING', attempts: 1 });
-  expect(await createClaim(world.db)({ deliveryId: id, startedAt: new Date() })).toMatchObject({ sequence: 2 });
-});
-
-test('what was sent and cannot be saved is not sent again by any worker, and saved when the database takes it', async () => {
-  const shop = await receiver();
-  const { record } = await buildSubscriber(shop);
-  const id = await record();
-  await world.asOwner(`
-    CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no'' USING ERRCODE = ''53100''; END';
-    CREATE TRIGGER full_disk BEFORE INSERT ON webhook_attempt FOR EACH ROW WHEN (NEW.http_status = 200)
-      EXECUTE FUNCTION reject()`);
-  const [first, second] = [buildDispatcher(), buildDispatcher()];
-  first.trigger();
-  await until(() => shop.requests.length === 1);
-
-  // From then on its mark is renewed twice a second, so that it does not run out for the other worker.
-  await pause(800);
-  await world
-    .db('webhookDelivery')
-    .where({ id })
-    .update({ sendingSince: world.db.raw(`now() - interval '5.9 seconds'`) });
-  await pause(600);
-  second.trigger();
-  first.trigger();
-  await pause(200);
-  expect(shop.requests).toHaveLength(1);
-
-  // Where the mark has run out all the same, the process that holds the outcome knows it.
-  for (let times = 0; times < 20; times += 1) {
-    await markInFlight(id, 6.5, String((await delivery(id)).sendingAttemptId));
-    first.trigger();
-    await pause(50);
-  }
-  expect(shop.requests).toHaveLength(1);
-
-  await world.asOwner('DROP TRIGGER full_disk ON webhook_attempt');
-  await untilStatus(id, 'DELIVERED');
-  expect(shop.requests).toHaveLength(1);
-  expect(await attemptsOf(id)).toMatchObject([{ sequence: 1, httpStatus: 200 }]);
-});
-
-test('an outcome that the database refuses for its contents is saved without the words of the receiver', async () => {
-  const shop = await receiver();
-  const { record } = await buildSubscriber(shop);
-  const id = await record();
-  await world.asOwner(`ALTER TABLE webhook_attempt ADD CHECK (response_excerpt = '')`);
-  shop.behave({ kind: 'answer', status: 200, body: 'thank you' });
-  buildDispatcher().trigger();
-  await untilStatus(id, 'DELIVERED');
-  expect(await attemptsOf(id)).toMatchObject([{ httpStatus: 200, responseExcerpt: '' }]);
 });
 
 test('a receiver that hangs holds its own share and delays nobody else', async () => {
@@ -277,22 +130,6 @@ test('subscriptions take turns: one with much to send does not keep the others w
   await untilStatus(id, 'DELIVERED');
   const lastOfBusy = await world.db('webhookAttempt').whereNot({ deliveryId: id }).orderBy('startedAt', 'desc').first();
   expect((await attemptsOf(id))[0].startedAt.getTime()).toBeLessThan(lastOfBusy.startedAt.getTime());
-});
-
-test('a success that comes after its mark ran out and was taken for interrupted still counts', async () => {
-  const shop = await receiver();
-  const { record } = await buildSubscriber(shop);
-  const id = await record();
-  const claim = createClaim(world.db);
-  const claimed = (await claim({ deliveryId: id, startedAt: later1s() })) as ClaimedAttempt;
-  const { attempt } = attempting();
-  const outcome = await attempt(claimed, { retryDelaysSeconds: [60], jitter: 0 });
-  await markInFlight(id, 6.5, claimed.attemptId);
-  expect(await claim({ deliveryId: id, startedAt: later1s() })).toMatchObject({ sequence: 2 });
-  expect(await attemptsOf(id)).toMatchObject([{ sequence: 1, failure: { code: 'interrupted' } }]);
-  await recordAttempts(world.db, [outcome]);
-  expect(await delivery(id)).toMatchObject({ status: 'DELIVERED', sendingAttemptId: null });
-  expect(await attemptsOf(id)).toMatchObject([{ sequence: 1, failure: null, httpStatus: 200 }]);
 });
 
 test('sends that take long count as a full share before their failures are known; retries have two places more', async () => {

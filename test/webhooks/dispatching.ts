@@ -1,0 +1,69 @@
+import { createLogger } from '../../src/lib/log.ts';
+import { createAttempt } from '../../src/webhooks/delivery/attempt.ts';
+import { createReclaim } from '../../src/webhooks/delivery/claim.ts';
+import { createDispatcher, type DispatcherDeps } from '../../src/webhooks/delivery/dispatcher.ts';
+import { createInFlight } from '../../src/webhooks/delivery/in-flight.ts';
+import { createRecorder } from '../../src/webhooks/delivery/record-attempt.ts';
+import type { Receiver } from '../support/receiver.ts';
+import { cleanUp, later, sender } from '../support/sending.ts';
+import { createWorld, type World } from './world.ts';
+
+/** The world of the test that runs. */
+export let world: World;
+
+/** A world of its own for each test of a file. */
+export function useWorlds(): void {
+  beforeEach(async () => {
+    world = await createWorld();
+  });
+  afterEach(async () => {
+    await cleanUp();
+    await world.drop();
+  });
+}
+
+const log = createLogger('silent', 'test');
+export const pause = async (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+export const delivery = async (id: string) => world.db('webhookDelivery').where({ id }).first();
+export const attemptsOf = async (deliveryId: string) =>
+  world.db('webhookAttempt').where({ deliveryId }).orderBy('sequence');
+
+/** A merchant with a subscription at this receiver, and what records an event for it. */
+export async function buildSubscriber(shop: Receiver) {
+  const owner = await world.newMerchant();
+  const { row } = await world.subscribe(owner);
+  await world.db('webhookSubscription').where({ id: row.id }).update({ url: shop.url });
+  return {
+    subscriptionId: row.id,
+    record: async (): Promise<string> => world.deliveryId(await world.record(owner)),
+  };
+}
+
+export const buildAttempt = () => createAttempt({ sender: sender(), keyRing: world.deps.keyRing, onDefect: () => {} });
+
+export function buildDispatcher(other: Partial<DispatcherDeps> = {}) {
+  const dispatcher = createDispatcher({
+    db: world.db,
+    log,
+    attempt: buildAttempt(),
+    recorder: createRecorder({ db: world.db, log }),
+    inFlight: createInFlight({ perSubscription: 50, perThrottled: 10 }),
+    reclaim: createReclaim(),
+    workflows: 'failed',
+    retryDelaysSeconds: [60],
+    onRecorded: () => {},
+    onWorkflow: () => {},
+    ...other,
+  });
+  later(dispatcher.stop);
+  return dispatcher;
+}
+
+/** Waits until the delivery has this status, at most 5 s. */
+export async function untilStatus(id: string, status: string): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if ((await delivery(id)).status === status) return;
+    await pause(25);
+  }
+  throw new Error(`the delivery is ${(await delivery(id)).status}, not ${status}`);
+}
