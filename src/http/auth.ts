@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 
-import { AppError } from '../lib/errors.ts';
+import { AppError, type ErrorCode } from '../lib/errors.ts';
 import type { Limits } from './limits.ts';
 import type { Caller, KeyCaller, MerchantCaller, OperatorCaller, OperatorRole, RouteAuth, Scope } from './route.ts';
 
@@ -47,7 +47,9 @@ export async function authenticate(
       if (caller) return caller;
     }
   } catch (error) {
-    if (!(error instanceof AppError) || error.status !== 401) throw error;
+    if (!(error instanceof AppError)) throw error;
+    if (auth.by === 'operator' && OF_MERCHANTS.has(error.code)) throw noOperators();
+    if (error.status !== 401) throw error;
     await authenticators.limits.failedAuth.count(ctx);
     ctx.set('WWW-Authenticate', 'Bearer');
     throw error;
@@ -86,10 +88,17 @@ function requirePermission(
 ): KeyCaller | OperatorCaller {
   if (auth.by === 'operator') {
     if (caller.kind === 'operator') return requireRole(caller, auth.roles);
-    throw new AppError('INSUFFICIENT_SCOPE', "This needs an operator's key; this key is a merchant's.");
+    throw noOperators();
   }
   if (caller.kind === 'key') return requireScope(caller, auth.scope);
   throw new AppError('INSUFFICIENT_SCOPE', "This needs a merchant's key; this key is an operator's.");
+}
+
+/** What only a merchant's key is refused for. */
+const OF_MERCHANTS: ReadonlySet<ErrorCode> = new Set(['MERCHANT_SUSPENDED', 'KYC_REQUIRED']);
+
+function noOperators(): AppError {
+  return new AppError('INSUFFICIENT_SCOPE', "This needs an operator's key; this key is a merchant's.");
 }
 
 /** Throws INSUFFICIENT_SCOPE, which names the roles that may. Admins may everything; what viewers may, everybody may. */

@@ -8,6 +8,7 @@ import {
 
 import { ERROR_STATUS, type AppError, type ErrorCode } from '../lib/errors.ts';
 import { withoutSafeIntegerBounds } from '../lib/json-schema.ts';
+import { BODY_EXAMPLES } from './body-examples.ts';
 import { errorText } from './envelope.ts';
 import { exampleOf, exampleOfRoute } from './error-examples.ts';
 import { ERROR_MEANINGS } from './error-meanings.ts';
@@ -131,10 +132,12 @@ function operation(route: Route, about: About): ZodOpenApiOperationObject {
   };
 }
 
-function requestBody({ body, upload }: Route): Pick<ZodOpenApiOperationObject, 'requestBody'> {
+function requestBody({ operationId, body, upload }: Route): Pick<ZodOpenApiOperationObject, 'requestBody'> {
   if (upload) return { requestBody: { required: true, content: Object.fromEntries(upload.types.map(fileOf)) } };
   if (!body) return {};
-  return { requestBody: { required: !body.safeParse({}).success, content: { 'application/json': { schema: body } } } };
+  const example = BODY_EXAMPLES[operationId];
+  const content = { 'application/json': { schema: body, ...(example && { example }) } };
+  return { requestBody: { required: !body.safeParse({}).success, content } };
 }
 
 const fileOf = (type: string) => [type, { schema: { type: 'string' as const, format: 'binary' } }] as const;

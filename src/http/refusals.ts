@@ -30,7 +30,6 @@ export function refusalStatuses(route: Route): number[] {
   return [...new Set(refusalCodes(route).map((code) => ERROR_STATUS[code]))].toSorted((a, b) => a - b);
 }
 
-/** A merchant's key is refused as one of a merchant before it is refused for being no operator's. */
 const ANY_KEY: ErrorCode[] = [
   'AUTHENTICATION_REQUIRED',
   'INVALID_API_KEY',
@@ -38,13 +37,13 @@ const ANY_KEY: ErrorCode[] = [
   'API_KEY_REVOKED',
   'INSUFFICIENT_SCOPE',
   'IP_NOT_ALLOWED',
-  'MERCHANT_SUSPENDED',
 ];
 
 function callerCodes(auth: Route['auth']): ErrorCode[] {
   if (auth.by === 'nobody') return [];
-  const worksUnverified = auth.by !== 'operator' && SCOPES_BEFORE_VERIFICATION.includes(auth.scope);
-  return worksUnverified ? ANY_KEY : [...ANY_KEY, 'KYC_REQUIRED'];
+  if (auth.by === 'operator') return ANY_KEY;
+  const worksUnverified = SCOPES_BEFORE_VERIFICATION.includes(auth.scope);
+  return [...ANY_KEY, 'MERCHANT_SUSPENDED', ...(worksUnverified ? [] : (['KYC_REQUIRED'] as const))];
 }
 
 type Described = { shape?: Record<string, z.core.$ZodType>; in?: z.core.$ZodType; innerType?: z.core.$ZodType };

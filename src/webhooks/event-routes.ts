@@ -164,7 +164,9 @@ function resendRoutes(deps: WebhookDeps): Route[] {
         const { startDate, endDate, ...rest } = body;
         const range = readDayRange({ startDate, endDate }, deps.clock());
         const job = await createResendJob(deps, change, { ...ownerOf(caller), ...rest, range });
-        return { status: 202, message: 'Resend job started', data: { jobId: job.id, matched: job.matched } };
+        const nothing = 'Nothing matches; deliveries of inactive subscriptions do not: activate the subscription first';
+        const message = job.matched > 0 ? 'Resend job started' : nothing;
+        return { status: 202, message, data: { jobId: job.id, matched: job.matched } };
       },
     }),
   ];

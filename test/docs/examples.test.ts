@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { BODY_EXAMPLES } from '../../src/http/body-examples.ts';
 import { ERROR_STATUS, type ErrorCode } from '../../src/lib/errors.ts';
 import { productDocument, productRoutes, walk, type Node } from './document.ts';
 
@@ -96,6 +97,8 @@ describe('every refusal in the API description', () => {
     ]);
     expect(codesOf('uploadKycDocument')).not.toContain('INVALID_JSON');
     expect(codesOf('uploadKycDocument')).not.toContain('KYC_REQUIRED');
+    expect(codesOf('opsCreateMerchant')).not.toContain('KYC_REQUIRED');
+    expect(codesOf('opsCreateMerchant')).not.toContain('MERCHANT_SUSPENDED');
     expect(codesOf('listTransactions')).toEqual(
       expect.arrayContaining(['UNSUPPORTED_CURRENCY', 'DATE_RANGE_TOO_WIDE']),
     );
@@ -178,3 +181,12 @@ function fits({ type, example, minimum, maximum }: Node): boolean {
   }
   return type === 'string' ? typeof example === 'string' : true;
 }
+
+test('the example of a body is one that its route takes', () => {
+  const routes = productRoutes();
+  for (const [operationId, example] of Object.entries(BODY_EXAMPLES)) {
+    const route = routes.find((one) => one.operationId === operationId);
+    expect({ operationId, issues: route?.body?.safeParse(example).error?.issues }).toEqual({ operationId });
+    expect(route?.body).toBeDefined();
+  }
+});

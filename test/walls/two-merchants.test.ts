@@ -157,7 +157,7 @@ describe('who may call', () => {
       expect({ route: operation.name, status, code }).toEqual({
         route: operation.name,
         status: 403,
-        code: 'KYC_REQUIRED',
+        code: operation.scope === null ? 'INSUFFICIENT_SCOPE' : 'KYC_REQUIRED',
       });
     }
   });
