@@ -7,9 +7,9 @@ import pg from 'pg';
 import { openDatabase } from '../../src/lib/db.ts';
 import { migrate } from '../../src/lib/migrate.ts';
 import { processMark, stopChild, writePidFile } from '../../src/local/children.ts';
-import { anyFreePort } from '../../src/local/ports.ts';
 import { makeDatabaseOnce, startPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
 import { runSql, type TestDatabase } from './database.ts';
+import { lastingPort } from './lasting-port.ts';
 
 /** A PostgreSQL of one test's own, migrated, to be killed and frozen. */
 export type OwnPostgres = {
@@ -30,7 +30,7 @@ export async function createOwnPostgres(): Promise<OwnPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-test-'));
   await chmod(folder, 0o711);
   writePidFile(join(folder, 'owner.pid'), { pid: process.pid, mark: (await processMark(process.pid)) ?? '' });
-  const port = await anyFreePort();
+  const port = await lastingPort();
   const launch = async (): Promise<LocalPostgres> =>
     startPostgres({ folder: join(folder, 'postgres'), choosePort: async () => port, durable: true });
   let server = await launch();

@@ -5,10 +5,10 @@ import { join, resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 
 import { environment } from '../../src/config.ts';
-import { anyFreePort } from '../../src/local/ports.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
 import { startTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
+import { lastingPort } from './lasting-port.ts';
 
 /** A Temporal server of one test's own, to be taken away and brought back. */
 export type OwnTemporal = {
@@ -27,7 +27,7 @@ export type OwnTemporal = {
 
 export async function createOwnTemporal(): Promise<OwnTemporal> {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-own-temporal-'));
-  const port = await anyFreePort();
+  const port = await lastingPort();
   const address = `127.0.0.1:${port}`;
   const { temporalCliPath, cacheFolder } = readLocalSettings(environment, resolve(import.meta.dirname, '../..'));
   let server: LocalTemporal | null = null;
