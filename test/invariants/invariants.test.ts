@@ -37,6 +37,8 @@ beforeAll(async () => {
     'deliveries to end',
     async () => (await db('webhookDelivery').whereNotNull('nextAttemptAt')).length === 0,
   );
+  // The workflow of the open payment starts two seconds after it; what is gathered is compared with later rows.
+  await until('the outbox to be empty', async () => (await db('outbox')).length === 0);
   await expectInvariants(gather);
   evidence = await gather();
   owner = openDatabase({ url: ground.world.database.ownerUrl, poolMax: 1, applicationName: 'test' });
