@@ -97,6 +97,28 @@ test('a subscription that failed lately has the share of throttled ones', async 
   expect(shop.requests).toHaveLength(10);
 });
 
+test('a send that is spread out is recorded as begun when it was sent', async () => {
+  const shop = await receiver();
+  shop.behave({ kind: 'answer', status: 500 });
+  const { record, subscriptionId } = await buildSubscriber(shop);
+  await world
+    .db('webhookSubscription')
+    .where({ id: subscriptionId })
+    .update({ slowUntil: world.db.raw(`now() + interval '1 minute'`) });
+  const ids = await Promise.all(Array.from({ length: 10 }, record));
+  buildDispatcher().trigger();
+  for (const id of ids) await untilStatus(id, 'RETRYING');
+  const attempts = (await Promise.all(ids.map(attemptsOf))).flat();
+  const spreadMs = (times: Date[]) => {
+    const ms = times.map((at) => at.getTime());
+    return Math.max(...ms) - Math.min(...ms);
+  };
+  const sentMs = spreadMs(shop.requests.map(({ at }) => at));
+  expect(sentMs).toBeGreaterThan(20);
+  // All were claimed at once: what is recorded is when each was sent.
+  expect(spreadMs(attempts.map(({ startedAt }) => startedAt))).toBeGreaterThan(sentMs / 2);
+});
+
 test('three failures in a row throttle a subscription, a success ends that', async () => {
   const shop = await receiver();
   shop.behave({ kind: 'answer', status: 500 });

@@ -66,8 +66,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   const deliver = async (claimed: ClaimedAttempt): Promise<void> => {
     const end = inFlight.start(claimed.subscriptionId);
-    if (claimed.throttled) await sleep(Math.random() * THROTTLED_SPREAD_MS);
-    const outcome = await deps.attempt(claimed, { ...deps, jitter: Math.random() });
+    const outcome = await deps.attempt(await inItsTurn(claimed), { ...deps, jitter: Math.random() });
     // Otherwise nothing was left waiting for want of room.
     const wasShort = inFlight.isShort(claimed.subscriptionId) || inFlight.total() >= IN_FLIGHT_HALF;
     end();
@@ -119,6 +118,15 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       while (working.size > 0) await Promise.all(working);
     },
   };
+}
+
+/** The attempt when it begins: at once, or spread out where its subscription hung or failed lately. */
+async function inItsTurn(claimed: ClaimedAttempt): Promise<ClaimedAttempt> {
+  if (!claimed.throttled) return claimed;
+  const waitMs = Math.round(Math.random() * THROTTLED_SPREAD_MS);
+  await sleep(waitMs);
+  // Its retry is due so long after its end, not after its claim's.
+  return { ...claimed, startedAt: new Date(claimed.startedAt.getTime() + waitMs) };
 }
 
 /** How far apart claims begin, and whether this process is busy, by what the last claims found. */
