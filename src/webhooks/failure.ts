@@ -1,5 +1,3 @@
-import type { ConnectProgress } from '../lib/egress-connect.ts';
-
 /** Why an attempt failed. Ours are `interrupted`: the process that was sending died; and `internal`: a defect. */
 export type FailureCode =
   | 'http_status'
@@ -15,7 +13,8 @@ export type FailureCode =
 /** What the merchant reads in the log: no addresses that names resolved to, nothing of our network. */
 export type Failure = { code: FailureCode; message: string };
 
-type Phase = ConnectProgress['phase'];
+/** How far a request has come. */
+export type Phase = 'dns' | 'connect' | 'tls' | 'open';
 
 const WAITED_FOR: Readonly<Record<Phase, string>> = {
   dns: 'the host name was still being resolved',
@@ -32,7 +31,7 @@ const TLS_REASONS: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate chain is incomplete: the intermediate certificate is not sent',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate chain is incomplete or its authority is not trusted',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'the port does not speak TLS',
+  EPROTO: 'the port does not speak TLS, or no version of it that is accepted',
 };
 
 /** The clock ran out, and what it was waiting for. */
@@ -48,7 +47,7 @@ export function unexpectedStatus(status: number): Failure {
 }
 
 /** What an error of the network means, by how far the connection had come. Only its code is quoted, never its text. */
-export function failureOf(error: Error & { code?: string }, at: { phase: Phase; host: string }): Failure {
+export function failureOf(error: NodeJS.ErrnoException, at: { phase: Phase; host: string }): Failure {
   const code = error.code ?? error.name;
   if (error.name === 'EgressRefused') {
     return {
@@ -62,8 +61,7 @@ export function failureOf(error: Error & { code?: string }, at: { phase: Phase; 
     const reason = TLS_REASONS[code] ?? 'the TLS handshake failed';
     return { code: 'tls', message: `No secure connection to ${at.host}: ${reason} (${code}).` };
   }
-  if (code === 'UND_ERR_HEADERS_OVERFLOW')
-    return { code: 'reset', message: 'The answer has more than 32 KiB of headers.' };
-  if (error.name === 'HTTPParserError') return { code: 'reset', message: 'The answer is not valid HTTP/1.1.' };
+  if (code === 'HPE_HEADER_OVERFLOW') return { code: 'reset', message: 'The answer has more than 32 KiB of headers.' };
+  if (code.startsWith('HPE_')) return { code: 'reset', message: 'The answer is not valid HTTP/1.1.' };
   return { code: 'reset', message: `The connection was closed before a status line came (${code}).` };
 }

@@ -1,10 +1,13 @@
-import type { Dispatcher } from 'undici';
+import type { LookupAddress } from 'node:dns';
+import http, { type Agent, type ClientRequest, type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { callbackify } from 'node:util';
 
-import { createConnect, createResolve, type Resolve } from '../lib/egress-connect.ts';
-import { createConnections, type Connection, type Connections } from '../lib/egress-connections.ts';
-import type { EgressGuard } from '../lib/egress.ts';
-import { excerptOf, keptHeaders, type RawHeaders } from './answer.ts';
-import { failureOf, timeoutFailure, unexpectedStatus, type Failure } from './failure.ts';
+import { createEgressAgents, createResolve, vettedAddresses, type Resolve } from '../lib/egress-agents.ts';
+import { targetOf, type EgressGuard } from '../lib/egress.ts';
+import { excerptOf, keptHeaders } from './answer.ts';
+import { failureOf, timeoutFailure, unexpectedStatus, type Failure, type Phase } from './failure.ts';
 
 export type SendRequest = { url: string; headers: Record<string, string>; body: Buffer };
 
@@ -30,7 +33,7 @@ export type SenderOptions = {
   /** One clock over DNS, connect, TLS, sending and the status line; 3,000 unless said. */
   timeoutMs?: number;
   /** Connections kept open between sends, over all receivers; 256 unless said. */
-  idleConnectionsMax?: number;
+  idleMax?: number;
   /** Name resolution other than the machine's name servers. */
   resolve?: Resolve;
   /** Certificate authorities trusted in place of the machine's, as PEM. */
@@ -44,45 +47,68 @@ export type Sender = {
   close: () => Promise<void>;
 };
 
+const HEADER_BYTES_MAX = 32_768;
+const EXCERPT_BYTES_MAX = 16_384;
+const EXCERPT_MS_MAX = 1_000;
+
 /**
- * Sends webhooks over connections of its own, kept alive. Follows no redirects, decompresses nothing, and reads at most
+ * Sends webhooks over connections that are kept alive. Follows no redirects, decompresses nothing, and reads at most
  * 16 KiB for at most 1 s after the status, which never changes the verdict.
  */
-export function createSender(options: SenderOptions): Sender {
-  const timeoutMs = options.timeoutMs ?? 3_000;
-  const connect = createConnect({ ...options, resolve: options.resolve ?? createResolve() });
-  const connections = createConnections({ connect, idleMax: options.idleConnectionsMax ?? 256 });
+export function createSender({ guard, timeoutMs = 3_000, ...options }: SenderOptions): Sender {
+  const resolve = options.resolve ?? createResolve();
+  const kept = createEgressAgents({ idleMax: 256, ...options }, true);
+  const fresh = createEgressAgents({ idleMax: 0, ...options }, false);
   const sending = new Set<Promise<SendResult>>();
+
+  const post = async (request: SendRequest, url: URL): Promise<SendResult> => {
+    const startedAt = performance.now();
+    const addresses = async () => vettedAddresses(url, { guard, resolve });
+    let exchange = new Exchange({ request, url, addresses, agent: kept.agentFor(url) });
+    // A status that waits to be read when a busy process comes round to the timer came in time: it is read first.
+    const timer = setTimeout(() => setImmediate(() => exchange.timeOut(timeoutMs)), timeoutMs);
+    let answer = await exchange.answer;
+    if (exchange.wasClosedWhileIdle(answer)) {
+      exchange = new Exchange({ request, url, addresses, agent: fresh.agentFor(url) });
+      answer = await exchange.answer;
+    }
+    clearTimeout(timer);
+    const { timings } = exchange;
+    const durationMs = Math.round(performance.now() - startedAt);
+    if ('failure' in answer) return { ...unsentResult(answer.failure), durationMs, timings };
+    const { statusCode: httpStatus = 0, headers } = answer;
+    const ok = httpStatus >= 200 && httpStatus < 300;
+    return {
+      ok,
+      httpStatus,
+      failure: ok ? null : unexpectedStatus(httpStatus),
+      durationMs,
+      timings,
+      responseHeaders: keptHeaders(headers),
+      responseExcerpt: excerptOf(await readBeginning(answer), headers),
+    };
+  };
 
   return {
     send: (request) => {
       const url = new URL(request.url);
-      const refusal = options.guard.refusal(url);
+      const refusal = guard.refusal(url);
       if (refusal !== null) {
         const message = `Nothing was sent: the URL ${refusal}.`;
         return Promise.resolve(unsentResult({ code: 'blocked_target', message }));
       }
-      const result = new Promise<SendResult>((resolve, reject) =>
-        new Exchange({ connections, timeoutMs }, { request, url, resolve, reject }).start(),
-      );
+      const result = post(request, url).finally(() => sending.delete(result));
       sending.add(result);
-      const forget = (): void => void sending.delete(result);
-      result.then(forget, forget);
       return result;
     },
     close: async () => {
-      connections.close();
       await Promise.allSettled(sending);
+      kept.close();
     },
   };
 }
 
-type ExchangeOptions = { connections: Connections; timeoutMs: number };
-
-const EXCERPT_BYTES_MAX = 16_384;
-const EXCERPT_MS_MAX = 1_000;
-
-/** The result where nothing was resolved or sent. */
+/** The result where no status came. */
 export function unsentResult(failure: Failure): SendResult {
   return {
     ok: false,
@@ -95,150 +121,91 @@ export function unsentResult(failure: Failure): SendResult {
   };
 }
 
-type Job = {
-  request: SendRequest;
-  url: URL;
-  resolve: (result: SendResult) => void;
-  reject: (error: Error) => void;
-};
+type Job = { request: SendRequest; url: URL; addresses: () => Promise<LookupAddress[]>; agent: Agent };
 
-/** One POST under way: waiting for a status until the clock runs out, then reading an excerpt, then ended. */
-class Exchange implements Dispatcher.DispatchHandler {
-  readonly #options: ExchangeOptions;
-  readonly #job: Job;
-  readonly #startedAt = performance.now();
-  #timer: NodeJS.Timeout | undefined;
-  #connection: Connection;
-  #ended = false;
-  #reused = false;
-  #writtenAt: number | null = null;
-  #firstByteMs: number | null = null;
-  #status: number | null = null;
-  #durationMs = 0;
-  #headers: RawHeaders = {};
-  #chunks: Buffer[] = [];
-  #bytes = 0;
+/** One request over one connection, until its status line. */
+class Exchange {
+  /** The answer with its body unread, or why there is none. */
+  readonly answer: Promise<IncomingMessage | { failure: Failure; error?: NodeJS.ErrnoException }>;
+  readonly timings: SendResult['timings'] = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null };
+  readonly #request: ClientRequest;
+  #settle: (answer: Awaited<Exchange['answer']>) => void = () => {};
+  #phase: Phase;
+  #phaseSince = performance.now();
+  #bytesReadBefore = 0;
 
-  constructor(options: ExchangeOptions, job: Job) {
-    this.#options = options;
-    this.#job = job;
-    this.#connection = options.connections.take(job.url);
+  /** Throws for a header that cannot be sent. */
+  constructor({ request, url, addresses, agent }: Job) {
+    const isSecure = url.protocol === 'https:';
+    this.#phase = targetOf(url).address === null ? 'dns' : 'connect';
+    this.answer = new Promise((resolve) => (this.#settle = resolve));
+    this.#request = (isSecure ? https : http).request(url, {
+      method: 'POST',
+      agent,
+      headers: request.headers,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      lookup: callbackify(async (_host: string, _options: object) => {
+        const found = await addresses();
+        this.#enter('connect', 'dnsMs');
+        return found;
+      }),
+    });
+    this.#request.on('socket', (socket) => this.#watch(socket, isSecure));
+    this.#request.on('response', (response) => {
+      this.#enter('open', 'firstByteMs');
+      this.#settle(response);
+    });
+    const fail = (error: NodeJS.ErrnoException): void =>
+      this.#settle({ failure: failureOf(error, { phase: this.#phase, host: url.hostname }), error });
+    this.#request.on('error', fail);
+    this.#request.on('upgrade', (_response, socket) => {
+      socket.destroy();
+      fail(Object.assign(new Error('an upgrade that was not asked for'), { code: 'UPGRADED' }));
+    });
+    this.#request.end(request.body);
   }
 
-  start(): void {
-    // A status that waits to be read when a busy process comes round to the timer came in time: it is read first.
-    this.#timer = setTimeout(() => setImmediate(() => this.#timeOut()), this.#options.timeoutMs);
-    this.#dispatch();
-  }
-
-  #dispatch(): void {
-    const { request, url } = this.#job;
-    this.#connection.client.dispatch(
-      { method: 'POST', path: url.pathname + url.search, headers: request.headers, body: request.body },
-      this,
-    );
-  }
-
-  onRequestStart(): void {
-    this.#connection.requests += 1;
-    this.#reused = this.#connection.requests > 1;
-    this.#writtenAt = performance.now();
-  }
-
-  onResponseStarted(): void {
-    this.#firstByteMs ??= performance.now() - (this.#writtenAt ?? this.#startedAt);
-  }
-
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: RawHeaders): void {
-    if (status < 200 || this.#ended) return;
-    this.#status = status;
-    this.#headers = headers;
-    this.#durationMs = performance.now() - this.#startedAt;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#end('abandon'), EXCERPT_MS_MAX);
-  }
-
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#ended) return;
-    const kept = chunk.subarray(0, EXCERPT_BYTES_MAX - this.#bytes);
-    this.#chunks.push(kept);
-    this.#bytes += kept.length;
-    if (kept.length < chunk.length) this.#end('abandon');
-  }
-
-  onResponseEnd(): void {
-    this.#end('keep');
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error & { code?: string }): void {
-    if (this.#ended) return;
-    if (this.#status !== null) return this.#end('abandon');
-    if (error.code === 'UND_ERR_INVALID_ARG') return this.#reject(error);
-    if (this.#closedWhileIdle(error)) {
-      this.#connection.abandon();
-      this.#connection = this.#options.connections.open(this.#job.url);
-      this.#reused = false;
-      this.#writtenAt = null;
-      return this.#dispatch();
-    }
-    return this.#fail(failureOf(error, { phase: this.#connection.progress.phase, host: this.#job.url.hostname }));
+  timeOut(timeoutMs: number): void {
+    this.#settle({ failure: timeoutFailure(this.#phase, timeoutMs) });
+    this.#request.destroy();
   }
 
   /** Receivers close connections that were idle, often just as the next request is written. */
-  #closedWhileIdle(error: Error & { code?: string }): boolean {
-    return this.#reused && this.#firstByteMs === null && /^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test(error.code ?? '');
+  wasClosedWhileIdle(answer: Awaited<Exchange['answer']>): boolean {
+    const { reusedSocket, socket } = this.#request;
+    const isReset = 'failure' in answer && /^(ECONNRESET|EPIPE)$/.test(answer.error?.code ?? '');
+    return isReset && reusedSocket && socket?.bytesRead === this.#bytesReadBefore;
   }
 
-  #timeOut(): void {
-    if (this.#ended || this.#status !== null) return;
-    const phase = this.#writtenAt === null ? this.#connection.progress.phase : 'open';
-    this.#fail(timeoutFailure(phase, this.#options.timeoutMs));
+  #watch(socket: Socket, isSecure: boolean): void {
+    this.#bytesReadBefore = socket.bytesRead;
+    if (this.#request.reusedSocket) return this.#enter('open');
+    const connected = (): void => this.#enter(isSecure ? 'tls' : 'open', 'connectMs');
+    if (socket.connecting) socket.once('connect', connected);
+    else connected();
+    if (isSecure) socket.once('secureConnect', () => this.#enter('open', 'tlsMs'));
   }
 
-  #reject(error: Error): void {
-    this.#close('abandon');
-    this.#job.reject(error);
-  }
-
-  #fail(failure: Failure): void {
-    this.#durationMs = performance.now() - this.#startedAt;
-    this.#close('abandon');
-    this.#job.resolve(this.#result(failure));
-  }
-
-  #end(connection: 'keep' | 'abandon'): void {
-    if (this.#ended) return;
-    this.#close(connection);
-    const status = this.#status ?? 0;
-    this.#job.resolve(this.#result(status >= 200 && status < 300 ? null : unexpectedStatus(status)));
-  }
-
-  #close(connection: 'keep' | 'abandon'): void {
-    this.#ended = true;
-    clearTimeout(this.#timer);
-    if (connection === 'keep') this.#options.connections.giveBack(this.#connection);
-    else this.#connection.abandon();
-  }
-
-  #result(failure: Failure | null): SendResult {
-    const { dnsMs, connectMs, tlsMs } = this.#connection.progress;
-    return {
-      ok: failure === null,
-      httpStatus: this.#status,
-      failure,
-      durationMs: Math.round(this.#durationMs),
-      timings: {
-        dnsMs: this.#reused ? null : tenths(dnsMs),
-        connectMs: this.#reused ? null : tenths(connectMs),
-        tlsMs: this.#reused ? null : tenths(tlsMs),
-        firstByteMs: tenths(this.#firstByteMs),
-      },
-      responseHeaders: keptHeaders(this.#headers),
-      responseExcerpt: excerptOf(this.#chunks, this.#headers),
-    };
+  /** @param timing what the phase before took. */
+  #enter(phase: Phase, timing?: keyof SendResult['timings']): void {
+    const now = performance.now();
+    if (timing) this.timings[timing] = Math.round((now - this.#phaseSince) * 10) / 10;
+    this.#phase = phase;
+    this.#phaseSince = now;
   }
 }
 
-function tenths(ms: number | null): number | null {
-  return ms === null ? null : Math.round(ms * 10) / 10;
+/** The first 16 KiB of the body that come within 1 s. What is more is not read: the connection ends. */
+async function readBeginning(response: IncomingMessage): Promise<Buffer[]> {
+  const chunks: Buffer[] = [];
+  let bytesLeft = EXCERPT_BYTES_MAX;
+  const timer = setTimeout(() => response.destroy(), EXCERPT_MS_MAX);
+  response.on('data', (chunk: Buffer) => {
+    chunks.push(chunk.subarray(0, bytesLeft));
+    if (chunk.length > bytesLeft) response.destroy();
+    bytesLeft = Math.max(bytesLeft - chunk.length, 0);
+  });
+  await new Promise((resolve) => response.once('close', resolve));
+  clearTimeout(timer);
+  return chunks;
 }
