@@ -1,10 +1,10 @@
-import { ApplicationFailure, activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/activity';
 
 import { AppError } from '../src/lib/errors.ts';
 import type { AttemptOutcome, RetrySchedule } from '../src/webhooks/delivery/attempt.ts';
-import type { ClaimedAttempt, Unclaimed } from '../src/webhooks/delivery/claim.ts';
+import type { ClaimRequest, ClaimedAttempt } from '../src/webhooks/delivery/claim.ts';
 import type { InFlight } from '../src/webhooks/delivery/in-flight.ts';
-import type { RecordedDelivery, Recorder } from '../src/webhooks/delivery/record-attempt.ts';
+import type { DeliveryNow, Recorder } from '../src/webhooks/delivery/record-attempt.ts';
 import type { DeliveryStatus } from '../src/webhooks/states.ts';
 import { elapsedMs } from './elapsed.ts';
 
@@ -31,11 +31,12 @@ export type AttemptRequest = RetrySchedule & {
 };
 
 export type WebhookDeps = {
-  claim: (request: { deliveryId: string; startedAt: Date }) => Promise<ClaimedAttempt | Unclaimed>;
+  claim: (request: ClaimRequest) => Promise<ClaimedAttempt | null>;
+  readDelivery: (deliveryId: string) => Promise<DeliveryNow & { inFlight: boolean }>;
   attempt: (attempt: ClaimedAttempt, schedule: RetrySchedule) => Promise<AttemptOutcome>;
-  recorder: Recorder;
+  record: Recorder;
   inFlight: InFlight;
-  onRecorded: (recorded: RecordedDelivery, outcome: AttemptOutcome) => void;
+  onRecorded: (now: DeliveryNow, outcome: AttemptOutcome) => void;
   requestResend: (request: { deliveryId: string; force: boolean }) => Promise<void>;
   abandon: (request: { deliveryId: string; at: Date }) => Promise<DeliveryStatus>;
 };
@@ -53,18 +54,14 @@ export function createWebhookActivities(deps: WebhookDeps, elapsed = elapsedMs) 
      * share in flight, or an attempt of this delivery is.
      */
     async attemptDelivery({ deliveryId, subscriptionId, ...request }: AttemptRequest): Promise<AttemptReport> {
-      if (deps.recorder.held().includes(deliveryId)) throw busy('The outcome of an attempt is still to be saved');
-      if (!deps.inFlight.hasRoom(subscriptionId)) throw busy('The subscription has its share of sends in flight');
-      const end = deps.inFlight.start(subscriptionId);
+      if (deps.inFlight.holds(deliveryId)) throw busy('The outcome of an attempt is still to be saved');
+      const endSend = deps.inFlight.startRetry(subscriptionId);
+      if (!endSend) throw busy('The subscription has its share of retries in flight');
       try {
         const claimed = await deps.claim({ deliveryId, startedAt: new Date(request.atMs + elapsed()) });
-        if ('status' in claimed) return reportOfUnclaimed(claimed);
-        const outcome = { ...(await deps.attempt(claimed, request)), reason: request.reason };
-        const recorded = await deps.recorder.record(outcome);
-        deps.onRecorded(recorded, outcome);
-        return reportOf(recorded, outcome);
+        return await (claimed ? attemptClaimed(deps, claimed, request) : reportUnclaimed(deps, deliveryId, request));
       } finally {
-        end();
+        endSend();
       }
     },
 
@@ -87,27 +84,35 @@ function busy(message: string): ApplicationFailure {
   return ApplicationFailure.create({ message, type: 'Busy', nextRetryDelay: BUSY_RETRY });
 }
 
-function reportOf({ status, rungsUsed, nextAttemptAt }: RecordedDelivery, outcome: AttemptOutcome): AttemptReport {
-  return {
-    kind: outcome.ok ? 'delivered' : 'failed',
-    status,
-    attemptsMade: rungsUsed,
-    nextAttemptAtMs: nextAttemptAt?.getTime() ?? null,
-    httpStatus: outcome.httpStatus,
-    code: outcome.failure?.code ?? null,
-  };
+type Request = Omit<AttemptRequest, 'deliveryId' | 'subscriptionId'>;
+
+async function attemptClaimed(deps: WebhookDeps, claimed: ClaimedAttempt, request: Request): Promise<AttemptReport> {
+  const letGo = deps.inFlight.hold(claimed);
+  try {
+    const outcome = { ...(await deps.attempt(claimed, request)), reason: request.reason };
+    const now = await deps.record(outcome);
+    deps.onRecorded(now, outcome);
+    return reportOf(now, outcome.ok ? 'delivered' : 'failed');
+  } finally {
+    letGo();
+  }
 }
 
-function reportOfUnclaimed(delivery: Unclaimed): AttemptReport {
-  if (delivery.inFlight) throw busy('An attempt of this delivery is in flight');
+async function reportUnclaimed(deps: WebhookDeps, deliveryId: string, { atMs }: Request): Promise<AttemptReport> {
+  const now = await deps.readDelivery(deliveryId);
+  if (now.inFlight) throw busy('An attempt of this delivery is in flight');
   // An earlier try of this activity made the attempt, and its result was lost.
-  const isMade = activityInfo().attempt > 1;
+  const isMade = now.lastAttemptAt !== null && now.lastAttemptAt.getTime() >= atMs;
+  return reportOf(now, !isMade ? 'unsent' : now.failure === null ? 'delivered' : 'failed');
+}
+
+function reportOf(now: DeliveryNow, kind: AttemptReport['kind']): AttemptReport {
   return {
-    kind: !isMade ? 'unsent' : delivery.status === 'DELIVERED' ? 'delivered' : 'failed',
-    status: delivery.status,
-    attemptsMade: delivery.rungsUsed,
-    nextAttemptAtMs: delivery.nextAttemptAt?.getTime() ?? null,
-    httpStatus: delivery.httpStatus,
-    code: delivery.failure?.code ?? null,
+    kind,
+    status: now.status,
+    attemptsMade: now.rungsUsed,
+    nextAttemptAtMs: now.nextAttemptAt?.getTime() ?? null,
+    httpStatus: now.httpStatus,
+    code: now.failure?.code ?? null,
   };
 }

@@ -39,12 +39,12 @@ import { pendingMigrations } from './lib/migrate.ts';
 import { createRunChange, type RunChange } from './lib/outbox.ts';
 import { within } from './lib/within.ts';
 import { opsRoutes } from './operators/routes.ts';
+import { createNotifier } from './outbox-notifications.ts';
 import { createProcesses, temporalOptions } from './processes.ts';
 import { createCallbackRouter } from './providers/callbacks.ts';
 import { createFindProvider } from './providers/find-provider.ts';
 import type { FindProvider } from './providers/provider.ts';
 import { storeCallback } from './providers/store-callback.ts';
-import { createRelay } from './relay.ts';
 import { createReportFiles } from './reports/files.ts';
 import { reportRoutes } from './reports/routes.ts';
 import { tellCalendarChanged } from './settlements/dates.ts';
@@ -96,11 +96,10 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   const clock = databaseClock.now;
   measureClockSkew(registry, databaseClock.skewSeconds);
   const connection = Connection.lazy(temporalConnection(config));
-  const { tell, reachable, answers } = createProcesses({ ...temporalOptions(config), connection, eager: false });
+  const { answers } = createProcesses({ ...temporalOptions(config), connection });
   measureForWorkers(registry, db, answers);
-  const startConcurrency = config.WEBHOOK_WORKFLOW_START_CONCURRENCY;
-  const relay = createRelay({ db, tell, log, dispatcher: null, reachable, startConcurrency });
-  const runChange = createRunChange(db, relay.dispatch);
+  const notifier = createNotifier(db);
+  const runChange = createRunChange(db, notifier.dispatch);
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, ...config.simulator });
   const limits = createLimits(limitsOf(config));
@@ -141,7 +140,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
       await listening.close({ delayMs: config.shutdownDelayMs });
       databaseClock.stop();
       await metrics.close();
-      await relay.stop();
+      await notifier.stop();
       await keys.settled();
       await Promise.all([http.close(), db.destroy(), connection.close()]);
     },

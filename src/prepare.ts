@@ -46,7 +46,7 @@ async function prepareTemporal(config: Config, { say, warn }: PrepareOptions): P
     return;
   }
   try {
-    const { ensureTemporal } = createProcesses({ ...temporalOptions(config), connection, eager: false });
+    const { ensureTemporal } = createProcesses({ ...temporalOptions(config), connection });
     const made = await ensureTemporal();
     say(
       made.length === 0 ? `Temporal at ${address} is prepared.` : `Made in Temporal at ${address}: ${made.join(', ')}.`,

@@ -66,8 +66,6 @@ export type ProcessesOptions = {
   retentionDays: number;
   taskQueuePrefix: string;
   retryDelaysSeconds: readonly number[];
-  /** Whether a worker shares the connection: then starts are eager, at half the cost. */
-  eager: boolean;
   /** Temporal answers again after an absence, or with a new database: any workflow may be lost. */
   onReturn?: () => void;
 };
@@ -166,7 +164,7 @@ async function tell(client: Client, options: ProcessesOptions, message: OutboxMe
     if (message.kind === 'signal') {
       await client.workflow.getHandle(message.workflowId).signal(message.signal ?? '');
     } else if (message.kind === 'start') {
-      const start = { ...startOptions(options, message), requestEagerStart: options.eager };
+      const start = { ...startOptions(options, message), requestEagerStart: true };
       await client.workflow.start(message.workflowType, { ...start, workflowIdReusePolicy: 'REJECT_DUPLICATE' });
     } else {
       const start = { ...startOptions(options, message), signal: message.signal ?? '', signalArgs: [] };

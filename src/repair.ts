@@ -72,9 +72,7 @@ async function repairOpen(deps: RepairDeps, onlyPastDue: boolean): Promise<numbe
       after = last.id;
       const running = await deps.running(page.map((one) => one.wake.workflowId));
       const lost = page.filter((one) => one.overdue || !running.has(one.wake.workflowId));
-      // However many they are, the sweep takes them at its own pace.
-      const wakes = lost.map(({ wake }) => ({ ...wake, delayMs: 0 }));
-      if (lost.length > 0) await deps.runChange(async (change) => change.tell(wakes));
+      if (lost.length > 0) await deps.runChange(async (change) => change.tell(lost.map(({ wake }) => wake)));
       woken += lost.length;
       await holdTurn(deps.db);
     }
@@ -82,7 +80,7 @@ async function repairOpen(deps: RepairDeps, onlyPastDue: boolean): Promise<numbe
   return woken;
 }
 
-/** `fullRunAt`: what a full run was asked for by; once more meanwhile, and there is another one. */
+/** `fullRunAt`: `next_full_run_at` when the turn began; changed since then, another full run was requested. */
 type Turn = { isFull: boolean; fullRunAt: string };
 
 async function takeTurn(db: Knex): Promise<Turn | undefined> {

@@ -19,7 +19,7 @@ import { createProcesses, type Processes, type ProcessesOptions } from './proces
 import type { TemporalConnection } from './temporal-connection.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 
-export type TemporalWorkersOptions = Omit<ProcessesOptions, 'connection' | 'eager'> & {
+export type TemporalWorkersOptions = Omit<ProcessesOptions, 'connection'> & {
   /** Read anew for each connection. */
   connectWith: () => TemporalConnection;
   /** Of the database: what activities wait for. */
@@ -79,7 +79,7 @@ export function startTemporalWorkers(
   const runOnce = async (workflowBundle: WorkflowBundleOption): Promise<void> => {
     const connection = await connect(options.connectWith());
     try {
-      const processes = createProcesses({ ...options, connection, eager: true });
+      const processes = createProcesses({ ...options, connection });
       await processes.ensureTemporal();
       if (wasAway) options.onReturn?.();
       wasAway = false;

@@ -18,8 +18,8 @@ import { openDatabase, type Knex } from './lib/db.ts';
 import { createEgressGuard } from './lib/egress.ts';
 import { createHttpClient } from './lib/http-client.ts';
 import type { Logger } from './lib/log.ts';
-import { createRunChange, type OutboxRow, type RunChange } from './lib/outbox.ts';
-import { listenToOutbox } from './outbox-listener.ts';
+import { createRunChange, type RunChange } from './lib/outbox.ts';
+import { dispatchTo, listenForCommits } from './outbox-notifications.ts';
 import { temporalOptions } from './processes.ts';
 import { createFindProvider } from './providers/find-provider.ts';
 import { measureReconciliation } from './reconciliation/metrics.ts';
@@ -51,10 +51,10 @@ import { recheckProven } from './transactions/proven.ts';
 import { createExpireAttempt } from './transactions/unpaid.ts';
 import { abandonDelivery } from './webhooks/delivery/abandon.ts';
 import { createAttempt } from './webhooks/delivery/attempt.ts';
-import { createClaim, createReclaim } from './webhooks/delivery/claim.ts';
+import { claimOne } from './webhooks/delivery/claim.ts';
 import { createDispatcher, type Dispatcher } from './webhooks/delivery/dispatcher.ts';
-import { createInFlight } from './webhooks/delivery/in-flight.ts';
-import { createRecorder } from './webhooks/delivery/record-attempt.ts';
+import { createInFlight, type InFlight } from './webhooks/delivery/in-flight.ts';
+import { createRecorder, readDelivery } from './webhooks/delivery/record-attempt.ts';
 import { openDeliveries } from './webhooks/delivery/recoverable.ts';
 import { requestResend } from './webhooks/delivery/resend.ts';
 import { countOutcomes, countSkippedWorkflows, measureDeliveries } from './webhooks/metrics.ts';
@@ -101,7 +101,8 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const databaseClock = createDatabaseClock(db, { log });
   const clock = databaseClock.now;
   if (options.registry) measure(options.registry, db, databaseClock);
-  const runChange = createRunChange(db, (messages, triggers) => relay.dispatch(messages, triggers));
+  const wake = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
+  const runChange = createRunChange(db, dispatchTo(wake));
   const payments = createPayments(config, { db, runChange, clock, log });
   const sending = createSending(config, { db, ...options });
   const activities = createActivities({
@@ -110,11 +111,13 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     reports: createReports(config, { db, runChange, clock }),
     webhooks: {
       ...sending,
-      claim: createClaim(db, sending.reclaim),
+      claim: async (request) => claimOne(db, { ...request, reclaim: sending.inFlight.mayReclaim() }),
+      readDelivery: async (deliveryId) => readDelivery(db, deliveryId),
       abandon: async (request) => abandonDelivery(db, request),
       requestResend: async ({ deliveryId, force }) => {
-        const request = { deliveryIds: [deliveryId], force, signal: false };
-        await runChange((change) => requestResend({ clock }, change, request));
+        await runChange((change) =>
+          requestResend({ clock }, change, { deliveryIds: [deliveryId], force, signal: false }),
+        );
       },
     },
   });
@@ -134,15 +137,14 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     retryDelaysSeconds: config.WEBHOOK_RETRY_SECONDS,
   });
   const { WEBHOOK_WORKFLOW_START_CONCURRENCY: startConcurrency } = config;
-  const findObsoleteHere = async (messages: OutboxRow[]) => findObsolete(db, messages);
   const telling = { db, tell, log, reachable, startConcurrency, isBusy: dispatcher.isBusy };
-  const relay = createRelay({ ...telling, dispatcher, findObsolete: findObsoleteHere });
+  const relay = createRelay({ ...telling, findObsolete: async (messages) => findObsolete(db, messages) });
   const repair = createRepair({ db, runChange, running, reachable, sources: OPEN_SOURCES, log });
-  const listening = listenToOutbox({ databaseUrl: config.DATABASE_URL, wake: dispatcher.trigger, log });
+  const listening = listenForCommits({ databaseUrl: config.DATABASE_URL, wake, log });
   const chores = startChores(
     [
       ...afterClock(databaseClock, choresOf(config, { db, runChange, clock, ...payments.checks, ...options })),
-      ...temporalChores({ relay, dispatcher, repair, ...options }),
+      ...temporalChores({ relay, dispatcher, repair, ...sending, ...options }),
     ],
     log,
   );
@@ -172,15 +174,20 @@ function workersOptions(config: Config) {
   };
 }
 
-type TemporalParts = Pick<WorkerOptions, 'registry'> & { relay: Relay; dispatcher: Dispatcher; repair: Repair };
+type TemporalParts = Pick<WorkerOptions, 'registry'> & {
+  relay: Relay;
+  dispatcher: Dispatcher;
+  inFlight: InFlight;
+  repair: Repair;
+};
 
-/** What Temporal must be told, and what it may have lost. */
-function temporalChores({ relay, dispatcher, repair, registry }: TemporalParts): Chore[] {
+function temporalChores({ relay, dispatcher, inFlight, repair, registry }: TemporalParts): Chore[] {
   const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
   return [
-    // What is new they are told at once: this finds what has come due, and what other processes left behind.
+    // Commits wake both at once: this finds what has come due, and what a dead process took.
     chore('sweep the outbox', 500, async () => relay.trigger()),
     chore('look for deliveries', 1_000, async () => dispatcher.trigger()),
+    chore('renew marks of deliveries', 500, inFlight.renew),
     chore('drop workflows that would only show', 1_000, async () => countSkipped(await relay.dropUnshown())),
     chore('repair what Temporal lost', 5_000, repair.run),
   ];
@@ -238,13 +245,14 @@ function createSending(config: Config, { db, log, registry }: WorkerOptions & { 
     onDefect: (deliveryId, error) =>
       log.error({ err: error, deliveryId }, 'A webhook could not be sent; it counts as a failed attempt'),
   });
-  const perSubscription = config.WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION;
+  const { WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: perSubscription } = config;
+  const perThrottled = Math.ceil(perSubscription / THROTTLED_SHARE);
+  const inFlight = createInFlight(db, { perSubscription, perThrottled });
   return {
     sender,
     attempt,
-    recorder: createRecorder({ db, log }),
-    reclaim: createReclaim(),
-    inFlight: createInFlight({ perSubscription, perThrottled: Math.ceil(perSubscription / THROTTLED_SHARE) }),
+    record: createRecorder({ db, log, inFlight }),
+    inFlight,
     onRecorded: registry ? countOutcomes(registry) : () => {},
   };
 }
@@ -276,12 +284,8 @@ function choresOf(
   const ledger = { db, databaseUrl: config.DATABASE_URL, checks: ledgerChecks, clock, ...watching };
   return [
     chore('expire sessions', 1_000, () => expireDueSessions(runChange, clock(), EXPIRE_BATCH)),
-    chore('ask about what providers called us for', 30_000, () =>
-      recheckProven({ db, clock, checkAttempt }, RECHECK_BATCH),
-    ),
-    chore('ask about payouts that providers called us for', 30_000, () =>
-      recheckProvenPayouts({ db, clock, checkPayout }, RECHECK_BATCH),
-    ),
+    chore('recheck called payments', 30_000, () => recheckProven({ db, clock, checkAttempt }, RECHECK_BATCH)),
+    chore('recheck called payouts', 30_000, () => recheckProvenPayouts({ db, clock, checkPayout }, RECHECK_BATCH)),
     chore('decide rehearsed verifications', 1_000, () => decideDueInSandbox(runChange, clock(), KYC_BATCH)),
     chore('remove the files of failed uploads', HOUR_MS, () =>
       removeOrphans({ db, store: createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing) }),

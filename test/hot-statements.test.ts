@@ -9,7 +9,7 @@ import { createRunChange, type OutboxRow } from '../src/lib/outbox.ts';
 import { closeVanished } from '../src/reconciliation/write-found.ts';
 import { createRelay } from '../src/relay.ts';
 import type { AttemptOutcome } from '../src/webhooks/delivery/attempt.ts';
-import { claimDue, createClaim, type ClaimedAttempt } from '../src/webhooks/delivery/claim.ts';
+import { claimDue, claimOne, type ClaimedAttempt } from '../src/webhooks/delivery/claim.ts';
 import { recordAttempts } from '../src/webhooks/delivery/record-attempt.ts';
 import { buildMerchant } from './support/build.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
@@ -51,7 +51,7 @@ const OUTBOX: Hot = {
     };
     let asked = 0;
     const reachable = (): boolean => (asked += 1) < 30;
-    const relay = createRelay({ db, tell, reachable, log: createLogger('silent', 'test'), dispatcher: null });
+    const relay = createRelay({ db, tell, reachable, log: createLogger('silent', 'test') });
     relay.trigger();
     await relay.stop();
     await relay.dropUnshown();
@@ -103,8 +103,7 @@ const DELIVERIES: Hot = {
       reclaim: true,
     });
     await recordAttempts(db, attempts.map(toOutcome));
-    const claim = createClaim(db);
-    await Promise.all(attempts.map(async ({ deliveryId }) => claim({ deliveryId, startedAt: new Date() })));
+    await claimOne(db, { deliveryId: attempts[0]?.deliveryId ?? '', startedAt: new Date(), reclaim: true });
   },
 };
 

@@ -6,7 +6,8 @@ import { rows } from '../src/lib/db.ts';
 import { AwayError } from '../src/lib/errors.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { createRunChange, type OutboxMessage, type OutboxRow } from '../src/lib/outbox.ts';
-import { createRelay, OUTBOX_CHANNEL, type RelayDeps } from '../src/relay.ts';
+import { createNotifier } from '../src/outbox-notifications.ts';
+import { createRelay, type RelayDeps } from '../src/relay.ts';
 import { findObsolete } from '../src/transactions/obsolete.ts';
 import { buildMerchant, buildPendingPayment, buildWorld, declined } from './support/build.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
@@ -30,14 +31,12 @@ const shown = (workflowId: string): OutboxMessage =>
 const retry = (workflowId: string): OutboxMessage =>
   start(workflowId, { workflowType: 'webhookDelivery', priority: 'retry' });
 
-/** As a process leaves them that died right after its commit, and whose lease ran out. */
 async function leave(...messages: OutboxMessage[]): Promise<void> {
   for (const message of messages) await createRunChange(database.db, () => {})(async ({ tell }) => tell([message]));
-  await rows(database.db, 'UPDATE outbox SET lease_until = NULL');
 }
 
 const relayOf = (tell: (message: OutboxRow) => Promise<unknown>, more: Partial<RelayDeps> = {}) =>
-  createRelay({ db: database.db, log: createLogger('silent', 'test'), dispatcher: null, tell, ...more });
+  createRelay({ db: database.db, log: createLogger('silent', 'test'), tell, ...more });
 
 /** One sweep: what it takes it tells, before it stops. */
 async function sweep(tell: (message: OutboxRow) => Promise<unknown>, more: Partial<RelayDeps> = {}): Promise<void> {
@@ -83,15 +82,10 @@ describe('a sweep', () => {
     expect(await left()).toEqual([]);
   });
 
-  test('leaves alone what is not due yet, and does not dispatch it either', async () => {
+  test('leaves alone what is not due yet', async () => {
     const told: string[] = [];
     const tell = async ({ workflowId }: OutboxRow) => told.push(workflowId);
-    const relay = relayOf(tell);
-    await createRunChange(
-      database.db,
-      relay.dispatch,
-    )(async (change) => change.tell([start('later', { delayMs: 2_000 }), start('now')]));
-    await relay.idle();
+    await leave(start('later', { delayMs: 2_000 }), start('now'));
     await sweep(tell);
     expect(told).toEqual(['now']);
     expect(await left()).toEqual([{ workflowId: 'later', failures: 0, pauseSeconds: 2, isFree: true }]);
@@ -134,8 +128,8 @@ describe('a sweep', () => {
     expect(Math.max(...others.map(({ pauseSeconds }) => pauseSeconds))).toBeLessThanOrEqual(0);
   });
 
-  test('starts no more than the given number of workflows at once, nor do dispatches of webhooks beside it', async () => {
-    await leave(...Array.from({ length: 20 }, (_, index) => retry(`swept-${index}`)));
+  test('starts no more than the given number of workflows at once', async () => {
+    await leave(...Array.from({ length: 20 }, (_, index) => retry(`retry-${index}`)));
     let now = 0;
     let most = 0;
     const tell = async (): Promise<void> => {
@@ -146,10 +140,6 @@ describe('a sweep', () => {
     };
     const relay = relayOf(tell, { startConcurrency: 3 });
     relay.trigger();
-    await createRunChange(
-      database.db,
-      relay.dispatch,
-    )(async (change) => change.tell(Array.from({ length: 20 }, (_, index) => retry(`dispatched-${index}`))));
     await untilNothingIsLeft();
     await relay.stop();
     expect(most).toBe(3);
@@ -187,21 +177,33 @@ test('workflows of retries start before their time, unless there is more urgent 
   expect(told).toEqual(['due', 'early']);
 });
 
-test('the dispatchers of workers are woken by each commit, by one notification for those that come together', async () => {
+test('workers are notified of each commit, by one notification for those that come together', async () => {
   const listener = new pg.Client({ connectionString: database.url });
   await listener.connect();
-  let heard = 0;
-  listener.on('notification', () => (heard += 1));
-  await listener.query(`LISTEN ${OUTBOX_CHANNEL}`);
-  const relay = relayOf(async () => {});
-  const commit = (): void => relay.dispatch([], true);
+  const heard: (string | undefined)[] = [];
+  listener.on('notification', ({ payload }) => heard.push(payload));
+  await listener.query('LISTEN meskot_outbox');
+  const untilHeard = async (count: number): Promise<void> => {
+    for (let tries = 0; heard.length < count && tries < 200; tries += 1) await sleep(10);
+  };
+  const notifier = createNotifier(database.db);
+  const commit = (...messages: OutboxMessage[]): void =>
+    notifier.dispatch(
+      messages.map((message) => ({ ...message, id: 'obx_1' })),
+      true,
+    );
   commit();
-  await relay.idle();
+  await untilHeard(1);
   for (let times = 0; times < 10; times += 1) commit();
-  await relay.idle();
-  await listener.query('SELECT 1');
+  await untilHeard(3);
+  commit(start('later', { delayMs: 2_000 }));
+  await untilHeard(4);
+  commit(start('now'));
+  await untilHeard(6);
+  await notifier.stop();
   await listener.end();
-  expect(heard).toBe(2);
+  expect(heard.filter((payload) => payload === 'deliveries')).toHaveLength(5);
+  expect(heard.filter((payload) => payload === 'messages')).toHaveLength(1);
 });
 
 describe('workflows that only show what was delivered', () => {

@@ -37,7 +37,10 @@ export const resendRequested = defineSignal<[ResendRequest]>('resend');
 export const wake = defineSignal('wake');
 
 type State = {
-  /** An attempt was requested before its time; `rowChanged` when the delivery's row says so already. */
+  /**
+   * An attempt was requested before its time. `rowChanged`: the delivery's row says so already. `reason`: an operator's, ''
+   * for none; null when no operator did.
+   */
   requested: { rowChanged: boolean; reason: string | null } | null;
   inFlight: boolean;
   resends: number;
@@ -71,18 +74,18 @@ async function deliver(input: DeliveryInput, state: State): Promise<string> {
   const parkedSinceMs = input.parkedSinceMs ?? Date.now();
   // Without a last outcome it was started to make an attempt.
   if (!state.last) await untilDue(state, input.nextAttemptAtMs, 'next attempt');
-  else if (await isOver(input, state, parkedSinceMs)) return state.last.status;
+  else if ((await untilNextAttempt(input, state, parkedSinceMs)) === 'end') return state.last.status;
   for (;;) {
     const report = await attempt(input, state);
     // A run that was started for an attempt and found none to make does not park.
-    const isIdle = report.kind === 'unsent' && !input.lastOutcome && state.attempts === 1;
-    if (isIdle && report.status === 'FAILED') return report.status;
-    if (await isOver(input, state, Date.now())) return report.status;
+    const isNothingToSend = report.kind === 'unsent' && !input.lastOutcome && state.attempts === 1;
+    if (isNothingToSend && report.status === 'FAILED') return report.status;
+    if ((await untilNextAttempt(input, state, Date.now())) === 'end') return report.status;
   }
 }
 
-/** Waits until the next attempt is due or requested; true when there is none. */
-async function isOver(input: DeliveryInput, state: State, parkedSinceMs: number): Promise<boolean> {
+/** Waits until the next attempt is due or requested: parked, for 30 days. */
+async function untilNextAttempt(input: DeliveryInput, state: State, parkedSinceMs: number): Promise<'attempt' | 'end'> {
   const { status, attemptsMade, nextAttemptAtMs, httpStatus, code } = state.last as AttemptReport;
   const goesOn = (status === 'RETRYING' && nextAttemptAtMs !== null) || status === 'FAILED';
   if (goesOn && workflowInfo().continueAsNewSuggested && state.requested === null && allHandlersFinished()) {
@@ -92,17 +95,17 @@ async function isOver(input: DeliveryInput, state: State, parkedSinceMs: number)
   }
   if (status === 'RETRYING' && nextAttemptAtMs !== null) {
     await untilDue(state, nextAttemptAtMs, `retry ${attemptsMade} of ${input.retryDelaysSeconds.length}`);
-    return false;
+    return 'attempt';
   }
   if (status === 'FAILED') {
     const summary = 'parked: FAILED, waiting for a resend';
     const leftMs = Math.max(parkedSinceMs + PARKED_FOR_MS - Date.now(), 0);
-    if (await condition(() => state.requested !== null, leftMs, { summary })) return false;
+    if (await condition(() => state.requested !== null, leftMs, { summary })) return 'attempt';
   }
   // A resend that is under way when the end comes either requests another attempt or has its answer.
   await condition(() => state.requested !== null || allHandlersFinished());
-  if (state.requested !== null) return false;
-  if (status !== 'FAILED') return true;
+  if (state.requested !== null) return 'attempt';
+  if (status !== 'FAILED') return 'end';
   throw ApplicationFailure.nonRetryable('FAILED, and no resend was requested in 30 days', 'DeliveryExhausted');
 }
 
@@ -116,10 +119,13 @@ async function attempt(input: DeliveryInput, state: State): Promise<AttemptRepor
   const { requested } = state;
   state.requested = null;
   state.inFlight = true;
-  const isBare = requested?.rowChanged === false;
   // Where it is rejected, what is due is sent all the same.
-  if (isBare) await isResendAccepted(input);
-  const report = await send(input, requested?.reason ?? (isBare ? '' : null));
+  if (requested?.rowChanged === false) {
+    await requestResend({ deliveryId: input.deliveryId, force: false }).catch((error: unknown) => {
+      if (isCancellation(error)) throw error;
+    });
+  }
+  const report = await send(input, requested?.reason ?? null);
   state.inFlight = false;
   showStatus(report.status, report.httpStatus);
   setCurrentDetails(describe(report));
@@ -140,25 +146,19 @@ async function send(input: DeliveryInput, reason: string | null): Promise<Attemp
   return attemptDelivery({ deliveryId, subscriptionId, retryDelaysSeconds, reason, ...now });
 }
 
-async function isResendAccepted({ deliveryId }: DeliveryInput): Promise<boolean> {
-  return requestResend({ deliveryId, force: false }).then(
-    () => true,
-    (error: unknown) => {
-      if (isCancellation(error)) throw error;
-      return false;
-    },
-  );
-}
-
 function registerHandlers(input: DeliveryInput, state: State): void {
-  const resendNow = async (request: ResendRequest): Promise<string> => {
+  // An operator's request takes the place of a wake, not of another one.
+  const request = (next: NonNullable<State['requested']>): void => {
+    if ((state.requested?.reason ?? null) === null) state.requested = next;
+  };
+  const resendNow = async (asked: ResendRequest): Promise<string> => {
     state.resends += 1;
     const before = state.attempts;
     try {
-      await requestResend({ deliveryId: input.deliveryId, force: request?.force === true });
+      await requestResend({ deliveryId: input.deliveryId, force: asked?.force === true });
     } finally {
       // Also when it was rejected: the row may have been changed by a try whose answer was lost.
-      state.requested ??= { rowChanged: true, reason: request?.reason ?? '' };
+      request({ rowChanged: true, reason: cleanReason(asked?.reason) });
     }
     await condition(() => state.attempts > before);
     const last = state.last as AttemptReport;
@@ -168,24 +168,29 @@ function registerHandlers(input: DeliveryInput, state: State): void {
   setHandler(resend, resendNow, {
     description:
       'Send the event once more now and return the receiver\'s answer. Input: { "reason"?: "…", "force"?: true }',
-    validator: (request: ResendRequest) => {
+    validator: (asked: ResendRequest) => {
       if (state.inFlight || state.requested !== null)
         throw new Error('An attempt is being sent; wait for its outcome, then resend.');
       if (state.resends >= RESENDS_MAX)
         throw new Error(`At most ${RESENDS_MAX} resends in one run; use the API for more.`);
-      if ((request?.reason?.length ?? 0) > REASON_CHARACTERS_MAX)
-        throw new Error(`A reason has at most ${REASON_CHARACTERS_MAX} characters.`);
+      const reason = asked?.reason ?? '';
+      if (typeof reason !== 'string' || reason.length > REASON_CHARACTERS_MAX)
+        throw new Error(`A reason is a text of at most ${REASON_CHARACTERS_MAX} characters.`);
     },
   });
-  const requestBySignal = (request: ResendRequest): void => {
-    state.requested ??= { rowChanged: false, reason: request?.reason?.slice(0, REASON_CHARACTERS_MAX) ?? null };
-  };
+  const requestBySignal = (asked: ResendRequest): void =>
+    request({ rowChanged: false, reason: cleanReason(asked?.reason) });
   setHandler(resendRequested, requestBySignal, {
     description: 'Send the event once more now; the update of this name also returns the answer',
   });
-  setHandler(wake, () => void (state.requested ??= { rowChanged: true, reason: null }), {
+  setHandler(wake, () => request({ rowChanged: true, reason: null }), {
     description: 'Look at the delivery again: sends what is due, changes nothing else',
   });
+}
+
+/** As the database takes it; '' for what is no text. */
+function cleanReason(reason: unknown): string {
+  return typeof reason === 'string' ? reason.slice(0, REASON_CHARACTERS_MAX).replace(/[\p{Cc}\p{Cs}]/gu, ' ') : '';
 }
 
 /** The first attempt, which was made before this run began. */

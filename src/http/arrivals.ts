@@ -34,14 +34,14 @@ export function createArrivals(begunAtOnceMax = BEGUN_AT_ONCE_MAX): Arrive {
   return (request, begin) => {
     if (begun < begunAtOnceMax) return run(begin);
     const caller = callerOf(request);
-    const line = waiting.get(caller);
-    if (line) line.push(begin);
-    else waiting.set(caller, [begin]);
+    const line = waiting.get(caller) ?? [];
+    line.push(() => !request.socket.destroyed && begin());
+    waiting.set(caller, line);
     return undefined;
   };
 }
 
-/** Whose key it says it is, unchecked: who invents keys gains no more than who has many addresses. */
+/** Unverified: inventing keys gives no advantage over using many addresses. */
 function callerOf({ headers, socket }: IncomingMessage): string {
   return String(headers['x-api-key'] ?? headers.authorization ?? socket.remoteAddress);
 }

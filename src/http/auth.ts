@@ -94,7 +94,7 @@ function requirePermission(
   throw new AppError('INSUFFICIENT_SCOPE', "This needs a merchant's key; this key is an operator's.");
 }
 
-/** What only a merchant's key is refused for. */
+/** Errors that only a merchant's key can cause. */
 const OF_MERCHANTS: ReadonlySet<ErrorCode> = new Set(['MERCHANT_SUSPENDED', 'KYC_REQUIRED']);
 
 function noOperators(): AppError {

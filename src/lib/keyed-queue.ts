@@ -19,95 +19,72 @@ export type KeyedQueue = {
   run: <T>(key: string, work: () => Promise<T>, gone: AbortSignal) => Promise<T>;
 };
 
-type Turn = { sinceMs: number; begin: () => void; refuse: (error: AppError) => void };
-
-type State = Required<KeyedQueueOptions> & {
-  /** What waits by key, in its order; empty while the last of a key runs. */
-  lines: Map<string, Set<Turn>>;
-  /** Keys of which work waits and none runs, in the order of their turns. */
-  ready: Set<string>;
-  running: number;
-  waiting: number;
-};
-
 /**
- * Work of one key runs one after the other, and keys take turns: who has much to do waits for it, nobody else does. In
- * memory: each process has its own.
+ * Work of one key runs one after the other, and keys take turns: a key's backlog delays that key only. In memory: each
+ * process has its own.
  */
 export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
-  const state: State = {
-    nowMs: () => performance.now(),
-    ...options,
-    lines: new Map(),
-    ready: new Set(),
-    running: 0,
-    waiting: 0,
+  const { runningMax, waitingMax, waitMsMax, nowMs = () => performance.now() } = options;
+  /** What waits by key, in its order; empty while the last of a key runs. */
+  const lines = new Map<string, (() => void)[]>();
+  /** Keys of which work waits and none runs, in the order of their turns. */
+  const ready = new Set<string>();
+  let running = 0;
+  let waiting = 0;
+
+  const beginReady = (): void => {
+    for (const key of ready) {
+      if (running === runningMax) return;
+      ready.delete(key);
+      const begin = lines.get(key)?.shift();
+      if (begin) {
+        running += 1;
+        waiting -= 1;
+        begin();
+      } else lines.delete(key);
+    }
+  };
+  const untilTurn = async (key: string, gone: AbortSignal): Promise<void> => {
+    if (gone.aborted) throw left();
+    const line = lines.get(key) ?? [];
+    if (line.length >= waitingMax.ofOne) throw tooMany(line.length);
+    if (waiting >= waitingMax.ofAll) throw unavailable();
+    const turn = new Promise<void>((begin, refuse) => {
+      line.push(begin);
+      const leave = (): void => {
+        const place = line.indexOf(begin);
+        if (place === -1) return;
+        line.splice(place, 1);
+        waiting -= 1;
+        refuse(left());
+      };
+      gone.addEventListener('abort', leave, { once: true });
+    });
+    waiting += 1;
+    if (!lines.has(key)) ready.add(key);
+    lines.set(key, line);
+    beginReady();
+    return turn;
+  };
+  const end = (key: string): void => {
+    running -= 1;
+    // To the end of the row: others come first.
+    if (lines.get(key)?.length) ready.add(key);
+    else lines.delete(key);
+    beginReady();
   };
   return {
     run: async (key, work, gone) => {
-      await untilTurn(state, key, gone);
+      const sinceMs = nowMs();
+      await untilTurn(key, gone);
       try {
+        if (nowMs() - sinceMs > waitMsMax) throw unavailable();
         return await work();
       } finally {
-        end(state, key);
+        end(key);
       }
     },
   };
-}
-
-async function untilTurn(state: State, key: string, gone: AbortSignal): Promise<void> {
-  if (gone.aborted) throw left();
-  const line = state.lines.get(key) ?? new Set();
-  if (line.size >= state.waitingMax.ofOne) throw tooMany(line.size);
-  if (state.waiting >= state.waitingMax.ofAll) throw unavailable();
-  let leave = (): void => {};
-  const turn = new Promise<void>((begin, refuse) => {
-    const one: Turn = { sinceMs: state.nowMs(), begin, refuse };
-    leave = () => void (take(state, line, one) && refuse(left()));
-    line.add(one);
-  });
-  gone.addEventListener('abort', leave);
-  state.waiting += 1;
-  if (!state.lines.has(key)) state.ready.add(key);
-  state.lines.set(key, line);
-  beginReady(state);
-  return turn.finally(() => gone.removeEventListener('abort', leave));
-}
-
-/** Whether it still waited. */
-function take(state: State, line: Set<Turn>, turn: Turn): boolean {
-  if (!line.delete(turn)) return false;
-  state.waiting -= 1;
-  return true;
-}
-
-function beginReady(state: State): void {
-  for (const key of state.ready) {
-    if (state.running === state.runningMax) return;
-    state.ready.delete(key);
-    const turn = nextOf(state, key);
-    if (turn) state.running += 1;
-    else state.lines.delete(key);
-    turn?.begin();
-  }
-}
-
-function nextOf(state: State, key: string): Turn | undefined {
-  const line = state.lines.get(key) ?? new Set();
-  for (const turn of line) {
-    take(state, line, turn);
-    if (state.nowMs() - turn.sinceMs <= state.waitMsMax) return turn;
-    turn.refuse(unavailable());
-  }
-  return undefined;
-}
-
-function end(state: State, key: string): void {
-  state.running -= 1;
-  // To the end of the row: others come first.
-  if (state.lines.get(key)?.size) state.ready.add(key);
-  else state.lines.delete(key);
-  beginReady(state);
 }
 
 /** A second is longer than most of it takes. */
@@ -118,7 +95,7 @@ function tooMany(waiting: number): AppError {
   return new AppError('RATE_LIMITED', message, REPEAT);
 }
 
-/** Nobody reads it. */
+/** The connection is closed: the error is not sent. */
 function left(): AppError {
   return new AppError('RATE_LIMITED', 'The caller has gone before it was its turn.');
 }

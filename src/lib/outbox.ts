@@ -16,7 +16,7 @@ export type OutboxMessage = {
   signal?: string;
   /** 'normal' unless given. */
   priority?: OutboxPriority;
-  /** Brought to Temporal by a worker's sweep, not before so long after the change; else at once, by this process. */
+  /** Not to be brought to Temporal before so long after the change. */
   delayMs?: number;
 };
 
@@ -31,7 +31,7 @@ export type OutboxPriority = keyof typeof OUTBOX_PRIORITIES;
 /** As the table has them. */
 export const OUTBOX_PRIORITIES = { money: 0, retry: 1, normal: 2, visibility: 3 } as const;
 
-/** One change, one transaction: a command writes through `trx`, and what it `tell`s is dispatched after the commit. */
+/** One change, one transaction: a command writes through `trx`, and the workers bring what it `tell`s to Temporal after the commit. */
 export type Change = {
   trx: Knex.Transaction;
   /**
@@ -47,25 +47,19 @@ export type Change = {
   triggerDispatcher: () => void;
 };
 
-/** Runs the work in one transaction and, after its commit, hands what it told to the relay. */
+/** Runs the work in one transaction and, after its commit, wakes the workers for what it wrote. */
 export type RunChange = <T>(work: (change: Change) => Promise<T>) => Promise<T>;
 
-/** How long a row belongs to the process that took or wrote it before others may take it: longer than a send. */
-export const OUTBOX_LEASE_SECONDS = 5;
+/** Wakes the workers after a commit. Never throws and is not awaited: where it fails they look by themselves. */
+export type Dispatch = (written: OutboxRow[], triggersDispatcher: boolean) => void;
 
 /** A deadlock's victim, and what a serialisation gave up on: nothing happened, and the same again usually works. */
 const TRY_AGAIN: ReadonlySet<unknown> = new Set(['40P01', '40001']);
 const TRIES_MAX = 3;
 const PAUSE_MAX_MS = 50;
 
-/**
- * `dispatch` never throws and is not awaited: what it fails to do, the sweeper does. A change that PostgreSQL gives up
- * on for another's sake is made again, so `work` changes nothing but the database.
- */
-export function createRunChange(
-  db: Knex,
-  dispatch: (messages: OutboxRow[], triggersDispatcher: boolean) => void,
-): RunChange {
+/** A change that PostgreSQL gives up on for another's sake is made again, so `work` changes nothing but the database. */
+export function createRunChange(db: Knex, dispatch: Dispatch): RunChange {
   return async (work) => {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -110,15 +104,11 @@ async function changeOnce<T>(db: Knex, work: (change: Change) => Promise<T>) {
 
 const PRIORITY_CASES = Object.entries(OUTBOX_PRIORITIES).map(([name, rank]) => `WHEN '${name}' THEN ${rank}`);
 
-/**
- * The columns of an outbox row as JSON for `jsonb_to_recordset`. What has time is written free,
- * for a worker; everything else is leased to this process, which dispatches it right after the commit.
- */
+/** The columns of an outbox row as JSON for `jsonb_to_recordset`. */
 export const OUTBOX_INSERT = `
-  INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, signal, priority, lease_until, not_before)
-  SELECT m.id, m.kind, m."workflowType", m."workflowId", m.input, m.signal, 
+  INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, signal, priority, not_before)
+  SELECT m.id, m.kind, m."workflowType", m."workflowId", m.input, m.signal,
          CASE m.priority ${PRIORITY_CASES.join(' ')} ELSE ${OUTBOX_PRIORITIES.normal} END,
-         CASE WHEN m."delayMs" IS NULL THEN now() + interval '${OUTBOX_LEASE_SECONDS} seconds' END,
          now() + coalesce(m."delayMs", 0) * interval '1 millisecond'
   FROM jsonb_to_recordset(CAST(:messages AS jsonb))
     AS m (id text, kind text, "workflowType" text, "workflowId" text, input jsonb, signal text, priority text, "delayMs" integer)`;

@@ -1,7 +1,7 @@
 export type Pump = {
-  /** There may be work. */
+  /** Requests a round. */
   poke: () => void;
-  /** Pumps no more; resolves when nothing runs. */
+  /** Begins no more rounds; resolves when none runs. */
   stop: () => Promise<void>;
 };
 

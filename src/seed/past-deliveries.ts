@@ -2,8 +2,8 @@ import type { KeyRing } from '../lib/crypto.ts';
 import { HOUR_MS } from '../lib/dates.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import { createAttempt } from '../webhooks/delivery/attempt.ts';
-import { createClaim } from '../webhooks/delivery/claim.ts';
-import { recordAttempts, type RecordedDelivery } from '../webhooks/delivery/record-attempt.ts';
+import { claimOne } from '../webhooks/delivery/claim.ts';
+import { recordAttempts, type DeliveryNow } from '../webhooks/delivery/record-attempt.ts';
 import type { Sender, SendResult } from '../webhooks/send.ts';
 import { createRandom, type Random } from './random.ts';
 
@@ -14,7 +14,7 @@ const JITTER = 0.5;
 export const LADDER_MS = 15 * HOUR_MS;
 /** A commit to its first attempt. */
 const FIRST_ATTEMPT_AFTER_MS = 120;
-/** Claims and recordings share statements of this many. */
+/** Recordings share statements of this many. */
 const WAVE = 100;
 
 /** What a receiver of the past did with a delivery. */
@@ -71,8 +71,7 @@ async function attemptAll(
   { trx, keyRing }: PastDeliveryDeps,
   due: readonly { deliveryId: string; atMs: number }[],
   sender: Sender,
-): Promise<RecordedDelivery[]> {
-  const claim = createClaim(trx);
+): Promise<DeliveryNow[]> {
   const attempt = createAttempt({
     sender,
     keyRing,
@@ -80,21 +79,20 @@ async function attemptAll(
       throw error;
     },
   });
-  // All at once: they share one statement.
   const claimed = await Promise.all(
-    due.map(async ({ deliveryId, atMs }) => claim({ deliveryId, startedAt: new Date(atMs) })),
+    due.map(async ({ deliveryId, atMs }) => claimOne(trx, { deliveryId, startedAt: new Date(atMs), reclaim: false })),
   );
   const schedule = { retryDelaysSeconds: RETRY_DELAYS_SECONDS, jitter: JITTER };
   const outcomes = await Promise.all(
     claimed.map(async (one) => {
-      if ('status' in one) throw new Error(`a delivery of the past could not be claimed: it is ${one.status}`);
+      if (!one) throw new Error('a delivery of the past could not be claimed');
       return attempt(one, schedule);
     }),
   );
   return recordAttempts(trx, outcomes);
 }
 
-function nextAttempt(deliveryId: string, recorded: RecordedDelivery | undefined) {
+function nextAttempt(deliveryId: string, recorded: DeliveryNow | undefined) {
   return recorded?.nextAttemptAt ? [{ deliveryId, atMs: recorded.nextAttemptAt.getTime() }] : [];
 }
 

@@ -1,7 +1,7 @@
 import { countBy, countUp, measureRow, type Registry } from '../http/metrics.ts';
 import type { Knex } from '../lib/db.ts';
 import type { AttemptOutcome } from './delivery/attempt.ts';
-import type { RecordedDelivery } from './delivery/record-attempt.ts';
+import type { DeliveryNow } from './delivery/record-attempt.ts';
 
 /** Both the API and the workers show these: the alert on them must not go blind with the workers. */
 const LATE_GAUGES = {
@@ -20,17 +20,15 @@ const GAUGES = {
 
 const OUTCOMES = ['delivered', 'retrying', 'failed'] as const;
 
-/** Counts what each recorded attempt made of its delivery: delivered; retrying; failed, a dead letter now. */
-export function countOutcomes(
-  registry: Registry,
-): (recorded: RecordedDelivery, outcome: Pick<AttemptOutcome, 'ok'>) => void {
+/** Counts what each recorded attempt made of its delivery: delivered; retrying; failed, where no retry follows. */
+export function countOutcomes(registry: Registry): (now: DeliveryNow, outcome: Pick<AttemptOutcome, 'ok'>) => void {
   const count = countBy(registry, {
     name: 'meskot_webhook_deliveries_total',
     help: 'Deliveries by what an attempt made of them',
     label: 'outcome',
     values: OUTCOMES,
   });
-  return (recorded, { ok }) => count(ok ? 'delivered' : recorded.status === 'RETRYING' ? 'retrying' : 'failed');
+  return ({ status }, { ok }) => count(ok ? 'delivered' : status === 'RETRYING' ? 'retrying' : 'failed');
 }
 
 /** Counts deliveries whose workflow was never started: they were made, and it would only have shown them. */
@@ -47,25 +45,26 @@ const COUNT = `
          (SELECT CAST(count(*) AS integer) FROM webhook_dead_letter WHERE closed_at IS NULL) AS dead_letters,
          (SELECT CAST(count(*) AS integer) FROM outbox) AS outbox_rows`;
 
+/** In SQL: when the first delivery of each subscription is due, in the order of an index that begins with the subscription. */
+function oldestOfEach(name: string, condition: string, order: string): string {
+  const first = (from: string): string => `
+    SELECT d.subscription_id, d.next_attempt_at FROM webhook_delivery d
+    WHERE ${condition} ${from} ORDER BY d.subscription_id, ${order} LIMIT 1`;
+  return `${name} (subscription_id, due_at) AS (
+    (${first('')})
+    UNION ALL
+    SELECT next.* FROM ${name} w CROSS JOIN LATERAL (${first('AND d.subscription_id > w.subscription_id')}) next
+  )`;
+}
+
 /**
  * A bounded look at the beginning of an index each, however much is late: the oldest of each subscription's queue stands
  * for it, and ids of messages sort by the time they were made.
  */
 const LATE = `
-  WITH RECURSIVE waiting (subscription_id, due_at) AS (
-    (SELECT d.subscription_id, d.next_attempt_at FROM webhook_delivery d
-     WHERE d.status = 'PENDING' AND d.resend_from IS NULL ORDER BY d.subscription_id, d.id LIMIT 1)
-    UNION ALL
-    SELECT next.subscription_id, next.next_attempt_at
-    FROM waiting w CROSS JOIN LATERAL (
-      SELECT d.subscription_id, d.next_attempt_at FROM webhook_delivery d
-      WHERE d.status = 'PENDING' AND d.resend_from IS NULL AND d.subscription_id > w.subscription_id
-      ORDER BY d.subscription_id, d.id LIMIT 1) next
-  ), oldest (due_at) AS (
-    SELECT min(due_at) FROM waiting
-    UNION ALL
-    SELECT min(next_attempt_at) FROM webhook_delivery WHERE status = 'RETRYING' OR resend_from IS NOT NULL
-  )
+  WITH RECURSIVE ${oldestOfEach('queued', `d.status = 'PENDING' AND d.resend_from IS NULL`, 'd.id')},
+  ${oldestOfEach('scheduled', `(d.status = 'RETRYING' OR d.resend_from IS NOT NULL)`, 'd.next_attempt_at')},
+  oldest (due_at) AS (SELECT due_at FROM queued UNION ALL SELECT due_at FROM scheduled)
   SELECT CAST(greatest(0, coalesce(extract(epoch FROM now() - (SELECT min(due_at) FROM oldest)), 0)) AS float8) AS past_due_seconds,
          CAST(coalesce(extract(epoch FROM now() - (
            SELECT min(created_at) FROM (SELECT created_at FROM outbox ORDER BY id LIMIT 100) first)), 0) AS float8) AS outbox_seconds`;

@@ -7,7 +7,8 @@ import type { Change } from '../lib/outbox.ts';
 import { ownerOf, type Environment, type Owner } from '../lib/owner.ts';
 import type { SealedTable } from '../lib/reencrypt.ts';
 import { EVENT_TYPES, type EventTypeName } from './catalogue.ts';
-import { isInFlight, statusWhenSkipped } from './delivery/claim.ts';
+import { statusWhenSkipped } from './delivery/claim.ts';
+import { isInFlight } from './delivery/in-flight.ts';
 import { SubscriptionRow } from './model.ts';
 import { recordEvents } from './record.ts';
 import type { NewSubscription, SubscriptionChanges } from './schema.ts';
@@ -82,10 +83,10 @@ export async function changeSubscription(
 /** What a deleted subscription leaves waiting beyond that is skipped when its turn comes. */
 const SKIPPED_AT_ONCE_MAX = 5_000;
 
-/** In SQL: deliveries of the subscription, found by the index that holds those of this state only. */
+/** In SQL: deliveries of the subscription in this state that no attempt is being made of. */
 const waiting = (state: string): string => `ARRAY(
   SELECT d.id FROM webhook_delivery d WHERE d.subscription_id = :id AND ${state} AND NOT ${isInFlight('d')}
-  LIMIT ${SKIPPED_AT_ONCE_MAX})`;
+  LIMIT ${SKIPPED_AT_ONCE_MAX} FOR UPDATE SKIP LOCKED)`;
 
 /**
  * Deletes a subscription. What was waiting to be sent to it never is: SKIPPED, and a resend that was waiting goes back

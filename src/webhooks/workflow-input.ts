@@ -28,17 +28,12 @@ export type DeliveryInput = {
 };
 
 /** What a delivery's workflow is started from. */
-export type DeliveryToStart = {
-  deliveryId: string;
+export type DeliveryToStart = Omit<
+  DeliveryInput,
+  'receiverHost' | 'retryDelaysSeconds' | 'nextAttemptAtMs' | 'parkedSinceMs'
+> & {
   eventId: string;
-  eventType: string;
-  subscriptionId: string;
-  merchantId: string;
-  environment: Environment;
-  checkoutOrderNo: string | null;
   url: string;
-  attemptsMade: number;
-  lastOutcome: LastOutcome | null;
   nextAttemptAt: Date | null;
 };
 

@@ -8,10 +8,9 @@ import type { Knex } from '../../src/lib/db.ts';
 import { createEgressGuard } from '../../src/lib/egress.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createRunChange } from '../../src/lib/outbox.ts';
-import { createRelay } from '../../src/relay.ts';
+import { createNotifier } from '../../src/outbox-notifications.ts';
 import { createCheckAttempt } from '../../src/transactions/check.ts';
 import { createAttempt } from '../../src/webhooks/delivery/attempt.ts';
-import { createReclaim } from '../../src/webhooks/delivery/claim.ts';
 import { createDispatcher } from '../../src/webhooks/delivery/dispatcher.ts';
 import { createInFlight } from '../../src/webhooks/delivery/in-flight.ts';
 import { createRecorder } from '../../src/webhooks/delivery/record-attempt.ts';
@@ -86,7 +85,8 @@ export async function countCreateSession(db: Knex): Promise<Asked> {
 
 /**
  * The check that finds a payment paid, with one subscriber, as a callback asks for it: what its answer waits for, and
- * what follows after the commit (waking the workers, telling the workflow and forgetting that it was to be told).
+
+ * what follows after the commit (notifying the workers).
  */
 export async function countConfirmPayment(db: Knex): Promise<{ confirmed: Asked; afterwards: Asked }> {
   const world = buildWorld(db);
@@ -94,9 +94,9 @@ export async function countConfirmPayment(db: Knex): Promise<{ confirmed: Asked;
   await subscribe(db, { ...owner, url: 'https://hooks.example.com/meskot' });
   const { attemptId } = await buildPendingPayment(world, owner);
   world.provider.answers(PAID);
-  const relay = createRelay({ db, tell: async () => {}, log: createLogger('silent', 'count'), dispatcher: null });
+  const notifier = createNotifier(db);
   let dispatch = (): void => {};
-  const runChange = createRunChange(db, (...committed) => (dispatch = () => relay.dispatch(...committed)));
+  const runChange = createRunChange(db, (...committed) => (dispatch = () => notifier.dispatch(...committed)));
   const checkAttempt = createCheckAttempt({ ...world, runChange });
   const confirmed = await countStatements(db, async () => {
     const { transactionStatus } = await checkAttempt(attemptId, { tellWorkflow: true });
@@ -104,7 +104,7 @@ export async function countConfirmPayment(db: Knex): Promise<{ confirmed: Asked;
   });
   const afterwards = await countStatements(db, async () => {
     dispatch();
-    await relay.idle();
+    await notifier.stop();
   });
   return { confirmed, afterwards };
 }
@@ -145,6 +145,7 @@ export async function countDelivery(db: Knex, workflows: 'every' | 'failed'): Pr
   );
   const sender = createSender({ guard });
   const log = createLogger('silent', 'count');
+  const inFlight = createInFlight(db, { perSubscription: 50, perThrottled: 10 });
   const onDefect = (_deliveryId: string, error: unknown): void => {
     throw error;
   };
@@ -155,9 +156,8 @@ export async function countDelivery(db: Knex, workflows: 'every' | 'failed'): Pr
     log,
     workflows,
     attempt: createAttempt({ sender, keyRing: config.keyRing, onDefect }),
-    recorder: createRecorder({ db, log }),
-    reclaim: createReclaim(),
-    inFlight: createInFlight({ perSubscription: 50, perThrottled: 10 }),
+    record: createRecorder({ db, log, inFlight }),
+    inFlight,
     retryDelaysSeconds: [60],
     onRecorded: () => recorded(),
     onWorkflow: () => {},

@@ -80,7 +80,7 @@ describe('the queries of the page of failed deliveries', () => {
       TASK_QUEUE_PREFIX: taskQueuePrefix,
     });
     const { connection } = temporal;
-    await createProcesses({ ...temporalOptions(config), connection, eager: false }).ensureTemporal();
+    await createProcesses({ ...temporalOptions(config), connection }).ensureTemporal();
     await temporal.client.schedule.getHandle(`${taskQueuePrefix}nightlyReconciliation`).delete();
     await start('webhookDelivery', delivery);
     await start('withdrawal', `withdrawal-${newId('wd')}`);

@@ -2,7 +2,6 @@ import { Writable } from 'node:stream';
 
 import { createLogger } from '../../src/lib/log.ts';
 import type { Owner } from '../../src/lib/owner.ts';
-import { OUTBOX_CHANNEL } from '../../src/relay.ts';
 import { createOwnTemporal, type OwnTemporal } from '../support/own-temporal.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { createWorkerWorld, readDelivery, until, type WorkerWorld } from '../support/worker.ts';
@@ -41,7 +40,7 @@ afterAll(async () => {
 const deliver = async (): Promise<number> => {
   const eventId = await world.record(owner);
   const recordedAt = performance.now();
-  await world.db.raw(`NOTIFY ${OUTBOX_CHANNEL}`);
+  await world.db.raw(`NOTIFY meskot_outbox`);
   await until('delivered', async () => (await readDelivery(world.db, eventId)).status === 'DELIVERED');
   return performance.now() - recordedAt;
 };

@@ -1,5 +1,5 @@
 import { createAttempt } from '../../src/webhooks/delivery/attempt.ts';
-import { createClaim } from '../../src/webhooks/delivery/claim.ts';
+import { claimOne } from '../../src/webhooks/delivery/claim.ts';
 import { recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
 import { sender } from '../support/sending.ts';
 import { createWorld, type World } from './world.ts';
@@ -21,7 +21,6 @@ test('a webhook that cannot be signed is a failed attempt: it is retried by the 
     .update({ secret: Buffer.from('not what was sealed') });
 
   const defects: string[] = [];
-  const claim = createClaim(world.db);
   const attempt = createAttempt({
     sender: sender(),
     keyRing: world.deps.keyRing,
@@ -29,8 +28,9 @@ test('a webhook that cannot be signed is a failed attempt: it is retried by the 
   });
   const recorded: unknown[] = [];
   for (const afterMs of [0, 60_000]) {
-    const claimed = await claim({ deliveryId, startedAt: new Date(world.clock.now.getTime() + afterMs) });
-    if ('status' in claimed) throw new Error('not claimed');
+    const startedAt = new Date(world.clock.now.getTime() + afterMs);
+    const claimed = await claimOne(world.db, { deliveryId, startedAt, reclaim: true });
+    if (!claimed) throw new Error('not claimed');
     const outcome = await attempt(claimed, { retryDelaysSeconds: [60], jitter: 0 });
     expect(outcome.failure).toMatchObject({ code: 'internal' });
     recorded.push(...(await recordAttempts(world.db, [outcome])));

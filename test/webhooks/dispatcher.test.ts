@@ -1,10 +1,12 @@
-import { createInFlight } from '../../src/webhooks/delivery/in-flight.ts';
+import { createRecorder } from '../../src/webhooks/delivery/record-attempt.ts';
 import { receiver, until } from '../support/sending.ts';
 import {
   attemptsOf,
   buildDispatcher,
+  buildInFlight,
   buildSubscriber,
   delivery,
+  log,
   pause,
   untilStatus,
   useWorlds,
@@ -69,7 +71,7 @@ test('a receiver that hangs holds its own share and delays nobody else', async (
   hanging.behave({ kind: 'hang' });
   const [slow, quick] = [await buildSubscriber(hanging), await buildSubscriber(good)];
   for (let made = 0; made < 30; made += 1) await slow.record();
-  const inFlight = createInFlight({ perSubscription: 20, perThrottled: 10 });
+  const inFlight = buildInFlight({ perSubscription: 20 });
   const dispatcher = buildDispatcher({ inFlight });
   dispatcher.trigger();
   await until(() => hanging.requests.length === 20);
@@ -77,7 +79,7 @@ test('a receiver that hangs holds its own share and delays nobody else', async (
   dispatcher.trigger();
   await untilStatus(id, 'DELIVERED');
   expect(hanging.requests).toHaveLength(20);
-  expect(inFlight.total()).toBe(20);
+  expect(inFlight.counts()).toEqual({ [slow.subscriptionId]: 20 });
 });
 
 test('a subscription that failed lately has the share of throttled ones', async () => {
@@ -147,38 +149,62 @@ test('subscriptions take turns: one with much to send does not keep the others w
   await world.db('webhookSubscription').where({ id: second?.subscriptionId }).update({ url: quiet.url });
   for (let made = 0; made < 300; made += 1) await first?.record();
   const id = String(await second?.record());
-  buildDispatcher({ inFlight: createInFlight({ perSubscription: 1_000, perThrottled: 10 }) }).trigger();
+  buildDispatcher({ inFlight: buildInFlight({ perSubscription: 1_000 }) }).trigger();
   await until(() => busy.requests.length === 300);
   await untilStatus(id, 'DELIVERED');
   const lastOfBusy = await world.db('webhookAttempt').whereNot({ deliveryId: id }).orderBy('startedAt', 'desc').first();
   expect((await attemptsOf(id))[0].startedAt.getTime()).toBeLessThan(lastOfBusy.startedAt.getTime());
 });
 
-test('sends that take long count as a full share before their failures are known; retries have two places more', async () => {
-  const inFlight = createInFlight({ perSubscription: 20, perThrottled: 2 });
-  const start = () => inFlight.start('whs_1');
-  const ends = [start(), start(), start()];
-  expect(inFlight.counts()).toEqual({ whs_1: 3 });
-  await pause(1_050);
+test('retries and resends of a subscription have places of their own, as many as a throttled one has', async () => {
+  const inFlight = buildInFlight({ perSubscription: 20, perThrottled: 2 });
+  for (let sends = 0; sends < 20; sends += 1) inFlight.startFirst('whs_1');
+  const [first, second, third] = [1, 2, 3].map(() => inFlight.startRetry('whs_1'));
+  expect([first, second, third]).toEqual([expect.any(Function), expect.any(Function), null]);
   expect(inFlight.counts()).toEqual({ whs_1: 20 });
-  expect(inFlight.hasRoom('whs_1')).toBe(true);
-  ends.push(start());
-  expect(inFlight.hasRoom('whs_1')).toBe(false);
-  ends.forEach((end) => end());
-  expect(inFlight.hasRoom('whs_1')).toBe(true);
-  expect(inFlight.total()).toBe(0);
+  first?.();
+  expect(inFlight.startRetry('whs_1')).not.toBeNull();
+  expect(inFlight.startRetry('whs_2')).not.toBeNull();
 });
 
-test('what waits for an inactive subscription is skipped', async () => {
+test('all that waits for an inactive subscription is skipped at once, whatever its share', async () => {
   const shop = await receiver();
   const { record, subscriptionId } = await buildSubscriber(shop);
   const id = await record();
+  for (let made = 0; made < 250; made += 1) await record();
   await world.db('webhookSubscription').where({ id: subscriptionId }).update({ active: false });
-  buildDispatcher().trigger();
-  await untilStatus(id, 'SKIPPED');
+  const dispatcher = buildDispatcher();
+  dispatcher.trigger();
+  const pending = async () => world.db('webhookDelivery').where({ status: 'PENDING' });
+  for (let tries = 0; tries < 100 && (await pending()).length > 0; tries += 1) await pause(20);
+  await dispatcher.stop();
+  expect(await pending()).toEqual([]);
   expect(await delivery(id)).toMatchObject({ attempts: 0, nextAttemptAt: null });
   expect(shop.requests).toHaveLength(0);
 });
+
+test('what is sent and cannot be saved keeps more from being claimed', async () => {
+  const { record } = await buildSubscriber(await receiver());
+  await Promise.all(Array.from({ length: 1_020 }, record));
+  let recorded = 0;
+  let save = (): void => {};
+  const isSaved = new Promise<void>((resolve) => (save = resolve));
+  const isRecorded = createRecorder({ db: world.db, log, inFlight: buildInFlight() });
+  const dispatcher = buildDispatcher({
+    record: async (outcome) => {
+      recorded += 1;
+      await isSaved;
+      return isRecorded(outcome);
+    },
+  });
+  dispatcher.trigger();
+  await until(() => recorded === 1_000);
+  dispatcher.trigger();
+  await pause(200);
+  expect(await world.db('webhookDelivery').whereNull('sendingSince')).toHaveLength(20);
+  save();
+  await until(() => recorded === 1_020);
+}, 15_000);
 
 test('two workers send 300 deliveries of 30 subscriptions once each', async () => {
   const shop = await receiver();

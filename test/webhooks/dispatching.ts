@@ -1,8 +1,7 @@
 import { createLogger } from '../../src/lib/log.ts';
 import { createAttempt } from '../../src/webhooks/delivery/attempt.ts';
-import { createReclaim } from '../../src/webhooks/delivery/claim.ts';
 import { createDispatcher, type DispatcherDeps } from '../../src/webhooks/delivery/dispatcher.ts';
-import { createInFlight } from '../../src/webhooks/delivery/in-flight.ts';
+import { createInFlight, type InFlightLimits } from '../../src/webhooks/delivery/in-flight.ts';
 import { createRecorder } from '../../src/webhooks/delivery/record-attempt.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { cleanUp, later, sender } from '../support/sending.ts';
@@ -22,7 +21,7 @@ export function useWorlds(): void {
   });
 }
 
-const log = createLogger('silent', 'test');
+export const log = createLogger('silent', 'test');
 export const pause = async (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 export const delivery = async (id: string) => world.db('webhookDelivery').where({ id }).first();
 export const attemptsOf = async (deliveryId: string) =>
@@ -41,14 +40,17 @@ export async function buildSubscriber(shop: Receiver) {
 
 export const buildAttempt = () => createAttempt({ sender: sender(), keyRing: world.deps.keyRing, onDefect: () => {} });
 
+export const buildInFlight = (limits: Partial<InFlightLimits> = {}) =>
+  createInFlight(world.db, { perSubscription: 50, perThrottled: 10, ...limits });
+
 export function buildDispatcher(other: Partial<DispatcherDeps> = {}) {
+  const inFlight = other.inFlight ?? buildInFlight();
   const dispatcher = createDispatcher({
     db: world.db,
     log,
     attempt: buildAttempt(),
-    recorder: createRecorder({ db: world.db, log }),
-    inFlight: createInFlight({ perSubscription: 50, perThrottled: 10 }),
-    reclaim: createReclaim(),
+    record: createRecorder({ db: world.db, log, inFlight }),
+    inFlight,
     workflows: 'failed',
     retryDelaysSeconds: [60],
     onRecorded: () => {},

@@ -1,12 +1,14 @@
-import { createClaim, createReclaim, type ClaimedAttempt } from '../../src/webhooks/delivery/claim.ts';
-import { recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
+import { claimOne, type ClaimedAttempt } from '../../src/webhooks/delivery/claim.ts';
+import { createRecorder, recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
 import { receiver, until } from '../support/sending.ts';
 import {
   attemptsOf,
   buildAttempt,
   buildDispatcher,
+  buildInFlight,
   buildSubscriber,
   delivery,
+  log,
   pause,
   untilStatus,
   useWorlds,
@@ -14,6 +16,9 @@ import {
 } from './dispatching.ts';
 
 useWorlds();
+
+const REJECT = `
+  CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no'' USING ERRCODE = ''53100''; END';`;
 
 const markInFlight = async (id: string, seconds: number, sendingAttemptId = 'wha_before'): Promise<unknown> =>
   world
@@ -48,39 +53,40 @@ test('soon after the database was away a mark that ran out may be of a process t
   const { record } = await buildSubscriber(await receiver());
   const id = await record();
   await markInFlight(id, 6.5);
-  const reclaim = createReclaim();
-  reclaim.postpone();
-  const claim = createClaim(world.db, reclaim);
-  expect(await claim({ deliveryId: id, startedAt: new Date() })).toMatchObject({ inFlight: true });
-  const dispatcher = buildDispatcher({ reclaim });
+  const inFlight = buildInFlight();
+  inFlight.noteFailure(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }));
+  expect(inFlight.mayReclaim()).toBe(false);
+  expect(await claimOne(world.db, { deliveryId: id, startedAt: new Date(), reclaim: false })).toBeNull();
+  const dispatcher = buildDispatcher({ inFlight });
   dispatcher.trigger();
   await pause(200);
   await dispatcher.stop();
   expect(await delivery(id)).toMatchObject({ status: 'PENDING', attempts: 1 });
-  expect(await createClaim(world.db)({ deliveryId: id, startedAt: new Date() })).toMatchObject({ sequence: 2 });
+  const claimed = await claimOne(world.db, { deliveryId: id, startedAt: new Date(), reclaim: true });
+  expect(claimed).toMatchObject({ sequence: 2 });
 });
 
 test('what was sent and cannot be saved is not sent again by any worker, and saved when the database takes it', async () => {
   const shop = await receiver();
   const { record } = await buildSubscriber(shop);
   const id = await record();
-  await world.asOwner(`
-    CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no'' USING ERRCODE = ''53100''; END';
+  await world.asOwner(`${REJECT}
     CREATE TRIGGER full_disk BEFORE INSERT ON webhook_attempt FOR EACH ROW WHEN (NEW.http_status = 200)
       EXECUTE FUNCTION reject()`);
-  const [first, second] = [buildDispatcher(), buildDispatcher()];
+  const inFlight = buildInFlight();
+  const [first, second] = [buildDispatcher({ inFlight }), buildDispatcher()];
   first.trigger();
   await until(() => shop.requests.length === 1);
 
-  // From then on its mark is renewed twice a second, so that it does not run out for the other worker.
-  await pause(800);
-  await world
-    .db('webhookDelivery')
-    .where({ id })
-    .update({ sendingSince: world.db.raw(`now() - interval '5.9 seconds'`) });
-  await pause(600);
+  // Nothing is renewed while a send takes its time; afterwards its mark does not run out for the other worker.
+  const age = async (): Promise<number> => Date.now() - (await delivery(id)).sendingSince.getTime();
+  await pause(500);
+  await inFlight.renew();
+  expect(await age()).toBeGreaterThan(400);
+  await pause(4_200);
+  await inFlight.renew();
+  expect(await age()).toBeLessThan(1_000);
   second.trigger();
-  first.trigger();
   await pause(200);
   expect(shop.requests).toHaveLength(1);
 
@@ -96,6 +102,30 @@ test('what was sent and cannot be saved is not sent again by any worker, and sav
   await untilStatus(id, 'DELIVERED');
   expect(shop.requests).toHaveLength(1);
   expect(await attemptsOf(id)).toMatchObject([{ sequence: 1, httpStatus: 200 }]);
+  expect(inFlight.held()).toEqual([]);
+}, 15_000);
+
+test('outcomes that could not be saved together are saved together later', async () => {
+  const { record } = await buildSubscriber(await receiver());
+  const ids = await Promise.all(Array.from({ length: 20 }, record));
+  const outcomes = await Promise.all(
+    ids.map(async (deliveryId) => {
+      const claimed = await claimOne(world.db, { deliveryId, startedAt: new Date(), reclaim: false });
+      return buildAttempt()(claimed as ClaimedAttempt, { retryDelaysSeconds: [60], jitter: 0 });
+    }),
+  );
+  let statements = 0;
+  world.db.on('query-response', (_answer: unknown, { sql }: { sql: string }) => {
+    if (sql.includes('INSERT INTO webhook_attempt AS a')) statements += 1;
+  });
+  await world.asOwner(`${REJECT}
+    CREATE TRIGGER full_disk BEFORE INSERT ON webhook_attempt FOR EACH ROW EXECUTE FUNCTION reject()`);
+  const saved = outcomes.map(createRecorder({ db: world.db, log, inFlight: buildInFlight() }));
+  await pause(100);
+  await world.asOwner('DROP TRIGGER full_disk ON webhook_attempt');
+  expect(await Promise.all(saved)).toMatchObject(ids.map(() => ({ status: 'DELIVERED' })));
+  expect(statements).toBeGreaterThan(0);
+  expect(statements).toBeLessThan(5);
 });
 
 test('an outcome that the database refuses for its contents is saved without the words of the receiver', async () => {
@@ -113,11 +143,11 @@ test('a success that comes after its mark ran out and was taken for interrupted 
   const shop = await receiver();
   const { record } = await buildSubscriber(shop);
   const id = await record();
-  const claim = createClaim(world.db);
-  const claimed = (await claim({ deliveryId: id, startedAt: new Date() })) as ClaimedAttempt;
+  const claim = async () => claimOne(world.db, { deliveryId: id, startedAt: new Date(), reclaim: true });
+  const claimed = (await claim()) as ClaimedAttempt;
   const outcome = await buildAttempt()(claimed, { retryDelaysSeconds: [60], jitter: 0 });
   await markInFlight(id, 6.5, claimed.attemptId);
-  expect(await claim({ deliveryId: id, startedAt: new Date() })).toMatchObject({ sequence: 2 });
+  expect(await claim()).toMatchObject({ sequence: 2 });
   expect(await attemptsOf(id)).toMatchObject([{ sequence: 1, failure: { code: 'interrupted' } }]);
   await recordAttempts(world.db, [outcome]);
   expect(await delivery(id)).toMatchObject({ status: 'DELIVERED', sendingAttemptId: null });

@@ -14,7 +14,7 @@ const GAUGES = [
 test('deliveries are counted by what an attempt made of them, and what did not happen is 0', async () => {
   const registry = createRegistry('worker');
   const count = countOutcomes(registry);
-  const recorded = { rungsUsed: 1, nextAttemptAt: null };
+  const recorded = { rungsUsed: 1, nextAttemptAt: null, lastAttemptAt: null, httpStatus: null, failure: null };
   count({ ...recorded, status: 'DELIVERED' }, { ok: true });
   count({ ...recorded, status: 'RETRYING' }, { ok: false });
   count({ ...recorded, status: 'FAILED' }, { ok: false });

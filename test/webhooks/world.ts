@@ -4,7 +4,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/outbox.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/catalogue.ts';
-import { createClaim } from '../../src/webhooks/delivery/claim.ts';
+import { claimOne } from '../../src/webhooks/delivery/claim.ts';
 import { recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
 import type { FailureCode } from '../../src/webhooks/failure.ts';
 import { recordEvents } from '../../src/webhooks/record.ts';
@@ -48,7 +48,6 @@ export async function createWorld(): Promise<World> {
     keyRing: { currentId: 'test', keys: new Map([['test', Buffer.alloc(32, 7)]]) },
     checkUrl: guard.checkUrl,
   };
-  const claim = createClaim(db);
 
   const world: World = {
     db,
@@ -86,8 +85,8 @@ export async function createWorld(): Promise<World> {
       // Nothing is sent before its time: a retry of the ladder happens when it is due.
       const { nextAttemptAt: due } = await db('webhookDelivery').where({ id: deliveryId }).first('nextAttemptAt');
       const startedAt = new Date(Math.max(clock.now.getTime(), due.getTime()));
-      const claimed = await claim({ deliveryId, startedAt });
-      if ('status' in claimed) throw new Error(`not claimed: ${JSON.stringify(claimed)}`);
+      const claimed = await claimOne(db, { deliveryId, startedAt, reclaim: true });
+      if (!claimed) throw new Error('not claimed');
       const httpStatus = 'httpStatus' in outcome ? outcome.httpStatus : null;
       const ok = httpStatus !== null && httpStatus >= 200 && httpStatus <= 299;
       const code = 'code' in outcome ? outcome.code : 'http_status';

@@ -132,6 +132,27 @@ describe('the ladder of a delivery', () => {
     await settled(eventId, 8, 'DELIVERED');
   });
 
+  test('a reason that is no text, or that the database does not take, holds nothing up', async () => {
+    const eventId = await failedDelivery();
+    const { workflowId, id } = await readDelivery(world.db, eventId);
+    const handle = world.temporal.client.workflow.getHandle(workflowId);
+    await handle.signal('resend', { reason: 5 });
+    await settled(eventId, 7, 'FAILED');
+    await handle.signal('resend', { reason: `nul \0 ${'x'.repeat(493)}😀` });
+    await settled(eventId, 8, 'FAILED');
+    await expect(handle.executeUpdate('resend', { args: [{ reason: 5 }] })).rejects.toMatchObject({
+      cause: { message: 'A reason is a text of at most 500 characters.' },
+    });
+    // A wake that comes at the same moment takes nothing away from what an operator requests.
+    await Promise.all([handle.signal('wake'), handle.signal('resend', { reason: 'at once' })]);
+    await settled(eventId, 9, 'FAILED');
+    expect((await attemptsOf(id)).slice(6).map((one) => [one['trigger'], one['reason']])).toEqual([
+      ['operator', null],
+      ['operator', `nul   ${'x'.repeat(493)} `],
+      ['operator', 'at once'],
+    ]);
+  });
+
   test('"retry now" makes an attempt beside the schedule, which stays as it is', async () => {
     const eventId = await world.record(owner);
     const before = await settled(eventId, 1, 'RETRYING');

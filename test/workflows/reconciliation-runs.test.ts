@@ -38,7 +38,7 @@ beforeAll(async () => {
     TEMPORAL_ADDRESS: temporalAddress,
     TASK_QUEUE_PREFIX: `${randomBytes(4).toString('hex')}-`,
   });
-  processes = createProcesses({ ...temporalOptions(config), connection, eager: false });
+  processes = createProcesses({ ...temporalOptions(config), connection });
   await processes.ensureTemporal();
   const schedule = temporal.client.schedule.getHandle(`${config.TASK_QUEUE_PREFIX}nightlyReconciliation`);
   await schedule.delete();

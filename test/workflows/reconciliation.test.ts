@@ -198,7 +198,7 @@ test('a schedule of Temporal’s asks for the last days of every channel at two 
 
   await schedule.delete();
   const { connection } = world.temporal;
-  const processes = createProcesses({ ...temporalOptions(world.config), connection, eager: false });
+  const processes = createProcesses({ ...temporalOptions(world.config), connection });
   expect(await processes.ensureTemporal()).toEqual(['schedule nightlyReconciliation']);
   expect(await processes.ensureTemporal()).toEqual([]);
   await schedule.delete();

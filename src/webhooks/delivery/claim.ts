@@ -1,51 +1,13 @@
-import { createBatch } from '../../lib/batch.ts';
-import { rows, type Knex } from '../../lib/db.ts';
+import { rows, type Knex, type Queryable } from '../../lib/db.ts';
 import type { Environment } from '../../lib/owner.ts';
-import type { Failure } from '../failure.ts';
-import type { DeliveryStatus } from '../states.ts';
-
-/** A send takes at most 3 s and reading its response 1 s: the process behind an older mark has died, or cannot reach the database. */
-export const IN_FLIGHT_LEASE_MS = 6_000;
-
-/** In SQL: an attempt of this delivery is on its way to the receiver. */
-export const isInFlight = (delivery: string): string =>
-  `coalesce(${delivery}.sending_since > clock_timestamp() - interval '${IN_FLIGHT_LEASE_MS} milliseconds', false)`;
-
-/**
- * Whether marks that ran out are taken for those of dead processes: not soon after the database was away, when those who
- * hold outcomes save them first. One for all claims of a process.
- */
-export function createReclaim() {
-  let failedAtMs = -Infinity;
-  let reclaimedAtMs = -Infinity;
-  const isAllowed = (): boolean => performance.now() - failedAtMs >= IN_FLIGHT_LEASE_MS;
-  return {
-    isAllowed,
-    /** The same for whoever claims all the time: once a second, so that none such is under way when the database stands still. */
-    isDue: (): boolean => {
-      const now = performance.now();
-      if (now - reclaimedAtMs < RECLAIM_EVERY_MS || !isAllowed()) return false;
-      reclaimedAtMs = now;
-      return true;
-    },
-    /** The database did not answer. */
-    postpone: (): void => {
-      failedAtMs = performance.now();
-    },
-  };
-}
-
-export type Reclaim = ReturnType<typeof createReclaim>;
+import { isInFlight } from './in-flight.ts';
 
 /** In SQL: what a delivery becomes whose subscription is inactive or deleted; a resend goes back to the end it came from. */
 export const statusWhenSkipped = (delivery: string): string =>
   `CASE WHEN ${delivery}.resend_from IN ('FAILED', 'DELIVERED') THEN ${delivery}.resend_from ELSE 'SKIPPED' END`;
 
-const RECLAIM_EVERY_MS = 1_000;
 /** Clocks of several machines differ: a retry that comes this much before its time is on time. */
 const EARLY_MS = 500;
-/** Under load claims of single deliveries are gathered this long: a fraction of what their sending takes. */
-const CLAIM_EVERY_MS = 5;
 
 /** A claimed attempt with all that sending and recording it needs. */
 export type ClaimedAttempt = {
@@ -61,7 +23,7 @@ export type ClaimedAttempt = {
   rungsUsed: number;
   /** A resend, beside the schedule. */
   manual: boolean;
-  /** By the database's clock. */
+  /** By the database's clock, a retry's by its workflow's. */
   startedAt: Date;
   payload: Buffer;
   url: string;
@@ -72,16 +34,6 @@ export type ClaimedAttempt = {
   secretHint: string;
   /** Its subscription hung or failed lately. */
   throttled: boolean;
-};
-
-/** A delivery that was not claimed, as it is now: final, not due yet, or in flight. */
-export type Unclaimed = {
-  status: DeliveryStatus;
-  inFlight: boolean;
-  rungsUsed: number;
-  nextAttemptAt: Date | null;
-  httpStatus: number | null;
-  failure: Failure | null;
 };
 
 /** What the delivery and its subscription hold for an attempt; `d` is a webhook_delivery, `s` its webhook_subscription. */
@@ -148,14 +100,20 @@ const CLAIM_DUE = markTaken(`
     CROSS JOIN LATERAL (
       SELECT d.* FROM webhook_delivery d
       WHERE ${queued('d')} AND d.subscription_id = w.subscription_id
-        AND (d.sending_since IS NULL OR (SELECT CAST(:reclaim AS boolean)) AND NOT ${isInFlight('d')}) AND d.id <> ALL (ARRAY(SELECT unnest(CAST(:held AS text[]))))
+        AND (d.sending_since IS NULL OR (SELECT CAST(:reclaim AS boolean)) AND NOT ${isInFlight('d')}
+                                        AND d.id <> ALL (ARRAY(SELECT unnest(CAST(:held AS text[])))))
       ORDER BY d.id
-      LIMIT CASE WHEN coalesce(s.slow_until <= now(), true) THEN greatest(:perSubscription - s.in_flight, 0)
+      -- What is skipped takes no room.
+      LIMIT CASE WHEN NOT s.active OR s.deleted_at IS NOT NULL THEN (SELECT CAST(:limit AS integer))
+                 WHEN coalesce(s.slow_until <= now(), true) THEN greatest(:perSubscription - s.in_flight, 0)
                  WHEN (SELECT CAST(:throttledToo AS boolean)) THEN greatest(:perThrottled - s.in_flight, 0) ELSE 0 END
       FOR UPDATE SKIP LOCKED
     ) d
     LIMIT (SELECT CAST(:limit AS integer))
   )`);
+
+/** `active`: false when its subscription is not, and it was skipped. */
+type Taken = ClaimedAttempt & { active: boolean };
 
 export type DueRequest = {
   limit: number;
@@ -168,100 +126,41 @@ export type DueRequest = {
   perThrottled: number;
   /** Whether subscriptions that hung or failed lately are served at all. */
   throttledToo: boolean;
-  /** Deliveries whose outcome this process still has to save. */
-  held: string[];
-  /** Whether marks that have run out are taken for those of dead processes. */
+  /** Whether marks that have run out are taken for those of dead processes, and which are this process's own. */
   reclaim: boolean;
+  held: string[];
 };
 
 /**
  * Claims first attempts that wait, fairly between subscriptions: finds the subscriptions by a loose scan of the queue's
  * index, and of each the oldest deliveries that its share leaves room for. A backlog costs one look each.
- * `looked` is the number of rows taken, those that were skipped included.
  */
 export async function claimDue(
   db: Knex,
   request: DueRequest,
-): Promise<{ attempts: ClaimedAttempt[]; looked: number; last: string }> {
-  const taken = await rows<ClaimedAttempt & { active: boolean }>(db, CLAIM_DUE, {
-    ...request,
-    inFlight: JSON.stringify(request.inFlight),
-  });
-  return {
-    attempts: taken.filter((attempt) => attempt.active),
-    looked: taken.length,
-    last: taken.at(-1)?.subscriptionId ?? '',
-  };
+): Promise<{ attempts: ClaimedAttempt[]; skipped: number; last: string }> {
+  const taken = await rows<Taken>(db, CLAIM_DUE, { ...request, inFlight: JSON.stringify(request.inFlight) });
+  const attempts = taken.filter(({ active }) => active);
+  return { attempts, skipped: taken.length - attempts.length, last: taken.at(-1)?.subscriptionId ?? '' };
 }
 
-const CLAIM_THESE = markTaken(`
+const CLAIM_ONE = markTaken(`
   WITH taken AS (
     SELECT ${COLUMNS}
-    FROM unnest(CAST(:ids AS text[]), CAST(:startedAt AS timestamptz[])) AS asked (id, started_at)
-    CROSS JOIN LATERAL (
-      SELECT d.* FROM webhook_delivery d
-      WHERE d.id = asked.id AND d.status IN ('PENDING', 'RETRYING')
-        AND (d.sending_since IS NULL OR CAST(:reclaim AS boolean) AND NOT ${isInFlight('d')})
-        AND (d.resend_from IS NOT NULL OR d.next_attempt_at <= asked.started_at + interval '${EARLY_MS} milliseconds')
-      FOR UPDATE
-    ) d
-    CROSS JOIN LATERAL (SELECT s.* FROM webhook_subscription s WHERE s.id = d.subscription_id OFFSET 0) s
+    FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id
+    WHERE d.id = :deliveryId AND d.status IN ('PENDING', 'RETRYING')
+      AND (d.sending_since IS NULL OR CAST(:reclaim AS boolean) AND NOT ${isInFlight('d')})
+      AND (d.resend_from IS NOT NULL OR d.next_attempt_at <= CAST(:startedAt AS timestamptz) + interval '${EARLY_MS} milliseconds')
+    FOR UPDATE OF d
   )`);
 
-type Request = { deliveryId: string; startedAt: Date };
+export type ClaimRequest = { deliveryId: string; startedAt: Date };
 
-/** Claims single deliveries for a retry or a resend, in one statement for as many as ask at the same moment. */
-export function createClaim(
-  db: Knex,
-  reclaim = createReclaim(),
-): (request: Request) => Promise<ClaimedAttempt | Unclaimed> {
-  const claim = async (requests: Request[]): Promise<(ClaimedAttempt | Unclaimed)[]> =>
-    claimThese(db, requests, reclaim.isAllowed()).catch((error: unknown) => {
-      reclaim.postpone();
-      throw error;
-    });
-  return createBatch(claim, { sizeMax: 100, everyMs: CLAIM_EVERY_MS });
-}
-
-async function claimThese(db: Knex, requests: Request[], reclaim: boolean): Promise<(ClaimedAttempt | Unclaimed)[]> {
-  // Two that lock the same deliveries do so in one order.
-  const ordered = requests.toSorted((a, b) => (a.deliveryId < b.deliveryId ? -1 : 1));
-  const taken = await rows<ClaimedAttempt & { active: boolean }>(db, CLAIM_THESE, {
-    ids: ordered.map((request) => request.deliveryId),
-    startedAt: ordered.map((request) => request.startedAt.toISOString()),
-    reclaim,
-  });
-  const claimed = new Map(taken.filter((one) => one.active).map((attempt) => [attempt.deliveryId, attempt]));
-  const others = requests.map((request) => request.deliveryId).filter((id) => !claimed.has(id));
-  const unclaimed = others.length === 0 ? new Map<string, Unclaimed>() : await readUnclaimed(db, others, reclaim);
-  const handedOut = new Set<string>();
-  return requests.map(({ deliveryId, startedAt }) => {
-    const attempt = claimed.get(deliveryId);
-    if (!attempt) return unclaimed.get(deliveryId) ?? GONE;
-    // Of two requests for one delivery the second finds it in flight.
-    if (handedOut.has(deliveryId)) return { ...GONE, status: 'PENDING', inFlight: true };
-    handedOut.add(deliveryId);
-    // A retry's time is its workflow's.
-    return { ...attempt, startedAt };
-  });
-}
-
-const GONE: Unclaimed = {
-  status: 'SKIPPED',
-  inFlight: false,
-  rungsUsed: 0,
-  nextAttemptAt: null,
-  httpStatus: null,
-  failure: null,
-};
-
-async function readUnclaimed(db: Knex, ids: string[], reclaim: boolean): Promise<Map<string, Unclaimed>> {
-  const found = await rows<Unclaimed & { id: string }>(
-    db,
-    `SELECT d.id, d.status, ${isInFlight('d')} OR NOT CAST(:reclaim AS boolean) AND d.sending_since IS NOT NULL AS in_flight, d.rungs_used, d.next_attempt_at,
-            d.last_http_status AS http_status, d.last_failure AS failure
-     FROM webhook_delivery d WHERE d.id = ANY (:ids)`,
-    { ids, reclaim },
-  );
-  return new Map(found.map((row) => [row.id, row]));
+/** Claims one delivery for a retry or a resend; null when it is final, not due yet, or in flight. */
+export async function claimOne(
+  db: Queryable,
+  { deliveryId, startedAt, reclaim }: ClaimRequest & { reclaim: boolean },
+): Promise<ClaimedAttempt | null> {
+  const [taken] = await rows<Taken>(db, CLAIM_ONE, { deliveryId, startedAt: startedAt.toISOString(), reclaim });
+  return taken?.active ? { ...taken, startedAt } : null;
 }

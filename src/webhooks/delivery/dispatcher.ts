@@ -6,21 +6,20 @@ import type { Logger } from '../../lib/log.ts';
 import { createPump } from '../../lib/pump.ts';
 import { deliveryWorkflow } from '../workflow-input.ts';
 import type { AttemptOutcome, RetrySchedule } from './attempt.ts';
-import { claimDue, type ClaimedAttempt, type Reclaim } from './claim.ts';
+import { claimDue, type ClaimedAttempt } from './claim.ts';
 import type { InFlight } from './in-flight.ts';
-import type { RecordedDelivery, Recorder, Recording } from './record-attempt.ts';
+import type { DeliveryNow, Recorder } from './record-attempt.ts';
 
 export type DispatcherDeps = {
   db: Knex;
   log: Logger;
   attempt: (attempt: ClaimedAttempt, schedule: RetrySchedule) => Promise<AttemptOutcome>;
-  recorder: Recorder;
+  record: Recorder;
   inFlight: InFlight;
-  reclaim: Reclaim;
   /** Which deliveries get a workflow: every one, for operators to look at, or those that failed and will be retried. */
   workflows: 'every' | 'failed';
   retryDelaysSeconds: readonly number[];
-  onRecorded: (recorded: RecordedDelivery, outcome: AttemptOutcome) => void;
+  onRecorded: (now: DeliveryNow, outcome: AttemptOutcome) => void;
   /** The outbox holds a workflow to be started. */
   onWorkflow: () => void;
 };
@@ -34,7 +33,7 @@ export type Dispatcher = {
   stop: () => Promise<void>;
 };
 
-/** In flight at once over all subscriptions: sockets, not processor time. */
+/** Claimed and not recorded yet, of all subscriptions: sockets, and outcomes that wait for the database. */
 const IN_FLIGHT_MAX = 1_000;
 /** From then on subscriptions that hung or failed lately wait for the others. */
 const IN_FLIGHT_HALF = IN_FLIGHT_MAX / 2;
@@ -51,6 +50,8 @@ const THROTTLED_SPREAD_MS = 200;
 const BUSY_CLAIM_MS = 10;
 const BUSY_CLAIM_SIZE = 10;
 const BUSY_FOR_MS = 250;
+/** So rarely that no such claim is under way when the database stands still. */
+const RECLAIM_EVERY_MS = 1_000;
 
 /**
  * Makes the first attempt of every delivery: claims those that wait, sends, and records the outcomes in batches. What
@@ -58,46 +59,52 @@ const BUSY_FOR_MS = 250;
  * recording starts. Nothing of Temporal is on this way.
  */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { inFlight, recorder, reclaim, log } = deps;
-  const working = new Set<Promise<void>>();
-  /** Round robin over subscriptions: where the next claim begins, of all and of those that are not throttled. */
-  const cursors = { all: '', unthrottled: '' };
-  const pace = createPace(inFlight);
+  const { inFlight, log, retryDelaysSeconds } = deps;
+  const underWay = new Set<Promise<void>>();
+  /** Round robin over subscriptions: where the next claim begins. */
+  let cursor = '';
+  const pace = createPace(() => underWay.size);
 
   const deliver = async (claimed: ClaimedAttempt): Promise<void> => {
-    const end = inFlight.start(claimed.subscriptionId);
-    const outcome = await deps.attempt(await inItsTurn(claimed), { ...deps, jitter: Math.random() });
-    // Otherwise nothing was left waiting for want of room.
-    const wasShort = inFlight.isShort(claimed.subscriptionId) || inFlight.total() >= IN_FLIGHT_HALF;
-    end();
-    if (wasShort) pump.poke();
-    const recording = withWorkflow(deps, claimed, outcome);
-    const recorded = await recorder.record(recording);
-    deps.onRecorded(recorded, outcome);
-    if (recording.start) deps.onWorkflow();
+    const letGo = inFlight.hold(claimed);
+    const endSend = inFlight.startFirst(claimed.subscriptionId);
+    try {
+      const outcome = await deps.attempt(await afterSpread(claimed), { retryDelaysSeconds, jitter: Math.random() });
+      const wasShort = inFlight.isShort(claimed.subscriptionId);
+      endSend();
+      if (wasShort) pump.poke();
+      const recording =
+        deps.workflows === 'every' || !outcome.ok ? { ...outcome, start: startOf(claimed, outcome) } : outcome;
+      deps.onRecorded(await deps.record(recording), outcome);
+      if ('start' in recording) deps.onWorkflow();
+    } finally {
+      letGo();
+      if (underWay.size >= IN_FLIGHT_HALF) pump.poke();
+    }
   };
   const claimSome = async (): Promise<boolean> => {
-    const limit = Math.min(CLAIM_MAX, IN_FLIGHT_MAX - inFlight.total());
+    const limit = Math.min(CLAIM_MAX, IN_FLIGHT_MAX - underWay.size);
     if (limit <= 0) return false;
     const startedAtMs = performance.now();
-    const turn = inFlight.total() < IN_FLIGHT_HALF ? 'all' : 'unthrottled';
+    const reclaim = inFlight.mayReclaim() && pace.isReclaimDue();
     try {
-      const { attempts, looked, last } = await claimDue(deps.db, {
+      const { attempts, skipped, last } = await claimDue(deps.db, {
         ...inFlight.limits,
         limit,
-        after: cursors[turn],
+        after: cursor,
         inFlight: inFlight.counts(),
-        throttledToo: turn === 'all',
-        held: recorder.held(),
-        reclaim: reclaim.isDue(),
+        throttledToo: underWay.size < IN_FLIGHT_HALF,
+        reclaim,
+        held: reclaim ? inFlight.held() : [],
       });
-      pace.note({ looked, tookMs: performance.now() - startedAtMs });
+      const taken = attempts.length + skipped;
+      pace.note({ taken, tookMs: performance.now() - startedAtMs });
       for (const claimed of attempts) track(deliver(claimed));
-      const wrapped = cursors[turn] !== '' && looked < limit;
-      cursors[turn] = looked < limit ? '' : last;
-      return wrapped || looked === limit;
+      const wasWhole = cursor === '' && skipped === 0;
+      cursor = taken < limit ? '' : last;
+      return !wasWhole || taken === limit;
     } catch (error) {
-      reclaim.postpone();
+      inFlight.noteFailure(error);
       log.warn({ err: error }, 'Deliveries could not be claimed; retrying');
       return false;
     }
@@ -106,8 +113,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const track = (work: Promise<void>): void => {
     const done = work
       .catch((error: unknown) => log.error({ err: error }, 'A first attempt broke off; its mark will run out'))
-      .finally(() => working.delete(done));
-    working.add(done);
+      .finally(() => underWay.delete(done));
+    underWay.add(done);
   };
 
   return {
@@ -115,13 +122,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     isBusy: pace.isBusy,
     stop: async () => {
       await pump.stop();
-      while (working.size > 0) await Promise.all(working);
+      while (underWay.size > 0) await Promise.all(underWay);
     },
   };
 }
 
 /** The attempt when it begins: at once, or spread out where its subscription hung or failed lately. */
-async function inItsTurn(claimed: ClaimedAttempt): Promise<ClaimedAttempt> {
+async function afterSpread(claimed: ClaimedAttempt): Promise<ClaimedAttempt> {
   if (!claimed.throttled) return claimed;
   const waitMs = Math.round(Math.random() * THROTTLED_SPREAD_MS);
   await sleep(waitMs);
@@ -129,37 +136,28 @@ async function inItsTurn(claimed: ClaimedAttempt): Promise<ClaimedAttempt> {
   return { ...claimed, startedAt: new Date(claimed.startedAt.getTime() + waitMs) };
 }
 
-/** How far apart claims begin, and whether this process is busy, by what the last claims found. */
-function createPace(inFlight: InFlight) {
+/** How far apart claims begin, when run-out marks are looked at, and whether this process is busy, by what the last claims found. */
+function createPace(inFlight: () => number) {
   let everyMs = CLAIM_EVERY_MS;
+  let reclaimedAtMs = -Infinity;
   let busyUntilMs = -Infinity;
   return {
     everyMs: () => everyMs,
     isBusy: () => performance.now() < busyUntilMs,
-    note: ({ looked, tookMs }: { looked: number; tookMs: number }): void => {
-      everyMs = Math.min(Math.max(CLAIM_EVERY_MS, looked * CLAIM_EVERY_MS_PER_DELIVERY), CLAIM_EVERY_MS_MAX);
-      const isLoaded = looked >= BUSY_CLAIM_SIZE || tookMs > BUSY_CLAIM_MS || inFlight.total() >= IN_FLIGHT_BUSY;
+    isReclaimDue: (): boolean => {
+      if (performance.now() - reclaimedAtMs < RECLAIM_EVERY_MS) return false;
+      reclaimedAtMs = performance.now();
+      return true;
+    },
+    note: ({ taken, tookMs }: { taken: number; tookMs: number }): void => {
+      everyMs = Math.min(Math.max(CLAIM_EVERY_MS, taken * CLAIM_EVERY_MS_PER_DELIVERY), CLAIM_EVERY_MS_MAX);
+      const isLoaded = taken >= BUSY_CLAIM_SIZE || tookMs > BUSY_CLAIM_MS || inFlight() >= IN_FLIGHT_BUSY;
       if (isLoaded) busyUntilMs = performance.now() + BUSY_FOR_MS;
     },
   };
 }
 
-/** The workflow that takes over after the first attempt, as the row that starts it. */
-function withWorkflow(
-  { workflows, log }: Pick<DispatcherDeps, 'workflows' | 'log'>,
-  claimed: ClaimedAttempt,
-  outcome: AttemptOutcome,
-): Recording {
-  if (outcome.ok && workflows === 'failed') return outcome;
-  try {
-    return { ...outcome, start: startOf(claimed, outcome) };
-  } catch (error) {
-    // What was sent is recorded in any case; recovery starts the workflow.
-    log.error({ err: error, deliveryId: claimed.deliveryId }, 'A delivery got no workflow');
-    return outcome;
-  }
-}
-
+/** The row that starts the workflow which takes over after the first attempt. */
 function startOf(claimed: ClaimedAttempt, { ok, httpStatus, failure, nextAttemptAt }: AttemptOutcome) {
   const { data } = JSON.parse(claimed.payload.toString()) as { data: { checkoutOrderNo?: string } };
   const start = deliveryWorkflow({

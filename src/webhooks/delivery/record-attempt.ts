@@ -1,12 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { createBatch } from '../../lib/batch.ts';
 import { rows, type Knex } from '../../lib/db.ts';
 import type { Logger } from '../../lib/log.ts';
 import { OUTBOX_PRIORITIES, type OutboxRow } from '../../lib/outbox.ts';
+import type { Failure } from '../failure.ts';
 import type { DeliveryStatus } from '../states.ts';
 import type { AttemptOutcome } from './attempt.ts';
+import type { InFlight } from './in-flight.ts';
 
-/** What a recorded attempt made of its delivery. */
-export type RecordedDelivery = { status: DeliveryStatus; rungsUsed: number; nextAttemptAt: Date | null };
+/** A delivery as an attempt left it. */
+export type DeliveryNow = {
+  status: DeliveryStatus;
+  rungsUsed: number;
+  nextAttemptAt: Date | null;
+  lastAttemptAt: Date | null;
+  httpStatus: number | null;
+  failure: Failure | null;
+};
 
 /** An outcome, and the workflow that starts with it where one is to follow. */
 export type Recording = AttemptOutcome & { start?: Start };
@@ -14,7 +25,7 @@ export type Recording = AttemptOutcome & { start?: Start };
 /** Starts of failed deliveries are written always; those of delivered ones are for operators to look at. */
 type Start = Pick<OutboxRow, 'id' | 'workflowType' | 'workflowId' | 'input'>;
 
-/** Under load outcomes are gathered this long: nobody waits for them, and a process that dies meanwhile repeats little. */
+/** Under load outcomes are gathered this long. What a process that dies meanwhile has not saved is sent again. */
 const RECORD_EVERY_MS = 40;
 /** After this many failures in a row a subscription is throttled, for as long as it keeps failing. */
 const THROTTLED_AFTER_FAILURES = 3;
@@ -23,10 +34,10 @@ const THROTTLED_FOR = '10 minutes';
 const START_LEAD = '15 seconds';
 const RETRY_MS = 200;
 const RETRY_MAX_MS = 1_000;
-/** A third of what is left of a mark after the longest send, and how often marks are renewed then. */
-const HELD_AFTER_MS = 700;
-const RENEW_EVERY_MS = 500;
 const BATCH_MAX = 100;
+
+/** In SQL: what `DeliveryNow` holds, and the id. */
+const NOW = `d.id, d.status, d.rungs_used, d.next_attempt_at, d.last_attempt_at, d.last_http_status AS http_status, d.last_failure AS failure`;
 
 /**
  * One statement; each part depends on what `delivery` really changed. `= ANY (ARRAY(…))` has the rows looked up by their
@@ -77,7 +88,7 @@ WITH o AS (
     AND (d.sending_attempt_id = o."attemptId"
          -- A success that comes late still counts: the receiver has the event.
          OR o.ok AND d.status IN ('PENDING', 'RETRYING', 'FAILED') AND o."attemptId" IN (SELECT id FROM attempt))
-  RETURNING d.id, d.subscription_id, d.merchant_id, d.environment, d.status, d.rungs_used, d.next_attempt_at,
+  RETURNING ${NOW}, d.subscription_id, d.merchant_id, d.environment,
             o.ok, o.manual, o."endedAt" AS ended_at, o."deadLetterId" AS dead_letter_id, o.start
 ), dead_letter AS (
   INSERT INTO webhook_dead_letter (id, delivery_id, merchant_id, environment, opened_at, reason)
@@ -107,99 +118,74 @@ WITH o AS (
          CASE WHEN ok THEN now() ELSE greatest(next_attempt_at - interval '${START_LEAD}', now()) END
   FROM delivery WHERE start IS NOT NULL
 )
-SELECT id, status, rungs_used, next_attempt_at FROM delivery`;
+SELECT id, status, rungs_used, next_attempt_at, last_attempt_at, http_status, failure FROM delivery`;
 
 /**
  * Records how attempts ended, in one statement for as many as ended at the same moment: the attempt, the delivery's
  * state, its dead letter, the subscription's health if it changed, and the workflow that follows. Idempotent.
  */
-export async function recordAttempts(db: Knex, outcomes: Recording[]): Promise<RecordedDelivery[]> {
-  const recorded = await rows<RecordedDelivery & { id: string }>(db, RECORD, { outcomes: JSON.stringify(outcomes) });
-  const byDelivery = new Map(recorded.map((row) => [row.id, row]));
+export async function recordAttempts(db: Knex, outcomes: Recording[]): Promise<DeliveryNow[]> {
+  const recorded = await rows<DeliveryNow & { id: string }>(db, RECORD, { outcomes: JSON.stringify(outcomes) });
+  const byDelivery = new Map<string, DeliveryNow>(recorded.map((row) => [row.id, row]));
   const missing = outcomes.map((outcome) => outcome.deliveryId).filter((id) => !byDelivery.has(id));
   // Recorded before, or superseded: the result is what is true now.
-  const current =
-    missing.length === 0
-      ? []
-      : await rows<RecordedDelivery & { id: string }>(
-          db,
-          'SELECT id, status, rungs_used, next_attempt_at FROM webhook_delivery WHERE id = ANY (:missing)',
-          { missing },
-        );
-  for (const row of current) byDelivery.set(row.id, row);
-  return outcomes.map(
-    (outcome) => byDelivery.get(outcome.deliveryId) ?? { status: 'SKIPPED', rungsUsed: 0, nextAttemptAt: null },
-  );
+  for (const id of missing) byDelivery.set(id, await readDelivery(db, id));
+  return outcomes.map(({ deliveryId }) => byDelivery.get(deliveryId) as DeliveryNow);
 }
 
-export type Recorder = {
-  /**
-   * Resolves when the outcome is saved, however long the database is away: an attempt that was sent must not be sent
-   * again. While that takes long its mark is renewed, so that no other worker takes it for interrupted.
-   */
-  record: (outcome: Recording) => Promise<RecordedDelivery>;
-  /** Deliveries whose outcome has been waiting to be saved for so long that their mark may run out. */
-  held: () => string[];
+/** SKIPPED when it is gone. `inFlight`: it is claimed. */
+export async function readDelivery(db: Knex, id: string): Promise<DeliveryNow & { inFlight: boolean }> {
+  const [found] = await rows<DeliveryNow & { inFlight: boolean }>(
+    db,
+    `SELECT ${NOW}, d.sending_since IS NOT NULL AS in_flight FROM webhook_delivery d WHERE d.id = :id`,
+    { id },
+  );
+  return found ?? { ...GONE, inFlight: false };
+}
+
+const GONE: DeliveryNow = {
+  status: 'SKIPPED',
+  rungsUsed: 0,
+  nextAttemptAt: null,
+  lastAttemptAt: null,
+  httpStatus: null,
+  failure: null,
 };
 
-export function createRecorder({ db, log }: { db: Knex; log: Logger }): Recorder {
+/**
+ * Resolves when the outcome is saved, however long the database is away: an attempt that was sent must not be sent
+ * again. Its mark is held meanwhile (in-flight.ts).
+ */
+export type Recorder = (outcome: Recording) => Promise<DeliveryNow>;
+
+export function createRecorder(deps: { db: Knex; log: Logger; inFlight: Pick<InFlight, 'noteFailure'> }): Recorder {
+  const { db, log, inFlight } = deps;
   const save = createBatch((outcomes: Recording[]) => recordAttempts(db, outcomes), {
     sizeMax: BATCH_MAX,
     everyMs: RECORD_EVERY_MS,
   });
-  /** Since when each outcome waits to be saved. */
-  const waiting = new Map<Recording, number>();
-  const held = (): Recording[] => {
-    const before = performance.now() - HELD_AFTER_MS;
-    return [...waiting].filter(([, since]) => since < before).map(([outcome]) => outcome);
-  };
-  const renewHeld = async (): Promise<void> => {
-    const outcomes = held();
-    if (outcomes.length > 0) await renewMarks(db, outcomes);
-  };
-  // While the database is away nothing can be renewed, nor claimed.
-  setInterval(() => void renewHeld().catch(() => {}), RENEW_EVERY_MS).unref();
-
-  const saveAtLast = async (outcome: Recording): Promise<RecordedDelivery> => {
+  return async (outcome) => {
     let next = outcome;
-    for (let pauseMs = 0; ; pauseMs = Math.min(pauseMs * 2 || RETRY_MS, RETRY_MAX_MS)) {
-      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    let isAlone = false;
+    for (let pauseMs = RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, RETRY_MAX_MS)) {
       try {
-        // Again alone: one that cannot be saved must not hold up the others for good.
-        if (pauseMs === 0) return await save(next);
-        return (await recordAttempts(db, [next]))[0] as RecordedDelivery;
+        return isAlone ? ((await recordAttempts(db, [next]))[0] as DeliveryNow) : await save(next);
       } catch (error) {
-        log.warn(
-          { err: error, deliveryId: outcome.deliveryId },
-          'The outcome of an attempt could not be saved; retrying',
-        );
-        // Refused for its contents, which are the receiver's words if anything: they are given up.
-        if (pauseMs > 0 && isRefused(error)) next = { ...outcome, responseHeaders: {}, responseExcerpt: '' };
+        inFlight.noteFailure(error);
+        const { deliveryId, reason } = outcome;
+        log.warn({ err: error, deliveryId }, 'The outcome of an attempt could not be saved; retrying');
+        if (isRefused(error)) {
+          // Alone, it is refused for what the receiver or an operator wrote: that is given up.
+          if (isAlone) next = { ...outcome, responseHeaders: {}, responseExcerpt: '', reason: reason && '' };
+          isAlone = true;
+        }
+        await sleep(pauseMs);
       }
     }
   };
-  return {
-    record: async (outcome) => {
-      waiting.set(outcome, performance.now());
-      return saveAtLast(outcome).finally(() => waiting.delete(outcome));
-    },
-    held: () => held().map((outcome) => outcome.deliveryId),
-  };
 }
 
-/** SQLSTATE classes 22 and 23: the data is what is wrong. */
+/** SQLSTATE classes 22 and 23: the data is what is wrong, of one outcome in a batch. */
 function isRefused(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code));
-}
-
-async function renewMarks(db: Knex, outcomes: Recording[]): Promise<void> {
-  await rows(
-    db,
-    `UPDATE webhook_delivery SET sending_since = clock_timestamp()
-     WHERE id = ANY (:deliveryIds) AND sending_attempt_id = ANY (:attemptIds)`,
-    {
-      deliveryIds: outcomes.map((outcome) => outcome.deliveryId),
-      attemptIds: outcomes.map((outcome) => outcome.attemptId),
-    },
-  );
 }

@@ -5,7 +5,7 @@ import type { Change } from '../../lib/outbox.ts';
 import { ownerOf, type Environment, type Owner } from '../../lib/owner.ts';
 import { decideResend, type DeliveryStatus, type ResendDecision, type ResendFacts } from '../states.ts';
 import { CHECKOUT_ORDER_NO, deliveryWorkflow } from '../workflow-input.ts';
-import { isInFlight } from './claim.ts';
+import { isInFlight } from './in-flight.ts';
 
 /** Which deliveries: these, or an event's: to one subscription, or all its FAILED and SKIPPED ones. */
 export type ResendTarget = { deliveryIds: string[] } | { eventId: string; subscriptionId?: string | undefined };

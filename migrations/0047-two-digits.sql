@@ -1,0 +1,5 @@
+-- Schemas of before have its predecessor in 0035.
+DROP FUNCTION IF EXISTS numbered_id(text, text, bigint);
+CREATE OR REPLACE FUNCTION two_digits(number bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', CAST(number / 32 % 32 + 1 AS integer), 1)
+      || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', CAST(number % 32 + 1 AS integer), 1);

@@ -1,0 +1,46 @@
+import { rows } from '../../src/lib/db.ts';
+import { openDeliveries } from '../../src/webhooks/delivery/recoverable.ts';
+import { deleteSubscription } from '../../src/webhooks/subscriptions.ts';
+import { receiver } from '../support/sending.ts';
+import { buildSubscriber, delivery, useWorlds, world } from './dispatching.ts';
+
+useWorlds();
+
+/** As after a first attempt that failed long ago. */
+const makeRetrying = async (ids: string[], seconds: number): Promise<unknown> =>
+  rows(
+    world.db,
+    `UPDATE webhook_delivery SET status = 'RETRYING', created_at = now() - interval '1 day',
+       next_attempt_at = now() - CAST(:seconds AS integer) * interval '1 second' WHERE id = ANY (:ids)`,
+    { ids, seconds },
+  );
+
+test('a subscription with many overdue retries hides none of another', async () => {
+  const shop = await receiver();
+  const [hanging, fine] = [await buildSubscriber(shop), await buildSubscriber(shop)];
+  const overdue = await Promise.all(Array.from({ length: 30 }, hanging.record));
+  const [lost, waiting] = [await fine.record(), await fine.record()];
+  await makeRetrying(overdue, 3_600);
+  await makeRetrying([lost], 120);
+  await makeRetrying([waiting], -120);
+  const page = { after: '', limit: 200 };
+  const found = await openDeliveries(world.db, { ...page, onlyPastDue: true });
+  expect(found.filter(({ id }) => overdue.includes(id))).toHaveLength(5);
+  expect(found.filter(({ id }) => !overdue.includes(id))).toMatchObject([{ id: lost, overdue: true }]);
+  expect(await openDeliveries(world.db, { ...page, onlyPastDue: false })).toHaveLength(32);
+});
+
+test('a delivery that is made while its subscription is deleted stays DELIVERED', async () => {
+  const { db, runChange, deps } = world;
+  const { record, subscriptionId } = await buildSubscriber(await receiver());
+  const [made, waiting, retrying] = [await record(), await record(), await record()];
+  await makeRetrying([retrying], -60);
+  const { merchantId, environment } = await delivery(made);
+  await db.transaction(async (trx) => {
+    await trx('webhookDelivery').where({ id: made }).update({ status: 'DELIVERED', nextAttemptAt: null });
+    await runChange((change) => deleteSubscription(deps, change, { merchantId, environment, subscriptionId }));
+  });
+  expect(await delivery(made)).toMatchObject({ status: 'DELIVERED' });
+  expect(await delivery(waiting)).toMatchObject({ status: 'SKIPPED', nextAttemptAt: null });
+  expect(await delivery(retrying)).toMatchObject({ status: 'SKIPPED', nextAttemptAt: null });
+});

@@ -1,0 +1,68 @@
+import { createWebhookActivities } from '../../activities/webhooks.ts';
+import { abandonDelivery } from '../../src/webhooks/delivery/abandon.ts';
+import { claimOne } from '../../src/webhooks/delivery/claim.ts';
+import { createRecorder, readDelivery } from '../../src/webhooks/delivery/record-attempt.ts';
+import { receiver } from '../support/sending.ts';
+import { buildAttempt, buildInFlight, buildSubscriber, delivery, log, useWorlds, world } from './dispatching.ts';
+
+useWorlds();
+
+function build(inFlight = buildInFlight()) {
+  const activities = createWebhookActivities(
+    {
+      inFlight,
+      claim: async (request) => claimOne(world.db, { ...request, reclaim: true }),
+      readDelivery: async (id) => readDelivery(world.db, id),
+      attempt: buildAttempt(),
+      record: createRecorder({ db: world.db, log, inFlight }),
+      onRecorded: () => {},
+      requestResend: async () => {},
+      abandon: async (request) => abandonDelivery(world.db, request),
+    },
+    () => 0,
+  );
+  const attempt = async (deliveryId: string, subscriptionId: string, atMs = Date.now()) =>
+    activities.attemptDelivery({
+      deliveryId,
+      subscriptionId,
+      atMs,
+      reason: null,
+      retryDelaysSeconds: [60],
+      jitter: 0,
+    });
+  return { attempt, inFlight };
+}
+
+test('an attempt whose result was lost is reported as it ended; where none was made, nothing was sent', async () => {
+  const shop = await receiver();
+  shop.behave({ kind: 'answer', status: 503 });
+  const { record, subscriptionId } = await buildSubscriber(shop);
+  const id = await record();
+  const { attempt } = build();
+  const atMs = Date.now();
+  const failed = { status: 'RETRYING', attemptsMade: 1, httpStatus: 503, code: 'http_status' };
+  expect(await attempt(id, subscriptionId, atMs)).toMatchObject({ ...failed, kind: 'failed' });
+  // Temporal asks again for what it got no answer to; another request comes later.
+  expect(await attempt(id, subscriptionId, atMs)).toMatchObject({ ...failed, kind: 'failed' });
+  expect(await attempt(id, subscriptionId, Date.now() + 1_000)).toMatchObject({ ...failed, kind: 'unsent' });
+  expect(shop.requests).toHaveLength(1);
+});
+
+test('a delivery in flight, one whose outcome is unsaved and one of too many retries are tried again later', async () => {
+  const shop = await receiver();
+  const { record, subscriptionId } = await buildSubscriber(shop);
+  const [claimed, held, third] = [await record(), await record(), await record()];
+  const { attempt, inFlight } = build(buildInFlight({ perThrottled: 1 }));
+  await claimOne(world.db, { deliveryId: claimed, startedAt: new Date(), reclaim: false });
+  await expect(attempt(claimed, subscriptionId)).rejects.toMatchObject({ type: 'Busy' });
+  const letGo = inFlight.hold({ deliveryId: held, attemptId: 'wha_1' });
+  await expect(attempt(held, subscriptionId)).rejects.toMatchObject({ type: 'Busy' });
+  letGo();
+  const end = inFlight.startRetry(subscriptionId);
+  await expect(attempt(third, subscriptionId)).rejects.toMatchObject({ type: 'Busy' });
+  end?.();
+  expect(await attempt(third, subscriptionId)).toMatchObject({ kind: 'delivered', status: 'DELIVERED' });
+  expect(await delivery(third)).toMatchObject({ sendingSince: null });
+  expect(inFlight.held()).toEqual([]);
+  expect(shop.requests).toHaveLength(1);
+});
