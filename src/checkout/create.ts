@@ -3,7 +3,7 @@ import type { Channel } from '../channels/channel.ts';
 import { channelRefused } from '../channels/operations.ts';
 import { listChannels, type MerchantChannel } from '../channels/queries.ts';
 import type { Clock } from '../lib/clock.ts';
-import { rows } from '../lib/db.ts';
+import { isUniqueViolation, rows, type Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
@@ -15,7 +15,7 @@ import { qrPayload } from './qr.ts';
 import { checkoutPageUrl } from './session.ts';
 
 /** `pepper`: the secret that the tokens of pages are made with. */
-export type CreateDeps = { findProvider: FindProvider; clock: Clock; baseUrl: string; pepper: string };
+export type CreateDeps = { db: Knex; findProvider: FindProvider; clock: Clock; baseUrl: string; pepper: string };
 
 export type NewSession = {
   checkoutOrderNo: string;
@@ -49,7 +49,7 @@ export async function createSession(deps: CreateDeps & { change: Change }, owner
   const transactionId = newId('txn', now.getTime());
   const clientToken = clientTokenOf(deps.pepper, sessionId);
   const expiresAt = new Date(now.getTime() + wanted.expiresInMinutes * 60_000);
-  const inserted = await insertSession(deps.change, {
+  await insertSession(deps, {
     ...wanted,
     merchantId: owner.merchantId,
     environment: owner.environment,
@@ -60,8 +60,6 @@ export async function createSession(deps: CreateDeps & { change: Change }, owner
     expiresAt,
     now,
   });
-  if (!inserted) throw await duplicateReference(deps.change, owner, wanted.checkoutOrderNo);
-
   const checkoutUrl = `${checkoutPageUrl(deps.baseUrl, sessionId)}?t=${clientToken.token}`;
   return {
     sessionId,
@@ -116,6 +114,7 @@ function outsideAll(channels: MerchantChannel[], amountSantim: Santim): AppError
   return refuseAmount(nearest.channel, nearest.payIn, amountSantim);
 }
 
+type InsertDeps = Pick<CreateDeps, 'db'> & { change: Change };
 type SessionToInsert = NewSession &
   Owner & {
     channels: Channel[];
@@ -126,16 +125,14 @@ type SessionToInsert = NewSession &
     now: Date;
   };
 
-/** Inserts session, transaction and the first entry of its timeline; false when the order number is taken. */
-async function insertSession({ trx }: Change, session: SessionToInsert): Promise<boolean> {
-  const inserted = await rows(
-    trx,
+/** Inserts session, transaction and the first entry of its timeline; the change fails when the order number is taken. */
+async function insertSession({ db, change }: InsertDeps, session: SessionToInsert): Promise<void> {
+  await change.write(
     `WITH made AS (
        INSERT INTO transaction (id, session_id, merchant_id, environment, checkout_order_no, amount_santim, currency, type,
          status, customer_name, customer_email, customer_phone, metadata, created_at)
        VALUES (:transactionId, :sessionId, :merchantId, :environment, :checkoutOrderNo, :amountSantim, :currency, :type,
          'PENDING', :customerName, :customerEmail, :customerPhone, CAST(:metadata AS jsonb), :now)
-       ON CONFLICT (merchant_id, environment, checkout_order_no) DO NOTHING
        RETURNING id, session_id, merchant_id, environment, created_at
      ), opened AS (
        INSERT INTO checkout_session (id, transaction_id, merchant_id, environment, status, channels, client_token_hash,
@@ -143,11 +140,9 @@ async function insertSession({ trx }: Change, session: SessionToInsert): Promise
        SELECT session_id, id, merchant_id, environment, 'OPEN', CAST(:channels AS text[]), CAST(:tokenHash AS bytea),
          CAST(:successUrl AS text), CAST(:errorUrl AS text), CAST(:cancelUrl AS text), CAST(:locale AS text),
          CAST(:expiresAt AS timestamptz), created_at FROM made
-     ), noted AS (
-       INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
-       SELECT id, created_at, 'session.created', CAST(:detail AS jsonb) FROM made
      )
-     SELECT id FROM made`,
+     INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
+     SELECT id, created_at, 'session.created', CAST(:detail AS jsonb) FROM made`,
     {
       ...session,
       customerName: session.customerName ?? null,
@@ -159,13 +154,15 @@ async function insertSession({ trx }: Change, session: SessionToInsert): Promise
       metadata: session.metadata ? JSON.stringify(session.metadata) : null,
       detail: JSON.stringify({ amountSantim: Number(session.amountSantim), type: session.type }),
     },
+    async (error) => (isUniqueViolation(error, ORDER_NO) ? duplicateReference(db, session) : error),
   );
-  return inserted.length > 0;
 }
 
-async function duplicateReference({ trx }: Change, owner: Owner, checkoutOrderNo: string): Promise<AppError> {
+const ORDER_NO = 'transaction_merchant_id_environment_checkout_order_no_key';
+
+async function duplicateReference(db: Knex, { checkoutOrderNo, ...owner }: SessionToInsert): Promise<AppError> {
   const [existing] = await rows<{ sessionId: string }>(
-    trx,
+    db,
     `SELECT session_id FROM transaction
      WHERE merchant_id = :merchantId AND environment = :environment AND checkout_order_no = :checkoutOrderNo`,
     { merchantId: owner.merchantId, environment: owner.environment, checkoutOrderNo },

@@ -35,10 +35,14 @@ export const OUTBOX_PRIORITIES = { money: 0, retry: 1, normal: 2, visibility: 3 
 export type Change = {
   trx: Knex.Transaction;
   /**
-   * Sends a write whose answer nobody needs, and does not wait for it: it travels with the COMMIT if it is the last one.
-   * If it fails, so does the change.
+   * Sends a write whose answer is not needed, and does not wait for it: it travels with the COMMIT if it is the last one.
+   * If it fails, so does the change, with the error that `explain` makes of it, after the rollback.
    */
-  write: (sql: string, values: Record<string, unknown>) => Promise<void>;
+  write: (
+    sql: string,
+    values: Record<string, unknown>,
+    explain?: (error: unknown) => Promise<unknown>,
+  ) => Promise<void>;
   /** Adds messages to the outbox, inside the transaction. */
   tell: (messages: OutboxMessage[]) => Promise<void>;
   /** Announces rows that a larger statement of the change has already written to the outbox. */
@@ -77,7 +81,7 @@ export function createRunChange(db: Knex, dispatch: Dispatch): RunChange {
 }
 
 async function changeOnce<T>(db: Knex, work: (change: Change) => Promise<T>) {
-  const written: Promise<unknown>[] = [];
+  const written: { done: Promise<unknown>; explain: (error: unknown) => Promise<unknown> }[] = [];
   const told: OutboxRow[] = [];
   let triggersDispatcher = false;
   const triggerDispatcher = (): void => {
@@ -87,16 +91,20 @@ async function changeOnce<T>(db: Knex, work: (change: Change) => Promise<T>) {
     told.push(...messages);
   };
   const result = await inTransaction(db, async (trx) => {
-    const write = async (sql: string, values: Record<string, unknown>): Promise<void> => {
+    const write: Change['write'] = async (sql, values, explain = async (error) => error) => {
       const done = rows(trx, sql, values);
       done.catch(() => {});
-      written.push(done);
+      written.push({ done, explain });
     };
     const tell = async (messages: OutboxMessage[]) => announce(await writeMessages(write, messages));
     return work({ trx, write, tell, told: announce, triggerDispatcher });
   }).catch(async (error: unknown) => {
-    // A write that failed is why all after it did.
-    await Promise.all(written);
+    // The first write that failed is why all after it did.
+    for (const { done, explain } of written) {
+      await done.catch(async (cause: unknown) => {
+        throw await explain(cause);
+      });
+    }
     throw error;
   });
   return { result, told, triggersDispatcher };

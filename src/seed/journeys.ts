@@ -1,6 +1,8 @@
 import { createSession } from '../checkout/create.ts';
 import { startPayment } from '../checkout/pay.ts';
 import type { Clock } from '../lib/clock.ts';
+import { rows } from '../lib/db.ts';
+import type { Change } from '../lib/outbox.ts';
 import { SANDBOX_PHONES, type SandboxBehaviour } from '../lib/sandbox-providers.ts';
 import type { FindProvider, Provider, ProviderOutcome } from '../providers/provider.ts';
 import { createCheckAttempt, type CheckAttempt } from '../transactions/check.ts';
@@ -78,7 +80,11 @@ async function beginVisit(past: Past, payment: PlannedPayment): Promise<Visit> {
     expiresAt: payment.createdAt,
   };
   const checkAttempt = createCheckAttempt({ ...visit, db: past.change.trx, log: SILENT });
-  const session = await createSession({ ...visit, pepper: UNUSED }, past.owner, payment.session);
+  const { trx } = past.change;
+  // At once: the next step reads it.
+  const write: Change['write'] = async (sql, values) => void (await rows(trx, sql, values));
+  const change = { ...past.change, write };
+  const session = await createSession({ ...visit, change, db: trx, pepper: UNUSED }, past.owner, payment.session);
   visit.sessionId = session.sessionId;
   visit.expiresAt = new Date(session.expiresAt);
   return visit;

@@ -49,6 +49,22 @@ test('a write that fails fails its change with its own error, whatever comes aft
   expect(dispatched).toEqual([]);
 });
 
+test('a write that fails may explain itself, by what it finds after the rollback', async () => {
+  const { db } = database;
+  await db('merchant').insert({ id: 'mrc_there', name: 'There' });
+  const explain = async (error: unknown) => {
+    const [found] = await rows<{ name: string }>(db, `SELECT name FROM merchant WHERE id = 'mrc_there'`);
+    return new Error(`${isUniqueViolation(error)}: ${found?.name}`);
+  };
+  const change = createRunChange(db, () => {})(async ({ trx, write }) => {
+    await write(INSERT, { id: 'mrc_there', name: 'Again' }, explain);
+    await write(INSERT, { id: 'mrc_after', name: 'After' });
+    await rows(trx, INSERT, { id: 'mrc_last', name: 'Last' });
+  });
+  await expect(change).rejects.toThrow('true: There');
+  expect(await db('merchant').whereIn('id', ['mrc_after', 'mrc_last'])).toEqual([]);
+});
+
 test('of two changes that wait for each other, the one that is given up is made again', async () => {
   const { db } = database;
   const ids = ['mrc_left', 'mrc_right'];

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
@@ -111,6 +111,7 @@ export async function startReceiver(options: { tls?: boolean } = {}): Promise<Re
     behave: (next) => void (behaviour = typeof next === 'function' ? next : () => next),
     received: async (count) => {
       const deadline = AbortSignal.timeout(10_000);
+      setMaxListeners(0, deadline);
       while (requests.length < count) {
         deadline.throwIfAborted();
         await new Promise<void>((resolve) => {
@@ -184,6 +185,7 @@ async function drip(response: ServerResponse, everyMs: number, write: () => unkn
 }
 
 async function writeMany(response: ServerResponse, bytes: number): Promise<void> {
+  response.setMaxListeners(0);
   const chunk = Buffer.alloc(65_536, 'x');
   for (let left = bytes; left > 0 && !response.destroyed; left -= chunk.length) {
     if (!response.write(chunk.subarray(0, left)))

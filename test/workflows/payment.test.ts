@@ -61,7 +61,7 @@ async function pay(
     expiresInMinutes,
     locale: 'en',
   } as const;
-  const deps = { findProvider, clock, baseUrl: world.config.BASE_URL, pepper: world.config.KEY_PEPPER };
+  const deps = { db: world.db, findProvider, clock, baseUrl: world.config.BASE_URL, pepper: world.config.KEY_PEPPER };
   const { sessionId } = await world.runChange((change) => createSession({ ...deps, change }, owner, wanted));
   const key = { ...owner, sessionId };
   const payment = await world.runChange((change) =>
