@@ -52,11 +52,6 @@ export function readIdempotentCall(request: {
   };
 }
 
-/** Somebody stored an answer under the key between our look and our insert. */
-class KeyTaken extends Error {
-  override readonly name = 'KeyTaken';
-}
-
 type Deps = { db: Knex; runChange: RunChange; keyRing: KeyRing };
 /** Where answers are stored: inside a change's transaction, or outside of one. */
 type Place = { db: Queryable; keyRing: KeyRing };
@@ -70,7 +65,7 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
 
 /**
  * One key, one effect, one answer. The look-up takes the key's advisory lock in the same statement, the answer is
- * inserted in the change's own transaction: two statements, and a crash leaves nothing behind.
+ * inserted in the change's own transaction, and travels with its commit: a crash leaves nothing behind.
  */
 export function createIdempotency({ db, runChange, keyRing }: Deps) {
   async function inOneChange<T extends StoredAnswer>(call: IdempotentCall, work: Work<T>): Promise<CallResult<T>> {
@@ -78,7 +73,7 @@ export function createIdempotency({ db, runChange, keyRing }: Deps) {
       const stored = await lockAndLook({ db: change.trx, keyRing }, call);
       if (stored) return { outcome: 'replayed', answer: stored };
       const answer = await work(change);
-      if (!(await store({ db: change.trx, keyRing }, call, answer))) throw new KeyTaken();
+      await change.write(STORE, valuesOf(keyRing, call, answer));
       return { outcome: 'made', answer };
     });
   }
@@ -93,8 +88,11 @@ export function createIdempotency({ db, runChange, keyRing }: Deps) {
       return await inOneChange(call, work);
     } catch (error) {
       // Our look may have seen the state before the first request's commit, yet got the lock after it: then the same
-      // work collides with its own effect. Looking again finds the answer.
-      if (error instanceof KeyTaken || isUniqueViolation(error)) return inOneChange(call, work);
+      // work, or its answer, collides with the first. Looking again finds that, unless it is too old to count.
+      if (isUniqueViolation(error)) {
+        await forgetOld(db, call);
+        return inOneChange(call, work);
+      }
       if (!isRemembered(error)) throw error;
       const answer = { status: error.status, text: refusalText(error) };
       if (await store({ db, keyRing }, call, answer)) return { outcome: 'refused', answer };
@@ -171,25 +169,34 @@ async function lockAndLook({ db, keyRing }: Place, call: IdempotentCall): Promis
   );
 }
 
-/** Inserts the answer, over one that is older than the time kept; false when a fresh one is there. */
+const STORE = `
+  INSERT INTO idempotency_key (merchant_id, environment, route, key, request_hash, status_code, answer)
+  VALUES (:merchantId, :environment, :route, :key, :requestHash, :status, :answer)`;
+
+function valuesOf(keyRing: KeyRing, call: IdempotentCall, { status, text }: StoredAnswer): Record<string, unknown> {
+  return { ...call, status, answer: encrypt(keyRing, ownerOf(call), text) };
+}
+
+/** False when an answer is there. */
 async function store({ db, keyRing }: Place, call: IdempotentCall, answer: StoredAnswer): Promise<boolean> {
-  const stored = await rows(
+  try {
+    await rows(db, STORE, valuesOf(keyRing, call, answer));
+    return true;
+  } catch (error) {
+    if (isUniqueViolation(error)) return false;
+    throw error;
+  }
+}
+
+/** Deletes an answer that is older than the time kept, before the chore does. */
+async function forgetOld(db: Knex, { merchantId, environment, route, key }: IdempotentCall): Promise<void> {
+  await rows(
     db,
-    `INSERT INTO idempotency_key AS k (merchant_id, environment, route, key, request_hash, status_code, answer)
-     VALUES (:merchantId, :environment, :route, :key, :requestHash, :status, :answer)
-     ON CONFLICT (merchant_id, environment, route, key) DO UPDATE
-       SET request_hash = excluded.request_hash, status_code = excluded.status_code,
-           answer = excluded.answer, created_at = excluded.created_at
-       WHERE k.created_at <= now() - make_interval(hours => :hours)
-     RETURNING 1`,
-    {
-      ...call,
-      status: answer.status,
-      answer: encrypt(keyRing, ownerOf(call), answer.text),
-      hours: IDEMPOTENCY_HOURS,
-    },
+    `DELETE FROM idempotency_key
+     WHERE merchant_id = :merchantId AND environment = :environment AND route = :route AND key = :key
+       AND created_at <= now() - make_interval(hours => :hours)`,
+    { merchantId, environment, route, key, hours: IDEMPOTENCY_HOURS },
   );
-  return stored.length > 0;
 }
 
 const DELETED_AT_ONCE_MAX = 10_000;
