@@ -84,7 +84,7 @@ const importTable = [
     never(TEMPORAL, 'outsiders do not know Temporal'),
   ),
   imports(['src/sdk/**'], { group: ['*', '!./*', '!node:crypto'], message: 'the sdk imports itself and node:crypto' }),
-  imports(['src/processes.ts', 'src/relay.ts', 'src/outbox-listener.ts', 'src/repair.ts'], {
+  imports(['src/processes.ts', 'src/relay.ts', 'src/outbox-notifications.ts', 'src/repair.ts'], {
     regex: `^[.]/(${TIERS.flat()
       .filter((slice) => slice !== 'webhooks')
       .join('|')})/`,

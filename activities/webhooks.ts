@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 
 import { AppError } from '../src/lib/errors.ts';
 import type { AttemptOutcome, RetrySchedule } from '../src/webhooks/delivery/attempt.ts';
-import type { ClaimRequest, ClaimedAttempt } from '../src/webhooks/delivery/claim.ts';
+import type { Claim, ClaimedAttempt } from '../src/webhooks/delivery/claim.ts';
 import type { InFlight } from '../src/webhooks/delivery/in-flight.ts';
 import type { DeliveryNow, Recorder } from '../src/webhooks/delivery/record-attempt.ts';
 import type { DeliveryStatus } from '../src/webhooks/states.ts';
@@ -31,7 +31,7 @@ export type AttemptRequest = RetrySchedule & {
 };
 
 export type WebhookDeps = {
-  claim: (request: ClaimRequest) => Promise<ClaimedAttempt | null>;
+  claim: Claim;
   readDelivery: (deliveryId: string) => Promise<DeliveryNow & { inFlight: boolean }>;
   attempt: (attempt: ClaimedAttempt, schedule: RetrySchedule) => Promise<AttemptOutcome>;
   record: Recorder;
@@ -58,8 +58,10 @@ export function createWebhookActivities(deps: WebhookDeps, elapsed = elapsedMs) 
       const endSend = deps.inFlight.startRetry(subscriptionId);
       if (!endSend) throw busy('The subscription has its share of retries in flight');
       try {
+        const sinceMs = performance.now();
         const claimed = await deps.claim({ deliveryId, startedAt: new Date(request.atMs + elapsed()) });
-        return await (claimed ? attemptClaimed(deps, claimed, request) : reportUnclaimed(deps, deliveryId, request));
+        if (!claimed) return await reportUnclaimed(deps, deliveryId, request);
+        return await attemptClaimed(deps, claimed, { ...request, sinceMs });
       } finally {
         endSend();
       }
@@ -86,8 +88,12 @@ function busy(message: string): ApplicationFailure {
 
 type Request = Omit<AttemptRequest, 'deliveryId' | 'subscriptionId'>;
 
-async function attemptClaimed(deps: WebhookDeps, claimed: ClaimedAttempt, request: Request): Promise<AttemptReport> {
-  const letGo = deps.inFlight.hold(claimed);
+async function attemptClaimed(
+  deps: WebhookDeps,
+  claimed: ClaimedAttempt,
+  { sinceMs, ...request }: Request & { sinceMs: number },
+): Promise<AttemptReport> {
+  const letGo = deps.inFlight.hold(claimed, sinceMs);
   try {
     const outcome = { ...(await deps.attempt(claimed, request)), reason: request.reason };
     const now = await deps.record(outcome);

@@ -9,10 +9,10 @@ import { createPump } from './lib/pump.ts';
 const CHANNEL = 'meskot_outbox';
 const RECONNECT_MS = 1_000;
 
-/** What a commit has left for the workers: messages for Temporal, or deliveries for the dispatcher. */
+/** What a commit has written for the workers: messages for Temporal, or deliveries for the dispatcher. */
 type Left = 'messages' | 'deliveries';
 
-/** Calls what takes them; messages that have time are found by the next look. */
+/** Wakes the relay or the dispatcher; delayed messages wait for the next sweep. */
 export const dispatchTo =
   (wake: Record<Left, () => void>): Dispatch =>
   (written, triggersDispatcher) => {
@@ -21,7 +21,7 @@ export const dispatchTo =
   };
 
 /**
- * Notifies the workers after the commits of a process that is none. Of each kind one notification is in flight at a
+ * Notifies workers of the API's commits. Of each kind one notification is in flight at a
  * time, and the next one stands for all commits before it. Where one fails, the workers look by themselves within 1 s.
  */
 export function createNotifier(db: Knex): { dispatch: Dispatch; stop: () => Promise<void> } {

@@ -45,7 +45,7 @@ const PAUSE_MAX_SECONDS = 30;
 const SHOWN_WITHIN_SECONDS = 60;
 const DROP_MAX = 1_000;
 
-/** What came of a message. untried: Temporal was not asked. away: it did not answer. failed: it did not take it. */
+/** The result of telling Temporal. untried: it was not asked. away: it did not answer. failed: it did not take it. */
 type Outcome = 'told' | 'untried' | 'away' | 'failed';
 
 /**

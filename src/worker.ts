@@ -51,9 +51,9 @@ import { recheckProven } from './transactions/proven.ts';
 import { createExpireAttempt } from './transactions/unpaid.ts';
 import { abandonDelivery } from './webhooks/delivery/abandon.ts';
 import { createAttempt } from './webhooks/delivery/attempt.ts';
-import { claimOne } from './webhooks/delivery/claim.ts';
+import { createClaim } from './webhooks/delivery/claim.ts';
 import { createDispatcher, type Dispatcher } from './webhooks/delivery/dispatcher.ts';
-import { createInFlight, type InFlight } from './webhooks/delivery/in-flight.ts';
+import { createInFlight } from './webhooks/delivery/in-flight.ts';
 import { createRecorder, readDelivery } from './webhooks/delivery/record-attempt.ts';
 import { openDeliveries } from './webhooks/delivery/recoverable.ts';
 import { requestResend } from './webhooks/delivery/resend.ts';
@@ -111,7 +111,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     reports: createReports(config, { db, runChange, clock }),
     webhooks: {
       ...sending,
-      claim: async (request) => claimOne(db, { ...request, reclaim: sending.inFlight.mayReclaim() }),
+      claim: createClaim(db, sending.inFlight),
       readDelivery: async (deliveryId) => readDelivery(db, deliveryId),
       abandon: async (request) => abandonDelivery(db, request),
       requestResend: async ({ deliveryId, force }) => {
@@ -144,7 +144,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const chores = startChores(
     [
       ...afterClock(databaseClock, choresOf(config, { db, runChange, clock, ...payments.checks, ...options })),
-      ...temporalChores({ relay, dispatcher, repair, ...sending, ...options }),
+      ...temporalChores({ relay, dispatcher, repair, ...options }),
     ],
     log,
   );
@@ -155,6 +155,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
       databaseClock.stop();
       await Promise.all([listening.stop(), chores.stop(), dispatcher.stop()]);
       await temporal.stop();
+      sending.inFlight.stop();
       await relay.stop();
       await Promise.all([sending.sender.close(), payments.close(), db.destroy()]);
     },
@@ -174,20 +175,14 @@ function workersOptions(config: Config) {
   };
 }
 
-type TemporalParts = Pick<WorkerOptions, 'registry'> & {
-  relay: Relay;
-  dispatcher: Dispatcher;
-  inFlight: InFlight;
-  repair: Repair;
-};
+type TemporalParts = Pick<WorkerOptions, 'registry'> & { relay: Relay; dispatcher: Dispatcher; repair: Repair };
 
-function temporalChores({ relay, dispatcher, inFlight, repair, registry }: TemporalParts): Chore[] {
+function temporalChores({ relay, dispatcher, repair, registry }: TemporalParts): Chore[] {
   const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
   return [
     // Commits wake both at once: this finds what has come due, and what a dead process took.
     chore('sweep the outbox', 500, async () => relay.trigger()),
     chore('look for deliveries', 1_000, async () => dispatcher.trigger()),
-    chore('renew marks of deliveries', 500, inFlight.renew),
     chore('drop workflows that would only show', 1_000, async () => countSkipped(await relay.dropUnshown())),
     chore('repair what Temporal lost', 5_000, repair.run),
   ];

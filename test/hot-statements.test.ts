@@ -100,6 +100,7 @@ const DELIVERIES: Hot = {
       after: '',
       inFlight: {},
       held: [],
+      slow: [],
       reclaim: true,
     });
     await recordAttempts(db, attempts.map(toOutcome));

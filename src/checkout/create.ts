@@ -160,12 +160,13 @@ async function insertSession({ db, change }: InsertDeps, session: SessionToInser
 
 const ORDER_NO = 'transaction_merchant_id_environment_checkout_order_no_key';
 
-async function duplicateReference(db: Knex, { checkoutOrderNo, ...owner }: SessionToInsert): Promise<AppError> {
+async function duplicateReference(db: Knex, session: SessionToInsert): Promise<AppError> {
+  const { merchantId, environment, checkoutOrderNo } = session;
   const [existing] = await rows<{ sessionId: string }>(
     db,
     `SELECT session_id FROM transaction
      WHERE merchant_id = :merchantId AND environment = :environment AND checkout_order_no = :checkoutOrderNo`,
-    { merchantId: owner.merchantId, environment: owner.environment, checkoutOrderNo },
+    { merchantId, environment, checkoutOrderNo },
   );
   const message = `checkoutOrderNo "${checkoutOrderNo}" is already used by another session; read that one or use a new number`;
   return new AppError('DUPLICATE_REFERENCE', message, { existing: { sessionId: existing?.sessionId ?? '' } });

@@ -177,19 +177,15 @@ function valuesOf(keyRing: KeyRing, call: IdempotentCall, { status, text }: Stor
   return { ...call, status, answer: encrypt(keyRing, ownerOf(call), text) };
 }
 
-/** False when an answer is there. */
+/** False when an answer is there that counts. */
 async function store({ db, keyRing }: Place, call: IdempotentCall, answer: StoredAnswer): Promise<boolean> {
-  try {
-    await rows(db, STORE, valuesOf(keyRing, call, answer));
-    return true;
-  } catch (error) {
-    if (isUniqueViolation(error)) return false;
-    throw error;
-  }
+  await forgetOld(db, call);
+  const stored = await rows(db, `${STORE} ON CONFLICT DO NOTHING RETURNING 1`, valuesOf(keyRing, call, answer));
+  return stored.length > 0;
 }
 
 /** Deletes an answer that is older than the time kept, before the chore does. */
-async function forgetOld(db: Knex, { merchantId, environment, route, key }: IdempotentCall): Promise<void> {
+async function forgetOld(db: Queryable, { merchantId, environment, route, key }: IdempotentCall): Promise<void> {
   await rows(
     db,
     `DELETE FROM idempotency_key

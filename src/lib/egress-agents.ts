@@ -72,6 +72,7 @@ export function createEgressAgents(
     timeout: IDLE_MS,
     maxFreeSockets: idleMax,
     maxCachedSessions: TLS_SESSIONS_MAX,
+    ALPNProtocols: ['http/1.1'],
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
     ...(trustedCa !== undefined && { ca: trustedCa }),
@@ -88,11 +89,12 @@ export function createEgressAgents(
   };
 }
 
-/** Keeps `maxFreeSockets` connections in all; Node keeps as many for each host. */
+/** Keeps `maxFreeSockets` connections in all, and ends an old one for a new one; Node keeps as many for each host. */
 class SecureAgent extends https.Agent {
   override keepSocketAlive(socket: Duplex): boolean {
-    const idle = Object.values(this.freeSockets).reduce((sum, sockets) => sum + (sockets?.length ?? 0), 0);
-    return idle < this.maxFreeSockets && Boolean(super.keepSocketAlive(socket));
+    const idle = Object.values(this.freeSockets).flatMap((sockets) => sockets?.filter((one) => !one.destroyed) ?? []);
+    if (idle.length >= this.maxFreeSockets) idle[0]?.destroy();
+    return Boolean(super.keepSocketAlive(socket));
   }
 }
 
@@ -107,10 +109,9 @@ class ProxiedAgent extends SecureAgent {
   }
 
   override createConnection(options: Target, created: Created): undefined {
-    void openTunnel(this.#proxy, options).then(
-      (socket) => created(null, super.createConnection({ ...options, socket } as Target) as Duplex),
-      (error: Error) => created(error, undefined as unknown as Duplex),
-    );
+    void openTunnel(this.#proxy, options)
+      .then((socket) => created(null, super.createConnection({ ...options, socket } as Target) as Duplex))
+      .catch((error: Error) => created(error, undefined as unknown as Duplex));
   }
 }
 

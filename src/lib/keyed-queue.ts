@@ -19,6 +19,8 @@ export type KeyedQueue = {
   run: <T>(key: string, work: () => Promise<T>, gone: AbortSignal) => Promise<T>;
 };
 
+type Turn = { sinceMs: number; begin: () => void; refuse: (error: AppError) => void };
+
 /**
  * Work of one key runs one after the other, and keys take turns: a key's backlog delays that key only. In memory: each
  * process has its own.
@@ -26,22 +28,29 @@ export type KeyedQueue = {
 export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
   const { runningMax, waitingMax, waitMsMax, nowMs = () => performance.now() } = options;
   /** What waits by key, in its order; empty while the last of a key runs. */
-  const lines = new Map<string, (() => void)[]>();
+  const lines = new Map<string, Turn[]>();
   /** Keys of which work waits and none runs, in the order of their turns. */
   const ready = new Set<string>();
   let running = 0;
   let waiting = 0;
 
+  const nextOf = (key: string): Turn | undefined => {
+    const line = lines.get(key) ?? [];
+    for (let turn = line.shift(); turn; turn = line.shift()) {
+      waiting -= 1;
+      if (nowMs() - turn.sinceMs <= waitMsMax) return turn;
+      turn.refuse(unavailable());
+    }
+    return undefined;
+  };
   const beginReady = (): void => {
     for (const key of ready) {
       if (running === runningMax) return;
       ready.delete(key);
-      const begin = lines.get(key)?.shift();
-      if (begin) {
-        running += 1;
-        waiting -= 1;
-        begin();
-      } else lines.delete(key);
+      const turn = nextOf(key);
+      if (turn) running += 1;
+      else lines.delete(key);
+      turn?.begin();
     }
   };
   const untilTurn = async (key: string, gone: AbortSignal): Promise<void> => {
@@ -49,10 +58,11 @@ export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
     const line = lines.get(key) ?? [];
     if (line.length >= waitingMax.ofOne) throw tooMany(line.length);
     if (waiting >= waitingMax.ofAll) throw unavailable();
-    const turn = new Promise<void>((begin, refuse) => {
-      line.push(begin);
+    const begun = new Promise<void>((begin, refuse) => {
+      const turn: Turn = { sinceMs: nowMs(), begin, refuse };
+      line.push(turn);
       const leave = (): void => {
-        const place = line.indexOf(begin);
+        const place = line.indexOf(turn);
         if (place === -1) return;
         line.splice(place, 1);
         waiting -= 1;
@@ -64,7 +74,7 @@ export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
     if (!lines.has(key)) ready.add(key);
     lines.set(key, line);
     beginReady();
-    return turn;
+    return begun;
   };
   const end = (key: string): void => {
     running -= 1;
@@ -75,10 +85,8 @@ export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
   };
   return {
     run: async (key, work, gone) => {
-      const sinceMs = nowMs();
       await untilTurn(key, gone);
       try {
-        if (nowMs() - sinceMs > waitMsMax) throw unavailable();
         return await work();
       } finally {
         end(key);

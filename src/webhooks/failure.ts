@@ -31,8 +31,11 @@ const TLS_REASONS: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate chain is incomplete: the intermediate certificate is not sent',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate chain is incomplete or its authority is not trusted',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name',
-  EPROTO: 'the port does not speak TLS, or no version of it that is accepted',
 };
+
+/** In a message of OpenSSL's, which has no other words: "…:SSL routines:ssl3_get_record:wrong version number:…". */
+const OPENSSL_REASON = /SSL routines:\w*:([\w ]+)/;
+const MESSAGE_CHARACTERS_MAX = 300;
 
 /** The clock ran out, and what it was waiting for. */
 export function timeoutFailure(phase: Phase, timeoutMs: number): Failure {
@@ -46,7 +49,7 @@ export function unexpectedStatus(status: number): Failure {
   return { code: 'http_status', message: `The endpoint answered ${status}; ${why}.` };
 }
 
-/** What an error of the network means, by how far the connection had come. Only its code is quoted, never its text. */
+/** What an error of the network means, by how far the connection had come. Only its code or OpenSSL's reason is quoted, never its text. */
 export function failureOf(error: NodeJS.ErrnoException, at: { phase: Phase; host: string }): Failure {
   const code = error.code ?? error.name;
   if (error.name === 'EgressRefused') {
@@ -58,8 +61,10 @@ export function failureOf(error: NodeJS.ErrnoException, at: { phase: Phase; host
   if (at.phase === 'dns') return { code: 'dns', message: `The host name ${at.host} could not be resolved (${code}).` };
   if (at.phase === 'connect') return { code: 'connect', message: `No connection to ${at.host} was made (${code}).` };
   if (at.phase === 'tls') {
-    const reason = TLS_REASONS[code] ?? 'the TLS handshake failed';
-    return { code: 'tls', message: `No secure connection to ${at.host}: ${reason} (${code}).` };
+    const detail = OPENSSL_REASON.exec(error.message.slice(0, MESSAGE_CHARACTERS_MAX))?.[1];
+    const known = detail === 'wrong version number' ? 'the port does not speak TLS' : TLS_REASONS[code];
+    const reason = known ?? 'the TLS handshake failed';
+    return { code: 'tls', message: `No secure connection to ${at.host}: ${reason} (${detail ?? code}).` };
   }
   if (code === 'HPE_HEADER_OVERFLOW') return { code: 'reset', message: 'The answer has more than 32 KiB of headers.' };
   if (code.startsWith('HPE_')) return { code: 'reset', message: 'The answer is not valid HTTP/1.1.' };

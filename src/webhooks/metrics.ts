@@ -1,6 +1,7 @@
 import { countBy, countUp, measureRow, type Registry } from '../http/metrics.ts';
 import type { Knex } from '../lib/db.ts';
 import type { AttemptOutcome } from './delivery/attempt.ts';
+import { isQueued, isScheduled } from './delivery/in-flight.ts';
 import type { DeliveryNow } from './delivery/record-attempt.ts';
 
 /** Both the API and the workers show these: the alert on them must not go blind with the workers. */
@@ -40,8 +41,8 @@ export function countSkippedWorkflows(registry: Registry): (skipped: number) => 
 }
 
 const COUNT = `
-  SELECT (SELECT CAST(count(*) AS integer) FROM webhook_delivery WHERE status = 'PENDING' AND resend_from IS NULL)
-         + (SELECT CAST(count(*) AS integer) FROM webhook_delivery WHERE status = 'RETRYING' OR resend_from IS NOT NULL) AS open,
+  SELECT (SELECT CAST(count(*) AS integer) FROM webhook_delivery d WHERE ${isQueued('d')})
+         + (SELECT CAST(count(*) AS integer) FROM webhook_delivery d WHERE ${isScheduled('d')}) AS open,
          (SELECT CAST(count(*) AS integer) FROM webhook_dead_letter WHERE closed_at IS NULL) AS dead_letters,
          (SELECT CAST(count(*) AS integer) FROM outbox) AS outbox_rows`;
 
@@ -62,8 +63,8 @@ function oldestOfEach(name: string, condition: string, order: string): string {
  * for it, and ids of messages sort by the time they were made.
  */
 const LATE = `
-  WITH RECURSIVE ${oldestOfEach('queued', `d.status = 'PENDING' AND d.resend_from IS NULL`, 'd.id')},
-  ${oldestOfEach('scheduled', `(d.status = 'RETRYING' OR d.resend_from IS NOT NULL)`, 'd.next_attempt_at')},
+  WITH RECURSIVE ${oldestOfEach('queued', isQueued('d'), 'd.id')},
+  ${oldestOfEach('scheduled', isScheduled('d'), 'd.next_attempt_at')},
   oldest (due_at) AS (SELECT due_at FROM queued UNION ALL SELECT due_at FROM scheduled)
   SELECT CAST(greatest(0, coalesce(extract(epoch FROM now() - (SELECT min(due_at) FROM oldest)), 0)) AS float8) AS past_due_seconds,
          CAST(coalesce(extract(epoch FROM now() - (

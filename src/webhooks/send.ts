@@ -58,7 +58,7 @@ const EXCERPT_MS_MAX = 1_000;
 export function createSender({ guard, timeoutMs = 3_000, ...options }: SenderOptions): Sender {
   const resolve = options.resolve ?? createResolve();
   const kept = createEgressAgents({ idleMax: 256, ...options }, true);
-  const fresh = createEgressAgents({ idleMax: 0, ...options }, false);
+  const fresh = createEgressAgents({ idleMax: 256, ...options }, false);
   const sending = new Set<Promise<SendResult>>();
 
   const post = async (request: SendRequest, url: URL): Promise<SendResult> => {
@@ -73,7 +73,7 @@ export function createSender({ guard, timeoutMs = 3_000, ...options }: SenderOpt
       answer = await exchange.answer;
     }
     clearTimeout(timer);
-    const { timings } = exchange;
+    const timings = { ...exchange.timings };
     const durationMs = Math.round(performance.now() - startedAt);
     if ('failure' in answer) return { ...unsentResult(answer.failure), durationMs, timings };
     const { statusCode: httpStatus = 0, headers } = answer;
@@ -130,6 +130,7 @@ class Exchange {
   readonly timings: SendResult['timings'] = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null };
   readonly #request: ClientRequest;
   #settle: (answer: Awaited<Exchange['answer']>) => void = () => {};
+  #isSettled = false;
   #phase: Phase;
   #phaseSince = performance.now();
   #bytesReadBefore = 0;
@@ -137,13 +138,21 @@ class Exchange {
   /** Throws for a header that cannot be sent. */
   constructor({ request, url, addresses, agent }: Job) {
     const isSecure = url.protocol === 'https:';
-    this.#phase = targetOf(url).address === null ? 'dns' : 'connect';
-    this.answer = new Promise((resolve) => (this.#settle = resolve));
+    const target = targetOf(url);
+    this.#phase = target.address === null ? 'dns' : 'connect';
+    this.answer = new Promise((resolve) => {
+      this.#settle = (answer) => {
+        this.#isSettled = true;
+        resolve(answer);
+      };
+    });
     this.#request = (isSecure ? https : http).request(url, {
       method: 'POST',
       agent,
       headers: request.headers,
       maxHeaderSize: HEADER_BYTES_MAX,
+      // Without the full stop that a name may end in.
+      ...(isSecure && target.address === null && { servername: target.host }),
       lookup: callbackify(async (_host: string, _options: object) => {
         const found = await addresses();
         this.#enter('connect', 'dnsMs');
@@ -155,17 +164,18 @@ class Exchange {
       this.#enter('open', 'firstByteMs');
       this.#settle(response);
     });
-    const fail = (error: NodeJS.ErrnoException): void =>
+    this.#request.on('error', (error: NodeJS.ErrnoException) => {
       this.#settle({ failure: failureOf(error, { phase: this.#phase, host: url.hostname }), error });
-    this.#request.on('error', fail);
+    });
     this.#request.on('upgrade', (_response, socket) => {
       socket.destroy();
-      fail(Object.assign(new Error('an upgrade that was not asked for'), { code: 'UPGRADED' }));
+      this.#settle({ failure: unexpectedStatus(101) });
     });
     this.#request.end(request.body);
   }
 
   timeOut(timeoutMs: number): void {
+    if (this.#isSettled) return;
     this.#settle({ failure: timeoutFailure(this.#phase, timeoutMs) });
     this.#request.destroy();
   }
@@ -205,7 +215,7 @@ async function readBeginning(response: IncomingMessage): Promise<Buffer[]> {
     if (chunk.length > bytesLeft) response.destroy();
     bytesLeft = Math.max(bytesLeft - chunk.length, 0);
   });
-  await new Promise((resolve) => response.once('close', resolve));
+  if (!response.closed) await new Promise((resolve) => response.once('close', resolve));
   clearTimeout(timer);
   return chunks;
 }

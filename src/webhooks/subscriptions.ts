@@ -8,7 +8,7 @@ import { ownerOf, type Environment, type Owner } from '../lib/owner.ts';
 import type { SealedTable } from '../lib/reencrypt.ts';
 import { EVENT_TYPES, type EventTypeName } from './catalogue.ts';
 import { statusWhenSkipped } from './delivery/claim.ts';
-import { isInFlight } from './delivery/in-flight.ts';
+import { isInFlight, isQueued, isScheduled } from './delivery/in-flight.ts';
 import { SubscriptionRow } from './model.ts';
 import { recordEvents } from './record.ts';
 import type { NewSubscription, SubscriptionChanges } from './schema.ts';
@@ -100,8 +100,8 @@ export async function deleteSubscription(deps: SubscriptionDeps, change: Change,
     `UPDATE webhook_delivery
      SET status = ${statusWhenSkipped('webhook_delivery')}, resend_from = NULL, next_attempt_at = NULL,
          sending_attempt_id = NULL, sending_since = NULL
-     WHERE id = ANY (${waiting(`d.status = 'PENDING' AND d.resend_from IS NULL`)}
-                  || ${waiting(`(d.status = 'RETRYING' OR d.resend_from IS NOT NULL)`)})`,
+     WHERE id = ANY (${waiting(isQueued('d'))}
+                  || ${waiting(isScheduled('d'))})`,
     { id: row.id },
   );
 }

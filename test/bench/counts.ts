@@ -85,7 +85,6 @@ export async function countCreateSession(db: Knex): Promise<Asked> {
 
 /**
  * The check that finds a payment paid, with one subscriber, as a callback asks for it: what its answer waits for, and
-
  * what follows after the commit (notifying the workers).
  */
 export async function countConfirmPayment(db: Knex): Promise<{ confirmed: Asked; afterwards: Asked }> {

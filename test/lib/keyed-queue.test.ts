@@ -1,8 +1,11 @@
+import { setMaxListeners } from 'node:events';
+
 import fc from 'fast-check';
 
 import { createKeyedQueue, type KeyedQueueOptions } from '../../src/lib/keyed-queue.ts';
 
 const STAYS = new AbortController().signal;
+setMaxListeners(0, STAYS);
 const REFUSED = { code: 'RATE_LIMITED', status: 429, headers: { 'Retry-After': '1' } };
 const UNAVAILABLE = { code: 'SERVICE_UNAVAILABLE', status: 503, headers: { 'Retry-After': '1' } };
 

@@ -156,6 +156,24 @@ test('subscriptions take turns: one with much to send does not keep the others w
   expect((await attemptsOf(id))[0].startedAt.getTime()).toBeLessThan(lastOfBusy.startedAt.getTime());
 });
 
+test('a receiver that takes long has the share of throttled ones before its failures are known', async () => {
+  const shop = await receiver();
+  shop.behave({ kind: 'hang' });
+  const { record, subscriptionId } = await buildSubscriber(shop);
+  await Promise.all(Array.from({ length: 12 }, record));
+  const inFlight = buildInFlight({ perSubscription: 20 });
+  const dispatcher = buildDispatcher({ inFlight });
+  dispatcher.trigger();
+  await until(() => shop.requests.length === 12);
+  expect(inFlight.slow()).toEqual([]);
+  await pause(1_050);
+  expect(inFlight.slow()).toEqual([subscriptionId]);
+  await record();
+  dispatcher.trigger();
+  await pause(200);
+  expect(shop.requests).toHaveLength(12);
+});
+
 test('retries and resends of a subscription have places of their own, as many as a throttled one has', async () => {
   const inFlight = buildInFlight({ perSubscription: 20, perThrottled: 2 });
   for (let sends = 0; sends < 20; sends += 1) inFlight.startFirst('whs_1');
@@ -167,7 +185,7 @@ test('retries and resends of a subscription have places of their own, as many as
   expect(inFlight.startRetry('whs_2')).not.toBeNull();
 });
 
-test('all that waits for an inactive subscription is skipped at once, whatever its share', async () => {
+test('all that waits for an inactive subscription is skipped, more than its share', async () => {
   const shop = await receiver();
   const { record, subscriptionId } = await buildSubscriber(shop);
   const id = await record();

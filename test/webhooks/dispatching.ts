@@ -40,8 +40,11 @@ export async function buildSubscriber(shop: Receiver) {
 
 export const buildAttempt = () => createAttempt({ sender: sender(), keyRing: world.deps.keyRing, onDefect: () => {} });
 
-export const buildInFlight = (limits: Partial<InFlightLimits> = {}) =>
-  createInFlight(world.db, { perSubscription: 50, perThrottled: 10, ...limits });
+export function buildInFlight(limits: Partial<InFlightLimits> = {}) {
+  const inFlight = createInFlight(world.db, { perSubscription: 50, perThrottled: 10, ...limits });
+  later(async () => inFlight.stop());
+  return inFlight;
+}
 
 export function buildDispatcher(other: Partial<DispatcherDeps> = {}) {
   const inFlight = other.inFlight ?? buildInFlight();

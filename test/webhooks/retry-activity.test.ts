@@ -55,7 +55,7 @@ test('a delivery in flight, one whose outcome is unsaved and one of too many ret
   const { attempt, inFlight } = build(buildInFlight({ perThrottled: 1 }));
   await claimOne(world.db, { deliveryId: claimed, startedAt: new Date(), reclaim: false });
   await expect(attempt(claimed, subscriptionId)).rejects.toMatchObject({ type: 'Busy' });
-  const letGo = inFlight.hold({ deliveryId: held, attemptId: 'wha_1' });
+  const letGo = inFlight.hold({ deliveryId: held, attemptId: 'wha_1' }, performance.now());
   await expect(attempt(held, subscriptionId)).rejects.toMatchObject({ type: 'Busy' });
   letGo();
   const end = inFlight.startRetry(subscriptionId);

@@ -89,7 +89,7 @@ describe('a connection that fails', () => {
   test('by an upgrade nobody asked for does no harm', async () => {
     const shop = await receiver();
     shop.behave({ kind: 'garbage', bytes: 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n' });
-    expect(await sender().post(shop.url)).toMatchObject(failed('reset', /closed before a status line/));
+    expect(await sender().post(shop.url)).toMatchObject(failed('http_status', /answered 101/));
   });
 
   test('by endless headers is ended', async () => {
@@ -109,7 +109,7 @@ describe('a connection that fails', () => {
     const { post } = sender();
     expect(await post(secure.url)).toMatchObject(failed('tls', /the certificate is self-signed/));
     expect(await post(plain.url.replace('http:', 'https:'))).toMatchObject(
-      failed('tls', /the port does not speak TLS, or no version/),
+      failed('tls', /the port does not speak TLS \(wrong version number\)/),
     );
     expect(secure.requests).toEqual([]);
   });
@@ -226,6 +226,40 @@ test('idle connections are few, and none is left after closing', async () => {
   await close();
   expect(ended).toEqual([true]);
   await until(() => shop.openConnections() === 0);
+});
+
+test('idle connections are few over all hosts', async () => {
+  const shops = [await receiver({ tls: true }), await receiver({ tls: true })];
+  for (const shop of shops) shop.behave({ kind: 'answer', status: 200, afterMs: 50 });
+  const { post } = sender({ idleMax: 3, trustedCa: RECEIVER_CERTIFICATE });
+  await Promise.all(shops.flatMap((shop) => Array.from({ length: 3 }, () => post(shop.url))));
+  await until(() => shops.reduce((open, shop) => open + shop.openConnections(), 0) === 3);
+});
+
+test('a kept connection that is reset in the middle of its answer is a failure, and not tried again', async () => {
+  let requests = 0;
+  const shop = net.createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', () => {
+      requests += 1;
+      if (requests === 1) return void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      return void socket.write('HTTP/1.1 2', () => setTimeout(() => socket.resetAndDestroy(), 50));
+    });
+  });
+  shop.listen(0, '127.0.0.1');
+  await once(shop, 'listening');
+  later(async () => void shop.close());
+  const { post } = sender();
+  const url = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/`;
+  expect((await post(url)).ok).toBe(true);
+  expect(await post(url)).toMatchObject(failed('reset', /closed before a status line came/));
+  expect(requests).toBe(2);
+});
+
+test('loopback is not asked of a proxy', async () => {
+  const shop = await receiver({ tls: true });
+  const { post } = sender({ trustedCa: RECEIVER_CERTIFICATE, proxyUrl: 'http://127.0.0.1:1' });
+  expect(await post(shop.url)).toMatchObject({ ok: true });
 });
 
 test('a proxy is asked for the vetted address, not for the name', async () => {

@@ -1,6 +1,6 @@
 import { rows, type Knex, type Queryable } from '../../lib/db.ts';
 import type { Environment } from '../../lib/owner.ts';
-import { isInFlight } from './in-flight.ts';
+import { isInFlight, isQueued, type InFlight } from './in-flight.ts';
 
 /** In SQL: what a delivery becomes whose subscription is inactive or deleted; a resend goes back to the end it came from. */
 export const statusWhenSkipped = (delivery: string): string =>
@@ -77,17 +77,14 @@ const markTaken = (taken: string): string => `
          t.url, t.signature_encoding, t.headers, t.secret, t.previous_secret, t.secret_hint, t.active, t.throttled
   FROM taken t`;
 
-/** First attempts that wait: the predicate of the index webhook_delivery_queue, in its order by subscription and age. */
-const queued = (delivery: string): string => `${delivery}.status = 'PENDING' AND ${delivery}.resend_from IS NULL`;
-
 /** Values in sub-selects are unknown to the planner, so that it keeps one plan in place of a new one for each claim. */
 const CLAIM_DUE = markTaken(`
   WITH RECURSIVE waiting (subscription_id) AS (
     (SELECT d.subscription_id FROM webhook_delivery d
-     WHERE ${queued('d')} AND d.subscription_id > (SELECT CAST(:after AS text)) ORDER BY d.subscription_id, d.id LIMIT 1)
+     WHERE ${isQueued('d')} AND d.subscription_id > (SELECT CAST(:after AS text)) ORDER BY d.subscription_id, d.id LIMIT 1)
     UNION ALL
     SELECT (SELECT d.subscription_id FROM webhook_delivery d
-            WHERE ${queued('d')} AND d.subscription_id > w.subscription_id ORDER BY d.subscription_id, d.id LIMIT 1)
+            WHERE ${isQueued('d')} AND d.subscription_id > w.subscription_id ORDER BY d.subscription_id, d.id LIMIT 1)
     FROM waiting w WHERE w.subscription_id IS NOT NULL
   ), taken AS (
     SELECT ${COLUMNS}
@@ -99,13 +96,11 @@ const CLAIM_DUE = markTaken(`
     ) s
     CROSS JOIN LATERAL (
       SELECT d.* FROM webhook_delivery d
-      WHERE ${queued('d')} AND d.subscription_id = w.subscription_id
+      WHERE ${isQueued('d')} AND d.subscription_id = w.subscription_id
         AND (d.sending_since IS NULL OR (SELECT CAST(:reclaim AS boolean)) AND NOT ${isInFlight('d')}
                                         AND d.id <> ALL (ARRAY(SELECT unnest(CAST(:held AS text[])))))
       ORDER BY d.id
-      -- What is skipped takes no room.
-      LIMIT CASE WHEN NOT s.active OR s.deleted_at IS NOT NULL THEN (SELECT CAST(:limit AS integer))
-                 WHEN coalesce(s.slow_until <= now(), true) THEN greatest(:perSubscription - s.in_flight, 0)
+      LIMIT CASE WHEN coalesce(s.slow_until <= now(), true) AND s.id <> ALL (ARRAY(SELECT unnest(CAST(:slow AS text[])))) THEN greatest(:perSubscription - s.in_flight, 0)
                  WHEN (SELECT CAST(:throttledToo AS boolean)) THEN greatest(:perThrottled - s.in_flight, 0) ELSE 0 END
       FOR UPDATE SKIP LOCKED
     ) d
@@ -121,6 +116,8 @@ export type DueRequest = {
   after: string;
   /** Sends that this process has in flight, by subscription: they count against its share. */
   inFlight: Record<string, number>;
+  /** Subscriptions to be taken for throttled. */
+  slow: string[];
   /** In flight at most, of one subscription, and of one that hung or failed lately. */
   perSubscription: number;
   perThrottled: number;
@@ -154,7 +151,7 @@ const CLAIM_ONE = markTaken(`
     FOR UPDATE OF d
   )`);
 
-export type ClaimRequest = { deliveryId: string; startedAt: Date };
+type ClaimRequest = { deliveryId: string; startedAt: Date };
 
 /** Claims one delivery for a retry or a resend; null when it is final, not due yet, or in flight. */
 export async function claimOne(
@@ -164,3 +161,16 @@ export async function claimOne(
   const [taken] = await rows<Taken>(db, CLAIM_ONE, { deliveryId, startedAt: startedAt.toISOString(), reclaim });
   return taken?.active ? { ...taken, startedAt } : null;
 }
+
+export type Claim = (request: ClaimRequest) => Promise<ClaimedAttempt | null>;
+
+export const createClaim =
+  (db: Knex, inFlight: Pick<InFlight, 'mayReclaim' | 'noteFailure'>): Claim =>
+  async (request) => {
+    try {
+      return await claimOne(db, { ...request, reclaim: inFlight.mayReclaim() });
+    } catch (error) {
+      inFlight.noteFailure();
+      throw error;
+    }
+  };

@@ -8,7 +8,7 @@ import { deliveryWorkflow } from '../workflow-input.ts';
 import type { AttemptOutcome, RetrySchedule } from './attempt.ts';
 import { claimDue, type ClaimedAttempt } from './claim.ts';
 import type { InFlight } from './in-flight.ts';
-import type { DeliveryNow, Recorder } from './record-attempt.ts';
+import type { DeliveryNow, Recorder, Recording } from './record-attempt.ts';
 
 export type DispatcherDeps = {
   db: Knex;
@@ -65,21 +65,18 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   let cursor = '';
   const pace = createPace(() => underWay.size);
 
-  const deliver = async (claimed: ClaimedAttempt): Promise<void> => {
-    const letGo = inFlight.hold(claimed);
+  const deliver = async (claimed: ClaimedAttempt, sinceMs: number): Promise<void> => {
+    const letGo = inFlight.hold(claimed, sinceMs);
     const endSend = inFlight.startFirst(claimed.subscriptionId);
     try {
       const outcome = await deps.attempt(await afterSpread(claimed), { retryDelaysSeconds, jitter: Math.random() });
       const wasShort = inFlight.isShort(claimed.subscriptionId);
       endSend();
       if (wasShort) pump.poke();
-      const recording =
-        deps.workflows === 'every' || !outcome.ok ? { ...outcome, start: startOf(claimed, outcome) } : outcome;
-      deps.onRecorded(await deps.record(recording), outcome);
-      if ('start' in recording) deps.onWorkflow();
+      await recordOutcome(deps, claimed, outcome);
     } finally {
+      endSend();
       letGo();
-      if (underWay.size >= IN_FLIGHT_HALF) pump.poke();
     }
   };
   const claimSome = async (): Promise<boolean> => {
@@ -93,18 +90,19 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         limit,
         after: cursor,
         inFlight: inFlight.counts(),
+        slow: inFlight.slow(),
         throttledToo: underWay.size < IN_FLIGHT_HALF,
         reclaim,
         held: reclaim ? inFlight.held() : [],
       });
       const taken = attempts.length + skipped;
       pace.note({ taken, tookMs: performance.now() - startedAtMs });
-      for (const claimed of attempts) track(deliver(claimed));
+      for (const claimed of attempts) track(deliver(claimed, startedAtMs));
       const wasWhole = cursor === '' && skipped === 0;
       cursor = taken < limit ? '' : last;
       return !wasWhole || taken === limit;
     } catch (error) {
-      inFlight.noteFailure(error);
+      inFlight.noteFailure();
       log.warn({ err: error }, 'Deliveries could not be claimed; retrying');
       return false;
     }
@@ -113,7 +111,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const track = (work: Promise<void>): void => {
     const done = work
       .catch((error: unknown) => log.error({ err: error }, 'A first attempt broke off; its mark will run out'))
-      .finally(() => underWay.delete(done));
+      .finally(() => {
+        underWay.delete(done);
+        // What waits for room in the process may be claimed now.
+        if (underWay.size >= IN_FLIGHT_HALF - 1) pump.poke();
+      });
     underWay.add(done);
   };
 
@@ -157,7 +159,28 @@ function createPace(inFlight: () => number) {
   };
 }
 
-/** The row that starts the workflow which takes over after the first attempt. */
+async function recordOutcome(deps: DispatcherDeps, claimed: ClaimedAttempt, outcome: AttemptOutcome): Promise<void> {
+  const recording = withWorkflow(deps, claimed, outcome);
+  deps.onRecorded(await deps.record(recording), outcome);
+  if (recording.start) deps.onWorkflow();
+}
+
+/** The workflow that takes over after the first attempt, as the row that starts it. */
+function withWorkflow(
+  { workflows, log }: Pick<DispatcherDeps, 'workflows' | 'log'>,
+  claimed: ClaimedAttempt,
+  outcome: AttemptOutcome,
+): Recording {
+  if (outcome.ok && workflows === 'failed') return outcome;
+  try {
+    return { ...outcome, start: startOf(claimed, outcome) };
+  } catch (error) {
+    // What was sent is recorded in any case; recovery starts the workflow.
+    log.error({ err: error, deliveryId: claimed.deliveryId }, 'A delivery got no workflow');
+    return outcome;
+  }
+}
+
 function startOf(claimed: ClaimedAttempt, { ok, httpStatus, failure, nextAttemptAt }: AttemptOutcome) {
   const { data } = JSON.parse(claimed.payload.toString()) as { data: { checkoutOrderNo?: string } };
   const start = deliveryWorkflow({

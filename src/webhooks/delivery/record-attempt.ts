@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createBatch } from '../../lib/batch.ts';
-import { rows, type Knex } from '../../lib/db.ts';
+import { isDatabaseUnavailable, rows, type Knex } from '../../lib/db.ts';
 import type { Logger } from '../../lib/log.ts';
 import { OUTBOX_PRIORITIES, type OutboxRow } from '../../lib/outbox.ts';
 import type { Failure } from '../failure.ts';
@@ -171,14 +171,13 @@ export function createRecorder(deps: { db: Knex; log: Logger; inFlight: Pick<InF
       try {
         return isAlone ? ((await recordAttempts(db, [next]))[0] as DeliveryNow) : await save(next);
       } catch (error) {
-        inFlight.noteFailure(error);
         const { deliveryId, reason } = outcome;
         log.warn({ err: error, deliveryId }, 'The outcome of an attempt could not be saved; retrying');
-        if (isRefused(error)) {
-          // Alone, it is refused for what the receiver or an operator wrote: that is given up.
-          if (isAlone) next = { ...outcome, responseHeaders: {}, responseExcerpt: '', reason: reason && '' };
-          isAlone = true;
-        }
+        if (!isRefused(error)) inFlight.noteFailure();
+        // Alone, it is refused for what the receiver or an operator wrote: that is given up.
+        else if (isAlone) next = { ...outcome, responseHeaders: {}, responseExcerpt: '', reason: reason && '' };
+        // Without the others, for which it may be too much: unless nothing can be saved.
+        isAlone ||= !isDatabaseUnavailable(error);
         await sleep(pauseMs);
       }
     }

@@ -1,23 +1,23 @@
 import { rows, type Knex } from '../../lib/db.ts';
 import type { OpenPage, OpenProcess } from '../../lib/open-process.ts';
 import { CHECKOUT_ORDER_NO, deliveryWorkflow, type DeliveryToStart } from '../workflow-input.ts';
+import { isScheduled } from './in-flight.ts';
 
 /** Of each subscription: however many of one wait for their receiver, the others' are looked at. */
 const PAST_DUE_OF_EACH = 5;
 const PAST_DUE_MAX = 1_000;
-const WAITING = `(d.status = 'RETRYING' OR d.resend_from IS NOT NULL)`;
 
 /** The longest first. A loose scan: however many wait for a later attempt, none of them is looked at. */
 const PAST_DUE = `
   WITH RECURSIVE waiting (subscription_id) AS (
-    SELECT min(d.subscription_id) FROM webhook_delivery d WHERE ${WAITING}
+    SELECT min(d.subscription_id) FROM webhook_delivery d WHERE ${isScheduled('d')}
     UNION ALL
-    SELECT (SELECT min(d.subscription_id) FROM webhook_delivery d WHERE ${WAITING} AND d.subscription_id > w.subscription_id)
+    SELECT (SELECT min(d.subscription_id) FROM webhook_delivery d WHERE ${isScheduled('d')} AND d.subscription_id > w.subscription_id)
     FROM waiting w WHERE w.subscription_id IS NOT NULL
   )
   SELECT late.id FROM waiting w CROSS JOIN LATERAL (
     SELECT d.id, d.next_attempt_at FROM webhook_delivery d
-    WHERE ${WAITING} AND d.subscription_id = w.subscription_id AND d.next_attempt_at < now() - interval '60 seconds'
+    WHERE ${isScheduled('d')} AND d.subscription_id = w.subscription_id AND d.next_attempt_at < now() - interval '60 seconds'
     ORDER BY d.next_attempt_at LIMIT ${PAST_DUE_OF_EACH}) late
   ORDER BY late.next_attempt_at LIMIT ${PAST_DUE_MAX}`;
 
@@ -35,7 +35,7 @@ export async function openDeliveries(db: Knex, { onlyPastDue, ...page }: OpenPag
      FROM webhook_delivery d
      JOIN webhook_subscription s ON s.id = d.subscription_id
      JOIN webhook_event e ON e.id = d.event_id
-     WHERE d.id > :after AND ${WAITING}
+     WHERE d.id > :after AND ${isScheduled('d')}
        AND greatest(d.created_at, d.last_attempt_at) < now() - interval '30 seconds'
        AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = 'delivery-' || d.event_id || '-' || d.subscription_id)
        ${onlyPastDue ? `AND d.id = ANY (ARRAY(${PAST_DUE}))` : ''}
