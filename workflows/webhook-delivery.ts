@@ -26,8 +26,8 @@ const { requestResend, abandonDelivery } = proxyActivities<WebhookActivities>({
   retry: { initialInterval: '1 s', maximumInterval: '60 s', nonRetryableErrorTypes: ['ResendRejected'] },
 });
 
-/** May be left out in the Temporal UI. */
-type ResendRequest = { reason?: string; force?: boolean } | null | undefined;
+/** May be left out in the Temporal UI; a text is the reason alone. */
+type ResendRequest = { reason?: string; force?: boolean } | string | null | undefined;
 
 /** Requests one attempt at once, beside the retry schedule, and returns the receiver's answer. */
 export const resend = defineUpdate<string, [ResendRequest]>('resend');
@@ -155,10 +155,10 @@ function registerHandlers(input: DeliveryInput, state: State): void {
     state.resends += 1;
     const before = state.attempts;
     try {
-      await requestResend({ deliveryId: input.deliveryId, force: asked?.force === true });
+      await requestResend({ deliveryId: input.deliveryId, force: typeof asked === 'object' && asked?.force === true });
     } finally {
       // Also when it was rejected: the row may have been changed by a try whose answer was lost.
-      request({ rowChanged: true, reason: cleanReason(asked?.reason) });
+      request({ rowChanged: true, reason: cleanReason(reasonOf(asked)) });
     }
     await condition(() => state.attempts > before);
     const last = state.last as AttemptReport;
@@ -167,19 +167,19 @@ function registerHandlers(input: DeliveryInput, state: State): void {
   };
   setHandler(resend, resendNow, {
     description:
-      'Send the event once more now and return the receiver\'s answer. Input: { "reason"?: "…", "force"?: true }',
+      'Send the event once more now and return the receiver\'s answer. Input: { "reason"?: "…", "force"?: true }, or the reason alone',
     validator: (asked: ResendRequest) => {
       if (state.inFlight || state.requested !== null)
         throw new Error('An attempt is being sent; wait for its outcome, then resend.');
       if (state.resends >= RESENDS_MAX)
         throw new Error(`At most ${RESENDS_MAX} resends in one run; use the API for more.`);
-      const reason = asked?.reason ?? '';
+      const reason: unknown = reasonOf(asked) ?? '';
       if (typeof reason !== 'string' || reason.length > REASON_CHARACTERS_MAX)
         throw new Error(`A reason is a text of at most ${REASON_CHARACTERS_MAX} characters.`);
     },
   });
   const requestBySignal = (asked: ResendRequest): void =>
-    request({ rowChanged: false, reason: cleanReason(asked?.reason) });
+    request({ rowChanged: false, reason: cleanReason(reasonOf(asked)) });
   setHandler(resendRequested, requestBySignal, {
     description: 'Send the event once more now; the update of this name also returns the answer',
   });
@@ -187,6 +187,8 @@ function registerHandlers(input: DeliveryInput, state: State): void {
     description: 'Look at the delivery again: sends what is due, changes nothing else',
   });
 }
+
+const reasonOf = (asked: ResendRequest): unknown => (typeof asked === 'string' ? asked : asked?.reason);
 
 /** As the database takes it; '' for what is no text. */
 function cleanReason(reason: unknown): string {

@@ -1,5 +1,6 @@
 import { countBy, countUp, measureRow, type Registry } from '../http/metrics.ts';
 import type { Knex } from '../lib/db.ts';
+import { OUTBOX_PRIORITIES } from '../lib/outbox.ts';
 import type { AttemptOutcome } from './delivery/attempt.ts';
 import { isQueued, isScheduled } from './delivery/in-flight.ts';
 import type { DeliveryNow } from './delivery/record-attempt.ts';
@@ -10,7 +11,10 @@ const LATE_GAUGES = {
     name: 'meskot_webhook_past_due_seconds',
     help: 'Seconds past due of the oldest delivery that is not final; 0 when none is late',
   },
-  outboxSeconds: { name: 'meskot_outbox_age_seconds', help: 'Age of the oldest message that waits for Temporal' },
+  outboxSeconds: {
+    name: 'meskot_outbox_age_seconds',
+    help: 'Age of the oldest message that waits for Temporal, those that would only show a delivery left out',
+  },
 } as const;
 
 const GAUGES = {
@@ -68,7 +72,7 @@ const LATE = `
   oldest (due_at) AS (SELECT due_at FROM queued UNION ALL SELECT due_at FROM scheduled)
   SELECT CAST(greatest(0, coalesce(extract(epoch FROM now() - (SELECT min(due_at) FROM oldest)), 0)) AS float8) AS past_due_seconds,
          CAST(coalesce(extract(epoch FROM now() - (
-           SELECT min(created_at) FROM (SELECT created_at FROM outbox ORDER BY id LIMIT 100) first)), 0) AS float8) AS outbox_seconds`;
+           SELECT min(created_at) FROM (SELECT created_at FROM outbox WHERE priority < ${OUTBOX_PRIORITIES.visibility} ORDER BY id LIMIT 100) first)), 0) AS float8) AS outbox_seconds`;
 const LATE_KEPT_MS = 3_000;
 
 /** What to watch above all: the seconds past due of the oldest delivery that is not final, nothing excluded. */

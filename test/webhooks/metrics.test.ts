@@ -1,5 +1,6 @@
 import { createRegistry } from '../../src/http/metrics.ts';
-import { openDatabase } from '../../src/lib/db.ts';
+import { openDatabase, rows } from '../../src/lib/db.ts';
+import { OUTBOX_PRIORITIES } from '../../src/lib/outbox.ts';
 import { countOutcomes, measureDeliveries } from '../../src/webhooks/metrics.ts';
 import { createTestDatabase } from '../support/database.ts';
 
@@ -31,6 +32,21 @@ describe('the figures of deliveries', () => {
     measureDeliveries(registry, database.db);
     const text = await registry.metrics().finally(database.drop);
     for (const name of GAUGES) expect(text).toContain(`${name}{role="worker"} 0\n`);
+  });
+
+  test('show the oldest message that must reach Temporal, and no delivery that would only be shown', async () => {
+    const { db, drop } = await createTestDatabase();
+    const insert = `INSERT INTO outbox (id, kind, workflow_type, workflow_id, priority, created_at)
+      VALUES (:id, 'start', 'payment', :id, CAST(:priority AS integer), now() - CAST(:age AS integer) * interval '1 second')`;
+    await rows(db, insert, { id: 'obx_1', priority: OUTBOX_PRIORITIES.visibility, age: 100 });
+    const registry = createRegistry('worker');
+    measureDeliveries(registry, db);
+    expect(await registry.metrics()).toContain('meskot_outbox_age_seconds{role="worker"} 0\n');
+    await rows(db, insert, { id: 'obx_2', priority: OUTBOX_PRIORITIES.money, age: 50 });
+    const later = createRegistry('worker');
+    measureDeliveries(later, db);
+    const text = await later.metrics().finally(drop);
+    expect(text).toMatch(/meskot_outbox_age_seconds\{role="worker"\} 5\d/);
   });
 
   test('are not a number while the database is away, and the other metrics are there', async () => {
