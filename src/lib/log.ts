@@ -65,7 +65,9 @@ export function describeError(error: unknown): Record<string, unknown> {
   if (error instanceof AwayError) return { name: error.name, message: error.message };
   // Objection throws an error of its own around the database's.
   if ('nativeError' in error) return describeError(error.nativeError);
-  const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '));
+  // The stack begins with the message, of which a line may look like a frame.
+  const trace = (error.stack ?? '').replace(error.message, '');
+  const frames = trace.split('\n').filter((line) => line.startsWith('    at '));
   const quotesValues = 'severity' in error || 'body' in error || error.name === 'SyntaxError';
   return {
     name: error.name,

@@ -1,4 +1,7 @@
+import { z } from 'zod';
+
 import { deleteOldIdempotencyKeys } from '../../src/http/idempotency.ts';
+import { writeRoute } from '../../src/http/route.ts';
 import { createRunChange } from '../../src/lib/outbox.ts';
 import { runSql, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
@@ -7,6 +10,23 @@ import { itemRoutes, type ItemJournal } from './routes.ts';
 let database: TestDatabase;
 let http: TestServer;
 const journal: ItemJournal = { runs: 0 };
+/** A change that is asked for by its path and its query as much as by its body. */
+const rename = writeRoute({
+  method: 'POST',
+  path: '/api/items/:id/name',
+  operationId: 'renameItem',
+  tag: 'Checkout',
+  summary: 'Gives an item a name',
+  auth: { by: 'key', scope: 'checkout:write' },
+  params: z.strictObject({ id: z.string().max(64) }),
+  query: z.strictObject({ suffix: z.string().max(10).optional() }),
+  body: z.strictObject({ name: z.string().max(64) }),
+  responses: { 200: z.object({ id: z.string(), name: z.string() }) },
+  handle: async ({ params, query, body }) => ({
+    message: 'Named',
+    data: { id: params.id, name: body.name + (query.suffix ?? '') },
+  }),
+});
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -14,7 +34,8 @@ beforeAll(async () => {
     { id: 'mrc_A', name: 'A' },
     { id: 'mrc_B', name: 'B' },
   ]);
-  http = await startTestServer(testServerDeps(database.db, { routes: itemRoutes(journal) }), stubKey('mrc_A'));
+  const routes = [...itemRoutes(journal), rename];
+  http = await startTestServer(testServerDeps(database.db, { routes }), stubKey('mrc_A'));
 });
 afterAll(async () => {
   await http.close();
@@ -114,6 +135,20 @@ describe('one key', () => {
     const answer = await create(item(), 'reused');
     expect(answer.status).toBe(422);
     expect(answer.body.error.code).toBe('IDEMPOTENCY_KEY_REUSED');
+  });
+
+  test.each([
+    ['path', '/api/items/1/name', '/api/items/2/name'],
+    ['query', '/api/items/1/name?suffix=a', '/api/items/1/name?suffix=b'],
+    ['query, which it had none of,', '/api/items/1/name', '/api/items/1/name?suffix=b'],
+  ])('another %s with the same body under the same key is refused', async (which, first, other) => {
+    const request = { body: { name: 'one' }, headers: { 'idempotency-key': `other ${which}` } };
+    const made = await http.send('POST', first, request);
+    expect(made.status).toBe(200);
+    const answer = await http.send('POST', other, request);
+    expect(answer.status).toBe(422);
+    expect(answer.body.error.code).toBe('IDEMPOTENCY_KEY_REUSED');
+    expect((await http.send('POST', first, request)).text).toBe(made.text);
   });
 
   test('the same key of another merchant or environment is another key', async () => {

@@ -1,5 +1,8 @@
 import { createRegistry } from '../../src/http/metrics.ts';
 import { rows } from '../../src/lib/db.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import type { PayoutOutcome } from '../../src/providers/provider.ts';
+import { createCheckPayout } from '../../src/withdrawals/check.ts';
 import { measureWithdrawals } from '../../src/withdrawals/metrics.ts';
 import { recheckProvenPayouts } from '../../src/withdrawals/proven.ts';
 import { NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
@@ -68,6 +71,33 @@ test('a no after it was paid moves nothing and waits for operators; said again i
   expect(await standing(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
   const { timeline } = await world.read(id);
   expect(timeline.filter(({ kind }: { kind: string }) => kind === 'provider.contradicts')).toHaveLength(2);
+});
+
+const PHONE = '251911000001';
+/** A provider that repeats in its words whom it was to pay. */
+const REFUSED_BY_NAME: PayoutOutcome = {
+  kind: 'declined',
+  failure: {
+    code: 'INVALID_PAYEE',
+    message: `No wallet ${PHONE} of Abebe Bikila.`,
+    providerCode: 'E404',
+    retryable: false,
+  },
+};
+
+test.each([
+  ['paid, then refused', [PAID_OUT, REFUSED_BY_NAME], /had made/],
+  ['refused, then paid', [REFUSED_BY_NAME, PAID_OUT], /had refused/],
+  ['another amount, then refused', [{ ...PAID_OUT, amountSantim: 99_50n }, REFUSED_BY_NAME], /itself/],
+])('%s: the log names the withdrawal, never its phone or name', async (_, answers, says) => {
+  const id = await world.ready();
+  const lines: Record<string, unknown>[] = [];
+  const log = createLogger('trace', 'test', { destination: { write: (line) => void lines.push(JSON.parse(line)) } });
+  const checkPayout = createCheckPayout({ ...world, log });
+  world.provider.answersOfPayouts(...answers);
+  for (const _answer of answers) await checkPayout(id, { ...CHECK, proof: true });
+  expect(lines.at(-1)).toMatchObject({ withdrawalId: id, msg: expect.stringMatching(says) });
+  expect(JSON.stringify(lines)).not.toMatch(/911000001|Abebe/);
 });
 
 test('only all of it comes back by the provider’s word: a part waits for operators', async () => {

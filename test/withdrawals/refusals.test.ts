@@ -10,6 +10,14 @@ describe('a withdrawal that is refused', () => {
   afterEach(() => world.expectLedgerHolds());
   afterAll(() => world.close());
 
+  const limitTo250ADay = () =>
+    rows(
+      world.db,
+      `INSERT INTO limit_rule (id, merchant_id, channel, direction, min_santim, max_santim, daily_santim, valid_from, version)
+       VALUES (:id, :merchantId, 'TELEBIRR', 'PAY_OUT', 100, 20000, 25000, '2020-01-01T00:00:00Z', 1)`,
+      { id: `lim_${world.owner.merchantId}`, merchantId: world.owner.merchantId },
+    );
+
   test('amounts outside the limits are refused with the limit, the value and what is left', async () => {
     const refusal = async (changes: object) => {
       const { status, body: answer } = await world.ask(changes);
@@ -30,12 +38,7 @@ describe('a withdrawal that is refused', () => {
       code: 'INSUFFICIENT_BALANCE',
       message: expect.stringContaining('takes 1000.75 ETB with its fee and tax, and 1000.00 ETB are available'),
     });
-    await rows(
-      world.db,
-      `INSERT INTO limit_rule (id, merchant_id, channel, direction, min_santim, max_santim, daily_santim, valid_from, version)
-       VALUES (:id, :merchantId, 'TELEBIRR', 'PAY_OUT', 100, 20000, 25000, '2020-01-01T00:00:00Z', 1)`,
-      { id: `lim_${world.owner.merchantId}`, merchantId: world.owner.merchantId },
-    );
+    await limitTo250ADay();
     await world.ready({ amount: 200 });
     expect(await refusal({ amount: 50.01 })).toMatchObject({
       code: 'DAILY_LIMIT_EXCEEDED',
@@ -100,5 +103,22 @@ describe('a withdrawal that is refused', () => {
     expect((await world.ask({ channel: 'MPESA' })).body.error.code).toBe('CHANNEL_NOT_AVAILABLE');
     await rows(world.db, `UPDATE merchant_channel SET enabled = false WHERE merchant_id = :merchantId`, world.owner);
     expect((await world.ask()).body.error.code).toBe('CHANNEL_DISABLED');
+  });
+
+  test('the daily limit is of a day in Addis Ababa, which is neither the day in UTC nor the last 24 hours', async () => {
+    const moveTo = (instant: string) => world.pass(Date.parse(instant) - world.clock().getTime());
+    const left = async () => (await world.send('GET', '/api/checkout/limits')).body.data[0].payOut.remainingToday;
+    await limitTo250ADay();
+    moveTo('2026-03-04T23:30:00.000+03:00');
+    await world.ready({ amount: 200 });
+    expect(await left()).toBe(50);
+    moveTo('2026-03-05T00:30:00.000+03:00');
+    expect(await left()).toBe(250);
+    await world.ready({ amount: 200 });
+    moveTo('2026-03-05T23:30:00.000+03:00');
+    expect(await left()).toBe(50);
+    const { body: refused } = await world.ask({ amount: 50.01 });
+    expect(refused.error.code).toBe('DAILY_LIMIT_EXCEEDED');
+    await world.ready({ amount: 50 });
   });
 });

@@ -70,6 +70,24 @@ describe('the review of a withdrawal', () => {
     await expect(approve(id, 'opr_3')).rejects.toMatchObject({ code: 'INVALID_STATE' });
   });
 
+  test.each([
+    ['a santim less than the large amount', 99.99, { isLarge: false, afterOneYes: 'CREATED' }],
+    ['exactly the large amount', 100, { isLarge: true, afterOneYes: 'CREATED' }],
+    ['a santim less than the amount for two', 199.99, { isLarge: true, afterOneYes: 'CREATED' }],
+    ['exactly the amount for two', 200, { isLarge: true, afterOneYes: 'UNDER_REVIEW' }],
+    ['a santim more than the amount for two', 200.01, { isLarge: true, afterOneYes: 'UNDER_REVIEW' }],
+  ])('each limit of the policy includes itself: %s', async (_what, amount, expected) => {
+    await rows(
+      world.db,
+      `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
+       VALUES (:merchantId, 10000, 20000, 20)`,
+      world.owner,
+    );
+    const { withdrawalRequestId: id, reviewReasons } = (await world.ask({ amount })).body.data;
+    const { stage } = await approve(id, 'opr_1');
+    expect({ isLarge: reviewReasons.includes('LARGE_AMOUNT'), afterOneYes: stage }).toEqual(expected);
+  });
+
   test('a rejected one gives the money back and says why', async () => {
     const id = (await world.ask()).body.data.withdrawalRequestId;
     await world.runChange((change) =>

@@ -1,0 +1,51 @@
+import { rows } from '../../src/lib/db.ts';
+import type { PayoutOutcome } from '../../src/providers/provider.ts';
+import { createCheckPayout } from '../../src/withdrawals/check.ts';
+import { NOT_THERE, PAID_OUT } from '../support/withdrawals.ts';
+import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
+
+const LEASE_MS = 10_000;
+
+describe('the lease of a withdrawal', () => {
+  let world: WithdrawalWorld;
+  beforeAll(async () => {
+    world = await createWithdrawalWorld();
+  });
+  beforeEach(() => world.newMerchant());
+  afterEach(() => world.expectLedgerHolds());
+  afterAll(() => world.close());
+
+  const questions = () => world.provider.askedOfPayouts.map(({ question }) => question);
+
+  test('while one process waits for the provider, another one asks it nothing and sends nothing', async () => {
+    const id = await world.ready();
+    let release: (outcome: PayoutOutcome) => void = () => undefined;
+    world.provider.answersOfPayouts(() => new Promise((resolve) => (release = resolve)), NOT_THERE);
+    const first = world.checkPayout(id, CHECK);
+    while (questions().length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const another = createCheckPayout(world);
+    const checked = await Promise.all([another(id, CHECK), another(id, { ...CHECK, proof: true })]);
+    expect(checked.map(({ asked, outcome }) => ({ asked, outcome }))).toEqual([
+      { asked: false, outcome: null },
+      { asked: false, outcome: null },
+    ]);
+    expect(questions()).toEqual(['payout']);
+    release(PAID_OUT);
+    expect(await first).toMatchObject({ asked: true, row: { status: 'SUCCESS' } });
+    expect(await world.balance()).toEqual([894_25n, 0n]);
+  });
+
+  test('what a dead process held is asked about when its lease is over, and no earlier', async () => {
+    const id = await world.ready();
+    await world.checkPayout(id, CHECK);
+    const until = new Date(world.clock().getTime() + LEASE_MS);
+    await rows(world.db, 'UPDATE withdrawal SET lease_until = :until WHERE id = :id', { id, until });
+    world.provider.answersOfPayouts(PAID_OUT);
+    world.pass(LEASE_MS - 1);
+    expect(await world.checkPayout(id, CHECK)).toMatchObject({ asked: false, row: { status: 'PENDING' } });
+    expect(questions()).toEqual(['payout']);
+    world.pass(1);
+    expect(await world.checkPayout(id, CHECK)).toMatchObject({ asked: true, row: { status: 'SUCCESS' } });
+    expect(questions()).toEqual(['payout', 'queryPayout']);
+  });
+});
