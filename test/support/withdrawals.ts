@@ -1,3 +1,4 @@
+import { grantChannels } from '../../src/channels/operations.ts';
 import { rows, type Knex } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { formatBirr, type Santim } from '../../src/lib/money.ts';
@@ -33,6 +34,20 @@ export async function buildFreeMerchant(world: World): Promise<Owner> {
     { id: newId('fee'), merchantId: owner.merchantId },
   );
   return owner;
+}
+
+/** The same merchant in live: verified, with every available channel. */
+export async function buildLive(db: Knex, { merchantId }: Pick<Owner, 'merchantId'>): Promise<Owner> {
+  const live: Owner = { merchantId, environment: 'live' };
+  await db.transaction(async (trx) => {
+    await grantChannels(trx, live);
+    await rows(
+      trx,
+      `INSERT INTO kyc_application (merchant_id, environment, status, tier) VALUES (:merchantId, :environment, 'APPROVED', 2)`,
+      live,
+    );
+  });
+  return live;
 }
 
 /** A payment of this much: what the merchant then has to withdraw. */

@@ -1,7 +1,9 @@
 import { rows } from '../../src/lib/db.ts';
 import { approveWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
+import { readPaidBefore } from '../../src/withdrawals/queries.ts';
 import { decideInSandbox } from '../../src/withdrawals/sandbox-review.ts';
-import { PAID_OUT } from '../support/withdrawals.ts';
+import { withdraw } from '../support/settlements.ts';
+import { buildLive, fund, PAID_OUT } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
 
 describe('the review of a withdrawal', () => {
@@ -37,6 +39,17 @@ describe('the review of a withdrawal', () => {
     }
     const sameName = { phone: '0911000001', accountName: ' abebe  BIKILA ' };
     expect((await world.ask({ amount: 10, destination: sameName })).body.data.stage).toBe('CREATED');
+  });
+
+  test('what the sandbox has paid makes nobody known in live', async () => {
+    world.provider.answersOfPayouts(PAID_OUT);
+    await world.checkPayout(await world.ready({}), CHECK);
+    const live = await buildLive(world.db, world.owner);
+    await fund(world, live, 1_000_00n);
+    const first = await withdraw(world, live);
+    expect(first.reviewReasons).toEqual(['FIRST_TO_BENEFICIARY']);
+    expect(await readPaidBefore(world.db, first)).toMatchObject({ count: 0, accountNames: [] });
+    expect((await withdraw(world, world.owner)).reviewReasons).toEqual(['NEW_BENEFICIARY']);
   });
 
   test('an operator and the sandbox may each give one of two approvals', async () => {

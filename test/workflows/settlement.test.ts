@@ -168,6 +168,27 @@ describe('the clock of a settlement', () => {
     expect(await standing(world.db, id)).toMatchObject({ journals: ['SETTLEMENT_RESERVED', 'SETTLEMENT_RELEASED'] });
   });
 
+  test('one that waits for months goes on in another run, overdue once', async () => {
+    const { id, workflowId } = await asked(clock());
+    const first = await until('the workflow', async () => description(workflowId).catch(() => null));
+    let now = first;
+    for (let days = 0; days < 150 && now.runId === first.runId; days += 10) {
+      await skipTime(world.temporal.client, workflowId, 10 * DAY_MS);
+      now = await description(workflowId);
+    }
+    const { status } = await world.temporal.client.workflow.getHandle(workflowId, first.runId).describe();
+    expect(status.name).toBe('CONTINUED_AS_NEW');
+    await world.runChange((change) => approveSettlement(change, id, operator()));
+    await until('the next run has seen it', async () =>
+      (await details(workflowId)).startsWith('wait for it to be sent to the bank, overdue'),
+    );
+    await world.runChange((change) => markFailed(change, id, { ...operator(), reason: 'The account is closed.' }));
+    expect(await result(workflowId)).toBe('FAILED');
+    expect(await standing(world.db, id)).toMatchObject({
+      timeline: ['settlement.requested', 'settlement.overdue', 'review.approved', 'bank.failed'],
+    });
+  }, 120_000);
+
   test('what happens while no worker runs is seen by the next one, and a lost workflow is started again', async () => {
     const { id, workflowId } = await asked(clock());
     await until('the workflow', async () => description(workflowId).catch(() => null));

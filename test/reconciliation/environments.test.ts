@@ -1,0 +1,117 @@
+import { rows } from '../../src/lib/db.ts';
+import type { Owner } from '../../src/lib/owner.ts';
+import type { FindProvider, StatementRow } from '../../src/providers/provider.ts';
+import { askForDay } from '../../src/reconciliation/ask.ts';
+import { createReconciliationSteps } from '../../src/reconciliation/steps.ts';
+import { reconciliationId } from '../../src/reconciliation/workflow-input.ts';
+import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/check.ts';
+import { ACCEPTED, buildAttempt, buildSession, buildWorld, PAID, type World } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { withdraw } from '../support/settlements.ts';
+import { buildFreeMerchant, buildLive, PAID_OUT } from '../support/withdrawals.ts';
+import { TODAY } from './world.ts';
+
+type Environment = Owner['environment'];
+
+let database: TestDatabase;
+let world: World;
+let checkPayout: CheckPayout;
+let merchantId: string;
+/** What TELEBIRR lists, in each environment. */
+let listed: Record<Environment, StatementRow[]>;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  listed = { sandbox: [], live: [] };
+  const { provider } = buildWorld(database.db);
+  const findProvider: FindProvider = (channel, environment) =>
+    channel === 'TELEBIRR'
+      ? { ...provider, statement: async () => ({ kind: 'page', rows: listed[environment], next: null }) }
+      : null;
+  world = { ...buildWorld(database.db, { findProvider }), provider };
+  checkPayout = createCheckPayout(world);
+  ({ merchantId } = await buildFreeMerchant(world));
+  await buildLive(database.db, { merchantId });
+});
+afterEach(async () => {
+  await expectLedgerHolds(database.db);
+  await database.drop();
+});
+
+const once = { minIntervalMs: 0, tellWorkflow: false };
+const row = (type: StatementRow['type'], orderId: string, amountSantim: bigint): StatementRow => ({
+  type,
+  orderId,
+  amountSantim,
+  currency: 'ETB',
+  providerReference: `REF-${orderId}`,
+  at: world.clock(),
+});
+
+/** A payment of 1,000 birr that its provider has taken, or paid. */
+async function pay(environment: Environment, answer: typeof ACCEPTED): Promise<string> {
+  const owner = { merchantId, environment };
+  const { sessionId } = await buildSession(world, owner, { amountSantim: 1_000_00n });
+  const attemptId = await buildAttempt(world, { ...owner, sessionId });
+  world.provider.answers(answer);
+  await world.checkAttempt(attemptId, once);
+  return attemptId;
+}
+
+/** A withdrawal of 100 birr that was paid. */
+async function paidOut(environment: Environment): Promise<string> {
+  const { id } = await withdraw(world, { merchantId, environment }, 100_00n);
+  await rows(world.db, "UPDATE withdrawal SET stage = 'CREATED' WHERE id = :id", { id });
+  world.provider.answersOfPayouts(PAID_OUT);
+  await checkPayout(id, once);
+  return id;
+}
+
+/** Reads, settles and compares the day, as its workflow does; answers what differs. */
+async function compare(environment: Environment) {
+  const day = { environment, channel: 'TELEBIRR', day: TODAY } as const;
+  const steps = createReconciliationSteps({ ...world, checkPayout });
+  await world.runChange((change) => askForDay(change, world, day));
+  const reading = await steps.begin(reconciliationId(day), world.clock());
+  while ((await steps.readNext(reading)).kind !== 'end');
+  for (let after: string | null = ''; after !== null;) {
+    after = (await steps.settle(reconciliationId(day), after, world.clock())).after;
+  }
+  await steps.compare(reconciliationId(day), world.clock());
+  return rows(
+    world.db,
+    `SELECT kind, type, order_id FROM reconciliation_difference
+     WHERE environment = :environment AND closed_at IS NULL ORDER BY kind, type`,
+    { environment },
+  );
+}
+
+test.each([
+  ['sandbox', 'live'],
+  ['live', 'sandbox'],
+] as const)('what %s lists is no order of %s, and an order is listed only by its own', async (one, other) => {
+  const mine = { payment: await pay(one, { ...PAID, amountSantim: 1_000_00n }), payout: await paidOut(one) };
+  const theirs = { payment: await pay(other, { ...PAID, amountSantim: 1_000_00n }), payout: await paidOut(other) };
+  const both = (of: typeof mine) => [row('payment', of.payment, 1_000_00n), row('payout', of.payout, 100_00n)];
+  listed = { ...listed, [one]: both(mine), [other]: both(theirs) };
+  expect([await compare(one), await compare(other)]).toEqual([[], []]);
+
+  listed = { ...listed, [one]: [...both(mine), ...both(theirs)], [other]: [] };
+  expect(await compare(one)).toEqual([
+    { kind: 'UNKNOWN_ORDER', type: 'payment', orderId: theirs.payment },
+    { kind: 'UNKNOWN_ORDER', type: 'payout', orderId: theirs.payout },
+  ]);
+  expect(await compare(other)).toEqual([
+    { kind: 'NOT_LISTED', type: 'payment', orderId: theirs.payment },
+    { kind: 'NOT_LISTED', type: 'payout', orderId: theirs.payout },
+  ]);
+});
+
+test('a payment that waits in live is not asked about because the sandbox lists it', async () => {
+  const waiting = await pay('live', ACCEPTED);
+  listed.sandbox = [row('payment', waiting, 1_000_00n)];
+  const askedBefore = world.provider.asked.length;
+  expect(await compare('sandbox')).toEqual([{ kind: 'UNKNOWN_ORDER', type: 'payment', orderId: waiting }]);
+  expect(world.provider.asked).toHaveLength(askedBefore);
+});
