@@ -41,7 +41,7 @@ export async function subscribe(
   });
   const flaky = await add({
     url: flakyUrl(input.webhookUrl),
-    eventTypes: ['checkout.failed', 'checkout.canceled'],
+    eventTypes: ['checkout.completed', 'checkout.failed', 'checkout.canceled'],
     active: true,
     description: FLAKY_DESCRIPTION,
   });
