@@ -18,7 +18,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev
 
 FROM ${NODE_IMAGE}
-ENV NODE_ENV=production MESKOT_MODE=production WORKFLOW_BUNDLE=/app/dist/workflows.js
+ENV NODE_ENV=production MESKOT_MODE=production WORKFLOW_BUNDLE_PATH=/app/dist/workflows.js
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist

@@ -1,14 +1,14 @@
 import { activityInfo, ApplicationFailure, heartbeat } from '@temporalio/activity';
 
-import { isLasting } from '../src/reconciliation/lasting.ts';
-import type { ReadPage, Reading } from '../src/reconciliation/read.ts';
-import type { Settled } from '../src/reconciliation/settle.ts';
+import { isPermanentError } from '../src/reconciliation/lasting.ts';
+import type { ReadPage, Import } from '../src/reconciliation/read.ts';
+import type { RecheckResult } from '../src/reconciliation/settle.ts';
 import type { ReconciliationStatus } from '../src/reconciliation/states.ts';
 import { elapsedMs } from './elapsed.ts';
-import { refusedForGood } from './refused-for-good.ts';
+import { asNonRetryable } from './refused-for-good.ts';
 
-export type { Reading } from '../src/reconciliation/read.ts';
-export type { Settled } from '../src/reconciliation/settle.ts';
+export type { Import as Reading } from '../src/reconciliation/read.ts';
+export type { RecheckResult } from '../src/reconciliation/settle.ts';
 export type { ReconciliationInput } from '../src/reconciliation/workflow-input.ts';
 
 /** How a day ended. `differences`: those that wait for an operator. */
@@ -16,17 +16,17 @@ export type ReconciliationReport = { status: ReconciliationStatus; differences: 
 
 export type ReconciliationDeps = {
   /** Asks for the last days of every channel: each is compared by a workflow of its own. Answers what it asked for. */
-  askForLastDays: (at: Date) => Promise<unknown[]>;
-  begin: (reconciliationId: string, at: Date) => Promise<Reading>;
-  readNext: (reading: Reading) => Promise<ReadPage>;
+  requestLastDays: (at: Date) => Promise<unknown[]>;
+  begin: (reconciliationId: string, at: Date) => Promise<Import>;
+  readNext: (reading: Import) => Promise<ReadPage>;
   /** Begins the list again from its first page. */
-  rewind: (reading: Reading) => Promise<void>;
+  rewind: (reading: Import) => Promise<void>;
   /** Asks the provider about the next orders that the list and our books disagree on. */
-  settle: (reconciliationId: string, after: string, at: Date) => Promise<Settled>;
+  recheck: (reconciliationId: string, after: string, at: Date) => Promise<RecheckResult>;
   /** A long day takes minutes: `onProgress` says that it goes on. */
   compare: (reconciliationId: string, at: Date, onProgress: () => void) => Promise<ReconciliationReport>;
   /** `problem`: why, where the row does not say so. */
-  giveUp: (reading: Reading, problem: string | null) => Promise<ReconciliationReport>;
+  giveUp: (reading: Import, problem: string | null) => Promise<ReconciliationReport>;
 };
 
 type DayRequest = { reconciliationId: string; atMs: number };
@@ -36,32 +36,32 @@ export type ReconciliationActivities = ReturnType<typeof createReconciliationAct
 export function createReconciliationActivities(deps: ReconciliationDeps) {
   return {
     /** Answers how many days were asked for. */
-    async askForLastDays({ atMs }: Pick<DayRequest, 'atMs'>): Promise<number> {
-      return refusedForGood(async () => (await deps.askForLastDays(new Date(atMs))).length);
+    async requestLastDays({ atMs }: Pick<DayRequest, 'atMs'>): Promise<number> {
+      return asNonRetryable(async () => (await deps.requestLastDays(new Date(atMs))).length);
     },
 
-    async beginReading({ reconciliationId, atMs }: DayRequest): Promise<Reading> {
-      return refusedForGood(() => deps.begin(reconciliationId, new Date(atMs)));
+    async startImport({ reconciliationId, atMs }: DayRequest): Promise<Import> {
+      return asNonRetryable(() => deps.begin(reconciliationId, new Date(atMs)));
     },
 
-    async readNextPage(reading: Reading): Promise<ReadPage> {
-      return failedForGood(() => deps.readNext(reading));
+    async importNextPage(reading: Import): Promise<ReadPage> {
+      return failedPermanently(() => deps.readNext(reading));
     },
 
-    async rewindReading(reading: Reading): Promise<void> {
-      return failedForGood(() => deps.rewind(reading));
+    async rewindReading(reading: Import): Promise<void> {
+      return failedPermanently(() => deps.rewind(reading));
     },
 
-    async settleListed({ reconciliationId, after, atMs }: DayRequest & { after: string }): Promise<Settled> {
-      return failedForGood(() => deps.settle(reconciliationId, after, new Date(atMs + elapsedMs())));
+    async recheckOrders({ reconciliationId, after, atMs }: DayRequest & { after: string }): Promise<RecheckResult> {
+      return failedPermanently(() => deps.recheck(reconciliationId, after, new Date(atMs + elapsedMs())));
     },
 
     async compareDay({ reconciliationId, atMs }: DayRequest): Promise<ReconciliationReport> {
-      return failedForGood(() => deps.compare(reconciliationId, new Date(atMs), () => heartbeat()));
+      return failedPermanently(() => deps.compare(reconciliationId, new Date(atMs), () => heartbeat()));
     },
 
-    async giveDayUp({ problem, ...reading }: Reading & { problem: string | null }): Promise<ReconciliationReport> {
-      return refusedForGood(() => deps.giveUp(reading, problem));
+    async abandonRun({ problem, ...run }: Import & { problem: string | null }): Promise<ReconciliationReport> {
+      return asNonRetryable(() => deps.giveUp(run, problem));
     },
   };
 }
@@ -69,13 +69,13 @@ export function createReconciliationActivities(deps: ReconciliationDeps) {
 /** Once may have been bad luck: a connection that broke in the middle of an answer. */
 const LASTING_AFTER_ATTEMPTS = 3;
 
-/** As {@link refusedForGood}, and what goes on to fail for what it is about is not retried for ever either. */
-async function failedForGood<T>(work: () => Promise<T>): Promise<T> {
-  return refusedForGood(async () => {
+/** As {@link asNonRetryable}, and what goes on to fail for what it is about is not retried for ever either. */
+async function failedPermanently<T>(work: () => Promise<T>): Promise<T> {
+  return asNonRetryable(async () => {
     try {
       return await work();
     } catch (error) {
-      const isHopeless = isLasting(error) && activityInfo().attempt >= LASTING_AFTER_ATTEMPTS;
+      const isHopeless = isPermanentError(error) && activityInfo().attempt >= LASTING_AFTER_ATTEMPTS;
       if (isHopeless && error instanceof Error) throw ApplicationFailure.nonRetryable(error.message, error.name);
       throw error;
     }

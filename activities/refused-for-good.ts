@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { AppError } from '../src/lib/errors.ts';
 
 /** What is wrong with the input stays wrong, so it is not retried; all else is. */
-export async function refusedForGood<T>(work: () => Promise<T>): Promise<T> {
+export async function asNonRetryable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

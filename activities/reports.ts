@@ -1,13 +1,13 @@
 import { Context } from '@temporalio/activity';
 
 import type { ReportStatus } from '../src/reports/states.ts';
-import { refusedForGood } from './refused-for-good.ts';
+import { asNonRetryable } from './refused-for-good.ts';
 
 export type { ReportInput } from '../src/reports/workflow-input.ts';
 
 export type ReportDeps = {
   /** Makes it, from its beginning; tells how far it is to whom may stop it by throwing. */
-  make: (reportId: string, onProgress: (rowsDone: number) => void) => Promise<ReportStatus>;
+  generate: (reportId: string, onProgress: (rowsDone: number) => void) => Promise<ReportStatus>;
   /** Ends it as FAILED. */
   giveUp: (reportId: string) => Promise<ReportStatus>;
 };
@@ -16,10 +16,10 @@ export type ReportActivities = ReturnType<typeof createReportActivities>;
 
 export function createReportActivities(deps: ReportDeps) {
   return {
-    async makeReport({ reportId }: { reportId: string }): Promise<ReportStatus> {
+    async generateReport({ reportId }: { reportId: string }): Promise<ReportStatus> {
       const { heartbeat, cancellationSignal } = Context.current();
-      return refusedForGood(() =>
-        deps.make(reportId, (rowsDone) => {
+      return asNonRetryable(() =>
+        deps.generate(reportId, (rowsDone) => {
           heartbeat(rowsDone);
           // A worker that is shut down does not wait for a million rows: another one begins anew.
           cancellationSignal.throwIfAborted();
@@ -28,7 +28,7 @@ export function createReportActivities(deps: ReportDeps) {
     },
 
     async giveUpReport({ reportId }: { reportId: string }): Promise<ReportStatus> {
-      return refusedForGood(() => deps.giveUp(reportId));
+      return asNonRetryable(() => deps.giveUp(reportId));
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { SettlementStatus } from '../src/settlements/states.ts';
 import { elapsedMs } from './elapsed.ts';
-import { refusedForGood } from './refused-for-good.ts';
+import { asNonRetryable } from './refused-for-good.ts';
 
 export type { SettlementInput } from '../src/settlements/workflow-input.ts';
 
@@ -17,9 +17,9 @@ export type SettlementReport = {
 
 export type SettlementDeps = {
   /** Reads it, its days counted by the holidays as they stand. */
-  followCalendar: (settlementId: string, at: Date) => Promise<SettlementReport>;
+  recomputeDates: (settlementId: string, at: Date) => Promise<SettlementReport>;
   /** The sandbox's own review, where no operator has decided. */
-  decideInSandbox: (settlementId: string, at: Date) => Promise<void>;
+  autoDecide: (settlementId: string, at: Date) => Promise<void>;
   /** Notes that its last expected day is over, if it is. */
   markOverdue: (settlementId: string, at: Date) => Promise<SettlementReport>;
 };
@@ -33,18 +33,18 @@ export function createSettlementActivities(deps: SettlementDeps, elapsed = elaps
   const timeOf = (atMs: number): Date => new Date(atMs + elapsed());
   return {
     async readSettlement({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
-      return refusedForGood(() => deps.followCalendar(settlementId, timeOf(atMs)));
+      return asNonRetryable(() => deps.recomputeDates(settlementId, timeOf(atMs)));
     },
 
     async decideSettlementInSandbox({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
-      return refusedForGood(async () => {
-        await deps.decideInSandbox(settlementId, timeOf(atMs));
-        return deps.followCalendar(settlementId, timeOf(atMs));
+      return asNonRetryable(async () => {
+        await deps.autoDecide(settlementId, timeOf(atMs));
+        return deps.recomputeDates(settlementId, timeOf(atMs));
       });
     },
 
     async markSettlementOverdue({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
-      return refusedForGood(() => deps.markOverdue(settlementId, timeOf(atMs)));
+      return asNonRetryable(() => deps.markOverdue(settlementId, timeOf(atMs)));
     },
   };
 }

@@ -116,7 +116,7 @@ function reportOf(now: DeliveryNow, kind: AttemptReport['kind']): AttemptReport 
   return {
     kind,
     status: now.status,
-    attemptsMade: now.rungsUsed,
+    attemptsMade: now.retryCount,
     nextAttemptAtMs: now.nextAttemptAt?.getTime() ?? null,
     httpStatus: now.httpStatus,
     code: now.failure?.code ?? null,

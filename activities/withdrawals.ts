@@ -1,6 +1,6 @@
 import type { WithdrawalStage, WithdrawalStatus } from '../src/withdrawals/states.ts';
 import { elapsedMs } from './elapsed.ts';
-import { refusedForGood } from './refused-for-good.ts';
+import { asNonRetryable } from './refused-for-good.ts';
 
 export type { WithdrawalInput } from '../src/withdrawals/workflow-input.ts';
 
@@ -10,7 +10,7 @@ export type WithdrawalReport = { status: WithdrawalStatus; stage: WithdrawalStag
 export type WithdrawalDeps = {
   read: (withdrawalId: string) => Promise<WithdrawalReport>;
   /** The sandbox's own review, where no operator has decided. */
-  decideInSandbox: (withdrawalId: string, at: Date) => Promise<void>;
+  autoDecide: (withdrawalId: string, at: Date) => Promise<void>;
   /** Sends it, or asks the provider about it, and applies the answer. */
   check: (withdrawalId: string, at: Date) => Promise<WithdrawalReport>;
 };
@@ -24,18 +24,18 @@ export function createWithdrawalActivities(deps: WithdrawalDeps, elapsed = elaps
   const timeOf = (atMs: number): Date => new Date(atMs + elapsed());
   return {
     async readWithdrawal({ withdrawalId }: Pick<WithdrawalRequest, 'withdrawalId'>): Promise<WithdrawalReport> {
-      return refusedForGood(async () => reportOf(await deps.read(withdrawalId)));
+      return asNonRetryable(async () => reportOf(await deps.read(withdrawalId)));
     },
 
-    async decideInSandbox({ withdrawalId, atMs }: WithdrawalRequest): Promise<WithdrawalReport> {
-      return refusedForGood(async () => {
-        await deps.decideInSandbox(withdrawalId, timeOf(atMs));
+    async autoDecide({ withdrawalId, atMs }: WithdrawalRequest): Promise<WithdrawalReport> {
+      return asNonRetryable(async () => {
+        await deps.autoDecide(withdrawalId, timeOf(atMs));
         return reportOf(await deps.read(withdrawalId));
       });
     },
 
     async checkPayout({ withdrawalId, atMs }: WithdrawalRequest): Promise<WithdrawalReport> {
-      return refusedForGood(async () => reportOf(await deps.check(withdrawalId, timeOf(atMs))));
+      return asNonRetryable(async () => reportOf(await deps.check(withdrawalId, timeOf(atMs))));
     },
   };
 }

@@ -1,9 +1,66 @@
--- Who sells. A merchant has two environments, sandbox and live, which never share a row of anything below.
+-- Merchants, the channels they take money through, and the limits of those channels. A merchant has two environments,
+-- sandbox and live, and no row below belongs to both.
 CREATE TABLE merchant (
   id          text PRIMARY KEY,                    -- mrc_…
   name        text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
   status      text NOT NULL DEFAULT 'ACTIVE' CHECK (status IN ('ACTIVE', 'SUSPENDED')),
-  kyc_status  text NOT NULL DEFAULT 'NOT_STARTED'
-              CHECK (kyc_status IN ('NOT_STARTED', 'SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'MORE_INFO_NEEDED')),
+  -- A copy of the live application's status, for reads that need the merchant anyway. Written by a trigger only.
+  kyc_status  text NOT NULL DEFAULT 'NOT_STARTED' CHECK (kyc_status IN
+    ('NOT_STARTED', 'SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'MORE_INFO_NEEDED')),
   created_at  timestamptz NOT NULL DEFAULT now()
 );
+
+-- A channel is usable if the platform offers it, the merchant is approved for it and has it enabled, and, in live, the
+-- merchant's KYC tier includes it.
+CREATE TABLE channel (
+  id                   text PRIMARY KEY,           -- TELEBIRR, CBE_BIRR, AWASH, MPESA
+  transaction_through  text NOT NULL UNIQUE,       -- the channel's name in the API: telebirr, cbebirr, awashbirr, mpesa
+  display_name         text NOT NULL,
+  platform_state       text NOT NULL CHECK (platform_state IN ('AVAILABLE', 'COMING_SOON', 'MAINTENANCE')),
+  position             smallint NOT NULL,
+  created_at           timestamptz NOT NULL DEFAULT now()
+);
+
+INSERT INTO channel (id, transaction_through, display_name, platform_state, position) VALUES
+  ('TELEBIRR', 'telebirr',  'telebirr', 'AVAILABLE',   1),
+  ('CBE_BIRR', 'cbebirr',   'CBE Birr', 'AVAILABLE',   2),
+  ('AWASH',    'awashbirr', 'Awash',    'AVAILABLE',   3),
+  ('MPESA',    'mpesa',     'M-Pesa',   'COMING_SOON', 4);
+
+CREATE TABLE merchant_channel (
+  merchant_id  text NOT NULL REFERENCES merchant,
+  environment  text NOT NULL CHECK (environment IN ('sandbox', 'live')),
+  channel      text NOT NULL REFERENCES channel,
+  approval     text NOT NULL DEFAULT 'NONE' CHECK (approval IN ('NONE', 'REQUESTED', 'APPROVED', 'SUSPENDED')),
+  enabled      boolean NOT NULL DEFAULT false,
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  updated_at   timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (merchant_id, environment, channel)
+);
+
+-- Limits per payment or payout, and per day in Addis Ababa. The newest rule that has come into force applies, and a
+-- merchant's own rule takes precedence over the platform's. Rows are never changed, so past decisions stay explicable.
+CREATE TABLE limit_rule (
+  id            text PRIMARY KEY,                  -- lim_…
+  merchant_id   text REFERENCES merchant,          -- null: the platform's rule
+  channel       text NOT NULL REFERENCES channel,
+  direction     text NOT NULL CHECK (direction IN ('PAY_IN', 'PAY_OUT')),
+  min_santim    bigint NOT NULL CHECK (min_santim > 0),
+  max_santim    bigint NOT NULL CHECK (max_santim >= min_santim),
+  daily_santim  bigint CHECK (daily_santim >= max_santim), -- null: no daily limit
+  valid_from    timestamptz NOT NULL,
+  version       integer NOT NULL,                  -- 1, 2, … for each merchant, channel and direction
+  created_at    timestamptz NOT NULL DEFAULT now()
+);
+CREATE UNIQUE INDEX limit_rule_version ON limit_rule (coalesce(merchant_id, ''), channel, direction, version);
+
+-- The daily limit of payouts is ten times the largest payout.
+INSERT INTO limit_rule (id, channel, direction, min_santim, max_santim, daily_santim, valid_from, version)
+SELECT 'lim_' || direction || '_' || channel, channel, direction, min_santim, max_santim,
+       CASE direction WHEN 'PAY_OUT' THEN max_santim * 10 END, timestamptz '2020-01-01T00:00:00Z', 1
+FROM (VALUES
+  ('TELEBIRR', 'PAY_IN',  100,  7500000),  ('TELEBIRR', 'PAY_OUT', 100,  7500000),
+  ('CBE_BIRR', 'PAY_IN',  100, 15000000),  ('CBE_BIRR', 'PAY_OUT', 100, 30000000),
+  ('AWASH',    'PAY_IN',  100, 60000000),  ('AWASH',    'PAY_OUT', 100, 60000000),
+  ('MPESA',    'PAY_IN', 2000,  7500000),  ('MPESA',    'PAY_OUT', 100,  7500000)
+) AS l (channel, direction, min_santim, max_santim);

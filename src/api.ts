@@ -28,7 +28,7 @@ import { createDocumentStore } from './kyc/store.ts';
 import { balanceRoutes } from './ledger/routes.ts';
 import type { Clock } from './lib/clock.ts';
 import { createDatabaseClock } from './lib/database-clock.ts';
-import { watchDatabase } from './lib/db-watch.ts';
+import { closeFrozenConnections } from './lib/db-watch.ts';
 import { openDatabase, type Knex } from './lib/db.ts';
 import { findFullDisk } from './lib/disk.ts';
 import { createEgressGuard } from './lib/egress.ts';
@@ -36,29 +36,29 @@ import { createHttpClient } from './lib/http-client.ts';
 import { createKeyedQueue } from './lib/keyed-queue.ts';
 import type { Logger } from './lib/log.ts';
 import { pendingMigrations } from './lib/migrate.ts';
-import { createRunChange, type RunChange } from './lib/outbox.ts';
-import { within } from './lib/within.ts';
+import { createTransactionRunner, type RunInTransaction } from './lib/outbox.ts';
+import { withTimeout } from './lib/within.ts';
 import { opsRoutes } from './operators/routes.ts';
 import { createNotifier } from './outbox-notifications.ts';
-import { createProcesses, temporalOptions } from './processes.ts';
+import { createTemporalGateway, temporalOptions } from './processes.ts';
 import { createCallbackRouter } from './providers/callbacks.ts';
 import { createFindProvider } from './providers/find-provider.ts';
 import type { FindProvider } from './providers/provider.ts';
 import { storeCallback } from './providers/store-callback.ts';
 import { createReportFiles } from './reports/files.ts';
 import { reportRoutes } from './reports/routes.ts';
-import { tellCalendarChanged } from './settlements/dates.ts';
+import { enqueueCalendarChanged } from './settlements/dates.ts';
 import { settlementRoutes } from './settlements/routes.ts';
 import { temporalConnection } from './temporal-connection.ts';
 import { findAttemptBySecret } from './transactions/attempt.ts';
-import { CLAIM_INTERVAL_MS, createCheckAttempt } from './transactions/check.ts';
-import { isAnswered } from './transactions/proven.ts';
+import { MIN_QUERY_INTERVAL_MS, createSyncAttempt } from './transactions/check.ts';
+import { isConclusive } from './transactions/proven.ts';
 import { transactionRoutes } from './transactions/routes.ts';
-import { createEndUnpaid } from './transactions/unpaid.ts';
+import { createCloseUnpaid } from './transactions/unpaid.ts';
 import { measureLateDeliveries } from './webhooks/metrics.ts';
 import { findResourceDeliveries } from './webhooks/resource-deliveries.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
-import { createCheckPayout, isPayoutAnswered } from './withdrawals/check.ts';
+import { createCheckPayout, isPayoutConclusive } from './withdrawals/check.ts';
 import { measureUnsentWithdrawals } from './withdrawals/metrics.ts';
 import { findWithdrawalBySecret } from './withdrawals/model.ts';
 import { withdrawalRoutes } from './withdrawals/routes.ts';
@@ -79,7 +79,7 @@ export type ApiOptions = {
 const TEMPORAL_KEPT_MS = 3_000;
 const CLOCK_WITHIN_MS = 2_000;
 /** Of money operations: some seconds' worth of one merchant's. Together they take half of the connections at most. */
-const QUEUE_LIMITS = { waitingMax: { ofOne: 300, ofAll: 3_000 }, waitMsMax: 20_000 };
+const QUEUE_LIMITS = { pendingMax: { ofOne: 300, ofAll: 3_000 }, waitMsMax: 20_000 };
 
 /** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
 export async function startApi(config: Config, options: ApiOptions): Promise<RunningApi> {
@@ -91,33 +91,33 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     applicationName: 'meskot-api',
   });
   measurePool(registry, db, 'api');
-  watchDatabase(db, config.DATABASE_URL);
+  closeFrozenConnections(db, config.DATABASE_URL);
   const databaseClock = createDatabaseClock(db, { log });
   const clock = databaseClock.now;
   measureClockSkew(registry, databaseClock.skewSeconds);
   const connection = Connection.lazy(temporalConnection(config));
-  const { answers } = createProcesses({ ...temporalOptions(config), connection });
+  const { answers } = createTemporalGateway({ ...temporalOptions(config), connection });
   measureForWorkers(registry, db, answers);
   const notifier = createNotifier(db);
-  const runChange = createRunChange(db, notifier.dispatch);
+  const runInTransaction = createTransactionRunner(db, notifier.dispatch);
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, ...config.simulator });
   const limits = createLimits(limitsOf(config));
   const keys = createKeyAuthenticator({ db, peppers: config.peppers, clock, log });
   const tokens = createTokenAuthenticator({ db, clock, peppers: config.peppers });
   const server = createApiServer({
-    ...routesOf(config, { db, runChange, findProvider, clock, log, limits, tokens }),
+    ...routesOf(config, { db, runInTransaction, findProvider, clock, log, limits, tokens }),
     ...keys,
     ...tokens,
     db,
-    runChange,
+    runInTransaction,
     countPendingMigrations: async () => (await pendingMigrations(db, join(options.project, 'migrations'))).length,
     findFullDisk: async () => findFullDisk(config.disks),
     keyRing: config.keyRing,
     limits,
     queue: createKeyedQueue({ ...QUEUE_LIMITS, runningMax: Math.ceil(config.DATABASE_POOL_MAX / 2) }),
-    trustProxy: config.TRUST_PROXY,
-    baseUrl: config.BASE_URL,
+    trustProxy: config.TRUSTED_PROXY_COUNT,
+    baseUrl: config.PUBLIC_BASE_URL,
     version: options.version,
     docsFolder: join(options.project, 'docs'),
     log,
@@ -125,10 +125,10 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     registry,
   });
   // Without a database nothing falls due either: it need not be there for the port to open.
-  await within(databaseClock.known, CLOCK_WITHIN_MS);
-  const listening = await server.listen(config.API_PORT, config.API_HOST);
+  await withTimeout(databaseClock.known, CLOCK_WITHIN_MS);
+  const listening = await server.listen(config.API_PORT, config.LISTEN_HOST);
   const metrics = await listenForMetrics(registry, {
-    host: config.API_HOST,
+    host: config.LISTEN_HOST,
     port: config.METRICS_PORT,
     log,
     ...(options.readMoreMetrics && { readMore: options.readMoreMetrics }),
@@ -141,24 +141,24 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
       databaseClock.stop();
       await metrics.close();
       await notifier.stop();
-      await keys.settled();
+      await keys.flush();
       await Promise.all([http.close(), db.destroy(), connection.close()]);
     },
   };
 }
 
 /** What says that no worker or no Temporal is there, shown by the process that is. */
-function measureForWorkers(registry: Registry, db: Knex, temporalAnswers: () => Promise<boolean>): void {
+function measureForWorkers(registry: Registry, db: Knex, isTemporalReachable: () => Promise<boolean>): void {
   measureLateDeliveries(registry, db);
   measureUnsentWithdrawals(registry, db);
   const reachable = { name: 'meskot_temporal_reachable', help: 'Whether Temporal answers within a second: 1 or 0' };
-  const ask = async () => ({ reachable: (await temporalAnswers()) ? 1 : 0 });
+  const ask = async () => ({ reachable: (await isTemporalReachable()) ? 1 : 0 });
   measureFigures(registry, { reachable }, keepFor(TEMPORAL_KEPT_MS, ask));
 }
 
 type RouteParts = {
   db: Knex;
-  runChange: RunChange;
+  runInTransaction: RunInTransaction;
   findProvider: FindProvider;
   clock: Clock;
   log: Logger;
@@ -168,36 +168,36 @@ type RouteParts = {
 
 /** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
 export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers: Router[] } {
-  const { db, runChange, findProvider, clock, log, limits, tokens } = parts;
-  const baseUrl = config.BASE_URL;
-  const checkAttempt = createCheckAttempt({ db, runChange, findProvider, clock, baseUrl, log });
-  const checkPayout = createCheckPayout({ db, runChange, findProvider, clock, baseUrl, log });
-  const endUnpaid = createEndUnpaid({ db, runChange, clock, checkAttempt });
-  const pepper = config.KEY_PEPPER;
-  const checkout = { db, runChange, clock, checkAttempt, endUnpaid, findProvider, baseUrl, pepper };
+  const { db, runInTransaction, findProvider, clock, log, limits, tokens } = parts;
+  const baseUrl = config.PUBLIC_BASE_URL;
+  const checkAttempt = createSyncAttempt({ db, runInTransaction, findProvider, clock, baseUrl, log });
+  const checkPayout = createCheckPayout({ db, runInTransaction, findProvider, clock, baseUrl, log });
+  const endUnpaid = createCloseUnpaid({ db, runInTransaction, clock, checkAttempt });
+  const pepper = config.API_KEY_PEPPER;
+  const checkout = { db, runInTransaction, clock, checkAttempt, endUnpaid, findProvider, baseUrl, pepper };
   const { checkUrl } = createEgressGuard(config.egress);
   const store = createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing);
   return {
     routes: [
       ...checkoutRoutes(checkout),
-      ...transactionRoutes({ db, clock, findDeliveries: (owner, id) => findResourceDeliveries(db, owner, id) }),
+      ...transactionRoutes({ db, clock, findDeliveries: (scope, id) => findResourceDeliveries(db, scope, id) }),
       ...channelRoutes({ db, findProvider }),
       ...calendarRoutes({ db, clock }),
       ...balanceRoutes({ db, clock }),
       ...withdrawalRoutes({ db, clock, findProvider, checkPayout }),
       ...bankAccountRoutes({ db, clock }),
       ...settlementRoutes({ db, clock }),
-      ...reportRoutes({ db, runChange, clock, baseUrl, log, files: createReportFiles(config.REPORTS_DIR) }),
-      ...kycRoutes({ db, runChange, clock, store }),
+      ...reportRoutes({ db, runInTransaction, clock, baseUrl, log, files: createReportFiles(config.REPORTS_DIR) }),
+      ...kycRoutes({ db, runInTransaction, clock, store }),
       ...webhookRoutes({ db, clock, keyRing: config.keyRing, checkUrl }),
       ...opsRoutes({
         db,
-        runChange,
+        runInTransaction,
         clock,
         findProvider,
         store,
         pepper,
-        calendarChanged: tellCalendarChanged,
+        calendarChanged: enqueueCalendarChanged,
         workflowUrl: (workflowId) => workflowUrl(config, workflowId),
       }),
     ],
@@ -208,15 +208,15 @@ export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; 
         findProvider,
         storeCallback: (row) => storeCallback(db, row),
         onCallback: async (attemptId, { verified }) => {
-          const minIntervalMs = verified ? 0 : CLAIM_INTERVAL_MS;
-          return isAnswered(await checkAttempt(attemptId, { minIntervalMs, tellWorkflow: true }));
+          const minIntervalMs = verified ? 0 : MIN_QUERY_INTERVAL_MS;
+          return isConclusive(await checkAttempt(attemptId, { minIntervalMs, notifyWorkflow: true }));
         },
         payouts: {
           findWithdrawalBySecret: (secret) => findWithdrawalBySecret(db, secret),
           onPayoutCallback: async (withdrawalId, { verified }) => {
-            const minIntervalMs = verified ? 0 : CLAIM_INTERVAL_MS;
-            return isPayoutAnswered(
-              await checkPayout(withdrawalId, { minIntervalMs, proof: verified, tellWorkflow: true }),
+            const minIntervalMs = verified ? 0 : MIN_QUERY_INTERVAL_MS;
+            return isPayoutConclusive(
+              await checkPayout(withdrawalId, { minIntervalMs, proof: verified, notifyWorkflow: true }),
             );
           },
         },

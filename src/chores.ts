@@ -7,23 +7,23 @@ import type { Logger } from './lib/log.ts';
  * Something done again and again while the process lives. A run that fails is logged; the next one tries again. What may
  * take long is told when the process stops, and ends then.
  */
-export type Chore = { name: string; everyMs: number; run: (stopping: AbortSignal) => Promise<unknown> };
+export type PeriodicJob = { name: string; everyMs: number; run: (stopping: AbortSignal) => Promise<unknown> };
 
-export type Chores = { stop: () => Promise<void> };
+export type PeriodicJobs = { stop: () => Promise<void> };
 
 /** Runs each chore at its own pace, never twice at once. Stopping waits for the runs under way. */
-export function startChores(chores: Chore[], log: Logger): Chores {
+export function startPeriodicJobs(periodicJobs: PeriodicJob[], log: Logger): PeriodicJobs {
   const stopping = new AbortController();
   // Each chore's pause listens to it.
-  setMaxListeners(chores.length, stopping.signal);
-  const running = chores.map(async (chore) => {
+  setMaxListeners(periodicJobs.length, stopping.signal);
+  const running = periodicJobs.map(async (job) => {
     while (!stopping.signal.aborted) {
       try {
-        await chore.run(stopping.signal);
+        await job.run(stopping.signal);
       } catch (error) {
-        log.warn({ err: error, chore: chore.name }, 'a chore failed; it is tried again');
+        log.warn({ err: error, job: job.name }, 'a chore failed; it is tried again');
       }
-      await pause(chore.everyMs, stopping.signal);
+      await pause(job.everyMs, stopping.signal);
     }
   });
   return {

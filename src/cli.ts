@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Config } from './config.ts';
 import type { Write } from './lib/command-line.ts';
 import type { Knex } from './lib/db.ts';
-import { nearestWord } from './lib/nearest-word.ts';
+import { closestMatch } from './lib/nearest-word.ts';
 
 /** What a command is given: the folder of package.json, and the words after the command's name. */
 export type CommandInput = { project: string; args: readonly string[] };
@@ -79,7 +79,7 @@ const commands: Readonly<Record<string, Command>> = {
     run: migrateAll,
   },
   bundle: {
-    about: 'write the workflows as one script, which workers load by WORKFLOW_BUNDLE (bundle FILE)',
+    about: 'write the workflows as one script, which workers load by WORKFLOW_BUNDLE_PATH (bundle FILE)',
     run: bundle,
   },
 };
@@ -97,7 +97,7 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<numb
     return 0;
   }
   if (command) return command.run({ project: projectFolder(), args });
-  const guess = nearestWord(name, Object.keys(commands));
+  const guess = closestMatch(name, Object.keys(commands));
   const hint = guess === undefined ? '"meskot --help" lists the commands' : `did you mean "${guess}"?`;
   process.stderr.write(`There is no command "${name}": ${hint}\n`);
   return 2;
@@ -109,7 +109,7 @@ async function migrateAll({ project }: CommandInput): Promise<number> {
   return withAnswer(async () => {
     await prepare(readConfig(environment, { usesSecrets: false }), {
       project,
-      say: (line) => write(`${line}\n`),
+      print: (line) => write(`${line}\n`),
       warn,
     });
     return 0;
@@ -162,14 +162,14 @@ async function manageLedger(input: CommandInput): Promise<number> {
 type Work = (parts: { db: Knex; config: Config }) => Promise<number>;
 
 /** One connection to the database of DATABASE_URL, or else of the local start. */
-async function withDatabase({ project }: CommandInput, work: Work, isPatient = false): Promise<number> {
+async function withDatabase({ project }: CommandInput, work: Work, unlimitedStatements = false): Promise<number> {
   const [{ readConfig }, { withLocalServers }, { openDatabase }] = await Promise.all([
     import('./config.ts'),
     import('./local/settings.ts'),
     import('./lib/db.ts'),
   ]);
   const config = readConfig(await withLocalServers(project));
-  const db = openDatabase({ url: config.DATABASE_URL, poolMax: 1, applicationName: 'meskot-cli', isPatient });
+  const db = openDatabase({ url: config.DATABASE_URL, poolMax: 1, applicationName: 'meskot-cli', unlimitedStatements });
   try {
     return await withAnswer(async () => work({ db, config }));
   } finally {

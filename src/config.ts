@@ -47,28 +47,28 @@ const Settings = z.object({
     .transform((text) => text.split(','))
     .pipe(z.array(z.enum(QUEUES)))
     .default([...QUEUES]),
-  API_HOST: z.string().default('127.0.0.1'),
+  LISTEN_HOST: z.string().default('127.0.0.1'),
   API_PORT: port.default(4000),
   METRICS_PORT: port.default(4009),
   SHUTDOWN_DELAY_SECONDS: wholeNumber(0, 600).optional(),
-  BASE_URL: address.default(LOCAL_URL),
+  PUBLIC_BASE_URL: address.default(LOCAL_URL),
   SIMULATOR_URL: address.default('http://localhost:4002'),
   SIMULATOR_PUBLIC_URL: address.optional(),
-  TRUST_PROXY: count(0, 10),
-  KEY_PEPPER: Peppers.prefault(LOCAL_PEPPER),
+  TRUSTED_PROXY_COUNT: count(0, 10),
+  API_KEY_PEPPER: Peppers.prefault(LOCAL_PEPPER),
   ENCRYPTION_KEYS: EncryptionKeys.prefault(`local:${LOCAL_KEY}`),
   KYC_DOCUMENTS_DIR: z.string().min(1).default(LOCAL_DOCUMENTS),
   REPORTS_DIR: z.string().min(1).default(LOCAL_REPORTS),
   DISK_FREE_MEGABYTES_MIN: count(100, 1_000_000_000),
-  WORKFLOW_BUNDLE: z.string().min(1).optional(),
+  WORKFLOW_BUNDLE_PATH: z.string().min(1).optional(),
   WEBHOOK_WORKFLOWS: z.enum(['every', 'failed']).default('every'),
   WEBHOOK_WORKFLOW_START_CONCURRENCY: positive(8, 1_000),
-  WEBHOOK_RETRY_SECONDS: wholeNumbers({ max: 604_800, most: 20 }).default([60, 300, 1_800, 7_200, 43_200]),
+  WEBHOOK_RETRY_SCHEDULE_SECONDS: wholeNumbers({ max: 604_800, most: 20 }).default([60, 300, 1_800, 7_200, 43_200]),
   WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: positive(50, 1_000),
   WEBHOOK_RESENDS_PER_SECOND: positive(20, 1_000),
   WEBHOOK_PORTS: wholeNumbers({ max: 65_535, most: 100 }).default([443, 8_443]),
   ALLOW_LOOPBACK_WEBHOOKS: flag.optional(),
-  EGRESS_DENY: z
+  EGRESS_DENY_CIDRS: z
     .string()
     .default('168.63.129.16/32')
     .transform((text) => text.split(',').filter((part) => part !== '')),
@@ -146,11 +146,15 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
   const production = settings.MESKOT_MODE === 'production';
   const temporalTls = readTemporalTls(settings);
   const allowLoopbackWebhooks = settings.ALLOW_LOOPBACK_WEBHOOKS ?? !production;
-  if (production && usesSecrets) refuseLocalDefaults(env, allowLoopbackWebhooks);
-  if (!production) requireLoopback('API_HOST', settings.API_HOST);
-  const { KEY_PEPPER: peppers, ENCRYPTION_KEYS: keyRing, ...others } = settings;
+  if (production && usesSecrets) rejectLocalDefaults(env, allowLoopbackWebhooks);
+  if (!production) requireLoopback('LISTEN_HOST', settings.LISTEN_HOST);
+  const { API_KEY_PEPPER: peppers, ENCRYPTION_KEYS: keyRing, ...others } = settings;
   /** Where webhooks may go. */
-  const egress = { allowLoopback: allowLoopbackWebhooks, ports: settings.WEBHOOK_PORTS, deny: settings.EGRESS_DENY };
+  const egress = {
+    allowLoopback: allowLoopbackWebhooks,
+    ports: settings.WEBHOOK_PORTS,
+    deny: settings.EGRESS_DENY_CIDRS,
+  };
   /** The sandbox's providers; in production customers do not reach them unless somebody has seen to it. */
   const simulator = {
     simulatorUrl: settings.SIMULATOR_URL,
@@ -164,7 +168,7 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
   /** Locally nothing balances requests over processes, and Ctrl-C is to be quick. */
   const shutdownDelayMs = (settings.SHUTDOWN_DELAY_SECONDS ?? (production ? 5 : 0)) * 1_000;
   /** The current one hashes new keys; those before it are still believed. */
-  const pepper = { KEY_PEPPER: peppers[0], peppers };
+  const pepper = { API_KEY_PEPPER: peppers[0], peppers };
   return {
     ...others,
     ...pepper,
@@ -210,19 +214,20 @@ function readTemporalTls(settings: z.output<typeof Settings>) {
 
 /** What must be somebody's own in production, and what it is without being set. */
 const LOCAL_DEFAULTS = {
-  KEY_PEPPER: LOCAL_PEPPER,
+  API_KEY_PEPPER: LOCAL_PEPPER,
   ENCRYPTION_KEYS: LOCAL_KEY,
-  BASE_URL: LOCAL_URL,
+  PUBLIC_BASE_URL: LOCAL_URL,
   KYC_DOCUMENTS_DIR: LOCAL_DOCUMENTS,
   REPORTS_DIR: LOCAL_REPORTS,
 };
 
-function refuseLocalDefaults(env: Variables, allowLoopbackWebhooks: boolean): void {
+function rejectLocalDefaults(env: Variables, allowLoopbackWebhooks: boolean): void {
   const problems = Object.entries(LOCAL_DEFAULTS)
     .filter(([name, local]) => !env[name] || env[name].includes(local))
     .map(([name]) => `  ${name} must be set to a value of your own`);
   if (allowLoopbackWebhooks) problems.push('  ALLOW_LOOPBACK_WEBHOOKS must not be true');
-  if (env['BASE_URL'] && !env['BASE_URL'].startsWith('https://')) problems.push('  BASE_URL must be https');
+  if (env['PUBLIC_BASE_URL'] && !env['PUBLIC_BASE_URL'].startsWith('https://'))
+    problems.push('  PUBLIC_BASE_URL must be https');
   for (const name of Object.keys(env).filter((one) => one.startsWith('MESKOT_DEMO_') && env[one])) {
     problems.push(`  ${name} must not be set: demo data is for local use`);
   }

@@ -3,29 +3,35 @@ import { runKeysCommand } from './keys/cli.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Write } from './lib/command-line.ts';
 import type { Knex } from './lib/db.ts';
-import { createRunChange } from './lib/outbox.ts';
+import { createTransactionRunner } from './lib/outbox.ts';
 import { runMerchantsCommand } from './merchants/cli.ts';
-import { createTerminalDeeds } from './operators/terminal.ts';
+import { createTerminalCommands } from './operators/terminal.ts';
 import { reencryptAll } from './reencrypt.ts';
 import { DEMO_OPERATOR } from './seed/operator.ts';
 
-type Parts = { db: Knex; config: Pick<Config, 'KEY_PEPPER'>; write: Write };
+type Parts = { db: Knex; config: Pick<Config, 'API_KEY_PEPPER'>; write: Write };
 type KeyParts = Parts & { config: Pick<Config, 'keyRing' | 'KYC_DOCUMENTS_DIR'> };
 
 /** Runs `meskot merchants …`; `args` without the two words. Returns the exit code (merchants/cli.ts). */
 export async function runMerchants(args: readonly string[], parts: Parts): Promise<number> {
-  return runMerchantsCommand(args, { ...parts, ...deedsOf(parts) });
+  return runMerchantsCommand(args, { ...parts, ...terminalCommandsOf(parts) });
 }
 
 /** Runs `meskot keys …`; `args` without the two words. Returns the exit code (keys/cli.ts). */
 export async function runKeys(args: readonly string[], parts: KeyParts): Promise<number> {
-  const reencrypt = async (say: (line: string) => void) => reencryptAll(parts, say);
-  return runKeysCommand(args, { ...parts, ...deedsOf(parts), reencrypt });
+  const reencrypt = async (print: (line: string) => void) => reencryptAll(parts, print);
+  return runKeysCommand(args, { ...parts, ...terminalCommandsOf(parts), reencrypt });
 }
 
-function deedsOf({ db, config }: Parts) {
+function terminalCommandsOf({ db, config }: Parts) {
   // What it tells Temporal the worker takes from the outbox.
-  const runChange = createRunChange(db, () => {});
+  const runInTransaction = createTransactionRunner(db, () => {});
   const demoOperatorId = DEMO_OPERATOR.id;
-  return createTerminalDeeds({ db, runChange, clock: systemClock, pepper: config.KEY_PEPPER, demoOperatorId });
+  return createTerminalCommands({
+    db,
+    runInTransaction,
+    clock: systemClock,
+    pepper: config.API_KEY_PEPPER,
+    demoOperatorId,
+  });
 }

@@ -4,12 +4,12 @@ import { systemClock } from './lib/clock.ts';
 import type { Write } from './lib/command-line.ts';
 import type { Knex } from './lib/db.ts';
 import { createHttpClient } from './lib/http-client.ts';
-import { createRunChange } from './lib/outbox.ts';
+import { createTransactionRunner } from './lib/outbox.ts';
 import { runOpsCommand } from './operators/cli.ts';
 import { opsRoutes } from './operators/routes.ts';
 import { createFindProvider } from './providers/find-provider.ts';
 import { DEMO_OPERATOR } from './seed/operator.ts';
-import { tellCalendarChanged } from './settlements/dates.ts';
+import { enqueueCalendarChanged } from './settlements/dates.ts';
 
 type OpsParts = { db: Knex; config: Config; write: Write };
 
@@ -19,10 +19,10 @@ export async function runOps(args: readonly string[], { db, config, write }: Ops
   const parts = {
     db,
     // What it tells Temporal the worker takes from the outbox.
-    runChange: createRunChange(db, () => {}),
+    runInTransaction: createTransactionRunner(db, () => {}),
     clock: systemClock,
-    pepper: config.KEY_PEPPER,
-    calendarChanged: tellCalendarChanged,
+    pepper: config.API_KEY_PEPPER,
+    calendarChanged: enqueueCalendarChanged,
   };
   const routes = opsRoutes({
     ...parts,

@@ -1,10 +1,10 @@
 import pg from 'pg';
 
-import { startChores, type Chores } from './chores.ts';
+import { startPeriodicJobs, type PeriodicJobs } from './chores.ts';
 import type { Knex } from './lib/db.ts';
 import type { Logger } from './lib/log.ts';
 import type { Dispatch } from './lib/outbox.ts';
-import { createPump } from './lib/pump.ts';
+import { createDrainLoop } from './lib/pump.ts';
 
 const CHANNEL = 'meskot_outbox';
 const RECONNECT_MS = 1_000;
@@ -26,7 +26,7 @@ export const dispatchTo =
  */
 export function createNotifier(db: Knex): { dispatch: Dispatch; stop: () => Promise<void> } {
   const createOne = (left: Left) =>
-    createPump(
+    createDrainLoop(
       async () => {
         await db.raw(`NOTIFY ${CHANNEL}, '${left}'`).catch(() => {});
         return false;
@@ -35,7 +35,7 @@ export function createNotifier(db: Knex): { dispatch: Dispatch; stop: () => Prom
     );
   const [messages, deliveries] = [createOne('messages'), createOne('deliveries')];
   return {
-    dispatch: dispatchTo({ messages: messages.poke, deliveries: deliveries.poke }),
+    dispatch: dispatchTo({ messages: messages.trigger, deliveries: deliveries.trigger }),
     stop: async () => {
       await Promise.all([messages.stop(), deliveries.stop()]);
     },
@@ -50,7 +50,7 @@ export function listenForCommits(options: {
   databaseUrl: string;
   wake: Record<Left, () => void>;
   log: Logger;
-}): Chores {
+}): PeriodicJobs {
   const stopping = new AbortController();
   const listenOnce = async (): Promise<void> => {
     const client = new pg.Client({
@@ -74,7 +74,10 @@ export function listenForCommits(options: {
       await client.end().catch(() => {});
     }
   };
-  const listening = startChores([{ name: 'listen for commits', everyMs: RECONNECT_MS, run: listenOnce }], options.log);
+  const listening = startPeriodicJobs(
+    [{ name: 'listen for commits', everyMs: RECONNECT_MS, run: listenOnce }],
+    options.log,
+  );
   return {
     stop: async () => {
       stopping.abort();

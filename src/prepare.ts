@@ -4,7 +4,7 @@ import { Connection } from '@temporalio/client';
 
 import type { Config } from './config.ts';
 import { migrate, ofNewerRelease } from './lib/migrate.ts';
-import { createProcesses, temporalOptions } from './processes.ts';
+import { createTemporalGateway, temporalOptions } from './processes.ts';
 import { temporalConnection } from './temporal-connection.ts';
 
 /** A server that is just starting is waited for a little; a missing one must not hold up the API. */
@@ -14,7 +14,7 @@ export type PrepareOptions = {
   /** The folder of package.json. */
   project: string;
   /** Takes what was done, a line at a time. */
-  say: (line: string) => void;
+  print: (line: string) => void;
   /** Takes what was left undone, and what to do about it. */
   warn: (line: string) => void;
 };
@@ -29,12 +29,12 @@ export async function prepare(config: Config, options: PrepareOptions): Promise<
     directory: join(options.project, 'migrations'),
   });
   if (newer.length > 0) options.warn(ofNewerRelease(newer));
-  if (applied.length > 0) options.say(`Applied ${applied.join(', ')}.`);
-  else if (newer.length === 0) options.say('The schema is up to date.');
+  if (applied.length > 0) options.print(`Applied ${applied.join(', ')}.`);
+  else if (newer.length === 0) options.print('The schema is up to date.');
   await prepareTemporal(config, options);
 }
 
-async function prepareTemporal(config: Config, { say, warn }: PrepareOptions): Promise<void> {
+async function prepareTemporal(config: Config, { print, warn }: PrepareOptions): Promise<void> {
   const reached = temporalConnection(config);
   const { address } = reached;
   const connection = await Connection.connect({ ...reached, connectTimeout: CONNECT_TIMEOUT_MS }).catch(() => null);
@@ -46,9 +46,9 @@ async function prepareTemporal(config: Config, { say, warn }: PrepareOptions): P
     return;
   }
   try {
-    const { ensureTemporal } = createProcesses({ ...temporalOptions(config), connection });
+    const { ensureTemporal } = createTemporalGateway({ ...temporalOptions(config), connection });
     const made = await ensureTemporal();
-    say(
+    print(
       made.length === 0 ? `Temporal at ${address} is prepared.` : `Made in Temporal at ${address}: ${made.join(', ')}.`,
     );
   } finally {

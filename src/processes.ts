@@ -16,7 +16,7 @@ import type { NativeConnection } from '@temporalio/worker';
 
 import type { Config, TaskQueue } from './config.ts';
 import { DAY_MS } from './lib/dates.ts';
-import { AwayError } from './lib/errors.ts';
+import { UnavailableError } from './lib/errors.ts';
 import type { OutboxMessage } from './lib/outbox.ts';
 import { ensureSchedules } from './schedules.ts';
 import type { LastOutcome } from './webhooks/workflow-input.ts';
@@ -36,7 +36,7 @@ const ANSWER_TIMEOUT_MS = 1_000;
 const LIST_TIMEOUT_MS = 10_000;
 const ENSURE_TIMEOUT_MS = 10_000;
 /** After a call that did not get through, further calls fail at once for this long: one caller probes, nobody queues. */
-const AWAY_MS = 1_000;
+const UNAVAILABLE_BACKOFF_MS = 1_000;
 /** A call that took too long is no absence yet. */
 const ABSENCE_MIN_MS = 5_000;
 
@@ -60,7 +60,7 @@ const ATTRIBUTE_OF_INPUT: Readonly<Record<string, keyof typeof SEARCH_ATTRIBUTES
   channel: 'Channel',
 };
 
-export type ProcessesOptions = {
+export type TemporalGatewayOptions = {
   connection: Connection | NativeConnection;
   namespace: string;
   retentionDays: number;
@@ -76,19 +76,19 @@ export function temporalOptions(config: Config) {
     namespace: config.TEMPORAL_NAMESPACE,
     retentionDays: config.TEMPORAL_RETENTION_DAYS,
     taskQueuePrefix: config.TASK_QUEUE_PREFIX,
-    retryDelaysSeconds: config.WEBHOOK_RETRY_SECONDS,
+    retryDelaysSeconds: config.WEBHOOK_RETRY_SCHEDULE_SECONDS,
   };
 }
 
 /** All that the rest may ask of Temporal. */
-export type Processes = {
+export type TemporalGateway = {
   /** Whether the last call reached Temporal, or a second has passed since one did not. */
   reachable: () => boolean;
   /**
    * Starts, signals or signals-with-start. `already`: that workflow was started before, or has ended; throws when
    * Temporal is away.
    */
-  tell: (message: OutboxMessage) => Promise<'told' | 'already'>;
+  send: (message: OutboxMessage) => Promise<'sent' | 'already'>;
   /** Asks Temporal for nothing but an answer. */
   answers: () => Promise<boolean>;
   /** Of these workflow ids, those with a running workflow. At most 200 at a time. */
@@ -97,33 +97,33 @@ export type Processes = {
   ensureTemporal: () => Promise<string[]>;
 };
 
-export function createProcesses(options: ProcessesOptions): Processes {
+export function createTemporalGateway(options: TemporalGatewayOptions): TemporalGateway {
   const client = new Client({ connection: options.connection, namespace: options.namespace });
   const ensure = async (): Promise<string[]> => {
     const made = await ensureTemporal(options);
     if (made.length > 0) options.onReturn?.();
     return made;
   };
-  let awayUntilMs = 0;
+  let unavailableUntilMs = 0;
   /** The first of the calls that did not get through; null when the last one did. */
-  let awaySinceMs: number | null = null;
-  const reachable = (): boolean => Date.now() >= awayUntilMs;
+  let unavailableSinceMs: number | null = null;
+  const reachable = (): boolean => Date.now() >= unavailableUntilMs;
   const call = async <Answer>(timeoutMs: number, ask: () => Promise<Answer>): Promise<Answer> => {
-    if (!reachable()) throw new AwayError('Temporal did not answer a moment ago');
+    if (!reachable()) throw new UnavailableError('Temporal did not answer a moment ago');
     // The first to ask after an absence probes; until it knows, the others are refused.
-    if (awayUntilMs > 0) awayUntilMs = Date.now() + timeoutMs + AWAY_MS;
+    if (unavailableUntilMs > 0) unavailableUntilMs = Date.now() + timeoutMs + UNAVAILABLE_BACKOFF_MS;
     try {
       const answer = await client.withDeadline(Date.now() + timeoutMs, ask);
-      awayUntilMs = 0;
-      if (awaySinceMs !== null && Date.now() - awaySinceMs >= ABSENCE_MIN_MS) options.onReturn?.();
-      awaySinceMs = null;
+      unavailableUntilMs = 0;
+      if (unavailableSinceMs !== null && Date.now() - unavailableSinceMs >= ABSENCE_MIN_MS) options.onReturn?.();
+      unavailableSinceMs = null;
       return answer;
     } catch (error) {
-      const isGone = isAway(error) || isUnprepared(error);
-      awayUntilMs = isGone ? Date.now() + AWAY_MS : 0;
-      if (isGone) awaySinceMs ??= Date.now();
+      const isGone = isUnavailable(error) || isUnprepared(error);
+      unavailableUntilMs = isGone ? Date.now() + UNAVAILABLE_BACKOFF_MS : 0;
+      if (isGone) unavailableSinceMs ??= Date.now();
       if (isUnprepared(error)) await ensure();
-      throw isAway(error) ? new AwayError(`Temporal does not answer: ${String(error)}`) : error;
+      throw isUnavailable(error) ? new UnavailableError(`Temporal does not answer: ${String(error)}`) : error;
     }
   };
   return {
@@ -131,7 +131,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
       try {
         return await ensure();
       } catch (error) {
-        throw isAway(error) ? new AwayError(`Temporal cannot be prepared: ${String(error)}`) : error;
+        throw isUnavailable(error) ? new UnavailableError(`Temporal cannot be prepared: ${String(error)}`) : error;
       }
     },
     reachable,
@@ -146,7 +146,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
         return false;
       }
     },
-    tell: async (message) => call(CALL_TIMEOUT_MS, async () => tell(client, options, message)),
+    send: async (message) => call(CALL_TIMEOUT_MS, async () => send(client, options, message)),
     running: async (workflowIds) => call(LIST_TIMEOUT_MS, async () => listRunning(client, workflowIds)),
   };
 }
@@ -159,7 +159,11 @@ async function listRunning(client: Client, workflowIds: string[]): Promise<Set<s
   return found;
 }
 
-async function tell(client: Client, options: ProcessesOptions, message: OutboxMessage): Promise<'told' | 'already'> {
+async function send(
+  client: Client,
+  options: TemporalGatewayOptions,
+  message: OutboxMessage,
+): Promise<'sent' | 'already'> {
   try {
     if (message.kind === 'signal') {
       await client.workflow.getHandle(message.workflowId).signal(message.signal ?? '');
@@ -173,7 +177,7 @@ async function tell(client: Client, options: ProcessesOptions, message: OutboxMe
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       });
     }
-    return 'told';
+    return 'sent';
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return 'already';
     if (error instanceof WorkflowNotFoundError && message.kind === 'signal' && !isUnprepared(error)) return 'already';
@@ -181,7 +185,7 @@ async function tell(client: Client, options: ProcessesOptions, message: OutboxMe
   }
 }
 
-function startOptions(options: ProcessesOptions, message: OutboxMessage) {
+function startOptions(options: TemporalGatewayOptions, message: OutboxMessage) {
   const queue = TASK_QUEUES[message.workflowType as keyof typeof TASK_QUEUES];
   const input = { ...message.input, ...(queue === 'webhooks' && { retryDelaysSeconds: options.retryDelaysSeconds }) };
   return {
@@ -224,11 +228,11 @@ function outcomeAttributes({ lastOutcome }: Record<string, unknown>): SearchAttr
 }
 
 /** gRPC: DEADLINE_EXCEEDED, UNAVAILABLE; and CANCELLED, as which the worker's connection reports our own deadline. */
-const AWAY_CODES: readonly number[] = [1, 4, 14];
+const UNAVAILABLE_CODES: readonly number[] = [1, 4, 14];
 
-function isAway(error: unknown): boolean {
+function isUnavailable(error: unknown): boolean {
   const cause = error instanceof Error && error.cause ? error.cause : error;
-  return [error, cause].some((one) => isGrpcServiceError(one) && AWAY_CODES.includes(one.code));
+  return [error, cause].some((one) => isGrpcServiceError(one) && UNAVAILABLE_CODES.includes(one.code));
 }
 
 const NAMESPACE_NOT_FOUND = /[Nn]amespace .*not found|search attribute|no mapping defined/i;
@@ -249,7 +253,7 @@ const INDEXED_AS = { [SearchAttributeType.KEYWORD]: 2, [SearchAttributeType.INT]
 /** gRPC: ALREADY_EXISTS. */
 const ALREADY_EXISTS = 6;
 
-async function ensureTemporal(options: ProcessesOptions): Promise<string[]> {
+async function ensureTemporal(options: TemporalGatewayOptions): Promise<string[]> {
   const { connection, namespace } = options;
   return connection.withDeadline(Date.now() + ENSURE_TIMEOUT_MS, async () => {
     const retention = msToTs(options.retentionDays * DAY_MS);

@@ -3,9 +3,9 @@ import { systemClock } from './lib/clock.ts';
 import type { Write } from './lib/command-line.ts';
 import type { Knex } from './lib/db.ts';
 import { createHttpClient } from './lib/http-client.ts';
-import { createRunChange } from './lib/outbox.ts';
+import { createTransactionRunner } from './lib/outbox.ts';
 import { act } from './operators/cli-deeds.ts';
-import { compareAgain } from './operators/reconciliation.ts';
+import { requestReconciliation } from './operators/reconciliation.ts';
 import { createFindProvider } from './providers/find-provider.ts';
 import { runReconcileCommand } from './reconciliation/cli.ts';
 import { DEMO_OPERATOR } from './seed/operator.ts';
@@ -18,12 +18,12 @@ export async function runReconcile(args: readonly string[], { db, config, write 
   const clock = systemClock;
   const deps = { findProvider: createFindProvider({ http, clock, ...config.simulator }), clock };
   // What it tells Temporal the worker takes from the outbox.
-  const parts = { runChange: createRunChange(db, () => {}), clock, demoOperatorId: DEMO_OPERATOR.id };
+  const parts = { runInTransaction: createTransactionRunner(db, () => {}), clock, demoOperatorId: DEMO_OPERATOR.id };
   return runReconcileCommand(args, {
     db,
     clock,
-    compareAgain: (wanted, options) =>
-      act(parts, { options, action: 'reconciliation.run' }, (deed) => compareAgain(deed, wanted, deps)),
+    requestReconciliation: (wanted, options) =>
+      act(parts, { options, action: 'reconciliation.run' }, (context) => requestReconciliation(context, wanted, deps)),
     write,
   }).finally(http.close);
 }

@@ -9,7 +9,7 @@ import { AppError } from './lib/errors.ts';
 import { reencryptTable, type OnProgress, type Reencrypted } from './lib/reencrypt.ts';
 import { SEALED_SUBSCRIPTIONS } from './webhooks/subscriptions.ts';
 
-type Parts = { db: Knex; config: Pick<Config, 'KEY_PEPPER' | 'keyRing' | 'KYC_DOCUMENTS_DIR'> };
+type Parts = { db: Knex; config: Pick<Config, 'API_KEY_PEPPER' | 'keyRing' | 'KYC_DOCUMENTS_DIR'> };
 
 const TELL_EVERY_MS = 2_000;
 /** Of what cannot be read, this many are named. */
@@ -20,8 +20,8 @@ const NAMED_MAX = 20;
  * not under the current pepper: those cannot be hashed anew until they are used. Throws INVALID_STATE, after all was
  * gone through, when something could not be read.
  */
-export async function reencryptAll({ db, config }: Parts, say: (line: string) => void): Promise<ReencryptedPart[]> {
-  const { keyRing, KYC_DOCUMENTS_DIR, KEY_PEPPER } = config;
+export async function reencryptAll({ db, config }: Parts, print: (line: string) => void): Promise<ReencryptedPart[]> {
+  const { keyRing, KYC_DOCUMENTS_DIR, API_KEY_PEPPER } = config;
   const tables = { db, keyRing };
   const store = createDocumentStore(KYC_DOCUMENTS_DIR, keyRing);
   const works: [string, (onProgress: OnProgress) => Promise<Reencrypted>][] = [
@@ -32,15 +32,15 @@ export async function reencryptAll({ db, config }: Parts, say: (line: string) =>
   const parts: ReencryptedPart[] = [];
   const unread: string[] = [];
   for (const [what, work] of works) {
-    const { seen, reencrypted, failed } = await work(tellNowAndThen(what, say));
+    const { seen, reencrypted, failed } = await work(reportEverySecond(what, print));
     unread.push(...failed.map((one) => `${what}: ${one}`));
     parts.push({ what, seen, reencrypted, left: failed.length });
   }
-  const keys = await countUnderOlderPeppers(db, KEY_PEPPER);
+  const keys = await countUnderOlderPeppers(db, API_KEY_PEPPER);
   parts.push({ what: 'API keys', seen: keys.all, reencrypted: 0, left: keys.older });
   if (unread.length === 0) return parts;
   for (const { what, seen, reencrypted, left } of parts) {
-    say(`${what}: ${seen} seen, ${reencrypted} encrypted anew, ${left} left`);
+    print(`${what}: ${seen} seen, ${reencrypted} encrypted anew, ${left} left`);
   }
   const more = unread.length > NAMED_MAX ? `\n  and ${unread.length - NAMED_MAX} more` : '';
   throw new AppError(
@@ -49,11 +49,11 @@ export async function reencryptAll({ db, config }: Parts, say: (line: string) =>
   );
 }
 
-function tellNowAndThen(what: string, say: (line: string) => void): OnProgress {
-  let toldAt = performance.now();
+function reportEverySecond(what: string, print: (line: string) => void): OnProgress {
+  let printedAt = performance.now();
   return ({ seen, reencrypted }) => {
-    if (performance.now() - toldAt < TELL_EVERY_MS) return;
-    toldAt = performance.now();
-    say(`${what}: ${seen} seen, ${reencrypted} encrypted anew so far`);
+    if (performance.now() - printedAt < TELL_EVERY_MS) return;
+    printedAt = performance.now();
+    print(`${what}: ${seen} seen, ${reencrypted} encrypted anew so far`);
   };
 }

@@ -1,12 +1,12 @@
 import { rows, type Knex } from './lib/db.ts';
-import { AwayError } from './lib/errors.ts';
+import { UnavailableError } from './lib/errors.ts';
 import type { Logger } from './lib/log.ts';
 import { OUTBOX_PRIORITIES, type OutboxRow } from './lib/outbox.ts';
-import { createPump } from './lib/pump.ts';
+import { createDrainLoop } from './lib/pump.ts';
 
 export type RelayDeps = {
   db: Knex;
-  tell: (message: OutboxRow) => Promise<unknown>;
+  send: (message: OutboxRow) => Promise<unknown>;
   log: Logger;
   /** Whether it makes sense to try: false for a moment after Temporal did not answer. */
   reachable?: () => boolean;
@@ -22,7 +22,7 @@ export type Relay = {
   /** There may be free rows: takes them all, one batch after the other, and tells Temporal. */
   trigger: () => void;
   /** Deletes what has waited for too long to be shown, at most 1,000 a call; how many. */
-  dropUnshown: () => Promise<number>;
+  dropSkippedVisibility: () => Promise<number>;
   /** Sweeps no more, and waits for what is under way. */
   stop: () => Promise<void>;
 };
@@ -46,18 +46,18 @@ const SHOWN_WITHIN_SECONDS = 60;
 const DROP_MAX = 1_000;
 
 /** The result of telling Temporal. untried: it was not asked. away: it did not answer. failed: it did not take it. */
-type Outcome = 'told' | 'untried' | 'away' | 'failed';
+type Outcome = 'sent' | 'untried' | 'unavailable' | 'failed';
 
 /**
  * What is done with rows then. Temporal's absence puts nothing off by more than a second, so that all is free, in its
  * order, once it is back; the process as a whole asks once a second meanwhile.
  */
 const SQL_AFTER: Readonly<Record<Outcome, string>> = {
-  told: 'DELETE FROM outbox WHERE id = ANY(:ids)',
+  sent: 'DELETE FROM outbox WHERE id = ANY(:ids)',
   untried: 'UPDATE outbox SET lease_until = NULL WHERE id = ANY(:ids)',
-  away: `UPDATE outbox SET lease_until = NULL, not_before = now() + interval '1 second' WHERE id = ANY(:ids)`,
+  unavailable: `UPDATE outbox SET lease_until = NULL, available_at = now() + interval '1 second' WHERE id = ANY(:ids)`,
   failed: `UPDATE outbox SET lease_until = NULL, failures = failures + 1,
-             not_before = now() + make_interval(secs => least(power(2, least(failures, 10)), ${PAUSE_MAX_SECONDS}))
+             available_at = now() + make_interval(secs => least(power(2, least(failures, 10)), ${PAUSE_MAX_SECONDS}))
            WHERE id = ANY(:ids)`,
 };
 
@@ -66,7 +66,7 @@ const SQL_AFTER: Readonly<Record<Outcome, string>> = {
  * only shown. Repeats do no harm: "already started" is success.
  */
 export function createRelay(deps: RelayDeps): Relay {
-  const pump = createPump(
+  const pump = createDrainLoop(
     async () => {
       try {
         return await sweepOnce(deps);
@@ -77,17 +77,17 @@ export function createRelay(deps: RelayDeps): Relay {
     },
     () => SWEEP_EVERY_MS,
   );
-  return { trigger: pump.poke, dropUnshown: async () => dropUnshown(deps.db), stop: pump.stop };
+  return { trigger: pump.trigger, dropSkippedVisibility: async () => dropSkippedVisibility(deps.db), stop: pump.stop };
 }
 
-async function tellOne({ tell, log, reachable = ALWAYS }: RelayDeps, message: OutboxRow): Promise<Outcome> {
+async function sendOne({ send, log, reachable = ALWAYS }: RelayDeps, message: OutboxRow): Promise<Outcome> {
   if (!reachable()) return 'untried';
   try {
-    await tell(message);
-    return 'told';
+    await send(message);
+    return 'sent';
   } catch (error) {
     log.warn({ err: error, workflowId: message.workflowId }, 'Temporal did not take a message; retrying');
-    return error instanceof AwayError ? 'away' : 'failed';
+    return error instanceof UnavailableError ? 'unavailable' : 'failed';
   }
 }
 
@@ -99,15 +99,15 @@ async function sweepOnce(deps: RelayDeps): Promise<boolean> {
   const taken = await takeFree(deps.db, { limit, isBusy: isBusy() });
   if (taken.length === 0) return false;
   const obsolete = (await findObsolete?.(taken)) ?? new Set();
-  const outcomes = new Map<string, Outcome>(taken.map(({ id }) => [id, obsolete.has(id) ? 'told' : 'untried']));
+  const outcomes = new Map<string, Outcome>(taken.map(({ id }) => [id, obsolete.has(id) ? 'sent' : 'untried']));
   const left = taken.filter(({ id }) => !obsolete.has(id));
   const endMs = performance.now() + SWEEP_MS;
-  const tellNext = async (): Promise<void> => {
+  const sendNext = async (): Promise<void> => {
     for (let next = left.shift(); next && performance.now() < endMs; next = left.shift()) {
-      if (!(next.isOnlyShown && isBusy())) outcomes.set(next.id, await tellOne(deps, next));
+      if (!(next.isVisibilityOnly && isBusy())) outcomes.set(next.id, await sendOne(deps, next));
     }
   };
-  await Promise.all(Array.from({ length: startConcurrency }, tellNext));
+  await Promise.all(Array.from({ length: startConcurrency }, sendNext));
   await giveBack(deps.db, outcomes);
   const isMore = taken.length >= limit || [...outcomes.values()].includes('untried');
   return isMore && reachable();
@@ -120,17 +120,17 @@ async function giveBack(db: Knex, outcomes: ReadonlyMap<string, Outcome>): Promi
   }
 }
 
-type Taken = OutboxRow & { isOnlyShown: boolean; rank: number; dueAt: Date };
+type Taken = OutboxRow & { isVisibilityOnly: boolean; rank: number; dueAt: Date };
 
 /** In SQL: free rows that fulfil the condition, in their order. */
 const selectFree = (condition: string): string => `ARRAY(
   SELECT id FROM outbox WHERE ${condition} AND (lease_until IS NULL OR lease_until < now())
-  ORDER BY priority, not_before LIMIT :limit FOR UPDATE SKIP LOCKED)`;
+  ORDER BY priority, available_at LIMIT :limit FOR UPDATE SKIP LOCKED)`;
 
 const { retry, normal, visibility } = OUTBOX_PRIORITIES;
-const TAKE_DUE = selectFree('priority <= :upTo AND not_before <= now()');
+const TAKE_DUE = selectFree('priority <= :upTo AND available_at <= now()');
 const TAKE_EARLY = selectFree(
-  `priority = ${retry} AND not_before > now() AND failures = 0 AND NOT CAST(:isBusy AS boolean)`,
+  `priority = ${retry} AND available_at > now() AND failures = 0 AND NOT CAST(:isBusy AS boolean)`,
 );
 
 /** In the order in which they are to be told: what is due, and workflows of retries before their time, when there is time. */
@@ -139,19 +139,19 @@ async function takeFree(db: Knex, { limit, isBusy }: { limit: number; isBusy: bo
     db,
     `UPDATE outbox SET lease_until = now() + interval '${LEASE_SECONDS} seconds'
      WHERE id = ANY (${TAKE_DUE} || ${TAKE_EARLY})
-     RETURNING id, kind, workflow_type, workflow_id, input, signal, priority AS rank, not_before AS due_at,
-               priority = ${visibility} AS is_only_shown`,
+     RETURNING id, kind, workflow_type, workflow_id, input, signal, priority AS rank, available_at AS due_at,
+               priority = ${visibility} AS is_visibility_only`,
     { limit, isBusy, upTo: isBusy ? normal : visibility },
   );
   return taken.toSorted((a, b) => a.rank - b.rank || a.dueAt.getTime() - b.dueAt.getTime());
 }
 
-async function dropUnshown(db: Knex): Promise<number> {
+async function dropSkippedVisibility(db: Knex): Promise<number> {
   const dropped = await rows(
     db,
     `DELETE FROM outbox WHERE id = ANY (ARRAY(
        SELECT id FROM outbox
-       WHERE priority = ${OUTBOX_PRIORITIES.visibility} AND not_before <= now()
+       WHERE priority = ${OUTBOX_PRIORITIES.visibility} AND available_at <= now()
          AND created_at < now() - interval '${SHOWN_WITHIN_SECONDS} seconds'
          AND (lease_until IS NULL OR lease_until < now())
        LIMIT ${DROP_MAX} FOR UPDATE SKIP LOCKED))

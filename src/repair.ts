@@ -1,14 +1,14 @@
 import { rows, type Knex } from './lib/db.ts';
 import type { Logger } from './lib/log.ts';
-import type { FindOpen } from './lib/open-process.ts';
-import type { RunChange } from './lib/outbox.ts';
+import type { FindRecoverable } from './lib/open-process.ts';
+import type { RunInTransaction } from './lib/outbox.ts';
 
 export type RepairDeps = {
   db: Knex;
-  runChange: RunChange;
+  runInTransaction: RunInTransaction;
   running: (workflowIds: string[]) => Promise<Set<string>>;
   /** Every kind of open row that must have a running workflow. */
-  sources: FindOpen[];
+  sources: FindRecoverable[];
   /** Whether Temporal can be asked at all. */
   reachable: () => boolean;
   log: Logger;
@@ -43,9 +43,9 @@ export function createRepair(deps: RepairDeps): Repair {
     run: async () => {
       if (isFullWanted) await rows(deps.db, REQUEST_FULL);
       isFullWanted = false;
-      const turn = deps.reachable() ? await takeTurn(deps.db) : undefined;
+      const turn = deps.reachable() ? await acquireLock(deps.db) : undefined;
       if (!turn) return null;
-      const woken = await repairOpen(deps, !turn.isFull).catch(async (error: unknown) => {
+      const restarted = await restartLostWorkflows(deps, !turn.isFull).catch(async (error: unknown) => {
         // The next run is not kept waiting for a turn that has failed.
         await releaseTurn(deps.db);
         throw error;
@@ -53,16 +53,16 @@ export function createRepair(deps: RepairDeps): Repair {
       await endTurn(deps.db, turn);
       // To be expected after an absence, and of a database that has just been filled.
       const level = turn.isFull ? 'info' : 'warn';
-      if (woken > 0) deps.log[level]({ woken }, 'open rows had no workflow; they were woken');
-      return woken;
+      if (restarted > 0) deps.log[level]({ restarted }, 'open rows had no workflow; they were woken');
+      return restarted;
     },
   };
 }
 
 const REQUEST_FULL = 'UPDATE workflow_recovery SET next_full_run_at = now()';
 
-async function repairOpen(deps: RepairDeps, onlyPastDue: boolean): Promise<number> {
-  let woken = 0;
+async function restartLostWorkflows(deps: RepairDeps, onlyPastDue: boolean): Promise<number> {
+  let restarted = 0;
   for (const source of deps.sources) {
     let after = '';
     for (;;) {
@@ -70,20 +70,20 @@ async function repairOpen(deps: RepairDeps, onlyPastDue: boolean): Promise<numbe
       const last = page.at(-1);
       if (!last) break;
       after = last.id;
-      const running = await deps.running(page.map((one) => one.wake.workflowId));
-      const lost = page.filter((one) => one.overdue || !running.has(one.wake.workflowId));
-      if (lost.length > 0) await deps.runChange(async (change) => change.tell(lost.map(({ wake }) => wake)));
-      woken += lost.length;
+      const running = await deps.running(page.map((one) => one.message.workflowId));
+      const lost = page.filter((one) => one.overdue || !running.has(one.message.workflowId));
+      if (lost.length > 0) await deps.runInTransaction(async (tx) => tx.enqueue(lost.map(({ message }) => message)));
+      restarted += lost.length;
       await holdTurn(deps.db);
     }
   }
-  return woken;
+  return restarted;
 }
 
 /** `fullRunAt`: `next_full_run_at` when the turn began; changed since then, another full run was requested. */
 type Turn = { isFull: boolean; fullRunAt: string };
 
-async function takeTurn(db: Knex): Promise<Turn | undefined> {
+async function acquireLock(db: Knex): Promise<Turn | undefined> {
   const [turn] = await rows<Turn>(
     db,
     `UPDATE workflow_recovery SET next_run_at = now() + interval '${TURN_SECONDS} seconds' WHERE next_run_at <= now()

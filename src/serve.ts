@@ -24,7 +24,7 @@ type Running = { stop: () => Promise<void> };
 export async function serveApi(project: string): Promise<number> {
   const config = readConfig();
   const log = createLogger(config.LOG_LEVEL, 'api');
-  await refuseLocalData(config, log);
+  await rejectLocalData(config, log);
   return serve(
     log,
     async () => {
@@ -41,20 +41,20 @@ export async function serveApi(project: string): Promise<number> {
 export async function serveWorker(): Promise<number> {
   const config = readConfig();
   const log = createLogger(config.LOG_LEVEL, 'worker');
-  await refuseLocalData(config, log);
+  await rejectLocalData(config, log);
   return serve(log, async () => {
-    const [{ startWorker }, { installTemporal }, { placeTemporalMetrics }, { createRegistry, listenForMetrics }] =
+    const [{ startWorker }, { installRuntime }, { exposeCoreMetrics }, { createRegistry, listenForMetrics }] =
       await Promise.all([
         import('./worker.ts'),
         import('./temporal-workers.ts'),
         import('./temporal-metrics.ts'),
         import('./http/metrics.ts'),
       ]);
-    const temporalMetrics = await placeTemporalMetrics();
-    installTemporal(log, temporalMetrics);
+    const temporalMetrics = await exposeCoreMetrics();
+    installRuntime(log, temporalMetrics);
     const registry = createRegistry('worker');
     const metrics = await listenForMetrics(registry, {
-      host: config.API_HOST,
+      host: config.LISTEN_HOST,
       port: config.METRICS_PORT,
       log,
       readMore: temporalMetrics.read,
@@ -81,7 +81,7 @@ export async function serveSimulator(): Promise<number> {
 }
 
 /** In production: throws when the database holds demo data. */
-async function refuseLocalData({ production, DATABASE_URL }: Config, log: Logger): Promise<void> {
+async function rejectLocalData({ production, DATABASE_URL }: Config, log: Logger): Promise<void> {
   if (!production) return;
   const { refuseDemoDataAt } = await import('./seed/refuse-demo-data.ts');
   await refuseDemoDataAt(DATABASE_URL, log);
@@ -92,9 +92,9 @@ async function refuseLocalData({ production, DATABASE_URL }: Config, log: Logger
  * exits at once. Returns the exit code.
  */
 async function serve(log: Logger, start: () => Promise<Running>, delayMs = 0): Promise<number> {
-  const asked = untilAsked();
+  const stopSignal = waitForSignal();
   const running = await start();
-  log.info({ signal: await asked }, 'stopping');
+  log.info({ signal: await stopSignal }, 'stopping');
   const stopped = running.stop().then(
     () => true,
     (error: unknown) => {
@@ -109,13 +109,13 @@ async function serve(log: Logger, start: () => Promise<Running>, delayMs = 0): P
 }
 
 /** Listens before anything is started, so that a signal during the start is not lost. */
-function untilAsked(): Promise<NodeJS.Signals> {
+function waitForSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    let asked = false;
+    let stopSignal = false;
     const onSignal = (signal: NodeJS.Signals): void => {
       // Who asks twice waits for nothing more; 130: ended by a signal.
-      if (asked) process.exit(130);
-      asked = true;
+      if (stopSignal) process.exit(130);
+      stopSignal = true;
       resolve(signal);
     };
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);

@@ -13,13 +13,13 @@ import {
 
 import type { createActivities } from '../activities/index.ts';
 import type { TaskQueue } from './config.ts';
-import { AwayError } from './lib/errors.ts';
+import { UnavailableError } from './lib/errors.ts';
 import type { Logger } from './lib/log.ts';
-import { createProcesses, type Processes, type ProcessesOptions } from './processes.ts';
+import { createTemporalGateway, type TemporalGateway, type TemporalGatewayOptions } from './processes.ts';
 import type { TemporalConnection } from './temporal-connection.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 
-export type TemporalWorkersOptions = Omit<ProcessesOptions, 'connection'> & {
+export type TemporalWorkersOptions = Omit<TemporalGatewayOptions, 'connection'> & {
   /** Read anew for each connection. */
   connectWith: () => TemporalConnection;
   /** Of the database: what activities wait for. */
@@ -35,7 +35,7 @@ export type TemporalWorkersOptions = Omit<ProcessesOptions, 'connection'> & {
 
 export type TemporalWorkers = {
   /** What may be asked of Temporal; while no connection exists, everything is refused at once. */
-  processes: Pick<Processes, 'tell' | 'running' | 'reachable'>;
+  gateway: Pick<TemporalGateway, 'send' | 'running' | 'reachable'>;
   /** Resolves when workers poll for the first time. */
   ready: Promise<void>;
   stop: () => Promise<void>;
@@ -66,7 +66,7 @@ export function startTemporalWorkers(
   options: TemporalWorkersOptions,
   activities: ReturnType<typeof createActivities>,
 ): TemporalWorkers {
-  let current: Processes | null = null;
+  let current: TemporalGateway | null = null;
   let workers: Worker[] = [];
   let stopping = false;
   let announceReady = (): void => {};
@@ -74,22 +74,22 @@ export function startTemporalWorkers(
     announceReady = resolve;
   });
   let bundle = options.workflowBundle ?? null;
-  let wasAway = false;
+  let wasUnavailable = false;
 
   const runOnce = async (workflowBundle: WorkflowBundleOption): Promise<void> => {
     const connection = await connect(options.connectWith());
     try {
-      const processes = createProcesses({ ...options, connection });
-      await processes.ensureTemporal();
-      if (wasAway) options.onReturn?.();
-      wasAway = false;
+      const gateway = createTemporalGateway({ ...options, connection });
+      await gateway.ensureTemporal();
+      if (wasUnavailable) options.onReturn?.();
+      wasUnavailable = false;
       const created = await Promise.allSettled(createWorkers({ options, connection, workflowBundle, activities }));
       // Those that were made must be ended, also when another could not be.
       workers = created.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
       const failed = created.find((one) => one.status === 'rejected');
       if (failed) throw failed.reason;
       if (stopping) return;
-      current = processes;
+      current = gateway;
       const running = Promise.all(workers.map(async (worker) => worker.run()));
       announceReady();
       await running;
@@ -105,21 +105,21 @@ export function startTemporalWorkers(
       bundle ??= await bundleOrNull(options.log);
       if (bundle)
         await runOnce(bundle).catch((error: unknown) => {
-          wasAway = true;
+          wasUnavailable = true;
           options.log.warn({ err: error }, 'Temporal is away; trying again');
         });
       if (!stopping) await sleep(RECONNECT_MS);
     }
   })();
 
-  const need = (): Processes => {
-    if (!current) throw new AwayError('there is no connection to Temporal yet');
+  const need = (): TemporalGateway => {
+    if (!current) throw new UnavailableError('there is no connection to Temporal yet');
     return current;
   };
   return {
     ready,
-    processes: {
-      tell: async (message) => need().tell(message),
+    gateway: {
+      send: async (message) => need().send(message),
       running: async (workflowIds) => need().running(workflowIds),
       reachable: () => current?.reachable() ?? false,
     },
@@ -145,7 +145,7 @@ async function connect(connection: TemporalConnection): Promise<NativeConnection
   try {
     return await NativeConnection.connect(connection);
   } catch (error) {
-    throw new AwayError(`no connection to Temporal at ${connection.address}: ${String(error)}`);
+    throw new UnavailableError(`no connection to Temporal at ${connection.address}: ${String(error)}`);
   }
 }
 
@@ -218,7 +218,7 @@ function deploymentOf(version: WorkerDeploymentVersion): WorkerDeploymentOptions
  * Its core repeats each failed poll many times a second, so of the core only errors are kept, and what its workflow
  * machinery warns of.
  */
-export function installTemporal(log: Logger, metrics: { bindAddress: string } | null): void {
+export function installRuntime(log: Logger, metrics: { bindAddress: string } | null): void {
   const write = (level: string, message: string, meta?: Record<string, unknown>): void => {
     const { error, failure, workflowId, runId } = meta ?? {};
     const reason = typeof failure === 'string' ? failure.slice(0, FAILURE_CHARACTERS_MAX) : undefined;

@@ -1,7 +1,7 @@
 import type { WorkflowBundleOption } from '@temporalio/worker';
 
 import { createActivities } from '../activities/index.ts';
-import { startChores, type Chore } from './chores.ts';
+import { startPeriodicJobs, type PeriodicJob } from './chores.ts';
 import type { Config } from './config.ts';
 import { deleteOldIdempotencyKeys } from './http/idempotency.ts';
 import { measureClockSkew, measurePool, type Registry } from './http/metrics.ts';
@@ -9,44 +9,44 @@ import { decideDueInSandbox } from './kyc/decide.ts';
 import { createDocumentStore } from './kyc/store.ts';
 import { removeOrphans } from './kyc/sweep.ts';
 import { ledgerChecks } from './ledger-checks.ts';
-import { createLedgerWatch } from './ledger/watch.ts';
+import { createIntegrityMonitor } from './ledger/watch.ts';
 import type { Clock } from './lib/clock.ts';
 import { createDatabaseClock, type DatabaseClock } from './lib/database-clock.ts';
 import { DAY_MS } from './lib/dates.ts';
-import { watchDatabase } from './lib/db-watch.ts';
+import { closeFrozenConnections } from './lib/db-watch.ts';
 import { openDatabase, type Knex } from './lib/db.ts';
 import { createEgressGuard } from './lib/egress.ts';
 import { createHttpClient } from './lib/http-client.ts';
 import type { Logger } from './lib/log.ts';
-import { createRunChange, type RunChange } from './lib/outbox.ts';
+import { createTransactionRunner, type RunInTransaction } from './lib/outbox.ts';
 import { dispatchTo, listenForCommits } from './outbox-notifications.ts';
 import { temporalOptions } from './processes.ts';
 import { createFindProvider } from './providers/find-provider.ts';
 import { measureReconciliation } from './reconciliation/metrics.ts';
-import { openReconciliations } from './reconciliation/open-reconciliations.ts';
+import { findRecoverableRuns } from './reconciliation/open-reconciliations.ts';
 import { createReconciliationSteps } from './reconciliation/steps.ts';
 import { createRelay, type Relay } from './relay.ts';
 import { createRepair, type Repair } from './repair.ts';
 import { expireReports, removeAbandoned } from './reports/expire.ts';
 import { createReportFiles } from './reports/files.ts';
-import { createMakeReport, giveUpReport } from './reports/make.ts';
+import { createGenerateReport, giveUpReport } from './reports/make.ts';
 import { measureReports } from './reports/metrics.ts';
-import { openReports } from './reports/open-reports.ts';
+import { findRecoverableReports } from './reports/open-reports.ts';
 import { measureSettlements } from './settlements/metrics.ts';
-import { openSettlements } from './settlements/open-settlements.ts';
+import { findRecoverableSettlements } from './settlements/open-settlements.ts';
 import { createSettlementSteps } from './settlements/steps.ts';
 import { temporalConnection } from './temporal-connection.ts';
 import { startTemporalWorkers } from './temporal-workers.ts';
 import {
-  CLAIM_INTERVAL_MS,
+  MIN_QUERY_INTERVAL_MS,
   POLL_INTERVAL_MIN_MS,
-  createCheckAttempt,
+  createSyncAttempt,
   type CheckAttempt,
 } from './transactions/check.ts';
 import { expireDueSessions } from './transactions/end.ts';
 import { measurePayments } from './transactions/metrics.ts';
 import { findObsolete } from './transactions/obsolete.ts';
-import { openAttempts } from './transactions/open-attempts.ts';
+import { findRecoverableAttempts } from './transactions/open-attempts.ts';
 import { recheckProven } from './transactions/proven.ts';
 import { createExpireAttempt } from './transactions/unpaid.ts';
 import { abandonDelivery } from './webhooks/delivery/abandon.ts';
@@ -55,7 +55,7 @@ import { createClaim } from './webhooks/delivery/claim.ts';
 import { createDispatcher, type Dispatcher } from './webhooks/delivery/dispatcher.ts';
 import { createInFlight } from './webhooks/delivery/in-flight.ts';
 import { createRecorder, readDelivery } from './webhooks/delivery/record-attempt.ts';
-import { openDeliveries } from './webhooks/delivery/recoverable.ts';
+import { findRecoverableDeliveries } from './webhooks/delivery/recoverable.ts';
 import { requestResend } from './webhooks/delivery/resend.ts';
 import { countOutcomes, countSkippedWorkflows, measureDeliveries } from './webhooks/metrics.ts';
 import { runResendJobs } from './webhooks/resend-jobs.ts';
@@ -63,9 +63,9 @@ import { createSender } from './webhooks/send.ts';
 import { createCheckPayout, type CheckPayout } from './withdrawals/check.ts';
 import { measureWithdrawals } from './withdrawals/metrics.ts';
 import { readWithdrawal } from './withdrawals/model.ts';
-import { openWithdrawals } from './withdrawals/open-withdrawals.ts';
+import { findRecoverableWithdrawals } from './withdrawals/open-withdrawals.ts';
 import { recheckProvenPayouts } from './withdrawals/proven.ts';
-import { decideInSandbox } from './withdrawals/sandbox-review.ts';
+import { autoDecide } from './withdrawals/sandbox-review.ts';
 
 export type RunningWorker = {
   /** Resolves when Temporal's workers poll; deliveries are sent and sessions expire before that. */
@@ -83,7 +83,14 @@ export type WorkerOptions = {
 };
 
 /** Every kind of row that must have a running workflow. */
-const OPEN_SOURCES = [openDeliveries, openAttempts, openWithdrawals, openSettlements, openReports, openReconciliations];
+const OPEN_SOURCES = [
+  findRecoverableDeliveries,
+  findRecoverableAttempts,
+  findRecoverableWithdrawals,
+  findRecoverableSettlements,
+  findRecoverableReports,
+  findRecoverableRuns,
+];
 /** A subscription that hung or failed lately has this part of another's sends in flight: 10 of 50. */
 const THROTTLED_SHARE = 5;
 const EXPIRE_BATCH = 500;
@@ -102,49 +109,52 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const clock = databaseClock.now;
   if (options.registry) measure(options.registry, db, databaseClock);
   const wake = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
-  const runChange = createRunChange(db, dispatchTo(wake));
-  const payments = createPayments(config, { db, runChange, clock, log });
+  const runInTransaction = createTransactionRunner(db, dispatchTo(wake));
+  const payments = createPayments(config, { db, runInTransaction, clock, log });
   const sending = createSending(config, { db, ...options });
   const activities = createActivities({
     ...payments.operations,
-    settlements: createSettlementSteps({ db, runChange }),
-    reports: createReports(config, { db, runChange, clock }),
+    settlements: createSettlementSteps({ db, runInTransaction }),
+    reports: createReports(config, { db, runInTransaction, clock }),
     webhooks: {
       ...sending,
       claim: createClaim(db, sending.inFlight),
       readDelivery: async (deliveryId) => readDelivery(db, deliveryId),
       abandon: async (request) => abandonDelivery(db, request),
       requestResend: async ({ deliveryId, force }) => {
-        await runChange((change) =>
-          requestResend({ clock }, change, { deliveryIds: [deliveryId], force, signal: false }),
+        await runInTransaction((tx) =>
+          requestResend({ clock }, tx, { scope: null, deliveryIds: [deliveryId], force, signal: false }),
         );
       },
     },
   });
-  const { WORKFLOW_BUNDLE: codePath } = config;
+  const { WORKFLOW_BUNDLE_PATH: codePath } = config;
   const bundle = codePath === undefined ? {} : { workflowBundle: { codePath } };
   const temporal = startTemporalWorkers(
     { ...workersOptions(config), ...bundle, ...options, onReturn: () => repair.wantFull() },
     activities,
   );
-  const { tell, running, reachable } = temporal.processes;
+  const { send, running, reachable } = temporal.gateway;
   const dispatcher = createDispatcher({
     ...sending,
     db,
     log,
     workflows: config.WEBHOOK_WORKFLOWS,
     onWorkflow: () => relay.trigger(),
-    retryDelaysSeconds: config.WEBHOOK_RETRY_SECONDS,
+    retryDelaysSeconds: config.WEBHOOK_RETRY_SCHEDULE_SECONDS,
   });
   const { WEBHOOK_WORKFLOW_START_CONCURRENCY: startConcurrency } = config;
-  const telling = { db, tell, log, reachable, startConcurrency, isBusy: dispatcher.isBusy };
-  const relay = createRelay({ ...telling, findObsolete: async (messages) => findObsolete(db, messages) });
-  const repair = createRepair({ db, runChange, running, reachable, sources: OPEN_SOURCES, log });
+  const delivery = { db, send, log, reachable, startConcurrency, isBusy: dispatcher.isBusy };
+  const relay = createRelay({ ...delivery, findObsolete: async (messages) => findObsolete(db, messages) });
+  const repair = createRepair({ db, runInTransaction, running, reachable, sources: OPEN_SOURCES, log });
   const listening = listenForCommits({ databaseUrl: config.DATABASE_URL, wake, log });
-  const chores = startChores(
+  const periodicJobs = startPeriodicJobs(
     [
-      ...afterClock(databaseClock, choresOf(config, { db, runChange, clock, ...payments.checks, ...options })),
-      ...temporalChores({ relay, dispatcher, repair, ...options }),
+      ...afterClock(
+        databaseClock,
+        periodicJobsOf(config, { db, runInTransaction, clock, ...payments.checks, ...options }),
+      ),
+      ...temporalJobs({ relay, dispatcher, repair, ...options }),
     ],
     log,
   );
@@ -153,7 +163,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     ready: temporal.ready,
     stop: async () => {
       databaseClock.stop();
-      await Promise.all([listening.stop(), chores.stop(), dispatcher.stop()]);
+      await Promise.all([listening.stop(), periodicJobs.stop(), dispatcher.stop()]);
       await temporal.stop();
       sending.inFlight.stop();
       await relay.stop();
@@ -177,20 +187,20 @@ function workersOptions(config: Config) {
 
 type TemporalParts = Pick<WorkerOptions, 'registry'> & { relay: Relay; dispatcher: Dispatcher; repair: Repair };
 
-function temporalChores({ relay, dispatcher, repair, registry }: TemporalParts): Chore[] {
+function temporalJobs({ relay, dispatcher, repair, registry }: TemporalParts): PeriodicJob[] {
   const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
   return [
     // Commits wake both at once: this finds what has come due, and what a dead process took.
-    chore('sweep the outbox', 500, async () => relay.trigger()),
-    chore('look for deliveries', 1_000, async () => dispatcher.trigger()),
-    chore('drop workflows that would only show', 1_000, async () => countSkipped(await relay.dropUnshown())),
-    chore('repair what Temporal lost', 5_000, repair.run),
+    job('sweep the outbox', 500, async () => relay.trigger()),
+    job('look for deliveries', 1_000, async () => dispatcher.trigger()),
+    job('drop workflows that would only show', 1_000, async () => countSkipped(await relay.dropSkippedVisibility())),
+    job('repair what Temporal lost', 5_000, repair.run),
   ];
 }
 
 function openWatchedDatabase({ DATABASE_URL: url, DATABASE_POOL_MAX: poolMax }: Config): Knex {
   const db = openDatabase({ url, poolMax, applicationName: 'meskot-worker' });
-  watchDatabase(db, url);
+  closeFrozenConnections(db, url);
   return db;
 }
 
@@ -206,24 +216,24 @@ function measure(registry: Registry, db: Knex, { skewSeconds }: DatabaseClock): 
   measureReconciliation(registry, db);
 }
 
-type Database = { db: Knex; runChange: RunChange; clock: Clock };
+type Database = { db: Knex; runInTransaction: RunInTransaction; clock: Clock };
 
 /** The checks that settle doubt, as the workflows ask for them: they are the ones that call, so they are not told. */
-function createPayments(config: Config, { db, runChange, clock, log }: Database & { log: Logger }) {
+function createPayments(config: Config, { db, runInTransaction, clock, log }: Database & { log: Logger }) {
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, ...config.simulator });
-  const deps = { db, runChange, findProvider, clock, baseUrl: config.BASE_URL, log };
-  const check = createCheckAttempt(deps);
-  const options = { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: false };
+  const deps = { db, runInTransaction, findProvider, clock, baseUrl: config.PUBLIC_BASE_URL, log };
+  const check = createSyncAttempt(deps);
+  const options = { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: false };
   const payments = {
     check: (attemptId: string, now: Date) =>
-      check(attemptId, { minIntervalMs: POLL_INTERVAL_MIN_MS, tellWorkflow: false, now }),
+      check(attemptId, { minIntervalMs: POLL_INTERVAL_MIN_MS, notifyWorkflow: false, now }),
     expire: createExpireAttempt({ ...deps, checkAttempt: check }),
   };
   const checkPayout = createCheckPayout(deps);
   const withdrawals = {
     read: (withdrawalId: string) => readWithdrawal(db, withdrawalId),
-    decideInSandbox: (withdrawalId: string, at: Date) => decideInSandbox(deps, withdrawalId, at),
+    autoDecide: (withdrawalId: string, at: Date) => autoDecide(deps, withdrawalId, at),
     check: async (withdrawalId: string, now: Date) => (await checkPayout(withdrawalId, { ...options, now })).row,
   };
   const reconciliation = createReconciliationSteps({ ...deps, checkAttempt: check, checkPayout });
@@ -253,42 +263,42 @@ function createSending(config: Config, { db, log, registry }: WorkerOptions & { 
 }
 
 /** Reports as their workflow asks for them. */
-function createReports(config: Config, { db, runChange, clock }: Database) {
+function createReports(config: Config, { db, runInTransaction, clock }: Database) {
   const files = createReportFiles(config.REPORTS_DIR);
-  const deps = { db, runChange, files, clock, baseUrl: config.BASE_URL };
-  return { make: createMakeReport(deps), giveUp: (reportId: string) => giveUpReport(deps, reportId) };
+  const deps = { db, runInTransaction, files, clock, baseUrl: config.PUBLIC_BASE_URL };
+  return { generate: createGenerateReport(deps), giveUp: (reportId: string) => giveUpReport(deps, reportId) };
 }
 
 /** What goes by the clock does not begin before the database has told the time. */
-const afterClock = ({ known }: DatabaseClock, chores: Chore[]): Chore[] =>
-  chores.map(({ run, ...one }) => ({
+const afterClock = ({ known }: DatabaseClock, periodicJobs: PeriodicJob[]): PeriodicJob[] =>
+  periodicJobs.map(({ run, ...one }) => ({
     ...one,
     run: async (stopping) => known.then(async () => !stopping.aborted && run(stopping)),
   }));
 
-const chore = (name: string, everyMs: number, run: Chore['run']): Chore => ({ name, everyMs, run });
+const job = (name: string, everyMs: number, run: PeriodicJob['run']): PeriodicJob => ({ name, everyMs, run });
 
 type Checks = { checkAttempt: CheckAttempt; checkPayout: CheckPayout };
 
-function choresOf(
+function periodicJobsOf(
   config: Config,
-  { db, runChange, clock, checkAttempt, checkPayout, ...watching }: Database & Checks & WorkerOptions,
-): Chore[] {
-  const jobs = { db, runChange, clock };
+  { db, runInTransaction, clock, checkAttempt, checkPayout, ...watching }: Database & Checks & WorkerOptions,
+): PeriodicJob[] {
+  const jobs = { db, runInTransaction, clock };
   const files = createReportFiles(config.REPORTS_DIR);
   const ledger = { db, databaseUrl: config.DATABASE_URL, checks: ledgerChecks, clock, ...watching };
   return [
-    chore('expire sessions', 1_000, () => expireDueSessions(runChange, clock(), EXPIRE_BATCH)),
-    chore('recheck called payments', 30_000, () => recheckProven({ db, clock, checkAttempt }, RECHECK_BATCH)),
-    chore('recheck called payouts', 30_000, () => recheckProvenPayouts({ db, clock, checkPayout }, RECHECK_BATCH)),
-    chore('decide rehearsed verifications', 1_000, () => decideDueInSandbox(runChange, clock(), KYC_BATCH)),
-    chore('remove the files of failed uploads', HOUR_MS, () =>
+    job('expire sessions', 1_000, () => expireDueSessions(runInTransaction, clock(), EXPIRE_BATCH)),
+    job('recheck called payments', 30_000, () => recheckProven({ db, clock, checkAttempt }, RECHECK_BATCH)),
+    job('recheck called payouts', 30_000, () => recheckProvenPayouts({ db, clock, checkPayout }, RECHECK_BATCH)),
+    job('decide rehearsed verifications', 1_000, () => decideDueInSandbox(runInTransaction, clock(), KYC_BATCH)),
+    job('remove the files of failed uploads', HOUR_MS, () =>
       removeOrphans({ db, store: createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing) }),
     ),
-    chore('run bulk resends', 1_000, () => runResendJobs(jobs, config.WEBHOOK_RESENDS_PER_SECOND)),
-    chore('remove the files of old reports', MINUTE_MS, () => expireReports({ db, clock, files })),
-    chore('remove what reports have left behind', DAY_MS, () => removeAbandoned({ db, files })),
-    chore('forget old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
-    chore('verify the ledger', MINUTE_MS, createLedgerWatch(ledger, VERIFY_LEDGER_EVERY_MS)),
+    job('run bulk resends', 1_000, () => runResendJobs(jobs, config.WEBHOOK_RESENDS_PER_SECOND)),
+    job('remove the files of old reports', MINUTE_MS, () => expireReports({ db, clock, files })),
+    job('remove what reports have left behind', DAY_MS, () => removeAbandoned({ db, files })),
+    job('forget old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
+    job('verify the ledger', MINUTE_MS, createIntegrityMonitor(ledger, VERIFY_LEDGER_EVERY_MS)),
   ];
 }

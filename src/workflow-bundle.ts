@@ -16,14 +16,14 @@ export async function bundleWorkflows(log: { warn: (message: string) => void }):
 }
 
 /** The same, kept in a folder until a workflow or Temporal's SDK changes: what makes a second local start fast. */
-export async function bundleWorkflowsOnce(
+export async function bundleWorkflowsCached(
   folder: string,
   log: { warn: (message: string) => void },
 ): Promise<WorkflowBundleOption> {
   const codePath = join(folder, 'workflows.js');
   const stamp = `// ${await hashOfSources()}\n`;
-  const kept = await readFile(codePath, 'utf8').catch(() => '');
-  if (!kept.startsWith(stamp)) {
+  const stored = await readFile(codePath, 'utf8').catch(() => '');
+  if (!stored.startsWith(stamp)) {
     const { code } = await bundleWorkflows(log);
     // Two processes may make it at once: each has a draft of its own, and the last one stays.
     const draft = `${codePath}.${process.pid}.draft`;

@@ -19,19 +19,19 @@ describe('the statements of an operation, BEGIN and COMMIT aside', () => {
   test(`creating a session, with an Idempotency-Key, takes at most ${budget.createSession}`, async () => {
     const { statements } = await countCreateSession(database.db);
     expect(statements.length).toBeGreaterThan(0);
-    expect(within(budget.createSession, statements)).toEqual(statements);
+    expect(withTimeout(budget.createSession, statements)).toEqual(statements);
   });
 
   test(`confirming a payment takes at most ${budget.confirmPayment}`, async () => {
     const { statements } = (await countConfirmPayment(database.db)).confirmed;
     expect(statements.length).toBeGreaterThan(0);
-    expect(within(budget.confirmPayment, statements)).toEqual(statements);
+    expect(withTimeout(budget.confirmPayment, statements)).toEqual(statements);
   });
 
   test(`creating a withdrawal takes at most ${budget.createWithdrawal}`, async () => {
     const { statements } = await countCreateWithdrawal(database.db);
     expect(statements.length).toBeGreaterThan(0);
-    expect(within(budget.createWithdrawal, statements)).toEqual(statements);
+    expect(withTimeout(budget.createWithdrawal, statements)).toEqual(statements);
   });
 
   test.each(['every', 'failed'] as const)(
@@ -39,7 +39,7 @@ describe('the statements of an operation, BEGIN and COMMIT aside', () => {
     async (workflows) => {
       const { statements } = await countDelivery(database.db, workflows);
       expect(statements.length).toBeGreaterThan(0);
-      expect(within(budget.firstTryDelivery, statements)).toEqual(statements);
+      expect(withTimeout(budget.firstTryDelivery, statements)).toEqual(statements);
     },
   );
 });
@@ -49,9 +49,9 @@ test(`a delivery that succeeds at once leaves at most ${budget.historyEvents} ev
   const receiver = await startReceiver();
   try {
     await world.startWorker().ready;
-    const owner = await world.newMerchant();
-    await world.subscribe(owner, { url: receiver.url });
-    const { workflowId } = await readDelivery(world.db, await world.record(owner));
+    const scope = await world.newMerchant();
+    await world.subscribe(scope, { url: receiver.url });
+    const { workflowId } = await readDelivery(world.db, await world.record(scope));
     const handle = world.temporal.client.workflow.getHandle(workflowId);
     await until('the workflow to be there', () => handle.describe().catch(() => null));
     expect(await handle.result()).toBe('DELIVERED');
@@ -65,4 +65,4 @@ test(`a delivery that succeeds at once leaves at most ${budget.historyEvents} ev
 }, 60_000);
 
 /** The first `most` of them: a comparison with all of them names those that are too many. */
-const within = (most: number, statements: string[]): string[] => statements.slice(0, most);
+const withTimeout = (most: number, statements: string[]): string[] => statements.slice(0, most);

@@ -46,7 +46,7 @@ test('a stop waits longer than the API serves on and finishes', () => {
 });
 
 test('the owner of our database is no superuser and can migrate it, and no other login gets in', async () => {
-  const owner = `owner_${randomBytes(4).toString('hex')}`;
+  const scope = `owner_${randomBytes(4).toString('hex')}`;
   const { superuserUrl } = testStack();
   const [, script = ''] = /<<'SQL'\n(.*?)\n +SQL\n/s.exec(compose) ?? [];
   const sql = script
@@ -54,11 +54,11 @@ test('the owner of our database is no superuser and can migrate it, and no other
     // This server has that role.
     .filter((line) => !line.includes('CREATE ROLE meskot_app'))
     .join('\n')
-    .replaceAll(/\bmeskot\b/g, owner)
+    .replaceAll(/\bmeskot\b/g, scope)
     .replaceAll(":'owner'", "'secret'");
   await run(superuserUrl, sql);
   const url = new URL(superuserUrl);
-  Object.assign(url, { username: owner, password: 'secret', pathname: `/${owner}` });
+  Object.assign(url, { username: scope, password: 'secret', pathname: `/${scope}` });
   await migrate({ url: url.href, directory });
 
   const db = openDatabase({ url: url.href, poolMax: 1, applicationName: 'test' });
@@ -81,5 +81,5 @@ test('the owner of our database is no superuser and can migrate it, and no other
     },
   ]);
   await db.destroy();
-  await run(superuserUrl, `DROP DATABASE ${owner} WITH (FORCE); DROP ROLE ${owner}`.replace('; ', ';\n'));
+  await run(superuserUrl, `DROP DATABASE ${scope} WITH (FORCE); DROP ROLE ${scope}`.replace('; ', ';\n'));
 }, 30_000);

@@ -10,9 +10,9 @@ const keyOf = (bytes: number): string =>
 const inBase64 = (text: string): string => Buffer.from(text).toString('base64');
 /** What production wants to be told. */
 const OWN = {
-  KEY_PEPPER: 'wZ4k0sJp1uXqY7n2Rb9TfQ==',
+  API_KEY_PEPPER: 'wZ4k0sJp1uXqY7n2Rb9TfQ==',
   ENCRYPTION_KEYS: keyOf(32),
-  BASE_URL: 'https://pay.example.et',
+  PUBLIC_BASE_URL: 'https://pay.example.et',
   KYC_DOCUMENTS_DIR: '/var/lib/meskot/documents',
   REPORTS_DIR: '/var/lib/meskot/reports',
 };
@@ -31,12 +31,15 @@ describe('the settings', () => {
 
   test.each([
     [{ API_PORT: 'abc' }, '  API_PORT must be a whole number from 1 to 65535, got "abc"'],
-    [{ TRUST_PROXY: '11' }, '  TRUST_PROXY must be a whole number from 0 to 10, got "11"'],
+    [{ TRUSTED_PROXY_COUNT: '11' }, '  TRUSTED_PROXY_COUNT must be a whole number from 0 to 10, got "11"'],
     [{ LOG_LEVEL: 'loud' }, '  LOG_LEVEL must be one of trace, debug, info, warn, error, silent, got "loud"'],
     [{ ALLOW_LOOPBACK_WEBHOOKS: 'yes' }, '  ALLOW_LOOPBACK_WEBHOOKS must be one of true, false, got "yes"'],
     [{ TASK_QUEUES: 'money,mail' }, 'must be one of payments, money, webhooks, reports'],
-    [{ WEBHOOK_RETRY_SECONDS: '60,soon' }, 'must be 1 to 20 whole numbers from 1 to 604800, separated by commas'],
-    [{ BASE_URL: 'pay' }, '  BASE_URL must be a full address such as https://pay.example.et'],
+    [
+      { WEBHOOK_RETRY_SCHEDULE_SECONDS: '60,soon' },
+      'must be 1 to 20 whole numbers from 1 to 604800, separated by commas',
+    ],
+    [{ PUBLIC_BASE_URL: 'pay' }, '  PUBLIC_BASE_URL must be a full address such as https://pay.example.et'],
     [{ DATABASE_URL: undefined }, '  DATABASE_URL must be set: the PostgreSQL database, such as postgresql://'],
     [{ TEMPORAL_ADDRESS: '' }, '  TEMPORAL_ADDRESS must be set: host and port of the Temporal server'],
     [{ TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: 'a' }, '  TEMPORAL_TLS must not be false beside TEMPORAL_API_KEY'],
@@ -53,8 +56,10 @@ describe('the settings', () => {
   });
 
   test('say nothing of what a secret was', () => {
-    const refused = () => readConfig({ ...REQUIRED, KEY_PEPPER: 'planted', ENCRYPTION_KEYS: 'planted' });
-    expect(refused).toThrow('KEY_PEPPER must be at least 24 characters long; make one with: openssl rand -base64 32');
+    const refused = () => readConfig({ ...REQUIRED, API_KEY_PEPPER: 'planted', ENCRYPTION_KEYS: 'planted' });
+    expect(refused).toThrow(
+      'API_KEY_PEPPER must be at least 24 characters long; make one with: openssl rand -base64 32',
+    );
     expect(refused).not.toThrow('planted');
   });
 
@@ -82,8 +87,8 @@ describe('the settings', () => {
     ['9876543210ZYXWVUTSRQPONMLKJ', 'counts its characters up or down'],
   ])('refuse the pepper %s, which can be guessed', (pepper, says) => {
     for (const MESKOT_MODE of ['local', 'production']) {
-      const refused = () => readConfig({ ...REQUIRED, ...OWN, MESKOT_MODE, KEY_PEPPER: pepper });
-      expect(refused).toThrow(`KEY_PEPPER ${says}`);
+      const refused = () => readConfig({ ...REQUIRED, ...OWN, MESKOT_MODE, API_KEY_PEPPER: pepper });
+      expect(refused).toThrow(`API_KEY_PEPPER ${says}`);
       expect(refused).toThrow('make one with: openssl rand -base64 32');
     }
   });
@@ -102,7 +107,7 @@ describe('the settings', () => {
   test('take what openssl makes', () => {
     for (let times = 0; times < 1_000; times += 1) {
       const settings = {
-        KEY_PEPPER: randomBytes(16).toString('hex'),
+        API_KEY_PEPPER: randomBytes(16).toString('hex'),
         ENCRYPTION_KEYS: `a:${randomBytes(32).toString('base64')}`,
       };
       expect(() => readConfig({ ...REQUIRED, ...settings })).not.toThrow();
@@ -110,25 +115,25 @@ describe('the settings', () => {
   });
 
   test('take weak secrets behind the current ones, so that they can be rotated away', () => {
-    const weak = { KEY_PEPPER: 'a'.repeat(16), ENCRYPTION_KEYS: `old:${Buffer.alloc(32).toString('base64')}` };
-    const { KEY_PEPPER, peppers, keyRing } = readConfig({
+    const weak = { API_KEY_PEPPER: 'a'.repeat(16), ENCRYPTION_KEYS: `old:${Buffer.alloc(32).toString('base64')}` };
+    const { API_KEY_PEPPER, peppers, keyRing } = readConfig({
       ...REQUIRED,
-      KEY_PEPPER: `${OWN.KEY_PEPPER},${weak.KEY_PEPPER}`,
+      API_KEY_PEPPER: `${OWN.API_KEY_PEPPER},${weak.API_KEY_PEPPER}`,
       ENCRYPTION_KEYS: `${keyOf(32)},${weak.ENCRYPTION_KEYS}`,
     });
-    expect([KEY_PEPPER, peppers]).toEqual([OWN.KEY_PEPPER, [OWN.KEY_PEPPER, weak.KEY_PEPPER]]);
+    expect([API_KEY_PEPPER, peppers]).toEqual([OWN.API_KEY_PEPPER, [OWN.API_KEY_PEPPER, weak.API_KEY_PEPPER]]);
     expect([keyRing.currentId, ...keyRing.keys.keys()]).toEqual(['a', 'a', 'old']);
-    expect(() => readConfig({ ...REQUIRED, KEY_PEPPER: `${OWN.KEY_PEPPER},` })).toThrow('comma');
+    expect(() => readConfig({ ...REQUIRED, API_KEY_PEPPER: `${OWN.API_KEY_PEPPER},` })).toThrow('comma');
   });
 
   test.each([
-    [{ KEY_PEPPER: undefined }, 'KEY_PEPPER must be set to a value of your own'],
-    [{ KEY_PEPPER: 'local-development-only-pepper' }, 'KEY_PEPPER must be set to a value of your own'],
+    [{ API_KEY_PEPPER: undefined }, 'API_KEY_PEPPER must be set to a value of your own'],
+    [{ API_KEY_PEPPER: 'local-development-only-pepper' }, 'API_KEY_PEPPER must be set to a value of your own'],
     [{ ENCRYPTION_KEYS: undefined }, 'ENCRYPTION_KEYS must be set to a value of your own'],
     [{ ENCRYPTION_KEYS: LOCAL_KEYS }, 'ENCRYPTION_KEYS must be set to a value of your own'],
     [{ ENCRYPTION_KEYS: `${keyOf(32)},${LOCAL_KEYS}` }, 'ENCRYPTION_KEYS must be set to a value of your own'],
-    [{ BASE_URL: undefined }, 'BASE_URL must be set to a value of your own'],
-    [{ BASE_URL: 'http://pay.example.et' }, 'BASE_URL must be https'],
+    [{ PUBLIC_BASE_URL: undefined }, 'PUBLIC_BASE_URL must be set to a value of your own'],
+    [{ PUBLIC_BASE_URL: 'http://pay.example.et' }, 'PUBLIC_BASE_URL must be https'],
     [{ KYC_DOCUMENTS_DIR: undefined }, 'KYC_DOCUMENTS_DIR must be set to a value of your own'],
     [{ REPORTS_DIR: undefined }, 'REPORTS_DIR must be set to a value of your own'],
     [{ ALLOW_LOOPBACK_WEBHOOKS: 'true' }, 'ALLOW_LOOPBACK_WEBHOOKS must not be true'],
@@ -144,16 +149,16 @@ describe('the settings', () => {
 
   test.each(['0.0.0.0', '::', '10.0.0.7', '192.168.1.5', 'meskot.example.et', '127.0.0.1.example.et', ''])(
     'refuse in local mode to listen on "%s", since the secrets are published',
-    (API_HOST) => {
-      expect(() => readConfig({ ...REQUIRED, API_HOST })).toThrow(
-        `API_HOST is "${API_HOST}", but local mode listens on this machine only`,
+    (LISTEN_HOST) => {
+      expect(() => readConfig({ ...REQUIRED, LISTEN_HOST })).toThrow(
+        `LISTEN_HOST is "${LISTEN_HOST}", but local mode listens on this machine only`,
       );
-      expect(() => readConfig({ ...REQUIRED, ...OWN, API_HOST, MESKOT_MODE: 'production' })).not.toThrow();
+      expect(() => readConfig({ ...REQUIRED, ...OWN, LISTEN_HOST, MESKOT_MODE: 'production' })).not.toThrow();
     },
   );
 
-  test.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost'])('take %s in local mode', (API_HOST) => {
-    expect(readConfig({ ...REQUIRED, API_HOST })).toMatchObject({ API_HOST });
+  test.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost'])('take %s in local mode', (LISTEN_HOST) => {
+    expect(readConfig({ ...REQUIRED, LISTEN_HOST })).toMatchObject({ LISTEN_HOST });
   });
 
   test('need no secrets for a command that uses none', () => {
@@ -166,7 +171,7 @@ describe('the settings', () => {
     const production = { ...REQUIRED, ...OWN, MESKOT_MODE: 'production', SIMULATOR_URL: 'http://simulator:4002' };
     const publicUrlOf = (env: Record<string, string>) => readConfig(env).simulator.simulatorPublicUrl;
     expect(publicUrlOf(production)).toBeNull();
-    expect(publicUrlOf({ ...production, SIMULATOR_PUBLIC_URL: OWN.BASE_URL })).toBe(OWN.BASE_URL);
+    expect(publicUrlOf({ ...production, SIMULATOR_PUBLIC_URL: OWN.PUBLIC_BASE_URL })).toBe(OWN.PUBLIC_BASE_URL);
     expect(publicUrlOf({ ...REQUIRED, SIMULATOR_URL: 'http://localhost:4711' })).toBe('http://localhost:4711');
   });
 });

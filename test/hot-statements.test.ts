@@ -2,11 +2,11 @@ import pg from 'pg';
 
 import { deleteOldIdempotencyKeys } from '../src/http/idempotency.ts';
 import { inTransaction, rows, type Knex } from '../src/lib/db.ts';
-import { AwayError } from '../src/lib/errors.ts';
+import { UnavailableError } from '../src/lib/errors.ts';
 import { newId } from '../src/lib/ids.ts';
 import { createLogger } from '../src/lib/log.ts';
-import { createRunChange, type OutboxRow } from '../src/lib/outbox.ts';
-import { closeVanished } from '../src/reconciliation/write-found.ts';
+import { createTransactionRunner, type OutboxRow } from '../src/lib/outbox.ts';
+import { closeResolved } from '../src/reconciliation/write-found.ts';
 import { createRelay } from '../src/relay.ts';
 import type { AttemptOutcome } from '../src/webhooks/delivery/attempt.ts';
 import { claimDue, claimOne, type ClaimedAttempt } from '../src/webhooks/delivery/claim.ts';
@@ -40,21 +40,21 @@ const OUTBOX: Hot = {
   table: 'outbox',
   batch: 32,
   fill: (count) =>
-    `INSERT INTO outbox (id, kind, workflow_type, workflow_id, priority, not_before, created_at)
+    `INSERT INTO outbox (id, kind, workflow_type, workflow_id, priority, available_at, created_at)
      SELECT 'obx_' || i, 'start', 'payment', 'payment-' || i, i % 4, now() - interval '90 seconds', now() - interval '90 seconds'
      FROM generate_series(1, ${count}) i`,
   ask: async (db) => {
     // Some are told, some refused, some not answered, some not tried.
-    const tell = async ({ id }: OutboxRow): Promise<void> => {
+    const send = async ({ id }: OutboxRow): Promise<void> => {
       if (id.endsWith('2')) throw new Error('refused');
-      if (id.endsWith('4')) throw new AwayError('no answer');
+      if (id.endsWith('4')) throw new UnavailableError('no answer');
     };
     let asked = 0;
     const reachable = (): boolean => (asked += 1) < 30;
-    const relay = createRelay({ db, tell, reachable, log: createLogger('silent', 'test') });
+    const relay = createRelay({ db, send, reachable, log: createLogger('silent', 'test') });
     relay.trigger();
     await relay.stop();
-    await relay.dropUnshown();
+    await relay.dropSkippedVisibility();
   },
 };
 
@@ -62,23 +62,23 @@ const IDEMPOTENCY_KEYS: Hot = {
   table: 'idempotency_key',
   batch: 10_000,
   fill: (count) =>
-    `INSERT INTO idempotency_key (merchant_id, environment, route, key, request_hash, status_code, answer, created_at)
+    `INSERT INTO idempotency_key (merchant_id, environment, route, key, request_hash, status_code, response_body, created_at)
      SELECT (SELECT id FROM merchant LIMIT 1), 'sandbox', 'POST /', 'key-' || i, '\\x00', 200, '\\x00', now() - interval '25 hours'
      FROM generate_series(1, ${count}) i`,
   ask: deleteOldIdempotencyKeys,
 };
 
-const DAY = { reconciliationId: 'rec_1', comparison: 2 };
+const DAY = { reconciliationId: 'rec_1', comparisonNo: 2 };
 const DIFFERENCES: Hot = {
-  table: 'reconciliation_difference',
+  table: 'reconciliation_discrepancy',
   batch: 500,
   fill: (count) =>
-    `INSERT INTO reconciliation_difference (id, reconciliation_id, environment, channel, day, kind, type, order_id, since, comparison)
-     SELECT 'rcd_' || i, 'rec_1', 'sandbox', 'TELEBIRR', '2026-03-01', 'NOT_LISTED', 'payment', 'pat_' || i, now(), 1
+    `INSERT INTO reconciliation_discrepancy (id, reconciliation_id, environment, channel, day, kind, type, order_id, detected_at, comparison_no)
+     SELECT 'rcd_' || i, 'rec_1', 'sandbox', 'TELEBIRR', '2026-03-01', 'MISSING_FROM_STATEMENT', 'payment', 'pat_' || i, now(), 1
      FROM generate_series(1, ${count}) i`,
   ask: async (db) => {
-    const runChange = createRunChange(db, () => {});
-    await closeVanished(runChange, DAY, { at: new Date(), onProgress: () => {} });
+    const runInTransaction = createTransactionRunner(db, () => {});
+    await closeResolved(runInTransaction, DAY, { at: new Date(), onProgress: () => {} });
   },
 };
 
@@ -132,7 +132,7 @@ beforeAll(async () => {
   await buildMerchant(database.db);
   await rows(
     database.db,
-    `INSERT INTO reconciliation (id, environment, channel, day, open, comparison, asked_at)
+    `INSERT INTO reconciliation (id, environment, channel, day, is_running, comparison_no, requested_at)
      VALUES ('rec_1', 'sandbox', 'TELEBIRR', '2026-03-01', true, 2, now())`,
   );
   await rows(
@@ -252,8 +252,8 @@ test('the outbox is swept, and rows of each outcome are settled', async () => {
     'DELETE FROM outbox WHERE id = ANY (ARRAY( SEL',
     'DELETE FROM outbox WHERE id = ANY($1)',
     'UPDATE outbox SET lease_until = NULL WHERE id',
+    'UPDATE outbox SET lease_until = NULL, availab',
     'UPDATE outbox SET lease_until = NULL, failure',
-    'UPDATE outbox SET lease_until = NULL, not_bef',
     'UPDATE outbox SET lease_until = now() + inter',
   ]);
 });

@@ -19,7 +19,7 @@ async function run(settings: Record<string, string>): Promise<{ said: string[]; 
   const warned: string[] = [];
   await prepare(readConfig({ DATABASE_URL: database.ownerUrl, ...settings }), {
     project: resolve(import.meta.dirname, '..'),
-    say: (line) => void said.push(line),
+    print: (line) => void said.push(line),
     warn: (line) => void warned.push(line),
   });
   return { said, warned };
@@ -41,11 +41,11 @@ test('a namespace that Temporal lacks is made once, with its search attributes',
 });
 
 test('what a newer release has migrated is told in one sentence, and is no failure', async () => {
-  const owner = openDatabase({ url: database.ownerUrl, poolMax: 1, applicationName: 'test' });
-  await owner.raw("INSERT INTO knex_migrations (name, batch) VALUES ('9999-newer.sql', 99)");
+  const scope = openDatabase({ url: database.ownerUrl, poolMax: 1, applicationName: 'test' });
+  await scope.raw("INSERT INTO knex_migrations (name, batch) VALUES ('9999-newer.sql', 99)");
   const { said, warned } = await run({ TEMPORAL_ADDRESS: testStack().temporalAddress });
-  await owner.raw("DELETE FROM knex_migrations WHERE name = '9999-newer.sql'");
-  await owner.destroy();
+  await scope.raw("DELETE FROM knex_migrations WHERE name = '9999-newer.sql'");
+  await scope.destroy();
   expect(said).toEqual([expect.stringContaining('Temporal at')]);
   expect(warned).toEqual([
     'The database has migrations of a newer release (9999-newer.sql); this release runs on it, since migrations only ' +

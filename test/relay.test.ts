@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
 import { rows } from '../src/lib/db.ts';
-import { AwayError } from '../src/lib/errors.ts';
+import { UnavailableError } from '../src/lib/errors.ts';
 import { createLogger } from '../src/lib/log.ts';
-import { createRunChange, type OutboxMessage, type OutboxRow } from '../src/lib/outbox.ts';
+import { createTransactionRunner, type OutboxMessage, type OutboxRow } from '../src/lib/outbox.ts';
 import { createNotifier } from '../src/outbox-notifications.ts';
 import { createRelay, type RelayDeps } from '../src/relay.ts';
 import { findObsolete } from '../src/transactions/obsolete.ts';
@@ -32,15 +32,16 @@ const retry = (workflowId: string): OutboxMessage =>
   start(workflowId, { workflowType: 'webhookDelivery', priority: 'retry' });
 
 async function leave(...messages: OutboxMessage[]): Promise<void> {
-  for (const message of messages) await createRunChange(database.db, () => {})(async ({ tell }) => tell([message]));
+  for (const message of messages)
+    await createTransactionRunner(database.db, () => {})(async ({ enqueue }) => enqueue([message]));
 }
 
-const relayOf = (tell: (message: OutboxRow) => Promise<unknown>, more: Partial<RelayDeps> = {}) =>
-  createRelay({ db: database.db, log: createLogger('silent', 'test'), tell, ...more });
+const relayOf = (send: (message: OutboxRow) => Promise<unknown>, more: Partial<RelayDeps> = {}) =>
+  createRelay({ db: database.db, log: createLogger('silent', 'test'), send, ...more });
 
 /** One sweep: what it takes it tells, before it stops. */
-async function sweep(tell: (message: OutboxRow) => Promise<unknown>, more: Partial<RelayDeps> = {}): Promise<void> {
-  const relay = relayOf(tell, more);
+async function sweep(send: (message: OutboxRow) => Promise<unknown>, more: Partial<RelayDeps> = {}): Promise<void> {
+  const relay = relayOf(send, more);
   relay.trigger();
   await relay.stop();
 }
@@ -50,8 +51,8 @@ const left = async (): Promise<Left[]> =>
   rows<Left>(
     database.db,
     `SELECT workflow_id, failures, lease_until IS NULL AS is_free,
-            CAST(round(extract(epoch FROM not_before - now())) AS integer) AS pause_seconds
-     FROM outbox ORDER BY created_at, not_before`,
+            CAST(round(extract(epoch FROM available_at - now())) AS integer) AS pause_seconds
+     FROM outbox ORDER BY created_at, available_at`,
   );
 const untilNothingIsLeft = async (): Promise<void> => {
   for (const endMs = Date.now() + 5_000; (await left()).length > 0;) {
@@ -59,46 +60,46 @@ const untilNothingIsLeft = async (): Promise<void> => {
     await sleep(10);
   }
 };
-const makeDue = async () => rows(database.db, `UPDATE outbox SET not_before = now() - interval '1 second'`);
+const setDue = async () => rows(database.db, `UPDATE outbox SET available_at = now() - interval '1 second'`);
 
 describe('a sweep', () => {
   test('takes money that goes out first, then retries, then the rest, then what is only shown; the oldest first', async () => {
     await leave(shown('shown'), start('old'), start('new'), retry('retry'), start('money', { priority: 'money' }));
-    const told: string[] = [];
-    const tell = async ({ workflowId }: OutboxRow) => told.push(workflowId);
-    for (let sweeps = 0; sweeps < 2; sweeps += 1) await sweep(tell, { startConcurrency: 1 });
-    expect(told).toEqual(['money', 'retry', 'old', 'new', 'shown']);
+    const sent: string[] = [];
+    const send = async ({ workflowId }: OutboxRow) => sent.push(workflowId);
+    for (let sweeps = 0; sweeps < 2; sweeps += 1) await sweep(send, { startConcurrency: 1 });
+    expect(sent).toEqual(['money', 'retry', 'old', 'new', 'shown']);
     expect(await left()).toEqual([]);
   });
 
   test('goes on until nothing is left', async () => {
     await leave(...Array.from({ length: 120 }, (_, index) => start(`payment-${index}`)));
-    let told = 0;
-    const relay = relayOf(async () => (told += 1));
+    let sent = 0;
+    const relay = relayOf(async () => (sent += 1));
     relay.trigger();
-    for (const endMs = Date.now() + 5_000; told < 120 && Date.now() < endMs;) await sleep(10);
+    for (const endMs = Date.now() + 5_000; sent < 120 && Date.now() < endMs;) await sleep(10);
     await relay.stop();
-    expect(told).toBe(120);
+    expect(sent).toBe(120);
     expect(await left()).toEqual([]);
   });
 
   test('leaves alone what is not due yet', async () => {
-    const told: string[] = [];
-    const tell = async ({ workflowId }: OutboxRow) => told.push(workflowId);
+    const sent: string[] = [];
+    const send = async ({ workflowId }: OutboxRow) => sent.push(workflowId);
     await leave(start('later', { delayMs: 2_000 }), start('now'));
-    await sweep(tell);
-    expect(told).toEqual(['now']);
+    await sweep(send);
+    expect(sent).toEqual(['now']);
     expect(await left()).toEqual([{ workflowId: 'later', failures: 0, pauseSeconds: 2, isFree: true }]);
-    await makeDue();
-    await sweep(tell);
-    expect(told).toEqual(['now', 'later']);
+    await setDue();
+    await sweep(send);
+    expect(sent).toEqual(['now', 'later']);
   });
 
   test('puts off what Temporal does not take by 1, 2, 4 … 30 s', async () => {
     await leave(start('refused'));
     const pauses: number[] = [];
     for (let failures = 0; failures < 7; failures += 1) {
-      await makeDue();
+      await setDue();
       await sweep(async () => Promise.reject(new Error('refused')));
       const [row] = await left();
       pauses.push(row?.pauseSeconds ?? NaN);
@@ -108,15 +109,15 @@ describe('a sweep', () => {
 
   test('puts off nothing because Temporal is away: what was tried for a second, what was not tried not at all', async () => {
     await leave(start('first', { priority: 'money' }), start('second'), start('third'));
-    let isAway = false;
+    let isUnavailable = false;
     const tried: string[] = [];
-    const tell = async ({ workflowId }: OutboxRow): Promise<void> => {
+    const send = async ({ workflowId }: OutboxRow): Promise<void> => {
       tried.push(workflowId);
-      isAway = true;
-      throw new AwayError('no answer within 3 s');
+      isUnavailable = true;
+      throw new UnavailableError('no answer within 3 s');
     };
-    await sweep(tell, { startConcurrency: 1, reachable: () => !isAway });
-    await sweep(tell, { startConcurrency: 1, reachable: () => !isAway });
+    await sweep(send, { startConcurrency: 1, reachable: () => !isUnavailable });
+    await sweep(send, { startConcurrency: 1, reachable: () => !isUnavailable });
     expect(tried).toEqual(['first']);
     const rest = { failures: 0, isFree: true };
     const [first, ...others] = await left();
@@ -132,13 +133,13 @@ describe('a sweep', () => {
     await leave(...Array.from({ length: 20 }, (_, index) => retry(`retry-${index}`)));
     let now = 0;
     let most = 0;
-    const tell = async (): Promise<void> => {
+    const send = async (): Promise<void> => {
       now += 1;
       most = Math.max(most, now);
       await sleep(5);
       now -= 1;
     };
-    const relay = relayOf(tell, { startConcurrency: 3 });
+    const relay = relayOf(send, { startConcurrency: 3 });
     relay.trigger();
     await untilNothingIsLeft();
     await relay.stop();
@@ -148,16 +149,16 @@ describe('a sweep', () => {
   test('drops the start of a payment whose attempt is over, and no other', async () => {
     const { db } = database;
     const world = buildWorld(db);
-    const owner = await buildMerchant(db);
-    const [over, open] = [await buildPendingPayment(world, owner), await buildPendingPayment(world, owner)];
-    world.provider.answers(declined(false));
-    await world.checkAttempt(over.attemptId, { tellWorkflow: false });
+    const scope = await buildMerchant(db);
+    const [over, open] = [await buildPendingPayment(world, scope), await buildPendingPayment(world, scope)];
+    world.provider.returns(declined(false));
+    await world.checkAttempt(over.attemptId, { notifyWorkflow: false });
     await rows(db, 'DELETE FROM outbox');
     for (const { attemptId } of [over, open]) await leave(start(`payment-${attemptId}`, { input: { attemptId } }));
-    const told: string[] = [];
-    const tell = async ({ workflowId }: OutboxRow) => told.push(workflowId);
-    await sweep(tell, { findObsolete: (messages) => findObsolete(db, messages) });
-    expect(told).toEqual([`payment-${open.attemptId}`]);
+    const sent: string[] = [];
+    const send = async ({ workflowId }: OutboxRow) => sent.push(workflowId);
+    await sweep(send, { findObsolete: (messages) => findObsolete(db, messages) });
+    expect(sent).toEqual([`payment-${open.attemptId}`]);
     expect(await left()).toEqual([]);
   });
 });
@@ -166,15 +167,15 @@ test('workflows of retries start before their time, unless there is more urgent 
   await leave(retry('early'), retry('due'), retry('refused before'));
   await rows(
     database.db,
-    `UPDATE outbox SET not_before = now() + interval '30 seconds', failures = CASE workflow_id WHEN 'early' THEN 0 ELSE 1 END
+    `UPDATE outbox SET available_at = now() + interval '30 seconds', failures = CASE workflow_id WHEN 'early' THEN 0 ELSE 1 END
      WHERE workflow_id <> 'due'`,
   );
-  const told: string[] = [];
-  const tell = async ({ workflowId }: OutboxRow) => told.push(workflowId);
-  await sweep(tell, { isBusy: () => true });
-  expect(told).toEqual(['due']);
-  await sweep(tell, { isBusy: () => false });
-  expect(told).toEqual(['due', 'early']);
+  const sent: string[] = [];
+  const send = async ({ workflowId }: OutboxRow) => sent.push(workflowId);
+  await sweep(send, { isBusy: () => true });
+  expect(sent).toEqual(['due']);
+  await sweep(send, { isBusy: () => false });
+  expect(sent).toEqual(['due', 'early']);
 });
 
 test('workers are notified of each commit, by one notification for those that come together', async () => {
@@ -209,12 +210,12 @@ test('workers are notified of each commit, by one notification for those that co
 describe('workflows that only show what was delivered', () => {
   test('wait while there is more urgent work', async () => {
     await leave(shown('shown'), start('payment'));
-    const told: string[] = [];
-    const tell = async ({ workflowId }: OutboxRow) => told.push(workflowId);
-    await sweep(tell, { isBusy: () => true });
-    expect(told).toEqual(['payment']);
-    await sweep(tell, { isBusy: () => false });
-    expect(told).toEqual(['payment', 'shown']);
+    const sent: string[] = [];
+    const send = async ({ workflowId }: OutboxRow) => sent.push(workflowId);
+    await sweep(send, { isBusy: () => true });
+    expect(sent).toEqual(['payment']);
+    await sweep(send, { isBusy: () => false });
+    expect(sent).toEqual(['payment', 'shown']);
   });
 
   test('go back free when it comes up meanwhile', async () => {
@@ -228,7 +229,7 @@ describe('workflows that only show what was delivered', () => {
     await leave(shown('old'), retry('retry'), start('payment'));
     await rows(database.db, `UPDATE outbox SET created_at = created_at - interval '61 seconds'`);
     await leave(shown('new'));
-    expect(await relayOf(async () => {}).dropUnshown()).toBe(1);
+    expect(await relayOf(async () => {}).dropSkippedVisibility()).toBe(1);
     expect((await left()).map(({ workflowId }) => workflowId)).toEqual(['retry', 'payment', 'new']);
   });
 });

@@ -48,8 +48,8 @@ describe('a copy of the project', () => {
   test('a kept bundle is made anew when a workflow changes, wherever in their folder', async () => {
     const script = `
       import { appendFileSync, statSync } from 'node:fs';
-      import { bundleWorkflowsOnce } from './src/workflow-bundle.ts';
-      const made = async () => statSync((await bundleWorkflowsOnce('.', console)).codePath).ino;
+      import { bundleWorkflowsCached } from './src/workflow-bundle.ts';
+      const made = async () => statSync((await bundleWorkflowsCached('.', console)).codePath).ino;
       const first = await made();
       const second = await made();
       appendFileSync('workflows/visibility.ts', '\\nexport const more = 1;\\n');
@@ -60,11 +60,11 @@ describe('a copy of the project', () => {
   test('a bundle that cannot be kept leaves no draft behind, and drafts of others are not touched', async () => {
     const script = `
       import { mkdirSync, readdirSync } from 'node:fs';
-      import { bundleWorkflowsOnce } from './src/workflow-bundle.ts';
+      import { bundleWorkflowsCached } from './src/workflow-bundle.ts';
       mkdirSync('kept/workflows.js.draft', { recursive: true });
-      await bundleWorkflowsOnce('kept', console);
+      await bundleWorkflowsCached('kept', console);
       mkdirSync('taken/workflows.js', { recursive: true });
-      const failure = await bundleWorkflowsOnce('taken', console).catch((error) => error.code);
+      const failure = await bundleWorkflowsCached('taken', console).catch((error) => error.code);
       console.log(JSON.stringify([readdirSync('kept').sort(), readdirSync('taken'), failure]));`;
     expect(await told(script)).toEqual([['workflows.js', 'workflows.js.draft'], ['workflows.js'], 'EISDIR']);
   });

@@ -10,7 +10,7 @@ import {
 } from '@temporalio/workflow';
 
 import type { PaymentActivities, PaymentInput } from '../activities/payments.ts';
-import { showStatus } from './visibility.ts';
+import { publishStatus } from './visibility.ts';
 
 const FIRST_POLL_MS = 2_000;
 const POLL_MAX_MS = 60_000;
@@ -20,7 +20,7 @@ const DOUBT_POLL_MAX_MS = 30 * 60_000;
 const HISTORY_EVENTS_MAX = 500;
 
 /** The attempt was settled elsewhere: by a callback or a hook in the API process. */
-export const settled = defineSignal('settled');
+export const attemptUpdated = defineSignal('attemptUpdated');
 
 const { checkAttempt, expireAttempt } = proxyActivities<PaymentActivities>({
   startToCloseTimeout: '15 s',
@@ -37,18 +37,18 @@ type Progress = { pollMs: number; isOver: boolean };
  * @param goingOn from the run before, whose history had grown long.
  */
 export async function payment(input: PaymentInput, goingOn?: Progress): Promise<string> {
-  let told = false;
+  let isUpdated = false;
   setHandler(
-    settled,
+    attemptUpdated,
     () => {
-      told = true;
+      isUpdated = true;
     },
     { description: 'The attempt was settled by a callback or a check elsewhere: read it again' },
   );
   const wait = async (ms: number, summary: string): Promise<void> => {
     setCurrentDetails(`${summary}, ${new Date(Date.now() + ms).toISOString()}`);
-    await condition(() => told, ms, { summary });
-    told = false;
+    await condition(() => isUpdated, ms, { summary });
+    isUpdated = false;
   };
 
   setCurrentDetails('asking the provider');
@@ -75,7 +75,7 @@ function isLong({ historyLength, continueAsNewSuggested }: WorkflowInfo): boolea
 
 /** What operators see of it in the Temporal UI. */
 function ended(attemptStatus: string): string {
-  showStatus(attemptStatus);
+  publishStatus(attemptStatus);
   setCurrentDetails(`${attemptStatus}: nothing is waited for any more`);
   return attemptStatus;
 }

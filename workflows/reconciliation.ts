@@ -16,34 +16,37 @@ import type {
   ReconciliationInput,
   ReconciliationReport,
 } from '../activities/reconciliation.ts';
-import { PATIENCE_MS, pauseAfter } from '../src/reconciliation/states.ts';
-import { showStatus } from './visibility.ts';
+import { RUN_TIMEOUT_MS, pauseAfter } from '../src/reconciliation/states.ts';
+import { publishStatus } from './visibility.ts';
 
 /** After so many failures in a row a list is begun anew: its provider may take an old cursor no more. */
 const REWIND_AFTER_FAILURES = 5;
 
-export const asked = defineSignal('asked');
+export const rerunRequested = defineSignal('rerunRequested');
 
 /** Nothing is retried for ever: whatever fails for that long ends the day. */
-const patience = {
+const activityOptions = {
   retry: { initialInterval: '1 s', maximumInterval: '60 s' },
-  scheduleToCloseTimeout: PATIENCE_MS,
+  scheduleToCloseTimeout: RUN_TIMEOUT_MS,
 } as const;
 // After a worker's death its activity is given to another one when this is over.
-const { askForLastDays, beginReading, readNextPage, rewindReading, giveDayUp } =
-  proxyActivities<ReconciliationActivities>({ startToCloseTimeout: '15 s', ...patience });
+const { requestLastDays, startImport, importNextPage, rewindReading, abandonRun } =
+  proxyActivities<ReconciliationActivities>({ startToCloseTimeout: '15 s', ...activityOptions });
 /** Twenty orders, five at a time. */
-const { settleListed } = proxyActivities<ReconciliationActivities>({ startToCloseTimeout: '60 s', ...patience });
+const { recheckOrders } = proxyActivities<ReconciliationActivities>({
+  startToCloseTimeout: '60 s',
+  ...activityOptions,
+});
 /** A day of a million orders takes minutes. */
 const { compareDay } = proxyActivities<ReconciliationActivities>({
   startToCloseTimeout: '30 minutes',
   heartbeatTimeout: '15 s',
-  ...patience,
+  ...activityOptions,
 });
 
 /** Every night by a schedule of Temporal's: asks for yesterday, and again for the days before it. */
 export async function nightlyReconciliation(): Promise<number> {
-  const days = await askForLastDays({ atMs: Date.now() });
+  const days = await requestLastDays({ atMs: Date.now() });
   setCurrentDetails(`Asked for ${days} days of channels; each is a workflow "reconciliation-…" of its own.`);
   return days;
 }
@@ -52,11 +55,11 @@ export async function nightlyReconciliation(): Promise<number> {
 type Progress = {
   reading: Reading;
   sinceMs: number;
-  settling?: { after: string; doubts: number; rounds: number };
+  recheck?: { after: string; uncertainCount: number; rounds: number };
 };
 
-type GoingOn = Progress & { isAsked?: boolean };
-type Day = Progress & { input: ReconciliationInput; isAsked: () => boolean };
+type GoingOn = Progress & { isRerunRequested?: boolean };
+type Day = Progress & { input: ReconciliationInput; isRerunRequested: () => boolean };
 
 /**
  * Compares one channel's day: reads the provider's list page by page, asks about whatever list and books disagree on,
@@ -65,22 +68,22 @@ type Day = Progress & { input: ReconciliationInput; isAsked: () => boolean };
  * @param goingOn from the run before, whose history had grown long.
  */
 export async function reconciliation(input: ReconciliationInput, goingOn?: GoingOn): Promise<string> {
-  let isAsked = goingOn?.isAsked ?? false;
-  setHandler(asked, () => void (isAsked = true), {
+  let isRerunRequested = goingOn?.isRerunRequested ?? false;
+  setHandler(rerunRequested, () => void (isRerunRequested = true), {
     description: 'Somebody wants this day compared: wait no longer, and begin anew',
   });
   for (let progress: Progress | undefined = goingOn; ; progress = undefined) {
     if (!progress) {
       const { reconciliationId } = input;
-      const reading = await beginReading({ reconciliationId, atMs: Date.now() });
+      const reading = await startImport({ reconciliationId, atMs: Date.now() });
       progress = { reading, sinceMs: Date.now() };
       // What was asked for until here, this reading answers.
-      isAsked = false;
+      isRerunRequested = false;
     }
-    const ended = await compareOnce({ ...progress, input, isAsked: () => isAsked });
+    const ended = await compareOnce({ ...progress, input, isRerunRequested: () => isRerunRequested });
     if (ended === 'asked') continue;
-    show(ended.status, `${ended.status}: ${ended.differences} differences wait for an operator`);
-    if (!isAsked) return ended.status;
+    publish(ended.status, `${ended.status}: ${ended.differences} differences wait for an operator`);
+    if (!isRerunRequested) return ended.status;
   }
 }
 
@@ -89,20 +92,20 @@ async function compareOnce(day: Day): Promise<ReconciliationReport | 'asked'> {
   try {
     const list = await readList(day);
     if (list === 'asked') return 'asked';
-    if (list === 'not given') return await giveDayUp({ ...day.reading, problem: null });
-    if ((await settleDoubts(day)) === 'asked') return 'asked';
+    if (list === 'not given') return await abandonRun({ ...day.reading, problem: null });
+    if ((await recheckUnknown(day)) === 'asked') return 'asked';
     return await compareDay({ reconciliationId: day.input.reconciliationId, atMs: Date.now() });
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
     const problem = `${error.activityType} failed: ${error.cause?.message ?? 'no reason'}`;
-    return giveDayUp({ ...day.reading, problem });
+    return abandonRun({ ...day.reading, problem });
   }
 }
 
 /** "not given": not in time, or it has no end. */
 async function readList(day: Day): Promise<'whole' | 'not given' | 'asked'> {
   for (let failures = 0; ;) {
-    const page = await readNextPage(day.reading);
+    const page = await importNextPage(day.reading);
     if (page.kind === 'end') return 'whole';
     if (page.kind === 'endless' || isOver(day)) return 'not given';
     if (page.kind === 'unknown') {
@@ -111,47 +114,51 @@ async function readList(day: Day): Promise<'whole' | 'not given' | 'asked'> {
       if (failures % REWIND_AFTER_FAILURES === 0) await rewindReading(day.reading);
     } else {
       failures = 0;
-      show('READING', `page ${page.pages} of the list is read`);
+      publish('READING', `page ${page.pages} of the list is read`);
     }
     await renewLongHistory(day);
   }
 }
 
 /** Asks about what list and books disagree on, until every answer is a definite one or it takes too long. */
-async function settleDoubts(day: Day): Promise<'settled' | 'asked'> {
+async function recheckUnknown(day: Day): Promise<'settled' | 'asked'> {
   const { reconciliationId } = day.input;
   for (;;) {
-    const { after, rounds, doubts: doubtsBefore } = day.settling ?? { after: '', doubts: 0, rounds: 1 };
-    const settled = await settleListed({ reconciliationId, after, atMs: Date.now() });
-    show('CHECKING', 'the provider is asked about what list and books disagree on');
-    const doubts = doubtsBefore + settled.doubts;
-    if (isOver(day) || (settled.after === null && doubts === 0)) return 'settled';
-    if (settled.after === null) {
-      const summary = `the provider cannot tell of ${doubts} orders it lists: ask again`;
+    const {
+      after,
+      rounds,
+      uncertainCount: uncertainBefore,
+    } = day.recheck ?? { after: '', uncertainCount: 0, rounds: 1 };
+    const rechecked = await recheckOrders({ reconciliationId, after, atMs: Date.now() });
+    publish('CHECKING', 'the provider is asked about what list and books disagree on');
+    const uncertainCount = uncertainBefore + rechecked.uncertainCount;
+    if (isOver(day) || (rechecked.after === null && uncertainCount === 0)) return 'settled';
+    if (rechecked.after === null) {
+      const summary = `the provider cannot tell of ${uncertainCount} orders it lists: ask again`;
       if (await pause(day, pauseAfter(rounds), summary)) return 'asked';
-      day.settling = { after: '', doubts: 0, rounds: rounds + 1 };
-    } else day.settling = { after: settled.after, doubts, rounds };
+      day.recheck = { after: '', uncertainCount: 0, rounds: rounds + 1 };
+    } else day.recheck = { after: rechecked.after, uncertainCount, rounds };
     await renewLongHistory(day);
   }
 }
 
 /** Answers whether somebody asks for the day meanwhile: then it waits no longer. */
-async function pause({ isAsked }: Day, ms: number, summary: string): Promise<boolean> {
-  show('WAITING', `${summary}, ${new Date(Date.now() + ms).toISOString()}`);
-  return condition(isAsked, ms, { summary });
+async function pause({ isRerunRequested }: Day, ms: number, summary: string): Promise<boolean> {
+  publish('WAITING', `${summary}, ${new Date(Date.now() + ms).toISOString()}`);
+  return condition(isRerunRequested, ms, { summary });
 }
 
 function isOver({ sinceMs }: Day): boolean {
-  return Date.now() - sinceMs >= PATIENCE_MS;
+  return Date.now() - sinceMs >= RUN_TIMEOUT_MS;
 }
 
-async function renewLongHistory({ input, isAsked, ...progress }: Day): Promise<void> {
+async function renewLongHistory({ input, isRerunRequested, ...progress }: Day): Promise<void> {
   if (!workflowInfo().continueAsNewSuggested) return;
-  await continueAsNew<typeof reconciliation>(input, { ...progress, isAsked: isAsked() });
+  await continueAsNew<typeof reconciliation>(input, { ...progress, isRerunRequested: isRerunRequested() });
 }
 
 /** What operators see of it in the Temporal UI, and filter by. */
-function show(status: string, details: string): void {
-  showStatus(status);
+function publish(status: string, details: string): void {
+  publishStatus(status);
   setCurrentDetails(details);
 }

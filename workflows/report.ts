@@ -2,12 +2,12 @@ import { ActivityFailure, defineSignal, proxyActivities, setCurrentDetails, setH
 
 import type { ReportActivities, ReportInput } from '../activities/reports.ts';
 import type { ReportStatus } from '../src/reports/states.ts';
-import { showStatus } from './visibility.ts';
+import { publishStatus } from './visibility.ts';
 
 /** Somebody waits for it: what starts the workflow, and does nothing to one that runs. */
-export const wanted = defineSignal('wanted');
+export const ensureRunning = defineSignal('ensureRunning');
 
-const { makeReport } = proxyActivities<ReportActivities>({
+const { generateReport } = proxyActivities<ReportActivities>({
   startToCloseTimeout: '2 hours',
   // A worker that was killed is noticed by its silence: another begins anew.
   heartbeatTimeout: '30 s',
@@ -20,18 +20,18 @@ const { giveUpReport } = proxyActivities<ReportActivities>({
 
 /** Owns one report until its file is there, it was cancelled, or it cannot be made however often it is tried. */
 export async function report({ reportId }: ReportInput): Promise<ReportStatus> {
-  setHandler(wanted, () => {}, { description: 'Somebody waits for it: nothing to be done, it is being made' });
-  show('RUNNING', 'the file is being written');
-  const status = await makeReport({ reportId }).catch((error: unknown) => {
+  setHandler(ensureRunning, () => {}, { description: 'Somebody waits for it: nothing to be done, it is being made' });
+  publish('RUNNING', 'the file is being written');
+  const status = await generateReport({ reportId }).catch((error: unknown) => {
     if (!(error instanceof ActivityFailure)) throw error;
     return giveUpReport({ reportId });
   });
-  show(status, 'nothing is waited for any more');
+  publish(status, 'nothing is waited for any more');
   return status;
 }
 
 /** What operators see of it in the Temporal UI, and filter by. */
-function show(status: ReportStatus, what: string): void {
-  showStatus(status);
+function publish(status: ReportStatus, what: string): void {
+  publishStatus(status);
   setCurrentDetails(`${status}: ${what}`);
 }

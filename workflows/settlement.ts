@@ -10,7 +10,7 @@ import {
 
 import type { SettlementActivities, SettlementInput, SettlementReport } from '../activities/settlements.ts';
 import { isOpen, SANDBOX_REVIEW_MS } from '../src/settlements/states.ts';
-import { showStatus } from './visibility.ts';
+import { publishStatus } from './visibility.ts';
 
 /** Whatever happens to it comes as a signal; once all its days are over, the row is read this often all the same. */
 const LOOK_MS = 24 * 60 * 60_000;
@@ -19,7 +19,7 @@ export const approved = defineSignal('approved');
 export const rejected = defineSignal('rejected');
 export const cancelled = defineSignal('cancelled');
 export const sent = defineSignal('sent');
-export const bankAnswered = defineSignal('bankAnswered');
+export const bankResultRecorded = defineSignal('bankResultRecorded');
 export const calendarChanged = defineSignal('calendarChanged');
 
 const { readSettlement, decideSettlementInSandbox, markSettlementOverdue } = proxyActivities<SettlementActivities>({
@@ -40,23 +40,23 @@ const WAITS_FOR = {
  */
 export async function settlement(input: SettlementInput): Promise<string> {
   const { settlementId, environment } = input;
-  let told = false;
+  let changed = false;
   for (const [signal, description] of [
     [approved, 'An operator has approved it: read the row again'],
     [rejected, 'An operator has rejected it: read the row again'],
     [cancelled, 'The merchant has taken it back: read the row again'],
     [sent, 'It was sent to the bank: read the row again'],
-    [bankAnswered, 'The bank has answered, which is booked: read the row again'],
+    [bankResultRecorded, 'The bank has answered, which is booked: read the row again'],
     [calendarChanged, 'A holiday was edited: count its days again'],
   ] as const) {
-    setHandler(signal, () => void (told = true), { description });
+    setHandler(signal, () => void (changed = true), { description });
   }
   const now = () => ({ settlementId, atMs: Date.now() });
 
   let report = await readSettlement(now());
   let decideAtMs = environment === 'sandbox' ? Date.now() + SANDBOX_REVIEW_MS : Infinity;
   while (isOpen(report.status)) {
-    show(report);
+    publish(report);
     if (report.status === 'REQUESTED' && Date.now() >= decideAtMs) {
       report = await decideSettlementInSandbox(now());
       decideAtMs = Infinity;
@@ -66,13 +66,13 @@ export async function settlement(input: SettlementInput): Promise<string> {
       const untilMs = nextInstant(report, decideAtMs);
       const summary = WAITS_FOR[report.status];
       setCurrentDetails(`${summary}${report.overdue ? ', overdue' : ''}, ${new Date(untilMs).toISOString()}`);
-      await condition(() => told, untilMs - Date.now(), { summary });
-      told = false;
+      await condition(() => changed, untilMs - Date.now(), { summary });
+      changed = false;
       if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof settlement>(input);
       report = await readSettlement(now());
     }
   }
-  show(report);
+  publish(report);
   setCurrentDetails(`${report.status}: nothing is waited for any more`);
   return report.status;
 }
@@ -85,6 +85,6 @@ function nextInstant({ status, earliestAtMs, overdueAtMs }: SettlementReport, de
 }
 
 /** What operators see of it in the Temporal UI, and filter by. */
-function show({ status, overdue }: SettlementReport): void {
-  showStatus(overdue && isOpen(status) ? 'OVERDUE' : status);
+function publish({ status, overdue }: SettlementReport): void {
+  publishStatus(overdue && isOpen(status) ? 'OVERDUE' : status);
 }

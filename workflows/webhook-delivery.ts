@@ -14,7 +14,7 @@ import {
 } from '@temporalio/workflow';
 
 import type { AttemptReport, DeliveryInput, WebhookActivities } from '../activities/webhooks.ts';
-import { showStatus } from './visibility.ts';
+import { publishStatus } from './visibility.ts';
 
 const PARKED_FOR_MS = 30 * 24 * 60 * 60 * 1_000;
 const RESENDS_MAX = 20;
@@ -34,7 +34,7 @@ export const resend = defineUpdate<string, [ResendRequest]>('resend');
 /** The same without an answer, for batches: the row is changed here. The API changes it before it sends `wake`. */
 export const resendRequested = defineSignal<[ResendRequest]>('resend');
 /** Makes sure that a run exists and looks at its row. */
-export const wake = defineSignal('wake');
+export const deliveryChanged = defineSignal('deliveryChanged');
 
 type State = {
   /**
@@ -64,7 +64,7 @@ export async function webhookDelivery(input: DeliveryInput): Promise<string> {
     if (!isCancellation(error)) throw error;
     const request = { deliveryId: input.deliveryId, atMs: Date.now() };
     const status = await CancellationScope.nonCancellable(async () => abandonDelivery(request));
-    showStatus(status);
+    publishStatus(status);
     setCurrentDetails(`${status}: its workflow was cancelled`);
     throw error;
   }
@@ -127,7 +127,7 @@ async function attempt(input: DeliveryInput, state: State): Promise<AttemptRepor
   }
   const report = await send(input, requested?.reason ?? null);
   state.inFlight = false;
-  showStatus(report.status, report.httpStatus);
+  publishStatus(report.status, report.httpStatus);
   setCurrentDetails(describe(report));
   state.last = report;
   state.attempts += 1;
@@ -151,14 +151,17 @@ function registerHandlers(input: DeliveryInput, state: State): void {
   const request = (next: NonNullable<State['requested']>): void => {
     if ((state.requested?.reason ?? null) === null) state.requested = next;
   };
-  const resendNow = async (asked: ResendRequest): Promise<string> => {
+  const resendNow = async (pendingRequests: ResendRequest): Promise<string> => {
     state.resends += 1;
     const before = state.attempts;
     try {
-      await requestResend({ deliveryId: input.deliveryId, force: typeof asked === 'object' && asked?.force === true });
+      await requestResend({
+        deliveryId: input.deliveryId,
+        force: typeof pendingRequests === 'object' && pendingRequests?.force === true,
+      });
     } finally {
       // Also when it was rejected: the row may have been changed by a try whose answer was lost.
-      request({ rowChanged: true, reason: cleanReason(reasonOf(asked)) });
+      request({ rowChanged: true, reason: cleanReason(reasonOf(pendingRequests)) });
     }
     await condition(() => state.attempts > before);
     const last = state.last as AttemptReport;
@@ -168,27 +171,28 @@ function registerHandlers(input: DeliveryInput, state: State): void {
   setHandler(resend, resendNow, {
     description:
       'Send the event once more now and return the receiver\'s answer. Input: { "reason"?: "…", "force"?: true }, or the reason alone',
-    validator: (asked: ResendRequest) => {
+    validator: (pendingRequests: ResendRequest) => {
       if (state.inFlight || state.requested !== null)
         throw new Error('An attempt is being sent; wait for its outcome, then resend.');
       if (state.resends >= RESENDS_MAX)
         throw new Error(`At most ${RESENDS_MAX} resends in one run; use the API for more.`);
-      const reason: unknown = reasonOf(asked) ?? '';
+      const reason: unknown = reasonOf(pendingRequests) ?? '';
       if (typeof reason !== 'string' || reason.length > REASON_CHARACTERS_MAX)
         throw new Error(`A reason is a text of at most ${REASON_CHARACTERS_MAX} characters.`);
     },
   });
-  const requestBySignal = (asked: ResendRequest): void =>
-    request({ rowChanged: false, reason: cleanReason(reasonOf(asked)) });
+  const requestBySignal = (pendingRequests: ResendRequest): void =>
+    request({ rowChanged: false, reason: cleanReason(reasonOf(pendingRequests)) });
   setHandler(resendRequested, requestBySignal, {
     description: 'Send the event once more now; the update of this name also returns the answer',
   });
-  setHandler(wake, () => request({ rowChanged: true, reason: null }), {
+  setHandler(deliveryChanged, () => request({ rowChanged: true, reason: null }), {
     description: 'Look at the delivery again: sends what is due, changes nothing else',
   });
 }
 
-const reasonOf = (asked: ResendRequest): unknown => (typeof asked === 'string' ? asked : asked?.reason);
+const reasonOf = (pendingRequests: ResendRequest): unknown =>
+  typeof pendingRequests === 'string' ? pendingRequests : pendingRequests?.reason;
 
 /** As the database takes it; '' for what is no text. */
 function cleanReason(reason: unknown): string {

@@ -10,7 +10,7 @@ import {
 
 import type { WithdrawalActivities, WithdrawalInput, WithdrawalReport } from '../activities/withdrawals.ts';
 import { SANDBOX_REVIEW_MS } from '../src/withdrawals/states.ts';
-import { showStatus } from './visibility.ts';
+import { publishStatus } from './visibility.ts';
 
 const FIRST_POLL_MS = 2_000;
 const POLL_MAX_MS = 30 * 60_000;
@@ -21,9 +21,9 @@ export const approved = defineSignal('approved');
 export const rejected = defineSignal('rejected');
 export const cancelled = defineSignal('cancelled');
 /** The provider said something, and the API process has asked it and booked the answer. */
-export const providerAnswered = defineSignal('providerAnswered');
+export const providerResultRecorded = defineSignal('providerResultRecorded');
 
-const { readWithdrawal, decideInSandbox, checkPayout } = proxyActivities<WithdrawalActivities>({
+const { readWithdrawal, autoDecide, checkPayout } = proxyActivities<WithdrawalActivities>({
   startToCloseTimeout: '15 s',
   retry: { initialInterval: '1 s', maximumInterval: '60 s' },
 });
@@ -34,45 +34,45 @@ const { readWithdrawal, decideInSandbox, checkPayout } = proxyActivities<Withdra
  */
 export async function withdrawal(input: WithdrawalInput): Promise<string> {
   const { withdrawalId, environment } = input;
-  let told = false;
+  let changed = false;
   for (const [signal, description] of [
     [approved, 'An operator has approved it: read the row again'],
     [rejected, 'An operator has rejected it: read the row again'],
     [cancelled, 'The merchant has taken it back: read the row again'],
-    [providerAnswered, 'A check elsewhere has booked an answer of the provider: read the row again'],
+    [providerResultRecorded, 'A check elsewhere has booked an answer of the provider: read the row again'],
   ] as const) {
-    setHandler(signal, () => void (told = true), { description });
+    setHandler(signal, () => void (changed = true), { description });
   }
   const wait = async (ms: number, summary: string): Promise<void> => {
     setCurrentDetails(`${summary}, ${new Date(Date.now() + ms).toISOString()}`);
-    await condition(() => told, ms, { summary });
-    told = false;
+    await condition(() => changed, ms, { summary });
+    changed = false;
   };
 
   let report = await readWithdrawal({ withdrawalId });
   if (report.stage === 'UNDER_REVIEW' && environment === 'sandbox') {
-    show(report);
+    publish(report);
     await wait(SANDBOX_REVIEW_MS, 'the sandbox reviews it by itself');
-    report = await decideInSandbox({ withdrawalId, atMs: Date.now() });
+    report = await autoDecide({ withdrawalId, atMs: Date.now() });
   }
   while (report.stage === 'UNDER_REVIEW') {
-    show(report);
+    publish(report);
     await wait(REVIEW_LOOK_MS, 'wait for an operator to approve or reject it');
     report = await readWithdrawal({ withdrawalId });
   }
   for (let pollMs = FIRST_POLL_MS; report.status === 'PENDING'; pollMs = Math.min(pollMs * 2, POLL_MAX_MS)) {
     report = await checkPayout({ withdrawalId, atMs: Date.now() });
     if (report.status !== 'PENDING') break;
-    show(report);
+    publish(report);
     await wait(pollMs, 'wait for the provider, then ask it');
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof withdrawal>(input);
   }
-  show(report);
+  publish(report);
   setCurrentDetails(`${report.status}: nothing is waited for any more`);
   return report.status;
 }
 
 /** What operators see of it in the Temporal UI, and filter by. */
-function show({ status, stage }: WithdrawalReport): void {
-  showStatus(status === 'PENDING' ? stage : status);
+function publish({ status, stage }: WithdrawalReport): void {
+  publishStatus(status === 'PENDING' ? stage : status);
 }

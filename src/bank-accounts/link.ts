@@ -2,8 +2,8 @@ import type { BankCode } from '../lib/banks.ts';
 import { HOUR_MS } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
-import type { Change } from '../lib/outbox.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
 import { SANDBOX_OPERATOR } from '../lib/sandbox-review.ts';
 import { lockBankAccount, type BankAccountRow } from './model.ts';
 
@@ -24,18 +24,22 @@ const HOLD_MS = 48 * HOUR_MS;
  * once; in live an operator does, and one that takes the place of a verified one is held for 48 h. The account that is
  * linked already, unless it was rejected, is answered as it stands.
  */
-export async function linkBankAccount(change: Change, owner: Owner, wanted: NewBankAccount): Promise<BankAccountRow> {
-  const before = await lockBankAccount(change, owner);
+export async function linkBankAccount(
+  tx: UnitOfWork,
+  scope: MerchantScope,
+  wanted: NewBankAccount,
+): Promise<BankAccountRow> {
+  const before = await lockBankAccount(tx, scope);
   if (before && isSame(before, wanted)) return before;
   if (before) {
     const replaced = { id: before.id, at: wanted.at };
-    await rows(change.trx, 'UPDATE bank_account SET replaced_at = :at WHERE id = :id', replaced);
+    await rows(tx.trx, 'UPDATE bank_account SET replaced_at = :at WHERE id = :id', replaced);
   }
-  const isSandbox = owner.environment === 'sandbox';
+  const isSandbox = scope.environment === 'sandbox';
   const [row] = await rows<BankAccountRow>(
-    change.trx,
+    tx.trx,
     `INSERT INTO bank_account (id, merchant_id, environment, bank_code, account_number, account_name, status,
-       requested_by, decided_by, linked_at, decided_at, verified_at, usable_from)
+       requested_by, decided_by, created_at, decided_at, verified_at, usable_from)
      VALUES (:id, :merchantId, :environment, :bankCode, :accountNumber, :accountName, :status,
        :requestedBy, :decidedBy, :at, :decidedAt, :decidedAt,
        CASE WHEN EXISTS (SELECT 1 FROM bank_account
@@ -44,7 +48,7 @@ export async function linkBankAccount(change: Change, owner: Owner, wanted: NewB
      RETURNING *`,
     {
       ...wanted,
-      ...ownerOf(owner),
+      ...scopeOf(scope),
       id: newId('bac', wanted.at.getTime()),
       status: isSandbox ? 'VERIFIED' : 'PENDING',
       decidedBy: isSandbox ? SANDBOX_OPERATOR : null,

@@ -11,9 +11,9 @@ export function presentBankAccount(row: BankAccountRow) {
     accountNumber: maskDigits(row.accountNumber),
     accountName: row.accountName,
     status: row.status,
-    ...(row.rejection === null ? {} : { rejectionReason: row.rejection }),
+    ...(row.rejectionReason === null ? {} : { rejectionReason: row.rejectionReason }),
     environment: row.environment,
-    linkedAt: row.linkedAt.toISOString(),
+    linkedAt: row.createdAt.toISOString(),
     usableFrom: row.usableFrom.toISOString(),
     ...(row.status === 'VERIFIED' && row.decidedAt ? { verifiedAt: row.decidedAt.toISOString() } : {}),
   };

@@ -2,7 +2,7 @@ import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import { ownerOf } from '../lib/owner.ts';
+import { scopeOf } from '../lib/owner.ts';
 import { linkBankAccount } from './link.ts';
 import { findBankAccount } from './model.ts';
 import { presentBankAccount } from './present.ts';
@@ -19,9 +19,9 @@ export function bankAccountRoutes({ db, clock }: { db: Knex; clock: Clock }): Ro
       summary: 'The bank account that settlements go to',
       auth: { by: 'key', scope: 'bank:write' },
       responses: { 200: schema.BankAccount },
-      refusals: ['NOT_FOUND'],
+      errors: ['NOT_FOUND'],
       handle: async ({ caller }) => {
-        const row = await findBankAccount(db, ownerOf(caller));
+        const row = await findBankAccount(db, scopeOf(caller));
         if (row) return { message: 'Bank account retrieved', data: presentBankAccount(row) };
         throw new AppError('NOT_FOUND', 'No bank account is linked. Link one with PUT /api/checkout/bank-account.');
       },
@@ -38,9 +38,9 @@ export function bankAccountRoutes({ db, clock }: { db: Knex; clock: Clock }): Ro
       auth: { by: 'key', scope: 'bank:write' },
       body: schema.NewBankAccount,
       responses: { 200: schema.BankAccount },
-      handle: async ({ caller, change, body }) => {
+      handle: async ({ caller, tx, body }) => {
         const wanted = { ...body, requestedBy: caller.keyId, at: clock() };
-        const row = await linkBankAccount(change, ownerOf(caller), wanted);
+        const row = await linkBankAccount(tx, scopeOf(caller), wanted);
         return { message: `Bank account linked: it is ${row.status}`, data: presentBankAccount(row) };
       },
     }),

@@ -1,14 +1,14 @@
-import { requireOtherEyes, type Speaker } from '../keys/four-eyes.ts';
+import { requireIndependentApprover, type Actor } from '../keys/four-eyes.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
-import type { Change } from '../lib/outbox.ts';
-import type { Owner } from '../lib/owner.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
+import type { MerchantScope } from '../lib/owner.ts';
 import { findBankAccount, lockBankAccount, type BankAccountRow, type BankAccountStatus } from './model.ts';
 
 export { findBankAccount };
 
 /** Who decides about a linked account. `bankAccountId`: the one they looked at, should another be linked meanwhile. */
-export type AccountDecision = Speaker & { at: Date; bankAccountId: string };
+export type AccountDecision = Actor & { at: Date; bankAccountId: string };
 
 /** An account after a decision, and how it stood before; `changed` is false when it was so already. */
 export type DecidedAccount = { account: BankAccountRow; changed: boolean; before: BankAccountStatus };
@@ -18,19 +18,19 @@ export type DecidedAccount = { account: BankAccountRow; changed: boolean; before
  * linked, INVALID_STATE when it was rejected or replaced, or when this operator may be who linked it (keys/four-eyes.ts).
  */
 export async function verifyBankAccount(
-  change: Change,
-  owner: Owner,
+  tx: UnitOfWork,
+  scope: MerchantScope,
   decision: AccountDecision,
 ): Promise<DecidedAccount> {
-  const before = await readLooked(change, owner, decision);
+  const before = await readLooked(tx, scope, decision);
   if (before.status === 'VERIFIED') return { account: before, changed: false, before: before.status };
   if (before.status !== 'PENDING')
     throw invalidState(before, 'PENDING can be verified; the merchant links another one');
   const { requestedBy } = before;
   const { operatorId, keyId } = decision;
   const linked = { what: 'bank account', done: 'linked', verb: 'verify', requestedBy } as const;
-  await requireOtherEyes(change.trx, { ...linked, operatorId, keyId });
-  return decide(change, before, { ...decision, status: 'VERIFIED', rejection: null });
+  await requireIndependentApprover(tx.trx, { ...linked, operatorId, keyId });
+  return decide(tx, before, { ...decision, status: 'VERIFIED', rejection: null });
 }
 
 /**
@@ -39,31 +39,31 @@ export async function verifyBankAccount(
  * for another reason or replaced.
  */
 export async function rejectBankAccount(
-  change: Change,
-  owner: Owner,
+  tx: UnitOfWork,
+  scope: MerchantScope,
   { reason, ...decision }: AccountDecision & { reason: string },
 ): Promise<DecidedAccount> {
-  const before = await readLooked(change, owner, decision);
-  if (before.rejection === reason) return { account: before, changed: false, before: before.status };
+  const before = await readLooked(tx, scope, decision);
+  if (before.rejectionReason === reason) return { account: before, changed: false, before: before.status };
   if (before.status === 'REJECTED') throw invalidState(before, 'PENDING or VERIFIED can be rejected');
-  return decide(change, before, { ...decision, status: 'REJECTED', rejection: reason });
+  return decide(tx, before, { ...decision, status: 'REJECTED', rejection: reason });
 }
 
 /** Whose account this is. Throws NOT_FOUND. */
-export async function findAccountOwner(db: Queryable, bankAccountId: string): Promise<Owner> {
+export async function findAccountScope(db: Queryable, bankAccountId: string): Promise<MerchantScope> {
   const sql = 'SELECT merchant_id, environment FROM bank_account WHERE id = :bankAccountId';
-  const [owner] = await rows<Owner>(db, sql, { bankAccountId });
-  if (!owner) throw notFound('bank account');
-  return owner;
+  const [scope] = await rows<MerchantScope>(db, sql, { bankAccountId });
+  if (!scope) throw notFound('bank account');
+  return scope;
 }
 
 /** The account that was looked at, if it still counts; it stays so until the change ends. */
 async function readLooked(
-  change: Change,
-  owner: Owner,
+  tx: UnitOfWork,
+  scope: MerchantScope,
   { bankAccountId }: Pick<AccountDecision, 'bankAccountId'>,
 ): Promise<BankAccountRow> {
-  const current = await lockBankAccount(change, owner);
+  const current = await lockBankAccount(tx, scope);
   if (!current) throw notFound('bank account');
   if (current.id === bankAccountId) return current;
   throw new AppError(
@@ -78,11 +78,11 @@ function invalidState({ status }: BankAccountRow, only: string): AppError {
 
 type Decided = AccountDecision & { status: 'VERIFIED' | 'REJECTED'; rejection: string | null };
 
-async function decide(change: Change, before: BankAccountRow, decided: Decided): Promise<DecidedAccount> {
+async function decide(tx: UnitOfWork, before: BankAccountRow, decided: Decided): Promise<DecidedAccount> {
   const { operatorId, at, status, rejection } = decided;
   const [account] = await rows<BankAccountRow>(
-    change.trx,
-    `UPDATE bank_account SET status = :status, rejection = :rejection, decided_by = :operatorId, decided_at = :at,
+    tx.trx,
+    `UPDATE bank_account SET status = :status, rejection_reason = :rejection, decided_by = :operatorId, decided_at = :at,
        verified_at = CASE CAST(:status AS text) WHEN 'VERIFIED' THEN CAST(:at AS timestamptz) ELSE verified_at END
      WHERE id = :id RETURNING *`,
     { id: before.id, operatorId, at, status, rejection },

@@ -1,4 +1,4 @@
-import { inEthiopian } from './reckoning.ts';
+import { toEthiopian } from './reckoning.ts';
 
 /** The months in their order, as texts for people write them. */
 const MONTHS = [
@@ -19,7 +19,7 @@ const MONTHS = [
 
 /** A day (YYYY-MM-DD) in the Ethiopian calendar: "13 Hidar 2019", in Amharic "ኅዳር 13 ቀን 2019". */
 export function ethiopianDate(day: string, language: 'en' | 'am' = 'en'): string {
-  const { year, month, day: dayOfMonth } = inEthiopian(day);
+  const { year, month, day: dayOfMonth } = toEthiopian(day);
   const [english, amharic] = MONTHS[month - 1] ?? [];
   return language === 'am' ? `${amharic} ${dayOfMonth} ቀን ${year}` : `${dayOfMonth} ${english} ${year}`;
 }

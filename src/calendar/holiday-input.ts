@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { isDay } from '../lib/dates.ts';
 import { shown } from '../lib/echo.ts';
-import { dayText } from '../lib/page.ts';
+import { dateParam } from '../lib/page.ts';
 import { FIRST_DAY, LAST_DAY } from './days.ts';
 import { HOLIDAY_KINDS } from './holidays.ts';
 
@@ -12,7 +12,7 @@ const mustBe = (what: string) => (issue: { input?: unknown }) =>
   issue.input === undefined ? 'is required' : `must be ${what}, got ${shown(issue.input, { isPublic: true })}`;
 
 /** A day that there is a calendar for. */
-export const calendarDate = dayText.refine((text) => !isDay(text) || (text >= FIRST_DAY && text <= LAST_DAY), {
+export const calendarDate = dateParam.refine((text) => !isDay(text) || (text >= FIRST_DAY && text <= LAST_DAY), {
   error: mustBe(`from ${FIRST_DAY} to ${LAST_DAY}`),
 });
 

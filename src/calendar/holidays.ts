@@ -1,5 +1,5 @@
 import { addDays, daysFrom } from './days.ts';
-import { inEthiopian, inIslamic, type Reckon } from './reckoning.ts';
+import { toEthiopian, inIslamic, type ToCalendar } from './reckoning.ts';
 
 /** Whether banks are closed on it, or it is kept at work: "celebrated" and "memorial" in Proclamation 1334/2024. */
 export const HOLIDAY_KINDS = ['closed', 'memorial'] as const;
@@ -102,7 +102,7 @@ function ethiopian(month: number, day: number): Rule['dayIn'] {
 
 /** 1 Meskerem: 11 September, or 12 when Pagumen had six days. */
 function ethiopianNewYear(year: number): string {
-  return dayNear(`${year}-09-12`, inEthiopian, { month: 1, day: 1 });
+  return dayNear(`${year}-09-12`, toEthiopian, { month: 1, day: 1 });
 }
 
 const ISLAMIC_YEAR_DAYS = 354.36707;
@@ -126,7 +126,7 @@ function islamic(month: number, day: number): Pick<Rule, 'provisional' | 'yearsI
 }
 
 /** The day that another calendar calls so, within four days of this one. */
-function dayNear(about: string, reckon: Reckon, { month, day }: { month: number; day: number }): string {
+function dayNear(about: string, reckon: ToCalendar, { month, day }: { month: number; day: number }): string {
   const found = daysFrom(addDays(about, -4), addDays(about, 4)).find((date) => {
     const reckoned = reckon(date);
     return reckoned.month === month && reckoned.day === day;

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { rows, type Knex } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import { HolidayChanges, NewHoliday } from './holiday-input.ts';
 import { findHoliday, HOLIDAY_COLUMNS, listHolidays, type Holiday } from './queries.ts';
 
@@ -13,28 +13,28 @@ type Edited = Omit<Holiday, 'createdAt' | 'updatedAt'>;
  * Adds a holiday or a closure of one day. Throws VALIDATION_ERROR, and DUPLICATE_REFERENCE when an active holiday of
  * that date has the name already.
  */
-export async function addHoliday(change: Change, input: NewHoliday): Promise<Holiday> {
+export async function addHoliday(tx: UnitOfWork, input: NewHoliday): Promise<Holiday> {
   const added = checked(NewHoliday, input);
-  await takeTurn(change.trx);
-  return save(change.trx, { ...added, id: newId('hol'), source: 'operator' });
+  await acquireLock(tx.trx);
+  return save(tx.trx, { ...added, id: newId('hol'), source: 'operator' });
 }
 
 /**
  * Changes what is given and leaves the rest. A new date is the operator's word, so it confirms the holiday unless
  * `confirmed` says otherwise. Throws VALIDATION_ERROR, NOT_FOUND and DUPLICATE_REFERENCE.
  */
-export async function changeHoliday(change: Change, id: string, changes: HolidayChanges): Promise<Holiday> {
+export async function changeHoliday(tx: UnitOfWork, id: string, changes: HolidayChanges): Promise<Holiday> {
   const changed = checked(HolidayChanges, changes);
-  await takeTurn(change.trx);
-  const before = await find(change.trx, id);
-  const moved = changed.date !== undefined && changed.date !== before.date;
-  return save(change.trx, {
+  await acquireLock(tx.trx);
+  const before = await find(tx.trx, id);
+  const updated = changed.date !== undefined && changed.date !== before.date;
+  return save(tx.trx, {
     ...before,
     date: changed.date ?? before.date,
     name: changed.name ?? before.name,
     nameAm: changed.nameAm === undefined ? before.nameAm : changed.nameAm,
     kind: changed.kind ?? before.kind,
-    confirmed: changed.confirmed ?? (moved || before.confirmed),
+    confirmed: changed.confirmed ?? (updated || before.confirmed),
     active: changed.active ?? before.active,
   });
 }
@@ -43,16 +43,16 @@ export async function changeHoliday(change: Change, id: string, changes: Holiday
  * Removes what an operator added, and returns it as it was. Throws NOT_FOUND, and INVALID_STATE for a computed
  * holiday: it is switched off instead, which is remembered.
  */
-export async function removeHoliday(change: Change, id: string): Promise<Holiday> {
-  await takeTurn(change.trx);
-  const holiday = await find(change.trx, id);
+export async function removeHoliday(tx: UnitOfWork, id: string): Promise<Holiday> {
+  await acquireLock(tx.trx);
+  const holiday = await find(tx.trx, id);
   if (holiday.source === 'computed') {
     throw new AppError(
       'INVALID_STATE',
       `${holiday.name} of ${holiday.date} is computed and cannot be removed: switch it off with "active": false.`,
     );
   }
-  await rows(change.trx, 'DELETE FROM holiday WHERE id = :id', { id });
+  await rows(tx.trx, 'DELETE FROM holiday WHERE id = :id', { id });
   return holiday;
 }
 
@@ -65,7 +65,7 @@ function checked<Schema extends z.ZodType>(schema: Schema, input: unknown): z.ou
 }
 
 /** Edits are rare and wait for each other, so what one has read stays true until it writes; readers do not wait. */
-async function takeTurn(trx: Knex.Transaction): Promise<void> {
+async function acquireLock(trx: Knex.Transaction): Promise<void> {
   await rows(trx, 'LOCK TABLE holiday IN SHARE ROW EXCLUSIVE MODE');
 }
 
@@ -76,7 +76,7 @@ async function find(trx: Knex.Transaction, id: string): Promise<Holiday> {
 }
 
 async function save(trx: Knex.Transaction, edited: Edited): Promise<Holiday> {
-  if (edited.active) await refuseSameName(trx, edited);
+  if (edited.active) await ensureNameUnused(trx, edited);
   const [saved] = await rows<Holiday>(
     trx,
     `INSERT INTO holiday (id, date, name, name_am, kind, confirmed, active, source)
@@ -90,7 +90,7 @@ async function save(trx: Knex.Transaction, edited: Edited): Promise<Holiday> {
   return saved;
 }
 
-async function refuseSameName(trx: Knex.Transaction, { id, date, name }: Edited): Promise<void> {
+async function ensureNameUnused(trx: Knex.Transaction, { id, date, name }: Edited): Promise<void> {
   const there = await listHolidays(trx, { from: date, until: date });
   const same = there.find(
     (other) => other.active && other.id !== id && other.name.toLowerCase() === name.toLowerCase(),

@@ -2,9 +2,9 @@
 export type Reckoned = { year: number; month: number; day: number };
 
 /** What that day (YYYY-MM-DD) is called. */
-export type Reckon = (day: string) => Reckoned;
+export type ToCalendar = (day: string) => Reckoned;
 
-function reckoningOf(calendar: 'ethiopic' | 'islamic-umalqura'): Reckon {
+function reckoningOf(calendar: 'ethiopic' | 'islamic-umalqura'): ToCalendar {
   const format = new Intl.DateTimeFormat(`en-u-ca-${calendar}-nu-latn`, {
     year: 'numeric',
     month: 'numeric',
@@ -18,7 +18,7 @@ function reckoningOf(calendar: 'ethiopic' | 'islamic-umalqura'): Reckon {
 }
 
 /** The Ethiopian calendar: twelve months of 30 days, then Pagumen of 5, or 6 before a Gregorian leap year. */
-export const inEthiopian = reckoningOf('ethiopic');
+export const toEthiopian = reckoningOf('ethiopic');
 
 /** The Islamic calendar of Umm al-Qura: known beforehand, but a day off where the moon is looked for. */
 export const inIslamic = reckoningOf('islamic-umalqura');

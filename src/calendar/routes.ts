@@ -28,7 +28,7 @@ export function calendarRoutes(deps: { db: Knex; clock: Clock }): Route[] {
       query: schema.CalendarQuery,
       responses: { 200: z.array(schema.CalendarDay) },
       handle: async ({ query }) => {
-        const { startDate, endDate } = readDayRange(shownDays(query, deps.clock()), deps.clock());
+        const { startDate, endDate } = readDayRange(presentDays(query, deps.clock()), deps.clock());
         const calendar = await loadCalendar(deps.db, startDate, endDate);
         const days = daysFrom(startDate, endDate).map((day) => calendarDay(calendar, day));
         return {
@@ -41,7 +41,7 @@ export function calendarRoutes(deps: { db: Knex; clock: Clock }): Route[] {
 }
 
 /** Both ends, where the caller gave one or none; never beyond the days there is a calendar for. */
-function shownDays({ startDate, endDate }: z.output<typeof schema.CalendarQuery>, now: Date) {
+function presentDays({ startDate, endDate }: z.output<typeof schema.CalendarQuery>, now: Date) {
   if (startDate === undefined && endDate !== undefined) {
     const first = addDays(endDate, 1 - SHOWN_DAYS);
     return { startDate: first < FIRST_DAY ? FIRST_DAY : first, endDate };

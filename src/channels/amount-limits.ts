@@ -13,32 +13,32 @@ type Limits = Pick<AmountLimits, 'minSantim' | 'maxSantim'> & { day?: DayLimit |
  * The refusal of an amount that a channel does not take, naming limit and value, and what remains of the day where that
  * is limited; null when it fits.
  */
-export function refuseAmount(channel: Channel, limits: Limits, amountSantim: Santim): AppError | null {
+export function amountLimitError(channel: Channel, limits: Limits, amountSantim: Santim): AppError | null {
   const amount = formatBirr(amountSantim);
   const { minSantim, maxSantim, day } = limits;
   const left = day
     ? `; ${formatBirr(day.leftSantim)} ETB are left today of ${formatBirr(day.dailySantim)} ETB a day`
     : '';
   if (amountSantim < minSantim) {
-    return refuse(
+    return reject(
       'AMOUNT_BELOW_MINIMUM',
       `must be at least ${formatBirr(minSantim)} ETB on ${channel}, got ${amount}${left}`,
     );
   }
   if (amountSantim > maxSantim) {
-    return refuse(
+    return reject(
       'AMOUNT_ABOVE_MAXIMUM',
       `must be at most ${formatBirr(maxSantim)} ETB on ${channel}, got ${amount}${left}`,
     );
   }
   if (day && amountSantim > day.leftSantim) {
     const issue = `must be at most ${formatBirr(day.leftSantim)} ETB, what is left today of ${formatBirr(day.dailySantim)} ETB a day on ${channel}, got ${amount}`;
-    return refuse('DAILY_LIMIT_EXCEEDED', issue);
+    return reject('DAILY_LIMIT_EXCEEDED', issue);
   }
   return null;
 }
 
-function refuse(
+function reject(
   code: 'AMOUNT_BELOW_MINIMUM' | 'AMOUNT_ABOVE_MAXIMUM' | 'DAILY_LIMIT_EXCEEDED',
   issue: string,
 ): AppError {

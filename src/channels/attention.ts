@@ -1,7 +1,7 @@
-import type { AttentionSource } from '../lib/attention.ts';
+import type { WorkItemSource } from '../lib/attention.ts';
 
 /** Channels that merchants have asked for; `id` names merchant and channel. */
-export const CHANNELS_WAITING: AttentionSource = {
+export const CHANNEL_REVIEW_ITEMS: WorkItemSource = {
   kinds: ['CHANNEL_REQUEST'],
   sql: `SELECT 'CHANNEL_REQUEST' AS kind, m.merchant_id || '/' || m.channel AS id, m.merchant_id, m.environment,
                NULL::bigint AS amount_santim, m.updated_at AS since,

@@ -1,6 +1,10 @@
-import type { Channel } from '../providers/provider.ts';
+import type { Environment } from '../lib/owner.ts';
 
-export type { Channel };
+export const CHANNEL_NAMES = ['TELEBIRR', 'CBE_BIRR', 'AWASH', 'MPESA'] as const;
+export type Channel = (typeof CHANNEL_NAMES)[number];
+
+/** What channels need to know of providers: whether one is configured. */
+export type FindConfigured = (channel: Channel, environment: Environment) => object | null;
 
 /** Every channel, in the order it is listed, with the name the contract gives it in `transactionThrough`. */
 export const TRANSACTION_THROUGH = {

@@ -1,7 +1,7 @@
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 import { formatBirr } from '../lib/money.ts';
-import { readRuleBook, readValidFrom, unfitRule, type RuleBook } from '../lib/versioned-rule.ts';
+import { readRuleBook, readValidFrom, unfitRule, type RuleSchedule } from '../lib/versioned-rule.ts';
 import type { Channel } from './channel.ts';
 import { readLimits, type AmountLimits, type LimitsJson } from './queries.ts';
 
@@ -38,12 +38,12 @@ export async function addLimitRule(
   const validFrom = readValidFrom(wanted.validFrom, now);
   const [platform] = await rows<{ limits: LimitsJson }>(
     trx,
-    `SELECT limit_rule_of(NULL, :channel, :direction, :validFrom) AS limits
+    `SELECT effective_limit_rule(NULL, :channel, :direction, :validFrom) AS limits
      FROM pg_advisory_xact_lock(hashtextextended('limit_rule ' || :merchantId, 0))`,
     { merchantId, channel, direction, validFrom },
   );
   if (!platform) throw new Error('the platform always has a rule');
-  refuseUnfit(wanted, readLimits(platform.limits));
+  rejectUnusable(wanted, readLimits(platform.limits));
   const [newest] = await rows<StoredLimitRule>(
     trx,
     `SELECT ${COLUMNS} FROM limit_rule WHERE merchant_id = :merchantId AND channel = :channel AND direction = :direction
@@ -74,13 +74,20 @@ export async function addLimitRule(
 }
 
 /** What a merchant may move now, by channel and direction, and what is set to follow. */
-export async function listLimitRules(db: Queryable, merchantId: string, at: Date): Promise<RuleBook<StoredLimitRule>> {
+export async function listLimitRules(
+  db: Queryable,
+  merchantId: string,
+  at: Date,
+): Promise<RuleSchedule<StoredLimitRule>> {
   return readRuleBook(db, { table: 'limit_rule', columns: COLUMNS }, { merchantId, at });
 }
 
 const COLUMNS = 'id, merchant_id, channel, direction, min_santim, max_santim, daily_santim, valid_from, version';
 
-function refuseUnfit({ channel, direction, minSantim, maxSantim, dailySantim }: NewLimitRule, platform: AmountLimits) {
+function rejectUnusable(
+  { channel, direction, minSantim, maxSantim, dailySantim }: NewLimitRule,
+  platform: AmountLimits,
+) {
   const bounds = `${formatBirr(platform.minSantim)} to ${formatBirr(platform.maxSantim)} ETB`;
   if (minSantim < platform.minSantim || minSantim > platform.maxSantim) {
     throw unfitRule('min', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(minSantim)}`);

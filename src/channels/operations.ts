@@ -1,20 +1,20 @@
 import { rows, type Knex } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
-import type { Change } from '../lib/outbox.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
-import type { FindProvider } from '../providers/provider.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
+import type { FindConfigured } from './channel.ts';
 import type { Approval, Channel, Unusable } from './channel.ts';
 import { listChannels, type MerchantChannel } from './queries.ts';
 
 /** Approves and switches on every channel that is available on the platform: what a new sandbox merchant starts with. */
-export async function grantChannels(trx: Knex.Transaction, owner: Owner): Promise<void> {
+export async function grantChannels(trx: Knex.Transaction, scope: MerchantScope): Promise<void> {
   await rows(
     trx,
     `INSERT INTO merchant_channel (merchant_id, environment, channel, approval, enabled)
      SELECT CAST(:merchantId AS text), CAST(:environment AS text), c.id, 'APPROVED', true
      FROM channel c WHERE c.platform_state = 'AVAILABLE'
      ON CONFLICT (merchant_id, environment, channel) DO UPDATE SET approval = 'APPROVED', enabled = true`,
-    owner,
+    scope,
   );
 }
 
@@ -25,26 +25,26 @@ export async function grantChannels(trx: Knex.Transaction, owner: Owner): Promis
  * taken from this merchant.
  */
 export async function switchChannel(
-  deps: { change: Change; findProvider: FindProvider },
-  input: Owner & { channel: Channel; enabled: boolean },
+  deps: { tx: UnitOfWork; findProvider: FindConfigured },
+  input: MerchantScope & { channel: Channel; enabled: boolean },
 ): Promise<MerchantChannel> {
-  const { trx } = deps.change;
-  const owner = ownerOf(input);
+  const { trx } = deps.tx;
+  const scope = scopeOf(input);
   const find = async () =>
-    (await listChannels(trx, owner, deps.findProvider)).find((one) => one.channel === input.channel);
+    (await listChannels(trx, scope, deps.findProvider)).find((one) => one.channel === input.channel);
   const before = await find();
   if (!before) throw notFound('channel');
   const { approval, reason } = before;
   if (approval === 'SUSPENDED' && input.enabled) throw suspended(before.channel);
   // A request is taken back whatever the channel's state on the platform is meanwhile.
   const canTurn = reason === null || reason === 'DISABLED' || reason === 'NOT_APPROVED' || !input.enabled;
-  if (!canTurn) throw channelRefused(before.channel, reason);
+  if (!canTurn) throw channelRejected(before.channel, reason);
   const isUnapproved = approval === 'NONE' || approval === 'REQUESTED';
-  await (isUnapproved ? askForChannel(trx, input) : turn(trx, input));
+  await (isUnapproved ? requestChannel(trx, input) : turn(trx, input));
   return (await find()) ?? before;
 }
 
-type Wish = Owner & { channel: Channel; enabled: boolean };
+type Wish = MerchantScope & { channel: Channel; enabled: boolean };
 
 async function turn(trx: Knex.Transaction, wish: Wish): Promise<void> {
   await rows(
@@ -56,7 +56,7 @@ async function turn(trx: Knex.Transaction, wish: Wish): Promise<void> {
 }
 
 /** In the sandbox nobody waits for a person. What has been suspended stays so. */
-async function askForChannel(trx: Knex.Transaction, { enabled, ...place }: Wish): Promise<void> {
+async function requestChannel(trx: Knex.Transaction, { enabled, ...place }: Wish): Promise<void> {
   const isGranted = enabled && place.environment === 'sandbox';
   const approval: Approval = isGranted ? 'APPROVED' : enabled ? 'REQUESTED' : 'NONE';
   await rows(
@@ -89,7 +89,7 @@ function suspended(channel: Channel): AppError {
  * The refusal of a channel that cannot be used: CHANNEL_DISABLED for the merchant's own toggle, else
  * CHANNEL_NOT_AVAILABLE. `field`: where the caller named it.
  */
-export function channelRefused(channel: Channel, reason: Unusable, field = 'channel'): AppError {
+export function channelRejected(channel: Channel, reason: Unusable, field = 'channel'): AppError {
   const code = reason === 'DISABLED' ? 'CHANNEL_DISABLED' : 'CHANNEL_NOT_AVAILABLE';
   return new AppError(code, `channel ${channel} ${WHY[reason]}`, {
     details: [{ field, issue: `${channel} ${WHY[reason]}` }],
@@ -102,7 +102,7 @@ export function channelRefused(channel: Channel, reason: Unusable, field = 'chan
  */
 export async function setChannelApproval(
   trx: Knex.Transaction,
-  input: Owner & { channel: Channel; approval: 'APPROVED' | 'SUSPENDED' },
+  input: MerchantScope & { channel: Channel; approval: 'APPROVED' | 'SUSPENDED' },
 ): Promise<Approval> {
   const [before] = await rows<{ approval: Approval }>(
     trx,

@@ -1,7 +1,7 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Owner } from '../lib/owner.ts';
-import type { FindProvider } from '../providers/provider.ts';
+import type { MerchantScope } from '../lib/owner.ts';
+import type { FindConfigured } from './channel.ts';
 import {
   whyUnusable,
   type Approval,
@@ -40,13 +40,13 @@ type ChannelRow = Omit<MerchantChannel, 'usable' | 'reason' | 'payIn' | 'payOut'
 
 /**
  * Every channel in its listed order, with what the merchant may do on it. One statement, and one join: payments wait
- * for it. Limits are those of the SQL function `limits_of`: the newest rule in force, the merchant's own before the
+ * for it. Limits are those of the SQL function `effective_limits`: the newest rule in force, the merchant's own before the
  * platform's, and in live the KYC tier's where they are lower.
  */
 export async function listChannels(
   db: Queryable,
-  owner: Owner,
-  findProvider: FindProvider,
+  scope: MerchantScope,
+  findProvider: FindConfigured,
 ): Promise<MerchantChannel[]> {
   const found = await rows<ChannelRow>(
     db,
@@ -76,11 +76,11 @@ export async function listChannels(
      LEFT JOIN merchant_channel m
        ON m.channel = c.id AND m.merchant_id = :merchantId AND m.environment = :environment
      ORDER BY c.position`,
-    owner,
+    scope,
   );
   return found.map((row) => {
     const { channel, transactionThrough, displayName, platformState, approval, enabled } = row;
-    const configured = findProvider(channel, owner.environment) !== null;
+    const configured = findProvider(channel, scope.environment) !== null;
     const reason = whyUnusable({ platformState, approval, enabled, tierAllows: row.tierAllows, configured });
     return {
       channel,
@@ -105,10 +105,10 @@ export async function listChannels(
   });
 }
 
-/** Limits as `limits_of` answers them in JSON, where santim are plain numbers. */
+/** Limits as `effective_limits` answers them in JSON, where santim are plain numbers. */
 export type LimitsJson = { minSantim: number; maxSantim: number; dailySantim: number | null };
 
-/** Reads what the SQL function `limits_of` has answered. */
+/** Reads what the SQL function `effective_limits` has answered. */
 export function readLimits({ minSantim, maxSantim, dailySantim }: LimitsJson): AmountLimits {
   return {
     minSantim: BigInt(minSantim),

@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Knex } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
-import { ownerOf } from '../lib/owner.ts';
-import type { FindProvider } from '../providers/provider.ts';
+import { scopeOf } from '../lib/owner.ts';
+import type { FindConfigured } from './channel.ts';
 import { switchChannel } from './operations.ts';
 import { listChannels, type AmountLimits, type MerchantChannel } from './queries.ts';
 import * as schema from './schema.ts';
 
 /** GET the channels of the caller's merchant and environment; PATCH one to switch it on or off. */
-export function channelRoutes(deps: { db: Knex; findProvider: FindProvider }): Route[] {
+export function channelRoutes(deps: { db: Knex; findProvider: FindConfigured }): Route[] {
   return [
     readRoute({
       method: 'GET',
@@ -37,10 +37,10 @@ export function channelRoutes(deps: { db: Knex; findProvider: FindProvider }): R
       params: schema.ChannelParams,
       body: schema.ChannelChanges,
       responses: { 200: schema.Channel, 202: schema.Channel },
-      refusals: ['CHANNEL_NOT_AVAILABLE'],
-      handle: async ({ caller, change, params, body }) => {
-        const input = { ...ownerOf(caller), channel: params.channel, enabled: body.enabled };
-        const channel = await switchChannel({ change, findProvider: deps.findProvider }, input);
+      errors: ['CHANNEL_NOT_AVAILABLE'],
+      handle: async ({ caller, tx, params, body }) => {
+        const input = { ...scopeOf(caller), channel: params.channel, enabled: body.enabled };
+        const channel = await switchChannel({ tx, findProvider: deps.findProvider }, input);
         const data = presentChannel(channel);
         if (channel.approval === 'REQUESTED') {
           const message = `Channel ${channel.channel} is asked for: once it is APPROVED, switch it on`;

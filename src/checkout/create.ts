@@ -1,14 +1,14 @@
-import { refuseAmount } from '../channels/amount-limits.ts';
+import { amountLimitError } from '../channels/amount-limits.ts';
 import type { Channel } from '../channels/channel.ts';
-import { channelRefused } from '../channels/operations.ts';
+import { channelRejected } from '../channels/operations.ts';
 import { listChannels, type MerchantChannel } from '../channels/queries.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isUniqueViolation, rows, type Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
-import type { Change } from '../lib/outbox.ts';
-import type { Owner } from '../lib/owner.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
+import type { MerchantScope } from '../lib/owner.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { clientTokenOf } from './client-token.ts';
 import { qrPayload } from './qr.ts';
@@ -39,9 +39,9 @@ export type NewSession = {
  * A session with its transaction, in two statements. Throws DUPLICATE_REFERENCE with the existing sessionId,
  * CHANNEL_NOT_AVAILABLE or CHANNEL_DISABLED, AMOUNT_BELOW_MINIMUM or AMOUNT_ABOVE_MAXIMUM, VALIDATION_ERROR.
  */
-export async function createSession(deps: CreateDeps & { change: Change }, owner: Owner, wanted: NewSession) {
-  requireHttpsInLive(owner, wanted);
-  const channels = chooseChannels(await listChannels(deps.change.trx, owner, deps.findProvider), wanted.channels);
+export async function createSession(deps: CreateDeps & { tx: UnitOfWork }, scope: MerchantScope, wanted: NewSession) {
+  requireHttpsInLive(scope, wanted);
+  const channels = chooseChannels(await listChannels(deps.tx.trx, scope, deps.findProvider), wanted.channels);
   requireSomeChannelFits(channels, wanted.amountSantim);
 
   const now = deps.clock();
@@ -51,8 +51,8 @@ export async function createSession(deps: CreateDeps & { change: Change }, owner
   const expiresAt = new Date(now.getTime() + wanted.expiresInMinutes * 60_000);
   await insertSession(deps, {
     ...wanted,
-    merchantId: owner.merchantId,
-    environment: owner.environment,
+    merchantId: scope.merchantId,
+    environment: scope.environment,
     channels: channels.map((one) => one.channel),
     sessionId,
     transactionId,
@@ -78,8 +78,8 @@ export async function createSession(deps: CreateDeps & { change: Change }, owner
   };
 }
 
-function requireHttpsInLive(owner: Owner, wanted: NewSession): void {
-  if (owner.environment !== 'live') return;
+function requireHttpsInLive(scope: MerchantScope, wanted: NewSession): void {
+  if (scope.environment !== 'live') return;
   const details = (['successUrl', 'errorUrl', 'cancelUrl'] as const)
     .filter((field) => wanted[field] !== undefined && !wanted[field].startsWith('https://'))
     .map((field) => ({ field, issue: 'must be https in live' }));
@@ -95,15 +95,15 @@ function chooseChannels(all: MerchantChannel[], wanted: Channel[] | undefined): 
   }
   const chosen = all.filter((one) => wanted.includes(one.channel));
   for (const { channel, reason } of chosen) {
-    if (reason !== null) throw channelRefused(channel, reason, `channels.${wanted.indexOf(channel)}`);
+    if (reason !== null) throw channelRejected(channel, reason, `channels.${wanted.indexOf(channel)}`);
   }
   return chosen;
 }
 
 function requireSomeChannelFits(channels: MerchantChannel[], amountSantim: Santim): void {
-  const refusals = channels.map((one) => refuseAmount(one.channel, one.payIn, amountSantim));
-  if (refusals.some((one) => one === null)) return;
-  throw outsideAll(channels, amountSantim) ?? refusals[0];
+  const errors = channels.map((one) => amountLimitError(one.channel, one.payIn, amountSantim));
+  if (errors.some((one) => one === null)) return;
+  throw outsideAll(channels, amountSantim) ?? errors[0];
 }
 
 /** The refusal that names the limit furthest out: by the channel that takes the most, or else the one that takes the least. */
@@ -111,12 +111,12 @@ function outsideAll(channels: MerchantChannel[], amountSantim: Santim): AppError
   const highest = channels.reduce((a, b) => (b.payIn.maxSantim > a.payIn.maxSantim ? b : a));
   const lowest = channels.reduce((a, b) => (b.payIn.minSantim < a.payIn.minSantim ? b : a));
   const nearest = amountSantim > highest.payIn.maxSantim ? highest : lowest;
-  return refuseAmount(nearest.channel, nearest.payIn, amountSantim);
+  return amountLimitError(nearest.channel, nearest.payIn, amountSantim);
 }
 
-type InsertDeps = Pick<CreateDeps, 'db'> & { change: Change };
+type InsertDeps = Pick<CreateDeps, 'db'> & { tx: UnitOfWork };
 type SessionToInsert = NewSession &
-  Owner & {
+  MerchantScope & {
     channels: Channel[];
     sessionId: string;
     transactionId: string;
@@ -126,9 +126,9 @@ type SessionToInsert = NewSession &
   };
 
 /** Inserts session, transaction and the first entry of its timeline; the change fails when the order number is taken. */
-async function insertSession({ db, change }: InsertDeps, session: SessionToInsert): Promise<void> {
-  await change.write(
-    `WITH made AS (
+async function insertSession({ db, tx }: InsertDeps, session: SessionToInsert): Promise<void> {
+  await tx.writeDeferred(
+    `WITH inserted AS (
        INSERT INTO transaction (id, session_id, merchant_id, environment, checkout_order_no, amount_santim, currency, type,
          status, customer_name, customer_email, customer_phone, metadata, created_at)
        VALUES (:transactionId, :sessionId, :merchantId, :environment, :checkoutOrderNo, :amountSantim, :currency, :type,
@@ -139,10 +139,10 @@ async function insertSession({ db, change }: InsertDeps, session: SessionToInser
          success_url, error_url, cancel_url, locale, expires_at, created_at)
        SELECT session_id, id, merchant_id, environment, 'OPEN', CAST(:channels AS text[]), CAST(:tokenHash AS bytea),
          CAST(:successUrl AS text), CAST(:errorUrl AS text), CAST(:cancelUrl AS text), CAST(:locale AS text),
-         CAST(:expiresAt AS timestamptz), created_at FROM made
+         CAST(:expiresAt AS timestamptz), created_at FROM inserted
      )
-     INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
-     SELECT id, created_at, 'session.created', CAST(:detail AS jsonb) FROM made`,
+     INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+     SELECT id, created_at, 'session.created', CAST(:detail AS jsonb) FROM inserted`,
     {
       ...session,
       customerName: session.customerName ?? null,

@@ -1,6 +1,6 @@
 import { rows, type Knex } from '../lib/db.ts';
-import { within } from '../lib/within.ts';
-import { CLAIM_INTERVAL_MS, type CheckAttempt } from '../transactions/check.ts';
+import { withTimeout } from '../lib/within.ts';
+import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from '../transactions/check.ts';
 import type { TimelineKind } from '../transactions/timeline.ts';
 import type { EndUnpaid } from '../transactions/unpaid.ts';
 import { NEXT_POLL_AFTER_MS } from './pay.ts';
@@ -10,7 +10,7 @@ import type { SessionWaits } from './waits.ts';
 
 export type Claim = 'success' | 'error' | 'cancel';
 /** What the caller says of it: untrusted text, kept in the timeline only. */
-export type ClaimWords = {
+export type ReportedDetails = {
   claimedStatus?: string | undefined;
   reason?: string | undefined;
   providerReference?: string | undefined;
@@ -27,25 +27,30 @@ const HELD_POLL_AFTER_MS = 30_000;
  * A claim triggers a check with the provider and is never a fact: `success` and `error` ask about the latest attempt;
  * `cancel` is the customer's wish, and paid money wins over it. Answers what is known after 2 s at most.
  */
-export async function claimSession(
+export async function reportOutcome(
   deps: HookDeps,
   key: SessionKey,
-  { claim, words }: { claim: Claim; words: ClaimWords },
+  { claim, words }: { claim: Claim; words: ReportedDetails },
 ): Promise<Session> {
   const session = await readSession(deps, key);
-  await noteClaim(deps.db, { transactionId: session.transactionId, kind: `claim.${claim}`, words, at: deps.clock() });
+  await recordReport(deps.db, {
+    transactionId: session.transactionId,
+    kind: `status_report.${claim}`,
+    words,
+    at: deps.clock(),
+  });
   if (session.status === 'COMPLETED') return session;
-  const check = claim === 'cancel' ? wishToCancel(deps, session) : askAbout(deps, session, claim);
+  const check = claim === 'cancel' ? wishToCancel(deps, session) : queryAbout(deps, session, claim);
   if (!check) return session;
-  await within(check, CHECK_WAIT_MS);
+  await withTimeout(check, CHECK_WAIT_MS);
   return readSession(deps, key);
 }
 
 /** Late proof of money may come by a claim of success too: that one asks also after the session's end. */
-function askAbout(deps: HookDeps, session: Session, claim: 'success' | 'error'): Promise<unknown> | null {
+function queryAbout(deps: HookDeps, session: Session, claim: 'success' | 'error'): Promise<unknown> | null {
   if (session.attemptId === null) return null;
   if (claim === 'error' && session.status !== 'PROCESSING') return null;
-  return deps.checkAttempt(session.attemptId, { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: true });
+  return deps.checkAttempt(session.attemptId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true });
 }
 
 function wishToCancel(deps: HookDeps, session: Session): Promise<unknown> | null {
@@ -54,24 +59,24 @@ function wishToCancel(deps: HookDeps, session: Session): Promise<unknown> | null
 }
 
 /** Kept once per wording, and at most 50 for a transaction: nobody can fill the timeline with claims. */
-async function noteClaim(
+async function recordReport(
   db: Knex,
-  note: { transactionId: string; kind: TimelineKind; words: ClaimWords; at: Date },
+  note: { transactionId: string; kind: TimelineKind; words: ReportedDetails; at: Date },
 ): Promise<void> {
   await rows(
     db,
-    `INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
+    `INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
      SELECT CAST(:transactionId AS text), :at, CAST(:kind AS text), CAST(:detail AS jsonb)
      WHERE NOT EXISTS (SELECT 1 FROM transaction_timeline
                        WHERE transaction_id = :transactionId AND kind = :kind AND detail = CAST(:detail AS jsonb))
        AND (SELECT count(*) FROM transaction_timeline
-            WHERE transaction_id = :transactionId AND kind LIKE 'claim.%') < :most`,
+            WHERE transaction_id = :transactionId AND kind LIKE 'status_report.%') < :most`,
     { ...note, detail: JSON.stringify(note.words), most: CLAIMS_KEPT_MAX },
   );
 }
 
 /** A session once it is final, the time is over or nobody waits for the answer any more. Asks no provider. */
-export async function awaitFinal(
+export async function waitForFinal(
   deps: ReadDeps & { waits: SessionWaits },
   key: SessionKey,
   { waitSeconds, signal }: { waitSeconds: number; signal: AbortSignal },

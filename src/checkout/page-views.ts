@@ -1,4 +1,4 @@
-import { refuseAmount } from '../channels/amount-limits.ts';
+import { amountLimitError } from '../channels/amount-limits.ts';
 import type { MerchantChannel } from '../channels/queries.ts';
 import { inAddis } from '../lib/dates.ts';
 import { html, type Html } from '../lib/html.ts';
@@ -8,7 +8,7 @@ import { confirmUrl } from './hooks.ts';
 import { renderPage } from './page-frame.ts';
 import { isHeld } from './review.ts';
 import { returnUrl, type Session } from './session.ts';
-import { fill, TEXTS, type Language, type TextName } from './texts.ts';
+import { interpolate, TEXTS, type Language, type TextName } from './texts.ts';
 
 const REFRESH_SECONDS = 3;
 
@@ -39,7 +39,11 @@ export function renderSession(view: SessionView): string {
   }
   switch (session.status) {
     case 'OPEN':
-      return renderPage({ ...frame, title: fill(texts.payTo, { merchant: view.merchantName }), body: payForm(view) });
+      return renderPage({
+        ...frame,
+        title: interpolate(texts.payTo, { merchant: view.merchantName }),
+        body: payForm(view),
+      });
     case 'PROCESSING': {
       const body = waiting(view);
       return renderPage({ ...frame, title: texts.waitingTitle, body, refreshSeconds: REFRESH_SECONDS });
@@ -71,7 +75,7 @@ export function renderNotice(language: Language, notice: Notice): string {
 
 function summary({ session, merchantName, language }: SessionView): Html {
   return html`<p class="quiet">${merchantName}</p>
-    <p class="amount">${shownAmount(session)}</p>
+    <p class="amount">${formatAmount(session)}</p>
     <p class="quiet">${TEXTS[language].order} ${session.checkoutOrderNo}</p>`;
 }
 
@@ -82,7 +86,7 @@ function payForm(view: SessionView): Html {
   const payable = shown.filter((one) => one.usable);
   const chosen = view.problem?.channel ?? session.attemptChannel ?? payable[0]?.channel;
   const action = (verb: string) => `/checkout/${session.id}/${verb}?lang=${language}`;
-  return html`<h1>${fill(texts.payTo, { merchant: view.merchantName })}</h1>
+  return html`<h1>${interpolate(texts.payTo, { merchant: view.merchantName })}</h1>
     ${summary(view)} ${alert(view)}
     <form method="post" action="${action('pay')}">
       <fieldset>
@@ -101,10 +105,10 @@ function payForm(view: SessionView): Html {
         placeholder="${texts.phoneHint}"
         value="${view.problem?.phone ?? ''}"
       />
-      <button ${payable.length === 0 ? html`disabled` : null}>${texts.pay} ${shownAmount(session)}</button>
+      <button ${payable.length === 0 ? html`disabled` : null}>${texts.pay} ${formatAmount(session)}</button>
     </form>
     <form method="post" action="${action('cancel')}"><button class="plain">${texts.cancel}</button></form>
-    <p class="quiet">${fill(texts.payBefore, { time: addisTime(session.expiresAt) })}</p>
+    <p class="quiet">${interpolate(texts.payBefore, { time: addisTime(session.expiresAt) })}</p>
     ${
       view.qr
         ? html`<div class="qr">${view.qr}</div>
@@ -120,7 +124,7 @@ function isShown(channel: MerchantChannel, session: Session): boolean {
   return (
     channel.usable &&
     session.channels.includes(channel.channel) &&
-    !refuseAmount(channel.channel, channel.payIn, session.amountSantim)
+    !amountLimitError(channel.channel, channel.payIn, session.amountSantim)
   );
 }
 
@@ -140,7 +144,7 @@ function alert({ session, language, problem }: SessionView): Html | null {
   const texts = TEXTS[language];
   if (problem) return html`<p class="alert" role="alert">${texts[problem.text]}</p>`;
   if (session.attemptStatus !== 'DECLINED' || !session.attemptFailure) return null;
-  const reason = fill(texts.lastTryFailed, { reason: texts[session.attemptFailure.code] });
+  const reason = interpolate(texts.lastTryFailed, { reason: texts[session.attemptFailure.code] });
   return html`<p class="alert" role="alert">${reason} ${texts.tryAgain}</p>`;
 }
 
@@ -166,7 +170,7 @@ function waiting(view: SessionView): Html {
     ${summary(view)}
     <p role="status">${texts.waiting}</p>
     <p>${texts.safeToClose}</p>
-    ${there === null ? null : html`<a class="button" href="${there}">${fill(texts.confirmThere, { channel })}</a>`}
+    ${there === null ? null : html`<a class="button" href="${there}">${interpolate(texts.confirmThere, { channel })}</a>`}
     <p><a href="/checkout/${session.id}?lang=${language}">${texts.lookAgain}</a></p>
     <form method="post" action="/checkout/${session.id}/cancel?lang=${language}">
       <button class="plain">${texts.cancel}</button>
@@ -183,7 +187,7 @@ function ended(view: SessionView, end: 'completed' | 'failed' | 'cancelled' | 'e
 }
 
 /** "100,000.00 ETB" */
-function shownAmount({ amountSantim, currency }: Session): string {
+function formatAmount({ amountSantim, currency }: Session): string {
   return `${formatBirr(amountSantim).replace(/\B(?=(\d{3})+\.)/g, ',')} ${currency}`;
 }
 

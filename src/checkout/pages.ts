@@ -8,15 +8,15 @@ import { CLIENT_TOKEN_COOKIE } from '../http/auth.ts';
 import type { Limits } from '../http/limits.ts';
 import { AppError, type ErrorCode } from '../lib/errors.ts';
 import { markup, type Html } from '../lib/html.ts';
-import { ownerOf } from '../lib/owner.ts';
+import { scopeOf } from '../lib/owner.ts';
 import { findMerchant } from '../merchants/operations.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import type { TokenAuthenticator } from './client-token.ts';
 import { readForm } from './form.ts';
-import { claimSession, type HookDeps } from './hooks.ts';
+import { reportOutcome, type HookDeps } from './hooks.ts';
 import { PAGE_HEADERS } from './page-frame.ts';
 import { renderNotice, renderSession, type Notice, type SessionView } from './page-views.ts';
-import { settlePayment, startPayment } from './pay.ts';
+import { awaitProviderResult, startPayment } from './pay.ts';
 import { qrPayload } from './qr.ts';
 import { checkoutPageUrl, readSession, type Session, type SessionKey } from './session.ts';
 import type { Language, TextName } from './texts.ts';
@@ -52,7 +52,7 @@ export function createCheckoutPages(deps: PageDeps): Router {
   const visitorOf = async (ctx: Context, token: string | undefined): Promise<Visitor | null> => {
     const sessionId: unknown = ctx['params']?.sessionId;
     if (typeof sessionId !== 'string' || !token) return null;
-    deps.limits.failedAuth.refuse(ctx, () => deps.tokens.isOurToken(sessionId, token));
+    deps.limits.failedAuth.reject(ctx, () => deps.tokens.isOurToken(sessionId, token));
     const caller = await deps.tokens.readToken(sessionId, token);
     // A link that was right once is no guess: customers open it again.
     if (caller === 'ended') return null;
@@ -60,7 +60,7 @@ export function createCheckoutPages(deps: PageDeps): Router {
       await deps.limits.failedAuth.count(ctx);
       return null;
     }
-    return { key: { ...ownerOf(caller), sessionId }, token };
+    return { key: { ...scopeOf(caller), sessionId }, token };
   };
 
   router.get('/checkout/:sessionId', async (ctx) => {
@@ -87,7 +87,7 @@ export function createCheckoutPages(deps: PageDeps): Router {
   router.post('/checkout/:sessionId/cancel', async (ctx) => {
     const visitor = await formVisitor(ctx);
     if (!visitor) return;
-    await claimSession(deps, visitor.key, { claim: 'cancel', words: { reason: 'cancelled on the page' } });
+    await reportOutcome(deps, visitor.key, { claim: 'cancel', words: { reason: 'cancelled on the page' } });
     seeOther(ctx, visitor.key.sessionId);
   });
 
@@ -111,10 +111,8 @@ async function pay(deps: PageDeps, ctx: Context, visitor: Visitor): Promise<void
   const channel = CHANNELS.find((one) => one === form.get('channel'));
   try {
     if (!channel) throw new AppError('CHANNEL_NOT_AVAILABLE', 'channel is required');
-    const payment = await deps.runChange((change) =>
-      startPayment({ ...deps, change }, visitor.key, { channel, phone }),
-    );
-    await settlePayment(deps.checkAttempt, payment);
+    const payment = await deps.runInTransaction((tx) => startPayment({ ...deps, tx }, visitor.key, { channel, phone }));
+    await awaitProviderResult(deps.checkAttempt, payment);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const text = PROBLEMS[error.code];
@@ -142,9 +140,9 @@ function problemText(text: TextName, { hasChannel, session }: { hasChannel: bool
   return text === 'phoneWrong' && session.environment === 'sandbox' ? 'testPhoneWrong' : text;
 }
 
-type Shown = { visitor: Visitor; session: Session; problem?: SessionView['problem'] };
+type PageState = { visitor: Visitor; session: Session; problem?: SessionView['problem'] };
 
-async function show(deps: PageDeps, ctx: Context, { visitor, session, problem }: Shown): Promise<void> {
+async function show(deps: PageDeps, ctx: Context, { visitor, session, problem }: PageState): Promise<void> {
   const [merchant, channels] = await Promise.all([
     findMerchant(deps.db, session.merchantId),
     listChannels(deps.db, session, deps.findProvider),
@@ -152,13 +150,13 @@ async function show(deps: PageDeps, ctx: Context, { visitor, session, problem }:
   const language = languageOf(ctx) ?? session.locale;
   // What is in flight or over is shown all the same: the customer's money is in it.
   if (merchant?.status !== 'ACTIVE' && session.status === 'OPEN') {
-    return answer(ctx, 403, renderNotice(language, 'suspended'));
+    return response(ctx, 403, renderNotice(language, 'suspended'));
   }
   const qr =
     session.type === 'QRCODE' && session.status === 'OPEN' ? await drawQr(deps.baseUrl, session, visitor) : null;
   const merchantName = merchant?.name ?? '';
   const view = { session, merchantName, language, channels, qr, ...(problem && { problem }) };
-  answer(ctx, problem ? ctx.status : 200, renderSession(view));
+  response(ctx, problem ? ctx.status : 200, renderSession(view));
 }
 
 async function drawQr(baseUrl: string, session: Session, visitor: Visitor): Promise<Html> {
@@ -203,10 +201,10 @@ function seeOther(ctx: Context, sessionId: string): void {
 }
 
 function answerNotice(ctx: Context, status: number, notice: Notice): void {
-  answer(ctx, status, renderNotice(languageOf(ctx) ?? 'en', notice));
+  response(ctx, status, renderNotice(languageOf(ctx) ?? 'en', notice));
 }
 
-function answer(ctx: Context, status: number, page: string): void {
+function response(ctx: Context, status: number, page: string): void {
   ctx.status = status;
   ctx.body = page;
   ctx.set(PAGE_HEADERS);

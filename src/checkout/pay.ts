@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
 
-import { refuseAmount } from '../channels/amount-limits.ts';
+import { amountLimitError } from '../channels/amount-limits.ts';
 import type { Channel } from '../channels/channel.ts';
-import { channelRefused } from '../channels/operations.ts';
+import { channelRejected } from '../channels/operations.ts';
 import { listChannels } from '../channels/queries.ts';
 import type { Clock } from '../lib/clock.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
 import { normalisePhone } from '../lib/phone.ts';
 import { findSandboxPhone, SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
-import { within } from '../lib/within.ts';
+import { withTimeout } from '../lib/within.ts';
 import { findMerchant } from '../merchants/operations.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { CLAIM_INTERVAL_MS, type CheckAttempt } from '../transactions/check.ts';
+import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from '../transactions/check.ts';
 import { recordTransactionEvents } from '../transactions/events.ts';
 import type { TransactionRow } from '../transactions/present.ts';
 import { ATTEMPTS_MAX, type AttemptStatus, type TransactionStatus } from '../transactions/states.ts';
@@ -37,7 +37,7 @@ export type Payment = {
   nextPollAfterMs: number | null;
 };
 
-export type PayDeps = { change: Change; findProvider: FindProvider; clock: Clock };
+export type PayDeps = { tx: UnitOfWork; findProvider: FindProvider; clock: Clock };
 type Payer = { channel: Channel; phone: string };
 
 /**
@@ -51,24 +51,24 @@ export async function startPayment(
   wanted: { channel: Channel; phone: string },
 ): Promise<Payment> {
   const payer = { channel: wanted.channel, phone: readPhone(wanted.phone, key.environment) };
-  const session = await findSession(deps.change.trx, key);
+  const session = await findSession(deps.tx.trx, key);
   const inFlight = paymentInFlight(session, payer);
   if (inFlight) return inFlight;
   const now = deps.clock();
   requireOpen(session, now);
-  await requireActiveMerchant(deps.change, session);
+  await requireActiveMerchant(deps.tx, session);
   await requireChannel(deps, session, payer.channel);
 
   const attemptId = newId('pat', now.getTime());
-  const transaction = await insertAttempt(deps.change, { session, payer, attemptId, now });
+  const transaction = await insertAttempt(deps.tx, { session, payer, attemptId, now });
   if (!transaction) return afterLostRace(deps, key, payer);
   if (session.attemptsCount === 0) {
-    await recordTransactionEvents(deps.change, { transactions: [transaction], events: ['payment.created'], at: now });
+    await recordTransactionEvents(deps.tx, { transactions: [transaction], events: ['payment.created'], at: now });
   }
   const { merchantId, environment, expiresAt } = session;
   const workflow = paymentWorkflow({ attemptId, merchantId, environment, channel: payer.channel, expiresAt });
   // What the provider says before that needs no workflow.
-  await deps.change.tell([{ kind: 'start', ...workflow, delayMs: NEXT_POLL_AFTER_MS }]);
+  await deps.tx.enqueue([{ kind: 'start', ...workflow, delayMs: NEXT_POLL_AFTER_MS }]);
   return { attemptId, status: 'CREATED', transactionStatus: 'PENDING', nextPollAfterMs: NEXT_POLL_AFTER_MS };
 }
 
@@ -76,9 +76,9 @@ export async function startPayment(
  * After the commit: asks the provider at once, for 2 s at most, so that the answer can carry the address where the
  * customer confirms. Should this process die first, the workflow asks 2 s later, under the same order id.
  */
-export async function settlePayment(checkAttempt: CheckAttempt, payment: Payment): Promise<Payment> {
-  const check = checkAttempt(payment.attemptId, { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: true });
-  const state = await within(check, PROVIDER_WAIT_MS);
+export async function awaitProviderResult(checkAttempt: CheckAttempt, payment: Payment): Promise<Payment> {
+  const check = checkAttempt(payment.attemptId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true });
+  const state = await withTimeout(check, PROVIDER_WAIT_MS);
   if (!state) return payment;
   return {
     attemptId: payment.attemptId,
@@ -92,16 +92,16 @@ export async function settlePayment(checkAttempt: CheckAttempt, payment: Payment
 function readPhone(text: string, environment: Environment): string {
   const phone = normalisePhone(text);
   if (phone === null) {
-    throw phoneRefused('must be an Ethiopian mobile number as 09…, 07… or +251…');
+    throw phoneRejected('must be an Ethiopian mobile number as 09…, 07… or +251…');
   }
   if (environment === 'sandbox' && !findSandboxPhone(phone)) {
     const list = SANDBOX_PHONES.map((one) => `${one.phone} (${one.outcome})`).join(', ');
-    throw phoneRefused(`must be one of the sandbox's numbers: ${list}`);
+    throw phoneRejected(`must be one of the sandbox's numbers: ${list}`);
   }
   return phone;
 }
 
-function phoneRefused(issue: string): AppError {
+function phoneRejected(issue: string): AppError {
   return new AppError('VALIDATION_ERROR', `phone ${issue}`, { details: [{ field: 'phone', issue }] });
 }
 
@@ -139,28 +139,28 @@ function invalidState(message: string): AppError {
 }
 
 /** A key of a suspended merchant is refused before; a session's own token is not. */
-async function requireActiveMerchant({ trx }: Change, session: Session): Promise<void> {
+async function requireActiveMerchant({ trx }: UnitOfWork, session: Session): Promise<void> {
   const merchant = await findMerchant(trx, session.merchantId);
   if (merchant?.status === 'ACTIVE') return;
   throw new AppError('MERCHANT_SUSPENDED', 'This shop is suspended and takes no payments now; ask the shop.');
 }
 
 async function requireChannel(deps: PayDeps, session: Session, wanted: Channel): Promise<void> {
-  const channels = await listChannels(deps.change.trx, session, deps.findProvider);
+  const channels = await listChannels(deps.tx.trx, session, deps.findProvider);
   const channel = channels.find((one) => one.channel === wanted);
   if (!channel) throw new Error(`channel ${wanted} has no row`);
-  if (channel.reason !== null) throw channelRefused(wanted, channel.reason);
+  if (channel.reason !== null) throw channelRejected(wanted, channel.reason);
   if (!session.channels.includes(wanted)) {
     const issue = `must be one of this session's channels: ${session.channels.join(', ')}, got ${wanted}`;
     throw new AppError('CHANNEL_DISABLED', `channel ${issue}`, { details: [{ field: 'channel', issue }] });
   }
-  const refusal = refuseAmount(channel.channel, channel.payIn, session.amountSantim);
-  if (refusal) throw refusal;
+  const rejection = amountLimitError(channel.channel, channel.payIn, session.amountSantim);
+  if (rejection) throw rejection;
 }
 
 /** Somebody else's try came first: the same one, or another that this one must wait for. */
 async function afterLostRace(deps: PayDeps, key: SessionKey, payer: Payer): Promise<Payment> {
-  const session = await findSession(deps.change.trx, key);
+  const session = await findSession(deps.tx.trx, key);
   const inFlight = paymentInFlight(session, payer);
   if (inFlight) return inFlight;
   requireOpen(session, deps.clock());
@@ -171,7 +171,7 @@ type NewAttempt = { session: Session; payer: Payer; attemptId: string; now: Date
 
 /** OPEN → PROCESSING with a new attempt, if the session still is OPEN; null otherwise. */
 async function insertAttempt(
-  { trx }: Change,
+  { trx }: UnitOfWork,
   { session, payer, attemptId, now }: NewAttempt,
 ): Promise<TransactionRow | null> {
   const [transaction] = await rows<TransactionRow>(
@@ -180,21 +180,21 @@ async function insertAttempt(
        UPDATE checkout_session SET status = 'PROCESSING', attempts_count = attempts_count + 1
        WHERE id = :sessionId AND status = 'OPEN' AND attempts_count < :attemptsMax AND expires_at > :now
        RETURNING id, transaction_id
-     ), moved AS (
+     ), updated AS (
        UPDATE transaction t SET channel = :channel, version = t.version + 1
-       FROM session WHERE t.id = session.transaction_id AND t.status = 'PENDING' AND t.held IS NULL
+       FROM session WHERE t.id = session.transaction_id AND t.status = 'PENDING' AND t.hold_reason IS NULL
        RETURNING t.*
      ), attempt AS (
        INSERT INTO payment_attempt (id, session_id, transaction_id, merchant_id, environment, channel, phone,
          amount_santim, currency, status, callback_secret, created_at)
        SELECT :attemptId, session_id, id, merchant_id, environment, channel, :phone, amount_santim, currency, 'CREATED',
          :callbackSecret, CAST(:now AS timestamptz)
-       FROM moved
-     ), noted AS (
-       INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
-       SELECT id, CAST(:now AS timestamptz), 'attempt.started', CAST(:detail AS jsonb) FROM moved
+       FROM updated
+     ), timeline_row AS (
+       INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+       SELECT id, CAST(:now AS timestamptz), 'attempt.started', CAST(:detail AS jsonb) FROM updated
      )
-     SELECT * FROM moved`,
+     SELECT * FROM updated`,
     {
       sessionId: session.id,
       attemptsMax: ATTEMPTS_MAX,

@@ -14,22 +14,22 @@ export type ReviewReason = (typeof REVIEW_REASONS)[number];
 export type ReviewFacts = {
   transactionStatus: TransactionStatus;
   /** Money came, but not what was asked for, or under a reference that has paid another transaction. */
-  held: HeldReason | null;
+  holdReason: HeldReason | null;
   paidTwice: boolean;
   /** Ended while its provider could not say whether it was paid. */
-  reconcile: boolean;
+  needsReconciliation: boolean;
 };
 
 /** Why this session's payment is looked into; null when it is not. */
 export function reviewReason(facts: ReviewFacts): ReviewReason | null {
-  if (facts.held !== null) return facts.held;
+  if (facts.holdReason !== null) return facts.holdReason;
   if (facts.paidTwice) return 'PAID_TWICE';
-  return facts.reconcile ? 'OUTCOME_UNKNOWN' : null;
+  return facts.needsReconciliation ? 'OUTCOME_UNKNOWN' : null;
 }
 
 /** Whether money came that was not asked for, so that the customer must neither pay again nor cancel meanwhile. */
 export function isHeld(facts: ReviewFacts): boolean {
-  return facts.held !== null && facts.transactionStatus === 'PENDING';
+  return facts.holdReason !== null && facts.transactionStatus === 'PENDING';
 }
 
 /** Said of a held payment wherever it is asked about. */

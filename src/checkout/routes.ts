@@ -1,10 +1,10 @@
-import { readRoute, writeRoute, type Answer, type Route } from '../http/route.ts';
+import { readRoute, writeRoute, type RouteResult, type Route } from '../http/route.ts';
 import { AppError } from '../lib/errors.ts';
 import { toSantim } from '../lib/money.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { createSession } from './create.ts';
-import { awaitFinal, claimSession, hookMessage, presentHook, type Claim, type HookDeps } from './hooks.ts';
-import { settlePayment, startPayment, type Payment } from './pay.ts';
+import { waitForFinal, reportOutcome, hookMessage, presentHook, type Claim, type HookDeps } from './hooks.ts';
+import { awaitProviderResult, startPayment, type Payment } from './pay.ts';
 import { HELD_MESSAGE, isHeld } from './review.ts';
 import * as schema from './schema.ts';
 import { findSession, presentSession, readSession, sessionKey, type Session } from './session.ts';
@@ -34,16 +34,16 @@ function createRoute(deps: CheckoutDeps): Route {
     auth: { by: 'key', scope: 'checkout:write' },
     body: schema.NewSession,
     responses: { 201: schema.CreatedSession },
-    refusals: [
+    errors: [
       'CHANNEL_DISABLED',
       'CHANNEL_NOT_AVAILABLE',
       'DUPLICATE_REFERENCE',
       'AMOUNT_BELOW_MINIMUM',
       'AMOUNT_ABOVE_MAXIMUM',
     ],
-    handle: async ({ caller, change, body }) => {
+    handle: async ({ caller, tx, body }) => {
       const wanted = { ...body, currency: 'ETB' as const, amountSantim: toSantim(body.amount) };
-      const data = await createSession({ ...deps, change }, caller, wanted);
+      const data = await createSession({ ...deps, tx }, caller, wanted);
       return { status: 201, message: 'Session created', data };
     },
   });
@@ -77,7 +77,7 @@ function expireRoute(deps: CheckoutDeps): Route {
     auth: { by: 'key', scope: 'checkout:write' },
     params: schema.SessionParams,
     responses: { 200: schema.Session },
-    refusals: ['INVALID_STATE'],
+    errors: ['INVALID_STATE'],
     handle: async ({ caller, params }) => {
       const key = sessionKey(caller, params.sessionId);
       await findSession(deps.db, key);
@@ -106,20 +106,20 @@ function payRoute(deps: CheckoutDeps): Route {
     params: schema.SessionParams,
     body: schema.NewPayment,
     responses: { 202: schema.Payment },
-    refusals: [
+    errors: [
       'INVALID_STATE',
       'CHANNEL_DISABLED',
       'CHANNEL_NOT_AVAILABLE',
       'AMOUNT_BELOW_MINIMUM',
       'AMOUNT_ABOVE_MAXIMUM',
     ],
-    handle: async ({ caller, change, params, body }) => {
-      const data = await startPayment({ ...deps, change }, sessionKey(caller, params.sessionId), body);
+    handle: async ({ caller, tx, params, body }) => {
+      const data = await startPayment({ ...deps, tx }, sessionKey(caller, params.sessionId), body);
       return { status: 202, message: 'Payment started', data };
     },
-    finish: async (answer) => {
-      const { data, ...rest } = answer as Answer<Payment>;
-      return { ...rest, data: await settlePayment(deps.checkAttempt, data) };
+    finish: async (response) => {
+      const { data, ...rest } = response as RouteResult<Payment>;
+      return { ...rest, data: await awaitProviderResult(deps.checkAttempt, data) };
     },
   });
 }
@@ -134,9 +134,9 @@ function hookRoute(deps: CheckoutDeps, claim: Claim): Route {
     auth: { by: 'key-or-client-token', scope: 'checkout:write' },
     params: schema.SessionParams,
     body: schema.ClaimBody,
-    responses: { 200: schema.HookAnswer },
+    responses: { 200: schema.HookResponse },
     handle: async ({ caller, params, body }) => {
-      const session = await claimSession(deps, sessionKey(caller, params.sessionId), { claim, words: body });
+      const session = await reportOutcome(deps, sessionKey(caller, params.sessionId), { claim, words: body });
       return { message: hookMessage(session), data: presentHook(session, claim) };
     },
   });
@@ -153,14 +153,14 @@ function statusRoute(deps: CheckoutDeps): Route {
     auth: { by: 'key-or-client-token', scope: 'checkout:read' },
     params: schema.SessionParams,
     query: schema.StatusQuery,
-    responses: { 200: schema.HookAnswer },
+    responses: { 200: schema.HookResponse },
     handle: async ({ caller, params, query, signal }) => {
       const key = sessionKey(caller, params.sessionId);
       const session =
         query.wait === 0
           ? await readSession(deps, key)
           : await waits.asOneOfFew(caller, () =>
-              awaitFinal({ ...deps, waits }, key, { waitSeconds: query.wait, signal: signal() }),
+              waitForFinal({ ...deps, waits }, key, { waitSeconds: query.wait, signal: signal() }),
             );
       return { message: hookMessage(session), data: presentHook(session, 'status') };
     },

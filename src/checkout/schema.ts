@@ -80,7 +80,7 @@ export const Session = z
     underReview: underReview.optional(),
     checkoutUrl: z.string().nullable().meta({
       description:
-        'The hosted page, with its token: whoever has it can pay or cancel. null once the session has ended (COMPLETED, FAILED, CANCELLED, EXPIRED), for keys without the scope checkout:write, and where KEY_PEPPER was changed since the session was made',
+        'The hosted page, with its token: whoever has it can pay or cancel. null once the session has ended (COMPLETED, FAILED, CANCELLED, EXPIRED), for keys without the scope checkout:write, and where API_KEY_PEPPER was changed since the session was made',
     }),
     expiresAt: instant,
     createdAt: instant,
@@ -125,7 +125,7 @@ export const StatusQuery = z.strictObject({
     }),
 });
 
-export const HookAnswer = z
+export const HookResponse = z
   .object({
     sessionId: z.string(),
     transactionId: z.string(),
@@ -140,4 +140,4 @@ export const HookAnswer = z
       description: 'Where the customer goes next: to confirm, or back to the shop; null while there is nothing to do',
     }),
   })
-  .meta({ id: 'HookAnswer' });
+  .meta({ id: 'HookResponse' });

@@ -5,8 +5,8 @@ import { equalInConstantTime } from '../lib/crypto.ts';
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
-import type { RunChange } from '../lib/outbox.ts';
-import { ownerOf, type Environment } from '../lib/owner.ts';
+import type { RunInTransaction } from '../lib/outbox.ts';
+import { scopeOf, type Environment } from '../lib/owner.ts';
 import type { ProviderFailure } from '../providers/provider.ts';
 import { expireSessionIfDue } from '../transactions/end.ts';
 import type { AttemptStatus, SessionStatus } from '../transactions/states.ts';
@@ -48,7 +48,7 @@ export type SessionKey = Pick<MerchantCaller, 'merchantId' | 'environment'> & { 
 /** Throws NOT_FOUND when a client's token is another session's. */
 export function sessionKey(caller: MerchantCaller, sessionId: string): SessionKey {
   if (caller.kind === 'client' && caller.sessionId !== sessionId) throw notFound('checkout session');
-  return { ...ownerOf(caller), sessionId };
+  return { ...scopeOf(caller), sessionId };
 }
 
 /** One session as the rows stand. Throws NOT_FOUND. */
@@ -56,11 +56,11 @@ export async function findSession(db: Queryable, key: SessionKey): Promise<Sessi
   const [row] = await rows<Session>(
     db,
     `SELECT s.id, s.transaction_id, s.merchant_id, s.environment, t.checkout_order_no, t.amount_santim, t.currency,
-            t.type, s.status, s.client_token_hash, t.status AS transaction_status, t.held, t.reconcile, s.channels, s.attempts_count, s.success_url, s.error_url,
+            t.type, s.status, s.client_token_hash, t.status AS transaction_status, t.hold_reason, t.needs_reconciliation, s.channels, s.attempts_count, s.success_url, s.error_url,
             s.cancel_url, s.locale, s.expires_at, s.created_at, a.id AS attempt_id, a.status AS attempt_status,
             a.channel AS attempt_channel, a.phone AS attempt_phone, a.failure AS attempt_failure, a.redirect_url,
             a.last_checked_at,
-            EXISTS (SELECT FROM payment_attempt d WHERE d.session_id = s.id AND d.status = 'DUPLICATE' AND d.decided IS NULL) AS paid_twice
+            EXISTS (SELECT FROM payment_attempt d WHERE d.session_id = s.id AND d.status = 'DUPLICATE' AND d.hold_resolution IS NULL) AS paid_twice
      FROM checkout_session s
      JOIN transaction t ON t.id = s.transaction_id
      LEFT JOIN LATERAL (
@@ -73,14 +73,14 @@ export async function findSession(db: Queryable, key: SessionKey): Promise<Sessi
   return row;
 }
 
-export type ReadDeps = { db: Knex; runChange: RunChange; clock: Clock };
+export type ReadDeps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock };
 
 /** One session, expired first if its time is over, so that what is read agrees with lists. Throws NOT_FOUND. */
 export async function readSession(deps: ReadDeps, key: SessionKey): Promise<Session> {
   const session = await findSession(deps.db, key);
   const now = deps.clock();
   if (session.status !== 'OPEN' || session.expiresAt > now) return session;
-  await expireSessionIfDue(deps.runChange, session.id, now);
+  await expireSessionIfDue(deps.runInTransaction, session.id, now);
   return findSession(deps.db, key);
 }
 

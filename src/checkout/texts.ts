@@ -112,6 +112,6 @@ export type Language = keyof typeof TEXTS;
 export type TextName = keyof (typeof TEXTS)['en'];
 
 /** A text with its `{name}`s filled in. */
-export function fill(text: string, values: Readonly<Record<string, string>>): string {
+export function interpolate(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
 }

@@ -37,9 +37,9 @@ export function createStartCheckout({ api, shopUrl }: CheckoutOptions): StartChe
       cancelUrl: `${shopUrl()}/cancelled`,
       metadata: { item: drink.name },
     };
-    const answer = await api({ path: 'sessions', idempotencyKey: orderNo, body });
-    if ('problem' in answer) return answer;
-    const { sessionId, checkoutUrl } = answer.data;
+    const response = await api({ path: 'sessions', idempotencyKey: orderNo, body });
+    if ('problem' in response) return response;
+    const { sessionId, checkoutUrl } = response.data;
     if (typeof sessionId === 'string' && typeof checkoutUrl === 'string') return { orderNo, sessionId, checkoutUrl };
     return { problem: 'Meskot answered without an address to pay at.' };
   };

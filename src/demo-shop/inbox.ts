@@ -69,10 +69,10 @@ export function createInbox(webhookSecret: string): Inbox {
     const number = (timesSeen.get(event.event_id) ?? 0) + 1;
     remember(timesSeen, event.event_id, number);
     const orderNo = event.data.object === 'transaction' ? event.data.checkoutOrderNo : '';
-    const told = { event: event.event, orderNo, number };
-    if (behaviour === 'fail') return { ...told, verdict: 'verified, but told to fail', status: 500 };
-    if (behaviour === 'hang') return { ...told, verdict: 'verified, but told to hang', status: null };
-    return { ...told, verdict: take(event), status: 200 };
+    const summary = { event: event.event, orderNo, number };
+    if (behaviour === 'fail') return { ...summary, verdict: 'verified, but told to fail', status: 500 };
+    if (behaviour === 'hang') return { ...summary, verdict: 'verified, but told to hang', status: null };
+    return { ...summary, verdict: take(event), status: 200 };
   };
 
   return {

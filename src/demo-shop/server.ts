@@ -158,6 +158,6 @@ function seeOther(ctx: Context, url: string): void {
 
 function lineOf({ at, event, orderNo, number, signedAt, verdict, status }: Delivery): string {
   const order = orderNo === '' ? '' : `order ${orderNo}  `;
-  const answer = status === null ? 'no answer' : `answered ${status}`;
-  return `webhook ${at.toISOString()}  ${event}  ${order}delivery ${number}, signed ${signedAt}  ${verdict}  → ${answer}`;
+  const response = status === null ? 'no answer' : `answered ${status}`;
+  return `webhook ${at.toISOString()}  ${event}  ${order}delivery ${number}, signed ${signedAt}  ${verdict}  → ${response}`;
 }

@@ -8,20 +8,20 @@ const API_TIMEOUT_MS = 5_000;
 /** All a shop needs of a client. Its key stays on this server; the customer's browser never sees it. */
 export function createShopApi({ apiUrl, apiKey }: { apiUrl: string; apiKey: string }): ShopApi {
   return async ({ path, idempotencyKey, body }) => {
-    const answer = await fetch(`${apiUrl}/api/checkout/${path}`, {
+    const response = await fetch(`${apiUrl}/api/checkout/${path}`, {
       method: 'POST',
       headers: { 'x-api-key': apiKey, 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(API_TIMEOUT_MS),
     }).catch(() => null);
-    if (answer === null) return { problem: `Meskot at ${apiUrl} does not answer.` };
-    const told = (await answer.json().catch(() => null)) as {
+    if (response === null) return { problem: `Meskot at ${apiUrl} does not answer.` };
+    const answered = (await response.json().catch(() => null)) as {
       message?: string;
       data?: Record<string, unknown>;
     } | null;
-    if (!answer.ok || !told?.data) {
-      return { problem: `Meskot answered ${answer.status}: ${told?.message ?? 'without a message'}` };
+    if (!response.ok || !answered?.data) {
+      return { problem: `Meskot answered ${response.status}: ${answered?.message ?? 'without a message'}` };
     }
-    return { data: told.data };
+    return { data: answered.data };
   };
 }

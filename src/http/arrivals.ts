@@ -12,7 +12,7 @@ export type Arrive = (request: IncomingMessage, begin: () => void) => void;
  */
 export function createArrivals(begunAtOnceMax = BEGUN_AT_ONCE_MAX): Arrive {
   /** By caller, in the order of their turns. */
-  const waiting = new Map<string, (() => void)[]>();
+  const pending = new Map<string, (() => void)[]>();
   let begun = 0;
 
   const run = (begin: () => void): void => {
@@ -22,21 +22,21 @@ export function createArrivals(begunAtOnceMax = BEGUN_AT_ONCE_MAX): Arrive {
   };
   const beginNext = (): void => {
     begun = 0;
-    for (const [caller, line] of waiting) {
+    for (const [caller, line] of pending) {
       if (begun === begunAtOnceMax) return;
       const begin = line.shift();
       // To the end of the row: others come first.
-      waiting.delete(caller);
-      if (line.length > 0) waiting.set(caller, line);
+      pending.delete(caller);
+      if (line.length > 0) pending.set(caller, line);
       if (begin) run(begin);
     }
   };
   return (request, begin) => {
     if (begun < begunAtOnceMax) return run(begin);
     const caller = callerOf(request);
-    const line = waiting.get(caller) ?? [];
+    const line = pending.get(caller) ?? [];
     line.push(() => !request.socket.destroyed && begin());
-    waiting.set(caller, line);
+    pending.set(caller, line);
     return undefined;
   };
 }

@@ -39,7 +39,7 @@ export async function authenticate(
     const key = presentedKey(ctx);
     const scope = auth.by === 'operator' ? null : auth.scope;
     if (key !== null) {
-      authenticators.limits.failedAuth.refuse(ctx, () => authenticators.isKnownKey(key));
+      authenticators.limits.failedAuth.reject(ctx, () => authenticators.isKnownKey(key));
       return requirePermission(await authenticators.authenticateKey(key, ctx.ip, scope), auth);
     }
     if (auth.by === 'key-or-client-token') {
@@ -118,7 +118,7 @@ async function callerOfToken(ctx: Context, authenticators: Authenticators): Prom
   const token = ctx.get('x-client-token') || cookieToken(ctx);
   const sessionId: unknown = ctx['params']?.sessionId;
   if (!token || typeof sessionId !== 'string') return null;
-  authenticators.limits.failedAuth.refuse(ctx, () => authenticators.isOurToken(sessionId, token));
+  authenticators.limits.failedAuth.reject(ctx, () => authenticators.isOurToken(sessionId, token));
   const caller = await authenticators.authenticateClientToken(sessionId, token);
   if (caller) return caller;
   throw new AppError('AUTHENTICATION_REQUIRED', 'The client token is not valid for this session, or no longer.');

@@ -31,13 +31,13 @@ export async function readJsonBody(ctx: Context): Promise<{ body: unknown; raw: 
   const raw = ctx.request.rawBody ?? '';
   if (raw === '') return { body: {}, raw };
   const body: unknown = ctx.request.body;
-  refuseOddJson(body);
+  rejectUnsafeJson(body);
   return { body, raw };
 }
 
 /** Throws INVALID_JSON for what can be parsed, and neither stored nor walked. */
-export function refuseOddJson(body: unknown): void {
-  const problem = oddJson(body, 1);
+export function rejectUnsafeJson(body: unknown): void {
+  const problem = unsafeJson(body, 1);
   if (problem) throw new AppError('INVALID_JSON', problem);
 }
 
@@ -88,19 +88,19 @@ function bodyError(error: Error): AppError {
 }
 
 /** What makes parsed JSON unfit to be stored or walked; null when nothing does. */
-function oddJson(value: unknown, depth: number): string | null {
-  if (typeof value === 'string') return isStorable(value) ? null : oddText;
+function unsafeJson(value: unknown, depth: number): string | null {
+  if (typeof value === 'string') return isStorable(value) ? null : unsafeText;
   if (typeof value !== 'object' || value === null) return null;
   if (depth > JSON_DEPTH_MAX) return `The body must not be nested deeper than ${JSON_DEPTH_MAX}.`;
   for (const [key, inner] of Object.entries(value)) {
-    if (!isStorable(key)) return oddText;
-    const problem = oddJson(inner, depth + 1);
+    if (!isStorable(key)) return unsafeText;
+    const problem = unsafeJson(inner, depth + 1);
     if (problem) return problem;
   }
   return null;
 }
 
-const oddText = 'Texts in the body must not contain the NUL character or half a surrogate pair (\\u0000, \\ud800).';
+const unsafeText = 'Texts in the body must not contain the NUL character or half a surrogate pair (\\u0000, \\ud800).';
 
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 

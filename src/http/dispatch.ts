@@ -8,13 +8,16 @@ import type { Route } from './route.ts';
  * long as the rest of the stack: so a path without parameters is looked up, and any other is tried only against the
  * routes of its shape. What no route takes goes on, with `ctx.matched` telling whether it was for the method.
  */
-export function createDispatch(routes: readonly Route[], createGuard: (route: Route) => Middleware): Middleware {
+export function createDispatch(
+  routes: readonly Route[],
+  createRouteMiddleware: (route: Route) => Middleware,
+): Middleware {
   const literal = new Map<string, { path: string; guard: Middleware }>();
   const routers = new Map<string, Router>();
   // Literal paths come first: /txns/get_all_txns is not a /txns/:transactionId.
   for (const route of routes.toSorted((a, b) => parameterCount(a) - parameterCount(b))) {
     const { method, path } = route;
-    const guard = createGuard(route);
+    const guard = createRouteMiddleware(route);
     if (parameterCount(route) === 0) literal.set(`${method} ${path}`, { path, guard });
     const shape = shapeOf(path);
     if (shape.includes(':')) throw new Error(`${path} must not have a parameter as its second part`);

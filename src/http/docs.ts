@@ -10,7 +10,7 @@ import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
 import { ERROR_STATUS } from '../lib/errors.ts';
 import { ERROR_MEANINGS } from './error-meanings.ts';
 import { unknownPath } from './guard.ts';
-import { createOpenApiDocument, type About, type RecordedAnswers } from './openapi.ts';
+import { createOpenApiDocument, type About, type RecordedResponses } from './openapi.ts';
 import type { Route } from './route.ts';
 
 /** Everything from here, nothing from elsewhere; Swagger UI's stylesheet holds its icons as data URLs. */
@@ -57,7 +57,7 @@ const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLink
 const ASSETS = { 'swagger-ui.css': 'css', 'swagger-ui-bundle.js': 'js', 'favicon-32x32.png': 'png' };
 
 /** What the docs are made of: beside the routes the folder of guides, in Markdown. */
-export type DocsParts = Omit<About, 'answers'> & { docsFolder: string };
+export type DocsParts = Omit<About, 'responses'> & { docsFolder: string };
 
 /** `/openapi.json`, `/docs` (Swagger UI, served from here), `/docs/errors`, and the guides as pages and as Markdown. */
 export function createDocsRouter(routes: readonly Route[], parts: DocsParts): Router {
@@ -113,7 +113,9 @@ export function createDocsRouter(routes: readonly Route[], parts: DocsParts): Ro
 }
 
 function describe(routes: readonly Route[], parts: DocsParts): string {
-  return JSON.stringify(createOpenApiDocument(routes, { ...parts, answers: readAnswers(parts.docsFolder) }));
+  return JSON.stringify(
+    createOpenApiDocument(routes, { ...parts, responses: readRecordedResponses(parts.docsFolder) }),
+  );
 }
 
 const withZipped = (plain: string) => ({ plain, zipped: gzipSync(plain) });
@@ -130,8 +132,8 @@ function readGuides(folder: string): Guide[] {
   });
 }
 
-function readAnswers(folder: string): RecordedAnswers {
-  return JSON.parse(readFileSync(join(folder, 'answers.json'), 'utf8')) as RecordedAnswers;
+function readRecordedResponses(folder: string): RecordedResponses {
+  return JSON.parse(readFileSync(join(folder, 'answers.json'), 'utf8')) as RecordedResponses;
 }
 
 const guidePage = ({ title, markdown }: Guide): string => `<!doctype html>

@@ -62,7 +62,7 @@ const EXAMPLES: Readonly<Record<ErrorCode, Refused>> = {
   DAILY_LIMIT_EXCEEDED: amount(
     'must be at most 4000.00 ETB, what is left today of 50000.00 ETB a day on TELEBIRR, got 5000.00',
   ),
-  BENEFICIARY_NOT_VERIFIED: {
+  BANK_ACCOUNT_NOT_VERIFIED: {
     message: `Settlements go to the linked bank account: ${UNLINKED}`,
     details: [{ field: 'bankAccount', issue: UNLINKED }],
   },

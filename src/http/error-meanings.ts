@@ -33,7 +33,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   AMOUNT_ABOVE_MAXIMUM: 'The amount is above what the channel takes; the message names the limit.',
   DAILY_LIMIT_EXCEEDED:
     'The amount is more than what is left of the day on this channel; the message says how much is left.',
-  BENEFICIARY_NOT_VERIFIED:
+  BANK_ACCOUNT_NOT_VERIFIED:
     'Settlements go to a linked and verified bank account; the message says what is missing, or from when on it works.',
   RATE_LIMITED: 'Too many requests. Wait as many seconds as Retry-After says.',
   INTERNAL_ERROR: 'A fault of ours. Safe to repeat with the same Idempotency-Key; tell us the requestId if it stays.',

@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
 
-import type { FileAnswer } from './route.ts';
+import type { FileResponse } from './route.ts';
 
 /** Sends a file to be saved under its name, or 304 to who has it. Names are ours: letters, digits, dots and dashes. */
-export async function sendFile(ctx: Context, { file }: FileAnswer): Promise<void> {
+export async function sendFile(ctx: Context, { file }: FileResponse): Promise<void> {
   ctx.status = 200;
   ctx.set({
     'Content-Type': file.contentType,

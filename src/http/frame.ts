@@ -23,7 +23,7 @@ export type FrameDeps = {
 };
 
 /** The outermost middleware: gives the request its id, turns what is thrown into an error answer, counts, logs. */
-export function createFrame(deps: FrameDeps): Middleware {
+export function createRequestContext(deps: FrameDeps): Middleware {
   return async (ctx, next) => {
     const startedAt = performance.now();
     const requestId = newId('req');
@@ -36,14 +36,14 @@ export function createFrame(deps: FrameDeps): Middleware {
       await next();
     } catch (error) {
       thrown = error;
-      answerError(ctx, toAppError(error), { requestId, baseUrl: deps.baseUrl, at: deps.clock() });
+      respondWithError(ctx, toAppError(error), { requestId, baseUrl: deps.baseUrl, at: deps.clock() });
     }
     if (deps.red.aborted && !ctx.headerSent) ctx.res.setHeader('Connection', 'close');
     record(ctx, deps, { thrown, seconds: (performance.now() - startedAt) / 1000 });
   };
 }
 
-function answerError(ctx: Context, error: AppError, about: Parameters<typeof errorText>[1]): void {
+function respondWithError(ctx: Context, error: AppError, about: Parameters<typeof errorText>[1]): void {
   if (ctx.headerSent) {
     ctx.res.destroy();
     return;
@@ -87,7 +87,7 @@ export function recordRequest(deps: Pick<FrameDeps, 'log' | 'metrics'>, recorded
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** The innermost middleware, reached when no route took the request: 405 with Allow if the path is one, else 404. */
-export const refuseUnknown: Middleware = async (ctx) => {
+export const rejectUnknown: Middleware = async (ctx) => {
   const matched: { methods: string[] }[] = ctx['matched'] ?? [];
   const allowed = [...new Set(matched.flatMap((layer) => layer.methods))].toSorted().join(', ');
   if (allowed === '') throw unknownPath(ctx);

@@ -6,18 +6,18 @@ import type { Clock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';
 import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';
-import type { Change, RunChange } from '../lib/outbox.ts';
+import type { UnitOfWork, RunInTransaction } from '../lib/outbox.ts';
 import { authenticate, type Authenticators } from './auth.ts';
 import { isStorable, readJsonBody } from './body.ts';
 import { errorText, successText } from './envelope.ts';
 import { sendFile } from './file.ts';
-import { readIdempotentCall, type Idempotency, type StoredAnswer } from './idempotency.ts';
-import type { Answer, Caller, KeyCaller, RawAnswer, Route, RouteInput } from './route.ts';
+import { readIdempotentCall, type Idempotency, type StoredResponse } from './idempotency.ts';
+import type { RouteResult, Caller, KeyCaller, RawResponse, Route, RouteInput } from './route.ts';
 import { readUpload } from './upload.ts';
 import { createValidator } from './validate.ts';
 
 export type GuardDeps = Authenticators & {
-  runChange: RunChange;
+  runInTransaction: RunInTransaction;
   idempotency: Idempotency;
   /** In which routes that `serialize` wait for their turn. */
   queue: KeyedQueue;
@@ -28,17 +28,17 @@ export type GuardDeps = Authenticators & {
 
 type Input = RouteInput<{ by: 'nobody' }, unknown, unknown, unknown> & { caller: never };
 type WriteRoute = Extract<Route, { write: true }>;
-type Made = StoredAnswer & { answer: Answer<unknown> };
+type Made = StoredResponse & { response: RouteResult<unknown> };
 
 /**
  * The middleware of one route: who calls, how often, with what; then the handler, inside a transaction if the route
  * writes; then its answer, checked against the declared schema. All that can be prepared is prepared once.
  */
-export function createGuard(route: Route, deps: GuardDeps): Middleware {
+export function createRouteMiddleware(route: Route, deps: GuardDeps): Middleware {
   const validate = createValidator(route, route.operationId);
   const render = createRenderer(route, deps);
   const rateLimit = route.rateLimit ?? 'default';
-  const write = 'write' in route ? inTurn(route, deps, createWriter(route, { ...deps, render })) : null;
+  const write = 'write' in route ? inTurn(route, deps, createRunWrite(route, { ...deps, render })) : null;
 
   return async (ctx) => {
     const params: Record<string, string> = ctx['params'];
@@ -52,8 +52,8 @@ export function createGuard(route: Route, deps: GuardDeps): Middleware {
     // Which caller a route's handler expects follows from its `auth`: the types of the table say so (route.ts).
     const input = { ...parts, caller, requestId, signal: () => signalOf(ctx, draining) } as Input;
     if (write) return send(ctx, await write(ctx, input, raw));
-    const answer = await route.handle(input as never);
-    return 'file' in answer ? sendFile(ctx, answer) : send(ctx, render(answer));
+    const response = await route.handle(input as never);
+    return 'file' in response ? sendFile(ctx, response) : send(ctx, render(response));
   };
 }
 
@@ -102,26 +102,26 @@ function shortPath(path: string): string {
   return path.length > 200 ? `${path.slice(0, 200)}…` : path;
 }
 
-function send(ctx: Context, { status, text }: StoredAnswer): void {
+function send(ctx: Context, { status, text }: StoredResponse): void {
   ctx.status = status;
   ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
   ctx.res.setHeader('Cache-Control', 'no-store');
   ctx.body = text;
 }
 
-type Renderer = (answer: Answer<unknown> | RawAnswer) => StoredAnswer;
+type Renderer = (response: RouteResult<unknown> | RawResponse) => StoredResponse;
 
 /** Turns answers into envelopes. What the schema does not declare is left out; what contradicts it is our bug: a 500. */
 function createRenderer(route: Route, { clock }: Pick<GuardDeps, 'clock'>): Renderer {
-  return (answer) => {
-    const dataJson = 'dataJson' in answer ? answer.dataJson : JSON.stringify(declaredData(route, answer));
-    const { status = 200, message, pagination } = answer;
+  return (response) => {
+    const dataJson = 'dataJson' in response ? response.dataJson : JSON.stringify(validateResponse(route, response));
+    const { status = 200, message, pagination } = response;
     return { status, text: successText({ status, message, dataJson, pagination }, clock()) };
   };
 }
 
 /** What a route declares of an answer's data. Throws where it contradicts that: a bug of ours. */
-export function declaredData(route: Route, { status = 200, data }: Answer<unknown>): unknown {
+export function validateResponse(route: Route, { status = 200, data }: RouteResult<unknown>): unknown {
   const schema = route.responses[status];
   if (!schema) throw new Error(`${route.operationId} answered ${status}, which it does not declare`);
   const parsed = schema.safeParse(data);
@@ -130,7 +130,7 @@ export function declaredData(route: Route, { status = 200, data }: Answer<unknow
   throw new Error(`${route.operationId} broke its response schema at ${where}`);
 }
 
-type Writer = (ctx: Context, input: Input, rawBody: string) => Promise<StoredAnswer>;
+type Writer = (ctx: Context, input: Input, rawBody: string) => Promise<StoredResponse>;
 
 /** Lets a route that serializes wait for its turn before it takes a connection; not for a caller who hangs up. */
 function inTurn({ serialize, auth, operationId }: WriteRoute, { queue }: GuardDeps, write: Writer): Writer {
@@ -152,26 +152,26 @@ function inTurn({ serialize, auth, operationId }: WriteRoute, { queue }: GuardDe
 type WriterDeps = GuardDeps & { render: Renderer };
 
 /** Runs a writing route in one transaction, once per Idempotency-Key. */
-function createWriter(route: WriteRoute, deps: WriterDeps): Writer {
+function createRunWrite(route: WriteRoute, deps: WriterDeps): Writer {
   const name = `${route.method} ${route.path}`;
   return async (ctx, input, rawBody) => {
-    const work = async (change: Change): Promise<Made> => {
-      const answer = await route.handle({ ...input, change } as never);
-      return { ...deps.render(answer), answer };
+    const work = async (tx: UnitOfWork): Promise<Made> => {
+      const response = await route.handle({ ...input, tx } as never);
+      return { ...deps.render(response), response };
     };
     const caller: Caller | null = input.caller;
     const key = route.method === 'POST' ? ctx.req.headers['idempotency-key'] : undefined;
     const call = caller && readIdempotentCall({ key: key?.toString(), caller, route: name, url: ctx.url, rawBody });
-    if (!call) return finish(route, deps, { made: await deps.runChange(work), input });
+    if (!call) return finish(route, deps, { made: await deps.runInTransaction(work), input });
 
     const { requestId } = input;
-    const refusalText = (refusal: AppError) =>
-      errorText(refusal, { requestId, baseUrl: deps.baseUrl, at: deps.clock() });
-    const result = await deps.idempotency.run(call, work, refusalText);
+    const rejectionText = (rejection: AppError) =>
+      errorText(rejection, { requestId, baseUrl: deps.baseUrl, at: deps.clock() });
+    const result = await deps.idempotency.run(call, work, rejectionText);
     if (result.outcome === 'replayed') ctx.set('Idempotent-Replayed', 'true');
-    if (result.outcome !== 'made') return result.answer;
-    const finished = await finish(route, deps, { made: result.answer, input });
-    if (finished !== result.answer) await keepFinished(() => deps.idempotency.update(call, finished), deps, input);
+    if (result.outcome !== 'made') return result.response;
+    const finished = await finish(route, deps, { made: result.response, input });
+    if (finished !== result.response) await keepFinished(() => deps.idempotency.update(call, finished), deps, input);
     return finished;
   };
 }
@@ -181,11 +181,11 @@ async function finish(
   route: WriteRoute,
   deps: WriterDeps,
   { made, input }: { made: Made; input: Input },
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   if (!route.finish) return made;
   try {
-    const answer = await route.finish(made.answer, input as never);
-    return answer === made.answer ? made : deps.render(answer);
+    const response = await route.finish(made.response, input as never);
+    return response === made.response ? made : deps.render(response);
   } catch (error) {
     deps.log.error({ requestId: input.requestId, err: error }, 'finishing after the commit failed');
     return made;

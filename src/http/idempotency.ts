@@ -1,7 +1,7 @@
 import { decrypt, encrypt, sha256, type KeyRing } from '../lib/crypto.ts';
 import { isUniqueViolation, rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import type { Change, RunChange } from '../lib/outbox.ts';
+import type { UnitOfWork, RunInTransaction } from '../lib/outbox.ts';
 import type { SealedTable } from '../lib/reencrypt.ts';
 import type { Caller } from './route.ts';
 
@@ -9,7 +9,7 @@ import type { Caller } from './route.ts';
 export const IDEMPOTENCY_HOURS = 24;
 
 /** An answer as it is stored and sent: its status and its body, byte for byte. */
-export type StoredAnswer = { status: number; text: string };
+export type StoredResponse = { status: number; text: string };
 
 /**
  * One request under an `Idempotency-Key`: the key, what it is unique in, and what was asked. An operator's calls stand
@@ -52,14 +52,14 @@ export function readIdempotentCall(request: {
   };
 }
 
-type Deps = { db: Knex; runChange: RunChange; keyRing: KeyRing };
+type Deps = { db: Knex; runInTransaction: RunInTransaction; keyRing: KeyRing };
 /** Where answers are stored: inside a change's transaction, or outside of one. */
 type Place = { db: Queryable; keyRing: KeyRing };
-type Work<T extends StoredAnswer> = (change: Change) => Promise<T>;
+type Work<T extends StoredResponse> = (tx: UnitOfWork) => Promise<T>;
 /** What became of a call: made now; refused now, and remembered; or the first answer once more. */
-export type CallResult<T extends StoredAnswer> =
-  | { outcome: 'made'; answer: T }
-  | { outcome: 'refused' | 'replayed'; answer: StoredAnswer };
+export type CallResult<T extends StoredResponse> =
+  | { outcome: 'made'; response: T }
+  | { outcome: 'refused' | 'replayed'; response: StoredResponse };
 
 export type Idempotency = ReturnType<typeof createIdempotency>;
 
@@ -67,22 +67,22 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
  * One key, one effect, one answer. The look-up takes the key's advisory lock in the same statement, the answer is
  * inserted in the change's own transaction, and travels with its commit: a crash leaves nothing behind.
  */
-export function createIdempotency({ db, runChange, keyRing }: Deps) {
-  async function inOneChange<T extends StoredAnswer>(call: IdempotentCall, work: Work<T>): Promise<CallResult<T>> {
-    return runChange(async (change) => {
-      const stored = await lockAndLook({ db: change.trx, keyRing }, call);
-      if (stored) return { outcome: 'replayed', answer: stored };
-      const answer = await work(change);
-      await change.write(STORE, valuesOf(keyRing, call, answer));
-      return { outcome: 'made', answer };
+export function createIdempotency({ db, runInTransaction, keyRing }: Deps) {
+  async function inOneChange<T extends StoredResponse>(call: IdempotentCall, work: Work<T>): Promise<CallResult<T>> {
+    return runInTransaction(async (tx) => {
+      const stored = await lockAndFind({ db: tx.trx, keyRing }, call);
+      if (stored) return { outcome: 'replayed', response: stored };
+      const response = await work(tx);
+      await tx.writeDeferred(STORE, valuesOf(keyRing, call, response));
+      return { outcome: 'made', response };
     });
   }
 
-  /** `refusalText` writes the body of a business refusal, which is remembered after the rollback of what it refused. */
-  async function run<T extends StoredAnswer>(
+  /** `rejectionText` writes the body of a business refusal, which is remembered after the rollback of what it refused. */
+  async function run<T extends StoredResponse>(
     call: IdempotentCall,
     work: Work<T>,
-    refusalText: (refusal: AppError) => string,
+    rejectionText: (rejection: AppError) => string,
   ): Promise<CallResult<T>> {
     try {
       return await inOneChange(call, work);
@@ -93,23 +93,23 @@ export function createIdempotency({ db, runChange, keyRing }: Deps) {
         await forgetOld(db, call);
         return inOneChange(call, work);
       }
-      if (!isRemembered(error)) throw error;
-      const answer = { status: error.status, text: refusalText(error) };
-      if (await store({ db, keyRing }, call, answer)) return { outcome: 'refused', answer };
-      const first = await lockAndLook({ db, keyRing }, call);
+      if (!isCacheable(error)) throw error;
+      const response = { status: error.status, text: rejectionText(error) };
+      if (await store({ db, keyRing }, call, response)) return { outcome: 'refused', response };
+      const first = await lockAndFind({ db, keyRing }, call);
       if (!first) throw error;
-      return { outcome: 'replayed', answer: first };
+      return { outcome: 'replayed', response: first };
     }
   }
 
   /** Replaces the stored answer by what is known after the commit. */
-  async function update(call: IdempotentCall, answer: StoredAnswer): Promise<void> {
+  async function update(call: IdempotentCall, response: StoredResponse): Promise<void> {
     await rows(
       db,
-      `UPDATE idempotency_key SET status_code = :status, answer = :answer
+      `UPDATE idempotency_key SET status_code = :status, response_body = :response
        WHERE merchant_id = :merchantId AND environment = :environment AND route = :route AND key = :key
          AND request_hash = :requestHash`,
-      { ...call, status: answer.status, answer: encrypt(keyRing, ownerOf(call), answer.text) },
+      { ...call, status: response.status, response: encrypt(keyRing, scopeOf(call), response.text) },
     );
   }
 
@@ -117,7 +117,7 @@ export function createIdempotency({ db, runChange, keyRing }: Deps) {
 }
 
 /** Business refusals are answers like any other; what concerns the key itself or the caller's typing is not kept. */
-function isRemembered(error: unknown): error is AppError {
+function isCacheable(error: unknown): error is AppError {
   return (
     error instanceof AppError &&
     (error.status === 409 || error.status === 422) &&
@@ -126,7 +126,7 @@ function isRemembered(error: unknown): error is AppError {
   );
 }
 
-function ownerOf(call: IdempotentCall): string {
+function scopeOf(call: IdempotentCall): string {
   return `${call.merchantId}/${call.environment}/${call.route}/${call.key}`;
 }
 
@@ -134,23 +134,23 @@ function ownerOf(call: IdempotentCall): string {
 export const SEALED_ANSWERS: SealedTable = {
   table: 'idempotency_key',
   key: ['merchant_id', 'environment', 'route', 'key'],
-  columns: ['answer'],
-  // As ownerOf writes it.
-  ownerOf: (key) => key.join('/'),
+  columns: ['response_body'],
+  // As scopeOf writes it.
+  scopeOf: (key) => key.join('/'),
 };
 
-type Look = { locked: boolean; requestHash: Buffer | null; statusCode: number; answer: Buffer };
+type Look = { locked: boolean; requestHash: Buffer | null; statusCode: number; responseBody: Buffer };
 
 /** The stored answer; null when the key is ours to use. Throws IDEMPOTENCY_IN_PROGRESS and IDEMPOTENCY_KEY_REUSED. */
-async function lockAndLook({ db, keyRing }: Place, call: IdempotentCall): Promise<StoredAnswer | null> {
-  const owner = ownerOf(call);
+async function lockAndFind({ db, keyRing }: Place, call: IdempotentCall): Promise<StoredResponse | null> {
+  const scope = scopeOf(call);
   const [look] = await rows<Look>(
     db,
-    `SELECT pg_try_advisory_xact_lock(hashtextextended(:owner, 0)) AS locked, k.request_hash, k.status_code, k.answer
+    `SELECT pg_try_advisory_xact_lock(hashtextextended(:scope, 0)) AS locked, k.request_hash, k.status_code, k.response_body
      FROM (VALUES (1)) AS one LEFT JOIN idempotency_key k
        ON k.merchant_id = :merchantId AND k.environment = :environment AND k.route = :route AND k.key = :key
          AND k.created_at > now() - make_interval(hours => :hours)`,
-    { ...call, owner, hours: IDEMPOTENCY_HOURS },
+    { ...call, scope, hours: IDEMPOTENCY_HOURS },
   );
   if (look?.requestHash) {
     if (!look.requestHash.equals(call.requestHash)) {
@@ -159,7 +159,7 @@ async function lockAndLook({ db, keyRing }: Place, call: IdempotentCall): Promis
         'This Idempotency-Key was used for another request in the last 24 hours. Use a new key for a new request.',
       );
     }
-    return { status: look.statusCode, text: decrypt(keyRing, owner, look.answer) };
+    return { status: look.statusCode, text: decrypt(keyRing, scope, look.responseBody) };
   }
   if (look?.locked) return null;
   throw new AppError(
@@ -170,17 +170,17 @@ async function lockAndLook({ db, keyRing }: Place, call: IdempotentCall): Promis
 }
 
 const STORE = `
-  INSERT INTO idempotency_key (merchant_id, environment, route, key, request_hash, status_code, answer)
-  VALUES (:merchantId, :environment, :route, :key, :requestHash, :status, :answer)`;
+  INSERT INTO idempotency_key (merchant_id, environment, route, key, request_hash, status_code, response_body)
+  VALUES (:merchantId, :environment, :route, :key, :requestHash, :status, :response)`;
 
-function valuesOf(keyRing: KeyRing, call: IdempotentCall, { status, text }: StoredAnswer): Record<string, unknown> {
-  return { ...call, status, answer: encrypt(keyRing, ownerOf(call), text) };
+function valuesOf(keyRing: KeyRing, call: IdempotentCall, { status, text }: StoredResponse): Record<string, unknown> {
+  return { ...call, status, response: encrypt(keyRing, scopeOf(call), text) };
 }
 
 /** False when an answer is there that counts. */
-async function store({ db, keyRing }: Place, call: IdempotentCall, answer: StoredAnswer): Promise<boolean> {
+async function store({ db, keyRing }: Place, call: IdempotentCall, response: StoredResponse): Promise<boolean> {
   await forgetOld(db, call);
-  const stored = await rows(db, `${STORE} ON CONFLICT DO NOTHING RETURNING 1`, valuesOf(keyRing, call, answer));
+  const stored = await rows(db, `${STORE} ON CONFLICT DO NOTHING RETURNING 1`, valuesOf(keyRing, call, response));
   return stored.length > 0;
 }
 

@@ -5,16 +5,16 @@ import { z } from 'zod';
  * list of it has a limit, texts before any pattern or rule reads them. `what`: how the error names it.
  */
 export function requireFitForInput(schema: z.core.$ZodType, what: string): void {
-  if (!refusesUnknown(schema)) throw new Error(`${what} must be a strict object`);
+  if (!rejectsUnknown(schema)) throw new Error(`${what} must be a strict object`);
   requireLimits(schema, what);
 }
 
 /** Whether a schema refuses unknown fields: a strict object, or a pipe or wrapper that begins with one. */
-function refusesUnknown(schema: z.core.$ZodType): boolean {
+function rejectsUnknown(schema: z.core.$ZodType): boolean {
   if (schema instanceof z.ZodObject) return schema.def.catchall instanceof z.ZodNever;
-  if (schema instanceof z.ZodPipe) return refusesUnknown(schema.in);
-  if (schema instanceof z.ZodUnion) return schema.options.every(refusesUnknown);
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return refusesUnknown(schema.unwrap());
+  if (schema instanceof z.ZodPipe) return rejectsUnknown(schema.in);
+  if (schema instanceof z.ZodUnion) return schema.options.every(rejectsUnknown);
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return rejectsUnknown(schema.unwrap());
   return false;
 }
 

@@ -37,7 +37,7 @@ export type GuessLimit = {
   /** Counts a wrong guess. */
   count: (ctx: Context) => Promise<void>;
   /** Throws RATE_LIMITED where the address had its guesses, unless this one is known to be right: call it before any query. */
-  refuse: (ctx: Context, isKnown?: () => boolean) => void;
+  reject: (ctx: Context, isKnown?: () => boolean) => void;
 };
 
 /** The limits of this process. */
@@ -69,7 +69,7 @@ const GUESS_SECONDS = 60;
 const NETWORKS_KEPT_MAX = 10_000;
 
 function createGuessLimit(points: number, guesses: string): GuessLimit {
-  if (points === 0) return { count: async () => {}, refuse: () => {} };
+  if (points === 0) return { count: async () => {}, reject: () => {} };
   const limiter = new RateLimiterMemory({ keyPrefix: guesses, points, duration: GUESS_SECONDS });
   const what = `${guesses} ${WHOSE.nobody}`;
   /** Until when an address has no guesses left, by performance.now(). */
@@ -82,7 +82,7 @@ function createGuessLimit(points: number, guesses: string): GuessLimit {
       if (spentUntilMs.size >= NETWORKS_KEPT_MAX) spentUntilMs.clear();
       spentUntilMs.set(who, performance.now() + state.msBeforeNext);
     },
-    refuse: (ctx, isKnown = () => false) => {
+    reject: (ctx, isKnown = () => false) => {
       if (spentUntilMs.size === 0) return;
       const who = networkOf(ctx.ip);
       const leftMs = (spentUntilMs.get(who) ?? 0) - performance.now();

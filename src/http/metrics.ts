@@ -28,7 +28,7 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
     registers: [registry],
   });
   const duration = new Histogram({
-    name: 'meskot_http_request_seconds',
+    name: 'meskot_http_request_duration_seconds',
     help: 'Time from the request to the end of its answer being made',
     labelNames: ['route'],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
@@ -66,13 +66,13 @@ export function measurePool(registry: Registry, db: Knex, name: 'api' | 'worker'
   const wait = waits.labels(name);
   const askedAt = new Map<number, number>();
   pool.on('acquireRequest', (id) => void askedAt.set(id, performance.now()));
-  const answered = (id: number): void => {
+  const acquired = (id: number): void => {
     const asked = askedAt.get(id);
     if (asked !== undefined) wait.observe((performance.now() - asked) / 1000);
     askedAt.delete(id);
   };
-  pool.on('acquireSuccess', answered);
-  pool.on('acquireFail', answered);
+  pool.on('acquireSuccess', acquired);
+  pool.on('acquireFail', acquired);
 }
 
 type PoolMetrics = { waits: Histogram<'pool'>; pools: Map<string, Pool> };
@@ -177,11 +177,11 @@ export function measureFigures<Figure extends string>(
 }
 
 /** Asks at most once in this time, for figures that several look at, or that cost something. */
-export function keepFor<Answer>(ms: number, ask: () => Promise<Answer>): () => Promise<Answer> {
-  let kept: { answer: Promise<Answer>; atMs: number } | null = null;
+export function keepFor<Value>(ms: number, ask: () => Promise<Value>): () => Promise<Value> {
+  let cached: { value: Promise<Value>; atMs: number } | null = null;
   return async () => {
-    if (kept === null || performance.now() - kept.atMs >= ms) kept = { answer: ask(), atMs: performance.now() };
-    return kept.answer;
+    if (cached === null || performance.now() - cached.atMs >= ms) cached = { value: ask(), atMs: performance.now() };
+    return cached.value;
   };
 }
 
@@ -189,14 +189,14 @@ export function keepFor<Answer>(ms: number, ask: () => Promise<Answer>): () => P
 export function measureRow<Figure extends string>(
   registry: Registry,
   gauges: Readonly<Record<Figure, FigureGauge>>,
-  { db, sql, keptMs = 0 }: { db: Queryable; sql: string; keptMs?: number },
+  { db, sql, cachedMs = 0 }: { db: Queryable; sql: string; cachedMs?: number },
 ): void {
   const ask = async (): Promise<Record<Figure, number>> => {
     const [figures] = await rows<Record<Figure, number>>(db, sql);
     if (!figures) throw new Error('counting answered nothing');
     return figures;
   };
-  measureFigures(registry, gauges, keepFor(keptMs, ask));
+  measureFigures(registry, gauges, keepFor(cachedMs, ask));
 }
 
 export type MetricsListener = {

@@ -12,7 +12,7 @@ import { BODY_EXAMPLES } from './body-examples.ts';
 import { errorText } from './envelope.ts';
 import { exampleOf, exampleOfRoute } from './error-examples.ts';
 import { ERROR_MEANINGS } from './error-meanings.ts';
-import { isIdempotent, refusalCodes, refusalStatuses } from './refusals.ts';
+import { isIdempotent, errorCodes, errorStatuses } from './refusals.ts';
 import type { Route } from './route.ts';
 
 const Timestamp = z.string().meta({ format: 'date-time', example: '2026-01-31T15:04:05.678+03:00' });
@@ -57,10 +57,10 @@ const SECURITY: Record<Route['auth']['by'], Record<string, string[]>[]> = {
 };
 
 /** Answers of the product itself, by operation and status: what the docs show as examples (test/docs/choose-answers.ts). */
-export type RecordedAnswers = Readonly<Record<string, Readonly<Record<string, object>>>>;
+export type RecordedResponses = Readonly<Record<string, Readonly<Record<string, object>>>>;
 
 /** What is told beside the routes; `baseUrl` without a slash at its end. */
-export type About = { version: string; baseUrl: string; answers: RecordedAnswers };
+export type About = { version: string; baseUrl: string; responses: RecordedResponses };
 
 /** The OpenAPI 3.1 document of the route table: the same schemas the guard checks with. */
 export function createOpenApiDocument(routes: readonly Route[], about: About): ReturnType<typeof createDocument> {
@@ -81,7 +81,7 @@ export function createOpenApiDocument(routes: readonly Route[], about: About): R
       servers: [{ url: '/' }],
       tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
       components: {
-        examples: commonRefusals(about),
+        examples: commonErrors(about),
         securitySchemes: {
           apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
           bearer: { type: 'http', scheme: 'bearer', description: 'The API key as a Bearer token' },
@@ -128,7 +128,7 @@ function operation(route: Route, about: About): ZodOpenApiOperationObject {
       ...(isIdempotent(route) && { header: IdempotencyHeader }),
     },
     ...requestBody(route),
-    responses: { ...successes(route, about), ...refusals(route, about) },
+    responses: { ...successes(route, about), ...errors(route, about) },
   };
 }
 
@@ -160,7 +160,7 @@ function objectOf(schema: z.core.$ZodType | undefined): z.ZodObject | undefined 
   throw new Error('Parameters must be described by an object schema');
 }
 
-function successes(route: Route, { answers }: About): ZodOpenApiOperationObject['responses'] {
+function successes(route: Route, { responses }: About): ZodOpenApiOperationObject['responses'] {
   if (route.fileTypes) {
     const bytes = { schema: { type: 'string', format: 'binary' } } as const;
     return {
@@ -176,7 +176,7 @@ function successes(route: Route, { answers }: About): ZodOpenApiOperationObject[
         ...(route.paginated && { pagination: Pagination }),
         timestamp: Timestamp,
       });
-      const example = answers[route.operationId]?.[status];
+      const example = responses[route.operationId]?.[status];
       return [
         status,
         { description: 'Success', content: { 'application/json': { schema, ...(example && { example }) } } },
@@ -185,30 +185,30 @@ function successes(route: Route, { answers }: About): ZodOpenApiOperationObject[
   );
 }
 
-function refusals(route: Route, about: About): ZodOpenApiOperationObject['responses'] {
-  const codes = refusalCodes(route);
+function errors(route: Route, about: About): ZodOpenApiOperationObject['responses'] {
+  const codes = errorCodes(route);
   return Object.fromEntries(
-    refusalStatuses(route).map((status) => {
+    errorStatuses(route).map((status) => {
       const ofStatus = codes.filter((code) => ERROR_STATUS[code] === status);
       const description = ofStatus.map((code) => `- \`${code}\`: ${ERROR_MEANINGS[code]}`).join('\n');
-      const examples = Object.fromEntries(ofStatus.map((code) => [code, refusalExample(route, code, about)]));
+      const examples = Object.fromEntries(ofStatus.map((code) => [code, errorExample(route, code, about)]));
       return [status, { description, content: { 'application/json': { schema: ErrorBody, examples } } }];
     }),
   );
 }
 
 /** What is the same for every route is told once. */
-function refusalExample(route: Route, code: ErrorCode, about: About) {
+function errorExample(route: Route, code: ErrorCode, about: About) {
   const own = exampleOfRoute(route, code);
-  return own ? shownRefusal(own, about) : { $ref: `#/components/examples/${code}` };
+  return own ? errorResponse(own, about) : { $ref: `#/components/examples/${code}` };
 }
 
-function commonRefusals(about: About) {
+function commonErrors(about: About) {
   const codes = Object.keys(ERROR_STATUS) as ErrorCode[];
-  return Object.fromEntries(codes.map((code) => [code, shownRefusal(exampleOf(code), about)]));
+  return Object.fromEntries(codes.map((code) => [code, errorResponse(exampleOf(code), about)]));
 }
 
-function shownRefusal(error: AppError, { baseUrl }: About): { summary: string; value: unknown } {
+function errorResponse(error: AppError, { baseUrl }: About): { summary: string; value: unknown } {
   const text = errorText(error, { requestId: EXAMPLE_REQUEST, baseUrl, at: EXAMPLE_TIME });
   return { summary: error.code, value: JSON.parse(text) };
 }

@@ -4,7 +4,7 @@ import { newId } from '../lib/ids.ts';
 import { errorText, successText } from './envelope.ts';
 import { toAppError } from './errors.ts';
 import { recordRequest, type FrameDeps } from './frame.ts';
-import type { Answer, Route } from './route.ts';
+import type { RouteResult, Route } from './route.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
 /**
@@ -18,7 +18,7 @@ export function createProbes(
   const probes = new Map(routes.map((route) => [route.path, route]));
   return (request, response) => {
     const route = request.method === 'GET' ? probes.get(request.url ?? '') : undefined;
-    if (route) void answerProbe(route, deps, response);
+    if (route) void respondToProbe(route, deps, response);
     return route !== undefined;
   };
 }
@@ -29,7 +29,7 @@ const HEADERS = [
   ['Cache-Control', 'no-store'],
 ].flat();
 
-async function answerProbe(route: Route, deps: FrameDeps, response: ServerResponse): Promise<void> {
+async function respondToProbe(route: Route, deps: FrameDeps, response: ServerResponse): Promise<void> {
   const startedAt = performance.now();
   const requestId = newId('req');
   let thrown: unknown;
@@ -37,14 +37,14 @@ async function answerProbe(route: Route, deps: FrameDeps, response: ServerRespon
   let text = '';
   let more: string[] = [];
   try {
-    const { message, data } = (await route.handle({} as never)) as Answer<unknown>;
+    const { message, data } = (await route.handle({} as never)) as RouteResult<unknown>;
     text = successText({ status, message, dataJson: JSON.stringify(data) }, deps.clock());
   } catch (error) {
     thrown = error;
-    const refusal = toAppError(error);
-    status = refusal.status;
-    more = Object.entries(refusal.headers).flat();
-    text = errorText(refusal, { requestId, baseUrl: deps.baseUrl, at: deps.clock() });
+    const rejection = toAppError(error);
+    status = rejection.status;
+    more = Object.entries(rejection.headers).flat();
+    text = errorText(rejection, { requestId, baseUrl: deps.baseUrl, at: deps.clock() });
   }
   if (deps.red.aborted) more.push('Connection', 'close');
   const length = String(Buffer.byteLength(text));

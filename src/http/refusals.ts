@@ -9,7 +9,7 @@ export function isIdempotent(route: Route): boolean {
 }
 
 /** Every code a route may refuse with: what follows from its shape, and what its operation declares beside that. */
-export function refusalCodes(route: Route): ErrorCode[] {
+export function errorCodes(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>(['VALIDATION_ERROR', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE']);
   const add = (...more: ErrorCode[]): void => more.forEach((code) => codes.add(code));
   if (route.rateLimit !== 'none') add('RATE_LIMITED');
@@ -21,13 +21,13 @@ export function refusalCodes(route: Route): ErrorCode[] {
   if ('startDate' in fields && 'endDate' in fields) add('INVALID_DATE_RANGE', 'DATE_RANGE_TOO_WIDE');
   if ('currency' in fields) add('UNSUPPORTED_CURRENCY');
   if (isIdempotent(route)) add('IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED');
-  add(...(route.refusals ?? []));
+  add(...(route.errors ?? []));
   return Object.keys(ERROR_STATUS).filter((code): code is ErrorCode => codes.has(code as ErrorCode));
 }
 
 /** Every status a route may refuse with. */
-export function refusalStatuses(route: Route): number[] {
-  return [...new Set(refusalCodes(route).map((code) => ERROR_STATUS[code]))].toSorted((a, b) => a - b);
+export function errorStatuses(route: Route): number[] {
+  return [...new Set(errorCodes(route).map((code) => ERROR_STATUS[code]))].toSorted((a, b) => a - b);
 }
 
 const ANY_KEY: ErrorCode[] = [

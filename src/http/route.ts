@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 
 import type { ErrorCode } from '../lib/errors.ts';
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
 import type { UploadRule } from './upload.ts';
 
@@ -55,7 +55,7 @@ export type Caller = MerchantCaller | OperatorCaller;
 export type Pagination = { total: number; page: number; limit: number; totalPages: number; nextCursor: string | null };
 
 /** What a handler answers: the guard checks `data` against the route's schema and wraps it in the envelope. */
-export type Answer<Data> = {
+export type RouteResult<Data> = {
   /** One of the statuses the route declares; 200 unless said. */
   status?: number;
   message: string;
@@ -64,10 +64,10 @@ export type Answer<Data> = {
 };
 
 /** `data` already as JSON text, made by PostgreSQL: passed through unparsed. Its schema is held by tests. */
-export type RawAnswer = Omit<Answer<never>, 'data'> & { dataJson: string };
+export type RawResponse = Omit<RouteResult<never>, 'data'> & { dataJson: string };
 
 /** A file in place of an envelope. */
-export type FileAnswer = {
+export type FileResponse = {
   file: {
     /** Letters, digits, dots and dashes. */
     name: string;
@@ -143,7 +143,7 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
   /** The content types of a route that answers 200 with a file. */
   fileTypes?: readonly string[];
   /** How its operation may refuse, where that does not follow from the rest (refusals.ts): told in the docs. */
-  refusals?: readonly ErrorCode[];
+  errors?: readonly ErrorCode[];
   /** Whether the success envelope carries `pagination`. */
   paginated?: boolean;
 };
@@ -158,7 +158,7 @@ export type ReadRoute<
   method: 'GET' | 'POST';
   handle: (
     input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>>,
-  ) => Promise<Answer<unknown> | RawAnswer | FileAnswer>;
+  ) => Promise<RouteResult<unknown> | RawResponse | FileResponse>;
 };
 
 /**
@@ -179,13 +179,13 @@ export type WriteRoute<
    */
   serialize?: 'merchantBalance';
   handle: (
-    input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>> & { change: Change },
-  ) => Promise<Answer<unknown>>;
+    input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>> & { tx: UnitOfWork },
+  ) => Promise<RouteResult<unknown>>;
   /** After the commit, outside the transaction: may add to the answer what a provider said. A stored answer is updated with it. */
   finish?: (
-    answer: Answer<unknown>,
+    response: RouteResult<unknown>,
     input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>>,
-  ) => Promise<Answer<unknown>>;
+  ) => Promise<RouteResult<unknown>>;
 };
 
 /** A route of the table, whatever its types inside. */

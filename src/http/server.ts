@@ -11,13 +11,13 @@ import type { Knex } from '../lib/db.ts';
 import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import { listen, stopListening } from '../lib/listen.ts';
 import type { Logger } from '../lib/log.ts';
-import type { RunChange } from '../lib/outbox.ts';
+import type { RunInTransaction } from '../lib/outbox.ts';
 import { createArrivals } from './arrivals.ts';
 import type { Authenticators } from './auth.ts';
 import { createDispatch } from './dispatch.ts';
 import { createDocsRouter } from './docs.ts';
-import { createFrame, refuseUnknown, type FrameDeps } from './frame.ts';
-import { createGuard } from './guard.ts';
+import { createRequestContext, rejectUnknown, type FrameDeps } from './frame.ts';
+import { createRouteMiddleware } from './guard.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createHttpMetrics, type Registry } from './metrics.ts';
 import { createProbes } from './probes.ts';
@@ -40,7 +40,7 @@ export type ApiServerDeps = Readiness &
     /** Pages and providers' callbacks: plain Koa, body parsing and answers theirs; errors they throw become envelopes. */
     routers: Router[];
     db: Knex;
-    runChange: RunChange;
+    runInTransaction: RunInTransaction;
     keyRing: KeyRing;
     /** In which a merchant's money operations wait for their turn. */
     queue: KeyedQueue;
@@ -84,11 +84,11 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   const metrics = createHttpMetrics(deps.registry);
   const frame = { ...deps, metrics, red: red.signal, draining: draining.signal };
   const probeRoutes = systemRoutes(deps, red.signal);
-  const answerProbe = createProbes(probeRoutes, frame);
+  const respondToProbe = createProbes(probeRoutes, frame);
   const handle = createApp(deps, { routes: [...probeRoutes, ...deps.routes], frame }).callback();
   const arrive = createArrivals();
   const callback = (request: IncomingMessage, response: ServerResponse): void => {
-    if (!answerProbe(request, response)) arrive(request, () => void handle(request, response));
+    if (!respondToProbe(request, response)) arrive(request, () => void handle(request, response));
   };
   const turnRed = (): void => red.abort();
   return {
@@ -122,9 +122,9 @@ function createApp(deps: ApiServerDeps, { routes, frame }: { routes: Route[]; fr
 
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
   app.on('error', (error) => deps.log.warn({ err: error }, 'a connection broke'));
-  app.use(createFrame(frame));
-  app.use(createDispatch(routes, (route) => createGuard(route, guardDeps)));
+  app.use(createRequestContext(frame));
+  app.use(createDispatch(routes, (route) => createRouteMiddleware(route, guardDeps)));
   for (const router of [createDocsRouter(routes, deps), ...deps.routers]) app.use(router.routes());
-  app.use(refuseUnknown);
+  app.use(rejectUnknown);
   return app;
 }

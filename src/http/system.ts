@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { AppError } from '../lib/errors.ts';
-import { within } from '../lib/within.ts';
+import { withTimeout } from '../lib/within.ts';
 import { readRoute, type Route } from './route.ts';
 
 const READY_WITHIN_MS = 1_500;
@@ -38,10 +38,10 @@ export function systemRoutes({ countPendingMigrations, findFullDisk }: Readiness
       responses: { 200: Status },
       handle: async () => {
         if (red.aborted) throw notReady('The process is shutting down.');
-        const pending = await within(countPendingMigrations(), READY_WITHIN_MS);
+        const pending = await withTimeout(countPendingMigrations(), READY_WITHIN_MS);
         if (pending === null) throw notReady('The database does not answer.');
         if (pending > 0) throw notReady(`${pending} migrations are not applied yet.`);
-        const disks = await within(lookAtDisks(findFullDisk), READY_WITHIN_MS);
+        const disks = await withTimeout(lookAtDisks(findFullDisk), READY_WITHIN_MS);
         if (disks === null) throw notReady('A disk does not answer.');
         if (disks.full !== null) throw notReady(disks.full);
         return { message: 'The process is ready', data: { status: 'ok' } };

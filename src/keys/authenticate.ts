@@ -6,8 +6,7 @@ import { equalInConstantTime } from '../lib/crypto.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import { AppError, type FieldIssue } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import type { Owner } from '../lib/owner.ts';
-import type { KycStatus } from '../merchants/operations.ts';
+import type { MerchantScope } from '../lib/owner.ts';
 import { hashKey, pepperId, readKey, type KeyKind, type NamedKey } from './format.ts';
 import { parseRange } from './operations.ts';
 
@@ -28,18 +27,18 @@ type StoredKey = {
   revokedAt: Date | null;
   lastUsedAt: Date | null;
   /** Of the merchant or operator it is a key of. */
-  ownerStatus: string;
+  scopeStatus: string;
 };
 
 /** A key as it is kept in memory. */
-type KnownKey = {
+type CachedKey = {
   row: StoredKey;
   caller: KeyCaller | OperatorCaller;
   allowed: BlockList | null;
   /** What a live key still waits for, in words that follow "Live keys work once"; none of any other key. */
-  waitsFor: FieldIssue[];
+  unmetRequirements: FieldIssue[];
 };
-type CacheEntry = { known: Promise<KnownKey | null>; untilMs: number };
+type CacheEntry = { known: Promise<CachedKey | null>; untilMs: number };
 
 export type KeyAuthenticator = {
   /**
@@ -50,7 +49,7 @@ export type KeyAuthenticator = {
   /** Whether the key was right before, since this process began. */
   isKnownKey: (key: string) => boolean;
   /** Resolves when nothing about a key is being written: before the pool is closed. */
-  settled: () => Promise<void>;
+  flush: () => Promise<void>;
 };
 
 /** Checks keys with at most one query per key and 4 s; notes their use without making anybody wait. */
@@ -61,7 +60,7 @@ export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
   const right = new Map<string, Buffer>();
   const verify = createVerifier(deps, lastUsed.beside);
 
-  function lookUp(named: NamedKey, nowMs: number): Promise<KnownKey | null> {
+  function lookUp(named: NamedKey, nowMs: number): Promise<CachedKey | null> {
     const { id } = named;
     const cached = cache.get(id);
     if (cached && cached.untilMs > nowMs) return cached.known;
@@ -78,7 +77,7 @@ export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
   }
 
   return {
-    settled: lastUsed.settled,
+    flush: lastUsed.flush,
     isKnownKey: (text) => {
       const hash = right.get(readKey(text)?.id ?? '');
       return hash !== undefined && equalInConstantTime(hashKey(deps.peppers[0], text), hash);
@@ -91,8 +90,8 @@ export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
       if (!known || !verify(known, text)) throw invalidKey();
       if (right.size >= CACHE_ENTRIES_MAX && !right.has(named.id)) right.clear();
       if (!right.has(named.id)) right.set(named.id, hashKey(deps.peppers[0], text));
-      refuseUnusable(known, ip, now);
-      refuseLiveUntilVerified(known, scope);
+      rejectUnusableKey(known, ip, now);
+      ensureVerifiedForLive(known, scope);
       lastUsed.note(known, now);
       return known.caller;
     },
@@ -103,7 +102,7 @@ function invalidKey(hint = ''): AppError {
   return new AppError('INVALID_API_KEY', `This is not a valid API key. ${hint}`.trimEnd());
 }
 
-function refuseUnusable({ row, allowed, caller }: KnownKey, ip: string, now: Date): void {
+function rejectUnusableKey({ row, allowed, caller }: CachedKey, ip: string, now: Date): void {
   if (row.revokedAt) throw new AppError('API_KEY_REVOKED', 'This API key was revoked. Use another one.');
   if (row.expiresAt && row.expiresAt <= now) {
     throw new AppError('API_KEY_EXPIRED', `This API key expired at ${row.expiresAt.toISOString()}. Use another one.`);
@@ -111,28 +110,28 @@ function refuseUnusable({ row, allowed, caller }: KnownKey, ip: string, now: Dat
   if (allowed && !isAllowed(allowed, ip)) {
     throw new AppError('IP_NOT_ALLOWED', `This API key may not be used from ${ip}.`);
   }
-  if (row.ownerStatus !== 'ACTIVE') throw ownerRefused(caller);
+  if (row.scopeStatus !== 'ACTIVE') throw scopeRejected(caller);
 }
 
-function ownerRefused({ kind }: KnownKey['caller']): AppError {
+function scopeRejected({ kind }: CachedKey['caller']): AppError {
   if (kind === 'key') return new AppError('MERCHANT_SUSPENDED', 'This merchant is suspended. Contact support.');
   return new AppError('API_KEY_REVOKED', 'This operator was switched off. Ask an admin.');
 }
 
 /** Until both things are done, a live key may do what verification itself takes, and nothing else. */
-function refuseLiveUntilVerified({ waitsFor }: KnownKey, scope: Scope | null): void {
-  if (waitsFor.length === 0 || (scope !== null && SCOPES_BEFORE_VERIFICATION.includes(scope))) return;
-  const what = waitsFor.map(({ issue }) => issue).join(', and ');
-  throw new AppError('KYC_REQUIRED', `Live keys work once ${what}.`, { details: waitsFor });
+function ensureVerifiedForLive({ unmetRequirements }: CachedKey, scope: Scope | null): void {
+  if (unmetRequirements.length === 0 || (scope !== null && SCOPES_BEFORE_VERIFICATION.includes(scope))) return;
+  const what = unmetRequirements.map(({ issue }) => issue).join(', and ');
+  throw new AppError('KYC_REQUIRED', `Live keys work once ${what}.`, { details: unmetRequirements });
 }
 
-function waitsForOf({ environment, kycStatus, isVerified, hasPaidInSandbox }: MerchantKey): FieldIssue[] {
+function waitsForOf({ environment, kycStatus, isVerified, hasSandboxPayment }: MerchantKey): FieldIssue[] {
   if (environment === 'sandbox') return [];
   const kyc = `your verification is APPROVED; it is ${kycStatus}: see GET /api/checkout/kyc, which this key may call`;
   const payment = 'one payment has succeeded in the sandbox; none has yet: make one with a sandbox key';
   return [
     ...(isVerified ? [] : [{ field: 'kyc', issue: kyc }]),
-    ...(hasPaidInSandbox ? [] : [{ field: 'sandboxPayment', issue: payment }]),
+    ...(hasSandboxPayment ? [] : [{ field: 'sandboxPayment', issue: payment }]),
   ];
 }
 
@@ -143,22 +142,22 @@ function isAllowed(allowed: BlockList, ip: string): boolean {
 }
 
 type MerchantKey = StoredKey &
-  Owner & {
+  MerchantScope & {
     kind: KeyKind;
     scopes: Scope[];
     ipRanges: string[];
-    kycStatus: KycStatus;
+    kycStatus: string;
     isVerified: boolean;
-    hasPaidInSandbox: boolean;
+    hasSandboxPayment: boolean;
   };
 
-async function loadKey(db: Knex, id: string): Promise<KnownKey | null> {
+async function loadKey(db: Knex, id: string): Promise<CachedKey | null> {
   const [row] = await rows<MerchantKey>(
     db,
     `SELECT k.id, k.merchant_id, k.environment, k.kind, k.secret_hash, k.pepper_id, k.scopes, k.ip_ranges, k.expires_at,
-            k.revoked_at, k.last_used_at, m.status AS owner_status,
-            m.kyc_status, kyc_tier_of(m.id) > 0 AS is_verified,
-            k.environment = 'live' AND has_paid_in_sandbox(m.id) AS has_paid_in_sandbox
+            k.revoked_at, k.last_used_at, m.status AS scope_status,
+            m.kyc_status, effective_kyc_tier(m.id) > 0 AS is_verified,
+            k.environment = 'live' AND has_sandbox_payment(m.id) AS has_sandbox_payment
      FROM api_key k JOIN merchant m ON m.id = k.merchant_id
      WHERE k.id = :id`,
     { id },
@@ -170,24 +169,24 @@ async function loadKey(db: Knex, id: string): Promise<KnownKey | null> {
     row,
     caller: { kind: 'key', merchantId, environment, keyId: id, scopes },
     allowed: allowedOf(row.ipRanges),
-    waitsFor: waitsForOf(row),
+    unmetRequirements: waitsForOf(row),
   };
 }
 
 type OperatorKey = StoredKey & Pick<OperatorCaller, 'operatorId' | 'role'>;
 
-async function loadOperatorKey(db: Knex, id: string): Promise<KnownKey | null> {
+async function loadOperatorKey(db: Knex, id: string): Promise<CachedKey | null> {
   const [row] = await rows<OperatorKey>(
     db,
     `SELECT k.id, k.operator_id, k.secret_hash, k.pepper_id, k.expires_at, k.revoked_at, k.last_used_at, o.role,
-            CASE WHEN o.active THEN 'ACTIVE' ELSE 'INACTIVE' END AS owner_status
+            CASE WHEN o.active THEN 'ACTIVE' ELSE 'INACTIVE' END AS scope_status
      FROM operator_key k JOIN operator o ON o.id = k.operator_id
      WHERE k.id = :id`,
     { id },
   );
   if (!row) return null;
   const { operatorId, role } = row;
-  return { row, caller: { kind: 'operator', operatorId, keyId: id, role }, allowed: null, waitsFor: [] };
+  return { row, caller: { kind: 'operator', operatorId, keyId: id, role }, allowed: null, unmetRequirements: [] };
 }
 
 function allowedOf(ipRanges: string[]): BlockList | null {
@@ -208,7 +207,7 @@ function createVerifier({ db, peppers, log }: Deps, beside: Beside) {
   const [current] = peppers;
   const currentId = pepperId(current);
 
-  async function renew({ row: { id, secretHash }, caller }: KnownKey, renewed: Buffer): Promise<void> {
+  async function renew({ row: { id, secretHash }, caller }: CachedKey, renewed: Buffer): Promise<void> {
     try {
       await rows(
         db,
@@ -221,7 +220,7 @@ function createVerifier({ db, peppers, log }: Deps, beside: Beside) {
     }
   }
 
-  return (known: KnownKey, text: string): boolean => {
+  return (known: CachedKey, text: string): boolean => {
     const { row } = known;
     const candidates = row.pepperId === null ? all : all.filter(({ id }) => id === row.pepperId);
     const isRight = candidates.some(({ pepper }) => equalInConstantTime(hashKey(pepper, text), row.secretHash));
@@ -234,7 +233,7 @@ function createVerifier({ db, peppers, log }: Deps, beside: Beside) {
   };
 }
 
-function tableOf({ kind }: KnownKey['caller']): 'api_key' | 'operator_key' {
+function tableOf({ kind }: CachedKey['caller']): 'api_key' | 'operator_key' {
   return kind === 'key' ? 'api_key' : 'operator_key';
 }
 
@@ -243,7 +242,7 @@ function createLastUsed({ db, log }: Deps) {
   const writtenAtMs = new Map<string, number>();
   const writing = new Set<Promise<void>>();
 
-  async function write({ row: { id }, caller }: KnownKey, now: Date): Promise<void> {
+  async function write({ row: { id }, caller }: CachedKey, now: Date): Promise<void> {
     try {
       await rows(
         db,
@@ -263,7 +262,7 @@ function createLastUsed({ db, log }: Deps) {
 
   return {
     beside,
-    note: (known: KnownKey, now: Date): void => {
+    note: (known: CachedKey, now: Date): void => {
       const { row } = known;
       const nowMs = now.getTime();
       const lastMs = writtenAtMs.get(row.id) ?? row.lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
@@ -272,6 +271,6 @@ function createLastUsed({ db, log }: Deps) {
       writtenAtMs.set(row.id, nowMs);
       beside(write(known, now));
     },
-    settled: async (): Promise<void> => void (await Promise.all(writing)),
+    flush: async (): Promise<void> => void (await Promise.all(writing)),
   };
 }

@@ -1,12 +1,12 @@
 import type { Scope } from '../http/route.ts';
 import { systemClock } from '../lib/clock.ts';
-import { COMMON_OPTIONS, runNoun, UsageError, type Shown, type Verb, type Write } from '../lib/command-line.ts';
+import { COMMON_OPTIONS, runNoun, UsageError, type Row, type Verb, type Write } from '../lib/command-line.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Environment } from '../lib/owner.ts';
 import { findMerchant } from '../merchants/operations.ts';
-import { showKey } from './format.ts';
+import { maskKey } from './format.ts';
 import {
   KEY_DAYS_MAX,
   listKeys,
@@ -50,10 +50,10 @@ export type ReencryptedPart = { what: string; seen: number; reencrypted: number;
 
 export type KeysCommandDeps = {
   db: Knex;
-  makeKey: (input: NewKey, by: By) => Promise<MadeKey>;
+  generateKey: (input: NewKey, by: By) => Promise<MadeKey>;
   rotateKey: (input: Rotation, by: By) => Promise<MadeKey>;
   /** Takes lines that tell how far it is. */
-  reencrypt: (say: (line: string) => void) => Promise<ReencryptedPart[]>;
+  reencrypt: (print: (line: string) => void) => Promise<ReencryptedPart[]>;
   revokeKey: (input: { merchantId: string; keyId: string; reason?: string | undefined }, by: By) => Promise<ApiKey>;
   write: Write;
 };
@@ -81,9 +81,9 @@ export async function runKeysCommand(args: readonly string[], deps: KeysCommandD
 }
 
 const create =
-  ({ db, makeKey }: KeysCommandDeps): KeyVerb =>
+  ({ db, generateKey }: KeysCommandDeps): KeyVerb =>
   async ({ options, args }) => {
-    refuseWords(args, 'create');
+    rejectExtraArguments(args, 'create');
     const merchantId = options.merchant;
     if (merchantId === undefined) throw new UsageError('create needs --merchant.');
     if (!(await findMerchant(db, merchantId))) throw notFound('merchant');
@@ -98,13 +98,13 @@ const create =
       ipRanges: list(options.ip),
       expiresAt: days === null ? null : new Date(systemClock().getTime() + days * DAY_MS),
     } as const;
-    return shownOnce(await makeKey(wanted, byOf(options)));
+    return presentSecretOnce(await generateKey(wanted, byOf(options)));
   };
 
 const listAll =
   ({ db }: KeysCommandDeps): KeyVerb =>
   async ({ options, args }) => {
-    refuseWords(args, 'list');
+    rejectExtraArguments(args, 'list');
     const keys = await listKeys(db, options.merchant === undefined ? {} : { merchantId: options.merchant });
     return keys.map(present);
   };
@@ -116,7 +116,9 @@ const rotate =
     const hours = options['overlap-hours'];
     const range = { min: 0, max: ROTATION_OVERLAP_HOURS.max };
     const overlapHours = hours === undefined ? undefined : wholeNumber('--overlap-hours', hours, range);
-    return shownOnce(await rotateKey({ keyId, ...(overlapHours !== undefined && { overlapHours }) }, byOf(options)));
+    return presentSecretOnce(
+      await rotateKey({ keyId, ...(overlapHours !== undefined && { overlapHours }) }, byOf(options)),
+    );
   };
 
 const revoke =
@@ -129,14 +131,14 @@ const revoke =
 const reencrypt =
   ({ reencrypt: run, write }: KeysCommandDeps): KeyVerb =>
   async ({ args }) => {
-    refuseWords(args, 'reencrypt');
+    rejectExtraArguments(args, 'reencrypt');
     return run((line) => write(`${line}\n`, 'aside'));
   };
 
 const byOf = ({ operator }: Options): By => ({ operator });
 
 async function requireKey(db: Knex, options: Options, [keyId, ...more]: readonly string[]): Promise<ApiKey> {
-  refuseWords(more, keyId ?? '');
+  rejectExtraArguments(more, keyId ?? '');
   if (keyId === undefined) throw new UsageError('Say which key: key_…');
   const key = (await listKeys(db, { id: keyId }))[0];
   if (!key) throw notFound('key');
@@ -144,7 +146,7 @@ async function requireKey(db: Knex, options: Options, [keyId, ...more]: readonly
   return key;
 }
 
-function refuseWords([word]: readonly string[], after: string): void {
+function rejectExtraArguments([word]: readonly string[], after: string): void {
   if (word !== undefined) throw new UsageError(`There is nothing to do with "${word}" after "${after}".`);
 }
 
@@ -162,17 +164,17 @@ function wholeNumber(option: string, text: string, { min, max }: { min: number; 
   throw new UsageError(`${option} must be a whole number from ${min} to ${max}, got "${text}".`);
 }
 
-function shownOnce({ key, secret }: MadeKey): Shown {
+function presentSecretOnce({ key, secret }: MadeKey): Row {
   return { secret, ...present(key) };
 }
 
-function present(key: ApiKey): Shown {
+function present(key: ApiKey): Row {
   return {
     id: key.id,
     merchantId: key.merchantId,
     environment: key.environment,
     kind: key.kind,
-    key: showKey(key),
+    key: maskKey(key),
     name: key.name,
     scopes: key.scopes.join(','),
     ipRanges: key.ipRanges.join(','),

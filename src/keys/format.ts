@@ -24,7 +24,7 @@ const PREFIX_CHARACTERS = 12;
 const LAST_CHARACTERS = 4;
 
 /** A new key's text. `id` is the row's: `key_…` of a merchant's, `opk_…` of an operator's. It is shown once and never stored. */
-export function makeKey(key: NamedKey): string {
+export function generateKey(key: NamedKey): string {
   const random = base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_CHARACTERS);
   const body = `${headOf(key)}_${key.id.slice('key_'.length)}${random}`;
   return body + checksum(body);
@@ -70,7 +70,7 @@ export function lastFourOf(text: string): string {
 }
 
 /** A key as it is shown to recognise it by: `sk_test_…aB3x`. */
-export function showKey(key: { prefix: string; lastFour: string | null }): string {
+export function maskKey(key: { prefix: string; lastFour: string | null }): string {
   const head = key.prefix.slice(0, key.prefix.lastIndexOf('_') + 1);
   return key.lastFour === null ? `${key.prefix}…` : `${head}…${key.lastFour}`;
 }

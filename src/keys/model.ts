@@ -26,7 +26,7 @@ export class ApiKey extends Model {
   /** opr_…; null: it was made on a terminal, when there was no operator yet. */
   declare createdBy: string | null;
   /** opr_…: who may know its secret besides the merchant. */
-  declare knownTo: string[];
+  declare secretHolders: string[];
   declare lastUsedAt: Date | null;
   declare createdAt: Date;
 }

@@ -6,8 +6,8 @@ import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import type { Owner } from '../lib/owner.ts';
-import { hashKey, lastFourOf, makeKey, pepperId, prefixOf, type KeyKind } from './format.ts';
+import type { MerchantScope } from '../lib/owner.ts';
+import { hashKey, lastFourOf, generateKey, pepperId, prefixOf, type KeyKind } from './format.ts';
 import { ApiKey } from './model.ts';
 
 export type { ApiKey };
@@ -22,7 +22,7 @@ const NAME_CHARACTERS_MAX = 100;
 export type KeyDeps = { trx: Knex.Transaction; pepper: string; clock: Clock };
 
 /** What a new key may do. Scopes belong to restricted keys only: a secret key has all. */
-export type NewKey = Owner & {
+export type NewKey = MerchantScope & {
   kind: KeyKind;
   name?: string;
   scopes?: readonly Scope[];
@@ -32,7 +32,7 @@ export type NewKey = Owner & {
   /** The operator who makes it (opr_…). */
   createdBy?: string | null;
   /** The operators who may know its secret, and so may not approve what it asks for (four-eyes.ts). */
-  knownTo?: readonly string[];
+  secretHolders?: readonly string[];
 };
 
 /** A key just made: `secret` is its text, which nobody can show again. */
@@ -40,9 +40,9 @@ export type MadeKey = { key: ApiKey; secret: string };
 
 /** Makes a key. Throws VALIDATION_ERROR for a name, scopes, ranges or an end that make no sense. */
 export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey): Promise<MadeKey> {
-  refuseUnfit(input, clock());
+  rejectUnusable(input, clock());
   const id = newId('key', clock().getTime());
-  const secret = makeKey({ ...input, id });
+  const secret = generateKey({ ...input, id });
   const key = await ApiKey.query(trx).insertAndFetch({
     id,
     merchantId: input.merchantId,
@@ -57,13 +57,13 @@ export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey):
     ipRanges: [...(input.ipRanges ?? [])],
     expiresAt: input.expiresAt ?? null,
     createdBy: input.createdBy ?? null,
-    knownTo: [...(input.knownTo ?? [])],
+    secretHolders: [...(input.secretHolders ?? [])],
     createdAt: clock(),
   });
   return { key, secret };
 }
 
-function refuseUnfit(input: NewKey, now: Date): void {
+function rejectUnusable(input: NewKey, now: Date): void {
   const { kind, name = '', scopes = [], ipRanges = [], expiresAt } = input;
   if (name.length > NAME_CHARACTERS_MAX || /\p{Cc}/u.test(name)) {
     throw unfit('name', `must have at most ${NAME_CHARACTERS_MAX} characters, none of them for control`);
@@ -103,7 +103,7 @@ export function parseRange(range: string): { address: string; bits: number; fami
 }
 
 /** The keys that match, the newest first; ended ones too. */
-export async function listKeys(db: Queryable, filter: { id?: string } & Partial<Owner>): Promise<ApiKey[]> {
+export async function listKeys(db: Queryable, filter: { id?: string } & Partial<MerchantScope>): Promise<ApiKey[]> {
   return ApiKey.query(db)
     .where(filter)
     .orderBy([
@@ -124,7 +124,7 @@ export async function revokeKey(
 }
 
 /** Which key is to be followed by another one; who makes that, as of a new key. */
-export type Rotation = Pick<NewKey, 'createdBy' | 'knownTo'> & { keyId: string; overlapHours?: number };
+export type Rotation = Pick<NewKey, 'createdBy' | 'secretHolders'> & { keyId: string; overlapHours?: number };
 
 /**
  * Makes a key that may do the same, and lets the old one live for `overlapHours` (0–168, 24 unless said).
@@ -140,15 +140,15 @@ export async function rotateKey(deps: KeyDeps, input: Rotation): Promise<MadeKey
   const old = await ApiKey.query(trx).findById(input.keyId).forUpdate();
   if (!old) throw notFound('key');
   const now = clock();
-  refuseEnded(old, now);
+  ensureNotRevoked(old, now);
 
   const { merchantId, environment, kind, name, scopes, ipRanges } = old;
   const lifeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
   const expiresAt = lifeMs === null ? null : new Date(now.getTime() + lifeMs);
   const same = { merchantId, environment, kind, name, scopes, ipRanges };
   const createdBy = input.createdBy ?? old.createdBy;
-  const knownTo = [...new Set([...(input.knownTo ?? []), ...old.knownTo])];
-  const made = await createKey(deps, { ...same, createdBy, knownTo, expiresAt });
+  const secretHolders = [...new Set([...(input.secretHolders ?? []), ...old.secretHolders])];
+  const made = await createKey(deps, { ...same, createdBy, secretHolders, expiresAt });
   const overlapEnd = now.getTime() + overlapHours * HOUR_MS;
   const ended = await ApiKey.query(trx).patchAndFetchById(old.id, {
     rotatedTo: made.key.id,
@@ -157,7 +157,7 @@ export async function rotateKey(deps: KeyDeps, input: Rotation): Promise<MadeKey
   return { ...made, old: ended };
 }
 
-function refuseEnded(key: ApiKey, now: Date): void {
+function ensureNotRevoked(key: ApiKey, now: Date): void {
   const state = key.revokedAt
     ? 'was revoked'
     : key.rotatedTo

@@ -3,15 +3,15 @@ import { createHash } from 'node:crypto';
 import { rows, type Knex } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import type { Change } from '../lib/outbox.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
 import type { OnProgress, Reencrypted } from '../lib/reencrypt.ts';
 import type { DocumentKind } from './application.ts';
 import { fileTypeOf, type FileType } from './file-type.ts';
 import { listDocuments, type DocumentRow } from './model.ts';
-import { lockEditable, type Step } from './operations.ts';
+import { lockForEdit, type Step } from './operations.ts';
 import type { DocumentStore, StoredDocument } from './store.ts';
-import { noteStep } from './timeline.ts';
+import { appendTimeline } from './timeline.ts';
 
 /** Largest document, in bytes. */
 export const DOCUMENT_BYTES_MAX = 5 * 1024 * 1024;
@@ -26,27 +26,27 @@ export type NewDocument = { kind: DocumentKind; fileName: string; contentType: s
  * submitted, or when there are as many as may be.
  */
 export async function addDocument(
-  { change, store }: { change: Change; store: DocumentStore },
+  { tx, store }: { tx: UnitOfWork; store: DocumentStore },
   step: Step,
   wanted: NewDocument,
 ): Promise<{ row: DocumentRow; isNew: boolean }> {
   const contentType = requireType(wanted);
-  const { submissions } = await lockEditable(change, step);
+  const { submissions } = await lockForEdit(tx, step);
   const submission = submissions + 1;
   const sha256 = createHash('sha256').update(wanted.bytes).digest('hex');
-  const all = await listDocuments(change.trx, step);
+  const all = await listDocuments(tx.trx, step);
   const ofThis = all.filter((one) => one.submission === submission);
   const same = ofThis.find((one) => one.kind === wanted.kind && one.sha256 === sha256);
   if (same) return { row: same, isNew: false };
-  refuseTooMany({ each: ofThis.length, all: all.length });
+  ensureBelowLimit({ each: ofThis.length, all: all.length });
   const { kind, fileName, bytes } = wanted;
   const id = newId('kyd', step.at.getTime());
-  const storedAs = await store.save(id, bytes);
+  const storageKey = await store.save(id, bytes);
   try {
-    const about = { id, submission, kind, fileName, contentType, bytes: bytes.length, sha256, storedAs };
-    return { row: await insertDocument(change, step, about), isNew: true };
+    const about = { id, submission, kind, fileName, contentType, bytes: bytes.length, sha256, storageKey };
+    return { row: await insertDocument(tx, step, about), isNew: true };
   } catch (error) {
-    await store.remove(storedAs);
+    await store.remove(storageKey);
     throw error;
   }
 }
@@ -61,7 +61,7 @@ function requireType({ contentType, bytes }: NewDocument): FileType {
   );
 }
 
-function refuseTooMany(count: { each: number; all: number }): void {
+function ensureBelowLimit(count: { each: number; all: number }): void {
   if (count.each >= DOCUMENTS_MAX.each) {
     throw new AppError('INVALID_STATE', `A submission may have at most ${DOCUMENTS_MAX.each} new documents.`);
   }
@@ -71,23 +71,23 @@ function refuseTooMany(count: { each: number; all: number }): void {
 }
 
 async function insertDocument(
-  change: Change,
+  tx: UnitOfWork,
   step: Step,
-  about: Omit<DocumentRow, 'uploadedBy' | 'uploadedAt' | keyof Owner>,
+  about: Omit<DocumentRow, 'uploadedBy' | 'uploadedAt' | keyof MerchantScope>,
 ): Promise<DocumentRow> {
   const { at, keyId } = step;
   const [row] = await rows<DocumentRow>(
-    change.trx,
+    tx.trx,
     `INSERT INTO kyc_document (id, merchant_id, environment, submission, kind, file_name, content_type, bytes, sha256,
-       stored_as, uploaded_by, uploaded_at)
+       storage_key, uploaded_by, uploaded_at)
      VALUES (:id, :merchantId, :environment, :submission, :kind, :fileName, :contentType, :bytes, :sha256,
-       :storedAs, :keyId, :at)
+       :storageKey, :keyId, :at)
      RETURNING *`,
-    { ...about, ...ownerOf(step), keyId, at },
+    { ...about, ...scopeOf(step), keyId, at },
   );
   if (!row) throw new Error('the document was not inserted');
   const detail = { documentId: row.id, kind: row.kind };
-  await noteStep(change.trx, step, { at, kind: 'document.uploaded', by: keyId, detail });
+  await appendTimeline(tx.trx, step, { occurredAt: at, kind: 'document.uploaded', by: keyId, detail });
   return row;
 }
 
@@ -97,13 +97,13 @@ async function insertDocument(
  */
 export async function readDocument(
   { db, store }: { db: Knex; store: DocumentStore },
-  wanted: Owner & { documentId: string },
+  wanted: MerchantScope & { documentId: string },
 ): Promise<{ row: DocumentRow; bytes: Buffer }> {
   const [row] = await rows<DocumentRow>(
     db,
     `SELECT * FROM kyc_document
      WHERE id = :documentId AND merchant_id = :merchantId AND environment = :environment`,
-    { ...ownerOf(wanted), documentId: wanted.documentId },
+    { ...scopeOf(wanted), documentId: wanted.documentId },
   );
   if (!row) throw notFound('document');
   const bytes = await store.read(row);
@@ -120,7 +120,7 @@ export async function reencryptDocuments(
 ): Promise<Reencrypted> {
   const so: Reencrypted = { seen: 0, reencrypted: 0, failed: [] };
   for (let after = ''; ;) {
-    const sql = 'SELECT id, stored_as FROM kyc_document WHERE id > :after ORDER BY id LIMIT :most';
+    const sql = 'SELECT id, storage_key FROM kyc_document WHERE id > :after ORDER BY id LIMIT :most';
     const batch = await rows<StoredDocument>(db, sql, { after, most: DOCUMENTS_AT_ONCE });
     for (const document of batch) {
       so.seen += 1;

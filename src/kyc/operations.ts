@@ -2,35 +2,35 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import type { Change } from '../lib/outbox.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
 import { SANDBOX_REVIEW_MS } from '../lib/sandbox-review.ts';
 import { missingFrom, type ApplicationDetails } from './application.ts';
 import { decideIfDue } from './decide.ts';
 import { listDocuments, lockApplication, type ApplicationRow } from './model.ts';
 import { EDITABLE, sandboxDecision } from './states.ts';
-import { noteStep } from './timeline.ts';
+import { appendTimeline } from './timeline.ts';
 
 /** Whose application, by which of its keys, and when. */
-export type Step = Owner & { keyId: string; at: Date };
+export type Step = MerchantScope & { keyId: string; at: Date };
 
 /** Replaces what the merchant says about its business. Throws INVALID_STATE once it was submitted. */
 export async function saveApplication(
-  change: Change,
+  tx: UnitOfWork,
   step: Step,
   details: ApplicationDetails,
 ): Promise<ApplicationRow> {
-  const before = await lockEditable(change, step);
+  const before = await lockForEdit(tx, step);
   if (isDeepStrictEqual(before.details, details)) return before;
   const { at, keyId } = step;
   const [row] = await rows<ApplicationRow>(
-    change.trx,
+    tx.trx,
     `UPDATE kyc_application SET details = CAST(:details AS jsonb), updated_at = :at
      WHERE merchant_id = :merchantId AND environment = :environment RETURNING *`,
-    { ...ownerOf(step), details: JSON.stringify(details), at },
+    { ...scopeOf(step), details: JSON.stringify(details), at },
   );
   const detail = { fields: Object.keys(details) };
-  await noteStep(change.trx, step, { at, kind: 'application.saved', by: keyId, detail });
+  await appendTimeline(tx.trx, step, { occurredAt: at, kind: 'application.saved', by: keyId, detail });
   return row ?? before;
 }
 
@@ -38,21 +38,21 @@ export async function saveApplication(
  * Hands it in: for operators in live, for the sandbox itself there, which decides after 5 s. What it said then stays in
  * the timeline. Throws INVALID_STATE when it was handed in already, VALIDATION_ERROR that names all that is missing.
  */
-export async function submitApplication(change: Change, step: Step): Promise<ApplicationRow> {
-  const before = await lockEditable(change, step);
-  const documents = await listDocuments(change.trx, step);
-  refuseIncomplete(missingFrom(before.details, documents));
+export async function submitApplication(tx: UnitOfWork, step: Step): Promise<ApplicationRow> {
+  const before = await lockForEdit(tx, step);
+  const documents = await listDocuments(tx.trx, step);
+  ensureComplete(missingFrom(before.details, documents));
   const { at, keyId } = step;
   const [row] = await rows<ApplicationRow>(
-    change.trx,
-    `UPDATE kyc_application SET status = 'SUBMITTED', submissions = submissions + 1, message = NULL, submitted_by = :keyId,
-       submitted_at = :at, decide_at = :decideAt, decided_by = NULL, decided_at = NULL, updated_at = :at
+    tx.trx,
+    `UPDATE kyc_application SET status = 'SUBMITTED', submissions = submissions + 1, review_message = NULL, submitted_by = :keyId,
+       submitted_at = :at, auto_decide_at = :autoDecideAt, decided_by = NULL, decided_at = NULL, updated_at = :at
      WHERE merchant_id = :merchantId AND environment = :environment RETURNING *`,
     {
-      ...ownerOf(step),
+      ...scopeOf(step),
       keyId,
       at,
-      decideAt: decidesItself(before) ? new Date(at.getTime() + SANDBOX_REVIEW_MS) : null,
+      autoDecideAt: decidesItself(before) ? new Date(at.getTime() + SANDBOX_REVIEW_MS) : null,
     },
   );
   const detail = {
@@ -60,7 +60,7 @@ export async function submitApplication(change: Change, step: Step): Promise<App
     details: before.details,
     documents: documents.map(({ id }) => id),
   };
-  await noteStep(change.trx, step, { at, kind: 'application.submitted', by: keyId, detail });
+  await appendTimeline(tx.trx, step, { occurredAt: at, kind: 'application.submitted', by: keyId, detail });
   return row ?? before;
 }
 
@@ -69,8 +69,8 @@ function decidesItself({ environment, details }: ApplicationRow): boolean {
 }
 
 /** The application, locked, if the merchant may change it now. Throws INVALID_STATE. */
-export async function lockEditable(change: Change, step: Step): Promise<ApplicationRow> {
-  const row = await decideIfDue(change, await lockApplication(change.trx, step), step.at);
+export async function lockForEdit(tx: UnitOfWork, step: Step): Promise<ApplicationRow> {
+  const row = await decideIfDue(tx, await lockApplication(tx.trx, step), step.at);
   if (EDITABLE.includes(row.status)) return row;
   const why = row.status === 'APPROVED' ? 'you are verified' : 'wait for the decision';
   throw new AppError(
@@ -79,7 +79,7 @@ export async function lockEditable(change: Change, step: Step): Promise<Applicat
   );
 }
 
-function refuseIncomplete(missing: string[]): void {
+function ensureComplete(missing: string[]): void {
   if (missing.length === 0) return;
   const details = missing.map((field) => ({ field, issue: 'is missing' }));
   throw new AppError('VALIDATION_ERROR', `The application is not complete. Missing: ${missing.join(', ')}.`, {

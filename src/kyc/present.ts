@@ -17,7 +17,7 @@ export function presentKyc({ row, documents, timeline, tier, live }: Kyc) {
   return {
     environment: row.environment,
     status: row.status,
-    message: row.message,
+    message: row.reviewMessage,
     application: row.details,
     missing: EDITABLE.includes(row.status) ? missingFrom(row.details, documents) : [],
     documents: documents.map(presentDocument),
@@ -25,9 +25,9 @@ export function presentKyc({ row, documents, timeline, tier, live }: Kyc) {
     submittedAt: iso(row.submittedAt),
     decidedAt: iso(row.decidedAt),
     liveKeys: {
-      work: live.isApproved && live.hasPaidInSandbox,
+      work: live.isApproved && live.hasSandboxPayment,
       verificationApproved: live.isApproved,
-      sandboxPaymentMade: live.hasPaidInSandbox,
+      sandboxPaymentMade: live.hasSandboxPayment,
     },
     timeline: timeline.map(presentStep),
   };
@@ -38,7 +38,7 @@ function presentTier({ tier, name, channels, paymentMaxSantim, payoutDailySantim
 }
 
 /** Who did it, in kind, and what the merchant is told of it: the words of a decision, and the document. */
-function presentStep({ at, kind, by, detail }: TimelineRow) {
+function presentStep({ occurredAt: at, kind, by, detail }: TimelineRow) {
   const words = detail['reason'] ?? detail['what'];
   return {
     at: at.toISOString(),

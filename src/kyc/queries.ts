@@ -1,6 +1,6 @@
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
-import type { RunChange } from '../lib/outbox.ts';
-import type { Owner } from '../lib/owner.ts';
+import type { RunInTransaction } from '../lib/outbox.ts';
+import type { MerchantScope } from '../lib/owner.ts';
 import { decideIfDue } from './decide.ts';
 import {
   findTier,
@@ -20,19 +20,16 @@ export type Kyc = {
   timeline: TimelineRow[];
   tier: TierRow;
   /** Whether live keys work, and what they wait for. */
-  live: { isApproved: boolean; hasPaidInSandbox: boolean };
+  live: { isApproved: boolean; hasSandboxPayment: boolean };
 };
 
-type Deps = { db: Knex; runChange: RunChange };
+type Deps = { db: Knex; runInTransaction: RunInTransaction };
 
 /** Everything about one merchant's verification; a rehearsal whose time has come is decided first. */
-export async function readKyc({ db, runChange }: Deps, owner: Owner, at: Date): Promise<Kyc> {
-  const found = await readApplication(db, owner);
-  if (found.decideAt === null || found.decideAt > at) return kycOf(db, found);
-  return kycOf(
-    db,
-    await runChange(async (change) => decideIfDue(change, await lockApplication(change.trx, owner), at)),
-  );
+export async function readKyc({ db, runInTransaction }: Deps, scope: MerchantScope, at: Date): Promise<Kyc> {
+  const found = await readApplication(db, scope);
+  if (found.autoDecideAt === null || found.autoDecideAt > at) return kycOf(db, found);
+  return kycOf(db, await runInTransaction(async (tx) => decideIfDue(tx, await lockApplication(tx.trx, scope), at)));
 }
 
 /** What belongs to an application as it stands now. */
@@ -50,9 +47,9 @@ export async function kycOf(db: Queryable, row: ApplicationRow): Promise<Kyc> {
 async function readLive(db: Queryable, merchantId: string): Promise<Kyc['live']> {
   const [live] = await rows<Kyc['live']>(
     db,
-    `SELECT kyc_tier_of(id) > 0 AS is_approved, has_paid_in_sandbox(id) AS has_paid_in_sandbox
+    `SELECT effective_kyc_tier(id) > 0 AS is_approved, has_sandbox_payment(id) AS has_sandbox_payment
      FROM merchant WHERE id = :merchantId`,
     { merchantId },
   );
-  return live ?? { isApproved: false, hasPaidInSandbox: false };
+  return live ?? { isApproved: false, hasSandboxPayment: false };
 }

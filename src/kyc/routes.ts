@@ -1,8 +1,8 @@
 import { readRoute, writeRoute, type KeyCaller, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
-import type { RunChange } from '../lib/outbox.ts';
-import { ownerOf } from '../lib/owner.ts';
+import type { RunInTransaction } from '../lib/outbox.ts';
+import { scopeOf } from '../lib/owner.ts';
 import { addDocument, DOCUMENT_BYTES_MAX, DOCUMENTS_MAX } from './documents.ts';
 import { FILE_TYPES } from './file-type.ts';
 import { saveApplication, submitApplication, type Step } from './operations.ts';
@@ -11,7 +11,7 @@ import { kycOf, readKyc } from './queries.ts';
 import * as schema from './schema.ts';
 import type { DocumentStore } from './store.ts';
 
-export type KycRouteDeps = { db: Knex; runChange: RunChange; clock: Clock; store: DocumentStore };
+export type KycRouteDeps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock; store: DocumentStore };
 
 const AUTH = { by: 'key', scope: 'kyc:write' } as const;
 
@@ -20,7 +20,7 @@ export function kycRoutes(deps: KycRouteDeps): Route[] {
   return [...applicationRoutes(deps), documentRoute(deps)];
 }
 
-const stepOf = (caller: KeyCaller, at: Date): Step => ({ ...ownerOf(caller), keyId: caller.keyId, at });
+const stepOf = (caller: KeyCaller, at: Date): Step => ({ ...scopeOf(caller), keyId: caller.keyId, at });
 
 function applicationRoutes(deps: KycRouteDeps): Route[] {
   const { clock } = deps;
@@ -36,7 +36,7 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
       auth: AUTH,
       responses: { 200: schema.Kyc },
       handle: async ({ caller }) => {
-        const kyc = await readKyc(deps, ownerOf(caller), clock());
+        const kyc = await readKyc(deps, scopeOf(caller), clock());
         return { message: `Verification is ${kyc.row.status}`, data: presentKyc(kyc) };
       },
     }),
@@ -50,10 +50,10 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
       auth: AUTH,
       body: schema.Application,
       responses: { 200: schema.Kyc },
-      refusals: ['INVALID_STATE'],
-      handle: async ({ caller, change, body }) => {
-        const row = await saveApplication(change, stepOf(caller, clock()), body);
-        return { message: 'Application saved', data: presentKyc(await kycOf(change.trx, row)) };
+      errors: ['INVALID_STATE'],
+      handle: async ({ caller, tx, body }) => {
+        const row = await saveApplication(tx, stepOf(caller, clock()), body);
+        return { message: 'Application saved', data: presentKyc(await kycOf(tx.trx, row)) };
       },
     }),
     writeRoute({
@@ -65,10 +65,10 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
       description: 'What it lacks is named all at once. After REJECTED or MORE_INFO_NEEDED it may be handed in again.',
       auth: AUTH,
       responses: { 200: schema.Kyc },
-      refusals: ['INVALID_STATE'],
-      handle: async ({ caller, change }) => {
-        const row = await submitApplication(change, stepOf(caller, clock()));
-        return { message: 'Application submitted', data: presentKyc(await kycOf(change.trx, row)) };
+      errors: ['INVALID_STATE'],
+      handle: async ({ caller, tx }) => {
+        const row = await submitApplication(tx, stepOf(caller, clock()));
+        return { message: 'Application submitted', data: presentKyc(await kycOf(tx.trx, row)) };
       },
     }),
   ];
@@ -87,10 +87,10 @@ function documentRoute({ clock, store }: KycRouteDeps): Route {
     body: schema.Upload,
     upload: { types: FILE_TYPES, bytesMax: DOCUMENT_BYTES_MAX },
     responses: { 200: schema.KycDocument, 201: schema.KycDocument },
-    refusals: ['INVALID_STATE'],
-    handle: async ({ caller, change, query, body }) => {
+    errors: ['INVALID_STATE'],
+    handle: async ({ caller, tx, query, body }) => {
       const wanted = { ...body, kind: query.kind, fileName: query.fileName ?? 'unnamed' };
-      const { row, isNew } = await addDocument({ change, store }, stepOf(caller, clock()), wanted);
+      const { row, isNew } = await addDocument({ tx, store }, stepOf(caller, clock()), wanted);
       const message = isNew ? 'Document added' : 'This document was added before';
       return { status: isNew ? 201 : 200, message, data: presentDocument(row) };
     },

@@ -41,7 +41,7 @@ const fields = {
 
 /** What is left out is not known yet, or no more. */
 export const Application = z.strictObject({ ...fields, phone }).partial();
-const ShownApplication = z
+const PresentedApplication = z
   .object({ ...fields, phone: z.string() })
   .partial()
   .meta({ id: 'KycApplication' });
@@ -82,7 +82,7 @@ export const Kyc = z
     environment: z.enum(['sandbox', 'live']),
     status: z.enum(['NOT_STARTED', 'SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'MORE_INFO_NEEDED']),
     message: z.string().nullable().meta({ description: 'Why it was rejected, or what else is needed' }),
-    application: ShownApplication,
+    application: PresentedApplication,
     missing: z.array(z.string()).meta({ description: 'What it lacks before it can be submitted' }),
     documents: z.array(KycDocument),
     tier: Tier,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { reseal, seal, unseal, type KeyRing } from '../lib/crypto.ts';
 
 /** A document's file: its name in the folder, and whose it is. */
-export type StoredDocument = { id: string; storedAs: string };
+export type StoredDocument = { id: string; storageKey: string };
 
 /** Where documents' bytes are kept, encrypted. */
 export type DocumentStore = {
@@ -15,7 +15,7 @@ export type DocumentStore = {
   /** Encrypts by the current key what an older one has encrypted, or none. false: it was so already. */
   reencrypt: (document: StoredDocument) => Promise<boolean>;
   /** No error when it is not there. */
-  remove: (storedAs: string) => Promise<void>;
+  remove: (storageKey: string) => Promise<void>;
   /** The names of all files: those that were kept, and those that were cut off or are being written. */
   list: () => Promise<{ whole: string[]; cutOff: string[] }>;
   /** Removes a file of that list, unless somebody has written to it since. Returns whether it did. */
@@ -33,9 +33,9 @@ const KEY_ID_BYTES_MAX = 32;
  * name that anybody knows, until it is swept (sweep.ts).
  */
 export function createDocumentStore(folder: string, keyRing: KeyRing): DocumentStore {
-  const pathOf = (storedAs: string): string => {
-    if (!NAME.test(storedAs)) throw new Error('not the name of a stored document');
-    return join(folder, storedAs);
+  const pathOf = (storageKey: string): string => {
+    if (!NAME.test(storageKey)) throw new Error('not the name of a stored document');
+    return join(folder, storageKey);
   };
   const write = async (path: string, bytes: Buffer): Promise<void> => {
     const unfinished = `${join(folder, randomName())}${UNFINISHED}`;
@@ -51,22 +51,22 @@ export function createDocumentStore(folder: string, keyRing: KeyRing): DocumentS
   return {
     save: async (documentId, bytes) => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      const storedAs = randomName();
-      await write(pathOf(storedAs), seal(keyRing, documentId, bytes));
-      return storedAs;
+      const storageKey = randomName();
+      await write(pathOf(storageKey), seal(keyRing, documentId, bytes));
+      return storageKey;
     },
-    read: async ({ id, storedAs }) => {
-      const bytes = await readFile(pathOf(storedAs));
+    read: async ({ id, storageKey }) => {
+      const bytes = await readFile(pathOf(storageKey));
       return isSealed(bytes) ? unseal(keyRing, id, bytes) : bytes;
     },
-    reencrypt: async ({ id, storedAs }) => {
-      const bytes = await readFile(pathOf(storedAs));
+    reencrypt: async ({ id, storageKey }) => {
+      const bytes = await readFile(pathOf(storageKey));
       const sealed = isSealed(bytes) ? reseal(keyRing, id, bytes) : seal(keyRing, id, bytes);
       if (sealed === null) return false;
-      await write(pathOf(storedAs), sealed);
+      await write(pathOf(storageKey), sealed);
       return true;
     },
-    remove: async (storedAs) => rm(pathOf(storedAs), { force: true }),
+    remove: async (storageKey) => rm(pathOf(storageKey), { force: true }),
     list: async () => {
       const names = await readdir(folder).catch(noFolder);
       const cutOff = names.filter((name) => name.endsWith(UNFINISHED) && NAME.test(name.slice(0, -UNFINISHED.length)));

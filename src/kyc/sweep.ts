@@ -16,8 +16,8 @@ export async function removeOrphans({ db, store }: { db: Knex; store: DocumentSt
   const known = new Set<string>();
   for (let index = 0; index < whole.length; index += NAMES_AT_ONCE) {
     const names = whole.slice(index, index + NAMES_AT_ONCE);
-    const sql = 'SELECT stored_as FROM kyc_document WHERE stored_as = ANY (:names)';
-    for (const { storedAs } of await rows<{ storedAs: string }>(db, sql, { names })) known.add(storedAs);
+    const sql = 'SELECT storage_key FROM kyc_document WHERE storage_key = ANY (:names)';
+    for (const { storageKey } of await rows<{ storageKey: string }>(db, sql, { names })) known.add(storageKey);
   }
   const orphans = known.size === 0 ? [] : whole.filter((name) => !known.has(name));
   // By the disk's own clock.

@@ -1,5 +1,5 @@
 import { rows, type Queryable } from '../lib/db.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
 
 /** What can stand in an application's timeline. */
 export const TIMELINE_KINDS = [
@@ -15,27 +15,27 @@ export const TIMELINE_KINDS = [
 export type TimelineKind = (typeof TIMELINE_KINDS)[number];
 
 /** One step. `by`: key_…, opr_…, or "sandbox". */
-export type TimelineRow = { at: Date; kind: TimelineKind; by: string; detail: Record<string, unknown> };
+export type TimelineRow = { occurredAt: Date; kind: TimelineKind; by: string; detail: Record<string, unknown> };
 
 const SHOWN_MAX = 200;
 
 /** The newest 200 steps of one application, oldest first. */
-export async function readTimeline(db: Queryable, owner: Owner): Promise<TimelineRow[]> {
+export async function readTimeline(db: Queryable, scope: MerchantScope): Promise<TimelineRow[]> {
   const newest = await rows<TimelineRow>(
     db,
-    `SELECT at, kind, by, detail FROM kyc_timeline
+    `SELECT occurred_at, kind, by, detail FROM kyc_timeline
      WHERE merchant_id = :merchantId AND environment = :environment ORDER BY id DESC LIMIT ${SHOWN_MAX}`,
-    ownerOf(owner),
+    scopeOf(scope),
   );
   return newest.toReversed();
 }
 
 /** Notes a step, in the transaction of what it tells of. */
-export async function noteStep(trx: Queryable, owner: Owner, step: TimelineRow): Promise<void> {
+export async function appendTimeline(trx: Queryable, scope: MerchantScope, step: TimelineRow): Promise<void> {
   await rows(
     trx,
-    `INSERT INTO kyc_timeline (merchant_id, environment, at, kind, by, detail)
-     VALUES (:merchantId, :environment, :at, :kind, :by, CAST(:detail AS jsonb))`,
-    { ...ownerOf(owner), ...step, detail: JSON.stringify(step.detail) },
+    `INSERT INTO kyc_timeline (merchant_id, environment, occurred_at, kind, by, detail)
+     VALUES (:merchantId, :environment, :occurredAt, :kind, :by, CAST(:detail AS jsonb))`,
+    { ...scopeOf(scope), ...step, detail: JSON.stringify(step.detail) },
   );
 }

@@ -1,7 +1,7 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Owner } from '../lib/owner.ts';
-import { cutPage, offsetOf, type DayRange, type Page } from '../lib/page.ts';
+import type { MerchantScope } from '../lib/owner.ts';
+import { toPage, pageOffset, type DayRange, type Page } from '../lib/page.ts';
 import type { JournalKind, Posting } from './facts.ts';
 
 /** What a merchant has in one environment. */
@@ -17,12 +17,12 @@ export type Balance = {
 const NOTHING: Balance = { availableSantim: 0n, reservedSantim: 0n, feesSantim: 0n, settledSantim: 0n };
 
 /** The balance as it stands; zeros for who never had any. */
-export async function readBalance(db: Queryable, owner: Owner): Promise<Balance> {
+export async function readBalance(db: Queryable, scope: MerchantScope): Promise<Balance> {
   const [balance] = await rows<Balance>(
     db,
     `SELECT available_santim, reserved_santim, fees_santim, settled_santim FROM ledger_balance
      WHERE merchant_id = :merchantId AND environment = :environment AND currency = 'ETB'`,
-    { ...owner },
+    { ...scope },
   );
   return balance ?? NOTHING;
 }
@@ -40,7 +40,7 @@ export type Movement = {
   balanceAfterSantim: Santim;
   resourceType: Posting['resourceType'];
   resourceId: string;
-  at: Date;
+  effectiveAt: Date;
 };
 
 /** A movement as it is read: `id` its journal's, `sequence` its place in its account. */
@@ -48,14 +48,14 @@ export type ReadMovement = Movement & { id: string; sequence: bigint };
 
 /** The columns of a {@link ReadMovement}, of an entry e of a journal j. */
 export const MOVEMENT_COLUMNS = `j.id, e.journal_id, CAST(e.position AS int) AS position, j.kind AS type, e.amount_santim,
-  e.balance_after_santim, e.sequence, j.resource_type, j.resource_id, e.at`;
+  e.balance_after_santim, e.sequence, j.resource_type, j.resource_id, e.effective_at`;
 
-export type MovementFilter = Owner & { account: MerchantAccount; range: DayRange; types: JournalKind[] | null };
+export type MovementFilter = MerchantScope & { account: MerchantAccount; range: DayRange; types: JournalKind[] | null };
 
 /** Movements a, e and j of one account in SQL, and the values it takes. */
 export function movementConditions(filter: MovementFilter) {
   const where = `a.merchant_id = :merchantId AND a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
-    AND a.channel IS NULL AND e.at >= :from AND e.at < :until
+    AND a.channel IS NULL AND e.effective_at >= :from AND e.effective_at < :until
     ${filter.types === null ? '' : 'AND j.kind = ANY (:types)'}`;
   const tables = `ledger_account a JOIN ledger_entry e ON e.account_id = a.id JOIN ledger_journal j ON j.id = e.journal_id`;
   const values = { ...filter, ...filter.range, kind: MERCHANT_ACCOUNTS[filter.account] };
@@ -72,10 +72,10 @@ export async function listMovements(db: Queryable, filter: MovementFilter, page:
       `SELECT ${MOVEMENT_COLUMNS} FROM ${tables}
         WHERE ${where} ${page.after ? 'AND e.sequence < CAST(:after AS bigint)' : ''}
        ORDER BY e.sequence DESC LIMIT :most OFFSET :offset`,
-      { ...values, after: page.after?.at ?? null, most: page.limit + 1, offset: offsetOf(page) },
+      { ...values, after: page.after?.at ?? null, most: page.limit + 1, offset: pageOffset(page) },
     ),
   ]);
-  return cutPage(page, count?.total ?? 0, found.map(positioned));
+  return toPage(page, count?.total ?? 0, found.map(positioned));
 }
 
 /** As pages are cut: by its sequence. */

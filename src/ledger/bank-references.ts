@@ -2,27 +2,27 @@ import { addisDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
 
 /**
  * A reference that money has outside. In and out: the bank's trace id of what came to our account or left it. Excess: a
  * provider's own, of having taken back what it had paid too much.
  */
-export type OutsideReference = { environment: Environment; way: 'in' | 'out' | 'excess'; reference: string };
+export type ExternalReference = { environment: Environment; way: 'in' | 'out' | 'excess'; reference: string };
 
 /** What a reference is booked as, in words; `id`: bkm_… or stl_…. */
 export type ReferenceUse = { id: string; what: string; amountSantim: Santim; at: Date };
 
 /** Everything that is booked by a reference outside, and stands: columns of both types above. */
 export const REFERENCE_USES = `
-  SELECT id, environment, CASE kind WHEN 'EXCESS' THEN 'excess' ELSE 'in' END AS way, reference, amount_santim, booked_at AS at,
-         CASE kind WHEN 'UNMATCHED' THEN 'unmatched money' WHEN 'TRANSFER' THEN 'a transfer of ' || channel
+  SELECT id, environment, CASE kind WHEN 'RECOVERY' THEN 'excess' ELSE 'in' END AS way, reference, amount_santim, booked_at AS at,
+         CASE kind WHEN 'UNALLOCATED' THEN 'unmatched money' WHEN 'REMITTANCE' THEN 'a transfer of ' || channel
                    ELSE 'taken back by ' || channel || ' of ' || withdrawal_id END AS what
-  FROM bank_money WHERE corrected_at IS NULL
+  FROM bank_receipt WHERE reversed_at IS NULL
   UNION ALL
   SELECT id, environment, 'out', return_reference, amount_santim, outcome_at, 'the way back of unmatched money'
-  FROM bank_money WHERE return_reference IS NOT NULL AND corrected_at IS NULL
+  FROM bank_receipt WHERE return_reference IS NOT NULL AND reversed_at IS NULL
   UNION ALL
   SELECT id, environment, 'in', return_reference, amount_santim, returned_at, 'the return of a settlement'
   FROM settlement WHERE return_reference IS NOT NULL
@@ -31,7 +31,7 @@ export const REFERENCE_USES = `
   FROM settlement WHERE credited_at IS NOT NULL`;
 
 /** What stands booked by a reference, the oldest first; until the change ends nobody else books anything by it. */
-export async function lockReference({ trx }: Change, outside: OutsideReference): Promise<ReferenceUse[]> {
+export async function lockReference({ trx }: UnitOfWork, outside: ExternalReference): Promise<ReferenceUse[]> {
   const { environment, way, reference } = outside;
   const key = `reference ${environment} ${way} ${reference}`;
   await rows(trx, 'SELECT pg_advisory_xact_lock(hashtextextended(CAST(:key AS text), 0))', { key });
@@ -44,16 +44,16 @@ export async function lockReference({ trx }: Change, outside: OutsideReference):
 }
 
 /** Nothing but `id` is booked by it, and nothing will be before the change ends. `field` said it. Throws DUPLICATE_REFERENCE. */
-export async function requireUnused(
-  change: Change,
-  { field, id, ...outside }: OutsideReference & { field: string; id?: string },
+export async function ensureUnused(
+  tx: UnitOfWork,
+  { field, id, ...outside }: ExternalReference & { field: string; id?: string },
 ): Promise<void> {
-  const [other] = (await lockReference(change, outside)).filter((use) => use.id !== id);
-  if (other) throw usedBefore(other, { field, reference: outside.reference });
+  const [other] = (await lockReference(tx, outside)).filter((use) => use.id !== id);
+  if (other) throw referenceConflict(other, { field, reference: outside.reference });
 }
 
 /** DUPLICATE_REFERENCE, naming what it was booked as. */
-export function usedBefore(
+export function referenceConflict(
   { id, what, amountSantim, at }: ReferenceUse,
   { field, reference }: { field: string; reference: string },
 ): AppError {

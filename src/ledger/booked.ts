@@ -16,7 +16,7 @@ export type Booked<Amount = Santim> = {
 type Rules = { isPaid: string; isOpen: string; paid: string };
 
 /** {@link Booked} in SQL, of a table of money out: as a row's columns, null where nothing is booked; and added up. */
-export function bookedSql({ isPaid, isOpen, paid }: Rules): { columns: string; sums: string } {
+export function payoutTotalsSql({ isPaid, isOpen, paid }: Rules): { columns: string; sums: string } {
   const ofPaid = (santim: string): string => `CASE WHEN ${isPaid} THEN ${santim} END`;
   const booked = Object.entries({
     paid_santim: ofPaid(paid),

@@ -1,6 +1,6 @@
 import { COMMON_OPTIONS, runNoun, UsageError, type Verb, type Write } from '../lib/command-line.ts';
 import type { Knex } from '../lib/db.ts';
-import { verifyLedger, type LedgerCheck } from './verify.ts';
+import { verifyLedger, type LedgerInvariant } from './verify.ts';
 
 /** What --help prints. */
 export const LEDGER_USAGE = `meskot ledger verify
@@ -11,7 +11,7 @@ and the first journal to look at is named. --json prints JSON.
 export type LedgerCommandDeps = {
   db: Knex;
   /** All that must hold, of every slice that books. */
-  checks: readonly LedgerCheck[];
+  checks: readonly LedgerInvariant[];
   write: Write;
 };
 
@@ -22,10 +22,10 @@ export async function runLedgerCommand(args: readonly string[], deps: LedgerComm
     if (words.length > 0) throw new UsageError(`verify takes no "${words.join(' ')}".`);
     const broken = await verifyLedger(deps.db, deps.checks);
     isBroken = broken.length > 0;
-    return deps.checks.map(({ says }) => {
-      const found = broken.find(({ check }) => check === says);
+    return deps.checks.map(({ description }) => {
+      const found = broken.find(({ check }) => check === description);
       return {
-        check: says,
+        check: description,
         holds: found ? 'BROKEN' : 'yes',
         broken: found?.count ?? 0,
         first: found?.about ?? null,

@@ -1,6 +1,6 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
 import type { DayRange, Position } from '../lib/page.ts';
 import {
   MERCHANT_ACCOUNTS,
@@ -18,7 +18,7 @@ import type { Period } from './statement.ts';
  */
 export async function exportMovements(
   db: Queryable,
-  { account, range, ...owner }: Omit<MovementFilter, 'types'>,
+  { account, range, ...scope }: Omit<MovementFilter, 'types'>,
   { after, limit }: { after: Position | null; limit: number },
 ): Promise<ReadMovement[]> {
   return rows<ReadMovement>(
@@ -29,17 +29,17 @@ export async function exportMovements(
          AND coalesce(merchant_id, '') = :merchantId AND coalesce(channel, '') = ''
      ), page AS MATERIALIZED (
        SELECT * FROM ledger_entry
-       WHERE account_id = (SELECT id FROM account) AND (at >= :from AND at < :until) IS TRUE
+       WHERE account_id = (SELECT id FROM account) AND (effective_at >= :from AND effective_at < :until) IS TRUE
          AND sequence <= coalesce(CAST(:after AS bigint) - 1, (
            SELECT max(sequence) FROM (
              SELECT sequence FROM ledger_entry
-             WHERE account_id = (SELECT id FROM account) AND at >= :from AND at < :until OFFSET 0
+             WHERE account_id = (SELECT id FROM account) AND effective_at >= :from AND effective_at < :until OFFSET 0
            ) within))
        ORDER BY sequence DESC LIMIT :limit
      )
      SELECT ${MOVEMENT_COLUMNS} FROM page e JOIN ledger_journal j ON j.id = e.journal_id ORDER BY e.sequence DESC`,
     {
-      ...ownerOf(owner),
+      ...scopeOf(scope),
       kind: MERCHANT_ACCOUNTS[account],
       from: range.from,
       until: range.until,
@@ -66,7 +66,7 @@ export async function exportPeriod(
 /** How many movements one account has in a range of days, counted no further than `most`. */
 export async function countMovements(
   db: Queryable,
-  { account, range, ...owner }: Omit<MovementFilter, 'types'>,
+  { account, range, ...scope }: Omit<MovementFilter, 'types'>,
   most: number,
 ): Promise<number> {
   const [found] = await rows<{ count: number }>(
@@ -75,8 +75,8 @@ export async function countMovements(
        SELECT FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id
        WHERE a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
          AND coalesce(a.merchant_id, '') = :merchantId AND coalesce(a.channel, '') = ''
-         AND e.at >= :from AND e.at < :until LIMIT :most) counted`,
-    { ...ownerOf(owner), kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until, most },
+         AND e.effective_at >= :from AND e.effective_at < :until LIMIT :most) counted`,
+    { ...scopeOf(scope), kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until, most },
   );
   return found?.count ?? 0;
 }
@@ -91,28 +91,28 @@ export type AccountPeriod = { count: number; openingSantim: Santim; movedSantim:
  */
 export async function sumAccount(
   db: Queryable,
-  owner: Owner,
+  scope: MerchantScope,
   { account, range }: { account: MerchantAccount; range: DayRange },
 ): Promise<AccountPeriod> {
   const [sums] = await rows<{ count: number; openingSantim: Santim; movedSantim: Santim }>(
     db,
-    `SELECT moved.count, moved.santim AS moved_santim, coalesce(last.balance_after_santim, 0)::bigint AS opening_santim
+    `SELECT movements.count, movements.santim AS moved_santim, coalesce(last.balance_after_santim, 0)::bigint AS opening_santim
      FROM ledger_account a
      LEFT JOIN LATERAL (
        SELECT balance_after_santim FROM (
          SELECT e.sequence, e.balance_after_santim FROM ledger_entry e
          WHERE e.account_id = a.id
-           AND e.at = (SELECT max(before.at) FROM ledger_entry before WHERE before.account_id = a.id AND before.at < :from)
+           AND e.effective_at = (SELECT max(before.effective_at) FROM ledger_entry before WHERE before.account_id = a.id AND before.effective_at < :from)
          OFFSET 0) of_that_time
        ORDER BY sequence DESC LIMIT 1
      ) last ON true
      CROSS JOIN LATERAL (
        SELECT count(*)::int AS count, coalesce(sum(e.amount_santim), 0)::bigint AS santim
-       FROM ledger_entry e WHERE e.account_id = a.id AND e.at >= :from AND e.at < :until
-     ) moved
+       FROM ledger_entry e WHERE e.account_id = a.id AND e.effective_at >= :from AND e.effective_at < :until
+     ) movements
      WHERE a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
        AND coalesce(a.merchant_id, '') = :merchantId AND coalesce(a.channel, '') = ''`,
-    { ...ownerOf(owner), kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until },
+    { ...scopeOf(scope), kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until },
   );
   // Who never had any money has no account.
   const { count, openingSantim, movedSantim } = sums ?? { count: 0, openingSantim: 0n, movedSantim: 0n };

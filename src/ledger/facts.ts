@@ -1,6 +1,6 @@
+import type { Channel } from '../channels/channel.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Environment, Owner } from '../lib/owner.ts';
-import type { Channel } from '../providers/provider.ts';
+import type { Environment, MerchantScope } from '../lib/owner.ts';
 import type { Fee } from './fees.ts';
 
 export type AccountKind =
@@ -32,7 +32,7 @@ export const JOURNAL_KINDS = [
 export type JournalKind = (typeof JOURNAL_KINDS)[number];
 
 /** Of the operator's own accounts alone (bank-facts.ts): merchants never see them. */
-type OwnJournalKind = 'UNMATCHED_PLACED' | 'UNMATCHED_RETURNED' | 'EXCESS_TAKEN_BACK' | 'BANK_MONEY_CORRECTED';
+type OwnJournalKind = 'RECEIPT_ALLOCATED' | 'RECEIPT_RETURNED' | 'PAYOUT_RECOVERED' | 'RECEIPT_REVERSED';
 
 /** One line of a journal: above zero credits the account, below zero debits it. */
 export type Entry = { account: AccountKind; channel?: Channel; amountSantim: Santim };
@@ -50,10 +50,10 @@ export type Posting = {
 };
 
 /** Money that came in over a channel. */
-type Received = Owner & { transactionId: string; channel: Channel; amountSantim: Santim };
+type Received = MerchantScope & { transactionId: string; channel: Channel; amountSantim: Santim };
 
 /** A payment became SUCCESS: the provider owes its amount, the merchant has it less the fee. One for a transaction. */
-export function paymentFact(paid: Received & Fee): Posting {
+export function paymentPosting(paid: Received & Fee): Posting {
   return {
     key: `payment:${paid.transactionId}`,
     kind: 'PAYMENT',
@@ -63,7 +63,7 @@ export function paymentFact(paid: Received & Fee): Posting {
 }
 
 /** Money came that is nobody's yet: another amount than asked for, or a second payment. */
-export function heldFact(held: Received & { attemptId: string }): Posting {
+export function suspensePosting(held: Received & { attemptId: string }): Posting {
   return {
     key: `held:${held.attemptId}`,
     kind: 'PAYMENT_HELD',
@@ -76,7 +76,7 @@ export function heldFact(held: Received & { attemptId: string }): Posting {
 }
 
 /** An operator gives held money to the merchant. It shares its key with the return: only one of them can happen. */
-export function heldAcceptedFact(held: Received & Fee & { attemptId: string }): Posting {
+export function suspenseAcceptedPosting(held: Received & Fee & { attemptId: string }): Posting {
   return {
     key: `held-ended:${held.attemptId}`,
     kind: 'HELD_ACCEPTED',
@@ -86,7 +86,7 @@ export function heldAcceptedFact(held: Received & Fee & { attemptId: string }): 
 }
 
 /** Held money went back to the customer: the provider owes it no more. */
-export function heldReturnedFact(held: Received & { attemptId: string }): Posting {
+export function suspenseReturnedPosting(held: Received & { attemptId: string }): Posting {
   return {
     key: `held-ended:${held.attemptId}`,
     kind: 'HELD_RETURNED',
@@ -99,7 +99,7 @@ export function heldReturnedFact(held: Received & { attemptId: string }): Postin
 }
 
 /** Money on its way out: a withdrawal over a channel, or a settlement to the merchant's bank (no channel). */
-export type MoneyOut = Owner & { amountSantim: Santim } & Fee &
+export type Payout = MerchantScope & { amountSantim: Santim } & Fee &
   (
     | {
         type: 'withdrawal';
@@ -117,18 +117,18 @@ export function totalDebit(out: { amountSantim: Santim } & Fee): Santim {
 }
 
 /** How much of the amount was not paid; below zero where more was. */
-function unpaid(out: MoneyOut): Santim {
+function unpaid(out: Payout): Santim {
   return out.type === 'withdrawal' && out.paidSantim !== undefined ? out.amountSantim - out.paidSantim : 0n;
 }
 
 /** What it has taken from the balance once it is paid: what the beneficiary was paid less is the merchant's again. */
-function kept(out: MoneyOut): Santim {
+function retained(out: Payout): Santim {
   const left = unpaid(out);
   return left > 0n ? totalDebit(out) - left : totalDebit(out);
 }
 
 /** Asked for: the money is set aside. Refused by the ledger when there is not enough. */
-export function reservedFact(out: MoneyOut): Posting {
+export function reservePosting(out: Payout): Posting {
   return moved(out, {
     key: `reserved:${out.id}`,
     happened: 'RESERVED',
@@ -140,20 +140,20 @@ export function reservedFact(out: MoneyOut): Posting {
 }
 
 /** Paid out. It shares its key with the release: what was paid is never given back as well. */
-export function paidOutFact(out: MoneyOut): Posting {
+export function payoutPosting(out: Payout): Posting {
   return moved(out, {
     key: `ended:${out.id}`,
     happened: 'PAID',
     entries: withoutZeros([
       { account: 'RESERVED', amountSantim: -totalDebit(out) },
-      { account: 'AVAILABLE', amountSantim: totalDebit(out) - kept(out) },
+      { account: 'AVAILABLE', amountSantim: totalDebit(out) - retained(out) },
       ...charges(out, 1n),
     ]),
   });
 }
 
 /** Failed, rejected or cancelled: what was set aside is the merchant's again. */
-export function releasedFact(out: MoneyOut): Posting {
+export function releasePosting(out: Payout): Posting {
   return moved(out, {
     key: `ended:${out.id}`,
     happened: 'RELEASED',
@@ -165,20 +165,20 @@ export function releasedFact(out: MoneyOut): Posting {
 }
 
 /** Paid although it had failed: what was given back is taken again. Refused by the ledger when it is not there. */
-export function paidAfterAllFact(out: MoneyOut): Posting {
+export function latePayoutPosting(out: Payout): Posting {
   return moved(out, {
     key: `after-all:${out.id}`,
     happened: 'PAID',
-    entries: [{ account: 'AVAILABLE', amountSantim: -kept(out) }, ...charges(out, 1n)],
+    entries: [{ account: 'AVAILABLE', amountSantim: -retained(out) }, ...charges(out, 1n)],
   });
 }
 
 /** What was paid came back, and its fee with it. */
-export function reversedFact(out: MoneyOut): Posting {
+export function reversalPosting(out: Payout): Posting {
   return moved(out, {
     key: `reversed:${out.id}`,
     happened: 'REVERSED',
-    entries: [...charges(out, -1n), { account: 'AVAILABLE', amountSantim: kept(out) }],
+    entries: [...charges(out, -1n), { account: 'AVAILABLE', amountSantim: retained(out) }],
   });
 }
 
@@ -195,7 +195,7 @@ function netOf({ amountSantim, feeSantim, feeTaxSantim }: { amountSantim: Santim
 }
 
 /** What left by it, and what we charge. More than the amount is nobody's to pay yet: it waits in suspense. */
-function charges(out: MoneyOut, sign: 1n | -1n): Entry[] {
+function charges(out: Payout, sign: 1n | -1n): Entry[] {
   const left = unpaid(out);
   const paid: Entry =
     out.type === 'withdrawal'
@@ -211,7 +211,7 @@ function charges(out: MoneyOut, sign: 1n | -1n): Entry[] {
 
 type Movement = { key: string; happened: 'RESERVED' | 'PAID' | 'RELEASED' | 'REVERSED'; entries: Entry[] };
 
-function moved(out: MoneyOut, { key, happened, entries }: Movement): Posting {
+function moved(out: Payout, { key, happened, entries }: Movement): Posting {
   const noun = out.type === 'withdrawal' ? 'WITHDRAWAL' : 'SETTLEMENT';
   return {
     key,

@@ -1,8 +1,8 @@
+import type { Channel } from '../channels/channel.ts';
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
-import { readRuleBook, readValidFrom, unfitRule, type RuleBook } from '../lib/versioned-rule.ts';
-import type { Channel } from '../providers/provider.ts';
+import { readRuleBook, readValidFrom, unfitRule, type RuleSchedule } from '../lib/versioned-rule.ts';
 import type { FeeRule } from './fees.ts';
 
 export const FEE_DIRECTIONS = ['PAY_IN', 'PAY_OUT', 'SETTLEMENT'] as const;
@@ -33,7 +33,7 @@ export type NewFeeRule = Omit<FeeRule, 'id'> & {
  * the same already. Throws VALIDATION_ERROR for what is beyond the bounds or begins in the past.
  */
 export async function addFeeRule(trx: Knex.Transaction, wanted: NewFeeRule, now: Date): Promise<StoredFeeRule | null> {
-  refuseUnfit(wanted);
+  rejectUnusable(wanted);
   const validFrom = readValidFrom(wanted.validFrom, now);
   await rows(trx, `SELECT pg_advisory_xact_lock(hashtextextended('fee_rule ' || :merchantId, 0))`, {
     merchantId: wanted.merchantId,
@@ -47,7 +47,7 @@ export async function addFeeRule(trx: Knex.Transaction, wanted: NewFeeRule, now:
     { merchantId, channel, direction },
   );
   const begins = wanted.validFrom ?? null;
-  if (newest && saysTheSame(newest, wanted) && isSameTime(newest.validFrom, { begins, now })) return null;
+  if (newest && isSameRule(newest, wanted) && isSameTime(newest.validFrom, { begins, now })) return null;
   const [added] = await rows<StoredFeeRule>(
     trx,
     `INSERT INTO fee_rule (id, merchant_id, channel, direction, basis_points, fixed_santim, min_santim, max_santim,
@@ -66,14 +66,14 @@ export async function addFeeRule(trx: Knex.Transaction, wanted: NewFeeRule, now:
 }
 
 /** What a merchant is charged now, by channel and direction, and what is set to follow. */
-export async function listFeeRules(db: Queryable, merchantId: string, at: Date): Promise<RuleBook<StoredFeeRule>> {
+export async function listFeeRules(db: Queryable, merchantId: string, at: Date): Promise<RuleSchedule<StoredFeeRule>> {
   return readRuleBook(db, { table: 'fee_rule', columns: COLUMNS }, { merchantId, at });
 }
 
 const COLUMNS = `id, merchant_id, channel, direction, basis_points, fixed_santim, min_santim, max_santim,
   tax_basis_points, valid_from, version`;
 
-function refuseUnfit({
+function rejectUnusable({
   channel,
   direction,
   basisPoints,
@@ -102,7 +102,7 @@ function requireWithin(field: string, points: number, most: number): void {
   throw unfitRule(field, `must be a whole number from 0 to ${most} (hundredths of a percent), got ${points}`);
 }
 
-function saysTheSame(one: FeeRule, other: NewFeeRule): boolean {
+function isSameRule(one: FeeRule, other: NewFeeRule): boolean {
   const same = (a: number | Santim | null, b: number | Santim | null): boolean => a === b;
   return (
     same(one.basisPoints, other.basisPoints) &&

@@ -42,14 +42,14 @@ function part(santim: Santim, basisPoints: number): Santim {
   return (santim * BigInt(basisPoints) + WHOLE / 2n) / WHOLE;
 }
 
-/** A rule as `fee_rule_of` answers it in JSON, where santim are plain numbers. */
+/** A rule as `effective_fee_rule` answers it in JSON, where santim are plain numbers. */
 export type FeeRuleJson = Omit<FeeRule, 'fixedSantim' | 'minSantim' | 'maxSantim'> & {
   fixedSantim: number;
   minSantim: number;
   maxSantim: number | null;
 };
 
-/** Reads what the SQL function `fee_rule_of` has answered. */
+/** Reads what the SQL function `effective_fee_rule` has answered. */
 export function readFeeRule(json: FeeRuleJson): FeeRule {
   return {
     ...json,

@@ -2,7 +2,7 @@ import { rows, type Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import type { Posting } from './facts.ts';
 
 /** SQLSTATE that ledger_post raises when a merchant has not enough; its detail says how much there is. */
@@ -16,8 +16,8 @@ const NOT_ENOUGH = 'MK001';
  */
 export async function post(trx: Knex.Transaction, posting: Posting, at: Date): Promise<'posted' | 'already'> {
   try {
-    const [answer] = await rows<{ result: 'posted' | 'already' }>(trx, LEDGER_POST, valuesOf(posting, at));
-    return answer?.result ?? 'already';
+    const [posted] = await rows<{ result: 'posted' | 'already' }>(trx, LEDGER_POST, valuesOf(posting, at));
+    return posted?.result ?? 'already';
   } catch (error) {
     throw insufficient(error, posting) ?? error;
   }
@@ -27,8 +27,8 @@ export async function post(trx: Knex.Transaction, posting: Posting, at: Date): P
  * Books one fact that takes from no merchant, and so is never refused, without waiting for its answer: as the last write
  * of a change it travels with the COMMIT, and the merchant's balance is locked no longer than that takes.
  */
-export async function postLast(change: Pick<Change, 'write'>, posting: Posting, at: Date): Promise<void> {
-  await change.write(LEDGER_POST, valuesOf(posting, at));
+export async function postWithCommit(tx: Pick<UnitOfWork, 'writeDeferred'>, posting: Posting, at: Date): Promise<void> {
+  await tx.writeDeferred(LEDGER_POST, valuesOf(posting, at));
 }
 
 const LEDGER_POST = `

@@ -4,7 +4,7 @@ import { readRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
-import { ownerOf } from '../lib/owner.ts';
+import { scopeOf } from '../lib/owner.ts';
 import { readDayRange, readPage } from '../lib/page.ts';
 import { listMovements, readBalance } from './balance.ts';
 import * as schema from './schema.ts';
@@ -22,7 +22,7 @@ export function balanceRoutes({ db, clock }: { db: Knex; clock: Clock }): Route[
       responses: { 200: schema.Balance },
       handle: async ({ caller }) => {
         const asOf = clock();
-        const balance = await readBalance(db, ownerOf(caller));
+        const balance = await readBalance(db, scopeOf(caller));
         const data = {
           currency: 'ETB',
           environment: caller.environment,
@@ -51,7 +51,7 @@ export function balanceRoutes({ db, clock }: { db: Knex; clock: Clock }): Route[
       handle: async ({ caller, query }) => {
         const account = query.account ?? 'available';
         const range = readDayRange(query, clock());
-        const filter = { ...ownerOf(caller), account, range, types: query.type ?? null };
+        const filter = { ...scopeOf(caller), account, range, types: query.type ?? null };
         const { rows, pagination } = await listMovements(db, filter, readPage(query));
         const data = rows.map((row) => ({
           entryId: `${row.journalId}-${row.entry}`,
@@ -62,7 +62,7 @@ export function balanceRoutes({ db, clock }: { db: Knex; clock: Clock }): Route[
           balanceAfter: toBirr(row.balanceAfterSantim),
           resourceType: row.resourceType,
           resourceId: row.resourceId,
-          createdAt: row.at.toISOString(),
+          createdAt: row.effectiveAt.toISOString(),
         }));
         return { message: 'Balance history retrieved', data, pagination };
       },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { dayText, sequencePageQuery, statusText } from '../lib/page.ts';
+import { dateParam, sequencePageQuery, statusParam } from '../lib/page.ts';
 import { MERCHANT_ACCOUNTS, type MerchantAccount } from './balance.ts';
 import { JOURNAL_KINDS } from './facts.ts';
 
@@ -28,9 +28,9 @@ export const MovementListQuery = z.strictObject({
     .meta({
       description: 'Which of the two balances; available unless said',
     }),
-  type: statusText(JOURNAL_KINDS).optional(),
-  startDate: dayText.optional(),
-  endDate: dayText.optional(),
+  type: statusParam(JOURNAL_KINDS).optional(),
+  startDate: dateParam.optional(),
+  endDate: dateParam.optional(),
   ...sequencePageQuery,
 });
 

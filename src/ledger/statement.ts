@@ -1,7 +1,7 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
-import { cutPage, offsetOf, type Page } from '../lib/page.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
+import { toPage, pageOffset, type Page } from '../lib/page.ts';
 import { MOVEMENT_COLUMNS, positioned, type ReadMovement } from './balance.ts';
 import type { JournalKind } from './facts.ts';
 
@@ -22,25 +22,29 @@ export type Period = {
 };
 
 /** The period of a settlement; undefined when it was never booked. */
-export async function readPeriod(db: Queryable, owner: Owner, settlementId: string): Promise<Period | undefined> {
+export async function readPeriod(
+  db: Queryable,
+  scope: MerchantScope,
+  settlementId: string,
+): Promise<Period | undefined> {
   const [period] = await rows<Period>(
     db,
     `SELECT e.account_id, coalesce(previous.sequence, 0)::bigint AS after, e.sequence AS up_to,
             coalesce(previous.balance_after_santim, 0)::bigint AS opening_santim,
             e.balance_after_santim AS closing_santim,
-            previous.resource_id AS previous_settlement_id, previous.at AS from, e.at AS until
+            previous.resource_id AS previous_settlement_id, previous.effective_at AS from, e.effective_at AS until
      FROM ledger_journal j
      JOIN ledger_entry e ON e.journal_id = j.id
      JOIN ledger_account a ON a.id = e.account_id AND a.kind = 'AVAILABLE'
      LEFT JOIN LATERAL (
-       SELECT pe.sequence, pe.balance_after_santim, pe.at, pj.resource_id
+       SELECT pe.sequence, pe.balance_after_santim, pe.effective_at, pj.resource_id
        FROM ledger_entry pe JOIN ledger_journal pj ON pj.id = pe.journal_id
        WHERE pe.account_id = e.account_id AND pe.sequence < e.sequence AND pj.kind = 'SETTLEMENT_RESERVED'
        ORDER BY pe.sequence DESC LIMIT 1
      ) previous ON true
-     WHERE j.key = 'reserved:' || CAST(:settlementId AS text) AND j.kind = 'SETTLEMENT_RESERVED'
+     WHERE j.posting_key = 'reserved:' || CAST(:settlementId AS text) AND j.kind = 'SETTLEMENT_RESERVED'
        AND j.merchant_id = :merchantId AND j.environment = :environment`,
-    { ...ownerOf(owner), settlementId },
+    { ...scopeOf(scope), settlementId },
   );
   return period;
 }
@@ -72,8 +76,8 @@ export async function listPeriod(db: Queryable, { accountId, after, upTo }: Peri
        FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
        WHERE ${IN_PERIOD} ${page.after ? 'AND e.sequence > CAST(:shown AS bigint)' : ''}
        ORDER BY e.sequence LIMIT :most OFFSET :offset`,
-      { ...values, shown: page.after?.at ?? null, most: page.limit + 1, offset: offsetOf(page) },
+      { ...values, shown: page.after?.at ?? null, most: page.limit + 1, offset: pageOffset(page) },
     ),
   ]);
-  return cutPage(page, count?.total ?? 0, found.map(positioned));
+  return toPage(page, count?.total ?? 0, found.map(positioned));
 }

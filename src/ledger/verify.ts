@@ -1,34 +1,34 @@
 import { rows, type Knex } from '../lib/db.ts';
 
 /** Something that must hold. `sql` finds what breaks it: `about` in words, `journal` the journal to look at, if any. */
-export type LedgerCheck = { says: string; sql: string };
+export type LedgerInvariant = { description: string; sql: string };
 
 /** What was found to be broken; the first of it, and how many there are. */
-export type Broken = { check: string; about: string; journalId: string | null; count: number };
+export type Violation = { check: string; about: string; journalId: string | null; count: number };
 
 /** What holds of journals, entries and balances by themselves. */
-export const LEDGER_CHECKS: readonly LedgerCheck[] = [
+export const LEDGER_CHECKS: readonly LedgerInvariant[] = [
   {
-    says: 'the entries of each journal sum to zero',
-    sql: `SELECT j.id AS journal, 'journal ' || j.key || ' sums to ' || coalesce(sum(e.amount_santim), 0) || ' santim' AS about
+    description: 'the entries of each journal sum to zero',
+    sql: `SELECT j.id AS journal, 'journal ' || j.posting_key || ' sums to ' || coalesce(sum(e.amount_santim), 0) || ' santim' AS about
           FROM ledger_journal j LEFT JOIN ledger_entry e ON e.journal_id = j.id
-          GROUP BY j.id, j.key, j.at HAVING coalesce(sum(e.amount_santim), 1) <> 0 ORDER BY j.at`,
+          GROUP BY j.id, j.posting_key, j.effective_at HAVING coalesce(sum(e.amount_santim), 1) <> 0 ORDER BY j.effective_at`,
   },
   {
-    says: 'every entry has its journal and its account, both of one environment',
+    description: 'every entry has its journal and its account, both of one environment',
     sql: `SELECT e.journal_id AS journal, 'entry ' || e.position || ' of journal ' || e.journal_id AS about
           FROM ledger_entry e LEFT JOIN ledger_journal j ON j.id = e.journal_id LEFT JOIN ledger_account a ON a.id = e.account_id
           WHERE j.id IS NULL OR a.id IS NULL OR a.environment <> j.environment OR a.currency <> j.currency
-             OR (a.merchant_id IS NOT NULL AND a.merchant_id IS DISTINCT FROM j.merchant_id) ORDER BY e.at`,
+             OR (a.merchant_id IS NOT NULL AND a.merchant_id IS DISTINCT FROM j.merchant_id) ORDER BY e.effective_at`,
   },
   {
-    says: 'all accounts of an environment sum to zero',
+    description: 'all accounts of an environment sum to zero',
     sql: `SELECT NULL AS journal, a.environment || ' ' || a.currency || ' sums to ' || sum(e.amount_santim) || ' santim' AS about
           FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
           GROUP BY a.environment, a.currency HAVING sum(e.amount_santim) <> 0`,
   },
   {
-    says: "a merchant's balance is the sum of its entries",
+    description: "a merchant's balance is the sum of its entries",
     sql: `SELECT NULL AS journal, coalesce(b.merchant_id, s.merchant_id) || ' ' || coalesce(b.environment, s.environment)
                  || ': balance ' || coalesce(b.available_santim, 0) || ' + ' || coalesce(b.reserved_santim, 0)
                  || ' santim, entries ' || coalesce(s.available, 0) || ' + ' || coalesce(s.reserved, 0) AS about
@@ -43,7 +43,7 @@ export const LEDGER_CHECKS: readonly LedgerCheck[] = [
              OR coalesce(b.reserved_santim, 0) <> coalesce(s.reserved, 0) OR b.version < s.last`,
   },
   {
-    says: 'fees and settlements to date are what the journals have booked',
+    description: 'fees and settlements to date are what the journals have booked',
     sql: `SELECT NULL AS journal, b.merchant_id || ' ' || b.environment || ': fees ' || b.fees_santim || ', settled '
                  || b.settled_santim || ' santim; journals ' || coalesce(s.fees, 0) || ', ' || coalesce(s.settled, 0) AS about
           FROM ledger_balance b LEFT JOIN (
@@ -56,7 +56,7 @@ export const LEDGER_CHECKS: readonly LedgerCheck[] = [
           WHERE b.fees_santim <> coalesce(s.fees, 0) OR b.settled_santim <> coalesce(s.settled, 0)`,
   },
   {
-    says: 'the balance after an entry is the one before it, plus the entry',
+    description: 'the balance after an entry is the one before it, plus the entry',
     sql: `SELECT journal_id AS journal, 'entry ' || position || ' of journal ' || journal_id || ' leads from '
                  || before || ' by ' || amount_santim || ' to ' || balance_after_santim || ' santim' AS about
           FROM (SELECT e.*, coalesce(lag(e.balance_after_santim) OVER (PARTITION BY e.account_id ORDER BY e.sequence), 0) AS before
@@ -64,19 +64,19 @@ export const LEDGER_CHECKS: readonly LedgerCheck[] = [
           WHERE before + amount_santim <> balance_after_santim ORDER BY account_id, sequence`,
   },
   {
-    says: "the entries of a merchant's account never go back in time",
-    sql: `SELECT journal_id AS journal, 'entry ' || position || ' of journal ' || journal_id || ' is of ' || at
+    description: "the entries of a merchant's account never go back in time",
+    sql: `SELECT journal_id AS journal, 'entry ' || position || ' of journal ' || journal_id || ' is of ' || effective_at
                  || ', the one before it of ' || before AS about
-          FROM (SELECT e.*, lag(e.at) OVER (PARTITION BY e.account_id ORDER BY e.sequence) AS before
+          FROM (SELECT e.*, lag(e.effective_at) OVER (PARTITION BY e.account_id ORDER BY e.sequence) AS before
                 FROM ledger_entry e WHERE e.sequence IS NOT NULL) chain
-          WHERE at < before ORDER BY account_id, sequence`,
+          WHERE effective_at < before ORDER BY account_id, sequence`,
   },
   {
-    says: 'nothing set aside is both paid out and given back',
+    description: 'nothing set aside is both paid out and given back',
     sql: `SELECT min(id) AS journal, resource_type || ' ' || resource_id || ' has ended twice' AS about
           FROM ledger_journal
           -- What is paid after all takes from the balance what was given back to it.
-          WHERE (kind LIKE '%\\_PAID' OR kind LIKE '%\\_RELEASED') AND key NOT LIKE 'after-all:%'
+          WHERE (kind LIKE '%\\_PAID' OR kind LIKE '%\\_RELEASED') AND posting_key NOT LIKE 'after-all:%'
           GROUP BY resource_type, resource_id HAVING count(*) > 1`,
   },
 ];
@@ -85,20 +85,21 @@ export const LEDGER_CHECKS: readonly LedgerCheck[] = [
  * Looks at the whole ledger in one snapshot, however long that takes, and writes nothing. Answers what is broken, the
  * first of each kind; nothing when all holds.
  */
-export async function verifyLedger(db: Knex, checks: readonly LedgerCheck[]): Promise<Broken[]> {
+export async function verifyLedger(db: Knex, checks: readonly LedgerInvariant[]): Promise<Violation[]> {
   return db.transaction(
     async (trx) => {
       await trx.raw('SET LOCAL statement_timeout = 0');
       await trx.raw('SET LOCAL idle_in_transaction_session_timeout = 0');
       // These questions are about everything there is.
       await trx.raw('SET LOCAL enable_seqscan = on');
-      const broken: Broken[] = [];
-      for (const { says, sql } of checks) {
+      const broken: Violation[] = [];
+      for (const { description, sql } of checks) {
         const [first] = await rows<{ journal: string | null; about: string; count: number }>(
           trx,
           `SELECT *, count(*) OVER ()::int AS count FROM (${sql}) AS broken LIMIT 1`,
         );
-        if (first) broken.push({ check: says, about: first.about, journalId: first.journal, count: first.count });
+        if (first)
+          broken.push({ check: description, about: first.about, journalId: first.journal, count: first.count });
       }
       return broken;
     },

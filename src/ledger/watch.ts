@@ -2,11 +2,11 @@ import { measureFigures, type Registry } from '../http/metrics.ts';
 import type { Clock } from '../lib/clock.ts';
 import { openDatabase, rows, type Knex } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
-import { verifyLedger, type Broken, type LedgerCheck } from './verify.ts';
+import { verifyLedger, type Violation, type LedgerInvariant } from './verify.ts';
 
 const GAUGES = {
   broken: {
-    name: 'meskot_ledger_checks_broken',
+    name: 'meskot_ledger_invariant_violations',
     help: 'Checks of "meskot ledger verify" that this process has last found broken; NaN before it has looked',
   },
 } as const;
@@ -19,7 +19,7 @@ export type LedgerWatchDeps = {
   /** Ends a look that is under way. */
   db: Knex;
   databaseUrl: string;
-  checks: readonly LedgerCheck[];
+  checks: readonly LedgerInvariant[];
   clock: Clock;
   log: Pick<Logger, 'error'>;
   registry?: Registry | undefined;
@@ -29,7 +29,10 @@ export type LedgerWatchDeps = {
  * Verifies the whole ledger again and again: ten minutes after the process started, and `everyMs` after each time before;
  * one process after the other. What is broken is in the log and in a metric; nothing is changed. Stopping ends it.
  */
-export function createLedgerWatch(deps: LedgerWatchDeps, everyMs: number): (stopping: AbortSignal) => Promise<void> {
+export function createIntegrityMonitor(
+  deps: LedgerWatchDeps,
+  everyMs: number,
+): (stopping: AbortSignal) => Promise<void> {
   const { clock, log, registry } = deps;
   let dueAt = clock().getTime() + Math.min(FIRST_AFTER_MS, everyMs);
   let broken = NaN;
@@ -45,9 +48,14 @@ export function createLedgerWatch(deps: LedgerWatchDeps, everyMs: number): (stop
 }
 
 /** Null when another process is looking, or when it was stopped. */
-async function look({ db, databaseUrl, checks }: LedgerWatchDeps, stopping: AbortSignal): Promise<Broken[] | null> {
+async function look({ db, databaseUrl, checks }: LedgerWatchDeps, stopping: AbortSignal): Promise<Violation[] | null> {
   // Of its own, for it takes as long as it takes; and it keeps the turn until it is closed.
-  const own = openDatabase({ url: databaseUrl, poolMax: 1, applicationName: 'meskot-ledger', isPatient: true });
+  const own = openDatabase({
+    url: databaseUrl,
+    poolMax: 1,
+    applicationName: 'meskot-ledger',
+    unlimitedStatements: true,
+  });
   let end = (): void => {};
   try {
     const [turn] = await rows<{ isOurs: boolean; pid: number }>(

@@ -11,7 +11,7 @@ export function createBatch<Input, Output>(
   limits: { sizeMax: number; everyMs: number },
 ): (input: Input) => Promise<Output> {
   type Call = { input: Input; resolve: (output: Output) => void; reject: (error: unknown) => void };
-  const waiting: Call[] = [];
+  const pending: Call[] = [];
   let running = 0;
   let startedAt = -Infinity;
   /** For a batch that is not full and whose time has not come. */
@@ -19,8 +19,8 @@ export function createBatch<Input, Output>(
   let isStarting = false;
 
   const plan = (): void => {
-    if (isStarting || waiting.length === 0 || running >= CONCURRENT_MAX) return;
-    const waitMs = waiting.length >= limits.sizeMax ? 0 : startedAt + limits.everyMs - performance.now();
+    if (isStarting || pending.length === 0 || running >= CONCURRENT_MAX) return;
+    const waitMs = pending.length >= limits.sizeMax ? 0 : startedAt + limits.everyMs - performance.now();
     if (waitMs > 0) {
       timer ??= setTimeout(start, waitMs);
       return;
@@ -35,7 +35,7 @@ export function createBatch<Input, Output>(
     isStarting = false;
     startedAt = performance.now();
     running += 1;
-    void runOne(waiting.splice(0, limits.sizeMax));
+    void runOne(pending.splice(0, limits.sizeMax));
     plan();
   };
   const runOne = async (calls: Call[]): Promise<void> => {
@@ -51,7 +51,7 @@ export function createBatch<Input, Output>(
   };
   return async (input) =>
     new Promise((resolve, reject) => {
-      waiting.push({ input, resolve, reject });
+      pending.push({ input, resolve, reject });
       plan();
     });
 }

@@ -1,11 +1,11 @@
 /** The whole of a body that comes in pieces; null as soon as it is more than `bytesMax`, with the rest left unread. */
 export async function readBody(pieces: AsyncIterable<Buffer>, bytesMax: number): Promise<Buffer | null> {
-  const kept: Buffer[] = [];
+  const read: Buffer[] = [];
   let bytes = 0;
   for await (const piece of pieces) {
     bytes += piece.length;
     if (bytes > bytesMax) return null;
-    kept.push(piece);
+    read.push(piece);
   }
-  return Buffer.concat(kept);
+  return Buffer.concat(read);
 }

@@ -1,7 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 import { AppError, type ErrorCode } from './errors.ts';
-import { nearestWord } from './nearest-word.ts';
+import { closestMatch } from './nearest-word.ts';
 
 /** The words were wrong; answered with the usage, exit code 2. */
 export class UsageError extends Error {
@@ -11,7 +11,7 @@ export class UsageError extends Error {
 type OptionTypes = NonNullable<ParseArgsConfig['options']>;
 
 /** What a command shows: names and values. */
-export type Shown = Readonly<Record<string, string | number | null>>;
+export type Row = Readonly<Record<string, string | number | null>>;
 
 /** Where a command's output goes, and beside it what only its reader should know: refusals, hints. */
 export type Write = (part: string | Uint8Array, to?: 'aside') => void;
@@ -31,7 +31,7 @@ type Parsed<Options extends OptionTypes> = ReturnType<typeof parseArgs<{ options
 export type Verb<Options extends OptionTypes> = (call: {
   options: Parsed<Options>;
   args: readonly string[];
-}) => Promise<Shown | Shown[] | Verbatim>;
+}) => Promise<Row | Row[] | Verbatim>;
 
 export type Noun<Options extends OptionTypes> = {
   name: string;
@@ -70,13 +70,13 @@ export async function runNoun<Options extends OptionTypes & typeof COMMON_OPTION
     return 0;
   } catch (error) {
     const [typed = ''] = args;
-    const verb = noun.verbs.has(typed) ? typed : nearestWord(typed, [...noun.verbs.keys()]);
-    return refuse(error, { ...noun, verb: verb ?? typed });
+    const verb = noun.verbs.has(typed) ? typed : closestMatch(typed, [...noun.verbs.keys()]);
+    return reject(error, { ...noun, verb: verb ?? typed });
   }
 }
 
 function unknownVerb<Options extends OptionTypes>({ name, verbs }: Noun<Options>, verb: string): UsageError {
-  const guess = nearestWord(verb, [...verbs.keys()]);
+  const guess = closestMatch(verb, [...verbs.keys()]);
   const hint = guess === undefined ? '' : ` Did you mean "${guess}"?`;
   return new UsageError(`There is no "${`${name} ${verb}`.trim()}".${hint}`);
 }
@@ -97,7 +97,7 @@ function readArguments<Options extends OptionTypes>(options: Options, args: read
   }
 }
 
-function refuse(
+function reject(
   error: unknown,
   { name, usage, verb, write }: Pick<Noun<never>, 'name' | 'usage' | 'write'> & { verb: string },
 ): number {
@@ -115,13 +115,13 @@ function refuse(
 const EXIT_CODES: Partial<Record<ErrorCode, number>> = { VALIDATION_ERROR: 2, INSUFFICIENT_SCOPE: 3, NOT_FOUND: 4 };
 
 /** One thing as lines of name and value; many as a table of the columns that tell them apart. */
-function asText(result: Shown | Shown[], columns: readonly string[]): string {
+function asText(result: Row | Row[], columns: readonly string[]): string {
   if (Array.isArray(result)) return asTable(result, columns);
   const entries = Object.entries(result).filter(([, value]) => value !== null && value !== '');
   return entries.map(([name, value]) => `${name.padEnd(12)} ${value}\n`).join('');
 }
 
-function asTable(list: readonly Shown[], columns: readonly string[]): string {
+function asTable(list: readonly Row[], columns: readonly string[]): string {
   const table = [[...columns], ...list.map((one) => columns.map((name) => String(one[name] ?? '-')))];
   const widths = columns.map((_, index) => Math.max(...table.map((line) => line[index]?.length ?? 0)));
   const lineOf = (line: readonly string[]): string =>

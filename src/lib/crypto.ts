@@ -10,19 +10,19 @@ const TAG_BYTES = 16;
  * AES-256-GCM. Layout: key id's length, key id, nonce, tag, ciphertext. `owner` (the row's id) is authenticated with
  * it, so that a value copied into another row does not decrypt.
  */
-export function seal(ring: KeyRing, owner: string, bytes: Buffer): Buffer {
+export function seal(ring: KeyRing, scope: string, bytes: Buffer): Buffer {
   const key = ring.keys.get(ring.currentId);
   if (!key) throw new Error(`encryption key "${ring.currentId}" is not in the key ring`);
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
-  cipher.setAAD(Buffer.from(owner));
+  cipher.setAAD(Buffer.from(scope));
   const body = Buffer.concat([cipher.update(bytes), cipher.final()]);
   const keyId = Buffer.from(ring.currentId);
   return Buffer.concat([Buffer.from([keyId.length]), keyId, nonce, cipher.getAuthTag(), body]);
 }
 
 /** The reverse of {@link seal}; throws when the key is unknown or the bytes or the owner are not the same. */
-export function unseal(ring: KeyRing, owner: string, sealed: Buffer): Buffer {
+export function unseal(ring: KeyRing, scope: string, sealed: Buffer): Buffer {
   const keyId = keyIdOf(sealed);
   const key = ring.keys.get(keyId);
   if (!key) throw new Error(`encryption key "${keyId}" is not in the key ring`);
@@ -30,7 +30,7 @@ export function unseal(ring: KeyRing, owner: string, sealed: Buffer): Buffer {
   const tagEnd = nonceEnd + TAG_BYTES;
   const nonce = sealed.subarray(nonceEnd - NONCE_BYTES, nonceEnd);
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
-  decipher.setAAD(Buffer.from(owner));
+  decipher.setAAD(Buffer.from(scope));
   decipher.setAuthTag(sealed.subarray(nonceEnd, tagEnd));
   return Buffer.concat([decipher.update(sealed.subarray(tagEnd)), decipher.final()]);
 }
@@ -40,18 +40,18 @@ function keyIdOf(sealed: Buffer): string {
 }
 
 /** The same under the current key; null when it is under that one already. Throws as {@link unseal} does. */
-export function reseal(ring: KeyRing, owner: string, sealed: Buffer): Buffer | null {
-  return keyIdOf(sealed) === ring.currentId ? null : seal(ring, owner, unseal(ring, owner, sealed));
+export function reseal(ring: KeyRing, scope: string, sealed: Buffer): Buffer | null {
+  return keyIdOf(sealed) === ring.currentId ? null : seal(ring, scope, unseal(ring, scope, sealed));
 }
 
 /** {@link seal} for text. */
-export function encrypt(ring: KeyRing, owner: string, text: string): Buffer {
-  return seal(ring, owner, Buffer.from(text));
+export function encrypt(ring: KeyRing, scope: string, text: string): Buffer {
+  return seal(ring, scope, Buffer.from(text));
 }
 
 /** {@link unseal} for text. */
-export function decrypt(ring: KeyRing, owner: string, sealed: Buffer): string {
-  return unseal(ring, owner, sealed).toString();
+export function decrypt(ring: KeyRing, scope: string, sealed: Buffer): string {
+  return unseal(ring, scope, sealed).toString();
 }
 
 /** HMAC-SHA256. */

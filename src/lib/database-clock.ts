@@ -40,8 +40,8 @@ export function createDatabaseClock(db: Knex, options: DatabaseClockOptions): Da
   let estimate: Estimate | null = null;
   let [latestMs, warnedAtMs, stopped] = [0, -Infinity, false];
   let timer: NodeJS.Timeout | undefined;
-  let tellKnown = (): void => {};
-  const known = new Promise<void>((resolve) => (tellKnown = resolve));
+  let publishTime = (): void => {};
+  const known = new Promise<void>((resolve) => (publishTime = resolve));
 
   const nowMs = (): number => {
     if (estimate === null) return processClock().getTime();
@@ -60,9 +60,9 @@ export function createDatabaseClock(db: Knex, options: DatabaseClockOptions): Da
   };
   const ask = async (): Promise<void> => {
     try {
-      const answer = await askDatabase(db);
-      if (estimate === null || isBetter(answer, estimate)) estimate = answer;
-      tellKnown();
+      const found = await readDatabaseTime(db);
+      if (estimate === null || isBetter(found, estimate)) estimate = found;
+      publishTime();
       warn();
     } catch {
       // The database is away: time goes on by its last answer.
@@ -81,20 +81,20 @@ export function createDatabaseClock(db: Knex, options: DatabaseClockOptions): Da
     stop: () => {
       stopped = true;
       clearTimeout(timer);
-      tellKnown();
+      publishTime();
     },
   };
 }
 
-async function askDatabase(db: Knex): Promise<Estimate> {
+async function readDatabaseTime(db: Knex): Promise<Estimate> {
   const askedMs = performance.now();
-  const [answer] = await rows<{ ms: number }>(
+  const [found] = await rows<{ ms: number }>(
     db,
     'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS ms',
   );
-  if (!answer) throw new Error('the database told no time');
+  if (!found) throw new Error('the database told no time');
   const errorMs = (performance.now() - askedMs) / 2;
-  return { atMs: askedMs + errorMs, databaseMs: answer.ms, errorMs };
+  return { atMs: askedMs + errorMs, databaseMs: found.ms, errorMs };
 }
 
 function databaseMsAt({ atMs, databaseMs }: Estimate, monotonicMs: number): number {
@@ -102,11 +102,11 @@ function databaseMsAt({ atMs, databaseMs }: Estimate, monotonicMs: number): numb
 }
 
 /** More precise, needed since the old one is old, or proof that the old one is wrong: a clock was set. */
-function isBetter(answer: Estimate, estimate: Estimate): boolean {
-  const apartMs = Math.abs(answer.databaseMs - databaseMsAt(estimate, answer.atMs));
+function isBetter(found: Estimate, estimate: Estimate): boolean {
+  const apartMs = Math.abs(found.databaseMs - databaseMsAt(estimate, found.atMs));
   return (
-    answer.errorMs <= estimate.errorMs ||
-    answer.atMs - estimate.atMs > TRUSTED_MS ||
-    apartMs > answer.errorMs + estimate.errorMs
+    found.errorMs <= estimate.errorMs ||
+    found.atMs - estimate.atMs > TRUSTED_MS ||
+    apartMs > found.errorMs + estimate.errorMs
   );
 }

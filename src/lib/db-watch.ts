@@ -25,7 +25,7 @@ type Pool = {
  * noticed here (its statement has a timeout of its own). A statement that is merely slow is left alone: meanwhile the
  * server answers a connection of the watch's own.
  */
-export function watchDatabase(db: Knex, url: string): void {
+export function closeFrozenConnections(db: Knex, url: string): void {
   const { pool } = db.client as { pool: Pool };
   const sockets = new Set<Socket>();
   let [bytesSeen, silentSinceMs, probing] = [0, performance.now(), false];

@@ -11,12 +11,12 @@ export type { Knex };
 // bigint columns are santim and counters: exact, as BigInt. Cast to ::int in SQL where a number is wanted.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
 
-// With the option every name finds its way back: failures_in_a_row, failuresInARow.
+// With the option every name finds its way back: consecutive_failures, consecutiveFailures.
 const columnNames = knexSnakeCaseMappers({ underscoreBetweenUppercaseLetters: true });
 
 export type DatabaseOptions = {
   /** For questions about everything there is: they take as long as they take. */
-  isPatient?: boolean;
+  unlimitedStatements?: boolean;
   url: string;
   poolMax: number;
   applicationName: string;
@@ -49,7 +49,7 @@ export function openDatabase(options: DatabaseOptions): Knex {
     // Statements of one transaction travel without waiting for each other, and are answered in their order.
     pipeline: true,
     // A server that is frozen answers nothing, not even that the statement took too long.
-    ...(options.isPatient ? {} : { query_timeout: 6_000 }),
+    ...(options.unlimitedStatements ? {} : { query_timeout: 6_000 }),
     options: Object.entries(SESSION)
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),

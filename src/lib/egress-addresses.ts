@@ -35,7 +35,7 @@ export type AddressRules = {
 };
 
 /** A judge of single addresses: true when a merchant's request may be sent there. Anything unreadable is refused. */
-export function createAddressJudge(rules: AddressRules): (address: string) => boolean {
+export function createAddressPolicy(rules: AddressRules): (address: string) => boolean {
   const denied = blockList(rules.deny);
   const special = blockList([...IPV4_SPECIAL, ...IPV6_SPECIAL]);
   const global6 = blockList(IPV6_GLOBAL);

@@ -21,8 +21,8 @@ export type EgressAgentOptions = {
 };
 
 /** A name that resolves to an address which is not public. The address is not in the message. */
-export class EgressRefused extends Error {
-  override readonly name = 'EgressRefused';
+export class EgressRejected extends Error {
+  override readonly name = 'EgressRejected';
 }
 
 /** Receivers close idle connections, many after 5 s. */
@@ -38,19 +38,19 @@ export function createResolve(): Resolve {
   return async (host) => {
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
     if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason;
-    return [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    return [v4, v6].flatMap((response) => (response.status === 'fulfilled' ? response.value : []));
   };
 }
 
 /**
  * The addresses that a request to this URL may connect to, resolved once. Node asks for them where the host is a name: an
- * IP literal is judged by `EgressGuard.refusal`. Throws EgressRefused if any of them is not public.
+ * IP literal is judged by `EgressGuard.refusal`. Throws EgressRejected if any of them is not public.
  */
 export async function vettedAddresses(url: URL, { guard, resolve }: Vetting): Promise<LookupAddress[]> {
   const target = targetOf(url);
   const found = target.loopback ? ['127.0.0.1', '::1'] : await resolve(target.host);
   if (found.length === 0) throw Object.assign(new Error('the name has no address'), { code: 'ENODATA' });
-  if (!guard.allPublic(found)) throw new EgressRefused('an address is not public');
+  if (!guard.allPublic(found)) throw new EgressRejected('an address is not public');
   return found.map((address) => ({ address, family: net.isIP(address) }));
 }
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-import { canonicalAddress, createAddressJudge, isLoopback, type AddressRules } from './egress-addresses.ts';
+import { canonicalAddress, createAddressPolicy, isLoopback, type AddressRules } from './egress-addresses.ts';
 import type { Environment } from './owner.ts';
 
 export type EgressOptions = AddressRules & {
@@ -16,7 +16,7 @@ export type EgressGuard = {
    */
   checkUrl: (text: string, environment: Environment) => string[];
   /** The same at send time, for what can be judged before the name is resolved; null when it may go on. */
-  refusal: (url: URL) => string | null;
+  rejection: (url: URL) => string | null;
   /** Whether every one of these resolved addresses may be connected to; false for none at all. */
   allPublic: (addresses: readonly string[]) => boolean;
 };
@@ -26,7 +26,7 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:'
 
 /** Throws when `deny` holds something that is no address or block. */
 export function createEgressGuard(options: EgressOptions): EgressGuard {
-  const isAllowed = createAddressJudge(options);
+  const isAllowed = createAddressPolicy(options);
 
   const problemsOf = (url: URL): string[] => {
     const target = targetOf(url);
@@ -63,7 +63,7 @@ export function createEgressGuard(options: EgressOptions): EgressGuard {
       }
       return problems;
     },
-    refusal: (url) => problemsOf(url)[0] ?? null,
+    rejection: (url) => problemsOf(url)[0] ?? null,
     allPublic: (addresses) => addresses.length > 0 && addresses.every(isAllowed),
   };
 }

@@ -27,7 +27,7 @@ export const ERROR_STATUS = {
   AMOUNT_BELOW_MINIMUM: 422,
   AMOUNT_ABOVE_MAXIMUM: 422,
   DAILY_LIMIT_EXCEEDED: 422,
-  BENEFICIARY_NOT_VERIFIED: 422,
+  BANK_ACCOUNT_NOT_VERIFIED: 422,
   RATE_LIMITED: 429,
   INTERNAL_ERROR: 500,
   SERVICE_UNAVAILABLE: 503,
@@ -37,8 +37,8 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 export type FieldIssue = { field: string; issue: string };
 
 /** Something outside does not answer, as was foreseen: the log tells it in a line without a stack, now and then. */
-export class AwayError extends Error {
-  override readonly name = 'AwayError';
+export class UnavailableError extends Error {
+  override readonly name = 'UnavailableError';
 }
 
 /**

@@ -28,16 +28,16 @@ export function createHttpClient({ bodyBytesMax = 65_536, connectionsMax = 64 } 
   return {
     async send({ url, method, headers, body, signal }) {
       try {
-        const answer = await request(url, {
+        const response = await request(url, {
           method,
           signal,
           dispatcher: agent,
           headers: headers ?? {},
           body: body ?? null,
         });
-        const bytes = await readBody(answer.body, bodyBytesMax);
+        const bytes = await readBody(response.body, bodyBytesMax);
         if (bytes === null) return { kind: 'failed', reason: 'too-large', message: `more than ${bodyBytesMax} bytes` };
-        return { kind: 'answered', status: answer.statusCode, text: bytes.toString() };
+        return { kind: 'answered', status: response.statusCode, text: bytes.toString() };
       } catch (error) {
         return failure(error, signal);
       }

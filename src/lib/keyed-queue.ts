@@ -4,7 +4,7 @@ export type KeyedQueueOptions = {
   /** How many run at once, of all keys together; of one key it is always one. */
   runningMax: number;
   /** How many may wait: of one key, and of all together. */
-  waitingMax: { ofOne: number; ofAll: number };
+  pendingMax: { ofOne: number; ofAll: number };
   /** What has waited longer is not begun any more. */
   waitMsMax: number;
   /** A clock that only goes forward. */
@@ -19,27 +19,27 @@ export type KeyedQueue = {
   run: <T>(key: string, work: () => Promise<T>, gone: AbortSignal) => Promise<T>;
 };
 
-type Turn = { sinceMs: number; begin: () => void; refuse: (error: AppError) => void };
+type Turn = { sinceMs: number; begin: () => void; reject: (error: AppError) => void };
 
 /**
  * Work of one key runs one after the other, and keys take turns: a key's backlog delays that key only. In memory: each
  * process has its own.
  */
 export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
-  const { runningMax, waitingMax, waitMsMax, nowMs = () => performance.now() } = options;
+  const { runningMax, pendingMax, waitMsMax, nowMs = () => performance.now() } = options;
   /** What waits by key, in its order; empty while the last of a key runs. */
   const lines = new Map<string, Turn[]>();
   /** Keys of which work waits and none runs, in the order of their turns. */
   const ready = new Set<string>();
   let running = 0;
-  let waiting = 0;
+  let pending = 0;
 
   const nextOf = (key: string): Turn | undefined => {
     const line = lines.get(key) ?? [];
     for (let turn = line.shift(); turn; turn = line.shift()) {
-      waiting -= 1;
+      pending -= 1;
       if (nowMs() - turn.sinceMs <= waitMsMax) return turn;
-      turn.refuse(unavailable());
+      turn.reject(unavailable());
     }
     return undefined;
   };
@@ -56,21 +56,21 @@ export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
   const untilTurn = async (key: string, gone: AbortSignal): Promise<void> => {
     if (gone.aborted) throw left();
     const line = lines.get(key) ?? [];
-    if (line.length >= waitingMax.ofOne) throw tooMany(line.length);
-    if (waiting >= waitingMax.ofAll) throw unavailable();
-    const begun = new Promise<void>((begin, refuse) => {
-      const turn: Turn = { sinceMs: nowMs(), begin, refuse };
+    if (line.length >= pendingMax.ofOne) throw tooMany(line.length);
+    if (pending >= pendingMax.ofAll) throw unavailable();
+    const begun = new Promise<void>((begin, reject) => {
+      const turn: Turn = { sinceMs: nowMs(), begin, reject };
       line.push(turn);
       const leave = (): void => {
         const place = line.indexOf(turn);
         if (place === -1) return;
         line.splice(place, 1);
-        waiting -= 1;
-        refuse(left());
+        pending -= 1;
+        reject(left());
       };
       gone.addEventListener('abort', leave, { once: true });
     });
-    waiting += 1;
+    pending += 1;
     if (!lines.has(key)) ready.add(key);
     lines.set(key, line);
     beginReady();
@@ -98,8 +98,8 @@ export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
 /** A second is longer than most of it takes. */
 const REPEAT = { headers: { 'Retry-After': '1' } };
 
-function tooMany(waiting: number): AppError {
-  const message = `${waiting} requests of yours are waiting for each other already. Repeat this one in 1 s.`;
+function tooMany(pending: number): AppError {
+  const message = `${pending} requests of yours are waiting for each other already. Repeat this one in 1 s.`;
   return new AppError('RATE_LIMITED', message, REPEAT);
 }
 

@@ -1,11 +1,11 @@
 import { rows, type Queryable } from './db.ts';
-import { cutPage, offsetOf, type Page } from './page.ts';
+import { toPage, pageOffset, type Page } from './page.ts';
 
 /** What to list, in SQL: columns of a table, by conditions with `:named` values, in the order of a time. */
 export type Listed = { columns: string; table: string; time: string; where: string; values: Record<string, unknown> };
 
 /** One page of rows, the newest first, then by id; and how many there are in all. Two statements, asked at once. */
-export async function listNewest<Row extends { id: string }>(db: Queryable, listed: Listed, page: Page) {
+export async function paginateNewest<Row extends { id: string }>(db: Queryable, listed: Listed, page: Page) {
   const { columns, table, time, where, values } = listed;
   const after = page.after ? `AND (${time}, id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))` : '';
   const [[count], found] = await Promise.all([
@@ -19,9 +19,9 @@ export async function listNewest<Row extends { id: string }>(db: Queryable, list
         afterAt: page.after?.at ?? null,
         afterId: page.after?.id ?? null,
         most: page.limit + 1,
-        offset: offsetOf(page),
+        offset: pageOffset(page),
       },
     ),
   ]);
-  return cutPage(page, count?.total ?? 0, found);
+  return toPage(page, count?.total ?? 0, found);
 }

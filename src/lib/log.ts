@@ -3,7 +3,7 @@ import { isNativeError } from 'node:util/types';
 import { pino, type DestinationStream, type LogFn, type Logger } from 'pino';
 
 import { isDatabaseError } from './db.ts';
-import { AwayError } from './errors.ts';
+import { UnavailableError } from './errors.ts';
 
 export type { Logger };
 
@@ -49,8 +49,8 @@ function createSampler(nowMs: () => number) {
 function sampledKind(details: unknown): string | null {
   if (typeof details !== 'object' || details === null || !('err' in details)) return null;
   const { err } = details;
-  const place = 'route' in details ? details.route : 'chore' in details ? details.chore : '';
-  if (err instanceof AwayError) return `${err.name} ${String(place)}`;
+  const place = 'route' in details ? details.route : 'job' in details ? details.job : '';
+  if (err instanceof UnavailableError) return `${err.name} ${String(place)}`;
   if (!isDatabaseError(err)) return null;
   const { name, code, constraint } = describeError(err);
   return [place, name, code, constraint].join(' ');
@@ -62,7 +62,7 @@ function sampledKind(details: unknown): string | null {
  */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!isNativeError(error)) return { name: typeof error };
-  if (error instanceof AwayError) return { name: error.name, message: error.message };
+  if (error instanceof UnavailableError) return { name: error.name, message: error.message };
   // Objection throws an error of its own around the database's.
   if ('nativeError' in error) return describeError(error.nativeError);
   // The stack begins with the message, of which a line may look like a frame.

@@ -1,5 +1,5 @@
 /** The word that was probably meant: the one fewest letters away, if that is at most a third of its length. */
-export function nearestWord(typed: string, words: readonly string[]): string | undefined {
+export function closestMatch(typed: string, words: readonly string[]): string | undefined {
   const byDistance = words.map((word) => ({ word, distance: lettersApart(typed, word) }));
   const [nearest] = byDistance.toSorted((a, b) => a.distance - b.distance);
   return nearest && nearest.distance <= Math.ceil(nearest.word.length / 3) ? nearest.word : undefined;

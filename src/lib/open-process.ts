@@ -2,9 +2,9 @@ import type { Knex } from './db.ts';
 import type { OutboxMessage } from './outbox.ts';
 
 /** An open row and what wakes its workflow, or starts one where Temporal has lost it. */
-export type OpenProcess = {
+export type RecoverableWorkflow = {
   id: string;
-  wake: OutboxMessage;
+  message: OutboxMessage;
   /** Late although nothing but its workflow holds it up: woken even if the workflow runs. */
   overdue?: boolean;
 };
@@ -13,4 +13,4 @@ export type OpenProcess = {
 export type OpenPage = { after: string; limit: number; onlyPastDue: boolean };
 
 /** Rows of one kind that must have a running workflow. */
-export type FindOpen = (db: Knex, page: OpenPage) => Promise<OpenProcess[]>;
+export type FindRecoverable = (db: Knex, page: OpenPage) => Promise<RecoverableWorkflow[]>;

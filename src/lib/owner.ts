@@ -2,9 +2,9 @@
 export type Environment = 'sandbox' | 'live';
 
 /** Whose something is: every row of a merchant's, every question about one, names both. */
-export type Owner = { merchantId: string; environment: Environment };
+export type MerchantScope = { merchantId: string; environment: Environment };
 
 /** The owner alone, of a row or a caller that has one. */
-export function ownerOf({ merchantId, environment }: Owner): Owner {
+export function scopeOf({ merchantId, environment }: MerchantScope): MerchantScope {
   return { merchantId, environment };
 }

@@ -67,14 +67,14 @@ const mustBeDay = mustBe('a date as YYYY-MM-DD');
 const mustBeNear = mustBe(`a date from ${DAYS.first} to ${DAYS.last}`);
 
 /** A real calendar day as YYYY-MM-DD. */
-export const dayText = z
+export const dateParam = z
   .string({ error: mustBeDay })
   .max(DAY_CHARACTERS_MAX, { abort: true, error: mustBeDay })
   .refine(isDay, { error: (issue) => (isCalendarDay(String(issue.input)) ? mustBeNear : mustBeDay)(issue) })
   .meta({ format: 'date', example: '2026-01-31' });
 
 /** One value, a comma list, or `ALL`, as the list of wanted values; null stands for all. */
-export function statusText<Value extends string>(values: readonly Value[]) {
+export function statusParam<Value extends string>(values: readonly Value[]) {
   const allowed = `one of ${values.join(', ')}, a comma list of them, or ALL`;
   const isValue = (text: string): text is Value => (values as readonly string[]).includes(text);
   return z
@@ -135,7 +135,7 @@ function rangeError(code: 'INVALID_DATE_RANGE' | 'DATE_RANGE_TOO_WIDE', issue: s
 }
 
 /** Rows to skip in SQL: none when a position says where to go on. */
-export function offsetOf(page: Page): number {
+export function pageOffset(page: Page): number {
   return page.after ? 0 : (page.page - 1) * page.limit;
 }
 
@@ -151,7 +151,7 @@ export function pagination(page: Page, total: number, next: Position | null) {
 }
 
 /** Cuts a list read with `LIMIT limit + 1` to its page; the row too many only tells that there is a next one. */
-export function cutPage<Row extends { position: string; id: string }>(page: Page, total: number, read: Row[]) {
+export function toPage<Row extends { position: string; id: string }>(page: Page, total: number, read: Row[]) {
   const shown = read.slice(0, page.limit);
   const last = shown.at(-1);
   const next = last && read.length > page.limit ? { at: last.position, id: last.id } : null;

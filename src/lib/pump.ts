@@ -1,6 +1,6 @@
 export type Pump = {
   /** Requests a round. */
-  poke: () => void;
+  trigger: () => void;
   /** Begins no more rounds; resolves when none runs. */
   stop: () => Promise<void>;
 };
@@ -10,7 +10,7 @@ export type Pump = {
  * meanwhile, it looks once more. Rounds begin at least `everyMs()` apart; the first after a rest begins at once. `round`
  * must not throw.
  */
-export function createPump(round: () => Promise<boolean>, everyMs: () => number): Pump {
+export function createDrainLoop(round: () => Promise<boolean>, everyMs: () => number): Pump {
   let stopped = false;
   let again = false;
   let startedAt = -Infinity;
@@ -27,7 +27,7 @@ export function createPump(round: () => Promise<boolean>, everyMs: () => number)
     pumping = null;
   };
   return {
-    poke: () => {
+    trigger: () => {
       again = true;
       if (!stopped) pumping ??= pump();
     },

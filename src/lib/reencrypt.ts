@@ -8,7 +8,7 @@ export type SealedTable = {
   key: readonly string[];
   columns: readonly string[];
   /** What the columns of a row are sealed for. */
-  ownerOf: (key: readonly string[]) => string;
+  scopeOf: (key: readonly string[]) => string;
 };
 
 /** What became of things that are encrypted. `failed` names those that no listed key opens; they stay as they are. */
@@ -62,9 +62,9 @@ async function readBatch(
 }
 
 /** null: nothing of the row is under an older key. */
-function renewedOf(keyRing: KeyRing, { ownerOf }: SealedTable, { key, values }: Row): Row['values'] | null | 'failed' {
+function renewedOf(keyRing: KeyRing, { scopeOf }: SealedTable, { key, values }: Row): Row['values'] | null | 'failed' {
   try {
-    const renewed = values.map((value) => value && (reseal(keyRing, ownerOf(key), value) ?? value));
+    const renewed = values.map((value) => value && (reseal(keyRing, scopeOf(key), value) ?? value));
     return renewed.some((value, index) => value !== values[index]) ? renewed : null;
   } catch {
     return 'failed';

@@ -21,16 +21,16 @@ export function unfitRule(field: string, issue: string): AppError {
 }
 
 /** Rules of one kind: those in force, and those that will be. */
-export type RuleBook<Rule> = { inForce: Rule[]; toCome: Rule[] };
+export type RuleSchedule<Rule> = { current: Rule[]; scheduled: Rule[] };
 
 /** The rules a merchant lives by: its own before everybody's, by channel and direction; and those set to follow. */
 export async function readRuleBook<Rule>(
   db: Queryable,
   { table, columns }: { table: 'fee_rule' | 'limit_rule'; columns: string },
   { merchantId, at }: { merchantId: string; at: Date },
-): Promise<RuleBook<Rule>> {
+): Promise<RuleSchedule<Rule>> {
   const own = '(merchant_id = :merchantId OR merchant_id IS NULL)';
-  const [inForce, toCome] = await Promise.all([
+  const [current, scheduled] = await Promise.all([
     rows<Rule>(
       db,
       `SELECT DISTINCT ON (direction, channel) ${columns} FROM ${table} WHERE ${own} AND valid_from <= :at
@@ -44,5 +44,5 @@ export async function readRuleBook<Rule>(
       { merchantId, at },
     ),
   ]);
-  return { inForce, toCome };
+  return { current, scheduled };
 }

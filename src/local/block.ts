@@ -8,7 +8,7 @@ import type { Facts } from './state.ts';
 export const LOG_FILE = join('logs', 'meskot.log');
 
 /** What a person needs to begin, as one block of lines: only what there is. */
-export function formatFacts(facts: Facts, dataFolder: string): string {
+export function formatBanner(facts: Facts, dataFolder: string): string {
   const lines: [string, string | undefined][] = [
     ['API', facts.apiUrl],
     ['Docs', facts.docsUrl],
@@ -40,6 +40,6 @@ function tryIt({ apiUrl, sandboxKey }: Facts): string[] {
     `  curl -H 'Authorization: Bearer ${sandboxKey}' '${apiUrl}/api/checkout/txns/get_all_txns?${query}'`,
     '',
     `  The demo merchant "${NEW_SHOP.name}" has no key yet; this makes one:`,
-    `  npm run -s meskot -- keys create --merchant ${NEW_SHOP.owner.merchantId}`,
+    `  npm run -s meskot -- keys create --merchant ${NEW_SHOP.scope.merchantId}`,
   ];
 }

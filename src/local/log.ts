@@ -24,11 +24,11 @@ export function openLocalLog(file: string, options: { level: string; write: (lin
     // The first start has none.
   }
   const descriptor = openSync(file, 'a', 0o600);
-  const tell = createTeller(options.write);
+  const print = createPrinter(options.write);
   let isOpen = true;
   const write = (line: string): void => {
     if (isOpen) writeSync(descriptor, line);
-    tell(line);
+    print(line);
   };
   return {
     log: createLogger(options.level, 'local', { destination: { write } }),
@@ -39,13 +39,13 @@ export function openLocalLog(file: string, options: { level: string; write: (lin
   };
 }
 
-function createTeller(write: (line: string) => void): (line: string) => void {
-  const toldAt = new Map<string, number>();
+function createPrinter(write: (line: string) => void): (line: string) => void {
+  const printedAt = new Map<string, number>();
   return (line) => {
     const { level, msg = '', err } = JSON.parse(line) as Line;
     const name = LEVELS[level];
-    if (name === undefined || performance.now() - (toldAt.get(msg) ?? -Infinity) < SAME_LINE_EVERY_MS) return;
-    toldAt.set(msg, performance.now());
+    if (name === undefined || performance.now() - (printedAt.get(msg) ?? -Infinity) < SAME_LINE_EVERY_MS) return;
+    printedAt.set(msg, performance.now());
     const why = err?.message ?? err?.name;
     write(`${name}: ${msg}${why === undefined ? '' : ` (${why})`}`);
   };

@@ -4,7 +4,7 @@ import type { Facts } from './state.ts';
 /** A session that waits to be paid, made through the API, the way merchants do. */
 export async function openCheckout(config: Config, { sandboxKey }: Facts): Promise<Facts> {
   if (!sandboxKey) return {};
-  const response = await fetch(`${config.BASE_URL}/api/checkout/sessions`, {
+  const response = await fetch(`${config.PUBLIC_BASE_URL}/api/checkout/sessions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-api-key': sandboxKey },
     body: JSON.stringify({

@@ -8,11 +8,11 @@ import { startDemoShop } from '../demo-shop/server.ts';
 import { createRegistry } from '../http/metrics.ts';
 import type { Logger } from '../lib/log.ts';
 import { seedDemo } from '../seed/seed.ts';
-import { rememberPast } from '../seed/simulated-past.ts';
+import { writeSimulatorHistory } from '../seed/simulated-past.ts';
 import { readVersion } from '../serve.ts';
 import { startSimulator } from '../simulator/server.ts';
-import { placeTemporalMetrics } from '../temporal-metrics.ts';
-import { installTemporal } from '../temporal-workers.ts';
+import { exposeCoreMetrics } from '../temporal-metrics.ts';
+import { installRuntime } from '../temporal-workers.ts';
 import { startWorker } from '../worker.ts';
 import { openCheckout } from './open-checkout.ts';
 import type { LocalPorts } from './settings.ts';
@@ -73,7 +73,7 @@ export function localParts(context: PartsContext): Part[] {
       name: 'Provider simulator',
       start: async () => {
         const stateFile = join(context.dataFolder, 'simulator.jsonl');
-        await rememberPast(config.DATABASE_URL, stateFile);
+        await writeSimulatorHistory(config.DATABASE_URL, stateFile);
         const listen = { port: ports.simulator, host: HOST };
         const { close } = await startSimulator({ ...config.simulator, ...listen, stateFile, log });
         return { stop: close, facts: { simulatorUrl: config.SIMULATOR_URL } };
@@ -82,12 +82,12 @@ export function localParts(context: PartsContext): Part[] {
     {
       name: 'API',
       start: async () => {
-        const temporalMetrics = await placeTemporalMetrics();
-        installTemporal(log, temporalMetrics);
+        const temporalMetrics = await exposeCoreMetrics();
+        installRuntime(log, temporalMetrics);
         const version = await readVersion(project);
         const readMoreMetrics = temporalMetrics.read;
         const api = await startApi(config, { log, registry, project, version, readMoreMetrics });
-        const facts = { apiUrl: config.BASE_URL, docsUrl: `${config.BASE_URL}/docs` };
+        const facts = { apiUrl: config.PUBLIC_BASE_URL, docsUrl: `${config.PUBLIC_BASE_URL}/docs` };
         const metrics = api.metricsUrl === null ? {} : { metricsUrl: api.metricsUrl };
         return { stop: api.stop, facts: { ...facts, ...metrics, ...(await openCheckout(config, seeded)) } };
       },
@@ -96,7 +96,7 @@ export function localParts(context: PartsContext): Part[] {
       name: 'Demo shop',
       start: async () => {
         const { sandboxKey = '', webhookSecret = '' } = seeded;
-        const keys = { apiUrl: config.BASE_URL, apiKey: sandboxKey, webhookSecret };
+        const keys = { apiUrl: config.PUBLIC_BASE_URL, apiKey: sandboxKey, webhookSecret };
         const listen = { port: ports.demoShop, host: HOST };
         const customersEveryMs = context.demoCustomerSeconds * 1_000;
         const shop = await startDemoShop({ ...keys, ...listen, customersEveryMs, write, log });
@@ -122,11 +122,11 @@ export function localParts(context: PartsContext): Part[] {
 }
 
 /** Tells how far something is, but not more often than a person reads, and nothing of what is quick. */
-function createCount(tell: (made: number, total: number) => void): (made: number, total: number) => void {
-  let toldAt = performance.now();
+function createCount(print: (made: number, total: number) => void): (made: number, total: number) => void {
+  let printedAt = performance.now();
   return (made, total) => {
-    if (performance.now() - toldAt < COUNT_EVERY_MS) return;
-    toldAt = performance.now();
-    tell(made, total);
+    if (performance.now() - printedAt < COUNT_EVERY_MS) return;
+    printedAt = performance.now();
+    print(made, total);
   };
 }

@@ -1,16 +1,8 @@
 import { mkdir } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 
+import { isPortFree } from '../lib/free-port.ts';
 import { takeLock } from './lock.ts';
-
-const HOST = '127.0.0.1';
-
-/** Whether nothing listens on this port of the loopback interface, so that we may. */
-export async function isPortFree(port: number): Promise<boolean> {
-  // Both ways: some systems let us listen beside a program that listens on all addresses.
-  return !(await answers(port)) && (await listens(port));
-}
 
 /** Gives ports out, none twice: also not to another copy that starts at the same moment. */
 export type Ports = {
@@ -57,38 +49,4 @@ export function createPorts({ wanted: allWanted, claimsFolder }: PortsOptions): 
       for (const claim of claims.splice(0)) claim.release();
     },
   };
-}
-
-/** A port that was free a moment ago, anywhere. */
-export async function anyFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, HOST, resolve);
-  });
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('the system gave no port');
-  return address.port;
-}
-
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: HOST, timeout: 300 });
-    const end = (answered: boolean): void => {
-      socket.destroy();
-      resolve(answered);
-    };
-    socket.once('connect', () => end(true));
-    socket.once('timeout', () => end(false));
-    socket.once('error', () => end(false));
-  });
-}
-
-function listens(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, HOST, () => server.close(() => resolve(true)));
-  });
 }

@@ -10,7 +10,7 @@ import pg from 'pg';
 import { APP_ROLE } from '../lib/grants.ts';
 import { isAlive, processMark, startChild, stopChild, type Child } from './children.ts';
 import { placePostgres, type PostgresPlace } from './postgres-place.ts';
-import { makeFolderAboveDatabase } from './private-folder.ts';
+import { createFolderAboveDatabase } from './private-folder.ts';
 
 const SUPERUSER = 'postgres';
 const OWNER_ROLE = 'meskot_owner';
@@ -48,7 +48,7 @@ type Passwords = { superuser?: string; owner: string; app: string };
 /** Starts PostgreSQL on its folder, making the cluster first if there is none, or takes over the one running there. */
 export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
   const place = await placePostgres(options.folder);
-  await makeFolderAboveDatabase(place.folder);
+  await createFolderAboveDatabase(place.folder);
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await startOnce(place, options);
@@ -70,11 +70,11 @@ function loginOf(role: Role, { superuser, owner, app }: Passwords): { user: stri
 }
 
 async function startOnce(place: PostgresPlace, options: PostgresOptions): Promise<LocalPostgres> {
-  const passwords = await readOrMakePasswords(place.folder);
+  const passwords = await readOrCreatePasswords(place.folder);
   const cluster = join(place.folder, 'cluster');
   const running = await findRunning(cluster);
   if (!running) {
-    await makeClusterOnce(place, passwords);
+    await ensureCluster(place, passwords);
     // It names a process that is no PostgreSQL of ours any more; a new one would take it for one.
     await rm(join(cluster, 'postmaster.pid'), { force: true });
   }
@@ -87,7 +87,7 @@ async function startOnce(place: PostgresPlace, options: PostgresOptions): Promis
   const stop = (): Promise<void> => stopChild(child, 'SIGINT', STOP_WITHIN_MS);
   try {
     await untilReady(url('postgres', 'superuser'), child);
-    await makeRolesOnce(url('postgres', 'superuser'), passwords);
+    await ensureRoles(url('postgres', 'superuser'), passwords);
   } catch (error) {
     await stop();
     throw error;
@@ -103,7 +103,7 @@ export async function stopLeftPostgres(folder: string): Promise<boolean> {
 }
 
 /** Makes a database of this name if there is none; the URL is the owner's, of any database. */
-export async function makeDatabaseOnce(ownerUrl: string, name: string): Promise<void> {
+export async function ensureDatabase(ownerUrl: string, name: string): Promise<void> {
   await withClient(ownerUrl, async (client) => {
     const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
     if (rowCount === 0) await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
@@ -129,7 +129,7 @@ async function runsOn(pid: number, cluster: string): Promise<boolean> {
   return stdout.includes(cluster);
 }
 
-async function makeClusterOnce(place: PostgresPlace, passwords: Passwords): Promise<void> {
+async function ensureCluster(place: PostgresPlace, passwords: Passwords): Promise<void> {
   const cluster = join(place.folder, 'cluster');
   if (await stat(join(cluster, 'PG_VERSION')).catch(() => undefined)) return;
   const draft = join(place.folder, 'cluster.draft');
@@ -185,7 +185,7 @@ async function untilReady(url: string, child: Child): Promise<void> {
 }
 
 /** The owner may make databases, which are then its own, and nothing beyond. */
-async function makeRolesOnce(superuserUrl: string, { owner, app }: Passwords): Promise<void> {
+async function ensureRoles(superuserUrl: string, { owner, app }: Passwords): Promise<void> {
   await withClient(superuserUrl, async (client) => {
     const roles = {
       [OWNER_ROLE]: `CREATEDB PASSWORD ${pg.escapeLiteral(owner)}`,
@@ -209,10 +209,10 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
-async function readOrMakePasswords(folder: string): Promise<Passwords> {
+async function readOrCreatePasswords(folder: string): Promise<Passwords> {
   const file = join(folder, 'passwords.json');
-  const kept = await readFile(file, 'utf8').catch(() => undefined);
-  if (kept !== undefined) return JSON.parse(kept) as Passwords;
+  const stored = await readFile(file, 'utf8').catch(() => undefined);
+  if (stored !== undefined) return JSON.parse(stored) as Passwords;
   const [superuser, owner, app] = [randomPassword(), randomPassword(), randomPassword()];
   const made = { superuser, owner, app };
   await writeFile(`${file}.draft`, JSON.stringify(made), { mode: 0o600 });

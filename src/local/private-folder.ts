@@ -6,13 +6,13 @@ const OURS_ONLY = 0o700;
 const PASSABLE = 0o711;
 
 /** Makes a folder that nobody else looks into, also when it was there and open before. */
-export async function makePrivateFolder(path: string): Promise<void> {
+export async function createPrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true });
   await chmod(path, OURS_ONLY);
 }
 
 /** The same, but root's lets PostgreSQL through, which runs as a user of its own then. */
-export async function makeFolderAboveDatabase(path: string): Promise<void> {
+export async function createFolderAboveDatabase(path: string): Promise<void> {
   await mkdir(path, { recursive: true });
   await chmod(path, userInfo().uid === 0 ? PASSABLE : OURS_ONLY);
 }

@@ -1,6 +1,6 @@
 /** Tells a person on a terminal what is being done. */
 export type Progress = {
-  say: (line: string) => void;
+  print: (line: string) => void;
   /** Prints one line with the time it took once the work is done; the work may describe what came of it. */
   step: <T>(name: string, work: (describe: (result: string) => void) => Promise<T>) => Promise<T>;
 };
@@ -11,7 +11,7 @@ export function createProgress(write: (text: string) => void): Progress {
     write(`${name.padEnd(14)} ${seconds} s  ${result}`.trimEnd() + '\n');
   };
   return {
-    say: (text) => write(`${text}\n`),
+    print: (text) => write(`${text}\n`),
     step: async (name, work) => {
       const startedAt = performance.now();
       let result = '';

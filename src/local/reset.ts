@@ -21,8 +21,16 @@ export async function reset(project: string): Promise<number> {
   const temporal = join(dataFolder, 'temporal');
   await Promise.all([stopLeftPostgres(postgres), stopLeftTemporal(temporal)]);
   // By name: the folder may have been set to one that holds other things too.
-  const kept = ['simulator.jsonl', 'state.json', 'workflows.js', LOG_FILE, `${LOG_FILE}.1`, 'documents', 'reports'];
-  const files = kept.map((name) => join(dataFolder, name));
+  const dataFiles = [
+    'simulator.jsonl',
+    'state.json',
+    'workflows.js',
+    LOG_FILE,
+    `${LOG_FILE}.1`,
+    'documents',
+    'reports',
+  ];
+  const files = dataFiles.map((name) => join(dataFolder, name));
   const ours = [postgres, temporal, ...files];
   await Promise.all(ours.map((path) => rm(path, { recursive: true, force: true })));
   claim.release();

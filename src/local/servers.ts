@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import type { Ports } from './ports.ts';
-import { makeDatabaseOnce, startPostgres } from './postgres.ts';
+import { ensureDatabase, startPostgres } from './postgres.ts';
 import type { Progress } from './progress.ts';
 import type { LocalSettings } from './settings.ts';
 import type { StoppableServer } from './shutdown.ts';
@@ -44,7 +44,7 @@ async function startOurPostgres(options: ServersOptions): Promise<Pick<LocalServ
     startPostgres({ folder: join(settings.dataFolder, 'postgres'), choosePort: choose, durable: true });
   const server = await progress.step('PostgreSQL', async (describe) => {
     const started = await start(() => freePort(options, 'PostgreSQL', settings.ports.postgres));
-    if (started.note) progress.say(started.note);
+    if (started.note) progress.print(started.note);
     describe(`port ${started.port}${started.reused ? ', was still running' : ''}`);
     return started;
   });
@@ -52,7 +52,7 @@ async function startOurPostgres(options: ServersOptions): Promise<Pick<LocalServ
   const restart = async () => (await start(async () => port)).child;
   const signals = { stop: 'SIGINT', stopNow: 'SIGQUIT' } as const;
   options.onStarted(watchServer({ name: 'PostgreSQL', child, signals, restart, progress }));
-  await makeDatabaseOnce(server.url('postgres', 'owner'), DATABASE);
+  await ensureDatabase(server.url('postgres', 'owner'), DATABASE);
   return { ownerUrl: server.url(DATABASE, 'owner'), appUrl: server.url(DATABASE, 'app') };
 }
 
@@ -65,7 +65,7 @@ async function startOurTemporal(
   const start = (choosePorts: () => Promise<TemporalPorts>) =>
     startTemporal({
       folder: join(settings.dataFolder, 'temporal'),
-      findBinary: () => findTemporalBinary({ givenPath, cacheFolder, say: progress.say }),
+      findBinary: () => findTemporalBinary({ givenPath, cacheFolder, print: progress.print }),
       choosePorts,
     });
   const server = await progress.step('Temporal', async (describe) => {
@@ -90,6 +90,6 @@ export async function freePort(
   wanted: number,
 ): Promise<number> {
   const port = await options.ports.choose(wanted);
-  if (port !== wanted) options.progress.say(`port ${wanted} is taken; ${name} uses ${port}`);
+  if (port !== wanted) options.progress.print(`port ${wanted} is taken; ${name} uses ${port}`);
   return port;
 }

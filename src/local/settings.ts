@@ -18,7 +18,7 @@ const Settings = z.object({
     .optional(),
   MESKOT_DATA_DIR: optionalText,
   MESKOT_DEMO_PAYMENTS: wholeNumber(0, 100_000).default(3_000),
-  MESKOT_DEMO_CUSTOMER_SECONDS: wholeNumber(0, 86_400).default(20),
+  MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS: wholeNumber(0, 86_400).default(20),
   DATABASE_URL: optionalText,
   TEMPORAL_ADDRESS: optionalText,
   TEMPORAL_CLI_PATH: optionalText,
@@ -61,7 +61,7 @@ export function readLocalSettings(env: Variables, project: string): LocalSetting
     temporalCliPath: settings.TEMPORAL_CLI_PATH,
     cacheFolder: settings.XDG_CACHE_HOME,
     demoPayments: settings.MESKOT_DEMO_PAYMENTS,
-    demoCustomerSeconds: settings.MESKOT_DEMO_CUSTOMER_SECONDS,
+    demoCustomerSeconds: settings.MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS,
     ports: {
       api: settings.API_PORT,
       simulator: settings.SIMULATOR_PORT,

@@ -40,7 +40,7 @@ export function createShutdown(progress: Progress): Shutdown {
     const onSignal = (): void => {
       if (cameAt === undefined) {
         cameAt = Date.now();
-        progress.say('\nstopping; Ctrl-C again exits at once');
+        progress.print('\nstopping; Ctrl-C again exits at once');
         void run().then(resolve);
       } else if (Date.now() - cameAt > SAME_CTRL_C_MS) {
         for (const server of servers) server.stopNow();
@@ -61,7 +61,7 @@ export function createShutdown(progress: Progress): Shutdown {
 async function stopParts(parts: Stoppable[], progress: Progress): Promise<void> {
   const late = new AbortController();
   const deadline = sleep(DRAIN_MS, undefined, { signal: late.signal }).then(
-    () => progress.say('what has not stopped within 4 s is left; it is taken up again at the next start'),
+    () => progress.print('what has not stopped within 4 s is left; it is taken up again at the next start'),
     () => undefined,
   );
   const inTurn = async (): Promise<void> => {
@@ -80,6 +80,6 @@ async function stopOne(part: Stoppable, progress: Progress): Promise<void> {
   try {
     await part.stop();
   } catch (error) {
-    progress.say(`${part.name} did not stop cleanly: ${error instanceof Error ? error.message : String(error)}`);
+    progress.print(`${part.name} did not stop cleanly: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

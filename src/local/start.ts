@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 
 import { environment, readConfig, requireLoopback, type Config } from '../config.ts';
-import { migrate, ofNewerRelease } from '../lib/migrate.ts';
-import { formatFacts, LOG_FILE } from './block.ts';
+import { isUnreleasedSchema, migrate, ofNewerRelease } from '../lib/migrate.ts';
+import { formatBanner, LOG_FILE } from './block.ts';
 import { openLocalLog } from './log.ts';
 import { createPorts, type Ports } from './ports.ts';
 import { ownTemporaryFolder } from './postgres-place.ts';
@@ -25,7 +25,7 @@ const write = (text: string): void => void process.stdout.write(text);
  */
 export async function start(project: string): Promise<number> {
   const settings = readLocalSettings(environment, project);
-  requireLoopback('API_HOST', environment['API_HOST'] ?? LOCAL_HOST);
+  requireLoopback('LISTEN_HOST', environment['LISTEN_HOST'] ?? LOCAL_HOST);
   // Whatever is written here, by our children too, is for this user alone: secrets and people's data are in it.
   process.umask(0o077);
   if (settings.temporalCliPath) await findTemporalBinary({ givenPath: settings.temporalCliPath });
@@ -41,7 +41,7 @@ export async function start(project: string): Promise<number> {
     const startedAt = performance.now();
     const facts = await startEverything({ project, settings, progress, shutdown, ports });
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    write(`\nMeskot runs, after ${seconds} s.\n\n${formatFacts(facts, settings.dataFolder)}\n\n`);
+    write(`\nMeskot runs, after ${seconds} s.\n\n${formatBanner(facts, settings.dataFolder)}\n\n`);
     write('  Ctrl-C stops, "npm run reset" wipes.\n\n');
     await shutdown.afterSignal;
     return 0;
@@ -98,22 +98,31 @@ async function startMigrated(run: Run): Promise<LocalServers> {
   const { project, settings, progress, shutdown, ports } = run;
   const servers = await startServers({ settings, progress, ports, onStarted: shutdown.addServer });
   await progress.step('Migrations', async (describe) => {
-    const { applied, newer } = await migrate({ url: servers.ownerUrl, directory: join(project, 'migrations') });
-    if (newer.length > 0) progress.say(ofNewerRelease(newer));
+    const migrating = migrate({ url: servers.ownerUrl, directory: join(project, 'migrations') });
+    const { applied, newer } = await migrating.catch((error: unknown) => {
+      throw isUnreleasedSchema(error) && settings.databaseUrl === undefined ? ofUnreleasedVersion(settings) : error;
+    });
+    if (newer.length > 0) progress.print(ofNewerRelease(newer));
     describe(applied.length === 0 ? 'up to date' : `${applied.length} applied`);
   });
   return servers;
 }
 
+function ofUnreleasedVersion({ dataFolder }: LocalSettings): Error {
+  return new Error(
+    `The data folder ${dataFolder} is of an unreleased version of Meskot: "npm run reset" wipes it and starts afresh.`,
+  );
+}
+
 /** Our own code and the bundled workflows: seconds of work, done while the servers start. */
 async function loadCode({ settings, progress }: Run) {
   return progress.step('Code', async () => {
-    const [{ localParts }, { bundleWorkflowsOnce }] = await Promise.all([
+    const [{ localParts }, { bundleWorkflowsCached }] = await Promise.all([
       import('./parts.ts'),
       import('../workflow-bundle.ts'),
     ]);
-    const warn = (message: string): void => progress.say(message);
-    return { localParts, workflowBundle: await bundleWorkflowsOnce(settings.dataFolder, { warn }) };
+    const warn = (message: string): void => progress.print(message);
+    return { localParts, workflowBundle: await bundleWorkflowsCached(settings.dataFolder, { warn }) };
   });
 }
 
@@ -131,7 +140,7 @@ async function chooseOurPorts({ settings, progress, ports }: Run): Promise<Local
 function localConfig(servers: LocalServers, ports: LocalPorts, dataFolder: string): Config {
   return readConfig({
     LOG_LEVEL: 'warn',
-    BASE_URL: `http://localhost:${ports.api}`,
+    PUBLIC_BASE_URL: `http://localhost:${ports.api}`,
     SIMULATOR_URL: `http://localhost:${ports.simulator}`,
     KYC_DOCUMENTS_DIR: join(dataFolder, 'documents'),
     ...(servers.temporalUiUrl === undefined ? {} : { TEMPORAL_UI_URL: servers.temporalUiUrl }),
@@ -150,6 +159,6 @@ async function greetSecondCopy(settings: LocalSettings, pid: number): Promise<nu
     write(`Meskot is being started here already, by process ${pid}.\n`);
     return 0;
   }
-  write(`Meskot runs here already, as process ${pid}.\n\n${formatFacts(state.facts, settings.dataFolder)}\n`);
+  write(`Meskot runs here already, as process ${pid}.\n\n${formatBanner(state.facts, settings.dataFolder)}\n`);
   return 0;
 }

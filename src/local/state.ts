@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { findLockOwner, takeLock, type Taken } from './lock.ts';
-import { makeFolderAboveDatabase } from './private-folder.ts';
+import { createFolderAboveDatabase } from './private-folder.ts';
 
 /** What a person or a script wants to know about a local start; a part that does not exist has no fact here. */
 export type Facts = {
@@ -48,12 +48,12 @@ export function writeState(dataFolder: string, state: LocalState): void {
 }
 
 /** The process that runs on this folder, if there is one. */
-export async function findOwner(dataFolder: string): Promise<number | undefined> {
+export async function findLockHolder(dataFolder: string): Promise<number | undefined> {
   return findLockOwner(lockFile(dataFolder));
 }
 
 /** Makes the folder ours until `release`, or says who has it. A process that was killed has it no longer. */
 export async function claimFolder(dataFolder: string): Promise<Taken> {
-  await makeFolderAboveDatabase(dataFolder);
+  await createFolderAboveDatabase(dataFolder);
   return takeLock(lockFile(dataFolder));
 }

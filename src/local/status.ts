@@ -1,7 +1,7 @@
 import { environment } from '../config.ts';
-import { formatFacts } from './block.ts';
+import { formatBanner } from './block.ts';
 import { readLocalSettings } from './settings.ts';
-import { findOwner, readState, type Facts } from './state.ts';
+import { findLockHolder, readState, type Facts } from './state.ts';
 
 /** What `npm run -s status -- --json` prints: every fact, null where there is none. */
 export type Status = { running: boolean; pid: number | null; dataDir: string } & {
@@ -11,12 +11,12 @@ export type Status = { running: boolean; pid: number | null; dataDir: string } &
 /** `npm run status`: whether a local start is running, and how to reach it. */
 export async function status(project: string, args: readonly string[]): Promise<number> {
   const { dataFolder } = readLocalSettings(environment, project);
-  const [owner, state] = await Promise.all([findOwner(dataFolder), readState(dataFolder)]);
+  const [owner, state] = await Promise.all([findLockHolder(dataFolder), readState(dataFolder)]);
   const isReady = owner !== undefined && state?.pid === owner;
   const found = describeStatus({ facts: state?.facts ?? {}, pid: isReady ? owner : undefined, dataFolder });
   if (args.includes('--json')) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
   else if (isReady)
-    process.stdout.write(`Meskot runs, as process ${owner}.\n\n${formatFacts(state.facts, dataFolder)}\n`);
+    process.stdout.write(`Meskot runs, as process ${owner}.\n\n${formatBanner(state.facts, dataFolder)}\n`);
   else if (owner !== undefined) process.stdout.write(`Meskot is being started by process ${owner}.\n`);
   else process.stdout.write('Meskot does not run here. "npm start" starts it.\n');
   return 0;

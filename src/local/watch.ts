@@ -26,12 +26,12 @@ export function watchServer(options: WatchOptions): StoppableServer {
     while (!stopping.signal.aborted) {
       await sleep(WATCH_EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted || (await isAlive(child))) continue;
-      progress.say(`${name} has ended; starting it again`);
+      progress.print(`${name} has ended; starting it again`);
       try {
         child = await options.restart();
-        progress.say(`${name} runs again`);
+        progress.print(`${name} runs again`);
       } catch (error) {
-        progress.say(`${name} could not be started: ${error instanceof Error ? error.message : String(error)}`);
+        progress.print(`${name} could not be started: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
   };

@@ -1,4 +1,4 @@
-import { COMMON_OPTIONS, runNoun, UsageError, type Shown, type Verb, type Write } from '../lib/command-line.ts';
+import { COMMON_OPTIONS, runNoun, UsageError, type Row, type Verb, type Write } from '../lib/command-line.ts';
 import type { Knex } from '../lib/db.ts';
 import { listMerchants, type Merchant } from './operations.ts';
 
@@ -58,6 +58,6 @@ function readName([text = '', ...more]: readonly string[]): string {
   return name;
 }
 
-function present({ id, name, status, kycStatus, createdAt }: Merchant): Shown {
+function present({ id, name, status, kycStatus, createdAt }: Merchant): Row {
   return { id, name, status, kycStatus, createdAt: createdAt.toISOString() };
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from '../lib/db.ts';
-import { listNewest } from '../lib/list.ts';
+import { paginateNewest } from '../lib/list.ts';
 import type { Page } from '../lib/page.ts';
 import type { Merchant } from './operations.ts';
 
@@ -23,5 +23,5 @@ export async function searchMerchants(db: Queryable, filter: MerchantFilter, pag
     search: filter.search ?? null,
   };
   const columns = 'id, name, status, kyc_status, created_at';
-  return listNewest<Merchant>(db, { columns, table: 'merchant', time: 'created_at', where: MATCHES, values }, page);
+  return paginateNewest<Merchant>(db, { columns, table: 'merchant', time: 'created_at', where: MATCHES, values }, page);
 }

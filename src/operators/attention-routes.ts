@@ -1,14 +1,14 @@
 import { readRoute, type Route } from '../http/route.ts';
-import type { AttentionSource } from '../lib/attention.ts';
+import type { WorkItemSource } from '../lib/attention.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { readPage } from '../lib/page.ts';
-import { attentionQuery, AttentionList } from './attention-schema.ts';
-import { linksOf, listAttention, QUEUE, STUCK, type AttentionRow } from './attention.ts';
+import { workQueueQuery, WorkItemList } from './attention-schema.ts';
+import { linksOf, listWorkItems, REVIEW_ITEMS, STALLED_ITEMS, type WorkItemRow } from './attention.ts';
 import { ANY_OPERATOR } from './permits.ts';
 
-export type AttentionRouteDeps = {
+export type WorkQueueRouteDeps = {
   db: Knex;
   clock: Clock;
   /** Where a workflow is seen in the Temporal UI; null where no UI is known. */
@@ -16,48 +16,48 @@ export type AttentionRouteDeps = {
 };
 
 /** What waits for a person, and what is stuck. */
-export function attentionRoutes(deps: AttentionRouteDeps): Route[] {
-  const queue = attentionRoute(deps, {
+export function workQueueRoutes(deps: WorkQueueRouteDeps): Route[] {
+  const queue = workQueueRoute(deps, {
     path: '/api/ops/queue',
     operationId: 'opsListQueue',
     summary: 'Everything that waits for a person, what waits longest first',
-    source: QUEUE,
+    source: REVIEW_ITEMS,
   });
-  const stuck = attentionRoute(deps, {
+  const stalled = workQueueRoute(deps, {
     path: '/api/ops/stuck',
     operationId: 'opsListStuck',
     summary: 'Everything that should have gone on by itself and has not, the latest first to have been due',
-    source: STUCK,
+    source: STALLED_ITEMS,
   });
-  return [queue, stuck];
+  return [queue, stalled];
 }
 
-type Described = { path: string; operationId: string; summary: string; source: AttentionSource };
+type Described = { path: string; operationId: string; summary: string; source: WorkItemSource };
 
-function attentionRoute({ db, clock, workflowUrl }: AttentionRouteDeps, { source, ...described }: Described): Route {
+function workQueueRoute({ db, clock, workflowUrl }: WorkQueueRouteDeps, { source, ...described }: Described): Route {
   return readRoute({
     ...described,
     method: 'GET',
     tag: 'Operators',
     auth: ANY_OPERATOR,
     rateLimit: 'list',
-    query: attentionQuery(source.kinds),
-    responses: { 200: AttentionList },
+    query: workQueueQuery(source.kinds),
+    responses: { 200: WorkItemList },
     paginated: true,
     handle: async ({ query }) => {
       const at = clock();
       const { kind, merchantId, environment } = query;
       const filter = { kinds: kind, merchantId, environment };
-      const { rows, pagination, counts } = await listAttention(db, source, { filter, page: readPage(query), at });
-      const items = rows.map((row) => presentAttention(row, { at, workflowUrl }));
+      const { rows, pagination, counts } = await listWorkItems(db, source, { filter, page: readPage(query), at });
+      const items = rows.map((row) => presentWorkItem(row, { at, workflowUrl }));
       return { message: 'Retrieved', data: { counts, items }, pagination };
     },
   });
 }
 
-function presentAttention(
-  row: AttentionRow,
-  { at, workflowUrl }: { at: Date; workflowUrl: AttentionRouteDeps['workflowUrl'] },
+function presentWorkItem(
+  row: WorkItemRow,
+  { at, workflowUrl }: { at: Date; workflowUrl: WorkQueueRouteDeps['workflowUrl'] },
 ) {
   const { kind, id, merchantId, environment, amountSantim, since, what, detail } = row;
   return {

@@ -1,20 +1,20 @@
 import { z } from 'zod';
 
 import { instant } from '../lib/fields.ts';
-import { pageQuery, statusText } from '../lib/page.ts';
+import { pageQuery, statusParam } from '../lib/page.ts';
 import { environment, id } from './schema.ts';
 
 /** The query of a list whose rows are of these kinds. */
-export function attentionQuery(kinds: readonly string[]) {
+export function workQueueQuery(kinds: readonly string[]) {
   return z.strictObject({
-    kind: statusText(kinds).optional(),
+    kind: statusParam(kinds).optional(),
     merchantId: id.optional(),
     environment: environment.optional(),
     ...pageQuery,
   });
 }
 
-const AttentionItem = z
+const WorkItem = z
   .object({
     kind: z.string(),
     id: z.string(),
@@ -31,9 +31,9 @@ const AttentionItem = z
   })
   .meta({ id: 'OpsAttentionItem' });
 
-export const AttentionList = z
+export const WorkItemList = z
   .object({
     counts: z.record(z.string(), z.int()).meta({ description: 'How many there are of each kind' }),
-    items: z.array(AttentionItem),
+    items: z.array(WorkItem),
   })
   .meta({ id: 'OpsAttentionList' });

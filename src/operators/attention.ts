@@ -1,45 +1,45 @@
-import { BANK_ACCOUNTS_WAITING } from '../bank-accounts/attention.ts';
-import { CHANNELS_WAITING } from '../channels/attention.ts';
-import { KYC_WAITING } from '../kyc/attention.ts';
-import { OUTBOX_STUCK, type AttentionSource } from '../lib/attention.ts';
+import { BANK_ACCOUNT_REVIEW_ITEMS } from '../bank-accounts/attention.ts';
+import { CHANNEL_REVIEW_ITEMS } from '../channels/attention.ts';
+import { KYC_REVIEW_ITEMS } from '../kyc/attention.ts';
+import { STALLED_OUTBOX, type WorkItemSource } from '../lib/attention.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/owner.ts';
-import { cutPage, offsetOf, type Page } from '../lib/page.ts';
-import { BANK_MONEY_WAITING, DIFFERENCES_WAITING } from '../reconciliation/attention.ts';
-import { COMPARISONS_STUCK } from '../reconciliation/stuck.ts';
-import { REPORTS_STUCK } from '../reports/attention.ts';
-import { SETTLEMENTS_STUCK, SETTLEMENTS_WAITING } from '../settlements/attention.ts';
-import { PAYMENTS_STUCK, PAYMENTS_WAITING } from '../transactions/attention.ts';
-import { DELIVERIES_STUCK } from '../webhooks/attention.ts';
-import { WITHDRAWALS_STUCK, WITHDRAWALS_WAITING } from '../withdrawals/attention.ts';
+import { toPage, pageOffset, type Page } from '../lib/page.ts';
+import { RECEIPT_REVIEW_ITEMS, DISCREPANCY_REVIEW_ITEMS } from '../reconciliation/attention.ts';
+import { STALLED_RUNS } from '../reconciliation/stuck.ts';
+import { STALLED_REPORTS } from '../reports/attention.ts';
+import { STALLED_SETTLEMENTS, SETTLEMENT_REVIEW_ITEMS } from '../settlements/attention.ts';
+import { STALLED_PAYMENTS, PAYMENT_REVIEW_ITEMS } from '../transactions/attention.ts';
+import { STALLED_DELIVERIES } from '../webhooks/attention.ts';
+import { STALLED_WITHDRAWALS, WITHDRAWAL_REVIEW_ITEMS } from '../withdrawals/attention.ts';
 import { verbs, type Links } from './links.ts';
 
 /** Everything that waits for a person, slice by slice. */
-export const QUEUE = joined([
-  WITHDRAWALS_WAITING,
-  PAYMENTS_WAITING,
-  SETTLEMENTS_WAITING,
-  BANK_ACCOUNTS_WAITING,
-  KYC_WAITING,
-  CHANNELS_WAITING,
-  DIFFERENCES_WAITING,
-  BANK_MONEY_WAITING,
+export const REVIEW_ITEMS = joined([
+  WITHDRAWAL_REVIEW_ITEMS,
+  PAYMENT_REVIEW_ITEMS,
+  SETTLEMENT_REVIEW_ITEMS,
+  BANK_ACCOUNT_REVIEW_ITEMS,
+  KYC_REVIEW_ITEMS,
+  CHANNEL_REVIEW_ITEMS,
+  DISCREPANCY_REVIEW_ITEMS,
+  RECEIPT_REVIEW_ITEMS,
 ]);
 
 /** Everything that should have gone on by itself and has not. */
-export const STUCK = joined([
-  OUTBOX_STUCK,
-  DELIVERIES_STUCK,
-  PAYMENTS_STUCK,
-  WITHDRAWALS_STUCK,
-  SETTLEMENTS_STUCK,
-  COMPARISONS_STUCK,
-  REPORTS_STUCK,
+export const STALLED_ITEMS = joined([
+  STALLED_OUTBOX,
+  STALLED_DELIVERIES,
+  STALLED_PAYMENTS,
+  STALLED_WITHDRAWALS,
+  STALLED_SETTLEMENTS,
+  STALLED_RUNS,
+  STALLED_REPORTS,
 ]);
 
 /** One thing to look at. */
-export type AttentionRow = {
+export type WorkItemRow = {
   kind: string;
   id: string;
   merchantId: string | null;
@@ -53,17 +53,17 @@ export type AttentionRow = {
 };
 
 /** What to list; undefined and null do not narrow. What is of no environment is of both. */
-export type AttentionFilter = {
+export type WorkItemFilter = {
   kinds?: readonly string[] | null | undefined;
   merchantId?: string | undefined;
   environment?: Environment | undefined;
 };
 
 /** One page, what waits longest first, and how many there are of each kind, whatever kinds are listed. */
-export async function listAttention(
+export async function listWorkItems(
   db: Queryable,
-  { sql, kinds }: AttentionSource,
-  { filter, page, at }: { filter: AttentionFilter; page: Page; at: Date },
+  { sql, kinds }: WorkItemSource,
+  { filter, page, at }: { filter: WorkItemFilter; page: Page; at: Date },
 ) {
   const values = { at, merchantId: filter.merchantId ?? null, environment: filter.environment ?? null };
   const wanted = filter.kinds ? [...filter.kinds] : [...kinds];
@@ -73,7 +73,7 @@ export async function listAttention(
       `SELECT kind, count(*)::int AS total FROM (${sql}) each WHERE ${MATCHES} GROUP BY kind`,
       values,
     ),
-    rows<AttentionRow & { position: string }>(
+    rows<WorkItemRow & { position: string }>(
       db,
       `SELECT *, since::text AS position FROM (${sql}) each
        WHERE ${MATCHES} AND kind = ANY (:wanted)
@@ -85,31 +85,31 @@ export async function listAttention(
         afterAt: page.after?.at ?? null,
         afterId: page.after?.id ?? null,
         most: page.limit + 1,
-        offset: offsetOf(page),
+        offset: pageOffset(page),
       },
     ),
   ]);
   const counts = Object.fromEntries(kinds.map((kind) => [kind, counted.find((one) => one.kind === kind)?.total ?? 0]));
   const total = wanted.reduce((sum, kind) => sum + (counts[kind] ?? 0), 0);
-  return { ...cutPage(page, total, found), counts };
+  return { ...toPage(page, total, found), counts };
 }
 
 const MATCHES = `(CAST(:merchantId AS text) IS NULL OR merchant_id = :merchantId)
   AND (CAST(:environment AS text) IS NULL OR environment IS NULL OR environment = :environment)`;
 
-function joined(sources: readonly AttentionSource[]): AttentionSource {
+function joined(sources: readonly WorkItemSource[]): WorkItemSource {
   return { kinds: sources.flatMap(({ kinds }) => kinds), sql: sources.map(({ sql }) => sql).join('\nUNION ALL\n') };
 }
 
 /** Where to look at it and act on it, by what is done there: calls of this API, and the workflow in the Temporal UI. */
-export function linksOf(row: AttentionRow, workflowUrl: (workflowId: string) => string | null): Links {
+export function linksOf(row: WorkItemRow, workflowUrl: (workflowId: string) => string | null): Links {
   const url = row.workflowId === null ? null : workflowUrl(row.workflowId);
   const read = readingOf(row);
   return { ...(read === null ? {} : { read }), ...actionsOf(row), ...(url === null ? {} : { workflow: url }) };
 }
 
 /** Where all of it can be read, for whoever decides about it. */
-function readingOf({ kind, id, merchantId, environment, detail }: AttentionRow): string | null {
+function readingOf({ kind, id, merchantId, environment, detail }: WorkItemRow): string | null {
   switch (kind.replace(/_.*/, '')) {
     case 'WITHDRAWAL':
       return `/api/ops/withdrawals/${id}`;
@@ -130,36 +130,36 @@ function readingOf({ kind, id, merchantId, environment, detail }: AttentionRow):
   }
 }
 
-function actionsOf({ kind, id, merchantId, detail }: AttentionRow): Links {
+function actionsOf({ kind, id, merchantId, detail }: WorkItemRow): Links {
   switch (kind) {
     case 'WITHDRAWAL_REVIEW':
       return verbs(`withdrawals/${id}`, 'approve', 'reject');
     case 'WITHDRAWAL_UNKNOWN':
-    case 'WITHDRAWAL_CONTRADICTED':
+    case 'WITHDRAWAL_CONFLICT':
       return verbs(`withdrawals/${id}`, 'resolve');
     case 'PAYMENT_HELD':
     case 'PAYMENT_DUPLICATE':
       return verbs(`transactions/${String(detail['transactionId'])}`, 'accept', 'reject');
     case 'SETTLEMENT_APPROVAL':
       return verbs(`settlements/${id}`, 'approve', 'reject');
-    case 'SETTLEMENT_TO_SEND':
+    case 'SETTLEMENT_READY_TO_SEND':
       return verbs(`settlements/${id}`, 'sent', 'failed');
     case 'SETTLEMENT_OVERDUE':
       return verbs(`settlements/${id}`, 'credited', 'failed');
-    case 'SETTLEMENT_LATE_CREDIT':
+    case 'SETTLEMENT_CREDITED_LATE':
       return verbs(`settlements/${id}`, 'book-credit', 'dismiss-credit');
     case 'BANK_ACCOUNT':
       return verbs(`merchants/${merchantId}/bank-account`, 'verify', 'reject');
     case 'RECONCILIATION':
       return verbs(`reconciliation/differences/${id}`, 'close');
     case 'RECONCILIATION_FAILED':
-    case 'RECONCILIATION_NOT_ASKED':
+    case 'RECONCILIATION_MISSING':
     case 'RECONCILIATION_PENDING':
       return verbs('reconciliation', 'run');
-    case 'UNMATCHED_MONEY':
+    case 'RECEIPT_UNALLOCATED':
     case 'TRACE_ID_TWICE':
       return verbs(`bank-money/${id}`, 'settle');
-    case 'PAYOUT_EXCESS':
+    case 'PAYOUT_OVERPAID':
       return id.startsWith('bkm_') ? verbs(`bank-money/${id}`, 'settle') : verbs('bank-money', 'excess');
     case 'CHANNEL_REQUEST':
       return verbs(`merchants/${merchantId}/channels/${String(detail['channel'])}`, 'approve', 'suspend');

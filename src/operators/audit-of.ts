@@ -6,7 +6,7 @@ export async function auditOf(db: Queryable, resourceId: string): Promise<AuditR
   return rows<AuditRow>(
     db,
     `SELECT a.*, o.name AS operator_name FROM operator_audit a JOIN operator o ON o.id = a.operator_id
-     WHERE a.resource_id = :resourceId ORDER BY a.at, a.id`,
+     WHERE a.resource_id = :resourceId ORDER BY a.occurred_at, a.id`,
     { resourceId },
   );
 }

@@ -1,16 +1,16 @@
 import type { OperatorCaller } from '../http/route.ts';
-import type { Speaker } from '../keys/four-eyes.ts';
+import type { Actor } from '../keys/four-eyes.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Queryable } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
-import { listNewest } from '../lib/list.ts';
-import type { Change } from '../lib/outbox.ts';
+import { paginateNewest } from '../lib/list.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
 import type { DayRange, Page } from '../lib/page.ts';
 import type { Action } from './permits.ts';
 
 /** A change that an operator is making: in which transaction, who, with which key if any, by which request, when. */
-export type Deed = Speaker & { change: Change; requestId: string; at: Date };
+export type AuditContext = Actor & { tx: UnitOfWork; requestId: string; at: Date };
 
 /** What an operator can change. */
 export const RESOURCE_TYPES = [
@@ -45,10 +45,10 @@ export type AuditEntry = {
 };
 
 /** Writes a change into the audit log, in the change's own transaction; nothing alters or removes it afterwards. */
-export async function note({ change, operatorId, requestId, at }: Deed, entry: AuditEntry): Promise<void> {
-  await change.write(
+export async function recordAudit({ tx, operatorId, requestId, at }: AuditContext, entry: AuditEntry): Promise<void> {
+  await tx.writeDeferred(
     `INSERT INTO operator_audit (id, operator_id, action, resource_type, resource_id, merchant_id, environment, before,
-                                 after, reason, request_id, at)
+                                 after, reason, request_id, occurred_at)
      VALUES (:id, :operatorId, :action, :resourceType, :resourceId, :merchantId, :environment, CAST(:before AS jsonb),
              CAST(:after AS jsonb), :reason, :requestId, :at)`,
     {
@@ -82,7 +82,7 @@ export type AuditRow = {
   after: Record<string, unknown> | null;
   reason: string | null;
   requestId: string;
-  at: Date;
+  occurredAt: Date;
 };
 
 /** What to list; undefined does not narrow. */
@@ -97,7 +97,7 @@ export type AuditFilter = {
 
 const WITH_NAMES = `(SELECT a.*, o.name AS operator_name FROM operator_audit a JOIN operator o ON o.id = a.operator_id) audit`;
 
-const MATCHES = `at >= :from AND at < :until
+const MATCHES = `occurred_at >= :from AND occurred_at < :until
   AND (CAST(:operatorId AS text) IS NULL OR operator_id = :operatorId)
   AND (CAST(:action AS text) IS NULL OR action = :action)
   AND (CAST(:resourceId AS text) IS NULL OR resource_id = :resourceId)
@@ -115,15 +115,19 @@ export async function listAudit(db: Queryable, filter: AuditFilter, page: Page) 
     merchantId: filter.merchantId ?? null,
     environment: filter.environment ?? null,
   };
-  return listNewest<AuditRow>(db, { columns: '*', table: WITH_NAMES, time: 'at', where: MATCHES, values }, page);
+  return paginateNewest<AuditRow>(
+    db,
+    { columns: '*', table: WITH_NAMES, time: 'occurred_at', where: MATCHES, values },
+    page,
+  );
 }
 
 /** The change that an operator's request makes. */
-export function deedOf(
-  request: { change: Change; caller: OperatorCaller; requestId: string },
+export function auditContextOf(
+  request: { tx: UnitOfWork; caller: OperatorCaller; requestId: string },
   { clock }: { clock: Clock },
-): Deed {
-  const { change, caller, requestId } = request;
+): AuditContext {
+  const { tx, caller, requestId } = request;
   const { operatorId, keyId } = caller;
-  return { change, operatorId, keyId, requestId, at: clock() };
+  return { tx, operatorId, keyId, requestId, at: clock() };
 }

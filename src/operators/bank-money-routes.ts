@@ -5,13 +5,13 @@ import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { readPage } from '../lib/page.ts';
-import type { BankMoneyRow, Booked } from '../reconciliation/bank-money.ts';
+import type { BankReceiptRow, Booked } from '../reconciliation/bank-money.ts';
 import { listBankMoney } from '../reconciliation/list-bank-money.ts';
-import { bankMoneyWord } from '../reconciliation/settle-bank-money.ts';
-import { deedOf } from './audit.ts';
+import { receiptDecision } from '../reconciliation/settle-bank-money.ts';
+import { auditContextOf } from './audit.ts';
 import * as bankMoneySchema from './bank-money-schema.ts';
 import { bookArrival, bookExcess, settleMoney } from './bank-money.ts';
-import { ANY_OPERATOR, permit, type Action } from './permits.ts';
+import { ANY_OPERATOR, requirePermission, type Action } from './permits.ts';
 
 type BankMoneyRouteDeps = { db: Knex; clock: Clock };
 
@@ -56,11 +56,13 @@ function bookingRoutes(deps: BankMoneyRouteDeps): Route[] {
       ...shared,
       ...about,
       description: 'A trace id of the bank is booked once, whatever it is booked as.',
-      auth: permit(action),
-      refusals: ['DUPLICATE_REFERENCE'],
+      auth: requirePermission(action),
+      errors: ['DUPLICATE_REFERENCE'],
       handle: async (input) => {
         const { amount, ...money } = input.body;
-        return bookedAnswer(await bookArrival(deedOf(input, deps), { ...money, amountSantim: toSantim(amount) }));
+        return bookedAnswer(
+          await bookArrival(auditContextOf(input, deps), { ...money, amountSantim: toSantim(amount) }),
+        );
       },
     });
   return [
@@ -83,10 +85,10 @@ function bookingRoutes(deps: BankMoneyRouteDeps): Route[] {
       path: '/api/ops/bank-money/excess',
       operationId: 'opsBookExcess',
       summary: 'A provider has taken back what it had paid out too much: it owes that again',
-      auth: permit('bank-money.excess'),
+      auth: requirePermission('bank-money.excess'),
       body: bankMoneySchema.ExcessTakenBack,
-      refusals: ['NOT_FOUND', 'INVALID_STATE', 'DUPLICATE_REFERENCE'],
-      handle: async (input) => bookedAnswer(await bookExcess(deedOf(input, deps), input.body)),
+      errors: ['NOT_FOUND', 'INVALID_STATE', 'DUPLICATE_REFERENCE'],
+      handle: async (input) => bookedAnswer(await bookExcess(auditContextOf(input, deps), input.body)),
     }),
   ];
 }
@@ -100,15 +102,15 @@ function settlingRoute(deps: BankMoneyRouteDeps): Route {
     summary: 'Say whose unmatched money was or that it went back, or correct what was booked wrongly',
     description:
       'CORRECTED takes back all that was booked of it; booked rightly under the same trace id, it is another one.',
-    auth: permit('bank-money.settle'),
+    auth: requirePermission('bank-money.settle'),
     params: bankMoneySchema.BankMoneyParams,
-    body: bankMoneySchema.BankMoneyWord,
+    body: bankMoneySchema.ReceiptDecision,
     responses: { 200: bankMoneySchema.BankMoney },
-    refusals: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
+    errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
     handle: async (input) => {
-      const { reason, ...said } = input.body;
-      const word = bankMoneyWord(said);
-      const money = await settleMoney(deedOf(input, deps), { ...input.params, word, reason });
+      const { reason, ...given } = input.body;
+      const decision = receiptDecision(given);
+      const money = await settleMoney(auditContextOf(input, deps), { ...input.params, decision, reason });
       return { message: 'Booked', data: present(money) };
     },
   });
@@ -118,15 +120,15 @@ function bookedAnswer({ money, isNew }: Booked) {
   return { status: isNew ? 201 : 200, message: isNew ? 'Booked' : 'It was booked before', data: present(money) };
 }
 
-function present({ id, reference, amountSantim, bookedAt, outcomeAt, correctedAt, ...row }: BankMoneyRow) {
+function present({ id, reference, amountSantim, bookedAt, outcomeAt, reversedAt, ...row }: BankReceiptRow) {
   return {
     bankMoneyId: id,
     ...row,
-    bankReference: row.kind === 'EXCESS' ? null : reference,
-    providerReference: row.kind === 'EXCESS' ? reference : null,
+    bankReference: row.kind === 'RECOVERY' ? null : reference,
+    providerReference: row.kind === 'RECOVERY' ? reference : null,
     amount: toBirr(amountSantim),
     bookedAt: bookedAt.toISOString(),
     outcomeAt: outcomeAt?.toISOString() ?? null,
-    correctedAt: correctedAt?.toISOString() ?? null,
+    reversedAt: reversedAt?.toISOString() ?? null,
   };
 }

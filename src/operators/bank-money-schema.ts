@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CHANNELS } from '../channels/channel.ts';
 import { birrAmount, instant, plainText } from '../lib/fields.ts';
 import { pageQuery } from '../lib/page.ts';
-import { BANK_MONEY_WORDS } from '../reconciliation/settle-bank-money.ts';
+import { RECEIPT_DECISIONS } from '../reconciliation/settle-bank-money.ts';
 import { environment, id, reason } from './schema.ts';
 
 const REFERENCE_CHARACTERS_MAX = 64;
@@ -26,9 +26,9 @@ export const ExcessTakenBack = z.strictObject({
 });
 
 export const BankMoneyParams = z.strictObject({ bankMoneyId: id });
-export const BankMoneyWord = z.strictObject({
-  as: z.enum(BANK_MONEY_WORDS),
-  channel: channel.optional().meta({ description: 'With PLACED: whose transfer it was' }),
+export const ReceiptDecision = z.strictObject({
+  as: z.enum(RECEIPT_DECISIONS),
+  channel: channel.optional().meta({ description: 'With ALLOCATED: whose transfer it was' }),
   returnReference: reference.optional().meta({ description: "With RETURNED: the bank's trace id of its way back" }),
   reason,
 });
@@ -47,19 +47,19 @@ export const BankMoney = z
   .object({
     bankMoneyId: z.string(),
     environment,
-    kind: z.enum(['TRANSFER', 'UNMATCHED', 'EXCESS']),
+    kind: z.enum(['REMITTANCE', 'UNALLOCATED', 'RECOVERY']),
     amount: z.number(),
-    bankReference: z.string().nullable().meta({ description: "The bank's trace id; null of EXCESS" }),
-    providerReference: z.string().nullable().meta({ description: "The provider's own, of EXCESS" }),
+    bankReference: z.string().nullable().meta({ description: "The bank's trace id; null of RECOVERY" }),
+    providerReference: z.string().nullable().meta({ description: "The provider's own, of RECOVERY" }),
     channel: channel.nullable(),
-    withdrawalId: z.string().nullable().meta({ description: 'EXCESS: of which it was paid too much' }),
+    withdrawalId: z.string().nullable().meta({ description: 'RECOVERY: of which it was paid too much' }),
     bookedAt: instant,
     outcome: z
-      .enum(['PLACED', 'RETURNED'])
+      .enum(['ALLOCATED', 'RETURNED'])
       .nullable()
-      .meta({ description: 'Of UNMATCHED; null: it waits in suspense' }),
+      .meta({ description: 'Of UNALLOCATED; null: it waits in suspense' }),
     outcomeAt: instant.nullable(),
     returnReference: z.string().nullable(),
-    correctedAt: instant.nullable().meta({ description: 'It was booked wrongly, and counts no more' }),
+    reversedAt: instant.nullable().meta({ description: 'It was booked wrongly, and counts no more' }),
   })
   .meta({ id: 'OpsBankMoney' });

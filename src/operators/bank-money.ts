@@ -1,22 +1,23 @@
 import type { Channel } from '../channels/channel.ts';
 import { toBirr } from '../lib/money.ts';
-import { recordArrival, type ArrivedMoney, type BankMoneyRow, type Booked } from '../reconciliation/bank-money.ts';
+import { recordArrival, type ArrivedMoney, type BankReceiptRow, type Booked } from '../reconciliation/bank-money.ts';
 import {
   recordExcessTakenBack,
-  settleBankMoney,
-  type BankMoneyWord,
+  decideReceipt,
+  type ReceiptDecision,
   type ExcessTakenBack,
 } from '../reconciliation/settle-bank-money.ts';
-import { note, type Deed } from './audit.ts';
+import { recordAudit, type AuditContext } from './audit.ts';
 
 /** Of a provider that paid what it owed, or (no channel) of nobody known. */
 type Arrival = Omit<ArrivedMoney, 'at'> & { channel?: Channel | undefined; reason?: string | undefined };
 
 /** Books money that came to the bank; twice is no error, and noted once. Throws VALIDATION_ERROR, DUPLICATE_REFERENCE. */
-export async function bookArrival(deed: Deed, { reason, ...arrival }: Arrival): Promise<Booked> {
-  const booked = await recordArrival(deed.change, { ...arrival, at: deed.at });
+export async function bookArrival(context: AuditContext, { reason, ...arrival }: Arrival): Promise<Booked> {
+  const booked = await recordArrival(context.tx, { ...arrival, at: context.at });
   const action = arrival.channel === undefined ? 'bank-money.unmatched' : 'bank-money.transfer';
-  if (booked.isNew) await note(deed, { action, ...about(booked.money), after: standing(booked.money), reason });
+  if (booked.isNew)
+    await recordAudit(context, { action, ...about(booked.money), after: current(booked.money), reason });
   return booked;
 }
 
@@ -25,12 +26,13 @@ export async function bookArrival(deed: Deed, { reason, ...arrival }: Arrival): 
  * VALIDATION_ERROR, INVALID_STATE, DUPLICATE_REFERENCE.
  */
 export async function bookExcess(
-  deed: Deed,
+  context: AuditContext,
   { reason, ...excess }: Omit<ExcessTakenBack, 'at'> & { reason: string },
 ): Promise<Booked> {
-  const booked = await recordExcessTakenBack(deed.change, { ...excess, at: deed.at });
+  const booked = await recordExcessTakenBack(context.tx, { ...excess, at: context.at });
   const { money, isNew } = booked;
-  if (isNew) await note(deed, { action: 'bank-money.excess', ...about(money), after: standing(money), reason });
+  if (isNew)
+    await recordAudit(context, { action: 'bank-money.excess', ...about(money), after: current(money), reason });
   return booked;
 }
 
@@ -39,21 +41,21 @@ export async function bookExcess(
  * INVALID_STATE, DUPLICATE_REFERENCE.
  */
 export async function settleMoney(
-  deed: Deed,
-  { bankMoneyId, word, reason }: { bankMoneyId: string; word: BankMoneyWord; reason: string },
-): Promise<BankMoneyRow> {
-  const { money, before, changed } = await settleBankMoney(deed.change, bankMoneyId, { word, at: deed.at });
+  context: AuditContext,
+  { bankMoneyId, decision, reason }: { bankMoneyId: string; decision: ReceiptDecision; reason: string },
+): Promise<BankReceiptRow> {
+  const { money, before, changed } = await decideReceipt(context.tx, bankMoneyId, { decision, at: context.at });
   if (!changed) return money;
-  const change = { before: standing(before), after: { ...standing(money), as: word.as } };
-  await note(deed, { action: 'bank-money.settle', ...about(money), ...change, reason });
+  const tx = { before: current(before), after: { ...current(money), as: decision.as } };
+  await recordAudit(context, { action: 'bank-money.settle', ...about(money), ...tx, reason });
   return money;
 }
 
-function about({ environment, id }: BankMoneyRow) {
+function about({ environment, id }: BankReceiptRow) {
   return { resourceType: 'bankMoney', resourceId: id, environment } as const;
 }
 
-function standing({ reference, amountSantim, channel, withdrawalId, outcome, returnReference }: BankMoneyRow) {
+function current({ reference, amountSantim, channel, withdrawalId, outcome, returnReference }: BankReceiptRow) {
   return {
     reference,
     amount: toBirr(amountSantim),

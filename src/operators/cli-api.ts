@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { parse as parseQuery } from 'node:querystring';
 
-import { refuseOddJson } from '../http/body.ts';
-import { declaredData } from '../http/guard.ts';
-import type { Answer, FileAnswer, OperatorCaller, Route } from '../http/route.ts';
+import { rejectUnsafeJson } from '../http/body.ts';
+import { validateResponse } from '../http/guard.ts';
+import type { RouteResult, FileResponse, OperatorCaller, Route } from '../http/route.ts';
 import { createValidator } from '../http/validate.ts';
 import { UsageError, Verbatim } from '../lib/command-line.ts';
 import { newId } from '../lib/ids.ts';
-import { nothingMore, onlyWord, requireOperator } from './cli-deeds.ts';
+import { nothingMore, singleArgument, requireOperator } from './cli-deeds.ts';
 import type { OpsCommandDeps, OpsVerb } from './cli-options.ts';
 
-type CallDeps = Pick<OpsCommandDeps, 'db' | 'runChange' | 'demoOperatorId' | 'routes'>;
+type CallDeps = Pick<OpsCommandDeps, 'db' | 'runInTransaction' | 'demoOperatorId' | 'routes'>;
 type OpsRoute = { route: Route; params: Record<string, string> };
 
 /**
@@ -39,8 +39,8 @@ export const callRoute =
       return printed(route, await route.handle({ ...input, caller: await callerOf(deps.db) } as never));
     return printed(
       route,
-      await deps.runChange(async (change) =>
-        route.handle({ ...input, change, caller: await callerOf(change.trx) } as never),
+      await deps.runInTransaction(async (tx) =>
+        route.handle({ ...input, tx, caller: await callerOf(tx.trx) } as never),
       ),
     );
   };
@@ -57,7 +57,7 @@ const PLACES = new Map([
 export const show =
   (deps: CallDeps): OpsVerb =>
   async ({ options, args }) => {
-    const id = onlyWord(args, 'show');
+    const id = singleArgument(args, 'show');
     const place = PLACES.get(id.split('_')[0] ?? '');
     if (place === undefined) throw new UsageError(`show takes wd_…, stl_…, txn_… or mrc_…, got "${id}".`);
     return callRoute(deps)({ options, args: ['GET', `/api/ops/${place}/${id}`] });
@@ -65,23 +65,23 @@ export const show =
 
 /** `meskot ops approve | suspend mrc_…/CHANNEL`; everything else is another verb's. */
 export const channelOr =
-  (deps: CallDeps, says: 'approve' | 'suspend', otherwise: OpsVerb): OpsVerb =>
+  (deps: CallDeps, type: 'approve' | 'suspend', otherwise: OpsVerb): OpsVerb =>
   async (call) => {
     const [merchantId, channel] = call.args[0]?.split('/') ?? [];
     if (merchantId === undefined || channel === undefined) return otherwise(call);
     const { live, reason } = call.options;
     const body = JSON.stringify({ environment: live ? 'live' : 'sandbox', reason });
-    const path = `/api/ops/merchants/${merchantId}/channels/${channel}/${says}`;
+    const path = `/api/ops/merchants/${merchantId}/channels/${channel}/${type}`;
     return callRoute(deps)({ ...call, args: ['POST', path, body, ...call.args.slice(1)] });
   };
 
-function printed(route: Route, answer: Answer<unknown> | FileAnswer | { dataJson: string }): Verbatim {
-  if ('file' in answer) return new Verbatim(readAll(answer.file.open));
-  const data: unknown = 'dataJson' in answer ? JSON.parse(answer.dataJson) : declaredData(route, answer);
+function printed(route: Route, response: RouteResult<unknown> | FileResponse | { dataJson: string }): Verbatim {
+  if ('file' in response) return new Verbatim(readAll(response.file.open));
+  const data: unknown = 'dataJson' in response ? JSON.parse(response.dataJson) : validateResponse(route, response);
   return new Verbatim([`${JSON.stringify(data, null, 2)}\n`]);
 }
 
-async function* readAll(open: FileAnswer['file']['open']): AsyncGenerator<Uint8Array> {
+async function* readAll(open: FileResponse['file']['open']): AsyncGenerator<Uint8Array> {
   yield* await open();
 }
 
@@ -105,7 +105,7 @@ function readJson(text = '{}'): unknown {
   } catch {
     throw new UsageError(`The body must be JSON, as '{"reason": "Fraud"}'.`);
   }
-  refuseOddJson(body);
+  rejectUnsafeJson(body);
   return body;
 }
 

@@ -1,8 +1,8 @@
-import { findAccountOwner } from '../bank-accounts/verify.ts';
+import { findAccountScope } from '../bank-accounts/verify.ts';
 import { requireRole } from '../http/auth.ts';
 import type { OperatorRole } from '../http/route.ts';
 import { listKeys } from '../keys/operations.ts';
-import { UsageError, type Shown } from '../lib/command-line.ts';
+import { UsageError, type Row } from '../lib/command-line.ts';
 import { addisDay, isDay, startOfAddisDay } from '../lib/dates.ts';
 import type { Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
@@ -11,17 +11,28 @@ import { parseBirr, type Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/owner.ts';
 import { lateCreditIssue } from '../settlements/late-credit.ts';
 import { RESOLUTIONS } from '../withdrawals/resolve.ts';
-import type { Deed } from './audit.ts';
+import type { AuditContext } from './audit.ts';
 import type { OpsCommandDeps, OpsOptions, OpsVerb } from './cli-options.ts';
-import { acceptPayment, letWithdraw, refuseWithdrawal, returnPayment, settleWithdrawal } from './decisions.ts';
+import {
+  acceptPayment,
+  approveWithdrawalAs,
+  rejectWithdrawalAs,
+  returnPayment,
+  resolveWithdrawalAs,
+} from './decisions.ts';
 import { decideKyc } from './kyc.ts';
-import { decideMerchant } from './merchants.ts';
+import { changeMerchantStatus } from './merchants.ts';
 import { findOperator, type Operator } from './operators.ts';
-import { PERMITS, type Action } from './permits.ts';
+import { PERMISSIONS, type Action } from './permits.ts';
 import { presentApplication, presentBankAccount, presentHeldDecision, presentMerchant } from './present.ts';
-import { decideBankAccount, decideSettlement, type AccountWord, type SettlementWord } from './settlements.ts';
+import {
+  decideBankAccount,
+  decideSettlement,
+  type BankAccountDecision,
+  type SettlementCommand,
+} from './settlements.ts';
 
-type Deps = Pick<OpsCommandDeps, 'db' | 'runChange' | 'clock' | 'demoOperatorId' | 'calendarChanged'>;
+type Deps = Pick<OpsCommandDeps, 'db' | 'runInTransaction' | 'clock' | 'demoOperatorId' | 'calendarChanged'>;
 
 /** Who acts: the operator that was named, or the demo data's. Throws unless it is there, active, and has a role for it. */
 export async function requireOperator(
@@ -39,13 +50,13 @@ export async function requireOperator(
 
 /** Runs a change as the operator who acts. */
 export async function act<T>(
-  { runChange, clock, demoOperatorId }: Pick<Deps, 'runChange' | 'clock' | 'demoOperatorId'>,
+  { runInTransaction, clock, demoOperatorId }: Pick<Deps, 'runInTransaction' | 'clock' | 'demoOperatorId'>,
   { options, action }: { options: OpsOptions; action: Action },
-  work: (deed: Deed) => Promise<T>,
+  work: (context: AuditContext) => Promise<T>,
 ): Promise<T> {
-  return runChange(async (change) => {
-    const operator = await requireOperator(change.trx, options, { demoOperatorId, roles: PERMITS[action] });
-    return work({ change, operatorId: operator.id, requestId: newId('req'), at: clock() });
+  return runInTransaction(async (tx) => {
+    const operator = await requireOperator(tx.trx, options, { demoOperatorId, roles: PERMISSIONS[action] });
+    return work({ tx, operatorId: operator.id, requestId: newId('req'), at: clock() });
   });
 }
 
@@ -57,26 +68,26 @@ function requireLive(options: OpsOptions, id: string, environment: Environment):
 export const approve =
   (deps: Deps): OpsVerb =>
   async ({ options, args }) => {
-    const id = onlyWord(args, 'approve');
+    const id = singleArgument(args, 'approve');
     const { reason } = options;
     switch (prefixOf(id)) {
       case 'wd':
-        return act(deps, { options, action: 'withdrawal.approve' }, async (deed) =>
-          shownMoney(options, await letWithdraw(deed, { withdrawalId: id, reason })),
+        return act(deps, { options, action: 'withdrawal.approve' }, async (context) =>
+          shownMoney(options, await approveWithdrawalAs(context, { withdrawalId: id, reason })),
         );
       case 'stl':
-        return act(deps, { options, action: 'settlement.approve' }, async (deed) =>
-          shownMoney(options, await decideSettlement(deed, id, { says: 'approve', reason })),
+        return act(deps, { options, action: 'settlement.approve' }, async (context) =>
+          shownMoney(options, await decideSettlement(context, id, { type: 'approve', reason })),
         );
       case 'bac':
-        return act(deps, { options, action: 'bank-account.verify' }, (deed) =>
-          sayOfAccount(deed, { options, word: { says: 'verify', bankAccountId: id, reason } }),
+        return act(deps, { options, action: 'bank-account.verify' }, (context) =>
+          sayOfAccount(context, { options, decision: { type: 'verify', bankAccountId: id, reason } }),
         );
       case 'mrc':
-        return act(deps, { options, action: 'kyc.approve' }, async (deed) => {
-          const owner = { merchantId: id, environment: options.live ? 'live' : 'sandbox' } as const;
+        return act(deps, { options, action: 'kyc.approve' }, async (context) => {
+          const scope = { merchantId: id, environment: options.live ? 'live' : 'sandbox' } as const;
           const submission = submissionOf(options);
-          return presentApplication(await decideKyc(deed, owner, { says: 'approve', submission, reason }));
+          return presentApplication(await decideKyc(context, scope, { type: 'approve', submission, reason }));
         });
       default:
         throw new UsageError(`approve takes wd_…, stl_…, bac_… or mrc_…, got "${id}".`);
@@ -86,31 +97,31 @@ export const approve =
 export const reject =
   (deps: Deps): OpsVerb =>
   async ({ options, args }) => {
-    const id = onlyWord(args, 'reject');
+    const id = singleArgument(args, 'reject');
     const reason = given(options, 'reason');
     switch (prefixOf(id)) {
       case 'wd':
-        return act(deps, { options, action: 'withdrawal.reject' }, async (deed) =>
-          shownMoney(options, await refuseWithdrawal(deed, { withdrawalId: id, reason })),
+        return act(deps, { options, action: 'withdrawal.reject' }, async (context) =>
+          shownMoney(options, await rejectWithdrawalAs(context, { withdrawalId: id, reason })),
         );
       case 'stl':
-        return act(deps, { options, action: 'settlement.reject' }, async (deed) =>
-          shownMoney(options, await decideSettlement(deed, id, { says: 'reject', reason })),
+        return act(deps, { options, action: 'settlement.reject' }, async (context) =>
+          shownMoney(options, await decideSettlement(context, id, { type: 'reject', reason })),
         );
       case 'bac':
-        return act(deps, { options, action: 'bank-account.reject' }, (deed) =>
-          sayOfAccount(deed, { options, word: { says: 'reject', bankAccountId: id, reason } }),
+        return act(deps, { options, action: 'bank-account.reject' }, (context) =>
+          sayOfAccount(context, { options, decision: { type: 'reject', bankAccountId: id, reason } }),
         );
       case 'mrc':
-        return act(deps, { options, action: 'kyc.reject' }, async (deed) => {
-          const owner = { merchantId: id, environment: options.live ? 'live' : 'sandbox' } as const;
+        return act(deps, { options, action: 'kyc.reject' }, async (context) => {
+          const scope = { merchantId: id, environment: options.live ? 'live' : 'sandbox' } as const;
           const submission = submissionOf(options);
-          return presentApplication(await decideKyc(deed, owner, { says: 'reject', submission, reason }));
+          return presentApplication(await decideKyc(context, scope, { type: 'reject', submission, reason }));
         });
       case 'txn':
-        return act(deps, { options, action: 'payment.return' }, async (deed) => {
+        return act(deps, { options, action: 'payment.return' }, async (context) => {
           const choice = { transactionId: id, attemptId: given(options, 'attempt') };
-          const decision = await returnPayment(deed, { ...choice, reason, reference: given(options, 'reference') });
+          const decision = await returnPayment(context, { ...choice, reason, reference: given(options, 'reference') });
           requireLive(options, id, decision.transaction.environment);
           return presentHeldDecision(decision);
         });
@@ -122,10 +133,10 @@ export const reject =
 export const accept =
   (deps: Deps): OpsVerb =>
   async ({ options, args }) => {
-    const id = onlyWord(args, 'accept');
-    return act(deps, { options, action: 'payment.accept' }, async (deed) => {
+    const id = singleArgument(args, 'accept');
+    return act(deps, { options, action: 'payment.accept' }, async (context) => {
       const choice = { transactionId: id, attemptId: given(options, 'attempt') };
-      const decision = await acceptPayment(deed, { ...choice, reason: options.reason });
+      const decision = await acceptPayment(context, { ...choice, reason: options.reason });
       requireLive(options, id, decision.transaction.environment);
       return presentHeldDecision(decision);
     });
@@ -135,53 +146,53 @@ export const accept =
 export const resolve =
   (deps: Deps): OpsVerb =>
   async ({ options, args }) => {
-    const withdrawalId = onlyWord(args, 'resolve');
+    const withdrawalId = singleArgument(args, 'resolve');
     const outcome = RESOLUTIONS.find((one) => one.toLowerCase() === options.as);
     if (!outcome) throw new UsageError('--as must be completed or failed.');
     const paidSantim = birrOption(options, 'paid');
     const said = { providerReference: given(options, 'reference'), reason: given(options, 'reason') };
-    return act(deps, { options, action: 'withdrawal.resolve' }, async (deed) => {
-      const { row, missing } = await settleWithdrawal(deed, { withdrawalId, outcome, paidSantim, ...said });
+    return act(deps, { options, action: 'withdrawal.resolve' }, async (context) => {
+      const { row, missing } = await resolveWithdrawalAs(context, { withdrawalId, outcome, paidSantim, ...said });
       return { ...shownMoney(options, row), othersNeeded: missing };
     });
   };
 
-type BankSays = Exclude<SettlementWord['says'], 'approve' | 'reject'>;
+type BankSays = Exclude<SettlementCommand['type'], 'approve' | 'reject'>;
 
 /** What the bank did with a settlement: it was sent, it is credited, it has failed … */
-export const tellOfBank =
-  (deps: Deps, says: BankSays): OpsVerb =>
+export const recordBankResult =
+  (deps: Deps, type: BankSays): OpsVerb =>
   async ({ options, args }) => {
-    const id = onlyWord(args, says);
-    const word = bankWord(says, { options, now: deps.clock() });
-    return act(deps, { options, action: `settlement.${says}` }, async (deed) => {
-      const row = await decideSettlement(deed, id, word);
-      const issue = word.says === 'credited' ? lateCreditIssue(row, word.bankReference) : null;
+    const id = singleArgument(args, type);
+    const decision = bankWord(type, { options, now: deps.clock() });
+    return act(deps, { options, action: `settlement.${type}` }, async (context) => {
+      const row = await decideSettlement(context, id, decision);
+      const issue = decision.type === 'credited' ? lateCreditIssue(row, decision.bankReference) : null;
       return { ...shownMoney(options, row), ...(issue !== null && { issue }) };
     });
   };
 
-function bankWord(says: BankSays, { options, now }: { options: OpsOptions; now: Date }): SettlementWord {
+function bankWord(type: BankSays, { options, now }: { options: OpsOptions; now: Date }): SettlementCommand {
   const { reference: bankReference, reason } = options;
-  switch (says) {
+  switch (type) {
     case 'sent':
-      return { says, bankReference, reason };
+      return { type, bankReference, reason };
     case 'failed':
-      return { says, bankReference, reason: given(options, 'reason') };
+      return { type, bankReference, reason: given(options, 'reason') };
     case 'returned':
-      return { says, bankReference: given(options, 'reference'), reason: given(options, 'reason') };
+      return { type, bankReference: given(options, 'reference'), reason: given(options, 'reason') };
     case 'book-credit':
     case 'dismiss-credit':
-      return { says, reason: given(options, 'reason') };
+      return { type, reason: given(options, 'reason') };
     case 'credited': {
       const day = options.on ?? addisDay(now);
       if (!isDay(day)) throw new UsageError(`--on must be a day as YYYY-MM-DD, got "${day}".`);
       const creditedAt = startOfAddisDay(day);
       const amountSantim = birrOption(options, 'amount');
-      return { says, bankReference: given(options, 'reference'), creditedAt, amountSantim, reason };
+      return { type, bankReference: given(options, 'reference'), creditedAt, amountSantim, reason };
     }
     default:
-      return says satisfies never;
+      return type satisfies never;
   }
 }
 
@@ -191,28 +202,28 @@ export const resume = (deps: Deps): OpsVerb => decideAbout(deps, 'resume', 'ACTI
 const decideAbout =
   (deps: Deps, verb: 'suspend' | 'resume', status: 'SUSPENDED' | 'ACTIVE'): OpsVerb =>
   async ({ options, args }) => {
-    const merchantId = onlyWord(args, verb);
+    const merchantId = singleArgument(args, verb);
     const reason = given(options, 'reason');
-    return act(deps, { options, action: `merchant.${verb}` }, async (deed) => {
-      const liveKeys = await listKeys(deed.change.trx, { merchantId, environment: 'live' });
+    return act(deps, { options, action: `merchant.${verb}` }, async (context) => {
+      const liveKeys = await listKeys(context.tx.trx, { merchantId, environment: 'live' });
       if (liveKeys.some(({ revokedAt }) => revokedAt === null)) requireLive(options, merchantId, 'live');
-      return presentMerchant(await decideMerchant(deed, { merchantId, status, reason }));
+      return presentMerchant(await changeMerchantStatus(context, { merchantId, status, reason }));
     });
   };
 
 async function sayOfAccount(
-  deed: Deed,
-  { options, word }: { options: OpsOptions; word: AccountWord & { bankAccountId: string } },
-): Promise<Shown> {
-  const owner = await findAccountOwner(deed.change.trx, word.bankAccountId);
-  requireLive(options, word.bankAccountId, owner.environment);
-  return presentBankAccount(await decideBankAccount(deed, owner, word));
+  context: AuditContext,
+  { options, decision }: { options: OpsOptions; decision: BankAccountDecision & { bankAccountId: string } },
+): Promise<Row> {
+  const scope = await findAccountScope(context.tx.trx, decision.bankAccountId);
+  requireLive(options, decision.bankAccountId, scope.environment);
+  return presentBankAccount(await decideBankAccount(context, scope, decision));
 }
 
 type Money = { id: string; merchantId: string; environment: Environment; status: string; amountSantim: bigint };
 
 /** A withdrawal or settlement as it stands now. */
-function shownMoney(options: OpsOptions, row: Money & { stage?: string }): Shown {
+function shownMoney(options: OpsOptions, row: Money & { stage?: string }): Row {
   const { id, merchantId, environment, status, stage } = row;
   requireLive(options, id, environment);
   const amount = Number(row.amountSantim) / 100;
@@ -222,10 +233,10 @@ function shownMoney(options: OpsOptions, row: Money & { stage?: string }): Shown
 const prefixOf = (id: string): string => id.split('_')[0] ?? '';
 
 /** The one word that must follow. */
-export function onlyWord([word, ...more]: readonly string[], after: string): string {
-  if (word === undefined) throw new UsageError(`Say what to ${after}.`);
+export function singleArgument([decision, ...more]: readonly string[], after: string): string {
+  if (decision === undefined) throw new UsageError(`Say what to ${after}.`);
   nothingMore(more);
-  return word;
+  return decision;
 }
 
 /** Refuses words that would be passed over. */

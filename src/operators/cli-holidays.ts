@@ -1,21 +1,21 @@
 import { listHolidays, type Holiday } from '../calendar/queries.ts';
-import { UsageError, type Shown } from '../lib/command-line.ts';
+import { UsageError, type Row } from '../lib/command-line.ts';
 import { addisDay } from '../lib/dates.ts';
-import { act, nothingMore, onlyWord } from './cli-deeds.ts';
+import { act, nothingMore, singleArgument } from './cli-deeds.ts';
 import type { OpsCommandDeps, OpsVerb } from './cli-options.ts';
 import { declareHoliday, editHoliday, withdrawHoliday } from './holidays.ts';
 import { presentHoliday } from './present.ts';
 
-type Deps = Pick<OpsCommandDeps, 'db' | 'runChange' | 'clock' | 'demoOperatorId' | 'calendarChanged'>;
+type Deps = Pick<OpsCommandDeps, 'db' | 'runInTransaction' | 'clock' | 'demoOperatorId' | 'calendarChanged'>;
 
 /** `meskot ops holidays …`: lists a year's, and edits them. */
 export const holidays =
   (deps: Deps): OpsVerb =>
   async ({ options, args: [what = 'list', ...words] }) => {
     const { reason } = options;
-    const edit = (changes: Parameters<typeof editHoliday>[1]): Promise<Shown> =>
-      act(deps, { options, action: 'holiday.change' }, async (deed) =>
-        shownHoliday(await editHoliday(deed, { ...changes, reason }, deps)),
+    const edit = (changes: Parameters<typeof editHoliday>[1]): Promise<Row> =>
+      act(deps, { options, action: 'holiday.change' }, async (context) =>
+        holidayRow(await editHoliday(context, { ...changes, reason }, deps)),
       );
     switch (what) {
       case 'list':
@@ -25,8 +25,8 @@ export const holidays =
         const [date = '', name = '', ...more] = words;
         nothingMore(more, 'Put the name in quotes.');
         const holiday = { date, name, kind: options.memorial ? 'memorial' : 'closed', reason } as const;
-        return act(deps, { options, action: 'holiday.add' }, async (deed) =>
-          shownHoliday(await declareHoliday(deed, holiday, deps)),
+        return act(deps, { options, action: 'holiday.add' }, async (context) =>
+          holidayRow(await declareHoliday(context, holiday, deps)),
         );
       }
       case 'move': {
@@ -36,25 +36,25 @@ export const holidays =
       }
       case 'on':
       case 'off':
-        return edit({ holidayId: onlyWord(words, what), active: what === 'on' });
+        return edit({ holidayId: singleArgument(words, what), active: what === 'on' });
       case 'confirm':
-        return edit({ holidayId: onlyWord(words, what), confirmed: true });
+        return edit({ holidayId: singleArgument(words, what), confirmed: true });
       case 'remove':
-        return act(deps, { options, action: 'holiday.remove' }, async (deed) =>
-          shownHoliday(await withdrawHoliday(deed, { holidayId: onlyWord(words, what), reason }, deps)),
+        return act(deps, { options, action: 'holiday.remove' }, async (context) =>
+          holidayRow(await withdrawHoliday(context, { holidayId: singleArgument(words, what), reason }, deps)),
         );
       default:
         throw new UsageError(`holidays takes list, add, move, on, off, confirm or remove, got "${what}".`);
     }
   };
 
-async function listYear({ db, clock }: Deps, wanted: string | undefined): Promise<Shown[]> {
+async function listYear({ db, clock }: Deps, wanted: string | undefined): Promise<Row[]> {
   const year = wanted ?? addisDay(clock()).slice(0, 4);
   if (!/^20[2-9]\d$/.test(year)) throw new UsageError(`--year must be from 2020 to 2099, got "${year}".`);
-  return (await listHolidays(db, { from: `${year}-01-01`, until: `${year}-12-31` })).map(shownHoliday);
+  return (await listHolidays(db, { from: `${year}-01-01`, until: `${year}-12-31` })).map(holidayRow);
 }
 
-function shownHoliday(holiday: Holiday): Shown {
+function holidayRow(holiday: Holiday): Row {
   const { confirmed, active, ...row } = presentHoliday(holiday);
   return { ...row, confirmed: String(confirmed), active: String(active) };
 }

@@ -2,7 +2,7 @@ import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { COMMON_OPTIONS, type Verb, type Write } from '../lib/command-line.ts';
 import type { Knex } from '../lib/db.ts';
-import type { RunChange } from '../lib/outbox.ts';
+import type { RunInTransaction } from '../lib/outbox.ts';
 import type { CalendarChanged } from './holidays.ts';
 
 /** What may be said to any verb of `meskot ops`. */
@@ -28,7 +28,7 @@ export const OPTIONS = {
 
 export type OpsCommandDeps = {
   db: Knex;
-  runChange: RunChange;
+  runInTransaction: RunInTransaction;
   clock: Clock;
   pepper: string;
   calendarChanged: CalendarChanged;

@@ -1,18 +1,18 @@
 import { OPERATOR_ROLES, type OperatorRole } from '../http/route.ts';
-import { UsageError, type Shown } from '../lib/command-line.ts';
+import { UsageError, type Row } from '../lib/command-line.ts';
 import { newId } from '../lib/ids.ts';
-import { note } from './audit.ts';
+import { recordAudit } from './audit.ts';
 import { act, nothingMore } from './cli-deeds.ts';
 import type { OpsCommandDeps, OpsVerb } from './cli-options.ts';
 import { createOperator, hasOperators, listOperators, OPERATOR_KEY_DAYS, type Operator } from './operators.ts';
 import { presentOperator, presentOperatorKey } from './present.ts';
-import { addOperator, giveOperatorKey } from './staff.ts';
+import { addOperator, createOperatorKeyFor } from './staff.ts';
 
 export const staff =
   ({ db }: OpsCommandDeps): OpsVerb =>
   async ({ args }) => {
     nothingMore(args);
-    return (await listOperators(db)).map(shown);
+    return (await listOperators(db)).map(printed);
   };
 
 /** Adds an operator. The first of all nobody can allow: an admin, who is noted as having added itself. */
@@ -23,20 +23,22 @@ export const hire =
     if (name.trim() === '' || !/^[^\s@]+@[^\s@]+$/.test(email))
       throw new UsageError('hire needs a name and an e-mail.');
     const input = { name: name.trim(), email, role: readRole(role) };
-    if (!(await hasOperators(deps.db))) return shown(await hireFirst(deps, input));
-    return act(deps, { options, action: 'operator.create' }, async (deed) => shown(await addOperator(deed, input)));
+    if (!(await hasOperators(deps.db))) return printed(await hireFirst(deps, input));
+    return act(deps, { options, action: 'operator.create' }, async (context) =>
+      printed(await addOperator(context, input)),
+    );
   };
 
 async function hireFirst(
-  { runChange, clock }: OpsCommandDeps,
+  { runInTransaction, clock }: OpsCommandDeps,
   input: Pick<Operator, 'name' | 'email' | 'role'>,
 ): Promise<Operator> {
   if (input.role !== 'admin') throw new UsageError('There is no operator yet: the first one must be an admin.');
-  return runChange(async (change) => {
-    const operator = await createOperator(change.trx, input);
-    const deed = { change, operatorId: operator.id, requestId: newId('req'), at: clock() };
+  return runInTransaction(async (tx) => {
+    const operator = await createOperator(tx.trx, input);
+    const context = { tx, operatorId: operator.id, requestId: newId('req'), at: clock() };
     const about = { resourceType: 'operator', resourceId: operator.id, after: input } as const;
-    await note(deed, { action: 'operator.create', ...about, reason: 'The first one' });
+    await recordAudit(context, { action: 'operator.create', ...about, reason: 'The first one' });
     return operator;
   });
 }
@@ -50,9 +52,9 @@ export const createKey =
     if (!Number.isInteger(days) || days < 1 || days > OPERATOR_KEY_DAYS.max) {
       throw new UsageError(`--days must be a whole number from 1 to ${OPERATOR_KEY_DAYS.max}, got "${options.days}".`);
     }
-    return act(deps, { options, action: 'operator-key.create' }, async (deed) => {
-      const made = await giveOperatorKey(deed, { operatorId, days }, deps);
-      return { secret: made.secret, ...presentOperatorKey(made.key), knownTo: made.key.knownTo.join(', ') };
+    return act(deps, { options, action: 'operator-key.create' }, async (context) => {
+      const made = await createOperatorKeyFor(context, { operatorId, days }, deps);
+      return { secret: made.secret, ...presentOperatorKey(made.key), secretHolders: made.key.secretHolders.join(', ') };
     });
   };
 
@@ -62,7 +64,7 @@ function readRole(text: string): OperatorRole {
   throw new UsageError(`The role must be ${OPERATOR_ROLES.join(', ')}, got "${text}".`);
 }
 
-function shown(operator: Operator): Shown {
+function printed(operator: Operator): Row {
   const { active, ...row } = presentOperator(operator);
   return { ...row, active: String(active) };
 }

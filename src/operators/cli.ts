@@ -1,13 +1,13 @@
-import { runNoun, UsageError, type Shown } from '../lib/command-line.ts';
+import { runNoun, UsageError, type Row } from '../lib/command-line.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import { toBirr } from '../lib/money.ts';
 import type { Environment } from '../lib/owner.ts';
 import type { Page } from '../lib/page.ts';
 import { listMerchants } from '../merchants/operations.ts';
-import { listAttention, QUEUE, STUCK } from './attention.ts';
+import { listWorkItems, REVIEW_ITEMS, STALLED_ITEMS } from './attention.ts';
 import { listAudit } from './audit.ts';
 import { callRoute, channelOr, show } from './cli-api.ts';
-import { accept, approve, nothingMore, reject, resolve, resume, suspend, tellOfBank } from './cli-deeds.ts';
+import { accept, approve, nothingMore, reject, resolve, resume, suspend, recordBankResult } from './cli-deeds.ts';
 import { holidays } from './cli-holidays.ts';
 import { OPTIONS, type OpsCommandDeps, type OpsVerb } from './cli-options.ts';
 import { createKey, hire, staff } from './cli-staff.ts';
@@ -49,7 +49,7 @@ only with --live, but by "api". --json prints JSON.
 /** What a list shows of each; --json has the rest. */
 const COLUMNS = {
   queue: ['since', 'kind', 'id', 'merchantId', 'amount', 'what'],
-  stuck: ['since', 'kind', 'id', 'merchantId', 'what'],
+  stalled: ['since', 'kind', 'id', 'merchantId', 'what'],
   merchants: ['merchantId', 'name', 'status', 'kycStatus', 'createdAt'],
   holidays: ['holidayId', 'date', 'name', 'kind', 'confirmed', 'active'],
   audit: ['at', 'operator', 'action', 'resourceId', 'reason'],
@@ -62,19 +62,19 @@ const AUDIT_DAYS = { default: 30, max: 93 } as const;
 /** Runs `meskot ops …`; `args` without the two words. Exit code: 0 done, 1 refused, 2 wrong usage, 3 not allowed, 4 not found. */
 export async function runOpsCommand(args: readonly string[], deps: OpsCommandDeps): Promise<number> {
   const verbs = new Map<string, OpsVerb>([
-    ['queue', list(deps, QUEUE)],
-    ['stuck', list(deps, STUCK)],
+    ['queue', list(deps, REVIEW_ITEMS)],
+    ['stuck', list(deps, STALLED_ITEMS)],
     ['show', show(deps)],
     ['approve', channelOr(deps, 'approve', approve(deps))],
     ['reject', reject(deps)],
     ['accept', accept(deps)],
     ['resolve', resolve(deps)],
-    ['sent', tellOfBank(deps, 'sent')],
-    ['credited', tellOfBank(deps, 'credited')],
-    ['failed', tellOfBank(deps, 'failed')],
-    ['returned', tellOfBank(deps, 'returned')],
-    ['book-credit', tellOfBank(deps, 'book-credit')],
-    ['dismiss-credit', tellOfBank(deps, 'dismiss-credit')],
+    ['sent', recordBankResult(deps, 'sent')],
+    ['credited', recordBankResult(deps, 'credited')],
+    ['failed', recordBankResult(deps, 'failed')],
+    ['returned', recordBankResult(deps, 'returned')],
+    ['book-credit', recordBankResult(deps, 'book-credit')],
+    ['dismiss-credit', recordBankResult(deps, 'dismiss-credit')],
     ['merchants', merchants(deps)],
     ['suspend', channelOr(deps, 'suspend', suspend(deps))],
     ['resume', resume(deps)],
@@ -91,14 +91,14 @@ export async function runOpsCommand(args: readonly string[], deps: OpsCommandDep
 const FIRST_PAGE: Page = { page: 1, limit: ROWS_MAX, after: null };
 
 const list =
-  (deps: OpsCommandDeps, source: typeof QUEUE): OpsVerb =>
+  (deps: OpsCommandDeps, source: typeof REVIEW_ITEMS): OpsVerb =>
   async ({ options, args }) => {
     nothingMore(args);
     const kinds = options.kind?.split(',');
     const unknown = kinds?.find((kind) => !source.kinds.includes(kind));
     if (unknown !== undefined) throw new UsageError(`--kind must be of ${source.kinds.join(', ')}, got "${unknown}".`);
     const read = (environment: Environment | undefined, page: Page) =>
-      listAttention(deps.db, source, {
+      listWorkItems(deps.db, source, {
         filter: { kinds, merchantId: options.merchant, environment },
         page,
         at: deps.clock(),
@@ -110,7 +110,7 @@ const list =
       const live = everywhere.pagination.total - pagination.total;
       if (live > 0) deps.write(`These are the sandbox's; ${live} more are live: add --live.\n`, 'aside');
     }
-    return rows.map(({ kind, id, merchantId, since, amountSantim, what, detail, workflowId, ...row }): Shown => ({
+    return rows.map(({ kind, id, merchantId, since, amountSantim, what, detail, workflowId, ...row }): Row => ({
       since: since.toISOString(),
       kind,
       id,
@@ -148,7 +148,7 @@ const audit =
     const filter = { range, resourceId: options.resource, merchantId: options.merchant };
     const { rows, pagination } = await listAudit(deps.db, filter, FIRST_PAGE);
     sayIfCut(deps, rows, pagination.total);
-    return rows.map(({ id, at, operatorName, before, after, ...row }) => ({
+    return rows.map(({ id, occurredAt: at, operatorName, before, after, ...row }) => ({
       auditId: id,
       at: at.toISOString(),
       operator: operatorName,

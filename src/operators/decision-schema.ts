@@ -4,7 +4,7 @@ import { calendarDate, HolidayChanges, NewHoliday } from '../calendar/holiday-in
 import { HOLIDAY_KINDS } from '../calendar/holidays.ts';
 import { CHANNELS } from '../channels/channel.ts';
 import { birrAmount, instant, plainText } from '../lib/fields.ts';
-import { dayText } from '../lib/page.ts';
+import { dateParam } from '../lib/page.ts';
 import { RESOLUTIONS } from '../withdrawals/resolve.ts';
 import { environment, id, reason } from './schema.ts';
 
@@ -108,7 +108,7 @@ const bankReference = plainText(BANK_REFERENCE_CHARACTERS_MAX)
 export const SettlementSent = z.strictObject({ bankReference: bankReference.optional(), reason: reason.optional() });
 export const SettlementCredited = z.strictObject({
   bankReference,
-  creditedOn: dayText.meta({ description: "The bank's day of the credit" }),
+  creditedOn: dateParam.meta({ description: "The bank's day of the credit" }),
   amount: birrAmount
     .optional()
     .meta({ description: "What the bank has credited, ETB: any other than the settlement's is refused" }),

@@ -7,10 +7,10 @@ import type { Clock } from '../lib/clock.ts';
 import { addisDay, daysInRange } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import { deedOf } from './audit.ts';
+import { auditContextOf } from './audit.ts';
 import * as decisionSchema from './decision-schema.ts';
 import { declareHoliday, editHoliday, withdrawHoliday, type CalendarChanged } from './holidays.ts';
-import { ANY_OPERATOR, permit } from './permits.ts';
+import { ANY_OPERATOR, requirePermission } from './permits.ts';
 import { presentHoliday } from './present.ts';
 import * as schema from './schema.ts';
 
@@ -61,12 +61,12 @@ function editingRoutes(deps: HolidayRouteDeps): Route[] {
       tag: 'Operators',
       summary: 'Add a holiday or a closure of one day; open settlements count their days again',
       description: `From ${FIRST_DAY} to ${LAST_DAY}.`,
-      auth: permit('holiday.add'),
+      auth: requirePermission('holiday.add'),
       body: decisionSchema.AddedHoliday,
       responses: { 201: decisionSchema.Holiday },
-      refusals: ['DUPLICATE_REFERENCE'],
+      errors: ['DUPLICATE_REFERENCE'],
       handle: async (input) => {
-        const holiday = await declareHoliday(deedOf(input, deps), input.body, deps);
+        const holiday = await declareHoliday(auditContextOf(input, deps), input.body, deps);
         return { status: 201, message: 'Holiday added', data: presentHoliday(holiday) };
       },
     }),
@@ -76,13 +76,13 @@ function editingRoutes(deps: HolidayRouteDeps): Route[] {
       operationId: 'opsChangeHoliday',
       tag: 'Operators',
       summary: 'Move, rename, confirm or switch a holiday; open settlements count their days again',
-      auth: permit('holiday.change'),
+      auth: requirePermission('holiday.change'),
       params: decisionSchema.HolidayParams,
       body: decisionSchema.ChangedHoliday,
       responses: { 200: decisionSchema.Holiday },
-      refusals: ['DUPLICATE_REFERENCE'],
+      errors: ['DUPLICATE_REFERENCE'],
       handle: async (input) => {
-        const holiday = await editHoliday(deedOf(input, deps), { ...input.body, ...input.params }, deps);
+        const holiday = await editHoliday(auditContextOf(input, deps), { ...input.body, ...input.params }, deps);
         return { message: 'Holiday changed', data: presentHoliday(holiday) };
       },
     }),
@@ -92,13 +92,13 @@ function editingRoutes(deps: HolidayRouteDeps): Route[] {
       operationId: 'opsRemoveHoliday',
       tag: 'Operators',
       summary: 'Remove a holiday that an operator added; a computed one is switched off instead',
-      auth: permit('holiday.remove'),
+      auth: requirePermission('holiday.remove'),
       params: decisionSchema.HolidayParams,
-      body: schema.MayGiveReason,
+      body: schema.OptionalReason,
       responses: { 200: decisionSchema.Holiday },
-      refusals: ['INVALID_STATE'],
+      errors: ['INVALID_STATE'],
       handle: async (input) => {
-        const holiday = await withdrawHoliday(deedOf(input, deps), { ...input.params, ...input.body }, deps);
+        const holiday = await withdrawHoliday(auditContextOf(input, deps), { ...input.params, ...input.body }, deps);
         return { message: 'Holiday removed', data: presentHoliday(holiday) };
       },
     }),

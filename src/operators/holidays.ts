@@ -1,52 +1,52 @@
 import type { HolidayChanges, NewHoliday } from '../calendar/holiday-input.ts';
 import { addHoliday, changeHoliday, removeHoliday } from '../calendar/operations.ts';
 import { findHoliday, type Holiday } from '../calendar/queries.ts';
-import type { Change } from '../lib/outbox.ts';
-import { note, type AuditEntry, type Deed } from './audit.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
+import { recordAudit, type AuditEntry, type AuditContext } from './audit.ts';
 
 /** Told in the change that edits the holidays, with the days (YYYY-MM-DD, both included) on which it matters. */
-export type CalendarChanged = (change: Change, days: { from: string; until: string }) => Promise<unknown>;
+export type CalendarChanged = (tx: UnitOfWork, days: { from: string; until: string }) => Promise<unknown>;
 
 type Deps = { calendarChanged: CalendarChanged };
 type Reason = { reason?: string | undefined };
 
 /** Adds a holiday or a closure. Throws VALIDATION_ERROR, DUPLICATE_REFERENCE. */
 export async function declareHoliday(
-  deed: Deed,
+  context: AuditContext,
   { reason, ...holiday }: NewHoliday & Reason,
   deps: Deps,
 ): Promise<Holiday> {
-  const added = await addHoliday(deed.change, holiday);
-  await deps.calendarChanged(deed.change, { from: added.date, until: added.date });
-  await note(deed, { action: 'holiday.add', ...about(added.id), after: shown(added), reason });
+  const added = await addHoliday(context.tx, holiday);
+  await deps.calendarChanged(context.tx, { from: added.date, until: added.date });
+  await recordAudit(context, { action: 'holiday.add', ...about(added.id), after: shown(added), reason });
   return added;
 }
 
 /** Moves, renames, confirms or switches one. Throws VALIDATION_ERROR, NOT_FOUND, DUPLICATE_REFERENCE. */
 export async function editHoliday(
-  deed: Deed,
+  context: AuditContext,
   { holidayId, reason, ...changes }: HolidayChanges & Reason & { holidayId: string },
   deps: Deps,
 ): Promise<Holiday> {
-  const before = await findHoliday(deed.change.trx, holidayId);
-  const after = await changeHoliday(deed.change, holidayId, changes);
+  const before = await findHoliday(context.tx.trx, holidayId);
+  const after = await changeHoliday(context.tx, holidayId, changes);
   if (before && JSON.stringify(shown(before)) === JSON.stringify(shown(after))) return after;
   const [from = after.date, until = after.date] = [before?.date ?? after.date, after.date].toSorted();
-  await deps.calendarChanged(deed.change, { from, until });
+  await deps.calendarChanged(context.tx, { from, until });
   const was = before ? { before: shown(before) } : {};
-  await note(deed, { action: 'holiday.change', ...about(holidayId), ...was, after: shown(after), reason });
+  await recordAudit(context, { action: 'holiday.change', ...about(holidayId), ...was, after: shown(after), reason });
   return after;
 }
 
 /** Removes what an operator added. Throws NOT_FOUND, and INVALID_STATE for a computed one. */
 export async function withdrawHoliday(
-  deed: Deed,
+  context: AuditContext,
   { holidayId, reason }: Reason & { holidayId: string },
   deps: Deps,
 ): Promise<Holiday> {
-  const removed = await removeHoliday(deed.change, holidayId);
-  await deps.calendarChanged(deed.change, { from: removed.date, until: removed.date });
-  await note(deed, { action: 'holiday.remove', ...about(holidayId), before: shown(removed), reason });
+  const removed = await removeHoliday(context.tx, holidayId);
+  await deps.calendarChanged(context.tx, { from: removed.date, until: removed.date });
+  await recordAudit(context, { action: 'holiday.remove', ...about(holidayId), before: shown(removed), reason });
   return removed;
 }
 

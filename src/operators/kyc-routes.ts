@@ -9,20 +9,20 @@ import { readKyc } from '../kyc/queries.ts';
 import type { DocumentStore } from '../kyc/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
-import type { RunChange } from '../lib/outbox.ts';
-import { deedOf } from './audit.ts';
+import type { RunInTransaction } from '../lib/outbox.ts';
+import { auditContextOf } from './audit.ts';
 import * as kycSchema from './kyc-schema.ts';
-import { decideKyc, type KycWord } from './kyc.ts';
+import { decideKyc, type KycDecision } from './kyc.ts';
 import { readMerchant } from './merchants.ts';
-import { permit } from './permits.ts';
+import { requirePermission } from './permits.ts';
 import { presentApplication, presentKyc } from './present.ts';
 import { MerchantParams } from './schema.ts';
 
-export type KycRouteDeps = { db: Knex; runChange: RunChange; clock: Clock; store: DocumentStore };
+export type KycRouteDeps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock; store: DocumentStore };
 
 /** Applications to be verified: to look at, and to decide. */
 export function kycRoutes(deps: KycRouteDeps): Route[] {
-  return [lookingRoute(deps), documentRoute(deps), ...decidingRoutes(deps)];
+  return [lookingRoute(deps), documentRoute(deps), ...decisionRoutes(deps)];
 }
 
 function lookingRoute(deps: KycRouteDeps): Route {
@@ -32,7 +32,7 @@ function lookingRoute(deps: KycRouteDeps): Route {
     operationId: 'opsGetKyc',
     tag: 'Operators',
     summary: "A merchant's application with its documents and its history",
-    auth: permit('kyc.review'),
+    auth: requirePermission('kyc.review'),
     params: MerchantParams,
     query: kycSchema.KycQuery,
     responses: { 200: kycSchema.Kyc },
@@ -53,7 +53,7 @@ function documentRoute({ db, store }: KycRouteDeps): Route {
     operationId: 'opsGetKycDocument',
     tag: 'Operators',
     summary: 'A document as the merchant handed it in, to be saved under its id',
-    auth: permit('kyc.review'),
+    auth: requirePermission('kyc.review'),
     params: kycSchema.DocumentParams,
     query: kycSchema.KycQuery,
     responses: { 200: z.string() },
@@ -68,60 +68,60 @@ function documentRoute({ db, store }: KycRouteDeps): Route {
 }
 
 type Verb<Body extends z.ZodType> = {
-  says: KycWord['says'];
+  type: KycDecision['type'];
   operationId: string;
   summary: string;
   body: Body;
-  word: (body: z.output<Body>) => KycWord;
+  decision: (body: z.output<Body>) => KycDecision;
 };
 
-function decidingRoutes(deps: KycRouteDeps): Route[] {
-  const say = <Body extends z.ZodType<{ environment: 'sandbox' | 'live' }>>(verb: Verb<Body>): Route =>
+function decisionRoutes(deps: KycRouteDeps): Route[] {
+  const route = <Body extends z.ZodType<{ environment: 'sandbox' | 'live' }>>(verb: Verb<Body>): Route =>
     writeRoute({
       method: 'POST',
-      path: `/api/ops/merchants/:merchantId/kyc/${verb.says}`,
+      path: `/api/ops/merchants/:merchantId/kyc/${verb.type}`,
       operationId: verb.operationId,
       tag: 'Operators',
       summary: verb.summary,
-      auth: permit(`kyc.${verb.says}`),
+      auth: requirePermission(`kyc.${verb.type}`),
       params: MerchantParams,
       body: verb.body,
       responses: { 200: kycSchema.Application },
-      refusals: ['INVALID_STATE'],
+      errors: ['INVALID_STATE'],
       handle: async (input) => {
-        const owner = { ...input.params, environment: input.body.environment };
-        const row = await decideKyc(deedOf(input, deps), owner, verb.word(input.body));
+        const scope = { ...input.params, environment: input.body.environment };
+        const row = await decideKyc(auditContextOf(input, deps), scope, verb.decision(input.body));
         return { message: `Verification is ${row.status}`, data: presentApplication(row) };
       },
     });
   return [
-    say({
-      says: 'review',
+    route({
+      type: 'review',
       operationId: 'opsReviewKyc',
       summary: 'Take up an application: the merchant sees that somebody looks at it',
       body: kycSchema.KycReview,
-      word: ({ reason }) => ({ says: 'review', reason }),
+      decision: ({ reason }) => ({ type: 'review', reason }),
     }),
-    say({
-      says: 'approve',
+    route({
+      type: 'approve',
       operationId: 'opsApproveKyc',
       summary: 'The merchant is verified: live keys work once a sandbox payment has succeeded',
       body: kycSchema.KycApproval,
-      word: ({ submission, tier, reason }) => ({ says: 'approve', submission, tier, reason }),
+      decision: ({ submission, tier, reason }) => ({ type: 'approve', submission, tier, reason }),
     }),
-    say({
-      says: 'reject',
+    route({
+      type: 'reject',
       operationId: 'opsRejectKyc',
       summary: 'The merchant is not verified, and told the reason; it may apply again',
-      body: kycSchema.KycRefusal,
-      word: ({ submission, reason }) => ({ says: 'reject', submission, reason }),
+      body: kycSchema.KycRejection,
+      decision: ({ submission, reason }) => ({ type: 'reject', submission, reason }),
     }),
-    say({
-      says: 'request-info',
+    route({
+      type: 'request-info',
       operationId: 'opsRequestKycInfo',
       summary: 'The merchant is to send more; the reason tells it what',
-      body: kycSchema.KycRefusal,
-      word: ({ submission, reason }) => ({ says: 'request-info', submission, reason }),
+      body: kycSchema.KycRejection,
+      decision: ({ submission, reason }) => ({ type: 'request-info', submission, reason }),
     }),
   ];
 }

@@ -20,7 +20,7 @@ export const KycApproval = z.strictObject({
   tier: z.int().min(1).max(99).optional().meta({ description: 'Which limits apply; the full ones unless said' }),
   reason: reason.optional(),
 });
-export const KycRefusal = z.strictObject({ environment, submission, reason });
+export const KycRejection = z.strictObject({ environment, submission, reason });
 
 /** An application as it stands. */
 export const Application = z

@@ -1,33 +1,37 @@
 import { approveKyc, lockApplication, rejectKyc, requestMoreInfo, startReview } from '../kyc/decide.ts';
 import type { ApplicationRow } from '../kyc/model.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
-import { note, type Deed } from './audit.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
+import { recordAudit, type AuditContext } from './audit.ts';
 import { readMerchant } from './merchants.ts';
 import type { Action } from './permits.ts';
 
 /** What an operator says of an application to be verified. */
-export type KycWord =
-  | { says: 'review'; reason?: string | undefined }
-  | { says: 'approve'; submission: number; tier?: number | undefined; reason?: string | undefined }
-  | { says: 'reject'; submission: number; reason: string }
-  | { says: 'request-info'; submission: number; reason: string };
+export type KycDecision =
+  | { type: 'review'; reason?: string | undefined }
+  | { type: 'approve'; submission: number; tier?: number | undefined; reason?: string | undefined }
+  | { type: 'reject'; submission: number; reason: string }
+  | { type: 'request-info'; submission: number; reason: string };
 
 /**
  * Throws NOT_FOUND, VALIDATION_ERROR, and INVALID_STATE: decided already, by somebody else too, submitted again, or to be
  * approved by who may have handed it in.
  */
-export async function decideKyc(deed: Deed, owner: Owner, word: KycWord): Promise<ApplicationRow> {
-  await readMerchant(deed.change.trx, owner.merchantId);
-  const before = await lockApplication(deed.change.trx, owner);
-  const row = await move(deed, owner, word);
-  await note(deed, {
-    action: `kyc.${word.says}` satisfies Action,
+export async function decideKyc(
+  context: AuditContext,
+  scope: MerchantScope,
+  decision: KycDecision,
+): Promise<ApplicationRow> {
+  await readMerchant(context.tx.trx, scope.merchantId);
+  const before = await lockApplication(context.tx.trx, scope);
+  const row = await move(context, scope, decision);
+  await recordAudit(context, {
+    action: `kyc.${decision.type}` satisfies Action,
     resourceType: 'kyc',
-    resourceId: owner.merchantId,
-    ...ownerOf(owner),
+    resourceId: scope.merchantId,
+    ...scopeOf(scope),
     before: noted(before),
     after: noted(row),
-    reason: word.reason,
+    reason: decision.reason,
   });
   return row;
 }
@@ -36,19 +40,19 @@ function noted({ status, tier, submissions: submission }: ApplicationRow) {
   return { status, tier, submission };
 }
 
-function move(deed: Deed, owner: Owner, word: KycWord): Promise<ApplicationRow> {
-  const { operatorId, keyId, at } = deed;
-  const decision = { ...ownerOf(owner), operatorId, keyId, at };
-  switch (word.says) {
+function move(context: AuditContext, scope: MerchantScope, decision: KycDecision): Promise<ApplicationRow> {
+  const { operatorId, keyId, at } = context;
+  const reviewed = { ...scopeOf(scope), operatorId, keyId, at };
+  switch (decision.type) {
     case 'review':
-      return startReview(deed.change, decision);
+      return startReview(context.tx, reviewed);
     case 'approve':
-      return approveKyc(deed.change, { ...decision, submission: word.submission, tier: word.tier });
+      return approveKyc(context.tx, { ...reviewed, submission: decision.submission, tier: decision.tier });
     case 'reject':
-      return rejectKyc(deed.change, { ...decision, submission: word.submission, reason: word.reason });
+      return rejectKyc(context.tx, { ...reviewed, submission: decision.submission, reason: decision.reason });
     case 'request-info':
-      return requestMoreInfo(deed.change, { ...decision, submission: word.submission, what: word.reason });
+      return requestMoreInfo(context.tx, { ...reviewed, submission: decision.submission, what: decision.reason });
     default:
-      return word satisfies never;
+      return decision satisfies never;
   }
 }

@@ -21,7 +21,7 @@ export function withdrawalLinks(row: WithdrawalRow): Links {
 }
 
 /** What can be said of a settlement as it stands. */
-export function settlementLinks({ id, status, lateCredit, lateCreditEnded }: SettlementRow): Links {
+export function settlementLinks({ id, status, lateCredit, lateCreditResolution }: SettlementRow): Links {
   const path = `settlements/${id}`;
   switch (status) {
     case 'REQUESTED':
@@ -33,7 +33,7 @@ export function settlementLinks({ id, status, lateCredit, lateCreditEnded }: Set
     case 'COMPLETED':
       return verbs(path, 'returned');
     case 'FAILED':
-      return lateCredit !== null && lateCreditEnded === null ? verbs(path, 'book-credit', 'dismiss-credit') : {};
+      return lateCredit !== null && lateCreditResolution === null ? verbs(path, 'book-credit', 'dismiss-credit') : {};
     case 'REJECTED':
     case 'CANCELLED':
       return {};

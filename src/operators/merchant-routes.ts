@@ -8,27 +8,34 @@ import type { Clock } from '../lib/clock.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
-import type { Owner } from '../lib/owner.ts';
+import type { MerchantScope } from '../lib/owner.ts';
 import { readPage } from '../lib/page.ts';
 import { searchMerchants } from '../merchants/queries.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { deedOf } from './audit.ts';
-import { addMerchant, decideChannel, decideMerchant, makeKeyFor, readMerchant, revokeKeyOf } from './merchants.ts';
-import { ANY_OPERATOR, permit } from './permits.ts';
-import { presentChannel, presentKey, presentMerchant, presentPlace } from './present.ts';
+import { auditContextOf } from './audit.ts';
+import {
+  addMerchant,
+  decideChannel,
+  changeMerchantStatus,
+  createMerchantKey,
+  readMerchant,
+  revokeKeyOf,
+} from './merchants.ts';
+import { ANY_OPERATOR, requirePermission } from './permits.ts';
+import { presentChannel, presentKey, presentMerchant, presentEnvironmentSummary } from './present.ts';
 import * as schema from './schema.ts';
 
 export type MerchantRouteDeps = { db: Knex; clock: Clock; pepper: string; findProvider: FindProvider };
 
 /** Merchants, their keys and their channels. */
 export function merchantRoutes(deps: MerchantRouteDeps): Route[] {
-  return [...lookingRoutes(deps), ...decidingRoutes(deps), ...keyRoutes(deps), ...channelRoutes(deps)];
+  return [...queryRoutes(deps), ...decisionRoutes(deps), ...keyRoutes(deps), ...channelRoutes(deps)];
 }
 
-function lookingRoutes({ db, findProvider }: MerchantRouteDeps): Route[] {
-  const readPlace = async (owner: Owner) => {
-    const [balance, channels] = await Promise.all([readBalance(db, owner), listChannels(db, owner, findProvider)]);
-    return presentPlace(balance, channels);
+function queryRoutes({ db, findProvider }: MerchantRouteDeps): Route[] {
+  const readPlace = async (scope: MerchantScope) => {
+    const [balance, channels] = await Promise.all([readBalance(db, scope), listChannels(db, scope, findProvider)]);
+    return presentEnvironmentSummary(balance, channels);
   };
   return [
     readRoute({
@@ -70,7 +77,7 @@ function lookingRoutes({ db, findProvider }: MerchantRouteDeps): Route[] {
   ];
 }
 
-function decidingRoutes(deps: MerchantRouteDeps): Route[] {
+function decisionRoutes(deps: MerchantRouteDeps): Route[] {
   return [
     writeRoute({
       method: 'POST',
@@ -78,11 +85,11 @@ function decidingRoutes(deps: MerchantRouteDeps): Route[] {
       operationId: 'opsCreateMerchant',
       tag: 'Operators',
       summary: 'Add a merchant, with every available channel in the sandbox',
-      auth: permit('merchant.create'),
+      auth: requirePermission('merchant.create'),
       body: schema.NewMerchant,
       responses: { 201: schema.Merchant },
       handle: async (input) => {
-        const merchant = await addMerchant(deedOf(input, deps), input.body);
+        const merchant = await addMerchant(auditContextOf(input, deps), input.body);
         return { status: 201, message: 'Merchant created', data: presentMerchant(merchant) };
       },
     }),
@@ -92,13 +99,13 @@ function decidingRoutes(deps: MerchantRouteDeps): Route[] {
       operationId: 'opsSuspendMerchant',
       tag: 'Operators',
       summary: 'Suspend a merchant: its keys stop working within 5 s, its pages take no payments',
-      auth: permit('merchant.suspend'),
+      auth: requirePermission('merchant.suspend'),
       params: schema.MerchantParams,
       body: schema.Reason,
       responses: { 200: schema.Merchant },
       handle: async (input) => {
         const wanted = { ...input.params, status: 'SUSPENDED', reason: input.body.reason } as const;
-        const merchant = await decideMerchant(deedOf(input, deps), wanted);
+        const merchant = await changeMerchantStatus(auditContextOf(input, deps), wanted);
         return { message: 'Merchant suspended', data: presentMerchant(merchant) };
       },
     }),
@@ -108,13 +115,13 @@ function decidingRoutes(deps: MerchantRouteDeps): Route[] {
       operationId: 'opsResumeMerchant',
       tag: 'Operators',
       summary: 'Let a suspended merchant go on',
-      auth: permit('merchant.resume'),
+      auth: requirePermission('merchant.resume'),
       params: schema.MerchantParams,
       body: schema.Reason,
       responses: { 200: schema.Merchant },
       handle: async (input) => {
         const wanted = { ...input.params, status: 'ACTIVE', reason: input.body.reason } as const;
-        const merchant = await decideMerchant(deedOf(input, deps), wanted);
+        const merchant = await changeMerchantStatus(auditContextOf(input, deps), wanted);
         return { message: 'Merchant resumed', data: presentMerchant(merchant) };
       },
     }),
@@ -146,10 +153,10 @@ function keyRoutes(deps: MerchantRouteDeps): Route[] {
       operationId: 'opsCreateMerchantKey',
       tag: 'Operators',
       summary: 'Make a key for a merchant; it is shown once',
-      auth: permit('key.create'),
+      auth: requirePermission('key.create'),
       params: schema.MerchantParams,
       body: schema.NewMerchantKey,
-      responses: { 201: schema.MadeMerchantKey },
+      responses: { 201: schema.CreatedMerchantKey },
       handle: async (input) => {
         const { days, scopes, ...rest } = input.body;
         const wanted = {
@@ -161,7 +168,7 @@ function keyRoutes(deps: MerchantRouteDeps): Route[] {
           scopes: scopes ?? [],
           expiresAt: days === undefined ? null : new Date(clock().getTime() + days * DAY_MS),
         } as const;
-        const { key, secret } = await makeKeyFor(deedOf(input, deps), wanted, { pepper, clock });
+        const { key, secret } = await createMerchantKey(auditContextOf(input, deps), wanted, { pepper, clock });
         return { status: 201, message: 'Key created', data: { ...presentKey(key), secret } };
       },
     }),
@@ -171,12 +178,12 @@ function keyRoutes(deps: MerchantRouteDeps): Route[] {
       operationId: 'opsRevokeMerchantKey',
       tag: 'Operators',
       summary: "End a merchant's key: within 5 s nothing takes it any more",
-      auth: permit('key.revoke'),
+      auth: requirePermission('key.revoke'),
       params: schema.KeyParams,
       body: schema.Reason,
       responses: { 200: schema.MerchantKey },
       handle: async (input) => {
-        const key = await revokeKeyOf(deedOf(input, deps), { ...input.params, ...input.body }, clock);
+        const key = await revokeKeyOf(auditContextOf(input, deps), { ...input.params, ...input.body }, clock);
         return { message: 'Key revoked', data: presentKey(key) };
       },
     }),
@@ -194,15 +201,15 @@ function channelRoutes(deps: MerchantRouteDeps): Route[] {
         path === 'approve'
           ? 'Let a merchant use a channel; the merchant switches it on'
           : 'Take a channel from a merchant: no new payments, what is in flight goes on',
-      auth: permit(`channel.${path}`),
+      auth: requirePermission(`channel.${path}`),
       params: schema.ChannelParams,
       body: path === 'approve' ? schema.ChannelApproval : schema.ChannelSuspension,
       responses: { 200: schema.MerchantChannel },
       handle: async (input) => {
         const { environment, reason } = input.body;
         const { merchantId, channel } = input.params;
-        await decideChannel(deedOf(input, deps), { merchantId, environment, channel, approval, reason });
-        const channels = await listChannels(input.change.trx, { merchantId, environment }, deps.findProvider);
+        await decideChannel(auditContextOf(input, deps), { merchantId, environment, channel, approval, reason });
+        const channels = await listChannels(input.tx.trx, { merchantId, environment }, deps.findProvider);
         const found = channels.find((one) => one.channel === channel);
         if (!found) throw notFound('channel');
         return { message: `Channel ${channel} is ${approval}`, data: presentChannel(found) };

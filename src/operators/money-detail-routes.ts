@@ -3,7 +3,7 @@ import type { Knex } from '../lib/db.ts';
 import * as decisionSchema from './decision-schema.ts';
 import * as detailSchema from './money-detail-schema.ts';
 import { bankAccountDetail, settlementDetail, transactionDetail, withdrawalDetail } from './money-detail.ts';
-import { permit } from './permits.ts';
+import { requirePermission } from './permits.ts';
 import * as schema from './schema.ts';
 
 /** What waits for a decision, as whole as the decision needs it: for those who may decide. */
@@ -15,7 +15,7 @@ export function moneyDetailRoutes({ db }: { db: Knex }): Route[] {
       path: '/api/ops/withdrawals/:withdrawalId',
       operationId: 'opsGetWithdrawal',
       summary: 'A withdrawal as it is to be reviewed: with the whole destination and what went there before',
-      auth: permit('withdrawal.approve'),
+      auth: requirePermission('withdrawal.approve'),
       params: decisionSchema.WithdrawalParams,
       responses: { 200: detailSchema.WithdrawalDetail },
       handle: async ({ params }) => ({
@@ -28,7 +28,7 @@ export function moneyDetailRoutes({ db }: { db: Knex }): Route[] {
       path: '/api/ops/settlements/:settlementId',
       operationId: 'opsGetSettlement',
       summary: 'A settlement as it is to be sent: with the whole account number',
-      auth: permit('settlement.sent'),
+      auth: requirePermission('settlement.sent'),
       params: decisionSchema.SettlementParams,
       responses: { 200: detailSchema.SettlementDetail },
       handle: async ({ params }) => ({
@@ -41,7 +41,7 @@ export function moneyDetailRoutes({ db }: { db: Knex }): Route[] {
       path: '/api/ops/transactions/:transactionId',
       operationId: 'opsGetTransaction',
       summary: 'A transaction with every payment that came for it, and what can be decided about each',
-      auth: permit('payment.accept'),
+      auth: requirePermission('payment.accept'),
       params: decisionSchema.TransactionParams,
       responses: { 200: detailSchema.TransactionDetail },
       handle: async ({ params }) => ({
@@ -54,7 +54,7 @@ export function moneyDetailRoutes({ db }: { db: Knex }): Route[] {
       path: '/api/ops/merchants/:merchantId/bank-account',
       operationId: 'opsGetBankAccount',
       summary: "The merchant's linked bank account, with its whole number",
-      auth: permit('bank-account.verify'),
+      auth: requirePermission('bank-account.verify'),
       params: schema.MerchantParams,
       query: decisionSchema.InEnvironment,
       responses: { 200: detailSchema.BankAccountDetail },

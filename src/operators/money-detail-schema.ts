@@ -12,18 +12,18 @@ const links = z
   .meta({ description: 'What can be said of it now: a path of this API by its verb' });
 const before = { count: z.int(), amount: z.number(), lastAt: instant.nullable() };
 
-const asked = {
+const requested = {
   merchantName: z.string(),
   requestedBy: z.string().meta({ description: 'key_… or opr_…: who may not approve it' }),
   requestedWith: MerchantKey.nullable().meta({ description: 'That key; who made it may not approve it either' }),
   decisions,
   links,
 };
-const moneyOut = { ...asked, fee: z.number(), feeTax: z.number(), totalDebit: z.number(), timeline };
+const toPayout = { ...requested, fee: z.number(), feeTax: z.number(), totalDebit: z.number(), timeline };
 
 /** A withdrawal with all that its review needs. */
 export const WithdrawalDetail = Withdrawal.extend({
-  ...moneyOut,
+  ...toPayout,
   destination: z
     .object({
       phone: z.string().optional(),
@@ -57,7 +57,7 @@ export const WithdrawalDetail = Withdrawal.extend({
 
 /** A settlement with all that its approval and its transfer need. */
 export const SettlementDetail = Settlement.extend({
-  ...moneyOut,
+  ...toPayout,
   bankName: z.string(),
   settledBefore: z.object(before).meta({ description: 'What was settled to the same account before' }),
   overdueAt: instant.nullable().meta({ description: 'Open past its last expected day' }),
@@ -65,7 +65,7 @@ export const SettlementDetail = Settlement.extend({
 
 /** The bank account that counts now. */
 export const BankAccountDetail = BankAccount.extend({
-  ...asked,
+  ...requested,
   bankName: z.string(),
   decidedBy: z.string().nullable().meta({ description: 'opr_…, or "sandbox"' }),
 }).meta({ id: 'OpsBankAccountDetail' });
@@ -107,7 +107,7 @@ export const TransactionDetail = z
     status: z.enum(['PENDING', 'SUCCESS', 'FAILED', 'CANCELLED', 'EXPIRED']),
     channel: z.enum(CHANNELS).nullable(),
     held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED']).nullable(),
-    inDoubt: z.boolean().meta({ description: 'It ended while the provider did not know whether it was paid' }),
+    uncertain: z.boolean().meta({ description: 'It ended while the provider did not know whether it was paid' }),
     lateConfirmation: z.boolean(),
     customer: z.object({ name: z.string().nullable(), email: z.string().nullable(), phone: z.string().nullable() }),
     providerReference: z.string().nullable(),

@@ -5,7 +5,7 @@ import { BANKS } from '../lib/banks.ts';
 import type { Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
-import type { Owner } from '../lib/owner.ts';
+import type { MerchantScope } from '../lib/owner.ts';
 import { readSettlement } from '../settlements/decide.ts';
 import { readSettledBefore } from '../settlements/queries.ts';
 import { readTimeline as readSettlementTimeline } from '../settlements/timeline.ts';
@@ -24,7 +24,7 @@ import { presentAudit, presentBankAccount, presentKey, presentSettlement, presen
 export async function withdrawalDetail(db: Queryable, withdrawalId: string) {
   const row = await readWithdrawal(db, withdrawalId);
   const [about, approvals, before, timeline] = await Promise.all([
-    aboutAsked(db, row),
+    requestDetail(db, row),
     listApprovals(db, row.id),
     readPaidBefore(db, row),
     readWithdrawalTimeline(db, row.id),
@@ -58,7 +58,7 @@ export async function withdrawalDetail(db: Queryable, withdrawalId: string) {
 export async function settlementDetail(db: Queryable, settlementId: string) {
   const row = await readSettlement(db, settlementId);
   const [about, before, timeline] = await Promise.all([
-    aboutAsked(db, row),
+    requestDetail(db, row),
     readSettledBefore(db, row),
     readSettlementTimeline(db, row.id),
   ]);
@@ -85,7 +85,7 @@ export async function transactionDetail(db: Queryable, transactionId: string) {
     readTransactionTimeline(db, row.id),
     auditOf(db, row.id),
   ]);
-  const { id, amountSantim, reconcile, customerName, customerEmail, customerPhone, createdAt, ...rest } = row;
+  const { id, amountSantim, needsReconciliation, customerName, customerEmail, customerPhone, createdAt, ...rest } = row;
   return {
     transactionId: id,
     merchantId: rest.merchantId,
@@ -98,9 +98,9 @@ export async function transactionDetail(db: Queryable, transactionId: string) {
     type: rest.type,
     status: rest.status,
     channel: rest.channel,
-    held: rest.held,
-    inDoubt: reconcile,
-    lateConfirmation: rest.lateConfirmation,
+    held: rest.holdReason,
+    uncertain: needsReconciliation,
+    lateConfirmation: rest.confirmedLate,
     customer: { name: customerName, email: customerEmail, phone: customerPhone },
     providerReference: rest.providerReference,
     failure: rest.failure,
@@ -113,12 +113,12 @@ export async function transactionDetail(db: Queryable, transactionId: string) {
 }
 
 /** The account that counts now, for whoever verifies it: with its whole number. Throws NOT_FOUND. */
-export async function bankAccountDetail(db: Queryable, owner: Owner) {
-  const row = await findBankAccount(db, owner);
+export async function bankAccountDetail(db: Queryable, scope: MerchantScope) {
+  const row = await findBankAccount(db, scope);
   if (!row) throw notFound('bank account');
   return {
     ...presentBankAccount(row),
-    ...(await aboutAsked(db, row)),
+    ...(await requestDetail(db, row)),
     bankName: bankName(row.bankCode),
     decidedBy: row.decidedBy,
     links: bankAccountLinks(row),
@@ -126,7 +126,7 @@ export async function bankAccountDetail(db: Queryable, owner: Owner) {
 }
 
 /** What all that merchants ask for has alike: whose it is, who asked for it, and what operators have said. */
-async function aboutAsked(db: Queryable, row: { id: string; merchantId: string; requestedBy: string }) {
+async function requestDetail(db: Queryable, row: { id: string; merchantId: string; requestedBy: string }) {
   const { id, merchantId, requestedBy } = row;
   const [merchant, [key], decisions] = await Promise.all([
     readMerchant(db, merchantId),
@@ -144,13 +144,18 @@ async function aboutAsked(db: Queryable, row: { id: string; merchantId: string; 
 type Decision = Pick<AuditRow, 'action' | 'operatorId' | 'operatorName' | 'reason'>;
 
 /** The audit log has the operator's name and words. */
-function presentApproval({ operatorId, at }: Approval, decisions: readonly Decision[]) {
+function presentApproval({ operatorId, approvedAt }: Approval, decisions: readonly Decision[]) {
   const said = decisions.find((one) => one.action === 'withdrawal.approve' && one.operatorId === operatorId);
-  return { operatorId, operatorName: said?.operatorName ?? null, at: at.toISOString(), reason: said?.reason ?? null };
+  return {
+    operatorId,
+    operatorName: said?.operatorName ?? null,
+    at: approvedAt.toISOString(),
+    reason: said?.reason ?? null,
+  };
 }
 
 function presentPayment(transactionId: string, payment: Payment) {
-  const { id, amountSantim, receivedSantim, decided, createdAt, ...rest } = payment;
+  const { id, amountSantim, receivedSantim, holdResolution, createdAt, ...rest } = payment;
   return {
     attemptId: id,
     channel: rest.channel,
@@ -165,8 +170,8 @@ function presentPayment(transactionId: string, payment: Payment) {
     providerReference: rest.providerReference,
     providerCode: rest.providerCode,
     failure: rest.failure,
-    decision: decided,
-    decidedAt: iso(rest.decidedAt),
+    decision: holdResolution,
+    decidedAt: iso(rest.holdResolvedAt),
     returnReference: rest.returnReference,
     startedAt: createdAt.toISOString(),
     endedAt: iso(rest.endedAt),
@@ -176,8 +181,16 @@ function presentPayment(transactionId: string, payment: Payment) {
 
 const iso = (at: Date | null): string | null => at?.toISOString() ?? null;
 
-function presentEntry({ at, kind, detail }: { at: Date; kind: string; detail: Record<string, unknown> }) {
-  return { at: at.toISOString(), kind, detail };
+function presentEntry({
+  occurredAt,
+  kind,
+  detail,
+}: {
+  occurredAt: Date;
+  kind: string;
+  detail: Record<string, unknown>;
+}) {
+  return { at: occurredAt.toISOString(), kind, detail };
 }
 
 function presentBefore({ count, santim, lastAt }: { count: number; santim: Santim; lastAt: Date | null }) {

@@ -5,8 +5,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { readDayRange, readPage } from '../lib/page.ts';
-import { listEverybodysSettlements } from '../settlements/queries.ts';
-import { listEverybodysWithdrawals } from '../withdrawals/queries.ts';
+import { listAllSettlements } from '../settlements/queries.ts';
+import { listAllWithdrawals } from '../withdrawals/queries.ts';
 import * as decisionSchema from './decision-schema.ts';
 import * as moneySchema from './money-schema.ts';
 import { ANY_OPERATOR } from './permits.ts';
@@ -30,7 +30,7 @@ export function moneyRoutes({ db, clock }: MoneyRouteDeps): Route[] {
         const { merchantId, environment, status, search } = query;
         const range = readDayRange(query, clock());
         const filter = { merchantId, environment, range, statuses: status ?? null, search };
-        const { rows, pagination } = await listEverybodysWithdrawals(db, filter, readPage(query));
+        const { rows, pagination } = await listAllWithdrawals(db, filter, readPage(query));
         return { message: 'Withdrawals retrieved', data: rows.map(presentWithdrawal), pagination };
       },
     }),
@@ -46,7 +46,7 @@ export function moneyRoutes({ db, clock }: MoneyRouteDeps): Route[] {
         const { merchantId, environment, status, search } = query;
         const range = readDayRange(query, clock());
         const filter = { merchantId, environment, range, statuses: status ?? null, search };
-        const { rows, pagination } = await listEverybodysSettlements(db, filter, readPage(query));
+        const { rows, pagination } = await listAllSettlements(db, filter, readPage(query));
         const data = rows.map((row) => presentSettlement({ ...row, accountNumber: maskDigits(row.accountNumber) }));
         return { message: 'Settlements retrieved', data, pagination };
       },

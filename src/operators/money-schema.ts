@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { plainText } from '../lib/fields.ts';
-import { dayText, pageQuery, statusText } from '../lib/page.ts';
+import { dateParam, pageQuery, statusParam } from '../lib/page.ts';
 import { SETTLEMENT_STATUSES } from '../settlements/states.ts';
 import { WITHDRAWAL_STATUSES } from '../withdrawals/states.ts';
 import { environment, id } from './schema.ts';
@@ -12,9 +12,9 @@ function listQuery<Status extends string>(statuses: readonly Status[], search: s
   return z.strictObject({
     merchantId: id.optional(),
     environment: environment.optional(),
-    status: statusText(statuses).optional(),
-    startDate: dayText.optional(),
-    endDate: dayText.optional(),
+    status: statusParam(statuses).optional(),
+    startDate: dateParam.optional(),
+    endDate: dateParam.optional(),
     search: plainText(SEARCH_CHARACTERS_MAX).min(1).optional().meta({ description: search }),
     ...pageQuery,
   });

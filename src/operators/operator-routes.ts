@@ -4,12 +4,12 @@ import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { readDayRange, readPage } from '../lib/page.ts';
-import { deedOf, listAudit } from './audit.ts';
+import { auditContextOf, listAudit } from './audit.ts';
 import { findOperator, listOperatorKeys, listOperators, type OperatorKey } from './operators.ts';
-import { ANY_OPERATOR, permit } from './permits.ts';
+import { ANY_OPERATOR, requirePermission } from './permits.ts';
 import { presentAudit, presentOperator, presentOperatorKey } from './present.ts';
 import * as schema from './schema.ts';
-import { addOperator, endOperatorKey, giveOperatorKey, reassignOperator, renewOperatorKey } from './staff.ts';
+import { addOperator, revokeKeyOf, createOperatorKeyFor, changeOperatorRole, rotateKeyOf } from './staff.ts';
 
 export type OperatorRouteDeps = { db: Knex; clock: Clock; pepper: string };
 
@@ -60,12 +60,12 @@ function staffRoutes(deps: OperatorRouteDeps): Route[] {
       operationId: 'opsCreateOperator',
       tag: 'Operators',
       summary: 'Add an operator; a key is made apart',
-      auth: permit('operator.create'),
+      auth: requirePermission('operator.create'),
       body: schema.NewOperator,
       responses: { 201: schema.Operator },
-      refusals: ['DUPLICATE_REFERENCE'],
+      errors: ['DUPLICATE_REFERENCE'],
       handle: async (input) => {
-        const operator = await addOperator(deedOf(input, deps), input.body);
+        const operator = await addOperator(auditContextOf(input, deps), input.body);
         return { status: 201, message: 'Operator created', data: presentOperator(operator) };
       },
     }),
@@ -75,13 +75,13 @@ function staffRoutes(deps: OperatorRouteDeps): Route[] {
       operationId: 'opsChangeOperator',
       tag: 'Operators',
       summary: 'Give an operator another role, or switch one off and on; within 5 s their keys know it',
-      auth: permit('operator.change'),
+      auth: requirePermission('operator.change'),
       params: schema.OperatorParams,
       body: schema.OperatorChanges,
       responses: { 200: schema.Operator },
-      refusals: ['INVALID_STATE'],
+      errors: ['INVALID_STATE'],
       handle: async (input) => {
-        const operator = await reassignOperator(deedOf(input, deps), { ...input.params, ...input.body });
+        const operator = await changeOperatorRole(auditContextOf(input, deps), { ...input.params, ...input.body });
         return { message: 'Operator changed', data: presentOperator(operator) };
       },
     }),
@@ -89,10 +89,10 @@ function staffRoutes(deps: OperatorRouteDeps): Route[] {
 }
 
 const MAKER_KNOWS =
-  'What is said with it counts as your word too (knownTo). Where two people must say the same, you are one: let another admin make the key of whoever is to count beside you.';
+  'What is said with it counts as your word too (secretHolders). Where two people must say the same, you are one: let another admin make the key of whoever is to count beside you.';
 
-function shownWhole(key: OperatorKey) {
-  return { ...presentOperatorKey(key), knownTo: key.knownTo };
+function presentCreatedKey(key: OperatorKey) {
+  return { ...presentOperatorKey(key), secretHolders: key.secretHolders };
 }
 
 function keyRoutes(deps: OperatorRouteDeps): Route[] {
@@ -104,13 +104,13 @@ function keyRoutes(deps: OperatorRouteDeps): Route[] {
       operationId: 'opsListOperatorKeys',
       tag: 'Operators',
       summary: "An operator's keys, ended ones too, the newest first",
-      auth: permit('operator-key.create'),
+      auth: requirePermission('operator-key.create'),
       params: schema.OperatorParams,
       responses: { 200: z.array(schema.OperatorKey) },
       handle: async ({ params: { operatorId } }) => {
         await findOperator(db, operatorId);
         const keys = await listOperatorKeys(db, operatorId);
-        return { message: 'Keys retrieved', data: keys.map(shownWhole) };
+        return { message: 'Keys retrieved', data: keys.map(presentCreatedKey) };
       },
     }),
     writeRoute({
@@ -120,14 +120,14 @@ function keyRoutes(deps: OperatorRouteDeps): Route[] {
       tag: 'Operators',
       summary: 'Make a key for an operator; it is shown once',
       description: MAKER_KNOWS,
-      auth: permit('operator-key.create'),
+      auth: requirePermission('operator-key.create'),
       params: schema.OperatorParams,
       body: schema.NewOperatorKey,
       responses: { 201: schema.MadeOperatorKey },
-      refusals: ['INVALID_STATE'],
+      errors: ['INVALID_STATE'],
       handle: async (input) => {
-        const made = await giveOperatorKey(deedOf(input, deps), { ...input.params, ...input.body }, deps);
-        return { status: 201, message: 'Key created', data: { ...shownWhole(made.key), secret: made.secret } };
+        const made = await createOperatorKeyFor(auditContextOf(input, deps), { ...input.params, ...input.body }, deps);
+        return { status: 201, message: 'Key created', data: { ...presentCreatedKey(made.key), secret: made.secret } };
       },
     }),
     writeRoute({
@@ -137,14 +137,14 @@ function keyRoutes(deps: OperatorRouteDeps): Route[] {
       tag: 'Operators',
       summary: "Make an operator's next key, shown once; the one before works on for a while",
       description: MAKER_KNOWS,
-      auth: permit('operator-key.rotate'),
+      auth: requirePermission('operator-key.rotate'),
       params: schema.OperatorKeyParams,
       body: schema.OperatorKeyRotation,
       responses: { 201: schema.MadeOperatorKey },
-      refusals: ['INVALID_STATE'],
+      errors: ['INVALID_STATE'],
       handle: async (input) => {
-        const made = await renewOperatorKey(deedOf(input, deps), { ...input.params, ...input.body }, deps);
-        return { status: 201, message: 'Key rotated', data: { ...shownWhole(made.key), secret: made.secret } };
+        const made = await rotateKeyOf(auditContextOf(input, deps), { ...input.params, ...input.body }, deps);
+        return { status: 201, message: 'Key rotated', data: { ...presentCreatedKey(made.key), secret: made.secret } };
       },
     }),
     writeRoute({
@@ -153,13 +153,13 @@ function keyRoutes(deps: OperatorRouteDeps): Route[] {
       operationId: 'opsRevokeOperatorKey',
       tag: 'Operators',
       summary: "End an operator's key: within 5 s nothing takes it any more",
-      auth: permit('operator-key.revoke'),
+      auth: requirePermission('operator-key.revoke'),
       params: schema.OperatorKeyParams,
       body: schema.Reason,
       responses: { 200: schema.OperatorKey },
       handle: async (input) => {
-        const key = await endOperatorKey(deedOf(input, deps), { ...input.params, ...input.body });
-        return { message: 'Key revoked', data: shownWhole(key) };
+        const key = await revokeKeyOf(auditContextOf(input, deps), { ...input.params, ...input.body });
+        return { message: 'Key revoked', data: presentCreatedKey(key) };
       },
     }),
   ];

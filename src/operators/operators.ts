@@ -1,5 +1,5 @@
 import type { OperatorRole } from '../http/route.ts';
-import { hashKey, lastFourOf, makeKey, pepperId, prefixOf, showKey } from '../keys/format.ts';
+import { hashKey, lastFourOf, generateKey, pepperId, prefixOf, maskKey } from '../keys/format.ts';
 import { ROTATION_OVERLAP_HOURS } from '../keys/operations.ts';
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
@@ -28,7 +28,7 @@ export type OperatorKey = {
   lastUsedAt: Date | null;
   createdAt: Date;
   /** opr_…: who may know its secret: whose it is, who made it, and who may know the key it was made with. */
-  knownTo: string[];
+  secretHolders: string[];
 };
 
 /** How long an operator's key lives unless said otherwise, and at most. */
@@ -109,16 +109,16 @@ export async function changeOperator(
 
 export type OperatorKeyDeps = { trx: Knex.Transaction; pepper: string; clock: Clock };
 
-/** Whose key, and how it is to be. `knownTo`: everybody who sees its secret as it is made (eyesOf). */
+/** Whose key, and how it is to be. `secretHolders`: everybody who sees its secret as it is made (secretHoldersOf). */
 export type NewOperatorKey = {
   operatorId: string;
-  knownTo?: readonly string[];
+  secretHolders?: readonly string[];
   name?: string | undefined;
   days?: number | undefined;
 };
 
 /** Makes an operator's key; `secret` is its text, which nobody can show again. Throws NOT_FOUND, INVALID_STATE. */
-export async function makeOperatorKey(
+export async function createOperatorKey(
   { trx, pepper, clock }: OperatorKeyDeps,
   input: NewOperatorKey,
 ): Promise<{ key: OperatorKey; secret: string }> {
@@ -126,18 +126,18 @@ export async function makeOperatorKey(
   if (!operator.active) throw new AppError('INVALID_STATE', 'This operator is switched off: no key is made.');
   const now = clock();
   const id = newId('opk', now.getTime());
-  const secret = makeKey({ id, kind: 'operator' });
+  const secret = generateKey({ id, kind: 'operator' });
   const expiresAt = new Date(now.getTime() + (input.days ?? OPERATOR_KEY_DAYS.default) * DAY_MS);
   const [row] = await rows<KeyRow>(
     trx,
-    `INSERT INTO operator_key (id, operator_id, known_to, name, prefix, last_four, secret_hash, pepper_id, expires_at,
+    `INSERT INTO operator_key (id, operator_id, secret_holders, name, prefix, last_four, secret_hash, pepper_id, expires_at,
        created_at)
-     VALUES (:id, :operatorId, :knownTo, :name, :prefix, :lastFour, :secretHash, :pepperId, :expiresAt, :now)
+     VALUES (:id, :operatorId, :secretHolders, :name, :prefix, :lastFour, :secretHash, :pepperId, :expiresAt, :now)
      RETURNING ${KEY_COLUMNS}`,
     {
       id,
       operatorId: operator.id,
-      knownTo: [...new Set([operator.id, ...(input.knownTo ?? [])])],
+      secretHolders: [...new Set([operator.id, ...(input.secretHolders ?? [])])],
       name: input.name ?? '',
       prefix: prefixOf(secret),
       lastFour: lastFourOf(secret),
@@ -170,7 +170,7 @@ export async function rotateOperatorKey(
      RETURNING ${KEY_COLUMNS}`,
     { keyId, operatorId, now, overlapEnd: new Date(now.getTime() + overlapHours * HOUR_MS) },
   );
-  if (old) return { ...(await makeOperatorKey(deps, { ...next, operatorId, name: old.name })), old: shown(old) };
+  if (old) return { ...(await createOperatorKey(deps, { ...next, operatorId, name: old.name })), old: shown(old) };
   if (!(await listOperatorKeys(trx, operatorId)).some(({ id }) => id === keyId)) throw notFound('key');
   throw new AppError('INVALID_STATE', `The key ${keyId} has ended. Make a new key.`);
 }
@@ -208,10 +208,10 @@ export async function operatorKeyHolds(
 }
 
 const KEY_COLUMNS =
-  'id, operator_id, name, prefix, last_four, expires_at, revoked_at, last_used_at, created_at, known_to';
+  'id, operator_id, name, prefix, last_four, expires_at, revoked_at, last_used_at, created_at, secret_holders';
 
 type KeyRow = Omit<OperatorKey, 'key'> & { prefix: string; lastFour: string };
 
 function shown({ prefix, lastFour, ...row }: KeyRow): OperatorKey {
-  return { ...row, key: showKey({ prefix, lastFour }) };
+  return { ...row, key: maskKey({ prefix, lastFour }) };
 }

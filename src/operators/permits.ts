@@ -1,7 +1,7 @@
 import type { OperatorRole } from '../http/route.ts';
 
 /** Everything an operator can change, and who may besides admins. The audit log names changes by these words. */
-export const PERMITS = {
+export const PERMISSIONS = {
   'merchant.create': ['admin'],
   'merchant.suspend': ['admin'],
   'merchant.resume': ['admin'],
@@ -50,13 +50,13 @@ export const PERMITS = {
   'operator-key.revoke': ['admin'],
 } as const satisfies Readonly<Record<string, readonly OperatorRole[]>>;
 
-export type Action = keyof typeof PERMITS;
+export type Action = keyof typeof PERMISSIONS;
 
-export const ACTIONS = Object.keys(PERMITS) as [Action, ...Action[]];
+export const ACTIONS = Object.keys(PERMISSIONS) as [Action, ...Action[]];
 
 /** What a route that makes this change asks of its caller. */
-export function permit(action: Action): { by: 'operator'; roles: readonly OperatorRole[] } {
-  return { by: 'operator', roles: PERMITS[action] };
+export function requirePermission(action: Action): { by: 'operator'; roles: readonly OperatorRole[] } {
+  return { by: 'operator', roles: PERMISSIONS[action] };
 }
 
 /** What a route that only reads asks of its caller: any role. */

@@ -1,7 +1,7 @@
 import type { BankAccountRow } from '../bank-accounts/model.ts';
 import type { Holiday } from '../calendar/queries.ts';
 import type { MerchantChannel } from '../channels/queries.ts';
-import { showKey } from '../keys/format.ts';
+import { maskKey } from '../keys/format.ts';
 import type { ApiKey } from '../keys/operations.ts';
 import type { ApplicationRow } from '../kyc/model.ts';
 import type { Kyc } from '../kyc/queries.ts';
@@ -9,7 +9,7 @@ import type { Balance } from '../ledger/balance.ts';
 import { toBirr } from '../lib/money.ts';
 import type { Merchant } from '../merchants/operations.ts';
 import type { ReconciledDay } from '../reconciliation/days.ts';
-import type { Difference } from '../reconciliation/differences.ts';
+import type { Discrepancy } from '../reconciliation/differences.ts';
 import type { SettlementRow } from '../settlements/model.ts';
 import type { HeldDecision } from '../transactions/held.ts';
 import { maskDestination } from '../withdrawals/destination.ts';
@@ -29,7 +29,7 @@ export function presentChannel({ channel, platformState, approval, enabled, usab
 }
 
 /** What a merchant has in one environment. */
-export function presentPlace(balance: Balance, channels: readonly MerchantChannel[]) {
+export function presentEnvironmentSummary(balance: Balance, channels: readonly MerchantChannel[]) {
   return {
     available: toBirr(balance.availableSantim),
     reserved: toBirr(balance.reservedSantim),
@@ -45,7 +45,7 @@ export function presentKey(key: ApiKey) {
     keyId: id,
     environment,
     kind,
-    key: showKey(key),
+    key: maskKey(key),
     name,
     scopes,
     ipRanges,
@@ -53,13 +53,13 @@ export function presentKey(key: ApiKey) {
     revokedAt: iso(key.revokedAt),
     rotatedTo,
     createdBy: key.createdBy,
-    knownTo: key.knownTo,
+    secretHolders: key.secretHolders,
     lastUsedAt: iso(key.lastUsedAt),
     createdAt: key.createdAt.toISOString(),
   };
 }
 
-export function presentAudit({ id, at, ...row }: AuditRow) {
+export function presentAudit({ id, occurredAt: at, ...row }: AuditRow) {
   return { auditId: id, ...row, at: at.toISOString() };
 }
 
@@ -110,7 +110,7 @@ export function presentHeldDecision({ transaction, payment, fee }: HeldDecision)
     status,
     amount: toBirr(transaction.amountSantim),
     attemptId: payment.id,
-    decision: payment.decided,
+    decision: payment.holdResolution,
     received: payment.receivedSantim === null ? null : toBirr(payment.receivedSantim),
     receivedCurrency: payment.receivedCurrency,
     ...(fee && { fee: toBirr(fee.feeSantim), feeTax: toBirr(fee.feeTaxSantim) }),
@@ -124,7 +124,7 @@ export function presentHoliday({ id, date, name, nameAm, kind, confirmed, active
 
 /** With the whole account number: whoever sends the money needs it. */
 export function presentSettlement(row: SettlementRow) {
-  const { merchantId, environment, currency, status, effectiveDate, earliestExpected, expectedBy, failure } = row;
+  const { merchantId, environment, currency, status, effectiveDate, expectedFrom, expectedUntil, failure } = row;
   return {
     settlementId: row.id,
     requestId: row.requestId,
@@ -137,8 +137,8 @@ export function presentSettlement(row: SettlementRow) {
     accountNumber: row.accountNumber,
     accountName: row.accountName,
     effectiveDate,
-    earliestExpected,
-    expectedBy,
+    earliestExpected: expectedFrom,
+    expectedBy: expectedUntil,
     bankReference: row.bankReference,
     failure,
     requestedAt: row.requestedAt.toISOString(),
@@ -149,13 +149,13 @@ export function presentSettlement(row: SettlementRow) {
     creditedAt: iso(row.creditedAt),
     returnedAt: iso(row.returnedAt),
     returnReference: row.returnReference,
-    lateCredit: row.lateCredit && { ...row.lateCredit, ended: row.lateCreditEnded },
+    lateCredit: row.lateCredit && { ...row.lateCredit, ended: row.lateCreditResolution },
   };
 }
 
 /** With the whole number: whoever verifies it needs it. */
 export function presentBankAccount(row: BankAccountRow) {
-  const { merchantId, environment, bankCode, accountNumber, accountName, status, rejection } = row;
+  const { merchantId, environment, bankCode, accountNumber, accountName, status, rejectionReason } = row;
   return {
     bankAccountId: row.id,
     merchantId,
@@ -164,22 +164,22 @@ export function presentBankAccount(row: BankAccountRow) {
     accountNumber,
     accountName,
     status,
-    rejection,
-    linkedAt: row.linkedAt.toISOString(),
+    rejection: rejectionReason,
+    linkedAt: row.createdAt.toISOString(),
     usableFrom: row.usableFrom.toISOString(),
     decidedAt: iso(row.decidedAt),
   };
 }
 
 export function presentApplication(row: ApplicationRow) {
-  const { merchantId, environment, status, submissions, tier, message, decidedBy } = row;
+  const { merchantId, environment, status, submissions, tier, reviewMessage, decidedBy } = row;
   return {
     merchantId,
     environment,
     status,
     submission: submissions,
     tier,
-    message,
+    message: reviewMessage,
     submittedAt: iso(row.submittedAt),
     decidedBy,
     decidedAt: iso(row.decidedAt),
@@ -200,18 +200,18 @@ export function presentKyc({ row, documents, timeline, live }: Kyc) {
       submission,
       uploadedAt: uploadedAt.toISOString(),
     })),
-    liveKeysWork: live.isApproved && live.hasPaidInSandbox,
-    timeline: timeline.map(({ at, kind, by, detail }) => ({ at: at.toISOString(), kind, by, detail })),
+    liveKeysWork: live.isApproved && live.hasSandboxPayment,
+    timeline: timeline.map(({ occurredAt: at, kind, by, detail }) => ({ at: at.toISOString(), kind, by, detail })),
   };
 }
 
-export function presentDifference({ id, ourSantim, theirSantim, since, closedAt, ...row }: Difference) {
+export function presentDifference({ id, ourSantim, theirSantim, detectedAt, closedAt, ...row }: Discrepancy) {
   return {
     differenceId: id,
     ...row,
     ours: ourSantim === null ? null : toBirr(ourSantim),
     theirs: theirSantim === null ? null : toBirr(theirSantim),
-    since: since.toISOString(),
+    detectedAt: detectedAt.toISOString(),
     closedAt: iso(closedAt),
   };
 }

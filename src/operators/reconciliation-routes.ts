@@ -6,22 +6,22 @@ import type { Knex } from '../lib/db.ts';
 import { readDayRange, readPage } from '../lib/page.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { listReconciledDays } from '../reconciliation/days.ts';
-import { listDifferences } from '../reconciliation/differences.ts';
-import { deedOf } from './audit.ts';
+import { listDiscrepancies } from '../reconciliation/differences.ts';
+import { auditContextOf } from './audit.ts';
 import { bankMoneyRoutes } from './bank-money-routes.ts';
-import { ANY_OPERATOR, permit } from './permits.ts';
+import { ANY_OPERATOR, requirePermission } from './permits.ts';
 import { presentDifference, presentReconciledDay } from './present.ts';
 import * as reconciliationSchema from './reconciliation-schema.ts';
-import { compareAgain, settleDifference } from './reconciliation.ts';
+import { requestReconciliation, closeDiscrepancy } from './reconciliation.ts';
 
 export type ReconciliationRouteDeps = { db: Knex; clock: Clock; findProvider: FindProvider };
 
 /** What providers' lists and our books do not agree on, and the money that came to the bank. */
 export function reconciliationRoutes(deps: ReconciliationRouteDeps): Route[] {
-  return [...lookingRoutes(deps), ...decidingRoutes(deps), ...bankMoneyRoutes(deps)];
+  return [...queryRoutes(deps), ...decisionRoutes(deps), ...bankMoneyRoutes(deps)];
 }
 
-function lookingRoutes({ db, clock }: ReconciliationRouteDeps): Route[] {
+function queryRoutes({ db, clock }: ReconciliationRouteDeps): Route[] {
   return [
     readRoute({
       method: 'GET',
@@ -55,14 +55,14 @@ function lookingRoutes({ db, clock }: ReconciliationRouteDeps): Route[] {
       handle: async ({ query }) => {
         const { state, environment, channel, kind, day } = query;
         const filter = { open: state && state === 'OPEN', environment, channel, kind, day };
-        const { rows, pagination } = await listDifferences(db, filter, readPage(query));
+        const { rows, pagination } = await listDiscrepancies(db, filter, readPage(query));
         return { message: 'Differences retrieved', data: rows.map(presentDifference), pagination };
       },
     }),
   ];
 }
 
-function decidingRoutes(deps: ReconciliationRouteDeps): Route[] {
+function decisionRoutes(deps: ReconciliationRouteDeps): Route[] {
   return [
     writeRoute({
       method: 'POST',
@@ -70,11 +70,11 @@ function decidingRoutes(deps: ReconciliationRouteDeps): Route[] {
       operationId: 'opsRunReconciliation',
       tag: 'Operators',
       summary: "Compare a day with the providers' lists, again or for the first time",
-      auth: permit('reconciliation.run'),
+      auth: requirePermission('reconciliation.run'),
       body: reconciliationSchema.DayToCompare,
       responses: { 202: z.array(reconciliationSchema.ChannelDay) },
       handle: async (input) => {
-        const days = await compareAgain(deedOf(input, deps), input.body, deps);
+        const days = await requestReconciliation(auditContextOf(input, deps), input.body, deps);
         return { status: 202, message: 'Asked for', data: days };
       },
     }),
@@ -84,13 +84,13 @@ function decidingRoutes(deps: ReconciliationRouteDeps): Route[] {
       operationId: 'opsCloseDifference',
       tag: 'Operators',
       summary: 'Close a difference that was looked into; it moves no money',
-      auth: permit('reconciliation.close'),
+      auth: requirePermission('reconciliation.close'),
       params: reconciliationSchema.DifferenceParams,
       body: reconciliationSchema.Closing,
       responses: { 200: reconciliationSchema.Difference },
-      refusals: ['INVALID_STATE'],
+      errors: ['INVALID_STATE'],
       handle: async (input) => {
-        const difference = await settleDifference(deedOf(input, deps), { ...input.params, ...input.body });
+        const difference = await closeDiscrepancy(auditContextOf(input, deps), { ...input.params, ...input.body });
         return { message: 'Difference closed', data: presentDifference(difference) };
       },
     }),

@@ -2,16 +2,16 @@ import { z } from 'zod';
 
 import { CHANNELS } from '../channels/channel.ts';
 import { instant } from '../lib/fields.ts';
-import { dayText, pageQuery } from '../lib/page.ts';
-import { DIFFERENCE_KINDS, RECONCILIATION_STATUSES } from '../reconciliation/states.ts';
+import { dateParam, pageQuery } from '../lib/page.ts';
+import { DISCREPANCY_KINDS, RECONCILIATION_STATUSES } from '../reconciliation/states.ts';
 import { environment, id, reason } from './schema.ts';
 
 const channel = z.enum(CHANNELS);
-const day = dayText.meta({ description: 'In Addis Ababa' });
+const day = dateParam.meta({ description: 'In Addis Ababa' });
 
 export const DayQuery = z.strictObject({
-  startDate: dayText.optional(),
-  endDate: dayText.optional(),
+  startDate: dateParam.optional(),
+  endDate: dateParam.optional(),
   environment: environment.optional(),
   channel: channel.optional(),
 });
@@ -26,9 +26,9 @@ export const ReconciledDay = z
     channel,
     day: z.string(),
     status: z.enum(RECONCILIATION_STATUSES),
-    open: z.boolean().meta({ description: 'It is being compared now, or waits for its provider' }),
+    isRunning: z.boolean().meta({ description: 'It is being compared now, or waits for its provider' }),
     differences: z.int(),
-    problem: z.string().nullable().meta({ description: 'Why it does not go on, or was given up' }),
+    error: z.string().nullable().meta({ description: 'Why it does not go on, or was given up' }),
     theirs: Sums.meta({ description: 'What the provider lists; null before the first comparison' }),
     ours: Sums.meta({ description: 'What is booked of that, or was booked that day' }),
     owed: z.number().nullable().meta({ description: "What the provider owed by the ledger at the day's end" }),
@@ -40,7 +40,7 @@ export const DifferenceQuery = z.strictObject({
   state: z.enum(['OPEN', 'CLOSED']).optional(),
   environment: environment.optional(),
   channel: channel.optional(),
-  kind: z.enum(DIFFERENCE_KINDS).optional(),
+  kind: z.enum(DISCREPANCY_KINDS).optional(),
   day: day.optional(),
   ...pageQuery,
 });
@@ -54,7 +54,7 @@ export const Difference = z
     environment,
     channel,
     day: z.string(),
-    kind: z.enum(DIFFERENCE_KINDS),
+    kind: z.enum(DISCREPANCY_KINDS),
     type: z.string().meta({ description: 'payment, payout or payoutReversal' }),
     orderId: z.string().meta({ description: 'pat_… or wd_…, or what the provider calls an order that is not ours' }),
     ourStatus: z.string().nullable(),
@@ -62,10 +62,10 @@ export const Difference = z
     theirs: z.number().nullable(),
     theirCurrency: z.string().nullable(),
     providerReference: z.string().nullable(),
-    since: instant,
+    detectedAt: instant,
     closedAt: instant.nullable(),
     closedBy: z.string().nullable().meta({ description: 'An operator; null when it vanished by itself' }),
-    note: z.string().nullable(),
+    resolutionNote: z.string().nullable(),
   })
   .meta({ id: 'OpsDifference' });
 

@@ -1,5 +1,5 @@
 import type { Route } from '../http/route.ts';
-import { attentionRoutes, type AttentionRouteDeps } from './attention-routes.ts';
+import { workQueueRoutes, type WorkQueueRouteDeps } from './attention-routes.ts';
 import { decisionRoutes } from './decision-routes.ts';
 import { holidayRoutes, type HolidayRouteDeps } from './holiday-routes.ts';
 import { kycRoutes, type KycRouteDeps } from './kyc-routes.ts';
@@ -14,7 +14,7 @@ import { settlementRoutes, type SettlementRouteDeps } from './settlement-routes.
 export type OpsRouteDeps = MerchantRouteDeps &
   OperatorRouteDeps &
   HolidayRouteDeps &
-  AttentionRouteDeps &
+  WorkQueueRouteDeps &
   KycRouteDeps &
   SettlementRouteDeps &
   MoneyRouteDeps &
@@ -23,7 +23,7 @@ export type OpsRouteDeps = MerchantRouteDeps &
 /** Everything the platform's own people see and decide. */
 export function opsRoutes(deps: OpsRouteDeps): Route[] {
   return [
-    ...attentionRoutes(deps),
+    ...workQueueRoutes(deps),
     ...merchantRoutes(deps),
     ...ruleRoutes(deps),
     ...kycRoutes(deps),

@@ -4,13 +4,13 @@ import { listFeeRules } from '../ledger/fee-rules.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { toSantim } from '../lib/money.ts';
-import type { RuleBook } from '../lib/versioned-rule.ts';
+import type { RuleSchedule } from '../lib/versioned-rule.ts';
 import { readSettlementLimit } from '../settlements/limit.ts';
 import { readReviewPolicy } from '../withdrawals/review-policy.ts';
-import { deedOf } from './audit.ts';
+import { auditContextOf } from './audit.ts';
 import { Application } from './kyc-schema.ts';
 import { readMerchant } from './merchants.ts';
-import { ANY_OPERATOR, permit } from './permits.ts';
+import { ANY_OPERATOR, requirePermission } from './permits.ts';
 import { presentApplication } from './present.ts';
 import * as ruleSchema from './rule-schema.ts';
 import {
@@ -19,10 +19,10 @@ import {
   changeReviewPolicy,
   changeSettlementLimit,
   moveToTier,
-  shownFee,
-  shownLimit,
-  shownPolicy,
-  shownSettlementLimit,
+  presentFee,
+  presentLimit,
+  presentPolicy,
+  presentSettlementLimit,
 } from './rules.ts';
 import { MerchantParams } from './schema.ts';
 
@@ -39,8 +39,8 @@ export function ruleRoutes(deps: RuleRouteDeps): Route[] {
   ];
 }
 
-function shownBook<Rule, Shown>({ inForce, toCome }: RuleBook<Rule>, show: (rule: Rule) => Shown) {
-  return { inForce: inForce.map(show), toCome: toCome.map(show) };
+function presentSchedule<Rule, Shown>({ current, scheduled }: RuleSchedule<Rule>, show: (rule: Rule) => Shown) {
+  return { current: current.map(show), scheduled: scheduled.map(show) };
 }
 
 function feeRoutes(deps: RuleRouteDeps): Route[] {
@@ -56,7 +56,10 @@ function feeRoutes(deps: RuleRouteDeps): Route[] {
       responses: { 200: ruleSchema.Fees },
       handle: async ({ params: { merchantId } }) => {
         await readMerchant(db, merchantId);
-        return { message: 'Fees retrieved', data: shownBook(await listFeeRules(db, merchantId, clock()), shownFee) };
+        return {
+          message: 'Fees retrieved',
+          data: presentSchedule(await listFeeRules(db, merchantId, clock()), presentFee),
+        };
       },
     }),
     writeRoute({
@@ -64,7 +67,7 @@ function feeRoutes(deps: RuleRouteDeps): Route[] {
       method: 'PUT',
       operationId: 'opsChangeFees',
       summary: "New versions of a merchant's own fees; what was charged before stays as it was",
-      auth: permit('merchant.change-fees'),
+      auth: requirePermission('merchant.change-fees'),
       body: ruleSchema.FeeChanges,
       responses: { 200: ruleSchema.Fees },
       handle: async (input) => {
@@ -75,8 +78,12 @@ function feeRoutes(deps: RuleRouteDeps): Route[] {
           minSantim: toSantim(min),
           maxSantim: max === null ? null : toSantim(max),
         }));
-        const book = await changeFees(deedOf(input, deps), { ...input.params, reason: input.body.reason, rules });
-        return { message: 'Fees changed', data: shownBook(book, shownFee) };
+        const book = await changeFees(auditContextOf(input, deps), {
+          ...input.params,
+          reason: input.body.reason,
+          rules,
+        });
+        return { message: 'Fees changed', data: presentSchedule(book, presentFee) };
       },
     }),
   ];
@@ -96,7 +103,7 @@ function limitRoutes(deps: RuleRouteDeps): Route[] {
       handle: async ({ params: { merchantId } }) => {
         await readMerchant(db, merchantId);
         const book = await listLimitRules(db, merchantId, clock());
-        return { message: 'Limits retrieved', data: shownBook(book, shownLimit) };
+        return { message: 'Limits retrieved', data: presentSchedule(book, presentLimit) };
       },
     }),
     writeRoute({
@@ -104,7 +111,7 @@ function limitRoutes(deps: RuleRouteDeps): Route[] {
       method: 'PUT',
       operationId: 'opsChangeLimits',
       summary: "New versions of a merchant's own limits, within the platform's",
-      auth: permit('merchant.change-limits'),
+      auth: requirePermission('merchant.change-limits'),
       body: ruleSchema.LimitChanges,
       responses: { 200: ruleSchema.Limits },
       handle: async (input) => {
@@ -114,8 +121,12 @@ function limitRoutes(deps: RuleRouteDeps): Route[] {
           maxSantim: toSantim(max),
           dailySantim: daily === null ? null : toSantim(daily),
         }));
-        const book = await changeLimits(deedOf(input, deps), { ...input.params, reason: input.body.reason, rules });
-        return { message: 'Limits changed', data: shownBook(book, shownLimit) };
+        const book = await changeLimits(auditContextOf(input, deps), {
+          ...input.params,
+          reason: input.body.reason,
+          rules,
+        });
+        return { message: 'Limits changed', data: presentSchedule(book, presentLimit) };
       },
     }),
   ];
@@ -135,7 +146,7 @@ function reviewRoutes(deps: RuleRouteDeps): Route[] {
       responses: { 200: ruleSchema.ReviewPolicy },
       handle: async ({ params: { merchantId } }) => {
         await readMerchant(db, merchantId);
-        return { message: 'Review policy retrieved', data: shownPolicy(await readReviewPolicy(db, merchantId)) };
+        return { message: 'Review policy retrieved', data: presentPolicy(await readReviewPolicy(db, merchantId)) };
       },
     }),
     writeRoute({
@@ -143,7 +154,7 @@ function reviewRoutes(deps: RuleRouteDeps): Route[] {
       method: 'PUT',
       operationId: 'opsChangeReviewPolicy',
       summary: "Change when people look at a merchant's withdrawals to come",
-      auth: permit('merchant.change-review'),
+      auth: requirePermission('merchant.change-review'),
       body: ruleSchema.ReviewPolicyChange,
       responses: { 200: ruleSchema.ReviewPolicy },
       handle: async (input) => {
@@ -153,8 +164,8 @@ function reviewRoutes(deps: RuleRouteDeps): Route[] {
           twoPersonSantim: toSantim(twoPersonAmount),
           perHourMax,
         };
-        const after = await changeReviewPolicy(deedOf(input, deps), { ...input.params, ...policy, reason });
-        return { message: 'Review policy changed', data: shownPolicy(after) };
+        const after = await changeReviewPolicy(auditContextOf(input, deps), { ...input.params, ...policy, reason });
+        return { message: 'Review policy changed', data: presentPolicy(after) };
       },
     }),
   ];
@@ -175,7 +186,7 @@ function settlementLimitRoutes(deps: RuleRouteDeps): Route[] {
       handle: async ({ params: { merchantId } }) => {
         await readMerchant(db, merchantId);
         const limit = await readSettlementLimit(db, merchantId);
-        return { message: 'Settlement limit retrieved', data: shownSettlementLimit(limit) };
+        return { message: 'Settlement limit retrieved', data: presentSettlementLimit(limit) };
       },
     }),
     writeRoute({
@@ -183,14 +194,14 @@ function settlementLimitRoutes(deps: RuleRouteDeps): Route[] {
       method: 'PUT',
       operationId: 'opsChangeSettlementLimit',
       summary: 'Change how much a merchant may settle at once; what was asked for before stays',
-      auth: permit('merchant.change-settlement-limit'),
+      auth: requirePermission('merchant.change-settlement-limit'),
       body: ruleSchema.SettlementLimitChange,
       responses: { 200: ruleSchema.SettlementLimit },
       handle: async (input) => {
         const { min, max, reason } = input.body;
         const limit = { minSantim: toSantim(min), maxSantim: toSantim(max), reason };
-        const after = await changeSettlementLimit(deedOf(input, deps), { ...input.params, ...limit });
-        return { message: 'Settlement limit changed', data: shownSettlementLimit(after) };
+        const after = await changeSettlementLimit(auditContextOf(input, deps), { ...input.params, ...limit });
+        return { message: 'Settlement limit changed', data: presentSettlementLimit(after) };
       },
     }),
   ];
@@ -203,13 +214,13 @@ function tierRoute(deps: RuleRouteDeps): Route {
     operationId: 'opsChangeTier',
     tag: 'Operators',
     summary: 'Give a verified merchant another tier, which limits its live channels and amounts',
-    auth: permit('kyc.change-tier'),
+    auth: requirePermission('kyc.change-tier'),
     params: MerchantParams,
     body: ruleSchema.TierChange,
     responses: { 200: Application },
-    refusals: ['INVALID_STATE'],
+    errors: ['INVALID_STATE'],
     handle: async (input) => {
-      const row = await moveToTier(deedOf(input, deps), { ...input.params, ...input.body });
+      const row = await moveToTier(auditContextOf(input, deps), { ...input.params, ...input.body });
       return { message: `The merchant is in tier ${row.tier}`, data: presentApplication(row) };
     },
   });

@@ -59,7 +59,7 @@ const FeeRule = z
     version: z.int(),
   })
   .meta({ id: 'OpsFeeRule' });
-export const Fees = z.object({ inForce: z.array(FeeRule), toCome: z.array(FeeRule) }).meta({ id: 'OpsFees' });
+export const Fees = z.object({ current: z.array(FeeRule), scheduled: z.array(FeeRule) }).meta({ id: 'OpsFees' });
 
 export const LimitChanges = z.strictObject({
   rules: z
@@ -91,7 +91,9 @@ const LimitRule = z
     version: z.int(),
   })
   .meta({ id: 'OpsLimitRule' });
-export const Limits = z.object({ inForce: z.array(LimitRule), toCome: z.array(LimitRule) }).meta({ id: 'OpsLimits' });
+export const Limits = z
+  .object({ current: z.array(LimitRule), scheduled: z.array(LimitRule) })
+  .meta({ id: 'OpsLimits' });
 
 export const ReviewPolicyChange = z.strictObject({
   largeAmount: birrAmount.meta({ description: 'From here on somebody looks' }),

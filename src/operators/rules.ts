@@ -3,84 +3,84 @@ import { changeTier, readApplication } from '../kyc/decide.ts';
 import type { ApplicationRow } from '../kyc/model.ts';
 import { addFeeRule, listFeeRules, type NewFeeRule, type StoredFeeRule } from '../ledger/fee-rules.ts';
 import { toBirr } from '../lib/money.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
-import type { RuleBook } from '../lib/versioned-rule.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
+import type { RuleSchedule } from '../lib/versioned-rule.ts';
 import { readSettlementLimit, setSettlementLimit, type SettlementLimit } from '../settlements/limit.ts';
 import { readReviewPolicy, setReviewPolicy } from '../withdrawals/review-policy.ts';
 import type { ReviewPolicy } from '../withdrawals/review.ts';
-import { note, type Deed } from './audit.ts';
+import { recordAudit, type AuditContext } from './audit.ts';
 import { readMerchant } from './merchants.ts';
 
 type ToMerchant = { merchantId: string; reason: string };
 
 /** New versions of a merchant's fees, all or none; the answer says what counts then. Throws NOT_FOUND, VALIDATION_ERROR. */
 export async function changeFees(
-  deed: Deed,
+  context: AuditContext,
   { merchantId, reason, rules }: ToMerchant & { rules: Omit<NewFeeRule, 'merchantId'>[] },
-): Promise<RuleBook<StoredFeeRule>> {
-  const { trx } = deed.change;
+): Promise<RuleSchedule<StoredFeeRule>> {
+  const { trx } = context.tx;
   await readMerchant(trx, merchantId);
-  const before = await listFeeRules(trx, merchantId, deed.at);
+  const before = await listFeeRules(trx, merchantId, context.at);
   const added: StoredFeeRule[] = [];
   for (const rule of rules) {
-    const stored = await addFeeRule(trx, { ...rule, merchantId }, deed.at);
+    const stored = await addFeeRule(trx, { ...rule, merchantId }, context.at);
     if (stored) added.push(stored);
   }
   if (added.length > 0) {
-    const replaced = before.inForce.filter((old) => added.some((rule) => isOfSame(old, rule)));
-    await note(deed, {
+    const replaced = before.current.filter((old) => added.some((rule) => isOfSame(old, rule)));
+    await recordAudit(context, {
       action: 'merchant.change-fees',
       ...about(merchantId),
-      before: { rules: replaced.map(shownFee) },
-      after: { rules: added.map(shownFee) },
+      before: { rules: replaced.map(presentFee) },
+      after: { rules: added.map(presentFee) },
       reason,
     });
   }
-  return listFeeRules(trx, merchantId, deed.at);
+  return listFeeRules(trx, merchantId, context.at);
 }
 
 /** New versions of a merchant's limits, all or none; the answer says what counts then. Throws NOT_FOUND, VALIDATION_ERROR. */
 export async function changeLimits(
-  deed: Deed,
+  context: AuditContext,
   { merchantId, reason, rules }: ToMerchant & { rules: Omit<NewLimitRule, 'merchantId'>[] },
-): Promise<RuleBook<StoredLimitRule>> {
-  const { trx } = deed.change;
+): Promise<RuleSchedule<StoredLimitRule>> {
+  const { trx } = context.tx;
   await readMerchant(trx, merchantId);
-  const before = await listLimitRules(trx, merchantId, deed.at);
+  const before = await listLimitRules(trx, merchantId, context.at);
   const added: StoredLimitRule[] = [];
   for (const rule of rules) {
-    const stored = await addLimitRule(trx, { ...rule, merchantId }, deed.at);
+    const stored = await addLimitRule(trx, { ...rule, merchantId }, context.at);
     if (stored) added.push(stored);
   }
   if (added.length > 0) {
-    const replaced = before.inForce.filter((old) => added.some((rule) => isOfSame(old, rule)));
-    await note(deed, {
+    const replaced = before.current.filter((old) => added.some((rule) => isOfSame(old, rule)));
+    await recordAudit(context, {
       action: 'merchant.change-limits',
       ...about(merchantId),
-      before: { rules: replaced.map(shownLimit) },
-      after: { rules: added.map(shownLimit) },
+      before: { rules: replaced.map(presentLimit) },
+      after: { rules: added.map(presentLimit) },
       reason,
     });
   }
-  return listLimitRules(trx, merchantId, deed.at);
+  return listLimitRules(trx, merchantId, context.at);
 }
 
 /** When people look at a merchant's withdrawals from now on. Throws NOT_FOUND, VALIDATION_ERROR. */
 export async function changeReviewPolicy(
-  deed: Deed,
+  context: AuditContext,
   { merchantId, reason, ...policy }: ToMerchant & ReviewPolicy,
 ): Promise<ReviewPolicy & { own: boolean }> {
-  const { trx } = deed.change;
+  const { trx } = context.tx;
   await readMerchant(trx, merchantId);
   const before = await readReviewPolicy(trx, merchantId);
   await setReviewPolicy(trx, { merchantId, ...policy });
   const after = await readReviewPolicy(trx, merchantId);
-  if (JSON.stringify(shownPolicy(before)) === JSON.stringify(shownPolicy(after))) return after;
-  await note(deed, {
+  if (JSON.stringify(presentPolicy(before)) === JSON.stringify(presentPolicy(after))) return after;
+  await recordAudit(context, {
     action: 'merchant.change-review',
     ...about(merchantId),
-    before: shownPolicy(before),
-    after: shownPolicy(after),
+    before: presentPolicy(before),
+    after: presentPolicy(after),
     reason,
   });
   return after;
@@ -88,20 +88,20 @@ export async function changeReviewPolicy(
 
 /** How much a merchant may settle at once from now on. Throws NOT_FOUND, VALIDATION_ERROR. */
 export async function changeSettlementLimit(
-  deed: Deed,
+  context: AuditContext,
   { merchantId, reason, ...limit }: ToMerchant & SettlementLimit,
 ): Promise<SettlementLimit & { own: boolean }> {
-  const { trx } = deed.change;
+  const { trx } = context.tx;
   await readMerchant(trx, merchantId);
   const before = await readSettlementLimit(trx, merchantId);
   await setSettlementLimit(trx, { merchantId, ...limit });
   const after = await readSettlementLimit(trx, merchantId);
-  if (JSON.stringify(shownSettlementLimit(before)) === JSON.stringify(shownSettlementLimit(after))) return after;
-  await note(deed, {
+  if (JSON.stringify(presentSettlementLimit(before)) === JSON.stringify(presentSettlementLimit(after))) return after;
+  await recordAudit(context, {
     action: 'merchant.change-settlement-limit',
     ...about(merchantId),
-    before: shownSettlementLimit(before),
-    after: shownSettlementLimit(after),
+    before: presentSettlementLimit(before),
+    after: presentSettlementLimit(after),
     reason,
   });
   return after;
@@ -109,20 +109,20 @@ export async function changeSettlementLimit(
 
 /** Another tier for a merchant that is verified. Throws NOT_FOUND, INVALID_STATE, VALIDATION_ERROR. */
 export async function moveToTier(
-  deed: Deed,
-  { tier, reason, ...of }: Owner & { tier: number; reason: string },
+  context: AuditContext,
+  { tier, reason, ...of }: MerchantScope & { tier: number; reason: string },
 ): Promise<ApplicationRow> {
-  const owner = ownerOf(of);
-  const { change, operatorId, keyId, at } = deed;
-  await readMerchant(change.trx, owner.merchantId);
-  const before = await readApplication(change.trx, owner);
+  const scope = scopeOf(of);
+  const { tx, operatorId, keyId, at } = context;
+  await readMerchant(tx.trx, scope.merchantId);
+  const before = await readApplication(tx.trx, scope);
   if (before.status === 'APPROVED' && before.tier === tier) return before;
-  const after = await changeTier(change, { ...owner, operatorId, keyId, at, tier, reason });
-  await note(deed, {
+  const after = await changeTier(tx, { ...scope, operatorId, keyId, at, tier, reason });
+  await recordAudit(context, {
     action: 'kyc.change-tier',
     resourceType: 'kyc',
-    resourceId: owner.merchantId,
-    ...owner,
+    resourceId: scope.merchantId,
+    ...scope,
     before: { tier: before.tier },
     after: { tier: after.tier },
     reason,
@@ -131,12 +131,12 @@ export async function moveToTier(
 }
 
 /** A settlement limit in birr, as it is shown and noted. */
-export function shownSettlementLimit({ own, minSantim, maxSantim }: SettlementLimit & { own: boolean }) {
+export function presentSettlementLimit({ own, minSantim, maxSantim }: SettlementLimit & { own: boolean }) {
   return { own, currency: 'ETB' as const, min: toBirr(minSantim), max: toBirr(maxSantim) };
 }
 
 /** A fee rule in birr, as it is shown and noted. */
-export function shownFee(rule: StoredFeeRule) {
+export function presentFee(rule: StoredFeeRule) {
   const { id, merchantId, channel, direction, basisPoints, taxBasisPoints, validFrom, version } = rule;
   return {
     feeRuleId: id,
@@ -154,7 +154,7 @@ export function shownFee(rule: StoredFeeRule) {
 }
 
 /** A limit rule in birr, as it is shown and noted. */
-export function shownLimit(rule: StoredLimitRule) {
+export function presentLimit(rule: StoredLimitRule) {
   const { id, merchantId, channel, direction, validFrom, version } = rule;
   return {
     limitRuleId: id,
@@ -170,7 +170,12 @@ export function shownLimit(rule: StoredLimitRule) {
 }
 
 /** A review policy in birr, as it is shown and noted. */
-export function shownPolicy({ largeAmountSantim, twoPersonSantim, perHourMax, own }: ReviewPolicy & { own: boolean }) {
+export function presentPolicy({
+  largeAmountSantim,
+  twoPersonSantim,
+  perHourMax,
+  own,
+}: ReviewPolicy & { own: boolean }) {
   return { own, largeAmount: toBirr(largeAmountSantim), twoPersonAmount: toBirr(twoPersonSantim), perHourMax };
 }
 

@@ -4,7 +4,7 @@ import { CHANNELS } from '../channels/channel.ts';
 import { OPERATOR_ROLES, SCOPES } from '../http/route.ts';
 import { KEY_DAYS_MAX, ROTATION_OVERLAP_HOURS } from '../keys/operations.ts';
 import { emailText, instant, plainText } from '../lib/fields.ts';
-import { dayText, pageQuery, statusText } from '../lib/page.ts';
+import { dateParam, pageQuery, statusParam } from '../lib/page.ts';
 import { RESOURCE_TYPES } from './audit.ts';
 import { OPERATOR_KEY_DAYS } from './operators.ts';
 import { ACTIONS } from './permits.ts';
@@ -28,11 +28,11 @@ export const reason = plainText(REASON_CHARACTERS_MAX)
 const channel = z.enum(CHANNELS);
 
 export const Reason = z.strictObject({ reason });
-export const MayGiveReason = z.strictObject({ reason: reason.optional() });
+export const OptionalReason = z.strictObject({ reason: reason.optional() });
 
 export const MerchantListQuery = z.strictObject({
-  status: statusText(MERCHANT_STATUSES).optional(),
-  kycStatus: statusText(KYC_STATUSES).optional(),
+  status: statusParam(MERCHANT_STATUSES).optional(),
+  kycStatus: statusParam(KYC_STATUSES).optional(),
   search: plainText(NAME_CHARACTERS_MAX).min(1).optional().meta({ description: 'An id, or a part of the name' }),
   ...pageQuery,
 });
@@ -105,7 +105,7 @@ export const MerchantKey = z
     createdBy: z.string().nullable().meta({
       description: 'The operator who made it; null: made on a terminal, when there was no operator yet',
     }),
-    knownTo: z.array(z.string()).meta({
+    secretHolders: z.array(z.string()).meta({
       description: 'The operators who may know its secret, and so may not approve what it asks for',
     }),
     lastUsedAt: instant.nullable(),
@@ -113,7 +113,7 @@ export const MerchantKey = z
   })
   .meta({ id: 'OpsMerchantKey' });
 const secret = z.string().meta({ description: 'The key itself: shown now and never again' });
-export const MadeMerchantKey = MerchantKey.extend({ secret }).meta({ id: 'OpsMadeMerchantKey' });
+export const CreatedMerchantKey = MerchantKey.extend({ secret }).meta({ id: 'OpsMadeMerchantKey' });
 
 export const ChannelParams = z.strictObject({ merchantId: id, channel });
 export const ChannelApproval = z.strictObject({ environment, reason: reason.optional() });
@@ -125,8 +125,8 @@ export const AuditQuery = z.strictObject({
   resourceId: id.optional(),
   merchantId: id.optional(),
   environment: environment.optional(),
-  startDate: dayText.optional(),
-  endDate: dayText.optional(),
+  startDate: dateParam.optional(),
+  endDate: dateParam.optional(),
   ...pageQuery,
 });
 
@@ -197,7 +197,7 @@ export const OperatorKey = z
     revokedAt: instant.nullable(),
     lastUsedAt: instant.nullable(),
     createdAt: instant,
-    knownTo: z.array(z.string()).meta({
+    secretHolders: z.array(z.string()).meta({
       description:
         'Everybody who may know its secret: whose it is, who made it, and who may know the key it was made with. What is said with it counts as the word of each of them',
     }),

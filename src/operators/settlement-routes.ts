@@ -6,136 +6,136 @@ import type { Clock } from '../lib/clock.ts';
 import { startOfAddisDay } from '../lib/dates.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import { toSantim } from '../lib/money.ts';
-import type { RunChange } from '../lib/outbox.ts';
+import type { RunInTransaction } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
 import { lateCreditIssue } from '../settlements/late-credit.ts';
-import { deedOf } from './audit.ts';
+import { auditContextOf } from './audit.ts';
 import * as decisionSchema from './decision-schema.ts';
-import { permit } from './permits.ts';
+import { requirePermission } from './permits.ts';
 import { presentBankAccount, presentSettlement } from './present.ts';
 import * as schema from './schema.ts';
 import {
   decideBankAccount,
   decideSettlement,
   readBankFile,
-  type AccountWord,
-  type SettlementWord,
+  type BankAccountDecision,
+  type SettlementCommand,
 } from './settlements.ts';
 
-export type SettlementRouteDeps = { runChange: RunChange; clock: Clock };
+export type SettlementRouteDeps = { runInTransaction: RunInTransaction; clock: Clock };
 
 const FILE_BYTES_MAX = 1024 * 1024;
 
 /** What is said of settlements on their way to the bank, and of the bank accounts they go to. */
 export function settlementRoutes(deps: SettlementRouteDeps): Route[] {
-  return [...settlementWords(deps), bankFileRoute(deps), ...accountWords(deps)];
+  return [...settlementCommands(deps), bankFileRoute(deps), ...accountDecisions(deps)];
 }
 
 type SettlementVerb<Body extends z.ZodType> = {
-  says: SettlementWord['says'];
+  type: SettlementCommand['type'];
   operationId: string;
   summary: string;
   description?: string;
   body: Body;
-  word: (body: z.output<Body>) => SettlementWord;
+  decision: (body: z.output<Body>) => SettlementCommand;
 };
 
 /** Besides INVALID_STATE. */
-const REFUSALS: Partial<Record<SettlementWord['says'], ErrorCode[]>> = {
+const REFUSALS: Partial<Record<SettlementCommand['type'], ErrorCode[]>> = {
   credited: ['DUPLICATE_REFERENCE'],
   returned: ['DUPLICATE_REFERENCE'],
   'book-credit': ['DUPLICATE_REFERENCE', 'INSUFFICIENT_BALANCE'],
 };
 
-function sayer(deps: SettlementRouteDeps) {
-  return <Body extends z.ZodType>({ says, body, word, ...about }: SettlementVerb<Body>): Route =>
+function commandRoutes(deps: SettlementRouteDeps) {
+  return <Body extends z.ZodType>({ type, body, decision, ...about }: SettlementVerb<Body>): Route =>
     writeRoute({
       method: 'POST',
-      path: `/api/ops/settlements/:settlementId/${says}`,
+      path: `/api/ops/settlements/:settlementId/${type}`,
       ...about,
       tag: 'Operators',
-      auth: permit(`settlement.${says}`),
+      auth: requirePermission(`settlement.${type}`),
       params: decisionSchema.SettlementParams,
       body,
-      responses: { 200: decisionSchema.Settlement, ...(says === 'credited' && { 202: decisionSchema.Settlement }) },
-      refusals: ['INVALID_STATE', ...(REFUSALS[says] ?? [])],
+      responses: { 200: decisionSchema.Settlement, ...(type === 'credited' && { 202: decisionSchema.Settlement }) },
+      errors: ['INVALID_STATE', ...(REFUSALS[type] ?? [])],
       handle: async (input) => {
-        const said = word(input.body);
-        const row = await decideSettlement(deedOf(input, deps), input.params.settlementId, said);
+        const command = decision(input.body);
+        const row = await decideSettlement(auditContextOf(input, deps), input.params.settlementId, command);
         const data = presentSettlement(row);
-        const issue = said.says === 'credited' ? lateCreditIssue(row, said.bankReference) : null;
+        const issue = command.type === 'credited' ? lateCreditIssue(row, command.bankReference) : null;
         if (issue !== null) return { status: 202, message: issue, data };
         return { message: `Settlement is ${row.status}`, data };
       },
     });
 }
 
-function settlementWords(deps: SettlementRouteDeps): Route[] {
-  const say = sayer(deps);
+function settlementCommands(deps: SettlementRouteDeps): Route[] {
+  const route = commandRoutes(deps);
   return [
-    say({
-      says: 'approve',
+    route({
+      type: 'approve',
       operationId: 'opsApproveSettlement',
       summary: 'Let a settlement be sent; who asked for it may not',
-      body: schema.MayGiveReason,
-      word: (body) => ({ says: 'approve', ...body }),
+      body: schema.OptionalReason,
+      decision: (body) => ({ type: 'approve', ...body }),
     }),
-    say({
-      says: 'reject',
+    route({
+      type: 'reject',
       operationId: 'opsRejectSettlement',
       summary: "Say no to a settlement: its money is the merchant's again, who is told the reason",
       body: schema.Reason,
-      word: (body) => ({ says: 'reject', ...body }),
+      decision: (body) => ({ type: 'reject', ...body }),
     }),
-    say({
-      says: 'sent',
+    route({
+      type: 'sent',
       operationId: 'opsSettlementSent',
       summary: 'Take a settlement to the bank: who is answered 200 orders the transfer, and nobody else does',
       body: decisionSchema.SettlementSent,
-      word: (body) => ({ says: 'sent', ...body }),
+      decision: (body) => ({ type: 'sent', ...body }),
     }),
-    say({
-      says: 'credited',
+    route({
+      type: 'credited',
       operationId: 'opsSettlementCredited',
       summary: 'The bank has credited it, under its trace id: the settlement is complete, the money has left',
       description:
-        'One that had FAILED stays so: 202, nothing is booked, and it waits in the queue (SETTLEMENT_LATE_CREDIT). A trace id is booked once, whatever it is booked as.',
+        'One that had FAILED stays so: 202, nothing is booked, and it waits in the queue (SETTLEMENT_CREDITED_LATE). A trace id is booked once, whatever it is booked as.',
       body: decisionSchema.SettlementCredited,
-      word: ({ creditedOn, amount, ...body }) => ({
-        says: 'credited',
+      decision: ({ creditedOn, amount, ...body }) => ({
+        type: 'credited',
         ...body,
         creditedAt: startOfAddisDay(creditedOn),
         ...(amount !== undefined && { amountSantim: toSantim(amount) }),
       }),
     }),
-    say({
-      says: 'failed',
+    route({
+      type: 'failed',
       operationId: 'opsSettlementFailed',
       summary: "The bank did not credit it: its money is the merchant's again",
       body: decisionSchema.SettlementFailed,
-      word: (body) => ({ says: 'failed', ...body }),
+      decision: (body) => ({ type: 'failed', ...body }),
     }),
-    say({
-      says: 'returned',
+    route({
+      type: 'returned',
       operationId: 'opsSettlementReturned',
       summary: "The bank has sent back what it had credited: the money, with its fee, is the merchant's again",
       description: 'The settlement is FAILED with returnedAt. bankReference is that of the way back.',
       body: decisionSchema.SettlementReturned,
-      word: (body) => ({ says: 'returned', ...body }),
+      decision: (body) => ({ type: 'returned', ...body }),
     }),
-    say({
-      says: 'book-credit',
+    route({
+      type: 'book-credit',
       operationId: 'opsBookLateCredit',
       summary: 'The bank did credit a settlement that had failed: complete it, and take its money again',
       body: schema.Reason,
-      word: (body) => ({ says: 'book-credit', ...body }),
+      decision: (body) => ({ type: 'book-credit', ...body }),
     }),
-    say({
-      says: 'dismiss-credit',
+    route({
+      type: 'dismiss-credit',
       operationId: 'opsDismissLateCredit',
       summary: 'The bank did not credit a settlement that had failed, or has taken the money back: it stays FAILED',
       body: schema.Reason,
-      word: (body) => ({ says: 'dismiss-credit', ...body }),
+      decision: (body) => ({ type: 'dismiss-credit', ...body }),
     }),
   ];
 }
@@ -149,7 +149,7 @@ function bankFileRoute(deps: SettlementRouteDeps): Route {
     summary: "Book the bank's answers of a CSV file: settlementId,result,bankReference,date,reason",
     description:
       "result is credited (with bankReference and date; a column amount, if there is one, must be the settlement's), failed (with reason), or returned: credited and sent back since (with bankReference of the way back, and reason). Each line is booked by itself: what is wrong with one holds up no other. The same file again changes nothing.",
-    auth: permit('settlement.credited'),
+    auth: requirePermission('settlement.credited'),
     body: UploadedFile,
     upload: { types: ['text/csv'], bytesMax: FILE_BYTES_MAX },
     responses: { 200: decisionSchema.BankFileReport },
@@ -164,47 +164,47 @@ function bankFileRoute(deps: SettlementRouteDeps): Route {
 }
 
 type AccountVerb<Body extends z.ZodType> = {
-  says: AccountWord['says'];
+  type: BankAccountDecision['type'];
   operationId: string;
   summary: string;
   description?: string;
   body: Body;
-  word: (body: z.output<Body>) => AccountWord & { environment: Environment };
+  decision: (body: z.output<Body>) => BankAccountDecision & { environment: Environment };
 };
 
-function accountWords(deps: SettlementRouteDeps): Route[] {
-  const say = <Body extends z.ZodType>({ says, body, word, ...about }: AccountVerb<Body>): Route =>
+function accountDecisions(deps: SettlementRouteDeps): Route[] {
+  const route = <Body extends z.ZodType>({ type, body, decision, ...about }: AccountVerb<Body>): Route =>
     writeRoute({
       method: 'POST',
-      path: `/api/ops/merchants/:merchantId/bank-account/${says}`,
+      path: `/api/ops/merchants/:merchantId/bank-account/${type}`,
       ...about,
       tag: 'Operators',
-      auth: permit(`bank-account.${says}`),
+      auth: requirePermission(`bank-account.${type}`),
       params: schema.MerchantParams,
       body,
       responses: { 200: decisionSchema.BankAccount },
-      refusals: ['INVALID_STATE'],
+      errors: ['INVALID_STATE'],
       handle: async (input) => {
-        const { environment, ...said } = word(input.body);
-        const row = await decideBankAccount(deedOf(input, deps), { ...input.params, environment }, said);
+        const { environment, ...verdict } = decision(input.body);
+        const row = await decideBankAccount(auditContextOf(input, deps), { ...input.params, environment }, verdict);
         return { message: `Bank account is ${row.status}`, data: presentBankAccount(row) };
       },
     });
   return [
-    say({
-      says: 'verify',
+    route({
+      type: 'verify',
       operationId: 'opsVerifyBankAccount',
       summary: "The account is the merchant's: settlements go to it",
       body: decisionSchema.AccountVerification,
-      word: (body) => ({ says: 'verify', ...body }),
+      decision: (body) => ({ type: 'verify', ...body }),
     }),
-    say({
-      says: 'reject',
+    route({
+      type: 'reject',
       operationId: 'opsRejectBankAccount',
       summary: 'The account is not accepted, or no more: no settlement goes to it, and the merchant is told the reason',
       description: 'Settlements to it that were asked for before are neither approved nor sent.',
       body: decisionSchema.AccountRejection,
-      word: (body) => ({ says: 'reject', ...body }),
+      decision: (body) => ({ type: 'reject', ...body }),
     }),
   ];
 }

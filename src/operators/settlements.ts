@@ -2,57 +2,61 @@ import type { BankAccountRow } from '../bank-accounts/model.ts';
 import { rejectBankAccount, verifyBankAccount } from '../bank-accounts/verify.ts';
 import type { Clock } from '../lib/clock.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
-import type { Change, RunChange } from '../lib/outbox.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
+import type { UnitOfWork, RunInTransaction } from '../lib/outbox.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../settlements/bank-answer.ts';
 import { importBankFile, type BankFileReport, type BankResult } from '../settlements/bank-file.ts';
 import { approveSettlement, rejectSettlement } from '../settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../settlements/late-credit.ts';
 import type { SettlementRow } from '../settlements/model.ts';
-import type { Moved } from '../settlements/move.ts';
-import { note, type Deed } from './audit.ts';
+import type { TransitionResult } from '../settlements/move.ts';
+import { recordAudit, type AuditContext } from './audit.ts';
 import type { Action } from './permits.ts';
 
 /** What an operator says of a settlement: a decision, or what the bank did. */
-export type SettlementWord =
-  | { says: 'approve'; reason?: string | undefined }
-  | { says: 'reject'; reason: string }
-  | { says: 'sent'; bankReference?: string | undefined; reason?: string | undefined }
+export type SettlementCommand =
+  | { type: 'approve'; reason?: string | undefined }
+  | { type: 'reject'; reason: string }
+  | { type: 'sent'; bankReference?: string | undefined; reason?: string | undefined }
   | {
-      says: 'credited';
+      type: 'credited';
       bankReference: string;
       creditedAt: Date;
       amountSantim?: Santim | undefined;
       reason?: string | undefined;
     }
-  | { says: 'failed'; bankReference?: string | undefined; reason: string }
-  | { says: 'returned'; bankReference: string; reason: string }
-  | { says: 'book-credit'; reason: string }
-  | { says: 'dismiss-credit'; reason: string };
+  | { type: 'failed'; bankReference?: string | undefined; reason: string }
+  | { type: 'returned'; bankReference: string; reason: string }
+  | { type: 'book-credit'; reason: string }
+  | { type: 'dismiss-credit'; reason: string };
 
 /**
  * Said again it changes nothing, and is noted once. Throws NOT_FOUND, INVALID_STATE, VALIDATION_ERROR, and
  * INSUFFICIENT_BALANCE where money is taken again.
  */
-export async function decideSettlement(deed: Deed, settlementId: string, word: SettlementWord): Promise<SettlementRow> {
-  const moved = await move(deed, settlementId, word);
-  await noteSettlement(deed, moved, word);
-  return moved.settlement;
+export async function decideSettlement(
+  context: AuditContext,
+  settlementId: string,
+  decision: SettlementCommand,
+): Promise<SettlementRow> {
+  const updated = await move(context, settlementId, decision);
+  await noteSettlement(context, updated, decision);
+  return updated.settlement;
 }
 
 async function noteSettlement(
-  deed: Deed,
-  moved: Moved,
-  { says, reason }: { says: SettlementWord['says']; reason?: string | undefined },
+  context: AuditContext,
+  updated: TransitionResult,
+  { type, reason }: { type: SettlementCommand['type']; reason?: string | undefined },
 ): Promise<void> {
-  if (!moved.changed) return;
-  const { settlement, before } = moved;
+  if (!updated.changed) return;
+  const { settlement, before } = updated;
   const { status, bankReference, returnReference, lateCredit, amountSantim } = settlement;
-  await note(deed, {
-    action: `settlement.${says}` satisfies Action,
+  await recordAudit(context, {
+    action: `settlement.${type}` satisfies Action,
     resourceType: 'settlement',
     resourceId: settlement.id,
-    ...ownerOf(settlement),
+    ...scopeOf(settlement),
     before,
     after: {
       status,
@@ -70,61 +74,65 @@ async function noteSettlement(
  * if it had been said alone. Throws VALIDATION_ERROR where the text is no such file.
  */
 export async function readBankFile(
-  { runChange, clock }: { runChange: RunChange; clock: Clock },
+  { runInTransaction, clock }: { runInTransaction: RunInTransaction; clock: Clock },
   { text, ...by }: { text: string; operatorId: string; requestId: string },
 ): Promise<BankFileReport> {
-  const onApplied = async (change: Change, moved: Moved, says: BankResult): Promise<void> => {
-    const failure = says === 'credited' ? null : moved.settlement.failure;
+  const onApplied = async (tx: UnitOfWork, updated: TransitionResult, type: BankResult): Promise<void> => {
+    const failure = type === 'credited' ? null : updated.settlement.failure;
     const reason = failure?.message ?? 'By the file of the bank';
-    await noteSettlement({ change, ...by, at: clock() }, moved, { says, reason });
+    await noteSettlement({ tx, ...by, at: clock() }, updated, { type, reason });
   };
-  return importBankFile({ runChange, clock, onApplied }, { operatorId: by.operatorId, text });
+  return importBankFile({ runInTransaction, clock, onApplied }, { operatorId: by.operatorId, text });
 }
 
-function move(deed: Deed, id: string, word: SettlementWord): Promise<Moved> {
-  switch (word.says) {
+function move(context: AuditContext, id: string, decision: SettlementCommand): Promise<TransitionResult> {
+  switch (decision.type) {
     case 'approve':
-      return approveSettlement(deed.change, id, deed);
+      return approveSettlement(context.tx, id, context);
     case 'reject':
-      return rejectSettlement(deed.change, id, { ...deed, ...word });
+      return rejectSettlement(context.tx, id, { ...context, ...decision });
     case 'sent':
-      return markSent(deed.change, id, { ...deed, ...word });
+      return markSent(context.tx, id, { ...context, ...decision });
     case 'credited':
-      return markCredited(deed.change, id, { ...deed, ...word });
+      return markCredited(context.tx, id, { ...context, ...decision });
     case 'failed':
-      return markFailed(deed.change, id, { ...deed, ...word });
+      return markFailed(context.tx, id, { ...context, ...decision });
     case 'returned':
-      return markReturned(deed.change, id, { ...deed, ...word });
+      return markReturned(context.tx, id, { ...context, ...decision });
     case 'book-credit':
-      return bookLateCredit(deed.change, id, deed);
+      return bookLateCredit(context.tx, id, context);
     case 'dismiss-credit':
-      return dismissLateCredit(deed.change, id, { ...deed, ...word });
+      return dismissLateCredit(context.tx, id, { ...context, ...decision });
     default:
-      return word satisfies never;
+      return decision satisfies never;
   }
 }
 
 /** What an operator says of a linked bank account; `bankAccountId`: the one they looked at. */
-export type AccountWord = { bankAccountId: string } & (
-  | { says: 'verify'; reason?: string | undefined }
-  | { says: 'reject'; reason: string }
+export type BankAccountDecision = { bankAccountId: string } & (
+  | { type: 'verify'; reason?: string | undefined }
+  | { type: 'reject'; reason: string }
 );
 
 /** Said again it changes nothing, and is noted once. Throws NOT_FOUND, INVALID_STATE. */
-export async function decideBankAccount(deed: Deed, owner: Owner, word: AccountWord): Promise<BankAccountRow> {
+export async function decideBankAccount(
+  context: AuditContext,
+  scope: MerchantScope,
+  decision: BankAccountDecision,
+): Promise<BankAccountRow> {
   const { account, changed, before } =
-    word.says === 'verify'
-      ? await verifyBankAccount(deed.change, owner, { ...deed, ...word })
-      : await rejectBankAccount(deed.change, owner, { ...deed, ...word });
+    decision.type === 'verify'
+      ? await verifyBankAccount(context.tx, scope, { ...context, ...decision })
+      : await rejectBankAccount(context.tx, scope, { ...context, ...decision });
   if (!changed) return account;
-  await note(deed, {
-    action: `bank-account.${word.says}`,
+  await recordAudit(context, {
+    action: `bank-account.${decision.type}`,
     resourceType: 'bankAccount',
     resourceId: account.id,
-    ...ownerOf(account),
+    ...scopeOf(account),
     before: { status: before },
     after: { status: account.status, bankCode: account.bankCode },
-    reason: word.reason,
+    reason: decision.reason,
   });
   return account;
 }

@@ -1,11 +1,11 @@
 import type { OperatorRole } from '../http/route.ts';
-import { eyesOf } from '../keys/four-eyes.ts';
+import { secretHoldersOf } from '../keys/four-eyes.ts';
 import type { Clock } from '../lib/clock.ts';
-import { note, type Deed } from './audit.ts';
+import { recordAudit, type AuditContext } from './audit.ts';
 import {
   changeOperator,
   createOperator,
-  makeOperatorKey,
+  createOperatorKey,
   revokeOperatorKey,
   rotateOperatorKey,
   type Operator,
@@ -13,10 +13,13 @@ import {
 } from './operators.ts';
 
 /** Adds an operator. Throws DUPLICATE_REFERENCE. */
-export async function addOperator(deed: Deed, input: Pick<Operator, 'name' | 'email' | 'role'>): Promise<Operator> {
+export async function addOperator(
+  context: AuditContext,
+  input: Pick<Operator, 'name' | 'email' | 'role'>,
+): Promise<Operator> {
   const { name, email, role } = input;
-  const operator = await createOperator(deed.change.trx, { name, email, role });
-  await note(deed, {
+  const operator = await createOperator(context.tx.trx, { name, email, role });
+  await recordAudit(context, {
     action: 'operator.create',
     resourceType: 'operator',
     resourceId: operator.id,
@@ -26,8 +29,8 @@ export async function addOperator(deed: Deed, input: Pick<Operator, 'name' | 'em
 }
 
 /** Another role, or off and on. Throws NOT_FOUND, and INVALID_STATE where it would leave no admin. */
-export async function reassignOperator(
-  deed: Deed,
+export async function changeOperatorRole(
+  context: AuditContext,
   input: {
     operatorId: string;
     role?: OperatorRole | undefined;
@@ -35,9 +38,9 @@ export async function reassignOperator(
     reason?: string | undefined;
   },
 ): Promise<Operator> {
-  const { before, after } = await changeOperator(deed.change.trx, input.operatorId, input);
+  const { before, after } = await changeOperator(context.tx.trx, input.operatorId, input);
   if (before.role === after.role && before.active === after.active) return after;
-  await note(deed, {
+  await recordAudit(context, {
     action: 'operator.change',
     resourceType: 'operator',
     resourceId: after.id,
@@ -49,30 +52,30 @@ export async function reassignOperator(
 }
 
 /** Makes a key for an operator. Throws NOT_FOUND, INVALID_STATE. */
-export async function giveOperatorKey(
-  deed: Deed,
+export async function createOperatorKeyFor(
+  context: AuditContext,
   input: { operatorId: string; name?: string | undefined; days?: number | undefined },
   { pepper, clock }: { pepper: string; clock: Clock },
 ): Promise<{ key: OperatorKey; secret: string }> {
-  const { trx } = deed.change;
-  const knownTo = await eyesOf(trx, deed);
-  const made = await makeOperatorKey({ trx, pepper, clock }, { ...input, knownTo });
+  const { trx } = context.tx;
+  const secretHolders = await secretHoldersOf(trx, context);
+  const made = await createOperatorKey({ trx, pepper, clock }, { ...input, secretHolders });
   const { id, operatorId, name, expiresAt } = made.key;
   const about = { resourceType: 'operatorKey', resourceId: id } as const;
-  await note(deed, { action: 'operator-key.create', ...about, after: { operatorId, name, expiresAt } });
+  await recordAudit(context, { action: 'operator-key.create', ...about, after: { operatorId, name, expiresAt } });
   return made;
 }
 
 /** Makes an operator's next key, and ends the one before after a while. Throws NOT_FOUND, INVALID_STATE. */
-export async function renewOperatorKey(
-  deed: Deed,
+export async function rotateKeyOf(
+  context: AuditContext,
   input: { operatorId: string; keyId: string; overlapHours?: number | undefined; days?: number | undefined },
   { pepper, clock }: { pepper: string; clock: Clock },
 ): Promise<{ key: OperatorKey; secret: string }> {
-  const { trx } = deed.change;
-  const knownTo = await eyesOf(trx, deed);
-  const { key, secret, old } = await rotateOperatorKey({ trx, pepper, clock }, { ...input, knownTo });
-  await note(deed, {
+  const { trx } = context.tx;
+  const secretHolders = await secretHoldersOf(trx, context);
+  const { key, secret, old } = await rotateOperatorKey({ trx, pepper, clock }, { ...input, secretHolders });
+  await recordAudit(context, {
     action: 'operator-key.rotate',
     resourceType: 'operatorKey',
     resourceId: old.id,
@@ -82,15 +85,15 @@ export async function renewOperatorKey(
 }
 
 /** Ends an operator's key; twice is no error, and noted once. Throws NOT_FOUND. */
-export async function endOperatorKey(
-  deed: Deed,
+export async function revokeKeyOf(
+  context: AuditContext,
   input: { operatorId: string; keyId: string; reason: string },
 ): Promise<OperatorKey> {
   const { operatorId, keyId, reason } = input;
-  const { key, ended } = await revokeOperatorKey(deed.change.trx, { operatorId, keyId, at: deed.at });
+  const { key, ended } = await revokeOperatorKey(context.tx.trx, { operatorId, keyId, at: context.at });
   if (!ended) return key;
   const about = { resourceType: 'operatorKey', resourceId: keyId } as const;
-  await note(deed, {
+  await recordAudit(context, {
     action: 'operator-key.revoke',
     ...about,
     after: { operatorId, revokedAt: key.revokedAt },

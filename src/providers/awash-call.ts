@@ -35,7 +35,7 @@ export function createAwashCall(deps: ProviderDeps, config: AwashConfig): AwashC
 const Named = z.object({ orderId: z.string() });
 
 /** Whether a reply is about our order. A refused request may have had none that could be read. */
-export function awashOrder(reply: Reply, orderId: string, { isRefusal }: { isRefusal: boolean }) {
+export function awashOrder(reply: Reply, orderId: string, { isRejection }: { isRejection: boolean }) {
   const body = Named.safeParse(reply.body);
-  return { ours: orderId, named: body.success ? body.data.orderId : undefined, mayBeNameless: isRefusal };
+  return { ours: orderId, named: body.success ? body.data.orderId : undefined, mayBeNameless: isRejection };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { formatBirr } from '../lib/money.ts';
 import { awashOrder, type AwashCall } from './awash-call.ts';
 import { declined, readReply, unreadable, type Failure, type Reply } from './exchange.ts';
-import { payoutMoved, refusedUnseen } from './payout-outcome.ts';
+import { payoutMoved, rejectedWithoutOrder } from './payout-outcome.ts';
 import type {
   PayoutFailure,
   PayoutDestination,
@@ -66,7 +66,7 @@ export function awashPayouts(call: AwashCall): Pick<Provider, 'payout' | 'queryP
     async payout(order) {
       const reply = await call('POST', '/payouts', payoutMessage(order));
       if (reply.kind === 'unknown') return reply;
-      return ofOrder(readSubmission(reply), awashOrder(reply, order.orderId, { isRefusal: reply.status >= 400 }));
+      return ofOrder(readSubmission(reply), awashOrder(reply, order.orderId, { isRejection: reply.status >= 400 }));
     },
 
     async queryPayout(orderId) {
@@ -78,8 +78,8 @@ export function awashPayouts(call: AwashCall): Pick<Provider, 'payout' | 'queryP
       if (reply.status >= 400 && !isNotFound) return unreadable(`status ${reply.status}: the question was refused`);
       const outcome: PayoutOutcome = isNotFound
         ? { kind: 'not-found', providerCode: read.value.state }
-        : readStanding(read.value, 'pending');
-      return ofOrder(outcome, awashOrder(reply, orderId, { isRefusal: false }));
+        : readStatusBody(read.value, 'pending');
+      return ofOrder(outcome, awashOrder(reply, orderId, { isRejection: false }));
     },
 
     async statement(day, cursor) {
@@ -109,13 +109,13 @@ function payee(destination: PayoutDestination): Record<string, string> {
 function readSubmission(reply: Reply): PayoutOutcome {
   const read = readReply(reply, Payout);
   if (read.kind === 'unknown') return read;
-  if (reply.status < 400) return readStanding(read.value, 'accepted');
+  if (reply.status < 400) return readStatusBody(read.value, 'accepted');
   const code = read.value.reasonCode ?? read.value.state;
   const failure = reply.status === 422 ? FAILURES.get(code) : undefined;
-  return failure ? declined(failure, code) : refusedUnseen(code);
+  return failure ? declined(failure, code) : rejectedWithoutOrder(code);
 }
 
-function readStanding(payout: Payout, waiting: 'accepted' | 'pending'): PayoutOutcome {
+function readStatusBody(payout: Payout, waiting: 'accepted' | 'pending'): PayoutOutcome {
   const { state, reference = null, amount, currency } = payout;
   const written = { reference, amount, currency, providerCode: state };
   switch (state) {

@@ -35,7 +35,7 @@ export function createAwash(deps: ProviderDeps, config: AwashConfig): Provider {
   return {
     channel: 'AWASH',
     ...awashPayouts(call),
-    callbackAnswer: { contentType: 'application/json', body: '{"received":true}' },
+    callbackResponse: { contentType: 'application/json', body: '{"received":true}' },
 
     async initiate(order) {
       const reply = await call('POST', '/payments', {
@@ -50,8 +50,8 @@ export function createAwash(deps: ProviderDeps, config: AwashConfig): Provider {
       if (reply.kind === 'unknown') return reply;
       const read = readReply(reply, Payment);
       if (read.kind === 'unknown') return read;
-      const isRefusal = reply.status >= 400;
-      return ofOrder(readPayment(read.value, true), awashOrder(reply, order.orderId, { isRefusal }));
+      const isRejection = reply.status >= 400;
+      return ofOrder(readPayment(read.value, true), awashOrder(reply, order.orderId, { isRejection }));
     },
 
     async query(orderId) {
@@ -63,7 +63,7 @@ export function createAwash(deps: ProviderDeps, config: AwashConfig): Provider {
       if (reply.status >= 400 && read.value.state !== 'NOT_FOUND') {
         return unreadable(`status ${reply.status}: the question was refused`);
       }
-      return ofOrder(readPayment(read.value, false), awashOrder(reply, orderId, { isRefusal: false }));
+      return ofOrder(readPayment(read.value, false), awashOrder(reply, orderId, { isRejection: false }));
     },
 
     parseCallback({ headers, body }): ParsedCallback {

@@ -1,11 +1,12 @@
 import Router from '@koa/router';
 import type { Context } from 'koa';
 
+import { CHANNEL_NAMES, type Channel } from '../channels/channel.ts';
 import type { GuessLimit } from '../http/limits.ts';
 import { readBody } from '../lib/body.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Environment } from '../lib/owner.ts';
-import { CHANNEL_NAMES, type Channel, type FindProvider, type ParsedCallback, type Provider } from './provider.ts';
+import { type FindProvider, type ParsedCallback, type Provider } from './provider.ts';
 import type { CallbackRow } from './store-callback.ts';
 
 const BODY_BYTES_MAX = 65_536;
@@ -41,7 +42,7 @@ type CallbackDeps = {
 type Target = {
   orderId: string;
   /** Under which name it is stored and logged. */
-  owner: { attemptId: string } | { withdrawalId: string };
+  scope: { attemptId: string } | { withdrawalId: string };
   channel: Channel;
   environment: Environment;
   check: (callback: { verified: boolean }) => Promise<boolean>;
@@ -63,15 +64,15 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
     const { secret = '' } = ctx.params;
     const channel = CHANNEL_NAMES.find((one) => one === ctx.params['channel']);
     // What cannot be an address of ours is neither asked for nor logged.
-    if (channel === undefined || !SECRET.test(secret)) return answerPlain(ctx, 404, 'Not found');
-    deps.unknown.refuse(ctx);
+    if (channel === undefined || !SECRET.test(secret)) return respondPlain(ctx, 404, 'Not found');
+    deps.unknown.reject(ctx);
     try {
       if (await receive(deps, ctx, { channel, secret })) return;
     } catch (error) {
       deps.log.error({ err: error, channel }, 'a callback could not be handled');
-      return answerPlain(ctx, 500, SEND_AGAIN);
+      return respondPlain(ctx, 500, SEND_AGAIN);
     }
-    answerPlain(ctx, 404, 'Not found');
+    respondPlain(ctx, 404, 'Not found');
     await deps.unknown.count(ctx);
   });
   return router;
@@ -96,19 +97,19 @@ async function take(
   if (body === null) {
     // What is left unread of it would be taken for the next request.
     ctx.set('Connection', 'close');
-    return answerPlain(ctx, 413, `More than ${BODY_BYTES_MAX} bytes`);
+    return respondPlain(ctx, 413, `More than ${BODY_BYTES_MAX} bytes`);
   }
 
-  const { owner, orderId, channel } = target;
+  const { scope, orderId, channel } = target;
   const parsed = ofOrder(provider.parseCallback({ headers: ctx.headers, body }), orderId);
   const { verified } = parsed;
   const problem = parsed.verified ? null : parsed.problem;
-  await deps.storeCallback({ ...owner, channel, body, verified, problem });
-  deps.log.info({ ...owner, channel, verified, problem }, 'callback stored');
+  await deps.storeCallback({ ...scope, channel, body, verified, rejectionReason: problem });
+  deps.log.info({ ...scope, channel, verified, problem }, 'callback stored');
   const answered = await target.check({ verified });
-  if (answered || !verified) return answerProvider(ctx, provider);
-  deps.log.info({ ...owner, channel }, 'the provider did not answer the check of its own callback');
-  answerPlain(ctx, 500, SEND_AGAIN);
+  if (answered || !verified) return respondToProvider(ctx, provider);
+  deps.log.info({ ...scope, channel }, 'the provider did not answer the check of its own callback');
+  respondPlain(ctx, 500, SEND_AGAIN);
 }
 
 async function findTarget(deps: CallbackDeps, secret: string): Promise<Target | null> {
@@ -116,14 +117,14 @@ async function findTarget(deps: CallbackDeps, secret: string): Promise<Target | 
   if (attempt) {
     const { attemptId, channel, environment } = attempt;
     const check: Target['check'] = (callback) => deps.onCallback(attemptId, callback);
-    return { orderId: attemptId, owner: { attemptId }, channel, environment, check };
+    return { orderId: attemptId, scope: { attemptId }, channel, environment, check };
   }
   const { payouts } = deps;
   const withdrawal = await payouts?.findWithdrawalBySecret(secret);
   if (!payouts || !withdrawal) return null;
   const { withdrawalId, channel, environment } = withdrawal;
   const check: Target['check'] = (callback) => payouts.onPayoutCallback(withdrawalId, callback);
-  return { orderId: withdrawalId, owner: { withdrawalId }, channel, environment, check };
+  return { orderId: withdrawalId, scope: { withdrawalId }, channel, environment, check };
 }
 
 /** A genuine callback sent to another order's address is not about this one. */
@@ -132,13 +133,13 @@ function ofOrder(parsed: ParsedCallback, orderId: string): ParsedCallback {
   return { verified: false, problem: 'it names another order' };
 }
 
-function answerProvider(ctx: Context, provider: Provider): void {
+function respondToProvider(ctx: Context, provider: Provider): void {
   ctx.status = 200;
-  ctx.type = provider.callbackAnswer.contentType;
-  ctx.body = provider.callbackAnswer.body;
+  ctx.type = provider.callbackResponse.contentType;
+  ctx.body = provider.callbackResponse.body;
 }
 
-function answerPlain(ctx: Context, status: number, text: string): void {
+function respondPlain(ctx: Context, status: number, text: string): void {
   ctx.status = status;
   ctx.type = 'text/plain';
   ctx.body = text;

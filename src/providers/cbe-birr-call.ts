@@ -40,7 +40,7 @@ function addisTime(clock: Clock): string {
 const Named = z.object({ transactionId: z.string() });
 
 /** Whether a reply is about our order. REJECTED is said of a request, which may have had none that could be read. */
-export function cbeBirrOrder(reply: Reply, orderId: string, { isRefusal }: { isRefusal: boolean }) {
+export function cbeBirrOrder(reply: Reply, orderId: string, { isRejection }: { isRejection: boolean }) {
   const body = Named.safeParse(reply.body);
-  return { ours: orderId, named: body.success ? body.data.transactionId : undefined, mayBeNameless: isRefusal };
+  return { ours: orderId, named: body.success ? body.data.transactionId : undefined, mayBeNameless: isRejection };
 }

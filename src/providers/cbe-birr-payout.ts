@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { formatBirr } from '../lib/money.ts';
 import { cbeBirrOrder, type CbeBirrCall } from './cbe-birr-call.ts';
 import { declined, readReply, unreadable, type Failure, type Reply } from './exchange.ts';
-import { payoutMoved, phoneOnly, refusedUnseen } from './payout-outcome.ts';
+import { payoutMoved, phoneOnly, rejectedWithoutOrder } from './payout-outcome.ts';
 import type { PayoutFailure, PayoutOutcome, Provider, StatementPage, StatementRow, Unknown } from './provider.ts';
 import { ofOrder } from './same-order.ts';
 import { readPage } from './statement-page.ts';
@@ -81,8 +81,8 @@ export function cbeBirrPayouts(
       const { state, resultCode } = read.value;
       if (reply.status >= 400 || state === 'REJECTED') return unreadable(`the question was refused with ${resultCode}`);
       const outcome: PayoutOutcome =
-        state === 'NOT_FOUND' ? { kind: 'not-found', providerCode: state } : readStanding(read.value, 'pending');
-      return ofOrder(outcome, cbeBirrOrder(reply, orderId, { isRefusal: false }));
+        state === 'NOT_FOUND' ? { kind: 'not-found', providerCode: state } : readStatusBody(read.value, 'pending');
+      return ofOrder(outcome, cbeBirrOrder(reply, orderId, { isRejection: false }));
     },
 
     async statement(day, cursor) {
@@ -96,18 +96,18 @@ function readSubmission(reply: Reply, orderId: string): PayoutOutcome {
   const read = readReply(reply, Answer);
   if (read.kind === 'unknown') return read;
   const { state, resultCode } = read.value;
-  const isRefusal = reply.status >= 400 || state === 'REJECTED';
-  const outcome = isRefusal ? readRefusal(resultCode) : readStanding(read.value, 'accepted');
-  return ofOrder(outcome, cbeBirrOrder(reply, orderId, { isRefusal }));
+  const isRejection = reply.status >= 400 || state === 'REJECTED';
+  const outcome = isRejection ? readRejection(resultCode) : readStatusBody(read.value, 'accepted');
+  return ofOrder(outcome, cbeBirrOrder(reply, orderId, { isRejection }));
 }
 
-function readRefusal(resultCode: string): PayoutOutcome {
+function readRejection(resultCode: string): PayoutOutcome {
   const failure = FAILURES.get(resultCode);
-  return failure ? declined(failure, resultCode) : refusedUnseen(resultCode);
+  return failure ? declined(failure, resultCode) : rejectedWithoutOrder(resultCode);
 }
 
-function readStanding(answer: Answer, waiting: 'accepted' | 'pending'): PayoutOutcome {
-  const { state, resultCode, reference = null, amount, currency } = answer;
+function readStatusBody(response: Answer, waiting: 'accepted' | 'pending'): PayoutOutcome {
+  const { state, resultCode, reference = null, amount, currency } = response;
   const written = { reference, amount, currency, providerCode: state };
   switch (state) {
     case 'ACCEPTED':

@@ -37,7 +37,7 @@ export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provid
   return {
     channel: 'CBE_BIRR',
     ...cbeBirrPayouts(call),
-    callbackAnswer: { contentType: 'application/json', body: '{"resultCode":"0"}' },
+    callbackResponse: { contentType: 'application/json', body: '{"resultCode":"0"}' },
 
     async initiate(order) {
       const reply = await call('/push', {
@@ -51,8 +51,8 @@ export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provid
       if (reply.kind === 'unknown') return reply;
       const read = readReply(reply, Answer);
       if (read.kind === 'unknown') return read;
-      const isRefusal = reply.status >= 400 || read.value.state === 'REJECTED';
-      return ofOrder(readAnswer(read.value), cbeBirrOrder(reply, order.orderId, { isRefusal }));
+      const isRejection = reply.status >= 400 || read.value.state === 'REJECTED';
+      return ofOrder(readAnswer(read.value), cbeBirrOrder(reply, order.orderId, { isRejection }));
     },
 
     async query(orderId) {
@@ -64,7 +64,7 @@ export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provid
       if (reply.status >= 400 || read.value.state === 'REJECTED') {
         return unreadable(`status ${reply.status}, state ${read.value.state}: the question was refused`);
       }
-      return ofOrder(readAnswer(read.value), cbeBirrOrder(reply, orderId, { isRefusal: false }));
+      return ofOrder(readAnswer(read.value), cbeBirrOrder(reply, orderId, { isRejection: false }));
     },
 
     parseCallback({ body }): ParsedCallback {
@@ -80,9 +80,9 @@ export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provid
   };
 }
 
-function readAnswer(answer: Answer): ProviderOutcome {
-  const { state, resultCode } = answer;
-  const reference = answer.reference ?? null;
+function readAnswer(response: Answer): ProviderOutcome {
+  const { state, resultCode } = response;
+  const reference = response.reference ?? null;
   switch (state) {
     case 'PUSHED':
       return { kind: 'accepted', providerReference: reference, redirectUrl: null, providerCode: resultCode };
@@ -90,13 +90,13 @@ function readAnswer(answer: Answer): ProviderOutcome {
     case 'NOT_FOUND':
       return { kind: 'pending', providerReference: reference, providerCode: state };
     case 'COMPLETED': {
-      const amountSantim = parseBirr(answer.amount ?? '');
-      if (amountSantim === null || !reference || !answer.currency) return unreadable('paid, but not what or how');
+      const amountSantim = parseBirr(response.amount ?? '');
+      if (amountSantim === null || !reference || !response.currency) return unreadable('paid, but not what or how');
       return {
         kind: 'succeeded',
         providerReference: reference,
         amountSantim,
-        currency: answer.currency,
+        currency: response.currency,
         providerCode: resultCode,
       };
     }
@@ -104,7 +104,7 @@ function readAnswer(answer: Answer): ProviderOutcome {
       return declined({ code: 'TIMED_OUT', message: 'The push expired unanswered.', retryable: true }, resultCode);
     case 'FAILED':
     case 'REJECTED': {
-      const message = answer.resultDesc ?? 'CBE Birr refused the payment.';
+      const message = response.resultDesc ?? 'CBE Birr refused the payment.';
       return declined(FAILURES.get(resultCode) ?? { code: 'REJECTED', message, retryable: false }, resultCode);
     }
     default:

@@ -1,9 +1,10 @@
+import type { Channel } from '../channels/channel.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { HttpClient } from '../lib/http-client.ts';
 import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_PATHS, SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
 import { createAwash } from './awash.ts';
 import { createCbeBirr } from './cbe-birr.ts';
-import type { Channel, FindProvider, Provider } from './provider.ts';
+import type { FindProvider, Provider } from './provider.ts';
 import { createTelebirr } from './telebirr.ts';
 
 type FindProviderOptions = {

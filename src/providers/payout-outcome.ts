@@ -34,6 +34,6 @@ export function phoneOnly(
  * A submission that was refused for a reason that judges the request, not the payout: a signature, a field, or an id
  * that was used for another amount. An earlier submission may have been taken all the same, so only a query can tell.
  */
-export function refusedUnseen(providerCode: string): PayoutOutcome {
+export function rejectedWithoutOrder(providerCode: string): PayoutOutcome {
   return unreadable(`the payout was refused with ${providerCode}, which does not say how it stands`);
 }

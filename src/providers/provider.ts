@@ -1,8 +1,6 @@
+import type { Channel } from '../channels/channel.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/owner.ts';
-
-export const CHANNEL_NAMES = ['TELEBIRR', 'CBE_BIRR', 'AWASH', 'MPESA'] as const;
-export type Channel = (typeof CHANNEL_NAMES)[number];
 
 /**
  * A provider's answer. Doubt is an answer: `unknown` (no reply, a 5xx, nonsense) is asked again, never assumed.
@@ -133,7 +131,7 @@ export type Provider = {
   /** Of payments and payouts alike. */
   parseCallback: (callback: RawCallback) => ParsedCallback;
   /** What the provider expects as the answer to a callback it should not repeat. */
-  callbackAnswer: { contentType: string; body: string };
+  callbackResponse: { contentType: string; body: string };
 };
 
 /** The configured provider of a channel in an environment; null where none is (a live channel without configuration). */

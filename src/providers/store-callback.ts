@@ -1,5 +1,5 @@
+import type { Channel } from '../channels/channel.ts';
 import { rows, type Queryable } from '../lib/db.ts';
-import type { Channel } from './provider.ts';
 
 /** A callback byte for byte, and what its signature said of it. */
 export type CallbackRow = ({ attemptId: string } | { withdrawalId: string }) & {
@@ -7,16 +7,16 @@ export type CallbackRow = ({ attemptId: string } | { withdrawalId: string }) & {
   body: Buffer;
   verified: boolean;
   /** Why it was not verified. */
-  problem: string | null;
+  rejectionReason: string | null;
 };
 
 /** Keeps what a provider sent, before anything is believed. */
 export async function storeCallback(db: Queryable, row: CallbackRow): Promise<void> {
-  const owner = 'attemptId' in row ? 'attempt' : 'withdrawal';
+  const scope = 'attemptId' in row ? 'attempt' : 'withdrawal';
   await rows(
     db,
-    `INSERT INTO provider_callback (${owner}_id, channel, body, verified, problem)
-     VALUES (:${owner}Id, :channel, :body, :verified, :problem)`,
+    `INSERT INTO provider_callback (${scope}_id, channel, body, verified, rejection_reason)
+     VALUES (:${scope}Id, :channel, :body, :verified, :rejectionReason)`,
     row,
   );
 }

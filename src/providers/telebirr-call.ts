@@ -68,8 +68,8 @@ export function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig, s
 }
 
 /** The fabric's own word for what became of a request; two generations of it name the field differently. */
-export function codeOf(answer: Answer): string | null {
-  return answer.errorCode ?? answer.code ?? null;
+export function codeOf(response: Answer): string | null {
+  return response.errorCode ?? response.code ?? null;
 }
 
 /** Who asks. */
@@ -87,10 +87,10 @@ const Named = z.object({ biz_content: z.object({ merch_order_id: z.string() }) }
 /** Whether a reply is about our order. A word of FAIL is about the request: it has no order to name. */
 export function telebirrOrder(reply: Reply, orderId: string) {
   const body = Named.safeParse(reply.body);
-  const answer = Answer.safeParse(reply.body);
+  const response = Answer.safeParse(reply.body);
   return {
     ours: toPlainOrderId(orderId),
     named: body.success ? body.data.biz_content.merch_order_id : undefined,
-    mayBeNameless: answer.success && answer.data.result !== 'SUCCESS',
+    mayBeNameless: response.success && response.data.result !== 'SUCCESS',
   };
 }

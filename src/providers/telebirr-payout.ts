@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { formatBirr } from '../lib/money.ts';
 import { declined, readReply, unreadable, type Failure, type Reply } from './exchange.ts';
 import { fromPlainOrderId, toPlainOrderId } from './order-id.ts';
-import { payoutMoved, phoneOnly, refusedUnseen } from './payout-outcome.ts';
+import { payoutMoved, phoneOnly, rejectedWithoutOrder } from './payout-outcome.ts';
 import type { PayoutFailure, PayoutOutcome, Provider, StatementPage, StatementRow, Unknown } from './provider.ts';
 import { ofOrder } from './same-order.ts';
 import { readPage } from './statement-page.ts';
@@ -121,7 +121,7 @@ function readSubmission(reply: Reply): PayoutOutcome {
   if (read.value.result === 'SUCCESS') return readTransfer(read.value, 'accepted');
   const code = codeOf(read.value) ?? 'no code';
   const failure = read.value.result === 'FAIL' ? FAILURES.get(code) : undefined;
-  return failure ? declined(failure, code) : refusedUnseen(code);
+  return failure ? declined(failure, code) : rejectedWithoutOrder(code);
 }
 
 function readQuery(reply: Reply): PayoutOutcome {
@@ -133,8 +133,8 @@ function readQuery(reply: Reply): PayoutOutcome {
   return unreadable(`the query was refused with ${code ?? 'no code'}`);
 }
 
-function readTransfer(answer: Answer, waiting: 'accepted' | 'pending'): PayoutOutcome {
-  const parsed = Transfer.safeParse(answer.biz_content);
+function readTransfer(response: Answer, waiting: 'accepted' | 'pending'): PayoutOutcome {
+  const parsed = Transfer.safeParse(response.biz_content);
   if (!parsed.success) return unreadable('an answer without a readable transfer');
   const transfer: Transfer = parsed.data;
   const { order_status: status, trans_id: reference, total_amount: amount, trans_currency: currency } = transfer;

@@ -22,7 +22,7 @@ export function createTelebirrToken(
   config: { baseUrl: string; appKey: string; appSecret: string },
 ): TelebirrToken {
   let held: { token: string; renewAtMs: number } | null = null;
-  let asking: Promise<TokenResult> | null = null;
+  let fetching: Promise<TokenResult> | null = null;
 
   async function ask(signal: AbortSignal): Promise<TokenResult> {
     const reply = await exchange(deps.http, {
@@ -46,8 +46,8 @@ export function createTelebirrToken(
   return {
     async get(signal) {
       if (held && deps.clock().getTime() < held.renewAtMs) return { kind: 'token', token: held.token };
-      asking ??= ask(signal).finally(() => (asking = null));
-      return asking;
+      fetching ??= ask(signal).finally(() => (fetching = null));
+      return fetching;
     },
     drop(token) {
       if (held?.token === token) held = null;

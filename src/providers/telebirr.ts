@@ -53,7 +53,7 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
   return {
     channel: 'TELEBIRR',
     ...telebirrPayouts(call, config),
-    callbackAnswer: { contentType: 'application/json', body: '{"code":"0","msg":"success"}' },
+    callbackResponse: { contentType: 'application/json', body: '{"code":"0","msg":"success"}' },
 
     async initiate(order) {
       const content = preOrderContent(order, config, deps.clock());
@@ -116,7 +116,7 @@ function readPreOrder(reply: Reply, linkOf: (prepayId: string) => string | null)
   const code = codeOf(read.value);
   // The first try may have made it though its answer was lost: then it is an order like any other, without a link.
   if (code === ORDER_EXISTS) return { kind: 'pending', providerReference: null, providerCode: code };
-  if (read.value.result !== 'SUCCESS') return refusal(reply.status, read.value);
+  if (read.value.result !== 'SUCCESS') return rejection(reply.status, read.value);
   const content = PreOrder.safeParse(read.value.biz_content);
   if (!content.success) return unreadable('an order without prepay_id');
   const prepayId = content.data.prepay_id;
@@ -163,12 +163,12 @@ function paymentFailed(providerCode: string, reason: string | undefined): Provid
 }
 
 /** Only a plain no is a no: FAIL, or a status in the 400s. Any other error word leaves the order in doubt. */
-function refusal(status: number, answer: Answer): ProviderOutcome {
-  const providerCode = codeOf(answer);
-  const saysNo = answer.result === 'FAIL' || status >= 400;
-  if (!saysNo || providerCode === null)
+function rejection(status: number, response: Answer): ProviderOutcome {
+  const providerCode = codeOf(response);
+  const isNegative = response.result === 'FAIL' || status >= 400;
+  if (!isNegative || providerCode === null)
     return unreadable(`neither an order nor a refusal: ${providerCode ?? 'no code'}`);
-  const message = answer.msg ?? answer.errorMsg ?? 'telebirr refused the order.';
+  const message = response.msg ?? response.errorMsg ?? 'telebirr refused the order.';
   return declined(FAILURES.get(providerCode) ?? { code: 'REJECTED', message, retryable: false }, providerCode);
 }
 

@@ -3,17 +3,17 @@ import type { Clock } from '../lib/clock.ts';
 import { addisDay, DAY_MS, isDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { askMessage, reconciliationId, type ChannelDay } from './workflow-input.ts';
+import { requestMessage, reconciliationId, type ChannelDay } from './workflow-input.ts';
 
 /** Yesterday, and again the days before it: providers complete their lists late. */
 const NIGHTLY_DAYS = 4;
 
 const ENVIRONMENTS: readonly Environment[] = ['live', 'sandbox'];
 
-type AskDeps = { findProvider: FindProvider; clock: Clock };
+type RequestRunDeps = { findProvider: FindProvider; clock: Clock };
 
 /** Which days to compare; without a channel or environment all that have a provider. */
 export type Wanted = {
@@ -27,7 +27,7 @@ export type Wanted = {
  * Asks for a day to be compared, again or for the first time; while its comparison runs, that one begins anew. Returns
  * what was asked for. Throws VALIDATION_ERROR (no day, one to come, or nothing has a provider there).
  */
-export async function askForDay(change: Change, deps: AskDeps, wanted: Wanted): Promise<ChannelDay[]> {
+export async function requestRun(tx: UnitOfWork, deps: RequestRunDeps, wanted: Wanted): Promise<ChannelDay[]> {
   const { day } = wanted;
   const today = addisDay(deps.clock());
   if (!isDay(day) || day > today) {
@@ -35,16 +35,16 @@ export async function askForDay(change: Change, deps: AskDeps, wanted: Wanted): 
   }
   const days = providersOf(deps.findProvider, wanted).map((place) => ({ ...place, day }));
   if (days.length === 0) throw refused('channel', 'must be one that has a provider in this environment');
-  await ask(change, days, deps.clock());
+  await ask(tx, days, deps.clock());
   return days;
 }
 
 /** What every night asks for: the last {@link NIGHTLY_DAYS} days of every channel with a provider. */
-export async function askForLastDays(change: Change, { findProvider, clock }: AskDeps): Promise<ChannelDay[]> {
+export async function requestLastDays(tx: UnitOfWork, { findProvider, clock }: RequestRunDeps): Promise<ChannelDay[]> {
   const nowMs = clock().getTime();
   const last = Array.from({ length: NIGHTLY_DAYS }, (_, ago) => addisDay(new Date(nowMs - (ago + 1) * DAY_MS)));
   const days = last.flatMap((day) => providersOf(findProvider, {}).map((place) => ({ ...place, day })));
-  await ask(change, days, clock());
+  await ask(tx, days, clock());
   return days;
 }
 
@@ -57,18 +57,18 @@ function providersOf(findProvider: FindProvider, wanted: Pick<Wanted, 'channel' 
   );
 }
 
-async function ask(change: Change, days: readonly ChannelDay[], at: Date): Promise<void> {
-  const asked = days.map((day) => ({ id: reconciliationId(day), ...day }));
+async function ask(tx: UnitOfWork, days: readonly ChannelDay[], at: Date): Promise<void> {
+  const requested = days.map((day) => ({ id: reconciliationId(day), ...day }));
   await rows(
-    change.trx,
-    `INSERT INTO reconciliation (id, environment, channel, day, open, asked_at, asks)
+    tx.trx,
+    `INSERT INTO reconciliation (id, environment, channel, day, is_running, requested_at, requests)
      SELECT id, environment, channel, day, true, :at, 1
-     FROM jsonb_to_recordset(CAST(:asked AS jsonb)) AS a (id text, environment text, channel text, day date)
+     FROM jsonb_to_recordset(CAST(:requested AS jsonb)) AS a (id text, environment text, channel text, day date)
      ORDER BY id
-     ON CONFLICT (id) DO UPDATE SET open = true, asked_at = excluded.asked_at, asks = reconciliation.asks + 1`,
-    { asked: JSON.stringify(asked), at },
+     ON CONFLICT (id) DO UPDATE SET is_running = true, requested_at = excluded.requested_at, requests = reconciliation.requests + 1`,
+    { requested: JSON.stringify(requested), at },
   );
-  await change.tell(days.map(askMessage));
+  await tx.enqueue(days.map(requestMessage));
 }
 
 function refused(field: string, issue: string): AppError {

@@ -1,42 +1,42 @@
 import type { Channel } from '../channels/channel.ts';
-import { bankMoneyFact, bankMoneyKey, type BankMoney, type UnmatchedOutcome } from '../ledger/bank-facts.ts';
-import { lockReference, usedBefore, type ReferenceUse } from '../ledger/bank-references.ts';
+import { receiptPosting, receiptKey, type BankReceipt, type AllocationOutcome } from '../ledger/bank-facts.ts';
+import { lockReference, referenceConflict, type ReferenceUse } from '../ledger/bank-references.ts';
 import { post } from '../ledger/post.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
 
-/** A row of `bank_money`: what an operator has booked of money outside, and what became of it. */
-export type BankMoneyRow = {
+/** A row of `bank_receipt`: what an operator has booked of money outside, and what became of it. */
+export type BankReceiptRow = {
   id: string;
   environment: Environment;
-  kind: BankMoney['kind'];
-  /** The bank's trace id; of EXCESS the provider's own reference. */
+  kind: BankReceipt['kind'];
+  /** The bank's trace id; of RECOVERY the provider's own reference. */
   reference: string;
   channel: Channel | null;
   withdrawalId: string | null;
   amountSantim: Santim;
   bookedAt: Date;
   /** Of unmatched money; null while it waits in suspense. */
-  outcome: UnmatchedOutcome['as'] | null;
+  outcome: AllocationOutcome['as'] | null;
   outcomeAt: Date | null;
   /** The bank's trace id of its way back. */
   returnReference: string | null;
   /** It was booked wrongly, and counts no more. */
-  correctedAt: Date | null;
+  reversedAt: Date | null;
 };
 
 /** `isNew`: this call booked it, and no earlier one. */
-export type Booked = { money: BankMoneyRow; isNew: boolean };
+export type Booked = { money: BankReceiptRow; isNew: boolean };
 
 /** Money that came to the operator's bank account. `bankReference`: the bank's trace id, which is booked once. */
 export type ArrivedMoney = { environment: Environment; amountSantim: Santim; bankReference: string; at: Date };
 
-export const BANK_MONEY_COLUMNS = `id, environment, kind, reference, channel, withdrawal_id, amount_santim, booked_at, outcome,
-  outcome_at, return_reference, corrected_at`;
+export const BANK_RECEIPT_COLUMNS = `id, environment, kind, reference, channel, withdrawal_id, amount_santim, booked_at, outcome,
+  outcome_at, return_reference, reversed_at`;
 
 /**
  * Money has come to the bank: of a provider, which owes that much less, or (no channel) of nobody known, so that it waits
@@ -44,42 +44,42 @@ export const BANK_MONEY_COLUMNS = `id, environment, kind, reference, channel, wi
  * money, no reference) and DUPLICATE_REFERENCE, naming what the trace id was booked as.
  */
 export async function recordArrival(
-  change: Change,
+  tx: UnitOfWork,
   { bankReference, channel = null, at, ...money }: ArrivedMoney & { channel?: Channel | null | undefined },
 ): Promise<Booked> {
   requireReference('bankReference', bankReference);
   if (money.amountSantim <= 0n) throw refused('amount', 'must be above 0');
-  const kind = channel === null ? 'UNMATCHED' : 'TRANSFER';
+  const kind = channel === null ? 'UNALLOCATED' : 'REMITTANCE';
   const wanted = { ...money, kind, reference: bankReference, channel, withdrawalId: null } as const;
   const outside = { environment: money.environment, way: 'in', reference: bankReference } as const;
-  const uses = await lockReference(change, outside);
-  const same = await findSame(change.trx, wanted, uses);
+  const uses = await lockReference(tx, outside);
+  const same = await findSame(tx.trx, wanted, uses);
   if (same) return { money: same, isNew: false };
-  if (uses[0]) throw usedBefore(uses[0], { field: 'bankReference', reference: bankReference });
-  return { money: await insert(change, wanted, at), isNew: true };
+  if (uses[0]) throw referenceConflict(uses[0], { field: 'bankReference', reference: bankReference });
+  return { money: await insert(tx, wanted, at), isNew: true };
 }
 
-type NewRow = Pick<BankMoneyRow, 'environment' | 'kind' | 'reference' | 'channel' | 'withdrawalId' | 'amountSantim'>;
+type NewRow = Pick<BankReceiptRow, 'environment' | 'kind' | 'reference' | 'channel' | 'withdrawalId' | 'amountSantim'>;
 
 /** Writes and posts it. */
-export async function insert(change: Change, wanted: NewRow, at: Date): Promise<BankMoneyRow> {
+export async function insert(tx: UnitOfWork, wanted: NewRow, at: Date): Promise<BankReceiptRow> {
   const id = newId('bkm', at.getTime());
-  const [row] = await rows<BankMoneyRow>(
-    change.trx,
-    `INSERT INTO bank_money (id, environment, kind, reference, channel, withdrawal_id, amount_santim, ledger_key, booked_at)
+  const [row] = await rows<BankReceiptRow>(
+    tx.trx,
+    `INSERT INTO bank_receipt (id, environment, kind, reference, channel, withdrawal_id, amount_santim, ledger_key, booked_at)
      VALUES (:id, :environment, :kind, :reference, :channel, :withdrawalId, :amountSantim, :key, :at)
-     RETURNING ${BANK_MONEY_COLUMNS}`,
-    { ...wanted, id, key: bankMoneyKey({ id }), at },
+     RETURNING ${BANK_RECEIPT_COLUMNS}`,
+    { ...wanted, id, key: receiptKey({ id }), at },
   );
   if (!row) throw new Error(`${wanted.reference} is not booked`);
-  await post(change.trx, bankMoneyFact(moneyOf(row)), at);
+  await post(tx.trx, receiptPosting(moneyOf(row)), at);
   return row;
 }
 
 /** As the ledger's facts take it: as it was when it was booked. */
-export function moneyOf({ id, environment, amountSantim, kind, channel }: BankMoneyRow): BankMoney {
+export function moneyOf({ id, environment, amountSantim, kind, channel }: BankReceiptRow): BankReceipt {
   const base = { id, environment, amountSantim };
-  if (kind === 'UNMATCHED') return { ...base, kind };
+  if (kind === 'UNALLOCATED') return { ...base, kind };
   if (channel === null) throw new Error(`${id} has no channel`);
   return { ...base, kind, channel };
 }
@@ -89,11 +89,11 @@ async function findSame(
   db: Queryable,
   { kind, amountSantim, channel }: NewRow,
   uses: readonly ReferenceUse[],
-): Promise<BankMoneyRow | undefined> {
-  const [same] = await rows<BankMoneyRow>(
+): Promise<BankReceiptRow | undefined> {
+  const [same] = await rows<BankReceiptRow>(
     db,
-    `SELECT ${BANK_MONEY_COLUMNS} FROM bank_money
-     WHERE id = ANY (:ids) AND kind = :kind AND amount_santim = :amountSantim AND (kind = 'UNMATCHED' OR channel = :channel)
+    `SELECT ${BANK_RECEIPT_COLUMNS} FROM bank_receipt
+     WHERE id = ANY (:ids) AND kind = :kind AND amount_santim = :amountSantim AND (kind = 'UNALLOCATED' OR channel = :channel)
      ORDER BY booked_at, id LIMIT 1`,
     { ids: uses.map(({ id }) => id), kind, amountSantim, channel },
   );

@@ -1,6 +1,6 @@
 import { CHANNELS, type Channel } from '../channels/channel.ts';
 import type { Clock } from '../lib/clock.ts';
-import { COMMON_OPTIONS, runNoun, UsageError, type Shown, type Verb, type Write } from '../lib/command-line.ts';
+import { COMMON_OPTIONS, runNoun, UsageError, type Row, type Verb, type Write } from '../lib/command-line.ts';
 import { addisDay, DAY_MS } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
 import { formatBirr } from '../lib/money.ts';
@@ -30,7 +30,10 @@ export type ReconcileCommandDeps = {
   db: Knex;
   clock: Clock;
   /** Asks for a day as the operator who was named, or the demo data's. Throws unless there is one who may. */
-  compareAgain: (wanted: Wanted & { reason?: string | undefined }, by: { operator?: string }) => Promise<unknown>;
+  requestReconciliation: (
+    wanted: Wanted & { reason?: string | undefined },
+    by: { operator?: string },
+  ) => Promise<unknown>;
   write: Write;
 };
 
@@ -44,13 +47,13 @@ export async function runReconcileCommand(args: readonly string[], deps: Reconci
 }
 
 const reconcile =
-  ({ db, clock, compareAgain }: ReconcileCommandDeps): Verb<typeof OPTIONS> =>
+  ({ db, clock, requestReconciliation }: ReconcileCommandDeps): Verb<typeof OPTIONS> =>
   async ({ options }) => {
     const { day, operator, reason } = options;
     const channel = readChannel(options.channel);
     const environment = options.live ? 'live' : 'sandbox';
     if (day !== undefined) {
-      await compareAgain({ day, channel, environment, reason }, operator === undefined ? {} : { operator });
+      await requestReconciliation({ day, channel, environment, reason }, operator === undefined ? {} : { operator });
     }
     const endDate = day ?? addisDay(clock());
     const startDate = day ?? addisDay(new Date(clock().getTime() - (SHOWN_DAYS - 1) * DAY_MS));
@@ -65,18 +68,18 @@ function readChannel(text: string | undefined): Channel | undefined {
 }
 
 /** `listed` and `booked`: orders, all ways the money went; `owed`: birr, by the ledger at the day's end. */
-function present({ environment, channel, day, status, open, differences, problem, ...row }: ReconciledDay): Shown {
+function present({ environment, channel, day, status, isRunning, differences, error, ...row }: ReconciledDay): Row {
   return {
     day,
     environment,
     channel,
-    status: open ? 'being compared' : status,
+    status: isRunning ? 'being compared' : status,
     differences,
     listed: countOf(row.theirs),
     booked: countOf(row.ours),
     owed: row.clearingSantim === null ? null : birr(row.clearingSantim),
     comparedAt: row.comparedAt?.toISOString() ?? null,
-    problem,
+    problem: error,
   };
 }
 

@@ -1,12 +1,12 @@
 import { rows, type Knex } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
-import type { Change, RunChange } from '../lib/outbox.ts';
-import { clearDoubt } from '../transactions/clear-doubt.ts';
-import { comparePairs, type Sides } from './pairs.ts';
+import type { UnitOfWork, RunInTransaction } from '../lib/outbox.ts';
+import { clearReconciliationFlag } from '../transactions/clear-doubt.ts';
+import { matchDay, type Sides } from './pairs.ts';
 import { findProvenUnpaid } from './proven-unpaid.ts';
-import { storableProblem, type Reading } from './read.ts';
+import { storableProblem, type Import } from './read.ts';
 import type { ReconciliationStatus } from './states.ts';
-import { beginComparison, closeVanished, countOpen, writeFound } from './write-found.ts';
+import { beginComparison, closeResolved, countOpen, writeFound } from './write-found.ts';
 
 /** How a day ended. `differences`: those that are open. */
 export type Ended = { status: ReconciliationStatus; differences: number };
@@ -17,21 +17,21 @@ export type Ended = { status: ReconciliationStatus; differences: number };
  * found; repeated it changes nothing. Throws NOT_FOUND, INVALID_STATE (a later comparison of the day has begun).
  */
 export async function compareDay(
-  { db, runChange }: { db: Knex; runChange: RunChange },
+  { db, runInTransaction }: { db: Knex; runInTransaction: RunInTransaction },
   { reconciliationId, at, onProgress = () => {} }: { reconciliationId: string; at: Date; onProgress?: () => void },
 ): Promise<Ended> {
   const comparison = await beginComparison(db, reconciliationId);
-  const sides = await comparePairs(db, reconciliationId, async (found) => {
-    await writeFound(runChange, comparison, { found, at });
+  const sides = await matchDay(db, reconciliationId, async (found) => {
+    await writeFound(runInTransaction, comparison, { found, at });
     onProgress();
   });
-  await closeVanished(runChange, comparison, { at, onProgress });
-  return runChange(async (change) => {
-    const differences = await countOpen(change.trx, comparison);
-    const unpaid = await findProvenUnpaid(change.trx, { reconciliationId, at });
-    await clearDoubt(change, { transactionIds: unpaid, at });
+  await closeResolved(runInTransaction, comparison, { at, onProgress });
+  return runInTransaction(async (tx) => {
+    const differences = await countOpen(tx.trx, comparison);
+    const unpaid = await findProvenUnpaid(tx.trx, { reconciliationId, at });
+    await clearReconciliationFlag(tx, { transactionIds: unpaid, at });
     const status = differences === 0 ? 'CLEAN' : 'DIFFERENCES';
-    await sumUp(change, { reconciliationId, status, at, sides });
+    await sumUp(tx, { reconciliationId, status, at, sides });
     return { status, differences };
   });
 }
@@ -40,20 +40,20 @@ export async function compareDay(
  * Ends a day that could not be compared: its list could not be read in time, or what is said in `problem`. What was found
  * before stays open. Once another reading has begun it changes nothing. Throws NOT_FOUND.
  */
-export async function giveDayUp(
-  change: Change,
-  { reconciliationId, reading }: Reading,
+export async function abandonRun(
+  tx: UnitOfWork,
+  { reconciliationId, importNo }: Import,
   problem: string | null,
 ): Promise<Ended> {
-  await change.write(
-    `UPDATE reconciliation SET open = asks > asks_begun, status = 'INCOMPLETE',
-       problem = coalesce(:problem, problem, 'its list was not read to the end in time')
-     WHERE id = :reconciliationId AND reading = :reading`,
-    { reconciliationId, reading, problem: problem && storableProblem(problem) },
+  await tx.writeDeferred(
+    `UPDATE reconciliation SET is_running = requests > requests_at_start, status = 'INCOMPLETE',
+       error = coalesce(:problem, error, 'its list was not read to the end in time')
+     WHERE id = :reconciliationId AND import_no = :reading`,
+    { reconciliationId, reading: importNo, problem: problem && storableProblem(problem) },
   );
   const [day] = await rows<{ differences: number }>(
-    change.trx,
-    `SELECT (SELECT CAST(count(*) AS integer) FROM reconciliation_difference d
+    tx.trx,
+    `SELECT (SELECT CAST(count(*) AS integer) FROM reconciliation_discrepancy d
              WHERE d.reconciliation_id = r.id AND d.closed_at IS NULL) AS differences
      FROM reconciliation r WHERE r.id = :reconciliationId`,
     { reconciliationId },
@@ -64,11 +64,11 @@ export async function giveDayUp(
 
 type Summary = { reconciliationId: string; status: ReconciliationStatus; at: Date; sides: Sides };
 
-async function sumUp(change: Change, { reconciliationId, status, at, sides }: Summary): Promise<void> {
+async function sumUp(tx: UnitOfWork, { reconciliationId, status, at, sides }: Summary): Promise<void> {
   const { theirs, ours, clearingSantim } = sides;
-  await change.write(
-    `UPDATE reconciliation r SET open = asks > asks_begun, status = :status, compared_at = :at, problem = NULL,
-       clean_at = CASE WHEN :status = 'CLEAN' THEN CAST(:at AS timestamptz) ELSE clean_at END,
+  await tx.writeDeferred(
+    `UPDATE reconciliation r SET is_running = requests > requests_at_start, status = :status, compared_at = :at, error = NULL,
+       last_clean_at = CASE WHEN :status = 'CLEAN' THEN CAST(:at AS timestamptz) ELSE last_clean_at END,
        their_payments = :theirPayments, their_payments_santim = :theirPaymentsSantim,
        our_payments = :ourPayments, our_payments_santim = :ourPaymentsSantim,
        their_payouts = :theirPayouts, their_payouts_santim = :theirPayoutsSantim,

@@ -13,10 +13,10 @@ export type ReconciledDay = {
   day: string;
   status: ReconciliationStatus;
   /** It is being compared now, or waits for its provider. */
-  open: boolean;
+  isRunning: boolean;
   differences: number;
   /** Why it does not go on, or was given up; null while all is well. */
-  problem: string | null;
+  error: string | null;
   /** What the provider lists, and what is booked of that or was booked that day; null before the first comparison. */
   theirs: Sums | null;
   ours: Sums | null;
@@ -38,7 +38,7 @@ export async function listReconciledDays(db: Queryable, filter: DayFilter): Prom
   const found = await rows<DayRow>(
     db,
     `SELECT r.*, CAST(r.day AS text) AS day,
-            (SELECT CAST(count(*) AS integer) FROM reconciliation_difference d
+            (SELECT CAST(count(*) AS integer) FROM reconciliation_discrepancy d
              WHERE d.reconciliation_id = r.id AND d.closed_at IS NULL) AS differences
      FROM reconciliation r
      WHERE r.day BETWEEN CAST(:startDate AS date) AND CAST(:endDate AS date)
@@ -52,9 +52,9 @@ export async function listReconciledDays(db: Queryable, filter: DayFilter): Prom
     channel: row.channel,
     day: row.day,
     status: row.status,
-    open: row.open,
+    isRunning: row.isRunning,
     differences: row.differences,
-    problem: row.problem,
+    error: row.error,
     theirs: row.theirPayments === null ? null : sumsOf(row, 'their'),
     ours: row.ourPayments === null ? null : sumsOf(row, 'our'),
     clearingSantim: row.clearingSantim,

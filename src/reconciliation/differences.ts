@@ -1,22 +1,22 @@
 import type { Channel } from '../channels/channel.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
-import { listNewest } from '../lib/list.ts';
+import { paginateNewest } from '../lib/list.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
 import type { Page } from '../lib/page.ts';
 import type { StatementRow } from '../providers/provider.ts';
-import type { DifferenceKind } from './states.ts';
+import type { DiscrepancyKind } from './states.ts';
 
 /** Something that a provider's list and our books do not agree on. */
-export type Difference = {
+export type Discrepancy = {
   id: string;
   environment: Environment;
   channel: Channel;
   /** Whose list it is about, or would be: YYYY-MM-DD in Addis Ababa. */
   day: string;
-  kind: DifferenceKind;
+  kind: DiscrepancyKind;
   type: StatementRow['type'];
   /** pat_… or wd_…, or what the provider calls an order that is not ours. */
   orderId: string;
@@ -25,15 +25,15 @@ export type Difference = {
   theirSantim: Santim | null;
   theirCurrency: string | null;
   providerReference: string | null;
-  since: Date;
+  detectedAt: Date;
   closedAt: Date | null;
   /** opr_…; null while it is open, and when it vanished by itself. */
   closedBy: string | null;
-  note: string | null;
+  resolutionNote: string | null;
 };
 
 const COLUMNS = `d.id, d.environment, d.channel, CAST(d.day AS text) AS day, d.kind, d.type, d.order_id, d.our_status, d.our_santim,
-  d.their_santim, d.their_currency, d.provider_reference, d.since, d.closed_at, d.closed_by, d.note`;
+  d.their_santim, d.their_currency, d.provider_reference, d.detected_at, d.closed_at, d.closed_by, d.resolution_note`;
 
 /** An operator's word about a difference. */
 export type Closing = { operatorId: string; reason: string; at: Date };
@@ -42,19 +42,19 @@ export type Closing = { operatorId: string; reason: string; at: Date };
  * Closes a difference that somebody has looked into; it moves no money. Closing it again changes nothing. Throws
  * NOT_FOUND, and INVALID_STATE when it was closed before, by somebody else or by itself.
  */
-export async function closeDifference({ trx }: Change, id: string, closing: Closing): Promise<Difference> {
+export async function closeDifference({ trx }: UnitOfWork, id: string, closing: Closing): Promise<Discrepancy> {
   await lockDayOf(trx, id);
-  const [closed] = await rows<Difference>(
+  const [closed] = await rows<Discrepancy>(
     trx,
-    `UPDATE reconciliation_difference d SET closed_at = :at, closed_by = :operatorId, note = :reason
+    `UPDATE reconciliation_discrepancy d SET closed_at = :at, closed_by = :operatorId, resolution_note = :reason
      WHERE d.id = :id AND d.closed_at IS NULL RETURNING ${COLUMNS}`,
     { id, ...closing },
   );
   if (closed) {
-    await settleDay(trx, closed);
+    await recomputeDay(trx, closed);
     return closed;
   }
-  const [known] = await rows<Difference>(trx, `SELECT ${COLUMNS} FROM reconciliation_difference d WHERE d.id = :id`, {
+  const [known] = await rows<Discrepancy>(trx, `SELECT ${COLUMNS} FROM reconciliation_discrepancy d WHERE d.id = :id`, {
     id,
   });
   if (!known) throw notFound('difference');
@@ -67,20 +67,20 @@ export async function closeDifference({ trx }: Change, id: string, closing: Clos
 async function lockDayOf(trx: Queryable, id: string): Promise<void> {
   await rows(
     trx,
-    `SELECT r.id FROM reconciliation r JOIN reconciliation_difference d ON d.reconciliation_id = r.id
+    `SELECT r.id FROM reconciliation r JOIN reconciliation_discrepancy d ON d.reconciliation_id = r.id
      WHERE d.id = :id FOR UPDATE OF r`,
     { id },
   );
 }
 
 /** A day whose last difference an operator has closed differs no more, unless it is being compared; it was not found clean. */
-async function settleDay(trx: Queryable, { environment, channel, day }: Difference): Promise<void> {
+async function recomputeDay(trx: Queryable, { environment, channel, day }: Discrepancy): Promise<void> {
   await rows(
     trx,
     `UPDATE reconciliation r SET status = 'CLEAN'
      WHERE r.environment = :environment AND r.channel = :channel AND r.day = CAST(:day AS date)
-       AND r.status = 'DIFFERENCES' AND NOT r.open AND NOT EXISTS (
-         SELECT FROM reconciliation_difference d WHERE d.reconciliation_id = r.id AND d.closed_at IS NULL)`,
+       AND r.status = 'DIFFERENCES' AND NOT r.is_running AND NOT EXISTS (
+         SELECT FROM reconciliation_discrepancy d WHERE d.reconciliation_id = r.id AND d.closed_at IS NULL)`,
     { environment, channel, day },
   );
 }
@@ -90,7 +90,7 @@ export type DifferenceFilter = {
   open?: boolean | undefined;
   environment?: Environment | undefined;
   channel?: Channel | undefined;
-  kind?: DifferenceKind | undefined;
+  kind?: DiscrepancyKind | undefined;
   /** YYYY-MM-DD in Addis Ababa. */
   day?: string | undefined;
 };
@@ -102,7 +102,7 @@ const MATCHES = `(CAST(:open AS boolean) IS NULL OR (d.closed_at IS NULL) = :ope
   AND (CAST(:day AS date) IS NULL OR d.day = :day)`;
 
 /** Differences, the newest first. */
-export async function listDifferences(db: Queryable, filter: DifferenceFilter, page: Page) {
+export async function listDiscrepancies(db: Queryable, filter: DifferenceFilter, page: Page) {
   const values = {
     open: filter.open ?? null,
     environment: filter.environment ?? null,
@@ -110,6 +110,10 @@ export async function listDifferences(db: Queryable, filter: DifferenceFilter, p
     kind: filter.kind ?? null,
     day: filter.day ?? null,
   };
-  const table = 'reconciliation_difference d';
-  return listNewest<Difference>(db, { columns: COLUMNS, table, time: 'd.since', where: MATCHES, values }, page);
+  const table = 'reconciliation_discrepancy d';
+  return paginateNewest<Discrepancy>(
+    db,
+    { columns: COLUMNS, table, time: 'd.detected_at', where: MATCHES, values },
+    page,
+  );
 }

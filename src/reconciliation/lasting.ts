@@ -7,7 +7,7 @@ const MISTAKES: ReadonlySet<string> = new Set(['TypeError', 'RangeError', 'Synta
 const REFUSED_VALUE = /^2[23][0-9A-Z]{3}$/;
 
 /** Whether the same work would most likely fail so again: not for what is away or busy, but for what it is about. */
-export function isLasting(error: unknown): boolean {
+export function isPermanentError(error: unknown): boolean {
   if (!isNativeError(error)) return false;
   const code = 'code' in error ? error.code : undefined;
   return MISTAKES.has(error.name) || (typeof code === 'string' && REFUSED_VALUE.test(code));

@@ -1,8 +1,8 @@
 import type { Queryable } from '../lib/db.ts';
-import { listNewest } from '../lib/list.ts';
+import { paginateNewest } from '../lib/list.ts';
 import type { Environment } from '../lib/owner.ts';
 import type { Page } from '../lib/page.ts';
-import { BANK_MONEY_COLUMNS, type BankMoneyRow } from './bank-money.ts';
+import { BANK_RECEIPT_COLUMNS, type BankReceiptRow } from './bank-money.ts';
 
 /** What to list; undefined does not narrow. */
 export type BankMoneyFilter = {
@@ -15,12 +15,12 @@ export type BankMoneyFilter = {
 
 const MATCHES = `(CAST(:environment AS text) IS NULL OR environment = :environment)
   AND (CAST(:reference AS text) IS NULL OR :reference IN (reference, return_reference))
-  AND (CAST(:waiting AS boolean) IS NULL OR (kind = 'UNMATCHED' AND outcome IS NULL AND corrected_at IS NULL) = :waiting)`;
+  AND (CAST(:waiting AS boolean) IS NULL OR (kind = 'UNALLOCATED' AND outcome IS NULL AND reversed_at IS NULL) = :waiting)`;
 
 /** What operators have booked of money outside, the newest first. */
 export async function listBankMoney(db: Queryable, filter: BankMoneyFilter, page: Page) {
   const { environment = null, reference = null, waiting = null } = filter;
   const values = { environment, reference, waiting };
-  const listed = { columns: BANK_MONEY_COLUMNS, table: 'bank_money', time: 'booked_at', where: MATCHES, values };
-  return listNewest<BankMoneyRow>(db, listed, page);
+  const listed = { columns: BANK_RECEIPT_COLUMNS, table: 'bank_receipt', time: 'booked_at', where: MATCHES, values };
+  return paginateNewest<BankReceiptRow>(db, listed, page);
 }

@@ -2,17 +2,17 @@ import { measureFigures, type Registry } from '../http/metrics.ts';
 import { rows, type Knex } from '../lib/db.ts';
 
 const age = {
-  name: 'meskot_reconciliation_clean_age_seconds',
+  name: 'meskot_reconciliation_last_clean_age_seconds',
   help: 'Time since a day of the channel was last compared and found clean; NaN when none ever was',
 };
 
 const GAUGES = {
   differences: {
-    name: 'meskot_reconciliation_differences_open',
+    name: 'meskot_reconciliation_discrepancies_pending',
     help: "Differences between providers' lists and the books that wait for an operator",
   },
   incomplete: {
-    name: 'meskot_reconciliation_days_open',
+    name: 'meskot_reconciliation_runs_active',
     help: 'Days of channels that are being compared, or whose provider does not give its list',
   },
   failed: {
@@ -38,14 +38,14 @@ async function countReconciliation(db: Knex): Promise<Figures> {
   const [[counts], ages] = await Promise.all([
     rows<{ differences: number; incomplete: number; failed: number }>(
       db,
-      `SELECT (SELECT CAST(count(*) AS integer) FROM reconciliation_difference WHERE closed_at IS NULL) AS differences,
-              (SELECT CAST(count(*) AS integer) FROM reconciliation WHERE open) AS incomplete,
-              (SELECT CAST(count(*) AS integer) FROM reconciliation WHERE status = 'INCOMPLETE' AND NOT open) AS failed`,
+      `SELECT (SELECT CAST(count(*) AS integer) FROM reconciliation_discrepancy WHERE closed_at IS NULL) AS differences,
+              (SELECT CAST(count(*) AS integer) FROM reconciliation WHERE is_running) AS incomplete,
+              (SELECT CAST(count(*) AS integer) FROM reconciliation WHERE status = 'INCOMPLETE' AND NOT is_running) AS failed`,
     ),
     rows<{ environment: string; channel: string; seconds: number }>(
       db,
-      `SELECT environment, channel, CAST(extract(epoch FROM now() - max(clean_at)) AS double precision) AS seconds
-       FROM reconciliation WHERE clean_at IS NOT NULL GROUP BY environment, channel`,
+      `SELECT environment, channel, CAST(extract(epoch FROM now() - max(last_clean_at)) AS double precision) AS seconds
+       FROM reconciliation WHERE last_clean_at IS NOT NULL GROUP BY environment, channel`,
     ),
   ]);
   if (!counts) throw new Error('counting answered nothing');

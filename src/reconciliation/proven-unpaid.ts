@@ -11,14 +11,14 @@ const NEXT_NIGHT = `interval '12 hours'`;
  */
 export async function findProvenUnpaid(
   db: Queryable,
-  asked: { reconciliationId: string; at: Date },
+  queried: { reconciliationId: string; at: Date },
 ): Promise<string[]> {
   const found = await rows<{ id: string }>(
     db,
     // Who ended in doubt was last answered "unknown": any other answer is of later.
     `SELECT t.id FROM reconciliation this JOIN transaction t ON t.environment = this.environment
      JOIN checkout_session s ON s.id = t.session_id
-     WHERE this.id = :reconciliationId AND t.reconcile AND s.ended_at <= :at
+     WHERE this.id = :reconciliationId AND t.needs_reconciliation AND s.ended_at <= :at
        AND EXISTS (SELECT FROM payment_attempt a WHERE a.transaction_id = t.id AND a.channel = this.channel)
        AND NOT EXISTS (
          SELECT FROM payment_attempt a, generate_series(
@@ -27,13 +27,13 @@ export async function findProvenUnpaid(
          WHERE a.transaction_id = t.id AND NOT EXISTS (
            SELECT FROM reconciliation r
            WHERE r.environment = a.environment AND r.channel = a.channel AND r.day = CAST(lived.day AS date)
-             AND (r.read_begun_at >= r.first_read_begun_at + ${NEXT_NIGHT}
-               OR (r.first_read_begun_at IS NOT NULL AND a.last_outcome IN ('accepted', 'pending', 'declined')))))
+             AND (r.last_import_started_at >= r.first_import_started_at + ${NEXT_NIGHT}
+               OR (r.first_import_started_at IS NOT NULL AND a.last_outcome IN ('accepted', 'pending', 'declined')))))
        AND NOT EXISTS (
          SELECT FROM payment_attempt a JOIN statement_row l ON l.order_id = a.id AND l.type = 'payment'
          WHERE a.transaction_id = t.id)
      ORDER BY t.id`,
-    asked,
+    queried,
   );
   return found.map(({ id }) => id);
 }

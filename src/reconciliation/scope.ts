@@ -1,8 +1,8 @@
+import type { Channel } from '../channels/channel.ts';
 import { endOfAddisDay, startOfAddisDay } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Environment } from '../lib/owner.ts';
-import type { Channel } from '../providers/provider.ts';
 
 /** What a comparison looks at. */
 export type Scope = {
@@ -10,7 +10,7 @@ export type Scope = {
   environment: Environment;
   channel: Channel;
   /** The last complete reading: its rows count. */
-  read: number;
+  completedImportNo: number;
   startsAt: Date;
   endsAt: Date;
   /** Whether the lists of the day before and after were ever read. */
@@ -25,12 +25,12 @@ export type Scope = {
 export async function readScope(db: Queryable, reconciliationId: string): Promise<Scope> {
   const [found] = await rows<Omit<Scope, 'startsAt' | 'endsAt'> & { day: string }>(
     db,
-    `SELECT r.id AS reconciliation_id, r.environment, r.channel, CAST(r.day AS text) AS day, r.read, c.id AS account_id,
-            (SELECT e.at FROM ledger_entry e WHERE e.account_id = c.id ORDER BY e.at LIMIT 1) AS first_entry_at,
+    `SELECT r.id AS reconciliation_id, r.environment, r.channel, CAST(r.day AS text) AS day, r.completed_import_no, c.id AS account_id,
+            (SELECT e.effective_at FROM ledger_entry e WHERE e.account_id = c.id ORDER BY e.effective_at LIMIT 1) AS first_entry_at,
             EXISTS (SELECT FROM reconciliation b WHERE b.environment = r.environment AND b.channel = r.channel
-                    AND b.day = r.day - 1 AND b.read > 0) AS knows_before,
+                    AND b.day = r.day - 1 AND b.completed_import_no > 0) AS knows_before,
             EXISTS (SELECT FROM reconciliation b WHERE b.environment = r.environment AND b.channel = r.channel
-                    AND b.day = r.day + 1 AND b.read > 0) AS knows_after
+                    AND b.day = r.day + 1 AND b.completed_import_no > 0) AS knows_after
      FROM reconciliation r
      LEFT JOIN ledger_account c
        ON c.environment = r.environment AND c.currency = 'ETB' AND c.kind = 'CHANNEL_CLEARING' AND c.channel = r.channel

@@ -2,12 +2,12 @@ import { rows, type Knex } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { FindProvider, StatementRow } from '../providers/provider.ts';
 import type { CheckAttempt } from '../transactions/check.ts';
-import { ASKABLE_ATTEMPTS, isAskable } from '../transactions/states.ts';
+import { ASKABLE_ATTEMPTS, isQueryable } from '../transactions/states.ts';
 import type { CheckPayout } from '../withdrawals/check.ts';
-import { isLasting } from './lasting.ts';
+import { isPermanentError } from './lasting.ts';
 import { readScope, type Scope } from './scope.ts';
 
-export type SettleDeps = {
+export type RecheckDeps = {
   db: Knex;
   checkAttempt: CheckAttempt;
   checkPayout: CheckPayout;
@@ -16,7 +16,7 @@ export type SettleDeps = {
 };
 
 /** `after`: how far it came, null at the end. `doubts`: how many must be asked about again. */
-export type Settled = { after: string | null; asked: number; doubts: number };
+export type RecheckResult = { after: string | null; queried: number; uncertainCount: number };
 
 const BATCH = 20;
 /** Questions to one provider at a time. */
@@ -31,68 +31,74 @@ const PARTS_MAX = 20;
  * not booked (or given back for its own no, or never sent), listed as back and still paid here. The list itself is believed in nothing: what the answers say is booked
  * by the one operation that books payments, and the one of payouts. Throws NOT_FOUND.
  */
-export async function settleListed(
-  deps: SettleDeps,
+export async function recheckOrders(
+  deps: RecheckDeps,
   { reconciliationId, after, at }: { reconciliationId: string; after: string; at: Date },
-): Promise<Settled> {
+): Promise<RecheckResult> {
   const scope = await readScope(deps.db, reconciliationId);
   let part: Part = { orders: [], next: after };
   for (let parts = 0; parts < PARTS_MAX && part.next !== null && part.orders.length === 0; parts += 1) {
-    part = await nextDoubtful(deps.db, scope, part.next);
+    part = await nextUncertain(deps.db, scope, part.next);
   }
   const { orders, next } = part;
-  let doubts = 0;
+  let uncertainCount = 0;
   for (let index = 0; index < orders.length; index += AT_ONCE) {
     const group = orders.slice(index, index + AT_ONCE);
-    const inDoubt = await Promise.all(group.map(async (one) => isStillInDoubt(deps, { ...one, scope }, at)));
-    doubts += inDoubt.filter(Boolean).length;
+    const uncertain = await Promise.all(group.map(async (one) => isStillUncertain(deps, { ...one, scope }, at)));
+    uncertainCount += uncertain.filter(Boolean).length;
   }
-  return { after: next, asked: orders.length, doubts };
+  return { after: next, queried: orders.length, uncertainCount };
 }
 
 /** Why an order is to be asked about: it ended while nobody knew, or it is listed as one of these. */
-type Doubtful = {
+type UncertainOrder = {
   type: 'doubt' | StatementRow['type'];
   orderId: string;
   /** A payout that we have not sent, as far as we know. */
   isUnsent: boolean;
 };
-type Part = { orders: Doubtful[]; next: string | null };
+type Part = { orders: UncertainOrder[]; next: string | null };
 
 /** Of which a provider's answer may still say something; one that has FAILED and is listed as paid contradicts it. */
 const ASKABLE_WITHDRAWALS: ReadonlySet<string> = new Set(['PENDING', 'SUCCESS', 'FAILED']);
 
 /** Whether the provider must be asked again; a definite answer that contradicts the list is none of that. */
-async function isStillInDoubt(
-  deps: SettleDeps,
-  { type, orderId, isUnsent, scope }: Doubtful & { scope: Scope },
+async function isStillUncertain(
+  deps: RecheckDeps,
+  { type, orderId, isUnsent, scope }: UncertainOrder & { scope: Scope },
   now: Date,
 ): Promise<boolean> {
   try {
-    if (isUnsent) return await isUnsentInDoubt(deps, scope, orderId);
-    const options = { minIntervalMs: 0, tellWorkflow: true, now };
+    if (isUnsent) return await isUnsentUncertain(deps, scope, orderId);
+    const options = { minIntervalMs: 0, notifyWorkflow: true, now };
     if (type === 'doubt' || type === 'payment') {
       const state = await deps.checkAttempt(orderId, options);
-      return type === 'payment' && isAskable(state.attemptStatus) && (!state.asked || state.outcomeKind === 'unknown');
+      return (
+        type === 'payment' && isQueryable(state.attemptStatus) && (!state.queried || state.outcomeKind === 'unknown')
+      );
     }
-    const { row, asked, outcome } = await deps.checkPayout(orderId, { ...options, proof: true, askOnly: true });
-    return ASKABLE_WITHDRAWALS.has(row.status) && (!asked || outcome === 'unknown');
+    const { row, queried, outcome } = await deps.checkPayout(orderId, { ...options, proof: true, queryOnly: true });
+    return ASKABLE_WITHDRAWALS.has(row.status) && (!queried || outcome === 'unknown');
   } catch (error) {
     deps.log.warn({ err: error, orderId }, 'a listed order could not be asked about yet');
     // What our code or our database cannot take from it is a difference of this day, and does not hold up the others.
-    return type !== 'doubt' && !isLasting(error);
+    return type !== 'doubt' && !isPermanentError(error);
   }
 }
 
 /** Nothing is booked by this answer: it is kept beside the list, for whoever looks into the difference. */
-async function isUnsentInDoubt({ db, findProvider, log }: SettleDeps, scope: Scope, orderId: string): Promise<boolean> {
+async function isUnsentUncertain(
+  { db, findProvider, log }: RecheckDeps,
+  scope: Scope,
+  orderId: string,
+): Promise<boolean> {
   const outcome = (await findProvider(scope.channel, scope.environment)?.queryPayout(orderId))?.kind ?? 'unknown';
   const isMoved = outcome === 'succeeded' || outcome === 'reversed';
   if (isMoved) log.error({ withdrawalId: orderId, outcome }, 'a provider says it paid out what was never sent to it');
   await rows(
     db,
-    `UPDATE statement_row SET answer = :outcome
-     WHERE reconciliation_id = :reconciliationId AND type = 'payout' AND order_id = :orderId AND reading >= :read`,
+    `UPDATE statement_row SET provider_response = :outcome
+     WHERE reconciliation_id = :reconciliationId AND type = 'payout' AND order_id = :orderId AND import_no >= :completedImportNo`,
     { ...scope, orderId, outcome },
   );
   return outcome === 'unknown';
@@ -101,22 +107,22 @@ async function isUnsentInDoubt({ db, findProvider, log }: SettleDeps, scope: Sco
 /** Positions are written "type/order": those in doubt come first, then the list in the order of its key. */
 const START_OF_LIST = 'list/';
 
-async function nextDoubtful(db: Knex, scope: Scope, after: string): Promise<Part> {
+async function nextUncertain(db: Knex, scope: Scope, after: string): Promise<Part> {
   const [type = '', ...order] = after.split('/');
   const position = { type, orderId: order.join('/') };
-  return type === '' || type === 'doubt' ? nextInDoubt(db, scope, position) : nextListed(db, scope, position);
+  return type === '' || type === 'doubt' ? nextUncertainPayout(db, scope, position) : nextListed(db, scope, position);
 }
 
 type Position = { type: string; orderId: string };
 const written = ({ type, orderId }: Position): string => `${type}/${orderId}`;
 
 /** Tries that lived on this day, of transactions that ended while their provider did not know. */
-async function nextInDoubt(db: Knex, scope: Scope, { orderId }: Position): Promise<Part> {
-  const orders = await rows<Doubtful>(
+async function nextUncertainPayout(db: Knex, scope: Scope, { orderId }: Position): Promise<Part> {
+  const orders = await rows<UncertainOrder>(
     db,
     `SELECT 'doubt' AS type, a.id AS order_id, false AS is_unsent
      FROM transaction t JOIN checkout_session s ON s.id = t.session_id JOIN payment_attempt a ON a.transaction_id = t.id
-     WHERE t.reconcile AND a.environment = :environment AND a.channel = :channel AND a.status = ANY (:askable)
+     WHERE t.needs_reconciliation AND a.environment = :environment AND a.channel = :channel AND a.status = ANY (:queryable)
        AND a.initiated_at < :endsAt AND s.ended_at >= :startsAt AND a.id > :orderId
      ORDER BY a.id LIMIT ${BATCH}`,
     {
@@ -124,7 +130,7 @@ async function nextInDoubt(db: Knex, scope: Scope, { orderId }: Position): Promi
       channel: scope.channel,
       startsAt: scope.startsAt,
       endsAt: scope.endsAt,
-      askable: [...ASKABLE_ATTEMPTS],
+      queryable: [...ASKABLE_ATTEMPTS],
       orderId,
     },
   );
@@ -134,15 +140,15 @@ async function nextInDoubt(db: Knex, scope: Scope, { orderId }: Position): Promi
 
 /** Those of the list's next part that are not booked as it says. */
 async function nextListed(db: Knex, scope: Scope, after: Position): Promise<Part> {
-  const found = await rows<Doubtful & { isLast: boolean }>(
+  const found = await rows<UncertainOrder & { isLast: boolean }>(
     db,
     `WITH part AS MATERIALIZED (
        SELECT DISTINCT type, order_id FROM statement_row
-       WHERE reconciliation_id = :reconciliationId AND reading >= :read AND (type, order_id) > (:afterType, :afterOrder)
+       WHERE reconciliation_id = :reconciliationId AND import_no >= :read AND (type, order_id) > (:afterType, :afterOrder)
        ORDER BY type, order_id LIMIT ${LISTED_AT_ONCE}
      ), doubtful AS MATERIALIZED (
        SELECT l.type, l.order_id, false AS is_unsent FROM part l JOIN payment_attempt a ON a.id = l.order_id
-       WHERE l.type = 'payment' AND a.environment = :environment AND a.channel = :channel AND a.status = ANY (:askable)
+       WHERE l.type = 'payment' AND a.environment = :environment AND a.channel = :channel AND a.status = ANY (:queryable)
        UNION ALL
        SELECT l.type, l.order_id, unsent.really FROM part l JOIN withdrawal w ON w.id = l.order_id
        CROSS JOIN LATERAL (
@@ -150,7 +156,7 @@ async function nextListed(db: Knex, scope: Scope, after: Position): Promise<Part
        WHERE l.type <> 'payment' AND w.environment = :environment AND w.channel = :channel
          AND ((w.status = 'PENDING' AND w.stage IN ('SUBMITTED', 'UNKNOWN'))
            OR (w.status = 'SUCCESS' AND l.type = 'payoutReversal')
-           OR (w.status = 'FAILED' AND w.contradiction_ended_at IS NULL AND l.type = 'payout')
+           OR (w.status = 'FAILED' AND w.conflict_resolved_at IS NULL AND l.type = 'payout')
            OR (unsent.really AND l.type = 'payout'))
      )
      SELECT * FROM (
@@ -160,10 +166,10 @@ async function nextListed(db: Knex, scope: Scope, after: Position): Promise<Part
      ) found ORDER BY is_last, type, order_id`,
     {
       reconciliationId: scope.reconciliationId,
-      read: scope.read,
+      read: scope.completedImportNo,
       environment: scope.environment,
       channel: scope.channel,
-      askable: [...ASKABLE_ATTEMPTS],
+      queryable: [...ASKABLE_ATTEMPTS],
       afterType: after.type,
       afterOrder: after.orderId,
     },

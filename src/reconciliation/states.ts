@@ -9,12 +9,12 @@ export type ReconciliationStatus = (typeof RECONCILIATION_STATUSES)[number];
 /**
  * What can differ, once all was asked about:
  * - UNKNOWN_ORDER: listed, and no order of ours on this channel
- * - NOT_CONFIRMED: listed, and the provider does not say so when it is asked for that order
- * - AMOUNT_DIFFERS: listed with another amount or currency than we have booked, or twice
- * - NOT_LISTED: booked, and on no list
+ * - UNCONFIRMED: listed, and the provider does not say so when it is asked for that order
+ * - AMOUNT_MISMATCH: listed with another amount or currency than we have booked, or twice
+ * - MISSING_FROM_STATEMENT: booked, and on no list
  */
-export const DIFFERENCE_KINDS = ['UNKNOWN_ORDER', 'NOT_CONFIRMED', 'AMOUNT_DIFFERS', 'NOT_LISTED'] as const;
-export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
+export const DISCREPANCY_KINDS = ['UNKNOWN_ORDER', 'UNCONFIRMED', 'AMOUNT_MISMATCH', 'MISSING_FROM_STATEMENT'] as const;
+export type DiscrepancyKind = (typeof DISCREPANCY_KINDS)[number];
 
 /** A provider that does not give its list is asked again after 5, 10, 20 s … 30 min. */
 const FIRST_PAUSE_MS = 5_000;
@@ -26,4 +26,4 @@ export function pauseAfter(failures: number): number {
 }
 
 /** How long a day is tried for at a time; the next nights ask for it again. */
-export const PATIENCE_MS = 20 * 60 * 60_000;
+export const RUN_TIMEOUT_MS = 20 * 60 * 60_000;

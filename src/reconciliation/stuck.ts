@@ -1,4 +1,4 @@
-import type { AttentionSource } from '../lib/attention.ts';
+import type { WorkItemSource } from '../lib/attention.ts';
 
 /** In Addis Ababa. When the night's comparison begins is in src/schedules.ts; two hours later it is late. */
 const LATE_HOUR = 4;
@@ -10,9 +10,9 @@ const DUE = `(last.day + 2 + interval '${LATE_HOUR} hours') AT TIME ZONE 'Africa
  * Days that should have been compared by themselves: yesterday's of a channel that was compared before, which nobody has
  * asked for; and those asked for whose comparison has not begun in two hours, or not ended in 25: it gives up after 20.
  */
-export const COMPARISONS_STUCK: AttentionSource = {
-  kinds: ['RECONCILIATION_NOT_ASKED', 'RECONCILIATION_PENDING'],
-  sql: `SELECT 'RECONCILIATION_NOT_ASKED' AS kind, last.environment || '-' || last.channel || '-' || last.day + 1 AS id,
+export const STALLED_RUNS: WorkItemSource = {
+  kinds: ['RECONCILIATION_MISSING', 'RECONCILIATION_PENDING'],
+  sql: `SELECT 'RECONCILIATION_MISSING' AS kind, last.environment || '-' || last.channel || '-' || last.day + 1 AS id,
                NULL AS merchant_id, last.environment, NULL::bigint AS amount_santim,
                ${DUE} AS since,
                'No night has asked for this day to be compared: see the schedule nightlyReconciliation in Temporal' AS what,
@@ -22,11 +22,11 @@ export const COMPARISONS_STUCK: AttentionSource = {
           AND last.day > CAST(CAST(:at AS timestamptz) AS date) - 30
         UNION ALL
         SELECT 'RECONCILIATION_PENDING', r.id, NULL, r.environment, NULL::bigint,
-               CASE WHEN r.asks > r.asks_begun THEN r.asked_at ELSE r.begun_at END,
-               CASE WHEN r.asks > r.asks_begun THEN 'The day was asked for, and its comparison has not begun'
-                    ELSE 'The comparison of the day has not ended' END,
+               CASE WHEN r.requests > r.requests_at_start THEN r.requested_at ELSE r.import_started_at END,
+               CASE WHEN r.requests > r.requests_at_start THEN 'The day was asked for, and its comparison_no has not begun'
+                    ELSE 'The comparison_no of the day has not ended' END,
                jsonb_build_object('channel', r.channel, 'day', r.day), 'reconciliation-' || r.id
         FROM reconciliation r
-        WHERE r.open AND CASE WHEN r.asks > r.asks_begun THEN r.asked_at < CAST(:at AS timestamptz) - interval '2 hours'
-                              ELSE r.begun_at < CAST(:at AS timestamptz) - interval '25 hours' END`,
+        WHERE r.is_running AND CASE WHEN r.requests > r.requests_at_start THEN r.requested_at < CAST(:at AS timestamptz) - interval '2 hours'
+                              ELSE r.import_started_at < CAST(:at AS timestamptz) - interval '25 hours' END`,
 };

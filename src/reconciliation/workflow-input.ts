@@ -1,6 +1,6 @@
+import type { Channel } from '../channels/channel.ts';
 import type { OutboxMessage } from '../lib/outbox.ts';
 import type { Environment } from '../lib/owner.ts';
-import type { Channel } from '../providers/provider.ts';
 
 /** A channel's day, YYYY-MM-DD in Addis Ababa. */
 export type ChannelDay = { environment: Environment; channel: Channel; day: string };
@@ -19,11 +19,11 @@ export function reconciliationWorkflowId(id: string): string {
 }
 
 /** Starts the day's workflow, or tells the one that runs to ask at once and to read the list again. */
-export function askMessage({ environment, channel, day }: ChannelDay): OutboxMessage {
+export function requestMessage({ environment, channel, day }: ChannelDay): OutboxMessage {
   const id = reconciliationId({ environment, channel, day });
   return {
     kind: 'signalWithStart',
-    signal: 'asked',
+    signal: 'rerunRequested',
     workflowType: 'reconciliation',
     workflowId: reconciliationWorkflowId(id),
     input: { reconciliationId: id, environment, channel, day } satisfies ReconciliationInput,

@@ -34,10 +34,10 @@ export function clockText(instant: Date): string {
 
 /** The day in Addis Ababa, in both calendars. */
 export function dayColumns<Row>(key: string, heading: string, at: (row: Row) => Date): Column<Row>[] {
-  const inEthiopian = remembering(ethiopianDate);
+  const toEthiopian = remembering(ethiopianDate);
   return [
     { key, heading, as: 'day', cell: (row) => addisDay(at(row)) },
-    { key: `${key}Ethiopian`, heading: `${heading} (Ethiopian)`, cell: (row) => inEthiopian(addisDay(at(row))) },
+    { key: `${key}Ethiopian`, heading: `${heading} (Ethiopian)`, cell: (row) => toEthiopian(addisDay(at(row))) },
   ];
 }
 
@@ -54,6 +54,6 @@ function remembering(reckon: (day: string) => string): (day: string) => string {
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
 /** Text as a cell of a table may show it: never a formula of whoever wrote it. */
-export function harmless(text: string): string {
+export function escapeFormula(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }

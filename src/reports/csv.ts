@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 
-import { clockText, harmless, type Cell } from './columns.ts';
+import { clockText, escapeFormula, type Cell } from './columns.ts';
 import { birrText, filterText, type Rendering } from './rendering.ts';
 
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -20,7 +20,7 @@ export async function* renderCsv(rendering: Rendering): AsyncGenerator<string> {
 }
 
 function cellOf(cell: Cell): Cell {
-  return typeof cell === 'string' ? harmless(cell) : cell;
+  return typeof cell === 'string' ? escapeFormula(cell) : cell;
 }
 
 function linesOf(lines: Cell[][]): string {

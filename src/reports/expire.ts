@@ -11,16 +11,16 @@ const ABANDONED_MS = HOUR_MS;
 
 /** Removes the files whose 30 days are over; the index of those to expire finds them. Repeats do no harm. */
 export async function expireReports({ db, files, clock }: ExpireDeps): Promise<void> {
-  const due = await rows<{ id: string; storedAs: string }>(
+  const due = await rows<{ id: string; storageKey: string }>(
     db,
-    `SELECT id, stored_as FROM report WHERE status = 'READY' AND expires_at <= :now ORDER BY expires_at LIMIT :limit`,
+    `SELECT id, storage_key FROM report WHERE status = 'READY' AND expires_at <= :now ORDER BY expires_at LIMIT :limit`,
     { now: clock(), limit: EXPIRE_BATCH },
   );
-  for (const { id, storedAs } of due) {
-    await files.remove(storedAs);
+  for (const { id, storageKey } of due) {
+    await files.remove(storageKey);
     await rows(
       db,
-      `UPDATE report SET status = 'EXPIRED', stored_as = NULL, version = version + 1 WHERE id = :id AND status = 'READY'`,
+      `UPDATE report SET status = 'EXPIRED', storage_key = NULL, version = version + 1 WHERE id = :id AND status = 'READY'`,
       { id },
     );
   }
@@ -30,10 +30,14 @@ export async function expireReports({ db, files, clock }: ExpireDeps): Promise<v
 export async function removeAbandoned({ db, files }: Pick<ExpireDeps, 'db' | 'files'>): Promise<void> {
   // By the disk's own clock.
   for await (const found of files.unchangedSince(new Date(Date.now() - ABANDONED_MS))) {
-    const kept = await rows<{ storedAs: string }>(db, 'SELECT stored_as FROM report WHERE stored_as = ANY (:found)', {
-      found,
-    });
-    const known = new Set(kept.map(({ storedAs }) => storedAs));
+    const stored = await rows<{ storageKey: string }>(
+      db,
+      'SELECT storage_key FROM report WHERE storage_key = ANY (:found)',
+      {
+        found,
+      },
+    );
+    const known = new Set(stored.map(({ storageKey }) => storageKey));
     for (const name of found) if (!known.has(name)) await files.remove(name);
   }
 }

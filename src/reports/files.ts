@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 
 /** A file that was written whole and is on the disk. */
-export type KeptFile = { storedAs: string; bytes: number; sha256: string };
+export type StoredFile = { storageKey: string; bytes: number; sha256: string };
 
 /** Where the bytes of reports are kept. */
 export type ReportFiles = {
   /** Writes them under a new random name as they come. A failure on the way leaves nothing. */
-  write: (chunks: AsyncIterable<string | Uint8Array>) => Promise<KeptFile>;
+  write: (chunks: AsyncIterable<string | Uint8Array>) => Promise<StoredFile>;
   /** Throws when it is not there. */
-  read: (storedAs: string) => Promise<Readable>;
+  read: (storageKey: string) => Promise<Readable>;
   /** No error when it is not there. */
-  remove: (storedAs: string) => Promise<void>;
+  remove: (storageKey: string) => Promise<void>;
   /** The names of files that nobody has written to since an instant, some at a time. */
   unchangedSince: (instant: Date) => AsyncIterable<string[]>;
 };
@@ -25,21 +25,21 @@ const NAME = /^[0-9a-f]{32}$/;
 
 /** A folder that nothing serves, readable by this process's user only. The API and the workers share it. */
 export function createReportFiles(folder: string): ReportFiles {
-  const pathOf = (storedAs: string): string => {
-    if (!NAME.test(storedAs)) throw new Error('not the name of a report file');
-    return join(folder, storedAs);
+  const pathOf = (storageKey: string): string => {
+    if (!NAME.test(storageKey)) throw new Error('not the name of a report file');
+    return join(folder, storageKey);
   };
-  const remove = async (storedAs: string): Promise<void> => rm(pathOf(storedAs), { force: true });
+  const remove = async (storageKey: string): Promise<void> => rm(pathOf(storageKey), { force: true });
   return {
     remove,
-    read: async (storedAs) => (await open(pathOf(storedAs))).createReadStream(),
+    read: async (storageKey) => (await open(pathOf(storageKey))).createReadStream(),
     write: async (chunks) => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      const storedAs = randomBytes(NAME_BYTES).toString('hex');
+      const storageKey = randomBytes(NAME_BYTES).toString('hex');
       try {
-        return { storedAs, ...(await writeAll(pathOf(storedAs), chunks)) };
+        return { storageKey, ...(await writeAll(pathOf(storageKey), chunks)) };
       } catch (error) {
-        await remove(storedAs);
+        await remove(storageKey);
         throw error;
       }
     },

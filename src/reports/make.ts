@@ -4,25 +4,25 @@ import type { Clock } from '../lib/clock.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import type { RunChange } from '../lib/outbox.ts';
+import type { RunInTransaction } from '../lib/outbox.ts';
 import type { Position } from '../lib/page.ts';
 import { findMerchant } from '../merchants/operations.ts';
 import type { Cell } from './columns.ts';
 import { recordReady } from './events.ts';
-import type { KeptFile, ReportFiles } from './files.ts';
+import type { StoredFile, ReportFiles } from './files.ts';
 import { FORMATS } from './formats.ts';
 import { SOURCES } from './kinds.ts';
 import { filterOf, readReport, type ReportRow } from './model.ts';
 import type { Rendering } from './rendering.ts';
-import { refuseTooMany } from './rows-max.ts';
+import { ensureBelowLimit } from './rows-max.ts';
 import { inSnapshot } from './snapshot.ts';
 import type { Source, SourcePage, Sums } from './source.ts';
 import { readStatement } from './statement.ts';
 import type { ReportStatus } from './states.ts';
 
-export type MakeReportDeps = {
+export type GenerateReportDeps = {
   db: Knex;
-  runChange: RunChange;
+  runInTransaction: RunInTransaction;
   files: ReportFiles;
   clock: Clock;
   /** Where the file is fetched from, without a slash at the end. */
@@ -49,7 +49,7 @@ const LOOK_PAGES = 10;
  * by page, writes the file, and tells that it is there. Made again, it begins anew, and whoever was at it gives up: only
  * the run that the row names can end it. A caller's mistake ends it as FAILED; any other failure is thrown.
  */
-export function createMakeReport(deps: MakeReportDeps): MakeReport {
+export function createGenerateReport(deps: GenerateReportDeps): MakeReport {
   return async (reportId, onProgress = () => {}) => {
     const row = await claim(deps, reportId);
     if (row === null) return (await readReport(deps.db, reportId)).status;
@@ -67,10 +67,10 @@ export function createMakeReport(deps: MakeReportDeps): MakeReport {
 type Claimed = ReportRow & { run: string };
 
 /** null when it is over. */
-async function claim({ db }: MakeReportDeps, id: string): Promise<Claimed | null> {
+async function claim({ db }: GenerateReportDeps, id: string): Promise<Claimed | null> {
   const [row] = await rows<Claimed>(
     db,
-    `UPDATE report SET status = 'RUNNING', run = :run, rows_done = 0, version = version + 1
+    `UPDATE report SET status = 'RUNNING', run_id = :run, processed_rows = 0, version = version + 1
      WHERE id = :id AND status IN ('QUEUED', 'RUNNING') RETURNING *`,
     { id, run: randomUUID() },
   );
@@ -82,21 +82,25 @@ class GivenUp extends Error {
   override readonly name = 'GivenUp';
 }
 
-type Made = { file: KeptFile; sums: Sums; snapshotAt: Date };
+type Made = { file: StoredFile; sums: Sums; snapshotAt: Date };
 
-async function writeFile(deps: MakeReportDeps, row: Claimed, onProgress: (rowsDone: number) => void): Promise<Made> {
+async function writeFile(
+  deps: GenerateReportDeps,
+  row: Claimed,
+  onProgress: (rowsDone: number) => void,
+): Promise<Made> {
   const { columns, sum } = SOURCES[row.kind];
   return inSnapshot(deps.db, async (trx, snapshotAt) => {
     const sums = await sum(trx, filterOf(row));
-    refuseTooMany(row.format, sums.count);
+    ensureBelowLimit(row.format, sums.count);
     const report = { ...row, snapshotAt };
     const merchantName = (await findMerchant(trx, row.merchantId))?.name ?? row.merchantId;
     const reading = {
       trx,
       row,
-      rowsTotal: sums.count,
+      totalRows: sums.count,
       pageRows: deps.pageRows ?? PAGE_ROWS,
-      noteRead: noting(deps, row, { rowsTotal: sums.count, onProgress }),
+      noteRead: progressReporter(deps, row, { totalRows: sums.count, onProgress }),
     };
     const pages = readPages(reading);
     const statementOf = statementsOf(reading, columns);
@@ -109,25 +113,25 @@ async function writeFile(deps: MakeReportDeps, row: Claimed, onProgress: (rowsDo
 type Reading = {
   trx: Knex.Transaction;
   row: Claimed;
-  rowsTotal: number;
+  totalRows: number;
   pageRows: number;
   /** After each page of rows, or of a statement's movements. */
   noteRead: (rowsDone: number) => Promise<void>;
 };
 
 /** All rows, and no question for more when the last is there. */
-async function* readPages({ trx, row, rowsTotal, pageRows, noteRead }: Reading): AsyncGenerator<Cell[][]> {
+async function* readPages({ trx, row, totalRows, pageRows, noteRead }: Reading): AsyncGenerator<Cell[][]> {
   const { page } = SOURCES[row.kind];
   const filter = filterOf(row);
   let after: Position | null = null;
   let rowsDone = 0;
   do {
-    const read: SourcePage = await page(trx, filter, { after, limit: Math.min(pageRows, rowsTotal - rowsDone) });
+    const read: SourcePage = await page(trx, filter, { after, limit: Math.min(pageRows, totalRows - rowsDone) });
     yield read.rows;
     after = read.next;
     rowsDone += read.rows.length;
     await noteRead(rowsDone);
-  } while (after && rowsDone < rowsTotal);
+  } while (after && rowsDone < totalRows);
 }
 
 /** Statements in the order of their rows. */
@@ -142,47 +146,51 @@ function statementsOf({ trx, row, pageRows, noteRead }: Reading, columns: Source
 }
 
 /** Tells how far it is, and now and then looks whether anybody still wants it. */
-function noting(
-  deps: MakeReportDeps,
+function progressReporter(
+  deps: GenerateReportDeps,
   row: Claimed,
-  { rowsTotal, onProgress }: { rowsTotal: number; onProgress: (rowsDone: number) => void },
+  { totalRows, onProgress }: { totalRows: number; onProgress: (rowsDone: number) => void },
 ): Reading['noteRead'] {
   let pages = 0;
   return async (rowsDone) => {
     onProgress(rowsDone);
     pages += 1;
-    if (pages % LOOK_PAGES === 0) await noteProgress(deps, row, { rowsDone, rowsTotal });
+    if (pages % LOOK_PAGES === 0) await noteProgress(deps, row, { rowsDone, totalRows });
   };
 }
 
 async function noteProgress(
-  { db, clock }: MakeReportDeps,
-  { id, run }: Claimed,
-  progress: { rowsDone: number; rowsTotal: number },
+  { db, clock }: GenerateReportDeps,
+  { id, runId }: Claimed,
+  progress: { rowsDone: number; totalRows: number },
 ) {
   const [wanted] = await rows(
     db,
-    `UPDATE report SET rows_done = :rowsDone, rows_total = :rowsTotal, progressed_at = :now
-     WHERE id = :id AND run = :run AND status = 'RUNNING' RETURNING 1`,
-    { id, run, now: clock(), ...progress },
+    `UPDATE report SET processed_rows = :rowsDone, total_rows = :totalRows, progressed_at = :now
+     WHERE id = :id AND run_id = :run AND status = 'RUNNING' RETURNING 1`,
+    { id, run: runId, now: clock(), ...progress },
   );
   if (!wanted) throw new GivenUp();
 }
 
 /** The row and its event in one change; a file that nobody wants any more is removed. */
-async function finish(deps: MakeReportDeps, { id, run }: Claimed, { file, sums, snapshotAt }: Made): Promise<void> {
+async function finish(
+  deps: GenerateReportDeps,
+  { id, runId }: Claimed,
+  { file, sums, snapshotAt }: Made,
+): Promise<void> {
   const now = deps.clock();
   const totals = Object.fromEntries(Object.entries(sums.totals).map(([name, santim]) => [name, String(santim)]));
-  const row = await deps.runChange(async (change) => {
+  const row = await deps.runInTransaction(async (tx) => {
     const [ready] = await rows<ReportRow>(
-      change.trx,
-      `UPDATE report SET status = 'READY', rows_done = :count, rows_total = :count, totals = CAST(:totals AS jsonb),
-         snapshot_at = :snapshotAt, stored_as = :storedAs, file_bytes = :bytes, sha256 = :sha256,
+      tx.trx,
+      `UPDATE report SET status = 'READY', processed_rows = :count, total_rows = :count, totals = CAST(:totals AS jsonb),
+         snapshot_at = :snapshotAt, storage_key = :storageKey, file_bytes = :bytes, sha256 = :sha256,
          completed_at = :now, expires_at = :expiresAt, version = version + 1
-       WHERE id = :id AND run = :run AND status = 'RUNNING' RETURNING *`,
+       WHERE id = :id AND run_id = :run AND status = 'RUNNING' RETURNING *`,
       {
         id,
-        run,
+        run: runId,
         now,
         snapshotAt,
         count: sums.count,
@@ -191,33 +199,33 @@ async function finish(deps: MakeReportDeps, { id, run }: Claimed, { file, sums, 
         ...file,
       },
     );
-    if (ready) await recordReady(change, ready, deps.baseUrl);
+    if (ready) await recordReady(tx, ready, deps.baseUrl);
     return ready;
   });
-  if (!row) await deps.files.remove(file.storedAs);
+  if (!row) await deps.files.remove(file.storageKey);
 }
 
 /** Ends a report that was tried often enough, whichever run is at it. Returns where it stands. */
 export async function giveUpReport(
-  deps: Pick<MakeReportDeps, 'db' | 'clock'>,
+  deps: Pick<GenerateReportDeps, 'db' | 'clock'>,
   reportId: string,
 ): Promise<ReportStatus> {
   const message =
     'The file could not be made, a fault of ours. Ask for the report again; if it fails again, tell us its id.';
-  await failReport(deps, { id: reportId, run: null }, { code: 'INTERNAL_ERROR', message });
+  await failReport(deps, { id: reportId, runId: null }, { code: 'INTERNAL_ERROR', message });
   return (await readReport(deps.db, reportId)).status;
 }
 
 /** Ends a report that cannot be made, and says why. Nothing changes when it is over, or another run is at it. */
 async function failReport(
-  { db, clock }: Pick<MakeReportDeps, 'db' | 'clock'>,
-  { id, run }: Pick<ReportRow, 'id' | 'run'>,
+  { db, clock }: Pick<GenerateReportDeps, 'db' | 'clock'>,
+  { id, runId }: Pick<ReportRow, 'id' | 'runId'>,
   { code, message }: { code: string; message: string },
 ): Promise<void> {
   await rows(
     db,
     `UPDATE report SET status = 'FAILED', failure = CAST(:failure AS jsonb), completed_at = :now, version = version + 1
-     WHERE id = :id AND status IN ('QUEUED', 'RUNNING') AND (CAST(:run AS text) IS NULL OR run = :run)`,
-    { id, run, failure: JSON.stringify({ code, message }), now: clock() },
+     WHERE id = :id AND status IN ('QUEUED', 'RUNNING') AND (CAST(:run AS text) IS NULL OR run_id = :run)`,
+    { id, run: runId, failure: JSON.stringify({ code, message }), now: clock() },
   );
 }

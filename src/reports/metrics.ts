@@ -1,13 +1,13 @@
 import { measureRow, type Registry } from '../http/metrics.ts';
 import type { Knex } from '../lib/db.ts';
 
-const open = { name: 'meskot_reports_open', help: 'Reports that are asked for and not there, by status' };
+const open = { name: 'meskot_reports_pending', help: 'Reports that are asked for and not there, by status' };
 
 const GAUGES = {
   queued: { ...open, labels: { status: 'QUEUED' } },
   running: { ...open, labels: { status: 'RUNNING' } },
   oldest: {
-    name: 'meskot_reports_stand_still_seconds',
+    name: 'meskot_reports_oldest_stalled_seconds',
     help: 'Time since the slowest of them went on, or was asked for; 0 when none is open',
   },
 } as const;

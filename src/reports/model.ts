@@ -1,15 +1,15 @@
+import type { Channel } from '../channels/channel.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
-import { listNewest } from '../lib/list.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
+import { paginateNewest } from '../lib/list.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
 import type { Page } from '../lib/page.ts';
-import type { Channel } from '../providers/provider.ts';
 import { rangeOf, type Period } from './period.ts';
 import type { ReportFilter } from './source.ts';
 import type { ReportFormat, ReportKind, ReportStatus } from './states.ts';
 
 /** A row of `report`. */
-export type ReportRow = Owner & {
+export type ReportRow = MerchantScope & {
   id: string;
   kind: ReportKind;
   format: ReportFormat;
@@ -21,15 +21,15 @@ export type ReportRow = Owner & {
   channel: Channel | null;
   status: ReportStatus;
   /** Who makes it. */
-  run: string | null;
-  rowsDone: number;
-  rowsTotal: number;
+  runId: string | null;
+  processedRows: number;
+  totalRows: number;
   /** When rows were last read; null before the first ten pages. */
   progressedAt: Date | null;
   snapshotAt: Date | null;
   /** Santim as text, by column. */
   totals: Record<string, string> | null;
-  storedAs: string | null;
+  storageKey: string | null;
   fileBytes: bigint | null;
   sha256: string | null;
   failure: { code: string; message: string } | null;
@@ -47,11 +47,11 @@ export async function readReport(db: Queryable, id: string): Promise<ReportRow> 
 }
 
 /** One of the merchant's. Throws NOT_FOUND. */
-export async function findReport(db: Queryable, owner: Owner, id: string): Promise<ReportRow> {
+export async function findReport(db: Queryable, scope: MerchantScope, id: string): Promise<ReportRow> {
   const [row] = await rows<ReportRow>(
     db,
     'SELECT * FROM report WHERE id = :id AND merchant_id = :merchantId AND environment = :environment',
-    { ...ownerOf(owner), id },
+    { ...scopeOf(scope), id },
   );
   if (!row) throw notFound('report');
   return row;
@@ -60,15 +60,15 @@ export async function findReport(db: Queryable, owner: Owner, id: string): Promi
 /** The merchant's reports, newest first. */
 export async function listReports(
   db: Queryable,
-  { statuses, ...owner }: Owner & { statuses: ReportStatus[] | null },
+  { statuses, ...scope }: MerchantScope & { statuses: ReportStatus[] | null },
   page: Page,
 ) {
   const where = `merchant_id = :merchantId AND environment = :environment ${statuses ? 'AND status = ANY (:statuses)' : ''}`;
-  const values = { ...ownerOf(owner), statuses };
-  return listNewest<ReportRow>(db, { columns: '*', table: 'report', time: 'requested_at', where, values }, page);
+  const values = { ...scopeOf(scope), statuses };
+  return paginateNewest<ReportRow>(db, { columns: '*', table: 'report', time: 'requested_at', where, values }, page);
 }
 
 /** What it is about, as its source is asked. */
 export function filterOf(row: ReportRow): ReportFilter {
-  return { ...ownerOf(row), range: rangeOf(row), statuses: row.statuses, channel: row.channel };
+  return { ...scopeOf(row), range: rangeOf(row), statuses: row.statuses, channel: row.channel };
 }

@@ -1,5 +1,5 @@
 import { rows, type Knex } from '../lib/db.ts';
-import type { OpenPage, OpenProcess } from '../lib/open-process.ts';
+import type { OpenPage, RecoverableWorkflow } from '../lib/open-process.ts';
 import { reportMessage, reportWorkflowId, type ReportInput } from './workflow-input.ts';
 
 /**
@@ -7,7 +7,7 @@ import { reportMessage, reportWorkflowId, type ReportInput } from './workflow-in
  * one whose maker was killed is among them: it gets a workflow then. Those of the last half minute are left out:
  * Temporal's list of workflows lags a little, and small ones are being made.
  */
-export async function openReports(db: Knex, { after, limit }: OpenPage): Promise<OpenProcess[]> {
+export async function findRecoverableReports(db: Knex, { after, limit }: OpenPage): Promise<RecoverableWorkflow[]> {
   const open = await rows<ReportInput>(
     db,
     `SELECT r.id AS report_id, r.merchant_id, r.environment FROM report r
@@ -16,5 +16,5 @@ export async function openReports(db: Knex, { after, limit }: OpenPage): Promise
      ORDER BY r.id LIMIT :limit`,
     { after, limit, prefix: reportWorkflowId('') },
   );
-  return open.map((input) => ({ id: input.reportId, wake: reportMessage(input) }));
+  return open.map((input) => ({ id: input.reportId, message: reportMessage(input) }));
 }

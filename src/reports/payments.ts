@@ -9,7 +9,7 @@ import {
 import type { TransactionFilter } from '../transactions/queries.ts';
 import { TRANSACTION_STATUSES, type TransactionStatus } from '../transactions/states.ts';
 import { dayColumns, timeColumns, type Column } from './columns.ts';
-import { addUp, createSource, PAYMENT_TOTALS, type Group, type ReportFilter, upTo } from './source.ts';
+import { sumGroups, createSource, PAYMENT_TOTALS, type Group, type ReportFilter, upTo } from './source.ts';
 
 type Row = ExportedTransaction;
 
@@ -39,8 +39,8 @@ const COLUMNS: readonly Column<Row>[] = [
   { key: 'providerReference', heading: 'Provider Reference', cell: (row) => row.providerReference },
   ...timeColumns<Row>('completedAt', 'Completed at', (row) => row.completedAt),
   { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
-  { key: 'lateConfirmation', heading: 'Late Confirmation', cell: (row) => (row.lateConfirmation ? 'yes' : null) },
-  { key: 'held', heading: 'Held', cell: (row) => row.held },
+  { key: 'lateConfirmation', heading: 'Late Confirmation', cell: (row) => (row.confirmedLate ? 'yes' : null) },
+  { key: 'held', heading: 'Held', cell: (row) => row.holdReason },
 ];
 
 /** Payments, as the transaction list shows them. */
@@ -49,7 +49,7 @@ export const paymentsReport = createSource<Row>({
   takesChannel: true,
   columns: COLUMNS,
   count: (db, filter, most) => countTransactions(db, asListed(filter), most),
-  sum: async (db, filter) => addUp(await groupPayments(db, filter), PAYMENT_TOTALS),
+  sum: async (db, filter) => sumGroups(await groupPayments(db, filter), PAYMENT_TOTALS),
   read: (db, filter, part) => exportTransactions(db, asListed(upTo(filter, part.after)), part),
   positionOf: ({ position, id }) => ({ at: position, id }),
 });

@@ -18,7 +18,7 @@ const ASCENT = 0.72;
 export type TextStyle = { size?: number; isBold?: boolean; color?: string; isRight?: boolean };
 
 /** Pages that are written from their top to their bottom. */
-export type Paper = {
+export type PdfPage = {
   /** The top of the next line. */
   y: number;
   /** Begins a page, its header and its foot written by `onPage`. */
@@ -54,7 +54,7 @@ function fontOf(isPlain: boolean, isEthiopic: boolean, isBold: boolean): string 
   return `${isEthiopic ? 'ethiopic' : 'other'}${isBold ? ' bold' : ''}`;
 }
 
-export function createPaper(document: PDFKit.PDFDocument, onPage: (paper: Paper, page: number) => void): Paper {
+export function createPaper(document: PDFKit.PDFDocument, onPage: (paper: PdfPage, page: number) => void): PdfPage {
   for (const [name, file] of Object.entries(FONTS)) document.registerFont(name, file);
   let pages = 0;
   /** Each run of letters, after its font was chosen. */
@@ -74,7 +74,7 @@ export function createPaper(document: PDFKit.PDFDocument, onPage: (paper: Paper,
     eachRun(text, style, (_, width) => (sum += width));
     return sum;
   };
-  const paper: Paper = {
+  const paper: PdfPage = {
     y: 0,
     turn: () => {
       document.addPage();
@@ -113,7 +113,7 @@ export function createPaper(document: PDFKit.PDFDocument, onPage: (paper: Paper,
 }
 
 /** Writes at another height, and comes back. */
-export function at(paper: Paper, y: number, write: () => void): void {
+export function at(paper: PdfPage, y: number, write: () => void): void {
   const before = paper.y;
   paper.y = y;
   write();

@@ -1,7 +1,7 @@
 import { inAddis } from '../lib/dates.ts';
 import type { Santim } from '../lib/money.ts';
 import { clockText, type Cell } from './columns.ts';
-import { INK, LEFT, RIGHT, type Paper } from './pdf-paper.ts';
+import { INK, LEFT, RIGHT, type PdfPage } from './pdf-paper.ts';
 import { birrText } from './rendering.ts';
 import type { Statement, StatementAccount, StatementMovement } from './statement.ts';
 
@@ -33,7 +33,7 @@ const LINE_HEIGHT = 13;
 const AT = { time: LEFT, type: LEFT + 92, resource: LEFT + 200, amount: RIGHT - 82, balance: RIGHT } as const;
 
 /** Prints one settlement below the head of a page; yields when there is something to be taken away. */
-export async function* printStatement(paper: Paper, { facts, account }: Statement): AsyncGenerator<void> {
+export async function* printStatement(paper: PdfPage, { facts, account }: Statement): AsyncGenerator<void> {
   printFacts(paper, facts);
   paper.y += 8;
   if (account === null) return paper.write('It was never booked: it moved no money.', LEFT);
@@ -42,7 +42,7 @@ export async function* printStatement(paper: Paper, { facts, account }: Statemen
   yield* printMovements(paper, account);
 }
 
-function printFacts(paper: Paper, facts: Statement['facts']): void {
+function printFacts(paper: PdfPage, facts: Statement['facts']): void {
   const sides = SIDES.map(({ x, width }, side) => {
     const lines = (FACTS[side] ?? []).flatMap((key) => linesOf(facts, key, (text) => paper.inLines(text, width)));
     return { x, lines };
@@ -78,7 +78,7 @@ function grouped(santim: Santim): string {
   return birrText(santim).replaceAll(/\B(?=(?:\d{3})+[.])/g, ',');
 }
 
-function printBalances(paper: Paper, account: StatementAccount): void {
+function printBalances(paper: PdfPage, account: StatementAccount): void {
   const sum = (isWanted: (santim: Santim) => boolean): Santim =>
     account.totals.reduce((all, { amountSantim }) => all + (isWanted(amountSantim) ? amountSantim : 0n), 0n);
   const shown = [
@@ -106,7 +106,7 @@ function printBalances(paper: Paper, account: StatementAccount): void {
   paper.y += 18;
 }
 
-function printTotals(paper: Paper, { totals }: StatementAccount): void {
+function printTotals(paper: PdfPage, { totals }: StatementAccount): void {
   for (const { type, count, amountSantim } of totals) {
     paper.needs(LINE_HEIGHT);
     paper.write(nameOf(type), LEFT);
@@ -117,7 +117,7 @@ function printTotals(paper: Paper, { totals }: StatementAccount): void {
   paper.y += 10;
 }
 
-async function* printMovements(paper: Paper, account: StatementAccount): AsyncGenerator<void> {
+async function* printMovements(paper: PdfPage, account: StatementAccount): AsyncGenerator<void> {
   paper.needs(5 * LINE_HEIGHT);
   printHeadings(paper);
   printEnd(paper, 'Opening balance', account.openingSantim);
@@ -136,7 +136,7 @@ async function* printMovements(paper: Paper, account: StatementAccount): AsyncGe
   printEnd(paper, 'Closing balance', account.closingSantim);
 }
 
-function printHeadings(paper: Paper): void {
+function printHeadings(paper: PdfPage): void {
   paper.band(LINE_HEIGHT + 1);
   paper.y += 3;
   const style = { size: 7, isBold: true };
@@ -148,13 +148,13 @@ function printHeadings(paper: Paper): void {
   paper.y += LINE_HEIGHT + 1;
 }
 
-function printEnd(paper: Paper, label: string, santim: Santim): void {
+function printEnd(paper: PdfPage, label: string, santim: Santim): void {
   paper.write(label, AT.type, { isBold: true });
   paper.write(grouped(santim), AT.balance - 4, { isBold: true, isRight: true });
   ruleOff(paper);
 }
 
-function printMovement(paper: Paper, movement: StatementMovement): void {
+function printMovement(paper: PdfPage, movement: StatementMovement): void {
   const style = { size: 7.5 };
   paper.write(addisText(movement.at), AT.time + 4, style);
   paper.write(nameOf(movement.type), AT.type, style);
@@ -164,7 +164,7 @@ function printMovement(paper: Paper, movement: StatementMovement): void {
   ruleOff(paper);
 }
 
-function ruleOff(paper: Paper): void {
+function ruleOff(paper: PdfPage): void {
   paper.y += LINE_HEIGHT - 2;
   paper.rule();
   paper.y += 2;

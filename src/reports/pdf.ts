@@ -1,7 +1,7 @@
 import { ethiopianDate } from '../calendar/ethiopian-date.ts';
 import { AppError } from '../lib/errors.ts';
 import { clockText, ZONE } from './columns.ts';
-import { at, createPaper, FOOT_Y, INK, LEFT, RIGHT, type Paper } from './pdf-paper.ts';
+import { at, createPaper, FOOT_Y, INK, LEFT, RIGHT, type PdfPage } from './pdf-paper.ts';
 import { printStatement } from './pdf-statement.ts';
 import type { Rendering } from './rendering.ts';
 import type { Statement } from './statement.ts';
@@ -56,7 +56,7 @@ function countOn(before: number, { account }: Statement): number {
 type Frame = { subject: string; page: number };
 
 /** What stands at the head and the foot of each page. */
-function writeFrame(paper: Paper, { report, merchantName, snapshotAt }: Rendering, { subject, page }: Frame): void {
+function writeFrame(paper: PdfPage, { report, merchantName, snapshotAt }: Rendering, { subject, page }: Frame): void {
   const { startDate, endDate, environment, statuses } = report;
   paper.write('Settlement statement', LEFT, { size: 15, isBold: true });
   paper.write(merchantName, RIGHT, { size: 10, isBold: true, isRight: true });

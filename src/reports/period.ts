@@ -29,7 +29,7 @@ export function readPeriod(wanted: WantedPeriod, now: Date): DayRange {
     const field = startDate === undefined ? 'endDate' : 'startDate';
     throw wrong(field, `is for period custom; of a ${period} give date, any day of it`);
   }
-  return rangeOf(date === undefined ? lastFull(period, addisDay(now)) : daysOf(period, within('date', date)));
+  return rangeOf(date === undefined ? lastFull(period, addisDay(now)) : daysOf(period, withTimeout('date', date)));
 }
 
 /** The range of days that were read before. */
@@ -53,7 +53,7 @@ function readCustom({ date, startDate, endDate }: WantedPeriod): Days {
   if (date !== undefined) throw wrong('date', 'is for the other periods; of period custom give startDate and endDate');
   if (startDate === undefined) throw wrong('startDate', 'is required for period custom');
   if (endDate === undefined) throw wrong('endDate', 'is required for period custom');
-  const days = daysInRange(within('startDate', startDate), within('endDate', endDate));
+  const days = daysInRange(withTimeout('startDate', startDate), withTimeout('endDate', endDate));
   if (days < 1) {
     const issue = `must not be after endDate, got ${startDate} and ${endDate}`;
     throw new AppError('INVALID_DATE_RANGE', `startDate ${issue}`, { details: [{ field: 'startDate', issue }] });
@@ -65,7 +65,7 @@ function readCustom({ date, startDate, endDate }: WantedPeriod): Days {
   return { startDate, endDate };
 }
 
-function within(field: string, day: string): string {
+function withTimeout(field: string, day: string): string {
   if (day >= FIRST_DAY && day <= LAST_DAY) return day;
   throw wrong(field, `must be a day from ${FIRST_DAY} to ${LAST_DAY}, got ${day}`);
 }

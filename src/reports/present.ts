@@ -17,8 +17,8 @@ export function presentReport(row: ReportRow, baseUrl: string) {
     timeZone: ZONE,
     filters: { status: row.statuses?.join(',') ?? 'ALL', channel: row.channel ?? 'ALL' },
     status: row.status,
-    rowsDone: row.rowsDone,
-    rowsTotal: row.rowsTotal,
+    rowsDone: row.processedRows,
+    rowsTotal: row.totalRows,
     totals:
       totals && Object.fromEntries(Object.entries(totals).map(([name, santim]) => [name, toBirr(BigInt(santim))])),
     snapshotAt: row.snapshotAt?.toISOString() ?? null,

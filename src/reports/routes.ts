@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-import { readRoute, writeRoute, type Answer, type Route } from '../http/route.ts';
+import { readRoute, writeRoute, type RouteResult, type Route } from '../http/route.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import { ownerOf } from '../lib/owner.ts';
+import { scopeOf } from '../lib/owner.ts';
 import { readPage } from '../lib/page.ts';
-import { askForReport, cancelReport, isSmall } from './ask.ts';
+import { requestReport, cancelReport, isSmall } from './ask.ts';
 import { FORMATS } from './formats.ts';
-import { createMakeReport, type MakeReportDeps } from './make.ts';
+import { createGenerateReport, type GenerateReportDeps } from './make.ts';
 import { findReport, listReports, readReport, type ReportRow } from './model.ts';
 import { presentReport } from './present.ts';
 import { fileNameOf } from './rendering.ts';
@@ -15,15 +15,15 @@ import * as schema from './schema.ts';
 import { summarise } from './summary.ts';
 import { reportMessage } from './workflow-input.ts';
 
-export type ReportRouteDeps = MakeReportDeps & { log: Pick<Logger, 'warn'> };
+export type ReportRouteDeps = GenerateReportDeps & { log: Pick<Logger, 'warn'> };
 
 /** Files of payments, money out and the balance: ask, look, fetch, take back; and sums without a file. */
 export function reportRoutes(deps: ReportRouteDeps): Route[] {
-  return [askRoute(deps), cancelRoute(deps), ...lookingRoutes(deps), fileRoute(deps), summaryRoute(deps)];
+  return [requestRoute(deps), cancelRoute(deps), ...queryRoutes(deps), fileRoute(deps), summaryRoute(deps)];
 }
 
-function askRoute(deps: ReportRouteDeps): Route {
-  const makeSmall = createMakeSmall(deps);
+function requestRoute(deps: ReportRouteDeps): Route {
+  const generateNow = createMakeSmall(deps);
   return writeRoute({
     method: 'POST',
     path: '/api/checkout/reports',
@@ -36,15 +36,15 @@ function askRoute(deps: ReportRouteDeps): Route {
     rateLimit: 'list',
     body: schema.NewReport,
     responses: { 202: schema.Report },
-    refusals: ['INVALID_STATE'],
-    handle: async ({ caller, change, body }) => {
-      const row = await askForReport({ ...deps, change }, ownerOf(caller), { ...body, requestedBy: caller.keyId });
+    errors: ['INVALID_STATE'],
+    handle: async ({ caller, tx, body }) => {
+      const row = await requestReport({ ...deps, tx }, scopeOf(caller), { ...body, requestedBy: caller.keyId });
       return { status: 202, message: 'Report asked for', data: presentReport(row, deps.baseUrl) };
     },
-    finish: async (answer) => {
-      const { data, ...rest } = answer as Answer<ReturnType<typeof presentReport>>;
-      if (!isSmall(data)) return answer;
-      const row = await makeSmall(data.reportId);
+    finish: async (response) => {
+      const { data, ...rest } = response as RouteResult<ReturnType<typeof presentReport>>;
+      if (!isSmall(data)) return response;
+      const row = await generateNow(data.reportId);
       return { ...rest, message: `Report is ${row.status}`, data: presentReport(row, deps.baseUrl) };
     },
   });
@@ -55,23 +55,23 @@ const MADE_AT_ONCE_MAX = 3;
 
 /** Makes a report here and now; what cannot be is handed to a workflow. */
 function createMakeSmall(deps: ReportRouteDeps): (id: string) => Promise<ReportRow> {
-  const make = createMakeReport(deps);
-  let making = 0;
+  const generate = createGenerateReport(deps);
+  let running = 0;
   const handOver = async (id: string): Promise<void> => {
     const row = await readReport(deps.db, id);
-    await deps.runChange((change) => change.tell([reportMessage({ reportId: id, ...ownerOf(row) })]));
+    await deps.runInTransaction((tx) => tx.enqueue([reportMessage({ reportId: id, ...scopeOf(row) })]));
   };
   return async (id) => {
-    if (making >= MADE_AT_ONCE_MAX) await handOver(id);
+    if (running >= MADE_AT_ONCE_MAX) await handOver(id);
     else {
-      making += 1;
+      running += 1;
       try {
-        await make(id);
+        await generate(id);
       } catch (error) {
         deps.log.warn({ err: error, reportId: id }, 'a report could not be made at once; a workflow goes on');
         await handOver(id);
       } finally {
-        making -= 1;
+        running -= 1;
       }
     }
     return readReport(deps.db, id);
@@ -88,15 +88,15 @@ function cancelRoute(deps: ReportRouteDeps): Route {
     auth: { by: 'key', scope: 'reports:write' },
     params: schema.ReportParams,
     responses: { 200: schema.Report },
-    refusals: ['INVALID_STATE'],
-    handle: async ({ caller, change, params }) => {
-      const row = await cancelReport({ ...deps, change }, ownerOf(caller), params.reportId);
+    errors: ['INVALID_STATE'],
+    handle: async ({ caller, tx, params }) => {
+      const row = await cancelReport({ ...deps, tx }, scopeOf(caller), params.reportId);
       return { message: 'Report cancelled', data: presentReport(row, deps.baseUrl) };
     },
   });
 }
 
-function lookingRoutes({ db, baseUrl }: ReportRouteDeps): Route[] {
+function queryRoutes({ db, baseUrl }: ReportRouteDeps): Route[] {
   return [
     readRoute({
       method: 'GET',
@@ -110,7 +110,7 @@ function lookingRoutes({ db, baseUrl }: ReportRouteDeps): Route[] {
       responses: { 200: z.array(schema.Report) },
       paginated: true,
       handle: async ({ caller, query }) => {
-        const filter = { ...ownerOf(caller), statuses: query.status ?? null };
+        const filter = { ...scopeOf(caller), statuses: query.status ?? null };
         const { rows, pagination } = await listReports(db, filter, readPage(query));
         return { message: 'Reports retrieved', data: rows.map((row) => presentReport(row, baseUrl)), pagination };
       },
@@ -125,7 +125,7 @@ function lookingRoutes({ db, baseUrl }: ReportRouteDeps): Route[] {
       params: schema.ReportParams,
       responses: { 200: schema.Report },
       handle: async ({ caller, params }) => {
-        const row = await findReport(db, ownerOf(caller), params.reportId);
+        const row = await findReport(db, scopeOf(caller), params.reportId);
         return { message: `Report is ${row.status}`, data: presentReport(row, baseUrl) };
       },
     }),
@@ -145,17 +145,17 @@ function fileRoute({ db, files, clock }: ReportRouteDeps): Route {
     params: schema.ReportParams,
     responses: { 200: z.string() },
     fileTypes: Object.values(FORMATS).map(({ contentType }) => contentType.split(';')[0] ?? contentType),
-    refusals: ['INVALID_STATE'],
+    errors: ['INVALID_STATE'],
     handle: async ({ caller, params }) => {
-      const row = await findReport(db, ownerOf(caller), params.reportId);
-      const { storedAs, sha256, fileBytes, expiresAt } = row;
+      const row = await findReport(db, scopeOf(caller), params.reportId);
+      const { storageKey, sha256, fileBytes, expiresAt } = row;
       if (row.status === 'EXPIRED' || (expiresAt && expiresAt <= clock())) throw gone(expiresAt);
-      if (storedAs === null || sha256 === null || fileBytes === null) {
+      if (storageKey === null || sha256 === null || fileBytes === null) {
         throw new AppError('INVALID_STATE', `The report is ${row.status}: it has no file.`);
       }
       const { extension, contentType } = FORMATS[row.format];
       const file = { name: fileNameOf(row, extension), contentType, bytes: Number(fileBytes), sha256 };
-      return { file: { ...file, open: () => files.read(storedAs) } };
+      return { file: { ...file, open: () => files.read(storageKey) } };
     },
   });
 }
@@ -177,7 +177,7 @@ function summaryRoute({ db, clock }: ReportRouteDeps): Route {
     responses: { 200: schema.Summary },
     handle: async ({ caller, query }) => {
       const wanted = { ...query, period: query.period ?? 'day' };
-      const data = await summarise(db, ownerOf(caller), { wanted, now: clock() });
+      const data = await summarise(db, scopeOf(caller), { wanted, now: clock() });
       return { message: 'Summary retrieved', data };
     },
   });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { CHANNELS } from '../channels/channel.ts';
 import { instant } from '../lib/fields.ts';
-import { dayText, pageQuery, statusText } from '../lib/page.ts';
+import { dateParam, pageQuery, statusParam } from '../lib/page.ts';
 import { SOURCES } from './kinds.ts';
 import { PERIODS } from './period.ts';
 import { REPORT_FORMATS, REPORT_KINDS, REPORT_STATUSES } from './states.ts';
@@ -17,9 +17,9 @@ export const NewReport = z
   .strictObject({
     kind: z.enum(REPORT_KINDS),
     period,
-    date: dayText.optional().meta({ description: 'Any day of the period; the last full one unless given' }),
-    startDate: dayText.optional().meta({ description: 'For period custom: at most 366 days' }),
-    endDate: dayText.optional(),
+    date: dateParam.optional().meta({ description: 'Any day of the period; the last full one unless given' }),
+    startDate: dateParam.optional().meta({ description: 'For period custom: at most 366 days' }),
+    endDate: dateParam.optional(),
     status: z.string().max(STATUS_CHARACTERS_MAX).optional().meta({
       description: 'One of the statuses of what is listed, a comma list of them, or ALL; not for kind balance',
       example: 'SUCCESS',
@@ -52,7 +52,7 @@ export const NewReport = z
       });
       return z.NEVER;
     }
-    const parsed = statusText(statuses).safeParse(status);
+    const parsed = statusParam(statuses).safeParse(status);
     if (parsed.success) return { ...wanted, statuses: parsed.data, channel: channel ?? null };
     for (const { message } of parsed.error.issues) context.addIssue({ code: 'custom', path: ['status'], message });
     return z.NEVER;
@@ -60,7 +60,7 @@ export const NewReport = z
 
 export const ReportParams = z.strictObject({ reportId: z.string().max(64) });
 
-export const ReportListQuery = z.strictObject({ status: statusText(REPORT_STATUSES).optional(), ...pageQuery });
+export const ReportListQuery = z.strictObject({ status: statusParam(REPORT_STATUSES).optional(), ...pageQuery });
 
 const TOTALS =
   'ETB by column: what its cells add up to. Of payments receivedAmount, fee, feeTax and netAmount, of money out paidAmount, fee, feeTax and totalDebit are what the ledger has booked: nothing for what was not paid, failed or came back. amount is what was asked for, whatever became of it; reserved is set aside for money out that is still open. Of a balance it is what it opened and closed with';
@@ -95,9 +95,9 @@ export const Report = z
 
 export const SummaryQuery = z.strictObject({
   period: period.optional().meta({ description: 'day unless given' }),
-  date: dayText.optional().meta({ description: 'Any day of the period; the last full one unless given' }),
-  startDate: dayText.optional(),
-  endDate: dayText.optional(),
+  date: dateParam.optional().meta({ description: 'Any day of the period; the last full one unless given' }),
+  startDate: dateParam.optional(),
+  endDate: dateParam.optional(),
 });
 
 /** Of payments. What the ledger has booked is of those that were paid for; all others have 0 there. */

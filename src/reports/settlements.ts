@@ -9,7 +9,7 @@ import type { SettlementFilter } from '../settlements/queries.ts';
 import { SETTLEMENT_STATUSES, type SettlementStatus } from '../settlements/states.ts';
 import { dayColumns, timeColumns, type Column } from './columns.ts';
 import { MONEY_OUT_TOTALS, moneyOutColumns, moneyOutTotals } from './money-out.ts';
-import { addUp, createSource, type Group, type ReportFilter, upTo } from './source.ts';
+import { sumGroups, createSource, type Group, type ReportFilter, upTo } from './source.ts';
 
 type Row = ExportedSettlement;
 
@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<Row>[] = [
   ...dayColumns<Row>('requestDate', 'Request Date', (row) => row.requestedAt),
   ...timeColumns<Row>('requestedAt', 'Requested at', (row) => row.requestedAt),
   { key: 'effectiveDate', heading: 'Effective Date', as: 'day', cell: (row) => row.effectiveDate },
-  { key: 'expectedBy', heading: 'Expected by', as: 'day', cell: (row) => row.expectedBy },
+  { key: 'expectedBy', heading: 'Expected by', as: 'day', cell: (row) => row.expectedUntil },
   ...timeColumns<Row>('sentAt', 'Sent at', (row) => row.sentAt),
   ...timeColumns<Row>('creditedAt', 'Credited at', (row) => row.creditedAt),
   ...timeColumns<Row>('returnedAt', 'Returned at', (row) => row.returnedAt),
@@ -40,7 +40,7 @@ export const settlementsReport = createSource<Row>({
   takesChannel: false,
   columns: COLUMNS,
   count: (db, filter, most) => countSettlements(db, asListed(filter), most),
-  sum: async (db, filter) => addUp(await groupToBank(db, filter), MONEY_OUT_TOTALS),
+  sum: async (db, filter) => sumGroups(await groupToBank(db, filter), MONEY_OUT_TOTALS),
   read: (db, filter, part) => exportSettlements(db, asListed(upTo(filter, part.after)), part),
   positionOf: ({ position, id }) => ({ at: position, id }),
 });

@@ -1,12 +1,12 @@
+import type { Channel } from '../channels/channel.ts';
 import type { Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Owner } from '../lib/owner.ts';
+import type { MerchantScope } from '../lib/owner.ts';
 import type { DayRange, Position } from '../lib/page.ts';
-import type { Channel } from '../providers/provider.ts';
 import type { Cell, Column, ColumnHead } from './columns.ts';
 
 /** What narrows a report; null does not. */
-export type ReportFilter = Owner & { range: DayRange; statuses: string[] | null; channel: Channel | null };
+export type ReportFilter = MerchantScope & { range: DayRange; statuses: string[] | null; channel: Channel | null };
 
 /** Rows, and by name what they add up to. */
 export type Sums = { count: number; totals: Record<string, Santim> };
@@ -61,7 +61,7 @@ export function upTo(filter: ReportFilter, after: Position | null): ReportFilter
 }
 
 /** All groups together: of these names, 0 where there are no groups. */
-export function addUp(groups: readonly Group[], names: readonly string[]): Sums {
+export function sumGroups(groups: readonly Group[], names: readonly string[]): Sums {
   const all: Sums = { count: 0, totals: Object.fromEntries(names.map((name) => [name, 0n])) };
   for (const { count, totals } of groups) {
     all.count += count;

@@ -3,7 +3,7 @@ import type { JournalKind } from '../ledger/facts.ts';
 import { readPeriod, sumPeriod, type Period } from '../ledger/statement.ts';
 import type { Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Owner } from '../lib/owner.ts';
+import type { MerchantScope } from '../lib/owner.ts';
 import type { Cell, ColumnHead } from './columns.ts';
 
 /** A settlement as it is printed: what is known of it, and how the balance came from what was there to what was left. */
@@ -37,12 +37,12 @@ export type StatementInput = {
 };
 
 /** Reads the statement of one settlement: the first of its cells is its id. */
-export async function readStatement(db: Queryable, owner: Owner, input: StatementInput): Promise<Statement> {
+export async function readStatement(db: Queryable, scope: MerchantScope, input: StatementInput): Promise<Statement> {
   const facts = new Map(
     input.columns.map(({ key, heading }, index) => [key, { heading, cell: input.cells[index] ?? null }]),
   );
   const [settlementId] = input.cells;
-  const period = typeof settlementId === 'string' ? await readPeriod(db, owner, settlementId) : undefined;
+  const period = typeof settlementId === 'string' ? await readPeriod(db, scope, settlementId) : undefined;
   if (!period) return { facts, account: null };
   const movements = readMovements(db, period, input);
   return { facts, account: { ...period, totals: await sumPeriod(db, period), movements } };
@@ -55,7 +55,7 @@ async function* readMovements(
 ): AsyncGenerator<StatementMovement[]> {
   for (let { after } = period; after < period.upTo;) {
     const found = await exportPeriod(db, { ...period, after }, pageRows);
-    yield found;
+    yield found.map(({ effectiveAt, ...movement }) => ({ ...movement, at: effectiveAt }));
     await onRead();
     after = found.length < pageRows ? period.upTo : (found.at(-1)?.sequence ?? period.upTo);
   }

@@ -1,22 +1,22 @@
 import { ethiopianDate } from '../calendar/ethiopian-date.ts';
 import type { Knex, Queryable } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
 import { ZONE } from './columns.ts';
 import { groupPayments } from './payments.ts';
 import { inParts, readPeriod, type WantedPeriod } from './period.ts';
 import { groupToBank } from './settlements.ts';
 import { inSnapshot } from './snapshot.ts';
-import { addUp, type Group, type ReportFilter, type Sums } from './source.ts';
+import { sumGroups, type Group, type ReportFilter, type Sums } from './source.ts';
 import { groupMoneyOut } from './withdrawals.ts';
 
 /** What a period came to, by status and channel, all of it at one instant. Throws as {@link readPeriod} does. */
-export async function summarise(db: Knex, owner: Owner, { wanted, now }: { wanted: WantedPeriod; now: Date }) {
+export async function summarise(db: Knex, scope: MerchantScope, { wanted, now }: { wanted: WantedPeriod; now: Date }) {
   const range = readPeriod(wanted, now);
-  const filter = { ...ownerOf(owner), range, statuses: null, channel: null };
+  const filter = { ...scopeOf(scope), range, statuses: null, channel: null };
   const { asOf, groups } = await inSnapshot(db, async (trx, snapshotAt) => {
-    const asked = [groupPayments, groupMoneyOut, groupToBank].map(async (group) => inAll(trx, filter, group));
-    return { asOf: snapshotAt, groups: await Promise.all(asked) };
+    const requested = [groupPayments, groupMoneyOut, groupToBank].map(async (group) => inAll(trx, filter, group));
+    return { asOf: snapshotAt, groups: await Promise.all(requested) };
   });
   const [payments = [], withdrawals = [], settlements = []] = groups;
   return {
@@ -27,7 +27,7 @@ export async function summarise(db: Knex, owner: Owner, { wanted, now }: { wante
     endDateEthiopian: ethiopianDate(range.endDate),
     timeZone: ZONE,
     currency: 'ETB',
-    environment: owner.environment,
+    environment: scope.environment,
     asOf: asOf.toISOString(),
     payments: presentGroups(payments, PAYMENTS),
     withdrawals: presentGroups(withdrawals, MONEY_OUT),
@@ -50,7 +50,7 @@ async function inAll(
       // Those of no channel come last.
       const key = `${one.status} ${one.channel ?? '~'}`;
       const known = all.get(key);
-      all.set(key, known ? { ...known, ...addUp([known, one], Object.keys(one.totals)) } : one);
+      all.set(key, known ? { ...known, ...sumGroups([known, one], Object.keys(one.totals)) } : one);
     }
   }
   return [...all].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, sums]) => sums);
@@ -69,7 +69,7 @@ const MONEY_OUT = {
 
 function presentGroups<Names extends Readonly<Record<string, string>>>(groups: readonly Group[], names: Names) {
   return {
-    total: presentSums(addUp(groups, Object.values(names)), names),
+    total: presentSums(sumGroups(groups, Object.values(names)), names),
     groups: groups.map((group) => ({ status: group.status, channel: group.channel, ...presentSums(group, names) })),
   };
 }

@@ -9,7 +9,7 @@ import type { WithdrawalFilter } from '../withdrawals/queries.ts';
 import { WITHDRAWAL_STATUSES, type WithdrawalStatus } from '../withdrawals/states.ts';
 import { dayColumns, timeColumns, type Column } from './columns.ts';
 import { MONEY_OUT_TOTALS, moneyOutColumns, moneyOutTotals } from './money-out.ts';
-import { addUp, createSource, type Group, type ReportFilter, upTo } from './source.ts';
+import { sumGroups, createSource, type Group, type ReportFilter, upTo } from './source.ts';
 
 type Row = ExportedWithdrawal;
 
@@ -37,7 +37,7 @@ export const withdrawalsReport = createSource<Row>({
   takesChannel: true,
   columns: COLUMNS,
   count: (db, filter, most) => countWithdrawals(db, asListed(filter), most),
-  sum: async (db, filter) => addUp(await groupMoneyOut(db, filter), MONEY_OUT_TOTALS),
+  sum: async (db, filter) => sumGroups(await groupMoneyOut(db, filter), MONEY_OUT_TOTALS),
   read: (db, filter, part) => exportWithdrawals(db, asListed(upTo(filter, part.after)), part),
   positionOf: ({ position, id }) => ({ at: position, id }),
 });

@@ -13,7 +13,7 @@ export function reportWorkflowId(reportId: string): string {
 export function reportMessage({ reportId, merchantId, environment }: ReportInput): OutboxMessage {
   return {
     kind: 'signalWithStart',
-    signal: 'wanted',
+    signal: 'ensureRunning',
     workflowType: 'report',
     workflowId: reportWorkflowId(reportId),
     input: { reportId, merchantId, environment },

@@ -3,7 +3,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 
 import { DAY_MS } from '../lib/dates.ts';
-import { harmless, type Cell, type ColumnHead } from './columns.ts';
+import { escapeFormula, type Cell, type ColumnHead } from './columns.ts';
 import { aboutOf, birrText, type Rendering } from './rendering.ts';
 import { CONTENT_TYPES, RELATIONS, STYLE, STYLES, WORKBOOK, WORKBOOK_RELATIONS } from './xlsx-parts.ts';
 
@@ -120,7 +120,7 @@ function cellText(cell: Cell, as?: ColumnHead['as']): string {
   if (cell === null) return '';
   if (as && typeof cell === 'string') return `<c s="${STYLE[as]}"><v>${dateNumber(cell)}</v></c>`;
   if (typeof cell === 'bigint') return `<c s="${STYLE.amount}"><v>${birrText(cell)}</v></c>`;
-  return typeof cell === 'number' ? `<c><v>${cell}</v></c>` : textCell(harmless(cell), STYLE.text);
+  return typeof cell === 'number' ? `<c><v>${cell}</v></c>` : textCell(escapeFormula(cell), STYLE.text);
 }
 
 /** 1 January 1970, as workbooks count days. */

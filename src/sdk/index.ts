@@ -9,7 +9,7 @@ export type {
 export {
   verifyWebhook,
   WebhookVerificationError,
-  type VerificationFailure,
+  type VerificationErrorCode,
   type VerifyOptions,
   type WebhookHeaders,
 } from './verify-webhook.ts';

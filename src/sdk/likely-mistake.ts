@@ -1,4 +1,4 @@
-import type { VerificationFailure } from './verify-webhook.ts';
+import type { VerificationErrorCode } from './verify-webhook.ts';
 
 type Evidence = {
   body: Buffer;
@@ -8,7 +8,7 @@ type Evidence = {
   isSignatureOf: (value: string, key: string, bytes: Buffer) => boolean;
 };
 
-type Mistake = { reason: VerificationFailure; message: string };
+type Mistake = { reason: VerificationErrorCode; message: string };
 
 const ENVELOPE = ['event', 'event_id', 'api_version', 'created_at', 'data', 'signature'].join();
 

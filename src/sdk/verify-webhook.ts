@@ -4,7 +4,7 @@ import { likelyMistake } from './likely-mistake.ts';
 import type { WebhookEvent } from './webhook-events.ts';
 
 /** The likely mistake, as a code; the error's message says what to do about it. */
-export type VerificationFailure =
+export type VerificationErrorCode =
   | 'body_was_parsed'
   | 'body_missing'
   | 'body_was_changed'
@@ -23,9 +23,9 @@ export type VerificationFailure =
 /** The delivery must not be trusted: answer 400, and read `reason` and the message in your log. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
-  readonly reason: VerificationFailure;
+  readonly reason: VerificationErrorCode;
 
-  constructor(reason: VerificationFailure, message: string) {
+  constructor(reason: VerificationErrorCode, message: string) {
     super(message);
     this.reason = reason;
   }
@@ -64,7 +64,7 @@ export function verifyWebhook(
 ): WebhookEvent {
   const options: VerifyOptions =
     typeof secret === 'object' && secret !== null && 'secret' in secret ? secret : { secret };
-  refuseUnfit(options);
+  rejectUnusable(options);
   const body = bodyBytes(rawBody);
   const secrets = [options.secret].flat().filter((one) => typeof one === 'string' && one !== '');
   if (secrets.length === 0) {
@@ -91,7 +91,7 @@ export function verifyWebhook(
 }
 
 /** A comparison with NaN is never true, so it would let every replay pass. */
-function refuseUnfit({ toleranceSeconds, now }: VerifyOptions): void {
+function rejectUnusable({ toleranceSeconds, now }: VerifyOptions): void {
   // Number.isFinite takes no texts, which the type alone does not keep out of JavaScript.
   const isNumber = toleranceSeconds !== undefined && Number.isFinite(toleranceSeconds);
   const isFit = isNumber && toleranceSeconds >= 0 && toleranceSeconds <= TOLERANCE_SECONDS_MAX;

@@ -3,7 +3,7 @@ import { hashKey, readKey } from '../keys/format.ts';
 import { createKey, listKeys } from '../keys/operations.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
-import type { RunChange } from '../lib/outbox.ts';
+import type { RunInTransaction } from '../lib/outbox.ts';
 import { listSubscriptions, rotateSecret } from '../webhooks/subscriptions.ts';
 import { ABYSSINIA } from './demo.ts';
 import { followPort, SHOP_DESCRIPTION, subscriptionDeps } from './subscriptions.ts';
@@ -12,23 +12,23 @@ import { followPort, SHOP_DESCRIPTION, subscriptionDeps } from './subscriptions.
 export type DemoCredentials = { merchantId: string; sandboxKey: string; webhookSecret: string };
 
 export type RecallInput = {
-  config: Pick<Config, 'KEY_PEPPER' | 'peppers' | 'keyRing' | 'egress'>;
+  config: Pick<Config, 'API_KEY_PEPPER' | 'peppers' | 'keyRing' | 'egress'>;
   /** What an earlier start has shown, as far as it was kept. */
   previous: Partial<DemoCredentials>;
   webhookUrl: string;
 };
 
-const { owner } = ABYSSINIA;
+const { scope } = ABYSSINIA;
 
 /** The key of the demo merchant, which only its finished data has. */
-export async function makeSandboxKey(trx: Knex.Transaction, pepper: string): Promise<string> {
+export async function createSandboxKey(trx: Knex.Transaction, pepper: string): Promise<string> {
   const deps = { trx, pepper, clock: systemClock };
-  return (await createKey(deps, { ...owner, kind: 'secret', name: 'Local development' })).secret;
+  return (await createKey(deps, { ...scope, kind: 'secret', name: 'Local development' })).secret;
 }
 
 /** Whether the demo data is complete: the key is made last, and no key is ever deleted. */
 export async function hasDemoData(db: Knex): Promise<boolean> {
-  return (await listKeys(db, owner)).length > 0;
+  return (await listKeys(db, scope)).length > 0;
 }
 
 /**
@@ -36,26 +36,24 @@ export async function hasDemoData(db: Knex): Promise<boolean> {
  * subscription follows it to another port.
  */
 export async function recallCredentials(
-  deps: { db: Knex; runChange: RunChange },
+  deps: { db: Knex; runInTransaction: RunInTransaction },
   input: RecallInput,
 ): Promise<DemoCredentials> {
   const { previous, config, webhookUrl } = input;
-  const subscriptions = await listSubscriptions(deps.db, owner);
+  const subscriptions = await listSubscriptions(deps.db, scope);
   const shop = subscriptions.find((one) => one.description === SHOP_DESCRIPTION);
-  const keptSecret = shop && previous.webhookSecret?.endsWith(shop.secretHint) ? previous.webhookSecret : undefined;
-  const keptKey = await keyThatHolds(deps.db, { text: previous.sandboxKey, peppers: config.peppers });
-  return deps.runChange(async (change) => {
+  const storedSecret = shop && previous.webhookSecret?.endsWith(shop.secretHint) ? previous.webhookSecret : undefined;
+  const storedKey = await keyThatHolds(deps.db, { text: previous.sandboxKey, peppers: config.peppers });
+  return deps.runInTransaction(async (tx) => {
     const subscriptionOps = subscriptionDeps(config, systemClock());
-    await followPort(subscriptionOps, change, { owner, subscriptions, webhookUrl });
+    await followPort(subscriptionOps, tx, { scope, subscriptions, webhookUrl });
     const rotation = { overlapSeconds: 0, force: true };
     const newSecret = async (): Promise<string> =>
-      shop
-        ? (await rotateSecret(subscriptionOps, change, { ...owner, subscriptionId: shop.id, ...rotation })).secret
-        : '';
+      shop ? (await rotateSecret(subscriptionOps, tx, { ...scope, subscriptionId: shop.id, ...rotation })).secret : '';
     return {
-      merchantId: owner.merchantId,
-      sandboxKey: keptKey ?? (await makeSandboxKey(change.trx, config.KEY_PEPPER)),
-      webhookSecret: keptSecret ?? (await newSecret()),
+      merchantId: scope.merchantId,
+      sandboxKey: storedKey ?? (await createSandboxKey(tx.trx, config.API_KEY_PEPPER)),
+      webhookSecret: storedSecret ?? (await newSecret()),
     };
   });
 }
@@ -67,7 +65,7 @@ async function keyThatHolds(
 ): Promise<string | undefined> {
   const id = text === undefined ? undefined : readKey(text)?.id;
   if (text === undefined || id === undefined) return undefined;
-  const [row] = await listKeys(db, { ...owner, id });
+  const [row] = await listKeys(db, { ...scope, id });
   const ended = !row || row.revokedAt !== null || (row.expiresAt !== null && row.expiresAt <= systemClock());
   return !ended && peppers.some((pepper) => row.secretHash.equals(hashKey(pepper, text))) ? text : undefined;
 }

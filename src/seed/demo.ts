@@ -1,4 +1,4 @@
-import type { Owner } from '../lib/owner.ts';
+import type { MerchantScope } from '../lib/owner.ts';
 import type { Plan } from './plan.ts';
 
 const CHANNEL_MIX = [
@@ -11,7 +11,7 @@ const HISTORY_DAYS = 90;
 
 /** A merchant of the demo data, always under the same id, so that a start knows what an earlier one has made. */
 export type DemoMerchant = {
-  owner: Owner;
+  scope: MerchantScope;
   name: string;
   kycStatus: 'APPROVED' | 'SUBMITTED';
   /** Switched off by the merchant. */
@@ -23,7 +23,7 @@ export type DemoMerchant = {
 
 /** Sells, is approved, has all there is. */
 export const ABYSSINIA: DemoMerchant = {
-  owner: { merchantId: 'mrc_01ABYSS1N1AC0FFEE000000000', environment: 'sandbox' },
+  scope: { merchantId: 'mrc_01ABYSS1N1AC0FFEE000000000', environment: 'sandbox' },
   name: 'Abyssinia Coffee',
   kycStatus: 'APPROVED',
   channelsOff: [],
@@ -33,7 +33,7 @@ export const ABYSSINIA: DemoMerchant = {
 
 /** Has begun two weeks ago: papers handed in, one channel, a few payments, neither key nor subscription. */
 export const NEW_SHOP: DemoMerchant = {
-  owner: { merchantId: 'mrc_01NEWSH0P00000000000000000', environment: 'sandbox' },
+  scope: { merchantId: 'mrc_01NEWSH0P00000000000000000', environment: 'sandbox' },
   name: 'New Shop',
   kycStatus: 'SUBMITTED',
   channelsOff: ['CBE_BIRR', 'AWASH'],

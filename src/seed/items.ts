@@ -1,8 +1,8 @@
 import { rows } from '../lib/db.ts';
-import type { Change, RunChange } from '../lib/outbox.ts';
-import { endOf, makePayment } from './journeys.ts';
+import type { UnitOfWork, RunInTransaction } from '../lib/outbox.ts';
+import { endOf, seedPayment } from './journeys.ts';
 import type { PlannedMove } from './money-plan.ts';
-import { makeMove } from './money.ts';
+import { seedPayout } from './money.ts';
 import type { PastDeps } from './past.ts';
 import type { PlannedPayment } from './plan.ts';
 
@@ -26,18 +26,18 @@ type Write = () => Promise<unknown>;
  * pipeline, and what takes from the balance alone. What they write last, journals above all, is written in the order of
  * the items, which is that of their completion: so the balance moves as it did.
  */
-export async function makeItems(deps: PastDeps, items: readonly PlannedItem[]): Promise<void> {
+export async function seedItems(deps: PastDeps, items: readonly PlannedItem[]): Promise<void> {
   for (let from = 0; from < items.length;) {
     const until = items.findIndex((item, index) => index >= from && 'move' in item);
     const payments = items.slice(from, until === -1 ? items.length : until);
-    await makeInOrder(deps, payments);
+    await seedInOrder(deps, payments);
     const move = items[from + payments.length];
-    if (move) await makeInOrder(deps, [move]);
+    if (move) await seedInOrder(deps, [move]);
     from += payments.length + 1;
   }
 }
 
-async function makeInOrder(deps: PastDeps, items: readonly PlannedItem[]): Promise<void> {
+async function seedInOrder(deps: PastDeps, items: readonly PlannedItem[]): Promise<void> {
   const made: Write[][] = [];
   const written: Promise<unknown>[] = [];
   let next = 0;
@@ -52,36 +52,36 @@ async function makeInOrder(deps: PastDeps, items: readonly PlannedItem[]): Promi
     }
   };
   const waiting = items.entries();
-  const makeNext = async (): Promise<void> => {
+  const seedNext = async (): Promise<void> => {
     for (const [index, item] of waiting) {
-      made[index] = await makeItem(deps, item);
+      made[index] = await seedItem(deps, item);
       writeWhatIsNext();
     }
   };
   try {
-    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, makeNext));
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, seedNext));
   } finally {
     // A write that failed is why all after it did.
     await Promise.all(written);
   }
 }
 
-async function makeItem(deps: PastDeps, item: PlannedItem): Promise<Write[]> {
+async function seedItem(deps: PastDeps, item: PlannedItem): Promise<Write[]> {
   const writes: Write[] = [];
   const forWorkflows: string[] = [];
   const time = { now: item.createdAt };
-  const change: Change = {
+  const tx: UnitOfWork = {
     trx: deps.trx,
-    write: async (sql, values) => void writes.push(() => rows(deps.trx, sql, values)),
-    tell: async () => {},
-    told: (messages) => {
+    writeDeferred: async (sql, values) => void writes.push(() => rows(deps.trx, sql, values)),
+    enqueue: async () => {},
+    enqueued: (messages) => {
       for (const { id } of messages) forWorkflows.push(id);
     },
     triggerDispatcher: () => {},
   };
-  const past = { ...deps, change, runChange: inside(change), time };
-  if ('move' in item) await makeMove(past, item);
-  else await makePayment(past, item);
+  const past = { ...deps, tx, runInTransaction: inside(tx), time };
+  if ('move' in item) await seedPayout(past, item);
+  else await seedPayment(past, item);
   // What is still open when all is made is told to Temporal then.
   if (forWorkflows.length > 0) {
     writes.push(() => rows(deps.trx, 'DELETE FROM outbox WHERE id = ANY(:forWorkflows)', { forWorkflows }));
@@ -89,6 +89,6 @@ async function makeItem(deps: PastDeps, item: PlannedItem): Promise<Write[]> {
   return writes;
 }
 
-function inside(change: Change): RunChange {
-  return async (work) => work(change);
+function inside(tx: UnitOfWork): RunInTransaction {
+  return async (work) => work(tx);
 }

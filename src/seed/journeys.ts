@@ -2,13 +2,13 @@ import { createSession } from '../checkout/create.ts';
 import { startPayment } from '../checkout/pay.ts';
 import type { Clock } from '../lib/clock.ts';
 import { rows } from '../lib/db.ts';
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import { SANDBOX_PHONES, type SandboxBehaviour } from '../lib/sandbox-providers.ts';
 import type { FindProvider, Provider, ProviderOutcome } from '../providers/provider.ts';
-import { createCheckAttempt, type CheckAttempt } from '../transactions/check.ts';
-import { endAttempt, endOpenSession } from '../transactions/end.ts';
+import { createSyncAttempt, type CheckAttempt } from '../transactions/check.ts';
+import { closeAttempt, closeSession } from '../transactions/end.ts';
 import { createExpireAttempt } from '../transactions/unpaid.ts';
-import { neverAsked, SILENT, type Past } from './past.ts';
+import { notUsed, SILENT, type Past } from './past.ts';
 import type { Journey, PlannedPayment } from './plan.ts';
 
 /** One customer's way through one session, on a clock of its own. */
@@ -18,7 +18,7 @@ type Visit = Past & {
   findProvider: FindProvider;
   checkAttempt: CheckAttempt;
   /** What the provider says when it is asked next. */
-  answer: ProviderOutcome;
+  result: ProviderOutcome;
   sessionId: string;
   attemptId: string;
   expiresAt: Date;
@@ -30,7 +30,7 @@ type Step = (visit: Visit) => Promise<unknown>;
 const NOTICED_AFTER_MS = 500;
 
 const approve = phoneOf('approve');
-const refuse = phoneOf('decline');
+const reject = phoneOf('decline');
 const tooPoor = phoneOf('insufficient-funds');
 const ignore = phoneOf('never');
 
@@ -38,7 +38,7 @@ const JOURNEYS: Readonly<Record<Journey, readonly Step[]>> = {
   paid: [pays(approve), hears(paid)],
   paidOnSecondTry: [pays(tooPoor), hears(declined('INSUFFICIENT_FUNDS')), pays(approve), hears(paid)],
   paidLate: [pays(ignore), hears(accepted), timeRunsOut, attemptExpires, hears(paid)],
-  declined: [pays(refuse), hears(declined('DECLINED'))],
+  declined: [pays(reject), hears(declined('DECLINED'))],
   declinedThrice: [...triesInVain(), ...triesInVain(), ...triesInVain()],
   leftOpen: [timeRunsOut, sessionEnds('EXPIRED')],
   expiredInFlight: [pays(ignore), hears(accepted), timeRunsOut, attemptExpires],
@@ -48,7 +48,7 @@ const JOURNEYS: Readonly<Record<Journey, readonly Step[]>> = {
 };
 
 /** Makes a payment of the past, with a provider that answers by the journey's script. */
-export async function makePayment(past: Past, payment: PlannedPayment): Promise<void> {
+export async function seedPayment(past: Past, payment: PlannedPayment): Promise<void> {
   const visit = await beginVisit(past, payment);
   for (const step of JOURNEYS[payment.journey]) {
     past.time.now = new Date(past.time.now.getTime() + payment.stepMs);
@@ -74,49 +74,49 @@ async function beginVisit(past: Past, payment: PlannedPayment): Promise<Visit> {
     clock: () => past.time.now,
     findProvider: (channel) => (channel === 'MPESA' ? null : scriptedProvider(visit)),
     checkAttempt: (attemptId, options) => checkAttempt(attemptId, options),
-    answer: accepted(payment),
+    result: accepted(payment),
     sessionId: '',
     attemptId: '',
     expiresAt: payment.createdAt,
   };
-  const checkAttempt = createCheckAttempt({ ...visit, db: past.change.trx, log: SILENT });
-  const { trx } = past.change;
+  const checkAttempt = createSyncAttempt({ ...visit, db: past.tx.trx, log: SILENT });
+  const { trx } = past.tx;
   // At once: the next step reads it.
-  const write: Change['write'] = async (sql, values) => void (await rows(trx, sql, values));
-  const change = { ...past.change, write };
-  const session = await createSession({ ...visit, change, db: trx, pepper: UNUSED }, past.owner, payment.session);
+  const writeDeferred: UnitOfWork['writeDeferred'] = async (sql, values) => void (await rows(trx, sql, values));
+  const tx = { ...past.tx, writeDeferred };
+  const session = await createSession({ ...visit, tx, db: trx, pepper: UNUSED }, past.scope, payment.session);
   visit.sessionId = session.sessionId;
   visit.expiresAt = new Date(session.expiresAt);
   return visit;
 }
 
 function scriptedProvider(visit: Visit): Provider {
-  const answer = async (): Promise<ProviderOutcome> => visit.answer;
+  const result = async (): Promise<ProviderOutcome> => visit.result;
   return {
     channel: visit.payment.channel,
-    initiate: answer,
-    query: answer,
+    initiate: result,
+    query: result,
     capabilities: { payoutTo: [] },
-    payout: neverAsked,
-    queryPayout: neverAsked,
-    statement: neverAsked,
+    payout: notUsed,
+    queryPayout: notUsed,
+    statement: notUsed,
     parseCallback: () => ({ verified: false, problem: 'the past sends no callbacks' }),
-    callbackAnswer: { contentType: 'text/plain', body: '' },
+    callbackResponse: { contentType: 'text/plain', body: '' },
   };
 }
 
 function pays(phone: string): Step {
   return async (visit) => {
     const wanted = { channel: visit.payment.channel, phone };
-    const { attemptId } = await startPayment(visit, { ...visit.owner, sessionId: visit.sessionId }, wanted);
+    const { attemptId } = await startPayment(visit, { ...visit.scope, sessionId: visit.sessionId }, wanted);
     visit.attemptId = attemptId;
   };
 }
 
 function hears(outcome: (payment: PlannedPayment) => ProviderOutcome): Step {
   return async (visit) => {
-    visit.answer = outcome(visit.payment);
-    await visit.checkAttempt(visit.attemptId, { tellWorkflow: false });
+    visit.result = outcome(visit.payment);
+    await visit.checkAttempt(visit.attemptId, { notifyWorkflow: false });
   };
 }
 
@@ -128,18 +128,18 @@ async function timeRunsOut(visit: Visit): Promise<void> {
   visit.time.now = new Date(visit.expiresAt.getTime() + NOTICED_AFTER_MS);
 }
 
-async function attemptExpires({ change, runChange, checkAttempt, attemptId, time }: Visit): Promise<void> {
-  await createExpireAttempt({ db: change.trx, runChange, checkAttempt, log: SILENT })(attemptId, time.now);
+async function attemptExpires({ tx, runInTransaction, checkAttempt, attemptId, time }: Visit): Promise<void> {
+  await createExpireAttempt({ db: tx.trx, runInTransaction, checkAttempt, log: SILENT })(attemptId, time.now);
 }
 
-async function attemptCancelled({ change, attemptId, sessionId, time }: Visit): Promise<void> {
-  const attempt = { id: attemptId, sessionId, tellWorkflow: false };
-  await endAttempt(change, attempt, { status: 'CANCELLED', reconcile: false, at: time.now });
+async function attemptCancelled({ tx, attemptId, sessionId, time }: Visit): Promise<void> {
+  const attempt = { id: attemptId, sessionId, notifyWorkflow: false };
+  await closeAttempt(tx, attempt, { status: 'CANCELLED', needsReconciliation: false, at: time.now });
 }
 
 function sessionEnds(status: 'CANCELLED' | 'EXPIRED'): Step {
-  return async ({ change, sessionId, time }) =>
-    endOpenSession(change, sessionId, { status, reconcile: false, at: time.now });
+  return async ({ tx, sessionId, time }) =>
+    closeSession(tx, sessionId, { status, needsReconciliation: false, at: time.now });
 }
 
 function accepted(payment: PlannedPayment): ProviderOutcome {

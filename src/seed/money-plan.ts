@@ -13,7 +13,7 @@ export type SettlementEnd = 'credited' | 'failed' | 'rejected' | 'cancelled' | '
 export type PlannedMove = { createdAt: Date; requestId: string } & (
   | { move: 'withdraw'; amountSantim: Santim; end: WithdrawalEnd; to: Beneficiary }
   | { move: 'settle'; amountSantim: Santim; end: SettlementEnd }
-  | { move: 'bankAnswers'; end: 'credited' | 'failed' }
+  | { move: 'bankResults'; end: 'credited' | 'failed' }
 );
 
 /** Paid by telebirr; the sandbox's phones say what becomes of it (src/lib/sandbox-providers.ts). */
@@ -112,16 +112,16 @@ function planSettlements(random: Random, { until, days, payments }: Span): Plann
     const lately = new Date(until.getTime() - (SETTLEMENTS.length - index) * 18 * HOUR_MS);
     const createdAt = index < weeks ? monday : lately;
     const requestId = `BANK-${String(index + 1).padStart(3, '0')}`;
-    const asked = {
+    const requested = {
       move: 'settle' as const,
       createdAt,
       requestId,
       amountSantim: amount(random, { end, payments, fromBirr: 150_000, toBirr: 240_000 }),
       end,
     };
-    if (end !== 'credited' && end !== 'failed') return [asked];
+    if (end !== 'credited' && end !== 'failed') return [requested];
     const wednesday = atHour(new Date(createdAt.getTime() + 2 * DAY_MS), 12);
-    return [asked, { move: 'bankAnswers', createdAt: wednesday, requestId, end }];
+    return [requested, { move: 'bankResults', createdAt: wednesday, requestId, end }];
   });
 }
 

@@ -1,21 +1,21 @@
 import { linkBankAccount } from '../bank-accounts/link.ts';
 import { HOUR_MS } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
-import type { Change } from '../lib/outbox.ts';
-import type { Owner } from '../lib/owner.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
+import type { MerchantScope } from '../lib/owner.ts';
 import { SANDBOX_REVIEW_MS } from '../lib/sandbox-review.ts';
-import { decideSettlement, type SettlementWord } from '../operators/settlements.ts';
+import { decideSettlement, type SettlementCommand } from '../operators/settlements.ts';
 import type { PayoutOutcome, Provider } from '../providers/provider.ts';
 import { createSettlement } from '../settlements/create.ts';
 import { cancelSettlement } from '../settlements/decide.ts';
-import { decideInSandbox as reviewSettlement } from '../settlements/sandbox.ts';
+import { autoDecide as reviewSettlement } from '../settlements/sandbox.ts';
 import { createCheckPayout } from '../withdrawals/check.ts';
 import { createWithdrawal } from '../withdrawals/create.ts';
 import { cancelWithdrawal } from '../withdrawals/decide.ts';
-import { decideInSandbox as reviewWithdrawal } from '../withdrawals/sandbox-review.ts';
+import { autoDecide as reviewWithdrawal } from '../withdrawals/sandbox-review.ts';
 import type { PlannedMove } from './money-plan.ts';
-import { demoDeed } from './operator.ts';
-import { neverAsked, SILENT, type Past } from './past.ts';
+import { demoContext } from './operator.ts';
+import { notUsed, SILENT, type Past } from './past.ts';
 
 /** Who asks for the demo's money: a key of its own that nobody has. */
 const REQUESTED_BY = 'key_demo';
@@ -23,8 +23,8 @@ const REQUESTED_BY = 'key_demo';
 const PROVIDER_TAKES_MS = 3_000;
 
 /** The account that the demo's settlements go to, linked at this time. */
-export async function linkDemoAccount(change: Change, owner: Owner, at: Date): Promise<void> {
-  await linkBankAccount(change, owner, {
+export async function linkDemoAccount(tx: UnitOfWork, scope: MerchantScope, at: Date): Promise<void> {
+  await linkBankAccount(tx, scope, {
     bankCode: 'CBE',
     accountNumber: '1000204719583',
     accountName: 'Abyssinia Coffee PLC',
@@ -34,18 +34,18 @@ export async function linkDemoAccount(change: Change, owner: Owner, at: Date): P
 }
 
 /** Makes one move of the past by the operations that make today's. One that was made before stays as it is. */
-export async function makeMove(past: Past, move: PlannedMove): Promise<void> {
+export async function seedPayout(past: Past, move: PlannedMove): Promise<void> {
   if (move.move === 'withdraw') return withdraw(past, move);
   if (move.move === 'settle') return settle(past, move);
-  await bankAnswers(past, move);
+  await bankResults(past, move);
 }
 
 async function withdraw(past: Past, move: Extract<PlannedMove, { move: 'withdraw' }>): Promise<void> {
-  const { owner, change, runChange } = past;
+  const { scope, tx, runInTransaction } = past;
   const { requestId, amountSantim, end, to } = move;
   const clock = (): Date => past.time.now;
-  const answers = payoutAnswers(move);
-  const findProvider = () => scriptedPayouts(answers);
+  const responses = payoutResults(move);
+  const findProvider = () => scriptedPayouts(responses);
   const wanted = {
     requestId,
     amountSantim,
@@ -54,17 +54,17 @@ async function withdraw(past: Past, move: Extract<PlannedMove, { move: 'withdraw
     reason: 'Supplies',
     requestedBy: REQUESTED_BY,
   } as const;
-  const { row, isNew } = await createWithdrawal({ change, clock, findProvider }, owner, wanted);
+  const { row, isNew } = await createWithdrawal({ tx, clock, findProvider }, scope, wanted);
   if (!isNew) return;
   pass(past, SANDBOX_REVIEW_MS);
-  if (end === 'cancelled') return void (await cancelWithdrawal(change, row, clock()));
-  const db = change.trx;
-  await reviewWithdrawal({ db, runChange }, row.id, clock());
+  if (end === 'cancelled') return void (await cancelWithdrawal(tx, row, clock()));
+  const db = tx.trx;
+  await reviewWithdrawal({ db, runInTransaction }, row.id, clock());
   const check = createCheckPayout({ ...past, db, clock, findProvider, log: SILENT });
-  while (answers.length > 0) {
+  while (responses.length > 0) {
     pass(past, PROVIDER_TAKES_MS);
-    const { asked } = await check(row.id, { minIntervalMs: 0, tellWorkflow: false });
-    if (!asked) throw new Error(`${requestId} cannot be paid out: its provider was not asked`);
+    const { queried } = await check(row.id, { minIntervalMs: 0, notifyWorkflow: false });
+    if (!queried) throw new Error(`${requestId} cannot be paid out: its provider was not asked`);
   }
 }
 
@@ -85,7 +85,7 @@ const NO_SUCH_PAYEE: PayoutOutcome = {
 };
 
 /** What the provider says of a payout, question by question. */
-function payoutAnswers({ requestId, amountSantim, end }: Extract<PlannedMove, { move: 'withdraw' }>): PayoutOutcome[] {
+function payoutResults({ requestId, amountSantim, end }: Extract<PlannedMove, { move: 'withdraw' }>): PayoutOutcome[] {
   const about = { providerReference: `DEMO${requestId}`, providerCode: 'COMPLETED' };
   const paid: PayoutOutcome = { kind: 'succeeded', amountSantim, currency: 'ETB', ...about };
   if (end === 'paid') return [ACCEPTED, paid];
@@ -95,55 +95,55 @@ function payoutAnswers({ requestId, amountSantim, end }: Extract<PlannedMove, { 
 }
 
 /** A provider that pays out by this script. */
-function scriptedPayouts(answers: PayoutOutcome[]): Provider {
-  const answer = async (): Promise<PayoutOutcome> => answers.shift() ?? PENDING;
+function scriptedPayouts(responses: PayoutOutcome[]): Provider {
+  const result = async (): Promise<PayoutOutcome> => responses.shift() ?? PENDING;
   return {
     channel: 'TELEBIRR',
-    initiate: neverAsked,
-    query: neverAsked,
+    initiate: notUsed,
+    query: notUsed,
     capabilities: { payoutTo: ['phone'] },
-    payout: answer,
-    queryPayout: answer,
-    statement: neverAsked,
+    payout: result,
+    queryPayout: result,
+    statement: notUsed,
     parseCallback: () => ({ verified: false, problem: 'the past sends no callbacks' }),
-    callbackAnswer: { contentType: 'text/plain', body: '' },
+    callbackResponse: { contentType: 'text/plain', body: '' },
   };
 }
 
 async function settle(past: Past, move: Extract<PlannedMove, { move: 'settle' }>): Promise<void> {
-  const { owner, change, runChange } = past;
+  const { scope, tx, runInTransaction } = past;
   const { requestId, amountSantim, end } = move;
   const clock = (): Date => past.time.now;
   const wanted = { requestId, amount: amountSantim, requestedBy: REQUESTED_BY };
-  const { row, isNew } = await createSettlement({ change, clock }, owner, wanted);
+  const { row, isNew } = await createSettlement({ tx, clock }, scope, wanted);
   if (!isNew) return;
   pass(past, SANDBOX_REVIEW_MS);
   if (end === 'cancelled') {
-    await cancelSettlement(change, row, { keyId: REQUESTED_BY, at: clock() });
+    await cancelSettlement(tx, row, { keyId: REQUESTED_BY, at: clock() });
     return;
   }
-  await reviewSettlement({ db: change.trx, runChange }, row.id, clock());
+  await reviewSettlement({ db: tx.trx, runInTransaction }, row.id, clock());
   if (end !== 'credited' && end !== 'failed' && end !== 'processing') return;
   pass(past, HOUR_MS);
-  await decideSettlement(demoDeed(change, clock()), row.id, { says: 'sent', bankReference: bankReference(requestId) });
+  await decideSettlement(demoContext(tx, clock()), row.id, { type: 'sent', bankReference: bankReference(requestId) });
 }
 
-async function bankAnswers(past: Past, move: Extract<PlannedMove, { move: 'bankAnswers' }>): Promise<void> {
-  const { owner, change, time } = past;
+async function bankResults(past: Past, move: Extract<PlannedMove, { move: 'bankResults' }>): Promise<void> {
+  const { scope, tx, time } = past;
   const [found] = await rows<{ id: string }>(
-    change.trx,
+    tx.trx,
     `SELECT id FROM settlement WHERE merchant_id = :merchantId AND environment = :environment
        AND request_id = :requestId AND status = 'PROCESSING'`,
-    { ...owner, requestId: move.requestId },
+    { ...scope, requestId: move.requestId },
   );
   if (!found) return;
-  const deed = demoDeed(change, time.now);
+  const context = demoContext(tx, time.now);
   const reference = bankReference(move.requestId);
-  const word: SettlementWord =
+  const decision: SettlementCommand =
     move.end === 'failed'
-      ? { says: 'failed', bankReference: reference, reason: 'The bank sent it back: the account is dormant.' }
-      : { says: 'credited', bankReference: reference, creditedAt: time.now };
-  await decideSettlement(deed, found.id, word);
+      ? { type: 'failed', bankReference: reference, reason: 'The bank sent it back: the account is dormant.' }
+      : { type: 'credited', bankReference: reference, creditedAt: time.now };
+  await decideSettlement(context, found.id, decision);
 }
 
 function bankReference(requestId: string): string {

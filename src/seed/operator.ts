@@ -2,9 +2,9 @@ import { systemClock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import type { Change } from '../lib/outbox.ts';
-import type { Deed } from '../operators/audit.ts';
-import { createOperator, findOperator, makeOperatorKey, operatorKeyHolds } from '../operators/operators.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
+import type { AuditContext } from '../operators/audit.ts';
+import { createOperator, findOperator, createOperatorKey, operatorKeyHolds } from '../operators/operators.ts';
 
 /** The operator of the demo data, always under the same id: who acts in `meskot ops` unless another one is named. */
 export const DEMO_OPERATOR = {
@@ -23,19 +23,19 @@ export async function ensureDemoOperator(trx: Knex.Transaction): Promise<void> {
 }
 
 /** What the demo operator has done in the past, by the deeds of today. */
-export function demoDeed(change: Change, at: Date): Deed {
-  return { change, operatorId: DEMO_OPERATOR.id, requestId: newId('req', at.getTime()), at };
+export function demoContext(tx: UnitOfWork, at: Date): AuditContext {
+  return { tx, operatorId: DEMO_OPERATOR.id, requestId: newId('req', at.getTime()), at };
 }
 
 /** The demo operator's key: the one that was kept if it still holds, else a new one. */
 export async function recallOperatorKey(
   db: Knex,
-  { kept, peppers }: { kept: string | undefined; peppers: readonly [string, ...string[]] },
+  { stored, peppers }: { stored: string | undefined; peppers: readonly [string, ...string[]] },
 ): Promise<string> {
-  if (kept !== undefined && (await operatorKeyHolds(db, { text: kept, peppers, at: systemClock() }))) return kept;
+  if (stored !== undefined && (await operatorKeyHolds(db, { text: stored, peppers, at: systemClock() }))) return stored;
   return db.transaction(async (trx) => {
     await ensureDemoOperator(trx);
     const deps = { trx, pepper: peppers[0], clock: systemClock };
-    return (await makeOperatorKey(deps, { operatorId: DEMO_OPERATOR.id, name: 'Local development' })).secret;
+    return (await createOperatorKey(deps, { operatorId: DEMO_OPERATOR.id, name: 'Local development' })).secret;
   });
 }

@@ -11,25 +11,25 @@ import { createRandom, type Random } from './random.ts';
 const RETRY_DELAYS_SECONDS: readonly number[] = [60, 300, 1_800, 7_200, 43_200];
 const JITTER = 0.5;
 /** From the first attempt to the last at most, jitter and answers included. */
-export const LADDER_MS = 15 * HOUR_MS;
+export const RETRY_SCHEDULE_MS = 15 * HOUR_MS;
 /** A commit to its first attempt. */
 const FIRST_ATTEMPT_AFTER_MS = 120;
 /** Recordings share statements of this many. */
 const WAVE = 100;
 
 /** What a receiver of the past did with a delivery. */
-export type PastAnswer = 'taken' | 'broken' | 'overloaded';
+export type PastResponse = 'taken' | 'broken' | 'overloaded';
 
 const ANSWERS = {
   taken: { httpStatus: 200, excerpt: 'ok' },
   broken: { httpStatus: 500, excerpt: '{"error":"order not found"}' },
   overloaded: { httpStatus: 503, excerpt: 'try again later' },
-} as const satisfies Record<PastAnswer, { httpStatus: number; excerpt: string }>;
+} as const satisfies Record<PastResponse, { httpStatus: number; excerpt: string }>;
 
 /** Through the whole ladder into the dead letters. */
-export const ALWAYS_BROKEN: readonly PastAnswer[] = [...RETRY_DELAYS_SECONDS, 0].map(() => 'broken');
+export const ALWAYS_BROKEN: readonly PastResponse[] = [...RETRY_DELAYS_SECONDS, 0].map(() => 'broken');
 /** Up to the last retry, which is left to be made. */
-export const ONE_RETRY_LEFT: readonly PastAnswer[] = RETRY_DELAYS_SECONDS.map(() => 'overloaded');
+export const ONE_RETRY_LEFT: readonly PastResponse[] = RETRY_DELAYS_SECONDS.map(() => 'overloaded');
 
 /** A delivery that something of the past has caused, and when. */
 export type DueDelivery = { deliveryId: string; subscriptionId: string; at: Date };
@@ -39,7 +39,7 @@ export async function findDueDeliveries(trx: Knex.Transaction): Promise<DueDeliv
   return rows<DueDelivery>(
     trx,
     `SELECT id AS delivery_id, subscription_id, created_at AS at FROM webhook_delivery
-     WHERE status = 'PENDING' AND resend_from IS NULL ORDER BY created_at, id`,
+     WHERE status = 'PENDING' AND status_before_resend IS NULL ORDER BY created_at, id`,
   );
 }
 
@@ -52,18 +52,18 @@ export type PastDeliveryDeps = { trx: Knex.Transaction; keyRing: KeyRing };
 export async function deliverInThePast(
   deps: PastDeliveryDeps,
   deliveries: readonly DueDelivery[],
-  answers: readonly PastAnswer[],
+  responses: readonly PastResponse[],
 ): Promise<void> {
   const random = createRandom(deliveries.length);
   for (let from = 0; from < deliveries.length; from += WAVE) {
     let due = deliveries
       .slice(from, from + WAVE)
       .map(({ deliveryId, at }) => ({ deliveryId, atMs: at.getTime() + FIRST_ATTEMPT_AFTER_MS }));
-    for (const answer of answers) {
-      const recorded = await attemptAll(deps, due, receiver(random, answer));
+    for (const response of responses) {
+      const recorded = await attemptAll(deps, due, receiver(random, response));
       due = due.flatMap(({ deliveryId }, index) => nextAttempt(deliveryId, recorded[index]));
     }
-    if (due.length > 0 && answers !== ONE_RETRY_LEFT) throw new Error(`${due.length} deliveries were left open`);
+    if (due.length > 0 && responses !== ONE_RETRY_LEFT) throw new Error(`${due.length} deliveries were left open`);
   }
 }
 
@@ -96,9 +96,9 @@ function nextAttempt(deliveryId: string, recorded: DeliveryNow | undefined) {
   return recorded?.nextAttemptAt ? [{ deliveryId, atMs: recorded.nextAttemptAt.getTime() }] : [];
 }
 
-function receiver(random: Random, answer: PastAnswer): Sender {
-  const { httpStatus, excerpt } = ANSWERS[answer];
-  const ok = answer === 'taken';
+function receiver(random: Random, response: PastResponse): Sender {
+  const { httpStatus, excerpt } = ANSWERS[response];
+  const ok = response === 'taken';
   return {
     close: async () => {},
     send: async (): Promise<SendResult> => {

@@ -1,14 +1,14 @@
 import type { Knex } from '../lib/db.ts';
-import type { Change, RunChange } from '../lib/outbox.ts';
-import type { Owner } from '../lib/owner.ts';
+import type { UnitOfWork, RunInTransaction } from '../lib/outbox.ts';
+import type { MerchantScope } from '../lib/owner.ts';
 
-export type PastDeps = { trx: Knex.Transaction; owner: Owner; baseUrl: string; pepper: string };
+export type PastDeps = { trx: Knex.Transaction; scope: MerchantScope; baseUrl: string; pepper: string };
 
 /** Where and when something of the past happens. */
 export type Past = Omit<PastDeps, 'trx'> & {
-  change: Change;
+  tx: UnitOfWork;
   /** Runs what would be a change of its own inside this one. */
-  runChange: RunChange;
+  runInTransaction: RunInTransaction;
   /** The item's own clock, which it moves. */
   time: { now: Date };
 };
@@ -17,6 +17,6 @@ export type Past = Omit<PastDeps, 'trx'> & {
 export const SILENT = { warn: () => {}, error: () => {} };
 
 /** For what a provider of the past is not there for. */
-export async function neverAsked(): Promise<never> {
+export async function notUsed(): Promise<never> {
   throw new Error('the provider of the past is asked something that its script does not know');
 }

@@ -1,12 +1,12 @@
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Knex } from '../lib/db.ts';
-import type { Owner } from '../lib/owner.ts';
-import { makeItems, type PlannedItem } from './items.ts';
+import type { MerchantScope } from '../lib/owner.ts';
+import { seedItems, type PlannedItem } from './items.ts';
 import {
   ALWAYS_BROKEN,
   deliverInThePast,
   findDueDeliveries,
-  LADDER_MS,
+  RETRY_SCHEDULE_MS,
   ONE_RETRY_LEFT,
   type DueDelivery,
 } from './past-deliveries.ts';
@@ -18,7 +18,7 @@ const LAST_RETRY_DUE = 2;
 export type RecentDeps = { trx: Knex.Transaction; keyRing: KeyRing; baseUrl: string; pepper: string };
 
 export type RecentItems = {
-  owner: Owner;
+  scope: MerchantScope;
   items: readonly PlannedItem[];
   /** The end of the plan: everything that is over was over by then. */
   until: Date;
@@ -31,9 +31,9 @@ export type RecentItems = {
  * second or third attempt but for two whose last retry is due, the others at once. The successes come last, so that both
  * subscriptions end healthy.
  */
-export async function makeRecentItems(deps: RecentDeps, recent: RecentItems): Promise<void> {
+export async function seedRecentItems(deps: RecentDeps, recent: RecentItems): Promise<void> {
   const { trx, baseUrl, pepper } = deps;
-  await makeItems({ trx, owner: recent.owner, baseUrl, pepper }, recent.items);
+  await seedItems({ trx, scope: recent.scope, baseUrl, pepper }, recent.items);
   const due = await findDueDeliveries(trx);
   const toShop = due.filter((one) => one.subscriptionId === recent.shopId);
   const allToFlaky = due.filter((one) => one.subscriptionId === recent.flakyId);
@@ -59,7 +59,7 @@ function chooseDead(toShop: readonly DueDelivery[], until: Date): DueDelivery[] 
 
 /** Those that have had the time for all their attempts. */
 function ripe(deliveries: readonly DueDelivery[], until: Date): DueDelivery[] {
-  return deliveries.filter((one) => one.at.getTime() + LADDER_MS <= until.getTime());
+  return deliveries.filter((one) => one.at.getTime() + RETRY_SCHEDULE_MS <= until.getTime());
 }
 
 function everyThird(list: readonly DueDelivery[], offset: 0 | 1 | 2): DueDelivery[] {

@@ -4,8 +4,8 @@ import { findMerchant } from '../merchants/operations.ts';
 import { ABYSSINIA } from './demo.ts';
 
 /** Throws when the database holds demo data: a production that shows invented money beside real money must not start. */
-export async function refuseDemoData(db: Knex): Promise<void> {
-  const merchant = await findMerchant(db, ABYSSINIA.owner.merchantId);
+export async function rejectDemoData(db: Knex): Promise<void> {
+  const merchant = await findMerchant(db, ABYSSINIA.scope.merchantId);
   if (!merchant) return;
   throw new Error(
     `MESKOT_MODE=production refuses to start: the database holds demo data (${merchant.id}). Use another database.`,
@@ -16,7 +16,7 @@ export async function refuseDemoData(db: Knex): Promise<void> {
 export async function refuseDemoDataAt(databaseUrl: string, log: Logger): Promise<void> {
   const db = openDatabase({ url: databaseUrl, poolMax: 1, applicationName: 'meskot-start' });
   try {
-    await refuseDemoData(db);
+    await rejectDemoData(db);
   } catch (error) {
     if (!isDatabaseUnavailable(error) && !isMissingTable(error)) throw error;
     log.warn('whether the database holds demo data could not be asked');

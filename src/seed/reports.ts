@@ -1,13 +1,13 @@
 import { systemClock } from '../lib/clock.ts';
 import { rows, type Knex } from '../lib/db.ts';
-import type { RunChange } from '../lib/outbox.ts';
-import { askForReport } from '../reports/ask.ts';
+import type { RunInTransaction } from '../lib/outbox.ts';
+import { requestReport } from '../reports/ask.ts';
 import type { ReportFiles } from '../reports/files.ts';
-import { createMakeReport } from '../reports/make.ts';
+import { createGenerateReport } from '../reports/make.ts';
 import { readPeriod } from '../reports/period.ts';
 import { ABYSSINIA, NEW_SHOP, type DemoMerchant } from './demo.ts';
 
-export type DemoReportDeps = { db: Knex; runChange: RunChange; files: ReportFiles; baseUrl: string };
+export type DemoReportDeps = { db: Knex; runInTransaction: RunInTransaction; files: ReportFiles; baseUrl: string };
 
 const WANTED = [
   { kind: 'payments', format: 'CSV' },
@@ -18,25 +18,25 @@ const WANTED = [
  * Makes two reports of each merchant over the last week that was over at an instant, by the operations that make
  * today's: files of what is there as it is now. What an earlier run has begun is finished.
  */
-export async function makeDemoReports(deps: DemoReportDeps, until: Date): Promise<void> {
-  for (const merchant of [ABYSSINIA, NEW_SHOP]) await makeReports(deps, merchant, until);
+export async function seedReports(deps: DemoReportDeps, until: Date): Promise<void> {
+  for (const merchant of [ABYSSINIA, NEW_SHOP]) await seedAllReports(deps, merchant, until);
 }
 
-async function makeReports(deps: DemoReportDeps, { owner }: DemoMerchant, until: Date): Promise<void> {
-  const make = createMakeReport({ ...deps, clock: systemClock });
+async function seedAllReports(deps: DemoReportDeps, { scope }: DemoMerchant, until: Date): Promise<void> {
+  const generate = createGenerateReport({ ...deps, clock: systemClock });
   const begun = await rows<{ id: string; kind: string }>(
     deps.db,
     'SELECT id, kind FROM report WHERE merchant_id = :merchantId AND environment = :environment',
-    owner,
+    scope,
   );
   const { startDate } = readPeriod({ period: 'week' }, until);
   for (const wanted of WANTED) {
-    const asked = { ...wanted, period: 'week', date: startDate, statuses: null, channel: null } as const;
+    const requested = { ...wanted, period: 'week', date: startDate, statuses: null, channel: null } as const;
     const { id } =
       begun.find(({ kind }) => kind === wanted.kind) ??
-      (await deps.runChange((change) =>
-        askForReport({ change, clock: systemClock }, owner, { ...asked, requestedBy: 'key_demo' }),
+      (await deps.runInTransaction((tx) =>
+        requestReport({ tx, clock: systemClock }, scope, { ...requested, requestedBy: 'key_demo' }),
       ));
-    await make(id);
+    await generate(id);
   }
 }

@@ -4,22 +4,22 @@ import { createDocumentStore, type DocumentStore } from '../kyc/store.ts';
 import { systemClock } from '../lib/clock.ts';
 import { addisDay, DAY_MS, startOfAddisDay } from '../lib/dates.ts';
 import { openDatabase, type Knex } from '../lib/db.ts';
-import { createRunChange, type Change, type RunChange } from '../lib/outbox.ts';
+import { createTransactionRunner, type UnitOfWork, type RunInTransaction } from '../lib/outbox.ts';
 import { createMerchant, findMerchant } from '../merchants/operations.ts';
 import { createReportFiles } from '../reports/files.ts';
-import { openSettlements } from '../settlements/open-settlements.ts';
-import { openDeliveries } from '../webhooks/delivery/recoverable.ts';
-import { openWithdrawals } from '../withdrawals/open-withdrawals.ts';
-import { hasDemoData, makeSandboxKey, recallCredentials, type DemoCredentials } from './credentials.ts';
+import { findRecoverableSettlements } from '../settlements/open-settlements.ts';
+import { findRecoverableDeliveries } from '../webhooks/delivery/recoverable.ts';
+import { findRecoverableWithdrawals } from '../withdrawals/open-withdrawals.ts';
+import { hasDemoData, createSandboxKey, recallCredentials, type DemoCredentials } from './credentials.ts';
 import { ABYSSINIA, NEW_SHOP, type DemoMerchant } from './demo.ts';
-import { makeHistory } from './history.ts';
+import { seedHistory } from './history.ts';
 import { completedAt, type PlannedItem } from './items.ts';
 import { planMoves } from './money-plan.ts';
 import { linkDemoAccount } from './money.ts';
 import { ensureDemoOperator, recallOperatorKey } from './operator.ts';
 import { planPayments } from './plan.ts';
-import { makeRecentItems } from './recent.ts';
-import { makeDemoReports } from './reports.ts';
+import { seedRecentItems } from './recent.ts';
+import { seedReports } from './reports.ts';
 import { subscribe, subscriptionDeps } from './subscriptions.ts';
 import { applyAsDemo } from './verification.ts';
 
@@ -33,7 +33,14 @@ export type DemoSecrets = DemoCredentials & { operatorKey: string };
 export type SeedInput = {
   config: Pick<
     Config,
-    'DATABASE_URL' | 'BASE_URL' | 'KEY_PEPPER' | 'peppers' | 'keyRing' | 'egress' | 'KYC_DOCUMENTS_DIR' | 'REPORTS_DIR'
+    | 'DATABASE_URL'
+    | 'PUBLIC_BASE_URL'
+    | 'API_KEY_PEPPER'
+    | 'peppers'
+    | 'keyRing'
+    | 'egress'
+    | 'KYC_DOCUMENTS_DIR'
+    | 'REPORTS_DIR'
   >;
   /** What an earlier run has returned, as far as it was kept. */
   previous: Partial<DemoSecrets>;
@@ -53,19 +60,22 @@ export async function seedDemo(input: SeedInput): Promise<DemoSecrets> {
   const url = input.config.DATABASE_URL;
   const db = openDatabase({ url, poolMax: 2, applicationName: 'meskot-seed' });
   // Nothing of the past is dispatched: its deliveries are made here, its payments need no workflow any more.
-  const runChange = createRunChange(db, () => {});
+  const runInTransaction = createTransactionRunner(db, () => {});
   try {
     const made = (await hasDemoData(db))
-      ? await recallCredentials({ db, runChange }, input)
-      : await makeDemoData({ db, runChange }, input);
-    const kept = { kept: input.previous.operatorKey, peppers: input.config.peppers };
-    return { ...made, operatorKey: await recallOperatorKey(db, kept) };
+      ? await recallCredentials({ db, runInTransaction }, input)
+      : await createDemoData({ db, runInTransaction }, input);
+    const stored = { stored: input.previous.operatorKey, peppers: input.config.peppers };
+    return { ...made, operatorKey: await recallOperatorKey(db, stored) };
   } finally {
     await db.destroy();
   }
 }
 
-async function makeDemoData(deps: { db: Knex; runChange: RunChange }, input: SeedInput): Promise<DemoCredentials> {
+async function createDemoData(
+  deps: { db: Knex; runInTransaction: RunInTransaction },
+  input: SeedInput,
+): Promise<DemoCredentials> {
   const until = await runUntil(deps, createDocumentStore(input.config.KYC_DOCUMENTS_DIR, input.config.keyRing));
   const payments = planPayments({ ...ABYSSINIA.plan, count: input.payments, until });
   const others = planPayments({ ...NEW_SHOP.plan, until });
@@ -80,15 +90,15 @@ async function makeDemoData(deps: { db: Knex; runChange: RunChange }, input: See
     made += count;
     input.onProgress(made, payments.length + others.length);
   };
-  const { BASE_URL: baseUrl, KEY_PEPPER: pepper } = input.config;
+  const { PUBLIC_BASE_URL: baseUrl, API_KEY_PEPPER: pepper } = input.config;
   const history = { db: deps.db, baseUrl, pepper, onMade };
-  await makeHistory(history, NEW_SHOP.owner, inOrderOfCompletion(others));
-  await makeHistory(history, ABYSSINIA.owner, older);
+  await seedHistory(history, NEW_SHOP.scope, inOrderOfCompletion(others));
+  await seedHistory(history, ABYSSINIA.scope, older);
   // Before there are subscriptions: nobody would deliver what tells of them.
   const files = createReportFiles(input.config.REPORTS_DIR);
-  await makeDemoReports({ ...deps, files, baseUrl }, subscribedAt);
+  await seedReports({ ...deps, files, baseUrl }, subscribedAt);
   const recent = items.slice(older.length);
-  return deps.runChange(async (change) => makeRecent(change, input, { items: recent, until, subscribedAt }));
+  return deps.runInTransaction(async (tx) => seedRecent(tx, input, { items: recent, until, subscribedAt }));
 }
 
 function inOrderOfCompletion(items: readonly PlannedItem[]): PlannedItem[] {
@@ -96,47 +106,50 @@ function inOrderOfCompletion(items: readonly PlannedItem[]): PlannedItem[] {
 }
 
 /** The instant the data ends at. The merchants remember it for the next run, should this one be killed. */
-async function runUntil({ db, runChange }: { db: Knex; runChange: RunChange }, store: DocumentStore): Promise<Date> {
-  const begun = await findMerchant(db, ABYSSINIA.owner.merchantId);
+async function runUntil(
+  { db, runInTransaction }: { db: Knex; runInTransaction: RunInTransaction },
+  store: DocumentStore,
+): Promise<Date> {
+  const begun = await findMerchant(db, ABYSSINIA.scope.merchantId);
   if (begun) return new Date(begun.createdAt.getTime() + ABYSSINIA.plan.days * DAY_MS);
   const until = systemClock();
-  await runChange(async (change) => {
-    await ensureDemoOperator(change.trx);
-    for (const merchant of [ABYSSINIA, NEW_SHOP]) await addMerchant({ change, store, until }, merchant);
+  await runInTransaction(async (tx) => {
+    await ensureDemoOperator(tx.trx);
+    for (const merchant of [ABYSSINIA, NEW_SHOP]) await addMerchant({ tx, store, until }, merchant);
   });
   return until;
 }
 
-type Making = { change: Change; store: DocumentStore; until: Date };
+type SeedStep = { tx: UnitOfWork; store: DocumentStore; until: Date };
 
-async function addMerchant({ change, store, until }: Making, merchant: DemoMerchant): Promise<void> {
-  const { owner, name, plan } = merchant;
+async function addMerchant({ tx, store, until }: SeedStep, merchant: DemoMerchant): Promise<void> {
+  const { scope, name, plan } = merchant;
   const createdAt = new Date(until.getTime() - plan.days * DAY_MS);
-  await createMerchant(change.trx, { id: owner.merchantId, name, createdAt });
-  await grantChannels(change.trx, owner);
-  await applyAsDemo({ change, store }, merchant, createdAt);
-  if (merchant.hasBankAccount) await linkDemoAccount(change, owner, createdAt);
+  await createMerchant(tx.trx, { id: scope.merchantId, name, createdAt });
+  await grantChannels(tx.trx, scope);
+  await applyAsDemo({ tx, store }, merchant, createdAt);
+  if (merchant.hasBankAccount) await linkDemoAccount(tx, scope, createdAt);
   for (const channel of merchant.channelsOff) {
-    await switchChannel({ change, findProvider: () => null }, { ...owner, channel, enabled: false });
+    await switchChannel({ tx, findProvider: () => null }, { ...scope, channel, enabled: false });
   }
 }
 
 type Recent = { items: PlannedItem[]; until: Date; subscribedAt: Date };
 
 /** The last step, in one transaction: with it the data is complete. */
-async function makeRecent(change: Change, { config, webhookUrl }: SeedInput, recent: Recent): Promise<DemoCredentials> {
-  const { owner } = ABYSSINIA;
+async function seedRecent(tx: UnitOfWork, { config, webhookUrl }: SeedInput, recent: Recent): Promise<DemoCredentials> {
+  const { scope } = ABYSSINIA;
   const deps = subscriptionDeps(config, recent.subscribedAt);
-  const { shop, flaky } = await subscribe(deps, change, { owner, webhookUrl });
-  await makeRecentItems(
-    { trx: change.trx, keyRing: config.keyRing, baseUrl: config.BASE_URL, pepper: config.KEY_PEPPER },
-    { owner, items: recent.items, until: recent.until, shopId: shop.row.id, flakyId: flaky.row.id },
+  const { shop, flaky } = await subscribe(deps, tx, { scope, webhookUrl });
+  await seedRecentItems(
+    { trx: tx.trx, keyRing: config.keyRing, baseUrl: config.PUBLIC_BASE_URL, pepper: config.API_KEY_PEPPER },
+    { scope, items: recent.items, until: recent.until, shopId: shop.row.id, flakyId: flaky.row.id },
   );
   // A last retry that is due, and money that is on its way: all that waits for a workflow goes through the outbox.
-  for (const findOpen of [openDeliveries, openWithdrawals, openSettlements]) {
-    const open = await findOpen(change.trx, { after: '', limit: OPEN_MAX, onlyPastDue: false });
-    await change.tell(open.map(({ wake }) => wake));
+  for (const findRecoverable of [findRecoverableDeliveries, findRecoverableWithdrawals, findRecoverableSettlements]) {
+    const open = await findRecoverable(tx.trx, { after: '', limit: OPEN_MAX, onlyPastDue: false });
+    await tx.enqueue(open.map(({ message }) => message));
   }
-  const sandboxKey = await makeSandboxKey(change.trx, config.KEY_PEPPER);
-  return { merchantId: owner.merchantId, sandboxKey, webhookSecret: shop.secret };
+  const sandboxKey = await createSandboxKey(tx.trx, config.API_KEY_PEPPER);
+  return { merchantId: scope.merchantId, sandboxKey, webhookSecret: shop.secret };
 }

@@ -12,9 +12,9 @@ import { openStateFile } from '../simulator/state-file.ts';
  * Lets a simulator that never ran remember the demo's past as we do: what was paid and paid out before it started.
  * Otherwise its lists would not know it, and every reconciliation of those days would differ.
  */
-export async function rememberPast(databaseUrl: string, stateFile: string): Promise<void> {
+export async function writeSimulatorHistory(databaseUrl: string, stateFile: string): Promise<void> {
   if (existsSync(stateFile)) return;
-  const db = openDatabase({ url: databaseUrl, poolMax: 1, applicationName: 'meskot-seed', isPatient: true });
+  const db = openDatabase({ url: databaseUrl, poolMax: 1, applicationName: 'meskot-seed', unlimitedStatements: true });
   try {
     const [orders, payouts] = [await paidOrders(db), await sentPayouts(db)];
     const file = openStateFile(stateFile);
@@ -66,7 +66,7 @@ async function paidOrders(db: Knex): Promise<Order[]> {
     state: 'PAID',
     decidedAtMs: paid.endedAt.getTime(),
     paidAmount: formatBirr(paid.receivedSantim),
-    refusal: null,
+    rejection: null,
   }));
 }
 

@@ -1,7 +1,7 @@
 import type { KeyRing } from '../lib/crypto.ts';
 import { createEgressGuard, type EgressOptions } from '../lib/egress.ts';
-import type { Change } from '../lib/outbox.ts';
-import type { Owner } from '../lib/owner.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
+import type { MerchantScope } from '../lib/owner.ts';
 import type { NewSubscription } from '../webhooks/schema.ts';
 import {
   changeSubscription,
@@ -28,11 +28,11 @@ export function subscriptionDeps(settings: { keyRing: KeyRing; egress: EgressOpt
 /** Three subscriptions: healthy, flaky and inactive. `webhookUrl` is the demo shop's. */
 export async function subscribe(
   deps: SubscriptionDeps,
-  change: Change,
-  input: { owner: Owner; webhookUrl: string },
+  tx: UnitOfWork,
+  input: { scope: MerchantScope; webhookUrl: string },
 ): Promise<DemoSubscriptions> {
   const add = async (wanted: Pick<NewSubscription, 'url' | 'eventTypes' | 'active' | 'description'>) =>
-    createSubscription(deps, change, { ...input.owner, ...wanted, signatureEncoding: 'base64', headers: {} });
+    createSubscription(deps, tx, { ...input.scope, ...wanted, signatureEncoding: 'base64', headers: {} });
   const shop = await add({
     url: input.webhookUrl,
     eventTypes: ['*'],
@@ -60,8 +60,8 @@ export async function subscribe(
  */
 export async function followPort(
   deps: SubscriptionDeps,
-  change: Change,
-  input: { owner: Owner; subscriptions: readonly SeededRow[]; webhookUrl: string },
+  tx: UnitOfWork,
+  input: { scope: MerchantScope; subscriptions: readonly SeededRow[]; webhookUrl: string },
 ): Promise<void> {
   const wanted = new Map([
     [SHOP_DESCRIPTION, input.webhookUrl],
@@ -70,7 +70,7 @@ export async function followPort(
   for (const { id, url, description } of input.subscriptions) {
     const target = wanted.get(description);
     if (target === undefined || url === target || !differsInPortOnly(url, target)) continue;
-    await changeSubscription(deps, change, { ...input.owner, subscriptionId: id, changes: { url: target } });
+    await changeSubscription(deps, tx, { ...input.scope, subscriptionId: id, changes: { url: target } });
   }
 }
 

@@ -3,10 +3,10 @@ import { addDocument } from '../kyc/documents.ts';
 import { saveApplication, submitApplication, type Step } from '../kyc/operations.ts';
 import type { DocumentStore } from '../kyc/store.ts';
 import { HOUR_MS } from '../lib/dates.ts';
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import { decideKyc } from '../operators/kyc.ts';
 import type { DemoMerchant } from './demo.ts';
-import { demoDeed } from './operator.ts';
+import { demoContext } from './operator.ts';
 
 const DOCUMENTS = [
   ['TRADE_LICENCE', 'trade-licence.pdf'],
@@ -16,23 +16,23 @@ const DOCUMENTS = [
 
 /** Hands in a demo merchant's live application, as if on this day; one that is APPROVED is so a few hours later. */
 export async function applyAsDemo(
-  { change, store }: { change: Change; store: DocumentStore },
+  { tx, store }: { tx: UnitOfWork; store: DocumentStore },
   merchant: DemoMerchant,
   day: Date,
 ): Promise<void> {
-  const { owner, name, kycStatus } = merchant;
+  const { scope, name, kycStatus } = merchant;
   const at = (hours: number): Date => new Date(day.getTime() + hours * HOUR_MS);
-  const live = { merchantId: owner.merchantId, environment: 'live' } as const;
+  const live = { merchantId: scope.merchantId, environment: 'live' } as const;
   const step = (hours: number): Step => ({ ...live, keyId: 'key_demo', at: at(hours) });
-  await saveApplication(change, step(1), applicationOf(merchant));
+  await saveApplication(tx, step(1), applicationOf(merchant));
   for (const [kind, fileName] of DOCUMENTS) {
     const bytes = demoPdf(`${name} ${kind}`);
-    await addDocument({ change, store }, step(1), { kind, fileName, contentType: 'application/pdf', bytes });
+    await addDocument({ tx, store }, step(1), { kind, fileName, contentType: 'application/pdf', bytes });
   }
-  const { submissions: submission } = await submitApplication(change, step(2));
+  const { submissions: submission } = await submitApplication(tx, step(2));
   if (kycStatus !== 'APPROVED') return;
-  await decideKyc(demoDeed(change, at(4)), live, { says: 'review' });
-  await decideKyc(demoDeed(change, at(5)), live, { says: 'approve', submission });
+  await decideKyc(demoContext(tx, at(4)), live, { type: 'review' });
+  await decideKyc(demoContext(tx, at(5)), live, { type: 'approve', submission });
 }
 
 function applicationOf({ name, plan }: DemoMerchant): ApplicationDetails {

@@ -1,11 +1,11 @@
-import { requireUnused } from '../ledger/bank-references.ts';
+import { ensureUnused } from '../ledger/bank-references.ts';
 import { addisDay } from '../lib/dates.ts';
 import { AppError } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import { noteLateCredit, withinDay } from './late-credit.ts';
 import { lockSettlement, type SettlementRow } from './model.ts';
-import { moveSettlement, type Actor, type Moved } from './move.ts';
+import { transitionSettlement, type SettlementActor, type TransitionResult } from './move.ts';
 import { requireSendable } from './sendable.ts';
 
 /**
@@ -14,19 +14,19 @@ import { requireSendable } from './sendable.ts';
  * it is not APPROVED, its merchant is suspended, or its bank account was rejected since.
  */
 export async function markSent(
-  change: Change,
+  tx: UnitOfWork,
   id: string,
-  { operatorId, at, bankReference }: Actor & { bankReference?: string | undefined },
-): Promise<Moved> {
-  const row = await lockSettlement(change, id);
+  { operatorId, at, bankReference }: SettlementActor & { bankReference?: string | undefined },
+): Promise<TransitionResult> {
+  const row = await lockSettlement(tx, id);
   if (row.status === 'APPROVED') {
-    await requireSendable(change, row, { verb: 'sent', instead: 'say that it has failed' });
+    await requireSendable(tx, row, { verb: 'sent', instead: 'say that it has failed' });
   }
   const detail = bankReference === undefined ? {} : { bankReference };
-  return moveSettlement(
-    change,
+  return transitionSettlement(
+    tx,
     { id, to: 'PROCESSING', kind: 'bank.sent', detail, by: operatorId, at, bankReference, instead: whoSentIt },
-    (stands) => stands.sentBy === operatorId && stands.bankReference === (bankReference ?? null),
+    (status) => status.sentBy === operatorId && status.bankReference === (bankReference ?? null),
   );
 }
 
@@ -38,7 +38,7 @@ function whoSentIt({ status, sentBy, sentAt, bankReference }: SettlementRow): st
 }
 
 /** `amountSantim`: what the bank says it credited, where it says so; it must be the settlement's. */
-export type Credit = Actor & { bankReference: string; creditedAt: Date; amountSantim?: Santim | undefined };
+export type Credit = SettlementActor & { bankReference: string; creditedAt: Date; amountSantim?: Santim | undefined };
 
 /**
  * The bank has credited it, under its trace id: the money has left. `creditedAt` is the bank's time, `at` ours. Said
@@ -47,21 +47,21 @@ export type Credit = Actor & { bankReference: string; creditedAt: Date; amountSa
  * DUPLICATE_REFERENCE when the trace id is booked as something else, and VALIDATION_ERROR for a day before it was sent or
  * after today, or another amount.
  */
-export async function markCredited(change: Change, id: string, credit: Credit): Promise<Moved> {
+export async function markCredited(tx: UnitOfWork, id: string, credit: Credit): Promise<TransitionResult> {
   const { operatorId, at, bankReference } = credit;
-  const before = await lockSettlement(change, id);
+  const before = await lockSettlement(tx, id);
   requireAmount(before, credit);
   if (isSameCredit(before, credit)) return { settlement: before, changed: false };
   if (before.status === 'PROCESSING' || before.status === 'FAILED') {
     const { environment } = before;
     requireDay(credit.creditedAt, { from: before.sentAt ?? before.requestedAt, until: at });
-    await requireUnused(change, { environment, way: 'out', reference: bankReference, field: 'bankReference', id });
+    await ensureUnused(tx, { environment, way: 'out', reference: bankReference, field: 'bankReference', id });
   }
   const creditedAt = withinDay(before, credit.creditedAt);
-  if (before.status === 'FAILED') return noteLateCredit(change, before, { ...credit, creditedAt });
+  if (before.status === 'FAILED') return noteLateCredit(tx, before, { ...credit, creditedAt });
   const detail = { bankReference, creditedAt: creditedAt.toISOString() };
   const credited = { to: 'COMPLETED', kind: 'bank.credited', detail, by: operatorId, at } as const;
-  return moveSettlement(change, { ...credited, id, bankReference, creditedAt }, () => false);
+  return transitionSettlement(tx, { ...credited, id, bankReference, creditedAt }, () => false);
 }
 
 function requireAmount({ amountSantim }: SettlementRow, said: Credit): void {
@@ -84,17 +84,17 @@ function isSameCredit(row: SettlementRow, { bankReference, creditedAt }: Credit)
  * COMPLETED, and DUPLICATE_REFERENCE when the trace id is booked as something else that came to the bank.
  */
 export async function markReturned(
-  change: Change,
+  tx: UnitOfWork,
   id: string,
-  { operatorId, at, reason, bankReference }: Actor & { reason: string; bankReference: string },
-): Promise<Moved> {
-  const before = await lockSettlement(change, id);
+  { operatorId, at, reason, bankReference }: SettlementActor & { reason: string; bankReference: string },
+): Promise<TransitionResult> {
+  const before = await lockSettlement(tx, id);
   if (before.status === 'COMPLETED') {
     const { environment } = before;
-    await requireUnused(change, { environment, way: 'in', reference: bankReference, field: 'bankReference' });
+    await ensureUnused(tx, { environment, way: 'in', reference: bankReference, field: 'bankReference' });
   }
-  return moveSettlement(
-    change,
+  return transitionSettlement(
+    tx,
     {
       id,
       to: 'FAILED',
@@ -104,7 +104,7 @@ export async function markReturned(
       by: operatorId,
       at,
       // Its workflow has ended with the credit.
-      tellWorkflow: false,
+      notifyWorkflow: false,
       returnReference: bankReference,
       failure: { code: 'BANK_RETURNED', message: reason },
     },
@@ -117,30 +117,30 @@ export async function markReturned(
  * nothing. Throws NOT_FOUND, and INVALID_STATE when it is neither APPROVED nor PROCESSING.
  */
 export async function markFailed(
-  change: Change,
+  tx: UnitOfWork,
   id: string,
-  failed: Actor & { reason: string; bankReference?: string | undefined },
-): Promise<Moved> {
-  return fail(change, id, failed);
+  failed: SettlementActor & { reason: string; bankReference?: string | undefined },
+): Promise<TransitionResult> {
+  return fail(tx, id, failed);
 }
 
 /** The same for an answer of the bank, which is about what was sent: INVALID_STATE for anything but PROCESSING. */
-export async function markRefused(
-  change: Change,
+export async function markFailedByBank(
+  tx: UnitOfWork,
   id: string,
-  failed: Actor & { reason: string; bankReference?: string | undefined },
-): Promise<Moved> {
-  return fail(change, id, { ...failed, from: ['PROCESSING'] });
+  failed: SettlementActor & { reason: string; bankReference?: string | undefined },
+): Promise<TransitionResult> {
+  return fail(tx, id, { ...failed, from: ['PROCESSING'] });
 }
 
 async function fail(
-  change: Change,
+  tx: UnitOfWork,
   id: string,
-  failed: Actor & { reason: string; bankReference?: string | undefined; from?: readonly ['PROCESSING'] },
-): Promise<Moved> {
+  failed: SettlementActor & { reason: string; bankReference?: string | undefined; from?: readonly ['PROCESSING'] },
+): Promise<TransitionResult> {
   const { operatorId, at, reason, bankReference, from } = failed;
-  return moveSettlement(
-    change,
+  return transitionSettlement(
+    tx,
     {
       id,
       to: 'FAILED',

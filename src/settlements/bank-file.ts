@@ -6,16 +6,16 @@ import { isDay, startOfAddisDay } from '../lib/dates.ts';
 import { AppError } from '../lib/errors.ts';
 import { patternText, plainText } from '../lib/fields.ts';
 import { parseBirr } from '../lib/money.ts';
-import type { Change, RunChange } from '../lib/outbox.ts';
-import { markCredited, markRefused, markReturned } from './bank-answer.ts';
+import type { UnitOfWork, RunInTransaction } from '../lib/outbox.ts';
+import { markCredited, markFailedByBank, markReturned } from './bank-answer.ts';
 import { lateCreditIssue } from './late-credit.ts';
-import type { Moved } from './move.ts';
+import type { TransitionResult } from './move.ts';
 
 export type BankFileDeps = {
-  runChange: RunChange;
+  runInTransaction: RunInTransaction;
   clock: Clock;
   /** Called in the change of every line that was applied, or kept for operators to decide. */
-  onApplied?: (change: Change, moved: Moved, result: BankResult) => Promise<void>;
+  onApplied?: (tx: UnitOfWork, updated: TransitionResult, result: BankResult) => Promise<void>;
 };
 
 /** What the bank did: credited it, did not, or sent it back after crediting it. */
@@ -80,7 +80,7 @@ type Line = z.output<typeof Line>;
  * Throws VALIDATION_ERROR where the text is no such file; nothing is booked then.
  */
 export async function importBankFile(
-  { runChange, clock, onApplied }: BankFileDeps,
+  { runInTransaction, clock, onApplied }: BankFileDeps,
   { operatorId, text }: { operatorId: string; text: string },
 ): Promise<BankFileReport> {
   const report: BankFileReport = { applied: [], already: [], wrong: [] };
@@ -94,10 +94,10 @@ export async function importBankFile(
     const { result } = parsed.data;
     const about = { line, settlementId: parsed.data.settlementId };
     try {
-      const { settlement, changed } = await runChange(async (change) => {
-        const moved = await apply(change, parsed.data, { operatorId, at: clock() });
-        if (moved.changed) await onApplied?.(change, moved, result);
-        return moved;
+      const { settlement, changed } = await runInTransaction(async (tx) => {
+        const updated = await apply(tx, parsed.data, { operatorId, at: clock() });
+        if (updated.changed) await onApplied?.(tx, updated, result);
+        return updated;
       });
       const issue = result === 'credited' ? lateCreditIssue(settlement, parsed.data.bankReference) : null;
       if (issue !== null) report.wrong.push({ ...about, issue });
@@ -110,7 +110,7 @@ export async function importBankFile(
   return report;
 }
 
-function apply(change: Change, line: Line, actor: { operatorId: string; at: Date }): Promise<Moved> {
+function apply(tx: UnitOfWork, line: Line, actor: { operatorId: string; at: Date }): Promise<TransitionResult> {
   const { bankReference: reference, reason } = line;
   if (line.result === 'credited') {
     const credit = {
@@ -119,12 +119,12 @@ function apply(change: Change, line: Line, actor: { operatorId: string; at: Date
       creditedAt: startOfAddisDay(line.date),
       amountSantim: line.amount ?? undefined,
     };
-    return markCredited(change, line.settlementId, credit);
+    return markCredited(tx, line.settlementId, credit);
   }
   if (line.result === 'returned') {
-    return markReturned(change, line.settlementId, { ...actor, reason, bankReference: reference });
+    return markReturned(tx, line.settlementId, { ...actor, reason, bankReference: reference });
   }
-  return markRefused(change, line.settlementId, { ...actor, reason, bankReference: reference || undefined });
+  return markFailedByBank(tx, line.settlementId, { ...actor, reason, bankReference: reference || undefined });
 }
 
 /** The lines below the heading, by column. */

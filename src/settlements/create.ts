@@ -1,6 +1,6 @@
 import { readUsableAccount } from '../bank-accounts/usable.ts';
 import { readSettlementDates } from '../calendar/queries.ts';
-import { reservedFact } from '../ledger/facts.ts';
+import { reservePosting } from '../ledger/facts.ts';
 import { feeOf, readFeeRule, type FeeRule, type FeeRuleJson } from '../ledger/fees.ts';
 import { post } from '../ledger/post.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -8,10 +8,10 @@ import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
-import { OUTBOX_INSERT, type Change, type OutboxRow } from '../lib/outbox.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
+import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../lib/outbox.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
 import { recordSettlementEvent } from './events.ts';
-import { findSettlement, moneyOut, SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
+import { findSettlement, toPayout, SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
 import { wholeBalance } from './whole-balance.ts';
 import { settlementWorkflow } from './workflow-input.ts';
 
@@ -23,7 +23,7 @@ export type NewSettlement = {
   requestedBy: string;
 };
 
-/** All that a settlement is judged by, as `settlement_context` answers it; santim as plain numbers. */
+/** All that a settlement is judged by, as `settlement_preflight` answers it; santim as plain numbers. */
 type Context = {
   existingId: string | null;
   limits: { minSantim: number; maxSantim: number };
@@ -35,60 +35,63 @@ type Context = {
 /**
  * Asks for money to the merchant's bank account: sets its amount, fee and tax aside, promises its days by the calendar,
  * and starts its workflow. The same requestId and body again is the same settlement (`isNew: false`), for ever.
- * Throws DUPLICATE_REFERENCE, BENEFICIARY_NOT_VERIFIED, AMOUNT_BELOW_MINIMUM, AMOUNT_ABOVE_MAXIMUM,
+ * Throws DUPLICATE_REFERENCE, BANK_ACCOUNT_NOT_VERIFIED, AMOUNT_BELOW_MINIMUM, AMOUNT_ABOVE_MAXIMUM,
  * INSUFFICIENT_BALANCE.
  */
 export async function createSettlement(
-  { change, clock }: { change: Change; clock: Clock },
-  owner: Owner,
+  { tx, clock }: { tx: UnitOfWork; clock: Clock },
+  scope: MerchantScope,
   wanted: NewSettlement,
 ): Promise<{ row: SettlementRow; isNew: boolean }> {
   const now = clock();
-  const context = await readContext(change, owner, { ...wanted, now });
+  const context = await readContext(tx, scope, { ...wanted, now });
   if (context.existingId !== null) {
-    return { row: requireSame(await findSettlement(change.trx, owner, context.existingId), wanted), isNew: false };
+    return { row: requireSame(await findSettlement(tx.trx, scope, context.existingId), wanted), isNew: false };
   }
-  const [account, { reasons, ...dates }] = await Promise.all([
-    readUsableAccount(change.trx, owner, now),
-    readSettlementDates(change.trx, now),
-  ]);
+  const [account, dates] = await Promise.all([readUsableAccount(tx.trx, scope, now), readSettlementDates(tx.trx, now)]);
   const rule = readFeeRule(context.feeRule);
   const amountSantim = decideAmount(wanted, context, rule);
-  const row = await insertSettlement(change, {
-    ...ownerOf(owner),
-    ...dates,
+  const row = await insertSettlement(tx, {
+    ...scopeOf(scope),
+    effectiveDate: dates.effectiveDate,
+    expectedFrom: dates.earliestExpected,
+    expectedUntil: dates.expectedBy,
+    skippedDays: dates.reasons,
     id: newId('stl', now.getTime()),
     requestId: wanted.requestId,
-    askedForAll: wanted.amount === 'all',
+    isFullBalance: wanted.amount === 'all',
     amountSantim,
     ...feeOf(rule, amountSantim),
     bankAccountId: account.id,
     bankCode: account.bankCode,
     accountNumber: account.accountNumber,
     accountName: account.accountName,
-    dateReasons: reasons,
     requestedBy: wanted.requestedBy,
     requestedAt: now,
   });
-  await recordSettlementEvent(change, { row, event: 'settlement.requested', at: now });
-  await post(change.trx, reservedFact(moneyOut(row)), now);
+  await recordSettlementEvent(tx, { row, event: 'settlement.requested', at: now });
+  await post(tx.trx, reservePosting(toPayout(row)), now);
   return { row, isNew: true };
 }
 
-async function readContext(change: Change, owner: Owner, wanted: NewSettlement & { now: Date }): Promise<Context> {
+async function readContext(
+  tx: UnitOfWork,
+  scope: MerchantScope,
+  wanted: NewSettlement & { now: Date },
+): Promise<Context> {
   const { requestId, amount, now } = wanted;
-  const [answer] = await rows<{ context: Context }>(
-    change.trx,
-    'SELECT settlement_context(:merchantId, :environment, :requestId, :all, :now) AS context',
-    { ...ownerOf(owner), requestId, all: amount === 'all', now },
+  const [found] = await rows<{ context: Context }>(
+    tx.trx,
+    'SELECT settlement_preflight(:merchantId, :environment, :requestId, :all, :now) AS context',
+    { ...scopeOf(scope), requestId, all: amount === 'all', now },
   );
-  if (!answer) throw new Error('settlement_context did not answer');
-  return answer.context;
+  if (!found) throw new Error('settlement_preflight did not answer');
+  return found.context;
 }
 
 /** A repeat asks for the same; anything else under the same requestId is another settlement. */
 function requireSame(row: SettlementRow, wanted: NewSettlement): SettlementRow {
-  const isSame = row.askedForAll ? wanted.amount === 'all' : row.amountSantim === wanted.amount;
+  const isSame = row.isFullBalance ? wanted.amount === 'all' : row.amountSantim === wanted.amount;
   if (isSame) return row;
   const issue = `"${wanted.requestId}" was used before for another settlement, ${row.id}; use a new one`;
   throw new AppError('DUPLICATE_REFERENCE', `requestId ${issue}`, {
@@ -138,34 +141,34 @@ type NewRow = Omit<
   | 'returnedAt'
   | 'returnReference'
   | 'lateCredit'
-  | 'lateCreditEnded'
+  | 'lateCreditResolution'
 >;
 
-async function insertSettlement(change: Change, row: NewRow): Promise<SettlementRow> {
+async function insertSettlement(tx: UnitOfWork, row: NewRow): Promise<SettlementRow> {
   const start: OutboxRow = {
     id: newId('obx'),
     kind: 'start',
     ...settlementWorkflow({ ...row, settlementId: row.id }),
   };
   const [inserted] = await rows<SettlementRow>(
-    change.trx,
+    tx.trx,
     `WITH added AS (
-       INSERT INTO settlement (id, merchant_id, environment, request_id, asked_for_all, amount_santim, fee_santim,
+       INSERT INTO settlement (id, merchant_id, environment, request_id, is_full_balance, amount_santim, fee_santim,
          fee_tax_santim, currency, bank_account_id, bank_code, account_number, account_name, status, effective_date,
-         earliest_expected, expected_by, date_reasons, requested_by, requested_at, created_at)
-       VALUES (:id, :merchantId, :environment, :requestId, :askedForAll, :amountSantim, :feeSantim,
+         expected_from, expected_until, skipped_days, requested_by, requested_at, created_at)
+       VALUES (:id, :merchantId, :environment, :requestId, :isFullBalance, :amountSantim, :feeSantim,
          :feeTaxSantim, 'ETB', :bankAccountId, :bankCode, :accountNumber, :accountName, 'REQUESTED', :effectiveDate,
-         :earliestExpected, :expectedBy, CAST(:reasons AS jsonb), :requestedBy, :requestedAt,
+         :expectedFrom, :expectedUntil, CAST(:reasons AS jsonb), :requestedBy, :requestedAt,
          :requestedAt)
        RETURNING ${SETTLEMENT_COLUMNS}
-     ), noted AS (
-       INSERT INTO settlement_timeline (settlement_id, at, kind, actor)
+     ), timeline_row AS (
+       INSERT INTO settlement_timeline (settlement_id, occurred_at, kind, actor)
        SELECT id, requested_at, 'settlement.requested', requested_by FROM added
-     ), told AS (${OUTBOX_INSERT})
+     ), outbox_row AS (${OUTBOX_INSERT})
      SELECT * FROM added`,
-    { ...row, reasons: JSON.stringify(row.dateReasons), messages: JSON.stringify([start]) },
+    { ...row, reasons: JSON.stringify(row.skippedDays), messages: JSON.stringify([start]) },
   );
-  change.told([start]);
+  tx.enqueued([start]);
   if (!inserted) throw new Error('the settlement was not inserted');
   return inserted;
 }

@@ -2,13 +2,13 @@ import { readSettlementDates } from '../calendar/queries.ts';
 import type { SettlementDates } from '../calendar/settlement-dates.ts';
 import { endOfAddisDay } from '../lib/dates.ts';
 import { rows, type Knex } from '../lib/db.ts';
-import type { Change, RunChange } from '../lib/outbox.ts';
+import type { UnitOfWork, RunInTransaction } from '../lib/outbox.ts';
 import { recordSettlementEvent } from './events.ts';
 import { overdueFrom, readSettlement, SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
 import { isOpen } from './states.ts';
 import { settlementMessage } from './workflow-input.ts';
 
-export type DatesDeps = { db: Knex; runChange: RunChange };
+export type DatesDeps = { db: Knex; runInTransaction: RunInTransaction };
 
 /** Under this name the timeline keeps what nobody did. */
 const CALENDAR = 'calendar';
@@ -19,42 +19,42 @@ const MARGIN_DAYS = 30;
  * Counts the days of an open settlement again by the holidays as they stand, from the instant it was asked for: they
  * move both ways. A change is told by `settlement.updated`. Answers the settlement as it then stands. Throws NOT_FOUND.
  */
-export async function followCalendar(deps: DatesDeps, settlementId: string, at: Date): Promise<SettlementRow> {
+export async function recomputeDates(deps: DatesDeps, settlementId: string, at: Date): Promise<SettlementRow> {
   const row = await readSettlement(deps.db, settlementId);
   if (!isOpen(row.status)) return row;
   const { reasons, ...dates } = await readSettlementDates(deps.db, row.requestedAt);
-  const { effectiveDate, earliestExpected, expectedBy } = row;
-  const before = { effectiveDate, earliestExpected, expectedBy };
-  if (asText({ ...dates, reasons }) === asText({ ...before, reasons: row.dateReasons })) return row;
-  const moved = await deps.runChange(async (change) => {
+  const { effectiveDate, expectedFrom, expectedUntil } = row;
+  const before = { effectiveDate, earliestExpected: expectedFrom, expectedBy: expectedUntil };
+  if (asText({ ...dates, reasons }) === asText({ ...before, reasons: row.skippedDays })) return row;
+  const updated = await deps.runInTransaction(async (tx) => {
     const [changed] = await rows<SettlementRow>(
-      change.trx,
-      `WITH moved AS (
-         UPDATE settlement SET effective_date = :effectiveDate, earliest_expected = :earliestExpected,
-           expected_by = :expectedBy, date_reasons = CAST(:reasons AS jsonb), version = version + 1,
+      tx.trx,
+      `WITH updated AS (
+         UPDATE settlement SET effective_date = :effectiveDate, expected_from = :earliestExpected,
+           expected_until = :expectedBy, skipped_days = CAST(:reasons AS jsonb), version = version + 1,
            overdue_at = CASE WHEN CAST(:overdueFrom AS timestamptz) <= CAST(:at AS timestamptz) THEN overdue_at END
          WHERE id = :id AND version = :version RETURNING ${SETTLEMENT_COLUMNS}
-       ), noted AS (
-         INSERT INTO settlement_timeline (settlement_id, at, kind, actor, detail)
-         SELECT id, CAST(:at AS timestamptz), 'dates.changed', :actor, CAST(:detail AS jsonb) FROM moved
+       ), timeline_row AS (
+         INSERT INTO settlement_timeline (settlement_id, occurred_at, kind, actor, detail)
+         SELECT id, CAST(:at AS timestamptz), 'expected_dates.changed', :actor, CAST(:detail AS jsonb) FROM updated
        )
-       SELECT * FROM moved`,
+       SELECT * FROM updated`,
       {
         ...dates,
         id: row.id,
         version: row.version,
         reasons: JSON.stringify(reasons),
-        overdueFrom: overdueFrom(dates),
+        overdueFrom: overdueFrom({ expectedUntil: dates.expectedBy }),
         at,
         actor: CALENDAR,
         detail: JSON.stringify({ ...dates, before }),
       },
     );
-    if (changed) await recordSettlementEvent(change, { row: changed, event: 'settlement.updated', at });
+    if (changed) await recordSettlementEvent(tx, { row: changed, event: 'settlement.updated', at });
     return changed;
   });
   // Somebody else has moved it since it was read, and wakes its workflow for another look.
-  return moved ?? readSettlement(deps.db, settlementId);
+  return updated ?? readSettlement(deps.db, settlementId);
 }
 
 /** What merchants see of them, in one order. */
@@ -65,22 +65,22 @@ function asText({ effectiveDate, earliestExpected, expectedBy, reasons }: Settle
 
 /** Marks an open settlement whose last expected day is over, once. Answers it as it then stands. Throws NOT_FOUND. */
 export async function markOverdue(deps: DatesDeps, settlementId: string, at: Date): Promise<SettlementRow> {
-  const row = await followCalendar(deps, settlementId, at);
+  const row = await recomputeDates(deps, settlementId, at);
   if (!isOpen(row.status) || row.overdueAt !== null || at < overdueFrom(row)) return row;
   const [marked] = await rows<SettlementRow>(
     deps.db,
     `WITH marked AS (
        UPDATE settlement SET overdue_at = :at
        WHERE id = :id AND overdue_at IS NULL AND status IN ('REQUESTED', 'APPROVED', 'PROCESSING')
-         AND expected_by = CAST(:expectedBy AS date)
+         AND expected_until = CAST(:expectedBy AS date)
        RETURNING ${SETTLEMENT_COLUMNS}
-     ), noted AS (
-       INSERT INTO settlement_timeline (settlement_id, at, kind, actor, detail)
-       SELECT id, CAST(:at AS timestamptz), 'settlement.overdue', :actor, jsonb_build_object('expectedBy', expected_by)
+     ), timeline_row AS (
+       INSERT INTO settlement_timeline (settlement_id, occurred_at, kind, actor, detail)
+       SELECT id, CAST(:at AS timestamptz), 'settlement.overdue', :actor, jsonb_build_object('expectedBy', expected_until)
        FROM marked
      )
      SELECT * FROM marked`,
-    { id: row.id, at, expectedBy: row.expectedBy, actor: CALENDAR },
+    { id: row.id, at, expectedBy: row.expectedUntil, actor: CALENDAR },
   );
   return marked ?? readSettlement(deps.db, settlementId);
 }
@@ -90,14 +90,14 @@ export async function markOverdue(deps: DatesDeps, settlementId: string, at: Dat
  * workflow counts again: call it in the change that edits the holidays. Left out are those that were asked for after
  * these days or are expected long before. Returns how many are told.
  */
-export async function tellCalendarChanged(change: Change, days: { from: string; until: string }): Promise<number> {
+export async function enqueueCalendarChanged(tx: UnitOfWork, days: { from: string; until: string }): Promise<number> {
   const open = await rows<{ id: string }>(
-    change.trx,
+    tx.trx,
     `SELECT id FROM settlement
      WHERE status IN ('REQUESTED', 'APPROVED', 'PROCESSING') AND requested_at < :until
-       AND expected_by >= CAST(:from AS date) - CAST(:margin AS integer) ORDER BY id`,
+       AND expected_until >= CAST(:from AS date) - CAST(:margin AS integer) ORDER BY id`,
     { from: days.from, until: endOfAddisDay(days.until), margin: MARGIN_DAYS },
   );
-  await change.tell(open.map(({ id }) => settlementMessage(id, 'calendarChanged')));
+  await tx.enqueue(open.map(({ id }) => settlementMessage(id, 'calendarChanged')));
   return open.length;
 }

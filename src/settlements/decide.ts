@@ -1,7 +1,7 @@
-import { requireOtherEyes } from '../keys/four-eyes.ts';
-import type { Change } from '../lib/outbox.ts';
+import { requireIndependentApprover } from '../keys/four-eyes.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import { lockSettlement, readSettlement, type SettlementRow } from './model.ts';
-import { moveSettlement, type Actor, type Moved } from './move.ts';
+import { transitionSettlement, type SettlementActor, type TransitionResult } from './move.ts';
 import { requireSendable } from './sendable.ts';
 
 export { readSettlement };
@@ -12,19 +12,19 @@ export { readSettlement };
  * is suspended, or its bank account was rejected since.
  */
 export async function approveSettlement(
-  change: Change,
+  tx: UnitOfWork,
   id: string,
-  { operatorId, keyId, at, tellWorkflow = true }: Actor,
-): Promise<Moved> {
-  const row = await lockSettlement(change, id);
-  await requireOtherEyes(change.trx, { what: 'settlement', requestedBy: row.requestedBy, operatorId, keyId });
+  { operatorId, keyId, at, notifyWorkflow = true }: SettlementActor,
+): Promise<TransitionResult> {
+  const row = await lockSettlement(tx, id);
+  await requireIndependentApprover(tx.trx, { what: 'settlement', requestedBy: row.requestedBy, operatorId, keyId });
   // The sandbox's own yes is no money on its way yet: that is refused when it is sent.
-  if (row.status === 'REQUESTED' && tellWorkflow) {
-    await requireSendable(change, row, { verb: 'approved', instead: 'reject the settlement' });
+  if (row.status === 'REQUESTED' && notifyWorkflow) {
+    await requireSendable(tx, row, { verb: 'approved', instead: 'reject the settlement' });
   }
-  return moveSettlement(
-    change,
-    { id, to: 'APPROVED', kind: 'review.approved', detail: {}, by: operatorId, at, tellWorkflow },
+  return transitionSettlement(
+    tx,
+    { id, to: 'APPROVED', kind: 'review.approved', detail: {}, by: operatorId, at, notifyWorkflow },
     ({ approvedBy }) => approvedBy === operatorId,
   );
 }
@@ -34,26 +34,26 @@ export async function approveSettlement(
  * more.
  */
 export async function rejectSettlement(
-  change: Change,
+  tx: UnitOfWork,
   id: string,
-  { operatorId, at, tellWorkflow = true, reason }: Actor & { reason: string },
-): Promise<Moved> {
+  { operatorId, at, notifyWorkflow = true, reason }: SettlementActor & { reason: string },
+): Promise<TransitionResult> {
   const failure = { code: 'REJECTED', message: reason };
-  return moveSettlement(
-    change,
-    { id, to: 'REJECTED', kind: 'review.rejected', detail: { reason }, by: operatorId, at, tellWorkflow, failure },
+  return transitionSettlement(
+    tx,
+    { id, to: 'REJECTED', kind: 'review.rejected', detail: { reason }, by: operatorId, at, notifyWorkflow, failure },
     (row) => row.failure?.message === reason,
   );
 }
 
 /** The merchant takes it back. Throws INVALID_STATE once it was decided. `keyId`: whose wish it is. */
 export async function cancelSettlement(
-  change: Change,
+  tx: UnitOfWork,
   { id }: Pick<SettlementRow, 'id'>,
   { keyId, at }: { keyId: string; at: Date },
-): Promise<Moved> {
-  return moveSettlement(
-    change,
+): Promise<TransitionResult> {
+  return transitionSettlement(
+    tx,
     { id, to: 'CANCELLED', kind: 'settlement.cancelled', detail: {}, by: keyId, at },
     () => true,
   );

@@ -1,4 +1,4 @@
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import { recordEvents } from '../webhooks/record.ts';
 import type { SettlementRow } from './model.ts';
 import { settlementSnapshot } from './present.ts';
@@ -14,11 +14,11 @@ export type SettlementEvent =
 
 /** Records an event of a settlement as it now stands, in the change that made it so. */
 export async function recordSettlementEvent(
-  change: Change,
-  told: { row: SettlementRow; event: SettlementEvent; at: Date },
+  tx: UnitOfWork,
+  change: { row: SettlementRow; event: SettlementEvent; at: Date },
 ): Promise<void> {
-  const { row, event, at } = told;
-  await recordEvents(change, [
+  const { row, event, at } = change;
+  await recordEvents(tx, [
     {
       event,
       merchantId: row.merchantId,

@@ -1,4 +1,4 @@
-import { bookedSql, type Booked } from '../ledger/booked.ts';
+import { payoutTotalsSql, type Booked } from '../ledger/booked.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
@@ -19,7 +19,7 @@ export type ExportedSettlement = Pick<
   | 'accountName'
   | 'status'
   | 'effectiveDate'
-  | 'expectedBy'
+  | 'expectedUntil'
   | 'bankReference'
   | 'failure'
   | 'requestedAt'
@@ -30,7 +30,7 @@ export type ExportedSettlement = Pick<
 > &
   Booked<Santim | null> & { position: string };
 
-const BOOKED = bookedSql({
+const BOOKED = payoutTotalsSql({
   isPaid: `status = 'COMPLETED'`,
   isOpen: `status IN ('REQUESTED', 'APPROVED', 'PROCESSING')`,
   paid: 'amount_santim',
@@ -46,7 +46,7 @@ export async function exportSettlements(
   const found = await rows<ExportedSettlement>(
     db,
     `SELECT id, request_id, amount_santim, ${BOOKED.columns}, currency, bank_code, account_number, account_name, status,
-            CAST(effective_date AS text) AS effective_date, CAST(expected_by AS text) AS expected_by,
+            CAST(effective_date AS text) AS effective_date, CAST(expected_until AS text) AS expected_until,
             bank_reference, failure, requested_at, sent_at, credited_at, returned_at, completed_at,
             requested_at::text AS position
      FROM settlement

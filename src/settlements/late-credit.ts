@@ -1,10 +1,10 @@
-import { requireUnused } from '../ledger/bank-references.ts';
+import { ensureUnused } from '../ledger/bank-references.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import { lockSettlement, SETTLEMENT_COLUMNS, type LateCredit, type SettlementRow } from './model.ts';
-import { moveSettlement, type Actor, type Moved } from './move.ts';
+import { transitionSettlement, type SettlementActor, type TransitionResult } from './move.ts';
 import type { TimelineKind } from './timeline.ts';
 
 /**
@@ -13,15 +13,15 @@ import type { TimelineKind } from './timeline.ts';
  * while another credit of the same settlement waits. `row` is locked.
  */
 export async function noteLateCredit(
-  change: Change,
+  tx: UnitOfWork,
   row: SettlementRow,
-  { operatorId, at, bankReference, creditedAt }: Actor & { bankReference: string; creditedAt: Date },
-): Promise<Moved> {
+  { operatorId, at, bankReference, creditedAt }: SettlementActor & { bankReference: string; creditedAt: Date },
+): Promise<TransitionResult> {
   const known = row.lateCredit;
   if (known?.bankReference === bankReference && addisDay(new Date(known.creditedAt)) === addisDay(creditedAt)) {
     return { settlement: row, changed: false };
   }
-  if (known && row.lateCreditEnded === null) {
+  if (known && row.lateCreditResolution === null) {
     throw new AppError(
       'INVALID_STATE',
       `This settlement is FAILED, and another credit of it waits for operators: ${known.bankReference}.`,
@@ -29,7 +29,7 @@ export async function noteLateCredit(
   }
   const detail = { bankReference, creditedAt: creditedAt.toISOString() };
   const lateCredit: LateCredit = { ...detail, operatorId, at: at.toISOString() };
-  return write(change, row, { lateCredit, ended: null, kind: 'bank.creditedLate', detail, by: operatorId, at });
+  return write(tx, row, { lateCredit, ended: null, kind: 'bank.credited_late', detail, by: operatorId, at });
 }
 
 /** The time of a credit as said; midnight stands for a day alone, which means no hour before it was sent. */
@@ -41,11 +41,11 @@ export function withinDay({ sentAt, requestedAt }: SettlementRow, creditedAt: Da
 
 /** Why a credit that was just reported is not booked, in words for who reports it; null: it is. */
 export function lateCreditIssue(row: SettlementRow, bankReference: string): string | null {
-  const { status, lateCredit, lateCreditEnded } = row;
+  const { status, lateCredit, lateCreditResolution } = row;
   if (status !== 'FAILED' || lateCredit?.bankReference !== bankReference) return null;
   const about = `This settlement is FAILED and its money went back to the merchant: the credit ${bankReference}`;
-  if (lateCreditEnded === 'DISMISSED') return `${about} was looked into and dismissed.`;
-  return `${about} is not booked, and waits for operators to book or dismiss it (SETTLEMENT_LATE_CREDIT in the queue).`;
+  if (lateCreditResolution === 'DISMISSED') return `${about} was looked into and dismissed.`;
+  return `${about} is not booked, and waits for operators to book or dismiss it (SETTLEMENT_CREDITED_LATE in the queue).`;
 }
 
 /**
@@ -54,10 +54,14 @@ export function lateCreditIssue(row: SettlementRow, bankReference: string): stri
  * INVALID_STATE when no such credit waits or it is the second one, and DUPLICATE_REFERENCE when its trace id is booked as
  * something else by now.
  */
-export async function bookLateCredit(change: Change, id: string, { operatorId, at }: Actor): Promise<Moved> {
-  const row = await lockSettlement(change, id);
-  if (row.lateCreditEnded === 'BOOKED') return { settlement: row, changed: false };
-  const late = requireWaiting(row);
+export async function bookLateCredit(
+  tx: UnitOfWork,
+  id: string,
+  { operatorId, at }: SettlementActor,
+): Promise<TransitionResult> {
+  const row = await lockSettlement(tx, id);
+  if (row.lateCreditResolution === 'BOOKED') return { settlement: row, changed: false };
+  const late = ensurePending(row);
   const { bankReference } = late;
   const creditedAt = withinDay(row, new Date(late.creditedAt));
   if (row.returnedAt !== null) {
@@ -65,12 +69,12 @@ export async function bookLateCredit(change: Change, id: string, { operatorId, a
     throw new AppError('INVALID_STATE', `${issue}. Have the bank take it back, then dismiss it.`);
   }
   const { environment } = row;
-  await requireUnused(change, { environment, way: 'out', reference: bankReference, field: 'bankReference', id });
+  await ensureUnused(tx, { environment, way: 'out', reference: bankReference, field: 'bankReference', id });
   const detail = { bankReference, creditedAt: creditedAt.toISOString() };
   const booked = { to: 'COMPLETED', from: ['FAILED'], kind: 'bank.credited', detail, by: operatorId, at } as const;
   // Its workflow has ended with the failure.
-  const credit = { bankReference, creditedAt, tellWorkflow: false };
-  return moveSettlement(change, { ...booked, ...credit, id }, () => false);
+  const credit = { bankReference, creditedAt, notifyWorkflow: false };
+  return transitionSettlement(tx, { ...booked, ...credit, id }, () => false);
 }
 
 /**
@@ -78,26 +82,26 @@ export async function bookLateCredit(change: Change, id: string, { operatorId, a
  * it changes nothing. Throws NOT_FOUND, and INVALID_STATE when no such credit waits.
  */
 export async function dismissLateCredit(
-  change: Change,
+  tx: UnitOfWork,
   id: string,
-  { operatorId, at, reason }: Actor & { reason: string },
-): Promise<Moved> {
-  const row = await lockSettlement(change, id);
-  if (row.lateCreditEnded === 'DISMISSED') return { settlement: row, changed: false };
-  const lateCredit = requireWaiting(row);
+  { operatorId, at, reason }: SettlementActor & { reason: string },
+): Promise<TransitionResult> {
+  const row = await lockSettlement(tx, id);
+  if (row.lateCreditResolution === 'DISMISSED') return { settlement: row, changed: false };
+  const lateCredit = ensurePending(row);
   const detail = { bankReference: lateCredit.bankReference, reason };
-  return write(change, row, {
+  return write(tx, row, {
     lateCredit,
     ended: 'DISMISSED',
-    kind: 'bank.creditDismissed',
+    kind: 'bank.credit_dismissed',
     detail,
     by: operatorId,
     at,
   });
 }
 
-function requireWaiting({ status, lateCredit, lateCreditEnded }: SettlementRow): LateCredit {
-  if (lateCredit && lateCreditEnded === null) return lateCredit;
+function ensurePending({ status, lateCredit, lateCreditResolution }: SettlementRow): LateCredit {
+  if (lateCredit && lateCreditResolution === null) return lateCredit;
   throw new AppError('INVALID_STATE', `This settlement is ${status}: no credit after a failure waits for a decision.`);
 }
 
@@ -110,14 +114,14 @@ type Written = {
   at: Date;
 };
 
-async function write(change: Change, row: SettlementRow, written: Written): Promise<Moved> {
+async function write(tx: UnitOfWork, row: SettlementRow, written: Written): Promise<TransitionResult> {
   const [settlement] = await rows<SettlementRow>(
-    change.trx,
-    `WITH noted AS (
-       INSERT INTO settlement_timeline (settlement_id, at, kind, actor, detail)
+    tx.trx,
+    `WITH timeline_row AS (
+       INSERT INTO settlement_timeline (settlement_id, occurred_at, kind, actor, detail)
        VALUES (:id, :at, :kind, :by, CAST(:detail AS jsonb))
      )
-     UPDATE settlement SET late_credit = CAST(:lateCredit AS jsonb), late_credit_ended = :ended
+     UPDATE settlement SET late_credit = CAST(:lateCredit AS jsonb), late_credit_resolution = :ended
      WHERE id = :id RETURNING ${SETTLEMENT_COLUMNS}`,
     {
       ...written,

@@ -1,9 +1,9 @@
-import type { LedgerCheck } from '../ledger/verify.ts';
+import type { LedgerInvariant } from '../ledger/verify.ts';
 
 /** What must hold between settlements and the ledger. */
-export const SETTLEMENT_CHECKS: readonly LedgerCheck[] = [
+export const SETTLEMENT_CHECKS: readonly LedgerInvariant[] = [
   {
-    says: 'each settlement has the journals of its status, and no others',
+    description: 'each settlement has the journals of its status, and no others',
     sql: `SELECT min(j.id) AS journal, 'settlement ' || s.id || ' is ' || s.status || ' with journals '
                  || coalesce(string_agg(j.kind, ', ' ORDER BY j.created_at, j.kind), 'none') AS about
           FROM settlement s LEFT JOIN ledger_journal j ON j.resource_id = s.id
@@ -12,12 +12,12 @@ export const SETTLEMENT_CHECKS: readonly LedgerCheck[] = [
             <> CASE WHEN s.status IN ('REQUESTED', 'APPROVED', 'PROCESSING') THEN ARRAY['SETTLEMENT_RESERVED']
                     WHEN s.credited_at IS NULL THEN ARRAY['SETTLEMENT_RELEASED', 'SETTLEMENT_RESERVED']
                     ELSE ARRAY['SETTLEMENT_PAID']
-                      || CASE WHEN bool_or(j.key = 'after-all:' || s.id) THEN ARRAY['SETTLEMENT_RELEASED'] ELSE '{}' END
+                      || CASE WHEN bool_or(j.posting_key = 'after-all:' || s.id) THEN ARRAY['SETTLEMENT_RELEASED'] ELSE '{}' END
                       || ARRAY['SETTLEMENT_RESERVED']
                       || CASE WHEN s.status = 'FAILED' THEN ARRAY['SETTLEMENT_REVERSED'] ELSE '{}' END END`,
   },
   {
-    says: 'what a settlement sets aside is its amount, fee and tax, and the bank gets its amount',
+    description: 'what a settlement sets aside is its amount, fee and tax, and the bank gets its amount',
     sql: `SELECT j.id AS journal, 'settlement ' || s.id || ' sets ' || j.amount_santim || ' santim aside and sends '
                  || coalesce(sent.santim, 0) AS about
           FROM settlement s
@@ -30,13 +30,13 @@ export const SETTLEMENT_CHECKS: readonly LedgerCheck[] = [
              OR coalesce(sent.santim, 0) <> CASE s.status WHEN 'COMPLETED' THEN s.amount_santim ELSE 0 END`,
   },
   {
-    says: 'a settlement is booked for its own merchant, in its own environment',
+    description: 'a settlement is booked for its own merchant, in its own environment',
     sql: `SELECT j.id AS journal, 'settlement ' || s.id || ' of ' || s.merchant_id AS about
           FROM settlement s JOIN ledger_journal j ON j.resource_id = s.id
           WHERE (j.merchant_id, j.environment) IS DISTINCT FROM (s.merchant_id, s.environment)`,
   },
   {
-    says: 'no journal stands for a settlement that is not there',
+    description: 'no journal stands for a settlement that is not there',
     sql: `SELECT j.id AS journal, 'settlement ' || j.resource_id || ' is not there' AS about
           FROM ledger_journal j LEFT JOIN settlement s ON s.id = j.resource_id
           WHERE j.resource_type = 'settlement' AND s.id IS NULL`,

@@ -1,7 +1,7 @@
 import { measureRow, type Registry } from '../http/metrics.ts';
 import type { Knex } from '../lib/db.ts';
 
-const open = { name: 'meskot_settlements_open', help: 'Settlements that have not ended, by status' };
+const open = { name: 'meskot_settlements_pending', help: 'Settlements that have not ended, by status' };
 
 const GAUGES = {
   requested: { ...open, labels: { status: 'REQUESTED' } },

@@ -1,19 +1,19 @@
 import type { SkippedDay } from '../calendar/business-days.ts';
-import type { MoneyOut } from '../ledger/facts.ts';
+import type { Payout } from '../ledger/facts.ts';
 import type { BankCode } from '../lib/banks.ts';
 import { endOfAddisDay } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Change } from '../lib/outbox.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
 import type { SettlementStatus } from './states.ts';
 
 /** A row of `settlement`. Dates are days in Addis Ababa, YYYY-MM-DD. */
-export type SettlementRow = Owner & {
+export type SettlementRow = MerchantScope & {
   id: string;
   requestId: string;
-  askedForAll: boolean;
+  isFullBalance: boolean;
   amountSantim: Santim;
   feeSantim: Santim;
   feeTaxSantim: Santim;
@@ -24,9 +24,9 @@ export type SettlementRow = Owner & {
   accountName: string;
   status: SettlementStatus;
   effectiveDate: string;
-  earliestExpected: string;
-  expectedBy: string;
-  dateReasons: SkippedDay[];
+  expectedFrom: string;
+  expectedUntil: string;
+  skippedDays: SkippedDay[];
   bankReference: string | null;
   failure: { code: string; message: string } | null;
   requestedBy: string;
@@ -45,19 +45,19 @@ export type SettlementRow = Owner & {
   returnReference: string | null;
   lateCredit: LateCredit | null;
   /** What operators made of it; null while they have not. */
-  lateCreditEnded: 'BOOKED' | 'DISMISSED' | null;
+  lateCreditResolution: 'BOOKED' | 'DISMISSED' | null;
 };
 
 /** A credit that the bank reports of a settlement that had FAILED. It is not booked before an operator says so. */
 export type LateCredit = { bankReference: string; creditedAt: string; operatorId: string; at: string };
 
 /** All that {@link SettlementRow} has; days as texts. */
-export const SETTLEMENT_COLUMNS = `id, merchant_id, environment, request_id, asked_for_all, amount_santim, fee_santim,
+export const SETTLEMENT_COLUMNS = `id, merchant_id, environment, request_id, is_full_balance, amount_santim, fee_santim,
   fee_tax_santim, currency, bank_account_id, bank_code, account_number, account_name, status,
-  CAST(effective_date AS text) AS effective_date, CAST(earliest_expected AS text) AS earliest_expected,
-  CAST(expected_by AS text) AS expected_by, date_reasons, bank_reference, failure, requested_by, approved_by, version,
+  CAST(effective_date AS text) AS effective_date, CAST(expected_from AS text) AS expected_from,
+  CAST(expected_until AS text) AS expected_until, skipped_days, bank_reference, failure, requested_by, approved_by, version,
   requested_at, approved_at, sent_at, sent_by, credited_at, completed_at, overdue_at,
-  returned_at, return_reference, late_credit, late_credit_ended`;
+  returned_at, return_reference, late_credit, late_credit_resolution`;
 
 /** One settlement, whoever's: for workflows and operators. Throws NOT_FOUND. */
 export async function readSettlement(db: Queryable, id: string): Promise<SettlementRow> {
@@ -67,30 +67,30 @@ export async function readSettlement(db: Queryable, id: string): Promise<Settlem
 }
 
 /** The same, and nobody else moves it until the change ends. Throws NOT_FOUND. */
-export async function lockSettlement({ trx }: Pick<Change, 'trx'>, id: string): Promise<SettlementRow> {
+export async function lockSettlement({ trx }: Pick<UnitOfWork, 'trx'>, id: string): Promise<SettlementRow> {
   await rows(trx, 'SELECT 1 FROM settlement WHERE id = :id FOR UPDATE', { id });
   return readSettlement(trx, id);
 }
 
 /** One of the merchant's. Throws NOT_FOUND. */
-export async function findSettlement(db: Queryable, owner: Owner, id: string): Promise<SettlementRow> {
+export async function findSettlement(db: Queryable, scope: MerchantScope, id: string): Promise<SettlementRow> {
   const [row] = await rows<SettlementRow>(
     db,
     `SELECT ${SETTLEMENT_COLUMNS} FROM settlement
      WHERE id = :id AND merchant_id = :merchantId AND environment = :environment`,
-    { ...ownerOf(owner), id },
+    { ...scopeOf(scope), id },
   );
   if (!row) throw notFound('settlement');
   return row;
 }
 
 /** From when on the bank's answer is late: the end of the day it is expected by. */
-export function overdueFrom({ expectedBy }: Pick<SettlementRow, 'expectedBy'>): Date {
-  return endOfAddisDay(expectedBy);
+export function overdueFrom({ expectedUntil }: Pick<SettlementRow, 'expectedUntil'>): Date {
+  return endOfAddisDay(expectedUntil);
 }
 
 /** What the ledger books of it. */
-export function moneyOut(row: SettlementRow): MoneyOut & { type: 'settlement' } {
+export function toPayout(row: SettlementRow): Payout & { type: 'settlement' } {
   const { id, amountSantim, feeSantim, feeTaxSantim } = row;
-  return { ...ownerOf(row), type: 'settlement', id, amountSantim, feeSantim, feeTaxSantim };
+  return { ...scopeOf(row), type: 'settlement', id, amountSantim, feeSantim, feeTaxSantim };
 }

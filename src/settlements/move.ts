@@ -1,30 +1,30 @@
-import type { Speaker } from '../keys/four-eyes.ts';
-import { paidAfterAllFact, paidOutFact, releasedFact, reversedFact, type Posting } from '../ledger/facts.ts';
+import type { Actor } from '../keys/four-eyes.ts';
+import { latePayoutPosting, payoutPosting, releasePosting, reversalPosting, type Posting } from '../ledger/facts.ts';
 import { post } from '../ledger/post.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import { OUTBOX_INSERT, type Change, type OutboxRow } from '../lib/outbox.ts';
+import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../lib/outbox.ts';
 import { recordSettlementEvent, type SettlementEvent } from './events.ts';
-import { moneyOut, readSettlement, SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
-import { isOpen, whence, type SettlementStatus } from './states.ts';
+import { toPayout, readSettlement, SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
+import { isOpen, statusesBefore, type SettlementStatus } from './states.ts';
 import type { TimelineKind } from './timeline.ts';
 import { settlementMessage, type SettlementSignal } from './workflow-input.ts';
 
 /** Who does something to a settlement, and when: an operator (opr_…), the merchant (key_…), or the sandbox. */
-export type Actor = Speaker & {
+export type SettlementActor = Actor & {
   at: Date;
   /** false: it is the workflow itself that decides, as in the sandbox. */
-  tellWorkflow?: boolean;
+  notifyWorkflow?: boolean;
 };
 
 /** A settlement after an operation; `changed` is false when it was so already. */
-export type Moved =
+export type TransitionResult =
   | { settlement: SettlementRow; changed: true; before: Pick<SettlementRow, 'status' | 'bankReference'> }
   | { settlement: SettlementRow; changed: false };
 
 /** One move of a settlement: to which state, and what is kept of it. */
-export type Move = {
+export type Transition = {
   id: string;
   to: Exclude<SettlementStatus, 'REQUESTED'>;
   /** Where it must stand; unless said, where its money is set aside and leads there. */
@@ -34,7 +34,7 @@ export type Move = {
   by: string;
   at: Date;
   /** Unless it is the workflow itself that moves it. */
-  tellWorkflow?: boolean;
+  notifyWorkflow?: boolean;
   bankReference?: string | undefined;
   creditedAt?: Date;
   /** Of money that has come back: the bank's trace id of its way. */
@@ -44,21 +44,24 @@ export type Move = {
   instead?: (row: SettlementRow) => string | null;
 };
 
-const TOLD = {
+const EVENTS_AND_SIGNALS = {
   APPROVED: { event: 'settlement.updated', signal: 'approved' },
   PROCESSING: { event: 'settlement.processing', signal: 'sent' },
-  COMPLETED: { event: 'settlement.completed', signal: 'bankAnswered' },
-  FAILED: { event: 'settlement.failed', signal: 'bankAnswered' },
+  COMPLETED: { event: 'settlement.completed', signal: 'bankResultRecorded' },
+  FAILED: { event: 'settlement.failed', signal: 'bankResultRecorded' },
   REJECTED: { event: 'settlement.rejected', signal: 'rejected' },
   CANCELLED: { event: 'settlement.canceled', signal: 'cancelled' },
-} as const satisfies Record<Move['to'], { event: SettlementEvent; signal: SettlementSignal }>;
+} as const satisfies Record<Transition['to'], { event: SettlementEvent; signal: SettlementSignal }>;
 
 /** What the ledger books of a move; null: the money stays set aside. */
-function bookingOf(from: SettlementStatus, to: Move['to']): ((out: ReturnType<typeof moneyOut>) => Posting) | null {
-  if (from === 'COMPLETED') return reversedFact;
-  if (from === 'FAILED') return paidAfterAllFact;
-  if (to === 'COMPLETED') return paidOutFact;
-  return isOpen(to) ? null : releasedFact;
+function bookingOf(
+  from: SettlementStatus,
+  to: Transition['to'],
+): ((out: ReturnType<typeof toPayout>) => Posting) | null {
+  if (from === 'COMPLETED') return reversalPosting;
+  if (from === 'FAILED') return latePayoutPosting;
+  if (to === 'COMPLETED') return payoutPosting;
+  return isOpen(to) ? null : releasePosting;
 }
 
 /**
@@ -66,39 +69,39 @@ function bookingOf(from: SettlementStatus, to: Move['to']): ((out: ReturnType<ty
  * Where it stood elsewhere nothing changes: then it answers as it stands when `isSo` says that this is what was asked
  * for, and throws INVALID_STATE otherwise.
  */
-export async function moveSettlement(
-  change: Change,
-  move: Move,
+export async function transitionSettlement(
+  tx: UnitOfWork,
+  transition: Transition,
   isSo: (row: SettlementRow) => boolean,
-): Promise<Moved> {
-  const moved = await moveRow(change, move);
-  if (moved) {
-    const { statusBefore, referenceBefore, ...row } = moved;
-    await recordSettlementEvent(change, { row, event: TOLD[move.to].event, at: move.at });
-    const booking = bookingOf(statusBefore, move.to);
-    if (booking) await post(change.trx, booking(moneyOut(row)), move.at);
+): Promise<TransitionResult> {
+  const updated = await updateRow(tx, transition);
+  if (updated) {
+    const { statusBefore, referenceBefore, ...row } = updated;
+    await recordSettlementEvent(tx, { row, event: EVENTS_AND_SIGNALS[transition.to].event, at: transition.at });
+    const booking = bookingOf(statusBefore, transition.to);
+    if (booking) await post(tx.trx, booking(toPayout(row)), transition.at);
     return { settlement: row, changed: true, before: { status: statusBefore, bankReference: referenceBefore } };
   }
-  const settlement = await readSettlement(change.trx, move.id);
-  if (settlement.status === move.to && isSo(settlement)) return { settlement, changed: false };
-  const wanted = (move.from ?? whence(move.to)).join(' or ');
-  const stands = `This settlement is ${settlement.status}: only one that is ${wanted} can become ${move.to}.`;
-  throw new AppError('INVALID_STATE', move.instead?.(settlement) ?? stands);
+  const settlement = await readSettlement(tx.trx, transition.id);
+  if (settlement.status === transition.to && isSo(settlement)) return { settlement, changed: false };
+  const wanted = (transition.from ?? statusesBefore(transition.to)).join(' or ');
+  const status = `This settlement is ${settlement.status}: only one that is ${wanted} can become ${transition.to}.`;
+  throw new AppError('INVALID_STATE', transition.instead?.(settlement) ?? status);
 }
 
-type MovedRow = SettlementRow & { statusBefore: SettlementStatus; referenceBefore: string | null };
+type TransitionRow = SettlementRow & { statusBefore: SettlementStatus; referenceBefore: string | null };
 
-async function moveRow(change: Change, move: Move): Promise<MovedRow | undefined> {
-  const { tellWorkflow = true } = move;
-  const messages: OutboxRow[] = tellWorkflow
-    ? [{ id: newId('obx'), ...settlementMessage(move.id, TOLD[move.to].signal) }]
+async function updateRow(tx: UnitOfWork, transition: Transition): Promise<TransitionRow | undefined> {
+  const { notifyWorkflow = true } = transition;
+  const messages: OutboxRow[] = notifyWorkflow
+    ? [{ id: newId('obx'), ...settlementMessage(transition.id, EVENTS_AND_SIGNALS[transition.to].signal) }]
     : [];
-  const [row] = await rows<MovedRow>(
-    change.trx,
+  const [row] = await rows<TransitionRow>(
+    tx.trx,
     `WITH before AS (
        SELECT id AS before_id, status AS status_before, bank_reference AS reference_before FROM settlement
        WHERE id = :id AND status = ANY (:from) FOR UPDATE
-     ), moved AS (
+     ), updated AS (
        UPDATE settlement SET status = :to, version = version + 1,
          approved_by = CASE CAST(:to AS text) WHEN 'APPROVED' THEN :by ELSE approved_by END,
          approved_at = CASE CAST(:to AS text) WHEN 'APPROVED' THEN CAST(:at AS timestamptz) ELSE approved_at END,
@@ -109,31 +112,31 @@ async function moveRow(change: Change, move: Move): Promise<MovedRow | undefined
          credited_at = coalesce(:creditedAt, credited_at), bank_reference = coalesce(:bankReference, bank_reference),
          returned_at = CASE WHEN status = 'COMPLETED' THEN CAST(:at AS timestamptz) ELSE returned_at END,
          return_reference = coalesce(:returnReference, return_reference),
-         late_credit_ended = CASE WHEN status = 'FAILED' THEN 'BOOKED' ELSE late_credit_ended END,
+         late_credit_resolution = CASE WHEN status = 'FAILED' THEN 'BOOKED' ELSE late_credit_resolution END,
          failure = CAST(:failure AS jsonb)
        FROM before WHERE id = before_id
        RETURNING ${SETTLEMENT_COLUMNS}, status_before, reference_before
-     ), noted AS (
-       INSERT INTO settlement_timeline (settlement_id, at, kind, actor, detail)
-       SELECT id, CAST(:at AS timestamptz), :kind, :by, CAST(:detail AS jsonb) FROM moved
-     ), told AS (${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM moved))
-     SELECT * FROM moved`,
+     ), timeline_row AS (
+       INSERT INTO settlement_timeline (settlement_id, occurred_at, kind, actor, detail)
+       SELECT id, CAST(:at AS timestamptz), :kind, :by, CAST(:detail AS jsonb) FROM updated
+     ), outbox_row AS (${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM updated))
+     SELECT * FROM updated`,
     {
-      id: move.id,
-      to: move.to,
-      ended: !isOpen(move.to),
-      from: [...(move.from ?? whence(move.to))],
-      kind: move.kind,
-      detail: JSON.stringify(move.detail),
-      by: move.by,
-      at: move.at,
-      bankReference: move.bankReference ?? null,
-      creditedAt: move.creditedAt ?? null,
-      returnReference: move.returnReference ?? null,
-      failure: move.failure ? JSON.stringify(move.failure) : null,
+      id: transition.id,
+      to: transition.to,
+      ended: !isOpen(transition.to),
+      from: [...(transition.from ?? statusesBefore(transition.to))],
+      kind: transition.kind,
+      detail: JSON.stringify(transition.detail),
+      by: transition.by,
+      at: transition.at,
+      bankReference: transition.bankReference ?? null,
+      creditedAt: transition.creditedAt ?? null,
+      returnReference: transition.returnReference ?? null,
+      failure: transition.failure ? JSON.stringify(transition.failure) : null,
       messages: JSON.stringify(messages),
     },
   );
-  if (row) change.told(messages);
+  if (row) tx.enqueued(messages);
   return row;
 }

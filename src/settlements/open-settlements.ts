@@ -1,5 +1,5 @@
 import { rows, type Knex } from '../lib/db.ts';
-import type { OpenPage, OpenProcess } from '../lib/open-process.ts';
+import type { OpenPage, RecoverableWorkflow } from '../lib/open-process.ts';
 import { settlementWorkflow, settlementWorkflowId, type SettlementInput } from './workflow-input.ts';
 
 /**
@@ -7,20 +7,23 @@ import { settlementWorkflow, settlementWorkflowId, type SettlementInput } from '
  * decided, and those whose last day is over and not noted. Those of the last half minute are left out: Temporal's list
  * of workflows lags a little.
  */
-export async function openSettlements(db: Knex, { onlyPastDue, ...page }: OpenPage): Promise<OpenProcess[]> {
+export async function findRecoverableSettlements(
+  db: Knex,
+  { onlyPastDue, ...page }: OpenPage,
+): Promise<RecoverableWorkflow[]> {
   const open = await rows<SettlementInput>(
     db,
     `SELECT s.id AS settlement_id, s.merchant_id, s.environment FROM settlement s
      WHERE s.id > :after AND s.status IN ('REQUESTED', 'APPROVED', 'PROCESSING')
        AND s.created_at < now() - interval '30 seconds'
        AND (NOT CAST(:onlyPastDue AS boolean) OR (s.status = 'REQUESTED' AND s.environment = 'sandbox')
-         OR (s.overdue_at IS NULL AND s.expected_by < CAST(now() AT TIME ZONE 'Africa/Addis_Ababa' AS date)))
+         OR (s.overdue_at IS NULL AND s.expected_until < CAST(now() AT TIME ZONE 'Africa/Addis_Ababa' AS date)))
        AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = CAST(:prefix AS text) || s.id)
      ORDER BY s.id LIMIT :limit`,
     { ...page, onlyPastDue, prefix: settlementWorkflowId('') },
   );
   return open.map((input) => ({
     id: input.settlementId,
-    wake: { kind: 'signalWithStart', signal: 'bankAnswered', ...settlementWorkflow(input) },
+    message: { kind: 'signalWithStart', signal: 'bankResultRecorded', ...settlementWorkflow(input) },
   }));
 }

@@ -1,13 +1,13 @@
 import { rows, type Queryable } from '../lib/db.ts';
-import { listNewest } from '../lib/list.ts';
+import { paginateNewest } from '../lib/list.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Environment, Owner } from '../lib/owner.ts';
+import type { Environment, MerchantScope } from '../lib/owner.ts';
 import type { DayRange, Page } from '../lib/page.ts';
 import { SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
 import type { SettlementStatus } from './states.ts';
 
 /** What to list; null and undefined do not narrow. */
-export type SettlementFilter = Owner & {
+export type SettlementFilter = MerchantScope & {
   range: DayRange;
   statuses: SettlementStatus[] | null;
   /** Our id, the merchant's requestId, or the bank's reference, whole. */
@@ -15,13 +15,13 @@ export type SettlementFilter = Owner & {
 };
 
 /** What operators list, of all merchants and both environments unless one is named. */
-export type EverybodysSettlements = Omit<SettlementFilter, keyof Owner> & {
+export type AllSettlements = Omit<SettlementFilter, keyof MerchantScope> & {
   merchantId?: string | undefined;
   environment?: Environment | undefined;
 };
 
 /** Conditions in SQL on settlements for those filters that are set, and their values. */
-export function settlementConditions(filter: EverybodysSettlements): {
+export function settlementConditions(filter: AllSettlements): {
   where: string;
   values: Record<string, unknown>;
 } {
@@ -42,18 +42,18 @@ export function settlementConditions(filter: EverybodysSettlements): {
 
 /** The merchant's settlements, newest first. */
 export async function listSettlements(db: Queryable, filter: SettlementFilter, page: Page) {
-  return listEverybodysSettlements(db, filter, page);
+  return listAllSettlements(db, filter, page);
 }
 
 /** Settlements of all merchants, newest first. */
-export async function listEverybodysSettlements(db: Queryable, filter: EverybodysSettlements, page: Page) {
+export async function listAllSettlements(db: Queryable, filter: AllSettlements, page: Page) {
   const listed = {
     columns: SETTLEMENT_COLUMNS,
     table: 'settlement',
     time: 'requested_at',
     ...settlementConditions(filter),
   };
-  return listNewest<SettlementRow>(db, listed, page);
+  return paginateNewest<SettlementRow>(db, listed, page);
 }
 
 /** What was settled to the same account of the merchant before. */

@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { toBirr } from '../lib/money.ts';
-import { ownerOf } from '../lib/owner.ts';
+import { scopeOf } from '../lib/owner.ts';
 import { readDayRange, readPage } from '../lib/page.ts';
 import { createSettlement } from './create.ts';
 import { cancelSettlement } from './decide.ts';
@@ -22,10 +22,10 @@ export type SettlementRouteDeps = { db: Knex; clock: Clock };
 
 /** Money to the merchant's own bank account: ask, look, take back; and the sandbox's way to move on. */
 export function settlementRoutes(deps: SettlementRouteDeps): Route[] {
-  return [...askingRoutes(deps), ...lookingRoutes(deps), statementRoute(deps), advanceRoute(deps)];
+  return [...commandRoutes(deps), ...queryRoutes(deps), statementRoute(deps), advanceRoute(deps)];
 }
 
-function askingRoutes({ clock }: SettlementRouteDeps): Route[] {
+function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
   return [
     writeRoute({
       method: 'POST',
@@ -38,16 +38,16 @@ function askingRoutes({ clock }: SettlementRouteDeps): Route[] {
       serialize: 'merchantBalance',
       body: schema.NewSettlement,
       responses: { 200: schema.Settlement, 202: schema.Settlement },
-      refusals: [
+      errors: [
         'DUPLICATE_REFERENCE',
         'INSUFFICIENT_BALANCE',
         'AMOUNT_BELOW_MINIMUM',
         'AMOUNT_ABOVE_MAXIMUM',
-        'BENEFICIARY_NOT_VERIFIED',
+        'BANK_ACCOUNT_NOT_VERIFIED',
       ],
-      handle: async ({ caller, change, body }) => {
+      handle: async ({ caller, tx, body }) => {
         const wanted = { ...body, requestedBy: caller.keyId };
-        const made = await createSettlement({ change, clock }, ownerOf(caller), wanted);
+        const made = await createSettlement({ tx, clock }, scopeOf(caller), wanted);
         const message = made.isNew ? 'Settlement requested' : 'This settlement was requested before';
         return { status: made.isNew ? 202 : 200, message, data: presentSettlement(made.row) };
       },
@@ -62,17 +62,17 @@ function askingRoutes({ clock }: SettlementRouteDeps): Route[] {
       serialize: 'merchantBalance',
       params: schema.SettlementParams,
       responses: { 200: schema.Settlement },
-      refusals: ['INVALID_STATE'],
-      handle: async ({ caller, change, params }) => {
-        const row = await findSettlement(change.trx, ownerOf(caller), params.settlementId);
-        const { settlement } = await cancelSettlement(change, row, { keyId: caller.keyId, at: clock() });
+      errors: ['INVALID_STATE'],
+      handle: async ({ caller, tx, params }) => {
+        const row = await findSettlement(tx.trx, scopeOf(caller), params.settlementId);
+        const { settlement } = await cancelSettlement(tx, row, { keyId: caller.keyId, at: clock() });
         return { message: 'Settlement cancelled', data: presentSettlement(settlement) };
       },
     }),
   ];
 }
 
-function lookingRoutes({ db, clock }: SettlementRouteDeps): Route[] {
+function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
   return [
     readRoute({
       method: 'GET',
@@ -88,7 +88,7 @@ function lookingRoutes({ db, clock }: SettlementRouteDeps): Route[] {
       handle: async ({ caller, query }) => {
         const { status, search } = query;
         const range = readDayRange(query, clock());
-        const filter = { ...ownerOf(caller), range, statuses: status ?? null, search };
+        const filter = { ...scopeOf(caller), range, statuses: status ?? null, search };
         const { rows, pagination } = await listSettlements(db, filter, readPage(query));
         return { message: 'Settlements retrieved', data: rows.map(presentSettlement), pagination };
       },
@@ -117,8 +117,11 @@ function lookingRoutes({ db, clock }: SettlementRouteDeps): Route[] {
       params: schema.SettlementParams,
       responses: { 200: schema.SettlementDetail },
       handle: async ({ caller, params }) => {
-        const row = await findSettlement(db, ownerOf(caller), params.settlementId);
-        const timeline = (await readTimeline(db, row.id)).map((entry) => ({ ...entry, at: entry.at.toISOString() }));
+        const row = await findSettlement(db, scopeOf(caller), params.settlementId);
+        const timeline = (await readTimeline(db, row.id)).map((entry) => ({
+          ...entry,
+          at: entry.occurredAt.toISOString(),
+        }));
         return { message: 'Settlement retrieved', data: { ...presentSettlement(row), timeline } };
       },
     }),
@@ -142,7 +145,7 @@ function statementRoute({ db }: SettlementRouteDeps): Route {
     responses: { 200: schema.SettlementStatement },
     paginated: true,
     handle: async ({ caller, params, query }) => {
-      const row = await findSettlement(db, ownerOf(caller), params.settlementId);
+      const row = await findSettlement(db, scopeOf(caller), params.settlementId);
       return { message: 'Statement retrieved', ...(await readStatement(db, row, readPage(query))) };
     },
   });
@@ -160,13 +163,13 @@ function advanceRoute({ clock }: SettlementRouteDeps): Route {
     serialize: 'merchantBalance',
     params: schema.SettlementParams,
     responses: { 200: schema.Settlement },
-    refusals: ['INVALID_STATE'],
-    handle: async ({ caller, change, params }) => {
+    errors: ['INVALID_STATE'],
+    handle: async ({ caller, tx, params }) => {
       if (caller.environment !== 'sandbox') {
         throw new AppError('NOT_FOUND', 'Only the sandbox has this; use a key of the sandbox.');
       }
-      const row = await findSettlement(change.trx, ownerOf(caller), params.settlementId);
-      const { settlement } = await advanceSettlement(change, row, clock());
+      const row = await findSettlement(tx.trx, scopeOf(caller), params.settlementId);
+      const { settlement } = await advanceSettlement(tx, row, clock());
       return { message: `Settlement is ${settlement.status}`, data: presentSettlement(settlement) };
     },
   });

@@ -1,18 +1,18 @@
 import type { Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import type { Change, RunChange } from '../lib/outbox.ts';
+import type { UnitOfWork, RunInTransaction } from '../lib/outbox.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
 import { markCredited, markSent } from './bank-answer.ts';
 import { approveSettlement, rejectSettlement } from './decide.ts';
 import { readSettlement, type SettlementRow } from './model.ts';
-import type { Moved } from './move.ts';
+import type { TransitionResult } from './move.ts';
 
 /**
  * The sandbox's own review, of a sandbox settlement that nobody has decided: approves it, rejects it, or leaves it to an
  * operator. One that somebody has decided meanwhile is left alone. It is the workflow that asks, so it is not told.
  */
-export async function decideInSandbox(
-  deps: { db: Knex; runChange: RunChange },
+export async function autoDecide(
+  deps: { db: Knex; runInTransaction: RunInTransaction },
   settlementId: string,
   at: Date,
 ): Promise<void> {
@@ -20,13 +20,13 @@ export async function decideInSandbox(
   if (row.environment !== 'sandbox' || row.status !== 'REQUESTED') return;
   const decision = sandboxDecision(row.amountSantim);
   if (decision === 'wait') return;
-  const sandbox = { operatorId: SANDBOX_OPERATOR, at, tellWorkflow: false };
+  const sandbox = { operatorId: SANDBOX_OPERATOR, at, notifyWorkflow: false };
   const reason = 'The sandbox rejects amounts that end in .13.';
   try {
-    await deps.runChange((change) =>
+    await deps.runInTransaction((tx) =>
       decision === 'reject'
-        ? rejectSettlement(change, row.id, { ...sandbox, reason })
-        : approveSettlement(change, row.id, sandbox),
+        ? rejectSettlement(tx, row.id, { ...sandbox, reason })
+        : approveSettlement(tx, row.id, sandbox),
     );
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'INVALID_STATE') throw error;
@@ -37,12 +37,12 @@ export async function decideInSandbox(
  * Moves a sandbox settlement one step on, as operators and the bank would: REQUESTED, APPROVED, PROCESSING, COMPLETED.
  * Its dates stay what they are. Throws INVALID_STATE once it has ended.
  */
-export async function advanceSettlement(change: Change, row: SettlementRow, at: Date): Promise<Moved> {
+export async function advanceSettlement(tx: UnitOfWork, row: SettlementRow, at: Date): Promise<TransitionResult> {
   if (row.environment !== 'sandbox') throw new Error(`settlement ${row.id} is not of the sandbox`);
   const sandbox = { operatorId: SANDBOX_OPERATOR, at };
   const bankReference = `SANDBOX-${row.id.slice(-10)}`;
-  if (row.status === 'REQUESTED') return approveSettlement(change, row.id, sandbox);
-  if (row.status === 'APPROVED') return markSent(change, row.id, { ...sandbox, bankReference });
-  if (row.status === 'PROCESSING') return markCredited(change, row.id, { ...sandbox, bankReference, creditedAt: at });
+  if (row.status === 'REQUESTED') return approveSettlement(tx, row.id, sandbox);
+  if (row.status === 'APPROVED') return markSent(tx, row.id, { ...sandbox, bankReference });
+  if (row.status === 'PROCESSING') return markCredited(tx, row.id, { ...sandbox, bankReference, creditedAt: at });
   throw new AppError('INVALID_STATE', `This settlement is ${row.status}: it has no further step.`);
 }

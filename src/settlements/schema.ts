@@ -4,7 +4,7 @@ import { JOURNAL_KINDS } from '../ledger/facts.ts';
 import { BANK_CODES } from '../lib/banks.ts';
 import { birrAmount, currencyEtb, instant, reference } from '../lib/fields.ts';
 import { toSantim } from '../lib/money.ts';
-import { dayText, pageQuery, sequencePageQuery, statusText } from '../lib/page.ts';
+import { dateParam, pageQuery, sequencePageQuery, statusParam } from '../lib/page.ts';
 import type { NewSettlement as WantedSettlement } from './create.ts';
 import { SETTLEMENT_STATUSES } from './states.ts';
 import { TIMELINE } from './timeline.ts';
@@ -37,9 +37,9 @@ export const SettlementLimits = z
 export const SettlementParams = z.strictObject({ settlementId: z.string().max(64) });
 
 export const SettlementListQuery = z.strictObject({
-  startDate: dayText.optional(),
-  endDate: dayText.optional(),
-  status: statusText(SETTLEMENT_STATUSES).optional(),
+  startDate: dateParam.optional(),
+  endDate: dateParam.optional(),
+  status: statusParam(SETTLEMENT_STATUSES).optional(),
   search: z
     .string()
     .min(1)
@@ -89,8 +89,8 @@ export const Settlement = z
   })
   .meta({ id: 'Settlement' });
 
-const entries = Object.entries(TIMELINE).map(([kind, { says, detail }]) =>
-  z.object({ at: instant, kind: z.literal(kind), detail }).meta({ description: says }),
+const entries = Object.entries(TIMELINE).map(([kind, { description, detail }]) =>
+  z.object({ at: instant, kind: z.literal(kind), detail }).meta({ description: description }),
 );
 
 export const SettlementDetail = Settlement.extend({

@@ -1,6 +1,6 @@
 import { rejectionOf } from '../bank-accounts/usable.ts';
 import { AppError } from '../lib/errors.ts';
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import { requireNotSuspended } from '../merchants/suspended.ts';
 import type { SettlementRow } from './model.ts';
 
@@ -9,7 +9,7 @@ import type { SettlementRow } from './model.ts';
  * it was asked for. Throws INVALID_STATE, saying what to do.
  */
 export async function requireSendable(
-  { trx }: Change,
+  { trx }: UnitOfWork,
   row: SettlementRow,
   { verb, instead }: { verb: 'approved' | 'sent'; instead: string },
 ): Promise<void> {

@@ -34,7 +34,7 @@ export async function readStatement(db: Queryable, row: SettlementRow, page: Pag
       balanceAfter: toBirr(movement.balanceAfterSantim),
       resourceType: movement.resourceType,
       resourceId: movement.resourceId,
-      createdAt: movement.at.toISOString(),
+      createdAt: movement.effectiveAt.toISOString(),
     })),
   };
   return { data, pagination };

@@ -21,7 +21,7 @@ export type SettlementStatus = (typeof SETTLEMENT_STATUSES)[number];
  * COMPLETED: the bank has credited it. What the bank sends back afterwards fails all the same, and what it credits after
  * a failure is COMPLETED once an operator has booked it.
  */
-export const SETTLEMENT_MOVES = {
+export const SETTLEMENT_TRANSITIONS = {
   REQUESTED: ['APPROVED', 'REJECTED', 'CANCELLED'],
   APPROVED: ['PROCESSING', 'FAILED'],
   PROCESSING: ['COMPLETED', 'FAILED'],
@@ -39,6 +39,6 @@ export function isOpen(status: SettlementStatus): status is (typeof OPEN_STATUSE
 }
 
 /** From where one may come to a status while its money is set aside. */
-export function whence(to: SettlementStatus): SettlementStatus[] {
-  return OPEN_STATUSES.filter((from) => (SETTLEMENT_MOVES[from] as readonly SettlementStatus[]).includes(to));
+export function statusesBefore(to: SettlementStatus): SettlementStatus[] {
+  return OPEN_STATUSES.filter((from) => (SETTLEMENT_TRANSITIONS[from] as readonly SettlementStatus[]).includes(to));
 }

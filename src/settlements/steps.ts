@@ -1,14 +1,14 @@
 import { startOfAddisDay } from '../lib/dates.ts';
-import { followCalendar, markOverdue, type DatesDeps } from './dates.ts';
+import { recomputeDates, markOverdue, type DatesDeps } from './dates.ts';
 import { overdueFrom, type SettlementRow } from './model.ts';
-import { decideInSandbox } from './sandbox.ts';
+import { autoDecide } from './sandbox.ts';
 
 /** What a settlement's workflow asks for; each answers where the settlement stands and what its days lead to. */
 export function createSettlementSteps(deps: DatesDeps) {
   return {
-    followCalendar: async (id: string, at: Date) => reportOf(await followCalendar(deps, id, at)),
+    recomputeDates: async (id: string, at: Date) => reportOf(await recomputeDates(deps, id, at)),
     markOverdue: async (id: string, at: Date) => reportOf(await markOverdue(deps, id, at)),
-    decideInSandbox: (id: string, at: Date) => decideInSandbox(deps, id, at),
+    autoDecide: (id: string, at: Date) => autoDecide(deps, id, at),
   };
 }
 
@@ -16,7 +16,7 @@ function reportOf(row: SettlementRow) {
   return {
     status: row.status,
     overdue: row.overdueAt !== null,
-    earliestAtMs: startOfAddisDay(row.earliestExpected).getTime(),
+    earliestAtMs: startOfAddisDay(row.expectedFrom).getTime(),
     overdueAtMs: overdueFrom(row).getTime(),
   };
 }

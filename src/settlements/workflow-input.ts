@@ -5,7 +5,13 @@ import type { Environment } from '../lib/owner.ts';
 export type SettlementInput = { settlementId: string; merchantId: string; environment: Environment };
 
 /** Why a settlement's workflow is woken; each signal only says "read the row again". */
-export type SettlementSignal = 'approved' | 'rejected' | 'cancelled' | 'sent' | 'bankAnswered' | 'calendarChanged';
+export type SettlementSignal =
+  | 'approved'
+  | 'rejected'
+  | 'cancelled'
+  | 'sent'
+  | 'bankResultRecorded'
+  | 'calendarChanged';
 
 /** One workflow for each settlement, under this id for life. */
 export function settlementWorkflowId(settlementId: string): string {

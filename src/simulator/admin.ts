@@ -9,11 +9,11 @@ import type { Order } from './order.ts';
 import type { Payout } from './payout.ts';
 import type { StateFile } from './state-file.ts';
 import { totalsOf, type BankTransfer, type ChannelTotals } from './totals.ts';
-import { answer, type WireContext, type WireDeps } from './wire.ts';
+import { respond, type WireContext, type WireDeps } from './wire.ts';
 
 const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const satisfies SimulatedChannel[];
 
-const AskedFault = z.strictObject({
+const FaultRequest = z.strictObject({
   kind: z.enum([...ORDER_FAULTS, ...PAYOUT_FAULTS, ...REQUEST_FAULTS]),
   channel: z.enum(CHANNELS).exactOptional(),
   next: z.int().min(1).max(1_000_000).exactOptional(),
@@ -23,9 +23,9 @@ const AskedFault = z.strictObject({
   delayMs: z.int().min(0).max(31_536_000_000).exactOptional(),
 });
 
-const AskedClock = z.strictObject({ advanceMs: z.int().min(0).max(31_536_000_000) });
+const ClockRequest = z.strictObject({ advanceMs: z.int().min(0).max(31_536_000_000) });
 
-const AskedTransfer = z.strictObject({
+const TransferRequest = z.strictObject({
   channel: z.enum(CHANNELS),
   amount: z.string().refine((text) => (parseBirr(text) ?? 0n) > 0n, 'must be birr above 0, written "100.50"'),
 });
@@ -65,7 +65,7 @@ export function adminRoutes(deps: AdminDeps): Router {
   routes.use(fromThisMachineOnly);
 
   routes.get('/', (ctx) =>
-    answer(ctx, 200, {
+    respond(ctx, 200, {
       simulator: 'meskot',
       phones: SANDBOX_PHONES,
       payouts: SANDBOX_PAYOUTS,
@@ -76,7 +76,7 @@ export function adminRoutes(deps: AdminDeps): Router {
     }),
   );
   routes.get('/admin/journal', (ctx) => {
-    answer(ctx, 200, {
+    respond(ctx, 200, {
       now: iso(clock.nowMs()),
       orders: book.all().map(journalOrder),
       payouts: payouts.all().map(journalPayout),
@@ -85,32 +85,32 @@ export function adminRoutes(deps: AdminDeps): Router {
     } satisfies Journal);
   });
   routes.post('/admin/bank-transfer', (ctx) => {
-    const asked = readBody(ctx, AskedTransfer);
-    if (!asked) return;
-    const transfer = { ...asked, atMs: clock.nowMs() };
+    const query = readBody(ctx, TransferRequest);
+    if (!query) return;
+    const transfer = { ...query, atMs: clock.nowMs() };
     transfers.push(transfer);
     file.saveTransfer(transfer);
-    answer(ctx, 201, { totals: totals(deps) });
+    respond(ctx, 201, { totals: totals(deps) });
   });
 
-  routes.get('/admin/faults', (ctx) => answer(ctx, 200, { faults: faults.list() }));
+  routes.get('/admin/faults', (ctx) => respond(ctx, 200, { faults: faults.list() }));
   routes.post('/admin/faults', (ctx) => {
-    const asked = readBody(ctx, AskedFault);
-    if (!asked) return;
-    faults.add(asked);
-    answer(ctx, 201, { faults: faults.list() });
+    const query = readBody(ctx, FaultRequest);
+    if (!query) return;
+    faults.add(query);
+    respond(ctx, 201, { faults: faults.list() });
   });
   routes.delete('/admin/faults', (ctx) => {
     faults.clear();
-    answer(ctx, 200, { faults: [] });
+    respond(ctx, 200, { faults: [] });
   });
 
   routes.post('/admin/clock', async (ctx) => {
-    const asked = readBody(ctx, AskedClock);
-    if (!asked) return;
-    file.saveOffset(clock.offsetMs() + asked.advanceMs);
-    await clock.advance(asked.advanceMs);
-    answer(ctx, 200, { now: iso(clock.nowMs()) });
+    const query = readBody(ctx, ClockRequest);
+    if (!query) return;
+    file.saveOffset(clock.offsetMs() + query.advanceMs);
+    await clock.advance(query.advanceMs);
+    respond(ctx, 200, { now: iso(clock.nowMs()) });
   });
 
   routes.post('/admin/reset', (ctx) => {
@@ -121,24 +121,24 @@ export function adminRoutes(deps: AdminDeps): Router {
     transfers.length = 0;
     clock.reset();
     file.clear();
-    answer(ctx, 200, { now: iso(clock.nowMs()) });
+    respond(ctx, 200, { now: iso(clock.nowMs()) });
   });
   return routes;
 }
 
 function totals({ book, payouts, transfers }: AdminDeps): Journal['totals'] {
-  const moved = { orders: book.all(), payouts: payouts.all(), transfers };
+  const movements = { orders: book.all(), payouts: payouts.all(), transfers };
   return {
-    TELEBIRR: totalsOf('TELEBIRR', moved),
-    CBE_BIRR: totalsOf('CBE_BIRR', moved),
-    AWASH: totalsOf('AWASH', moved),
+    TELEBIRR: totalsOf('TELEBIRR', movements),
+    CBE_BIRR: totalsOf('CBE_BIRR', movements),
+    AWASH: totalsOf('AWASH', movements),
   };
 }
 
 function readBody<T>(ctx: WireContext, schema: z.ZodType<T>): T | null {
   const parsed = schema.safeParse(ctx.request.body);
   if (parsed.success) return parsed.data;
-  answer(ctx, 400, { problems: parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) });
+  respond(ctx, 400, { problems: parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) });
   return null;
 }
 

@@ -1,14 +1,14 @@
 import { signAwash, verifyAwash } from '../lib/provider-signing.ts';
 import { SANDBOX_AWASH } from '../lib/sandbox-providers.ts';
 import type { Callback } from './callback.ts';
-import { answer, type Rendered, type WireContext } from './wire.ts';
+import { respond, type Rendered, type WireContext } from './wire.ts';
 
 /** Whether the merchant signed this request; one that did not has got its answer. */
 export function isAllowed(ctx: WireContext): boolean {
   const text = ctx.method === 'GET' ? ctx.url.replace(/^\/awash/, '') : (ctx.request.rawBody ?? '');
   const known = ctx.get('x-merchant-id') === SANDBOX_AWASH.merchantId;
   if (known && verifyAwash(ctx.headers, text, SANDBOX_AWASH.secret)) return true;
-  answer(ctx, 401, { state: 'REFUSED', reasonCode: 'INVALID_SIGNATURE', reason: 'merchant or signature is wrong' });
+  respond(ctx, 401, { state: 'REFUSED', reasonCode: 'INVALID_SIGNATURE', reason: 'merchant or signature is wrong' });
   return false;
 }
 

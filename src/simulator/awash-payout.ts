@@ -3,10 +3,10 @@ import Router from '@koa/router';
 import { parseBirr } from '../lib/money.ts';
 import { isAllowed, signed } from './awash-message.ts';
 import type { Callback } from './callback.ts';
-import { askForPayout, placePayout } from './payout-wire.ts';
+import { queryPayout, placePayout } from './payout-wire.ts';
 import { visiblePayoutState, type Payee, type Payout, type PayoutState } from './payout.ts';
 import { statementPage } from './statement.ts';
-import { answer, bodyOf, text, withFaults, type Rendered, type WireContext, type WireDeps } from './wire.ts';
+import { respond, bodyOf, text, withFaults, type Rendered, type WireContext, type WireDeps } from './wire.ts';
 
 const CHANNEL = 'AWASH';
 
@@ -41,13 +41,13 @@ export function awashPayoutRoutes(deps: WireDeps): Router {
   routes.get(
     '/payouts/:orderId',
     withFaults(deps, { channel: CHANNEL, kind: 'queryPayout' }, async (ctx) => {
-      if (isAllowed(ctx)) answerStanding(deps, ctx);
+      if (isAllowed(ctx)) respondStatus(deps, ctx);
     }),
   );
   routes.get(
     '/statement',
     withFaults(deps, { channel: CHANNEL, kind: 'statement' }, async (ctx) => {
-      if (isAllowed(ctx)) answerStatement(deps, ctx);
+      if (isAllowed(ctx)) respondStatement(deps, ctx);
     }),
   );
   return routes;
@@ -59,7 +59,7 @@ async function takePayout(deps: WireDeps, ctx: WireContext): Promise<void> {
   const payee = payeeOf(fields);
   const [amount, callbackUrl] = [text(fields, 'amount'), text(fields, 'callbackUrl')];
   if (!parseBirr(amount) || !orderId || !callbackUrl || !payee) {
-    return answer(ctx, 422, { orderId, state: 'REFUSED', reasonCode: 'INVALID_FIELD', reason: 'a field is wrong' });
+    return respond(ctx, 422, { orderId, state: 'REFUSED', reasonCode: 'INVALID_FIELD', reason: 'a field is wrong' });
   }
   const placed = await placePayout(deps, ctx, {
     channel: CHANNEL,
@@ -73,9 +73,9 @@ async function takePayout(deps: WireDeps, ctx: WireContext): Promise<void> {
   if (placed?.kind === 'refused') {
     const isKnown = placed.why === 'ANOTHER_ORDER';
     const reasonCode = isKnown ? 'ANOTHER_PAYOUT' : 'UNKNOWN_PAYEE';
-    return answer(ctx, isKnown ? 409 : 422, { orderId, state: 'REFUSED', reasonCode, reason: reasonCode });
+    return respond(ctx, isKnown ? 409 : 422, { orderId, state: 'REFUSED', reasonCode, reason: reasonCode });
   }
-  if (placed) answer(ctx, 202, standing(placed.payout, visiblePayoutState(placed.payout, deps.clock.nowMs())));
+  if (placed) respond(ctx, 202, statusBody(placed.payout, visiblePayoutState(placed.payout, deps.clock.nowMs())));
 }
 
 function payeeOf(fields: Record<string, unknown>): Payee | null {
@@ -84,18 +84,18 @@ function payeeOf(fields: Record<string, unknown>): Payee | null {
   return bankCode && accountNumber ? { bankCode, accountNumber } : null;
 }
 
-function answerStanding(deps: WireDeps, ctx: WireContext): void {
+function respondStatus(deps: WireDeps, ctx: WireContext): void {
   const orderId = ctx.path.split('/').at(-1) ?? '';
-  const asked = askForPayout(deps, ctx, { channel: CHANNEL, orderId });
-  if (asked?.kind === 'not-found') return answer(ctx, 404, { orderId, state: 'NOT_FOUND' });
-  if (asked) answer(ctx, 200, standing(asked.payout, visiblePayoutState(asked.payout, deps.clock.nowMs())));
+  const query = queryPayout(deps, ctx, { channel: CHANNEL, orderId });
+  if (query?.kind === 'not-found') return respond(ctx, 404, { orderId, state: 'NOT_FOUND' });
+  if (query) respond(ctx, 200, statusBody(query.payout, visiblePayoutState(query.payout, deps.clock.nowMs())));
 }
 
-function standing(payout: Payout, state: PayoutState, amount = payout.paidAmount ?? payout.amount) {
-  const moved = state === 'PAID' || state === 'REVERSED';
+function statusBody(payout: Payout, state: PayoutState, amount = payout.paidAmount ?? payout.amount) {
+  const hasMoney = state === 'PAID' || state === 'REVERSED';
   return {
     orderId: payout.orderId,
-    reference: moved ? payout.transactionReference : payout.reference,
+    reference: hasMoney ? payout.transactionReference : payout.reference,
     amount,
     currency: payout.currency,
     state,
@@ -103,19 +103,19 @@ function standing(payout: Payout, state: PayoutState, amount = payout.paidAmount
   };
 }
 
-function answerStatement(deps: WireDeps, ctx: WireContext): void {
+function respondStatement(deps: WireDeps, ctx: WireContext): void {
   const [day, cursor] = ['day', 'cursor'].map((name) => text(ctx.query, name));
   const page = statementPage(deps, { channel: CHANNEL, day: day ?? '', cursor: cursor ?? '' });
-  if (!page) return answer(ctx, 422, { reasonCode: 'INVALID_FIELD', reason: 'day or cursor is wrong' });
+  if (!page) return respond(ctx, 422, { reasonCode: 'INVALID_FIELD', reason: 'day or cursor is wrong' });
   const rows = page.rows.map(({ type, atMs, ...row }) => ({
     ...row,
     type: ROW_TYPES[type],
     at: new Date(atMs).toISOString(),
   }));
-  answer(ctx, 200, { day, rows, next: page.next });
+  respond(ctx, 200, { day, rows, next: page.next });
 }
 
 /** The callback as it is sent. */
 export function payoutCallback(payout: Payout, callback: Callback<PayoutState>): Rendered {
-  return signed(standing(payout, callback.says, callback.amount), callback);
+  return signed(statusBody(payout, callback.state, callback.amount), callback);
 }

@@ -5,7 +5,16 @@ import { isAllowed, signed } from './awash-message.ts';
 import { awashPayoutRoutes, payoutCallback } from './awash-payout.ts';
 import type { Callback } from './callback.ts';
 import { visibleState, type Order, type OrderState } from './order.ts';
-import { answer, bodyOf, text, withFaults, type Rendered, type Wire, type WireContext, type WireDeps } from './wire.ts';
+import {
+  respond,
+  bodyOf,
+  text,
+  withFaults,
+  type Rendered,
+  type Wire,
+  type WireContext,
+  type WireDeps,
+} from './wire.ts';
 
 const CHANNEL = 'AWASH';
 
@@ -45,7 +54,7 @@ export function createAwashWire(deps: WireDeps): Wire {
   routes.get(
     '/payments/:orderId',
     withFaults(deps, { channel: CHANNEL, kind: 'query' }, async (ctx) => {
-      if (isAllowed(ctx)) answerStatus(deps, ctx);
+      if (isAllowed(ctx)) respondStatus(deps, ctx);
     }),
   );
   routes.use(awashPayoutRoutes(deps).routes());
@@ -57,7 +66,7 @@ async function placeOrder(deps: WireDeps, ctx: WireContext): Promise<void> {
   const orderId = text(fields, 'orderId');
   const expiresAtMs = Date.parse(text(fields, 'expiresAt'));
   if (!parseBirr(text(fields, 'amount')) || Number.isNaN(expiresAtMs) || !text(fields, 'callbackUrl') || !orderId) {
-    return answer(ctx, 422, { orderId, state: 'REFUSED', reasonCode: 'INVALID_FIELD', reason: 'a field is wrong' });
+    return respond(ctx, 422, { orderId, state: 'REFUSED', reasonCode: 'INVALID_FIELD', reason: 'a field is wrong' });
   }
   const placed = await deps.book.place({
     channel: CHANNEL,
@@ -72,18 +81,18 @@ async function placeOrder(deps: WireDeps, ctx: WireContext): Promise<void> {
   });
   if (placed.kind === 'refused') {
     const reasonCode = placed.why === 'UNKNOWN_PHONE' ? 'UNKNOWN_PHONE' : 'DUPLICATE_ORDER';
-    return answer(ctx, 422, { orderId, state: 'REFUSED', reasonCode, reason: reasonCode });
+    return respond(ctx, 422, { orderId, state: 'REFUSED', reasonCode, reason: reasonCode });
   }
-  answer(ctx, 202, { orderId, reference: placed.order.reference, state: 'PUSHED' });
+  respond(ctx, 202, { orderId, reference: placed.order.reference, state: 'PUSHED' });
 }
 
-function answerStatus(deps: WireDeps, ctx: WireContext): void {
+function respondStatus(deps: WireDeps, ctx: WireContext): void {
   const orderId = ctx.path.split('/').at(-1) ?? '';
   const order = deps.book.find(CHANNEL, orderId);
-  if (!order) return answer(ctx, 404, { orderId, state: 'NOT_FOUND' });
+  if (!order) return respond(ctx, 404, { orderId, state: 'NOT_FOUND' });
   order.queries += 1;
   const state = visibleState(order, deps.clock.nowMs());
-  answer(ctx, 200, payment(order, state, (state === 'PAID' && order.paidAmount) || order.amount));
+  respond(ctx, 200, payment(order, state, (state === 'PAID' && order.paidAmount) || order.amount));
 }
 
 function payment(order: Order, state: OrderState, amount: string) {
@@ -93,10 +102,10 @@ function payment(order: Order, state: OrderState, amount: string) {
     amount,
     currency: order.currency,
     state: STATE[state],
-    ...(state === 'DECLINED' && order.refusal ? { reasonCode: REASON_CODES[order.refusal] } : {}),
+    ...(state === 'DECLINED' && order.rejection ? { reasonCode: REASON_CODES[order.rejection] } : {}),
   };
 }
 
 function callback(order: Order, callback: Callback<OrderState>): Rendered {
-  return signed(payment(order, callback.says, callback.amount), callback);
+  return signed(payment(order, callback.state, callback.amount), callback);
 }

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 
 import type { Middleware } from 'koa';
 
-import { answer, type WireContext } from './wire.ts';
+import { respond, type WireContext } from './wire.ts';
 
 /**
  * For whoever is at this machine: refuses what a page of another site makes a browser send here, and every name that
@@ -10,10 +10,10 @@ import { answer, type WireContext } from './wire.ts';
  */
 export const fromThisMachineOnly: Middleware = async (ctx, next) => {
   const { hostname } = ctx;
-  if (!isLoopback(hostname)) return refuse(ctx, `ask by the name localhost or 127.0.0.1, not by ${hostname}`);
-  if (isOfAnotherSite(ctx)) return refuse(ctx, 'a page of another site may not ask this');
+  if (!isLoopback(hostname)) return reject(ctx, `ask by the name localhost or 127.0.0.1, not by ${hostname}`);
+  if (isOfAnotherSite(ctx)) return reject(ctx, 'a page of another site may not ask this');
   if (ctx.method === 'POST' && !ctx.is('application/json')) {
-    return answer(ctx, 415, { problems: ['Content-Type must be application/json'] });
+    return respond(ctx, 415, { problems: ['Content-Type must be application/json'] });
   }
   await next();
 };
@@ -24,14 +24,14 @@ export function fromOwnPagesOnly(publicUrl: string | null): Middleware {
   return async (ctx, next) => {
     const { hostname } = ctx;
     const isKnown = hostname === publicName || isLoopback(hostname) || isIP(bare(hostname)) !== 0;
-    if (!isKnown && hostname.includes('.')) return refuse(ctx, `${hostname} is not the name of this server`);
-    if (ctx.method !== 'GET' && isOfAnotherSite(ctx)) return refuse(ctx, 'a page of another site may not ask this');
+    if (!isKnown && hostname.includes('.')) return reject(ctx, `${hostname} is not the name of this server`);
+    if (ctx.method !== 'GET' && isOfAnotherSite(ctx)) return reject(ctx, 'a page of another site may not ask this');
     await next();
   };
 }
 
-function refuse(ctx: WireContext, problem: string): void {
-  answer(ctx, 403, { problems: [problem] });
+function reject(ctx: WireContext, problem: string): void {
+  respond(ctx, 403, { problems: [problem] });
 }
 
 /** By what browsers say of the page that asks; other programs say nothing of the kind. */

@@ -3,7 +3,7 @@ import type { OrderFault, OrderFaultKind } from './faults.ts';
 
 /** One callback, to be sent or sent. `Says` are the states of what it tells of. */
 export type Callback<Says extends string> = {
-  says: Says;
+  state: Says;
   amount: string;
   signature: 'valid' | 'missing' | 'wrong';
   dueAtMs: number;
@@ -12,7 +12,7 @@ export type Callback<Says extends string> = {
 };
 
 /** What there is to tell: the new state, and the one before it, for a callback that comes too late to be true. */
-type News<Says> = { says: Says; before: Says; amount: string; atMs: number };
+type News<Says> = { state: Says; before: Says; amount: string; atMs: number };
 
 type Faulty = { faults: readonly OrderFault[] };
 
@@ -23,7 +23,7 @@ const INTERMEDIATE_AFTER_MS = 200;
 export function callbacksFor<Says extends string>(item: Faulty, news: News<Says>): Callback<Says>[] {
   if (hasFault(item, 'callbackLost')) return [];
   const callback: Callback<Says> = {
-    says: news.says,
+    state: news.state,
     amount: hasFault(item, 'callbackWrongAmount') ? wrongAmount(news.amount) : news.amount,
     signature: signatureOf(item),
     dueAtMs: news.atMs + (faultOf(item, 'callbackLate')?.delayMs ?? 0),
@@ -32,7 +32,7 @@ export function callbacksFor<Says extends string>(item: Faulty, news: News<Says>
   };
   const again = hasFault(item, 'callbackDoubled') ? [{ ...callback, sends: [] }] : [];
   const dueAtMs = callback.dueAtMs + INTERMEDIATE_AFTER_MS;
-  const before = { ...callback, says: news.before, dueAtMs, sends: [] };
+  const before = { ...callback, state: news.before, dueAtMs, sends: [] };
   return [callback, ...again, ...(hasFault(item, 'callbackOutOfOrder') ? [before] : [])];
 }
 

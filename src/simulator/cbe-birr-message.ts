@@ -1,7 +1,7 @@
 import { signCbeBirr, verifyCbeBirr } from '../lib/provider-signing.ts';
 import { SANDBOX_CBE_BIRR } from '../lib/sandbox-providers.ts';
 import type { Callback } from './callback.ts';
-import { answer, bodyOf, text, type Rendered, type WireContext } from './wire.ts';
+import { respond, bodyOf, text, type Rendered, type WireContext } from './wire.ts';
 
 const { hashKey, ...till } = SANDBOX_CBE_BIRR;
 
@@ -10,12 +10,12 @@ export function isAllowed(ctx: WireContext): boolean {
   const fields = bodyOf(ctx);
   const right = text(fields, 'token') === till.token && text(fields, 'tillCode') === till.tillCode;
   if (right && verifyCbeBirr(fields, hashKey)) return true;
-  answerSigned(ctx, { state: 'REJECTED', resultCode: 'INVALID_SIGNATURE', resultDesc: 'token or signature is wrong' });
+  respondSigned(ctx, { state: 'REJECTED', resultCode: 'INVALID_SIGNATURE', resultDesc: 'token or signature is wrong' });
   return false;
 }
 
-export function answerSigned(ctx: WireContext, fields: Record<string, unknown>): void {
-  answer(ctx, 200, { ...fields, signature: signCbeBirr(fields, hashKey) });
+export function respondSigned(ctx: WireContext, fields: Record<string, unknown>): void {
+  respond(ctx, 200, { ...fields, signature: signCbeBirr(fields, hashKey) });
 }
 
 /** The callback as it is sent. A wrong signature is one made with another key. */

@@ -2,8 +2,8 @@ import Router from '@koa/router';
 
 import { parseBirr } from '../lib/money.ts';
 import type { Callback } from './callback.ts';
-import { answerSigned, isAllowed, signed } from './cbe-birr-message.ts';
-import { askForPayout, placePayout } from './payout-wire.ts';
+import { respondSigned, isAllowed, signed } from './cbe-birr-message.ts';
+import { queryPayout, placePayout } from './payout-wire.ts';
 import { visiblePayoutState, type Payout, type PayoutState } from './payout.ts';
 import { statementPage } from './statement.ts';
 import { bodyOf, text, withFaults, type Rendered, type WireContext, type WireDeps } from './wire.ts';
@@ -49,13 +49,13 @@ export function cbeBirrPayoutRoutes(deps: WireDeps): Router {
   routes.post(
     '/payout-status',
     withFaults(deps, { channel: CHANNEL, kind: 'queryPayout' }, async (ctx) => {
-      if (isAllowed(ctx)) answerStanding(deps, ctx);
+      if (isAllowed(ctx)) respondStatus(deps, ctx);
     }),
   );
   routes.post(
     '/statement',
     withFaults(deps, { channel: CHANNEL, kind: 'statement' }, async (ctx) => {
-      if (isAllowed(ctx)) answerStatement(deps, ctx);
+      if (isAllowed(ctx)) respondStatement(deps, ctx);
     }),
   );
   return routes;
@@ -67,7 +67,7 @@ async function takePayout(deps: WireDeps, ctx: WireContext): Promise<void> {
     text(fields, name),
   );
   if (!amount || !parseBirr(amount) || !orderId || !phone || !callbackUrl) {
-    return answerSigned(ctx, { state: 'REJECTED', resultCode: 'INVALID_PARAMETER', resultDesc: 'a field is wrong' });
+    return respondSigned(ctx, { state: 'REJECTED', resultCode: 'INVALID_PARAMETER', resultDesc: 'a field is wrong' });
   }
   const placed = await placePayout(deps, ctx, {
     channel: CHANNEL,
@@ -80,42 +80,42 @@ async function takePayout(deps: WireDeps, ctx: WireContext): Promise<void> {
   });
   if (placed?.kind === 'refused') {
     const resultCode = placed.why === 'ANOTHER_ORDER' ? 'DUPLICATE_TRANSACTION' : 'INVALID_MSISDN';
-    return answerSigned(ctx, { state: 'REJECTED', resultCode, resultDesc: resultCode });
+    return respondSigned(ctx, { state: 'REJECTED', resultCode, resultDesc: resultCode });
   }
-  if (placed) answerSigned(ctx, standing(placed.payout, visiblePayoutState(placed.payout, deps.clock.nowMs())));
+  if (placed) respondSigned(ctx, statusBody(placed.payout, visiblePayoutState(placed.payout, deps.clock.nowMs())));
 }
 
-function answerStanding(deps: WireDeps, ctx: WireContext): void {
+function respondStatus(deps: WireDeps, ctx: WireContext): void {
   const transactionId = text(bodyOf(ctx), 'transactionId');
-  const asked = askForPayout(deps, ctx, { channel: CHANNEL, orderId: transactionId });
-  if (asked?.kind === 'not-found') {
-    return answerSigned(ctx, { transactionId, state: 'NOT_FOUND', resultCode: 'NOT_FOUND' });
+  const query = queryPayout(deps, ctx, { channel: CHANNEL, orderId: transactionId });
+  if (query?.kind === 'not-found') {
+    return respondSigned(ctx, { transactionId, state: 'NOT_FOUND', resultCode: 'NOT_FOUND' });
   }
-  if (asked) answerSigned(ctx, standing(asked.payout, visiblePayoutState(asked.payout, deps.clock.nowMs())));
+  if (query) respondSigned(ctx, statusBody(query.payout, visiblePayoutState(query.payout, deps.clock.nowMs())));
 }
 
-function standing(
+function statusBody(
   payout: Payout,
   state: PayoutState,
   amount = payout.paidAmount ?? payout.amount,
 ): Record<string, string> {
-  const moved = state === 'PAID' || state === 'REVERSED';
+  const hasMoney = state === 'PAID' || state === 'REVERSED';
   return {
     transactionId: payout.orderId,
     amount,
     currency: payout.currency,
     state: STATE[state],
     resultCode: state === 'FAILED' && payout.failure ? RESULT_CODES[payout.failure] : '0',
-    reference: moved ? payout.transactionReference : payout.reference,
+    reference: hasMoney ? payout.transactionReference : payout.reference,
   };
 }
 
-function answerStatement(deps: WireDeps, ctx: WireContext): void {
+function respondStatement(deps: WireDeps, ctx: WireContext): void {
   const fields = bodyOf(ctx);
   const day = text(fields, 'statementDate');
   const page = statementPage(deps, { channel: CHANNEL, day, cursor: text(fields, 'cursor') });
   if (!page) {
-    return answerSigned(ctx, { state: 'REJECTED', resultCode: 'INVALID_PARAMETER', resultDesc: 'day or cursor' });
+    return respondSigned(ctx, { state: 'REJECTED', resultCode: 'INVALID_PARAMETER', resultDesc: 'day or cursor' });
   }
   const rows = page.rows.map(({ orderId, type, atMs, ...row }) => ({
     transactionId: orderId,
@@ -123,10 +123,10 @@ function answerStatement(deps: WireDeps, ctx: WireContext): void {
     ...row,
     time: new Date(atMs).toISOString(),
   }));
-  answerSigned(ctx, { resultCode: '0', statementDate: day, rows, nextCursor: page.next ?? '' });
+  respondSigned(ctx, { resultCode: '0', statementDate: day, rows, nextCursor: page.next ?? '' });
 }
 
 /** The callback as it is sent. */
 export function payoutCallback(payout: Payout, callback: Callback<PayoutState>): Rendered {
-  return signed(standing(payout, callback.says, callback.amount), callback);
+  return signed(statusBody(payout, callback.state, callback.amount), callback);
 }

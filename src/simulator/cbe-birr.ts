@@ -2,7 +2,7 @@ import Router from '@koa/router';
 
 import { parseBirr } from '../lib/money.ts';
 import type { Callback } from './callback.ts';
-import { answerSigned, isAllowed, signed } from './cbe-birr-message.ts';
+import { respondSigned, isAllowed, signed } from './cbe-birr-message.ts';
 import { cbeBirrPayoutRoutes, payoutCallback } from './cbe-birr-payout.ts';
 import { visibleState, type Order, type OrderState } from './order.ts';
 import { bodyOf, text, withFaults, type Rendered, type Wire, type WireContext, type WireDeps } from './wire.ts';
@@ -39,7 +39,7 @@ export function createCbeBirrWire(deps: WireDeps): Wire {
   routes.post(
     '/status',
     withFaults(deps, { channel: CHANNEL, kind: 'query' }, async (ctx) => {
-      if (isAllowed(ctx)) answerStatus(deps, ctx);
+      if (isAllowed(ctx)) respondStatus(deps, ctx);
     }),
   );
   routes.use(cbeBirrPayoutRoutes(deps).routes());
@@ -56,7 +56,7 @@ async function placeOrder(deps: WireDeps, ctx: WireContext): Promise<void> {
     !text(fields, 'callBackURL') ||
     !text(fields, 'transactionId')
   ) {
-    return answerSigned(ctx, { state: 'REJECTED', resultCode: 'INVALID_PARAMETER', resultDesc: 'a field is wrong' });
+    return respondSigned(ctx, { state: 'REJECTED', resultCode: 'INVALID_PARAMETER', resultDesc: 'a field is wrong' });
   }
   const placed = await deps.book.place({
     channel: CHANNEL,
@@ -71,31 +71,31 @@ async function placeOrder(deps: WireDeps, ctx: WireContext): Promise<void> {
   });
   if (placed.kind === 'refused') {
     const resultCode = placed.why === 'UNKNOWN_PHONE' ? 'INVALID_MSISDN' : 'DUPLICATE_TRANSACTION';
-    return answerSigned(ctx, { state: 'REJECTED', resultCode, resultDesc: resultCode });
+    return respondSigned(ctx, { state: 'REJECTED', resultCode, resultDesc: resultCode });
   }
   const { orderId: transactionId, reference } = placed.order;
-  answerSigned(ctx, { transactionId, state: 'PUSHED', resultCode: '0', resultDesc: 'sent', reference });
+  respondSigned(ctx, { transactionId, state: 'PUSHED', resultCode: '0', resultDesc: 'sent', reference });
 }
 
-function answerStatus(deps: WireDeps, ctx: WireContext): void {
+function respondStatus(deps: WireDeps, ctx: WireContext): void {
   const transactionId = text(bodyOf(ctx), 'transactionId');
   const order = deps.book.find(CHANNEL, transactionId);
-  if (!order) return answerSigned(ctx, { transactionId, state: 'NOT_FOUND', resultCode: 'NOT_FOUND' });
+  if (!order) return respondSigned(ctx, { transactionId, state: 'NOT_FOUND', resultCode: 'NOT_FOUND' });
   order.queries += 1;
   const state = visibleState(order, deps.clock.nowMs());
-  answerSigned(ctx, { ...standing(order, state), amount: (state === 'PAID' && order.paidAmount) || order.amount });
+  respondSigned(ctx, { ...statusBody(order, state), amount: (state === 'PAID' && order.paidAmount) || order.amount });
 }
 
-function standing(order: Order, state: OrderState): Record<string, string> {
+function statusBody(order: Order, state: OrderState): Record<string, string> {
   return {
     transactionId: order.orderId,
     currency: order.currency,
     state: STATE[state],
-    resultCode: state === 'DECLINED' && order.refusal ? RESULT_CODES[order.refusal] : '0',
+    resultCode: state === 'DECLINED' && order.rejection ? RESULT_CODES[order.rejection] : '0',
     reference: state === 'PAID' ? order.transactionReference : order.reference,
   };
 }
 
 function callback(order: Order, callback: Callback<OrderState>): Rendered {
-  return signed({ ...standing(order, callback.says), amount: callback.amount }, callback);
+  return signed({ ...statusBody(order, callback.state), amount: callback.amount }, callback);
 }

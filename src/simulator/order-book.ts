@@ -48,7 +48,7 @@ export function createOrderBook({ clock, faults, file, sender }: OrderBookDeps, 
     order.state = decision.state;
     order.decidedAtMs = decision.atMs;
     order.paidAmount = decision.paidAmount;
-    order.refusal = decision.refusal;
+    order.rejection = decision.rejection;
     order.callbacks = callbacksOf(order, decision);
     file.saveOrder(order);
   }
@@ -96,7 +96,7 @@ function newOrder(request: OrderRequest, nowMs: number): Order | null {
     state: 'WAITING',
     decidedAtMs: null,
     paidAmount: null,
-    refusal: null,
+    rejection: null,
     queries: 0,
     callbacks: [],
   };

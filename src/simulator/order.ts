@@ -4,7 +4,7 @@ import type { OrderFault, SimulatedChannel } from './faults.ts';
 
 export type OrderState = 'WAITING' | 'PAID' | 'DECLINED' | 'EXPIRED';
 
-export type Refusal = 'REFUSED_BY_PROVIDER' | 'INSUFFICIENT_FUNDS' | 'CANCELLED_BY_CUSTOMER';
+export type Rejection = 'REFUSED_BY_PROVIDER' | 'INSUFFICIENT_FUNDS' | 'CANCELLED_BY_CUSTOMER';
 
 /** An order as a merchant asks for it. Amounts are text as providers write them: "100.50". */
 export type OrderRequest = {
@@ -32,7 +32,7 @@ export type Order = OrderRequest & {
   state: OrderState;
   decidedAtMs: number | null;
   paidAmount: string | null;
-  refusal: Refusal | null;
+  rejection: Rejection | null;
   /** How often the merchant asked. */
   queries: number;
   callbacks: Callback<OrderState>[];
@@ -43,7 +43,7 @@ export type Decision = {
   atMs: number;
   state: Exclude<OrderState, 'WAITING'>;
   paidAmount: string | null;
-  refusal: Refusal | null;
+  rejection: Rejection | null;
 };
 
 const QUICKLY_MS = 300;
@@ -69,25 +69,25 @@ export function plannedDecision(order: Order): Decision {
     case 'insufficient-funds':
       return declined(soonMs, 'INSUFFICIENT_FUNDS');
     case 'never':
-      return { atMs: order.expiresAtMs + CLOSED_AFTER_EXPIRY_MS, state: 'EXPIRED', paidAmount: null, refusal: null };
+      return { atMs: order.expiresAtMs + CLOSED_AFTER_EXPIRY_MS, state: 'EXPIRED', paidAmount: null, rejection: null };
   }
 }
 
 /** The order paid at this time: the amount asked for, or a birr more where the wrong amount is wanted. */
 export function paid(order: Order, atMs: number): Decision {
   const wrong = order.behaviour === 'approve-wrong-amount' || hasFault(order, 'paidWrongAmount');
-  return { atMs, state: 'PAID', paidAmount: wrong ? wrongAmount(order.amount) : order.amount, refusal: null };
+  return { atMs, state: 'PAID', paidAmount: wrong ? wrongAmount(order.amount) : order.amount, rejection: null };
 }
 
-export function declined(atMs: number, refusal: Refusal): Decision {
-  return { atMs, state: 'DECLINED', paidAmount: null, refusal };
+export function declined(atMs: number, rejection: Rejection): Decision {
+  return { atMs, state: 'DECLINED', paidAmount: null, rejection };
 }
 
 /** The callbacks that tell of a decision, as the order's faults will have them. */
 export function callbacksOf(order: Order, decision: Decision): Callback<OrderState>[] {
   if (order.behaviour === 'approve-without-callback') return [];
   const amount = decision.paidAmount ?? order.amount;
-  return callbacksFor<OrderState>(order, { says: decision.state, before: 'WAITING', amount, atMs: decision.atMs });
+  return callbacksFor<OrderState>(order, { state: decision.state, before: 'WAITING', amount, atMs: decision.atMs });
 }
 
 /** What a query is told: the truth, or what was true a while ago. */

@@ -93,10 +93,10 @@ function createCourse({ clock, file, sender }: Pick<PayoutBookDeps, 'clock' | 'f
       if (payout.state !== 'PAID') return;
       payout.state = 'REVERSED';
       payout.reversedAtMs = atMs;
-      const told = payout.callbacks.length;
+      const sent = payout.callbacks.length;
       payout.callbacks.push(...payoutCallbacks(payout, atMs));
       file.savePayout(payout);
-      sender.schedule(payout, told);
+      sender.schedule(payout, sent);
     });
   }
 

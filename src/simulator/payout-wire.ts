@@ -14,7 +14,7 @@ export async function placePayout(
 }
 
 /** Looks a payout up as a query does; null as above. */
-export function askForPayout(
+export function queryPayout(
   deps: WireDeps,
   ctx: WireContext,
   key: { channel: SimulatedChannel; orderId: string },

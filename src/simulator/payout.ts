@@ -87,7 +87,7 @@ export function payoutCallbacks(payout: Payout, atMs: number): Callback<PayoutSt
   if (payout.state === 'FAILED' && payout.decidedAtMs === payout.createdAtMs) return [];
   const before = payout.state === 'REVERSED' ? 'PAID' : 'ACCEPTED';
   const amount = payout.paidAmount ?? payout.amount;
-  return callbacksFor<PayoutState>(payout, { says: payout.state, before, amount, atMs });
+  return callbacksFor<PayoutState>(payout, { state: payout.state, before, amount, atMs });
 }
 
 /** What a query is told: the truth, or what was true a while ago. */

@@ -25,26 +25,26 @@ const PAGE_ROWS = 200;
  */
 export function statementPage(
   books: { book: OrderBook; payouts: PayoutBook },
-  asked: { channel: SimulatedChannel; day: string; cursor: string },
+  query: { channel: SimulatedChannel; day: string; cursor: string },
 ): Page | null {
-  const isCursor = asked.cursor === '' || /^\d{16}-[A-Z0-9]+-[a-zA-Z]+$/.test(asked.cursor);
-  if (!isDay(asked.day) || !isCursor) return null;
-  const [fromMs, toMs] = [startOfAddisDay(asked.day).getTime(), endOfAddisDay(asked.day).getTime()];
-  const rest = movementsOf(books, asked.channel)
+  const isCursor = query.cursor === '' || /^\d{16}-[A-Z0-9]+-[a-zA-Z]+$/.test(query.cursor);
+  if (!isDay(query.day) || !isCursor) return null;
+  const [fromMs, toMs] = [startOfAddisDay(query.day).getTime(), endOfAddisDay(query.day).getTime()];
+  const rest = movementsOf(books, query.channel)
     .filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
     .map((row) => ({ row, place: placeOf(row) }))
-    .filter(({ place }) => place > asked.cursor)
+    .filter(({ place }) => place > query.cursor)
     .toSorted((a, b) => (a.place < b.place ? -1 : 1));
   const page = rest.slice(0, PAGE_ROWS);
   return { rows: page.map(({ row }) => row), next: rest.length > page.length ? (page.at(-1)?.place ?? null) : null };
 }
 
 function movementsOf({ book, payouts }: { book: OrderBook; payouts: PayoutBook }, channel: SimulatedChannel) {
-  const moved: Movement[] = [];
+  const movements: Movement[] = [];
   const list = (item: Parameters<typeof hasFault>[0], movement: Movement): void => {
     if (hasFault(item, 'listDropped')) return;
     const wrong = hasFault(item, 'listWrongAmount');
-    moved.push(wrong ? { ...movement, amount: wrongAmount(movement.amount) } : movement);
+    movements.push(wrong ? { ...movement, amount: wrongAmount(movement.amount) } : movement);
   };
   for (const order of book.all()) {
     if (order.channel !== channel || order.decidedAtMs === null || order.paidAmount === null) continue;
@@ -58,7 +58,7 @@ function movementsOf({ book, payouts }: { book: OrderBook; payouts: PayoutBook }
     list(payout, movement);
     if (payout.reversedAtMs !== null) list(payout, { ...movement, type: 'payoutReversal', atMs: payout.reversedAtMs });
   }
-  return moved;
+  return movements;
 }
 
 /** Sorts as text by time. */

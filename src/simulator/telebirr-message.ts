@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 import { signTelebirr, verifyTelebirr } from '../lib/provider-signing.ts';
 import { SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
 import type { Callback } from './callback.ts';
-import { answer, bodyOf, type Rendered, type WireContext } from './wire.ts';
+import { respond, bodyOf, type Rendered, type WireContext } from './wire.ts';
 
 const merchantKey = {
   key: createPublicKey(SANDBOX_TELEBIRR.merchantPublicKey),
@@ -14,7 +14,7 @@ const ownKey = { key: createPrivateKey(SANDBOX_TELEBIRR.providerPrivateKey), sch
 /** Whether the merchant signed this request; one that did not has got its answer. */
 export function isSigned(ctx: WireContext): boolean {
   if (verifyTelebirr(bodyOf(ctx), merchantKey)) return true;
-  answer(ctx, 200, { result: 'FAIL', code: 'INVALID_SIGN', msg: 'sign is not of this message' });
+  respond(ctx, 200, { result: 'FAIL', code: 'INVALID_SIGN', msg: 'sign is not of this message' });
   return false;
 }
 
@@ -23,10 +23,10 @@ export function contentOf(ctx: WireContext): Record<string, unknown> {
   return typeof content === 'object' && content !== null ? (content as Record<string, unknown>) : {};
 }
 
-export function answerSigned(ctx: WireContext, content: Record<string, unknown>): void {
+export function respondSigned(ctx: WireContext, content: Record<string, unknown>): void {
   const nonce = randomBytes(16).toString('hex');
   const message = { result: 'SUCCESS', code: '0', msg: 'success', nonce_str: nonce, biz_content: content };
-  answer(ctx, 200, { ...message, sign: signTelebirr(message, ownKey), sign_type: 'SHA256WithRSA' });
+  respond(ctx, 200, { ...message, sign: signTelebirr(message, ownKey), sign_type: 'SHA256WithRSA' });
 }
 
 /** The notify message as it is sent. Its times are milliseconds, as telebirr's often are. */

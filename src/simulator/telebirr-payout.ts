@@ -3,11 +3,11 @@ import Router from '@koa/router';
 import { parseBirr } from '../lib/money.ts';
 import { SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
 import type { Callback } from './callback.ts';
-import { askForPayout, placePayout } from './payout-wire.ts';
+import { queryPayout, placePayout } from './payout-wire.ts';
 import { visiblePayoutState, type Payout, type PayoutState } from './payout.ts';
 import { statementPage } from './statement.ts';
-import { answerSigned, contentOf, notification } from './telebirr-message.ts';
-import { answer, text, withFaults, type Rendered, type WireContext, type WireDeps } from './wire.ts';
+import { respondSigned, contentOf, notification } from './telebirr-message.ts';
+import { respond, text, withFaults, type Rendered, type WireContext, type WireDeps } from './wire.ts';
 
 const CHANNEL = 'TELEBIRR';
 
@@ -64,13 +64,13 @@ export function telebirrPayoutRoutes(
   routes.post(
     '/payment/v1/merchant/queryTransfer',
     withFaults(deps, { channel: CHANNEL, kind: 'queryPayout' }, async (ctx) => {
-      if (isAllowed(ctx)) answerStanding(deps, ctx);
+      if (isAllowed(ctx)) respondStatus(deps, ctx);
     }),
   );
   routes.post(
     '/payment/v1/merchant/queryStatement',
     withFaults(deps, { channel: CHANNEL, kind: 'statement' }, async (ctx) => {
-      if (isAllowed(ctx)) answerStatement(deps, ctx);
+      if (isAllowed(ctx)) respondStatement(deps, ctx);
     }),
   );
   return routes;
@@ -79,7 +79,7 @@ export function telebirrPayoutRoutes(
 async function takePayout(deps: WireDeps, ctx: WireContext): Promise<void> {
   const content = contentOf(ctx);
   const problem = transferProblem(content);
-  if (problem) return answer(ctx, 200, { result: 'FAIL', code: 'INVALID_PARAMETER', msg: problem });
+  if (problem) return respond(ctx, 200, { result: 'FAIL', code: 'INVALID_PARAMETER', msg: problem });
   const orderId = text(content, 'merch_order_id');
   const placed = await placePayout(deps, ctx, {
     channel: CHANNEL,
@@ -92,9 +92,9 @@ async function takePayout(deps: WireDeps, ctx: WireContext): Promise<void> {
   });
   if (placed?.kind === 'refused') {
     const code = placed.why === 'ANOTHER_ORDER' ? 'ORDER_EXIST' : 'INVALID_PAYEE';
-    return answer(ctx, 200, { result: 'FAIL', code, msg: `${code}: ${orderId}` });
+    return respond(ctx, 200, { result: 'FAIL', code, msg: `${code}: ${orderId}` });
   }
-  if (placed) answerSigned(ctx, standing(placed.payout, visiblePayoutState(placed.payout, deps.clock.nowMs())));
+  if (placed) respondSigned(ctx, statusBody(placed.payout, visiblePayoutState(placed.payout, deps.clock.nowMs())));
 }
 
 function transferProblem(content: Record<string, unknown>): string | null {
@@ -107,34 +107,34 @@ function transferProblem(content: Record<string, unknown>): string | null {
   return text(content, 'notify_url') === '' ? 'notify_url is missing' : null;
 }
 
-function answerStanding(deps: WireDeps, ctx: WireContext): void {
+function respondStatus(deps: WireDeps, ctx: WireContext): void {
   const orderId = text(contentOf(ctx), 'merch_order_id');
-  const asked = askForPayout(deps, ctx, { channel: CHANNEL, orderId });
-  if (asked?.kind === 'not-found') {
-    return answer(ctx, 200, { result: 'FAIL', code: 'ORDER_NOT_EXIST', msg: `no transfer ${orderId}` });
+  const query = queryPayout(deps, ctx, { channel: CHANNEL, orderId });
+  if (query?.kind === 'not-found') {
+    return respond(ctx, 200, { result: 'FAIL', code: 'ORDER_NOT_EXIST', msg: `no transfer ${orderId}` });
   }
-  if (asked) answerSigned(ctx, standing(asked.payout, visiblePayoutState(asked.payout, deps.clock.nowMs())));
+  if (query) respondSigned(ctx, statusBody(query.payout, visiblePayoutState(query.payout, deps.clock.nowMs())));
 }
 
-function standing(payout: Payout, state: PayoutState) {
-  const moved = state === 'PAID' || state === 'REVERSED';
+function statusBody(payout: Payout, state: PayoutState) {
+  const hasMoney = state === 'PAID' || state === 'REVERSED';
   return {
     merch_order_id: payout.orderId,
     order_status: ORDER_STATUS[state],
     payment_order_id: payout.reference,
     total_amount: payout.paidAmount ?? payout.amount,
     trans_currency: payout.currency,
-    ...(moved ? { trans_id: payout.transactionReference, trans_time: String(payout.decidedAtMs) } : {}),
+    ...(hasMoney ? { trans_id: payout.transactionReference, trans_time: String(payout.decidedAtMs) } : {}),
     ...(state === 'FAILED' && payout.failure ? FAIL_CODES[payout.failure] : {}),
   };
 }
 
-function answerStatement(deps: WireDeps, ctx: WireContext): void {
+function respondStatement(deps: WireDeps, ctx: WireContext): void {
   const content = contentOf(ctx);
   const date = text(content, 'bill_date');
   const day = date.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3');
   const page = statementPage(deps, { channel: CHANNEL, day, cursor: text(content, 'page_token') });
-  if (!page) return answer(ctx, 200, { result: 'FAIL', code: 'INVALID_PARAMETER', msg: 'bill_date or page_token' });
+  if (!page) return respond(ctx, 200, { result: 'FAIL', code: 'INVALID_PARAMETER', msg: 'bill_date or page_token' });
   const records = page.rows.map((row) => ({
     merch_order_id: row.orderId,
     trans_type: TRANS_TYPES[row.type],
@@ -143,19 +143,19 @@ function answerStatement(deps: WireDeps, ctx: WireContext): void {
     trans_id: row.reference,
     trans_time: String(row.atMs),
   }));
-  answerSigned(ctx, { bill_date: date, records, next_page_token: page.next ?? '' });
+  respondSigned(ctx, { bill_date: date, records, next_page_token: page.next ?? '' });
 }
 
 /** The callback as it is sent. */
 export function payoutCallback(payout: Payout, callback: Callback<PayoutState>): Rendered {
-  const moved = callback.says === 'PAID' || callback.says === 'REVERSED';
+  const hasMoney = callback.state === 'PAID' || callback.state === 'REVERSED';
   const content = {
     merch_order_id: payout.orderId,
     payment_order_id: payout.reference,
-    trade_status: TRADE_STATUS[callback.says],
+    trade_status: TRADE_STATUS[callback.state],
     total_amount: callback.amount,
     trans_currency: payout.currency,
-    trans_id: moved ? payout.transactionReference : '',
+    trans_id: hasMoney ? payout.transactionReference : '',
     trans_end_time: String(payout.reversedAtMs ?? payout.decidedAtMs ?? ''),
     notify_url: payout.callbackUrl,
   };

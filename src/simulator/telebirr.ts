@@ -8,9 +8,18 @@ import { SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
 import type { Callback } from './callback.ts';
 import { visibleState, type Order, type OrderState } from './order.ts';
 import { payPageRoutes } from './pay-page.ts';
-import { answerSigned, contentOf, isSigned, notification } from './telebirr-message.ts';
+import { respondSigned, contentOf, isSigned, notification } from './telebirr-message.ts';
 import { payoutCallback, telebirrPayoutRoutes } from './telebirr-payout.ts';
-import { answer, bodyOf, text, withFaults, type Rendered, type Wire, type WireContext, type WireDeps } from './wire.ts';
+import {
+  respond,
+  bodyOf,
+  text,
+  withFaults,
+  type Rendered,
+  type Wire,
+  type WireContext,
+  type WireDeps,
+} from './wire.ts';
 
 const TOKEN_LIFE_MS = HOUR_MS;
 const CHANNEL = 'TELEBIRR';
@@ -48,12 +57,12 @@ export function createTelebirrWire(deps: WireDeps): Wire {
     deps.count(`${CHANNEL} token`);
     const right = ctx.get('x-app-key') === SANDBOX_TELEBIRR.appKey;
     if (!right || text(bodyOf(ctx), 'appSecret') !== SANDBOX_TELEBIRR.appSecret) {
-      return answer(ctx, 401, { errorCode: 'INVALID_APP', errorMsg: 'app key or secret is wrong' });
+      return respond(ctx, 401, { errorCode: 'INVALID_APP', errorMsg: 'app key or secret is wrong' });
     }
     const token = `Bearer ${randomBytes(16).toString('hex')}`;
     const now = deps.clock.nowMs();
     tokens.set(token, now + TOKEN_LIFE_MS);
-    answer(ctx, 200, { token, effectiveDate: compactTime(now), expirationDate: compactTime(now + TOKEN_LIFE_MS) });
+    respond(ctx, 200, { token, effectiveDate: compactTime(now), expirationDate: compactTime(now + TOKEN_LIFE_MS) });
   });
 
   routes.post(
@@ -65,7 +74,7 @@ export function createTelebirrWire(deps: WireDeps): Wire {
   routes.post(
     '/payment/v1/merchant/queryOrder',
     withFaults(faulty, { channel: CHANNEL, kind: 'query' }, async (ctx) => {
-      if (isAllowed(ctx)) answerQuery(deps, ctx);
+      if (isAllowed(ctx)) respondQuery(deps, ctx);
     }),
   );
   routes.use(payPageRoutes(deps).routes());
@@ -74,7 +83,7 @@ export function createTelebirrWire(deps: WireDeps): Wire {
   function isAllowed(ctx: WireContext): boolean {
     const expiresAtMs = tokens.get(ctx.get('authorization')) ?? 0;
     if (expiresAtMs <= deps.clock.nowMs()) {
-      answer(ctx, 401, { errorCode: 'INVALID_TOKEN', errorMsg: 'the token is unknown or has expired' });
+      respond(ctx, 401, { errorCode: 'INVALID_TOKEN', errorMsg: 'the token is unknown or has expired' });
       return false;
     }
     return isSigned(ctx);
@@ -88,7 +97,7 @@ async function placeOrder(deps: WireDeps, ctx: WireContext): Promise<void> {
   const orderId = text(content, 'merch_order_id');
   const minutes = /^(\d{1,4})m$/.exec(text(content, 'timeout_express'));
   const problem = preOrderProblem(content, minutes !== null);
-  if (problem) return answer(ctx, 200, { result: 'FAIL', code: 'INVALID_PARAMETER', msg: problem });
+  if (problem) return respond(ctx, 200, { result: 'FAIL', code: 'INVALID_PARAMETER', msg: problem });
   const placed = await deps.book.place({
     channel: CHANNEL,
     orderId,
@@ -102,9 +111,9 @@ async function placeOrder(deps: WireDeps, ctx: WireContext): Promise<void> {
   });
   if (placed.kind === 'refused') {
     const code = placed.why === 'UNKNOWN_PHONE' ? 'INVALID_PAYER' : 'ORDER_EXIST';
-    return answer(ctx, 200, { result: 'FAIL', code, msg: `${code}: ${orderId}` });
+    return respond(ctx, 200, { result: 'FAIL', code, msg: `${code}: ${orderId}` });
   }
-  answerSigned(ctx, { merch_order_id: orderId, prepay_id: placed.order.reference });
+  respondSigned(ctx, { merch_order_id: orderId, prepay_id: placed.order.reference });
 }
 
 function preOrderProblem(content: Record<string, unknown>, hasTimeout: boolean): string | null {
@@ -117,20 +126,20 @@ function preOrderProblem(content: Record<string, unknown>, hasTimeout: boolean):
   return text(content, 'notify_url') === '' ? 'notify_url is missing' : null;
 }
 
-function answerQuery(deps: WireDeps, ctx: WireContext): void {
+function respondQuery(deps: WireDeps, ctx: WireContext): void {
   const orderId = text(contentOf(ctx), 'merch_order_id');
   const order = deps.book.find(CHANNEL, orderId);
-  if (!order) return answer(ctx, 200, { result: 'FAIL', code: 'ORDER_NOT_EXIST', msg: `no order ${orderId}` });
+  if (!order) return respond(ctx, 200, { result: 'FAIL', code: 'ORDER_NOT_EXIST', msg: `no order ${orderId}` });
   order.queries += 1;
   const state = visibleState(order, deps.clock.nowMs());
-  answerSigned(ctx, {
+  respondSigned(ctx, {
     merch_order_id: orderId,
     order_status: ORDER_STATUS[state],
     payment_order_id: order.reference,
     trans_currency: order.currency,
     total_amount: (state === 'PAID' && order.paidAmount) || order.amount,
     ...(state === 'PAID' ? { trans_id: order.transactionReference, trans_time: String(order.decidedAtMs) } : {}),
-    ...(state === 'DECLINED' && order.refusal ? FAIL_CODES[order.refusal] : {}),
+    ...(state === 'DECLINED' && order.rejection ? FAIL_CODES[order.rejection] : {}),
   });
 }
 
@@ -138,10 +147,10 @@ function callback(order: Order, callback: Callback<OrderState>): Rendered {
   const content = {
     merch_order_id: order.orderId,
     payment_order_id: order.reference,
-    trade_status: TRADE_STATUS[callback.says],
+    trade_status: TRADE_STATUS[callback.state],
     total_amount: callback.amount,
     trans_currency: order.currency,
-    trans_id: callback.says === 'PAID' ? order.transactionReference : '',
+    trans_id: callback.state === 'PAID' ? order.transactionReference : '',
     trans_end_time: String(order.decidedAtMs ?? ''),
     notify_url: order.callbackUrl,
     callback_info: order.phone,

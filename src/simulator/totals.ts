@@ -18,15 +18,15 @@ export type ChannelTotals = {
   unpaid: string;
 };
 
-type Moved = { orders: readonly Order[]; payouts: readonly Payout[]; transfers: readonly BankTransfer[] };
+type SimulatedMoney = { orders: readonly Order[]; payouts: readonly Payout[]; transfers: readonly BankTransfer[] };
 
 /** Of everything the simulator remembers. */
-export function totalsOf(channel: SimulatedChannel, moved: Moved): ChannelTotals {
-  const payouts = moved.payouts.filter((payout) => payout.channel === channel);
-  const received = sum(moved.orders.filter((order) => order.channel === channel).map((order) => order.paidAmount));
+export function totalsOf(channel: SimulatedChannel, movements: SimulatedMoney): ChannelTotals {
+  const payouts = movements.payouts.filter((payout) => payout.channel === channel);
+  const received = sum(movements.orders.filter((order) => order.channel === channel).map((order) => order.paidAmount));
   const paidOut = sum(payouts.map((payout) => payout.paidAmount));
   const reversed = sum(payouts.filter(({ state }) => state === 'REVERSED').map((payout) => payout.paidAmount));
-  const transferred = sum(moved.transfers.filter((item) => item.channel === channel).map(({ amount }) => amount));
+  const transferred = sum(movements.transfers.filter((item) => item.channel === channel).map(({ amount }) => amount));
   return {
     received: formatBirr(received),
     paidOut: formatBirr(paidOut),

@@ -64,7 +64,7 @@ export function text(fields: Record<string, unknown>, name: string): string {
 }
 
 /** Answers with JSON. */
-export function answer(ctx: WireContext, status: number, body: Record<string, unknown>): void {
+export function respond(ctx: WireContext, status: number, body: Record<string, unknown>): void {
   ctx.status = status;
   ctx.body = body;
 }

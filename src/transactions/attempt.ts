@@ -39,7 +39,7 @@ export type ClaimedAttempt = {
 /** Where an attempt, its session and its transaction stand. `final`: the attempt is over and needs no further poll. */
 export type AttemptState = {
   /** Whether this very call asked the provider: only then is `outcomeKind` news, and not what somebody heard before. */
-  asked: boolean;
+  queried: boolean;
   attemptId: string;
   attemptStatus: AttemptStatus;
   transactionStatus: TransactionStatus;
@@ -58,7 +58,7 @@ export type Settlement<Outcome extends ProviderOutcome = ProviderOutcome> = {
   now: Date;
   /** When the answer came, by the clock. */
   checkedAt: Date;
-  tellWorkflow: boolean;
+  notifyWorkflow: boolean;
 };
 
 /** Where an attempt stands that its provider's answer has just ended. */
@@ -68,7 +68,7 @@ export function stateAfter(
   rest: Pick<AttemptState, 'transactionStatus' | 'sessionStatus'>,
 ): AttemptState {
   return {
-    asked: true,
+    queried: true,
     attemptId: attempt.id,
     attemptStatus,
     ...rest,
@@ -79,7 +79,7 @@ export function stateAfter(
   };
 }
 
-type StateRow = Omit<AttemptState, 'asked' | 'final'> & { leaseUntil: Date | null };
+type StateRow = Omit<AttemptState, 'queried' | 'final'> & { leaseUntil: Date | null };
 
 /** The state of one attempt as its rows stand, and until when somebody is asking its provider. Throws NOT_FOUND. */
 export async function readAttemptState(
@@ -97,11 +97,11 @@ export async function readAttemptState(
     { attemptId },
   );
   if (!row) throw notFound('payment attempt');
-  return { ...row, asked: false, final: isAttemptOver(row.attemptStatus) };
+  return { ...row, queried: false, final: isAttemptOver(row.attemptStatus) };
 }
 
 /** Whether the provider's latest answer was a definite "not paid (yet)". */
-export function saysUnpaid(state: Pick<AttemptState, 'outcomeKind'>): boolean {
+export function reportsUnpaid(state: Pick<AttemptState, 'outcomeKind'>): boolean {
   return state.outcomeKind === 'accepted' || state.outcomeKind === 'pending';
 }
 
@@ -116,13 +116,13 @@ export async function findAttemptBySecret(db: Queryable, secret: string): Promis
 }
 
 /** Tells an attempt's workflow that the attempt is over, as a row of the outbox. */
-export function settledMessage(attemptId: string): OutboxRow {
+export function attemptUpdatedMessage(attemptId: string): OutboxRow {
   return {
     id: newId('obx'),
     kind: 'signal',
     workflowType: 'payment',
     workflowId: paymentWorkflowId(attemptId),
-    signal: 'settled',
+    signal: 'attemptUpdated',
   };
 }
 
@@ -130,12 +130,12 @@ export function settledMessage(attemptId: string): OutboxRow {
  * Parts of the statement that ends an attempt, where `ended` has a row if it does: a workflow that was not started yet
  * never is; any other is told by `told`, with :messages. What a worker is just starting finds out by itself, or is told.
  */
-export function tellWorkflowOf(ended: string): string {
+export function notifyWorkflowOf(ended: string): string {
   return `unstarted AS (
     DELETE FROM outbox o USING ${ended}
     WHERE o.workflow_id = '${paymentWorkflowId('')}' || CAST(:attemptId AS text) AND o.kind = 'start' AND o.lease_until IS NULL
     RETURNING o.id
-  ), told AS (
+  ), outbox_row AS (
     ${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM ${ended}) AND NOT EXISTS (SELECT 1 FROM unstarted)
     RETURNING id
   )`;

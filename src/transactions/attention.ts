@@ -1,4 +1,4 @@
-import type { AttentionSource } from '../lib/attention.ts';
+import type { WorkItemSource } from '../lib/attention.ts';
 import { maskedInSql } from '../lib/mask.ts';
 
 const birr = (santim: string): string => `trim(to_char(${santim} * 0.01, '999999999999990.00'))`;
@@ -7,8 +7,8 @@ const birr = (santim: string): string => `trim(to_char(${santim} * 0.01, '999999
 const IS_AS_ASKED = '(a.received_currency = a.currency AND a.received_santim = a.amount_santim)';
 
 /** Money that was not asked for, and payments that ended in doubt. */
-export const PAYMENTS_WAITING: AttentionSource = {
-  kinds: ['PAYMENT_HELD', 'PAYMENT_DUPLICATE', 'PAYMENT_UNCERTAIN'],
+export const PAYMENT_REVIEW_ITEMS: WorkItemSource = {
+  kinds: ['PAYMENT_HELD', 'PAYMENT_DUPLICATE', 'PAYMENT_UNKNOWN'],
   sql: `SELECT CASE a.status WHEN 'HELD' THEN 'PAYMENT_HELD' ELSE 'PAYMENT_DUPLICATE' END AS kind, a.id, a.merchant_id,
                a.environment, a.received_santim AS amount_santim, a.ended_at AS since,
                a.transaction_id || ': ' ||
@@ -22,16 +22,16 @@ export const PAYMENTS_WAITING: AttentionSource = {
                                   'currency', a.received_currency, 'providerReference', a.provider_reference,
                                   'payer', ${maskedInSql('a.phone')}) AS detail,
                'payment-' || a.id AS workflow_id
-        FROM payment_attempt a WHERE a.status IN ('HELD', 'DUPLICATE') AND a.decided IS NULL
+        FROM payment_attempt a WHERE a.status IN ('HELD', 'DUPLICATE') AND a.hold_resolution IS NULL
         UNION ALL
-        SELECT 'PAYMENT_UNCERTAIN', t.id, t.merchant_id, t.environment, t.amount_santim, coalesce(s.ended_at, t.created_at),
+        SELECT 'PAYMENT_UNKNOWN', t.id, t.merchant_id, t.environment, t.amount_santim, coalesce(s.ended_at, t.created_at),
                'It ended while the provider did not know whether it was paid',
                jsonb_build_object('transactionId', t.id, 'channel', t.channel), NULL
-        FROM transaction t JOIN checkout_session s ON s.id = t.session_id WHERE t.reconcile`,
+        FROM transaction t JOIN checkout_session s ON s.id = t.session_id WHERE t.needs_reconciliation`,
 };
 
 /** Tries that should have ended: 10 minutes after their session, or a day and 10 minutes where the provider is in doubt. */
-export const PAYMENTS_STUCK: AttentionSource = {
+export const STALLED_PAYMENTS: WorkItemSource = {
   kinds: ['PAYMENT_PENDING'],
   sql: `SELECT 'PAYMENT_PENDING' AS kind, a.id, a.merchant_id, a.environment, a.amount_santim, s.expires_at AS since,
                'Its session is over and the try has not ended; the provider says '

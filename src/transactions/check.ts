@@ -3,17 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
 import { isUniqueViolation, rows, type Knex } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
-import type { RunChange } from '../lib/outbox.ts';
+import type { RunInTransaction } from '../lib/outbox.ts';
 import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PaymentOrder, ProviderOutcome } from '../providers/provider.ts';
 import { readAttemptState, type AttemptState, type ClaimedAttempt, type Settlement } from './attempt.ts';
 import { confirmPayment, holdPayment, PAID_REFERENCE } from './confirm.ts';
 import { declineAttempt } from './decline.ts';
-import { ASKABLE_ATTEMPTS, isAskable, isAttemptOver } from './states.ts';
+import { ASKABLE_ATTEMPTS, isQueryable, isAttemptOver } from './states.ts';
 
 export type CheckDeps = {
   db: Knex;
-  runChange: RunChange;
+  runInTransaction: RunInTransaction;
   findProvider: FindProvider;
   clock: Clock;
   /** Where providers and customers reach us, without a slash at the end. */
@@ -25,7 +25,7 @@ export type CheckOptions = {
   /** Does not ask when the provider was asked less than this ago: 0 for proofs, 1,000 for polls, 2,000 for claims. */
   minIntervalMs?: number;
   /** Whether to tell the attempt's workflow when this check ends the attempt (everybody but the workflow itself). */
-  tellWorkflow: boolean;
+  notifyWorkflow: boolean;
   /** The time of business, where it is not the clock's: a workflow's. */
   now?: Date;
 };
@@ -38,7 +38,7 @@ export const LEASE_MS = 5_000;
 const OTHERS_ANSWER_WAIT_MS = 2_000;
 const OTHERS_ANSWER_POLL_MS = 100;
 /** All but proofs and polls: at most one question about an attempt in this time. */
-export const CLAIM_INTERVAL_MS = 2_000;
+export const MIN_QUERY_INTERVAL_MS = 2_000;
 /** A workflow's polls are further apart by themselves; the first comes 2 s after the attempt, which was asked about at once. */
 export const POLL_INTERVAL_MIN_MS = 1_000;
 
@@ -47,7 +47,7 @@ export const POLL_INTERVAL_MIN_MS = 1_000;
  * the provider, it is initiated (again, under the same order id); else queried. Repeats and parallel calls are
  * harmless: within a process they share one question, across processes the lease is waited for.
  */
-export function createCheckAttempt(deps: CheckDeps): CheckAttempt {
+export function createSyncAttempt(deps: CheckDeps): CheckAttempt {
   const flights = new Map<string, Promise<AttemptState>>();
   const launch = (attemptId: string, options: CheckOptions): Promise<AttemptState> => {
     const flight = check(deps, attemptId, options).finally(() => flights.delete(attemptId));
@@ -58,7 +58,7 @@ export function createCheckAttempt(deps: CheckDeps): CheckAttempt {
     const earlier = flights.get(attemptId);
     if (!earlier) return launch(attemptId, options);
     const state = await earlier;
-    if (!isAskable(state.attemptStatus) || (options.minIntervalMs ?? 0) > 0) return { ...state, asked: false };
+    if (!isQueryable(state.attemptStatus) || (options.minIntervalMs ?? 0) > 0) return { ...state, queried: false };
     // That question may have left before the proof we were called for: one begun after it must answer.
     return flights.get(attemptId) ?? launch(attemptId, options);
   };
@@ -89,20 +89,20 @@ async function claimAttempt(
     deps.db,
     `UPDATE payment_attempt a SET lease_until = :leaseUntil, initiated_at = coalesce(a.initiated_at, :now)
      FROM checkout_session s JOIN transaction t ON t.id = s.transaction_id
-     WHERE a.id = :attemptId AND s.id = a.session_id AND a.status = ANY (:askable)
+     WHERE a.id = :attemptId AND s.id = a.session_id AND a.status = ANY (:queryable)
        AND (a.lease_until IS NULL OR a.lease_until <= :clock)
-       ${minIntervalMs > 0 ? 'AND (a.last_checked_at IS NULL OR a.last_checked_at <= :askedBefore)' : ''}
+       ${minIntervalMs > 0 ? 'AND (a.last_checked_at IS NULL OR a.last_checked_at <= :queriedBefore)' : ''}
        AND (a.initiated_at IS NOT NULL OR s.expires_at > :now)
      RETURNING a.id, a.session_id, a.transaction_id, a.merchant_id, a.environment, a.channel, a.phone, a.amount_santim, a.currency,
                a.status, a.last_outcome, a.callback_secret, s.status AS session_status, s.attempts_count, s.expires_at,
-               a.lease_until, t.checkout_order_no, fee_rule_of(a.merchant_id, a.channel, 'PAY_IN', :now) AS fee_rule`,
+               a.lease_until, t.checkout_order_no, effective_fee_rule(a.merchant_id, a.channel, 'PAY_IN', :now) AS fee_rule`,
     {
       attemptId,
-      askable: [...ASKABLE_ATTEMPTS],
+      queryable: [...ASKABLE_ATTEMPTS],
       now,
       clock: new Date(clockMs),
       leaseUntil: new Date(clockMs + LEASE_MS),
-      askedBefore: new Date(now.getTime() - minIntervalMs),
+      queriedBefore: new Date(now.getTime() - minIntervalMs),
     },
   );
   return claimed;
@@ -110,20 +110,20 @@ async function claimAttempt(
 
 async function ask(deps: CheckDeps, attempt: ClaimedAttempt, options: CheckOptions): Promise<AttemptState> {
   const now = options.now ?? deps.clock();
-  const { tellWorkflow } = options;
+  const { notifyWorkflow } = options;
   try {
-    const outcome = await askProvider(deps, attempt, now);
+    const outcome = await queryProvider(deps, attempt, now);
     warnOfOtherOrder(deps, attempt, outcome);
     const checkedAt = deps.clock();
-    const settled = await applyOutcome(deps, { attempt, outcome, now, checkedAt, tellWorkflow });
-    if (settled) warnOfOddMoney(deps, attempt, settled);
-    if (settled) return settled;
+    const updated = await applyOutcome(deps, { attempt, outcome, now, checkedAt, notifyWorkflow });
+    if (updated) warnOfUnexpectedMoney(deps, attempt, updated);
+    if (updated) return updated;
   } catch (error) {
     await giveLeaseBack(deps.db, attempt).catch(() => undefined);
     throw error;
   }
   const { leaseUntil: _, ...state } = await readAttemptState(deps.db, attempt.id);
-  return { ...state, asked: true };
+  return { ...state, queried: true };
 }
 
 /** After a failure, so that the next check need not wait for the lease's end. */
@@ -141,7 +141,7 @@ function warnOfOtherOrder({ log }: CheckDeps, { id, channel }: ClaimedAttempt, o
 }
 
 /** Money that an operator must look at: told by whoever booked it, so once. */
-function warnOfOddMoney({ log }: CheckDeps, attempt: ClaimedAttempt, { attemptStatus }: AttemptState): void {
+function warnOfUnexpectedMoney({ log }: CheckDeps, attempt: ClaimedAttempt, { attemptStatus }: AttemptState): void {
   const ids = { attemptId: attempt.id, transactionId: attempt.transactionId };
   if (attemptStatus === 'HELD')
     log.warn(ids, 'a payment is held for an operator: another amount or currency, or a reference that was used before');
@@ -149,7 +149,7 @@ function warnOfOddMoney({ log }: CheckDeps, attempt: ClaimedAttempt, { attemptSt
     log.warn(ids, 'a transaction was paid twice: the second payment is to be returned');
 }
 
-async function askProvider(deps: CheckDeps, attempt: ClaimedAttempt, now: Date): Promise<ProviderOutcome> {
+async function queryProvider(deps: CheckDeps, attempt: ClaimedAttempt, now: Date): Promise<ProviderOutcome> {
   const provider = deps.findProvider(attempt.channel, attempt.environment);
   if (!provider)
     return { kind: 'unknown', reason: 'network', message: `no provider is configured for ${attempt.channel}` };
@@ -177,46 +177,46 @@ async function applyOutcome(deps: CheckDeps, settlement: Settlement): Promise<At
     return confirmOrHold(deps, { ...settlement, outcome });
   }
   if (outcome.kind === 'declined' && !isAttemptOver(attempt.status)) {
-    return deps.runChange((change) => declineAttempt(change, { ...settlement, outcome }));
+    return deps.runInTransaction((tx) => declineAttempt(tx, { ...settlement, outcome }));
   }
-  await noteAnswer(deps.db, settlement);
+  await recordProviderResult(deps.db, settlement);
   return null;
 }
 
 /** A reference that has paid another transaction pays no second one: what came under it waits for an operator. */
 async function confirmOrHold(
-  { runChange }: CheckDeps,
+  { runInTransaction }: CheckDeps,
   paid: Parameters<typeof confirmPayment>[1],
 ): Promise<AttemptState | null> {
   try {
-    return await runChange((change) => confirmPayment(change, paid));
+    return await runInTransaction((tx) => confirmPayment(tx, paid));
   } catch (error) {
     if (!isUniqueViolation(error, PAID_REFERENCE)) throw error;
-    return runChange((change) => holdPayment(change, paid, 'REFERENCE_USED'));
+    return runInTransaction((tx) => holdPayment(tx, paid, 'REFERENCE_USED'));
   }
 }
 
 /** Saves an answer that ends nothing, and gives the lease back. The timeline tells only of answers that differ. */
-async function noteAnswer(db: Knex, { attempt, outcome, now, checkedAt }: Settlement): Promise<void> {
+async function recordProviderResult(db: Knex, { attempt, outcome, now, checkedAt }: Settlement): Promise<void> {
   const providerCode = 'providerCode' in outcome ? outcome.providerCode : null;
   const detail = { attemptId: attempt.id, outcome: outcome.kind, ...(providerCode === null ? {} : { providerCode }) };
   await rows(
     db,
-    `WITH noted AS (
+    `WITH timeline_row AS (
        UPDATE payment_attempt SET
          status = CASE WHEN status = 'CREATED' AND CAST(:kind AS text) <> 'unknown' THEN 'PENDING' ELSE status END,
          last_outcome = :kind, last_checked_at = :checkedAt, lease_until = NULL,
          provider_code = coalesce(:providerCode, provider_code),
          provider_reference = coalesce(:providerReference, provider_reference),
          redirect_url = coalesce(:redirectUrl, redirect_url)
-       WHERE id = :attemptId AND status = ANY (:askable)
+       WHERE id = :attemptId AND status = ANY (:queryable)
        RETURNING transaction_id
      )
-     INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
-     SELECT transaction_id, :now, 'provider.answer', CAST(:detail AS jsonb) FROM noted WHERE CAST(:differs AS boolean)`,
+     INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+     SELECT transaction_id, :now, 'provider.responded', CAST(:detail AS jsonb) FROM timeline_row WHERE CAST(:differs AS boolean)`,
     {
       attemptId: attempt.id,
-      askable: [...ASKABLE_ATTEMPTS],
+      queryable: [...ASKABLE_ATTEMPTS],
       kind: outcome.kind,
       now,
       checkedAt,

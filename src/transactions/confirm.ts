@@ -1,10 +1,10 @@
-import { heldFact, paymentFact } from '../ledger/facts.ts';
+import { suspensePosting, paymentPosting } from '../ledger/facts.ts';
 import { feeWithin, readFeeRule } from '../ledger/fees.ts';
-import { postLast } from '../ledger/post.ts';
+import { postWithCommit } from '../ledger/post.ts';
 import { rows } from '../lib/db.ts';
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
-import { settledMessage, stateAfter, tellWorkflowOf, type AttemptState, type Settlement } from './attempt.ts';
+import { attemptUpdatedMessage, stateAfter, notifyWorkflowOf, type AttemptState, type Settlement } from './attempt.ts';
 import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
 import { ASKABLE_ATTEMPTS, type HeldReason } from './states.ts';
@@ -20,40 +20,40 @@ type Paid = Settlement<Extract<ProviderOutcome, { kind: 'succeeded' }>>;
  * of {@link PAID_REFERENCE} when its reference has paid another transaction: hold it then. Four statements with
  * the events, deliveries, outbox and the ledger's journal. null when somebody else ended the attempt meanwhile.
  */
-export async function confirmPayment(change: Change, paid: Paid): Promise<AttemptState | null> {
+export async function confirmPayment(tx: UnitOfWork, paid: Paid): Promise<AttemptState | null> {
   const { attempt, outcome } = paid;
-  if (outcome.currency !== attempt.currency) return holdPayment(change, paid, 'WRONG_CURRENCY');
-  if (outcome.amountSantim !== attempt.amountSantim) return holdPayment(change, paid, 'WRONG_AMOUNT');
+  if (outcome.currency !== attempt.currency) return holdPayment(tx, paid, 'WRONG_CURRENCY');
+  if (outcome.amountSantim !== attempt.amountSantim) return holdPayment(tx, paid, 'WRONG_AMOUNT');
 
   const detail = { attemptId: attempt.id, channel: attempt.channel, providerReference: outcome.providerReference };
   const fee = feeWithin(readFeeRule(attempt.feeRule), outcome.amountSantim);
-  const transaction = await applyPaid(change, paid, {
+  const transaction = await applyPaid(tx, paid, {
     attemptStatus: 'SUCCEEDED',
     detail,
     values: fee,
-    moves: `moved AS (
+    moves: `updated AS (
        UPDATE transaction t SET status = 'SUCCESS', channel = attempt.channel, provider_reference = :providerReference,
-         failure = NULL, late_confirmation = t.status <> 'PENDING', reconcile = false, completed_at = :now,
+         failure = NULL, confirmed_late = t.status <> 'PENDING', needs_reconciliation = false, completed_at = :now,
          fee_santim = :feeSantim, fee_tax_santim = :feeTaxSantim, version = t.version + 1
        FROM attempt WHERE t.id = attempt.transaction_id AND t.status <> 'SUCCESS'
        RETURNING t.*
      ), completed AS (
-       UPDATE checkout_session s SET status = 'COMPLETED', ended_at = :now FROM moved WHERE s.id = moved.session_id
-     ), noted AS (
-       INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
-       SELECT id, :now, 'payment.succeeded', CAST(:detail AS jsonb) || jsonb_build_object('late', late_confirmation) FROM moved
+       UPDATE checkout_session s SET status = 'COMPLETED', ended_at = :now FROM updated WHERE s.id = updated.session_id
+     ), timeline_row AS (
+       INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+       SELECT id, :now, 'payment.succeeded', CAST(:detail AS jsonb) || jsonb_build_object('late', confirmed_late) FROM updated
      )`,
   });
   if (transaction === 'attempt-gone') return null;
-  if (transaction === 'already-paid') return markDuplicate(change, paid, detail);
+  if (transaction === 'already-paid') return markDuplicate(tx, paid, detail);
   const events = ['payment.succeeded', 'checkout.completed'] as const;
-  await recordTransactionEvents(change, { transactions: [transaction], events, at: paid.now });
-  await postLast(change, paymentFact({ ...attempt, ...fee }), paid.now);
+  await recordTransactionEvents(tx, { transactions: [transaction], events, at: paid.now });
+  await postWithCommit(tx, paymentPosting({ ...attempt, ...fee }), paid.now);
   return stateAfter(paid, 'SUCCEEDED', { transactionStatus: 'SUCCESS', sessionStatus: 'COMPLETED' });
 }
 
 /** Money came, but not as was asked: nothing becomes SUCCESS by itself, an operator decides. */
-export async function holdPayment(change: Change, paid: Paid, reason: HeldReason): Promise<AttemptState | null> {
+export async function holdPayment(tx: UnitOfWork, paid: Paid, reason: HeldReason): Promise<AttemptState | null> {
   const { attempt, outcome } = paid;
   const detail = {
     attemptId: attempt.id,
@@ -62,46 +62,46 @@ export async function holdPayment(change: Change, paid: Paid, reason: HeldReason
     receivedSantim: Number(outcome.amountSantim),
     currency: outcome.currency,
   };
-  const transaction = await applyPaid(change, paid, {
+  const transaction = await applyPaid(tx, paid, {
     attemptStatus: 'HELD',
     detail,
-    moves: `moved AS (
-       UPDATE transaction t SET held = CAST(:reason AS text), provider_reference = :providerReference, version = t.version + 1
+    moves: `updated AS (
+       UPDATE transaction t SET hold_reason = CAST(:reason AS text), provider_reference = :providerReference, version = t.version + 1
        FROM attempt WHERE t.id = attempt.transaction_id AND t.status <> 'SUCCESS'
        RETURNING t.*
-     ), noted AS (
-       INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
-       SELECT id, :now, 'payment.held', CAST(:detail AS jsonb) FROM moved
+     ), timeline_row AS (
+       INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+       SELECT id, :now, 'payment.held', CAST(:detail AS jsonb) FROM updated
      )`,
     values: { reason },
   });
   if (transaction === 'attempt-gone') return null;
-  if (transaction === 'already-paid') return markDuplicate(change, paid, detail);
-  await setAside(change, paid);
+  if (transaction === 'already-paid') return markDuplicate(tx, paid, detail);
+  await setAside(tx, paid);
   return stateAfter(paid, 'HELD', { transactionStatus: transaction.status, sessionStatus: attempt.sessionStatus });
 }
 
 /** Money that is nobody's yet waits in suspense for an operator. The ledger has no other currency than birr, and books nothing of nothing. */
-async function setAside(change: Change, { attempt, outcome, now }: Paid): Promise<void> {
+async function setAside(tx: UnitOfWork, { attempt, outcome, now }: Paid): Promise<void> {
   if (outcome.currency !== 'ETB' || outcome.amountSantim <= 0n) return;
   const held = { ...attempt, attemptId: attempt.id, amountSantim: outcome.amountSantim };
-  await postLast(change, heldFact(held), now);
+  await postWithCommit(tx, suspensePosting(held), now);
 }
 
 /** The transaction was paid by another attempt: this money is the customer's, operators give it back. */
-async function markDuplicate(change: Change, paid: Paid, detail: Record<string, unknown>): Promise<AttemptState> {
+async function markDuplicate(tx: UnitOfWork, paid: Paid, detail: Record<string, unknown>): Promise<AttemptState> {
   await rows(
-    change.trx,
+    tx.trx,
     `WITH duplicate AS (UPDATE payment_attempt SET status = 'DUPLICATE' WHERE id = :attemptId RETURNING transaction_id)
-     INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
+     INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
      SELECT transaction_id, :now, 'payment.duplicate', CAST(:detail AS jsonb) FROM duplicate`,
     { attemptId: paid.attempt.id, now: paid.now, detail: JSON.stringify(detail) },
   );
-  await setAside(change, paid);
+  await setAside(tx, paid);
   return stateAfter(paid, 'DUPLICATE', { transactionStatus: 'SUCCESS', sessionStatus: 'COMPLETED' });
 }
 
-type Moves = {
+type TransitionSql = {
   attemptStatus: 'SUCCEEDED' | 'HELD';
   detail: Record<string, unknown>;
   moves: string;
@@ -114,28 +114,28 @@ type Moves = {
  * The session's row is locked first, as every change of a session does, so that none can deadlock with another.
  */
 async function applyPaid(
-  change: Change,
+  tx: UnitOfWork,
   paid: Paid,
-  { attemptStatus, detail, moves, values }: Moves,
+  { attemptStatus, detail, moves, values }: TransitionSql,
 ): Promise<TransactionRow | 'attempt-gone' | 'already-paid'> {
-  const messages = paid.tellWorkflow ? [settledMessage(paid.attempt.id)] : [];
-  const [row] = await rows<(TransactionRow | { id: null }) & { isTold: boolean }>(
-    change.trx,
+  const messages = paid.notifyWorkflow ? [attemptUpdatedMessage(paid.attempt.id)] : [];
+  const [row] = await rows<(TransactionRow | { id: null }) & { isEnqueued: boolean }>(
+    tx.trx,
     `WITH locked AS (
        SELECT id FROM checkout_session WHERE id = :sessionId FOR UPDATE
      ), attempt AS (
        UPDATE payment_attempt a SET status = :attemptStatus, last_outcome = 'succeeded', failure = NULL,
          provider_reference = :providerReference, provider_code = :providerCode,
          received_santim = :receivedSantim, received_currency = :receivedCurrency, last_checked_at = :checkedAt, ended_at = :now, lease_until = NULL
-       FROM locked WHERE a.id = :attemptId AND a.session_id = locked.id AND a.status = ANY (:askable)
+       FROM locked WHERE a.id = :attemptId AND a.session_id = locked.id AND a.status = ANY (:queryable)
        RETURNING a.transaction_id, a.channel
-     ), ${moves}, ${tellWorkflowOf('attempt')}
-     SELECT moved.*, EXISTS (SELECT 1 FROM told) AS is_told FROM attempt LEFT JOIN moved ON moved.id = attempt.transaction_id`,
+     ), ${moves}, ${notifyWorkflowOf('attempt')}
+     SELECT updated.*, EXISTS (SELECT 1 FROM outbox_row) AS is_enqueued FROM attempt LEFT JOIN updated ON updated.id = attempt.transaction_id`,
     {
       sessionId: paid.attempt.sessionId,
       attemptId: paid.attempt.id,
       attemptStatus,
-      askable: [...ASKABLE_ATTEMPTS],
+      queryable: [...ASKABLE_ATTEMPTS],
       providerReference: paid.outcome.providerReference,
       providerCode: paid.outcome.providerCode,
       checkedAt: paid.checkedAt,
@@ -148,6 +148,6 @@ async function applyPaid(
     },
   );
   if (!row) return 'attempt-gone';
-  if (row.isTold) change.told(messages);
+  if (row.isEnqueued) tx.enqueued(messages);
   return row.id === null ? 'already-paid' : row;
 }

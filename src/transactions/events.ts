@@ -1,4 +1,4 @@
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import { recordEvents } from '../webhooks/record.ts';
 import { presentTransaction, type TransactionRow } from './present.ts';
 
@@ -12,20 +12,20 @@ export type TransactionEvent =
 
 /** Records the same events for each transaction as it now stands, in the change that made it so. */
 export async function recordTransactionEvents(
-  change: Change,
-  told: { transactions: readonly TransactionRow[]; events: readonly TransactionEvent[]; at: Date },
+  tx: UnitOfWork,
+  change: { transactions: readonly TransactionRow[]; events: readonly TransactionEvent[]; at: Date },
 ): Promise<void> {
   await recordEvents(
-    change,
-    told.transactions.flatMap((row) =>
-      told.events.map((event) => ({
+    tx,
+    change.transactions.flatMap((row) =>
+      change.events.map((event) => ({
         event,
         merchantId: row.merchantId,
         environment: row.environment,
         resourceType: 'transaction',
         resourceId: row.id,
         data: transactionSnapshot(row),
-        createdAt: told.at,
+        createdAt: change.at,
       })),
     ),
   );

@@ -22,8 +22,8 @@ export type ExportedTransaction = Pick<
   | 'channel'
   | 'providerReference'
   | 'failure'
-  | 'lateConfirmation'
-  | 'held'
+  | 'confirmedLate'
+  | 'holdReason'
   | 'feeSantim'
   | 'feeTaxSantim'
   | 'customerName'
@@ -41,7 +41,7 @@ const SECOND = `second AS MATERIALIZED (
   FROM payment_attempt a
   JOIN transaction_timeline l ON l.transaction_id = a.transaction_id AND l.kind = 'payment.accepted'
     AND l.detail ->> 'attemptId' = a.id
-  WHERE a.status = 'DUPLICATE' AND a.decided = 'ACCEPTED' AND a.merchant_id = :merchantId AND a.environment = :environment
+  WHERE a.status = 'DUPLICATE' AND a.hold_resolution = 'ACCEPTED' AND a.merchant_id = :merchantId AND a.environment = :environment
   GROUP BY a.transaction_id)`;
 
 /** Of a transaction t and what came a second time, if it did, s. */
@@ -63,7 +63,7 @@ export async function exportTransactions(
          ${after ? 'AND (t.created_at, t.id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))' : ''}
        ORDER BY t.created_at DESC, t.id DESC LIMIT :limit)
      SELECT t.id, t.session_id, t.checkout_order_no, t.amount_santim, t.currency, t.type, t.status, t.channel,
-            t.provider_reference, t.failure, t.late_confirmation, t.held, ${FEE} AS fee_santim, ${FEE_TAX} AS fee_tax_santim,
+            t.provider_reference, t.failure, t.confirmed_late, t.hold_reason, ${FEE} AS fee_santim, ${FEE_TAX} AS fee_tax_santim,
             t.customer_name, t.customer_email, t.customer_phone, t.created_at, t.completed_at,
             ${RECEIVED} AS received_santim, ${NET} AS net_santim, t.created_at::text AS position
      FROM page t LEFT JOIN second s ON s.transaction_id = t.id ORDER BY t.created_at DESC, t.id DESC`,

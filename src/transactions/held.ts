@@ -1,12 +1,12 @@
 import type { Channel } from '../channels/channel.ts';
-import { heldAcceptedFact, heldReturnedFact } from '../ledger/facts.ts';
+import { suspenseAcceptedPosting, suspenseReturnedPosting } from '../ledger/facts.ts';
 import { feeWithin, readFeeRule, type Fee, type FeeRuleJson } from '../ledger/fees.ts';
 import { post } from '../ledger/post.ts';
 import { isUniqueViolation, rows, type Knex } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
-import type { Change } from '../lib/outbox.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
 import { PAID_REFERENCE } from './confirm.ts';
 import { recordTransactionEvents } from './events.ts';
 import { readTransaction } from './payments.ts';
@@ -14,7 +14,7 @@ import type { TransactionRow } from './present.ts';
 import type { AttemptStatus } from './states.ts';
 
 /** Money that came and was not asked for: of another amount or currency, or a second time. */
-export type HeldPayment = Owner & {
+export type HeldPayment = MerchantScope & {
   id: string;
   transactionId: string;
   channel: Channel;
@@ -23,7 +23,7 @@ export type HeldPayment = Owner & {
   /** null where it was held before there was a ledger. */
   receivedSantim: Santim | null;
   receivedCurrency: string | null;
-  decided: 'ACCEPTED' | 'RETURNED' | null;
+  holdResolution: 'ACCEPTED' | 'RETURNED' | null;
   returnReference: string | null;
 };
 
@@ -34,7 +34,7 @@ export type HeldChoice = { transactionId: string; attemptId: string; at: Date };
 export type HeldDecision = {
   transaction: TransactionRow;
   payment: HeldPayment;
-  before: Pick<TransactionRow, 'status' | 'held'>;
+  before: Pick<TransactionRow, 'status' | 'holdReason'>;
   fee: Fee | null;
   isNew: boolean;
 };
@@ -44,28 +44,28 @@ export type HeldDecision = {
  * the amount that came; a second payment leaves the transaction as it is. Accepting it again changes nothing. Throws
  * NOT_FOUND, INVALID_STATE (it went back, or there is nothing that a merchant could be given).
  */
-export async function acceptHeldPayment(change: Change, choice: HeldChoice): Promise<HeldDecision> {
-  const { trx } = change;
+export async function acceptHeldPayment(tx: UnitOfWork, choice: HeldChoice): Promise<HeldDecision> {
+  const { trx } = tx;
   const { payment, feeRule, before } = await choosePayment(trx, choice);
-  if (payment.decided === 'ACCEPTED') return decisionOf(trx, payment, { before, fee: null, isNew: false });
-  if (payment.decided === 'RETURNED') throw decidedOtherwise(payment, 'went back to the customer');
+  if (payment.holdResolution === 'ACCEPTED') return decisionOf(trx, payment, { before, fee: null, isNew: false });
+  if (payment.holdResolution === 'RETURNED') throw decidedOtherwise(payment, 'went back to the customer');
   const { receivedSantim } = payment;
   if (receivedSantim === null || receivedSantim <= 0n || payment.receivedCurrency !== 'ETB')
     throw onlyReturnable(payment);
-  await refuseUsedReference(trx, payment);
+  await ensureReferenceUnused(trx, payment);
 
   const fee = feeWithin(readFeeRule(feeRule), receivedSantim);
-  const moved = await acceptRows(trx, { payment, receivedSantim, fee, at: choice.at }).catch((error: unknown) => {
+  const updated = await acceptRows(trx, { payment, receivedSantim, fee, at: choice.at }).catch((error: unknown) => {
     // Another transaction was paid by it since we looked.
     throw isUniqueViolation(error, PAID_REFERENCE) ? referenceUsed(payment, 'another transaction') : error;
   });
   await clearHeld(trx, payment.transactionId);
   const decision = await decisionOf(trx, payment, { before, fee, isNew: true });
-  if (moved) {
+  if (updated) {
     const events = ['payment.succeeded', 'checkout.completed'] as const;
-    await recordTransactionEvents(change, { transactions: [decision.transaction], events, at: choice.at });
+    await recordTransactionEvents(tx, { transactions: [decision.transaction], events, at: choice.at });
   }
-  await post(trx, heldAcceptedFact({ ...bookedOf(payment, receivedSantim), ...fee }), choice.at);
+  await post(trx, suspenseAcceptedPosting({ ...bookedOf(payment, receivedSantim), ...fee }), choice.at);
   return decision;
 }
 
@@ -75,28 +75,28 @@ export async function acceptHeldPayment(change: Change, choice: HeldChoice): Pro
  * nothing. Throws NOT_FOUND, INVALID_STATE (it was accepted, or went back under another reference).
  */
 export async function returnHeldPayment(
-  change: Change,
+  tx: UnitOfWork,
   choice: HeldChoice & { reason: string; reference: string },
 ): Promise<HeldDecision> {
-  const { trx } = change;
+  const { trx } = tx;
   const { payment, before } = await choosePayment(trx, choice);
-  if (payment.decided === 'RETURNED') {
+  if (payment.holdResolution === 'RETURNED') {
     if (payment.returnReference !== choice.reference) throw returnedBefore(payment);
     return decisionOf(trx, payment, { before, fee: null, isNew: false });
   }
-  if (payment.decided === 'ACCEPTED') throw decidedOtherwise(payment, "is the merchant's");
+  if (payment.holdResolution === 'ACCEPTED') throw decidedOtherwise(payment, "is the merchant's");
 
   const failed = await returnRows(trx, { payment, ...choice });
   await clearHeld(trx, payment.transactionId);
   const decision = await decisionOf(trx, payment, { before, fee: null, isNew: true });
   if (failed) {
     const events = ['checkout.failed'] as const;
-    await recordTransactionEvents(change, { transactions: [decision.transaction], events, at: choice.at });
+    await recordTransactionEvents(tx, { transactions: [decision.transaction], events, at: choice.at });
   }
   const { receivedSantim, receivedCurrency } = payment;
   // What never came was never set aside.
   if (receivedSantim !== null && receivedSantim > 0n && receivedCurrency === 'ETB') {
-    await post(trx, heldReturnedFact(bookedOf(payment, receivedSantim)), choice.at);
+    await post(trx, suspenseReturnedPosting(bookedOf(payment, receivedSantim)), choice.at);
   }
   return decision;
 }
@@ -110,9 +110,9 @@ async function choosePayment(trx: Knex.Transaction, { transactionId, attemptId, 
   const before = await readTransaction(trx, transactionId);
   const [chosen] = await rows<HeldPayment & { feeRule: FeeRuleJson }>(
     trx,
-    `SELECT ${PAYMENT_COLUMNS}, fee_rule_of(merchant_id, channel, 'PAY_IN', :at) AS fee_rule FROM payment_attempt
+    `SELECT ${PAYMENT_COLUMNS}, effective_fee_rule(merchant_id, channel, 'PAY_IN', :at) AS fee_rule FROM payment_attempt
      WHERE id = :attemptId AND transaction_id = :transactionId
-       AND (status IN ('HELD', 'DUPLICATE') OR decided IS NOT NULL)`,
+       AND (status IN ('HELD', 'DUPLICATE') OR hold_resolution IS NOT NULL)`,
     { transactionId, attemptId, at },
   );
   if (!chosen) throw notFound('held payment');
@@ -121,10 +121,10 @@ async function choosePayment(trx: Knex.Transaction, { transactionId, attemptId, 
 }
 
 const PAYMENT_COLUMNS = `id, transaction_id, merchant_id, environment, channel, status, provider_reference,
-  received_santim, received_currency, decided, return_reference`;
+  received_santim, received_currency, hold_resolution, return_reference`;
 
 /** One payment is booked once: a second merchant, or the same one again, is not given it. */
-async function refuseUsedReference(trx: Knex.Transaction, payment: HeldPayment): Promise<void> {
+async function ensureReferenceUnused(trx: Knex.Transaction, payment: HeldPayment): Promise<void> {
   const { transactionId, environment, channel, providerReference } = payment;
   if (providerReference === null) return;
   const [other] = await rows<{ id: string }>(
@@ -141,8 +141,8 @@ function referenceUsed({ id, providerReference }: HeldPayment, by: string): AppE
   return new AppError('INVALID_STATE', `The money of ${id} ${why}: it can only be given back.`);
 }
 
-function decidedOtherwise({ id }: HeldPayment, stands: string): AppError {
-  return new AppError('INVALID_STATE', `The money of ${id} ${stands} already: that cannot be decided again.`);
+function decidedOtherwise({ id }: HeldPayment, status: string): AppError {
+  return new AppError('INVALID_STATE', `The money of ${id} ${status} already: that cannot be decided again.`);
 }
 
 function returnedBefore({ id, returnReference }: HeldPayment): AppError {
@@ -167,29 +167,29 @@ async function acceptRows(trx: Knex.Transaction, { payment, receivedSantim, fee,
   const { id: attemptId, channel, providerReference } = payment;
   const booked = { receivedSantim: Number(receivedSantim), feeSantim: Number(fee.feeSantim) };
   const accepted = { attemptId, ...booked, feeTaxSantim: Number(fee.feeTaxSantim) };
-  const moved = await rows(
+  const updated = await rows(
     trx,
-    `WITH moved AS (
+    `WITH updated AS (
        UPDATE transaction t SET status = 'SUCCESS', channel = :channel, provider_reference = :providerReference,
-         failure = NULL, late_confirmation = t.status <> 'PENDING', reconcile = false, completed_at = :at,
+         failure = NULL, confirmed_late = t.status <> 'PENDING', needs_reconciliation = false, completed_at = :at,
          received_santim = :receivedSantim, fee_santim = :feeSantim, fee_tax_santim = :feeTaxSantim,
          version = t.version + 1
        WHERE t.id = :transactionId AND t.status <> 'SUCCESS' AND CAST(:status AS text) = 'HELD'
-       RETURNING t.id, t.session_id, t.late_confirmation
+       RETURNING t.id, t.session_id, t.confirmed_late
      ), completed AS (
-       UPDATE checkout_session s SET status = 'COMPLETED', ended_at = :at FROM moved WHERE s.id = moved.session_id
-     ), decided AS (
-       UPDATE payment_attempt SET decided = 'ACCEPTED', decided_at = :at,
-         status = CASE WHEN EXISTS (SELECT 1 FROM moved) THEN 'SUCCEEDED' ELSE 'DUPLICATE' END
+       UPDATE checkout_session s SET status = 'COMPLETED', ended_at = :at FROM updated WHERE s.id = updated.session_id
+     ), resolved AS (
+       UPDATE payment_attempt SET hold_resolution = 'ACCEPTED', hold_resolved_at = :at,
+         status = CASE WHEN EXISTS (SELECT 1 FROM updated) THEN 'SUCCEEDED' ELSE 'DUPLICATE' END
        WHERE id = :attemptId
-     ), noted AS (
-       INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
+     ), timeline_row AS (
+       INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
        SELECT CAST(:transactionId AS text), CAST(:at AS timestamptz), 'payment.accepted', CAST(:accepted AS jsonb)
        UNION ALL
-       SELECT id, CAST(:at AS timestamptz), 'payment.succeeded', CAST(:succeeded AS jsonb) || jsonb_build_object('late', late_confirmation)
-       FROM moved
+       SELECT id, CAST(:at AS timestamptz), 'payment.succeeded', CAST(:succeeded AS jsonb) || jsonb_build_object('late', confirmed_late)
+       FROM updated
      )
-     SELECT 1 FROM moved`,
+     SELECT 1 FROM updated`,
     {
       transactionId: payment.transactionId,
       attemptId,
@@ -203,7 +203,7 @@ async function acceptRows(trx: Knex.Transaction, { payment, receivedSantim, fee,
       succeeded: JSON.stringify({ attemptId, channel, providerReference: providerReference ?? '' }),
     },
   );
-  return moved.length > 0;
+  return updated.length > 0;
 }
 
 const RETURNED = {
@@ -221,27 +221,27 @@ async function returnRows(
   const { id: attemptId, transactionId, receivedSantim, receivedCurrency } = payment;
   const received =
     receivedSantim === null ? {} : { receivedSantim: Number(receivedSantim), currency: receivedCurrency };
-  const moved = await rows(
+  const updated = await rows(
     trx,
     `WITH returned AS (
-       UPDATE payment_attempt SET decided = 'RETURNED', decided_at = :at, return_reference = :reference
+       UPDATE payment_attempt SET hold_resolution = 'RETURNED', hold_resolved_at = :at, return_reference = :reference
        WHERE id = :attemptId
      ), session AS (
        UPDATE checkout_session s SET status = 'FAILED', ended_at = :at
        WHERE s.transaction_id = :transactionId AND s.status = 'PROCESSING' AND NOT EXISTS (
          SELECT 1 FROM payment_attempt a WHERE a.transaction_id = :transactionId AND a.id <> :attemptId
-           AND (a.status IN ('CREATED', 'PENDING') OR (a.status = 'HELD' AND a.decided IS NULL)))
+           AND (a.status IN ('CREATED', 'PENDING') OR (a.status = 'HELD' AND a.hold_resolution IS NULL)))
        RETURNING s.transaction_id
-     ), moved AS (
+     ), updated AS (
        UPDATE transaction t SET status = 'FAILED', failure = CAST(:failure AS jsonb), version = t.version + 1
        FROM session WHERE t.id = session.transaction_id AND t.status = 'PENDING'
        RETURNING t.id
-     ), noted AS (
-       INSERT INTO transaction_timeline (transaction_id, at, kind, detail)
+     ), timeline_row AS (
+       INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
        VALUES (:transactionId, :at, 'payment.returned',
-               CAST(:detail AS jsonb) || jsonb_build_object('failed', EXISTS (SELECT 1 FROM moved)))
+               CAST(:detail AS jsonb) || jsonb_build_object('failed', EXISTS (SELECT 1 FROM updated)))
      )
-     SELECT 1 FROM moved`,
+     SELECT 1 FROM updated`,
     {
       transactionId,
       attemptId,
@@ -251,16 +251,16 @@ async function returnRows(
       detail: JSON.stringify({ attemptId, ...received, reference, reason }),
     },
   );
-  return moved.length > 0;
+  return updated.length > 0;
 }
 
 /** The transaction is held no more once nothing of it waits. */
 async function clearHeld(trx: Knex.Transaction, transactionId: string): Promise<void> {
   await rows(
     trx,
-    `UPDATE transaction t SET held = NULL, version = t.version + 1
-     WHERE t.id = :transactionId AND t.held IS NOT NULL AND NOT EXISTS (
-       SELECT 1 FROM payment_attempt a WHERE a.transaction_id = t.id AND a.status = 'HELD' AND a.decided IS NULL)`,
+    `UPDATE transaction t SET hold_reason = NULL, version = t.version + 1
+     WHERE t.id = :transactionId AND t.hold_reason IS NOT NULL AND NOT EXISTS (
+       SELECT 1 FROM payment_attempt a WHERE a.transaction_id = t.id AND a.status = 'HELD' AND a.hold_resolution IS NULL)`,
     { transactionId },
   );
 }
@@ -279,5 +279,5 @@ async function decisionOf(
 
 function bookedOf(payment: HeldPayment, amountSantim: Santim) {
   const { id: attemptId, transactionId, channel } = payment;
-  return { ...ownerOf(payment), attemptId, transactionId, channel, amountSantim };
+  return { ...scopeOf(payment), attemptId, transactionId, channel, amountSantim };
 }

@@ -1,16 +1,16 @@
-import type { LedgerCheck } from '../ledger/verify.ts';
+import type { LedgerInvariant } from '../ledger/verify.ts';
 
 /** The journals that made transactions SUCCESS: their payments, and held ones that an operator has accepted. */
 const SUCCESS_JOURNALS = `
   SELECT id, resource_id FROM ledger_journal WHERE kind = 'PAYMENT'
   UNION ALL
-  SELECT j.id, j.resource_id FROM ledger_journal j JOIN payment_attempt a ON j.key = 'held-ended:' || a.id
+  SELECT j.id, j.resource_id FROM ledger_journal j JOIN payment_attempt a ON j.posting_key = 'held-ended:' || a.id
   WHERE j.kind = 'HELD_ACCEPTED' AND a.status = 'SUCCEEDED'`;
 
 /** What must hold between transactions and the ledger. */
-export const TRANSACTION_CHECKS: readonly LedgerCheck[] = [
+export const TRANSACTION_CHECKS: readonly LedgerInvariant[] = [
   {
-    says: 'each SUCCESS transaction has one journal that made it so, and no other transaction has one',
+    description: 'each SUCCESS transaction has one journal that made it so, and no other transaction has one',
     sql: `SELECT min(j.id) AS journal, 'transaction ' || coalesce(t.id, j.resource_id) || ' is '
                  || coalesce(t.status, 'not SUCCESS') || ' and has ' || count(j.id) || ' such journals' AS about
           FROM (SELECT id, status FROM transaction WHERE status = 'SUCCESS') t
@@ -18,7 +18,7 @@ export const TRANSACTION_CHECKS: readonly LedgerCheck[] = [
           GROUP BY t.id, t.status, j.resource_id HAVING t.id IS NULL OR count(j.id) <> 1`,
   },
   {
-    says: 'net, fee and tax of a payment are what was paid, and what was booked',
+    description: 'net, fee and tax of a payment are what was paid, and what was booked',
     sql: `SELECT j.id AS journal, 'transaction ' || t.id || ': ' || coalesce(t.received_santim, t.amount_santim)
                  || ' santim with fee ' || t.fee_santim || ' and tax ' || t.fee_tax_santim || ' is not what was booked' AS about
           FROM transaction t JOIN (${SUCCESS_JOURNALS}) j ON j.resource_id = t.id
@@ -31,7 +31,7 @@ export const TRANSACTION_CHECKS: readonly LedgerCheck[] = [
              OR booked.net + booked.fee + booked.tax <> coalesce(t.received_santim, t.amount_santim)`,
   },
   {
-    says: 'a payment is booked for its own merchant, in its own environment, over a channel it was tried on',
+    description: 'a payment is booked for its own merchant, in its own environment, over a channel it was tried on',
     sql: `SELECT j.id AS journal, 'transaction ' || t.id || ' of ' || t.merchant_id AS about
           FROM transaction t JOIN ledger_journal j ON j.resource_id = t.id
           WHERE (j.merchant_id, j.environment) IS DISTINCT FROM (t.merchant_id, t.environment)
@@ -40,22 +40,22 @@ export const TRANSACTION_CHECKS: readonly LedgerCheck[] = [
                           SELECT p.channel FROM payment_attempt p WHERE p.session_id = t.session_id))`,
   },
   {
-    says: 'money that is held waits in suspense',
+    description: 'money that is held waits in suspense',
     sql: `SELECT h.id AS journal, 'attempt ' || a.id || ' is ' || a.status || ', held journal ' || coalesce(h.id, 'missing')
                  || ', ended ' || coalesce(e.id, 'not') AS about
           FROM payment_attempt a
-          LEFT JOIN ledger_journal h ON h.key = 'held:' || a.id LEFT JOIN ledger_journal e ON e.key = 'held-ended:' || a.id
+          LEFT JOIN ledger_journal h ON h.posting_key = 'held:' || a.id LEFT JOIN ledger_journal e ON e.posting_key = 'held-ended:' || a.id
           WHERE (a.status IN ('HELD', 'DUPLICATE') AND a.received_currency = 'ETB' AND a.received_santim > 0 AND h.id IS NULL)
              OR (h.id IS NULL AND e.id IS NOT NULL) OR (a.status = 'HELD' AND e.kind = 'HELD_ACCEPTED')
-             OR (h.id IS NOT NULL AND a.status NOT IN ('HELD', 'DUPLICATE') AND a.decided IS NULL)`,
+             OR (h.id IS NOT NULL AND a.status NOT IN ('HELD', 'DUPLICATE') AND a.hold_resolution IS NULL)`,
   },
   {
-    says: 'what was decided about held money is what was booked',
-    sql: `SELECT e.id AS journal, 'attempt ' || a.id || ' is ' || a.status || ', decided ' || coalesce(a.decided, 'not')
+    description: 'what was decided about held money is what was booked',
+    sql: `SELECT e.id AS journal, 'attempt ' || a.id || ' is ' || a.status || ', decided ' || coalesce(a.hold_resolution, 'not')
                  || ', booked ' || coalesce(e.kind, 'not') AS about
-          FROM payment_attempt a LEFT JOIN ledger_journal e ON e.key = 'held-ended:' || a.id
-          WHERE (a.decided IS NOT NULL OR e.id IS NOT NULL)
-            AND CASE a.decided WHEN 'ACCEPTED' THEN e.kind IS DISTINCT FROM 'HELD_ACCEPTED' OR a.status NOT IN ('SUCCEEDED', 'DUPLICATE')
+          FROM payment_attempt a LEFT JOIN ledger_journal e ON e.posting_key = 'held-ended:' || a.id
+          WHERE (a.hold_resolution IS NOT NULL OR e.id IS NOT NULL)
+            AND CASE a.hold_resolution WHEN 'ACCEPTED' THEN e.kind IS DISTINCT FROM 'HELD_ACCEPTED' OR a.status NOT IN ('SUCCEEDED', 'DUPLICATE')
                                WHEN 'RETURNED' THEN a.status NOT IN ('HELD', 'DUPLICATE')
                                  OR CASE WHEN a.received_currency = 'ETB' AND a.received_santim > 0 THEN e.kind IS DISTINCT FROM 'HELD_RETURNED' ELSE e.id IS NOT NULL END
                                ELSE true END`,

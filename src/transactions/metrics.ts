@@ -7,7 +7,7 @@ const GAUGES = {
   held: { name: 'meskot_payments_held', help: 'Attempts paid with another amount or currency than asked' },
   duplicate: { name: 'meskot_payments_duplicate', help: 'Attempts paid though another had paid already' },
   reconcile: {
-    name: 'meskot_payments_to_reconcile',
+    name: 'meskot_transactions_unreconciled',
     help: 'Transactions that expired while their provider did not know',
   },
   pendingMinute: { ...pending, labels: { age: 'under 1 min' } },
@@ -17,11 +17,11 @@ const GAUGES = {
 } as const;
 
 const COUNT = `
-  SELECT *, (SELECT CAST(count(*) AS integer) FROM transaction WHERE reconcile) AS reconcile
+  SELECT *, (SELECT CAST(count(*) AS integer) FROM transaction WHERE needs_reconciliation) AS reconcile
   FROM (
     SELECT CAST(count(*) FILTER (WHERE status = 'HELD') AS integer) AS held,
            CAST(count(*) FILTER (WHERE status = 'DUPLICATE') AS integer) AS duplicate
-    FROM payment_attempt WHERE status IN ('HELD', 'DUPLICATE') AND decided IS NULL
+    FROM payment_attempt WHERE status IN ('HELD', 'DUPLICATE') AND hold_resolution IS NULL
   ) odd, (
     SELECT CAST(count(*) FILTER (WHERE minutes < 1) AS integer) AS pending_minute,
            CAST(count(*) FILTER (WHERE minutes >= 1 AND minutes < 5) AS integer) AS pending_minutes,

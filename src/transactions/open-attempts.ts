@@ -1,5 +1,5 @@
 import { rows, type Knex } from '../lib/db.ts';
-import type { OpenPage, OpenProcess } from '../lib/open-process.ts';
+import type { OpenPage, RecoverableWorkflow } from '../lib/open-process.ts';
 import { paymentWorkflow, type PaymentToStart } from './workflow-input.ts';
 
 /**
@@ -7,7 +7,10 @@ import { paymentWorkflow, type PaymentToStart } from './workflow-input.ts';
  * asked about for longer than between two polls: a minute, after the session's end as long as all before it, at most 30
  * minutes. Those of the last half minute are left out: Temporal's list of workflows lags a little.
  */
-export async function openAttempts(db: Knex, { onlyPastDue, ...page }: OpenPage): Promise<OpenProcess[]> {
+export async function findRecoverableAttempts(
+  db: Knex,
+  { onlyPastDue, ...page }: OpenPage,
+): Promise<RecoverableWorkflow[]> {
   const open = await rows<PaymentToStart>(
     db,
     `SELECT a.id AS attempt_id, a.merchant_id, a.environment, a.channel, s.expires_at
@@ -22,6 +25,6 @@ export async function openAttempts(db: Knex, { onlyPastDue, ...page }: OpenPage)
   );
   return open.map((payment) => ({
     id: payment.attemptId,
-    wake: { kind: 'signalWithStart', signal: 'settled', ...paymentWorkflow(payment) },
+    message: { kind: 'signalWithStart', signal: 'attemptUpdated', ...paymentWorkflow(payment) },
   }));
 }

@@ -25,8 +25,8 @@ export type Payment = {
   /** What came; null while nothing did. */
   receivedSantim: Santim | null;
   receivedCurrency: string | null;
-  decided: 'ACCEPTED' | 'RETURNED' | null;
-  decidedAt: Date | null;
+  holdResolution: 'ACCEPTED' | 'RETURNED' | null;
+  holdResolvedAt: Date | null;
   returnReference: string | null;
   createdAt: Date;
   endedAt: Date | null;
@@ -45,7 +45,7 @@ export async function listPayments(db: Queryable, transactionId: string): Promis
   return rows<Payment>(
     db,
     `SELECT id, channel, phone, amount_santim, currency, status, last_outcome, last_checked_at, provider_reference,
-            provider_code, failure, received_santim, received_currency, decided, decided_at, return_reference,
+            provider_code, failure, received_santim, received_currency, hold_resolution, hold_resolved_at, return_reference,
             created_at, ended_at
      FROM payment_attempt WHERE transaction_id = :transactionId ORDER BY created_at, id`,
     { transactionId },
@@ -53,8 +53,8 @@ export async function listPayments(db: Queryable, transactionId: string): Promis
 }
 
 /** Whether an operator is to decide about its money: of another amount or currency, or a second time. */
-export function isUndecided({ status, decided }: Payment): boolean {
-  return (status === 'HELD' || status === 'DUPLICATE') && decided === null;
+export function isUndecided({ status, holdResolution }: Payment): boolean {
+  return (status === 'HELD' || status === 'DUPLICATE') && holdResolution === null;
 }
 
 /** Whether a merchant can be given it: all else can only go back. */

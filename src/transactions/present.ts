@@ -19,9 +19,9 @@ export type TransactionRow = {
   channel: Channel | null;
   providerReference: string | null;
   failure: ProviderFailure | null;
-  lateConfirmation: boolean;
-  held: HeldReason | null;
-  reconcile: boolean;
+  confirmedLate: boolean;
+  holdReason: HeldReason | null;
+  needsReconciliation: boolean;
   /** What came in, where an operator has accepted another amount than asked for. */
   receivedSantim: Santim | null;
   feeSantim: Santim | null;
@@ -58,8 +58,8 @@ export function presentTransaction(row: TransactionRow) {
     ...(row.providerReference === null ? {} : { providerReference: row.providerReference }),
     ...(row.completedAt === null ? {} : { completedAt: row.completedAt.toISOString() }),
     ...(row.failure === null ? {} : { failure: row.failure }),
-    ...(row.lateConfirmation ? { lateConfirmation: true } : {}),
-    ...(row.held === null ? {} : { held: row.held }),
+    ...(row.confirmedLate ? { lateConfirmation: true } : {}),
+    ...(row.holdReason === null ? {} : { held: row.holdReason }),
     environment: row.environment,
     ...(row.metadata === null ? {} : { metadata: row.metadata }),
   };

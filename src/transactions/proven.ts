@@ -1,16 +1,16 @@
 import { DAY_MS } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import type { AttemptState } from './attempt.ts';
-import { CLAIM_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './check.ts';
-import { ASKABLE_ATTEMPTS, isAskable } from './states.ts';
+import { MIN_QUERY_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './check.ts';
+import { ASKABLE_ATTEMPTS, isQueryable } from './states.ts';
 
 /**
  * Whether the check that a provider's genuine word set off may count as its answer: the provider was asked and was
  * definite, or the attempt's money is booked already. Otherwise the provider must say it again.
  */
-export function isAnswered(state: AttemptState): boolean {
-  if (!isAskable(state.attemptStatus)) return true;
-  return state.asked && state.outcomeKind !== 'unknown';
+export function isConclusive(state: AttemptState): boolean {
+  if (!isQueryable(state.attemptStatus)) return true;
+  return state.queried && state.outcomeKind !== 'unknown';
 }
 
 /** How long a genuine callback is a reason to go on asking about an attempt that is not paid. */
@@ -37,20 +37,20 @@ export async function recheckProven(
        SELECT attempt_id, max(created_at) AS said_at FROM provider_callback
        WHERE verified AND created_at > :validFrom GROUP BY attempt_id
      ) said JOIN payment_attempt a ON a.id = said.attempt_id
-     WHERE a.status = ANY (:askable)
+     WHERE a.status = ANY (:queryable)
        AND coalesce(a.last_checked_at, a.created_at) <= least(
-         CAST(:askedBefore AS timestamptz),
+         CAST(:queriedBefore AS timestamptz),
          CAST(:now AS timestamptz) - (CAST(:now AS timestamptz) - said.said_at) / ${RECHECK_AGE_PART})
      ORDER BY random() LIMIT :limit`,
     {
       now,
       validFrom: new Date(now.getTime() - PROOF_VALID_MS),
-      askedBefore: new Date(now.getTime() - RECHECK_INTERVAL_MIN_MS),
-      askable: [...ASKABLE_ATTEMPTS],
+      queriedBefore: new Date(now.getTime() - RECHECK_INTERVAL_MIN_MS),
+      queryable: [...ASKABLE_ATTEMPTS],
       limit,
     },
   );
-  const options = { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: true };
+  const options = { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true };
   const checks = await Promise.allSettled(due.map(async ({ attemptId }) => deps.checkAttempt(attemptId, options)));
   const failed = checks.find((check) => check.status === 'rejected');
   if (failed) throw failed.reason;

@@ -1,15 +1,15 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Owner } from '../lib/owner.ts';
-import { offsetOf, type DayRange, type Page, type Position } from '../lib/page.ts';
+import type { MerchantScope } from '../lib/owner.ts';
+import { pageOffset, type DayRange, type Page, type Position } from '../lib/page.ts';
 import { readPhoneSearch, type PhoneSearch } from '../lib/phone.ts';
 import type { TransactionRow } from './present.ts';
 import type { TransactionStatus } from './states.ts';
 import type { TimelineKind } from './timeline.ts';
 
 /** What to list; undefined and null do not narrow. */
-export type TransactionFilter = Owner & {
+export type TransactionFilter = MerchantScope & {
   range: DayRange;
   statuses: TransactionStatus[] | null;
   currency: string;
@@ -44,8 +44,8 @@ const TRANSACTION_JSON = `concat(
   ${optional('providerReference', 't.provider_reference')},
   ${optional('completedAt', 't.completed_at', instant('t.completed_at'))},
   ${optional('failure', 't.failure', 't.failure::text')},
-  CASE WHEN t.late_confirmation THEN ',"lateConfirmation":true' END,
-  ${optional('held', 't.held')},
+  CASE WHEN t.confirmed_late THEN ',"lateConfirmation":true' END,
+  ${optional('held', 't.hold_reason')},
   ',"environment":"', t.environment, '"',
   ${optional('metadata', 't.metadata', 't.metadata::text')}, '}')`;
 
@@ -120,7 +120,7 @@ export async function listTransactions(db: Queryable, filter: TransactionFilter,
     {
       ...transactionValues(filter),
       limit: page.limit,
-      offset: offsetOf(page),
+      offset: pageOffset(page),
       afterAt: page.after?.at ?? null,
       afterId: page.after?.id ?? null,
     },
@@ -131,23 +131,27 @@ export async function listTransactions(db: Queryable, filter: TransactionFilter,
 }
 
 /** One transaction of this merchant and environment. Throws NOT_FOUND. */
-export async function findTransaction(db: Queryable, owner: Owner, transactionId: string): Promise<TransactionRow> {
+export async function findTransaction(
+  db: Queryable,
+  scope: MerchantScope,
+  transactionId: string,
+): Promise<TransactionRow> {
   const [row] = await rows<TransactionRow>(
     db,
     `SELECT * FROM transaction WHERE id = :transactionId AND merchant_id = :merchantId AND environment = :environment`,
-    { merchantId: owner.merchantId, environment: owner.environment, transactionId },
+    { merchantId: scope.merchantId, environment: scope.environment, transactionId },
   );
   if (!row) throw notFound('transaction');
   return row;
 }
 
-export type TimelineEntry = { at: Date; kind: TimelineKind; detail: Record<string, unknown> };
+export type TimelineEntry = { occurredAt: Date; kind: TimelineKind; detail: Record<string, unknown> };
 
 /** What happened to a transaction, oldest first. */
 export async function readTimeline(db: Queryable, transactionId: string): Promise<TimelineEntry[]> {
   return rows<TimelineEntry>(
     db,
-    `SELECT at, kind, detail FROM transaction_timeline WHERE transaction_id = :transactionId ORDER BY id`,
+    `SELECT occurred_at, kind, detail FROM transaction_timeline WHERE transaction_id = :transactionId ORDER BY id`,
     { transactionId },
   );
 }

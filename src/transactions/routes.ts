@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
 import { pagination, readDayRange, readPage } from '../lib/page.ts';
 import type { ResourceDelivery } from '../webhooks/resource-deliveries.ts';
 import { presentTransaction } from './present.ts';
@@ -11,7 +11,7 @@ import { findTransaction, listTransactions, readTimeline } from './queries.ts';
 import * as schema from './schema.ts';
 
 /** The deliveries of a transaction's events, as the webhooks slice presents them. */
-export type FindDeliveries = (owner: Owner, transactionId: string) => Promise<ResourceDelivery[]>;
+export type FindDeliveries = (scope: MerchantScope, transactionId: string) => Promise<ResourceDelivery[]>;
 
 /** The contract's transaction list, and one transaction with its timeline and deliveries. */
 export function transactionRoutes(deps: { db: Knex; clock: Clock; findDeliveries: FindDeliveries }): Route[] {
@@ -32,7 +32,7 @@ export function transactionRoutes(deps: { db: Knex; clock: Clock; findDeliveries
         const { status, minAmount, maxAmount, ...rest } = query;
         const page = readPage(query);
         const filter = {
-          ...ownerOf(caller),
+          ...scopeOf(caller),
           range: readDayRange(query, deps.clock()),
           statuses: status,
           currency: rest.currency,
@@ -61,7 +61,7 @@ export function transactionRoutes(deps: { db: Knex; clock: Clock; findDeliveries
           readTimeline(deps.db, transaction.id),
           deps.findDeliveries(caller, transaction.id),
         ]);
-        const entries = timeline.map((entry) => ({ ...entry, at: entry.at.toISOString() }));
+        const entries = timeline.map((entry) => ({ ...entry, at: entry.occurredAt.toISOString() }));
         const data = { ...presentTransaction(transaction), timeline: entries, deliveries };
         return { message: 'Transaction retrieved', data };
       },

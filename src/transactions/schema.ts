@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { TRANSACTION_THROUGH } from '../channels/channel.ts';
 import { currencyEtb, limitedText } from '../lib/fields.ts';
 import { BIRR_RULE, formatBirr, isBirr, toSantim } from '../lib/money.ts';
-import { dayText, pageQuery, statusText } from '../lib/page.ts';
+import { dateParam, pageQuery, statusParam } from '../lib/page.ts';
 import { ResourceDelivery } from '../webhooks/resource-deliveries.ts';
 import { TRANSACTION_STATUSES } from './states.ts';
 import { TIMELINE } from './timeline.ts';
@@ -25,9 +25,9 @@ const birrText = limitedText(BIRR_CHARACTERS_MAX)
   .meta({ override: { type: 'number', exclusiveMinimum: 0 } });
 
 const listQuery = z.strictObject({
-  startDate: dayText,
-  endDate: dayText,
-  status: statusText(TRANSACTION_STATUSES),
+  startDate: dateParam,
+  endDate: dateParam,
+  status: statusParam(TRANSACTION_STATUSES),
   currency: currencyEtb,
   transactionThrough: transactionThrough.optional(),
   type: transactionType.optional(),
@@ -92,8 +92,8 @@ export const Transaction = z
   })
   .meta({ id: 'Transaction' });
 
-const entries = Object.entries(TIMELINE).map(([kind, { says, detail }]) =>
-  z.object({ at: instant, kind: z.literal(kind), detail }).meta({ description: says }),
+const entries = Object.entries(TIMELINE).map(([kind, { description, detail }]) =>
+  z.object({ at: instant, kind: z.literal(kind), detail }).meta({ description: description }),
 );
 const TimelineEntry = z.discriminatedUnion('kind', entries as [(typeof entries)[number], ...typeof entries]);
 

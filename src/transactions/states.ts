@@ -24,7 +24,7 @@ export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];
 export type HeldReason = 'WRONG_AMOUNT' | 'WRONG_CURRENCY' | 'REFERENCE_USED';
 
 /** Where a session may go. Only late money leaves a final state, and only for COMPLETED, which nothing leaves. */
-export const SESSION_MOVES: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
+export const SESSION_TRANSITIONS: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
   OPEN: ['PROCESSING', 'CANCELLED', 'EXPIRED', 'COMPLETED'],
   PROCESSING: ['OPEN', 'COMPLETED', 'FAILED', 'CANCELLED', 'EXPIRED'],
   COMPLETED: [],
@@ -34,7 +34,7 @@ export const SESSION_MOVES: Readonly<Record<SessionStatus, readonly SessionStatu
 };
 
 /** Where an attempt may go. A declined or abandoned one may still turn out paid; held money may be accepted. */
-export const ATTEMPT_MOVES: Readonly<Record<AttemptStatus, readonly AttemptStatus[]>> = {
+export const ATTEMPT_TRANSITIONS: Readonly<Record<AttemptStatus, readonly AttemptStatus[]>> = {
   CREATED: ['PENDING', 'SUCCEEDED', 'DECLINED', 'HELD', 'DUPLICATE', 'ABANDONED'],
   PENDING: ['SUCCEEDED', 'DECLINED', 'HELD', 'DUPLICATE', 'ABANDONED'],
   DECLINED: ['SUCCEEDED', 'HELD', 'DUPLICATE'],
@@ -62,7 +62,7 @@ export function transactionStatusOf(session: SessionStatus): TransactionStatus {
 export const ASKABLE_ATTEMPTS = ['CREATED', 'PENDING', 'DECLINED', 'ABANDONED'] as const;
 
 /** false: money came on the attempt, which nothing changes any more. */
-export function isAskable(status: AttemptStatus): boolean {
+export function isQueryable(status: AttemptStatus): boolean {
   return ASKABLE_ATTEMPTS.some((one) => one === status);
 }
 
@@ -85,18 +85,18 @@ export function afterDecline(facts: {
 }
 
 /** How long after the session's end a provider that does not know is asked again, before it goes to reconciliation. */
-export const UNKNOWN_PATIENCE_MS = 24 * 60 * 60 * 1000;
+export const UNKNOWN_GRACE_MS = 24 * 60 * 60 * 1000;
 
 /** What the last query of an attempt gave: a definite no, doubt, or nothing, for the provider was not asked just now. */
-export type LastAnswer = 'unpaid' | 'unknown' | 'not asked';
+export type LastResult = 'unpaid' | 'unknown' | 'not asked';
 
 /** What that allows once the session's time is over: only what was heard just now ends an attempt. */
 export function atExpiry(facts: {
-  answer: LastAnswer;
+  result: LastResult;
   expiresAtMs: number;
   atMs: number;
 }): 'wait' | 'end' | 'reconcile' {
-  if (facts.atMs < facts.expiresAtMs || facts.answer === 'not asked') return 'wait';
-  if (facts.answer === 'unpaid') return 'end';
-  return facts.atMs < facts.expiresAtMs + UNKNOWN_PATIENCE_MS ? 'wait' : 'reconcile';
+  if (facts.atMs < facts.expiresAtMs || facts.result === 'not asked') return 'wait';
+  if (facts.result === 'unpaid') return 'end';
+  return facts.atMs < facts.expiresAtMs + UNKNOWN_GRACE_MS ? 'wait' : 'reconcile';
 }

@@ -19,20 +19,20 @@ const claimed = z.object({
 /** What can stand in a transaction's timeline, and what its `detail` holds. The one vocabulary of pages, API and portal. */
 export const TIMELINE = {
   'session.created': {
-    says: 'The merchant made the session',
+    description: 'The merchant made the session',
     detail: z.object({ amountSantim: z.int(), type: z.enum(['API', 'QRCODE']) }),
   },
   'session.expired': {
-    says: 'Its time ran out, or the merchant ended it; reconcile: its provider did not know whether it was paid',
+    description: 'Its time ran out, or the merchant ended it; reconcile: its provider did not know whether it was paid',
     detail: over,
   },
-  'session.cancelled': { says: 'The customer gave up', detail: over },
+  'session.cancelled': { description: 'The customer gave up', detail: over },
   'attempt.started': {
-    says: 'The customer chose a channel',
+    description: 'The customer chose a channel',
     detail: z.object({ attemptId: z.string(), channel }),
   },
   'attempt.declined': {
-    says: 'The provider said no; next: the session after it, PROCESSING while other money of it is held',
+    description: 'The provider said no; next: the session after it, PROCESSING while other money of it is held',
     detail: z.object({
       attemptId: z.string(),
       code: z.string(),
@@ -40,8 +40,8 @@ export const TIMELINE = {
       next: z.enum(['OPEN', 'PROCESSING', 'FAILED', 'EXPIRED']),
     }),
   },
-  'provider.answer': {
-    says: "The provider's answer changed",
+  'provider.responded': {
+    description: "The provider's answer changed",
     detail: z.object({
       attemptId: z.string(),
       outcome: z.enum(['accepted', 'pending', 'succeeded', 'declined', 'unknown']),
@@ -49,15 +49,15 @@ export const TIMELINE = {
     }),
   },
   'payment.succeeded': {
-    says: 'Paid; late: after the session had ended',
+    description: 'Paid; late: after the session had ended',
     detail: z.object({ attemptId: z.string(), channel, providerReference: z.string(), late: z.boolean() }),
   },
   'payment.held': {
-    says: 'Paid, but not what was asked for, or under a reference that was used before',
+    description: 'Paid, but not what was asked for, or under a reference that was used before',
     detail: z.object({ attemptId: z.string(), ...amounts }),
   },
   'payment.duplicate': {
-    says: 'Paid a second time; with reason and amounts when it was not even what was asked for',
+    description: 'Paid a second time; with reason and amounts when it was not even what was asked for',
     detail: z.object({
       attemptId: z.string(),
       channel: channel.optional(),
@@ -66,7 +66,7 @@ export const TIMELINE = {
     }),
   },
   'payment.accepted': {
-    says: 'An operator gave the money that came to the merchant',
+    description: 'An operator gave the money that came to the merchant',
     detail: z.object({
       attemptId: z.string(),
       receivedSantim: z.int(),
@@ -75,7 +75,8 @@ export const TIMELINE = {
     }),
   },
   'payment.returned': {
-    says: 'The money that came went back to the customer, under this reference; failed: the transaction ended by it',
+    description:
+      'The money that came went back to the customer, under this reference; failed: the transaction ended by it',
     detail: z.object({
       attemptId: z.string(),
       receivedSantim: z.int().optional(),
@@ -85,13 +86,13 @@ export const TIMELINE = {
       failed: z.boolean(),
     }),
   },
-  'reconciled.unpaid': {
-    says: "The provider's lists have no payment of it: it was not paid",
+  'reconciliation.confirmed_unpaid': {
+    description: "The provider's lists have no payment of it: it was not paid",
     detail: z.object({}),
   },
-  'claim.success': { says: 'Somebody said it was paid; the provider was asked', detail: claimed },
-  'claim.error': { says: 'Somebody said it failed; the provider was asked', detail: claimed },
-  'claim.cancel': { says: 'The customer wished to cancel', detail: claimed },
+  'status_report.success': { description: 'Somebody said it was paid; the provider was asked', detail: claimed },
+  'status_report.error': { description: 'Somebody said it failed; the provider was asked', detail: claimed },
+  'status_report.cancel': { description: 'The customer wished to cancel', detail: claimed },
 } as const;
 
 export type TimelineKind = keyof typeof TIMELINE;

@@ -1,19 +1,19 @@
 import { rows } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
-import { readAttemptState, saysUnpaid, type AttemptState } from './attempt.ts';
-import { CLAIM_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './check.ts';
-import { endAttempt, endOpenSession, type UnpaidEnd } from './end.ts';
-import { atExpiry, type AttemptStatus, type LastAnswer, type SessionStatus } from './states.ts';
+import { readAttemptState, reportsUnpaid, type AttemptState } from './attempt.ts';
+import { MIN_QUERY_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './check.ts';
+import { closeAttempt, closeSession, type UnpaidEnd } from './end.ts';
+import { atExpiry, type AttemptStatus, type LastResult, type SessionStatus } from './states.ts';
 
-type Standing = {
+type SessionState = {
   sessionStatus: SessionStatus;
   attemptId: string | null;
   attemptStatus: AttemptStatus | null;
 };
 
 /** A session, and the attempt that is in flight on it if one is. Throws NOT_FOUND. */
-async function readStanding(deps: Pick<CheckDeps, 'db'>, sessionId: string): Promise<Standing> {
-  const [row] = await rows<Standing>(
+async function readStatusBody(deps: Pick<CheckDeps, 'db'>, sessionId: string): Promise<SessionState> {
+  const [row] = await rows<SessionState>(
     deps.db,
     `SELECT s.status AS session_status, a.id AS attempt_id, a.status AS attempt_status
      FROM checkout_session s
@@ -33,24 +33,24 @@ export type EndUnpaid = (sessionId: string, as: UnpaidEnd) => Promise<SessionSta
  * while it does not know, the session stays as it is.
  * @returns the session's status afterwards; the caller sees whether the wish came true.
  */
-export function createEndUnpaid(
-  deps: Pick<CheckDeps, 'db' | 'runChange' | 'clock'> & { checkAttempt: CheckAttempt },
+export function createCloseUnpaid(
+  deps: Pick<CheckDeps, 'db' | 'runInTransaction' | 'clock'> & { checkAttempt: CheckAttempt },
 ): EndUnpaid {
   return async (sessionId, as) => {
-    const end = { status: as, reconcile: false, at: deps.clock() };
-    const before = await readStanding(deps, sessionId);
+    const end = { status: as, needsReconciliation: false, at: deps.clock() };
+    const before = await readStatusBody(deps, sessionId);
     if (before.attemptId) {
       const attemptId = before.attemptId;
-      const state = await deps.checkAttempt(attemptId, { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: true });
-      const isNews = state.asked || isSince(state.lastCheckedAt, end.at.getTime() - CLAIM_INTERVAL_MS);
-      if (!state.final && isNews && saysUnpaid(state)) {
-        const attempt = { id: attemptId, sessionId, tellWorkflow: true };
-        await deps.runChange((change) => endAttempt(change, attempt, end));
+      const state = await deps.checkAttempt(attemptId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true });
+      const isNews = state.queried || isSince(state.lastCheckedAt, end.at.getTime() - MIN_QUERY_INTERVAL_MS);
+      if (!state.final && isNews && reportsUnpaid(state)) {
+        const attempt = { id: attemptId, sessionId, notifyWorkflow: true };
+        await deps.runInTransaction((tx) => closeAttempt(tx, attempt, end));
       }
     }
     // Also what the provider's no has just opened again.
-    await deps.runChange((change) => endOpenSession(change, sessionId, end));
-    return (await readStanding(deps, sessionId)).sessionStatus;
+    await deps.runInTransaction((tx) => closeSession(tx, sessionId, end));
+    return (await readStatusBody(deps, sessionId)).sessionStatus;
   };
 }
 
@@ -68,31 +68,31 @@ export type ExpireAttempt = (attemptId: string, at: Date) => Promise<AttemptStat
  * workflow: it is the one that calls. Throws NOT_FOUND.
  */
 export function createExpireAttempt(
-  deps: Pick<CheckDeps, 'db' | 'runChange' | 'log'> & { checkAttempt: CheckAttempt },
+  deps: Pick<CheckDeps, 'db' | 'runInTransaction' | 'log'> & { checkAttempt: CheckAttempt },
 ): ExpireAttempt {
   return async (attemptId, at) => {
     const state = await deps.checkAttempt(attemptId, {
-      minIntervalMs: CLAIM_INTERVAL_MS,
-      tellWorkflow: false,
+      minIntervalMs: MIN_QUERY_INTERVAL_MS,
+      notifyWorkflow: false,
       now: at,
     });
     if (state.final) return state;
     const attempt = await readExpiring(deps.db, attemptId);
     const verdict = atExpiry({
-      answer: lastAnswer(state, attempt),
+      result: lastResult(state, attempt),
       expiresAtMs: attempt.expiresAt.getTime(),
       atMs: at.getTime(),
     });
     if (verdict === 'wait') return state;
-    const end = { status: 'EXPIRED' as const, reconcile: verdict === 'reconcile', at };
-    const which = { id: attemptId, sessionId: attempt.sessionId, tellWorkflow: false };
-    const ended = await deps.runChange((change) => endAttempt(change, which, end));
-    if (ended && end.reconcile) {
+    const end = { status: 'EXPIRED' as const, needsReconciliation: verdict === 'reconcile', at };
+    const which = { id: attemptId, sessionId: attempt.sessionId, notifyWorkflow: false };
+    const ended = await deps.runInTransaction((tx) => closeAttempt(tx, which, end));
+    if (ended && end.needsReconciliation) {
       const ids = { attemptId, transactionId: attempt.transactionId };
       deps.log.warn(ids, 'a payment expired while its provider did not know: it is to be reconciled');
     }
     const { leaseUntil: _, ...after } = await readAttemptState(deps.db, attemptId);
-    return { ...after, asked: state.asked };
+    return { ...after, queried: state.queried };
   };
 }
 
@@ -109,8 +109,8 @@ async function readExpiring(db: CheckDeps['db'], attemptId: string): Promise<Exp
   return attempt;
 }
 
-function lastAnswer(state: AttemptState, { neverSent }: Expiring): LastAnswer {
+function lastResult(state: AttemptState, { neverSent }: Expiring): LastResult {
   if (neverSent) return 'unpaid';
-  if (!state.asked) return 'not asked';
-  return saysUnpaid(state) ? 'unpaid' : 'unknown';
+  if (!state.queried) return 'not asked';
+  return reportsUnpaid(state) ? 'unpaid' : 'unknown';
 }

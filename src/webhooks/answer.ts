@@ -8,17 +8,17 @@ const HEADER_VALUE_CHARACTERS_MAX = 512;
 const UNREADABLE_SHARE_MAX = 0.1;
 
 /** A receiver's headers for the log: at most 64, each cut to 512 characters, without control characters. */
-export function keptHeaders(headers: RawHeaders): Record<string, string> {
-  const kept: Record<string, string> = {};
+export function headersToStore(headers: RawHeaders): Record<string, string> {
+  const stored: Record<string, string> = {};
   let count = 0;
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined || name === '__proto__') continue;
     if (++count > HEADERS_MAX) break;
     const text = typeof value === 'string' ? value : value.join(', ');
-    kept[clean(name.slice(0, HEADER_NAME_CHARACTERS_MAX))] = clean(text.slice(0, HEADER_VALUE_CHARACTERS_MAX));
+    stored[clean(name.slice(0, HEADER_NAME_CHARACTERS_MAX))] = clean(text.slice(0, HEADER_VALUE_CHARACTERS_MAX));
   }
-  return kept;
+  return stored;
 }
 
 /** The beginning of an answer as text that PostgreSQL takes; of what is compressed or binary, only its size. */

@@ -1,7 +1,7 @@
-import type { AttentionSource } from '../lib/attention.ts';
+import type { WorkItemSource } from '../lib/attention.ts';
 
 /** Deliveries whose next attempt is more than a minute late. */
-export const DELIVERIES_STUCK: AttentionSource = {
+export const STALLED_DELIVERIES: WorkItemSource = {
   kinds: ['DELIVERY_PAST_DUE'],
   sql: `SELECT 'DELIVERY_PAST_DUE' AS kind, d.id, d.merchant_id, d.environment, NULL::bigint AS amount_santim,
                d.next_attempt_at AS since,
@@ -11,5 +11,5 @@ export const DELIVERIES_STUCK: AttentionSource = {
                'delivery-' || d.event_id || '-' || d.subscription_id AS workflow_id
         FROM webhook_delivery d
         WHERE d.next_attempt_at < CAST(:at AS timestamptz) - interval '1 minute'
-          AND (d.status = 'PENDING' AND d.resend_from IS NULL OR d.status = 'RETRYING' OR d.resend_from IS NOT NULL)`,
+          AND (d.status = 'PENDING' AND d.status_before_resend IS NULL OR d.status = 'RETRYING' OR d.status_before_resend IS NOT NULL)`,
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { withoutSafeIntegerBounds } from '../lib/json-schema.ts';
-import { owner } from './event-owner.ts';
+import { scope } from './event-owner.ts';
 import { REPORT_EVENTS } from './report-data.ts';
 import { SETTLEMENT_EVENTS } from './settlement-data.ts';
 import { WITHDRAWAL_EVENTS } from './withdrawal-data.ts';
@@ -11,7 +11,7 @@ const TRANSACTION_STATUSES = ['PENDING', 'SUCCESS', 'FAILED', 'CANCELLED', 'EXPI
 /** A transaction as its events show it: a full snapshot, so that the order of events does not matter. */
 export const TransactionData = z.strictObject({
   object: z.literal('transaction'),
-  ...owner,
+  ...scope,
   checkoutOrderNo: z.string(),
   amount: z.number().positive().meta({ description: 'Birr, at most two decimals' }),
   currency: z.literal('ETB'),
@@ -47,7 +47,7 @@ export type TransactionData = z.output<typeof TransactionData>;
 
 const SubscriptionTestData = z.strictObject({
   object: z.literal('subscription'),
-  ...owner,
+  ...scope,
   subscriptionId: z.string(),
   message: z.string(),
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import { notFound } from '../lib/errors.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
 import { readDayRange, readPage } from '../lib/page.ts';
 import { listEventTypes } from './catalogue.ts';
 import { requestResend } from './delivery/resend.ts';
@@ -26,9 +26,9 @@ export function eventRoutes(deps: WebhookDeps): Route[] {
 }
 
 /** The key decides whose rows are meant; a `merchantId` can only narrow. */
-function narrowedOwner(caller: Owner, merchantId: string | undefined): Owner {
+function narrowedScope(caller: MerchantScope, merchantId: string | undefined): MerchantScope {
   if (merchantId !== undefined && merchantId !== caller.merchantId) throw notFound('merchant');
-  return ownerOf(caller);
+  return scopeOf(caller);
 }
 
 function readRoutes({ db, clock }: WebhookDeps): Route[] {
@@ -43,11 +43,11 @@ function readRoutes({ db, clock }: WebhookDeps): Route[] {
       rateLimit: 'list',
       query: schema.EventListQuery,
       responses: { 200: z.array(schema.Event) },
-      refusals: ['NOT_FOUND'],
+      errors: ['NOT_FOUND'],
       paginated: true,
       handle: async ({ caller, query }) => {
         const filter = {
-          ...narrowedOwner(caller, query.merchantId),
+          ...narrowedScope(caller, query.merchantId),
           range: readDayRange(query, clock()),
           statuses: query.status ?? null,
           event: query.event,
@@ -70,7 +70,7 @@ function readRoutes({ db, clock }: WebhookDeps): Route[] {
       responses: { 200: schema.Event },
       handle: async ({ caller, params, query }) => {
         const withPayload = query.include === 'payload';
-        const event = await findEvent(db, { ...ownerOf(caller), eventId: params.eventId, withPayload });
+        const event = await findEvent(db, { ...scopeOf(caller), eventId: params.eventId, withPayload });
         return { message: 'Event', data: presentEvent(event) };
       },
     }),
@@ -86,7 +86,7 @@ function readRoutes({ db, clock }: WebhookDeps): Route[] {
       responses: { 200: z.array(schema.Attempt) },
       paginated: true,
       handle: async ({ caller, params, query }) => {
-        const wanted = { ...ownerOf(caller), eventId: params.eventId };
+        const wanted = { ...scopeOf(caller), eventId: params.eventId };
         const limit = query.limit ?? query.pageSize ?? LOG_LIMIT_DEFAULT;
         const { attempts, pagination } = await listAttempts(db, wanted, { ...readPage(query), limit });
         return { message: 'Delivery attempts', data: attempts.map(presentAttempt), pagination };
@@ -106,10 +106,10 @@ function statsRoute({ db, clock }: WebhookDeps): Route {
     rateLimit: 'list',
     query: schema.StatsQuery,
     responses: { 200: schema.Stats },
-    refusals: ['NOT_FOUND'],
+    errors: ['NOT_FOUND'],
     handle: async ({ caller, query }) => {
-      const owner = narrowedOwner(caller, query.merchantId);
-      return { message: 'Delivery statistics', data: await readStats(db, owner, readDayRange(query, clock())) };
+      const scope = narrowedScope(caller, query.merchantId);
+      return { message: 'Delivery statistics', data: await readStats(db, scope, readDayRange(query, clock())) };
     },
   });
 }
@@ -141,11 +141,11 @@ function resendRoutes(deps: WebhookDeps): Route[] {
       params: schema.EventParams,
       body: schema.ResendBody,
       responses: { 202: schema.Resent },
-      refusals: ['INVALID_STATE'],
-      handle: async ({ caller, params, body, change }) => {
-        const request = { owner: ownerOf(caller), eventId: params.eventId, ...body };
-        const asked = await requestResend(deps, change, request);
-        const deliveries = await findDeliveries(change.trx, asked);
+      errors: ['INVALID_STATE'],
+      handle: async ({ caller, params, body, tx }) => {
+        const request = { scope: scopeOf(caller), eventId: params.eventId, ...body };
+        const requested = await requestResend(deps, tx, request);
+        const deliveries = await findDeliveries(tx.trx, requested);
         const data = { eventId: params.eventId, deliveries: deliveries.map(presentDelivery) };
         return { status: 202, message: 'Resend accepted', data };
       },
@@ -159,11 +159,11 @@ function resendRoutes(deps: WebhookDeps): Route[] {
       description: 'Oldest first, at a steady pace. Deliveries of inactive subscriptions do not match.',
       body: schema.ResendJobBody,
       responses: { 202: schema.ResendJobMade },
-      refusals: ['INVALID_STATE'],
-      handle: async ({ caller, body, change }) => {
+      errors: ['INVALID_STATE'],
+      handle: async ({ caller, body, tx }) => {
         const { startDate, endDate, ...rest } = body;
         const range = readDayRange({ startDate, endDate }, deps.clock());
-        const job = await createResendJob(deps, change, { ...ownerOf(caller), ...rest, range });
+        const job = await createResendJob(deps, tx, { ...scopeOf(caller), ...rest, range });
         const nothing = 'Nothing matches; deliveries of inactive subscriptions do not: activate the subscription first';
         const message = job.matched > 0 ? 'Resend job started' : nothing;
         return { status: 202, message, data: { jobId: job.id, matched: job.matched } };
@@ -183,7 +183,7 @@ function resendJobRoutes({ db }: WebhookDeps): Route[] {
       params: schema.JobParams,
       responses: { 200: schema.ResendJob },
       handle: async ({ caller, params }) => {
-        const job = await findResendJob(db, { ...ownerOf(caller), jobId: params.jobId });
+        const job = await findResendJob(db, { ...scopeOf(caller), jobId: params.jobId });
         return { message: 'Resend job', data: presentResendJob(job) };
       },
     }),
@@ -196,9 +196,9 @@ function resendJobRoutes({ db }: WebhookDeps): Route[] {
       description: 'What was sent already goes on to its end.',
       params: schema.JobParams,
       responses: { 200: schema.ResendJob },
-      refusals: ['INVALID_STATE'],
-      handle: async ({ caller, params, change }) => {
-        const job = await cancelResendJob(change, { ...ownerOf(caller), jobId: params.jobId });
+      errors: ['INVALID_STATE'],
+      handle: async ({ caller, params, tx }) => {
+        const job = await cancelResendJob(tx, { ...scopeOf(caller), jobId: params.jobId });
         return { message: 'Resend job cancelled', data: presentResendJob(job) };
       },
     }),

@@ -1,14 +1,14 @@
-/** Why an attempt failed. Ours are `interrupted`: the process that was sending died; and `internal`: a defect. */
+/** Why an attempt failed. Ours are `interrupted`: the process that was sending died; and `internal_error`: a defect. */
 export type FailureCode =
   | 'http_status'
   | 'timeout'
   | 'dns'
   | 'connect'
   | 'tls'
-  | 'reset'
-  | 'blocked_target'
+  | 'connection_reset'
+  | 'address_not_allowed'
   | 'interrupted'
-  | 'internal';
+  | 'internal_error';
 
 /** What the merchant reads in the log: no addresses that names resolved to, nothing of our network. */
 export type Failure = { code: FailureCode; message: string };
@@ -52,9 +52,9 @@ export function unexpectedStatus(status: number): Failure {
 /** What an error of the network means, by how far the connection had come. Only its code or OpenSSL's reason is quoted, never its text. */
 export function failureOf(error: NodeJS.ErrnoException, at: { phase: Phase; host: string }): Failure {
   const code = error.code ?? error.name;
-  if (error.name === 'EgressRefused') {
+  if (error.name === 'EgressRejected') {
     return {
-      code: 'blocked_target',
+      code: 'address_not_allowed',
       message: `Nothing was sent: ${at.host} does not resolve to public addresses only.`,
     };
   }
@@ -66,7 +66,8 @@ export function failureOf(error: NodeJS.ErrnoException, at: { phase: Phase; host
     const reason = known ?? 'the TLS handshake failed';
     return { code: 'tls', message: `No secure connection to ${at.host}: ${reason} (${detail ?? code}).` };
   }
-  if (code === 'HPE_HEADER_OVERFLOW') return { code: 'reset', message: 'The answer has more than 32 KiB of headers.' };
-  if (code.startsWith('HPE_')) return { code: 'reset', message: 'The answer is not valid HTTP/1.1.' };
-  return { code: 'reset', message: `The connection was closed before a status line came (${code}).` };
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return { code: 'connection_reset', message: 'The answer has more than 32 KiB of headers.' };
+  if (code.startsWith('HPE_')) return { code: 'connection_reset', message: 'The answer is not valid HTTP/1.1.' };
+  return { code: 'connection_reset', message: `The connection was closed before a status line came (${code}).` };
 }

@@ -8,19 +8,19 @@ import type { DeliveryNow } from './delivery/record-attempt.ts';
 /** Both the API and the workers show these: the alert on them must not go blind with the workers. */
 const LATE_GAUGES = {
   pastDueSeconds: {
-    name: 'meskot_webhook_past_due_seconds',
+    name: 'meskot_webhook_oldest_overdue_seconds',
     help: 'Seconds past due of the oldest delivery that is not final; 0 when none is late',
   },
   outboxSeconds: {
-    name: 'meskot_outbox_age_seconds',
+    name: 'meskot_outbox_oldest_age_seconds',
     help: 'Age of the oldest message that waits for Temporal, those that would only show a delivery left out',
   },
 } as const;
 
 const GAUGES = {
-  open: { name: 'meskot_webhook_deliveries_open', help: 'Deliveries that are not final' },
-  deadLetters: { name: 'meskot_webhook_dead_letters_open', help: 'Failed deliveries that nobody has resent' },
-  outboxRows: { name: 'meskot_outbox_rows', help: 'Messages waiting to be brought to Temporal' },
+  open: { name: 'meskot_webhook_deliveries_pending', help: 'Deliveries that are not final' },
+  deadLetters: { name: 'meskot_webhook_dead_letters_pending', help: 'Failed deliveries that nobody has resent' },
+  outboxRows: { name: 'meskot_outbox_pending', help: 'Messages waiting to be brought to Temporal' },
 } as const;
 
 const OUTCOMES = ['delivered', 'retrying', 'failed'] as const;
@@ -77,7 +77,7 @@ const LATE_KEPT_MS = 3_000;
 
 /** What to watch above all: the seconds past due of the oldest delivery that is not final, nothing excluded. */
 export function measureLateDeliveries(registry: Registry, db: Knex): void {
-  measureRow(registry, LATE_GAUGES, { db, sql: LATE, keptMs: LATE_KEPT_MS });
+  measureRow(registry, LATE_GAUGES, { db, sql: LATE, cachedMs: LATE_KEPT_MS });
 }
 
 /** How much is open. Counted when somebody looks, in one statement over the open rows' own indexes. */

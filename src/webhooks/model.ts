@@ -21,8 +21,8 @@ export class SubscriptionRow extends Model {
   declare previousSecret: Buffer | null;
   declare previousSecretExpiresAt: Date | null;
   declare verifiedAt: Date | null;
-  declare failuresInARow: number;
-  declare slowUntil: Date | null;
+  declare consecutiveFailures: number;
+  declare throttledUntil: Date | null;
   declare deletedAt: Date | null;
   declare createdAt: Date;
 }

@@ -44,8 +44,8 @@ export function presentEvent(row: EventRow): z.input<typeof Event> {
 
 /** One line of an event's log. */
 export function presentAttempt(row: AttemptRow): z.input<typeof Attempt> {
-  const { id, startedAt, position: _position, ...rest } = row;
-  return { attemptId: id, startedAt: iso(startedAt), ...rest };
+  const { id, startedAt, source, position: _position, ...rest } = row;
+  return { attemptId: id, trigger: source, startedAt: iso(startedAt), ...rest };
 }
 
 /** A subscription without anything secret. An expired previous secret is not mentioned any more. */
@@ -67,7 +67,7 @@ export function presentSubscription(
     previousSecretExpiresAt: previousUntil && previousUntil > now ? iso(previousUntil) : null,
     createdAt: iso(row.createdAt),
     health: {
-      state: row.verifiedAt === null ? 'UNVERIFIED' : row.failuresInARow > 0 ? 'FAILING' : 'HEALTHY',
+      state: row.verifiedAt === null ? 'UNVERIFIED' : row.consecutiveFailures > 0 ? 'FAILING' : 'HEALTHY',
       successRate24h: health?.successRate ?? null,
       lastFailure: health?.lastFailure ?? null,
     },

@@ -1,8 +1,8 @@
 import { DAY_MS } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
-import type { Owner } from '../lib/owner.ts';
-import { cutPage, offsetOf, type DayRange, type Page } from '../lib/page.ts';
+import type { MerchantScope } from '../lib/owner.ts';
+import { toPage, pageOffset, type DayRange, type Page } from '../lib/page.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus, type EventStatus } from './states.ts';
 
 type Failure = { code: string; message: string };
@@ -22,7 +22,7 @@ export type DeliveryRow = {
   deliveredAt: Date | null;
 };
 
-type BareEventRow = Owner & {
+type BareEventRow = MerchantScope & {
   id: string;
   position: string;
   event: string;
@@ -44,7 +44,7 @@ export type AttemptRow = {
   sequence: number;
   deliveryNumber: number | null;
   retryNumber: number | null;
-  trigger: 'auto' | 'manual' | 'operator';
+  source: 'auto' | 'manual' | 'operator';
   reason: string | null;
   url: string;
   startedAt: Date;
@@ -57,7 +57,7 @@ export type AttemptRow = {
   secretHint: string;
 };
 
-export type EventFilter = Owner & {
+export type EventFilter = MerchantScope & {
   range: DayRange;
   /** null = any */
   statuses: EventStatus[] | null;
@@ -89,7 +89,7 @@ export async function listEvents(db: Queryable, filter: EventFilter, page: Page)
     afterAt: page.after?.at ?? null,
     afterId: page.after?.id ?? null,
     limit: page.limit + 1,
-    offset: offsetOf(page),
+    offset: pageOffset(page),
   };
   const [counted] = await rows<{ total: number }>(
     db,
@@ -104,7 +104,7 @@ export async function listEvents(db: Queryable, filter: EventFilter, page: Page)
      ORDER BY e.created_at DESC, e.id DESC LIMIT :limit OFFSET :offset`,
     bindings,
   );
-  const cut = cutPage(page, counted?.total ?? 0, found);
+  const cut = toPage(page, counted?.total ?? 0, found);
   return { events: await withDeliveries(db, cut.rows), pagination: cut.pagination };
 }
 
@@ -162,7 +162,7 @@ function eventBindings(filter: EventFilter) {
 /** One event with its deliveries. Throws NOT_FOUND, also for another merchant's. */
 export async function findEvent(
   db: Queryable,
-  query: Owner & { eventId: string; withPayload: boolean },
+  query: MerchantScope & { eventId: string; withPayload: boolean },
 ): Promise<EventRow> {
   const found = await rows<BareEventRow>(
     db,
@@ -197,7 +197,7 @@ export async function findDeliveries(db: Queryable, deliveryIds: string[]): Prom
 }
 
 /** A page of an event's attempts, oldest first, over all its deliveries. Throws NOT_FOUND, also for another merchant's event. */
-export async function listAttempts(db: Queryable, query: Owner & { eventId: string }, page: Page) {
+export async function listAttempts(db: Queryable, query: MerchantScope & { eventId: string }, page: Page) {
   const [counted] = await rows<{ total: number }>(
     db,
     `SELECT CAST((SELECT count(*) FROM webhook_attempt a JOIN webhook_delivery d ON d.id = a.delivery_id
@@ -210,7 +210,7 @@ export async function listAttempts(db: Queryable, query: Owner & { eventId: stri
   const found = await rows<AttemptRow>(
     db,
     `SELECT a.id, CAST(a.started_at AS text) AS position, a.delivery_id, d.subscription_id, a.sequence,
-            a.delivery_number, a.retry_number, a.trigger, a.reason, a.url, a.started_at, a.duration_ms, a.timings,
+            a.delivery_number, a.retry_number, a.source, a.reason, a.url, a.started_at, a.duration_ms, a.timings,
             a.http_status, a.failure, a.response_headers, a.response_excerpt, a.secret_hint
      FROM webhook_attempt a JOIN webhook_delivery d ON d.id = a.delivery_id
      WHERE d.event_id = :eventId
@@ -221,10 +221,10 @@ export async function listAttempts(db: Queryable, query: Owner & { eventId: stri
       afterAt: page.after?.at ?? null,
       afterId: page.after?.id ?? null,
       limit: page.limit + 1,
-      offset: offsetOf(page),
+      offset: pageOffset(page),
     },
   );
-  const cut = cutPage(page, counted.total, found);
+  const cut = toPage(page, counted.total, found);
   return { attempts: cut.rows, pagination: cut.pagination };
 }
 

@@ -1,12 +1,12 @@
 import { newId } from '../lib/ids.ts';
-import type { Change } from '../lib/outbox.ts';
-import type { Owner } from '../lib/owner.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
+import type { MerchantScope } from '../lib/owner.ts';
 
 /** The version of every payload's shape (seed, Versioning). */
 const API_VERSION = 'v1.0';
 
 /** Something that happened, sent to every subscription that matches. `data` is a full snapshot, so order does not matter. */
-export type NewEvent = Owner & {
+export type NewEvent = MerchantScope & {
   event: string;
   resourceType: string;
   resourceId: string;
@@ -57,7 +57,7 @@ function recordSql(events: number): string {
  * @param only the subscription that gets it, whatever its event types (test events); all that match unless given.
  * @returns the new event ids, in the order of `events`, aliases left out.
  */
-export async function recordEvents(change: Change, events: NewEvent[], only: string | null = null): Promise<string[]> {
+export async function recordEvents(tx: UnitOfWork, events: NewEvent[], only: string | null = null): Promise<string[]> {
   if (events.length === 0) return [];
   const recorded = events.flatMap((event) => {
     const own = { ...event, id: newId('evt', event.createdAt.getTime()), isAlias: false };
@@ -67,9 +67,9 @@ export async function recordEvents(change: Change, events: NewEvent[], only: str
   });
   for (let from = 0; from < recorded.length; from += EVENTS_MAX) {
     const some = recorded.slice(from, from + EVENTS_MAX);
-    await change.write(RECORD[some.length - 1] as string, Object.assign({ only }, ...some.map(valuesOf)));
+    await tx.writeDeferred(RECORD[some.length - 1] as string, Object.assign({ only }, ...some.map(valuesOf)));
   }
-  change.triggerDispatcher();
+  tx.triggerDispatcher();
   return recorded.filter((event) => !event.isAlias).map((event) => event.id);
 }
 

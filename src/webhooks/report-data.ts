@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-import { owner } from './event-owner.ts';
+import { scope } from './event-owner.ts';
 
 /** A report as its event shows it. */
 export const ReportData = z.strictObject({
   object: z.literal('report'),
-  ...owner,
+  ...scope,
   reportId: z.string(),
   kind: z.enum(['payments', 'withdrawals', 'settlements', 'balance']),
   format: z.enum(['CSV', 'XLSX', 'JSON', 'PDF']),

@@ -2,8 +2,8 @@ import type { Clock } from '../lib/clock.ts';
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import type { Change, RunChange } from '../lib/outbox.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
+import type { UnitOfWork, RunInTransaction } from '../lib/outbox.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
 import type { DayRange } from '../lib/page.ts';
 import { resendEligible, type ResendResult } from './delivery/resend.ts';
 
@@ -25,7 +25,7 @@ export type ResendJobRow = {
   endedAt: Date | null;
 };
 
-export type NewResendJob = Owner & {
+export type NewResendJob = MerchantScope & {
   status: 'FAILED' | 'SKIPPED';
   range: DayRange;
   subscriptionId?: string | undefined;
@@ -38,14 +38,14 @@ export type NewResendJob = Owner & {
  */
 export async function createResendJob(
   deps: { clock: Clock },
-  change: Change,
+  tx: UnitOfWork,
   input: NewResendJob,
 ): Promise<{ id: string; matched: number }> {
-  await refuseTooManyJobs(change.trx, input);
+  await ensureJobsBelowLimit(tx.trx, input);
   const now = deps.clock();
   const id = newId('whj', now.getTime());
   const [job] = await rows<{ matched: number }>(
-    change.trx,
+    tx.trx,
     `WITH matching AS (
        SELECT d.id FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id
        WHERE d.merchant_id = :merchantId AND d.environment = :environment
@@ -74,13 +74,13 @@ export async function createResendJob(
   return { id, matched: job?.matched ?? 0 };
 }
 
-async function refuseTooManyJobs(trx: Knex.Transaction, owner: Owner): Promise<void> {
-  await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', { merchantId: owner.merchantId });
+async function ensureJobsBelowLimit(trx: Knex.Transaction, scope: MerchantScope): Promise<void> {
+  await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', { merchantId: scope.merchantId });
   const [running] = await rows<{ count: number }>(
     trx,
     `SELECT CAST(count(*) AS integer) AS count FROM webhook_resend_job
      WHERE merchant_id = :merchantId AND environment = :environment AND status = 'RUNNING'`,
-    ownerOf(owner),
+    scopeOf(scope),
   );
   if (running && running.count >= RUNNING_JOBS_MAX) {
     throw new AppError('INVALID_STATE', `${running.count} resend jobs are running: wait for one to end, or cancel it.`);
@@ -88,7 +88,7 @@ async function refuseTooManyJobs(trx: Knex.Transaction, owner: Owner): Promise<v
 }
 
 /** A bulk resend and how far it is. Throws NOT_FOUND, also for another merchant's. */
-export async function findResendJob(db: Queryable, target: Owner & { jobId: string }): Promise<ResendJobRow> {
+export async function findResendJob(db: Queryable, target: MerchantScope & { jobId: string }): Promise<ResendJobRow> {
   const [job] = await rows<ResendJobRow>(
     db,
     `SELECT j.id, j.status, j.matched, j.created_at, j.ended_at,
@@ -105,19 +105,22 @@ export async function findResendJob(db: Queryable, target: Owner & { jobId: stri
 }
 
 /** Stops handing out; what was sent goes on to its end. Cancelling twice is no error; INVALID_STATE once it is done. */
-export async function cancelResendJob(change: Change, target: Owner & { jobId: string }): Promise<ResendJobRow> {
+export async function cancelResendJob(
+  tx: UnitOfWork,
+  target: MerchantScope & { jobId: string },
+): Promise<ResendJobRow> {
   await rows(
-    change.trx,
+    tx.trx,
     `UPDATE webhook_resend_job SET status = 'CANCELLED'
      WHERE id = :jobId AND merchant_id = :merchantId AND environment = :environment AND status = 'RUNNING'`,
     { jobId: target.jobId, merchantId: target.merchantId, environment: target.environment },
   );
-  const job = await findResendJob(change.trx, target);
+  const job = await findResendJob(tx.trx, target);
   if (job.status === 'DONE') throw new AppError('INVALID_STATE', 'The resend job is DONE: there is nothing to cancel.');
   return job;
 }
 
-export type ResendJobDeps = { db: Knex; runChange: RunChange; clock: Clock };
+export type ResendJobDeps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock };
 
 /**
  * One tick of all open bulk resends, to be called each second: settles what has been sent from the deliveries' own
@@ -131,25 +134,25 @@ export async function runResendJobs(deps: ResendJobDeps, ratePerSecond: number):
     `SELECT id FROM webhook_resend_job WHERE ended_at IS NULL AND next_batch_at <= :now ORDER BY next_batch_at LIMIT :max`,
     { now: deps.clock(), max: JOBS_PER_TICK_MAX },
   );
-  let asked = 0;
+  let requested = 0;
   const errors: unknown[] = [];
   for (const { id } of open) {
     try {
-      asked += await deps.runChange(async (change) => runOneJob(deps, change, { id, ratePerSecond }));
+      requested += await deps.runInTransaction(async (tx) => runOneJob(deps, tx, { id, ratePerSecond }));
     } catch (error) {
       errors.push(error);
     }
   }
   if (errors.length > 0) throw new AggregateError(errors, `${errors.length} of ${open.length} resend jobs had trouble`);
-  return asked;
+  return requested;
 }
 
 type Tick = { id: string; ratePerSecond: number };
 
-async function runOneJob(deps: ResendJobDeps, change: Change, tick: Tick): Promise<number> {
+async function runOneJob(deps: ResendJobDeps, tx: UnitOfWork, tick: Tick): Promise<number> {
   const now = deps.clock();
   const [job] = await rows<{ status: ResendJobRow['status'] }>(
-    change.trx,
+    tx.trx,
     `UPDATE webhook_resend_job SET next_batch_at = :next
      WHERE id = (SELECT id FROM webhook_resend_job
                  WHERE id = :id AND ended_at IS NULL AND next_batch_at <= :now FOR UPDATE SKIP LOCKED)
@@ -157,42 +160,42 @@ async function runOneJob(deps: ResendJobDeps, change: Change, tick: Tick): Promi
     { id: tick.id, now, next: new Date(now.getTime() + BATCH_EVERY_MS) },
   );
   if (!job) return 0;
-  await settleItems(change.trx, tick.id);
-  const asked = job.status === 'RUNNING' ? await handOut(deps, change, tick) : 0;
-  await closeIfDone(change.trx, tick.id, now);
-  return asked;
+  await updateItems(tx.trx, tick.id);
+  const requested = job.status === 'RUNNING' ? await handOut(deps, tx, tick) : 0;
+  await closeIfDone(tx.trx, tick.id, now);
+  return requested;
 }
 
 /** A resend has ended when nothing is asked of its delivery any more. */
-async function settleItems(trx: Knex.Transaction, jobId: string): Promise<void> {
+async function updateItems(trx: Knex.Transaction, jobId: string): Promise<void> {
   await rows(
     trx,
     `UPDATE webhook_resend_item i SET state = CASE WHEN d.status = 'DELIVERED' THEN 'DELIVERED' ELSE 'FAILED' END
      FROM webhook_delivery d
-     WHERE i.job_id = :jobId AND i.state = 'SENT' AND d.id = i.delivery_id AND d.resend_from IS NULL`,
+     WHERE i.job_id = :jobId AND i.state = 'SENT' AND d.id = i.delivery_id AND d.status_before_resend IS NULL`,
     { jobId },
   );
 }
 
-async function handOut(deps: ResendJobDeps, change: Change, tick: Tick): Promise<number> {
+async function handOut(deps: ResendJobDeps, tx: UnitOfWork, tick: Tick): Promise<number> {
   const items = await rows<{ deliveryId: string }>(
-    change.trx,
+    tx.trx,
     `SELECT delivery_id FROM webhook_resend_item WHERE job_id = :jobId AND state = 'WAITING'
      ORDER BY delivery_id LIMIT :max FOR UPDATE SKIP LOCKED`,
     { jobId: tick.id, max: tick.ratePerSecond },
   );
   if (items.length === 0) return 0;
   const deliveryIds = items.map((item) => item.deliveryId);
-  const result = await resendEligible(deps, change, { deliveryIds });
-  await markItems(change.trx, tick.id, result);
-  return result.asked.length;
+  const result = await resendEligible(deps, tx, { scope: null, deliveryIds });
+  await markItems(tx.trx, tick.id, result);
+  return result.requested.length;
 }
 
 /** What could not be sent is settled now; one that is just being sent, or asked for by somebody else, by its outcome. */
 async function markItems(trx: Knex.Transaction, jobId: string, result: ResendResult): Promise<void> {
   const states = [
-    ...result.asked.map((deliveryId) => ({ deliveryId, state: 'SENT' })),
-    ...result.refused.map(({ deliveryId, status }) => ({ deliveryId, state: stateOfRefused(status) })),
+    ...result.requested.map((deliveryId) => ({ deliveryId, state: 'SENT' })),
+    ...result.refused.map(({ deliveryId, status }) => ({ deliveryId, state: stateOfRejected(status) })),
   ];
   await rows(
     trx,
@@ -203,7 +206,7 @@ async function markItems(trx: Knex.Transaction, jobId: string, result: ResendRes
   );
 }
 
-function stateOfRefused(status: ResendResult['refused'][number]['status']): 'SENT' | 'DELIVERED' | 'FAILED' {
+function stateOfRejected(status: ResendResult['refused'][number]['status']): 'SENT' | 'DELIVERED' | 'FAILED' {
   if (status === 'DELIVERED') return 'DELIVERED';
   return status === 'PENDING' ? 'SENT' : 'FAILED';
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { rows, type Queryable } from '../lib/db.ts';
-import type { Owner } from '../lib/owner.ts';
+import type { MerchantScope } from '../lib/owner.ts';
 import { presentDelivery } from './present.ts';
 import { findDeliveries } from './queries.ts';
 import { Delivery } from './schema.ts';
@@ -13,7 +13,7 @@ export type ResourceDelivery = z.output<typeof ResourceDelivery>;
 /** Every delivery of the events about one resource (a transaction), oldest first, each with its event. */
 export async function findResourceDeliveries(
   db: Queryable,
-  owner: Owner,
+  scope: MerchantScope,
   resourceId: string,
 ): Promise<ResourceDelivery[]> {
   const events = await rows<{ deliveryId: string; eventId: string; event: string }>(
@@ -22,7 +22,7 @@ export async function findResourceDeliveries(
      FROM webhook_event e JOIN webhook_delivery d ON d.event_id = e.id
      WHERE e.merchant_id = :merchantId AND e.environment = :environment AND e.resource_id = :resourceId
      ORDER BY e.created_at, d.id`,
-    { ...owner, resourceId },
+    { ...scope, resourceId },
   );
   if (events.length === 0) return [];
   const deliveries = await findDeliveries(

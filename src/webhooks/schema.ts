@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { publicText } from '../lib/echo.ts';
 import { limitedText, patternText, plainText } from '../lib/fields.ts';
-import { dayText, pageQuery, statusText } from '../lib/page.ts';
+import { dateParam, pageQuery, statusParam } from '../lib/page.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
 import { RESERVED_HEADERS } from './signature.ts';
 import { DELIVERY_STATUSES, EVENT_STATUSES } from './states.ts';
@@ -26,13 +26,13 @@ export const SubscriptionParams = z.strictObject({ subscriptionId: id });
 export const JobParams = z.strictObject({ jobId: id });
 
 const narrowing = { merchantId: id.optional().meta({ description: 'Your own merchant id; it can only narrow' }) };
-const days = { startDate: dayText.optional(), endDate: dayText.optional() };
+const days = { startDate: dateParam.optional(), endDate: dateParam.optional() };
 const include = {
   include: z.enum(['payload']).optional().meta({ description: 'payload adds the body that is signed' }),
 };
 
 export const EventListQuery = z.strictObject({
-  status: statusText(EVENT_STATUSES)
+  status: statusParam(EVENT_STATUSES)
     .optional()
     .meta({
       description: `Events with at least one delivery in this state, of the subscription if subscriptionId is given: the deliveries that POST /api/checkout/webhooks/events/resend finds, where their subscription is active. NO_SUBSCRIBERS: events without a delivery. One of ${EVENT_STATUSES.join(', ')}, a comma list of them, or ALL`,
@@ -150,8 +150,8 @@ export const Resent = z.object({ eventId: z.string(), deliveries: z.array(Delive
 
 export const ResendJobBody = z.strictObject({
   status: z.enum(['FAILED', 'SKIPPED']),
-  startDate: dayText,
-  endDate: dayText,
+  startDate: dateParam,
+  endDate: dateParam,
   subscriptionId: id.optional(),
   limit: z.int().min(1).max(RESEND_JOB_ITEMS_MAX).default(RESEND_JOB_ITEMS_MAX),
 });
@@ -171,9 +171,9 @@ const customHeaders = z
   .record(limitedText(HEADER_CHARACTERS_MAX), limitedText(HEADER_CHARACTERS_MAX))
   .superRefine((headers, context) => {
     const names = Object.keys(headers);
-    const refuse = (issue: string): void => context.addIssue({ code: 'custom', message: issue });
-    if (names.length > HEADERS_MAX) refuse(`must be at most ${HEADERS_MAX}, got ${names.length}`);
-    if (new Set(names.map((name) => name.toLowerCase())).size < names.length) refuse('must not name a header twice');
+    const reject = (issue: string): void => context.addIssue({ code: 'custom', message: issue });
+    if (names.length > HEADERS_MAX) reject(`must be at most ${HEADERS_MAX}, got ${names.length}`);
+    if (new Set(names.map((name) => name.toLowerCase())).size < names.length) reject('must not name a header twice');
     for (const [name, value] of Object.entries(headers)) {
       const problem = headerProblem(name, value);
       if (problem) context.addIssue({ code: 'custom', message: problem, path: [name.slice(0, 64)] });

@@ -6,7 +6,7 @@ import { callbackify } from 'node:util';
 
 import { createEgressAgents, createResolve, vettedAddresses, type Resolve } from '../lib/egress-agents.ts';
 import { targetOf, type EgressGuard } from '../lib/egress.ts';
-import { excerptOf, keptHeaders } from './answer.ts';
+import { excerptOf, headersToStore } from './answer.ts';
 import { failureOf, timeoutFailure, unexpectedStatus, type Failure, type Phase } from './failure.ts';
 
 export type SendRequest = { url: string; headers: Record<string, string>; body: Buffer };
@@ -57,26 +57,26 @@ const EXCERPT_MS_MAX = 1_000;
  */
 export function createSender({ guard, timeoutMs = 3_000, ...options }: SenderOptions): Sender {
   const resolve = options.resolve ?? createResolve();
-  const kept = createEgressAgents({ idleMax: 256, ...options }, true);
+  const agents = createEgressAgents({ idleMax: 256, ...options }, true);
   const fresh = createEgressAgents({ idleMax: 256, ...options }, false);
   const sending = new Set<Promise<SendResult>>();
 
   const post = async (request: SendRequest, url: URL): Promise<SendResult> => {
     const startedAt = performance.now();
     const addresses = async () => vettedAddresses(url, { guard, resolve });
-    let exchange = new Exchange({ request, url, addresses, agent: kept.agentFor(url) });
+    let exchange = new Exchange({ request, url, addresses, agent: agents.agentFor(url) });
     // A status that waits to be read when a busy process comes round to the timer came in time: it is read first.
     const timer = setTimeout(() => setImmediate(() => exchange.timeOut(timeoutMs)), timeoutMs);
-    let answer = await exchange.answer;
-    if (exchange.wasClosedWhileIdle(answer)) {
+    let response = await exchange.response;
+    if (exchange.wasClosedWhileIdle(response)) {
       exchange = new Exchange({ request, url, addresses, agent: fresh.agentFor(url) });
-      answer = await exchange.answer;
+      response = await exchange.response;
     }
     clearTimeout(timer);
     const timings = { ...exchange.timings };
     const durationMs = Math.round(performance.now() - startedAt);
-    if ('failure' in answer) return { ...unsentResult(answer.failure), durationMs, timings };
-    const { statusCode: httpStatus = 0, headers } = answer;
+    if ('failure' in response) return { ...unsentResult(response.failure), durationMs, timings };
+    const { statusCode: httpStatus = 0, headers } = response;
     const ok = httpStatus >= 200 && httpStatus < 300;
     return {
       ok,
@@ -84,18 +84,18 @@ export function createSender({ guard, timeoutMs = 3_000, ...options }: SenderOpt
       failure: ok ? null : unexpectedStatus(httpStatus),
       durationMs,
       timings,
-      responseHeaders: keptHeaders(headers),
-      responseExcerpt: excerptOf(await readBeginning(answer), headers),
+      responseHeaders: headersToStore(headers),
+      responseExcerpt: excerptOf(await readBeginning(response), headers),
     };
   };
 
   return {
     send: (request) => {
       const url = new URL(request.url);
-      const refusal = guard.refusal(url);
-      if (refusal !== null) {
-        const message = `Nothing was sent: the URL ${refusal}.`;
-        return Promise.resolve(unsentResult({ code: 'blocked_target', message }));
+      const rejection = guard.rejection(url);
+      if (rejection !== null) {
+        const message = `Nothing was sent: the URL ${rejection}.`;
+        return Promise.resolve(unsentResult({ code: 'address_not_allowed', message }));
       }
       const result = post(request, url).finally(() => sending.delete(result));
       sending.add(result);
@@ -103,7 +103,7 @@ export function createSender({ guard, timeoutMs = 3_000, ...options }: SenderOpt
     },
     close: async () => {
       await Promise.allSettled(sending);
-      kept.close();
+      agents.close();
     },
   };
 }
@@ -126,10 +126,10 @@ type Job = { request: SendRequest; url: URL; addresses: () => Promise<LookupAddr
 /** One request over one connection, until its status line. */
 class Exchange {
   /** The answer with its body unread, or why there is none. */
-  readonly answer: Promise<IncomingMessage | { failure: Failure; error?: NodeJS.ErrnoException }>;
+  readonly response: Promise<IncomingMessage | { failure: Failure; error?: NodeJS.ErrnoException }>;
   readonly timings: SendResult['timings'] = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null };
   readonly #request: ClientRequest;
-  #settle: (answer: Awaited<Exchange['answer']>) => void = () => {};
+  #settle: (response: Awaited<Exchange['response']>) => void = () => {};
   #isSettled = false;
   #phase: Phase;
   #phaseSince = performance.now();
@@ -140,10 +140,10 @@ class Exchange {
     const isSecure = url.protocol === 'https:';
     const target = targetOf(url);
     this.#phase = target.address === null ? 'dns' : 'connect';
-    this.answer = new Promise((resolve) => {
-      this.#settle = (answer) => {
+    this.response = new Promise((resolve) => {
+      this.#settle = (response) => {
         this.#isSettled = true;
-        resolve(answer);
+        resolve(response);
       };
     });
     this.#request = (isSecure ? https : http).request(url, {
@@ -181,9 +181,9 @@ class Exchange {
   }
 
   /** Receivers close connections that were idle, often just as the next request is written. */
-  wasClosedWhileIdle(answer: Awaited<Exchange['answer']>): boolean {
+  wasClosedWhileIdle(response: Awaited<Exchange['response']>): boolean {
     const { reusedSocket, socket } = this.#request;
-    const isReset = 'failure' in answer && /^(ECONNRESET|EPIPE)$/.test(answer.error?.code ?? '');
+    const isReset = 'failure' in response && /^(ECONNRESET|EPIPE)$/.test(response.error?.code ?? '');
     return isReset && reusedSocket && socket?.bytesRead === this.#bytesReadBefore;
   }
 

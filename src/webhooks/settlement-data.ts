@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-import { owner } from './event-owner.ts';
+import { scope } from './event-owner.ts';
 
 /** A settlement as its events show it: a full snapshot, so that the order of events does not matter. */
 export const SettlementData = z.strictObject({
   object: z.literal('settlement'),
-  ...owner,
+  ...scope,
   settlementId: z.string(),
   requestId: z.string().meta({ description: "The merchant's own id of the request" }),
   amount: z.number().positive().meta({ description: 'Birr, at most two decimals: what the bank account gets' }),
@@ -34,7 +34,7 @@ export const SettlementData = z.strictObject({
 });
 export type SettlementData = z.output<typeof SettlementData>;
 
-const asked: SettlementData = {
+const requested: SettlementData = {
   object: 'settlement',
   environment: 'sandbox',
   merchantId: 'mrc_01JD8Q4T5V6W7X8Y9Z0A1B2C3D',
@@ -57,7 +57,7 @@ const asked: SettlementData = {
   ],
   requestedAt: '2025-01-17T06:30:00.000Z',
 };
-const { requestedAt, ...fixed } = asked;
+const { requestedAt, ...fixed } = requested;
 const bankReference = 'FT25017QX9K2';
 const atBank = { bankReference, requestedAt, sentAt: '2025-01-17T11:05:00.000Z' };
 const answeredAt = '2025-01-20T06:10:00.000Z';
@@ -68,7 +68,7 @@ export const SETTLEMENT_EVENTS = {
   'settlement.requested': {
     description: 'Money to the bank account was asked for: its amount, fee and tax are set aside.',
     data: SettlementData,
-    example: asked,
+    example: requested,
   },
   'settlement.processing': {
     description: 'A settlement was sent to the bank.',
@@ -116,18 +116,18 @@ export const SETTLEMENT_EVENTS = {
   'settlement.canceled': {
     description: 'The merchant took a settlement back before it was decided.',
     data: SettlementData,
-    example: { ...asked, version: 2, status: 'CANCELLED', completedAt: '2025-01-17T07:00:00.000Z' },
+    example: { ...requested, version: 2, status: 'CANCELLED', completedAt: '2025-01-17T07:00:00.000Z' },
   },
   'settlement.updated': {
     description: 'A settlement was approved, or the calendar has changed and its expected days have moved.',
     data: SettlementData,
     example: {
-      ...asked,
+      ...requested,
       version: 3,
       status: 'APPROVED',
       expectedBy: '2025-01-22',
       dateReasons: [
-        ...asked.dateReasons,
+        ...requested.dateReasons,
         { date: '2025-01-21', reason: 'National mourning, Tuesday 21 January 2025', provisional: false },
       ],
     },

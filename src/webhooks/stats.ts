@@ -1,6 +1,6 @@
 import { addisDay, DAY_MS, startOfAddisDay } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
-import type { Owner } from '../lib/owner.ts';
+import type { MerchantScope } from '../lib/owner.ts';
 import type { DayRange } from '../lib/page.ts';
 
 type Counts = {
@@ -37,8 +37,8 @@ const NONE: Counts = {
  * What became of the deliveries made in a range of days. Times in milliseconds, rates 0 … 1 or null where there is
  * nothing to divide by. Dead letters are all that are open, whenever they were made.
  */
-export async function readStats(db: Queryable, owner: Owner, range: DayRange) {
-  const bindings = { ...owner, from: range.from, until: range.until };
+export async function readStats(db: Queryable, scope: MerchantScope, range: DayRange) {
+  const bindings = { ...scope, from: range.from, until: range.until };
   const counted = await countDeliveries(db, bindings);
   const attempts = await readAttemptTotals(db, bindings);
   const failures = await countFailures(db, bindings);
@@ -65,7 +65,7 @@ export async function readStats(db: Queryable, owner: Owner, range: DayRange) {
   };
 }
 
-type Bindings = Owner & { from: Date; until: Date };
+type Bindings = MerchantScope & { from: Date; until: Date };
 
 const IN_RANGE = `d.merchant_id = :merchantId AND d.environment = :environment
   AND d.created_at >= :from AND d.created_at < :until`;

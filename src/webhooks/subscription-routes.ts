@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { readRoute, writeRoute, type KeyCaller, type Route } from '../http/route.ts';
 import type { Queryable } from '../lib/db.ts';
-import { ownerOf } from '../lib/owner.ts';
+import { scopeOf } from '../lib/owner.ts';
 import type { SubscriptionRow } from './model.ts';
 import { presentSubscription, presentWithSecret } from './present.ts';
 import { findHealth } from './queries.ts';
@@ -32,7 +32,7 @@ export function subscriptionRoutes(deps: WebhookDeps): Route[] {
 type Request = { caller: KeyCaller; params: { subscriptionId: string } };
 
 function targetOf({ caller, params }: Request) {
-  return { ...ownerOf(caller), subscriptionId: params.subscriptionId };
+  return { ...scopeOf(caller), subscriptionId: params.subscriptionId };
 }
 
 async function present(deps: WebhookDeps, db: Queryable, subscriptions: SubscriptionRow[]) {
@@ -56,10 +56,10 @@ function collectionRoutes(deps: WebhookDeps): Route[] {
       description: 'The secret is in this answer only. At most 16 per merchant and environment.',
       body: schema.NewSubscription,
       responses: { 201: schema.SubscriptionWithSecret },
-      refusals: ['INVALID_STATE'],
-      handle: async ({ caller, body, change }) => {
-        const input = { ...body, ...ownerOf(caller) };
-        const { row, secret } = await createSubscription(deps, change, input);
+      errors: ['INVALID_STATE'],
+      handle: async ({ caller, body, tx }) => {
+        const input = { ...body, ...scopeOf(caller) };
+        const { row, secret } = await createSubscription(deps, tx, input);
         return { status: 201, message: 'Subscription created', data: presentWithSecret(row, secret, deps.clock()) };
       },
     }),
@@ -106,9 +106,9 @@ function oneRoutes(deps: WebhookDeps): Route[] {
       params: schema.SubscriptionParams,
       body: schema.SubscriptionChanges,
       responses: { 200: schema.Subscription },
-      handle: async ({ change, body, ...request }) => {
-        const row = await changeSubscription(deps, change, { ...targetOf(request), changes: body });
-        const [data] = await present(deps, change.trx, [row]);
+      handle: async ({ tx, body, ...request }) => {
+        const row = await changeSubscription(deps, tx, { ...targetOf(request), changes: body });
+        const [data] = await present(deps, tx.trx, [row]);
         return { message: 'Subscription changed', data };
       },
     }),
@@ -121,8 +121,8 @@ function oneRoutes(deps: WebhookDeps): Route[] {
       description: 'What was waiting to be sent to it is skipped for good.',
       params: schema.SubscriptionParams,
       responses: { 200: z.null() },
-      handle: async ({ change, ...request }) => {
-        await deleteSubscription(deps, change, targetOf(request));
+      handle: async ({ tx, ...request }) => {
+        await deleteSubscription(deps, tx, targetOf(request));
         return { message: 'Subscription deleted', data: null };
       },
     }),
@@ -141,9 +141,9 @@ function rotateRoute(deps: WebhookDeps): Route {
     params: schema.SubscriptionParams,
     body: schema.RotateBody,
     responses: { 200: schema.SubscriptionWithSecret },
-    refusals: ['INVALID_STATE'],
-    handle: async ({ change, body, ...request }) => {
-      const { row, secret } = await rotateSecret(deps, change, { ...targetOf(request), ...body });
+    errors: ['INVALID_STATE'],
+    handle: async ({ tx, body, ...request }) => {
+      const { row, secret } = await rotateSecret(deps, tx, { ...targetOf(request), ...body });
       return { message: 'Secret rotated', data: presentWithSecret(row, secret, deps.clock()) };
     },
   });
@@ -160,9 +160,9 @@ function testRoute(deps: WebhookDeps): Route {
     params: schema.SubscriptionParams,
     body: schema.SubscriptionTestBody,
     responses: { 202: schema.SubscriptionTestSent },
-    refusals: ['INVALID_STATE'],
-    handle: async ({ change, body, ...request }) => {
-      const eventId = await sendTestEvent(deps, change, { ...targetOf(request), event: body.event });
+    errors: ['INVALID_STATE'],
+    handle: async ({ tx, body, ...request }) => {
+      const eventId = await sendTestEvent(deps, tx, { ...targetOf(request), event: body.event });
       return { status: 202, message: 'Test event recorded', data: { eventId } };
     },
   });

@@ -3,8 +3,8 @@ import { encrypt, type KeyRing } from '../lib/crypto.ts';
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import type { Change } from '../lib/outbox.ts';
-import { ownerOf, type Environment, type Owner } from '../lib/owner.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
+import { scopeOf, type Environment, type MerchantScope } from '../lib/owner.ts';
 import type { SealedTable } from '../lib/reencrypt.ts';
 import { EVENT_TYPES, type EventTypeName } from './catalogue.ts';
 import { statusWhenSkipped } from './delivery/claim.ts';
@@ -28,20 +28,20 @@ export type SubscriptionDeps = {
 /** A row and its secret in the clear, for the one answer that shows it. */
 export type WithSecret = { row: SubscriptionRow; secret: string };
 
-type Target = Owner & { subscriptionId: string };
+type Target = MerchantScope & { subscriptionId: string };
 
 /** Creates a subscription. Throws VALIDATION_ERROR (url) and INVALID_STATE when there are 16 already, whoever else creates at the same time. */
 export async function createSubscription(
   deps: SubscriptionDeps,
-  change: Change,
-  input: Owner & NewSubscription,
+  tx: UnitOfWork,
+  input: MerchantScope & NewSubscription,
 ): Promise<WithSecret> {
-  refuseBadUrl(deps, input.url, input.environment);
-  await refuseOneTooMany(change.trx, input);
+  ensureUrlAllowed(deps, input.url, input.environment);
+  await ensureSubscriptionsBelowLimit(tx.trx, input);
   const id = newId('whs', deps.clock().getTime());
   const secret = newSecret();
   const { headers, ...fields } = input;
-  const row = await SubscriptionRow.query(change.trx).insertAndFetch({
+  const row = await SubscriptionRow.query(tx.trx).insertAndFetch({
     id,
     ...fields,
     ...sealedHeaders(deps.keyRing, id, headers),
@@ -52,8 +52,8 @@ export async function createSubscription(
 }
 
 /** All subscriptions of a merchant in an environment, oldest first: never more than 16. */
-export async function listSubscriptions(db: Queryable, owner: Owner): Promise<SubscriptionRow[]> {
-  return SubscriptionRow.query(db).where(ownerOf(owner)).whereNull('deletedAt').orderBy('id');
+export async function listSubscriptions(db: Queryable, scope: MerchantScope): Promise<SubscriptionRow[]> {
+  return SubscriptionRow.query(db).where(scopeOf(scope)).whereNull('deletedAt').orderBy('id');
 }
 
 /** One subscription. Throws NOT_FOUND, also for another merchant's and for a deleted one. */
@@ -64,20 +64,20 @@ export async function findSubscription(db: Queryable, target: Target): Promise<S
 /** Changes what is given and leaves the rest. A new URL has to prove itself again: its health starts anew. */
 export async function changeSubscription(
   deps: SubscriptionDeps,
-  change: Change,
+  tx: UnitOfWork,
   target: Target & { changes: SubscriptionChanges },
 ): Promise<SubscriptionRow> {
-  const before = await lockSubscription(change.trx, target);
+  const before = await lockSubscription(tx.trx, target);
   const { headers, url, ...fields } = withoutUndefined(target.changes);
-  const moved = url !== undefined && url !== before.url;
-  if (moved) refuseBadUrl(deps, url, target.environment);
+  const updated = url !== undefined && url !== before.url;
+  if (updated) ensureUrlAllowed(deps, url, target.environment);
   const patch: Partial<SubscriptionRow> = {
     ...fields,
     ...(headers && sealedHeaders(deps.keyRing, before.id, headers)),
-    ...(moved && { url, verifiedAt: null, failuresInARow: 0, slowUntil: null }),
+    ...(updated && { url, verifiedAt: null, consecutiveFailures: 0, throttledUntil: null }),
   };
   if (Object.keys(patch).length === 0) return before;
-  return before.$query(change.trx).patchAndFetch(patch);
+  return before.$query(tx.trx).patchAndFetch(patch);
 }
 
 /** What a deleted subscription leaves waiting beyond that is skipped when its turn comes. */
@@ -92,14 +92,14 @@ const waiting = (state: string): string => `ARRAY(
  * Deletes a subscription. What was waiting to be sent to it never is: SKIPPED, and a resend that was waiting goes back
  * to where it came from. An attempt that is on its way ends by itself.
  */
-export async function deleteSubscription(deps: SubscriptionDeps, change: Change, target: Target): Promise<void> {
-  const row = await lockSubscription(change.trx, target);
-  await row.$query(change.trx).patch({ deletedAt: deps.clock(), active: false });
+export async function deleteSubscription(deps: SubscriptionDeps, tx: UnitOfWork, target: Target): Promise<void> {
+  const row = await lockSubscription(tx.trx, target);
+  await row.$query(tx.trx).patch({ deletedAt: deps.clock(), active: false });
   await rows(
-    change.trx,
+    tx.trx,
     `UPDATE webhook_delivery
-     SET status = ${statusWhenSkipped('webhook_delivery')}, resend_from = NULL, next_attempt_at = NULL,
-         sending_attempt_id = NULL, sending_since = NULL
+     SET status = ${statusWhenSkipped('webhook_delivery')}, status_before_resend = NULL, next_attempt_at = NULL,
+         in_flight_attempt_id = NULL, in_flight_since = NULL
      WHERE id = ANY (${waiting(isQueued('d'))}
                   || ${waiting(isScheduled('d'))})`,
     { id: row.id },
@@ -112,10 +112,10 @@ export async function deleteSubscription(deps: SubscriptionDeps, change: Change,
  */
 export async function rotateSecret(
   deps: SubscriptionDeps,
-  change: Change,
+  tx: UnitOfWork,
   target: Target & { overlapSeconds: number; force: boolean },
 ): Promise<WithSecret> {
-  const before = await lockSubscription(change.trx, target);
+  const before = await lockSubscription(tx.trx, target);
   const now = deps.clock();
   const previousUntil = before.previousSecretExpiresAt;
   if (previousUntil && previousUntil > now && !target.force) {
@@ -126,7 +126,7 @@ export async function rotateSecret(
   }
   const secret = newSecret();
   const overlaps = target.overlapSeconds > 0;
-  const row = await before.$query(change.trx).patchAndFetch({
+  const row = await before.$query(tx.trx).patchAndFetch({
     ...sealedSecret(deps.keyRing, before.id, secret),
     previousSecret: overlaps ? before.secret : null,
     previousSecretExpiresAt: overlaps ? new Date(now.getTime() + target.overlapSeconds * 1_000) : null,
@@ -142,11 +142,11 @@ export async function rotateSecret(
  */
 export async function sendTestEvent(
   deps: SubscriptionDeps,
-  change: Change,
+  tx: UnitOfWork,
   target: Target & { event: EventTypeName },
 ): Promise<string> {
   const [row] = await rows<Pick<SubscriptionRow, 'id' | 'merchantId' | 'environment' | 'active'>>(
-    change.trx,
+    tx.trx,
     `SELECT id, merchant_id, environment, active FROM webhook_subscription
      WHERE id = :subscriptionId AND merchant_id = :merchantId AND environment = :environment AND deleted_at IS NULL`,
     target,
@@ -157,17 +157,17 @@ export async function sendTestEvent(
   if (row.environment === 'live' && target.event !== 'webhook.test') {
     throw new AppError('INVALID_STATE', `In live only webhook.test can be sent as a test, got "${target.event}".`);
   }
-  const owner = { environment: row.environment, merchantId: row.merchantId };
+  const scope = { environment: row.environment, merchantId: row.merchantId };
   const own = target.event === 'webhook.test' ? { subscriptionId: row.id } : {};
   const event = {
     event: target.event,
-    ...owner,
+    ...scope,
     resourceType: 'subscription',
     resourceId: row.id,
-    data: { ...EVENT_TYPES[target.event].example, ...owner, ...own },
+    data: { ...EVENT_TYPES[target.event].example, ...scope, ...own },
     createdAt: deps.clock(),
   };
-  const [eventId] = await recordEvents(change, [event], row.id);
+  const [eventId] = await recordEvents(tx, [event], row.id);
   if (eventId === undefined) throw new Error('recording a test event made no event');
   return eventId;
 }
@@ -186,7 +186,7 @@ function onlyOne([row]: SubscriptionRow[]): SubscriptionRow {
   return row;
 }
 
-function refuseBadUrl(deps: SubscriptionDeps, url: string, environment: Environment): void {
+function ensureUrlAllowed(deps: SubscriptionDeps, url: string, environment: Environment): void {
   const problems = deps.checkUrl(url, environment);
   if (problems.length === 0) return;
   throw new AppError('VALIDATION_ERROR', problems.map((issue) => `url ${issue}`).join('; '), {
@@ -194,10 +194,10 @@ function refuseBadUrl(deps: SubscriptionDeps, url: string, environment: Environm
   });
 }
 
-async function refuseOneTooMany(trx: Knex.Transaction, owner: Owner): Promise<void> {
+async function ensureSubscriptionsBelowLimit(trx: Knex.Transaction, scope: MerchantScope): Promise<void> {
   // Creations of one merchant wait for each other, so that the count holds; other work on the merchant does not wait.
-  await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', { merchantId: owner.merchantId });
-  const count = await SubscriptionRow.query(trx).where(ownerOf(owner)).whereNull('deletedAt').resultSize();
+  await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', { merchantId: scope.merchantId });
+  const count = await SubscriptionRow.query(trx).where(scopeOf(scope)).whereNull('deletedAt').resultSize();
   if (count >= SUBSCRIPTIONS_MAX) {
     throw new AppError(
       'INVALID_STATE',
@@ -211,7 +211,7 @@ export const SEALED_SUBSCRIPTIONS: SealedTable = {
   table: 'webhook_subscription',
   key: ['id'],
   columns: ['secret', 'previous_secret', 'headers'],
-  ownerOf: ([id = '']) => id,
+  scopeOf: ([id = '']) => id,
 };
 
 function sealedSecret(keyRing: KeyRing, id: string, secret: string) {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-import { owner } from './event-owner.ts';
+import { scope } from './event-owner.ts';
 
 /** A withdrawal as its events show it: a full snapshot, so that the order of events does not matter. */
 export const WithdrawalData = z.strictObject({
   object: z.literal('withdrawal'),
-  ...owner,
+  ...scope,
   withdrawalRequestId: z.string(),
   requestId: z.string().meta({ description: "The merchant's own id of the request" }),
   amount: z.number().positive().meta({ description: 'Birr, at most two decimals: what the beneficiary gets' }),
@@ -46,7 +46,7 @@ export const WithdrawalData = z.strictObject({
 });
 export type WithdrawalData = z.output<typeof WithdrawalData>;
 
-const asked: WithdrawalData = {
+const requested: WithdrawalData = {
   object: 'withdrawal',
   environment: 'sandbox',
   merchantId: 'mrc_01JD8Q4T5V6W7X8Y9Z0A1B2C3D',
@@ -66,7 +66,7 @@ const asked: WithdrawalData = {
   limitsApplied: { min: 1, max: 75_000, daily: 750_000, usedTodayBefore: 0 },
   requestedAt: '2025-01-15T09:30:00.000Z',
 };
-const { stage: _stage, pendingReason: _pendingReason, ...ended } = asked;
+const { stage: _stage, pendingReason: _pendingReason, ...ended } = requested;
 const completedAt = '2025-01-15T09:30:09.000Z';
 const paid = { ...ended, version: 3, status: 'SUCCESS', providerReference: 'CBK7Q2M9XA', completedAt };
 
@@ -75,13 +75,13 @@ export const WITHDRAWAL_EVENTS = {
   'withdrawal.created': {
     description: 'Money out was asked for: its amount, fee and tax are set aside.',
     data: WithdrawalData,
-    example: asked,
+    example: requested,
   },
   'withdrawal.under_review': {
     description: 'Somebody looks at a withdrawal before it is sent; reviewReasons say why.',
     data: WithdrawalData,
     example: {
-      ...asked,
+      ...requested,
       stage: 'UNDER_REVIEW',
       pendingReason: 'It is being reviewed before it is sent.',
       reviewReasons: ['FIRST_TO_BENEFICIARY'],

@@ -1,4 +1,4 @@
-import type { AttentionSource } from '../lib/attention.ts';
+import type { WorkItemSource } from '../lib/attention.ts';
 import { maskedInSql } from '../lib/mask.ts';
 
 /** How much the provider says that it has paid, or has come back, in its newest answer that said so. */
@@ -9,7 +9,7 @@ const PROVIDER_SAYS = `(
 /** What operators have said of it as it stands, where one word is not enough: the next one must say the same. */
 const OPERATORS_SAY = `(
   SELECT jsonb_agg(jsonb_build_object('operatorId', r.operator_id, 'outcome', r.outcome, 'paidAmount', r.paid_santim * 0.01,
-                                      'providerReference', r.provider_reference, 'reason', r.reason) ORDER BY r.at)
+                                      'providerReference', r.provider_reference, 'reason', r.reason) ORDER BY r.resolved_at)
   FROM withdrawal_resolution r WHERE r.withdrawal_id = w.id AND r.version = w.version)`;
 
 /** Whom the money goes to, in words. */
@@ -22,8 +22,8 @@ const ABOUT = `jsonb_build_object('channel', w.channel, 'requestId', w.request_i
     'accountName', w.account_name)))`;
 
 /** Withdrawals that wait for a person. The sandbox decides by itself, but for amounts that end in .14. */
-export const WITHDRAWALS_WAITING: AttentionSource = {
-  kinds: ['WITHDRAWAL_REVIEW', 'WITHDRAWAL_UNKNOWN', 'WITHDRAWAL_CONTRADICTED'],
+export const WITHDRAWAL_REVIEW_ITEMS: WorkItemSource = {
+  kinds: ['WITHDRAWAL_REVIEW', 'WITHDRAWAL_UNKNOWN', 'WITHDRAWAL_CONFLICT'],
   sql: `SELECT 'WITHDRAWAL_REVIEW' AS kind, w.id, w.merchant_id, w.environment, w.amount_santim, w.requested_at AS since,
                'Withdrawal to ' || ${BENEFICIARY} || ' under review (' || array_to_string(w.review_reasons, ', ') || '): '
                  || given.approvals || ' of ' || w.approvals_needed || ' approvals' AS what,
@@ -37,7 +37,7 @@ export const WITHDRAWALS_WAITING: AttentionSource = {
         UNION ALL
         SELECT 'WITHDRAWAL_UNKNOWN', w.id, w.merchant_id, w.environment, w.amount_santim,
                coalesce(w.submitted_at, w.requested_at),
-               CASE WHEN w.paid_said_at IS NULL THEN 'The provider has not said for over an hour whether it has paid'
+               CASE WHEN w.first_reported_paid_at IS NULL THEN 'The provider has not said for over an hour whether it has paid'
                     WHEN w.last_outcome = 'declined' THEN 'The provider has said that it paid, and then that it did not'
                     WHEN w.last_outcome = 'reversed' THEN 'The provider says that another amount came back'
                     ELSE 'The provider says that it has paid another amount' END,
@@ -45,21 +45,21 @@ export const WITHDRAWALS_WAITING: AttentionSource = {
                                               'providerSays', ${PROVIDER_SAYS}, 'operatorsSay', ${OPERATORS_SAY}),
                'withdrawal-' || w.id
         FROM withdrawal w
-        WHERE w.status = 'PENDING' AND w.stage = 'UNKNOWN' AND (w.paid_said_at IS NOT NULL
+        WHERE w.status = 'PENDING' AND w.stage = 'UNKNOWN' AND (w.first_reported_paid_at IS NOT NULL
               OR coalesce(w.submitted_at, w.requested_at) < CAST(:at AS timestamptz) - interval '1 hour')
         UNION ALL
-        SELECT 'WITHDRAWAL_CONTRADICTED', w.id, w.merchant_id, w.environment, w.amount_santim, w.contradicted_at,
+        SELECT 'WITHDRAWAL_CONFLICT', w.id, w.merchant_id, w.environment, w.amount_santim, w.conflict_detected_at,
                CASE w.status WHEN 'FAILED' THEN 'Given back for the provider''s no, and now the provider says it was paid'
                              ELSE 'Paid, and now the provider says it was not, or that another amount came back' END,
                ${ABOUT} || jsonb_build_object('providerSays', ${PROVIDER_SAYS}, 'operatorsSay', ${OPERATORS_SAY}),
                'withdrawal-' || w.id
         FROM withdrawal w
-        WHERE w.contradicted_at IS NOT NULL AND w.contradiction_ended_at IS NULL
+        WHERE w.conflict_detected_at IS NOT NULL AND w.conflict_resolved_at IS NULL
           AND w.status IN ('FAILED', 'SUCCESS')`,
 };
 
 /** Withdrawals that should have moved on by themselves: not sent after 5 minutes, or accepted and not paid after an hour. */
-export const WITHDRAWALS_STUCK: AttentionSource = {
+export const STALLED_WITHDRAWALS: WorkItemSource = {
   kinds: ['WITHDRAWAL_PENDING'],
   sql: `SELECT 'WITHDRAWAL_PENDING' AS kind, w.id, w.merchant_id, w.environment, w.amount_santim,
                coalesce(w.submitted_at, w.requested_at) AS since,

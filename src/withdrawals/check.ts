@@ -3,16 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
-import type { RunChange } from '../lib/outbox.ts';
+import type { RunInTransaction } from '../lib/outbox.ts';
 import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PayoutOrder, PayoutOutcome, Provider } from '../providers/provider.ts';
-import { applyAnswer, type Leased } from './answer.ts';
+import { applyProviderResult, type Leased } from './answer.ts';
 import { destinationOf, readWithdrawal, type WithdrawalRow } from './model.ts';
 import type { WithdrawalStage } from './states.ts';
 
 export type CheckPayoutDeps = {
   db: Knex;
-  runChange: RunChange;
+  runInTransaction: RunInTransaction;
   findProvider: FindProvider;
   clock: Clock;
   /** Where providers reach us, without a slash at the end. */
@@ -26,15 +26,15 @@ export type CheckPayoutOptions = {
   /** The provider itself has said something: then one that had failed is asked about too. */
   proof?: boolean;
   /** Sends nothing: neither what was never sent, nor again what its provider does not know. */
-  askOnly?: boolean;
+  queryOnly?: boolean;
   /** Whether to tell the withdrawal's workflow of what this check changes (everybody but the workflow itself). */
-  tellWorkflow: boolean;
+  notifyWorkflow: boolean;
   /** The time of business, where it is not the clock's: a workflow's. */
   now?: Date;
 };
 
 /** Where the withdrawal stands after a check. `asked`: this very call heard `outcome` from the provider. */
-export type CheckedPayout = { row: WithdrawalRow; asked: boolean; outcome: PayoutOutcome['kind'] | null };
+export type CheckedPayout = { row: WithdrawalRow; queried: boolean; outcome: PayoutOutcome['kind'] | null };
 
 export type CheckPayout = (withdrawalId: string, options: CheckPayoutOptions) => Promise<CheckedPayout>;
 
@@ -55,7 +55,7 @@ export function createCheckPayout(deps: CheckPayoutDeps): CheckPayout {
       if (claimed) return ask(deps, claimed, options);
       const row = await readWithdrawal(deps.db, withdrawalId);
       const leasedByOther = row.leaseUntil !== null && row.leaseUntil > deps.clock();
-      if (!leasedByOther || waitedMs >= OTHERS_ANSWER_WAIT_MS) return { row, asked: false, outcome: row.lastOutcome };
+      if (!leasedByOther || waitedMs >= OTHERS_ANSWER_WAIT_MS) return { row, queried: false, outcome: row.lastOutcome };
       await sleep(OTHERS_ANSWER_POLL_MS);
     }
   };
@@ -71,7 +71,7 @@ type Claimed = Leased & { cameFrom: WithdrawalStage; mayBeSent: boolean };
 async function claim(
   deps: CheckPayoutDeps,
   id: string,
-  { minIntervalMs, proof = false, askOnly = false, now }: CheckPayoutOptions,
+  { minIntervalMs, proof = false, queryOnly = false, now }: CheckPayoutOptions,
 ): Promise<Claimed | undefined> {
   const clock = deps.clock();
   const at = now ?? clock;
@@ -79,12 +79,12 @@ async function claim(
     deps.db,
     `WITH before AS (
        SELECT w.id, w.stage,
-         m.status = 'ACTIVE' AND NOT CAST(:askOnly AS boolean) AND w.paid_said_at IS NULL AS may_be_sent
+         m.status = 'ACTIVE' AND NOT CAST(:queryOnly AS boolean) AND w.first_reported_paid_at IS NULL AS may_be_sent
        FROM withdrawal w JOIN merchant m ON m.id = w.merchant_id
-       WHERE w.id = :id AND w.status = ANY (:askable) AND w.stage <> 'UNDER_REVIEW'
-         AND (w.stage <> 'CREATED' OR (m.status = 'ACTIVE' AND NOT CAST(:askOnly AS boolean)))
+       WHERE w.id = :id AND w.status = ANY (:queryable) AND w.stage <> 'UNDER_REVIEW'
+         AND (w.stage <> 'CREATED' OR (m.status = 'ACTIVE' AND NOT CAST(:queryOnly AS boolean)))
          AND (w.lease_until IS NULL OR w.lease_until <= :clock)
-         ${minIntervalMs > 0 ? 'AND (w.last_checked_at IS NULL OR w.last_checked_at <= :askedBefore)' : ''}
+         ${minIntervalMs > 0 ? 'AND (w.last_checked_at IS NULL OR w.last_checked_at <= :queriedBefore)' : ''}
        FOR UPDATE OF w
      ), claimed AS (
        UPDATE withdrawal w SET lease_until = :leaseUntil, submitted_at = coalesce(w.submitted_at, :at),
@@ -92,19 +92,19 @@ async function claim(
          version = w.version + CASE w.stage WHEN 'CREATED' THEN 1 ELSE 0 END
        FROM before WHERE w.id = before.id
        RETURNING w.*, before.stage AS came_from, before.may_be_sent
-     ), noted AS (
-       INSERT INTO withdrawal_timeline (withdrawal_id, at, kind)
+     ), timeline_row AS (
+       INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind)
        SELECT id, CAST(:at AS timestamptz), 'payout.submitted' FROM claimed WHERE came_from = 'CREATED'
      )
      SELECT * FROM claimed`,
     {
       id,
-      askOnly,
-      askable: proof ? ['PENDING', 'SUCCESS', 'FAILED'] : ['PENDING', 'SUCCESS'],
+      queryOnly,
+      queryable: proof ? ['PENDING', 'SUCCESS', 'FAILED'] : ['PENDING', 'SUCCESS'],
       at,
       clock,
       leaseUntil: new Date(clock.getTime() + LEASE_MS),
-      askedBefore: new Date(at.getTime() - minIntervalMs),
+      queriedBefore: new Date(at.getTime() - minIntervalMs),
     },
   );
   return claimed;
@@ -113,13 +113,13 @@ async function claim(
 async function ask(deps: CheckPayoutDeps, claimed: Claimed, options: CheckPayoutOptions): Promise<CheckedPayout> {
   const at = options.now ?? deps.clock();
   try {
-    const outcome = await askProvider(deps, claimed);
+    const outcome = await queryProvider(deps, claimed);
     if (outcome.kind === 'unknown' && outcome.reason === 'other-order') {
       const about = { withdrawalId: claimed.id, channel: claimed.channel, reason: outcome.reason };
       deps.log.warn(about, 'a provider answered about another order: not believed');
     }
-    const row = await applyAnswer(deps, claimed, { outcome, at, tellWorkflow: options.tellWorkflow });
-    return { row: row ?? (await readWithdrawal(deps.db, claimed.id)), asked: true, outcome: outcome.kind };
+    const row = await applyProviderResult(deps, claimed, { outcome, at, notifyWorkflow: options.notifyWorkflow });
+    return { row: row ?? (await readWithdrawal(deps.db, claimed.id)), queried: true, outcome: outcome.kind };
   } catch (error) {
     await giveLeaseBack(deps.db, claimed).catch(() => undefined);
     throw error;
@@ -134,7 +134,7 @@ async function giveLeaseBack(db: Knex, { id, leaseUntil }: Claimed): Promise<voi
   });
 }
 
-async function askProvider(deps: CheckPayoutDeps, row: Claimed): Promise<PayoutOutcome> {
+async function queryProvider(deps: CheckPayoutDeps, row: Claimed): Promise<PayoutOutcome> {
   const provider = deps.findProvider(row.channel, row.environment);
   if (!provider) {
     return { kind: 'unknown', reason: 'network', message: `no provider is configured for ${row.channel}` };
@@ -165,7 +165,7 @@ async function send({ baseUrl, clock }: CheckPayoutDeps, provider: Provider, row
  * Whether the check that a provider's genuine word set off may count as its answer: it was asked and was definite, or
  * the withdrawal was never sent or has come back, which nothing changes any more.
  */
-export function isPayoutAnswered({ row, asked, outcome }: CheckedPayout): boolean {
+export function isPayoutConclusive({ row, queried, outcome }: CheckedPayout): boolean {
   if (['REJECTED', 'CANCELLED', 'REVERSED'].includes(row.status)) return true;
-  return asked && outcome !== 'unknown';
+  return queried && outcome !== 'unknown';
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
-import { refuseAmount, type DayLimit } from '../channels/amount-limits.ts';
+import { amountLimitError, type DayLimit } from '../channels/amount-limits.ts';
 import { whyUnusable, type Channel, type ChannelFacts } from '../channels/channel.ts';
-import { channelRefused } from '../channels/operations.ts';
+import { channelRejected } from '../channels/operations.ts';
 import { readLimits, type AmountLimits, type LimitsJson } from '../channels/queries.ts';
-import { reservedFact, totalDebit } from '../ledger/facts.ts';
+import { reservePosting, totalDebit } from '../ledger/facts.ts';
 import { feeOf, readFeeRule, type FeeRuleJson } from '../ledger/fees.ts';
 import { insufficientBalance, post } from '../ledger/post.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -13,13 +13,13 @@ import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
-import { OUTBOX_INSERT, type Change, type OutboxRow } from '../lib/outbox.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
+import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../lib/outbox.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { beneficiaryOf, type Destination } from './destination.ts';
 import { recordWithdrawalEvents } from './events.ts';
-import { destinationOf, findWithdrawal, moneyOut, type LimitsApplied, type WithdrawalRow } from './model.ts';
-import { reviewOf, type ReviewPolicy } from './review.ts';
+import { destinationOf, findWithdrawal, toPayout, type LimitsApplied, type WithdrawalRow } from './model.ts';
+import { assessReview, type ReviewPolicy } from './review.ts';
 import { withdrawalWorkflow } from './workflow-input.ts';
 
 export type NewWithdrawal = {
@@ -32,9 +32,9 @@ export type NewWithdrawal = {
   requestedBy: string;
 };
 
-export type CreateDeps = { change: Change; clock: Clock; findProvider: FindProvider };
+export type CreateDeps = { tx: UnitOfWork; clock: Clock; findProvider: FindProvider };
 
-/** All that a withdrawal is judged by, as `withdrawal_context` answers it. */
+/** All that a withdrawal is judged by, as `withdrawal_preflight` answers it. */
 type Context = {
   existingId: string | null;
   channel: Omit<ChannelFacts, 'configured'>;
@@ -57,42 +57,46 @@ type Context = {
  */
 export async function createWithdrawal(
   deps: CreateDeps,
-  owner: Owner,
+  scope: MerchantScope,
   wanted: NewWithdrawal,
 ): Promise<{ row: WithdrawalRow; isNew: boolean }> {
-  const { change, clock } = deps;
+  const { tx, clock } = deps;
   const now = clock();
-  const context = await readContext(change, owner, { ...wanted, now });
+  const context = await readContext(tx, scope, { ...wanted, now });
   if (context.existingId !== null) {
     return {
-      row: requireSame(await findWithdrawal(change.trx, owner, context.existingId), wanted),
+      row: requireSame(await findWithdrawal(tx.trx, scope, context.existingId), wanted),
       isNew: false,
     };
   }
-  refuseChannel(deps, owner, { wanted, context });
+  channelError(deps, scope, { wanted, context });
   const limits = readLimits(context.limits);
   const day = dayOf(limits, context.usedTodaySantim);
-  const refusal = refuseAmount(wanted.channel, { ...limits, day }, wanted.amountSantim);
-  if (refusal) throw refusal;
-  const planned = newRow(owner, wanted, { context, now });
+  const rejection = amountLimitError(wanted.channel, { ...limits, day }, wanted.amountSantim);
+  if (rejection) throw rejection;
+  const planned = newRow(scope, wanted, { context, now });
   const takes = totalDebit(planned);
   const availableSantim = BigInt(context.availableSantim);
   if (takes > availableSantim) throw insufficientBalance('withdrawal', { takes, availableSantim });
 
-  const row = await insertWithdrawal(change, planned);
+  const row = await insertWithdrawal(tx, planned);
   const events = ['withdrawal.created', 'withdrawal.under_review'] as const;
-  await recordWithdrawalEvents(change, { row, events: events.slice(0, row.stage === 'CREATED' ? 1 : 2), at: now });
-  await post(change.trx, reservedFact(moneyOut(row)), now);
+  await recordWithdrawalEvents(tx, { row, events: events.slice(0, row.stage === 'CREATED' ? 1 : 2), at: now });
+  await post(tx.trx, reservePosting(toPayout(row)), now);
   return { row, isNew: true };
 }
 
-async function readContext(change: Change, owner: Owner, wanted: NewWithdrawal & { now: Date }): Promise<Context> {
-  const [answer] = await rows<{ context: Context }>(
-    change.trx,
-    `SELECT withdrawal_context(:merchantId, :environment, :requestId, :channel, :beneficiary, :accountName, :dayStart,
+async function readContext(
+  tx: UnitOfWork,
+  scope: MerchantScope,
+  wanted: NewWithdrawal & { now: Date },
+): Promise<Context> {
+  const [found] = await rows<{ context: Context }>(
+    tx.trx,
+    `SELECT withdrawal_preflight(:merchantId, :environment, :requestId, :channel, :beneficiary, :accountName, :dayStart,
                                :now) AS context`,
     {
-      ...ownerOf(owner),
+      ...scopeOf(scope),
       requestId: wanted.requestId,
       channel: wanted.channel,
       beneficiary: beneficiaryOf(wanted.destination),
@@ -101,8 +105,8 @@ async function readContext(change: Change, owner: Owner, wanted: NewWithdrawal &
       now: wanted.now,
     },
   );
-  if (!answer) throw new Error('withdrawal_context did not answer');
-  return answer.context;
+  if (!found) throw new Error('withdrawal_preflight did not answer');
+  return found.context;
 }
 
 /** A repeat is the same in every field; anything else under the same requestId is another withdrawal. */
@@ -121,15 +125,15 @@ function requireSame(row: WithdrawalRow, wanted: NewWithdrawal): WithdrawalRow {
   });
 }
 
-function refuseChannel(
+function channelError(
   { findProvider }: CreateDeps,
-  { environment }: Owner,
+  { environment }: MerchantScope,
   { wanted, context }: { wanted: NewWithdrawal; context: Context },
 ): void {
   const { channel, destination } = wanted;
   const provider = findProvider(channel, environment);
   const reason = whyUnusable({ ...context.channel, configured: provider !== null });
-  if (reason !== null || provider === null) throw channelRefused(channel, reason ?? 'NOT_CONFIGURED');
+  if (reason !== null || provider === null) throw channelRejected(channel, reason ?? 'NOT_CONFIGURED');
   const { payoutTo } = provider.capabilities;
   if (payoutTo.includes(destination.kind)) return;
   const issue = `${channel} pays out to a ${payoutTo.join(' or a ')}, not to a ${destination.kind}`;
@@ -155,17 +159,21 @@ type NewRow = Omit<
   | 'submittedAt'
   | 'completedAt'
   | 'reversedAt'
-  | 'paidSaidAt'
-  | 'contradictedAt'
-  | 'contradictionEndedAt'
+  | 'firstReportedPaidAt'
+  | 'conflictDetectedAt'
+  | 'conflictResolvedAt'
   | 'paidSantim'
 >;
 
-function newRow(owner: Owner, wanted: NewWithdrawal, { context, now }: { context: Context; now: Date }): NewRow {
+function newRow(
+  scope: MerchantScope,
+  wanted: NewWithdrawal,
+  { context, now }: { context: Context; now: Date },
+): NewRow {
   const { amountSantim, channel, destination } = wanted;
-  const { reasons, approvalsNeeded } = reviewOf({
+  const { reasons, approvalsNeeded } = assessReview({
     ...context,
-    environment: owner.environment,
+    environment: scope.environment,
     amountSantim,
     policy: readPolicy(context.policy),
     firstPaidThereAsAt: context.firstPaidThereAsAt === null ? null : new Date(context.firstPaidThereAsAt),
@@ -173,7 +181,7 @@ function newRow(owner: Owner, wanted: NewWithdrawal, { context, now }: { context
   });
   const limitsApplied: LimitsApplied = { ...context.limits, usedTodaySantim: context.usedTodaySantim };
   return {
-    ...ownerOf(owner),
+    ...scopeOf(scope),
     id: newId('wd', now.getTime()),
     requestId: wanted.requestId,
     amountSantim,
@@ -189,7 +197,7 @@ function newRow(owner: Owner, wanted: NewWithdrawal, { context, now }: { context
     stage: approvalsNeeded === 0 ? 'CREATED' : 'UNDER_REVIEW',
     reviewReasons: reasons,
     approvalsNeeded,
-    limitsApplied,
+    limitSnapshot: limitsApplied,
     callbackSecret: randomBytes(24).toString('base64url'),
     requestedBy: wanted.requestedBy,
     requestedAt: now,
@@ -200,35 +208,35 @@ function readPolicy({ largeAmountSantim, twoPersonSantim, perHourMax }: Context[
   return { largeAmountSantim: BigInt(largeAmountSantim), twoPersonSantim: BigInt(twoPersonSantim), perHourMax };
 }
 
-async function insertWithdrawal(change: Change, row: NewRow): Promise<WithdrawalRow> {
+async function insertWithdrawal(tx: UnitOfWork, row: NewRow): Promise<WithdrawalRow> {
   const start: OutboxRow = {
     id: newId('obx'),
     kind: 'start',
     ...withdrawalWorkflow({ ...row, withdrawalId: row.id }),
   };
   const [inserted] = await rows<WithdrawalRow>(
-    change.trx,
+    tx.trx,
     `WITH added AS (
        INSERT INTO withdrawal (id, merchant_id, environment, request_id, amount_santim, fee_santim, fee_tax_santim, currency,
          channel, phone, bank_code, account_number, account_name, reason, status, stage, review_reasons, approvals_needed,
-         limits_applied, callback_secret, requested_by, requested_at, created_at)
+         limit_snapshot, callback_secret, requested_by, requested_at, created_at)
        VALUES (:id, :merchantId, :environment, :requestId, :amountSantim, :feeSantim, :feeTaxSantim, :currency,
          :channel, :phone, :bankCode, :accountNumber, :accountName, :reason, :status, :stage, :reviewReasons,
          :approvalsNeeded, CAST(:limits AS jsonb), :callbackSecret, :requestedBy, :requestedAt,
          :requestedAt)
        RETURNING *
-     ), noted AS (
-       INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)
+     ), timeline_row AS (
+       INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind, detail)
        SELECT id, requested_at, 'withdrawal.created', jsonb_build_object() FROM added
        UNION ALL
        SELECT id, requested_at, 'review.started',
               jsonb_build_object('reasons', review_reasons, 'approvalsNeeded', approvals_needed)
        FROM added WHERE stage = 'UNDER_REVIEW'
-     ), told AS (${OUTBOX_INSERT})
+     ), outbox_row AS (${OUTBOX_INSERT})
      SELECT * FROM added`,
-    { ...row, limits: JSON.stringify(row.limitsApplied), messages: JSON.stringify([start]) },
+    { ...row, limits: JSON.stringify(row.limitSnapshot), messages: JSON.stringify([start]) },
   );
-  change.told([start]);
+  tx.enqueued([start]);
   if (!inserted) throw new Error('the withdrawal was not inserted');
   return inserted;
 }

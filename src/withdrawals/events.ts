@@ -1,4 +1,4 @@
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import { recordEvents } from '../webhooks/record.ts';
 import type { WithdrawalRow } from './model.ts';
 import { withdrawalSnapshot } from './present.ts';
@@ -14,13 +14,13 @@ export type WithdrawalEvent =
 
 /** Records events of a withdrawal as it now stands, in the change that made it so. */
 export async function recordWithdrawalEvents(
-  change: Change,
-  told: { row: WithdrawalRow; events: readonly WithdrawalEvent[]; at: Date },
+  tx: UnitOfWork,
+  change: { row: WithdrawalRow; events: readonly WithdrawalEvent[]; at: Date },
 ): Promise<void> {
-  const { row, at } = told;
+  const { row, at } = change;
   await recordEvents(
-    change,
-    told.events.map((event) => ({
+    tx,
+    change.events.map((event) => ({
       event,
       merchantId: row.merchantId,
       environment: row.environment,

@@ -1,5 +1,5 @@
 import type { Channel } from '../channels/channel.ts';
-import { bookedSql, type Booked } from '../ledger/booked.ts';
+import { payoutTotalsSql, type Booked } from '../ledger/booked.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
@@ -34,7 +34,7 @@ export type ExportedWithdrawal = Pick<
 /** `number`: of the phone or the account, whole. */
 type Read = Omit<ExportedWithdrawal, 'destination'> & { number: string; bankCode: string | null };
 
-const BOOKED = bookedSql({
+const BOOKED = payoutTotalsSql({
   isPaid: `status = 'SUCCESS'`,
   isOpen: `status = 'PENDING'`,
   paid: 'coalesce(paid_santim, amount_santim)',

@@ -1,12 +1,12 @@
-import type { LedgerCheck } from '../ledger/verify.ts';
+import type { LedgerInvariant } from '../ledger/verify.ts';
 
 /** One that had failed and was paid after all was given back before it was taken again. */
-const GIVEN_BACK = `CASE WHEN bool_or(j.key = 'after-all:' || w.id) THEN ARRAY['WITHDRAWAL_RELEASED'] ELSE '{}' END`;
+const GIVEN_BACK = `CASE WHEN bool_or(j.posting_key = 'after-all:' || w.id) THEN ARRAY['WITHDRAWAL_RELEASED'] ELSE '{}' END`;
 
 /** What must hold between withdrawals and the ledger. */
-export const WITHDRAWAL_CHECKS: readonly LedgerCheck[] = [
+export const WITHDRAWAL_CHECKS: readonly LedgerInvariant[] = [
   {
-    says: 'each withdrawal has the journals of its status, and no others',
+    description: 'each withdrawal has the journals of its status, and no others',
     sql: `SELECT min(j.id) AS journal, 'withdrawal ' || w.id || ' is ' || w.status || ' with journals '
                  || coalesce(string_agg(j.kind, ', ' ORDER BY j.created_at, j.kind), 'none') AS about
           FROM withdrawal w LEFT JOIN ledger_journal j ON j.resource_id = w.id
@@ -18,13 +18,13 @@ export const WITHDRAWAL_CHECKS: readonly LedgerCheck[] = [
             ELSE ARRAY['WITHDRAWAL_RELEASED', 'WITHDRAWAL_RESERVED'] END`,
   },
   {
-    says: 'what a withdrawal sets aside is its amount, fee and tax',
+    description: 'what a withdrawal sets aside is its amount, fee and tax',
     sql: `SELECT j.id AS journal, 'withdrawal ' || w.id || ' sets ' || j.amount_santim || ' santim aside' AS about
           FROM withdrawal w JOIN ledger_journal j ON j.resource_id = w.id AND j.kind = 'WITHDRAWAL_RESERVED'
           WHERE j.amount_santim <> w.amount_santim + w.fee_santim + w.fee_tax_santim`,
   },
   {
-    says: 'what a withdrawal has paid out is what its beneficiary got, and what came back is the same',
+    description: 'what a withdrawal has paid out is what its beneficiary got, and what came back is the same',
     sql: `SELECT j.id AS journal, 'withdrawal ' || w.id || ' has ' || coalesce(paid.santim, 0) || ' santim paid out' AS about
           FROM withdrawal w JOIN ledger_journal j ON j.resource_id = w.id AND j.kind IN ('WITHDRAWAL_PAID', 'WITHDRAWAL_REVERSED')
           LEFT JOIN LATERAL (
@@ -33,7 +33,7 @@ export const WITHDRAWAL_CHECKS: readonly LedgerCheck[] = [
           WHERE coalesce(paid.santim, 0) <> coalesce(w.paid_santim, w.amount_santim)`,
   },
   {
-    says: 'a withdrawal is booked for its own merchant, in its own environment, over its own channel',
+    description: 'a withdrawal is booked for its own merchant, in its own environment, over its own channel',
     sql: `SELECT j.id AS journal, 'withdrawal ' || w.id || ' of ' || w.merchant_id || ' over ' || w.channel AS about
           FROM withdrawal w JOIN ledger_journal j ON j.resource_id = w.id
           WHERE (j.merchant_id, j.environment) IS DISTINCT FROM (w.merchant_id, w.environment)
@@ -41,7 +41,7 @@ export const WITHDRAWAL_CHECKS: readonly LedgerCheck[] = [
                         WHERE e.journal_id = j.id AND a.channel <> w.channel)`,
   },
   {
-    says: 'no journal stands for a withdrawal that is not there',
+    description: 'no journal stands for a withdrawal that is not there',
     sql: `SELECT j.id AS journal, 'withdrawal ' || j.resource_id || ' is not there' AS about
           FROM ledger_journal j LEFT JOIN withdrawal w ON w.id = j.resource_id
           WHERE j.resource_type = 'withdrawal' AND w.id IS NULL`,

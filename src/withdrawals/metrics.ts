@@ -1,7 +1,7 @@
 import { measureRow, type Registry } from '../http/metrics.ts';
 import type { Knex } from '../lib/db.ts';
 
-const open = { name: 'meskot_withdrawals_open', help: 'Withdrawals that have not ended, by stage' };
+const open = { name: 'meskot_withdrawals_pending', help: 'Withdrawals that have not ended, by stage' };
 
 const GAUGES = {
   created: { ...open, labels: { stage: 'CREATED' } },
@@ -9,11 +9,11 @@ const GAUGES = {
   submitted: { ...open, labels: { stage: 'SUBMITTED' } },
   unknown: { ...open, labels: { stage: 'UNKNOWN' } },
   oldest: {
-    name: 'meskot_withdrawals_oldest_sent_age_seconds',
+    name: 'meskot_withdrawals_oldest_submitted_age_seconds',
     help: 'Time since the oldest open withdrawal was first sent; 0 when none is',
   },
   contradicted: {
-    name: 'meskot_withdrawals_contradicted',
+    name: 'meskot_withdrawals_in_conflict',
     help: 'Ended withdrawals of which their provider says otherwise now: they wait for an operator',
   },
 } as const;
@@ -25,7 +25,7 @@ const COUNT = `
          CAST(count(*) FILTER (WHERE stage = 'UNKNOWN') AS integer) AS unknown,
          CAST(coalesce(extract(epoch FROM now() - min(submitted_at)), 0) AS double precision) AS oldest,
          (SELECT CAST(count(*) AS integer) FROM withdrawal
-          WHERE contradicted_at IS NOT NULL AND contradiction_ended_at IS NULL
+          WHERE conflict_detected_at IS NOT NULL AND conflict_resolved_at IS NULL
             AND status IN ('FAILED', 'SUCCESS')) AS contradicted
   FROM withdrawal WHERE status = 'PENDING'`;
 
@@ -45,7 +45,7 @@ const UNSENT_KEPT_MS = 3_000;
 
 /** How long money waits to go out: the API shows it as well, since no worker may be there to do either. */
 export function measureUnsentWithdrawals(registry: Registry, db: Knex): void {
-  measureRow(registry, UNSENT_GAUGES, { db, sql: UNSENT, keptMs: UNSENT_KEPT_MS });
+  measureRow(registry, UNSENT_GAUGES, { db, sql: UNSENT, cachedMs: UNSENT_KEPT_MS });
 }
 
 /** Withdrawals under way, how long the slowest has been, and those in doubt. Counted when somebody looks. */

@@ -1,9 +1,9 @@
 import type { Channel } from '../channels/channel.ts';
-import type { MoneyOut } from '../ledger/facts.ts';
+import type { Payout } from '../ledger/facts.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
 import type { CallbackWithdrawal } from '../providers/callbacks.ts';
 import type { PayoutFailure, PayoutOutcome } from '../providers/provider.ts';
 import type { Destination } from './destination.ts';
@@ -19,7 +19,7 @@ export type LimitsApplied = {
 };
 
 /** A row of `withdrawal`. */
-export type WithdrawalRow = Owner & {
+export type WithdrawalRow = MerchantScope & {
   id: string;
   requestId: string;
   amountSantim: Santim;
@@ -38,7 +38,7 @@ export type WithdrawalRow = Owner & {
   stage: WithdrawalStage;
   reviewReasons: ReviewReason[];
   approvalsNeeded: number;
-  limitsApplied: LimitsApplied;
+  limitSnapshot: LimitsApplied;
   providerReference: string | null;
   providerCode: string | null;
   lastOutcome: PayoutOutcome['kind'] | null;
@@ -53,9 +53,9 @@ export type WithdrawalRow = Owner & {
   completedAt: Date | null;
   reversedAt: Date | null;
   /** When its provider first said that it paid, without that having ended it. */
-  paidSaidAt: Date | null;
-  contradictedAt: Date | null;
-  contradictionEndedAt: Date | null;
+  firstReportedPaidAt: Date | null;
+  conflictDetectedAt: Date | null;
+  conflictResolvedAt: Date | null;
 };
 
 /** One withdrawal, whoever's: for workflows and operators. Throws NOT_FOUND. */
@@ -66,13 +66,17 @@ export async function readWithdrawal(db: Queryable, id: string): Promise<Withdra
 }
 
 /** One of the merchant's, by our id or by its own requestId. Throws NOT_FOUND. */
-export async function findWithdrawal(db: Queryable, owner: Owner, idOrRequestId: string): Promise<WithdrawalRow> {
+export async function findWithdrawal(
+  db: Queryable,
+  scope: MerchantScope,
+  idOrRequestId: string,
+): Promise<WithdrawalRow> {
   const [row] = await rows<WithdrawalRow>(
     db,
     `SELECT * FROM withdrawal
      WHERE merchant_id = :merchantId AND environment = :environment AND (id = :wanted OR request_id = :wanted)
      ORDER BY id <> :wanted LIMIT 1`,
-    { ...ownerOf(owner), wanted: idOrRequestId },
+    { ...scopeOf(scope), wanted: idOrRequestId },
   );
   if (!row) throw notFound('withdrawal');
   return row;
@@ -87,10 +91,10 @@ export function destinationOf(row: WithdrawalRow): Destination {
 }
 
 /** What the ledger books of it. */
-export function moneyOut(row: WithdrawalRow): MoneyOut & { type: 'withdrawal' } {
+export function toPayout(row: WithdrawalRow): Payout & { type: 'withdrawal' } {
   const { id, channel, amountSantim, feeSantim, feeTaxSantim } = row;
   const paidSantim = row.paidSantim ?? amountSantim;
-  return { ...ownerOf(row), type: 'withdrawal', id, channel, amountSantim, paidSantim, feeSantim, feeTaxSantim };
+  return { ...scopeOf(row), type: 'withdrawal', id, channel, amountSantim, paidSantim, feeSantim, feeTaxSantim };
 }
 
 /** The withdrawal that a provider's callback belongs to, by the last part of the address it was given; null for any other. */

@@ -1,5 +1,5 @@
 import { rows, type Knex } from '../lib/db.ts';
-import type { OpenPage, OpenProcess } from '../lib/open-process.ts';
+import type { OpenPage, RecoverableWorkflow } from '../lib/open-process.ts';
 import { withdrawalWorkflow, withdrawalWorkflowId, type WithdrawalInput } from './workflow-input.ts';
 
 /**
@@ -8,7 +8,10 @@ import { withdrawalWorkflow, withdrawalWorkflowId, type WithdrawalInput } from '
  * that the sandbox has not decided. Those of the last half minute are left out: Temporal's list of workflows lags a
  * little.
  */
-export async function openWithdrawals(db: Knex, { onlyPastDue, ...page }: OpenPage): Promise<OpenProcess[]> {
+export async function findRecoverableWithdrawals(
+  db: Knex,
+  { onlyPastDue, ...page }: OpenPage,
+): Promise<RecoverableWorkflow[]> {
   const open = await rows<WithdrawalInput>(
     db,
     `SELECT w.id AS withdrawal_id, w.merchant_id, w.environment, w.channel FROM withdrawal w
@@ -24,6 +27,6 @@ export async function openWithdrawals(db: Knex, { onlyPastDue, ...page }: OpenPa
   );
   return open.map((input) => ({
     id: input.withdrawalId,
-    wake: { kind: 'signalWithStart', signal: 'providerAnswered', ...withdrawalWorkflow(input) },
+    message: { kind: 'signalWithStart', signal: 'providerResultRecorded', ...withdrawalWorkflow(input) },
   }));
 }

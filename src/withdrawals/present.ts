@@ -13,7 +13,7 @@ const PENDING_REASONS = {
 
 /** The public withdrawal; what is unknown is left out. */
 export function presentWithdrawal(row: WithdrawalRow) {
-  const { limitsApplied: limits } = row;
+  const { limitSnapshot: limits } = row;
   return {
     withdrawalRequestId: row.id,
     requestId: row.requestId,
@@ -27,7 +27,7 @@ export function presentWithdrawal(row: WithdrawalRow) {
     destination: maskDestination(destinationOf(row)),
     ...(row.reason === null ? {} : { reason: row.reason }),
     status: row.status,
-    ...(row.stage === 'ENDED' ? {} : { stage: row.stage, pendingReason: PENDING_REASONS[row.stage] }),
+    ...(row.stage === 'COMPLETED' ? {} : { stage: row.stage, pendingReason: PENDING_REASONS[row.stage] }),
     ...(row.reviewReasons.length === 0 ? {} : { reviewReasons: row.reviewReasons }),
     ...(row.providerReference === null ? {} : { providerReference: row.providerReference }),
     ...(row.failure === null ? {} : { failure: row.failure }),

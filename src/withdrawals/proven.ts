@@ -28,18 +28,18 @@ export async function recheckProvenPayouts(
          w.status IN ('SUCCESS', 'FAILED') AND said.said_at > w.completed_at
          AND (w.last_outcome = 'unknown' OR coalesce(w.last_checked_at, w.completed_at) < said.said_at + CAST(:lag AS interval))))
        AND coalesce(w.last_checked_at, w.created_at) <= least(
-         CAST(:askedBefore AS timestamptz),
+         CAST(:queriedBefore AS timestamptz),
          CAST(:now AS timestamptz) - (CAST(:now AS timestamptz) - said.said_at) / ${RECHECK_AGE_PART})
      ORDER BY random() LIMIT :limit`,
     {
       now,
       validFrom: new Date(now.getTime() - PROOF_VALID_MS),
-      askedBefore: new Date(now.getTime() - RECHECK_INTERVAL_MIN_MS),
+      queriedBefore: new Date(now.getTime() - RECHECK_INTERVAL_MIN_MS),
       lag: `${QUERY_LAG_MINUTES} minutes`,
       limit,
     },
   );
-  const options = { minIntervalMs: RECHECK_INTERVAL_MIN_MS, proof: true, tellWorkflow: true };
+  const options = { minIntervalMs: RECHECK_INTERVAL_MIN_MS, proof: true, notifyWorkflow: true };
   const checks = await Promise.allSettled(due.map(async ({ id }) => checkPayout(id, options)));
   const failed = checks.find((check) => check.status === 'rejected');
   if (failed) throw failed.reason;

@@ -1,7 +1,7 @@
 import { rows, type Queryable } from '../lib/db.ts';
-import { listNewest } from '../lib/list.ts';
+import { paginateNewest } from '../lib/list.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Environment, Owner } from '../lib/owner.ts';
+import type { Environment, MerchantScope } from '../lib/owner.ts';
 import type { DayRange, Page } from '../lib/page.ts';
 import { beneficiaryOf } from './destination.ts';
 import { destinationOf, type WithdrawalRow } from './model.ts';
@@ -10,7 +10,7 @@ import type { WithdrawalStatus } from './states.ts';
 export { destinationOf };
 
 /** What to list; null and undefined do not narrow. */
-export type WithdrawalFilter = Owner & {
+export type WithdrawalFilter = MerchantScope & {
   range: DayRange;
   statuses: WithdrawalStatus[] | null;
   channel?: string | undefined;
@@ -19,13 +19,13 @@ export type WithdrawalFilter = Owner & {
 };
 
 /** What operators list, of all merchants and both environments unless one is named. */
-export type EverybodysWithdrawals = Omit<WithdrawalFilter, keyof Owner> & {
+export type AllWithdrawals = Omit<WithdrawalFilter, keyof MerchantScope> & {
   merchantId?: string | undefined;
   environment?: Environment | undefined;
 };
 
 /** Conditions in SQL on withdrawals for those filters that are set, and their values. */
-export function withdrawalConditions(filter: EverybodysWithdrawals): {
+export function withdrawalConditions(filter: AllWithdrawals): {
   where: string;
   values: Record<string, unknown>;
 } {
@@ -47,31 +47,36 @@ export function withdrawalConditions(filter: EverybodysWithdrawals): {
 
 /** The merchant's withdrawals, newest first. */
 export async function listWithdrawals(db: Queryable, filter: WithdrawalFilter, page: Page) {
-  return listEverybodysWithdrawals(db, filter, page);
+  return listAllWithdrawals(db, filter, page);
 }
 
 /** What was withdrawn over each channel since an instant, of what counts towards the day's limit; santim. */
-export async function withdrawnSince(db: Queryable, owner: Owner, since: Date): Promise<ReadonlyMap<string, bigint>> {
+export async function withdrawnSince(
+  db: Queryable,
+  scope: MerchantScope,
+  since: Date,
+): Promise<ReadonlyMap<string, bigint>> {
   const found = await rows<{ channel: string; used: bigint }>(
     db,
     `SELECT id AS channel, withdrawn_since(:merchantId, :environment, id, :since) AS used FROM channel`,
-    { merchantId: owner.merchantId, environment: owner.environment, since },
+    { merchantId: scope.merchantId, environment: scope.environment, since },
   );
   return new Map(found.map(({ channel, used }) => [channel, used]));
 }
 
 /** Withdrawals of all merchants, newest first. */
-export async function listEverybodysWithdrawals(db: Queryable, filter: EverybodysWithdrawals, page: Page) {
+export async function listAllWithdrawals(db: Queryable, filter: AllWithdrawals, page: Page) {
   const listed = { columns: '*', table: 'withdrawal', time: 'requested_at', ...withdrawalConditions(filter) };
-  return listNewest<WithdrawalRow>(db, listed, page);
+  return paginateNewest<WithdrawalRow>(db, listed, page);
 }
 
 /** One operator's yes; "sandbox" says its own. */
-export type Approval = { operatorId: string; at: Date };
+export type Approval = { operatorId: string; approvedAt: Date };
 
 /** Who has approved a withdrawal so far, in their order. */
 export async function listApprovals(db: Queryable, withdrawalId: string): Promise<Approval[]> {
-  const sql = 'SELECT operator_id, at FROM withdrawal_approval WHERE withdrawal_id = :withdrawalId ORDER BY at';
+  const sql =
+    'SELECT operator_id, approved_at FROM withdrawal_approval WHERE withdrawal_id = :withdrawalId ORDER BY approved_at';
   return rows<Approval>(db, sql, { withdrawalId });
 }
 

@@ -1,10 +1,10 @@
-import { requireOtherEyes, requireOtherPerson, type Speaker, type Voice } from '../keys/four-eyes.ts';
+import { requireIndependentApprover, requireDistinctApprovers, type Actor, type Approver } from '../keys/four-eyes.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
-import type { Change } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../lib/outbox.ts';
 import { readWithdrawal, type WithdrawalRow } from './model.ts';
-import { moveWithdrawal, type Move } from './settle.ts';
+import { transitionWithdrawal, type Transition } from './settle.ts';
 
 export const RESOLUTIONS = ['COMPLETED', 'FAILED'] as const;
 
@@ -21,9 +21,9 @@ export type Resolution = {
 /** `missing`: so many other operators must say the same before it counts. `isNew`: this call said something. */
 export type Resolved = { row: WithdrawalRow; missing: number; isNew: boolean };
 
-type Word = Omit<Resolution, 'paidSantim'> & { paidSantim: Santim };
-type About = { change: Change; row: WithdrawalRow; word: Word; operatorId: string; at: Date };
-type Said = About & Voice;
+type ResolutionDecision = Omit<Resolution, 'paidSantim'> & { paidSantim: Santim };
+type About = { tx: UnitOfWork; row: WithdrawalRow; decision: ResolutionDecision; operatorId: string; at: Date };
+type PendingResolution = About & Approver;
 
 /**
  * Ends what its provider leaves open, by an operator's word: a withdrawal that was sent and whose provider cannot say what
@@ -35,35 +35,35 @@ type Said = About & Voice;
  * Doing it again changes nothing. Throws NOT_FOUND, VALIDATION_ERROR, INVALID_STATE, INSUFFICIENT_BALANCE.
  */
 export async function resolveWithdrawal(
-  change: Change,
+  tx: UnitOfWork,
   withdrawalId: string,
-  { operatorId, keyId, at, ...resolution }: Resolution & Speaker & { at: Date },
+  { operatorId, keyId, at, ...input }: Resolution & Actor & { at: Date },
 ): Promise<Resolved> {
-  const { trx } = change;
+  const { trx } = tx;
   await rows(trx, 'SELECT 1 FROM withdrawal WHERE id = :withdrawalId FOR UPDATE', { withdrawalId });
   const row = await readWithdrawal(trx, withdrawalId);
-  const about = { change, row, operatorId, at, word: wordOf(row, resolution) };
+  const about = { tx, row, operatorId, at, decision: decisionOf(row, input) };
   const latest = await readLatest(about);
   if (latest?.isThis === true && !isOpen(row, at)) return { row, missing: 0, isNew: false };
   requireOpen(about, latest !== undefined);
-  if (about.word.outcome === 'COMPLETED') await requirePlausible(about);
+  if (about.decision.outcome === 'COMPLETED') await requirePlausible(about);
   const { requestedBy } = row;
-  const asked = { what: 'withdrawal', verb: 'resolve', requestedBy, operatorId, keyId } as const;
-  const said: Said = { ...about, eyes: await requireOtherEyes(trx, asked) };
-  const others = await readAgreeing(said);
-  requireOtherPerson(others, said, 'resolve');
-  const isNew = await addWord(said);
+  const approval = { what: 'withdrawal', verb: 'resolve', requestedBy, operatorId, keyId } as const;
+  const resolution: PendingResolution = { ...about, secretHolders: await requireIndependentApprover(trx, approval) };
+  const others = await readAgreeing(resolution);
+  requireDistinctApprovers(others, resolution, 'resolve');
+  const isNew = await addResolution(resolution);
   const missing = Math.max(row.approvalsNeeded, 1) - others.length - 1;
   if (missing > 0) return { row, missing, isNew };
   await rows(
-    change.trx,
-    `UPDATE withdrawal_resolution SET applied = true WHERE ${THIS_WORD} AND version = :version`,
-    bindings(said),
+    tx.trx,
+    `UPDATE withdrawal_resolution SET executed = true WHERE ${THIS_DECISION} AND version = :version`,
+    bindings(resolution),
   );
-  return { row: await apply(said), missing: 0, isNew: true };
+  return { row: await apply(resolution), missing: 0, isNew: true };
 }
 
-function wordOf(row: WithdrawalRow, { paidSantim, ...resolution }: Resolution): Word {
+function decisionOf(row: WithdrawalRow, { paidSantim, ...resolution }: Resolution): ResolutionDecision {
   if (resolution.outcome === 'COMPLETED') {
     const paid = row.paidSantim ?? row.amountSantim;
     if (row.status !== 'SUCCESS' || paidSantim === undefined || paidSantim === paid) {
@@ -79,27 +79,27 @@ function wrongPaid(issue: string): AppError {
   return new AppError('VALIDATION_ERROR', `paidAmount ${issue}`, { details: [{ field: 'paidAmount', issue }] });
 }
 
-const THIS_WORD = `withdrawal_id = :id AND outcome = :outcome AND provider_reference = :providerReference
+const THIS_DECISION = `withdrawal_id = :id AND outcome = :outcome AND provider_reference = :providerReference
   AND paid_santim = :paidSantim`;
 
-function bindings({ row, word, operatorId, at }: About) {
-  return { ...word, id: row.id, version: row.version, operatorId, at };
+function bindings({ row, decision, operatorId, at }: About) {
+  return { ...decision, id: row.id, version: row.version, operatorId, at };
 }
 
 /** The last thing that operators have made of it, and whether it is this very word. */
-async function readLatest(said: About): Promise<{ isThis: boolean } | undefined> {
+async function readLatest(resolution: About): Promise<{ isThis: boolean } | undefined> {
   const [latest] = await rows<{ isThis: boolean }>(
-    said.change.trx,
-    `SELECT ${THIS_WORD} AS is_this FROM withdrawal_resolution
-     WHERE withdrawal_id = :id AND applied ORDER BY version DESC LIMIT 1`,
-    bindings(said),
+    resolution.tx.trx,
+    `SELECT ${THIS_DECISION} AS is_this FROM withdrawal_resolution
+     WHERE withdrawal_id = :id AND executed ORDER BY version DESC LIMIT 1`,
+    bindings(resolution),
   );
   return latest;
 }
 
 /** Whether it has ended, its provider says otherwise now, and no operator has looked yet. */
-export function isContradicted({ status, contradictedAt, contradictionEndedAt }: WithdrawalRow): boolean {
-  return (status === 'FAILED' || status === 'SUCCESS') && contradictedAt !== null && contradictionEndedAt === null;
+export function isContradicted({ status, conflictDetectedAt, conflictResolvedAt }: WithdrawalRow): boolean {
+  return (status === 'FAILED' || status === 'SUCCESS') && conflictDetectedAt !== null && conflictResolvedAt === null;
 }
 
 /** Taken so long ago, and neither paid nor refused since, it is as good as unknown. */
@@ -113,17 +113,17 @@ function isOpen(row: WithdrawalRow, at: Date): boolean {
 /** So long its provider may still find out by itself that it has paid, and the word of operators stands. */
 const STANDS_FOR_MS = 60 * 60_000;
 
-function requireOpen({ row, word, at }: About, isResolved: boolean): void {
+function requireOpen({ row, decision, at }: About, isResolved: boolean): void {
   // Who was told that it was never paid, or that it was, may learn better.
-  const isOther = row.status === (word.outcome === 'COMPLETED' ? 'FAILED' : 'SUCCESS');
-  const mayLearn = isOther && (isResolved || (row.status === 'FAILED' && row.contradictedAt !== null));
+  const isOther = row.status === (decision.outcome === 'COMPLETED' ? 'FAILED' : 'SUCCESS');
+  const mayLearn = isOther && (isResolved || (row.status === 'FAILED' && row.conflictDetectedAt !== null));
   if (!isOpen(row, at) && !mayLearn) {
-    const stands = row.status === 'PENDING' ? row.stage : row.status;
+    const status = row.status === 'PENDING' ? row.stage : row.status;
     const allowed =
       'one whose provider cannot say what became of it (UNKNOWN, or SUBMITTED a day ago), or says otherwise after it had ended';
-    throw new AppError('INVALID_STATE', `This withdrawal is ${stands}: you can resolve only ${allowed}.`);
+    throw new AppError('INVALID_STATE', `This withdrawal is ${status}: you can resolve only ${allowed}.`);
   }
-  requireTime({ row, word, at });
+  requireTime({ row, decision, at });
   // Whoever is asking may be sending it again this very moment.
   if (row.leaseUntil !== null && row.leaseUntil > at) {
     throw new AppError('INVALID_STATE', 'Its provider is being asked about it just now: try again in ten seconds.');
@@ -131,105 +131,106 @@ function requireOpen({ row, word, at }: About, isResolved: boolean): void {
 }
 
 /** Money is not given back within an hour, nor is the word of operators turned round, unless its provider says so. */
-function requireTime({ row, word, at }: Pick<About, 'row' | 'word' | 'at'>): void {
-  const movesNothing = word.outcome === 'FAILED' && row.status === 'FAILED';
-  const isPaid = word.outcome === 'COMPLETED' && (row.status !== 'FAILED' || row.contradictedAt !== null);
+function requireTime({ row, decision, at }: Pick<About, 'row' | 'decision' | 'at'>): void {
+  const movesNothing = decision.outcome === 'FAILED' && row.status === 'FAILED';
+  const isPaid = decision.outcome === 'COMPLETED' && (row.status !== 'FAILED' || row.conflictDetectedAt !== null);
   if (movesNothing || isPaid) return;
   const since = row.status === 'PENDING' ? row.submittedAt : row.completedAt;
   if (since === null || at.getTime() - since.getTime() >= STANDS_FOR_MS) return;
   const from = new Date(since.getTime() + STANDS_FOR_MS).toISOString();
-  throw new AppError('INVALID_STATE', `Its provider may still know better: say ${word.outcome} from ${from} on.`);
+  throw new AppError('INVALID_STATE', `Its provider may still know better: say ${decision.outcome} from ${from} on.`);
 }
 
 /** That it was paid under a reference of its own, and not more than was asked for or its provider has said. */
-async function requirePlausible({ change, row, word }: About): Promise<void> {
-  const reference = `payout reference ${row.environment} ${row.channel} ${word.providerReference}`;
-  await rows(change.trx, 'SELECT pg_advisory_xact_lock(hashtextextended(:reference, 0))', { reference });
-  const [found] = await rows<{ other: string | null; said: Santim | null }>(
-    change.trx,
+async function requirePlausible({ tx, row, decision }: About): Promise<void> {
+  const reference = `payout reference ${row.environment} ${row.channel} ${decision.providerReference}`;
+  await rows(tx.trx, 'SELECT pg_advisory_xact_lock(hashtextextended(:reference, 0))', { reference });
+  const [found] = await rows<{ other: string | null; reportedSantim: Santim | null }>(
+    tx.trx,
     `SELECT (SELECT o.id FROM withdrawal o WHERE o.provider_reference = :providerReference AND o.id <> :id
                AND (o.channel, o.environment) = (:channel, :environment) AND o.status IN ('SUCCESS', 'REVERSED') LIMIT 1) AS other,
             (SELECT max(CAST(l.detail ->> 'amountSantim' AS bigint)) FROM withdrawal_timeline l
-             WHERE l.withdrawal_id = :id AND l.detail ->> 'outcome' = 'succeeded') AS said`,
-    { ...word, id: row.id, channel: row.channel, environment: row.environment },
+             WHERE l.withdrawal_id = :id AND l.detail ->> 'outcome' = 'succeeded') AS reported_santim`,
+    { ...decision, id: row.id, channel: row.channel, environment: row.environment },
   );
   if (found?.other) {
     const issue = `is that of ${found.other}: give the one of this payout`;
     const details = [{ field: 'providerReference', issue }];
     throw new AppError('INVALID_STATE', `providerReference ${issue}`, { details });
   }
-  const most = found?.said && found.said > row.amountSantim ? found.said : row.amountSantim;
-  if (word.paidSantim <= most) return;
+  const most =
+    found?.reportedSantim && found.reportedSantim > row.amountSantim ? found.reportedSantim : row.amountSantim;
+  if (decision.paidSantim <= most) return;
   throw wrongPaid(`must be at most ${formatBirr(most)} ETB, which was asked for or its provider has said`);
 }
 
 /** false: this operator has said so before. Another word of the same operator takes the first one's place. */
-async function addWord(said: Said): Promise<boolean> {
+async function addResolution(resolution: PendingResolution): Promise<boolean> {
   const added = await rows(
-    said.change.trx,
+    resolution.tx.trx,
     `INSERT INTO withdrawal_resolution AS r
-       (withdrawal_id, version, operator_id, eyes, outcome, provider_reference, paid_santim, reason, at)
-     VALUES (:id, :version, :operatorId, :eyes, :outcome, :providerReference, :paidSantim, :reason, :at)
-     ON CONFLICT (withdrawal_id, version, operator_id) DO UPDATE SET eyes = excluded.eyes, outcome = excluded.outcome,
+       (withdrawal_id, version, operator_id, secret_holders, outcome, provider_reference, paid_santim, reason, resolved_at)
+     VALUES (:id, :version, :operatorId, :secretHolders, :outcome, :providerReference, :paidSantim, :reason, :at)
+     ON CONFLICT (withdrawal_id, version, operator_id) DO UPDATE SET secret_holders = excluded.secret_holders, outcome = excluded.outcome,
        provider_reference = excluded.provider_reference, paid_santim = excluded.paid_santim,
-       reason = excluded.reason, at = excluded.at
+       reason = excluded.reason, resolved_at = excluded.resolved_at
      WHERE (r.outcome, r.provider_reference, r.paid_santim)
        <> (excluded.outcome, excluded.provider_reference, excluded.paid_santim)
      RETURNING 1`,
-    { ...bindings(said), eyes: [...said.eyes] },
+    { ...bindings(resolution), secretHolders: [...resolution.secretHolders] },
   );
   return added.length > 0;
 }
 
 /** The other operators who say the same. */
-async function readAgreeing(said: Said): Promise<Voice[]> {
-  return rows<Voice>(
-    said.change.trx,
-    `SELECT operator_id, eyes FROM withdrawal_resolution
-     WHERE ${THIS_WORD} AND version = :version AND operator_id <> :operatorId`,
-    bindings(said),
+async function readAgreeing(resolution: PendingResolution): Promise<Approver[]> {
+  return rows<Approver>(
+    resolution.tx.trx,
+    `SELECT operator_id, secret_holders FROM withdrawal_resolution
+     WHERE ${THIS_DECISION} AND version = :version AND operator_id <> :operatorId`,
+    bindings(resolution),
   );
 }
 
-async function apply(said: Said): Promise<WithdrawalRow> {
-  const { change, row, word, at } = said;
-  const { outcome, providerReference, paidSantim, reason } = word;
-  if (row.status === (outcome === 'FAILED' ? 'FAILED' : 'SUCCESS')) return endContradiction(said);
-  const base = { id: row.id, from: row.status, at, kind: 'operator.resolved', detail: detailOf(word) } as const;
-  const wake = row.status === 'PENDING' ? 'providerAnswered' : null;
-  const failure = refusal(reason);
-  const failed: Pick<Move, 'to' | 'event' | 'failure'> =
+async function apply(resolution: PendingResolution): Promise<WithdrawalRow> {
+  const { tx, row, decision, at } = resolution;
+  const { outcome, providerReference, paidSantim, reason } = decision;
+  if (row.status === (outcome === 'FAILED' ? 'FAILED' : 'SUCCESS')) return endContradiction(resolution);
+  const base = { id: row.id, from: row.status, at, kind: 'withdrawal.resolved', detail: detailOf(decision) } as const;
+  const signal = row.status === 'PENDING' ? 'providerResultRecorded' : null;
+  const failure = rejection(reason);
+  const failed: Pick<Transition, 'to' | 'event' | 'failure'> =
     row.status === 'SUCCESS'
       ? { to: 'REVERSED', event: 'withdrawal.reversed', failure }
       : { to: 'FAILED', event: 'withdrawal.failed', failure };
-  const move: Move =
+  const transition: Transition =
     outcome === 'COMPLETED'
-      ? { ...base, wake, to: 'SUCCESS', event: 'withdrawal.succeeded', providerReference, paidSantim }
-      : { ...base, wake, ...failed };
-  const moved = await moveWithdrawal(change, move);
-  if (!moved) throw new Error(`withdrawal ${row.id} has moved although it is locked`);
-  return moved;
+      ? { ...base, signal, to: 'SUCCESS', event: 'withdrawal.succeeded', providerReference, paidSantim }
+      : { ...base, signal, ...failed };
+  const updated = await transitionWithdrawal(tx, transition);
+  if (!updated) throw new Error(`withdrawal ${row.id} has moved although it is locked`);
+  return updated;
 }
 
-function refusal(message: string) {
+function rejection(message: string) {
   return { code: 'REJECTED', message, providerCode: '', retryable: false };
 }
 
-function detailOf({ outcome, providerReference, paidSantim, reason }: Word) {
+function detailOf({ outcome, providerReference, paidSantim, reason }: ResolutionDecision) {
   const paid = outcome === 'COMPLETED' ? { paidSantim: Number(paidSantim) } : {};
   return { outcome, providerReference, reason, ...paid };
 }
 
 /** It had ended rightly: nothing moves, and nobody need look any more. */
-async function endContradiction({ change, row, word, at }: Said): Promise<WithdrawalRow> {
+async function endContradiction({ tx, row, decision, at }: PendingResolution): Promise<WithdrawalRow> {
   const [ended] = await rows<WithdrawalRow>(
-    change.trx,
-    `WITH noted AS (
-       INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)
-       VALUES (:id, :at, 'operator.resolved', CAST(:detail AS jsonb))
+    tx.trx,
+    `WITH timeline_row AS (
+       INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind, detail)
+       VALUES (:id, :at, 'withdrawal.resolved', CAST(:detail AS jsonb))
      )
-     UPDATE withdrawal SET contradiction_ended_at = :at, version = version + 1 WHERE id = :id RETURNING *`,
-    { id: row.id, at, detail: JSON.stringify(detailOf(word)) },
+     UPDATE withdrawal SET conflict_resolved_at = :at, version = version + 1 WHERE id = :id RETURNING *`,
+    { id: row.id, at, detail: JSON.stringify(detailOf(decision)) },
   );
   return ended ?? row;
 }

@@ -33,7 +33,7 @@ export type ReviewFacts = {
 const NEW_FOR_MS = 2 * DAY_MS;
 
 /** Why this withdrawal is looked at, and by how many operators; nobody where there is no reason. */
-export function reviewOf(facts: ReviewFacts): { reasons: ReviewReason[]; approvalsNeeded: 0 | 1 | 2 } {
+export function assessReview(facts: ReviewFacts): { reasons: ReviewReason[]; approvalsNeeded: 0 | 1 | 2 } {
   const { policy, amountSantim } = facts;
   const { paidThereBefore, firstPaidThereAsAt: knownSince } = facts;
   const isNew = knownSince !== null && facts.at.getTime() - knownSince.getTime() < NEW_FOR_MS;

@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
-import { ownerOf, type Owner } from '../lib/owner.ts';
+import { scopeOf, type MerchantScope } from '../lib/owner.ts';
 import { readDayRange, readPage } from '../lib/page.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import type { CheckPayout } from './check.ts';
@@ -25,10 +25,10 @@ const VERIFY_INTERVAL_MS = 30_000;
 
 /** Money out: ask, look, take back, verify; and the limits it is judged by. */
 export function withdrawalRoutes(deps: WithdrawalRouteDeps): Route[] {
-  return [...askingRoutes(deps), ...lookingRoutes(deps), limitsRoute(deps)];
+  return [...commandRoutes(deps), ...queryRoutes(deps), limitsRoute(deps)];
 }
 
-function askingRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
+function commandRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
   return [
     writeRoute({
       method: 'POST',
@@ -44,7 +44,7 @@ function askingRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
       serialize: 'merchantBalance',
       body: schema.NewWithdrawal,
       responses: { 200: schema.Withdrawal, 202: schema.Withdrawal },
-      refusals: [
+      errors: [
         'INSUFFICIENT_BALANCE',
         'DAILY_LIMIT_EXCEEDED',
         'CHANNEL_DISABLED',
@@ -53,10 +53,10 @@ function askingRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
         'AMOUNT_BELOW_MINIMUM',
         'AMOUNT_ABOVE_MAXIMUM',
       ],
-      handle: async ({ caller, change, body }) => {
+      handle: async ({ caller, tx, body }) => {
         const { amount, currency: _, ...rest } = body;
         const wanted = { ...rest, amountSantim: toSantim(amount), requestedBy: caller.keyId };
-        const made = await createWithdrawal({ change, clock, findProvider }, ownerOf(caller), wanted);
+        const made = await createWithdrawal({ tx, clock, findProvider }, scopeOf(caller), wanted);
         const message = made.isNew ? 'Withdrawal requested' : 'This withdrawal was requested before';
         return { status: made.isNew ? 202 : 200, message, data: presentWithdrawal(made.row) };
       },
@@ -71,17 +71,17 @@ function askingRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
       serialize: 'merchantBalance',
       params: schema.WithdrawalParams,
       responses: { 200: schema.Withdrawal },
-      refusals: ['INVALID_STATE'],
-      handle: async ({ caller, change, params }) => {
-        const row = await findWithdrawal(change.trx, ownerOf(caller), params.withdrawalId);
-        const cancelled = row.status === 'CANCELLED' ? row : await cancelWithdrawal(change, row, clock());
+      errors: ['INVALID_STATE'],
+      handle: async ({ caller, tx, params }) => {
+        const row = await findWithdrawal(tx.trx, scopeOf(caller), params.withdrawalId);
+        const cancelled = row.status === 'CANCELLED' ? row : await cancelWithdrawal(tx, row, clock());
         return { message: 'Withdrawal cancelled', data: presentWithdrawal(cancelled) };
       },
     }),
   ];
 }
 
-function lookingRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[] {
+function queryRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[] {
   return [
     readRoute({
       method: 'GET',
@@ -97,7 +97,7 @@ function lookingRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[]
       handle: async ({ caller, query }) => {
         const { status, channel, search } = query;
         const range = readDayRange(query, clock());
-        const filter = { ...ownerOf(caller), range, statuses: status ?? null, channel, search };
+        const filter = { ...scopeOf(caller), range, statuses: status ?? null, channel, search };
         const { rows, pagination } = await listWithdrawals(db, filter, readPage(query));
         return { message: 'Withdrawals retrieved', data: rows.map(presentWithdrawal), pagination };
       },
@@ -112,7 +112,7 @@ function lookingRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[]
       params: schema.WithdrawalParams,
       responses: { 200: schema.WithdrawalDetail },
       handle: async ({ caller, params }) => {
-        const row = await findWithdrawal(db, ownerOf(caller), params.withdrawalId);
+        const row = await findWithdrawal(db, scopeOf(caller), params.withdrawalId);
         return { message: 'Withdrawal retrieved', data: await presentWithTimeline(db, row) };
       },
     }),
@@ -126,9 +126,9 @@ function lookingRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[]
       params: schema.VerifyParams,
       responses: { 200: schema.WithdrawalDetail },
       handle: async ({ caller, params }) => {
-        const found = await findWithdrawal(db, ownerOf(caller), params.withdrawal_requestID);
+        const found = await findWithdrawal(db, scopeOf(caller), params.withdrawal_requestID);
         const { row } = isWithProvider(found)
-          ? await checkPayout(found.id, { minIntervalMs: VERIFY_INTERVAL_MS, askOnly: true, tellWorkflow: true })
+          ? await checkPayout(found.id, { minIntervalMs: VERIFY_INTERVAL_MS, queryOnly: true, notifyWorkflow: true })
           : { row: found };
         return { message: `Withdrawal is ${row.status}`, data: await presentWithTimeline(db, row) };
       },
@@ -143,7 +143,10 @@ function isWithProvider({ stage }: WithdrawalRow): boolean {
 
 async function presentWithTimeline(db: Knex, row: WithdrawalRow) {
   const timeline = await readTimeline(db, row.id);
-  return { ...presentWithdrawal(row), timeline: timeline.map((entry) => ({ ...entry, at: entry.at.toISOString() })) };
+  return {
+    ...presentWithdrawal(row),
+    timeline: timeline.map((entry) => ({ ...entry, at: entry.occurredAt.toISOString() })),
+  };
 }
 
 function limitsRoute({ db, clock, findProvider }: WithdrawalRouteDeps): Route {
@@ -156,10 +159,10 @@ function limitsRoute({ db, clock, findProvider }: WithdrawalRouteDeps): Route {
     auth: { by: 'key', scope: 'withdrawals:read' },
     responses: { 200: z.array(schema.ChannelLimits) },
     handle: async ({ caller }) => {
-      const owner: Owner = ownerOf(caller);
+      const scope: MerchantScope = scopeOf(caller);
       const [channels, usedToday] = await Promise.all([
-        listChannels(db, owner, findProvider),
-        withdrawnSince(db, owner, startOfAddisDay(addisDay(clock()))),
+        listChannels(db, scope, findProvider),
+        withdrawnSince(db, scope, startOfAddisDay(addisDay(clock()))),
       ]);
       const data = channels.map(({ channel, payIn, payOut }) => ({
         channel,

@@ -1,6 +1,6 @@
 import type { Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import type { RunChange } from '../lib/outbox.ts';
+import type { RunInTransaction } from '../lib/outbox.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
 import { approveWithdrawal, rejectWithdrawal } from './decide.ts';
 import { readWithdrawal } from './model.ts';
@@ -10,8 +10,8 @@ import { readWithdrawal } from './model.ts';
  * leaves it to an operator; with two approvals needed it gives both at once. One that somebody has decided meanwhile
  * is left alone. It is the workflow that asks, so it is not told.
  */
-export async function decideInSandbox(
-  deps: { db: Knex; runChange: RunChange },
+export async function autoDecide(
+  deps: { db: Knex; runInTransaction: RunInTransaction },
   withdrawalId: string,
   at: Date,
 ): Promise<void> {
@@ -19,19 +19,19 @@ export async function decideInSandbox(
   if (row.environment !== 'sandbox' || row.stage !== 'UNDER_REVIEW') return;
   const decision = sandboxDecision(row.amountSantim);
   if (decision === 'wait') return;
-  const decider = { at, tellWorkflow: false };
+  const decider = { at, notifyWorkflow: false };
   try {
     if (decision === 'reject') {
       const reason = 'The sandbox rejects amounts that end in .13.';
-      await deps.runChange((change) =>
-        rejectWithdrawal(change, row.id, { ...decider, operatorId: SANDBOX_OPERATOR, reason }),
+      await deps.runInTransaction((tx) =>
+        rejectWithdrawal(tx, row.id, { ...decider, operatorId: SANDBOX_OPERATOR, reason }),
       );
       return;
     }
-    await deps.runChange(async (change) => {
+    await deps.runInTransaction(async (tx) => {
       // An operator may have given one of them meanwhile.
-      for (let stands = row, given = 1; stands.stage === 'UNDER_REVIEW'; given += 1) {
-        stands = await approveWithdrawal(change, row.id, { ...decider, operatorId: `${SANDBOX_OPERATOR}-${given}` });
+      for (let status = row, given = 1; status.stage === 'UNDER_REVIEW'; given += 1) {
+        status = await approveWithdrawal(tx, row.id, { ...decider, operatorId: `${SANDBOX_OPERATOR}-${given}` });
       }
     });
   } catch (error) {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CHANNELS } from '../channels/channel.ts';
 import { ACCOUNT_NUMBER, BANK_CODES } from '../lib/banks.ts';
 import { birrAmount, currencyEtb, instant, limitedText, patternText, plainText, reference } from '../lib/fields.ts';
-import { dayText, pageQuery, statusText } from '../lib/page.ts';
+import { dateParam, pageQuery, statusParam } from '../lib/page.ts';
 import { normalisePhone } from '../lib/phone.ts';
 import type { Destination } from './destination.ts';
 import { REVIEW_REASONS } from './review.ts';
@@ -64,9 +64,9 @@ export const VerifyParams = z.strictObject({
 });
 
 export const WithdrawalListQuery = z.strictObject({
-  startDate: dayText.optional(),
-  endDate: dayText.optional(),
-  status: statusText(WITHDRAWAL_STATUSES).optional(),
+  startDate: dateParam.optional(),
+  endDate: dateParam.optional(),
+  status: statusParam(WITHDRAWAL_STATUSES).optional(),
   channel: channel.optional(),
   search: z
     .string()
@@ -122,8 +122,8 @@ export const Withdrawal = z
   })
   .meta({ id: 'Withdrawal' });
 
-const entries = Object.entries(TIMELINE).map(([kind, { says, detail }]) =>
-  z.object({ at: instant, kind: z.literal(kind), detail }).meta({ description: says }),
+const entries = Object.entries(TIMELINE).map(([kind, { description, detail }]) =>
+  z.object({ at: instant, kind: z.literal(kind), detail }).meta({ description: description }),
 );
 
 export const WithdrawalDetail = Withdrawal.extend({

@@ -1,18 +1,18 @@
-import { paidAfterAllFact, paidOutFact, releasedFact, reversedFact } from '../ledger/facts.ts';
+import { latePayoutPosting, payoutPosting, releasePosting, reversalPosting } from '../ledger/facts.ts';
 import { post } from '../ledger/post.ts';
 import { rows } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
-import { OUTBOX_INSERT, type Change, type OutboxRow } from '../lib/outbox.ts';
+import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../lib/outbox.ts';
 import type { PayoutOutcome } from '../providers/provider.ts';
 import { recordWithdrawalEvents, type WithdrawalEvent } from './events.ts';
-import { moneyOut, type WithdrawalRow } from './model.ts';
-import { WITHDRAWAL_MOVES, WITHDRAWAL_STATUSES, type WithdrawalStage, type WithdrawalStatus } from './states.ts';
+import { toPayout, type WithdrawalRow } from './model.ts';
+import { WITHDRAWAL_TRANSITIONS, WITHDRAWAL_STATUSES, type WithdrawalStage, type WithdrawalStatus } from './states.ts';
 import type { TimelineKind } from './timeline.ts';
 import { withdrawalMessage, type WithdrawalSignal } from './workflow-input.ts';
 
 /** One move of a withdrawal: where to, and what is kept of it. Where from, the table of states says. */
-export type Move = {
+export type Transition = {
   id: string;
   to: Exclude<WithdrawalStatus, 'PENDING'>;
   /** Where it must stand; anywhere that leads there by itself unless said. */
@@ -31,75 +31,79 @@ export type Move = {
   /** When its provider was asked, by the clock. */
   checkedAt?: Date;
   /** Not if its provider has ever said that it paid. */
-  unlessSaidPaid?: boolean;
+  unlessReportedPaid?: boolean;
   at: Date;
   /** Wakes the workflow, unless it is the workflow that moves it. */
-  wake: WithdrawalSignal | null;
+  signal: WithdrawalSignal | null;
 };
 
 const BOOKED = {
-  SUCCESS: paidOutFact,
-  FAILED: releasedFact,
-  REJECTED: releasedFact,
-  CANCELLED: releasedFact,
-  REVERSED: reversedFact,
+  SUCCESS: payoutPosting,
+  FAILED: releasePosting,
+  REJECTED: releasePosting,
+  CANCELLED: releasePosting,
+  REVERSED: reversalPosting,
 } as const;
 
 /**
  * Makes one move, in the change's transaction: the row, its timeline, its event, its journal. null when it stood
  * elsewhere: then nothing has changed. Four statements.
  */
-export async function moveWithdrawal(change: Change, move: Move): Promise<WithdrawalRow | null> {
-  const messages: OutboxRow[] = move.wake ? [{ id: newId('obx'), ...withdrawalMessage(move.id, move.wake) }] : [];
+export async function transitionWithdrawal(tx: UnitOfWork, transition: Transition): Promise<WithdrawalRow | null> {
+  const messages: OutboxRow[] = transition.signal
+    ? [{ id: newId('obx'), ...withdrawalMessage(transition.id, transition.signal) }]
+    : [];
   const [row] = await rows<WithdrawalRow>(
-    change.trx,
-    `WITH moved AS (
-       UPDATE withdrawal SET status = :to, stage = 'ENDED', lease_until = NULL, version = version + 1,
+    tx.trx,
+    `WITH updated AS (
+       UPDATE withdrawal SET status = :to, stage = 'COMPLETED', lease_until = NULL, version = version + 1,
          provider_reference = coalesce(:providerReference, provider_reference),
          provider_code = coalesce(:providerCode, provider_code), last_outcome = coalesce(:outcome, last_outcome),
          last_checked_at = coalesce(CAST(:checkedAt AS timestamptz), last_checked_at),
          failure = CAST(:failure AS jsonb),
-         contradiction_ended_at = CASE WHEN contradicted_at IS NOT NULL THEN coalesce(contradiction_ended_at, CAST(:at AS timestamptz)) END,
+         conflict_resolved_at = CASE WHEN conflict_detected_at IS NOT NULL THEN coalesce(conflict_resolved_at, CAST(:at AS timestamptz)) END,
          paid_santim = CASE WHEN CAST(:paidSantim AS bigint) IS NULL THEN paid_santim
                             ELSE nullif(CAST(:paidSantim AS bigint), amount_santim) END,
          completed_at = CASE WHEN CAST(:to AS text) = 'REVERSED' THEN completed_at ELSE CAST(:at AS timestamptz) END,
          reversed_at = CASE WHEN CAST(:to AS text) = 'REVERSED' THEN CAST(:at AS timestamptz) END
        WHERE id = :id AND status = ANY (:from) AND (CAST(:stages AS text[]) IS NULL OR stage = ANY (:stages))
-         AND NOT (CAST(:unlessSaidPaid AS boolean) AND paid_said_at IS NOT NULL)
+         AND NOT (CAST(:unlessReportedPaid AS boolean) AND first_reported_paid_at IS NOT NULL)
        RETURNING *
-     ), noted AS (
-       INSERT INTO withdrawal_timeline (withdrawal_id, at, kind, detail)
-       SELECT id, CAST(:at AS timestamptz), :kind, CAST(:detail AS jsonb) FROM moved
-     ), told AS (${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM moved))
-     SELECT * FROM moved`,
+     ), timeline_row AS (
+       INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind, detail)
+       SELECT id, CAST(:at AS timestamptz), :kind, CAST(:detail AS jsonb) FROM updated
+     ), outbox_row AS (${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM updated))
+     SELECT * FROM updated`,
     {
-      id: move.id,
-      to: move.to,
-      from: move.from ? [move.from] : WITHDRAWAL_STATUSES.filter((one) => leadsTo(one, move.to)),
-      stages: move.stages ? [...move.stages] : null,
-      kind: move.kind,
-      detail: JSON.stringify(move.detail),
-      providerReference: move.providerReference ?? null,
-      providerCode: move.providerCode ?? null,
-      outcome: move.outcome ?? null,
-      checkedAt: move.checkedAt ?? null,
-      unlessSaidPaid: move.unlessSaidPaid ?? false,
-      paidSantim: move.paidSantim ?? null,
-      failure: move.failure ? JSON.stringify(move.failure) : null,
-      at: move.at,
+      id: transition.id,
+      to: transition.to,
+      from: transition.from
+        ? [transition.from]
+        : WITHDRAWAL_STATUSES.filter((one) => canTransition(one, transition.to)),
+      stages: transition.stages ? [...transition.stages] : null,
+      kind: transition.kind,
+      detail: JSON.stringify(transition.detail),
+      providerReference: transition.providerReference ?? null,
+      providerCode: transition.providerCode ?? null,
+      outcome: transition.outcome ?? null,
+      checkedAt: transition.checkedAt ?? null,
+      unlessReportedPaid: transition.unlessReportedPaid ?? false,
+      paidSantim: transition.paidSantim ?? null,
+      failure: transition.failure ? JSON.stringify(transition.failure) : null,
+      at: transition.at,
       messages: JSON.stringify(messages),
     },
   );
   if (!row) return null;
-  change.told(messages);
-  await recordWithdrawalEvents(change, { row, events: [move.event], at: move.at });
-  const fact = move.from === 'FAILED' && move.to === 'SUCCESS' ? paidAfterAllFact : BOOKED[move.to];
-  const posted = await post(change.trx, fact(moneyOut(row)), move.at);
-  if (posted !== 'posted') throw new Error(`withdrawal ${row.id}: ${move.to} was booked before`);
+  tx.enqueued(messages);
+  await recordWithdrawalEvents(tx, { row, events: [transition.event], at: transition.at });
+  const fact = transition.from === 'FAILED' && transition.to === 'SUCCESS' ? latePayoutPosting : BOOKED[transition.to];
+  const posted = await post(tx.trx, fact(toPayout(row)), transition.at);
+  if (posted !== 'posted') throw new Error(`withdrawal ${row.id}: ${transition.to} was booked before`);
   return row;
 }
 
 /** Whether it may go there with nobody's word for it: what has failed stays so. */
-function leadsTo(from: WithdrawalStatus, to: WithdrawalStatus): boolean {
-  return from !== 'FAILED' && WITHDRAWAL_MOVES[from].includes(to);
+function canTransition(from: WithdrawalStatus, to: WithdrawalStatus): boolean {
+  return from !== 'FAILED' && WITHDRAWAL_TRANSITIONS[from].includes(to);
 }

@@ -7,14 +7,14 @@ export const WITHDRAWAL_STATUSES = ['PENDING', 'SUCCESS', 'FAILED', 'REJECTED', 
 export type WithdrawalStatus = (typeof WITHDRAWAL_STATUSES)[number];
 
 /** Where a PENDING one stands. CREATED: about to be sent. UNKNOWN: sent, and its provider cannot say what became of it. */
-export const WITHDRAWAL_STAGES = ['CREATED', 'UNDER_REVIEW', 'SUBMITTED', 'UNKNOWN', 'ENDED'] as const;
+export const WITHDRAWAL_STAGES = ['CREATED', 'UNDER_REVIEW', 'SUBMITTED', 'UNKNOWN', 'COMPLETED'] as const;
 export type WithdrawalStage = (typeof WITHDRAWAL_STAGES)[number];
 
 /**
  * Where a withdrawal may go. What was paid may come back. What had failed and was paid all the same is SUCCESS once an
  * operator has said so. Nothing else leaves a final state.
  */
-export const WITHDRAWAL_MOVES: Readonly<Record<WithdrawalStatus, readonly WithdrawalStatus[]>> = {
+export const WITHDRAWAL_TRANSITIONS: Readonly<Record<WithdrawalStatus, readonly WithdrawalStatus[]>> = {
   PENDING: ['SUCCESS', 'FAILED', 'REJECTED', 'CANCELLED'],
   SUCCESS: ['REVERSED'],
   FAILED: ['SUCCESS'],

@@ -10,7 +10,7 @@ export type WithdrawalInput = {
 };
 
 /** Why a withdrawal's workflow is woken; each signal only says "read the row again". */
-export type WithdrawalSignal = 'approved' | 'rejected' | 'cancelled' | 'providerAnswered';
+export type WithdrawalSignal = 'approved' | 'rejected' | 'cancelled' | 'providerResultRecorded';
 
 /** One workflow for each withdrawal, under this id for life. */
 export function withdrawalWorkflowId(withdrawalId: string): string {

@@ -7,9 +7,9 @@ import { readConfig } from '../../src/config.ts';
 import type { Knex } from '../../src/lib/db.ts';
 import { createEgressGuard } from '../../src/lib/egress.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import { createRunChange } from '../../src/lib/outbox.ts';
+import { createTransactionRunner } from '../../src/lib/outbox.ts';
 import { createNotifier } from '../../src/outbox-notifications.ts';
-import { createCheckAttempt } from '../../src/transactions/check.ts';
+import { createSyncAttempt } from '../../src/transactions/check.ts';
 import { createAttempt } from '../../src/webhooks/delivery/attempt.ts';
 import { createDispatcher } from '../../src/webhooks/delivery/dispatcher.ts';
 import { createInFlight } from '../../src/webhooks/delivery/in-flight.ts';
@@ -67,7 +67,7 @@ async function countStatements(db: Knex, work: () => Promise<unknown>): Promise<
 export async function countCreateSession(db: Knex): Promise<Asked> {
   const world = buildWorld(db, { clock: () => new Date() });
   const { merchantId } = await buildMerchant(db);
-  const deps = testServerDeps(db, { routes: checkoutRoutes(world), runChange: world.runChange });
+  const deps = testServerDeps(db, { routes: checkoutRoutes(world), runInTransaction: world.runInTransaction });
   const server = await startTestServer(deps, stubKey(merchantId));
   try {
     return await countStatements(db, async () => {
@@ -89,16 +89,19 @@ export async function countCreateSession(db: Knex): Promise<Asked> {
  */
 export async function countConfirmPayment(db: Knex): Promise<{ confirmed: Asked; afterwards: Asked }> {
   const world = buildWorld(db);
-  const owner = await buildMerchant(db);
-  await subscribe(db, { ...owner, url: 'https://hooks.example.com/meskot' });
-  const { attemptId } = await buildPendingPayment(world, owner);
-  world.provider.answers(PAID);
+  const scope = await buildMerchant(db);
+  await subscribe(db, { ...scope, url: 'https://hooks.example.com/meskot' });
+  const { attemptId } = await buildPendingPayment(world, scope);
+  world.provider.returns(PAID);
   const notifier = createNotifier(db);
   let dispatch = (): void => {};
-  const runChange = createRunChange(db, (...committed) => (dispatch = () => notifier.dispatch(...committed)));
-  const checkAttempt = createCheckAttempt({ ...world, runChange });
+  const runInTransaction = createTransactionRunner(
+    db,
+    (...committed) => (dispatch = () => notifier.dispatch(...committed)),
+  );
+  const checkAttempt = createSyncAttempt({ ...world, runInTransaction });
   const confirmed = await countStatements(db, async () => {
-    const { transactionStatus } = await checkAttempt(attemptId, { tellWorkflow: true });
+    const { transactionStatus } = await checkAttempt(attemptId, { notifyWorkflow: true });
     if (transactionStatus !== 'SUCCESS') throw new Error(`the payment is ${transactionStatus}`);
   });
   const afterwards = await countStatements(db, async () => {
@@ -111,11 +114,11 @@ export async function countConfirmPayment(db: Knex): Promise<{ confirmed: Asked;
 /** `POST /api/checkout/withdrawal`, by a key that is known already; its requestId makes repeats safe. */
 export async function countCreateWithdrawal(db: Knex): Promise<Asked> {
   const world = buildWorld(db);
-  const owner = await buildMerchant(db);
-  await subscribe(db, { ...owner, url: 'https://hooks.example.com/meskot' });
-  await fund(world, owner, 1_000_00n);
+  const scope = await buildMerchant(db);
+  await subscribe(db, { ...scope, url: 'https://hooks.example.com/meskot' });
+  await fund(world, scope, 1_000_00n);
   const routes = withdrawalRoutes({ ...world, checkPayout: createCheckPayout(world) });
-  const server = await startTestServer(testServerDeps(db, { routes }), stubKey(owner.merchantId));
+  const server = await startTestServer(testServerDeps(db, { routes }), stubKey(scope.merchantId));
   const create = async (requestId: string): Promise<void> => {
     const destination = { phone: '0911000001', accountName: 'Abebe Bikila' };
     const body = { requestId, amount: 10, channel: 'TELEBIRR', destination };
@@ -136,11 +139,11 @@ export async function countCreateWithdrawal(db: Knex): Promise<Asked> {
  */
 export async function countDelivery(db: Knex, workflows: 'every' | 'failed'): Promise<Asked> {
   const receiver = await startReceiver();
-  const owner = await buildMerchant(db);
-  await subscribe(db, { ...owner, url: receiver.url });
+  const scope = await buildMerchant(db);
+  await subscribe(db, { ...scope, url: receiver.url });
   const data = { resourceType: 'transaction', resourceId: 'txn_1', data: {}, createdAt: new Date() };
-  await createRunChange(db, () => {})(async (change) =>
-    recordEvents(change, [{ ...owner, ...data, event: 'payment.succeeded' }]),
+  await createTransactionRunner(db, () => {})(async (tx) =>
+    recordEvents(tx, [{ ...scope, ...data, event: 'payment.succeeded' }]),
   );
   const sender = createSender({ guard });
   const log = createLogger('silent', 'count');
@@ -180,5 +183,5 @@ const guard = createEgressGuard(config.egress);
 async function subscribe(db: Knex, fields: { merchantId: string; environment: 'sandbox' | 'live'; url: string }) {
   const input = { ...NewSubscription.parse({ url: fields.url, eventTypes: ['*'] }), ...fields };
   const deps = { clock: () => new Date(), keyRing: config.keyRing, checkUrl: guard.checkUrl };
-  return createRunChange(db, () => {})((change) => createSubscription(deps, change, input));
+  return createTransactionRunner(db, () => {})((tx) => createSubscription(deps, tx, input));
 }

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 
 import { environment } from '../../src/config.ts';
+import { anyFreePort } from '../../src/lib/free-port.ts';
 import { migrate } from '../../src/lib/migrate.ts';
 import {
   findChild,
@@ -18,8 +19,7 @@ import {
   writePidFile,
   type Child,
 } from '../../src/local/children.ts';
-import { anyFreePort } from '../../src/local/ports.ts';
-import { makeDatabaseOnce, startPostgres, stopLeftPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
+import { ensureDatabase, startPostgres, stopLeftPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
 import { startTemporal, stopLeftTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
@@ -125,7 +125,7 @@ async function preparePostgres(folder: string, isProfiled: boolean): Promise<Loc
   await first.stop();
   const postgres = await patiently(() => startPostgres(options));
   if (isProfiled) await asOwner(postgres.url('postgres', 'superuser'), 'CREATE EXTENSION pg_stat_statements');
-  await makeDatabaseOnce(postgres.url('postgres', 'owner'), TEMPLATE);
+  await ensureDatabase(postgres.url('postgres', 'owner'), TEMPLATE);
   await migrate({ url: postgres.url(TEMPLATE, 'owner'), directory: join(PROJECT, 'migrations') });
   return postgres;
 }

@@ -10,7 +10,7 @@ export const TWIN_TABLES = [
      id text PRIMARY KEY, event text NOT NULL, payload text NOT NULL, created_at timestamptz NOT NULL)`,
   `CREATE TABLE twin_delivery (
      event_id text PRIMARY KEY, subscription_id integer NOT NULL, status text NOT NULL, http_status integer,
-     sending_since timestamptz, created_at timestamptz NOT NULL, delivered_at timestamptz) WITH (fillfactor = 70)`,
+     in_flight_since timestamptz, created_at timestamptz NOT NULL, delivered_at timestamptz) WITH (fillfactor = 70)`,
   `CREATE INDEX twin_delivery_open ON twin_delivery (event_id) WHERE status = 'PENDING'`,
   `CREATE TABLE twin_session (
      id text PRIMARY KEY, checkout_order_no text NOT NULL, amount_santim bigint NOT NULL,
@@ -53,7 +53,7 @@ export const pastDeliveries = (merchantId: string): string => `
     SELECT 'whd_' || key, 'evt_' || key, 'whs_' || repeat('0', 26), '${merchantId}', 'sandbox', 'payment.succeeded',
       'DELIVERED', 1, at, 200, at, at FROM past
   ), attempt AS (
-    INSERT INTO webhook_attempt (id, delivery_id, sequence, delivery_number, retry_number, trigger, url, secret_hint,
+    INSERT INTO webhook_attempt (id, delivery_id, sequence, delivery_number, retry_number, source, url, secret_hint,
       started_at, ended_at, duration_ms, http_status, timings, response_headers, response_excerpt, created_at)
     SELECT 'wha_' || key, 'whd_' || key, 1, 1, 0, 'auto', 'https://hooks.example.com', '',
       at, at, 20, 200, '{}', '{}', 'ok', at FROM past
@@ -75,7 +75,7 @@ export const ONE_LIVE_ROW = [
   'DELETE FROM twin_delivery WHERE event_id <> (SELECT max(event_id) FROM twin_delivery)',
   'DELETE FROM twin_event WHERE id NOT IN (SELECT event_id FROM twin_delivery)',
   "DELETE FROM outbox WHERE id LIKE 'obx_bench_%'",
-  `INSERT INTO outbox (id, kind, workflow_type, workflow_id, not_before)
+  `INSERT INTO outbox (id, kind, workflow_type, workflow_id, available_at)
    SELECT 'obx_bench_' || n, 'start', 'payment', 'bench-' || n, now() + interval '1 day' FROM generate_series(0, 2000) AS n`,
   "DELETE FROM outbox WHERE id LIKE 'obx_bench_%' AND id <> 'obx_bench_0'",
   'ANALYZE webhook_attempt, webhook_delivery, webhook_event, webhook_subscription, outbox, twin_delivery, twin_event',

@@ -13,13 +13,13 @@ import { untilTrue } from './world.ts';
 export type Cpu = { total: number; ours: number; postgres: number; temporal: number; each: Record<string, number> };
 
 /** Processes by what they are called in tables. */
-export type Processes = Readonly<Record<string, Pick<Running, 'pid'>>>;
+export type TemporalGateway = Readonly<Record<string, Pick<Running, 'pid'>>>;
 
 /** Who is measured: how events are published to it, which processes are its own, and where its rows are. */
 export type Subject = {
   name: string;
   publish: Load;
-  processes: Processes;
+  gateway: TemporalGateway;
   db: Knex;
   receiver: Receiver;
   eventTable: 'webhook_event' | 'twin_event';
@@ -41,12 +41,12 @@ const SETTLE_MS = 500;
 /** The work's processor time in ms, of one of so many items. */
 export async function measureCpu(
   { postgres, temporal }: Ground,
-  { processes, items, work }: { processes: Processes; items: number; work: () => Promise<unknown> },
+  { gateway, items, work }: { gateway: TemporalGateway; items: number; work: () => Promise<unknown> },
 ): Promise<Cpu> {
-  const all = { ...processes, postgres: postgres.child, temporal: temporal.child };
+  const all = { ...gateway, postgres: postgres.child, temporal: temporal.child };
   const spent: Record<string, number> = await measureEach(all, work);
   const of = (name: string): number => (spent[name] ?? 0) / items;
-  const each = Object.fromEntries(Object.keys(processes).map((name) => [name, of(name)]));
+  const each = Object.fromEntries(Object.keys(gateway).map((name) => [name, of(name)]));
   const ours = Object.values(each).reduce((sum, ms) => sum + ms, 0);
   const total = ours + of('postgres') + of('temporal');
   return { total, ours, postgres: of('postgres'), temporal: of('temporal'), each };
@@ -54,11 +54,11 @@ export async function measureCpu(
 
 /** The processor time in ms that each process and its children spend while the work is done. */
 export async function measureEach<Names extends string>(
-  processes: Readonly<Record<Names, Pick<Running, 'pid'>>>,
+  gateway: Readonly<Record<Names, Pick<Running, 'pid'>>>,
   work: () => Promise<unknown>,
 ): Promise<Record<Names, number>> {
-  const names = Object.keys(processes) as Names[];
-  const read = async (): Promise<number[]> => Promise.all(names.map((name) => processorMs([processes[name].pid])));
+  const names = Object.keys(gateway) as Names[];
+  const read = async (): Promise<number[]> => Promise.all(names.map((name) => processorMs([gateway[name].pid])));
   const before = await read();
   await work();
   const after = await read();
@@ -130,7 +130,7 @@ export function steadyRow({ p50, p99, cpu, duplicates }: Steady): Row {
 
 async function deliver(
   ground: Ground,
-  { processes, isQuiet, isSettled, receiver, db }: Subject,
+  { gateway, isQuiet, isSettled, receiver, db }: Subject,
   { count, publish }: { count: number; publish: () => Promise<void> },
 ): Promise<{ startMs: number; cpu: Cpu }> {
   receiver.forget();
@@ -142,7 +142,7 @@ async function deliver(
     await sleep(SETTLE_MS);
     if (isSettled) await untilSettled(isSettled);
   };
-  return { startMs, cpu: await measureCpu(ground, { processes, items: count, work }) };
+  return { startMs, cpu: await measureCpu(ground, { gateway, items: count, work }) };
 }
 
 async function untilSettled(isSettled: () => Promise<boolean>): Promise<void> {

@@ -47,9 +47,9 @@ export function publishTo(origin: string, subscriptions: readonly Subscription[]
   return createLoad({ origin, request: (number) => requests[number % requests.length]!, status: 202 }, CONNECTIONS);
 }
 
-const ALL_DELIVERED = `NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status = 'PENDING' AND resend_from IS NULL)
+const ALL_DELIVERED = `NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status = 'PENDING' AND status_before_resend IS NULL)
   AND NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status = 'RETRYING')
-  AND NOT EXISTS (SELECT 1 FROM outbox WHERE not_before < now() + interval '1 hour')`;
+  AND NOT EXISTS (SELECT 1 FROM outbox WHERE available_at < now() + interval '1 hour')`;
 
 /** Ours, with so many subscriptions whose receiver is good; `with` names the worker that delivers. */
 export async function subjectOfOurs(world: World, { api, count }: { api: Server; count: number }) {
@@ -57,7 +57,7 @@ export async function subjectOfOurs(world: World, { api, count }: { api: Server;
   const subscriptions = await subscribe({ ...world, ...api }, { count, url: receiver.url });
   const publish = publishTo(api.origin, subscriptions);
   const shared = { publish, receiver, db: world.db, eventTable: 'webhook_event', isQuiet: ALL_DELIVERED } as const;
-  const withWorker = (name: string, worker: Running): Subject => ({ ...shared, name, processes: { api, worker } });
+  const withWorker = (name: string, worker: Running): Subject => ({ ...shared, name, gateway: { api, worker } });
   return {
     ...shared,
     with: withWorker,
@@ -84,7 +84,7 @@ export async function subjectOfTwin(world: World, { twin, count }: { twin: Serve
   return {
     name: 'bare twin',
     publish: createLoad({ origin: twin.origin, request, status: 202 }, CONNECTIONS),
-    processes: { twin },
+    gateway: { twin },
     db: world.db,
     receiver,
     eventTable: 'twin_event',

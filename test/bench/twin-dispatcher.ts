@@ -11,11 +11,11 @@ const LOOK_EVERY_MS = 1_000;
 const AGAIN_MS = 200;
 
 const CLAIM = `
-  UPDATE twin_delivery d SET sending_since = clock_timestamp()
+  UPDATE twin_delivery d SET in_flight_since = clock_timestamp()
   FROM twin_event e, twin_subscription s
   WHERE d.event_id = ANY (ARRAY(
       SELECT event_id FROM twin_delivery
-      WHERE status = 'PENDING' AND (sending_since IS NULL OR sending_since < now() - interval '6 seconds')
+      WHERE status = 'PENDING' AND (in_flight_since IS NULL OR in_flight_since < now() - interval '6 seconds')
       ORDER BY event_id LIMIT $1 FOR UPDATE SKIP LOCKED))
     AND e.id = d.event_id AND s.id = d.subscription_id
   RETURNING d.event_id, e.payload, s.url, s.secret`;
@@ -23,7 +23,7 @@ const CLAIM = `
 const RECORD = `
   UPDATE twin_delivery d
   SET status = CASE WHEN o.http_status BETWEEN 200 AND 299 THEN 'DELIVERED' ELSE 'FAILED' END,
-      http_status = o.http_status, delivered_at = now(), sending_since = NULL
+      http_status = o.http_status, delivered_at = now(), in_flight_since = NULL
   FROM unnest($1::text[], $2::integer[]) AS o (event_id, http_status)
   WHERE d.event_id = o.event_id`;
 

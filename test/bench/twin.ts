@@ -82,13 +82,13 @@ async function answer(request: IncomingMessage): Promise<[status: number, data: 
     case '/list':
       return [200, await list(searchParams)];
     case '/refusals':
-      return [400, refusal(JSON.parse(await text(request)) as object)];
+      return [400, rejection(JSON.parse(await text(request)) as object)];
     default:
       return [200, envelope('The process is alive', { status: 'ok' })];
   }
 }
 
-const refusal = (asked: object) => ({
+const rejection = (asked: object) => ({
   statusCode: 400,
   message: `checkoutOrderNo is required, got only ${Object.keys(asked).join(', ')}`,
   data: null,

@@ -4,7 +4,7 @@ import { grantChannels } from '../../src/channels/operations.ts';
 import { readConfig } from '../../src/config.ts';
 import { createKey } from '../../src/keys/operations.ts';
 import { openDatabase, rows, type Knex } from '../../src/lib/db.ts';
-import { anyFreePort } from '../../src/local/ports.ts';
+import { anyFreePort } from '../../src/lib/free-port.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import { asOwner, type Ground, type Running } from './ground.ts';
 import { TWIN_TABLES } from './history.ts';
@@ -75,13 +75,13 @@ export async function inWorld<T>({ ground, step }: Bench, work: (world: World) =
 }
 
 async function newMerchant(db: Knex): Promise<Merchant> {
-  const { KEY_PEPPER: pepper } = readConfig({ DATABASE_URL: 'unused', TEMPORAL_ADDRESS: 'unused' });
+  const { API_KEY_PEPPER: pepper } = readConfig({ DATABASE_URL: 'unused', TEMPORAL_ADDRESS: 'unused' });
   return db.transaction(async (trx) => {
     const { id: merchantId } = await createMerchant(trx, { name: 'Abyssinia Coffee' });
-    const owner = { merchantId, environment: 'sandbox' } as const;
-    await grantChannels(trx, owner);
+    const scope = { merchantId, environment: 'sandbox' } as const;
+    await grantChannels(trx, scope);
     const deps = { trx, pepper, clock: () => new Date() };
-    const { secret: key } = await createKey(deps, { ...owner, kind: 'secret' });
+    const { secret: key } = await createKey(deps, { ...scope, kind: 'secret' });
     return { merchantId, key };
   });
 }
@@ -96,7 +96,7 @@ async function starters({ ground, url, name, started }: Starting) {
     DATABASE_URL: url,
     TEMPORAL_ADDRESS: ground.temporal.address,
     TASK_QUEUE_PREFIX: `${name}-`,
-    BASE_URL: origin,
+    PUBLIC_BASE_URL: origin,
     SIMULATOR_URL: `http://127.0.0.1:${simulatorPort}`,
   };
   const command = async (

@@ -1,7 +1,7 @@
 import { addDays, daysFrom } from '../../src/calendar/days.ts';
 import { addHoliday } from '../../src/calendar/operations.ts';
 import { calendarRoutes } from '../../src/calendar/routes.ts';
-import { createRunChange } from '../../src/lib/outbox.ts';
+import { createTransactionRunner } from '../../src/lib/outbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 
@@ -55,7 +55,7 @@ test('with one date it is 30 days from it or up to it', async () => {
 
 test('a closure that an operator adds shows at once, and one of the moon is provisional', async () => {
   const closure = { date: '2026-11-24', name: 'National mourning', kind: 'closed' } as const;
-  await createRunChange(database.db, () => {})((change) => addHoliday(change, closure));
+  await createTransactionRunner(database.db, () => {})((tx) => addHoliday(tx, closure));
   expect(await days({ startDate: '2026-11-24', endDate: '2026-11-24' })).toMatchObject([
     { businessDay: false, reason: 'National mourning, Tuesday 24 November 2026', provisional: false },
   ]);

@@ -1,12 +1,12 @@
-import { createRunChange, type Change, type RunChange } from '../../src/lib/outbox.ts';
+import { createTransactionRunner, type UnitOfWork, type RunInTransaction } from '../../src/lib/outbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 /** A database for the tests of a file, and a change for each of them that is undone after it. */
-export function useUndoneChange(): { change: () => Change; runChange: RunChange } {
+export function useUndoneChange(): { tx: () => UnitOfWork; runInTransaction: RunInTransaction } {
   let database: TestDatabase;
-  let change: Change;
+  let tx: UnitOfWork;
   let undo: () => Promise<void>;
-  const runChange: RunChange = (work) => createRunChange(database.db, () => {})(work);
+  const runInTransaction: RunInTransaction = (work) => createTransactionRunner(database.db, () => {})(work);
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -14,10 +14,10 @@ export function useUndoneChange(): { change: () => Change; runChange: RunChange 
   afterAll(() => database.drop());
   beforeEach(async () => {
     await new Promise<void>((begun) => {
-      const undone = runChange(
+      const undone = runInTransaction(
         (own) =>
           new Promise<never>((_, reject) => {
-            change = own;
+            tx = own;
             undo = async () => {
               reject(new Error('undone'));
               await undone;
@@ -29,5 +29,5 @@ export function useUndoneChange(): { change: () => Change; runChange: RunChange 
   });
   afterEach(() => undo());
 
-  return { change: () => change, runChange };
+  return { tx: () => tx, runInTransaction };
 }

@@ -5,17 +5,17 @@ import { findHoliday, listHolidays, loadCalendar, SEEDED_YEARS } from '../../src
 import { rows } from '../../src/lib/db.ts';
 import { useUndoneChange } from './undone.ts';
 
-const { change } = useUndoneChange();
+const { tx } = useUndoneChange();
 
-const list = (from: string, until = from) => listHolidays(change().trx, { from, until });
-const open = async (day: string): Promise<boolean> => isBusinessDay(await loadCalendar(change().trx, day, day), day);
+const list = (from: string, until = from) => listHolidays(tx().trx, { from, until });
+const open = async (day: string): Promise<boolean> => isBusinessDay(await loadCalendar(tx().trx, day, day), day);
 
 describe('the rows of the migration', () => {
   test('are what the rules compute for 2023 to 2032', async () => {
     const { first, last } = SEEDED_YEARS;
     const years = Array.from({ length: last - first + 1 }, (_, index) => first + index);
     const stored = await rows(
-      change().trx,
+      tx().trx,
       `SELECT id, CAST(date AS text) AS date, name, name_am, kind, NOT confirmed AS provisional
        FROM holiday ORDER BY date, id`,
     );
@@ -55,7 +55,7 @@ describe('a year beyond the rows', () => {
         .toSorted(),
     );
     expect(listed.every(({ confirmed, active, createdAt }) => !confirmed && active && createdAt === null)).toBe(true);
-    expect((await loadCalendar(change().trx, '2033-01-07', '2033-01-07')).closed.get('2033-01-07')).toEqual({
+    expect((await loadCalendar(tx().trx, '2033-01-07', '2033-01-07')).closed.get('2033-01-07')).toEqual({
       name: 'Genna',
       provisional: true,
     });
@@ -68,7 +68,7 @@ describe('a year beyond the rows', () => {
 
   test('takes an edit of one of two feasts of a name, and computes the rest as before', async () => {
     const [stays, moved] = ['hol_EIDALFITR1454', 'hol_EIDALFITR1455'] as const;
-    const edited = await changeHoliday(change(), moved, { date: '2033-12-22' });
+    const edited = await changeHoliday(tx(), moved, { date: '2033-12-22' });
     expect(edited).toMatchObject({ id: moved, date: '2033-12-22', confirmed: true, createdAt: expect.any(Date) });
     const feasts = (await list('2033-01-01', '2033-12-31')).filter(({ name }) => name === 'Eid al-Fitr');
     expect(feasts.map(({ id, date, confirmed }) => [id, date, confirmed])).toEqual([
@@ -76,21 +76,21 @@ describe('a year beyond the rows', () => {
       [moved, '2033-12-22', true],
     ]);
     expect([await open('2033-12-22'), await open('2033-12-23')]).toEqual([false, true]);
-    expect(await findHoliday(change().trx, moved)).toEqual(edited);
+    expect(await findHoliday(tx().trx, moved)).toEqual(edited);
   });
 
   test('forgets no edit that took a feast out of the days asked for', async () => {
-    await changeHoliday(change(), 'hol_EIDALFITR1454', { date: '2032-12-31' });
+    await changeHoliday(tx(), 'hol_EIDALFITR1454', { date: '2032-12-31' });
     expect(await list('2033-01-03')).toEqual([]);
     expect(await list('2032-12-31')).toMatchObject([{ id: 'hol_EIDALFITR1454' }]);
-    await changeHoliday(change(), 'hol_GENNA2035', { active: false });
+    await changeHoliday(tx(), 'hol_GENNA2035', { active: false });
     expect(await open('2035-01-08')).toBe(true);
-    expect((await loadCalendar(change().trx, '2035-01-07', '2035-01-07')).closed.size).toBe(0);
+    expect((await loadCalendar(tx().trx, '2035-01-07', '2035-01-07')).closed.size).toBe(0);
   });
 
   test('refuses a name that is computed for the day', async () => {
     const again = { date: '2033-01-07', name: 'genna', kind: 'closed' } as const;
-    await expect(addHoliday(change(), again)).rejects.toMatchObject({
+    await expect(addHoliday(tx(), again)).rejects.toMatchObject({
       code: 'DUPLICATE_REFERENCE',
       existing: { holidayId: 'hol_GENNA2033' },
     });
@@ -99,7 +99,7 @@ describe('a year beyond the rows', () => {
   test.each(['hol_GENNA2019', 'hol_GENNA2101', 'hol_GENNA2027X', 'hol_nobody', ''])(
     'holds no holiday with the id %j',
     async (id) => {
-      await expect(changeHoliday(change(), id, { active: false })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      await expect(changeHoliday(tx(), id, { active: false })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     },
   );
 });

@@ -4,7 +4,7 @@ import { whyUnusable, type ChannelFacts } from '../../src/channels/channel.ts';
 import { listChannels, readLimits, type LimitsJson } from '../../src/channels/queries.ts';
 import { channelRoutes } from '../../src/channels/routes.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { buildAttempt, buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
@@ -12,7 +12,7 @@ import { startTestServer, stubKey, testServerDeps, type TestServer } from '../su
 describe('channels', () => {
   let database: TestDatabase;
   let world: World;
-  let owner: Owner;
+  let scope: MerchantScope;
   let server: TestServer;
 
   beforeAll(async () => {
@@ -20,10 +20,10 @@ describe('channels', () => {
     world = buildWorld(database.db);
   });
   beforeEach(async () => {
-    owner = await buildMerchant(database.db);
+    scope = await buildMerchant(database.db);
     server = await startTestServer(
       testServerDeps(database.db, { routes: channelRoutes(world) }),
-      stubKey(owner.merchantId),
+      stubKey(scope.merchantId),
     );
   });
   afterEach(() => server.close());
@@ -54,8 +54,8 @@ describe('channels', () => {
     expect(channels[3]).toMatchObject({ usable: false, enabled: false, reason: 'COMING_SOON' });
   });
 
-  test('limits are what limits_of says: own rules before the platform, and in live the tier where it is lower', async () => {
-    const merchants = [owner, await buildMerchant(database.db), await buildMerchant(database.db)];
+  test('limits are what effective_limits says: own rules before the platform, and in live the tier where it is lower', async () => {
+    const merchants = [scope, await buildMerchant(database.db), await buildMerchant(database.db)];
     const [, withRules, verified] = merchants;
     for (const [version, ago] of [
       [1, '2 days'],
@@ -82,8 +82,8 @@ describe('channels', () => {
         for (const { channel, payIn, payOut } of found) {
           const [expected] = await rows<Record<'in' | 'out', LimitsJson>>(
             database.db,
-            `SELECT limits_of(:merchantId, :environment, :channel, 'PAY_IN', now()) AS in,
-                    limits_of(:merchantId, :environment, :channel, 'PAY_OUT', now()) AS out`,
+            `SELECT effective_limits(:merchantId, :environment, :channel, 'PAY_IN', now()) AS in,
+                    effective_limits(:merchantId, :environment, :channel, 'PAY_OUT', now()) AS out`,
             { merchantId, environment, channel },
           );
           expect({ in: payIn, out: payOut }).toEqual({
@@ -93,7 +93,7 @@ describe('channels', () => {
         }
       }
     }
-    const own = await listChannels(database.db, withRules ?? owner, world.findProvider);
+    const own = await listChannels(database.db, withRules ?? scope, world.findProvider);
     expect(own[0]?.payIn).toEqual({ minSantim: 200n, maxSantim: 400_000n, dailySantim: null });
   });
 
@@ -103,20 +103,20 @@ describe('channels', () => {
   });
 
   test('a channel switched off takes no new attempts, and does again once it is on; what is in flight goes on', async () => {
-    const before = await buildSession(world, owner);
-    const attemptId = await buildAttempt(world, { ...owner, sessionId: before.sessionId });
+    const before = await buildSession(world, scope);
+    const attemptId = await buildAttempt(world, { ...scope, sessionId: before.sessionId });
     expect((await turn('TELEBIRR', false)).body.data).toMatchObject({
       enabled: false,
       usable: false,
       reason: 'DISABLED',
     });
-    expect(await world.checkAttempt(attemptId, { tellWorkflow: false })).toMatchObject({ outcomeKind: 'accepted' });
-    const { sessionId } = await buildSession(world, owner);
-    await expect(buildAttempt(world, { ...owner, sessionId })).rejects.toMatchObject({ code: 'CHANNEL_DISABLED' });
+    expect(await world.checkAttempt(attemptId, { notifyWorkflow: false })).toMatchObject({ outcomeKind: 'accepted' });
+    const { sessionId } = await buildSession(world, scope);
+    await expect(buildAttempt(world, { ...scope, sessionId })).rejects.toMatchObject({ code: 'CHANNEL_DISABLED' });
     await turn('TELEBIRR', true);
     await turn('TELEBIRR', true);
-    const { sessionId: next } = await buildSession(world, owner);
-    expect(await buildAttempt(world, { ...owner, sessionId: next })).toMatch(/^pat_/);
+    const { sessionId: next } = await buildSession(world, scope);
+    expect(await buildAttempt(world, { ...scope, sessionId: next })).toMatch(/^pat_/);
   });
 
   const approvalIs = (approval: string, environment = 'sandbox') =>
@@ -125,7 +125,7 @@ describe('channels', () => {
       `INSERT INTO merchant_channel (merchant_id, environment, channel, approval)
        VALUES (:merchantId, :environment, 'AWASH', :approval)
        ON CONFLICT (merchant_id, environment, channel) DO UPDATE SET approval = excluded.approval, enabled = false`,
-      { merchantId: owner.merchantId, environment, approval },
+      { merchantId: scope.merchantId, environment, approval },
     );
 
   test('what was suspended cannot be switched on, nor asked for again', async () => {
@@ -140,7 +140,7 @@ describe('channels', () => {
   describe('in live', () => {
     const live = async (channel: string, enabled: boolean) =>
       server.send('PATCH', `/api/checkout/channels/${channel}`, {
-        key: stubKey(owner.merchantId, 'live'),
+        key: stubKey(scope.merchantId, 'live'),
         body: { enabled },
       });
 
@@ -152,9 +152,9 @@ describe('channels', () => {
       ]);
       expect(asked.body.data).toMatchObject({ approval: 'REQUESTED', enabled: false, reason: 'NOT_APPROVED' });
       const since = 'SELECT updated_at FROM merchant_channel WHERE merchant_id = :merchantId AND environment = :place';
-      const before = await rows(database.db, since, { ...owner, place: 'live' });
+      const before = await rows(database.db, since, { ...scope, place: 'live' });
       expect((await live('AWASH', true)).status).toBe(202);
-      expect(await rows(database.db, since, { ...owner, place: 'live' })).toEqual(before);
+      expect(await rows(database.db, since, { ...scope, place: 'live' })).toEqual(before);
       const back = await live('AWASH', false);
       expect([back.status, back.body.data.approval]).toEqual([200, 'NONE']);
       expect((await live('MPESA', true)).status).toBe(403);
@@ -179,7 +179,7 @@ describe('channels', () => {
         database.db,
         `INSERT INTO kyc_application (merchant_id, environment, status, tier, submissions)
          VALUES (:merchantId, 'live', 'APPROVED', 2, 1)`,
-        owner,
+        scope,
       );
       await live('AWASH', true);
       await approvalIs('APPROVED', 'live');

@@ -3,7 +3,7 @@ import { createCheckoutPages } from '../../src/checkout/pages.ts';
 import { checkoutRoutes } from '../../src/checkout/routes.ts';
 import { createLimits } from '../../src/http/limits.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import {
   ACCEPTED,
   buildAttempt,
@@ -24,33 +24,33 @@ const WRONG = { ...PAID, amountSantim: 1n };
 describe('a payment that somebody has to look into', () => {
   let database: TestDatabase;
   let world: World;
-  let owner: Owner;
+  let scope: MerchantScope;
   let server: TestServer;
 
   beforeAll(async () => {
     database = await createTestDatabase();
     world = buildWorld(database.db);
-    owner = await buildMerchant(database.db);
+    scope = await buildMerchant(database.db);
     const pages = createCheckoutPages({
       ...world,
       limits: createLimits(NO_LIMITS),
       tokens: createTokenAuthenticator(world),
     });
     const deps = testServerDeps(database.db, { routes: checkoutRoutes(world), routers: [pages], clock: world.clock });
-    server = await startTestServer(deps, stubKey(owner.merchantId));
+    server = await startTestServer(deps, stubKey(scope.merchantId));
   });
   afterAll(async () => {
     await server.close();
     await database.drop();
   });
 
-  const check = (attemptId: string) => world.checkAttempt(attemptId, { tellWorkflow: true });
+  const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: true });
   const post = (path: string, body: object = {}) => server.send('POST', `/api/checkout/${path}`, { body });
   const get = async (path: string) => (await server.send('GET', `/api/checkout/${path}`)).body;
 
   async function held() {
-    const payment = await buildPendingPayment(world, owner);
-    world.provider.answers(WRONG);
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(WRONG);
     await check(payment.attemptId);
     return payment;
   }
@@ -76,7 +76,7 @@ describe('a payment that somebody has to look into', () => {
 
   test('a wrong amount: pay, with the same phone or another, and expire are refused with what is true', async () => {
     const { sessionId } = await held();
-    const asked = world.provider.asked.length;
+    const asked = world.provider.queries.length;
     const answers = [
       await post(`sessions/${sessionId}/pay`, { channel: 'TELEBIRR', phone: PHONE }),
       await post(`sessions/${sessionId}/pay`, { channel: 'AWASH', phone: '0911000002' }),
@@ -87,12 +87,12 @@ describe('a payment that somebody has to look into', () => {
       expect(body.message).toMatch(/not what was asked for.*must not pay again/);
       expect(body.message).not.toMatch(/cancel/);
     }
-    expect(world.provider.asked).toHaveLength(asked);
+    expect(world.provider.queries).toHaveLength(asked);
   });
 
   test('a wrong amount that came late, on a try that had been declined, keeps the next try from being made', async () => {
-    const payment = await buildPendingPayment(world, owner);
-    world.provider.answers(declined(true), WRONG);
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(true), WRONG);
     await check(payment.attemptId);
     await check(payment.attemptId);
     const refused = await post(`sessions/${payment.sessionId}/pay`, { channel: 'TELEBIRR', phone: PHONE });
@@ -105,11 +105,11 @@ describe('a payment that somebody has to look into', () => {
   });
 
   test('a second payment: the session is paid, and says that it was paid twice', async () => {
-    const first = await buildPendingPayment(world, owner);
-    world.provider.answers(declined(true), ACCEPTED, PAID);
+    const first = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(true), ACCEPTED, PAID);
     await check(first.attemptId);
     world.pass(1_000);
-    const second = await buildAttempt(world, { ...owner, sessionId: first.sessionId });
+    const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
     for (const attemptId of [second, second]) await check(attemptId);
     expect((await get(`hooks/status/${first.sessionId}`)).data).toMatchObject({ underReview: null });
     await check(first.attemptId);
@@ -119,8 +119,8 @@ describe('a payment that somebody has to look into', () => {
   });
 
   test('an end in doubt: the session is expired, and says that its outcome is not known', async () => {
-    const payment = await buildPendingPayment(world, owner);
-    world.provider.answers(UNKNOWN);
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(UNKNOWN);
     world.pass(3_000);
     const refused = await post(`sessions/${payment.sessionId}/expire`);
     expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('ask again in a moment')]);

@@ -2,7 +2,7 @@ import { createTokenAuthenticator } from '../../src/checkout/client-token.ts';
 import { createCheckoutPages } from '../../src/checkout/pages.ts';
 import { checkoutRoutes } from '../../src/checkout/routes.ts';
 import { createLimits } from '../../src/http/limits.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { buildMerchant, buildSession, buildWorld, PENDING, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { NO_LIMITS, startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
@@ -12,13 +12,13 @@ const PATH = '/api/checkout/sessions';
 describe("a session's checkoutUrl, read again", () => {
   let database: TestDatabase;
   let world: World;
-  let owner: Owner;
+  let scope: MerchantScope;
   let server: TestServer;
 
   beforeAll(async () => {
     database = await createTestDatabase();
     world = buildWorld(database.db);
-    owner = await buildMerchant(database.db);
+    scope = await buildMerchant(database.db);
     server = await serve(world);
   });
   afterAll(async () => {
@@ -34,7 +34,7 @@ describe("a session's checkoutUrl, read again", () => {
       routers: [createCheckoutPages({ ...of, limits: createLimits(NO_LIMITS), tokens })],
       clock: of.clock,
     });
-    return startTestServer(deps, stubKey(owner.merchantId));
+    return startTestServer(deps, stubKey(scope.merchantId));
   }
 
   const read = async (sessionId: string, key?: string, from = server) =>
@@ -60,35 +60,35 @@ describe("a session's checkoutUrl, read again", () => {
   });
 
   test('is there while a payment is in flight', async () => {
-    const { sessionId, checkoutUrl } = await buildSession(world, owner);
-    world.provider.answers(PENDING);
+    const { sessionId, checkoutUrl } = await buildSession(world, scope);
+    world.provider.returns(PENDING);
     await server.send('POST', `${PATH}/${sessionId}/pay`, { body: { channel: 'TELEBIRR', phone: '0911000001' } });
     expect(await read(sessionId)).toMatchObject({ status: 'PROCESSING', checkoutUrl });
   });
 
   test('is null once the session has ended', async () => {
-    const { sessionId } = await buildSession(world, owner);
+    const { sessionId } = await buildSession(world, scope);
     const expired = await server.send('POST', `${PATH}/${sessionId}/expire`);
     expect(expired.body.data).toMatchObject({ status: 'EXPIRED', checkoutUrl: null });
     expect(await read(sessionId)).toMatchObject({ status: 'EXPIRED', checkoutUrl: null });
   });
 
   test('is null for a key that may only read: with the address one can pay and cancel', async () => {
-    const { sessionId, checkoutUrl } = await buildSession(world, owner);
-    const reader = stubKey(owner.merchantId, 'sandbox', ['checkout:read']);
+    const { sessionId, checkoutUrl } = await buildSession(world, scope);
+    const reader = stubKey(scope.merchantId, 'sandbox', ['checkout:read']);
     expect(await read(sessionId, reader)).toMatchObject({ status: 'OPEN', checkoutUrl: null });
-    const writer = stubKey(owner.merchantId, 'sandbox', ['checkout:read', 'checkout:write']);
+    const writer = stubKey(scope.merchantId, 'sandbox', ['checkout:read', 'checkout:write']);
     expect(await read(sessionId, writer)).toMatchObject({ status: 'OPEN', checkoutUrl });
   });
 
   test('is null where its token was made with another secret, and the old address goes on working', async () => {
-    const { sessionId, checkoutUrl } = await buildSession({ ...world, pepper: 'the-pepper-before-this' }, owner);
+    const { sessionId, checkoutUrl } = await buildSession({ ...world, pepper: 'the-pepper-before-this' }, scope);
     expect(await read(sessionId)).toMatchObject({ status: 'OPEN', checkoutUrl: null });
     expect((await open(checkoutUrl)).page.status).toBe(200);
   });
 
   test('cannot be made from the id of the session alone', async () => {
-    const [one, other] = [await buildSession(world, owner), await buildSession(world, owner)];
+    const [one, other] = [await buildSession(world, scope), await buildSession(world, scope)];
     expect(one.clientToken).toMatch(/^[\w-]{43}$/);
     expect(one.clientToken).not.toBe(other.clientToken);
     const stolen = `${PATH}/${other.sessionId}/pay`;

@@ -7,7 +7,7 @@ import { createTokenAuthenticator } from '../../src/checkout/client-token.ts';
 import type { NewSession } from '../../src/checkout/create.ts';
 import { createCheckoutPages } from '../../src/checkout/pages.ts';
 import { createLimits, type Limits } from '../../src/http/limits.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { setMerchantStatus } from '../../src/merchants/operations.ts';
 import {
   buildMerchant,
@@ -28,14 +28,14 @@ const addressOf = (server: Server): string => `http://127.0.0.1:${(server.addres
 describe('the hosted checkout page', () => {
   let database: TestDatabase;
   let world: World;
-  let owner: Owner;
+  let scope: MerchantScope;
   let server: Server;
   let base: string;
 
   beforeAll(async () => {
     database = await createTestDatabase();
     world = buildWorld(database.db);
-    owner = await buildMerchant(database.db, `Coffee ${SCRIPT}`);
+    scope = await buildMerchant(database.db, `Coffee ${SCRIPT}`);
     server = await serve(createLimits(NO_LIMITS));
     base = addressOf(server);
   });
@@ -45,7 +45,7 @@ describe('the hosted checkout page', () => {
   });
 
   async function open(wanted: Partial<NewSession> = {}) {
-    const session = await buildSession(world, owner, wanted);
+    const session = await buildSession(world, scope, wanted);
     const path = `/checkout/${session.sessionId}`;
     const cookie = `meskot_checkout=${session.clientToken}`;
     const get = (query = '') => fetch(`${base}${path}${query}`, { headers: { cookie }, redirect: 'manual' });
@@ -116,7 +116,7 @@ describe('the hosted checkout page', () => {
   });
 
   test('paying leads to the waiting page, then to the page of its end with the way back to the shop', async () => {
-    world.provider.answers(PENDING);
+    world.provider.returns(PENDING);
     const page = await open({ successUrl: 'https://shop.example/done?cart=1' });
     const answer = await page.post('pay', payForm);
     expect([answer.status, answer.headers.get('location')]).toEqual([303, page.path]);
@@ -124,8 +124,8 @@ describe('the hosted checkout page', () => {
     expect(waiting).toContain('http-equiv="refresh"');
     expect(waiting).not.toMatch(/fail|not successful/i);
     const { attempt } = await attemptOf(page.sessionId);
-    world.provider.answers(PAID);
-    await world.checkAttempt(attempt, { tellWorkflow: true });
+    world.provider.returns(PAID);
+    await world.checkAttempt(attempt, { notifyWorkflow: true });
     const done = await page.text();
     expect(done).toContain('Paid. Thank you!');
     const ids = `sessionId=${page.sessionId}&#38;checkoutOrderNo=${page.checkoutOrderNo}`;
@@ -133,7 +133,7 @@ describe('the hosted checkout page', () => {
   });
 
   test('a form sent twice is harmless', async () => {
-    world.provider.answers(PENDING);
+    world.provider.returns(PENDING);
     const page = await open();
     const answers = await Promise.all([page.post('pay', payForm), page.post('pay', payForm)]);
     expect(answers.map((one) => one.status)).toEqual([303, 303]);
@@ -141,7 +141,7 @@ describe('the hosted checkout page', () => {
   });
 
   test('after a failed try the form is there again and says why', async () => {
-    world.provider.answers(declined(true));
+    world.provider.returns(declined(true));
     const page = await open();
     await page.post('pay', payForm);
     const text = await page.text();
@@ -150,7 +150,7 @@ describe('the hosted checkout page', () => {
   });
 
   test('why a try failed is said in the language of the page', async () => {
-    world.provider.answers(declined(true));
+    world.provider.returns(declined(true));
     const page = await open({ locale: 'am' });
     await page.post('pay', payForm);
     const text = await page.text();
@@ -216,7 +216,7 @@ describe('the hosted checkout page', () => {
 
   describe('of a suspended merchant', () => {
     const suspend = (status: 'SUSPENDED' | 'ACTIVE') =>
-      database.db.transaction((trx) => setMerchantStatus(trx, owner.merchantId, status));
+      database.db.transaction((trx) => setMerchantStatus(trx, scope.merchantId, status));
     afterEach(() => suspend('ACTIVE'));
 
     test('cannot be paid, and says so', async () => {
@@ -232,14 +232,14 @@ describe('the hosted checkout page', () => {
     });
 
     test('still shows what became of a payment that was in flight', async () => {
-      world.provider.answers(PENDING);
+      world.provider.returns(PENDING);
       const page = await open();
       await page.post('pay', payForm);
       await suspend('SUSPENDED');
       expect(await page.text()).toContain('Waiting for your confirmation');
       const { attempt } = await attemptOf(page.sessionId);
-      world.provider.answers(PAID);
-      await world.checkAttempt(attempt, { tellWorkflow: true });
+      world.provider.returns(PAID);
+      await world.checkAttempt(attempt, { notifyWorkflow: true });
       expect(await page.text()).toContain('Paid. Thank you!');
     });
   });

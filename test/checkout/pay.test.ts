@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 
 import { createTokenAuthenticator } from '../../src/checkout/client-token.ts';
-import { settlePayment, startPayment } from '../../src/checkout/pay.ts';
+import { awaitProviderResult, startPayment } from '../../src/checkout/pay.ts';
 import { crc16, qrPayload } from '../../src/checkout/qr.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { normalisePhone } from '../../src/lib/phone.ts';
 import {
   ACCEPTED,
@@ -21,11 +21,11 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 describe('paying a session', () => {
   let database: TestDatabase;
   let world: World;
-  let owner: Owner;
+  let scope: MerchantScope;
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    owner = await buildMerchant(database.db);
+    scope = await buildMerchant(database.db);
   });
   beforeEach(() => {
     world = buildWorld(database.db);
@@ -33,8 +33,8 @@ describe('paying a session', () => {
   afterAll(() => database.drop());
 
   test('one change holds the attempt, the session, the event and the start of the workflow', async () => {
-    const session = await buildSession(world, owner);
-    const attemptId = await buildAttempt(world, { ...owner, sessionId: session.sessionId });
+    const session = await buildSession(world, scope);
+    const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
     expect(await standing(database.db, session.sessionId)).toMatchObject({
       session: 'PROCESSING',
       transaction: 'PENDING',
@@ -45,9 +45,9 @@ describe('paying a session', () => {
       kind: 'start',
       workflowType: 'payment',
       workflowId: `payment-${attemptId}`,
-      input: { attemptId, ...owner, channel: 'TELEBIRR', expiresAtMs: Date.parse(session.expiresAt) },
+      input: { attemptId, ...scope, channel: 'TELEBIRR', expiresAtMs: Date.parse(session.expiresAt) },
     };
-    expect(world.told).toEqual([expect.objectContaining(start)]);
+    expect(world.enqueued).toEqual([expect.objectContaining(start)]);
     const [row] = await rows<{ input: unknown }>(
       database.db,
       'SELECT input FROM outbox WHERE workflow_id = :workflowId',
@@ -57,20 +57,20 @@ describe('paying a session', () => {
   });
 
   test('the second try of a session makes no second payment.created', async () => {
-    const session = await buildSession(world, owner);
-    const first = await buildAttempt(world, { ...owner, sessionId: session.sessionId });
-    world.provider.answers({
+    const session = await buildSession(world, scope);
+    const first = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
+    world.provider.returns({
       kind: 'declined',
       failure: { code: 'INSUFFICIENT_FUNDS', message: 'Not enough money.', providerCode: 'X', retryable: true },
     });
-    await world.checkAttempt(first, { tellWorkflow: true });
-    await buildAttempt(world, { ...owner, sessionId: session.sessionId }, { channel: 'AWASH' });
+    await world.checkAttempt(first, { notifyWorkflow: true });
+    await buildAttempt(world, { ...scope, sessionId: session.sessionId }, { channel: 'AWASH' });
     expect(await standing(database.db, session.sessionId)).toMatchObject({ events: ['payment.created'] });
   });
 
   test('a limit of the channel refuses by name, and leaves nothing behind', async () => {
-    const session = await buildSession(world, owner, { amountSantim: 10_000_000n });
-    const pay = buildAttempt(world, { ...owner, sessionId: session.sessionId });
+    const session = await buildSession(world, scope, { amountSantim: 10_000_000n });
+    const pay = buildAttempt(world, { ...scope, sessionId: session.sessionId });
     await expect(pay).rejects.toMatchObject({
       code: 'AMOUNT_ABOVE_MAXIMUM',
       message: 'amount must be at most 75000.00 ETB on TELEBIRR, got 100000.00',
@@ -79,43 +79,43 @@ describe('paying a session', () => {
   });
 
   test('only the channels the session names can pay it', async () => {
-    const session = await buildSession(world, owner, { channels: ['AWASH'] });
-    const pay = buildAttempt(world, { ...owner, sessionId: session.sessionId });
+    const session = await buildSession(world, scope, { channels: ['AWASH'] });
+    const pay = buildAttempt(world, { ...scope, sessionId: session.sessionId });
     await expect(pay).rejects.toMatchObject({ code: 'CHANNEL_DISABLED' });
   });
 
   test('a session whose time is over cannot be paid, swept or not', async () => {
-    const session = await buildSession(world, owner);
+    const session = await buildSession(world, scope);
     world.pass(30 * 60_000);
-    const pay = buildAttempt(world, { ...owner, sessionId: session.sessionId });
+    const pay = buildAttempt(world, { ...scope, sessionId: session.sessionId });
     await expect(pay).rejects.toMatchObject({ code: 'INVALID_STATE' });
   });
 
   test("another merchant's session is not there", async () => {
-    const session = await buildSession(world, owner);
+    const session = await buildSession(world, scope);
     const other = await buildMerchant(database.db);
     const pay = buildAttempt(world, { ...other, sessionId: session.sessionId });
     await expect(pay).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   test('a provider that hangs holds up the answer for two seconds, not the payment', async () => {
-    const { sessionId } = await buildSession(world, owner);
+    const { sessionId } = await buildSession(world, scope);
     let release = (): void => undefined;
-    world.provider.answers(() => new Promise((resolve) => (release = () => resolve(ACCEPTED))));
+    world.provider.returns(() => new Promise((resolve) => (release = () => resolve(ACCEPTED))));
     const wanted = { channel: 'TELEBIRR' as const, phone: '0911000001' };
-    const payment = await world.runChange((change) =>
-      startPayment({ ...world, change }, { ...owner, sessionId }, wanted),
+    const payment = await world.runInTransaction((tx) =>
+      startPayment({ ...world, tx }, { ...scope, sessionId }, wanted),
     );
-    expect(await settlePayment(world.checkAttempt, payment)).toEqual(payment);
-    const later = world.checkAttempt(payment.attemptId, { minIntervalMs: 2_000, tellWorkflow: false });
+    expect(await awaitProviderResult(world.checkAttempt, payment)).toEqual(payment);
+    const later = world.checkAttempt(payment.attemptId, { minIntervalMs: 2_000, notifyWorkflow: false });
     release();
     expect(await later).toMatchObject({ outcomeKind: 'accepted' });
   });
 
   test("a client's token is good for its session until an hour after the end", async () => {
-    const { sessionId, clientToken } = await buildSession(world, owner);
+    const { sessionId, clientToken } = await buildSession(world, scope);
     const { authenticateClientToken: authenticate, readToken, isOurToken } = createTokenAuthenticator(world);
-    expect(await authenticate(sessionId, clientToken)).toEqual({ kind: 'client', ...owner, sessionId });
+    expect(await authenticate(sessionId, clientToken)).toEqual({ kind: 'client', ...scope, sessionId });
     expect(isOurToken(sessionId, clientToken)).toBe(true);
     expect(isOurToken(newId('cs'), clientToken)).toBe(false);
     expect(isOurToken(sessionId, 'x'.repeat(43))).toBe(false);

@@ -13,12 +13,12 @@ import { createCallbackRouter } from '../../src/providers/callbacks.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { storeCallback } from '../../src/providers/store-callback.ts';
 import { findAttemptBySecret } from '../../src/transactions/attempt.ts';
-import { CLAIM_INTERVAL_MS } from '../../src/transactions/check.ts';
-import { isAnswered } from '../../src/transactions/proven.ts';
+import { MIN_QUERY_INTERVAL_MS } from '../../src/transactions/check.ts';
+import { isConclusive } from '../../src/transactions/proven.ts';
 import { transactionRoutes } from '../../src/transactions/routes.ts';
 import { buildMerchant, buildWorld, standing, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { NO_LIMITS, stubKey, testServerDeps, type HttpAnswer } from '../support/http.ts';
+import { NO_LIMITS, stubKey, testServerDeps, type HttpResponse } from '../support/http.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 
 type Sent = { body?: unknown; headers?: Record<string, string> };
@@ -42,15 +42,15 @@ describe('paying in the sandbox over HTTP', () => {
     base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const findProvider = createFindProvider({ http, clock: systemClock, simulatorUrl: simulator.url });
     world = buildWorld(database.db, { clock: systemClock, findProvider, baseUrl: base });
-    const owner = await buildMerchant(database.db);
-    key = stubKey(owner.merchantId);
+    const scope = await buildMerchant(database.db);
+    key = stubKey(scope.merchantId);
     const callbacks = createCallbackRouter({
       findAttemptBySecret: (secret) => findAttemptBySecret(database.db, secret),
       findProvider,
       storeCallback: (row) => storeCallback(database.db, row),
       onCallback: async (attemptId, { verified }) => {
-        const minIntervalMs = verified ? 0 : CLAIM_INTERVAL_MS;
-        return isAnswered(await world.checkAttempt(attemptId, { minIntervalMs, tellWorkflow: true }));
+        const minIntervalMs = verified ? 0 : MIN_QUERY_INTERVAL_MS;
+        return isConclusive(await world.checkAttempt(attemptId, { minIntervalMs, notifyWorkflow: true }));
       },
       unknown: createLimits(NO_LIMITS).unknownCallbacks,
       log: createLogger('silent', 'test'),
@@ -69,7 +69,7 @@ describe('paying in the sandbox over HTTP', () => {
     await database.drop();
   });
 
-  async function send(method: string, path: string, { body, headers }: Sent = {}): Promise<HttpAnswer> {
+  async function send(method: string, path: string, { body, headers }: Sent = {}): Promise<HttpResponse> {
     const response = await fetch(base + path, {
       method,
       headers: { 'x-api-key': key, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
@@ -157,7 +157,7 @@ describe('paying in the sandbox over HTTP', () => {
   test('an approval with a wrong amount is held, and the transaction says so', async () => {
     const { sessionId, transactionId } = await open();
     await pay(sessionId, '0911000008');
-    while ((await standing(database.db, sessionId))['held'] === null) await pause();
+    while ((await standing(database.db, sessionId))['holdReason'] === null) await pause();
     const { body } = await send('GET', `/api/checkout/txns/${transactionId}`);
     expect(body.data).toMatchObject({ status: 'PENDING', held: 'WRONG_AMOUNT' });
     expect((await hook('cancel', sessionId)).body.data.status).toBe('PENDING');
@@ -267,8 +267,8 @@ describe('paying in the sandbox over HTTP', () => {
     ];
     const count = async () => (await database.db('transaction').count())[0]?.['count'];
     const before = await count();
-    for (const [change, expected, code] of bad) {
-      const answer = await send('POST', '/api/checkout/sessions', { body: { ...newSession(), ...change } });
+    for (const [tx, expected, code] of bad) {
+      const answer = await send('POST', '/api/checkout/sessions', { body: { ...newSession(), ...tx } });
       expect([answer.status, answer.body.error?.code]).toEqual([expected, code]);
     }
     expect(await count()).toEqual(before);
@@ -286,7 +286,7 @@ describe('paying in the sandbox over HTTP', () => {
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 /** Repeats what was answered 503, as Retry-After asks: on a busy machine fifty at once are more than the pool serves. */
-async function served(call: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
+async function served(call: () => Promise<HttpResponse>): Promise<HttpResponse> {
   for (const endMs = Date.now() + 15_000; ;) {
     const answer = await call();
     if (answer.status !== 503 || Date.now() > endMs) return answer;

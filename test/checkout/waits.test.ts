@@ -5,7 +5,7 @@ import { createTokenAuthenticator } from '../../src/checkout/client-token.ts';
 import { checkoutRoutes } from '../../src/checkout/routes.ts';
 import { createSessionWaits } from '../../src/checkout/waits.ts';
 import { openDatabase } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
@@ -13,7 +13,7 @@ import { until } from '../support/worker.ts';
 
 let database: TestDatabase;
 let world: World;
-let owner: Owner;
+let scope: MerchantScope;
 let http: TestServer;
 let asked: string[];
 const note = (_answer: unknown, { sql }: { sql: string }): void => void asked.push(sql);
@@ -21,13 +21,13 @@ const note = (_answer: unknown, { sql }: { sql: string }): void => void asked.pu
 beforeAll(async () => {
   database = await createTestDatabase();
   world = buildWorld(database.db, { clock: () => new Date() });
-  owner = await buildMerchant(database.db);
+  scope = await buildMerchant(database.db);
   http = await startTestServer(
     {
       ...testServerDeps(database.db, { routes: checkoutRoutes(world) }),
       ...createTokenAuthenticator(world),
     },
-    stubKey(owner.merchantId),
+    stubKey(scope.merchantId),
   );
   database.db.on('query-response', note);
 });
@@ -44,13 +44,13 @@ const readsOf = () => asked.filter((sql) => sql.includes('FROM checkout_session'
 
 /** Opens a wait that is never read to its end. */
 function openWait(sessionId: string): ClientRequest {
-  const call = request(http.url + pathOf(sessionId, 10), { headers: { 'x-api-key': stubKey(owner.merchantId) } });
+  const call = request(http.url + pathOf(sessionId, 10), { headers: { 'x-api-key': stubKey(scope.merchantId) } });
   call.on('error', () => {}).end();
   return call;
 }
 
 test('a wait ends with its connection: after it nothing is asked any more', async () => {
-  const sessions = await Promise.all(Array.from({ length: 5 }, () => buildSession(world, owner)));
+  const sessions = await Promise.all(Array.from({ length: 5 }, () => buildSession(world, scope)));
   asked = [];
   const calls = Array.from({ length: 30 }, (_, i) => openWait(sessions[i % 5]?.sessionId ?? ''));
   await until('every call to be waiting', async () => readsOf() > 30);
@@ -62,7 +62,7 @@ test('a wait ends with its connection: after it nothing is asked any more', asyn
 });
 
 test('all waits of a process share one statement every 250 ms', async () => {
-  const sessions = await Promise.all(Array.from({ length: 10 }, () => buildSession(world, owner)));
+  const sessions = await Promise.all(Array.from({ length: 10 }, () => buildSession(world, scope)));
   asked = [];
   const startedAt = performance.now();
   const waits = sessions.flatMap(({ sessionId }) => [0, 1, 2].map(() => http.send('GET', pathOf(sessionId, 2))));
@@ -75,7 +75,7 @@ test('all waits of a process share one statement every 250 ms', async () => {
 });
 
 test('every wait for a session is answered as soon as it ends, however it ends', async () => {
-  const [cancelled, late] = [await buildSession(world, owner), await buildSession(world, owner)];
+  const [cancelled, late] = [await buildSession(world, scope), await buildSession(world, scope)];
   const waits = [cancelled, cancelled, late].map(({ sessionId }) => http.send('GET', pathOf(sessionId, 10)));
   await until('every call to be waiting', async () => readsOf() > 3);
   await world.endUnpaid(cancelled.sessionId, 'CANCELLED');
@@ -87,7 +87,7 @@ test('every wait for a session is answered as soon as it ends, however it ends',
 });
 
 test('one token has a few waits open at once; one more is told when to come again', async () => {
-  const { sessionId, clientToken } = await buildSession(world, owner);
+  const { sessionId, clientToken } = await buildSession(world, scope);
   const ask = (wait: number) =>
     http.send('GET', pathOf(sessionId, wait), { key: null, headers: { 'x-client-token': clientToken } });
   const answers = await Promise.all([1, 1, 1, 1, 1, 0].map(ask));

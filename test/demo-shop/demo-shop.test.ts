@@ -25,12 +25,12 @@ async function demoShop(
 
 type EventChange = { eventId?: string; orderNo?: string; status?: string; version?: number; secret?: string };
 
-function deliver(shop: DemoShop, change: EventChange = {}): Promise<Response> {
-  return fetch(`${shop.url}/webhooks`, signedDelivery(change));
+function deliver(shop: DemoShop, tx: EventChange = {}): Promise<Response> {
+  return fetch(`${shop.url}/webhooks`, signedDelivery(tx));
 }
 
-function signedDelivery(change: EventChange) {
-  const { eventId = 'evt_1', orderNo = 'SHOP-1', status = 'SUCCESS', version = 3, secret = SECRET } = change;
+function signedDelivery(tx: EventChange) {
+  const { eventId = 'evt_1', orderNo = 'SHOP-1', status = 'SUCCESS', version = 3, secret = SECRET } = tx;
   const data = { object: 'transaction', checkoutOrderNo: orderNo, status, version };
   const envelope = { event: 'payment.succeeded', event_id: eventId, api_version: 'v1.0', created_at: '', data };
   const { body, headers } = signedRequest({

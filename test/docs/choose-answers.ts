@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-import type { RecordedAnswers } from '../../src/http/openapi.ts';
-import type { RecordedAnswer } from '../support/record-answers.ts';
+import type { RecordedResponses } from '../../src/http/openapi.ts';
+import type { RecordedResponse } from '../support/record-answers.ts';
 
 /**
  * Chooses, of the answers that a test run has recorded, the examples that the docs show:
@@ -40,27 +40,27 @@ function told(value: unknown): number {
   return Object.values(value).reduce((sum: number, inner) => sum + told(inner), 0);
 }
 
-function choose(recorded: readonly RecordedAnswer[]): object | undefined {
-  const answers = recorded.map(({ body }) => cut(body) as object);
-  const fit = answers.filter((answer) => {
+function choose(recorded: readonly RecordedResponse[]): object | undefined {
+  const responses = recorded.map(({ body }) => cut(body) as object);
+  const fit = responses.filter((answer) => {
     const text = JSON.stringify(answer);
     return text.length <= CHARACTERS_MAX && !ODD.test(text);
   });
   return fit.toSorted((a, b) => told(b) - told(a))[0];
 }
 
-const byAnswer = new Map<string, RecordedAnswer[]>();
+const byAnswer = new Map<string, RecordedResponse[]>();
 for (const line of read(process.argv[2] ?? '')
   .trim()
   .split('\n')) {
-  const answer = JSON.parse(line) as RecordedAnswer;
+  const answer = JSON.parse(line) as RecordedResponse;
   const name = `${answer.operationId} ${answer.status}`;
   byAnswer.set(name, [...(byAnswer.get(name) ?? []), answer]);
 }
-const examples: Record<string, Record<string, object>> = { ...(JSON.parse(read(EXAMPLES)) as RecordedAnswers) };
-for (const [name, answers] of byAnswer) {
+const examples: Record<string, Record<string, object>> = { ...(JSON.parse(read(EXAMPLES)) as RecordedResponses) };
+for (const [name, responses] of byAnswer) {
   const [operationId = '', status = ''] = name.split(' ');
-  const chosen = choose(answers);
+  const chosen = choose(responses);
   if (chosen) examples[operationId] = { ...examples[operationId], [status]: chosen };
 }
 const sorted = Object.fromEntries(Object.entries(examples).toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { routesOf } from '../../src/api.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLimits } from '../../src/http/limits.ts';
-import { createOpenApiDocument, type RecordedAnswers } from '../../src/http/openapi.ts';
+import { createOpenApiDocument, type RecordedResponses } from '../../src/http/openapi.ts';
 import type { Route } from '../../src/http/route.ts';
 import { systemRoutes } from '../../src/http/system.ts';
 import { createLogger } from '../../src/lib/log.ts';
@@ -16,7 +16,13 @@ export type Node = { [name: string]: unknown };
 export function productRoutes(): Route[] {
   const config = readConfig({ DATABASE_URL: 'postgresql://none', TEMPORAL_ADDRESS: 'none:7233' });
   const nothing = new Proxy({}, { get: () => nothing }) as never;
-  const parts = { db: nothing, runChange: nothing, findProvider: nothing, tokens: nothing, clock: () => new Date() };
+  const parts = {
+    db: nothing,
+    runInTransaction: nothing,
+    findProvider: nothing,
+    tokens: nothing,
+    clock: () => new Date(),
+  };
   const { routes } = routesOf(config, {
     ...parts,
     limits: createLimits(NO_LIMITS),
@@ -25,10 +31,10 @@ export function productRoutes(): Route[] {
   return [...systemRoutes({ countPendingMigrations: async () => 0 }, new AbortController().signal), ...routes];
 }
 
-const answers = JSON.parse(
+const responses = JSON.parse(
   readFileSync(new URL('../../docs/answers.json', import.meta.url), 'utf8'),
-) as RecordedAnswers;
-const ABOUT = { version: 'test', baseUrl: 'http://meskot.test', answers };
+) as RecordedResponses;
+const ABOUT = { version: 'test', baseUrl: 'http://meskot.test', responses };
 
 /** What `/openapi.json` serves. */
 export function productDocument(routes = productRoutes()): Node {

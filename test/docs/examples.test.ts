@@ -23,11 +23,11 @@ const document = productDocument(routes);
 const operations = Object.values(document['paths'] as Record<string, Record<string, Described>>).flatMap((methods) =>
   Object.values(methods),
 );
-const isRefused = (status: string): boolean => Number(status) >= 400;
+const isRejected = (status: string): boolean => Number(status) >= 400;
 
-const refusals = operations.flatMap(({ operationId, responses }) =>
+const errors = operations.flatMap(({ operationId, responses }) =>
   Object.entries(responses)
-    .filter(([status]) => isRefused(status))
+    .filter(([status]) => isRejected(status))
     .map(([status, answer]) => ({ operationId, status: Number(status), answer })),
 );
 
@@ -42,7 +42,7 @@ const examplesOf = (answer: Answer): [string, { value: Refusal }][] =>
 
 describe('every refusal in the API description', () => {
   test('has one example of each of its codes, with that code and its status', () => {
-    for (const { operationId, status, answer } of refusals) {
+    for (const { operationId, status, answer } of errors) {
       const examples = examplesOf(answer);
       expect([operationId, status, examples.length]).not.toEqual([operationId, status, 0]);
       for (const [code, { value }] of examples) {
@@ -60,14 +60,14 @@ describe('every refusal in the API description', () => {
   });
 
   test('says in its description which codes there are, and no other', () => {
-    for (const { answer } of refusals) {
+    for (const { answer } of errors) {
       const named = [...answer.description.matchAll(/^- `([A-Z_]+)`/gm)].map(([, code]) => code);
       expect(named).toEqual(Object.keys(answer.content['application/json']?.examples ?? {}));
     }
   });
 
   test('has words of its own where the operation decides: not one of them is told of another kind of thing', () => {
-    const general = refusals.flatMap(({ operationId, answer }) =>
+    const general = errors.flatMap(({ operationId, answer }) =>
       examplesOf(answer)
         .filter(([code]) => code === 'INVALID_STATE' || code === 'DUPLICATE_REFERENCE')
         .filter(([, { value }]) => /^It cannot be done|^The reference is already used/.test(value.message))
@@ -78,7 +78,7 @@ describe('every refusal in the API description', () => {
 
   test('tells only what its route can do: a read is no repeat, a file is no JSON', () => {
     const codesOf = (operationId: string): string[] =>
-      refusals
+      errors
         .filter((one) => one.operationId === operationId)
         .flatMap(({ answer }) => Object.keys(answer.content['application/json']?.examples ?? {}));
     expect(codesOf('getBalance')).toEqual([
@@ -109,13 +109,13 @@ describe('every refusal in the API description', () => {
 });
 
 describe('every answer in the API description', () => {
-  const answers = routes.flatMap((route) =>
+  const responses = routes.flatMap((route) =>
     Object.entries(route.responses).map(([status, data]) => ({ route, status, data: data as z.ZodType })),
   );
 
   test('has an example that was answered once, with its own status, and that its schema takes', () => {
     const wrong: string[] = [];
-    for (const { route, status, data } of answers) {
+    for (const { route, status, data } of responses) {
       const described = operations.find(({ operationId }) => operationId === route.operationId);
       const media = described?.responses[status]?.content['application/json'];
       // A file has another content type.
@@ -131,7 +131,7 @@ describe('every answer in the API description', () => {
       }
     }
     expect(wrong).toEqual([]);
-    expect(answers.length).toBeGreaterThan(120);
+    expect(responses.length).toBeGreaterThan(120);
   });
 
   test('may get more fields one day: no client is told to refuse them', () => {

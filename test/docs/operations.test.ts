@@ -5,8 +5,8 @@ import { defineSearchAttributeKey } from '@temporalio/common';
 import { readConfig } from '../../src/config.ts';
 import type { OperatorRole } from '../../src/http/route.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { PERMITS } from '../../src/operators/permits.ts';
-import { createProcesses, temporalOptions } from '../../src/processes.ts';
+import { PERMISSIONS } from '../../src/operators/permits.ts';
+import { createTemporalGateway, temporalOptions } from '../../src/processes.ts';
 import { DELIVERY_STATUSES } from '../../src/webhooks/states.ts';
 import { testStack } from '../support/stack-facts.ts';
 import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
@@ -28,7 +28,7 @@ describe('the page of operators', () => {
   test('says of every change who may make it, as the code does', () => {
     const rows = rowsOf('operators.md', /^\| `[a-z-]+\.[a-z-]+`/);
     const documented = rows.flatMap(([actions, roles]) => wordsIn(actions).map((action) => [action, wordsIn(roles)]));
-    const permitted = Object.entries<readonly OperatorRole[]>(PERMITS).map(([action, roles]) => [
+    const permitted = Object.entries<readonly OperatorRole[]>(PERMISSIONS).map(([action, roles]) => [
       action,
       roles.filter((role) => role !== 'admin'),
     ]);
@@ -80,7 +80,7 @@ describe('the queries of the page of failed deliveries', () => {
       TASK_QUEUE_PREFIX: taskQueuePrefix,
     });
     const { connection } = temporal;
-    await createProcesses({ ...temporalOptions(config), connection }).ensureTemporal();
+    await createTemporalGateway({ ...temporalOptions(config), connection }).ensureTemporal();
     await temporal.client.schedule.getHandle(`${taskQueuePrefix}nightlyReconciliation`).delete();
     await start('webhookDelivery', delivery);
     await start('withdrawal', `withdrawal-${newId('wd')}`);

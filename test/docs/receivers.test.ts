@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { anyFreePort } from '../../src/local/ports.ts';
+import { anyFreePort } from '../../src/lib/free-port.ts';
 import { EVENT_TYPES } from '../../src/webhooks/catalogue.ts';
 import { newSecret, signedRequest, type SignedRequest, type SigningInput } from '../../src/webhooks/signature.ts';
 
@@ -46,7 +46,7 @@ async function run(language: Language, secret: string): Promise<Receiver> {
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (printed += text.toString()));
   const url = `http://127.0.0.1:${port}/`;
-  await answers(url);
+  await responses(url);
   return {
     post: async ({ body, headers }) =>
       (await fetch(url, { method: 'POST', body: new Uint8Array(body), headers })).status,
@@ -61,7 +61,7 @@ async function run(language: Language, secret: string): Promise<Receiver> {
 }
 
 /** Waits until something is served there, at most 20 s. */
-async function answers(url: string): Promise<void> {
+async function responses(url: string): Promise<void> {
   const deadline = Date.now() + 20_000;
   for (;;) {
     const response = await fetch(url, { method: 'POST', body: '{}' }).catch(() => null);
@@ -75,7 +75,7 @@ const SECRET = newSecret();
 const OTHER = newSecret();
 
 /** What the service sends of a payment, with a name that is not ASCII. */
-function sent(eventId: string, change: Partial<SigningInput> = {}): SignedRequest {
+function sent(eventId: string, tx: Partial<SigningInput> = {}): SignedRequest {
   const data = { ...EVENT_TYPES['payment.succeeded'].example, customerName: 'አበበ ቢቂላ', version: 3 };
   const envelope = { event: 'payment.succeeded', event_id: eventId, api_version: 'v1.0', data };
   return signedRequest({
@@ -86,7 +86,7 @@ function sent(eventId: string, change: Partial<SigningInput> = {}): SignedReques
     previousSecret: null,
     encoding: 'base64',
     customHeaders: {},
-    ...change,
+    ...tx,
   });
 }
 

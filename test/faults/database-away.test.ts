@@ -116,15 +116,15 @@ test('a frozen database is answered for with 503 in time, and everything goes on
 }, 120_000);
 
 test('a table that somebody has locked is answered for with 503 in time', async () => {
-  const owner = new pg.Client({ connectionString: postgres.database.ownerUrl });
-  await owner.connect();
-  await owner.query('BEGIN; LOCK TABLE webhook_event IN ACCESS EXCLUSIVE MODE');
+  const scope = new pg.Client({ connectionString: postgres.database.ownerUrl });
+  await scope.connect();
+  await scope.query('BEGIN; LOCK TABLE webhook_event IN ACCESS EXCLUSIVE MODE');
   try {
     const { status, code, tookMs } = await ask('/api/checkout/webhooks/events');
     expect({ status, code }).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
     expect(tookMs).toBeLessThan(ANSWERED_WITHIN_MS);
   } finally {
-    await owner.end();
+    await scope.end();
   }
   expect((await ask('/api/checkout/webhooks/events')).status).toBe(200);
 });

@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { startApi, type RunningApi } from '../../src/api.ts';
 import { readConfig } from '../../src/config.ts';
 import { createKey } from '../../src/keys/operations.ts';
+import { anyFreePort } from '../../src/lib/free-port.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import type { Owner } from '../../src/lib/owner.ts';
-import { anyFreePort } from '../../src/local/ports.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { readRunning, RETRY_DELAYS_SECONDS, type Evidence } from '../invariants/evidence.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { createMerchantClient, type MerchantClient } from '../support/merchant-client.ts';
@@ -14,7 +14,12 @@ import { startTestSimulator, type TestSimulator } from '../support/simulator.ts'
 import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
 
 /** A merchant as faults meet one: its receiver, its subscription to everything, its client that repeats. */
-export type GroundMerchant = { owner: Owner; receiver: Receiver; subscriptionId: string; client: MerchantClient };
+export type GroundMerchant = {
+  scope: MerchantScope;
+  receiver: Receiver;
+  subscriptionId: string;
+  client: MerchantClient;
+};
 
 /** All that a fault is let loose on: one database, the providers, merchants; API and worker are the test's to start. */
 export type Ground = {
@@ -46,7 +51,7 @@ export async function createGround(settings: Record<string, string> = {}, ownDat
   const url = `http://127.0.0.1:${apiPort}`;
   const own = {
     SIMULATOR_URL: simulator.url,
-    BASE_URL: url,
+    PUBLIC_BASE_URL: url,
     API_PORT: String(apiPort),
     METRICS_PORT: String(metricsPort),
     RATE_LIMIT_SANDBOX_PER_SECOND: '0',
@@ -82,7 +87,7 @@ export async function createGround(settings: Record<string, string> = {}, ownDat
         db: world.db,
         now: new Date(),
         clients: merchants.map(({ client }) => client),
-        receivers: merchants.map(({ receiver, owner }) => ({ url: receiver.url, requests: receiver.requests, owner })),
+        receivers: merchants.map(({ receiver, scope }) => ({ url: receiver.url, requests: receiver.requests, scope })),
         orders,
         running: await readRunning(world.temporal.client, world.config.TASK_QUEUE_PREFIX),
         retryDelaysSeconds: RETRY_DELAYS_SECONDS,
@@ -98,14 +103,14 @@ export async function createGround(settings: Record<string, string> = {}, ownDat
 }
 
 async function newMerchant(world: WorkerWorld, client: { url: string; loseEvery?: number }): Promise<GroundMerchant> {
-  const owner = await world.newMerchant();
+  const scope = await world.newMerchant();
   const receiver = await startReceiver();
-  const { id: subscriptionId } = await world.subscribe(owner, { url: receiver.url });
-  const { KEY_PEPPER: pepper } = world.config;
+  const { id: subscriptionId } = await world.subscribe(scope, { url: receiver.url });
+  const { API_KEY_PEPPER: pepper } = world.config;
   const { secret: key } = await world.db.transaction((trx) =>
-    createKey({ trx, pepper, clock: () => new Date() }, { ...owner, kind: 'secret' }),
+    createKey({ trx, pepper, clock: () => new Date() }, { ...scope, kind: 'secret' }),
   );
-  return { owner, receiver, subscriptionId, client: createMerchantClient({ ...client, key, owner }) };
+  return { scope, receiver, subscriptionId, client: createMerchantClient({ ...client, key, scope }) };
 }
 
 /** Makes a session and pays it, as one customer of one merchant does. */

@@ -24,8 +24,8 @@ afterAll(() => database.drop());
 async function expectLedgerHolds(recent: readonly { play: Play; story: Story }[]): Promise<void> {
   const broken = await verifyLedger(database.db, ledgerChecks);
   const about = broken.map((one) => one.about).join('; ');
-  const idsOf = ({ owner, books: { payments, outs, settlements } }: Play): string[] => [
-    owner.merchantId,
+  const idsOf = ({ scope, books: { payments, outs, settlements } }: Play): string[] => [
+    scope.merchantId,
     ...payments.flatMap(({ transactionId, attempts }) => [transactionId, ...attempts.map(({ id }) => id)]),
     ...[...outs, ...settlements].map(({ id }) => id),
   ];

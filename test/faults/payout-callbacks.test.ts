@@ -42,7 +42,7 @@ async function withdraw(channel: Channel, phone: string): Promise<string> {
   const destination = { phone, accountName: 'Abebe Bikila' };
   const wanted = { requestId: `OUT-${requests}`, amount: 2, channel, destination };
   const id = String((await merchant.client.post('withdrawal', wanted))['withdrawalRequestId']);
-  await ground.world.runChange((change) => approveWithdrawal(change, id, { operatorId: 'opr_1', at: new Date() }));
+  await ground.world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: new Date() }));
   return id;
 }
 
@@ -56,7 +56,7 @@ const answersTo = (id: string) =>
       callbacks.length > 0 && callbacks.every(({ done }) => done) && callbacks.map(({ sends }) => sends.at(-1)?.status)
     );
   });
-const balance = () => readBalance(ground.world.db, merchant.owner);
+const balance = () => readBalance(ground.world.db, merchant.scope);
 const journalsOf = async (id: string) =>
   (
     await rows<{ kind: string }>(

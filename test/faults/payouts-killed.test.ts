@@ -43,7 +43,7 @@ async function withdraw(channel: Channel): Promise<string> {
     destination: { phone: '0911000001', accountName: 'Abebe Bikila' },
   });
   const id = String(answer['withdrawalRequestId']);
-  await ground.world.runChange((change) => approveWithdrawal(change, id, { operatorId: 'opr_1', at: new Date() }));
+  await ground.world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: new Date() }));
   return id;
 }
 
@@ -64,7 +64,7 @@ async function expectPaidOnce(ids: string[]): Promise<void> {
   }
   expect((await ground.simulator.journal()).payouts).toHaveLength(requests);
   await expectPaidOutOnce(ground.world.db, ground.simulator);
-  expect((await readBalance(ground.world.db, merchant.owner)).reservedSantim).toBe(0n);
+  expect((await readBalance(ground.world.db, merchant.scope)).reservedSantim).toBe(0n);
 }
 
 test('a worker killed before the provider hears, or after it has done what it was told, pays once', async () => {

@@ -64,7 +64,7 @@ describe('the API killed under load', () => {
     api = await startProgram('api', ground.settings);
     await shopping;
     await expectAllWell();
-    const transactions = await ground.world.db('transaction').where({ merchantId: merchant.owner.merchantId });
+    const transactions = await ground.world.db('transaction').where({ merchantId: merchant.scope.merchantId });
     expect(transactions).toHaveLength(CUSTOMERS * PURCHASES_EACH);
   }, 120_000);
 });
@@ -85,7 +85,7 @@ describe('API and worker killed in the middle of payments', () => {
     await expectAllWell();
     const { orders } = await ground.simulator.journal();
     const made = new Set(orders.slice(ordersBefore).map(({ attemptId }) => attemptId));
-    const attempts = await ground.world.db('paymentAttempt').where({ merchantId: merchant.owner.merchantId });
+    const attempts = await ground.world.db('paymentAttempt').where({ merchantId: merchant.scope.merchantId });
     expect(attempts.map(({ status }) => String(status))).toEqual(Array.from({ length: PAYMENTS }, () => 'SUCCEEDED'));
     expect(made).toEqual(new Set(attempts.map(({ id }) => String(id))));
     expect(orders.length - ordersBefore).toBe(PAYMENTS);

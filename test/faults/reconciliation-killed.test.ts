@@ -2,7 +2,7 @@ import { addisDay, DAY_MS } from '../../src/lib/dates.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
-import { askForDay } from '../../src/reconciliation/ask.ts';
+import { requestRun } from '../../src/reconciliation/ask.ts';
 import { anOrder } from '../providers/sandbox.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startProgram, type Program } from '../support/program.ts';
@@ -23,7 +23,7 @@ const clock = () => new Date(Date.now() - 60 * DAY_MS);
 
 beforeAll(async () => {
   simulator = await startTestSimulator({ clock });
-  const own = { TASK_QUEUES: 'money', SIMULATOR_URL: simulator.url, BASE_URL: 'http://127.0.0.1:9' };
+  const own = { TASK_QUEUES: 'money', SIMULATOR_URL: simulator.url, PUBLIC_BASE_URL: 'http://127.0.0.1:9' };
   world = await createWorkerWorld(own);
   settings = {
     ...own,
@@ -56,8 +56,8 @@ test('a worker killed in the middle of a list goes on with it after its restart,
 
   // The first page is given; the second never comes, until the worker is dead.
   await simulator.fault({ kind: 'hang', on: 'statement', channel: CHANNEL, after: 1 });
-  await world.runChange((change) =>
-    askForDay(change, { findProvider, clock: () => new Date() }, { day: addisDay(clock()), channel: CHANNEL }),
+  await world.runInTransaction((tx) =>
+    requestRun(tx, { findProvider, clock: () => new Date() }, { day: addisDay(clock()), channel: CHANNEL }),
   );
   await until('the first page to be kept', async () => ((await row())?.pages ?? 0) > 0);
   await worker.kill();
@@ -67,9 +67,15 @@ test('a worker killed in the middle of a list goes on with it after its restart,
   expect(left.pages).toBe(1);
 
   worker = await startProgram('worker', settings);
-  await until('the day to end', async () => (await row())?.open === false);
-  expect(await row()).toMatchObject({ status: 'DIFFERENCES', reading: 1, read: 1, pages: 2, theirPayments: PAYMENTS });
+  await until('the day to end', async () => (await row())?.isRunning === false);
+  expect(await row()).toMatchObject({
+    status: 'DIFFERENCES',
+    importNo: 1,
+    completedImportNo: 1,
+    pages: 2,
+    theirPayments: PAYMENTS,
+  });
   // Nobody here asked for any of it.
-  const found = await world.db('reconciliationDifference').where({ kind: 'UNKNOWN_ORDER', closedAt: null });
+  const found = await world.db('reconciliationDiscrepancy').where({ kind: 'UNKNOWN_ORDER', closedAt: null });
   expect(new Set(found.map(({ orderId }) => orderId as string))).toEqual(new Set(orders.map(({ orderId }) => orderId)));
 }, 120_000);

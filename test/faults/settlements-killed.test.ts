@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
-import { createOperator, makeOperatorKey } from '../../src/operators/operators.ts';
+import { createOperator, createOperatorKey } from '../../src/operators/operators.ts';
 import { isOpen, type SettlementStatus } from '../../src/settlements/states.ts';
 import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
 import { expectInvariants } from '../invariants/check.ts';
@@ -69,18 +69,18 @@ beforeAll(async () => {
   await start('api');
   await start('worker');
   merchant = await ground.newMerchant();
-  const { owner } = merchant;
-  asker = createMerchantClient({ ...CALLER, url: ground.url, key: merchant.client.key, owner });
+  const { scope } = merchant;
+  asker = createMerchantClient({ ...CALLER, url: ground.url, key: merchant.client.key, scope });
   const clock = () => new Date();
-  const money = { ...buildWorld(ground.world.db, { clock }), runChange: ground.world.runChange };
-  await fund(money, owner, 50_000_00n);
-  await linkAccount(money, owner);
-  const { KEY_PEPPER: pepper } = ground.world.config;
+  const money = { ...buildWorld(ground.world.db, { clock }), runInTransaction: ground.world.runInTransaction };
+  await fund(money, scope, 50_000_00n);
+  await linkAccount(money, scope);
+  const { API_KEY_PEPPER: pepper } = ground.world.config;
   const { secret: key } = await ground.world.db.transaction(async (trx) => {
     const { id } = await createOperator(trx, { name: 'Sara', email: 'sara@meskot.example', role: 'finance' });
-    return makeOperatorKey({ trx, pepper, clock }, { operatorId: id });
+    return createOperatorKey({ trx, pepper, clock }, { operatorId: id });
   });
-  operator = createMerchantClient({ ...CALLER, url: ground.url, key, owner });
+  operator = createMerchantClient({ ...CALLER, url: ground.url, key, scope });
 }, 60_000);
 afterAll(async () => {
   over = true;
@@ -208,7 +208,7 @@ test('settlements come to what was accepted of them, once, however their API and
      WHERE id = ANY(:ids)`,
     { ids: all.filter(({ status }) => isOpen(status)).map(({ id }) => id) },
   );
-  expect((await readBalance(ground.world.db, merchant.owner)).reservedSantim).toBe(open?.santim);
+  expect((await readBalance(ground.world.db, merchant.scope)).reservedSantim).toBe(open?.santim);
   const duplicatesMax = (KILLS.api + KILLS.worker) * SENDS_IN_FLIGHT;
   // No money came in through the simulator.
   await expectInvariants(async () => ground.gather({ orders: null, duplicatesMax }));

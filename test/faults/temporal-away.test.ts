@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { startApi, type RunningApi } from '../../src/api.ts';
 import { readConfig } from '../../src/config.ts';
 import { createKey } from '../../src/keys/operations.ts';
+import { anyFreePort } from '../../src/lib/free-port.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import type { Owner } from '../../src/lib/owner.ts';
-import { anyFreePort } from '../../src/local/ports.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { approveWithdrawal } from '../../src/withdrawals/decide.ts';
 import { expectInvariants } from '../invariants/check.ts';
 import { RETRY_DELAYS_SECONDS, type Evidence } from '../invariants/evidence.ts';
@@ -22,7 +22,7 @@ let world: WorkerWorld;
 let api: RunningApi;
 let healthy: Receiver;
 let failing: Receiver;
-let owner: Owner;
+let scope: MerchantScope;
 let client: MerchantClient;
 let orders = 0;
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
     TEMPORAL_ADDRESS: temporal.address,
     TASK_QUEUES: 'payments,money,webhooks',
     SIMULATOR_URL: simulator.url,
-    BASE_URL: `http://127.0.0.1:${apiPort}`,
+    PUBLIC_BASE_URL: `http://127.0.0.1:${apiPort}`,
     API_PORT: String(apiPort),
     METRICS_PORT: String(metricsPort),
     RATE_LIMIT_SANDBOX_PER_SECOND: '0',
@@ -53,14 +53,14 @@ beforeAll(async () => {
   healthy = await startReceiver();
   failing = await startReceiver();
   failing.behave({ kind: 'answer', status: 503 });
-  owner = await world.newMerchant();
-  await world.subscribe(owner, { url: healthy.url, eventTypes: ['payment.succeeded'] });
-  await world.subscribe(owner, { url: failing.url, eventTypes: ['checkout.completed'] });
+  scope = await world.newMerchant();
+  await world.subscribe(scope, { url: healthy.url, eventTypes: ['payment.succeeded'] });
+  await world.subscribe(scope, { url: failing.url, eventTypes: ['checkout.completed'] });
   const clock = () => new Date();
   const made = await world.db.transaction((trx) =>
-    createKey({ trx, pepper: world.config.KEY_PEPPER, clock }, { ...owner, kind: 'secret' }),
+    createKey({ trx, pepper: world.config.API_KEY_PEPPER, clock }, { ...scope, kind: 'secret' }),
   );
-  client = createMerchantClient({ url: api.url, key: made.secret, owner });
+  client = createMerchantClient({ url: api.url, key: made.secret, scope });
 }, 60_000);
 afterAll(async () => {
   await api.stop();
@@ -96,7 +96,7 @@ const gather = async (): Promise<Evidence> => ({
   db: world.db,
   now: new Date(),
   clients: [client],
-  receivers: [healthy, failing].map(({ url, requests }) => ({ url, requests, owner })),
+  receivers: [healthy, failing].map(({ url, requests }) => ({ url, requests, scope })),
   orders: (await simulator.journal()).orders,
   running: new Map((await temporal.running()).map((id) => [id, { failures: 0 }])),
   retryDelaysSeconds: RETRY_DELAYS_SECONDS,
@@ -140,7 +140,7 @@ test('without Temporal payments are confirmed and healthy receivers get their ev
   await expectInvariants(gather);
 }, 150_000);
 
-const within = async (ms: number, isSo: () => Promise<boolean>): Promise<void> => {
+const withTimeout = async (ms: number, isSo: () => Promise<boolean>): Promise<void> => {
   for (const endMs = Date.now() + ms; !(await isSo());) {
     if (Date.now() > endMs) throw new Error(`it was not so within ${ms} ms`);
     await new Promise((settle) => setTimeout(settle, 100));
@@ -153,7 +153,7 @@ const FINISHED = 100;
 const WITHDRAWALS = 5;
 const AT_ONCE = 10;
 /** Longer than Temporal's clients wait before they look again. */
-const AWAY_MS = 20_000;
+const UNAVAILABLE_BACKOFF_MS = 20_000;
 
 const payAll = async (phone: string, count: number): Promise<string[]> => {
   const attemptIds: string[] = [];
@@ -171,7 +171,7 @@ const withdraw = async (nth: number): Promise<void> => {
   const destination = { phone: '0911000001', accountName: 'Abebe Bikila' };
   const asked = { requestId: `AWAY-OUT-${nth}`, amount: 2, channel: 'TELEBIRR', destination };
   const id = String((await client.post('withdrawal', asked))['withdrawalRequestId']);
-  await world.runChange((change) => approveWithdrawal(change, id, { operatorId: 'opr_1', at: new Date() }));
+  await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: new Date() }));
 };
 
 test('back from an absence in which 500 payments and some withdrawals came in, money goes out first, and everything is under way in the end', async () => {
@@ -187,12 +187,14 @@ test('back from an absence in which 500 payments and some withdrawals came in, m
   await Promise.all(Array.from({ length: WITHDRAWALS }, (_, nth) => withdraw(nth)));
   const { length: before } = (await simulator.journal()).payouts;
   expect(before).toBe(0);
-  await new Promise((settle) => setTimeout(settle, Math.max(0, AWAY_MS - (performance.now() - stoppedAt))));
+  await new Promise((settle) =>
+    setTimeout(settle, Math.max(0, UNAVAILABLE_BACKOFF_MS - (performance.now() - stoppedAt))),
+  );
 
   await temporal.start();
   await until('the withdrawals to be sent', async () => (await simulator.journal()).payouts.length === WITHDRAWALS);
   expect((await world.db('outbox')).length).toBeGreaterThan(WAITING / 2);
-  await within(120_000, async () => (await world.db('outbox')).length === 0);
+  await withTimeout(120_000, async () => (await world.db('outbox')).length === 0);
   const ids = await until('all to run', async () => {
     const running = new Set(await temporal.running());
     return waiting.every((attemptId) => running.has(`payment-${attemptId}`)) && running;

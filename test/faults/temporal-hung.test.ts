@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 
 import { createLogger } from '../../src/lib/log.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { createOwnTemporal, type OwnTemporal } from '../support/own-temporal.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { createWorkerWorld, readDelivery, until, type WorkerWorld } from '../support/worker.ts';
@@ -13,7 +13,7 @@ const HUNG_FOR_MS = 5_000;
 let temporal: OwnTemporal;
 let world: WorkerWorld;
 let receiver: Receiver;
-let owner: Owner;
+let scope: MerchantScope;
 const lines: string[] = [];
 
 beforeAll(async () => {
@@ -21,8 +21,8 @@ beforeAll(async () => {
   await temporal.start();
   world = await createWorkerWorld({ TASK_QUEUES: 'webhooks', TEMPORAL_ADDRESS: temporal.address });
   receiver = await startReceiver();
-  owner = await world.newMerchant();
-  await world.subscribe(owner, { url: receiver.url });
+  scope = await world.newMerchant();
+  await world.subscribe(scope, { url: receiver.url });
   const sink = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
       lines.push(...String(chunk).split('\n').filter(Boolean));
@@ -38,7 +38,7 @@ afterAll(async () => {
 }, 60_000);
 
 const deliver = async (): Promise<number> => {
-  const eventId = await world.record(owner);
+  const eventId = await world.record(scope);
   const recordedAt = performance.now();
   await world.db.raw(`NOTIFY meskot_outbox`);
   await until('delivered', async () => (await readDelivery(world.db, eventId)).status === 'DELIVERED');

@@ -27,11 +27,11 @@ afterAll(async () => {
 });
 
 test('a worker killed twice in a burst loses no event and repeats at most what it was sending', async () => {
-  const { receiver, owner } = merchant;
+  const { receiver, scope } = merchant;
   const eventIds: string[] = [];
   for (let kill = 0; kill <= KILLS; kill += 1) {
     const target = receiver.requests.length + 8;
-    for (let made = 0; made < EVENTS / (KILLS + 1); made += 1) eventIds.push(await ground.world.record(owner));
+    for (let made = 0; made < EVENTS / (KILLS + 1); made += 1) eventIds.push(await ground.world.record(scope));
     if (kill === KILLS) break;
     await until('some of the burst to arrive', async () => receiver.requests.length >= target);
     await worker.kill();
@@ -45,10 +45,10 @@ test('a worker killed twice in a burst loses no event and repeats at most what i
 }, 150_000);
 
 test('a worker told to stop finishes what it sends and leaves nothing open behind', async () => {
-  const { receiver, owner } = merchant;
+  const { receiver, scope } = merchant;
   const before = receiver.requests.length;
   receiver.behave({ kind: 'answer', status: 200, afterMs: 1_500 });
-  const eventId = await ground.world.record(owner);
+  const eventId = await ground.world.record(scope);
   await until('the send to begin', async () => receiver.requests.length > before);
   expect(await worker.terminate()).toBe(0);
   expect(await ground.world.db('webhookDelivery').where({ eventId }).first('status', 'attempts')).toEqual({

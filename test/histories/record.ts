@@ -6,9 +6,9 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { addisDay, HOUR_MS } from '../../src/lib/dates.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
-import { askForDay } from '../../src/reconciliation/ask.ts';
+import { requestRun } from '../../src/reconciliation/ask.ts';
 import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
-import { askForReport } from '../../src/reports/ask.ts';
+import { requestReport } from '../../src/reports/ask.ts';
 import { reportWorkflowId } from '../../src/reports/workflow-input.ts';
 import { paymentWorkflowId } from '../../src/transactions/workflow-input.ts';
 import { buy, createGround, PHONES } from '../faults/ground.ts';
@@ -16,7 +16,7 @@ import { ask, linkAccount } from '../support/settlements.ts';
 import { skipTime } from '../support/temporal.ts';
 import { fund } from '../support/withdrawals.ts';
 import { readDelivery, until } from '../support/worker.ts';
-import { moneyOf, untilTold, type Scene, type Scenes } from './scene.ts';
+import { moneyOf, untilSent, type Scene, type Scenes } from './scene.ts';
 import { SETTLEMENT_SCENES } from './settlements.ts';
 import { WITHDRAWAL_SCENES } from './withdrawals.ts';
 
@@ -106,7 +106,7 @@ export async function recordHistories(wanted: (name: string) => boolean): Promis
       const scene = { ground, merchant: await ground.newMerchant() };
       const lived = await play(scene);
       const { workflowId, runId } = typeof lived === 'string' ? { workflowId: lived, runId: undefined } : lived;
-      await untilTold(scene, workflowId);
+      await untilSent(scene, workflowId);
       const handle = ground.world.temporal.client.workflow.getHandle(workflowId, runId, { followRuns: !runId });
       const result: unknown = await handle.result().catch(endWithoutResult);
       const history = JSON.parse(historyToJSON(await handle.fetchHistory())) as object;
@@ -129,7 +129,7 @@ function endWithoutResult(error: unknown): string {
 /** Records an event and lives through these waits between its attempts. */
 async function deliver({ ground, merchant }: Scene, waitsSeconds: readonly number[] = []): Promise<string> {
   const { world } = ground;
-  const eventId = await world.record(merchant.owner);
+  const eventId = await world.record(merchant.scope);
   const attempts = async (count: number) =>
     until(`attempt ${count}`, async () => {
       const delivery = await readDelivery(world.db, eventId);
@@ -145,15 +145,15 @@ async function deliver({ ground, merchant }: Scene, waitsSeconds: readonly numbe
 /** Asks for the statement of a settlement, which a workflow makes. */
 async function report(scene: Scene): Promise<string> {
   const { world } = scene.ground;
-  const { owner } = scene.merchant;
+  const { scope } = scene.merchant;
   const money = moneyOf(scene);
   const { clock } = money;
-  await fund(money, owner, 1_000_00n);
-  await linkAccount(money, owner);
-  const { requestedAt } = await ask(money, owner);
+  await fund(money, scope, 1_000_00n);
+  await linkAccount(money, scope);
+  const { requestedAt } = await ask(money, scope);
   const wanted = { kind: 'settlements', format: 'PDF', period: 'day', date: addisDay(requestedAt) } as const;
   const all = { statuses: null, channel: null, requestedBy: 'key_test' };
-  const { id } = await world.runChange((change) => askForReport({ change, clock }, owner, { ...wanted, ...all }));
+  const { id } = await world.runInTransaction((tx) => requestReport({ tx, clock }, scope, { ...wanted, ...all }));
   const workflowId = reportWorkflowId(id);
   const handle = world.temporal.client.workflow.getHandle(workflowId);
   await until('its workflow to be there', async () => handle.describe().catch(() => null));
@@ -183,10 +183,10 @@ async function reconcile(scene: Scene, channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url });
   const day = addisDay(clock());
-  await world.runChange((change) => askForDay(change, { clock, findProvider }, { day, channel }));
+  await world.runInTransaction((tx) => requestRun(tx, { clock, findProvider }, { day, channel }));
   await http.close();
   const workflowId = reconciliationWorkflowId(reconciliationId({ environment: 'sandbox', channel, day }));
-  await untilTold(scene, workflowId);
+  await untilSent(scene, workflowId);
   return workflowId;
 }
 

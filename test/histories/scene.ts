@@ -13,11 +13,11 @@ export type Scenes = Readonly<Record<string, (scene: Scene) => Promise<string | 
 
 /** The operations as tests call them, on the real clock. */
 export function moneyOf({ ground: { world } }: Scene): World {
-  return { ...buildWorld(world.db, { clock: () => new Date() }), runChange: world.runChange };
+  return { ...buildWorld(world.db, { clock: () => new Date() }), runInTransaction: world.runInTransaction };
 }
 
 /** Waits until nothing is left to be told to the workflow. */
-export async function untilTold({ ground: { world } }: Scene, workflowId: string): Promise<void> {
+export async function untilSent({ ground: { world } }: Scene, workflowId: string): Promise<void> {
   await until('it to be told', async () => (await world.db('outbox').where({ workflowId })).length === 0);
 }
 

@@ -1,7 +1,7 @@
 import { addHoliday } from '../../src/calendar/operations.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
 import { markCredited, markFailed, markSent } from '../../src/settlements/bank-answer.ts';
-import { tellCalendarChanged } from '../../src/settlements/dates.ts';
+import { enqueueCalendarChanged } from '../../src/settlements/dates.ts';
 import { approveSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { readSettlement } from '../../src/settlements/model.ts';
 import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
@@ -36,10 +36,10 @@ export const SETTLEMENT_SCENES: Scenes = {
     const { world } = scene.ground;
     const asked = await ask(scene, 'approved');
     await untilItSays(scene, asked.workflowId, TRANSFER);
-    await world.runChange((change) => markSent(change, asked.id, operator()));
+    await world.runInTransaction((tx) => markSent(tx, asked.id, operator()));
     await untilItSays(scene, asked.workflowId, BANK);
     const failed = { ...operator(), reason: 'The account is closed.' };
-    await world.runChange((change) => markFailed(change, asked.id, failed));
+    await world.runInTransaction((tx) => markFailed(tx, asked.id, failed));
     return asked.workflowId;
   },
   'settlement-moved': async (scene) => {
@@ -59,7 +59,7 @@ export const SETTLEMENT_SCENES: Scenes = {
     const asked = await ask(scene);
     await untilItSays(scene, asked.workflowId, REVIEW);
     const rejected = { ...operator(), reason: 'No.' };
-    await scene.ground.world.runChange((change) => rejectSettlement(change, asked.id, rejected));
+    await scene.ground.world.runInTransaction((tx) => rejectSettlement(tx, asked.id, rejected));
     return asked.workflowId;
   },
   'settlement-rejected-by-sandbox': async (scene) => (await ask(scene, 'rejected')).workflowId,
@@ -67,33 +67,33 @@ export const SETTLEMENT_SCENES: Scenes = {
 
 /** Asked for as the API does it. */
 async function ask(scene: Scene, amount: keyof typeof AMOUNTS = 'waitsForOperator'): Promise<Asked> {
-  const { owner } = scene.merchant;
+  const { scope } = scene.merchant;
   const money = moneyOf(scene);
-  await fund(money, owner, 1_000_00n);
-  await linkAccount(money, owner);
-  const { id } = await askFor(money, owner, { amount: AMOUNTS[amount] });
+  await fund(money, scope, 1_000_00n);
+  await linkAccount(money, scope);
+  const { id } = await askFor(money, scope, { amount: AMOUNTS[amount] });
   return { id, workflowId: settlementWorkflowId(id) };
 }
 
 /** Approved, sent and credited, and its workflow sees each. Returns its id. */
 async function paid(scene: Scene, asked: Asked): Promise<string> {
   const { id, workflowId } = asked;
-  const { runChange } = scene.ground.world;
-  await runChange((change) => approveSettlement(change, id, operator()));
+  const { runInTransaction } = scene.ground.world;
+  await runInTransaction((tx) => approveSettlement(tx, id, operator()));
   await untilItSays(scene, workflowId, TRANSFER);
-  await runChange((change) => markSent(change, id, operator()));
+  await runInTransaction((tx) => markSent(tx, id, operator()));
   await untilItSays(scene, workflowId, BANK);
   const credit = { ...operator(), bankReference: `FT-${id}`, creditedAt: new Date() };
-  await runChange((change) => markCredited(change, id, credit));
+  await runInTransaction((tx) => markCredited(tx, id, credit));
   return workflowId;
 }
 
 /** Makes the last day it is expected on a holiday, so that it is expected later. */
 async function closeItsLastDay({ ground: { world } }: Scene, { id }: Asked): Promise<void> {
-  const { expectedBy } = await readSettlement(world.db, id);
-  await world.runChange(async (change) => {
-    await addHoliday(change, { date: expectedBy, name: 'National mourning', kind: 'closed' });
-    await tellCalendarChanged(change, { from: expectedBy, until: expectedBy });
+  const { expectedUntil } = await readSettlement(world.db, id);
+  await world.runInTransaction(async (tx) => {
+    await addHoliday(tx, { date: expectedUntil, name: 'National mourning', kind: 'closed' });
+    await enqueueCalendarChanged(tx, { from: expectedUntil, until: expectedUntil });
   });
-  await until('its days to move', async () => (await readSettlement(world.db, id)).expectedBy > expectedBy);
+  await until('its days to move', async () => (await readSettlement(world.db, id)).expectedUntil > expectedUntil);
 }

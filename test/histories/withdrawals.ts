@@ -5,7 +5,7 @@ import { withdrawalWorkflowId } from '../../src/withdrawals/workflow-input.ts';
 import { skipTime } from '../support/temporal.ts';
 import { fund } from '../support/withdrawals.ts';
 import { until } from '../support/worker.ts';
-import { moneyOf, untilItSays, untilTold, type Scene, type Scenes } from './scene.ts';
+import { moneyOf, untilItSays, untilSent, type Scene, type Scenes } from './scene.ts';
 
 const MINUTE_MS = 60_000;
 /** More than enough for a run that asks every half hour. */
@@ -51,7 +51,7 @@ export const WITHDRAWAL_SCENES: Scenes = {
   'withdrawal-rejected': async (scene) => {
     const id = await ask(scene);
     await live(scene, id, DAY_MS);
-    await scene.ground.world.runChange((change) => rejectWithdrawal(change, id, operator()));
+    await scene.ground.world.runInTransaction((tx) => rejectWithdrawal(tx, id, operator()));
     return withdrawalWorkflowId(id);
   },
   'withdrawal-rejected-by-sandbox': async (scene) => withdrawalWorkflowId(await ask(scene, { amount: 'rejected' })),
@@ -70,8 +70,8 @@ export const WITHDRAWAL_SCENES: Scenes = {
 
 /** Asks over HTTP, and returns its id. Unless wished otherwise, it waits for an operator. */
 async function ask(scene: Scene, { phone = 'paid', amount = 'waitsForOperator' }: Wish = {}): Promise<string> {
-  const { owner, client } = scene.merchant;
-  await fund(moneyOf(scene), owner, 1_000_00n);
+  const { scope, client } = scene.merchant;
+  await fund(moneyOf(scene), scope, 1_000_00n);
   const answer = await client.post('withdrawal', {
     requestId: 'OUT-1',
     amount: AMOUNTS[amount],
@@ -79,13 +79,13 @@ async function ask(scene: Scene, { phone = 'paid', amount = 'waitsForOperator' }
     destination: { phone: PHONES[phone], accountName: 'Abebe Bikila' },
   });
   const id = String(answer['withdrawalRequestId']);
-  await untilTold(scene, withdrawalWorkflowId(id));
+  await untilSent(scene, withdrawalWorkflowId(id));
   return id;
 }
 
 /** Returns its workflow's id. */
 async function approve({ ground: { world } }: Scene, id: string): Promise<string> {
-  await world.runChange((change) => approveWithdrawal(change, id, operator()));
+  await world.runInTransaction((tx) => approveWithdrawal(tx, id, operator()));
   return withdrawalWorkflowId(id);
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { deleteOldIdempotencyKeys } from '../../src/http/idempotency.ts';
 import { writeRoute } from '../../src/http/route.ts';
-import { createRunChange } from '../../src/lib/outbox.ts';
+import { createTransactionRunner } from '../../src/lib/outbox.ts';
 import { runSql, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 import { itemRoutes, type ItemJournal } from './routes.ts';
@@ -232,8 +232,8 @@ describe('what is remembered', () => {
 
   test('answers are stored encrypted', async () => {
     await create(item({ name: 'planted-secret' }), 'sealed');
-    const [{ answer }] = await database.db('idempotency_key').where({ key: 'sealed' });
-    expect(answer.toString()).not.toContain('planted-secret');
+    const [{ responseBody }] = await database.db('idempotency_key').where({ key: 'sealed' });
+    expect(responseBody.toString()).not.toContain('planted-secret');
   });
 
   test('what is added after the commit is part of the replayed answer', async () => {
@@ -262,7 +262,10 @@ test('an idempotent change costs two statements more than without a key', async 
 
 test('two processes share the keys: the second one replays what the first one did', async () => {
   const other = await startTestServer(
-    testServerDeps(database.db, { routes: itemRoutes({ runs: 0 }), runChange: createRunChange(database.db, () => {}) }),
+    testServerDeps(database.db, {
+      routes: itemRoutes({ runs: 0 }),
+      runInTransaction: createTransactionRunner(database.db, () => {}),
+    }),
     stubKey('mrc_A'),
   );
   const body = item();

@@ -55,12 +55,12 @@ describe('rate limits', () => {
 
   test('past the limit a wrong key or token costs no query any more', async () => {
     let asked = 0;
-    const refuse = async (): Promise<never> => {
+    const reject = async (): Promise<never> => {
       asked += 1;
       throw new AppError('INVALID_API_KEY', 'This is not a valid API key.');
     };
     const http = await startTestServer(
-      serverDeps({ limits: createLimits(settings), authenticateKey: refuse, authenticateClientToken: refuse }),
+      serverDeps({ limits: createLimits(settings), authenticateKey: reject, authenticateClientToken: reject }),
     );
     const echo = '/api/items/i1/echo';
     for (let i = 0; i < 5; i += 1) await http.send('GET', LIST, { key: 'sk_test_wrong' });

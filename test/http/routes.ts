@@ -4,7 +4,7 @@ import { readRoute, writeRoute, type Route } from '../../src/http/route.ts';
 import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import { patternText } from '../../src/lib/fields.ts';
-import { dayText } from '../../src/lib/page.ts';
+import { dateParam } from '../../src/lib/page.ts';
 
 const Item = z.object({ id: z.string(), name: z.string() });
 
@@ -17,7 +17,7 @@ const list = readRoute({
   auth: { by: 'key', scope: 'transactions:read' },
   rateLimit: 'list',
   query: z.strictObject({
-    startDate: dayText,
+    startDate: dateParam,
     status: z.enum(['OPEN', 'CLOSED']),
     limit: z.string().max(10).optional(),
   }),
@@ -95,11 +95,11 @@ export function itemRoutes(journal: ItemJournal): Route[] {
       finish: z.enum(['adds', 'fails']).optional(),
     }),
     responses: { 201: Item },
-    refusals: ['INVALID_STATE'],
-    handle: async ({ body, change }) => {
+    errors: ['INVALID_STATE'],
+    handle: async ({ body, tx }) => {
       if (body.name === 'refused') throw new AppError('INVALID_STATE', 'Refused.');
       await journal.beforeEffect?.();
-      await rows(change.trx, 'INSERT INTO merchant (id, name) VALUES (:id, :name)', { id: body.id, name: body.name });
+      await rows(tx.trx, 'INSERT INTO merchant (id, name) VALUES (:id, :name)', { id: body.id, name: body.name });
       await journal.afterEffect?.();
       journal.runs += 1;
       return { status: 201, message: 'Made', data: { id: body.id, name: body.name } };

@@ -4,7 +4,7 @@ import { writeRoute } from '../../src/http/route.ts';
 import { createApiServer } from '../../src/http/server.ts';
 import { createKeyedQueue, type KeyedQueue } from '../../src/lib/keyed-queue.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startTestServer, stubKey, testServerDeps, type HttpAnswer, type TestServer } from '../support/http.ts';
+import { startTestServer, stubKey, testServerDeps, type HttpResponse, type TestServer } from '../support/http.ts';
 
 let database: TestDatabase;
 let http: TestServer;
@@ -33,7 +33,7 @@ const slow = writeRoute({
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  const { run } = createKeyedQueue({ runningMax: 3, waitingMax: { ofOne: 2, ofAll: 10 }, waitMsMax: 60_000 });
+  const { run } = createKeyedQueue({ runningMax: 3, pendingMax: { ofOne: 2, ofAll: 10 }, waitMsMax: 60_000 });
   const queue: KeyedQueue = {
     run: async (key, work, gone) => {
       callers.push(gone);
@@ -52,7 +52,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const ask = async (name: string, key: string, headers = {}): Promise<HttpAnswer> =>
+const ask = async (name: string, key: string, headers = {}): Promise<HttpResponse> =>
   http.send('POST', '/api/slow', { key, body: { name }, headers });
 
 const A = stubKey('mrc_A');
@@ -62,8 +62,8 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 /** Asks for these one after the other, each once the one before has come to the queue. */
-async function askInOrder(key: string, names: readonly string[]): Promise<Promise<HttpAnswer>[]> {
-  const asked: Promise<HttpAnswer>[] = [];
+async function askInOrder(key: string, names: readonly string[]): Promise<Promise<HttpResponse>[]> {
+  const asked: Promise<HttpResponse>[] = [];
   for (const name of names) {
     const before = callers.length;
     asked.push(ask(name, key));
@@ -80,7 +80,7 @@ async function endInOrder(names: readonly string[]): Promise<void> {
   }
 }
 
-const statusesOf = async (asked: readonly Promise<HttpAnswer>[]): Promise<number[]> =>
+const statusesOf = async (asked: readonly Promise<HttpResponse>[]): Promise<number[]> =>
   (await Promise.all(asked)).map(({ status }) => status);
 
 test('a merchant’s second change waits for the first, without a connection; another merchant’s and environment’s do not', async () => {

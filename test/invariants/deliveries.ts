@@ -18,7 +18,7 @@ export async function everyDeliveryStands({ db }: Evidence): Promise<string[]> {
      SELECT 'delivery ' || d.id || ' is ' || d.status || ' with ' || count(l.id) || ' open dead letters'
      FROM webhook_delivery d LEFT JOIN webhook_dead_letter l ON l.delivery_id = d.id AND l.closed_at IS NULL
      GROUP BY d.id
-     HAVING count(l.id) <> CASE WHEN d.status = 'FAILED' OR d.resend_from = 'FAILED' THEN 1 ELSE 0 END
+     HAVING count(l.id) <> CASE WHEN d.status = 'FAILED' OR d.status_before_resend = 'FAILED' THEN 1 ELSE 0 END
      UNION ALL
      SELECT 'delivery ' || id || ' is ' || status || ' but never due' FROM webhook_delivery
      WHERE status IN ('PENDING', 'RETRYING') AND next_attempt_at IS NULL
@@ -48,7 +48,7 @@ export async function nothingEarlyNothingLate(evidence: Evidence): Promise<strin
   const { db, now, retryDelaysSeconds } = evidence;
   const attempts = await rows<AttemptRow>(
     db,
-    `SELECT a.delivery_id, a.trigger, a.retry_number, a.started_at, a.ended_at, a.failure ->> 'code' AS failure, d.event_id, d.created_at
+    `SELECT a.delivery_id, a.source, a.retry_number, a.started_at, a.ended_at, a.failure ->> 'code' AS failure, d.event_id, d.created_at
      FROM webhook_attempt a JOIN webhook_delivery d ON d.id = a.delivery_id ORDER BY a.delivery_id, a.sequence`,
   );
   const hastened = resentEvents(evidence);

@@ -1,13 +1,13 @@
 import type { Client } from '@temporalio/client';
 
 import type { Queryable } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import type { JournalOrder } from '../../src/simulator/admin.ts';
 import type { ClientJournal } from '../support/merchant-client.ts';
 import type { ReceivedRequest } from '../support/receiver.ts';
 
 /** What a receiver got, and whose it is. */
-export type ReceiverJournal = { url: string; owner: Owner; requests: readonly ReceivedRequest[] };
+export type ReceiverJournal = { url: string; scope: MerchantScope; requests: readonly ReceivedRequest[] };
 
 /** An order as the providers know it, under our name for it. */
 export type ProviderOrder = Pick<JournalOrder, 'state' | 'amount' | 'paidAmount' | 'decidedAt'> & { attemptId: string };

@@ -15,11 +15,14 @@ let good: GroundMerchant;
 let failing: GroundMerchant;
 let evidence: Evidence;
 /** For what the application may not remove. */
-let owner: Knex;
+let scope: Knex;
 
 /** A paid, a declined and an open session, a test event; all of one merchant delivered, all of the other dead letters. */
 beforeAll(async () => {
-  ground = await createGround({ TASK_QUEUES: 'payments,webhooks', WEBHOOK_RETRY_SECONDS: String(RETRY_SECONDS) });
+  ground = await createGround({
+    TASK_QUEUES: 'payments,webhooks',
+    WEBHOOK_RETRY_SCHEDULE_SECONDS: String(RETRY_SECONDS),
+  });
   [api, good, failing] = [await ground.startApi(), await ground.newMerchant(), await ground.newMerchant()];
   await ground.world.startWorker().ready;
   failing.receiver.behave({ kind: 'answer', status: 500 });
@@ -41,10 +44,10 @@ beforeAll(async () => {
   await until('the outbox to be empty', async () => (await db('outbox')).length === 0);
   await expectInvariants(gather);
   evidence = await gather();
-  owner = openDatabase({ url: ground.world.database.ownerUrl, poolMax: 1, applicationName: 'test' });
+  scope = openDatabase({ url: ground.world.database.ownerUrl, poolMax: 1, applicationName: 'test' });
 });
 afterAll(async () => {
-  await owner.destroy();
+  await scope.destroy();
   await api.stop();
   await ground.close();
 });
@@ -53,7 +56,7 @@ const gather = async (): Promise<Evidence> => ground.gather({ retryDelaysSeconds
 
 /** Spoils rows in a transaction that is not kept, or the journals, and returns what is reported. */
 async function report(spoil: (trx: Knex.Transaction) => Promise<unknown>, journals: Partial<Evidence> = {}) {
-  const trx = await owner.transaction();
+  const trx = await scope.transaction();
   try {
     await spoil(trx);
     return await violations({ ...evidence, ...journals, db: trx });
@@ -66,7 +69,7 @@ const justOne = (name: string, says: RegExp) => [expect.stringMatching(new RegEx
 
 const requestsOf = (merchant: GroundMerchant) => ({
   url: merchant.receiver.url,
-  owner: merchant.owner,
+  scope: merchant.scope,
   requests: merchant.receiver.requests,
 });
 const takenRequest = () => {
@@ -91,7 +94,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
     const asked = good.client.asked.map((one) =>
       one.body['checkoutOrderNo'] === 'PAID' ? { ...one, answers: [{ status: 422, data: {} }] } : one,
     );
-    expect(await report(nothing, { clients: [{ owner: good.owner, asked }] })).toEqual(
+    expect(await report(nothing, { clients: [{ scope: good.scope, asked }] })).toEqual(
       justOne('I1', /refused with 422/),
     );
   });
@@ -102,7 +105,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
         ? { ...one, answers: [{ status: 201, data: { sessionId: 'cs_another' } }, ...one.answers] }
         : one,
     );
-    expect(await report(nothing, { clients: [{ owner: good.owner, asked }] })).toEqual(justOne('I2', /cs_another/));
+    expect(await report(nothing, { clients: [{ scope: good.scope, asked }] })).toEqual(justOne('I2', /cs_another/));
   });
 
   test('I2: more attempts on a session than were asked for', async () => {
@@ -113,7 +116,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
       await trx('paymentAttempt').insert(again);
       await trx('checkoutSession').where({ id: attempt.sessionId }).update({ attemptsCount: 2 });
     };
-    const found = await report(twice, { clients: [{ owner: good.owner, asked }] });
+    const found = await report(twice, { clients: [{ scope: good.scope, asked }] });
     expect(found).toEqual(justOne('I2', /1 keys of POST sessions\/cs_\w+\/pay made 2 effects/));
   });
 
@@ -162,7 +165,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
 
   test('I7: an event that matches a subscription and was never to be delivered to it', async () => {
     const testsAsked = { path: `webhooks/subscriptions/${good.subscriptionId}/test`, body: {}, tries: 1, answers: [] };
-    const clients = [{ owner: good.owner, asked: [...good.client.asked, testsAsked] }];
+    const clients = [{ scope: good.scope, asked: [...good.client.asked, testsAsked] }];
     const found = await report((trx) => trx('webhookEvent').insert(copyOfEvent()), { clients });
     expect(found).toEqual(justOne('I7', /webhook.test evt_\w+ has no delivery to whs_/));
   });
@@ -218,7 +221,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
         workflowType: 'payment',
         workflowId: 'payment-pat_none',
         leaseUntil: trx.raw(`now() - interval '10 seconds'`),
-        notBefore: trx.raw(`now() - interval '1 minute'`),
+        availableAt: trx.raw(`now() - interval '1 minute'`),
       }),
     );
     expect(found).toEqual(justOne('I12', /start of payment-pat_none is left in the outbox/));
@@ -257,7 +260,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
 function copyOfEvent() {
   return {
     id: newId('evt'),
-    ...good.owner,
+    ...good.scope,
     event: 'webhook.test',
     apiVersion: 'v1.0',
     resourceType: 'subscription',

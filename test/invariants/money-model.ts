@@ -38,7 +38,7 @@ export type Out = {
   words: Map<string, Set<string>>;
 };
 
-export type Settled = {
+export type RecheckResult = {
   id: string;
   amountSantim: Santim;
   status: 'REQUESTED' | 'APPROVED' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'REJECTED' | 'CANCELLED';
@@ -46,7 +46,7 @@ export type Settled = {
   returned: boolean;
 };
 
-export type Books = { payments: Payment[]; outs: Out[]; settlements: Settled[] };
+export type Books = { payments: Payment[]; outs: Out[]; settlements: RecheckResult[] };
 
 const hundredths = (santim: Santim, part: bigint): Santim => (santim * part + 5_000n) / 10_000n;
 const charge = (fee: Santim): Santim => fee + hundredths(fee, 1_500n);
@@ -61,7 +61,7 @@ export const keeps = (out: Out): Santim =>
 
 const sum = (santims: Santim[]): Santim => santims.reduce((all, one) => all + one, 0n);
 const isTheirs = ({ came, decided }: Attempt): boolean => came?.as === 'EXACT' || decided === 'ACCEPTED';
-const isSetAside = ({ status }: Settled): boolean => ['REQUESTED', 'APPROVED', 'PROCESSING'].includes(status);
+const isSetAside = ({ status }: RecheckResult): boolean => ['REQUESTED', 'APPROVED', 'PROCESSING'].includes(status);
 
 /** Whether its transaction is SUCCESS. */
 export const isPaid = ({ attempts }: Payment): boolean =>

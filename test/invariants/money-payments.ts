@@ -53,7 +53,7 @@ function outcomeOf(word: PaymentWord, { amountSantim }: Payment, orderId: string
       return UNKNOWN;
     case 'refused':
       return declined(true);
-    case 'refusedForGood':
+    case 'asNonRetryable':
       return declined(false);
     case 'paid':
       return paid;
@@ -70,8 +70,8 @@ function outcomeOf(word: PaymentWord, { amountSantim }: Payment, orderId: string
 
 /** The provider will say so whenever it is asked, about whatever attempt. */
 function script({ world, heard }: Play, word: PaymentWord, payment: () => Payment): void {
-  world.provider.answers(async () => {
-    const orderId = world.provider.asked.at(-1)?.orderId ?? '';
+  world.provider.returns(async () => {
+    const orderId = world.provider.queries.at(-1)?.orderId ?? '';
     const said = outcomeOf(word, payment(), orderId);
     heard.push({ orderId, said });
     return said;
@@ -90,19 +90,19 @@ function note({ heard }: Play, payment: Payment): void {
 const newAttempt = (id: string): Attempt => ({ id, came: null, decided: null });
 
 function pay(play: Play, amountSantim: bigint, says: PaymentWord): Act {
-  const { world, owner, books } = play;
+  const { world, scope, books } = play;
   const payment: Payment = { sessionId: '', transactionId: '', amountSantim, attempts: [] };
   return {
     isFree: true,
     may: !play.isSuspended,
     call: async () => {
       if (play.isSuspended) return false;
-      const session = await buildSession(world, owner, { amountSantim });
+      const session = await buildSession(world, scope, { amountSantim });
       Object.assign(payment, { sessionId: session.sessionId, transactionId: session.transactionId });
-      const id = await buildAttempt(world, { ...owner, sessionId: session.sessionId });
+      const id = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
       payment.attempts.push(newAttempt(id));
       script(play, says, () => payment);
-      await world.checkAttempt(id, { tellWorkflow: true });
+      await world.checkAttempt(id, { notifyWorkflow: true });
       return true;
     },
     note: () => {
@@ -113,14 +113,14 @@ function pay(play: Play, amountSantim: bigint, says: PaymentWord): Act {
 }
 
 /** Another try; whether the session has room for one the session says. */
-function payAgain({ world, owner }: Play, payment: Payment | undefined): Act | null {
+function payAgain({ world, scope }: Play, payment: Payment | undefined): Act | null {
   if (!payment) return null;
   let id = '';
   const isKnown = (): boolean => payment.attempts.some((attempt) => attempt.id === id);
   return {
     may: null,
     call: async () => {
-      id = await buildAttempt(world, { ...owner, sessionId: payment.sessionId });
+      id = await buildAttempt(world, { ...scope, sessionId: payment.sessionId });
       return !isKnown();
     },
     note: () => void payment.attempts.push(newAttempt(id)),
@@ -134,8 +134,8 @@ function hear(play: Play, tried: Tried | undefined, says: PaymentWord): Act | nu
     may: attempt.came ? false : null,
     call: async () => {
       script(play, says, () => payment);
-      const { asked } = await play.world.checkAttempt(attempt.id, { tellWorkflow: true });
-      return asked;
+      const { queried } = await play.world.checkAttempt(attempt.id, { notifyWorkflow: true });
+      return queried;
     },
     note: () => note(play, payment),
   };
@@ -153,7 +153,7 @@ function end(play: Play, tried: Tried | undefined, step: { do: string; says: Pay
       script(play, step.says, () => tried.payment);
       if (step.do === 'cancelSession') await world.endUnpaid(sessionId, 'CANCELLED');
       else await world.expireAttempt(tried.attempt.id, world.clock());
-      await expireSessionIfDue(world.runChange, sessionId, world.clock());
+      await expireSessionIfDue(world.runInTransaction, sessionId, world.clock());
       return true;
     },
     note: () => note(play, tried.payment),
@@ -171,9 +171,9 @@ function decideHeld(play: Play, tried: Tried | undefined, word: 'acceptHeld' | '
   return {
     may: waits && (!isAccepted || came.isBirr),
     call: () =>
-      play.world.runChange(async (change) => {
+      play.world.runInTransaction(async (tx) => {
         const back = { ...choice, reason: 'Not what was asked for', reference: `RET-${attempt.id}` };
-        const held = await (isAccepted ? acceptHeldPayment(change, choice) : returnHeldPayment(change, back));
+        const held = await (isAccepted ? acceptHeldPayment(tx, choice) : returnHeldPayment(tx, back));
         return held.isNew;
       }),
     note: () => void (attempt.decided = isAccepted ? 'ACCEPTED' : 'RETURNED'),
@@ -183,7 +183,8 @@ function decideHeld(play: Play, tried: Tried | undefined, word: 'acceptHeld' | '
 /** Time goes by, and sessions whose time is over end. */
 async function pass({ world, books }: Play, minutes: number): Promise<boolean> {
   world.pass(minutes * 60_000);
-  for (const { sessionId } of books.payments) await expireSessionIfDue(world.runChange, sessionId, world.clock());
+  for (const { sessionId } of books.payments)
+    await expireSessionIfDue(world.runInTransaction, sessionId, world.clock());
   return true;
 }
 
@@ -191,7 +192,7 @@ function turn(play: Play, isSuspended: boolean): Act {
   const status = isSuspended ? 'SUSPENDED' : 'ACTIVE';
   return {
     may: play.isSuspended !== isSuspended,
-    call: () => play.world.runChange(({ trx }) => setMerchantStatus(trx, play.owner.merchantId, status)),
+    call: () => play.world.runInTransaction(({ trx }) => setMerchantStatus(trx, play.scope.merchantId, status)),
     note: () => void (play.isSuspended = isSuspended),
   };
 }

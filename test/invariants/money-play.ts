@@ -1,7 +1,7 @@
 import { HOUR_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import type { PayoutOutcome, ProviderOutcome } from '../../src/providers/provider.ts';
 import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/check.ts';
 import { setReviewPolicy } from '../../src/withdrawals/review-policy.ts';
@@ -11,7 +11,7 @@ import { linkAccount } from '../support/settlements.ts';
 import { expectedOf, type Books } from './money-model.ts';
 import { planPayment } from './money-payments.ts';
 import { planSettlement } from './money-settlements.ts';
-import type { Deed, Step, Story } from './money-steps.ts';
+import type { AuditContext, Step, Story } from './money-steps.ts';
 import { planWithdrawal } from './money-withdrawals.ts';
 
 const MONDAY = new Date('2027-01-18T06:00:00.000Z');
@@ -20,7 +20,7 @@ const MONDAY = new Date('2027-01-18T06:00:00.000Z');
 export type Play = {
   world: World;
   checkPayout: CheckPayout;
-  owner: Owner;
+  scope: MerchantScope;
   isSuspended: boolean;
   books: Books;
   /** Since the step began. */
@@ -43,21 +43,21 @@ export type Act = {
 
 export async function newPlay({ db }: TestDatabase): Promise<Play> {
   const world = buildWorld(db, { start: MONDAY });
-  const owner = await buildMerchant(db);
-  const { merchantId } = owner;
-  await linkAccount(world, owner);
+  const scope = await buildMerchant(db);
+  const { merchantId } = scope;
+  await linkAccount(world, scope);
   // The clock goes back now and then, but not to before the account was there.
   world.pass(HOUR_MS);
   await db.transaction((trx) =>
     setReviewPolicy(trx, { merchantId, largeAmountSantim: 200_00n, twoPersonSantim: 500_00n, perHourMax: 20 }),
   );
   const books = { payments: [], outs: [], settlements: [] };
-  return { world, checkPayout: createCheckPayout(world), owner, isSuspended: false, books, heard: [], wrong: [] };
+  return { world, checkPayout: createCheckPayout(world), scope, isSuspended: false, books, heard: [], wrong: [] };
 }
 
 /** Does all steps; after each the balance is what the books say, and what changed nothing has left no trace. */
 export async function playAll(play: Play, { begin, steps }: Story): Promise<void> {
-  for (const deed of begin) await doFirst(play, deed);
+  for (const context of begin) await doFirst(play, context);
   let before = await traceOf(play);
   for (const step of steps) {
     play.heard = [];
@@ -78,9 +78,9 @@ export async function playAll(play: Play, { begin, steps }: Story): Promise<void
   }
 }
 
-async function doFirst(play: Play, deed: Deed): Promise<void> {
-  const act = plan(play, { ...deed, twice: false });
-  if (!act || !(await act.call())) throw new Error(`nothing came of ${JSON.stringify(deed)}`);
+async function doFirst(play: Play, context: AuditContext): Promise<void> {
+  const act = plan(play, { ...context, twice: false });
+  if (!act || !(await act.call())) throw new Error(`nothing came of ${JSON.stringify(context)}`);
   act.note();
   play.heard.length = 0;
 }
@@ -100,10 +100,10 @@ async function isDone(act: Act): Promise<boolean> {
 }
 
 type Balances = Pick<ReturnType<typeof expectedOf>, 'available' | 'reserved' | 'fees' | 'settled'>;
-type Trace = { rows: string; told: number } & { [key in keyof Balances]: bigint | null };
+type Trace = { rows: string; enqueued: number } & { [key in keyof Balances]: bigint | null };
 
 function expectBalance(trace: Trace, { books }: Play, step: Step): void {
-  const { rows: _, told: __, ...found } = trace;
+  const { rows: _, enqueued: __, ...found } = trace;
   const { available, reserved, fees, settled } = expectedOf(books);
   // Who never had any has no balance.
   if (found.available === null && available === 0n) return;
@@ -111,14 +111,14 @@ function expectBalance(trace: Trace, { books }: Play, step: Step): void {
 }
 
 /** Every row of the merchant's, but for when its providers were asked, as one text: the same when nothing has changed. */
-async function traceOf({ world, owner }: Play): Promise<Trace> {
-  const [trace] = await rows<Omit<Trace, 'told'>>(
+async function traceOf({ world, scope }: Play): Promise<Trace> {
+  const [trace] = await rows<Omit<Trace, 'enqueued'>>(
     world.db,
     `WITH outs AS (SELECT * FROM withdrawal WHERE merchant_id = :merchantId),
           paid AS (SELECT * FROM transaction WHERE merchant_id = :merchantId),
           tries AS (SELECT a.* FROM payment_attempt a WHERE a.transaction_id IN (SELECT id FROM paid)),
           settled AS (SELECT * FROM settlement WHERE merchant_id = :merchantId),
-          taken AS (SELECT * FROM bank_money WHERE withdrawal_id IN (SELECT id FROM outs)),
+          taken AS (SELECT * FROM bank_receipt WHERE withdrawal_id IN (SELECT id FROM outs)),
           ids AS (SELECT id FROM outs UNION ALL SELECT id FROM paid UNION ALL SELECT id FROM settled UNION ALL SELECT id FROM taken)
      SELECT md5(string_agg(line, ' ' ORDER BY line)) AS rows, max(available_santim) AS available,
             max(reserved_santim) AS reserved, max(fees_santim) AS fees, max(settled_santim) AS settled
@@ -135,37 +135,37 @@ async function traceOf({ world, owner }: Play): Promise<Trace> {
        UNION ALL SELECT to_jsonb(l)::text FROM transaction_timeline l WHERE l.transaction_id IN (SELECT id FROM paid)
        UNION ALL SELECT to_jsonb(l)::text FROM settlement_timeline l WHERE l.settlement_id IN (SELECT id FROM settled)
        UNION ALL SELECT e.id FROM webhook_event e WHERE e.merchant_id = :merchantId AND e.environment = 'sandbox'
-       UNION ALL SELECT j.key || j.kind FROM ledger_journal j WHERE j.resource_id IN (SELECT id FROM ids)
+       UNION ALL SELECT j.posting_key || j.kind FROM ledger_journal j WHERE j.resource_id IN (SELECT id FROM ids)
        UNION ALL SELECT to_jsonb(b)::text FROM ledger_balance b WHERE b.merchant_id = :merchantId
        UNION ALL SELECT m.status FROM merchant m WHERE m.id = :merchantId) each
      LEFT JOIN ledger_balance ON merchant_id = :merchantId`,
-    { ...owner },
+    { ...scope },
   );
   if (!trace) throw new Error('the merchant is gone');
-  return { ...trace, told: world.told.length };
+  return { ...trace, enqueued: world.enqueued.length };
 }
 
 /** At the end: every row stands where the books say, and so does each account, whose entries are in the order of time. */
 export async function expectBooks(play: Play): Promise<void> {
-  const { world, owner, books } = play;
+  const { world, scope, books } = play;
   await expectOrderOfTime(play);
   const found = await rows<{ id: string; status: string }>(
     world.db,
     `SELECT id, status FROM withdrawal WHERE merchant_id = :merchantId
      UNION ALL SELECT id, status FROM settlement WHERE merchant_id = :merchantId`,
-    { ...owner },
+    { ...scope },
   );
-  const told = [...books.outs, ...books.settlements].map(({ id, status }) => ({ id, status }));
+  const enqueued = [...books.outs, ...books.settlements].map(({ id, status }) => ({ id, status }));
   const byId = (one: { id: string }, other: { id: string }): number => (one.id < other.id ? -1 : 1);
-  expect(found.toSorted(byId)).toEqual(told.toSorted(byId));
+  expect(found.toSorted(byId)).toEqual(enqueued.toSorted(byId));
   const accounts = await rows<{ kind: string; santim: bigint }>(
     world.db,
     `SELECT a.kind, CAST(sum(e.amount_santim) AS bigint) AS santim
      FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
      WHERE j.merchant_id = :merchantId OR j.resource_id IN (
-       SELECT m.id FROM bank_money m JOIN withdrawal w ON w.id = m.withdrawal_id WHERE w.merchant_id = :merchantId)
+       SELECT m.id FROM bank_receipt m JOIN withdrawal w ON w.id = m.withdrawal_id WHERE w.merchant_id = :merchantId)
      GROUP BY a.kind`,
-    { ...owner },
+    { ...scope },
   );
   const of = (kind: string): bigint => accounts.find((account) => account.kind === kind)?.santim ?? 0n;
   const expected = expectedOf(books);
@@ -180,15 +180,15 @@ export async function expectBooks(play: Play): Promise<void> {
 }
 
 /** Each entry is of its fact's time, or of the latest before it where a clock was behind. */
-async function expectOrderOfTime({ world, owner }: Play): Promise<void> {
+async function expectOrderOfTime({ world, scope }: Play): Promise<void> {
   const outOfOrder = await rows(
     world.db,
     `SELECT * FROM (
-       SELECT j.key, e.at, max(j.at) OVER (ORDER BY e.sequence) AS expected
+       SELECT j.posting_key, e.effective_at, max(j.effective_at) OVER (ORDER BY e.sequence) AS expected
        FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id
        WHERE j.merchant_id = :merchantId AND e.sequence IS NOT NULL) each
-     WHERE at <> expected`,
-    { merchantId: owner.merchantId },
+     WHERE effective_at <> expected`,
+    { merchantId: scope.merchantId },
   );
   expect(outOfOrder).toEqual([]);
 }

@@ -1,13 +1,13 @@
-import type { Change } from '../../src/lib/outbox.ts';
+import type { UnitOfWork } from '../../src/lib/outbox.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-answer.ts';
 import { createSettlement } from '../../src/settlements/create.ts';
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
-import type { Moved } from '../../src/settlements/move.ts';
-import { expectedOf, type Settled } from './money-model.ts';
+import type { TransitionResult } from '../../src/settlements/move.ts';
+import { expectedOf, type RecheckResult } from './money-model.ts';
 import { choose } from './money-payments.ts';
 import type { Act, Play } from './money-play.ts';
-import type { SettlementDeed, Step } from './money-steps.ts';
+import type { SettlementActionName, Step } from './money-steps.ts';
 
 /** The platform's least settlement. */
 const LEAST = 10_00n;
@@ -21,16 +21,16 @@ export function planSettlement(play: Play, step: Step): Act | null {
 }
 
 function settle(play: Play, amount: bigint | 'all'): Act {
-  const { world, owner, books } = play;
+  const { world, scope, books } = play;
   const { available } = expectedOf(books);
   const wanted = amount === 'all' ? available : amount;
-  const asked = { requestId: `SETTLE-${books.settlements.length + 1}`, amount, requestedBy: 'key_test' };
+  const queried = { requestId: `SETTLE-${books.settlements.length + 1}`, amount, requestedBy: 'key_test' };
   let id = '';
   return {
     may: wanted <= available && wanted >= LEAST,
     call: () =>
-      world.runChange(async (change) => {
-        const { row, isNew } = await createSettlement({ change, clock: world.clock }, owner, asked);
+      world.runInTransaction(async (tx) => {
+        const { row, isNew } = await createSettlement({ tx, clock: world.clock }, scope, queried);
         ({ id } = row);
         return isNew;
       }),
@@ -41,7 +41,7 @@ function settle(play: Play, amount: bigint | 'all'): Act {
 }
 
 /** Where it goes from where it stands; null: it must not move. */
-function whither(settled: Settled, what: SettlementDeed, play: Play): Settled['status'] | null {
+function whither(settled: RecheckResult, what: SettlementActionName, play: Play): RecheckResult['status'] | null {
   const { status } = settled;
   const { available } = expectedOf(play.books);
   switch (what) {
@@ -69,14 +69,14 @@ function whither(settled: Settled, what: SettlementDeed, play: Play): Settled['s
   }
 }
 
-function move(play: Play, settled: Settled, what: SettlementDeed): Act {
+function move(play: Play, settled: RecheckResult, what: SettlementActionName): Act {
   const to = whither(settled, what, play);
   const isCredit = what === 'credited' || what === 'creditedAgain';
   // What was credited after a failure is only noted, unless it was heard of before.
   const mayBeLate = isCredit && settled.status === 'FAILED';
   return {
     may: mayBeLate ? null : to !== null,
-    call: async () => (await play.world.runChange((change) => doIt(play, change, { id: settled.id, what }))).changed,
+    call: async () => (await play.world.runInTransaction((tx) => doIt(play, tx, { id: settled.id, what }))).changed,
     note: () => {
       if (mayBeLate) settled.late = 'waits';
       else if (to !== null) settled.status = to;
@@ -86,30 +86,34 @@ function move(play: Play, settled: Settled, what: SettlementDeed): Act {
   };
 }
 
-function doIt({ world }: Play, change: Change, { id, what }: { id: string; what: SettlementDeed }): Promise<Moved> {
+function doIt(
+  { world }: Play,
+  tx: UnitOfWork,
+  { id, what }: { id: string; what: SettlementActionName },
+): Promise<TransitionResult> {
   const at = world.clock();
   const by = { operatorId: 'opr_1', at };
   switch (what) {
     case 'approve':
-      return approveSettlement(change, id, by);
+      return approveSettlement(tx, id, by);
     case 'reject':
-      return rejectSettlement(change, id, { ...by, reason: 'No.' });
+      return rejectSettlement(tx, id, { ...by, reason: 'No.' });
     case 'cancel':
-      return cancelSettlement(change, { id }, { keyId: 'key_test', at });
+      return cancelSettlement(tx, { id }, { keyId: 'key_test', at });
     case 'sent':
-      return markSent(change, id, by);
+      return markSent(tx, id, by);
     case 'credited':
-      return markCredited(change, id, { ...by, bankReference: `FT-${id}`, creditedAt: at });
+      return markCredited(tx, id, { ...by, bankReference: `FT-${id}`, creditedAt: at });
     case 'creditedAgain':
-      return markCredited(change, id, { ...by, bankReference: `FT2-${id}`, creditedAt: at });
+      return markCredited(tx, id, { ...by, bankReference: `FT2-${id}`, creditedAt: at });
     case 'failed':
-      return markFailed(change, id, { ...by, reason: 'Closed.' });
+      return markFailed(tx, id, { ...by, reason: 'Closed.' });
     case 'returned':
-      return markReturned(change, id, { ...by, reason: 'Dormant.', bankReference: `R-${id}` });
+      return markReturned(tx, id, { ...by, reason: 'Dormant.', bankReference: `R-${id}` });
     case 'book':
-      return bookLateCredit(change, id, by);
+      return bookLateCredit(tx, id, by);
     case 'dismiss':
-      return dismissLateCredit(change, id, { ...by, reason: 'None.' });
+      return dismissLateCredit(tx, id, { ...by, reason: 'None.' });
     default:
       return what satisfies never;
   }

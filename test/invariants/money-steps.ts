@@ -6,7 +6,7 @@ export const PAYMENT_WORDS = [
   'pending',
   'unknown',
   'refused',
-  'refusedForGood',
+  'asNonRetryable',
   'paid',
   'paidLess',
   'paidMore',
@@ -42,10 +42,10 @@ export const SETTLEMENT_DEEDS = [
   'book',
   'dismiss',
 ] as const;
-export type SettlementDeed = (typeof SETTLEMENT_DEEDS)[number];
+export type SettlementActionName = (typeof SETTLEMENT_DEEDS)[number];
 
 /** One thing that somebody does. `pick` says to which of those there are, so that any of them makes sense. */
-export type Deed =
+export type AuditContext =
   | { do: 'pay'; santim: number; says: PaymentWord }
   | { do: 'payAgain'; pick: number }
   | { do: 'hear'; pick: number; says: PaymentWord }
@@ -55,10 +55,10 @@ export type Deed =
   | { do: 'withdrawAgain'; pick: number; isOther: boolean }
   | { do: 'approve'; pick: number; operator: Operator }
   | { do: 'reject' | 'cancel' | 'takeBack'; pick: number }
-  | { do: 'check'; pick: number; says: PayoutWord[]; proof: boolean; askOnly: boolean }
+  | { do: 'check'; pick: number; says: PayoutWord[]; proof: boolean; queryOnly: boolean }
   | { do: 'resolve'; pick: number; outcome: 'COMPLETED' | 'FAILED'; paid: Paid; operator: Operator }
   | { do: 'settle'; santim: number | 'all' }
-  | { do: 'settlement'; pick: number; what: SettlementDeed }
+  | { do: 'settlement'; pick: number; what: SettlementActionName }
   /** Below zero: the clock of the next process is behind. */
   | { do: 'pass'; minutes: number }
   | { do: 'suspend' | 'resume' };
@@ -67,7 +67,7 @@ type Operator = 'opr_1' | 'opr_2' | 'opr_3';
 type Paid = 'unsaid' | 'said' | 'less' | 'muchMore';
 
 /** `twice`: said or done once more at once, which must change nothing. */
-export type Step = Deed & { twice: boolean };
+export type Step = AuditContext & { twice: boolean };
 
 /** Most of the first two of a kind. */
 const pick = fc.constantFrom(0, 1, 0, 1, 0, 1, 2, 3);
@@ -78,7 +78,7 @@ const operator = fc.constantFrom<Operator>('opr_1', 'opr_2', 'opr_3');
 const paymentWord = fc.constantFrom(...PAYMENT_WORDS, 'paid', 'paidLess');
 const payoutWord = fc.constantFrom(...PAYOUT_WORDS, 'declined', 'paid', 'paidMore', 'unknown');
 
-const deed = {
+const context = {
   pay: fc.record({ do: fc.constant('pay' as const), santim: amount, says: paymentWord }),
   payAgain: fc.record({ do: fc.constant('payAgain' as const), pick }),
   hear: fc.record({ do: fc.constant('hear' as const), pick: pickTry, says: paymentWord }),
@@ -97,7 +97,7 @@ const deed = {
     pick,
     says: fc.array(payoutWord, { minLength: 1, maxLength: 2 }),
     proof: fc.boolean(),
-    askOnly: fc.integer({ min: 0, max: 4 }).map((chance) => chance === 4),
+    queryOnly: fc.integer({ min: 0, max: 4 }).map((chance) => chance === 4),
   }),
   resolve: fc.record({
     do: fc.constant('resolve' as const),
@@ -117,12 +117,18 @@ const deed = {
 };
 
 /** What happens after a beginning that is known to work. */
-export type Story = { begin: Deed[]; steps: Step[] };
+export type Story = { begin: AuditContext[]; steps: Step[] };
 
 /** More of some deeds than of others, so that stories go deep enough into the lives of a few things. */
-function mostly(begin: readonly Deed[], weights: Partial<Record<keyof typeof deed, number>>): fc.Arbitrary<Story> {
-  const names = Object.keys(deed) as (keyof typeof deed)[];
-  const choices = names.map((name) => ({ weight: weights[name] ?? 1, arbitrary: deed[name] as fc.Arbitrary<Deed> }));
+function mostly(
+  begin: readonly AuditContext[],
+  weights: Partial<Record<keyof typeof context, number>>,
+): fc.Arbitrary<Story> {
+  const names = Object.keys(context) as (keyof typeof context)[];
+  const choices = names.map((name) => ({
+    weight: weights[name] ?? 1,
+    arbitrary: context[name] as fc.Arbitrary<AuditContext>,
+  }));
   const step = fc
     .tuple(fc.oneof(...choices), fc.constantFrom(false, false, true))
     .map(([done, twice]): Step => ({ ...done, twice }));
@@ -130,9 +136,9 @@ function mostly(begin: readonly Deed[], weights: Partial<Record<keyof typeof dee
   return fc.record({ begin: fc.constant([FUNDS, ...begin]), steps });
 }
 
-const FUNDS: Deed = { do: 'pay', santim: 1_000_00, says: 'paid' };
+const FUNDS: AuditContext = { do: 'pay', santim: 1_000_00, says: 'paid' };
 /** The second needs two operators. */
-const TWO_WITHDRAWALS: readonly Deed[] = [
+const TWO_WITHDRAWALS: readonly AuditContext[] = [
   { do: 'withdraw', santim: 100_00 },
   { do: 'approve', pick: 0, operator: 'opr_1' },
   { do: 'withdraw', santim: 620_00 },
@@ -140,17 +146,17 @@ const TWO_WITHDRAWALS: readonly Deed[] = [
   { do: 'approve', pick: 1, operator: 'opr_2' },
 ];
 /** Two tries of one payment. */
-const TWO_TRIES: readonly Deed[] = [
+const TWO_TRIES: readonly AuditContext[] = [
   { do: 'pay', santim: 150_00, says: 'refused' },
   { do: 'payAgain', pick: 1 },
 ];
 /** Both paid: the second one's money is to go back. */
-const PAID_TWICE: readonly Deed[] = [
+const PAID_TWICE: readonly AuditContext[] = [
   ...TWO_TRIES,
   { do: 'hear', pick: 1, says: 'paid' },
   { do: 'hear', pick: 2, says: 'paidLess' },
 ];
-const ONE_SENT: readonly Deed[] = [
+const ONE_SENT: readonly AuditContext[] = [
   { do: 'settle', santim: 200_00 },
   { do: 'settlement', pick: 0, what: 'approve' },
   { do: 'settlement', pick: 0, what: 'sent' },

@@ -35,7 +35,7 @@ export function planWithdrawal(play: Play, step: Step): Act | null {
   }
 }
 
-function ask({ world, owner }: Play, { requestId, amountSantim }: Pick<Out, 'requestId' | 'amountSantim'>) {
+function ask({ world, scope }: Play, { requestId, amountSantim }: Pick<Out, 'requestId' | 'amountSantim'>) {
   const wanted = {
     requestId,
     amountSantim,
@@ -43,7 +43,7 @@ function ask({ world, owner }: Play, { requestId, amountSantim }: Pick<Out, 'req
     destination: { kind: 'phone', phone: '251911000001', accountName: 'Abebe Bikila' },
     requestedBy: 'key_test',
   } as const;
-  return world.runChange((change) => createWithdrawal({ ...world, change }, owner, wanted));
+  return world.runInTransaction((tx) => createWithdrawal({ ...world, tx }, scope, wanted));
 }
 
 function withdraw(play: Play, amountSantim: bigint): Act {
@@ -89,7 +89,7 @@ function approve(play: Play, out: Out, operatorId: string): Act {
   return {
     may: out.status === 'PENDING' && !isApproved(out) && !play.isSuspended && !out.approvedBy.has(operatorId),
     call: async () => {
-      await play.world.runChange((change) => approveWithdrawal(change, out.id, { operatorId, at }));
+      await play.world.runInTransaction((tx) => approveWithdrawal(tx, out.id, { operatorId, at }));
       return true;
     },
     note: () => void out.approvedBy.add(operatorId),
@@ -102,9 +102,9 @@ function stop({ world }: Play, out: Out, word: 'reject' | 'cancel'): Act {
   return {
     may: out.status === 'PENDING' && out.sentAt === null,
     call: async () => {
-      await world.runChange(async (change) => {
-        if (word === 'cancel') return cancelWithdrawal(change, await readWithdrawal(change.trx, out.id), at);
-        return rejectWithdrawal(change, out.id, { operatorId: 'opr_1', at, reason: 'No.' });
+      await world.runInTransaction(async (tx) => {
+        if (word === 'cancel') return cancelWithdrawal(tx, await readWithdrawal(tx.trx, out.id), at);
+        return rejectWithdrawal(tx, out.id, { operatorId: 'opr_1', at, reason: 'No.' });
       });
       return true;
     },
@@ -117,7 +117,7 @@ function takeBack({ world }: Play, out: Out): Act {
   const back = { withdrawalId: out.id, reference: `BACK-${out.id}`, at: world.clock() };
   return {
     may: out.status === 'SUCCESS' && excess > 0n && out.takenBack === 0n,
-    call: () => world.runChange(async (change) => (await recordExcessTakenBack(change, back)).isNew),
+    call: () => world.runInTransaction(async (tx) => (await recordExcessTakenBack(tx, back)).isNew),
     note: () => void (out.takenBack = excess),
   };
 }
@@ -155,38 +155,39 @@ function outcomeOf(word: PayoutWord, out: Out): PayoutOutcome {
 }
 
 /** The provider answers so, one after the other, and the last one for ever. A sending is never answered "not found". */
-function script(play: Play, out: Out, { says, askOnly }: Pick<Check, 'says' | 'askOnly'>): void {
+function script(play: Play, out: Out, { says, queryOnly }: Pick<Check, 'says' | 'queryOnly'>): void {
   const { provider, clock } = play.world;
   const answer = (word: PayoutWord) => async (): Promise<PayoutOutcome> => {
-    const asked = provider.askedOfPayouts.at(-1);
-    const isSending = asked?.question === 'payout';
+    const queried = provider.payoutQueries.at(-1);
+    const isSending = queried?.question === 'payout';
     if (isSending) {
       out.sentAt ??= clock();
-      const isMeant = asked.orderId === out.id && asked.order?.amountSantim === out.amountSantim;
+      const isMeant = queried.orderId === out.id && queried.order?.amountSantim === out.amountSantim;
       const isDue = out.status === 'PENDING' && isApproved(out) && !out.saidPaidWhilePending;
-      if (!isMeant || !isDue || play.isSuspended || askOnly) play.wrong.push(`${out.id} was sent as ${asked.orderId}`);
+      if (!isMeant || !isDue || play.isSuspended || queryOnly)
+        play.wrong.push(`${out.id} was sent as ${queried.orderId}`);
     }
     const said = outcomeOf(isSending && word === 'not-found' ? 'unknown' : word, out);
     play.heard.push({ orderId: out.id, said });
     return said;
   };
-  provider.answersOfPayouts(...says.map(answer));
+  provider.returnsForPayouts(...says.map(answer));
 }
 
 type Check = Extract<Step, { do: 'check' }>;
 
 function check(play: Play, out: Out, step: Check): Act {
-  const { says, proof, askOnly } = step;
-  const isAskable = out.status === 'PENDING' || out.status === 'SUCCESS' || (proof && out.status === 'FAILED');
-  const isSendable = out.sentAt !== null || (!play.isSuspended && !askOnly);
+  const { says, proof, queryOnly } = step;
+  const isQueryable = out.status === 'PENDING' || out.status === 'SUCCESS' || (proof && out.status === 'FAILED');
+  const isSendable = out.sentAt !== null || (!play.isSuspended && !queryOnly);
   return {
-    may: isAskable && isApproved(out) && isSendable,
+    may: isQueryable && isApproved(out) && isSendable,
     // Of several words the last one is new the second time, and doubt may lead to another sending.
     isFree: says.length > 1 || says[0] === 'not-found',
     call: async () => {
       script(play, out, step);
-      const { asked } = await play.checkPayout(out.id, { minIntervalMs: 0, tellWorkflow: true, proof, askOnly });
-      return asked;
+      const { queried } = await play.checkPayout(out.id, { minIntervalMs: 0, notifyWorkflow: true, proof, queryOnly });
+      return queried;
     },
     note: () => {
       // Of "not found" and the answer to the sending after it only the latter counts.
@@ -215,9 +216,9 @@ function resolve(play: Play, out: Out, step: Resolve): Act {
   return {
     may: mayResolve(out, word, at) ? null : false,
     call: () =>
-      world.runChange(async (change) => {
+      world.runInTransaction(async (tx) => {
         const resolution = { ...word, providerReference: `REF-${out.id}`, reason: 'They say so', operatorId: operator };
-        const resolved = await resolveWithdrawal(change, out.id, { ...resolution, at });
+        const resolved = await resolveWithdrawal(tx, out.id, { ...resolution, at });
         ({ missing } = resolved);
         return resolved.isNew;
       }),

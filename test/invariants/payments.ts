@@ -1,7 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
 import { parseBirr } from '../../src/lib/money.ts';
 import {
-  SESSION_MOVES,
+  SESSION_TRANSITIONS,
   transactionStatusOf,
   type SessionStatus,
   type TransactionStatus,
@@ -16,7 +16,7 @@ export async function providersTruth({ db, orders, now }: Evidence): Promise<str
   if (orders === null) return [];
   const attempts = await rows<{ id: string; status: string; amountSantim: bigint; accepted: boolean }>(
     db,
-    "SELECT id, status, amount_santim, decided IS NOT DISTINCT FROM 'ACCEPTED' AS accepted FROM payment_attempt WHERE id = ANY(:ids) OR status = ANY(:paid)",
+    "SELECT id, status, amount_santim, hold_resolution IS NOT DISTINCT FROM 'ACCEPTED' AS accepted FROM payment_attempt WHERE id = ANY(:ids) OR status = ANY(:paid)",
     { ids: orders.map(({ attemptId }) => attemptId), paid: ['SUCCEEDED', 'HELD', 'DUPLICATE'] },
   );
   const byId = new Map(attempts.map((attempt) => [attempt.id, attempt]));
@@ -58,7 +58,7 @@ type Story = {
 export async function onlyListedMoves(evidence: Evidence): Promise<string[]> {
   const stories = await rows<Story>(
     evidence.db,
-    `SELECT t.id, t.status, s.status AS session, t.late_confirmation AS late,
+    `SELECT t.id, t.status, s.status AS session, t.confirmed_late AS late,
             CAST((SELECT count(*) FROM payment_attempt a WHERE a.transaction_id = t.id AND a.status = 'SUCCEEDED') AS integer) AS succeeded,
             (SELECT array_agg(CASE l.kind
                 WHEN 'session.created' THEN 'OPEN' WHEN 'attempt.started' THEN 'PROCESSING'
@@ -76,7 +76,7 @@ export async function onlyListedMoves(evidence: Evidence): Promise<string[]> {
     if (at !== 'OPEN') problems.push(`transaction ${story.id} began as ${at ?? 'nothing'}`);
     for (const next of later) {
       // A decline that ends an expired session is told twice: by the answer, and by the end.
-      if (next !== at && at !== undefined && !SESSION_MOVES[at].includes(next))
+      if (next !== at && at !== undefined && !SESSION_TRANSITIONS[at].includes(next))
         problems.push(`transaction ${story.id} went from ${at} to ${next}`);
       at = next;
     }
@@ -110,14 +110,14 @@ export async function eventsOfEnds({ db }: Evidence): Promise<string[]> {
          ('CANCELLED', 'checkout.canceled'), ('EXPIRED', 'checkout.expired'), ('PAYING', 'payment.created')) AS e (became, event)
          ON e.became = m.became
        GROUP BY m.id, e.event
-     ), made AS (
+     ), inserted AS (
        SELECT resource_id AS id, event, count(*) AS times FROM webhook_event
        WHERE resource_type = 'transaction' AND event IN ('payment.succeeded', 'checkout.completed', 'checkout.failed',
          'checkout.canceled', 'checkout.expired', 'payment.created') AND resource_id IN (SELECT id FROM transaction)
        GROUP BY resource_id, event
      )
-     SELECT 'transaction ' || id || ' should have ' || coalesce(due.times, 0) || ' ' || event || ' and has ' || coalesce(made.times, 0) AS says
-     FROM due FULL JOIN made USING (id, event) WHERE due.times IS DISTINCT FROM made.times`,
+     SELECT 'transaction ' || id || ' should have ' || coalesce(due.times, 0) || ' ' || event || ' and has ' || coalesce(inserted.times, 0) AS says
+     FROM due FULL JOIN inserted USING (id, event) WHERE due.times IS DISTINCT FROM inserted.times`,
   );
   return found.map(({ says }) => says);
 }

@@ -13,8 +13,8 @@ export async function everythingIsLookedAfter(evidence: Evidence): Promise<strin
   const before = new Date(now.getTime() - LATE_MS);
   const left = await rows<{ says: string }>(
     db,
-    `SELECT kind || ' of ' || workflow_id || ' is left in the outbox since ' || greatest(lease_until, not_before) AS says
-     FROM outbox WHERE greatest(lease_until, not_before) < :before
+    `SELECT kind || ' of ' || workflow_id || ' is left in the outbox since ' || greatest(lease_until, available_at) AS says
+     FROM outbox WHERE greatest(lease_until, available_at) < :before
      UNION ALL
      SELECT 'session ' || id || ' is OPEN past its end' FROM checkout_session WHERE status = 'OPEN' AND expires_at < :before
      UNION ALL
@@ -34,7 +34,7 @@ export async function everythingIsLookedAfter(evidence: Evidence): Promise<strin
   const inOutbox = new Set(
     (await rows<{ workflowId: string }>(db, 'SELECT workflow_id FROM outbox')).map(({ workflowId }) => workflowId),
   );
-  const processes = [
+  const gateway = [
     ...attempts.map(({ id, open }) => ({ workflowId: paymentWorkflowId(id), open, mayRun: open })),
     ...deliveries.map(({ eventId, subscriptionId, open, parked }) => ({
       workflowId: deliveryWorkflowId(eventId, subscriptionId),
@@ -42,7 +42,7 @@ export async function everythingIsLookedAfter(evidence: Evidence): Promise<strin
       mayRun: open || parked,
     })),
   ];
-  const alone = processes.flatMap(({ workflowId, open, mayRun }) => {
+  const alone = gateway.flatMap(({ workflowId, open, mayRun }) => {
     if (open && !running.has(workflowId) && !inOutbox.has(workflowId))
       return [`${workflowId} is open with neither a workflow nor an outbox row`];
     return !mayRun && running.has(workflowId) && !inOutbox.has(workflowId)

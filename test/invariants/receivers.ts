@@ -95,8 +95,8 @@ function eventIdOf(request: ReceivedRequest): string {
   return String(request.headers['x-service-event-id']);
 }
 
-function isOwn({ owner }: ReceiverJournal, event: EventRow | undefined): boolean {
-  return event !== undefined && event.merchantId === owner.merchantId && event.environment === owner.environment;
+function isOwn({ scope }: ReceiverJournal, event: EventRow | undefined): boolean {
+  return event !== undefined && event.merchantId === scope.merchantId && event.environment === scope.environment;
 }
 
 async function readEvents({ db, receivers }: Evidence): Promise<Map<string, EventRow>> {
@@ -115,7 +115,7 @@ async function judgeSeen(evidence: Evidence, judge: (seen: Seen) => string[]): P
   const deliveries = await rows<DeliveryRow>(
     evidence.db,
     `SELECT d.id, d.event_id, d.status, s.url, CAST(count(a.id) AS integer) AS attempts,
-            CAST(count(a.id) FILTER (WHERE a.trigger = 'manual') AS integer) AS manual
+            CAST(count(a.id) FILTER (WHERE a.source = 'manual') AS integer) AS manual
      FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id
      LEFT JOIN webhook_attempt a ON a.delivery_id = d.id
      WHERE s.url = ANY(:urls) GROUP BY d.id, s.url`,

@@ -7,8 +7,8 @@ import type { Evidence } from './evidence.ts';
 /** I1: what was answered 2xx is there with the sent values; what was refused left nothing; nothing is there in part. */
 export async function answeredIsThere(evidence: Evidence): Promise<string[]> {
   const problems: string[] = [];
-  for (const { owner, asked } of evidence.clients) {
-    const effects = await readEffects(evidence, owner.merchantId);
+  for (const { scope, asked } of evidence.clients) {
+    const effects = await readEffects(evidence, scope.merchantId);
     for (const request of asked) problems.push(...judge(request, effects));
   }
   return [...problems, ...(await inPart(evidence))];
@@ -17,8 +17,8 @@ export async function answeredIsThere(evidence: Evidence): Promise<string[]> {
 /** I2: one key, one effect, one answer. */
 export async function oneKeyOneEffect(evidence: Evidence): Promise<string[]> {
   const problems: string[] = [];
-  for (const { owner, asked } of evidence.clients) {
-    const effects = await readEffects(evidence, owner.merchantId);
+  for (const { scope, asked } of evidence.clients) {
+    const effects = await readEffects(evidence, scope.merchantId);
     for (const request of asked) {
       const made = request.answers.filter(({ status }) => isSuccess(status));
       const different = new Set(made.map(({ data }) => String(idOf(data))));

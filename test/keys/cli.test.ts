@@ -15,7 +15,7 @@ afterAll(() => database.drop());
 
 async function run(...args: string[]) {
   let text = '';
-  const config = { KEY_PEPPER: 'a pepper of sixteen characters', keyRing: KEY_RING, KYC_DOCUMENTS_DIR: 'unused' };
+  const config = { API_KEY_PEPPER: 'a pepper of sixteen characters', keyRing: KEY_RING, KYC_DOCUMENTS_DIR: 'unused' };
   const exitCode = await runKeys(args, { db: database.db, config, write: (part) => void (text += part) });
   return { exitCode, text };
 }

@@ -1,5 +1,5 @@
 import { createKeyAuthenticator } from '../../src/keys/authenticate.ts';
-import { hashKey, makeKey, readKey } from '../../src/keys/format.ts';
+import { hashKey, generateKey, readKey } from '../../src/keys/format.ts';
 import { createKey, revokeKey, type NewKey } from '../../src/keys/operations.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { AppError } from '../../src/lib/errors.ts';
@@ -83,7 +83,7 @@ test('a key is known once it was right, and no guess with its id is', async () =
   expect(process.isKnownKey(secret)).toBe(true);
   expect(process.isKnownKey((await make()).secret)).toBe(false);
   expect(process.isKnownKey('sk_test_nonsense')).toBe(false);
-  await process.settled();
+  await process.flush();
 });
 
 describe('the form of a key', () => {
@@ -94,14 +94,14 @@ describe('the form of a key', () => {
     ['restricted', 'live', 'rk_live_'],
   ] as const)('a %s %s key begins with %s and names its id', (kind, environment, head) => {
     const id = newId('key');
-    const key = makeKey({ id, kind, environment });
+    const key = generateKey({ id, kind, environment });
     expect(key.startsWith(head + id.slice(4))).toBe(true);
     expect(key).toMatch(/^[a-z]{2}_[a-z]{4}_[0-9A-Za-z]{75}$/);
     expect(readKey(key)).toEqual({ id, kind, environment });
   });
 
   test('any one mistyped character is noticed without the database', async () => {
-    const key = makeKey({ id: newId('key'), kind: 'secret', environment: 'sandbox' });
+    const key = generateKey({ id: newId('key'), kind: 'secret', environment: 'sandbox' });
     for (let index = 0; index < key.length; index += 1) {
       const other = key[index] === 'A' ? 'B' : 'A';
       expect(readKey(key.slice(0, index) + other + key.slice(index + 1))).toBeNull();
@@ -141,9 +141,9 @@ describe('a key that is presented', () => {
 
   test('costs no query while it is remembered', async () => {
     const { secret } = await make();
-    const { codeOf, settled } = newProcess();
+    const { codeOf, flush } = newProcess();
     await codeOf(secret);
-    await settled();
+    await flush();
     expect(
       await countQueries(async () => {
         for (let i = 0; i < 20; i += 1) await codeOf(secret);
@@ -169,10 +169,10 @@ describe('a key that is presented', () => {
 
   test('is told that it was revoked or has expired only if the secret is right', async () => {
     const { key } = await make();
-    const guessed = makeKey({ id: key.id, kind: 'secret', environment: 'sandbox' });
+    const guessed = generateKey({ id: key.id, kind: 'secret', environment: 'sandbox' });
     await revoke(key.id);
     expect(await newProcess().codeOf(guessed)).toBe('INVALID_API_KEY');
-    expect(await newProcess().codeOf(makeKey({ id: newId('key'), kind: 'secret', environment: 'sandbox' }))).toBe(
+    expect(await newProcess().codeOf(generateKey({ id: newId('key'), kind: 'secret', environment: 'sandbox' }))).toBe(
       'INVALID_API_KEY',
     );
   });
@@ -203,7 +203,7 @@ describe('a key that is presented', () => {
     [true, false, ['sandboxPayment']],
     [true, true, []],
   ])('is let in if it is live, verified %s and has paid in the sandbox %s: waits for %j', async (...facts) => {
-    const [isVerified, hasPaid, waitsFor] = facts;
+    const [isVerified, hasPaid, unmetRequirements] = facts;
     const other = await database.db.transaction((trx) => createMerchant(trx, { name: 'Other' }));
     if (isVerified) await verify(other.id);
     if (hasPaid) await payInSandbox(other.id);
@@ -213,7 +213,7 @@ describe('a key that is presented', () => {
       () => [],
       (error: AppError) => error.details.map(({ field }) => field),
     );
-    expect(refused).toEqual(waitsFor);
+    expect(refused).toEqual(unmetRequirements);
     for (const scope of ['kyc:write', 'bank:write'] as const) {
       expect(await authenticateKey(secret, '127.0.0.1', scope)).toMatchObject({ environment: 'live' });
     }
@@ -222,9 +222,9 @@ describe('a key that is presented', () => {
   test('costs no query if it is live and remembered, let in or not', async () => {
     const other = await database.db.transaction((trx) => createMerchant(trx, { name: 'Other' }));
     const { secret } = await make({ merchantId: other.id, environment: 'live' });
-    const { authenticateKey, codeOf, settled } = newProcess();
+    const { authenticateKey, codeOf, flush } = newProcess();
     await authenticateKey(secret, '127.0.0.1', 'kyc:write');
-    await settled();
+    await flush();
     expect(
       await countQueries(async () => {
         for (let i = 0; i < 20; i += 1) expect(await codeOf(secret)).toBe('KYC_REQUIRED');
@@ -243,9 +243,9 @@ describe('a key that is presented', () => {
 
   test('has its use noted at most once a minute', async () => {
     const { key, secret } = await make();
-    const { codeOf, settled } = newProcess();
+    const { codeOf, flush } = newProcess();
     const lastUsed = async () => {
-      await settled();
+      await flush();
       return (await database.db('api_key').where({ id: key.id }).first()).lastUsedAt as Date;
     };
     await codeOf(secret);
@@ -291,6 +291,6 @@ test('over HTTP both headers carry a key, and a live one is told about KYC', asy
   const refused = await http.send('GET', path, { key: live.secret });
   expect(refused.status).toBe(403);
   expect(refused.body.error.code).toBe('KYC_REQUIRED');
-  await keys.settled();
+  await keys.flush();
   await http.close();
 });

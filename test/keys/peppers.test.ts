@@ -4,7 +4,7 @@ import { countUnderOlderPeppers, createKey } from '../../src/keys/operations.ts'
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
-import { createOperator, makeOperatorKey } from '../../src/operators/operators.ts';
+import { createOperator, createOperatorKey } from '../../src/operators/operators.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const [OLD, NEW] = ['the pepper of last year, in 29', 'the pepper of this year, in 29'];
@@ -28,12 +28,12 @@ const processWith = (...peppers: [string, ...string[]]) => {
         () => 'ok',
         (error: { code: string }) => error.code,
       ),
-    settled: keys.settled,
+    flush: keys.flush,
   };
 };
 const newKey = async (): Promise<string> => {
-  const owner = { merchantId, environment: 'sandbox', kind: 'secret' } as const;
-  return (await database.db.transaction((trx) => createKey({ trx, pepper: OLD, clock }, owner))).secret;
+  const scope = { merchantId, environment: 'sandbox', kind: 'secret' } as const;
+  return (await database.db.transaction((trx) => createKey({ trx, pepper: OLD, clock }, scope))).secret;
 };
 
 test('a key under an older pepper authenticates and is hashed anew, after which the old pepper may go', async () => {
@@ -42,7 +42,7 @@ test('a key under an older pepper authenticates and is hashed anew, after which 
   expect(await countUnderOlderPeppers(database.db, NEW)).toEqual({ all: 1, older: 1 });
   const rotating = processWith(NEW, OLD);
   expect(await rotating.codeOf(secret)).toBe('ok');
-  await rotating.settled();
+  await rotating.flush();
   expect(await rotating.codeOf(secret)).toBe('ok');
   expect(await countUnderOlderPeppers(database.db, NEW)).toEqual({ all: 1, older: 0 });
   expect(await processWith(NEW).codeOf(secret)).toBe('ok');
@@ -55,10 +55,10 @@ test('while processes list the peppers in either order, each takes keys of both'
   expect(await preparing.codeOf(secret)).toBe('ok');
   const rotated = processWith(NEW, OLD);
   expect(await rotated.codeOf(secret)).toBe('ok');
-  await rotated.settled();
+  await rotated.flush();
   const late = processWith(OLD, NEW);
   expect(await late.codeOf(secret)).toBe('ok');
-  await late.settled();
+  await late.flush();
   expect(await rotated.codeOf(secret)).toBe('ok');
 });
 
@@ -75,16 +75,16 @@ test('a key from before the pepper was noted is tried under each, and a wrong on
     was: hashKey(OLD, other),
   });
   expect(await rotating.codeOf(other)).toBe('INVALID_API_KEY');
-  await rotating.settled();
+  await rotating.flush();
 });
 
 test("an operator's key is hashed anew as well", async () => {
   const secret = await database.db.transaction(async (trx) => {
     const { id } = await createOperator(trx, { name: 'Sara', email: 'sara@example.et', role: 'admin' });
-    return (await makeOperatorKey({ trx, pepper: OLD, clock }, { operatorId: id })).secret;
+    return (await createOperatorKey({ trx, pepper: OLD, clock }, { operatorId: id })).secret;
   });
   const rotating = processWith(NEW, OLD);
   expect(await rotating.codeOf(secret)).toBe('ok');
-  await rotating.settled();
+  await rotating.flush();
   expect(await processWith(NEW).codeOf(secret)).toBe('ok');
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createIdempotency } from '../../src/http/idempotency.ts';
 import { encrypt, decrypt, type KeyRing } from '../../src/lib/crypto.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { runKeys } from '../../src/merchants-and-keys.ts';
 import { KEY_RING } from '../support/key-ring.ts';
 import { createWorld, type World } from '../webhooks/world.ts';
@@ -16,11 +16,11 @@ const ONLY_NEXT: KeyRing = { currentId: 'next', keys: new Map([...NEXT.keys].fil
 const ANSWERS = 1_100;
 
 let world: World;
-let owner: Owner;
+let scope: MerchantScope;
 let folder: string;
 beforeAll(async () => {
   world = await createWorld();
-  owner = await world.newMerchant();
+  scope = await world.newMerchant();
   folder = await mkdtemp(join(tmpdir(), 'meskot-reencrypt-'));
 });
 afterAll(async () => {
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 async function run(keyRing: KeyRing, ...args: string[]) {
   let [text, aside] = ['', ''];
-  const config = { KEY_PEPPER: 'a pepper of sixteen characters', keyRing, KYC_DOCUMENTS_DIR: folder };
+  const config = { API_KEY_PEPPER: 'a pepper of sixteen characters', keyRing, KYC_DOCUMENTS_DIR: folder };
   const write = (part: string | Uint8Array, to?: 'aside') => void (to ? (aside += part) : (text += part));
   const exitCode = await runKeys(['reencrypt', ...args], { db: world.db, config, write });
   return { exitCode, text, aside };
@@ -40,15 +40,15 @@ const parts = async (keyRing: KeyRing): Promise<Record<string, unknown>[]> =>
 
 /** An answer stored for a key, and the same key asked again. */
 const answerOf = async (keyRing: KeyRing, key: string): Promise<string> => {
-  const idempotency = createIdempotency({ db: world.db, runChange: world.runChange, keyRing });
-  const call = { ...owner, route: 'POST /x', key, requestHash: Buffer.from('same') };
-  const refusal = () => 'refused';
-  const { answer } = await idempotency.run(call, async () => ({ status: 201, text: `answer of ${key}` }), refusal);
-  return answer.text;
+  const idempotency = createIdempotency({ db: world.db, runInTransaction: world.runInTransaction, keyRing });
+  const call = { ...scope, route: 'POST /x', key, requestHash: Buffer.from('same') };
+  const rejection = () => 'refused';
+  const { response } = await idempotency.run(call, async () => ({ status: 201, text: `answer of ${key}` }), rejection);
+  return response.text;
 };
 
 test('everything is brought under the current key, once, and then the old one is not needed', async () => {
-  const subscribed = await world.subscribe(owner, { headers: { 'x-shop': 'abyssinia' } });
+  const subscribed = await world.subscribe(scope, { headers: { 'x-shop': 'abyssinia' } });
   const { id } = subscribed.row;
   await rows(world.db, 'UPDATE webhook_subscription SET previous_secret = :sealed WHERE id = :id', {
     id,
@@ -76,7 +76,7 @@ test('everything is brought under the current key, once, and then the old one is
 });
 
 test('what is cut off is gone on with: half of it under one key and half under another ends under the current one', async () => {
-  const [a, b] = [await world.subscribe(owner), await world.subscribe(owner)];
+  const [a, b] = [await world.subscribe(scope), await world.subscribe(scope)];
   await rows(world.db, 'UPDATE webhook_subscription SET secret = :sealed WHERE id = :id', {
     id: a.row.id,
     sealed: encrypt(NEXT, a.row.id, a.secret),
@@ -95,7 +95,7 @@ test('what is cut off is gone on with: half of it under one key and half under a
 
 test('what no listed key opens is named and left as it is, and the rest is done', async () => {
   const lost: KeyRing = { currentId: 'lost', keys: new Map([['lost', randomBytes(32)]]) };
-  const [bad, good] = [await world.subscribe(owner), await world.subscribe(owner)];
+  const [bad, good] = [await world.subscribe(scope), await world.subscribe(scope)];
   const sealed = encrypt(lost, bad.row.id, bad.secret);
   await rows(world.db, 'UPDATE webhook_subscription SET secret = :sealed WHERE id = :id', { id: bad.row.id, sealed });
   const { exitCode, text, aside } = await run(NEXT);

@@ -2,21 +2,21 @@ import { createKeyAuthenticator } from '../../src/keys/authenticate.ts';
 import { createKey, listKeys, revokeKey, rotateKey, type NewKey } from '../../src/keys/operations.ts';
 import { HOUR_MS } from '../../src/lib/dates.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { buildMerchant } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const START = new Date('2026-06-01T09:00:00Z');
 
 let database: TestDatabase;
-let owner: Owner;
+let scope: MerchantScope;
 let nowMs = START.getTime();
 const clock = () => new Date(nowMs);
 const pepper = 'a pepper of sixteen characters';
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  owner = await buildMerchant(database.db);
+  scope = await buildMerchant(database.db);
 });
 afterAll(() => database.drop());
 beforeEach(() => {
@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 
 const make = (input: Partial<NewKey> = {}) =>
-  database.db.transaction((trx) => createKey({ trx, pepper, clock }, { ...owner, kind: 'secret', ...input }));
+  database.db.transaction((trx) => createKey({ trx, pepper, clock }, { ...scope, kind: 'secret', ...input }));
 const rotate = (keyId: string, overlapHours?: number) =>
   database.db.transaction((trx) =>
     rotateKey({ trx, pepper, clock }, { keyId, ...(overlapHours !== undefined && { overlapHours }) }),
@@ -43,7 +43,7 @@ async function codeOf(key: string): Promise<string> {
   } catch (error) {
     return (error as { code: string }).code;
   } finally {
-    await keys.settled();
+    await keys.flush();
   }
 }
 

@@ -5,12 +5,12 @@ import {
   rejectKyc,
   requestMoreInfo,
   startReview,
-  type Verdict,
+  type ReviewDecision,
 } from '../../src/kyc/decide.ts';
 import type { ApplicationRow } from '../../src/kyc/model.ts';
 import type { KycStatus } from '../../src/kyc/states.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { Change } from '../../src/lib/outbox.ts';
+import type { UnitOfWork } from '../../src/lib/outbox.ts';
 import { findMerchant } from '../../src/merchants/operations.ts';
 import { startKycWorld, type Applicant, type KycWorld } from './world.ts';
 
@@ -24,18 +24,18 @@ beforeEach(async () => {
 });
 afterAll(() => world.close());
 
-type Decide = (change: Change, decision: Verdict) => Promise<ApplicationRow>;
+type Decide = (tx: UnitOfWork, decision: ReviewDecision) => Promise<ApplicationRow>;
 const DECISIONS: Record<string, Decide> = {
   startReview,
   approve: approveKyc,
-  reject: (change, decision) => rejectKyc(change, { ...decision, reason: 'The licence has expired' }),
-  requestMoreInfo: (change, decision) => requestMoreInfo(change, { ...decision, what: 'Both sides of the ID' }),
-  changeTier: (change, decision) => changeTier(change, { ...decision, tier: 1, reason: 'Smaller than it said' }),
+  reject: (tx, decision) => rejectKyc(tx, { ...decision, reason: 'The licence has expired' }),
+  requestMoreInfo: (tx, decision) => requestMoreInfo(tx, { ...decision, what: 'Both sides of the ID' }),
+  changeTier: (tx, decision) => changeTier(tx, { ...decision, tier: 1, reason: 'Smaller than it said' }),
 };
 const decide = (name: keyof typeof DECISIONS, operatorId = 'opr_1', submission = 1) =>
-  world.runChange(async (change) => {
-    const decision = { ...applicant.owner('live'), submission, operatorId, at: world.now() };
-    return DECISIONS[name]?.(change, decision);
+  world.runInTransaction(async (tx) => {
+    const decision = { ...applicant.scope('live'), submission, operatorId, at: world.now() };
+    return DECISIONS[name]?.(tx, decision);
   });
 const kyc = async (environment: 'live' | 'sandbox' = 'live') => (await applicant.read(environment)).body.data;
 const copiedStatus = async () => (await findMerchant(world.db, applicant.merchantId))?.kycStatus;
@@ -155,8 +155,8 @@ test('what was handed in again while an operator read is not decided unread', as
 test('a tier must be one that there is, above 0', async () => {
   await applicant.apply('live');
   for (const tier of [0, -1, 3]) {
-    const approval = world.runChange((change) =>
-      approveKyc(change, { ...applicant.owner('live'), submission: 1, operatorId: 'opr_1', at: world.now(), tier }),
+    const approval = world.runInTransaction((tx) =>
+      approveKyc(tx, { ...applicant.scope('live'), submission: 1, operatorId: 'opr_1', at: world.now(), tier }),
     );
     await expect(approval).rejects.toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'tier' }] });
   }
@@ -174,15 +174,15 @@ describe('a rehearsal', () => {
     const other = await world.newApplicant();
     await other.apply('sandbox', { tin });
     world.wait(4_999);
-    await decideDueInSandbox(world.runChange, world.now(), 100);
+    await decideDueInSandbox(world.runInTransaction, world.now(), 100);
     expect((await kyc('sandbox')).status).toBe('SUBMITTED');
     world.wait(1);
     expect(await kyc('sandbox')).toMatchObject({ status, message });
-    await decideDueInSandbox(world.runChange, world.now(), 100);
-    const [row] = await rows(world.db, 'SELECT status, message FROM kyc_application WHERE merchant_id = :id', {
+    await decideDueInSandbox(world.runInTransaction, world.now(), 100);
+    const [row] = await rows(world.db, 'SELECT status, review_message FROM kyc_application WHERE merchant_id = :id', {
       id: other.merchantId,
     });
-    expect(row).toEqual({ status, message });
+    expect(row).toEqual({ status, reviewMessage: message });
     expect(await copiedStatus()).toBe('NOT_STARTED');
   });
 
@@ -190,7 +190,7 @@ describe('a rehearsal', () => {
     await applicant.apply('sandbox', { tin: '0000000013' });
     world.wait(5_000);
     const looks = Array.from({ length: 10 }, () => applicant.read('sandbox'));
-    const runs = Array.from({ length: 5 }, () => decideDueInSandbox(world.runChange, world.now(), 100));
+    const runs = Array.from({ length: 5 }, () => decideDueInSandbox(world.runInTransaction, world.now(), 100));
     for (const { body } of await Promise.all(looks)) expect(body.data.status).toBe('REJECTED');
     await Promise.all(runs);
     const { timeline } = await kyc('sandbox');

@@ -24,7 +24,7 @@ afterAll(() => world.close());
 const documents = async () => (await applicant.read()).body.data.documents;
 const files = async (): Promise<string[]> => readdir(world.folder).catch(() => []);
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-const read = (documentId: string, owner = applicant.owner('live')) => readDocument(world, { ...owner, documentId });
+const read = (documentId: string, scope = applicant.scope('live')) => readDocument(world, { ...scope, documentId });
 
 test.each([
   ['application/pdf', pdf],
@@ -54,7 +54,7 @@ test.each([
     expect((await stat(join(world.folder, added))).mode & 0o777).toBe(0o600);
     expect((await stat(world.folder)).mode & 0o777).toBe(0o700);
     const { row, bytes: seen } = await read(answer.body.data.documentId);
-    expect([row.storedAs, seen]).toEqual([added, bytes]);
+    expect([row.storageKey, seen]).toEqual([added, bytes]);
   },
 );
 
@@ -118,7 +118,7 @@ test.each([
   ['kind=OTHER&fileName=', 'fileName'],
   ['kind=OTHER&fileName=a%00b', 'fileName'],
   ['kind=OTHER&fileName=a%0d%0aSet-Cookie', 'fileName'],
-  ['kind=OTHER&storedAs=x', 'storedAs'],
+  ['kind=OTHER&storageKey=x', 'storageKey'],
 ])('the query "%s" is refused by the name of %s, and nothing is kept', async (query, field) => {
   const before = await files();
   const headers = { 'content-type': 'application/pdf' };
@@ -189,8 +189,8 @@ test('an Idempotency-Key stands for one file: the same answer again, and 422 for
 
 test('after more was asked for, or a no, ten more may be added, and all that was sent before stays', async () => {
   await applicant.apply('live');
-  const decision = { ...applicant.owner('live'), operatorId: 'opr_1', at: world.now() };
-  await world.runChange((change) => requestMoreInfo(change, { ...decision, submission: 1, what: 'A newer licence' }));
+  const decision = { ...applicant.scope('live'), operatorId: 'opr_1', at: world.now() };
+  await world.runInTransaction((tx) => requestMoreInfo(tx, { ...decision, submission: 1, what: 'A newer licence' }));
   for (let count = 0; count < 10; count += 1) await applicant.upload('OTHER', { bytes: pdf() });
   expect((await applicant.upload('OTHER', { bytes: pdf() })).status).toBe(409);
   expect((await documents()).map(({ submission }: { submission: number }) => submission)).toEqual([
@@ -200,15 +200,15 @@ test('after more was asked for, or a no, ten more may be added, and all that was
     ...Array.from({ length: 10 }, () => 2),
   ]);
   await applicant.submit();
-  await world.runChange((change) =>
-    rejectKyc(change, { ...decision, submission: 2, reason: 'The licence is not yours' }),
+  await world.runInTransaction((tx) =>
+    rejectKyc(tx, { ...decision, submission: 2, reason: 'The licence is not yours' }),
   );
   expect((await applicant.upload('TRADE_LICENCE', { bytes: pdf() })).body.data.submission).toBe(3);
 });
 
 test('files of failed uploads are removed once they are a day old, and nothing else is', async () => {
   const { documentId } = (await applicant.upload('OTHER', { bytes: pdf() })).body.data;
-  const kept = (await read(documentId)).row.storedAs;
+  const kept = (await read(documentId)).row.storageKey;
   const name = (letter: string): string => letter.repeat(32);
   const names = { orphan: name('a'), cutOff: `${name('b')}.part`, young: name('c'), writing: `${name('d')}.part` };
   const age = (file: string) => utimes(join(world.folder, file), new Date(0), new Date(Date.now() - 25 * 3_600_000));
@@ -231,8 +231,8 @@ test('files of failed uploads are removed once they are a day old, and nothing e
 test("another merchant's document, or one of the other environment, is no document", async () => {
   const stranger = await world.newApplicant('Stranger');
   const { documentId } = (await applicant.upload('OTHER', { bytes: pdf() })).body.data;
-  await expect(read(documentId, stranger.owner('live'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
-  await expect(read(documentId, applicant.owner('sandbox'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await expect(read(documentId, stranger.scope('live'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await expect(read(documentId, applicant.scope('sandbox'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
   await expect(read('../../etc/passwd')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   expect((await read(documentId)).row.id).toBe(documentId);
 });
@@ -240,7 +240,7 @@ test("another merchant's document, or one of the other environment, is no docume
 test('a file that was altered on the disk is not shown', async () => {
   const { documentId } = (await applicant.upload('OTHER', { bytes: pdf() })).body.data;
   const { row } = await read(documentId);
-  await writeFile(join(world.folder, row.storedAs), '%PDF-another');
+  await writeFile(join(world.folder, row.storageKey), '%PDF-another');
   await expect(read(documentId)).rejects.toThrow('is not the one that was uploaded');
 });
 
@@ -248,7 +248,7 @@ test('a file is encrypted for its document: under another one, or a bit changed,
   const [one, two] = [pdf(), png()];
   const first = (await applicant.upload('OTHER', { bytes: one })).body.data.documentId;
   const second = (await applicant.upload('OTHER', { bytes: two, type: 'image/png' })).body.data.documentId;
-  const pathOf = async (documentId: string) => join(world.folder, (await read(documentId)).row.storedAs);
+  const pathOf = async (documentId: string) => join(world.folder, (await read(documentId)).row.storageKey);
   const [path, other] = [await pathOf(first), await pathOf(second)];
   const sealed = await readFile(path);
   await writeFile(path, await readFile(other));
@@ -266,7 +266,7 @@ test('a file from before documents were encrypted is read, and encrypted when ke
   const bytes = pdf();
   const { documentId } = (await applicant.upload('OTHER', { bytes })).body.data;
   const { row } = await read(documentId);
-  const path = join(world.folder, row.storedAs);
+  const path = join(world.folder, row.storageKey);
   await writeFile(path, bytes);
   expect((await read(documentId)).bytes).toEqual(bytes);
   const rotated = { currentId: 'next', keys: new Map([['next', randomBytes(32)], ...KEY_RING.keys]) };

@@ -12,8 +12,8 @@ beforeEach(async () => {
 afterAll(() => world.close());
 
 const approve = (tier?: number) =>
-  world.runChange((change) =>
-    approveKyc(change, { ...applicant.owner('live'), submission: 1, operatorId: 'opr_1', at: world.now(), tier }),
+  world.runInTransaction((tx) =>
+    approveKyc(tx, { ...applicant.scope('live'), submission: 1, operatorId: 'opr_1', at: world.now(), tier }),
   );
 const channels = async () => {
   world.wait(4_000);
@@ -182,7 +182,7 @@ describe('the application', () => {
     await applicant.apply('live');
     const seen = await stranger.read();
     expect(seen.body.data).toMatchObject({ status: 'NOT_STARTED', documents: [], timeline: [], application: {} });
-    const key = await world.newKey(applicant.owner('sandbox'), ['transactions:read', 'channels:read']);
+    const key = await world.newKey(applicant.scope('sandbox'), ['transactions:read', 'channels:read']);
     for (const [method, path] of [
       ['GET', 'kyc'],
       ['PUT', 'kyc'],

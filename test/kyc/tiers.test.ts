@@ -2,7 +2,7 @@ import { grantChannels } from '../../src/channels/operations.ts';
 import { channelRoutes } from '../../src/channels/routes.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
-import { ownerOf, type Owner } from '../../src/lib/owner.ts';
+import { scopeOf, type MerchantScope } from '../../src/lib/owner.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
@@ -13,7 +13,7 @@ import { startTestServer, stubKey, testServerDeps, type TestServer } from '../su
 let database: TestDatabase;
 let world: World;
 let server: TestServer;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -32,10 +32,10 @@ afterAll(async () => {
 /** A merchant with every channel approved in both environments, in this tier. */
 async function newMerchant(tier: number): Promise<void> {
   const { merchantId } = await buildMerchant(database.db);
-  owner = { merchantId, environment: 'live' };
-  await database.db.transaction((trx) => grantChannels(trx, owner));
+  scope = { merchantId, environment: 'live' };
+  await database.db.transaction((trx) => grantChannels(trx, scope));
   if (tier === 0) return;
-  const values = { ...owner, tier };
+  const values = { ...scope, tier };
   await rows(
     database.db,
     `INSERT INTO kyc_application (merchant_id, environment, status, tier) VALUES (:merchantId, :environment, 'APPROVED', :tier)`,
@@ -44,14 +44,14 @@ async function newMerchant(tier: number): Promise<void> {
 }
 
 type Shown = { channel: string; usable: boolean; reason: string | null; limits: Record<string, { max: number }> };
-const get = async (path: string, { merchantId, environment } = owner) =>
+const get = async (path: string, { merchantId, environment } = scope) =>
   (await server.send('GET', `/api/checkout/${path}`, { key: stubKey(merchantId, environment) })).body.data;
-const channels = async (of = owner): Promise<Shown[]> => get('channels', of);
-const reasons = async (of = owner) => (await channels(of)).map(({ channel, reason }) => [channel, reason]);
-const sandbox = (): Owner => ({ ...owner, environment: 'sandbox' });
+const channels = async (of = scope): Promise<Shown[]> => get('channels', of);
+const reasons = async (of = scope) => (await channels(of)).map(({ channel, reason }) => [channel, reason]);
+const sandbox = (): MerchantScope => ({ ...scope, environment: 'sandbox' });
 const ask = (amountSantim: bigint, channel: 'TELEBIRR' | 'AWASH' = 'TELEBIRR') =>
-  world.runChange((change) =>
-    createWithdrawal({ ...world, change }, ownerOf(owner), {
+  world.runInTransaction((tx) =>
+    createWithdrawal({ ...world, tx }, scopeOf(scope), {
       requestId: `OUT-${amountSantim}-${channel}`,
       amountSantim,
       channel,
@@ -80,12 +80,12 @@ test('a channel beyond the tier can be neither paid with, withdrawn from, nor sw
   await newMerchant(1);
   const says = expect.stringContaining('AWASH is not open to a merchant verified as far as this one');
   const refused = { code: 'CHANNEL_NOT_AVAILABLE', message: says };
-  await expect(buildSession(world, owner, { channels: ['AWASH'] })).rejects.toMatchObject(refused);
+  await expect(buildSession(world, scope, { channels: ['AWASH'] })).rejects.toMatchObject(refused);
   await expect(ask(100n, 'AWASH')).rejects.toMatchObject(refused);
-  const key = stubKey(owner.merchantId, 'live');
+  const key = stubKey(scope.merchantId, 'live');
   const { status, body } = await server.send('PATCH', '/api/checkout/channels/AWASH', { key, body: { enabled: true } });
   expect([status, body.error.code, body.message]).toEqual([403, refused.code, says]);
-  const { sessionId } = await buildSession(world, owner);
+  const { sessionId } = await buildSession(world, scope);
   const [session] = await rows(database.db, 'SELECT channels FROM checkout_session WHERE id = :sessionId', {
     sessionId,
   });
@@ -95,15 +95,15 @@ test('a channel beyond the tier can be neither paid with, withdrawn from, nor sw
 test('the lower of the tier and the rule is what a payment may be, to the santim', async () => {
   await newMerchant(1);
   expect((await channels())[0]?.limits).toMatchObject({ payIn: { min: 1, max: 10_000, daily: null } });
-  await buildSession(world, owner, { amountSantim: 1_000_000n });
-  await expect(buildSession(world, owner, { amountSantim: 1_000_001n })).rejects.toMatchObject({
+  await buildSession(world, scope, { amountSantim: 1_000_000n });
+  await expect(buildSession(world, scope, { amountSantim: 1_000_001n })).rejects.toMatchObject({
     code: 'AMOUNT_ABOVE_MAXIMUM',
     message: expect.stringContaining('at most 10000.00 ETB on TELEBIRR'),
   });
   await buildSession(world, sandbox(), { amountSantim: 7_500_000n });
   await newMerchant(2);
-  await buildSession(world, owner, { amountSantim: 7_500_000n, channels: ['TELEBIRR'] });
-  await expect(buildSession(world, owner, { amountSantim: 7_500_001n, channels: ['TELEBIRR'] })).rejects.toMatchObject({
+  await buildSession(world, scope, { amountSantim: 7_500_000n, channels: ['TELEBIRR'] });
+  await expect(buildSession(world, scope, { amountSantim: 7_500_001n, channels: ['TELEBIRR'] })).rejects.toMatchObject({
     code: 'AMOUNT_ABOVE_MAXIMUM',
   });
 });
@@ -136,7 +136,7 @@ test('a live channel whose provider is not set up is not available, however far 
   await newMerchant(2);
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock: world.clock, simulatorUrl: 'http://127.0.0.1:9' });
-  await expect(buildSession({ ...world, findProvider }, owner, { channels: ['TELEBIRR'] })).rejects.toMatchObject({
+  await expect(buildSession({ ...world, findProvider }, scope, { channels: ['TELEBIRR'] })).rejects.toMatchObject({
     code: 'CHANNEL_NOT_AVAILABLE',
     message: expect.stringContaining('not set up in this environment'),
   });

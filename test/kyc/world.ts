@@ -10,11 +10,11 @@ import { kycRoutes } from '../../src/kyc/routes.ts';
 import { createDocumentStore, type DocumentStore } from '../../src/kyc/store.ts';
 import { rows, type Knex } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import { createRunChange, type RunChange } from '../../src/lib/outbox.ts';
-import type { Environment, Owner } from '../../src/lib/owner.ts';
+import { createTransactionRunner, type RunInTransaction } from '../../src/lib/outbox.ts';
+import type { Environment, MerchantScope } from '../../src/lib/owner.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { startTestServer, testServerDeps, type HttpAnswer } from '../support/http.ts';
+import { startTestServer, testServerDeps, type HttpResponse } from '../support/http.ts';
 import { KEY_RING } from '../support/key-ring.ts';
 
 const PEPPER = 'a pepper of sixteen characters';
@@ -44,29 +44,29 @@ export const jpeg = (): Buffer => Buffer.concat([Buffer.from([0xff, 0xd8, 0xff])
 
 export type Applicant = {
   merchantId: string;
-  owner: (environment: Environment) => Owner;
+  scope: (environment: Environment) => MerchantScope;
   key: (environment: Environment) => string;
-  send: (method: string, path: string, request?: Request) => Promise<HttpAnswer>;
-  put: (changes?: object, environment?: Environment) => Promise<HttpAnswer>;
-  upload: (kind: string, file: Upload, environment?: Environment) => Promise<HttpAnswer>;
-  submit: (environment?: Environment) => Promise<HttpAnswer>;
-  read: (environment?: Environment) => Promise<HttpAnswer>;
+  send: (method: string, path: string, request?: Request) => Promise<HttpResponse>;
+  put: (changes?: object, environment?: Environment) => Promise<HttpResponse>;
+  upload: (kind: string, file: Upload, environment?: Environment) => Promise<HttpResponse>;
+  submit: (environment?: Environment) => Promise<HttpResponse>;
+  read: (environment?: Environment) => Promise<HttpResponse>;
   /** Filled in, with every document it needs, and handed in. */
-  apply: (environment: Environment, changes?: object) => Promise<HttpAnswer>;
+  apply: (environment: Environment, changes?: object) => Promise<HttpResponse>;
 };
 type Request = { environment?: Environment; body?: unknown; headers?: Record<string, string> };
 type Upload = { bytes: Buffer; type?: string; fileName?: string };
 
 export type KycWorld = {
   db: Knex;
-  runChange: RunChange;
+  runInTransaction: RunInTransaction;
   store: DocumentStore;
   folder: string;
   now: () => Date;
   wait: (ms: number) => void;
   url: string;
   newApplicant: (name?: string) => Promise<Applicant>;
-  newKey: (owner: Owner, scopes?: Scope[]) => Promise<string>;
+  newKey: (scope: MerchantScope, scopes?: Scope[]) => Promise<string>;
   /** A row of a sandbox payment that has ended so. */
   addSandboxPayment: (merchantId: string, status: 'SUCCESS' | 'FAILED') => Promise<void>;
   close: () => Promise<void>;
@@ -79,22 +79,25 @@ export async function startKycWorld(): Promise<KycWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-kyc-'));
   let nowMs = Date.parse('2026-06-01T09:00:00Z');
   const clock = () => new Date(nowMs);
-  const runChange = createRunChange(db, () => {});
+  const runInTransaction = createTransactionRunner(db, () => {});
   const store = createDocumentStore(join(folder, 'documents'), KEY_RING);
   const keys = createKeyAuthenticator({ db, peppers: [PEPPER], clock, log: createLogger('silent', 'test') });
-  const routes = [...kycRoutes({ db, runChange, clock, store }), ...channelRoutes({ db, findProvider: () => null })];
+  const routes = [
+    ...kycRoutes({ db, runInTransaction, clock, store }),
+    ...channelRoutes({ db, findProvider: () => null }),
+  ];
   const server = await startTestServer(testServerDeps(db, { routes, clock, authenticateKey: keys.authenticateKey }));
 
-  const newKey = async (owner: Owner, scopes?: Scope[]): Promise<string> => {
+  const newKey = async (scope: MerchantScope, scopes?: Scope[]): Promise<string> => {
     const kind = scopes ? 'restricted' : 'secret';
-    const input = { ...owner, kind, ...(scopes && { scopes }) } as const;
+    const input = { ...scope, kind, ...(scopes && { scopes }) } as const;
     return (await db.transaction((trx) => createKey({ trx, pepper: PEPPER, clock }, input))).secret;
   };
 
   const newApplicant = async (name = 'Coffee'): Promise<Applicant> => {
     const { id: merchantId } = await db.transaction((trx) => createMerchant(trx, { name }));
-    const owner = (environment: Environment): Owner => ({ merchantId, environment });
-    const secrets = { sandbox: await newKey(owner('sandbox')), live: await newKey(owner('live')) };
+    const scope = (environment: Environment): MerchantScope => ({ merchantId, environment });
+    const secrets = { sandbox: await newKey(scope('sandbox')), live: await newKey(scope('live')) };
     const send: Applicant['send'] = (method, path, { environment = 'live', ...request } = {}) =>
       server.send(method, path, { ...request, key: secrets[environment] });
     const put: Applicant['put'] = (changes = {}, environment = 'live') =>
@@ -108,7 +111,7 @@ export async function startKycWorld(): Promise<KycWorld> {
       send('POST', '/api/checkout/kyc/submit', { environment, body: {} });
     return {
       merchantId,
-      owner,
+      scope,
       key: (environment) => secrets[environment],
       send,
       put,
@@ -127,7 +130,7 @@ export async function startKycWorld(): Promise<KycWorld> {
 
   return {
     db,
-    runChange,
+    runInTransaction,
     store,
     folder: join(folder, 'documents'),
     now: clock,
@@ -146,7 +149,7 @@ export async function startKycWorld(): Promise<KycWorld> {
       );
     },
     close: async () => {
-      await keys.settled();
+      await keys.flush();
       await server.close();
       await database.drop();
       await rm(folder, { recursive: true, force: true });

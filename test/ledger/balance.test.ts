@@ -1,8 +1,8 @@
-import { heldFact, paymentFact, reservedFact } from '../../src/ledger/facts.ts';
+import { suspensePosting, paymentPosting, reservePosting } from '../../src/ledger/facts.ts';
 import { post } from '../../src/ledger/post.ts';
 import { balanceRoutes } from '../../src/ledger/routes.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { buildMerchant } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
@@ -11,24 +11,24 @@ const NOW = new Date('2026-03-02T09:00:00.000Z');
 
 describe('the balance and its history', () => {
   let database: TestDatabase;
-  let owner: Owner;
+  let scope: MerchantScope;
   let server: TestServer;
   const withdrawalId = newId('txn');
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    owner = await buildMerchant(database.db);
+    scope = await buildMerchant(database.db);
     const deps = testServerDeps(database.db, {
       routes: balanceRoutes({ db: database.db, clock: () => NOW }),
       clock: () => NOW,
     });
-    server = await startTestServer(deps, stubKey(owner.merchantId));
-    const payment = { ...owner, channel: 'TELEBIRR', amountSantim: 100_00n } as const;
+    server = await startTestServer(deps, stubKey(scope.merchantId));
+    const payment = { ...scope, channel: 'TELEBIRR', amountSantim: 100_00n } as const;
     const fee = { feeSantim: 2_50n, feeTaxSantim: 38n };
     const facts = [
-      ...Array.from({ length: 5 }, () => paymentFact({ ...payment, ...fee, transactionId: newId('txn') })),
-      heldFact({ ...payment, transactionId: newId('txn'), attemptId: newId('pat') }),
-      reservedFact({ ...payment, type: 'withdrawal', id: withdrawalId, feeSantim: 5_00n, feeTaxSantim: 75n }),
+      ...Array.from({ length: 5 }, () => paymentPosting({ ...payment, ...fee, transactionId: newId('txn') })),
+      suspensePosting({ ...payment, transactionId: newId('txn'), attemptId: newId('pat') }),
+      reservePosting({ ...payment, type: 'withdrawal', id: withdrawalId, feeSantim: 5_00n, feeTaxSantim: 75n }),
     ];
     for (const fact of facts) await database.db.transaction((trx) => post(trx, fact, NOW));
   });
@@ -120,7 +120,7 @@ describe('the balance and its history', () => {
   });
 
   test('a key without balance:read may not look', async () => {
-    const { status } = await get('', stubKey(owner.merchantId, 'sandbox', ['transactions:read']));
+    const { status } = await get('', stubKey(scope.merchantId, 'sandbox', ['transactions:read']));
     expect(status).toBe(403);
   });
 });

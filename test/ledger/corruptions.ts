@@ -47,7 +47,7 @@ export const CORRUPTIONS = [
   ],
   [
     'an entry was put before the one it follows',
-    `UPDATE ledger_entry SET at = at - interval '1 day' WHERE sequence = 3`,
+    `UPDATE ledger_entry SET effective_at = effective_at - interval '1 day' WHERE sequence = 3`,
     "the entries of a merchant's account never go back in time",
   ],
   [
@@ -92,25 +92,25 @@ export const CORRUPTIONS = [
   ],
   [
     'money was given back by a decision and by no journal',
-    `UPDATE payment_attempt SET decided = 'RETURNED', decided_at = now(), return_reference = 'RET-1'
+    `UPDATE payment_attempt SET hold_resolution = 'RETURNED', hold_resolved_at = now(), return_reference = 'RET-1'
      WHERE status = 'DUPLICATE'`,
     'what was decided about held money is what was booked',
   ],
   [
     'money was given to the merchant by a journal and by no decision',
-    `UPDATE payment_attempt SET decided = NULL, decided_at = NULL WHERE decided = 'ACCEPTED'`,
+    `UPDATE payment_attempt SET hold_resolution = NULL, hold_resolved_at = NULL WHERE hold_resolution = 'ACCEPTED'`,
     'what was decided about held money is what was booked',
   ],
   [
     'a withdrawal was paid and given back',
-    `INSERT INTO ledger_journal (id, key, kind, environment, currency, amount_santim, resource_type, resource_id, at)
+    `INSERT INTO ledger_journal (id, posting_key, kind, environment, currency, amount_santim, resource_type, resource_id, effective_at)
      VALUES ('jrn_1', 'a', 'WITHDRAWAL_PAID', 'sandbox', 'ETB', 1, 'withdrawal', 'wd_1', now()),
             ('jrn_2', 'b', 'WITHDRAWAL_RELEASED', 'sandbox', 'ETB', 1, 'withdrawal', 'wd_1', now())`,
     'nothing set aside is both paid out and given back',
   ],
   [
     'a withdrawal is SUCCESS that was never paid',
-    `UPDATE withdrawal SET status = 'SUCCESS', stage = 'ENDED', completed_at = now() WHERE id = ${OPEN}`,
+    `UPDATE withdrawal SET status = 'SUCCESS', stage = 'COMPLETED', completed_at = now() WHERE id = ${OPEN}`,
     'each withdrawal has the journals of its status, and no others',
   ],
   [
@@ -145,7 +145,7 @@ export const CORRUPTIONS = [
   ],
   [
     'more is held than waits in suspense',
-    `UPDATE payment_attempt SET received_santim = received_santim + 1 WHERE status = 'DUPLICATE' AND decided IS NULL`,
+    `UPDATE payment_attempt SET received_santim = received_santim + 1 WHERE status = 'DUPLICATE' AND hold_resolution IS NULL`,
     'what is in suspense is held money, unmatched money and what payouts have paid too much',
   ],
 ] as const;

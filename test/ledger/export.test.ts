@@ -1,7 +1,7 @@
 import { exportMovements, sumAccount } from '../../src/ledger/export.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
 import { inTransaction, rows, type Queryable } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { buildMerchant } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -15,32 +15,32 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /** Payments of 1, 2, 3 … santim at these times of business, booked in this order. */
-async function book(owner: Owner, at: Date[]): Promise<void> {
+async function book(scope: MerchantScope, at: Date[]): Promise<void> {
   await rows(
     database.db,
     `SELECT ledger_post('jrn_' || key, key, 'PAYMENT', :merchantId, :environment, 'ETB', 'transaction', key, at,
               ARRAY['CHANNEL_CLEARING', 'AVAILABLE'], ARRAY['TELEBIRR', NULL], ARRAY[-number, number])
      FROM (SELECT at, number, CAST(:merchantId AS text) || number AS key
            FROM unnest(CAST(:at AS timestamptz[])) WITH ORDINALITY AS t (at, number) ORDER BY number) AS payment`,
-    { ...owner, at },
+    { ...scope, at },
   );
 }
 
-const periodFrom = (db: Queryable, owner: Owner, fromMs: number) =>
-  sumAccount(db, owner, {
+const periodFrom = (db: Queryable, scope: MerchantScope, fromMs: number) =>
+  sumAccount(db, scope, {
     account: 'available',
     range: { startDate: '', endDate: '', from: new Date(fromMs), until: new Date(fromMs + DAY_MS) },
   });
 
 test('a period opens with the balance that its rows lead on from, whatever order their times of business came in', async () => {
-  const owner = await buildMerchant(database.db);
+  const scope = await buildMerchant(database.db);
   // Every third is booked up to 20 hours late, and some times are the same.
   const at = Array.from({ length: 400 }, (_, index) => {
     const lateHours = index % 3 === 0 ? (index * 5) % 21 : 0;
     return BEGIN_MS + (Math.floor(index / 2) - lateHours) * HOUR_MS;
   });
   await book(
-    owner,
+    scope,
     at.map((ms) => new Date(ms)),
   );
   const bookedAt = at.map((_, index) => Math.max(...at.slice(0, index + 1)));
@@ -50,7 +50,7 @@ test('a period opens with the balance that its rows lead on from, whatever order
     const fromMs = BEGIN_MS + hours * HOUR_MS;
     const openingSantim = sumWhere((ms) => ms < fromMs);
     const movedSantim = sumWhere((ms) => ms >= fromMs && ms < fromMs + DAY_MS);
-    expect(await periodFrom(database.db, owner, fromMs)).toEqual({
+    expect(await periodFrom(database.db, scope, fromMs)).toEqual({
       count: bookedAt.filter((ms) => ms >= fromMs && ms < fromMs + DAY_MS).length,
       openingSantim,
       movedSantim,
@@ -60,9 +60,9 @@ test('a period opens with the balance that its rows lead on from, whatever order
 });
 
 test('of a long history a period reads only what is near for its balances, and lists its movements page by page', async () => {
-  const owner = await buildMerchant(database.db);
+  const scope = await buildMerchant(database.db);
   await book(
-    owner,
+    scope,
     Array.from({ length: 4_000 }, (_, index) => new Date(BEGIN_MS + index * HOUR_MS)),
   );
   const fromMs = BEGIN_MS + 2_000 * HOUR_MS;
@@ -77,7 +77,7 @@ test('of a long history a period reads only what is near for its balances, and l
     };
     // The counters also hold what the connection read before and has not reported yet.
     const before = await readSoFar();
-    const period = await periodFrom(trx, owner, fromMs);
+    const period = await periodFrom(trx, scope, fromMs);
     return { count: period.count, read: (await readSoFar()) - before };
   });
   expect(count).toBe(24);
@@ -88,7 +88,7 @@ test('of a long history a period reads only what is near for its balances, and l
   const ask = async (after: bigint | null, limit: number) =>
     exportMovements(
       database.db,
-      { ...owner, account: 'available', range },
+      { ...scope, account: 'available', range },
       { after: after === null ? null : { at: String(after), id: '' }, limit },
     );
   const first = await ask(null, 20);
@@ -99,8 +99,8 @@ test('of a long history a period reads only what is near for its balances, and l
 });
 
 test('a merchant without any money opens and closes with none', async () => {
-  const owner = await buildMerchant(database.db);
-  expect(await periodFrom(database.db, owner, BEGIN_MS)).toEqual({
+  const scope = await buildMerchant(database.db);
+  expect(await periodFrom(database.db, scope, BEGIN_MS)).toEqual({
     count: 0,
     openingSantim: 0n,
     movedSantim: 0n,

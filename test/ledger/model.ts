@@ -1,28 +1,28 @@
 import fc from 'fast-check';
 
 import {
-  bankMoneyCorrectedFact,
-  bankMoneyFact,
-  unmatchedEndedFact,
-  type BankMoney,
-  type UnmatchedOutcome,
+  correctionPosting,
+  receiptPosting,
+  allocationPosting,
+  type BankReceipt,
+  type AllocationOutcome,
 } from '../../src/ledger/bank-facts.ts';
 import {
-  heldAcceptedFact,
-  heldFact,
-  heldReturnedFact,
-  paidAfterAllFact,
-  paidOutFact,
-  paymentFact,
-  releasedFact,
-  reservedFact,
-  reversedFact,
+  suspenseAcceptedPosting,
+  suspensePosting,
+  suspenseReturnedPosting,
+  latePayoutPosting,
+  payoutPosting,
+  paymentPosting,
+  releasePosting,
+  reservePosting,
+  reversalPosting,
   totalDebit,
-  type MoneyOut,
+  type Payout,
   type Posting,
 } from '../../src/ledger/facts.ts';
 import { feeOf, feeWithin, type FeeRule } from '../../src/ledger/fees.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 
 /** What may happen next; numbers pick among what is there, so that any of them makes sense. */
 export type Step = { do: (typeof AMOUNTS)[number]; santim: number } | { do: (typeof PICKS)[number]; pick: number };
@@ -54,8 +54,8 @@ export const anyRule: fc.Arbitrary<FeeRule> = fc
   .map((rule) => ({ ...rule, id: 'fee_1', minSantim: 0n, maxSantim: null }));
 
 type Held = { attemptId: string; transactionId: string; amountSantim: bigint };
-type PaidOut = { out: MoneyOut; isTakenBack: boolean };
-type AtBank = { money: BankMoney; outcome: UnmatchedOutcome | null; of?: PaidOut };
+type PaidOut = { out: Payout; isTakenBack: boolean };
+type AtBank = { money: BankReceipt; outcome: AllocationOutcome | null; of?: PaidOut };
 
 /** A merchant's and its providers' story, told beside the ledger: what the ledger must come to. */
 export type Story = {
@@ -65,8 +65,8 @@ export type Story = {
   refused: Posting[];
   /** By the provider's own count: taken in, less paid out, plus come back, less handed over and given back. */
   providerOwes: bigint;
-  open: MoneyOut[];
-  failed: MoneyOut[];
+  open: Payout[];
+  failed: Payout[];
   /** Whichever of them may come back: a withdrawal is reversed, a settlement returned by the bank. */
   paid: PaidOut[];
   /** Transactions with money of their own. */
@@ -85,24 +85,24 @@ export type Story = {
 
 /** What waits in suspense of what came to the bank. */
 export function unmatchedOf({ atBank }: Story): bigint {
-  const waiting = atBank.filter(({ money, outcome }) => money.kind === 'UNMATCHED' && outcome === null);
+  const waiting = atBank.filter(({ money, outcome }) => money.kind === 'UNALLOCATED' && outcome === null);
   return waiting.reduce((sum, { money }) => sum + money.amountSantim, 0n);
 }
 
 /** How much more than its amount was paid. */
-function excessOf(out: MoneyOut): bigint {
+function excessOf(out: Payout): bigint {
   const more = paidOf(out) - out.amountSantim;
   return more > 0n ? more : 0n;
 }
 
 /** What its beneficiary got. */
-const paidOf = (out: MoneyOut): bigint => (out.type === 'withdrawal' ? out.paidSantim : undefined) ?? out.amountSantim;
+const paidOf = (out: Payout): bigint => (out.type === 'withdrawal' ? out.paidSantim : undefined) ?? out.amountSantim;
 
 /** What it has taken from the balance for good. */
-const costOf = (out: MoneyOut): bigint => totalDebit(out) - out.amountSantim + paidOf(out) - excessOf(out);
+const costOf = (out: Payout): bigint => totalDebit(out) - out.amountSantim + paidOf(out) - excessOf(out);
 
 /** More or less than its amount was paid; the bank always pays a settlement's. */
-function paidAs(out: MoneyOut, what: (typeof OUT_PICKS)[number]): MoneyOut {
+function paidAs(out: Payout, what: (typeof OUT_PICKS)[number]): Payout {
   if (out.type === 'settlement') return out;
   if (what.startsWith('underpay')) return { ...out, paidSantim: out.amountSantim / 2n };
   return what.startsWith('overpay') ? { ...out, paidSantim: out.amountSantim + 7n } : out;
@@ -111,9 +111,9 @@ function paidAs(out: MoneyOut, what: (typeof OUT_PICKS)[number]): MoneyOut {
 /** Tells a whole story, step by step; a step for which there is nothing does nothing. `ids` makes ids. */
 export function tell(
   steps: readonly Step[],
-  told: { owner: Owner; rule: FeeRule; ids: (prefix: string) => string },
+  told: { scope: MerchantScope; rule: FeeRule; ids: (prefix: string) => string },
 ): Story {
-  const { owner, rule, ids } = told;
+  const { scope, rule, ids } = told;
   const story: Story = {
     postings: [],
     refused: [],
@@ -130,14 +130,14 @@ export function tell(
     atBank: [],
     excess: 0n,
   };
-  const { environment } = owner;
+  const { environment } = scope;
   const channel = 'TELEBIRR' as const;
   const take = <T>(list: T[], pick: number): T | undefined =>
     list.length === 0 ? undefined : list.splice(pick % list.length, 1)[0];
   const book = (posting: Posting): void => void story.postings.push(posting);
 
   const hold = (held: Held): void => {
-    book(heldFact({ ...owner, ...held, channel }));
+    book(suspensePosting({ ...scope, ...held, channel }));
     story.held.push(held);
     story.providerOwes += held.amountSantim;
   };
@@ -147,7 +147,7 @@ export function tell(
       const fee = feeWithin(rule, amountSantim);
       // Late or not: the ledger books the same.
       const transactionId = ids('txn');
-      book(paymentFact({ ...owner, ...fee, transactionId, channel, amountSantim }));
+      book(paymentPosting({ ...scope, ...fee, transactionId, channel, amountSantim }));
       story.received.push(transactionId);
       story.providerOwes += amountSantim;
       story.fees += fee.feeSantim + fee.feeTaxSantim;
@@ -156,20 +156,20 @@ export function tell(
       hold({ attemptId: ids('pat'), transactionId: ids('txn'), amountSantim });
     } else if (what === 'transfer' || what === 'unmatched') {
       const base = { id: ids('bkm'), environment, amountSantim };
-      const money: BankMoney =
-        what === 'transfer' ? { ...base, kind: 'TRANSFER', channel } : { ...base, kind: 'UNMATCHED' };
-      book(bankMoneyFact(money));
+      const money: BankReceipt =
+        what === 'transfer' ? { ...base, kind: 'REMITTANCE', channel } : { ...base, kind: 'UNALLOCATED' };
+      book(receiptPosting(money));
       if (what === 'transfer') story.providerOwes -= amountSantim;
       story.arrived += amountSantim;
       story.atBank.push({ money, outcome: null });
     } else {
-      const base = { ...owner, ...feeOf(rule, amountSantim), amountSantim };
-      const out: MoneyOut =
+      const base = { ...scope, ...feeOf(rule, amountSantim), amountSantim };
+      const out: Payout =
         what === 'withdraw'
           ? { ...base, type: 'withdrawal', id: ids('wd'), channel }
           : { ...base, type: 'settlement', id: ids('stl') };
-      if (totalDebit(out) > story.available) return void story.refused.push(reservedFact(out));
-      book(reservedFact(out));
+      if (totalDebit(out) > story.available) return void story.refused.push(reservePosting(out));
+      book(reservePosting(out));
       story.available -= totalDebit(out);
       story.open.push(out);
     }
@@ -180,8 +180,8 @@ export function tell(
       const paid = story.paid[pick % Math.max(story.paid.length, 1)];
       if (!paid || paid.isTakenBack || excessOf(paid.out) === 0n) return;
       const amountSantim = excessOf(paid.out);
-      const money: BankMoney = { id: ids('bkm'), environment, amountSantim, kind: 'EXCESS', channel };
-      book(bankMoneyFact(money));
+      const money: BankReceipt = { id: ids('bkm'), environment, amountSantim, kind: 'RECOVERY', channel };
+      book(receiptPosting(money));
       paid.isTakenBack = true;
       story.atBank.push({ money, outcome: null, of: paid });
       story.providerOwes += amountSantim;
@@ -193,19 +193,19 @@ export function tell(
     const { money, outcome } = at;
     const { amountSantim } = money;
     if (what === 'correct') {
-      book(bankMoneyCorrectedFact(money, outcome));
+      book(correctionPosting(money, outcome));
       if (at.of) {
         at.of.isTakenBack = false;
         story.providerOwes -= amountSantim;
         return void (story.excess += amountSantim);
       }
-      if (money.kind === 'TRANSFER' || outcome?.as === 'PLACED') story.providerOwes += amountSantim;
+      if (money.kind === 'REMITTANCE' || outcome?.as === 'ALLOCATED') story.providerOwes += amountSantim;
       if (outcome?.as !== 'RETURNED') story.arrived -= amountSantim;
       return;
     }
-    if (money.kind !== 'UNMATCHED' || outcome) return void story.atBank.push(at);
-    const end: UnmatchedOutcome = what === 'place' ? { as: 'PLACED', channel } : { as: 'RETURNED' };
-    book(unmatchedEndedFact(money, end));
+    if (money.kind !== 'UNALLOCATED' || outcome) return void story.atBank.push(at);
+    const end: AllocationOutcome = what === 'place' ? { as: 'ALLOCATED', channel } : { as: 'RETURNED' };
+    book(allocationPosting(money, end));
     if (what === 'place') story.providerOwes -= amountSantim;
     else story.arrived -= amountSantim;
     story.atBank.push({ money, outcome: end });
@@ -219,19 +219,19 @@ export function tell(
     }
     const held = take(story.held, pick);
     if (!held) return;
-    const about = { ...owner, ...held, channel };
+    const about = { ...scope, ...held, channel };
     if (what === 'returnHeld') {
       story.providerOwes -= held.amountSantim;
-      return book(heldReturnedFact(about));
+      return book(suspenseReturnedPosting(about));
     }
     const fee = feeWithin(rule, held.amountSantim);
     story.fees += fee.feeSantim + fee.feeTaxSantim;
     story.available += held.amountSantim - fee.feeSantim - fee.feeTaxSantim;
-    book(heldAcceptedFact({ ...about, ...fee }));
+    book(suspenseAcceptedPosting({ ...about, ...fee }));
   };
 
   /** What was paid out has left (1n), or has come back (-1n). */
-  const leave = (out: MoneyOut, sign: 1n | -1n): void => {
+  const leave = (out: Payout, sign: 1n | -1n): void => {
     story.fees += sign * (out.feeSantim + out.feeTaxSantim);
     story.excess += sign * excessOf(out);
     if (out.type === 'settlement') story.settled += sign * out.amountSantim;
@@ -242,7 +242,7 @@ export function tell(
     if (what === 'reverse') {
       const out = take(story.paid, pick)?.out;
       if (!out) return;
-      book(reversedFact(out));
+      book(reversalPosting(out));
       story.available += costOf(out);
       return leave(out, -1n);
     }
@@ -250,13 +250,13 @@ export function tell(
     const out = take(isAfterAll ? story.failed : story.open, pick);
     if (!out) return;
     if (what === 'fail') {
-      book(releasedFact(out));
+      book(releasePosting(out));
       story.available += totalDebit(out);
       return void story.failed.push(out);
     }
     const paid = paidAs(out, what);
     const costs = isAfterAll ? costOf(paid) : costOf(paid) - totalDebit(paid);
-    const posting = isAfterAll ? paidAfterAllFact(paid) : paidOutFact(paid);
+    const posting = isAfterAll ? latePayoutPosting(paid) : payoutPosting(paid);
     if (costs > story.available) return void story.refused.push(posting);
     book(posting);
     story.available -= costs;

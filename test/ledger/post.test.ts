@@ -1,23 +1,23 @@
 import pg from 'pg';
 
 import { readBalance } from '../../src/ledger/balance.ts';
-import { bankMoneyFact } from '../../src/ledger/bank-facts.ts';
+import { receiptPosting } from '../../src/ledger/bank-facts.ts';
 import {
-  heldAcceptedFact,
-  heldFact,
-  heldReturnedFact,
-  paidOutFact,
-  paymentFact,
-  releasedFact,
-  reservedFact,
-  reversedFact,
-  type MoneyOut,
+  suspenseAcceptedPosting,
+  suspensePosting,
+  suspenseReturnedPosting,
+  payoutPosting,
+  paymentPosting,
+  releasePosting,
+  reservePosting,
+  reversalPosting,
+  type Payout,
   type Posting,
 } from '../../src/ledger/facts.ts';
 import { post } from '../../src/ledger/post.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { buildMerchant, untilServed } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -25,23 +25,23 @@ const AT = new Date('2026-03-02T09:00:00.000Z');
 
 describe('posting to the ledger', () => {
   let database: TestDatabase;
-  let owner: Owner;
+  let scope: MerchantScope;
   beforeAll(async () => {
     database = await createTestDatabase();
   });
   beforeEach(async () => {
-    owner = await buildMerchant(database.db);
+    scope = await buildMerchant(database.db);
   });
   afterAll(() => database.drop());
 
   const book = (posting: Posting, at = AT) => database.db.transaction((trx) => post(trx, posting, at));
-  const balance = () => readBalance(database.db, owner);
+  const balance = () => readBalance(database.db, scope);
   const payment = (amountSantim = 100_00n, feeSantim = 2_50n, feeTaxSantim = 38n) => {
     const transactionId = newId('txn');
-    return paymentFact({ ...owner, transactionId, channel: 'TELEBIRR', amountSantim, feeSantim, feeTaxSantim });
+    return paymentPosting({ ...scope, transactionId, channel: 'TELEBIRR', amountSantim, feeSantim, feeTaxSantim });
   };
-  const withdrawal = (amountSantim: bigint): MoneyOut & { type: 'withdrawal' } => ({
-    ...owner,
+  const withdrawal = (amountSantim: bigint): Payout & { type: 'withdrawal' } => ({
+    ...scope,
     type: 'withdrawal',
     id: newId('txn'),
     channel: 'TELEBIRR',
@@ -54,7 +54,7 @@ describe('posting to the ledger', () => {
       database.db,
       `SELECT a.kind, a.channel, e.amount_santim, e.balance_after_santim AS after FROM ledger_journal j
        JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
-       WHERE j.key = :key ORDER BY e.position`,
+       WHERE j.posting_key = :key ORDER BY e.position`,
       { key },
     );
   const journals = async () =>
@@ -94,22 +94,22 @@ describe('posting to the ledger', () => {
   test('money on its way out is set aside, then paid, then given back when it returns', async () => {
     await book(payment(1_000_00n, 0n, 0n));
     const out = withdrawal(100_00n);
-    await book(reservedFact(out));
+    await book(reservePosting(out));
     expect(await balance()).toMatchObject({ availableSantim: 894_25n, reservedSantim: 105_75n, feesSantim: 0n });
-    await book(paidOutFact(out));
+    await book(payoutPosting(out));
     expect(await balance()).toMatchObject({ availableSantim: 894_25n, reservedSantim: 0n, feesSantim: 5_75n });
-    await book(reversedFact(out));
+    await book(reversalPosting(out));
     expect(await balance()).toMatchObject({ availableSantim: 1_000_00n, reservedSantim: 0n, feesSantim: 0n });
   });
 
   test('what was paid out is never given back as well, nor the other way round', async () => {
     await book(payment(1_000_00n, 0n, 0n));
     for (const [first, second] of [
-      [paidOutFact, releasedFact],
-      [releasedFact, paidOutFact],
+      [payoutPosting, releasePosting],
+      [releasePosting, payoutPosting],
     ] as const) {
       const out = withdrawal(100_00n);
-      await book(reservedFact(out));
+      await book(reservePosting(out));
       await book(first(out));
       const before = await balance();
       await expect(book(second(out))).rejects.toMatchObject({ code: 'MK002' });
@@ -118,18 +118,20 @@ describe('posting to the ledger', () => {
   });
 
   test('held money is nobody’s until an operator gives it to the merchant or back, and never both', async () => {
-    const held = { ...owner, transactionId: newId('txn'), attemptId: newId('pat'), channel: 'AWASH' } as const;
-    await book(heldFact({ ...held, amountSantim: 101_00n }));
+    const held = { ...scope, transactionId: newId('txn'), attemptId: newId('pat'), channel: 'AWASH' } as const;
+    await book(suspensePosting({ ...held, amountSantim: 101_00n }));
     expect((await balance()).availableSantim).toBe(0n);
-    await book(heldAcceptedFact({ ...held, amountSantim: 101_00n, feeSantim: 2_53n, feeTaxSantim: 38n }));
+    await book(suspenseAcceptedPosting({ ...held, amountSantim: 101_00n, feeSantim: 2_53n, feeTaxSantim: 38n }));
     expect((await balance()).availableSantim).toBe(98_09n);
-    await expect(book(heldReturnedFact({ ...held, amountSantim: 101_00n }))).rejects.toMatchObject({ code: 'MK002' });
+    await expect(book(suspenseReturnedPosting({ ...held, amountSantim: 101_00n }))).rejects.toMatchObject({
+      code: 'MK002',
+    });
   });
 
   test('more than there is is refused with what there is, and leaves nothing', async () => {
     await book(payment(100_00n, 0n, 0n));
     const before = [await balance(), await journals()];
-    await expect(book(reservedFact(withdrawal(94_26n)))).rejects.toMatchObject({
+    await expect(book(reservePosting(withdrawal(94_26n)))).rejects.toMatchObject({
       code: 'INSUFFICIENT_BALANCE',
       message: expect.stringContaining('takes 100.01 ETB with its fee and tax, and 100.00 ETB are available'),
     });
@@ -137,7 +139,7 @@ describe('posting to the ledger', () => {
   });
 
   test('who never had anything is told so', async () => {
-    await expect(book(reservedFact(withdrawal(1n)))).rejects.toMatchObject({
+    await expect(book(reservePosting(withdrawal(1n)))).rejects.toMatchObject({
       code: 'INSUFFICIENT_BALANCE',
       message: expect.stringContaining('0.00 ETB are available'),
     });
@@ -146,17 +148,17 @@ describe('posting to the ledger', () => {
   test('of fifty who take everything at once, one gets it', async () => {
     await book(payment(105_75n, 0n, 0n));
     const answers = await Promise.allSettled(
-      Array.from({ length: 50 }, () => untilServed(() => book(reservedFact(withdrawal(100_00n))))),
+      Array.from({ length: 50 }, () => untilServed(() => book(reservePosting(withdrawal(100_00n))))),
     );
-    const refusals = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.code] : []));
-    expect(refusals).toEqual(Array.from({ length: 49 }, () => 'INSUFFICIENT_BALANCE'));
+    const errors = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.code] : []));
+    expect(errors).toEqual(Array.from({ length: 49 }, () => 'INSUFFICIENT_BALANCE'));
     expect(await balance()).toMatchObject({ availableSantim: 0n, reservedSantim: 105_75n });
   });
 
   test('a provider that pays the operator owes it no more, and money that nobody can place waits in suspense', async () => {
     const bank = { environment: 'sandbox', amountSantim: 40_00n } as const;
-    const transfer = bankMoneyFact({ ...bank, id: newId('bkm'), kind: 'TRANSFER', channel: 'AWASH' });
-    const unmatched = bankMoneyFact({ ...bank, id: newId('bkm'), kind: 'UNMATCHED' });
+    const transfer = receiptPosting({ ...bank, id: newId('bkm'), kind: 'REMITTANCE', channel: 'AWASH' });
+    const unmatched = receiptPosting({ ...bank, id: newId('bkm'), kind: 'UNALLOCATED' });
     expect([await book(transfer), await book(unmatched)]).toEqual(['posted', 'posted']);
     expect([await book(transfer), await book(unmatched)]).toEqual(['already', 'already']);
     expect(await entriesOf(transfer.key)).toEqual([
@@ -171,21 +173,21 @@ describe('posting to the ledger', () => {
 
   test('sandbox and live never share an account', async () => {
     await book(payment(100_00n, 0n, 0n));
-    expect(await readBalance(database.db, { ...owner, environment: 'live' })).toMatchObject({ availableSantim: 0n });
+    expect(await readBalance(database.db, { ...scope, environment: 'live' })).toMatchObject({ availableSantim: 0n });
   });
 
   test('a fact from before the merchant’s last entry is booked after it, at its time, and keeps its own in the journal', async () => {
     const before = new Date(AT.getTime() - 3_600_000);
     const after = new Date(AT.getTime() + 1);
-    const facts = [payment(), payment(), reservedFact(withdrawal(10_00n)), payment()];
+    const facts = [payment(), payment(), reservePosting(withdrawal(10_00n)), payment()];
     const times = [AT, before, after, AT];
     for (const [index, fact] of facts.entries()) await book(fact, times[index]);
     const found = await rows<{ fact: Date; entries: Date[] }>(
       database.db,
-      `SELECT j.at AS fact, array_agg(DISTINCT e.at) AS entries FROM ledger_journal j
+      `SELECT j.effective_at AS fact, array_agg(DISTINCT e.effective_at) AS entries FROM ledger_journal j
        JOIN ledger_entry e ON e.journal_id = j.id WHERE j.merchant_id = :merchantId
-       GROUP BY j.id, j.at ORDER BY min(e.sequence)`,
-      owner,
+       GROUP BY j.id, j.effective_at ORDER BY min(e.sequence)`,
+      scope,
     );
     expect(found).toEqual([
       { fact: AT, entries: [AT] },
@@ -201,13 +203,13 @@ describe('posting to the ledger', () => {
     await book(payment());
     await book({ ...payment(), merchantId: other.merchantId }, before);
     await book({ ...payment(), environment: 'live' }, before);
-    const timesOf = async ({ merchantId }: Owner) =>
+    const timesOf = async ({ merchantId }: MerchantScope) =>
       rows<{ environment: string; at: Date }>(
         database.db,
-        'SELECT environment, last_at AS at FROM ledger_balance WHERE merchant_id = :merchantId ORDER BY environment',
+        'SELECT environment, last_effective_at AS at FROM ledger_balance WHERE merchant_id = :merchantId ORDER BY environment',
         { merchantId },
       );
-    expect(await timesOf(owner)).toEqual([
+    expect(await timesOf(scope)).toEqual([
       { environment: 'live', at: before },
       { environment: 'sandbox', at: AT },
     ]);
@@ -230,7 +232,7 @@ describe('posting to the ledger', () => {
     await ownerClient.connect();
     try {
       for (const table of ['ledger_journal', 'ledger_entry']) {
-        for (const sql of [`DELETE FROM ${table}`, `UPDATE ${table} SET at = now()`, `TRUNCATE ${table}`]) {
+        for (const sql of [`DELETE FROM ${table}`, `UPDATE ${table} SET effective_at = now()`, `TRUNCATE ${table}`]) {
           await expect(ownerClient.query(sql)).rejects.toMatchObject({ code: 'MK002' });
           // A superuser's way past triggers is closed as well.
           await ownerClient.query('SET session_replication_role = replica');

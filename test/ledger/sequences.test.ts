@@ -39,11 +39,11 @@ function expectHolds(story: Story, balances: ReadonlyMap<string, bigint>): void 
 }
 
 test('ten thousand random stories of a merchant’s money all add up', () => {
-  const owner = { merchantId: 'mrc_1', environment: 'sandbox' } as const;
+  const scope = { merchantId: 'mrc_1', environment: 'sandbox' } as const;
   fc.assert(
     fc.property(anySteps, anyRule, (steps, rule) => {
       let made = 0;
-      const story = tell(steps, { owner, rule, ids: (prefix) => `${prefix}_${(made += 1)}` });
+      const story = tell(steps, { scope, rule, ids: (prefix) => `${prefix}_${(made += 1)}` });
       const all = [...story.postings, ...story.refused];
       expect(all.filter(({ entries }) => sum(entries.map(({ amountSantim }) => amountSantim)) !== 0n)).toEqual([]);
       expectHolds(story, bookAll(story.postings));
@@ -64,8 +64,8 @@ describe('the same stories on PostgreSQL', () => {
     const ids = (prefix: string): string => newId(prefix as IdPrefix);
     await fc.assert(
       fc.asyncProperty(anySteps, anyRule, anyMinutes, async (steps, rule, minutes) => {
-        const owner = await buildMerchant(db);
-        const story = tell(steps, { owner, rule, ids });
+        const scope = await buildMerchant(db);
+        const story = tell(steps, { scope, rule, ids });
         for (const [index, posting] of story.postings.entries()) {
           await db.transaction((trx) => post(trx, posting, atMinute(minutes[index % minutes.length]!)));
         }
@@ -79,22 +79,22 @@ describe('the same stories on PostgreSQL', () => {
           db,
           `SELECT a.kind, CAST(sum(e.amount_santim) AS bigint) AS amount
            FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
-           WHERE j.merchant_id = :merchantId OR j.id = ANY (SELECT id FROM ledger_journal WHERE key = ANY (:keys))
+           WHERE j.merchant_id = :merchantId OR j.id = ANY (SELECT id FROM ledger_journal WHERE posting_key = ANY (:keys))
            GROUP BY a.kind`,
-          { merchantId: owner.merchantId, keys: story.postings.map(({ key }) => key) },
+          { merchantId: scope.merchantId, keys: story.postings.map(({ key }) => key) },
         );
         expectHolds(story, new Map(found.map(({ kind, amount }) => [kind, amount])));
         const times = await rows<{ key: string; at: Date[] }>(
           db,
-          `SELECT j.key, array_agg(DISTINCT e.at) AS at FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id
-           WHERE j.key = ANY (:keys) GROUP BY j.key`,
+          `SELECT j.posting_key AS key, array_agg(DISTINCT e.effective_at) AS at FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id
+           WHERE j.posting_key = ANY (:keys) GROUP BY j.posting_key`,
           { keys: story.postings.map(({ key }) => key) },
         );
         const expected = [...bookTimes(story.postings, minutes)];
         expect(new Map(times.map(({ key, at }) => [key, at]))).toEqual(
           new Map(expected.map(([key, minute]) => [key, [atMinute(minute)]])),
         );
-        expect(await readBalance(db, owner)).toEqual({
+        expect(await readBalance(db, scope)).toEqual({
           availableSantim: story.available,
           reservedSantim: sum(story.open.map(totalDebit)),
           feesSantim: story.fees,

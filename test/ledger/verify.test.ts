@@ -3,14 +3,14 @@ import pg from 'pg';
 import { ledgerChecks } from '../../src/ledger-checks.ts';
 import { runLedgerCommand } from '../../src/ledger/cli.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { BANK_MONEY_CHECKS } from '../../src/reconciliation/ledger-checks.ts';
 import { markCredited, markSent } from '../../src/settlements/bank-answer.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { SETTLEMENT_CHECKS } from '../../src/settlements/ledger-checks.ts';
 import { acceptHeldPayment } from '../../src/transactions/held.ts';
 import { createCheckPayout } from '../../src/withdrawals/check.ts';
-import { decideInSandbox } from '../../src/withdrawals/sandbox-review.ts';
+import { autoDecide } from '../../src/withdrawals/sandbox-review.ts';
 import {
   ACCEPTED,
   buildAttempt,
@@ -35,53 +35,53 @@ const OTHER_AMOUNT = { ...PAID, amountSantim: 8_000n };
 /** What an operator does, and when. */
 const by = (world: World) => ({ operatorId: 'opr_1', at: world.clock() });
 
-async function pay(world: World, owner: Owner, outcome = PAID) {
-  const payment = await buildPendingPayment(world, owner);
-  world.provider.answers(outcome);
-  await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+async function pay(world: World, scope: MerchantScope, outcome = PAID) {
+  const payment = await buildPendingPayment(world, scope);
+  world.provider.returns(outcome);
+  await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
   return payment;
 }
 
 /** Paid once the session was over. */
-async function payLate(world: World, owner: Owner) {
-  const payment = await buildPendingPayment(world, owner);
+async function payLate(world: World, scope: MerchantScope) {
+  const payment = await buildPendingPayment(world, scope);
   world.pass(30 * MINUTE_MS);
-  world.provider.answers(PENDING);
+  world.provider.returns(PENDING);
   await world.expireAttempt(payment.attemptId, world.clock());
   world.pass(MINUTE_MS);
-  world.provider.answers(PAID);
-  await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+  world.provider.returns(PAID);
+  await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
   return payment;
 }
 
 /** Paid by a second try, then by the first one as well. */
-async function payTwice(world: World, owner: Owner) {
-  const first = await buildPendingPayment(world, owner);
-  world.provider.answers(declined(true), ACCEPTED, PAID);
-  await world.checkAttempt(first.attemptId, { tellWorkflow: false });
+async function payTwice(world: World, scope: MerchantScope) {
+  const first = await buildPendingPayment(world, scope);
+  world.provider.returns(declined(true), ACCEPTED, PAID);
+  await world.checkAttempt(first.attemptId, { notifyWorkflow: false });
   world.pass(1_000);
-  const second = await buildAttempt(world, { ...owner, sessionId: first.sessionId });
+  const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
   for (const attemptId of [second, second, first.attemptId]) {
-    await world.checkAttempt(attemptId, { tellWorkflow: false });
+    await world.checkAttempt(attemptId, { notifyWorkflow: false });
   }
   return first;
 }
 
 /** One withdrawal that is paid and one that is open; one settlement that is credited and one that is open. */
-async function takeOut(world: World, owner: Owner): Promise<void> {
-  const { id } = await withdraw(world, owner);
-  await decideInSandbox(world, id, world.clock());
-  world.provider.answersOfPayouts(TAKEN, { ...PAID_OUT, amountSantim: 10_00n });
+async function takeOut(world: World, scope: MerchantScope): Promise<void> {
+  const { id } = await withdraw(world, scope);
+  await autoDecide(world, id, world.clock());
+  world.provider.returnsForPayouts(TAKEN, { ...PAID_OUT, amountSantim: 10_00n });
   const checkPayout = createCheckPayout(world);
-  for (const _ of ['sent', 'asked']) await checkPayout(id, { minIntervalMs: 0, tellWorkflow: false });
-  await withdraw(world, owner, 11_00n);
-  await linkAccount(world, owner);
-  const settled = await ask(world, owner, { amount: 20_00n });
-  await world.runChange((change) => approveSettlement(change, settled.id, by(world)));
+  for (const _ of ['sent', 'asked']) await checkPayout(id, { minIntervalMs: 0, notifyWorkflow: false });
+  await withdraw(world, scope, 11_00n);
+  await linkAccount(world, scope);
+  const settled = await ask(world, scope, { amount: 20_00n });
+  await world.runInTransaction((tx) => approveSettlement(tx, settled.id, by(world)));
   const answer = { ...by(world), bankReference: 'CBE-1' };
-  await world.runChange((change) => markSent(change, settled.id, answer));
-  await world.runChange((change) => markCredited(change, settled.id, { ...answer, creditedAt: world.clock() }));
-  await ask(world, owner, { amount: 21_00n });
+  await world.runInTransaction((tx) => markSent(tx, settled.id, answer));
+  await world.runInTransaction((tx) => markCredited(tx, settled.id, { ...answer, creditedAt: world.clock() }));
+  await ask(world, scope, { amount: 21_00n });
 }
 
 describe('meskot ledger verify', () => {
@@ -91,17 +91,17 @@ describe('meskot ledger verify', () => {
   beforeAll(async () => {
     sound = await createTestDatabase();
     const world = buildWorld(sound.db);
-    const owner = await buildMerchant(sound.db);
-    await pay(world, owner);
+    const scope = await buildMerchant(sound.db);
+    await pay(world, scope);
     payments = {
-      held: await pay(world, owner, { ...PAID, amountSantim: 1n }),
-      accepted: await pay(world, owner, OTHER_AMOUNT),
-      late: await payLate(world, owner),
-      doubled: await payTwice(world, owner),
+      held: await pay(world, scope, { ...PAID, amountSantim: 1n }),
+      accepted: await pay(world, scope, OTHER_AMOUNT),
+      late: await payLate(world, scope),
+      doubled: await payTwice(world, scope),
     };
     const { transactionId, attemptId } = payments.accepted;
-    await world.runChange((change) => acceptHeldPayment(change, { transactionId, attemptId, at: world.clock() }));
-    await takeOut(world, owner);
+    await world.runInTransaction((tx) => acceptHeldPayment(tx, { transactionId, attemptId, at: world.clock() }));
+    await takeOut(world, scope);
   });
   beforeEach(async () => {
     database = await createTestDatabase(sound);
@@ -127,7 +127,7 @@ describe('meskot ledger verify', () => {
     const { db } = database;
     expect(await standing(db, payments.late.sessionId)).toMatchObject({
       transaction: 'SUCCESS',
-      lateConfirmation: true,
+      confirmedLate: true,
       attempts: ['SUCCEEDED'],
     });
     expect(await standing(db, payments.doubled.sessionId)).toMatchObject({
@@ -141,7 +141,7 @@ describe('meskot ledger verify', () => {
     const written: string[] = [];
     const write = (text: string | Uint8Array): void => void written.push(text.toString());
     expect(await runLedgerCommand(['verify'], { db, checks: ledgerChecks, write })).toBe(0);
-    for (const { says } of ledgerChecks) expect(written.join('')).toContain(`yes    ${says}`);
+    for (const { description } of ledgerChecks) expect(written.join('')).toContain(`yes    ${description}`);
   });
 
   test.each(CORRUPTIONS)('it finds that %s', async (_what, sql, check) => {
@@ -155,6 +155,6 @@ describe('meskot ledger verify', () => {
   test('there is a corruption for each check; those of one slice alone are in its tests', () => {
     const planted = new Set<string>(CORRUPTIONS.map(([, , check]) => check));
     const own = ledgerChecks.filter((check) => ![...SETTLEMENT_CHECKS, ...BANK_MONEY_CHECKS].includes(check));
-    expect(own.map(({ says }) => says).filter((says) => !planted.has(says))).toEqual([]);
+    expect(own.map(({ description }) => description).filter((description) => !planted.has(description))).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createRegistry } from '../../src/http/metrics.ts';
-import { createLedgerWatch } from '../../src/ledger/watch.ts';
+import { createIntegrityMonitor } from '../../src/ledger/watch.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createTestDatabase } from '../support/database.ts';
 
@@ -15,9 +15,9 @@ test('the ledger is looked at once in a while, and what is broken is logged and 
   let now = Date.parse('2026-03-02T09:00:00.000Z');
   let sql = `SELECT NULL AS journal, 'one' AS about UNION ALL SELECT 'jrn_2', 'two' ORDER BY about`;
   const checks = [
-    { says: 'nothing is wrong', sql: `SELECT NULL AS journal, 'x' AS about WHERE false` },
+    { description: 'nothing is wrong', sql: `SELECT NULL AS journal, 'x' AS about WHERE false` },
     {
-      says: 'something is right',
+      description: 'something is right',
       get sql() {
         return sql;
       },
@@ -25,11 +25,12 @@ test('the ledger is looked at once in a while, and what is broken is logged and 
   ];
   const log = { error: (about: object) => void errors.push(about) };
   const clock = () => new Date(now);
-  const watch = createLedgerWatch(
+  const watch = createIntegrityMonitor(
     { ...database, databaseUrl: database.url, checks, clock, log: log as never, registry },
     HOUR_MS,
   );
-  const broken = async () => (await registry.getSingleMetric('meskot_ledger_checks_broken')?.get())?.values[0]?.value;
+  const broken = async () =>
+    (await registry.getSingleMetric('meskot_ledger_invariant_violations')?.get())?.values[0]?.value;
   try {
     await watch(going);
     expect(await broken()).toBeNaN();
@@ -52,10 +53,10 @@ test('the ledger is looked at once in a while, and what is broken is logged and 
 test('one process looks at a time, and a look ends when its process stops', async () => {
   const database = await createTestDatabase();
   const log = { error: () => {} };
-  const checks = [{ says: 'it takes long', sql: `SELECT NULL AS journal, 'x' AS about FROM pg_sleep(60)` }];
+  const checks = [{ description: 'it takes long', sql: `SELECT NULL AS journal, 'x' AS about FROM pg_sleep(60)` }];
   let now = Date.parse('2026-03-02T09:00:00.000Z');
   const deps = { ...database, databaseUrl: database.url, checks, clock: () => new Date(now), log };
-  const [first, second] = [createLedgerWatch(deps, HOUR_MS), createLedgerWatch(deps, HOUR_MS)];
+  const [first, second] = [createIntegrityMonitor(deps, HOUR_MS), createIntegrityMonitor(deps, HOUR_MS)];
   const looking = async (): Promise<number> => {
     const found = await rows(
       database.db,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 
-import { watchDatabase } from '../../src/lib/db-watch.ts';
+import { closeFrozenConnections } from '../../src/lib/db-watch.ts';
 import { openDatabase, type Knex } from '../../src/lib/db.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -26,7 +26,7 @@ async function silentServer(): Promise<{ server: Server; url: string }> {
 }
 
 test('a statement that is merely slow is left alone by the watch over silent databases', async () => {
-  watchDatabase(db, database.url);
+  closeFrozenConnections(db, database.url);
   // Longer than the watch waits and asks. That a silent one is noticed: test/faults/database-away.
   await db.raw('SELECT pg_sleep(2)');
 });
@@ -34,7 +34,7 @@ test('a statement that is merely slow is left alone by the watch over silent dat
 test('an answer that came while the process was too busy to read it is read before its connection is judged', async () => {
   const { server, url } = await silentServer();
   try {
-    watchDatabase(db, url);
+    closeFrozenConnections(db, url);
     const beBusy = async (): Promise<void> => {
       await once(server, 'connection');
       // Longer than the answer takes, and than the watch waits for a reply to its question.

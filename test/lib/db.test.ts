@@ -32,8 +32,8 @@ test('columns have the same names in raw SQL, in queries and in rows, single let
   const { db } = database;
   await db('merchant').insert(merchant);
   await SubscriptionRow.query(db).insert(subscription);
-  await SubscriptionRow.query(db).findById('whs_1').patch({ failuresInARow: 3 });
-  const expected = { failuresInARow: 3, secretHint: 'aled', eventTypes: ['*'] };
+  await SubscriptionRow.query(db).findById('whs_1').patch({ consecutiveFailures: 3 });
+  const expected = { consecutiveFailures: 3, secretHint: 'aled', eventTypes: ['*'] };
   expect(await rows(db, 'SELECT * FROM webhook_subscription')).toEqual([expect.objectContaining(expected)]);
   expect(await db('webhookSubscription').first()).toMatchObject(expected);
   expect(await SubscriptionRow.query(db).findById('whs_1')).toMatchObject(expected);

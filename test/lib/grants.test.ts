@@ -46,7 +46,7 @@ describe('another login of the server', () => {
     await runSql(database.superuserUrl, `GRANT CONNECT ON DATABASE ${name} TO ${stranger}`);
     const post = `SELECT ledger_post('jrn_x', 'x', 'PAYMENT', 'mrc_x', 'live', 'ETB', 'transaction', 'x', now(),
       ARRAY['CHANNEL_CLEARING', 'AVAILABLE'], ARRAY['TELEBIRR', NULL], ARRAY[-100, 100]::bigint[])`;
-    const hold = `SELECT ledger_hold_available('mrc_x', 'live', 'ETB')`;
+    const hold = `SELECT ledger_lock_available('mrc_x', 'live', 'ETB')`;
     for (const sql of [post, hold, 'SELECT * FROM ledger_entry', 'SELECT * FROM merchant']) {
       await expect(runSql(strangerUrl, sql)).rejects.toMatchObject(PERMISSION_DENIED);
     }
@@ -76,7 +76,7 @@ test('functions that run as the owner look names up in our schema first and in t
      WHERE pronamespace = 'public'::regnamespace AND prosecdef ORDER BY proname`,
     {},
   );
-  expect(definers.map(({ name }) => name)).toEqual(expect.arrayContaining(['ledger_hold_available', 'ledger_post']));
+  expect(definers.map(({ name }) => name)).toEqual(expect.arrayContaining(['ledger_lock_available', 'ledger_post']));
   for (const { settings } of definers) expect(settings).toEqual(['search_path=public, pg_temp']);
 });
 

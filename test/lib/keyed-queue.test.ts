@@ -11,7 +11,7 @@ const UNAVAILABLE = { code: 'SERVICE_UNAVAILABLE', status: 503, headers: { 'Retr
 
 /** A queue, and what was begun in it, in its order. */
 function newQueue(changes: Partial<KeyedQueueOptions> = {}) {
-  const queue = createKeyedQueue({ runningMax: 2, waitingMax: { ofOne: 3, ofAll: 5 }, waitMsMax: 1_000, ...changes });
+  const queue = createKeyedQueue({ runningMax: 2, pendingMax: { ofOne: 3, ofAll: 5 }, waitMsMax: 1_000, ...changes });
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const ask = async (name: string, gone: AbortSignal = STAYS): Promise<string> =>
@@ -86,7 +86,7 @@ test('more than may wait of one key is refused, and others still wait', async ()
 });
 
 test('who has gone leaves the row, and is never begun; who is at it stays', async () => {
-  const { begun, ask, end } = newQueue({ runningMax: 1, waitingMax: { ofOne: 2, ofAll: 2 } });
+  const { begun, ask, end } = newQueue({ runningMax: 1, pendingMax: { ofOne: 2, ofAll: 2 } });
   const callers = ['a1', 'a2', 'a3'].map((name) => {
     const gone = new AbortController();
     return { gone, answer: ask(name, gone.signal) };
@@ -122,7 +122,7 @@ test('whatever comes, goes and ends, in whatever order, each who stays is run on
   const step = fc.record({ do: fc.constantFrom('ask', 'ask', 'ask', 'go', 'end', 'end'), pick: fc.nat(100) });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
-      const { begun, ask, end } = newQueue({ runningMax: 3, waitingMax: { ofOne: 100, ofAll: 100 } });
+      const { begun, ask, end } = newQueue({ runningMax: 3, pendingMax: { ofOne: 100, ofAll: 100 } });
       const asked: { name: string; gone: AbortController; answer: Promise<string> }[] = [];
       const ended = new Set<string>();
       const runs = (): string[] => begun.filter((name) => !ended.has(name));

@@ -1,5 +1,5 @@
 import { isUniqueViolation, rows } from '../../src/lib/db.ts';
-import { createRunChange, type OutboxRow } from '../../src/lib/outbox.ts';
+import { createTransactionRunner, type OutboxRow } from '../../src/lib/outbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -19,10 +19,10 @@ const failureOf = async (work: Promise<unknown>): Promise<unknown> =>
 test('a write that nobody waits for is there once the change is, and what it tells is dispatched then', async () => {
   const { db } = database;
   const dispatched: OutboxRow[] = [];
-  const runChange = createRunChange(db, (messages) => void dispatched.push(...messages));
-  await runChange(async ({ write, tell }) => {
-    await write(INSERT, { id: 'mrc_1', name: 'Written' });
-    await tell([{ kind: 'start', workflowType: 'payment', workflowId: 'payment-1' }]);
+  const runInTransaction = createTransactionRunner(db, (messages) => void dispatched.push(...messages));
+  await runInTransaction(async ({ writeDeferred, enqueue }) => {
+    await writeDeferred(INSERT, { id: 'mrc_1', name: 'Written' });
+    await enqueue([{ kind: 'start', workflowType: 'payment', workflowId: 'payment-1' }]);
     expect(dispatched).toEqual([]);
   });
   expect(await db('merchant').where({ id: 'mrc_1' })).toHaveLength(1);
@@ -33,15 +33,15 @@ test('a write that nobody waits for is there once the change is, and what it tel
 test('a write that fails fails its change with its own error, whatever comes after it', async () => {
   const { db } = database;
   const dispatched: OutboxRow[] = [];
-  const runChange = createRunChange(db, (messages) => void dispatched.push(...messages));
+  const runInTransaction = createTransactionRunner(db, (messages) => void dispatched.push(...messages));
   await db('merchant').insert({ id: 'mrc_taken', name: 'First' });
-  const last = runChange(async ({ write, told }) => {
-    told([{ id: 'obx_1', kind: 'start', workflowType: 'payment', workflowId: 'payment-2' }]);
-    await write(INSERT, { id: 'mrc_taken', name: 'Last' });
+  const last = runInTransaction(async ({ writeDeferred, enqueued }) => {
+    enqueued([{ id: 'obx_1', kind: 'start', workflowType: 'payment', workflowId: 'payment-2' }]);
+    await writeDeferred(INSERT, { id: 'mrc_taken', name: 'Last' });
   });
   expect(isUniqueViolation(await failureOf(last), 'merchant_pkey')).toBe(true);
-  const between = runChange(async ({ trx, write }) => {
-    await write(INSERT, { id: 'mrc_taken', name: 'Between' });
+  const between = runInTransaction(async ({ trx, writeDeferred }) => {
+    await writeDeferred(INSERT, { id: 'mrc_taken', name: 'Between' });
     await rows(trx, INSERT, { id: 'mrc_other', name: 'Other' });
   });
   expect(isUniqueViolation(await failureOf(between), 'merchant_pkey')).toBe(true);
@@ -56,12 +56,12 @@ test('a write that fails may explain itself, by what it finds after the rollback
     const [found] = await rows<{ name: string }>(db, `SELECT name FROM merchant WHERE id = 'mrc_there'`);
     return new Error(`${isUniqueViolation(error)}: ${found?.name}`);
   };
-  const change = createRunChange(db, () => {})(async ({ trx, write }) => {
-    await write(INSERT, { id: 'mrc_there', name: 'Again' }, explain);
-    await write(INSERT, { id: 'mrc_after', name: 'After' });
+  const tx = createTransactionRunner(db, () => {})(async ({ trx, writeDeferred }) => {
+    await writeDeferred(INSERT, { id: 'mrc_there', name: 'Again' }, explain);
+    await writeDeferred(INSERT, { id: 'mrc_after', name: 'After' });
     await rows(trx, INSERT, { id: 'mrc_last', name: 'Last' });
   });
-  await expect(change).rejects.toThrow('true: There');
+  await expect(tx).rejects.toThrow('true: There');
   expect(await db('merchant').whereIn('id', ['mrc_after', 'mrc_last'])).toEqual([]);
 });
 
@@ -73,7 +73,7 @@ test('of two changes that wait for each other, the one that is given up is made 
   let meet = (): void => {};
   const met = new Promise<void>((resolve) => (meet = resolve));
   const rename = (name: string, order: string[]) =>
-    createRunChange(db, () => {})(async ({ trx }) => {
+    createTransactionRunner(db, () => {})(async ({ trx }) => {
       await rows(trx, 'SET LOCAL lock_timeout = 20000');
       await rows(trx, 'UPDATE merchant SET name = :name WHERE id = :id', { name, id: order[0] ?? '' });
       tries += 1;

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { z } from 'zod';
 
-import { cutPage, offsetOf, pageQuery, readDayRange, readPage, statusText } from '../../src/lib/page.ts';
+import { toPage, pageOffset, pageQuery, readDayRange, readPage, statusParam } from '../../src/lib/page.ts';
 
 const Query = z.strictObject(pageQuery);
 const NOW = new Date('2025-06-15T22:30:00.000Z');
 
 test('a list begins with page 1 of 20', () => {
   expect(readPage(Query.parse({}))).toEqual({ page: 1, limit: 20, after: null });
-  expect(offsetOf(readPage(Query.parse({ page: '3', pageSize: '50' })))).toBe(100);
+  expect(pageOffset(readPage(Query.parse({ page: '3', pageSize: '50' })))).toBe(100);
 });
 
 test.each([
@@ -35,7 +35,7 @@ test('a cursor brings back the exact position it was made of', () => {
         { id: lastId, position },
         { id: 'one too many', position },
       ];
-      const { rows, pagination } = cutPage({ page: 4, limit: 1, after: null }, 9, read);
+      const { rows, pagination } = toPage({ page: 4, limit: 1, after: null }, 9, read);
       expect(rows).toHaveLength(1);
       expect(readPage(Query.parse({ cursor: pagination.nextCursor, limit: '1' }))).toEqual({
         page: 5,
@@ -56,7 +56,7 @@ test('no text at all makes a cursor that is not one', () => {
 
 test('the last page has no next cursor, also when it is full', () => {
   const read = [{ id: 'evt_1', position: '2025-01-01 00:00:00+00' }];
-  const { pagination } = cutPage({ page: 2, limit: 1, after: null }, 2, read);
+  const { pagination } = toPage({ page: 2, limit: 1, after: null }, 2, read);
   expect(pagination).toEqual({ total: 2, page: 2, limit: 1, totalPages: 2, nextCursor: null });
 });
 
@@ -68,7 +68,7 @@ test('page and cursor together, or two different limits, are refused', () => {
 });
 
 test('a status is one value, a comma list without repeats, or ALL', () => {
-  const status = statusText(['SUCCESS', 'FAILED']);
+  const status = statusParam(['SUCCESS', 'FAILED']);
   expect(status.parse('FAILED')).toEqual(['FAILED']);
   expect(status.parse('FAILED,SUCCESS,FAILED')).toEqual(['FAILED', 'SUCCESS']);
   expect(status.parse('ALL')).toBeNull();

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { environment } from '../../src/config.ts';
-import { isPortFree } from '../../src/local/ports.ts';
+import { isPortFree } from '../../src/lib/free-port.ts';
 import type { Status } from '../../src/local/status.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
@@ -32,7 +32,7 @@ export async function createHouse() {
   // All kinds of demo data, but little: fewer payments would have no failed ones of late. test/local/seed.test.ts makes
   // the whole.
   env['MESKOT_DEMO_PAYMENTS'] = '1000';
-  env['MESKOT_DEMO_CUSTOMER_SECONDS'] = '1';
+  env['MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS'] = '1';
   for (const name of PORTS) env[`${name}_PORT`] = String(await lastingPort());
   const run = (...args: string[]): Run => {
     const child = spawn(process.execPath, ['--import', 'tsx/esm', 'src/cli.ts', ...args], { cwd: PROJECT, env });

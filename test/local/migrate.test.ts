@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,19 +8,20 @@ import pg from 'pg';
 
 import { openDatabase } from '../../src/lib/db.ts';
 import { APP_ROLE } from '../../src/lib/grants.ts';
-import { migrate, pendingMigrations } from '../../src/lib/migrate.ts';
-import { makeDatabaseOnce } from '../../src/local/postgres.ts';
+import { isUnreleasedSchema, migrate, pendingMigrations } from '../../src/lib/migrate.ts';
+import { ensureDatabase } from '../../src/local/postgres.ts';
 import { testStack } from '../support/stack-facts.ts';
+import { UNRELEASED_SCHEMA } from './unreleased-schema.ts';
 
-/** From here on: the first ones made the tables. */
-const FIRST_HELD = '0029';
+const MIGRATIONS = resolve(import.meta.dirname, '../../migrations');
+/** The numbers before are the first release, which creates the tables. */
+const FIRST_ON_EXISTING_TABLES = '0016';
 
-test('what holds up those who write a table is not done to one that has rows', async () => {
-  const directory = resolve(import.meta.dirname, '../../migrations');
-  const files = (await readdir(directory)).filter((file) => file >= FIRST_HELD);
+test('a migration does not block writers of a table that has rows', async () => {
+  const files = (await sqlFilesIn(MIGRATIONS)).filter((file) => file >= FIRST_ON_EXISTING_TABLES);
   const found: string[] = [];
   for (const file of files) {
-    const sql = await readFile(join(directory, file), 'utf8');
+    const sql = await readFile(join(MIGRATIONS, file), 'utf8');
     const own = new Set([...sql.matchAll(/CREATE TABLE (\w+)/g)].map(([, table]) => table));
     for (const [statement, table] of sql.matchAll(/CREATE (?:UNIQUE )?INDEX \w+\s+ON (\w+)/g)) {
       if (!own.has(table)) found.push(`${file}: ${statement}`);
@@ -31,6 +32,34 @@ test('what holds up those who write a table is not done to one that has rows', a
   expect(found).toEqual([]);
 });
 
+test('migrations are numbered from 1 without holes', async () => {
+  const numbers = (await sqlFilesIn(MIGRATIONS)).map((file) => Number(file.slice(0, file.indexOf('-'))));
+  expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+});
+
+test('a file of functions can be applied again: it replaces everything that it creates', async () => {
+  const folder = join(MIGRATIONS, 'functions');
+  const found: string[] = [];
+  for (const file of await sqlFilesIn(folder)) {
+    const sql = await readFile(join(folder, file), 'utf8');
+    for (const [statement] of sql.matchAll(/^CREATE (?!OR REPLACE (?:FUNCTION|TRIGGER) ).*/gm)) {
+      found.push(`${file}: ${statement}`);
+    }
+  }
+  expect(found).toEqual([]);
+});
+
+async function sqlFilesIn(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((file) => file.endsWith('.sql')).toSorted();
+}
+
+async function query<Row extends pg.QueryResultRow>(database: string, sql: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: database });
+  await client.connect();
+  const { rows } = await client.query<Row>(sql).finally(() => client.end());
+  return rows;
+}
+
 describe('migrating', () => {
   const name = `migrate_${randomBytes(4).toString('hex')}`;
   const ownerUrl = testStack().ownerUrl;
@@ -39,7 +68,7 @@ describe('migrating', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'meskot-migrate-'));
-    await makeDatabaseOnce(ownerUrl, name);
+    await ensureDatabase(ownerUrl, name);
     await writeFile(join(directory, '0001-first.sql'), "CREATE TABLE first (body jsonb CHECK (body ? 'id'));");
     await writeFile(
       join(directory, '0002-second.sql'),
@@ -50,12 +79,6 @@ describe('migrating', () => {
     await query(ownerUrl, `DROP DATABASE ${name} WITH (FORCE)`);
     await rm(directory, { recursive: true });
   });
-
-  async function query(database: string, sql: string): Promise<void> {
-    const client = new pg.Client({ connectionString: database });
-    await client.connect();
-    await client.query(sql).finally(() => client.end());
-  }
 
   test('is done once, however many processes do it and although one was killed meanwhile', async () => {
     const all = await Promise.all([1, 2, 3].map(() => migrate({ url, directory })));
@@ -109,5 +132,83 @@ describe('migrating', () => {
     };
     expect(rows).toEqual([{ may: false }]);
     await db.destroy();
+  });
+
+  describe('files of functions', () => {
+    const write = async (file: string, body: string): Promise<void> => {
+      const signature = `FUNCTION ${file}() RETURNS integer LANGUAGE sql`;
+      await writeFile(join(directory, 'functions', `${file}.sql`), `CREATE OR REPLACE ${signature} AS $$ ${body} $$;`);
+    };
+    const pending = async (): Promise<string[]> => {
+      const db = openDatabase({ url, poolMax: 1, applicationName: 'test' });
+      return pendingMigrations(db, directory).finally(() => db.destroy());
+    };
+    const answer = () => query<{ answer: number }>(url, 'SELECT caller() AS answer');
+    const both = [
+      expect.stringMatching(/^functions\/called\.sql@[0-9a-f]{8}$/),
+      expect.stringMatching(/^functions\/caller\.sql@[0-9a-f]{8}$/),
+    ];
+
+    // No newer release has been here.
+    beforeAll(() => query(url, "DELETE FROM knex_migrations WHERE name IN ('0002-second.sql', '0004-third.sql')"));
+
+    test('are applied in alphabetical order after the numbered files, and whenever they changed', async () => {
+      await mkdir(join(directory, 'functions'));
+      await write('caller', 'SELECT called()');
+      await write('called', 'SELECT 1');
+      await writeFile(join(directory, '0005-fifth.sql'), 'SELECT 1');
+      const inOrder = ['0005-fifth.sql', ...both];
+      await expect(pending()).resolves.toEqual(inOrder);
+      await expect(migrate({ url, directory })).resolves.toMatchObject({ applied: inOrder });
+      await expect(answer()).resolves.toEqual([{ answer: 1 }]);
+      await expect(pending()).resolves.toEqual([]);
+
+      await write('called', 'SELECT 2');
+      await expect(pending()).resolves.toEqual([both[0]]);
+      await expect(migrate({ url, directory })).resolves.toMatchObject({ applied: [both[0]] });
+      await expect(answer()).resolves.toEqual([{ answer: 2 }]);
+      await expect(migrate({ url, directory })).resolves.toMatchObject({ applied: [] });
+    });
+
+    test('are not applied again by an older release that has been here before', async () => {
+      await write('called', 'SELECT 1');
+      await expect(pending()).resolves.toEqual([]);
+      await expect(migrate({ url, directory })).resolves.toEqual({ applied: [], newer: [] });
+      await expect(answer()).resolves.toEqual([{ answer: 2 }]);
+    });
+
+    test('are not applied by an older release on the schema of a newer one, which has its own', async () => {
+      await rm(join(directory, '0005-fifth.sql'));
+      await write('called', 'SELECT 0');
+      await write('added', 'SELECT 0');
+      const added = [expect.stringMatching(/^functions\/added\.sql@/)];
+      await expect(pending()).resolves.toEqual(added);
+      await expect(migrate({ url, directory })).resolves.toEqual({ applied: added, newer: ['0005-fifth.sql'] });
+      await expect(pending()).resolves.toEqual([]);
+      await expect(answer()).resolves.toEqual([{ answer: 2 }]);
+    });
+  });
+});
+
+describe('a database of an unreleased version', () => {
+  const name = `unreleased_${randomBytes(4).toString('hex')}`;
+  const ownerUrl = testStack().ownerUrl;
+  const url = ownerUrl.replace(/\/postgres$/, `/${name}`);
+
+  beforeAll(async () => {
+    await ensureDatabase(ownerUrl, name);
+    await query(url, UNRELEASED_SCHEMA);
+  });
+  afterAll(() => query(ownerUrl, `DROP DATABASE ${name} WITH (FORCE)`));
+
+  test('is refused with one sentence, before anything is applied', async () => {
+    const refused: unknown = await migrate({ url, directory: MIGRATIONS }).catch((error: unknown) => error);
+    expect(isUnreleasedSchema(refused)).toBe(true);
+    expect(String(refused)).toBe(
+      'Error: The database is of an unreleased version of Meskot (it has the migration 0003-idempotency.sql), which ' +
+        'cannot be migrated: nothing was changed; use an empty database.',
+    );
+    const tables = await query(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
+    expect(tables).toEqual([{ tablename: 'knex_migrations' }]);
   });
 });

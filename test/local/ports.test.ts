@@ -5,8 +5,9 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
+import { anyFreePort, isPortFree } from '../../src/lib/free-port.ts';
 import { processMark } from '../../src/local/children.ts';
-import { anyFreePort, createPorts, isPortFree } from '../../src/local/ports.ts';
+import { createPorts } from '../../src/local/ports.ts';
 
 function listenOn(port: number, host: string): Promise<Server> {
   return new Promise((resolve, reject) => {

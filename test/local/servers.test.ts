@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { environment } from '../../src/config.ts';
+import { anyFreePort } from '../../src/lib/free-port.ts';
 import { isAlive } from '../../src/local/children.ts';
-import { anyFreePort } from '../../src/local/ports.ts';
 import { startPostgres, stopLeftPostgres } from '../../src/local/postgres.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
 import { startTemporal, stopLeftTemporal } from '../../src/local/temporal.ts';

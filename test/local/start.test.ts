@@ -82,10 +82,10 @@ describe('a running start', () => {
     const watched = [
       'meskot_http_requests_total{route=',
       'meskot_webhook_deliveries_total{outcome="delivered"',
-      'meskot_webhook_past_due_seconds{',
-      'meskot_webhook_dead_letters_open{',
-      'meskot_outbox_rows{',
-      'meskot_outbox_age_seconds{',
+      'meskot_webhook_oldest_overdue_seconds{',
+      'meskot_webhook_dead_letters_pending{',
+      'meskot_outbox_pending{',
+      'meskot_outbox_oldest_age_seconds{',
       'meskot_payments_pending{age="under 1 min"',
       'meskot_database_pool_wait_seconds_count{',
       'meskot_database_pool_connections{pool="api"',
@@ -216,12 +216,12 @@ describe('the command line', () => {
     },
   );
 
-  test('an API_HOST that others could reach is refused before anything is done', async () => {
+  test('an LISTEN_HOST that others could reach is refused before anything is done', async () => {
     const { run, folder, dataFolder, env } = await createHouse();
-    env['API_HOST'] = '0.0.0.0';
+    env['LISTEN_HOST'] = '0.0.0.0';
     const asked = run('start');
     await expect(asked.ended).resolves.toBe(1);
-    expect(asked.output()).toMatch(/^API_HOST is "0\.0\.0\.0", but local mode listens on this machine only .*\n$/);
+    expect(asked.output()).toMatch(/^LISTEN_HOST is "0\.0\.0\.0", but local mode listens on this machine only .*\n$/);
     expect(existsSync(dataFolder)).toBe(false);
     await rm(folder, { recursive: true });
   });

@@ -6,7 +6,7 @@ beforeAll(async () => {
   houses = await Promise.all([createHouse(), createHouse()]);
   const [first, second] = houses as [House, House];
   for (const house of houses)
-    Object.assign(house.env, { MESKOT_DEMO_PAYMENTS: '0', MESKOT_DEMO_CUSTOMER_SECONDS: '0' });
+    Object.assign(house.env, { MESKOT_DEMO_PAYMENTS: '0', MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS: '0' });
   for (const [name, value] of Object.entries(first.env)) if (name.endsWith('_PORT')) second.env[name] = value;
   copies = [first, first, second].map((house) => house.run('start'));
 }, READY_WITHIN_MS);

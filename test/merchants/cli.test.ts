@@ -12,7 +12,7 @@ afterAll(() => database.drop());
 async function run(...args: string[]) {
   let text = '';
   const write = (part: string | Uint8Array): void => void (text += part.toString());
-  const parts = { db: database.db, config: { KEY_PEPPER: 'a pepper of sixteen characters' }, write };
+  const parts = { db: database.db, config: { API_KEY_PEPPER: 'a pepper of sixteen characters' }, write };
   return { exitCode: await runMerchants(args, parts), text };
 }
 

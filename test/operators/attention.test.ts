@@ -1,7 +1,7 @@
 import { HOUR_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { buildPendingPayment, PAID, paidReference } from '../support/build.ts';
 import { ask, linkAccount } from '../support/settlements.ts';
@@ -9,37 +9,37 @@ import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   desk = await startDesk();
 });
 beforeEach(async () => {
-  owner = await buildFreeMerchant(desk.world);
+  scope = await buildFreeMerchant(desk.world);
 });
 afterAll(() => desk.close());
 
 type Item = { kind: string; id: string };
 const get = async (path: string) => (await desk.send('GET', path)).body;
-const queue = (query = '') => get(`/api/ops/queue?merchantId=${owner.merchantId}${query}`);
-const change = (sql: string, values: Record<string, unknown>) => rows(desk.database.db, sql, values);
+const queue = (query = '') => get(`/api/ops/queue?merchantId=${scope.merchantId}${query}`);
+const tx = (sql: string, values: Record<string, unknown>) => rows(desk.database.db, sql, values);
 const ago = (ms: number) => new Date(Date.now() - ms);
 
 /** 20.14: the one amount that waits for an operator in the sandbox too. */
 async function withdrawal(): Promise<string> {
-  await fund(desk.world, owner, 10_000n);
+  await fund(desk.world, scope, 10_000n);
   const destination = { kind: 'phone', phone: '251911000001', accountName: 'Abebe Bikila' } as const;
   const wanted = { requestId: newId('req'), amountSantim: 2_014n, channel: 'TELEBIRR', requestedBy: 'key_1' } as const;
-  const { row } = await desk.world.runChange((made) =>
-    createWithdrawal({ ...desk.world, change: made }, owner, { ...wanted, destination }),
+  const { row } = await desk.world.runInTransaction((made) =>
+    createWithdrawal({ ...desk.world, tx: made }, scope, { ...wanted, destination }),
   );
   return row.id;
 }
 
 async function held() {
-  const payment = await buildPendingPayment(desk.world, owner);
-  desk.world.provider.answers({ ...PAID, amountSantim: 8_000n });
-  await desk.world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+  const payment = await buildPendingPayment(desk.world, scope);
+  desk.world.provider.returns({ ...PAID, amountSantim: 8_000n });
+  await desk.world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
   return payment;
 }
 
@@ -47,12 +47,12 @@ describe('the queue', () => {
   test('has everything that waits for a person, what waits longest first, with what can be done', async () => {
     const payment = await held();
     const withdrawalId = await withdrawal();
-    await linkAccount(desk.world, owner);
-    const settlement = await ask(desk.world, owner, { amount: 5_000n });
-    await change(
-      `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL, linked_at = :at
+    await linkAccount(desk.world, scope);
+    const settlement = await ask(desk.world, scope, { amount: 5_000n });
+    await tx(
+      `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL, created_at = :at
        WHERE merchant_id = :merchantId`,
-      { ...owner, at: ago(HOUR_MS) },
+      { ...scope, at: ago(HOUR_MS) },
     );
     const { data, pagination } = await queue();
     const kinds = data.items.map(({ kind }: Item) => kind);
@@ -60,7 +60,7 @@ describe('the queue', () => {
     expect(pagination.total).toBe(4);
     expect(data.counts).toMatchObject({ BANK_ACCOUNT: 1, PAYMENT_HELD: 1, WITHDRAWAL_UNKNOWN: 0, KYC: 0 });
     expect(data.items[1]).toMatchObject({
-      ...owner,
+      ...scope,
       id: payment.attemptId,
       amount: 80,
       what: `${payment.transactionId}: another amount came (80.00) than was asked for (100.50)`,
@@ -118,31 +118,31 @@ describe('the queue', () => {
 
   test('has a payout in doubt after an hour, and a payment that ended in doubt', async () => {
     const id = await withdrawal();
-    const doubt = `UPDATE withdrawal SET stage = 'UNKNOWN', submitted_at = :at WHERE id = :id`;
-    await change(doubt, { id, at: ago(HOUR_MS / 2) });
+    const uncertain = `UPDATE withdrawal SET stage = 'UNKNOWN', submitted_at = :at WHERE id = :id`;
+    await tx(uncertain, { id, at: ago(HOUR_MS / 2) });
     expect((await queue()).data.items).toEqual([]);
-    await change(doubt, { id, at: ago(2 * HOUR_MS) });
-    const payment = await buildPendingPayment(desk.world, owner);
-    await change('UPDATE transaction SET reconcile = true WHERE id = :transactionId', payment);
+    await tx(uncertain, { id, at: ago(2 * HOUR_MS) });
+    const payment = await buildPendingPayment(desk.world, scope);
+    await tx('UPDATE transaction SET needs_reconciliation = true WHERE id = :transactionId', payment);
     const { data } = await queue();
     const found = data.items.map((one: Item) => [one.kind, one.id]);
     expect(found).toEqual([
       ['WITHDRAWAL_UNKNOWN', id],
-      ['PAYMENT_UNCERTAIN', payment.transactionId],
+      ['PAYMENT_UNKNOWN', payment.transactionId],
     ]);
   });
 
   test('has the channel that a merchant asks for', async () => {
-    await change(
+    await tx(
       `INSERT INTO merchant_channel (merchant_id, environment, channel, approval)
        VALUES (:merchantId, 'live', 'AWASH', 'REQUESTED'), (:merchantId, 'live', 'TELEBIRR', 'NONE')`,
-      { ...owner },
+      { ...scope },
     );
     const { items } = (await queue()).data;
     expect(items).toEqual([
       expect.objectContaining({
         kind: 'CHANNEL_REQUEST',
-        id: `${owner.merchantId}/AWASH`,
+        id: `${scope.merchantId}/AWASH`,
         environment: 'live',
         what: expect.stringMatching(/^The merchant asks for Awash/),
       }),
@@ -152,13 +152,13 @@ describe('the queue', () => {
     const approved = await desk.send('POST', approve, { body: { environment: 'live' } });
     expect(approved.body.data).toMatchObject({ approval: 'APPROVED', enabled: false });
     expect((await queue()).data.items).toEqual([]);
-    const { body } = await desk.send('GET', `/api/ops/audit?merchantId=${owner.merchantId}`);
+    const { body } = await desk.send('GET', `/api/ops/audit?merchantId=${scope.merchantId}`);
     expect(body.data[0]).toMatchObject({ before: { approval: 'REQUESTED' }, after: { approval: 'APPROVED' } });
   });
 
   test('says where a day is compared again that could not be', async () => {
-    await change(
-      `INSERT INTO reconciliation (id, environment, channel, day, open, asked_at)
+    await tx(
+      `INSERT INTO reconciliation (id, environment, channel, day, is_running, requested_at)
        VALUES ('sandbox-TELEBIRR-2026-03-01', 'sandbox', 'TELEBIRR', '2026-03-01', false, :at)`,
       { at: ago(HOUR_MS) },
     );
@@ -170,13 +170,13 @@ describe('the queue', () => {
   });
 
   test('has an application to be verified, which a live one is', async () => {
-    await change(
+    await tx(
       `INSERT INTO kyc_application (merchant_id, environment, status, submissions, submitted_at)
        VALUES (:merchantId, 'live', 'SUBMITTED', 1, :at)`,
-      { ...owner, at: ago(HOUR_MS) },
+      { ...scope, at: ago(HOUR_MS) },
     );
     const { data } = await queue();
-    expect(data.items).toEqual([expect.objectContaining({ kind: 'KYC', id: owner.merchantId, environment: 'live' })]);
+    expect(data.items).toEqual([expect.objectContaining({ kind: 'KYC', id: scope.merchantId, environment: 'live' })]);
     const { approve, reject, 'request-info': requestInfo } = data.items[0].links;
     const asked = await desk.send('POST', requestInfo, {
       key: desk.people.support.key,
@@ -186,8 +186,8 @@ describe('the queue', () => {
     expect((await desk.send('POST', approve, { body: { environment: 'live', submission: 1 } })).body.error.code).toBe(
       'INVALID_STATE',
     );
-    await change(`UPDATE kyc_application SET status = 'SUBMITTED', submissions = 2 WHERE merchant_id = :merchantId`, {
-      ...owner,
+    await tx(`UPDATE kyc_application SET status = 'SUBMITTED', submissions = 2 WHERE merchant_id = :merchantId`, {
+      ...scope,
     });
     expect((await queue()).data.items).toMatchObject([
       { what: expect.stringContaining('(submission 2)'), detail: { submission: 2 } },
@@ -206,8 +206,8 @@ describe('the queue', () => {
     expect(
       (await desk.send('POST', reject, { body: { environment: 'live', submission: 2, reason: 'Late' } })).status,
     ).toBe(409);
-    expect(await desk.audited(owner.merchantId)).toEqual(['kyc.request-info', 'kyc.approve']);
-    const seen = await get(`/api/ops/merchants/${owner.merchantId}/kyc?environment=live`);
+    expect(await desk.audited(scope.merchantId)).toEqual(['kyc.request-info', 'kyc.approve']);
+    const seen = await get(`/api/ops/merchants/${scope.merchantId}/kyc?environment=live`);
     expect(seen.data).toMatchObject({ status: 'APPROVED', tier: 1, liveKeysWork: false, documents: [] });
   });
 });

@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { newId } from '../../src/lib/ids.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { runOps, startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   desk = await startDesk();
 });
 beforeEach(async () => {
-  owner = await buildFreeMerchant(desk.world);
+  scope = await buildFreeMerchant(desk.world);
 });
 afterAll(() => desk.close());
 
@@ -23,7 +23,7 @@ const run = (...args: string[]) => runOps(desk, args);
 const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).text);
 
 test('any route of the operators is called by its path, as who acts, and refused as the API refuses it', async () => {
-  const { merchantId } = owner;
+  const { merchantId } = scope;
   const path = `/api/ops/merchants/${merchantId}/channels/TELEBIRR/suspend`;
   const body = JSON.stringify({ environment: 'sandbox', reason: 'Asked for it' });
   const api = (...args: string[]) => run('api', ...args);
@@ -54,9 +54,9 @@ test('any route of the operators is called by its path, as who acts, and refused
 });
 
 test('one thing is shown whole, and a channel is decided about', async () => {
-  const { merchantId } = owner;
-  await fund(desk.world, owner, 1_000_00n);
-  const { id } = await withdraw(desk.world, owner);
+  const { merchantId } = scope;
+  await fund(desk.world, scope, 1_000_00n);
+  const { id } = await withdraw(desk.world, scope);
   expect(JSON.parse((await run('show', id)).text)).toMatchObject({ withdrawalId: id, merchantId });
   expect((await run('show', 'key_1')).text).toContain('show takes wd_…');
   expect((await run('show', newId('wd'))).exitCode).toBe(4);

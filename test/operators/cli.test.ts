@@ -1,9 +1,9 @@
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { createRunChange } from '../../src/lib/outbox.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import { createTransactionRunner } from '../../src/lib/outbox.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { runOpsCommand } from '../../src/operators/cli.ts';
-import { tellCalendarChanged } from '../../src/settlements/dates.ts';
+import { enqueueCalendarChanged } from '../../src/settlements/dates.ts';
 import { buildPendingPayment, PAID } from '../support/build.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { ask, linkAccount, withdraw } from '../support/settlements.ts';
@@ -11,13 +11,13 @@ import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { PEPPER, runOps, startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   desk = await startDesk();
 });
 beforeEach(async () => {
-  owner = await buildFreeMerchant(desk.world);
+  scope = await buildFreeMerchant(desk.world);
 });
 afterAll(() => desk.close());
 
@@ -26,23 +26,23 @@ const json = async (...args: string[]) => JSON.parse((await run(...args, '--json
 
 /** A held payment: its transaction, and what says which payment of it is meant. */
 async function held(): Promise<[string, string, string]> {
-  const payment = await buildPendingPayment(desk.world, owner);
-  desk.world.provider.answers({ ...PAID, amountSantim: 8_000n });
-  await desk.world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+  const payment = await buildPendingPayment(desk.world, scope);
+  desk.world.provider.returns({ ...PAID, amountSantim: 8_000n });
+  await desk.world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
   return [payment.transactionId, '--attempt', payment.attemptId];
 }
 
 test('the queue is a table, or JSON, and a held payment in it is accepted and noted as this operator', async () => {
   const payment = await held();
   const [transactionId] = payment;
-  const { text, exitCode } = await run('queue', '--merchant', owner.merchantId);
+  const { text, exitCode } = await run('queue', '--merchant', scope.merchantId);
   expect(exitCode).toBe(0);
   expect(text).toMatch(
     /^since +kind +id +merchantId +amount +what\n\S+ +PAYMENT_HELD +pat_\w+ +mrc_\w+ +80 +txn_\w+: another/,
   );
   const decided = await json('accept', ...payment, '--operator', desk.people.support.operatorId);
   expect(decided).toMatchObject({ transactionId, status: 'SUCCESS', decision: 'ACCEPTED', received: 80 });
-  expect(await json('queue', '--merchant', owner.merchantId)).toEqual([]);
+  expect(await json('queue', '--merchant', scope.merchantId)).toEqual([]);
   const [entry] = await json('audit', '--resource', transactionId);
   expect(entry).toMatchObject({ action: 'payment.accept', operatorId: desk.people.support.operatorId });
 });
@@ -76,31 +76,31 @@ test('nothing live is decided or listed without --live', async () => {
   const [transactionId] = payment;
   for (const table of ['transaction', 'payment_attempt', 'checkout_session']) {
     await rows(desk.database.db, `UPDATE ${table} SET environment = 'live' WHERE merchant_id = :merchantId`, {
-      merchantId: owner.merchantId,
+      merchantId: scope.merchantId,
     });
   }
   const hint = /^These are the sandbox's; 1 more are live: add --live\.\nsince +kind/;
-  expect((await run('queue', '--merchant', owner.merchantId)).text).toMatch(hint);
-  expect(await json('queue', '--merchant', owner.merchantId, '--live')).toHaveLength(1);
+  expect((await run('queue', '--merchant', scope.merchantId)).text).toMatch(hint);
+  expect(await json('queue', '--merchant', scope.merchantId, '--live')).toHaveLength(1);
   const refused = await run('reject', ...payment, '--reason', 'x', '--reference', 'y');
   expect([refused.exitCode, refused.text]).toEqual([2, expect.stringContaining('is live: add --live')]);
   expect(await desk.audited(transactionId)).toEqual([]);
-  expect(await json('queue', '--merchant', owner.merchantId, '--live')).toHaveLength(1);
+  expect(await json('queue', '--merchant', scope.merchantId, '--live')).toHaveLength(1);
   // Put back: the ledger's journal of it is the sandbox's.
   for (const table of ['transaction', 'payment_attempt', 'checkout_session']) {
     await rows(desk.database.db, `UPDATE ${table} SET environment = 'sandbox' WHERE merchant_id = :merchantId`, {
-      merchantId: owner.merchantId,
+      merchantId: scope.merchantId,
     });
   }
 });
 
 test('a linked bank account is verified by its id, and rejected later', async () => {
-  await linkAccount(desk.world, owner);
+  await linkAccount(desk.world, scope);
   const [account] = await rows<{ id: string }>(
     desk.database.db,
     `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL, verified_at = NULL WHERE merchant_id = :merchantId
      RETURNING id`,
-    { merchantId: owner.merchantId },
+    { merchantId: scope.merchantId },
   );
   const id = account?.id ?? '';
   expect(await json('approve', id)).toMatchObject({ bankAccountId: id, status: 'VERIFIED' });
@@ -111,7 +111,7 @@ test('a linked bank account is verified by its id, and rejected later', async ()
 });
 
 test('an application is approved by the number of what was read, and not a later one', async () => {
-  const { merchantId } = owner;
+  const { merchantId } = scope;
   await rows(
     desk.database.db,
     `INSERT INTO kyc_application (merchant_id, environment, status, submissions, submitted_at)
@@ -132,8 +132,8 @@ test('an application is approved by the number of what was read, and not a later
 });
 
 test('a withdrawal whose provider does not know is resolved', async () => {
-  await fund(desk.world, owner, 1_000_00n);
-  const { id } = await withdraw(desk.world, owner);
+  await fund(desk.world, scope, 1_000_00n);
+  const { id } = await withdraw(desk.world, scope);
   await rows(desk.database.db, `UPDATE withdrawal SET stage = 'UNKNOWN' WHERE id = :id`, { id });
   const why = ['--reference', 'CASE-7', '--reason', 'Never paid'];
   expect((await run('resolve', id, '--as', 'paid', ...why)).text).toContain('--as must be completed or failed');
@@ -145,9 +145,9 @@ test('a withdrawal whose provider does not know is resolved', async () => {
 });
 
 test('a settlement is approved, sent and credited, and the bank is not believed twice', async () => {
-  await linkAccount(desk.world, owner);
-  await fund(desk.world, owner, 100_000n);
-  const [paid, failed] = [(await ask(desk.world, owner)).id, (await ask(desk.world, owner)).id];
+  await linkAccount(desk.world, scope);
+  await fund(desk.world, scope, 100_000n);
+  const [paid, failed] = [(await ask(desk.world, scope)).id, (await ask(desk.world, scope)).id];
   expect((await run('sent', paid)).exitCode).toBe(1);
   for (const id of [paid, failed]) {
     expect(await json('approve', id)).toMatchObject({ status: 'APPROVED', amount: 150 });
@@ -177,7 +177,7 @@ test('a settlement is approved, sent and credited, and the bank is not believed 
 });
 
 test('a merchant with live keys is suspended only with --live', async () => {
-  const { merchantId } = owner;
+  const { merchantId } = scope;
   await desk.merchantKey(merchantId, 'live');
   expect((await run('suspend', merchantId, '--reason', 'Fraud')).exitCode).toBe(2);
   expect(await json('suspend', merchantId, '--reason', 'Fraud', '--live')).toMatchObject({ status: 'SUSPENDED' });
@@ -200,7 +200,7 @@ test('holidays are listed, added, moved, confirmed, switched and removed', async
   expect((await run('holidays', 'add', '2033-10-13', 'Bank', 'Holiday')).text).toContain('Put the name in quotes');
   const mistyped = await run('holidyas');
   expect([mistyped.exitCode, mistyped.text]).toEqual([2, expect.stringContaining('Did you mean "holidays"?')]);
-  expect((await run('queue', owner.merchantId)).text).toContain('There is nothing to do with');
+  expect((await run('queue', scope.merchantId)).text).toContain('There is nothing to do with');
 });
 
 test('the first operator of a new installation must be an admin, who then hires and makes keys', async () => {
@@ -211,10 +211,10 @@ test('the first operator of a new installation must be an admin, who then hires 
       text = '';
       return runOpsCommand([...args, '--json'], {
         db: empty.db,
-        runChange: createRunChange(empty.db, () => {}),
+        runInTransaction: createTransactionRunner(empty.db, () => {}),
         clock: desk.clock,
         pepper: PEPPER,
-        calendarChanged: tellCalendarChanged,
+        calendarChanged: enqueueCalendarChanged,
         demoOperatorId: newId('opr'),
         routes: [],
         write: (part) => void (text += part.toString()),

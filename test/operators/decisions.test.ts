@@ -1,5 +1,5 @@
 import { rotateKey } from '../../src/keys/operations.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { createCheckPayout } from '../../src/withdrawals/check.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { buildPendingPayment, PAID } from '../support/build.ts';
@@ -8,7 +8,7 @@ import { buildFreeMerchant, fund, PAID_OUT } from '../support/withdrawals.ts';
 import { PEPPER, startDesk, type Desk, type Person } from './desk.ts';
 
 let desk: Desk;
-let owner: Owner;
+let scope: MerchantScope;
 let otherFinance: Person;
 let requests = 0;
 
@@ -17,14 +17,14 @@ beforeAll(async () => {
   otherFinance = await desk.hire('finance');
 });
 beforeEach(async () => {
-  owner = await buildFreeMerchant(desk.world);
+  scope = await buildFreeMerchant(desk.world);
 });
 afterEach(() => expectLedgerHolds(desk.database.db));
 afterAll(() => desk.close());
 
 /** Under review, for nobody was paid there before. From 250,000 on two must approve. */
 async function withdrawal(birr: number, requestedBy = 'key_1'): Promise<string> {
-  for (let funded = 0; funded <= birr; funded += 75_000) await fund(desk.world, owner, 7_500_000n);
+  for (let funded = 0; funded <= birr; funded += 75_000) await fund(desk.world, scope, 7_500_000n);
   requests += 1;
   const wanted = {
     requestId: `W-${requests}`,
@@ -33,7 +33,7 @@ async function withdrawal(birr: number, requestedBy = 'key_1'): Promise<string> 
     destination: { kind: 'phone', phone: '251911000001', accountName: 'Abebe Bikila' },
     requestedBy,
   } as const;
-  const { row } = await desk.world.runChange((change) => createWithdrawal({ ...desk.world, change }, owner, wanted));
+  const { row } = await desk.world.runInTransaction((tx) => createWithdrawal({ ...desk.world, tx }, scope, wanted));
   return row.id;
 }
 
@@ -50,7 +50,7 @@ describe('a withdrawal under review', () => {
       expect.objectContaining({
         action: 'withdrawal.approve',
         operatorId: desk.people.finance.operatorId,
-        ...owner,
+        ...scope,
         before: { status: 'PENDING', stage: 'UNDER_REVIEW' },
         after: { status: 'PENDING', stage: 'CREATED', amount: 100 },
         reason: 'Known to us',
@@ -76,7 +76,7 @@ describe('a withdrawal under review', () => {
   });
 
   test('is not approved by who made the key that asked for it, nor the key it was rotated from', async () => {
-    const made = await desk.send('POST', `/api/ops/merchants/${owner.merchantId}/keys`, {
+    const made = await desk.send('POST', `/api/ops/merchants/${scope.merchantId}/keys`, {
       body: { environment: 'sandbox', name: 'Shop' },
     });
     const { keyId, createdBy } = made.body.data;
@@ -96,12 +96,12 @@ describe('a withdrawal under review', () => {
 
   test('is approved by nobody while its merchant is suspended, who are told what to do', async () => {
     const id = await withdrawal(100);
-    const merchant = `/api/ops/merchants/${owner.merchantId}`;
+    const merchant = `/api/ops/merchants/${scope.merchantId}`;
     await desk.send('POST', `${merchant}/suspend`, { body: { reason: 'Looked at' } });
     const refused = await decide(`${id}/approve`, desk.people.finance);
     expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
     expect(refused.body.message).toBe(
-      `The merchant ${owner.merchantId} is suspended: this withdrawal is not approved. ` +
+      `The merchant ${scope.merchantId} is suspended: this withdrawal is not approved. ` +
         `Let it go on first (POST ${merchant}/resume), or reject the withdrawal.`,
     );
     await desk.send('POST', `${merchant}/resume`, { body: { reason: 'All is well' } });
@@ -146,15 +146,15 @@ describe('a withdrawal that its provider leaves open', () => {
   async function paidLess(birr: number): Promise<string> {
     const id = await withdrawal(birr);
     for (const person of [desk.people.finance, otherFinance]) await decide(`${id}/approve`, person);
-    desk.world.provider.answersOfPayouts({ ...PAID_OUT, amountSantim: BigInt((birr - 1) * 100) });
-    const sent = await createCheckPayout(desk.world)(id, { minIntervalMs: 0, tellWorkflow: false });
+    desk.world.provider.returnsForPayouts({ ...PAID_OUT, amountSantim: BigInt((birr - 1) * 100) });
+    const sent = await createCheckPayout(desk.world)(id, { minIntervalMs: 0, notifyWorkflow: false });
     expect(sent.row).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
     return id;
   }
 
   test('waits in the queue with what was paid, and is resolved from there by one of finance', async () => {
     const id = await paidLess(100);
-    const queue = await desk.send('GET', `/api/ops/queue?merchantId=${owner.merchantId}`);
+    const queue = await desk.send('GET', `/api/ops/queue?merchantId=${scope.merchantId}`);
     expect(queue.body.data.items).toEqual([
       expect.objectContaining({
         kind: 'WITHDRAWAL_UNKNOWN',
@@ -187,30 +187,30 @@ describe('a withdrawal that its provider leaves open', () => {
 
   test('of a large amount needs two who say the same', async () => {
     const id = await paidLess(300_000);
-    const word = { ...paid, providerReference: 'OUT-10' };
-    const first = await decide(`${id}/resolve`, desk.people.finance, word);
+    const decision = { ...paid, providerReference: 'OUT-10' };
+    const first = await decide(`${id}/resolve`, desk.people.finance, decision);
     expect(first.body).toMatchObject({
       message: 'Noted; another operator must say the same',
       data: { stage: 'UNKNOWN' },
     });
-    const { body } = await desk.send('GET', `/api/ops/queue?merchantId=${owner.merchantId}`);
+    const { body } = await desk.send('GET', `/api/ops/queue?merchantId=${scope.merchantId}`);
     const { operatorId } = desk.people.finance;
-    const { outcome, providerReference, reason } = word;
+    const { outcome, providerReference, reason } = decision;
     expect(body.data.items[0].detail.operatorsSay).toEqual([
       { operatorId, outcome, providerReference, reason, paidAmount: 300_000 },
     ]);
-    const differs = await decide(`${id}/resolve`, otherFinance, { ...word, paidAmount: 299_999 });
+    const differs = await decide(`${id}/resolve`, otherFinance, { ...decision, paidAmount: 299_999 });
     expect(differs.body.data).toMatchObject({ stage: 'UNKNOWN' });
-    expect((await decide(`${id}/resolve`, otherFinance, word)).body.data).toMatchObject({ status: 'SUCCESS' });
+    expect((await decide(`${id}/resolve`, otherFinance, decision)).body.data).toMatchObject({ status: 'SUCCESS' });
     expect((await desk.audited(id)).filter((action) => action === 'withdrawal.resolve')).toHaveLength(3);
   });
 });
 
 describe('held money', () => {
   async function held() {
-    const payment = await buildPendingPayment(desk.world, owner);
-    desk.world.provider.answers({ ...PAID, amountSantim: 8_000n });
-    await desk.world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+    const payment = await buildPendingPayment(desk.world, scope);
+    desk.world.provider.returns({ ...PAID, amountSantim: 8_000n });
+    await desk.world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
     return { ...payment, path: `/api/ops/transactions/${payment.transactionId}` };
   }
 

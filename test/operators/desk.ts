@@ -11,12 +11,12 @@ import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { Environment } from '../../src/lib/owner.ts';
 import { runOpsCommand } from '../../src/operators/cli.ts';
-import { createOperator, makeOperatorKey } from '../../src/operators/operators.ts';
+import { createOperator, createOperatorKey } from '../../src/operators/operators.ts';
 import { opsRoutes } from '../../src/operators/routes.ts';
-import { tellCalendarChanged } from '../../src/settlements/dates.ts';
+import { enqueueCalendarChanged } from '../../src/settlements/dates.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startTestServer, testServerDeps, type HttpAnswer, type TestServer } from '../support/http.ts';
+import { startTestServer, testServerDeps, type HttpResponse, type TestServer } from '../support/http.ts';
 import { KEY_RING } from '../support/key-ring.ts';
 
 export const PEPPER = 'a pepper of sixteen characters';
@@ -34,7 +34,7 @@ export type Desk = {
   routes: Route[];
   store: DocumentStore;
   /** As the admin, unless a key says otherwise. */
-  send: (method: string, path: string, call?: { key?: string | null; body?: unknown }) => Promise<HttpAnswer>;
+  send: (method: string, path: string, call?: { key?: string | null; body?: unknown }) => Promise<HttpResponse>;
   hire: (role: OperatorRole) => Promise<Person>;
   merchantKey: (merchantId: string, environment?: Environment) => Promise<string>;
   /** The actions in the audit log, the oldest first; of one resource if it is named. */
@@ -57,7 +57,7 @@ export async function startDesk(): Promise<Desk> {
       const { id } = await createOperator(trx, about);
       return {
         operatorId: id,
-        key: (await makeOperatorKey({ trx, pepper: PEPPER, clock }, { operatorId: id })).secret,
+        key: (await createOperatorKey({ trx, pepper: PEPPER, clock }, { operatorId: id })).secret,
       };
     });
   };
@@ -74,7 +74,7 @@ export async function startDesk(): Promise<Desk> {
     clock,
     store,
     pepper: PEPPER,
-    calendarChanged: tellCalendarChanged,
+    calendarChanged: enqueueCalendarChanged,
     workflowUrl: (workflowId) => `https://temporal.example/${workflowId}`,
   });
   const server = await startTestServer(testServerDeps(db, { routes, authenticateKey: keys.authenticateKey }));
@@ -93,12 +93,12 @@ export async function startDesk(): Promise<Desk> {
       return (await db.transaction((trx) => createKey({ trx, pepper: PEPPER, clock }, input))).secret;
     },
     audited: async (resourceId) => {
-      const sql = `SELECT action FROM operator_audit WHERE :resourceId IN ('', resource_id) ORDER BY at, id`;
+      const sql = `SELECT action FROM operator_audit WHERE :resourceId IN ('', resource_id) ORDER BY occurred_at, id`;
       return (await rows<{ action: string }>(db, sql, { resourceId: resourceId ?? '' })).map(({ action }) => action);
     },
     close: async () => {
       await server.close();
-      await keys.settled();
+      await keys.flush();
       await database.drop();
       await rm(folder, { recursive: true });
     },
@@ -112,7 +112,7 @@ export async function runOps(desk: Desk, args: readonly string[]): Promise<{ exi
     ...desk.world,
     clock: desk.clock,
     pepper: PEPPER,
-    calendarChanged: tellCalendarChanged,
+    calendarChanged: enqueueCalendarChanged,
     demoOperatorId: desk.people.admin.operatorId,
     routes: desk.routes,
     write: (part: string | Uint8Array) => void (text += part.toString()),

@@ -22,15 +22,15 @@ test("a merchant's document is read byte for byte by support, under its own merc
        INSERT INTO kyc_application (merchant_id, environment) VALUES (:merchantId, 'live')
      )
      INSERT INTO kyc_document (id, merchant_id, environment, submission, kind, file_name, content_type, bytes, sha256,
-                               stored_as, uploaded_by, uploaded_at)
+                               storage_key, uploaded_by, uploaded_at)
      VALUES (:documentId, :merchantId, 'live', 1, 'TRADE_LICENCE', '<script>.pdf', 'application/pdf', :size, :sha256,
-             :storedAs, 'key_1', now())`,
+             :storageKey, 'key_1', now())`,
     {
       merchantId,
       documentId,
       size: bytes.length,
       sha256: createHash('sha256').update(bytes).digest('hex'),
-      storedAs: await desk.store.save(documentId, bytes),
+      storageKey: await desk.store.save(documentId, bytes),
     },
   );
   const path = `/api/ops/merchants/${merchantId}/kyc/documents/${documentId}`;

@@ -1,7 +1,7 @@
 import { linkBankAccount } from '../../src/bank-accounts/link.ts';
 import type { OperatorRole } from '../../src/http/route.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { ACCOUNT, ask, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
@@ -11,7 +11,7 @@ import { startDesk, type Desk, type Person } from './desk.ts';
 type Held = Person & { keyId: string };
 
 let desk: Desk;
-let owner: Owner;
+let scope: MerchantScope;
 /** An admin whose key is known to nobody else. */
 let boss: Person;
 let made = 0;
@@ -21,12 +21,12 @@ beforeAll(async () => {
   boss = desk.people.admin;
 });
 beforeEach(async () => {
-  owner = await buildFreeMerchant(desk.world);
+  scope = await buildFreeMerchant(desk.world);
   await rows(
     desk.database.db,
     `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
      VALUES (:merchantId, 10000, 20000, 20)`,
-    owner,
+    scope,
   );
 });
 afterAll(() => desk.close());
@@ -66,7 +66,7 @@ async function onTheirOwn(role: OperatorRole): Promise<Held> {
 
 /** Two must approve it. */
 async function largeWithdrawal(requestedBy = 'key_1'): Promise<string> {
-  await fund(desk.world, owner, 50_000n);
+  await fund(desk.world, scope, 50_000n);
   made += 1;
   const wanted = {
     requestId: `W-${made}`,
@@ -75,7 +75,7 @@ async function largeWithdrawal(requestedBy = 'key_1'): Promise<string> {
     destination: { kind: 'phone', phone: '251911000001', accountName: 'Abebe Bikila' },
     requestedBy,
   } as const;
-  const { row } = await desk.world.runChange((change) => createWithdrawal({ ...desk.world, change }, owner, wanted));
+  const { row } = await desk.world.runInTransaction((tx) => createWithdrawal({ ...desk.world, tx }, scope, wanted));
   return row.id;
 }
 
@@ -117,13 +117,13 @@ describe.each(WAYS)('an operator and another one, %s,', (_, hire) => {
     const third = await desk.hire('finance');
     const id = await largeWithdrawal();
     await rows(desk.database.db, `UPDATE withdrawal SET stage = 'UNKNOWN' WHERE id = :id`, { id });
-    const word = { outcome: 'FAILED', providerReference: 'CASE-7', reason: 'Never paid' };
-    await done(boss, `withdrawals/${id}/resolve`, word);
-    await done(other, `withdrawals/${id}/resolve`, { ...word, providerReference: 'CASE-8' });
-    const refused = await call(other, `withdrawals/${id}/resolve`, word);
+    const decision = { outcome: 'FAILED', providerReference: 'CASE-7', reason: 'Never paid' };
+    await done(boss, `withdrawals/${id}/resolve`, decision);
+    await done(other, `withdrawals/${id}/resolve`, { ...decision, providerReference: 'CASE-8' });
+    const refused = await call(other, `withdrawals/${id}/resolve`, decision);
     expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
     expect(refused.body.message).toContain('Let an operator resolve it whose key');
-    expect(await done(third, `withdrawals/${id}/resolve`, word)).toMatchObject({ status: 'FAILED' });
+    expect(await done(third, `withdrawals/${id}/resolve`, decision)).toMatchObject({ status: 'FAILED' });
   });
 });
 
@@ -155,7 +155,7 @@ test('who may know a key is listed with it', async () => {
   const bob = await hiredBy(boss);
   const { body } = await desk.send('GET', `/api/ops/operators/${bob.operatorId}/keys`);
   expect(body.data).toEqual([
-    expect.objectContaining({ keyId: bob.keyId, knownTo: [bob.operatorId, boss.operatorId] }),
+    expect.objectContaining({ keyId: bob.keyId, secretHolders: [bob.operatorId, boss.operatorId] }),
   ]);
 });
 
@@ -168,25 +168,25 @@ const ASKED: [string, Asked][] = [
     async (keyId) => {
       const id = await largeWithdrawal(keyId);
       await rows(desk.database.db, `UPDATE withdrawal SET stage = 'UNKNOWN' WHERE id = :id`, { id });
-      const word = { outcome: 'FAILED', providerReference: 'CASE-7', reason: 'Never paid' };
-      return [`withdrawals/${id}/resolve`, word];
+      const decision = { outcome: 'FAILED', providerReference: 'CASE-7', reason: 'Never paid' };
+      return [`withdrawals/${id}/resolve`, decision];
     },
   ],
   [
     'approves a settlement',
     async (requestedBy) => {
-      await linkAccount(desk.world, owner);
-      await fund(desk.world, owner, 100_000n);
-      return [`settlements/${(await ask(desk.world, owner, { requestedBy })).id}/approve`];
+      await linkAccount(desk.world, scope);
+      await fund(desk.world, scope, 100_000n);
+      return [`settlements/${(await ask(desk.world, scope, { requestedBy })).id}/approve`];
     },
   ],
   [
     'verifies a bank account',
     async (requestedBy) => {
       const wanted = { ...ACCOUNT, requestedBy, at: desk.clock() };
-      const live = { ...owner, environment: 'live' } as const;
-      const { id } = await desk.world.runChange((change) => linkBankAccount(change, live, wanted));
-      return [`merchants/${owner.merchantId}/bank-account/verify`, { environment: 'live', bankAccountId: id }];
+      const live = { ...scope, environment: 'live' } as const;
+      const { id } = await desk.world.runInTransaction((tx) => linkBankAccount(tx, live, wanted));
+      return [`merchants/${scope.merchantId}/bank-account/verify`, { environment: 'live', bankAccountId: id }];
     },
   ],
   [
@@ -196,9 +196,9 @@ const ASKED: [string, Asked][] = [
         desk.database.db,
         `INSERT INTO kyc_application (merchant_id, environment, status, submissions, submitted_at, submitted_by)
          VALUES (:merchantId, 'live', 'SUBMITTED', 1, now(), :submittedBy)`,
-        { merchantId: owner.merchantId, submittedBy },
+        { merchantId: scope.merchantId, submittedBy },
       );
-      return [`merchants/${owner.merchantId}/kyc/approve`, { environment: 'live', submission: 1 }];
+      return [`merchants/${scope.merchantId}/kyc/approve`, { environment: 'live', submission: 1 }];
     },
   ],
 ];
@@ -211,7 +211,7 @@ describe.each(ASKED)('nobody %s', (_, asked) => {
   }
 
   test('that was asked for with a key they have made; somebody else does', async () => {
-    const { keyId } = await done(boss, `merchants/${owner.merchantId}/keys`, { environment: 'sandbox' });
+    const { keyId } = await done(boss, `merchants/${scope.merchantId}/keys`, { environment: 'sandbox' });
     const yes = await asked(keyId);
     expect(await refusedTo(boss, yes)).toMatch(
       new RegExp(
@@ -227,7 +227,7 @@ describe.each(ASKED)('nobody %s', (_, asked) => {
 
   test('that was asked for with a key which was made with a key they have made', async () => {
     const colleague = await hiredBy(boss, 'admin');
-    const { keyId } = await done(colleague, `merchants/${owner.merchantId}/keys`, { environment: 'sandbox' });
+    const { keyId } = await done(colleague, `merchants/${scope.merchantId}/keys`, { environment: 'sandbox' });
     const yes = await asked(keyId);
     await refusedTo(boss, yes);
     await refusedTo(colleague, yes);

@@ -20,17 +20,17 @@ describe('holidays', () => {
   });
 
   test('that are added, moved, switched off and removed are noted, and tell open settlements', async () => {
-    const owner = await buildFreeMerchant(desk.world);
-    await linkAccount(desk.world, owner);
-    await fund(desk.world, owner, 100_000n);
-    const { expectedBy: date } = await ask(desk.world, owner);
-    const told = async () => (await desk.database.db('outbox').where({ signal: 'calendarChanged' })).length;
-    const before = await told();
+    const scope = await buildFreeMerchant(desk.world);
+    await linkAccount(desk.world, scope);
+    await fund(desk.world, scope, 100_000n);
+    const { expectedUntil: date } = await ask(desk.world, scope);
+    const enqueued = async () => (await desk.database.db('outbox').where({ signal: 'calendarChanged' })).length;
+    const before = await enqueued();
     const added = await desk.send('POST', '/api/ops/holidays', {
       body: { date, name: 'Election', kind: 'closed', reason: 'Announced' },
     });
     expect(added.status).toBe(201);
-    expect(await told()).toBeGreaterThan(before);
+    expect(await enqueued()).toBeGreaterThan(before);
     const { holidayId } = added.body.data;
     const path = `/api/ops/holidays/${holidayId}`;
     const again = { body: { date, name: 'Election', kind: 'closed' } };

@@ -1,25 +1,25 @@
 import { decideDueInSandbox } from '../../src/kyc/decide.ts';
 import { submitApplication } from '../../src/kyc/operations.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { Environment, Owner } from '../../src/lib/owner.ts';
+import type { Environment, MerchantScope } from '../../src/lib/owner.ts';
 import { APPLICATION } from '../kyc/world.ts';
 import { buildMerchant } from '../support/build.ts';
 import { startDesk, type Desk, type Person } from './desk.ts';
 
 let desk: Desk;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   desk = await startDesk();
 });
 beforeEach(async () => {
-  owner = await buildMerchant(desk.database.db);
+  scope = await buildMerchant(desk.database.db);
 });
 afterAll(() => desk.close());
 
 /** Filled in and handed in with this key. */
 async function handIn(environment: Environment, keyId = 'key_1', at = desk.clock()): Promise<void> {
-  const of = { merchantId: owner.merchantId, environment };
+  const of = { merchantId: scope.merchantId, environment };
   await rows(
     desk.database.db,
     `WITH application AS (
@@ -27,18 +27,18 @@ async function handIn(environment: Environment, keyId = 'key_1', at = desk.clock
        VALUES (:merchantId, :environment, CAST(:details AS jsonb))
      )
      INSERT INTO kyc_document (id, merchant_id, environment, submission, kind, file_name, content_type, bytes, sha256,
-                               stored_as, uploaded_by, uploaded_at)
+                               storage_key, uploaded_by, uploaded_at)
      SELECT 'kyd_' || :merchantId || :environment || kind, :merchantId, :environment, 1, kind, 'a.pdf',
             'application/pdf', 1, repeat('0', 64), md5(:merchantId || :environment || kind), 'key_1', now()
      FROM unnest(ARRAY['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID']) AS kind`,
     { ...of, details: JSON.stringify(APPLICATION) },
   );
-  await desk.world.runChange((change) => submitApplication(change, { ...of, keyId, at }));
+  await desk.world.runInTransaction((tx) => submitApplication(tx, { ...of, keyId, at }));
 }
 const say = (verb: string, body: object, by: Person = desk.people.admin) =>
-  desk.send('POST', `/api/ops/merchants/${owner.merchantId}/kyc/${verb}`, { key: by.key, body });
+  desk.send('POST', `/api/ops/merchants/${scope.merchantId}/kyc/${verb}`, { key: by.key, body });
 const statusIn = async (environment: Environment): Promise<string> => {
-  const { body } = await desk.send('GET', `/api/ops/merchants/${owner.merchantId}/kyc?environment=${environment}`);
+  const { body } = await desk.send('GET', `/api/ops/merchants/${scope.merchantId}/kyc?environment=${environment}`);
   return body.data.status;
 };
 
@@ -57,7 +57,7 @@ test('a decision says which application is meant: one of the sandbox decides not
   }
   expect((await say('approve', { environment: 'sandbox', submission: 1 })).status).toBe(200);
   expect([await statusIn('sandbox'), await statusIn('live')]).toEqual(['APPROVED', 'SUBMITTED']);
-  const unsaid = await desk.send('GET', `/api/ops/merchants/${owner.merchantId}/kyc`);
+  const unsaid = await desk.send('GET', `/api/ops/merchants/${scope.merchantId}/kyc`);
   expect([unsaid.status, unsaid.body.message]).toEqual([400, 'environment is required']);
 });
 
@@ -65,7 +65,7 @@ test('each step is noted with how the application stood before it, and after', a
   await handIn('live');
   await say('review', { environment: 'live' });
   await say('request-info', { environment: 'live', submission: 1, reason: 'The licence has ended' });
-  const { body } = await desk.send('GET', `/api/ops/audit?resourceId=${owner.merchantId}`);
+  const { body } = await desk.send('GET', `/api/ops/audit?resourceId=${scope.merchantId}`);
   const stood = (status: string) => ({ status, tier: 0, submission: 1 });
   expect(body.data.toReversed()).toMatchObject([
     { action: 'kyc.review', before: stood('SUBMITTED'), after: stood('UNDER_REVIEW') },
@@ -74,7 +74,7 @@ test('each step is noted with how the application stood before it, and after', a
 });
 
 test('who has made the key of an application neither approves it nor gives it a higher tier, but a lower one', async () => {
-  const keys = `/api/ops/merchants/${owner.merchantId}/keys`;
+  const keys = `/api/ops/merchants/${scope.merchantId}/keys`;
   const { keyId } = (await desk.send('POST', keys, { body: { environment: 'live' } })).body.data;
   await handIn('live', keyId);
   const refused = await say('approve', { environment: 'live', submission: 1, tier: 1 });
@@ -87,7 +87,7 @@ test('who has made the key of an application neither approves it nor gives it a 
   expect((await say('approve', { environment: 'live', submission: 1, tier: 1 }, other)).status).toBe(200);
   const toTier = async (tier: number, { key }: Person): Promise<number> => {
     const body = { environment: 'live', tier, reason: 'It has grown' };
-    return (await desk.send('PUT', `/api/ops/merchants/${owner.merchantId}/kyc/tier`, { key, body })).status;
+    return (await desk.send('PUT', `/api/ops/merchants/${scope.merchantId}/kyc/tier`, { key, body })).status;
   };
   expect(await toTier(2, desk.people.admin)).toBe(409);
   expect(await toTier(2, other)).toBe(200);
@@ -95,15 +95,15 @@ test('who has made the key of an application neither approves it nor gives it a 
 });
 
 test('the sandbox decides a rehearsal by itself, whoever has made the key', async () => {
-  const keys = `/api/ops/merchants/${owner.merchantId}/keys`;
+  const keys = `/api/ops/merchants/${scope.merchantId}/keys`;
   const { keyId } = (await desk.send('POST', keys, { body: { environment: 'sandbox' } })).body.data;
   await handIn('sandbox', keyId, new Date(desk.clock().getTime() - 60_000));
-  await decideDueInSandbox(desk.world.runChange, desk.clock(), 10);
+  await decideDueInSandbox(desk.world.runInTransaction, desk.clock(), 10);
   expect(await statusIn('sandbox')).toBe('APPROVED');
 });
 
 test('a key that two revoke at once is noted once', async () => {
-  const keys = `/api/ops/merchants/${owner.merchantId}/keys`;
+  const keys = `/api/ops/merchants/${scope.merchantId}/keys`;
   const { keyId } = (await desk.send('POST', keys, { body: { environment: 'sandbox' } })).body.data;
   const revoke = () => desk.send('POST', `${keys}/${keyId}/revoke`, { body: { reason: 'Leaked' } });
   const answers = await Promise.all(Array.from({ length: 10 }, revoke));

@@ -1,19 +1,19 @@
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { buildMerchant } from '../support/build.ts';
 import { withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   desk = await startDesk();
 });
 beforeEach(async () => {
-  owner = await buildMerchant(desk.database.db);
+  scope = await buildMerchant(desk.database.db);
 });
 afterAll(() => desk.close());
 
@@ -30,8 +30,8 @@ test('merchants are listed the newest first, and found by a part of their name',
 });
 
 test('a suspended merchant is told so, and noted with who, why and by which request', async () => {
-  const key = await desk.merchantKey(owner.merchantId);
-  const path = `/api/ops/merchants/${owner.merchantId}`;
+  const key = await desk.merchantKey(scope.merchantId);
+  const path = `/api/ops/merchants/${scope.merchantId}`;
   const answer = await desk.send('POST', `${path}/suspend`, { body: { reason: 'Fraud reported' } });
   expect([answer.status, answer.body.data.status]).toEqual([200, 'SUSPENDED']);
   // Here a merchant's key is refused as such, whatever its merchant is.
@@ -39,8 +39,8 @@ test('a suspended merchant is told so, and noted with who, why and by which requ
   expect(await lastAudit()).toMatchObject({
     operatorId: desk.people.admin.operatorId,
     action: 'merchant.suspend',
-    resourceId: owner.merchantId,
-    merchantId: owner.merchantId,
+    resourceId: scope.merchantId,
+    merchantId: scope.merchantId,
     before: { status: 'ACTIVE' },
     after: { status: 'SUSPENDED' },
     reason: 'Fraud reported',
@@ -49,7 +49,7 @@ test('a suspended merchant is told so, and noted with who, why and by which requ
   const again = await desk.send('POST', `${path}/suspend`, { body: { reason: 'Fraud reported' } });
   expect(again.status).toBe(200);
   await desk.send('POST', `${path}/resume`, { body: { reason: 'A mistake' } });
-  expect(await desk.audited(owner.merchantId)).toEqual(['merchant.suspend', 'merchant.resume']);
+  expect(await desk.audited(scope.merchantId)).toEqual(['merchant.suspend', 'merchant.resume']);
 });
 
 test('what was approved and not sent while a merchant was suspended goes on with it', async () => {
@@ -59,23 +59,23 @@ test('what was approved and not sent while a merchant was suspended goes on with
   const { db } = desk.database;
   await rows(db, `UPDATE withdrawal SET stage = 'CREATED' WHERE id = :id`, { id });
   const path = `/api/ops/merchants/${merchant.merchantId}`;
-  const woken = () =>
+  const restarted = () =>
     rows(db, `SELECT signal FROM outbox WHERE workflow_id = :workflowId AND signal = 'approved'`, {
       workflowId: `withdrawal-${id}`,
     });
   await desk.send('POST', `${path}/suspend`, { body: { reason: 'Fraud reported' } });
-  expect(await woken()).toEqual([]);
+  expect(await restarted()).toEqual([]);
   await desk.send('POST', `${path}/resume`, { body: { reason: 'A mistake' } });
-  expect(await woken()).toHaveLength(1);
+  expect(await restarted()).toHaveLength(1);
 });
 
 test('suspending needs a reason, and a merchant that exists', async () => {
-  const path = `/api/ops/merchants/${owner.merchantId}/suspend`;
+  const path = `/api/ops/merchants/${scope.merchantId}/suspend`;
   const unsaid = await desk.send('POST', path, { body: {} });
   expect([unsaid.status, unsaid.body.message]).toEqual([400, 'reason is required']);
   const nobody = await desk.send('POST', `/api/ops/merchants/${newId('mrc')}/suspend`, { body: { reason: 'x' } });
   expect(nobody.body.error.code).toBe('NOT_FOUND');
-  expect(await desk.audited(owner.merchantId)).toEqual([]);
+  expect(await desk.audited(scope.merchantId)).toEqual([]);
 });
 
 test('a new merchant has its channels in the sandbox and none in live', async () => {
@@ -90,7 +90,7 @@ test('a new merchant has its channels in the sandbox and none in live', async ()
 });
 
 test("a merchant's key is shown once, works, is listed without its secret, and ends when revoked", async () => {
-  const path = `/api/ops/merchants/${owner.merchantId}/keys`;
+  const path = `/api/ops/merchants/${scope.merchantId}/keys`;
   const body = { environment: 'sandbox', name: 'Shop', scopes: ['balance:read'], days: 30 };
   const made = await desk.send('POST', path, { body });
   expect(made.status).toBe(201);
@@ -114,16 +114,16 @@ test("another merchant's key cannot be revoked under this merchant", async () =>
   const { body } = await desk.send('POST', `/api/ops/merchants/${other.merchantId}/keys`, {
     body: { environment: 'sandbox' },
   });
-  const path = `/api/ops/merchants/${owner.merchantId}/keys/${body.data.keyId}/revoke`;
+  const path = `/api/ops/merchants/${scope.merchantId}/keys/${body.data.keyId}/revoke`;
   expect((await desk.send('POST', path, { body: { reason: 'x' } })).status).toBe(404);
 });
 
 test('a channel is approved and suspended in one environment, the other stays as it is', async () => {
-  const path = `/api/ops/merchants/${owner.merchantId}/channels/TELEBIRR`;
+  const path = `/api/ops/merchants/${scope.merchantId}/channels/TELEBIRR`;
   const approved = await desk.send('POST', `${path}/approve`, { body: { environment: 'live' } });
   expect(approved.body.data).toMatchObject({ approval: 'APPROVED', enabled: false });
   await desk.send('POST', `${path}/suspend`, { body: { environment: 'live', reason: 'Chargebacks' } });
-  const { body } = await desk.send('GET', `/api/ops/merchants/${owner.merchantId}`);
+  const { body } = await desk.send('GET', `/api/ops/merchants/${scope.merchantId}`);
   expect(body.data.live.channels[0].approval).toBe('SUSPENDED');
   expect(body.data.sandbox.channels[0].approval).toBe('APPROVED');
   expect(await lastAudit()).toMatchObject({

@@ -1,5 +1,5 @@
 import { addisDay } from '../../src/lib/dates.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { createCheckPayout } from '../../src/withdrawals/check.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { PAID, paidReference } from '../support/build.ts';
@@ -9,14 +9,14 @@ import { OTHER_AMOUNT, payOtherAmount } from '../transactions/held-money.ts';
 import { startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
-let owner: Owner;
+let scope: MerchantScope;
 let requests = 0;
 
 beforeAll(async () => {
   desk = await startDesk();
 });
 beforeEach(async () => {
-  owner = await buildFreeMerchant(desk.world);
+  scope = await buildFreeMerchant(desk.world);
 });
 afterAll(() => desk.close());
 
@@ -26,10 +26,10 @@ const get = async (path: string) =>
 const say = (path: string, body: object = {}) =>
   desk.send('POST', `/api/ops/${path}`, { key: desk.people.finance.key, body });
 
-type Asked = { of?: Owner; birr?: number; accountName?: string; requestedBy?: string };
+type Asked = { of?: MerchantScope; birr?: number; accountName?: string; requestedBy?: string };
 
 async function withdrawal(asked: Asked = {}): Promise<string> {
-  const { of = owner, birr = 100, accountName = 'Abebe Bikila', requestedBy = 'key_1' } = asked;
+  const { of = scope, birr = 100, accountName = 'Abebe Bikila', requestedBy = 'key_1' } = asked;
   for (let funded = 0; funded <= birr; funded += 75_000) await fund(desk.world, of, 7_500_000n);
   requests += 1;
   const wanted = {
@@ -39,15 +39,15 @@ async function withdrawal(asked: Asked = {}): Promise<string> {
     destination: { kind: 'bank', bankCode: 'CBE', accountNumber: '1000123456789', accountName },
     requestedBy,
   } as const;
-  const { row } = await desk.world.runChange((change) => createWithdrawal({ ...desk.world, change }, of, wanted));
+  const { row } = await desk.world.runInTransaction((tx) => createWithdrawal({ ...desk.world, tx }, of, wanted));
   return row.id;
 }
 
 async function paid(asked: Asked = {}): Promise<string> {
   const id = await withdrawal(asked);
   await say(`withdrawals/${id}/approve`);
-  desk.world.provider.answersOfPayouts(PAID_OUT);
-  const check = { minIntervalMs: 0, tellWorkflow: false };
+  desk.world.provider.returnsForPayouts(PAID_OUT);
+  const check = { minIntervalMs: 0, notifyWorkflow: false };
   expect((await createCheckPayout(desk.world)(id, check)).row.status).toBe('SUCCESS');
   return id;
 }
@@ -57,7 +57,7 @@ describe('a withdrawal under review', () => {
     const stranger = await buildFreeMerchant(desk.world);
     await paid({ of: stranger });
     await paid({ accountName: 'Abebe B.' });
-    const made = await desk.send('POST', `/api/ops/merchants/${owner.merchantId}/keys`, {
+    const made = await desk.send('POST', `/api/ops/merchants/${scope.merchantId}/keys`, {
       body: { environment: 'sandbox', name: 'Payroll' },
     });
     const { keyId } = made.body.data;
@@ -66,7 +66,7 @@ describe('a withdrawal under review', () => {
     await say(`withdrawals/${id}/approve`, { reason: 'Known to us' });
     const seen = await get(`withdrawals/${id}`);
     expect(seen).toMatchObject({
-      ...owner,
+      ...scope,
       withdrawalId: id,
       merchantName: 'Abyssinia Coffee',
       requestId: expect.stringMatching(/^W-/),
@@ -109,7 +109,7 @@ describe('a withdrawal under review', () => {
       requestId: expect.stringMatching(/^W-/),
       destination: { bankCode: 'CBE', accountNumber: '*********6789', accountName: 'Abebe Bikila' },
     });
-    const queue = await desk.send('GET', `/api/ops/queue?merchantId=${owner.merchantId}`, { key });
+    const queue = await desk.send('GET', `/api/ops/queue?merchantId=${scope.merchantId}`, { key });
     expect(text + queue.text).not.toContain('1000123456789');
     expect((await desk.send('GET', `/api/ops/withdrawals/${id}`, { key })).status).toBe(403);
     expect((await desk.send('GET', '/api/ops/withdrawals/wd_none')).status).toBe(404);
@@ -119,8 +119,8 @@ describe('a withdrawal under review', () => {
 test('a withdrawal that its provider leaves open can be resolved, and one that has ended cannot be decided', async () => {
   const id = await withdrawal();
   await say(`withdrawals/${id}/approve`);
-  desk.world.provider.answersOfPayouts(DOUBT);
-  await createCheckPayout(desk.world)(id, { minIntervalMs: 0, tellWorkflow: false });
+  desk.world.provider.returnsForPayouts(DOUBT);
+  await createCheckPayout(desk.world)(id, { minIntervalMs: 0, notifyWorkflow: false });
   expect(await get(`withdrawals/${id}`)).toMatchObject({
     stage: 'UNKNOWN',
     lastOutcome: 'unknown',
@@ -132,9 +132,9 @@ test('a withdrawal that its provider leaves open can be resolved, and one that h
 });
 
 test('a settlement shows the whole account, the bank, who has approved and sent it, and what can be said now', async () => {
-  await fund(desk.world, owner, 100_000n);
-  await linkAccount(desk.world, owner);
-  const { id } = await ask(desk.world, owner);
+  await fund(desk.world, scope, 100_000n);
+  await linkAccount(desk.world, scope);
+  const { id } = await ask(desk.world, scope);
   const links = async () => Object.keys((await get(`settlements/${id}`)).links);
   expect(await links()).toEqual(['approve', 'reject']);
   await say(`settlements/${id}/approve`, { reason: 'As agreed' });
@@ -157,17 +157,17 @@ test('a settlement shows the whole account, the bank, who has approved and sent 
   expect(Object.keys(seen.links)).toEqual(['credited', 'failed']);
   await say(`settlements/${id}/credited`, { bankReference: 'FT-DETAIL-1', creditedOn: addisDay(new Date()) });
   expect(await links()).toEqual(['returned']);
-  await say(`settlements/${(await ask(desk.world, owner)).id}/reject`, { reason: 'Not yet' });
-  const next = await ask(desk.world, owner);
+  await say(`settlements/${(await ask(desk.world, scope)).id}/reject`, { reason: 'Not yet' });
+  const next = await ask(desk.world, scope);
   expect((await get(`settlements/${next.id}`)).settledBefore).toMatchObject({ count: 1, amount: 150 });
 });
 
 describe('a transaction', () => {
   test('with held money shows what was expected, what came and from whom; deciding is noted with what was before', async () => {
-    const { transactionId, attemptId } = await payOtherAmount(desk.world, owner);
+    const { transactionId, attemptId } = await payOtherAmount(desk.world, scope);
     const seen = await get(`transactions/${transactionId}`);
     expect(seen).toMatchObject({
-      ...owner,
+      ...scope,
       merchantName: 'Abyssinia Coffee',
       status: 'PENDING',
       held: 'WRONG_AMOUNT',
@@ -197,29 +197,29 @@ describe('a transaction', () => {
     expect(after.decisions).toMatchObject([
       {
         action: 'payment.accept',
-        before: { status: 'PENDING', held: 'WRONG_AMOUNT', decided: null },
-        after: { status: 'SUCCESS', decided: 'ACCEPTED', received: 80 },
+        before: { status: 'PENDING', holdReason: 'WRONG_AMOUNT', holdResolution: null },
+        after: { status: 'SUCCESS', holdResolution: 'ACCEPTED', received: 80 },
       },
     ]);
   });
 
   test('whose money is of another currency can only be given back', async () => {
-    const { transactionId } = await payOtherAmount(desk.world, owner, { ...OTHER_AMOUNT, currency: 'USD' });
+    const { transactionId } = await payOtherAmount(desk.world, scope, { ...OTHER_AMOUNT, currency: 'USD' });
     const { held, payments } = await get(`transactions/${transactionId}`);
     expect(held).toBe('WRONG_CURRENCY');
     expect(Object.keys(payments[0].links)).toEqual(['reject']);
   });
 
   test('that was paid as asked has nothing to decide', async () => {
-    const { transactionId } = await payOtherAmount(desk.world, owner, PAID);
+    const { transactionId } = await payOtherAmount(desk.world, scope, PAID);
     const { status, payments } = await get(`transactions/${transactionId}`);
     expect([status, payments.length, payments[0].links]).toEqual(['SUCCESS', 1, {}]);
   });
 });
 
 test('a bank account shows whose it is, who linked it, and what can be said of it', async () => {
-  await linkAccount(desk.world, owner);
-  const path = `merchants/${owner.merchantId}/bank-account`;
+  await linkAccount(desk.world, scope);
+  const path = `merchants/${scope.merchantId}/bank-account`;
   const seen = await get(`${path}?environment=sandbox`);
   expect(seen).toMatchObject({
     ...ACCOUNT,

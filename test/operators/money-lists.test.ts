@@ -1,21 +1,21 @@
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { ask, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
-let owners: Owner[];
+let scopes: MerchantScope[];
 
 beforeAll(async () => {
   desk = await startDesk();
-  owners = [await buildFreeMerchant(desk.world), await buildFreeMerchant(desk.world)];
-  for (const owner of owners) {
-    await fund(desk.world, owner, 1_000_00n);
-    await linkAccount(desk.world, owner);
-    await ask(desk.world, owner);
-    await withdraw(desk.world, owner);
-    await ask(desk.world, owner);
-    await withdraw(desk.world, owner);
+  scopes = [await buildFreeMerchant(desk.world), await buildFreeMerchant(desk.world)];
+  for (const scope of scopes) {
+    await fund(desk.world, scope, 1_000_00n);
+    await linkAccount(desk.world, scope);
+    await ask(desk.world, scope);
+    await withdraw(desk.world, scope);
+    await ask(desk.world, scope);
+    await withdraw(desk.world, scope);
   }
 });
 afterAll(() => desk.close());
@@ -25,7 +25,7 @@ const merchantsOf = (data: { merchantId: string }[]) => data.map(({ merchantId }
 
 describe.each(['settlements', 'withdrawals'])('the list of %s', (what) => {
   test('shows those of all merchants, the newest first, page by page without a gap', async () => {
-    const [older, newer] = owners.map(({ merchantId }) => merchantId);
+    const [older, newer] = scopes.map(({ merchantId }) => merchantId);
     const all = (await list(what)).body;
     expect(merchantsOf(all.data)).toEqual([newer, newer, older, older]);
     expect(all.pagination).toMatchObject({ total: 4 });
@@ -39,7 +39,7 @@ describe.each(['settlements', 'withdrawals'])('the list of %s', (what) => {
   });
 
   test('is narrowed by merchant, environment, status, day and reference', async () => {
-    const merchantId = owners[0]?.merchantId ?? '';
+    const merchantId = scopes[0]?.merchantId ?? '';
     const totalOf = async (query: string) => (await list(`${what}?${query}`)).body.pagination.total;
     expect(merchantsOf((await list(`${what}?merchantId=${merchantId}`)).body.data)).toEqual([merchantId, merchantId]);
     expect(await totalOf('environment=sandbox')).toBe(4);

@@ -33,11 +33,11 @@ test('a difference waits in the queue until it is closed with a reason, and clos
   await rows(
     desk.database.db,
     `WITH day AS (
-       INSERT INTO reconciliation (id, environment, channel, day, status, open, asked_at)
+       INSERT INTO reconciliation (id, environment, channel, day, status, is_running, requested_at)
        VALUES (:reconciliation, 'sandbox', 'AWASH', CAST(:today AS date), 'DIFFERENCES', false, now())
      )
-     INSERT INTO reconciliation_difference (id, reconciliation_id, environment, channel, day, kind, type, order_id,
-                                            their_santim, their_currency, since)
+     INSERT INTO reconciliation_discrepancy (id, reconciliation_id, environment, channel, day, kind, type, order_id,
+                                            their_santim, their_currency, detected_at)
      VALUES (:differenceId, :reconciliation, 'sandbox', 'AWASH', CAST(:today AS date), 'UNKNOWN_ORDER', 'payment', 'X-1',
              12345, 'ETB', now())`,
     { reconciliation, differenceId, today },
@@ -56,7 +56,10 @@ test('a difference waits in the queue until it is closed with a reason, and clos
   expect((await desk.send('POST', close, { key: finance(), body: {} })).body.message).toBe('reason is required');
   for (const _ of [1, 2]) {
     const closed = await desk.send('POST', close, { key: finance(), body: { reason: 'Their test order' } });
-    expect(closed.body.data).toMatchObject({ closedBy: desk.people.finance.operatorId, note: 'Their test order' });
+    expect(closed.body.data).toMatchObject({
+      closedBy: desk.people.finance.operatorId,
+      resolutionNote: 'Their test order',
+    });
   }
   expect((await desk.send('POST', close, { body: { reason: 'Mine' } })).body.error.code).toBe('INVALID_STATE');
   expect((await desk.send('GET', '/api/ops/queue?kind=RECONCILIATION')).body.data.items).toEqual([]);
@@ -72,7 +75,7 @@ describe('money outside', () => {
     const booked = await book('transfers', transfer);
     expect([booked.status, booked.body.data]).toMatchObject([
       201,
-      { kind: 'TRANSFER', channel: 'TELEBIRR', amount: 500.5, bankReference: 'FT-100', outcome: null },
+      { kind: 'REMITTANCE', channel: 'TELEBIRR', amount: 500.5, bankReference: 'FT-100', outcome: null },
     ]);
     expect((await book('transfers', transfer)).status).toBe(200);
     const { channel: _, ...unmatched } = transfer;
@@ -95,34 +98,37 @@ describe('money outside', () => {
   test('that nobody can place waits in the queue until finance says whose it was, with a reason, and is noted once', async () => {
     const { body } = await book('unmatched', { environment: 'sandbox', amount: 20, bankReference: 'FT-101' });
     const { bankMoneyId } = body.data;
-    const queue = () => desk.send('GET', '/api/ops/queue?kind=UNMATCHED_MONEY');
+    const queue = () => desk.send('GET', '/api/ops/queue?kind=RECEIPT_UNALLOCATED');
     const [item] = (await queue()).body.data.items;
     expect(item).toMatchObject({ id: bankMoneyId, amount: 20, detail: { bankReference: 'FT-101' } });
     const settle = (said: object) => desk.send('POST', item.links.settle, { key: finance(), body: said });
-    for (const [said, refusal] of [
-      [{ as: 'PLACED', channel: 'AWASH' }, 'reason is required'],
-      [{ as: 'PLACED', reason: 'Mail' }, 'channel is needed with PLACED: one of TELEBIRR, CBE_BIRR, AWASH, MPESA.'],
+    for (const [said, rejection] of [
+      [{ as: 'ALLOCATED', channel: 'AWASH' }, 'reason is required'],
+      [
+        { as: 'ALLOCATED', reason: 'Mail' },
+        'channel is needed with ALLOCATED: one of TELEBIRR, CBE_BIRR, AWASH, MPESA.',
+      ],
       [{ as: 'RETURNED', reason: 'Mail' }, "returnReference is needed with RETURNED: the bank's trace id."],
-      [{ as: 'CORRECTED', channel: 'AWASH', reason: 'Mail' }, 'channel belongs to PLACED only.'],
+      [{ as: 'CORRECTED', channel: 'AWASH', reason: 'Mail' }, 'channel belongs to ALLOCATED only.'],
     ] as const) {
       const answer = await settle(said);
-      expect([answer.status, answer.body.message]).toEqual([400, refusal]);
+      expect([answer.status, answer.body.message]).toEqual([400, rejection]);
     }
     for (const _ of [1, 2]) {
-      const settled = await settle({ as: 'PLACED', channel: 'AWASH', reason: 'Their mail of Monday' });
-      expect([settled.status, settled.body.data]).toMatchObject([200, { outcome: 'PLACED', channel: 'AWASH' }]);
+      const settled = await settle({ as: 'ALLOCATED', channel: 'AWASH', reason: 'Their mail of Monday' });
+      expect([settled.status, settled.body.data]).toMatchObject([200, { outcome: 'ALLOCATED', channel: 'AWASH' }]);
     }
     expect((await queue()).body.data.items).toEqual([]);
     expect(await desk.audited(bankMoneyId)).toEqual(['bank-money.unmatched', 'bank-money.settle']);
     const listed = await desk.send('GET', '/api/ops/bank-money?reference=FT-101&waiting=false');
-    expect(listed.body.data).toMatchObject([{ bankMoneyId, kind: 'UNMATCHED', outcome: 'PLACED' }]);
+    expect(listed.body.data).toMatchObject([{ bankMoneyId, kind: 'UNALLOCATED', outcome: 'ALLOCATED' }]);
   });
 
   test('that was booked as another channel’s is corrected, and booked anew under its own trace id', async () => {
     const wrong = { environment: 'sandbox', channel: 'TELEBIRR', amount: 30, bankReference: 'FT-102' };
     const { bankMoneyId } = (await book('transfers', wrong)).body.data;
     const correct = () => book(`${bankMoneyId}/settle`, { as: 'CORRECTED', reason: 'It was of Awash' });
-    expect((await correct()).body.data.correctedAt).toEqual(expect.any(String));
+    expect((await correct()).body.data.reversedAt).toEqual(expect.any(String));
     expect((await correct()).status).toBe(200);
     expect((await book('transfers', { ...wrong, channel: 'AWASH' })).status).toBe(201);
     expect(await desk.audited(bankMoneyId)).toEqual(['bank-money.transfer', 'bank-money.settle']);
@@ -135,17 +141,17 @@ describe('money outside', () => {
   });
 
   test('that a provider has taken back is listed by the provider’s reference, which is none of the bank', async () => {
-    const owner = await buildFreeMerchant(desk.world);
-    await fund(desk.world, owner, 100_000n);
-    const { id } = await withdraw(desk.world, owner);
+    const scope = await buildFreeMerchant(desk.world);
+    await fund(desk.world, scope, 100_000n);
+    const { id } = await withdraw(desk.world, scope);
     await rows(
       desk.database.db,
-      `INSERT INTO bank_money (id, environment, kind, reference, channel, withdrawal_id, amount_santim, ledger_key, booked_at)
-       VALUES ('bkm_excess', 'sandbox', 'EXCESS', 'AW-7', 'TELEBIRR', :id, 100, 'none', now())`,
+      `INSERT INTO bank_receipt (id, environment, kind, reference, channel, withdrawal_id, amount_santim, ledger_key, booked_at)
+       VALUES ('bkm_excess', 'sandbox', 'RECOVERY', 'AW-7', 'TELEBIRR', :id, 100, 'none', now())`,
       { id },
     );
     const listed = await desk.send('GET', '/api/ops/bank-money?reference=AW-7');
-    expect(listed.body.data).toMatchObject([{ kind: 'EXCESS', bankReference: null, providerReference: 'AW-7' }]);
-    await runSql(desk.database.ownerUrl, `DELETE FROM bank_money WHERE id = 'bkm_excess'`);
+    expect(listed.body.data).toMatchObject([{ kind: 'RECOVERY', bankReference: null, providerReference: 'AW-7' }]);
+    await runSql(desk.database.ownerUrl, `DELETE FROM bank_receipt WHERE id = 'bkm_excess'`);
   });
 });

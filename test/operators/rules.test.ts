@@ -1,20 +1,20 @@
 import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { buildMerchant, buildPendingPayment, PAID } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
-let owner: Owner;
+let scope: MerchantScope;
 let path: string;
 
 beforeAll(async () => {
   desk = await startDesk();
 });
 beforeEach(async () => {
-  owner = await buildMerchant(desk.database.db);
-  path = `/api/ops/merchants/${owner.merchantId}`;
+  scope = await buildMerchant(desk.database.db);
+  path = `/api/ops/merchants/${scope.merchantId}`;
 });
 afterAll(() => desk.close());
 
@@ -30,22 +30,22 @@ const changeLimits = (rules: object[]) => desk.send('PUT', `${path}/limits`, { b
 describe('fees', () => {
   test("a merchant without its own has the platform's", async () => {
     const { body } = await desk.send('GET', `${path}/fees`);
-    expect(of(body.data.inForce, 'PAY_IN')).toMatchObject({ own: false, basisPoints: 250, fixed: 0, version: 1 });
-    expect(of(body.data.inForce, 'SETTLEMENT', null)).toMatchObject({ own: false });
-    expect(body.data.toCome).toEqual([]);
+    expect(of(body.data.current, 'PAY_IN')).toMatchObject({ own: false, basisPoints: 250, fixed: 0, version: 1 });
+    expect(of(body.data.current, 'SETTLEMENT', null)).toMatchObject({ own: false });
+    expect(body.data.scheduled).toEqual([]);
   });
 
   test('of its own count for the next payment, and what was charged before stays', async () => {
-    const before = await buildPendingPayment(desk.world, owner);
-    desk.world.provider.answers(PAID);
-    await desk.world.checkAttempt(before.attemptId, { tellWorkflow: false });
+    const before = await buildPendingPayment(desk.world, scope);
+    desk.world.provider.returns(PAID);
+    await desk.world.checkAttempt(before.attemptId, { notifyWorkflow: false });
     const answer = await changeFees([FEE]);
-    expect(of(answer.body.data.inForce, 'PAY_IN')).toMatchObject({ own: true, basisPoints: 100, fixed: 1, max: 50 });
-    expect(of(answer.body.data.inForce, 'PAY_IN', 'AWASH')).toMatchObject({ own: false });
-    const after = await buildPendingPayment(desk.world, owner);
-    desk.world.provider.answers(PAID);
-    await desk.world.checkAttempt(after.attemptId, { tellWorkflow: false });
-    const fees = await desk.database.db('transaction').where({ merchantId: owner.merchantId }).orderBy('id');
+    expect(of(answer.body.data.current, 'PAY_IN')).toMatchObject({ own: true, basisPoints: 100, fixed: 1, max: 50 });
+    expect(of(answer.body.data.current, 'PAY_IN', 'AWASH')).toMatchObject({ own: false });
+    const after = await buildPendingPayment(desk.world, scope);
+    desk.world.provider.returns(PAID);
+    await desk.world.checkAttempt(after.attemptId, { notifyWorkflow: false });
+    const fees = await desk.database.db('transaction').where({ merchantId: scope.merchantId }).orderBy('id');
     expect(fees.map(({ feeSantim }: { feeSantim: bigint }) => feeSantim)).toEqual([251n, 201n]);
     await expectLedgerHolds(desk.database.db);
   });
@@ -53,16 +53,16 @@ describe('fees', () => {
   test('set for a later day are to come, and in force until then is what was', async () => {
     const validFrom = new Date(Date.now() + 7 * DAY_MS).toISOString();
     const { body } = await changeFees([{ ...FEE, validFrom }]);
-    expect(body.data.toCome).toEqual([expect.objectContaining({ own: true, basisPoints: 100, validFrom })]);
-    expect(of(body.data.inForce, 'PAY_IN')).toMatchObject({ own: false, basisPoints: 250 });
+    expect(body.data.scheduled).toEqual([expect.objectContaining({ own: true, basisPoints: 100, validFrom })]);
+    expect(of(body.data.current, 'PAY_IN')).toMatchObject({ own: false, basisPoints: 250 });
   });
 
   test('the same again is no new version, and noted once', async () => {
     await changeFees([FEE]);
     const again = await changeFees([FEE]);
-    expect(of(again.body.data.inForce, 'PAY_IN')).toMatchObject({ version: 1 });
-    expect(await desk.audited(owner.merchantId)).toEqual(['merchant.change-fees']);
-    const { body } = await desk.send('GET', `/api/ops/audit?resourceId=${owner.merchantId}`);
+    expect(of(again.body.data.current, 'PAY_IN')).toMatchObject({ version: 1 });
+    expect(await desk.audited(scope.merchantId)).toEqual(['merchant.change-fees']);
+    const { body } = await desk.send('GET', `/api/ops/audit?resourceId=${scope.merchantId}`);
     expect(body.data[0]).toMatchObject({
       before: { rules: [{ own: false, basisPoints: 250 }] },
       after: { rules: [{ own: true, basisPoints: 100 }] },
@@ -79,13 +79,13 @@ describe('fees', () => {
     ['ends below its beginning', { ...FEE, min: 60 }, /max must be at least min/],
     ['of a payment names no channel', { direction: 'PAY_IN', basisPoints: 1 }, /channel must be given/],
     ['of settlements names a channel', { ...FEE, direction: 'SETTLEMENT' }, /left out for SETTLEMENT/],
-  ])('a rule that %s is refused, and nothing is kept of those beside it', async (_, rule, says) => {
+  ])('a rule that %s is refused, and nothing is kept of those beside it', async (_, rule, type) => {
     const answer = await changeFees([{ ...FEE, basisPoints: 99 }, rule]);
     expect([answer.status, answer.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
-    expect(answer.body.message).toMatch(says);
+    expect(answer.body.message).toMatch(type);
     const { body } = await desk.send('GET', `${path}/fees`);
-    expect(of(body.data.inForce, 'PAY_IN')).toMatchObject({ own: false });
-    expect(await desk.audited(owner.merchantId)).toEqual([]);
+    expect(of(body.data.current, 'PAY_IN')).toMatchObject({ own: false });
+    expect(await desk.audited(scope.merchantId)).toEqual([]);
   });
 });
 
@@ -95,9 +95,9 @@ describe('limits', () => {
   test("of its own stand before the platform's, and the same again is no new version", async () => {
     await changeLimits([LIMIT]);
     const { body } = await changeLimits([LIMIT]);
-    expect(of(body.data.inForce, 'PAY_OUT')).toMatchObject({ ...LIMIT, own: true, version: 1 });
-    expect(of(body.data.inForce, 'PAY_IN')).toMatchObject({ own: false, max: 75_000, daily: null });
-    expect(await desk.audited(owner.merchantId)).toEqual(['merchant.change-limits']);
+    expect(of(body.data.current, 'PAY_OUT')).toMatchObject({ ...LIMIT, own: true, version: 1 });
+    expect(of(body.data.current, 'PAY_IN')).toMatchObject({ own: false, max: 75_000, daily: null });
+    expect(await desk.audited(scope.merchantId)).toEqual(['merchant.change-limits']);
   });
 
   test.each([
@@ -106,11 +106,11 @@ describe('limits', () => {
     ['that ends below its beginning', { ...LIMIT, min: 6_000 }, /max must be at least min/],
     ['of a day of payments', { ...LIMIT, direction: 'PAY_IN' }, /only payouts have a daily limit/],
     ['of nothing', { ...LIMIT, min: 0 }, /must be more than 0/],
-  ])('%s are refused', async (_, rule, says) => {
+  ])('%s are refused', async (_, rule, type) => {
     const answer = await changeLimits([rule]);
     expect(answer.status).toBe(400);
-    expect(answer.body.message).toMatch(says);
-    expect(await desk.audited(owner.merchantId)).toEqual([]);
+    expect(answer.body.message).toMatch(type);
+    expect(await desk.audited(scope.merchantId)).toEqual([]);
   });
 });
 
@@ -123,21 +123,20 @@ test('the review policy of a merchant is changed for itself only, and not to non
   const other = await buildMerchant(desk.database.db);
   const theirs = await desk.send('GET', `/api/ops/merchants/${other.merchantId}/review-policy`);
   expect(theirs.body.data).toMatchObject({ own: false });
-  expect(await desk.audited(owner.merchantId)).toEqual(['merchant.change-review']);
+  expect(await desk.audited(scope.merchantId)).toEqual(['merchant.change-review']);
 });
 
 describe('the settlement limit', () => {
-  const change = (body: object) =>
-    desk.send('PUT', `${path}/settlement-limit`, { body: { reason: 'Contract', ...body } });
+  const tx = (body: object) => desk.send('PUT', `${path}/settlement-limit`, { body: { reason: 'Contract', ...body } });
 
   test('of its own counts for the next settlement, and is noted once with what it was', async () => {
     const platform = (await desk.send('GET', `${path}/settlement-limit`)).body.data;
     expect(platform).toMatchObject({ own: false, currency: 'ETB', min: 10 });
-    const { body } = await change({ min: 100, max: 5_000 });
+    const { body } = await tx({ min: 100, max: 5_000 });
     expect(body.data).toEqual({ own: true, currency: 'ETB', min: 100, max: 5_000 });
-    await change({ min: 100, max: 5_000 });
+    await tx({ min: 100, max: 5_000 });
     expect((await desk.send('GET', `${path}/settlement-limit`)).body.data).toEqual(body.data);
-    const log = await desk.send('GET', `/api/ops/audit?merchantId=${owner.merchantId}`);
+    const log = await desk.send('GET', `/api/ops/audit?merchantId=${scope.merchantId}`);
     expect(log.body.data).toEqual([
       expect.objectContaining({
         action: 'merchant.change-settlement-limit',
@@ -149,13 +148,13 @@ describe('the settlement limit', () => {
   });
 
   test('that no settlement could keep is refused', async () => {
-    const refused = await change({ min: 100, max: 99.99 });
+    const refused = await tx({ min: 100, max: 99.99 });
     expect([refused.status, refused.body.message]).toEqual([400, 'max must be at least min, got 99.99 and 100.00']);
   });
 });
 
 describe('the tier', () => {
-  const change = (tier: number) =>
+  const tx = (tier: number) =>
     desk.send('PUT', `${path}/kyc/tier`, { body: { environment: 'live', tier, reason: 'Smaller than it said' } });
 
   test('of a verified merchant is changed, and noted once with what it was', async () => {
@@ -163,14 +162,14 @@ describe('the tier', () => {
       desk.database.db,
       `INSERT INTO kyc_application (merchant_id, environment, status, submissions, submitted_at)
        VALUES (:merchantId, 'live', 'SUBMITTED', 1, now())`,
-      { merchantId: owner.merchantId },
+      { merchantId: scope.merchantId },
     );
-    expect((await change(1)).body.error.code).toBe('INVALID_STATE');
+    expect((await tx(1)).body.error.code).toBe('INVALID_STATE');
     await desk.send('POST', `${path}/kyc/approve`, { body: { environment: 'live', submission: 1 } });
-    expect((await change(98)).body.error.code).toBe('VALIDATION_ERROR');
-    expect((await change(1)).body.data).toMatchObject({ status: 'APPROVED', tier: 1 });
-    expect((await change(1)).status).toBe(200);
-    const log = await desk.send('GET', `/api/ops/audit?merchantId=${owner.merchantId}&action=kyc.change-tier`);
+    expect((await tx(98)).body.error.code).toBe('VALIDATION_ERROR');
+    expect((await tx(1)).body.data).toMatchObject({ status: 'APPROVED', tier: 1 });
+    expect((await tx(1)).status).toBe(200);
+    const log = await desk.send('GET', `/api/ops/audit?merchantId=${scope.merchantId}&action=kyc.change-tier`);
     expect(log.body.data).toEqual([
       expect.objectContaining({ before: { tier: 2 }, after: { tier: 1 }, reason: 'Smaller than it said' }),
     ]);

@@ -1,27 +1,27 @@
 import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { ask, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   desk = await startDesk();
 });
 beforeEach(async () => {
-  owner = await buildFreeMerchant(desk.world);
-  await linkAccount(desk.world, owner);
+  scope = await buildFreeMerchant(desk.world);
+  await linkAccount(desk.world, scope);
 });
 afterEach(() => expectLedgerHolds(desk.database.db));
 afterAll(() => desk.close());
 
-const say = (settlementId: string, word: string, body: object = {}) =>
-  desk.send('POST', `/api/ops/settlements/${settlementId}/${word}`, { key: desk.people.finance.key, body });
+const say = (settlementId: string, decision: string, body: object = {}) =>
+  desk.send('POST', `/api/ops/settlements/${settlementId}/${decision}`, { key: desk.people.finance.key, body });
 
 /** As if an operator had to look at it: in the sandbox none has. */
 async function pendingAccount(): Promise<string> {
@@ -29,15 +29,15 @@ async function pendingAccount(): Promise<string> {
     desk.database.db,
     `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL, verified_at = NULL WHERE merchant_id = :merchantId
      RETURNING id`,
-    { merchantId: owner.merchantId },
+    { merchantId: scope.merchantId },
   );
   return account?.id ?? '';
 }
 
 describe('a settlement', () => {
   async function settlement(): Promise<string> {
-    await fund(desk.world, owner, 100_000n);
-    return (await ask(desk.world, owner)).id;
+    await fund(desk.world, scope, 100_000n);
+    return (await ask(desk.world, scope)).id;
   }
 
   test('is approved, sent and credited, each noted once however often it is said', async () => {
@@ -88,18 +88,18 @@ describe('a settlement', () => {
   test('is neither approved nor sent while its merchant is suspended, and goes on afterwards', async () => {
     const id = await settlement();
     const merchant = (verb: 'suspend' | 'resume') =>
-      desk.send('POST', `/api/ops/merchants/${owner.merchantId}/${verb}`, { body: { reason: 'Looked at' } });
-    for (const [word, instead] of [
+      desk.send('POST', `/api/ops/merchants/${scope.merchantId}/${verb}`, { body: { reason: 'Looked at' } });
+    for (const [decision, instead] of [
       ['approve', 'reject the settlement'],
       ['sent', 'say that it has failed'],
     ] as const) {
       await merchant('suspend');
-      const refused = await say(id, word);
+      const refused = await say(id, decision);
       expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
-      expect(refused.body.message).toContain(`The merchant ${owner.merchantId} is suspended`);
+      expect(refused.body.message).toContain(`The merchant ${scope.merchantId} is suspended`);
       expect(refused.body.message).toContain(`/resume), or ${instead}`);
       await merchant('resume');
-      expect((await say(id, word)).status).toBe(200);
+      expect((await say(id, decision)).status).toBe(200);
     }
     await merchant('suspend');
     // What the bank has done is noted all the same.
@@ -107,10 +107,10 @@ describe('a settlement', () => {
   });
 
   test('is not approved by who made the key that asked for it', async () => {
-    await fund(desk.world, owner, 100_000n);
-    const path = `/api/ops/merchants/${owner.merchantId}/keys`;
+    await fund(desk.world, scope, 100_000n);
+    const path = `/api/ops/merchants/${scope.merchantId}/keys`;
     const { keyId } = (await desk.send('POST', path, { body: { environment: 'sandbox' } })).body.data;
-    const { id } = await ask(desk.world, owner, { requestedBy: keyId });
+    const { id } = await ask(desk.world, scope, { requestedBy: keyId });
     const refused = await desk.send('POST', `/api/ops/settlements/${id}/approve`, { body: {} });
     expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
     expect(refused.body.message).toContain(`asked for with the key ${keyId}, whose secret you may know`);
@@ -119,12 +119,12 @@ describe('a settlement', () => {
 
   test('that the bank sends back after crediting it is FAILED, noted with what it was before', async () => {
     const id = await settlement();
-    for (const [word, body] of [
+    for (const [decision, body] of [
       ['approve', {}],
       ['sent', {}],
       ['credited', { bankReference: 'FT-5', creditedOn: addisDay(new Date()) }],
     ] as const)
-      expect((await say(id, word, body)).status).toBe(200);
+      expect((await say(id, decision, body)).status).toBe(200);
     const back = { bankReference: 'RT-5', reason: 'Account dormant' };
     const { body } = await say(id, 'returned', back);
     expect(body.data).toMatchObject({ status: 'FAILED', returnReference: 'RT-5', failure: { code: 'BANK_RETURNED' } });
@@ -147,7 +147,7 @@ describe('a settlement', () => {
     const waiting = async () => {
       const { body } = await desk.send(
         'GET',
-        `/api/ops/queue?kind=SETTLEMENT_LATE_CREDIT&merchantId=${owner.merchantId}`,
+        `/api/ops/queue?kind=SETTLEMENT_CREDITED_LATE&merchantId=${scope.merchantId}`,
       );
       return body.data.items;
     };
@@ -209,8 +209,8 @@ describe("a file of the bank's answers", () => {
     });
 
   test('is booked line by line, each noted once, and the same file again changes nothing', async () => {
-    await fund(desk.world, owner, 100_000n);
-    const [paid, refused] = [(await ask(desk.world, owner)).id, (await ask(desk.world, owner)).id];
+    await fund(desk.world, scope, 100_000n);
+    const [paid, refused] = [(await ask(desk.world, scope)).id, (await ask(desk.world, scope)).id];
     for (const id of [paid, refused]) {
       await say(id, 'approve');
       await say(id, 'sent');
@@ -232,15 +232,15 @@ describe("a file of the bank's answers", () => {
 
 describe('a linked bank account', () => {
   const decide = (verdict: string, body: object) =>
-    desk.send('POST', `/api/ops/merchants/${owner.merchantId}/bank-account/${verdict}`, { body });
+    desk.send('POST', `/api/ops/merchants/${scope.merchantId}/bank-account/${verdict}`, { body });
 
   test('is verified once looked at, and noted once', async () => {
     const bankAccountId = await pendingAccount();
-    const path = `/api/ops/merchants/${owner.merchantId}/bank-account?environment=sandbox`;
+    const path = `/api/ops/merchants/${scope.merchantId}/bank-account?environment=sandbox`;
     expect((await desk.send('GET', path)).body.data).toMatchObject({ bankAccountId, accountNumber: '1000123456789' });
-    const word = { environment: 'sandbox', bankAccountId };
-    expect((await decide('verify', word)).body.data.status).toBe('VERIFIED');
-    expect((await decide('verify', word)).status).toBe(200);
+    const decision = { environment: 'sandbox', bankAccountId };
+    expect((await decide('verify', decision)).body.data.status).toBe('VERIFIED');
+    expect((await decide('verify', decision)).status).toBe(200);
     const log = await desk.send('GET', `/api/ops/audit?resourceId=${bankAccountId}`);
     expect(log.body.data).toMatchObject([
       { action: 'bank-account.verify', before: { status: 'PENDING' }, reason: null },
@@ -249,13 +249,13 @@ describe('a linked bank account', () => {
 
   test('that was verified is rejected when it turns out wrong, and nothing more is sent to it', async () => {
     const bankAccountId = await pendingAccount();
-    const word = { environment: 'sandbox', bankAccountId };
-    await decide('verify', word);
-    await fund(desk.world, owner, 100_000n);
-    const [asked, approved] = [(await ask(desk.world, owner)).id, (await ask(desk.world, owner)).id];
+    const decision = { environment: 'sandbox', bankAccountId };
+    await decide('verify', decision);
+    await fund(desk.world, scope, 100_000n);
+    const [asked, approved] = [(await ask(desk.world, scope)).id, (await ask(desk.world, scope)).id];
     await say(approved, 'approve');
     const reason = 'The owner has changed';
-    expect((await decide('reject', { ...word, reason })).body.data).toMatchObject({
+    expect((await decide('reject', { ...decision, reason })).body.data).toMatchObject({
       status: 'REJECTED',
       rejection: reason,
     });
@@ -267,7 +267,7 @@ describe('a linked bank account', () => {
       expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
       expect(refused.body.message).toContain(`${bankAccountId} was rejected since this was asked for (${reason})`);
     }
-    await expect(ask(desk.world, owner)).rejects.toMatchObject({ code: 'BENEFICIARY_NOT_VERIFIED' });
+    await expect(ask(desk.world, scope)).rejects.toMatchObject({ code: 'BANK_ACCOUNT_NOT_VERIFIED' });
     const log = await desk.send('GET', `/api/ops/audit?resourceId=${bankAccountId}`);
     expect(log.body.data).toMatchObject([
       { action: 'bank-account.reject', before: { status: 'VERIFIED' }, after: { status: 'REJECTED' }, reason },

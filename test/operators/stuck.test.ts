@@ -1,7 +1,7 @@
 import { addisDay, DAY_MS, HOUR_MS, startOfAddisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { buildPendingPayment } from '../support/build.ts';
 import { runSql } from '../support/database.ts';
 import { ask, linkAccount, withdraw } from '../support/settlements.ts';
@@ -10,41 +10,41 @@ import { payOtherAmount } from '../transactions/held-money.ts';
 import { startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   desk = await startDesk();
 });
 beforeEach(async () => {
-  owner = await buildFreeMerchant(desk.world);
+  scope = await buildFreeMerchant(desk.world);
 });
 afterAll(() => desk.close());
 
 type Item = { kind: string; id: string };
 const get = async (path: string) => (await desk.send('GET', path)).body;
-const stuck = (query = '') => get(`/api/ops/stuck?merchantId=${owner.merchantId}${query}`);
+const stuck = (query = '') => get(`/api/ops/stuck?merchantId=${scope.merchantId}${query}`);
 const stuckDays = async () =>
-  (await get('/api/ops/stuck?kind=RECONCILIATION_NOT_ASKED,RECONCILIATION_PENDING')).data.items;
-const change = (sql: string, values: Record<string, unknown>) => rows(desk.database.db, sql, values);
+  (await get('/api/ops/stuck?kind=RECONCILIATION_MISSING,RECONCILIATION_PENDING')).data.items;
+const tx = (sql: string, values: Record<string, unknown>) => rows(desk.database.db, sql, values);
 const ago = (ms: number) => new Date(Date.now() - ms);
 
 /** 20.14: the one amount that waits for an operator in the sandbox too. */
 async function withdrawal(): Promise<string> {
-  await fund(desk.world, owner, 10_000n);
-  return (await withdraw(desk.world, owner, 20_14n)).id;
+  await fund(desk.world, scope, 10_000n);
+  return (await withdraw(desk.world, scope, 20_14n)).id;
 }
 
 describe('stuck work', () => {
   test('is nothing while all goes on', async () => {
-    await payOtherAmount(desk.world, owner);
+    await payOtherAmount(desk.world, scope);
     await withdrawal();
     expect((await stuck()).data.items).toEqual([]);
   });
 
   test('is a delivery past due, with its workflow', async () => {
     const [eventId, subscriptionId] = [newId('evt'), newId('whs')];
-    const values = { ...owner, eventId, subscriptionId, deliveryId: newId('whd'), due: ago(5 * 60_000) };
-    await change(
+    const values = { ...scope, eventId, subscriptionId, deliveryId: newId('whd'), due: ago(5 * 60_000) };
+    await tx(
       `WITH event AS (
          INSERT INTO webhook_event (id, merchant_id, environment, event, api_version, resource_type, resource_id, payload)
          VALUES (:eventId, :merchantId, :environment, 'payment.succeeded', '1', 'transaction', 'txn_1', '')
@@ -68,11 +68,11 @@ describe('stuck work', () => {
   });
 
   test('is a try beyond its time and a withdrawal that was not sent', async () => {
-    const { attemptId, sessionId } = await buildPendingPayment(desk.world, owner);
+    const { attemptId, sessionId } = await buildPendingPayment(desk.world, scope);
     const expire = 'UPDATE checkout_session SET expires_at = :at WHERE id = :sessionId';
-    await change(expire, { sessionId, at: ago(HOUR_MS) });
+    await tx(expire, { sessionId, at: ago(HOUR_MS) });
     const withdrawalId = await withdrawal();
-    await change(`UPDATE withdrawal SET stage = 'CREATED', requested_at = :at WHERE id = :id`, {
+    await tx(`UPDATE withdrawal SET stage = 'CREATED', requested_at = :at WHERE id = :id`, {
       id: withdrawalId,
       at: ago(HOUR_MS / 2),
     });
@@ -81,46 +81,46 @@ describe('stuck work', () => {
       ['PAYMENT_PENDING', attemptId],
       ['WITHDRAWAL_PENDING', withdrawalId],
     ]);
-    await change(`UPDATE payment_attempt SET last_outcome = 'unknown' WHERE id = :attemptId`, { attemptId });
+    await tx(`UPDATE payment_attempt SET last_outcome = 'unknown' WHERE id = :attemptId`, { attemptId });
     expect((await stuck('&kind=PAYMENT_PENDING')).data.items).toEqual([]);
   });
 
   test('is a settlement that the sandbox has not decided, or whose last day is over and nobody has noted it', async () => {
-    await fund(desk.world, owner, 50_000n);
-    await linkAccount(desk.world, owner);
-    const undecided = await ask(desk.world, owner, { amount: 5_000n });
-    const waiting = await ask(desk.world, owner, { amount: 5_014n });
-    const late = await ask(desk.world, owner, { amount: 5_000n });
+    await fund(desk.world, scope, 50_000n);
+    await linkAccount(desk.world, scope);
+    const undecided = await ask(desk.world, scope, { amount: 5_000n });
+    const waiting = await ask(desk.world, scope, { amount: 5_014n });
+    const late = await ask(desk.world, scope, { amount: 5_000n });
     expect((await stuck()).data.items).toEqual([]);
     const asked = 'UPDATE settlement SET requested_at = :at WHERE id = ANY (:ids)';
-    await change(asked, { at: ago(HOUR_MS), ids: [undecided.id, waiting.id] });
-    const over = `UPDATE settlement SET status = 'PROCESSING', expected_by = :day WHERE id = :id`;
-    await change(over, { id: late.id, day: '2026-03-06' });
+    await tx(asked, { at: ago(HOUR_MS), ids: [undecided.id, waiting.id] });
+    const over = `UPDATE settlement SET status = 'PROCESSING', expected_until = :day WHERE id = :id`;
+    await tx(over, { id: late.id, day: '2026-03-06' });
     const { data } = await stuck();
     expect(data.items).toEqual([
       expect.objectContaining({ kind: 'SETTLEMENT_PENDING', id: late.id, since: '2026-03-06T21:00:00.000Z' }),
       expect.objectContaining({ id: undecided.id, what: 'The sandbox has not decided about it' }),
     ]);
-    await change('UPDATE settlement SET overdue_at = :at WHERE id = :id', { id: late.id, at: ago(HOUR_MS) });
+    await tx('UPDATE settlement SET overdue_at = :at WHERE id = :id', { id: late.id, at: ago(HOUR_MS) });
     expect((await stuck()).data.items).toMatchObject([{ id: undecided.id }]);
   });
 
   test('is a day that was not compared: not asked for, not begun, or not ended', async () => {
     await runSql(desk.database.ownerUrl, 'DELETE FROM reconciliation');
-    const insert = `INSERT INTO reconciliation (id, environment, channel, day, open, asks, asks_begun, asked_at, begun_at)
+    const insert = `INSERT INTO reconciliation (id, environment, channel, day, is_running, requests, requests_at_start, requested_at, import_started_at)
       VALUES (:channel, 'sandbox', :channel, :day, :open, :asks, 1, :asked, :begun)`;
     const yesterday = addisDay(ago(DAY_MS));
     const night = { open: true, day: yesterday, asks: 1, asked: ago(HOUR_MS), begun: ago(HOUR_MS) };
-    await change(insert, { ...night, channel: 'TELEBIRR' });
+    await tx(insert, { ...night, channel: 'TELEBIRR' });
     expect((await stuckDays()).map(({ kind, id }: Item) => [kind, id])).toEqual([]);
-    await change(insert, { ...night, channel: 'AWASH', asks: 2, asked: ago(3 * HOUR_MS) });
-    await change(insert, { ...night, channel: 'CBE_BIRR', asked: ago(26 * HOUR_MS), begun: ago(26 * HOUR_MS) });
+    await tx(insert, { ...night, channel: 'AWASH', asks: 2, asked: ago(3 * HOUR_MS) });
+    await tx(insert, { ...night, channel: 'CBE_BIRR', asked: ago(26 * HOUR_MS), begun: ago(26 * HOUR_MS) });
     const day = addisDay(ago(5 * DAY_MS));
-    await change(insert, { ...night, channel: 'MPESA', open: false, day });
+    await tx(insert, { ...night, channel: 'MPESA', open: false, day });
     const missing = addisDay(ago(4 * DAY_MS));
     const found = await stuckDays();
     expect(found.map(({ kind, id }: Item) => [kind, id])).toEqual([
-      ['RECONCILIATION_NOT_ASKED', `sandbox-MPESA-${missing}`],
+      ['RECONCILIATION_MISSING', `sandbox-MPESA-${missing}`],
       ['RECONCILIATION_PENDING', 'CBE_BIRR'],
       ['RECONCILIATION_PENDING', 'AWASH'],
     ]);
@@ -133,12 +133,12 @@ describe('stuck work', () => {
 
   test('is a message that nobody brought to Temporal', async () => {
     const id = newId('obx');
-    await change(
-      `INSERT INTO outbox (id, kind, workflow_type, workflow_id, signal, lease_until, not_before)
+    await tx(
+      `INSERT INTO outbox (id, kind, workflow_type, workflow_id, signal, lease_until, available_at)
        VALUES (:id, 'signal', 'payment', 'payment-1', 'settled', :at, :at)`,
       { id, at: ago(60_000) },
     );
-    const { data } = await get('/api/ops/stuck?kind=OUTBOX_PAST_LEASE&limit=100');
+    const { data } = await get('/api/ops/stuck?kind=OUTBOX_STALLED&limit=100');
     expect(data.items).toContainEqual(
       expect.objectContaining({ id, merchantId: null, links: { workflow: 'https://temporal.example/payment-1' } }),
     );

@@ -16,7 +16,7 @@ afterAll(() => desk.close());
 
 async function run([noun, ...args]: string[], db = desk.database.db) {
   let text = '';
-  const config = { KEY_PEPPER: PEPPER, keyRing: KEY_RING, KYC_DOCUMENTS_DIR: 'unused' };
+  const config = { API_KEY_PEPPER: PEPPER, keyRing: KEY_RING, KYC_DOCUMENTS_DIR: 'unused' };
   const parts = { db, config, write: (part: string | Uint8Array) => void (text += part) };
   const exitCode = await (noun === 'keys' ? runKeys(args, parts) : runMerchants(args, parts));
   return { exitCode, text };
@@ -33,7 +33,7 @@ test('a merchant and its keys are made, rotated and revoked as an operator, who 
   const next = await json('keys', 'rotate', first.id, ...as);
   await json('keys', 'revoke', first.id, '--reason', 'Rotated', ...as);
   await json('keys', 'revoke', first.id, ...as);
-  const made = { createdBy: operatorId, knownTo: [operatorId] };
+  const made = { createdBy: operatorId, secretHolders: [operatorId] };
   expect([await stored(first.id), await stored(next.id)]).toMatchObject([made, made]);
   const { body } = await desk.send('GET', `/api/ops/audit?merchantId=${merchantId}`);
   expect(body.data.toReversed()).toMatchObject([
@@ -52,7 +52,7 @@ test('who rotates a key may know the next one, and so may who knew the one befor
   const next = await json('keys', 'rotate', first.id, '--operator', desk.people.admin.operatorId);
   expect(await stored(next.id)).toMatchObject({
     createdBy: desk.people.admin.operatorId,
-    knownTo: [desk.people.admin.operatorId, other.operatorId],
+    secretHolders: [desk.people.admin.operatorId, other.operatorId],
   });
 });
 

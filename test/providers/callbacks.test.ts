@@ -43,11 +43,11 @@ const logged: string[] = [];
 let problem: 'store' | 'check' | 'doubt' | null;
 const adapters = connectAdapters('http://127.0.0.1:1');
 
-type Stored = { body: Buffer; verified: boolean; problem: string | null };
+type Stored = { body: Buffer; verified: boolean; rejectionReason: string | null };
 const stored = () =>
   rows<Stored>(
     database.db,
-    'SELECT body, verified, problem FROM provider_callback WHERE attempt_id = :id ORDER BY id',
+    'SELECT body, verified, rejection_reason FROM provider_callback WHERE attempt_id = :id ORDER BY id',
     {
       id: attempt.attemptId,
     },
@@ -108,7 +108,7 @@ test('a genuine callback is stored byte for byte, then checked, then answered as
   const answer = await post(SECRET, body);
   expect([answer.status, await answer.text()]).toEqual([200, '{"resultCode":"0"}']);
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
-  expect(await stored()).toEqual([{ body: Buffer.from(body), verified: true, problem: null }]);
+  expect(await stored()).toEqual([{ body: Buffer.from(body), verified: true, rejectionReason: null }]);
   expect(checks).toEqual([{ attemptId: attempt.attemptId, verified: true, storedBefore: 1 }]);
 });
 
@@ -120,7 +120,7 @@ test.each([
 ])('a callback that is %s is stored as unverified, and still only triggers the check', async (_what, body, why) => {
   const answer = await post(SECRET, body());
   expect(answer.status).toBe(200);
-  expect(await stored()).toMatchObject([{ verified: false, problem: expect.stringMatching(why) }]);
+  expect(await stored()).toMatchObject([{ verified: false, rejectionReason: expect.stringMatching(why) }]);
   expect(checks).toMatchObject([{ verified: false }]);
 });
 
@@ -132,7 +132,7 @@ test("a payout's callback is stored, checked and answered like a payment's, unde
   expect(payoutChecks).toEqual([{ withdrawalId, verified: true, storedBefore: 1 }]);
 
   expect((await post(PAYOUT_SECRET, genuine(attempt.attemptId))).status).toBe(200);
-  expect(payoutsStored[1]).toMatchObject({ verified: false, problem: 'it names another order' });
+  expect(payoutsStored[1]).toMatchObject({ verified: false, rejectionReason: 'it names another order' });
   problem = 'doubt';
   expect((await post(PAYOUT_SECRET, genuine(withdrawalId))).status).toBe(500);
   expect(checks).toEqual([]);

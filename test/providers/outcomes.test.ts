@@ -25,9 +25,9 @@ beforeEach(async () => {
 });
 
 describe.each(CHANNELS)('%s', (channel) => {
-  const start = async (phone: string, change = {}) => {
+  const start = async (phone: string, tx = {}) => {
     const provider = adapters.adapter(channel);
-    const order = anOrder(inbox.url, { phone, ...change });
+    const order = anOrder(inbox.url, { phone, ...tx });
     const accepted = await provider.initiate(order);
     return { provider, order, accepted };
   };

@@ -46,9 +46,9 @@ const WAYS: [string, SandboxChannel, (digit: number) => PayoutDestination][] = [
 ];
 
 describe.each(WAYS)('%s', (_name, channel, to) => {
-  const pay = async (digit: number, change: Partial<PayoutOrder> = {}) => {
+  const pay = async (digit: number, tx: Partial<PayoutOrder> = {}) => {
     const provider = adapters.adapter(channel);
-    const order = aPayout(inbox.url, { destination: to(digit), ...change });
+    const order = aPayout(inbox.url, { destination: to(digit), ...tx });
     return { provider, order, answer: await provider.payout(order) };
   };
 
@@ -164,8 +164,8 @@ describe.each(WAYS)('%s', (_name, channel, to) => {
 
   test('another amount or payee under the same id pays nothing, and is in doubt until asked about', async () => {
     const { provider, order } = await pay(1);
-    for (const change of [{ amountSantim: 25_076n }, { destination: to(5) }]) {
-      expect(await provider.payout({ ...order, ...change })).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
+    for (const tx of [{ amountSantim: 25_076n }, { destination: to(5) }]) {
+      expect(await provider.payout({ ...order, ...tx })).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
     }
     await simulator.advance(10 * MINUTE_MS);
     expect(await provider.queryPayout(order.orderId)).toMatchObject({ kind: 'succeeded', amountSantim: 25_075n });

@@ -248,7 +248,7 @@ test.each([
   ['an amount that is none', { amount: '1e3' }],
   ['a time that is none', { at: 'noon' }],
   ['no reference', { reference: '' }],
-])('a list with a row of %s is unknown as a whole', async (_what, change) => {
+])('a list with a row of %s is unknown as a whole', async (_what, tx) => {
   const row = {
     orderId: 'wd_1',
     type: 'PAYOUT',
@@ -262,5 +262,5 @@ test.each([
     return adapters.adapter('AWASH').statement('2026-03-02', null);
   };
   expect(await list([row, row])).toMatchObject({ kind: 'page', rows: [{ amountSantim: 100n }, {}] });
-  expect(await list([row, { ...row, ...change }])).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
+  expect(await list([row, { ...row, ...tx }])).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
 });

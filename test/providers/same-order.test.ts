@@ -85,8 +85,8 @@ describe.each(CHANNELS)('a reply of %s', (channel) => {
 
   test('that refuses the request for another order is unknown too', async () => {
     const other = named(anOrder('http://127.0.0.1:1/').orderId);
-    const refusal = { ...other, state: 'REJECTED', resultCode: 'DECLINED', reasonCode: 'DECLINED' };
-    sayJson({ ...refusal, result: 'FAIL', code: 'DECLINED', biz_content: other }, channel === 'AWASH' ? 422 : 200);
+    const rejection = { ...other, state: 'REJECTED', resultCode: 'DECLINED', reasonCode: 'DECLINED' };
+    sayJson({ ...rejection, result: 'FAIL', code: 'DECLINED', biz_content: other }, channel === 'AWASH' ? 422 : 200);
     for (const name of ['initiate', 'payout'] as const) {
       expect(await CALLS[name](anOrder('http://127.0.0.1:1/').orderId)).toMatchObject({ kind: 'unknown' });
     }

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import type { Channel } from '../../src/channels/channel.ts';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import type {
-  Channel,
   PaymentOrder,
   PayoutOrder,
   PayoutOutcome,
@@ -40,7 +40,7 @@ export function connectAdapters(
 }
 
 /** A payment of 100.50 ETB from the first sandbox phone, for half an hour, unless said otherwise. */
-export function anOrder(notifyUrl: string, change: Partial<PaymentOrder> = {}): PaymentOrder {
+export function anOrder(notifyUrl: string, tx: Partial<PaymentOrder> = {}): PaymentOrder {
   return {
     orderId: newId('pat'),
     amountSantim: 10_050n,
@@ -50,14 +50,14 @@ export function anOrder(notifyUrl: string, change: Partial<PaymentOrder> = {}): 
     notifyUrl,
     returnUrl: 'http://localhost/checkout/done',
     expiresAt: new Date(Date.now() + 30 * MINUTE_MS),
-    ...change,
+    ...tx,
   };
 }
 
 let payouts = 0;
 
 /** A payout of 250.75 ETB to the first sandbox phone, unless said otherwise. */
-export function aPayout(notifyUrl: string, change: Partial<PayoutOrder> = {}): PayoutOrder {
+export function aPayout(notifyUrl: string, tx: Partial<PayoutOrder> = {}): PayoutOrder {
   payouts += 1;
   return {
     orderId: `wd_01JD${String(payouts).padStart(22, '0')}`,
@@ -66,7 +66,7 @@ export function aPayout(notifyUrl: string, change: Partial<PayoutOrder> = {}): P
     destination: { kind: 'phone', phone: '251911000001' },
     accountName: 'Abebe Bikila',
     notifyUrl,
-    ...change,
+    ...tx,
   };
 }
 

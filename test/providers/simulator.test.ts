@@ -128,7 +128,7 @@ test('the journal tells every order, every callback sent and how it was answered
     paid: true,
     paidAmount: '100.50',
     queries: 1,
-    callbacks: [{ says: 'PAID', signature: 'valid', done: true, sends: [{ status: 200 }] }],
+    callbacks: [{ state: 'PAID', signature: 'valid', done: true, sends: [{ status: 200 }] }],
   });
   expect(await simulator.requests('CBE_BIRR query')).toBe(1);
 });

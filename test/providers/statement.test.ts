@@ -45,8 +45,8 @@ const inHalfAnHour = () => new Date(NOON.getTime() + 30 * MINUTE_MS);
 
 describe.each(CHANNELS)('%s', (channel) => {
   const provider = () => adapters.adapter(channel);
-  const payIn = async (change = {}) => {
-    const order = anOrder(inbox.url, { expiresAt: inHalfAnHour(), ...change });
+  const payIn = async (tx = {}) => {
+    const order = anOrder(inbox.url, { expiresAt: inHalfAnHour(), ...tx });
     await provider().initiate(order);
     return order;
   };

@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 afterEach(() => adapters.close());
 
-const initiate = (change = {}) => adapters.adapter('TELEBIRR').initiate(anOrder(inbox.url, change));
+const initiate = (tx = {}) => adapters.adapter('TELEBIRR').initiate(anOrder(inbox.url, tx));
 const tokensAskedFor = () => simulator.requests('TELEBIRR token');
 
 test('one token serves all calls until 5 minutes before it expires', async () => {
@@ -77,8 +77,8 @@ test('the order says what telebirr wants: plain id, plain title, whole minutes t
 });
 
 describe('the pay page', () => {
-  const open = async (change = {}) => {
-    const order = anOrder(inbox.url, { phone: '251911000004', ...change });
+  const open = async (tx = {}) => {
+    const order = anOrder(inbox.url, { phone: '251911000004', ...tx });
     const accepted = await adapters.adapter('TELEBIRR').initiate(order);
     if (accepted.kind !== 'accepted' || !accepted.redirectUrl) throw new Error('no pay page');
     return { order, payUrl: new URL(accepted.redirectUrl), reference: accepted.providerReference };

@@ -2,16 +2,16 @@ import { ledgerChecks } from '../../src/ledger-checks.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { openDatabase, rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { BANK_MONEY_WAITING } from '../../src/reconciliation/attention.ts';
+import { RECEIPT_REVIEW_ITEMS } from '../../src/reconciliation/attention.ts';
 import { recordArrival } from '../../src/reconciliation/bank-money.ts';
 import {
   recordExcessTakenBack,
-  settleBankMoney,
-  type BankMoneyWord,
+  decideReceipt,
+  type ReceiptDecision,
 } from '../../src/reconciliation/settle-bank-money.ts';
 import { readWithdrawal } from '../../src/withdrawals/model.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
-import { moveWithdrawal } from '../../src/withdrawals/settle.ts';
+import { transitionWithdrawal } from '../../src/withdrawals/settle.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, expectClearingAgrees, type ReconciliationWorld } from './world.ts';
 
@@ -26,12 +26,12 @@ afterEach(async () => {
 
 type Arrival = Partial<Parameters<typeof recordArrival>[1]>;
 const arrive = (more: Arrival = {}) =>
-  world.runChange((change) => {
+  world.runInTransaction((tx) => {
     const money = { environment: 'live', amountSantim: 1_000_00n, bankReference: 'FT-SAME' } as const;
-    return recordArrival(change, { ...money, at: world.clock(), ...more });
+    return recordArrival(tx, { ...money, at: world.clock(), ...more });
   });
-const settle = (id: string, word: BankMoneyWord) =>
-  world.runChange((change) => settleBankMoney(change, id, { word, at: world.clock() }));
+const settle = (id: string, decision: ReceiptDecision) =>
+  world.runInTransaction((tx) => decideReceipt(tx, id, { decision, at: world.clock() }));
 
 /** Of the live accounts, in whole birr. */
 async function balances(): Promise<Record<string, number>> {
@@ -44,17 +44,17 @@ async function balances(): Promise<Record<string, number>> {
   return Object.fromEntries(found.map(({ account, birr }) => [account, birr]));
 }
 const waiting = async () =>
-  rows<{ kind: string; id: string; what: string }>(world.db, `SELECT * FROM (${BANK_MONEY_WAITING.sql}) each`);
+  rows<{ kind: string; id: string; what: string }>(world.db, `SELECT * FROM (${RECEIPT_REVIEW_ITEMS.sql}) each`);
 
 test('what the provider pays to the bank it owes no more, once for each reference', async () => {
   const { attemptId } = await world.pay('TELEBIRR', '0911000007', 1_000_00n);
   await world.live(2_000);
-  await world.checkAttempt(attemptId, { tellWorkflow: false });
+  await world.checkAttempt(attemptId, { notifyWorkflow: false });
   const transfer = { channel: 'TELEBIRR', environment: 'sandbox', amountSantim: 300_25n } as const;
   const record = (more: Arrival = {}) => arrive({ ...transfer, bankReference: 'FT26061X', ...more });
   await world.simulator.transferToBank('TELEBIRR', '300.25');
   const first = await record();
-  expect(first).toMatchObject({ isNew: true, money: { kind: 'TRANSFER', channel: 'TELEBIRR' } });
+  expect(first).toMatchObject({ isNew: true, money: { kind: 'REMITTANCE', channel: 'TELEBIRR' } });
   expect(await record()).toEqual({ ...first, isNew: false });
   await expectClearingAgrees(world.db, world.simulator);
   await expect(record({ amountSantim: 0n })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
@@ -91,17 +91,17 @@ test('of ten who book one trace id in the same moment as two things, those of on
 test('unmatched money waits until it is placed: the provider owes so much less', async () => {
   const { money } = await arrive();
   expect(await balances()).toEqual({ BANK: -1_000, SUSPENSE: 1_000 });
-  expect(await waiting()).toMatchObject([{ kind: 'UNMATCHED_MONEY', id: money.id, amountSantim: 1_000_00n }]);
-  const placed = await settle(money.id, { as: 'PLACED', channel: 'AWASH' });
-  expect(placed).toMatchObject({ changed: true, money: { outcome: 'PLACED', channel: 'AWASH' } });
-  expect(await settle(money.id, { as: 'PLACED', channel: 'AWASH' })).toMatchObject({ changed: false });
+  expect(await waiting()).toMatchObject([{ kind: 'RECEIPT_UNALLOCATED', id: money.id, amountSantim: 1_000_00n }]);
+  const placed = await settle(money.id, { as: 'ALLOCATED', channel: 'AWASH' });
+  expect(placed).toMatchObject({ changed: true, money: { outcome: 'ALLOCATED', channel: 'AWASH' } });
+  expect(await settle(money.id, { as: 'ALLOCATED', channel: 'AWASH' })).toMatchObject({ changed: false });
   expect(await balances()).toEqual({ BANK: -1_000, AWASH: 1_000 });
   expect(await waiting()).toEqual([]);
-  for (const word of [
-    { as: 'PLACED', channel: 'TELEBIRR' },
+  for (const decision of [
+    { as: 'ALLOCATED', channel: 'TELEBIRR' },
     { as: 'RETURNED', returnReference: 'FT-OUT' },
   ] as const) {
-    await expect(settle(money.id, word)).rejects.toMatchObject({
+    await expect(settle(money.id, decision)).rejects.toMatchObject({
       code: 'INVALID_STATE',
       message: expect.stringContaining('was placed as a transfer of AWASH'),
     });
@@ -132,7 +132,7 @@ test('unmatched money that went back leaves suspense and the bank, and one way b
 test('of ten who settle it in the same moment in two ways, those of one way succeed, and it is booked once', async () => {
   const { money } = await arrive();
   const words = [
-    { as: 'PLACED', channel: 'AWASH' },
+    { as: 'ALLOCATED', channel: 'AWASH' },
     { as: 'RETURNED', returnReference: 'FT-OUT' },
   ] as const;
   const answers = await Promise.allSettled(
@@ -146,7 +146,9 @@ test('of ten who settle it in the same moment in two ways, those of one way succ
 
 test('a transfer of the wrong channel is taken back, and booked anew under its own trace id', async () => {
   const { money } = await arrive({ channel: 'TELEBIRR', amountSantim: 10_000_00n });
-  await expect(settle(money.id, { as: 'PLACED', channel: 'AWASH' })).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  await expect(settle(money.id, { as: 'ALLOCATED', channel: 'AWASH' })).rejects.toMatchObject({
+    code: 'INVALID_STATE',
+  });
   expect((await settle(money.id, { as: 'CORRECTED' })).changed).toBe(true);
   expect((await settle(money.id, { as: 'CORRECTED' })).changed).toBe(false);
   expect(await balances()).toEqual({});
@@ -159,17 +161,17 @@ test('a transfer of the wrong channel is taken back, and booked anew under its o
   });
 });
 
-test.each([{ as: 'PLACED', channel: 'AWASH' } as const, { as: 'RETURNED', returnReference: 'FT-OUT' } as const])(
+test.each([{ as: 'ALLOCATED', channel: 'AWASH' } as const, { as: 'RETURNED', returnReference: 'FT-OUT' } as const])(
   'what was made of unmatched money is taken back with it (%j)',
-  async (word) => {
+  async (decision) => {
     const { money } = await arrive();
-    await settle(money.id, word);
+    await settle(money.id, decision);
     await settle(money.id, { as: 'CORRECTED' });
     expect(await balances()).toEqual({});
-    await expect(settle(money.id, word)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+    await expect(settle(money.id, decision)).rejects.toMatchObject({ code: 'INVALID_STATE' });
     const again = await arrive();
     expect(again.isNew).toBe(true);
-    expect((await settle(again.money.id, word)).changed).toBe(true);
+    expect((await settle(again.money.id, decision)).changed).toBe(true);
   },
 );
 
@@ -177,7 +179,7 @@ test.each([{ as: 'PLACED', channel: 'AWASH' } as const, { as: 'RETURNED', return
 async function overpaid(providerReference = 'X'): Promise<{ id: string; excess: bigint }> {
   const { attemptId } = await world.pay('AWASH', '0911000007', 1_000_00n);
   await world.live(2_000);
-  await world.checkAttempt(attemptId, { tellWorkflow: false });
+  await world.checkAttempt(attemptId, { notifyWorkflow: false });
   await world.simulator.fault({ kind: 'paidWrongAmount', of: 'payout', next: 1 });
   const id = await world.withdraw('AWASH');
   await world.live(1_500);
@@ -185,11 +187,11 @@ async function overpaid(providerReference = 'X'): Promise<{ id: string; excess: 
   const [{ theirSantim } = {}] = await world.open();
   const said = { outcome: 'COMPLETED', providerReference, reason: 'Their receipt.', operatorId: 'opr_1' } as const;
   const paidSantim = theirSantim ?? 0n;
-  await world.runChange((change) => resolveWithdrawal(change, id, { ...said, at: world.clock(), paidSantim }));
+  await world.runInTransaction((tx) => resolveWithdrawal(tx, id, { ...said, at: world.clock(), paidSantim }));
   return { id, excess: paidSantim - 20_00n };
 }
 const takeBack = (withdrawalId: string, reference = 'AW-1') =>
-  world.runChange((change) => recordExcessTakenBack(change, { withdrawalId, reference, at: world.clock() }));
+  world.runInTransaction((tx) => recordExcessTakenBack(tx, { withdrawalId, reference, at: world.clock() }));
 const suspense = async () => {
   const sql = `SELECT CAST(coalesce(sum(e.amount_santim), 0) AS bigint) AS santim
                FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id WHERE a.kind = 'SUSPENSE'`;
@@ -199,7 +201,7 @@ const suspense = async () => {
 test('what a payout was too much waits until its provider has taken it back, once', async () => {
   const { id, excess } = await overpaid();
   expect(excess).toBeGreaterThan(0n);
-  expect([await suspense(), await waiting()]).toMatchObject([-excess, [{ kind: 'PAYOUT_EXCESS', id }]]);
+  expect([await suspense(), await waiting()]).toMatchObject([-excess, [{ kind: 'PAYOUT_OVERPAID', id }]]);
   expect(await takeBack(id)).toMatchObject({ isNew: true, money: { amountSantim: excess, channel: 'AWASH' } });
   expect(await takeBack(id)).toMatchObject({ isNew: false });
   expect([await suspense(), await waiting()]).toEqual([0n, []]);
@@ -228,9 +230,9 @@ test('what was taken back and then came back whole waits to be corrected', async
   const { status: from } = await readWithdrawal(world.db, id);
   expect(from).toBe('SUCCESS');
   const reversed = { to: 'REVERSED', kind: 'payout.reversed', event: 'withdrawal.reversed', detail: {} } as const;
-  await world.runChange((change) => moveWithdrawal(change, { id, ...reversed, at: world.clock(), wake: null }));
+  await world.runInTransaction((tx) => transitionWithdrawal(tx, { id, ...reversed, at: world.clock(), signal: null }));
   expect(await suspense()).toBe(excess);
-  expect(await waiting()).toMatchObject([{ kind: 'PAYOUT_EXCESS', id: money.id }]);
+  expect(await waiting()).toMatchObject([{ kind: 'PAYOUT_OVERPAID', id: money.id }]);
   await settle(money.id, { as: 'CORRECTED' });
   expect([await suspense(), await waiting()]).toEqual([0n, []]);
   await expect(takeBack(id)).rejects.toMatchObject({
@@ -242,27 +244,27 @@ test('what was taken back and then came back whole waits to be corrected', async
 describe('meskot ledger verify', () => {
   /** What is broken by it, in a transaction that is not kept. */
   async function broken(spoil: string): Promise<string[]> {
-    const owner = openDatabase({ url: world.database.ownerUrl, poolMax: 1, applicationName: 'test' });
-    const found = await owner
+    const scope = openDatabase({ url: world.database.ownerUrl, poolMax: 1, applicationName: 'test' });
+    const found = await scope
       .transaction(async (trx) => {
         await rows(trx, spoil);
         const each = await Promise.all(
-          ledgerChecks.map(async ({ says, sql }) => ((await rows(trx, sql)).length > 0 ? [says] : [])),
+          ledgerChecks.map(async ({ description, sql }) => ((await rows(trx, sql)).length > 0 ? [description] : [])),
         );
         throw new Found(each.flat());
       })
       .catch((error: unknown) => {
-        if (error instanceof Found) return error.says;
+        if (error instanceof Found) return error.description;
         throw error;
       })
-      .finally(() => owner.destroy());
+      .finally(() => scope.destroy());
     return found;
   }
   class Found extends Error {
-    readonly says: string[];
-    constructor(says: string[]) {
+    readonly description: string[];
+    constructor(description: string[]) {
       super('not kept');
-      this.says = says;
+      this.description = description;
     }
   }
   const JOURNALS = 'each booking of bank money has its journals, and no others stand for one';
@@ -270,22 +272,22 @@ describe('meskot ledger verify', () => {
   const ONCE = 'what happened outside under one reference is booked once';
 
   test.each([
-    ["UPDATE bank_money SET amount_santim = 1 WHERE kind = 'TRANSFER'", [JOURNALS]],
-    ["UPDATE bank_money SET corrected_at = now() WHERE kind = 'TRANSFER'", [JOURNALS]],
+    ["UPDATE bank_receipt SET amount_santim = 1 WHERE kind = 'REMITTANCE'", [JOURNALS]],
+    ["UPDATE bank_receipt SET reversed_at = now() WHERE kind = 'REMITTANCE'", [JOURNALS]],
     [
-      "UPDATE bank_money SET outcome = 'PLACED', channel = 'AWASH', outcome_at = now() WHERE kind = 'UNMATCHED'",
+      "UPDATE bank_receipt SET outcome = 'ALLOCATED', channel = 'AWASH', outcome_at = now() WHERE kind = 'UNALLOCATED'",
       [JOURNALS, SUSPENSE],
     ],
-    ["DELETE FROM bank_money WHERE kind = 'TRANSFER'", [JOURNALS]],
-    ["DELETE FROM bank_money WHERE kind = 'UNMATCHED'", [JOURNALS, SUSPENSE]],
+    ["DELETE FROM bank_receipt WHERE kind = 'REMITTANCE'", [JOURNALS]],
+    ["DELETE FROM bank_receipt WHERE kind = 'UNALLOCATED'", [JOURNALS, SUSPENSE]],
     [
-      "UPDATE bank_money SET reference = 'FT-SAME', twin_of = (SELECT id FROM bank_money WHERE kind = 'TRANSFER') WHERE kind = 'UNMATCHED'",
+      "DO $$ BEGIN DROP INDEX bank_receipt_in; UPDATE bank_receipt SET reference = 'FT-SAME' WHERE kind = 'UNALLOCATED'; END $$",
       [ONCE],
     ],
-  ])('finds what was spoilt: %s', async (spoil, says) => {
+  ])('finds what was spoilt: %s', async (spoil, description) => {
     await arrive({ channel: 'TELEBIRR' });
     await arrive({ bankReference: 'FT-2' });
     expect(await verifyLedger(world.db, ledgerChecks)).toEqual([]);
-    expect(await broken(spoil)).toEqual(says);
+    expect(await broken(spoil)).toEqual(description);
   });
 });

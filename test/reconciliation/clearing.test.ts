@@ -19,7 +19,7 @@ afterAll(async () => {
   await world.close();
 });
 
-const check = (attemptId: string) => world.checkAttempt(attemptId, { tellWorkflow: false });
+const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: false });
 
 test('what each provider owes by the ledger is what it says itself, whatever happened', async () => {
   for (const channel of SANDBOX_CHANNELS) {
@@ -36,7 +36,7 @@ test('what each provider owes by the ledger is what it says itself, whatever hap
     await world.db('checkoutSession').where({ id: twice.sessionId }).update({ status: 'OPEN' });
     const second = await buildAttempt(
       world,
-      { ...world.owner, sessionId: twice.sessionId },
+      { ...world.scope, sessionId: twice.sessionId },
       { channel, phone: '0911000007' },
     );
     await check(second);
@@ -52,12 +52,12 @@ test('what each provider owes by the ledger is what it says itself, whatever hap
     await world.live(3 * MINUTE_MS);
     const transfer = { channel, environment: 'sandbox', amountSantim: 1_234_56n, at: world.clock() } as const;
     await world.simulator.transferToBank(channel, '1234.56');
-    await world.runChange((change) => recordArrival(change, { ...transfer, bankReference: `FT-${channel}` }));
+    await world.runInTransaction((tx) => recordArrival(tx, { ...transfer, bankReference: `FT-${channel}` }));
 
     expect(await world.compare(channel)).toEqual({ status: 'CLEAN', differences: 0 });
     expect(await standing(world.db, twice.sessionId)).toMatchObject({ attempts: ['DUPLICATE', 'SUCCEEDED'] });
     expect(await standing(world.db, held.sessionId)).toMatchObject({ attempts: ['HELD'] });
-    expect(await standing(world.db, late.sessionId)).toMatchObject({ transaction: 'SUCCESS', lateConfirmation: true });
+    expect(await standing(world.db, late.sessionId)).toMatchObject({ transaction: 'SUCCESS', confirmedLate: true });
     expect((await readWithdrawal(world.db, out)).status).toBe('SUCCESS');
     expect((await readWithdrawal(world.db, reversed)).status).toBe('REVERSED');
     const day = await world.db('reconciliation').where({ channel }).first();

@@ -2,7 +2,7 @@ import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { act } from '../../src/operators/cli-deeds.ts';
 import { createOperator } from '../../src/operators/operators.ts';
-import { compareAgain } from '../../src/operators/reconciliation.ts';
+import { requestReconciliation } from '../../src/operators/reconciliation.ts';
 import { runReconcile } from '../../src/reconcile.ts';
 import { runReconcileCommand } from '../../src/reconciliation/cli.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -28,9 +28,9 @@ async function run(...args: string[]): Promise<{ code: number; said: string }> {
   const findProvider: typeof world.findProvider = (channel) => world.findProvider(channel, 'sandbox');
   const code = await runReconcileCommand(args, {
     ...world,
-    compareAgain: (wanted, options) =>
-      act({ ...world, demoOperatorId: finance }, { options, action: 'reconciliation.run' }, (deed) =>
-        compareAgain(deed, wanted, { ...world, findProvider }),
+    requestReconciliation: (wanted, options) =>
+      act({ ...world, demoOperatorId: finance }, { options, action: 'reconciliation.run' }, (context) =>
+        requestReconciliation(context, wanted, { ...world, findProvider }),
       ),
     write: (text) => void (said += text.toString()),
   });
@@ -38,7 +38,10 @@ async function run(...args: string[]): Promise<{ code: number; said: string }> {
 }
 const asked = () => rows(world.db, 'SELECT environment, channel FROM reconciliation ORDER BY id');
 const audited = () =>
-  rows(world.db, 'SELECT operator_id, action, resource_id, environment, reason FROM operator_audit ORDER BY at, id');
+  rows(
+    world.db,
+    'SELECT operator_id, action, resource_id, environment, reason FROM operator_audit ORDER BY occurred_at, id',
+  );
 
 test('a day is asked for, and shown as it stands', async () => {
   const first = await run('--day', TODAY, '--channel', 'AWASH');
@@ -108,8 +111,8 @@ test.each([
   [['--channel', 'VISA'], '--channel must be one of TELEBIRR, CBE_BIRR, AWASH, MPESA, got "VISA"'],
   [['--day', TODAY, '--channel', 'MPESA'], 'channel must be one that has a provider in this environment'],
   [['now'], 'There is no "reconcile now"'],
-])('what is asked wrongly (%j) is refused, and says why', async (args, says) => {
+])('what is asked wrongly (%j) is refused, and says why', async (args, description) => {
   const { code, said } = await run(...args);
   expect(code).toBe(2);
-  expect(said).toContain(says);
+  expect(said).toContain(description);
 });

@@ -1,8 +1,8 @@
 import { rows } from '../../src/lib/db.ts';
-import { DIFFERENCES_WAITING } from '../../src/reconciliation/attention.ts';
+import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/attention.ts';
 import { readWithdrawal } from '../../src/withdrawals/model.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
-import { moveWithdrawal } from '../../src/withdrawals/settle.ts';
+import { transitionWithdrawal } from '../../src/withdrawals/settle.ts';
 import { anOrder } from '../providers/sandbox.ts';
 import { standing } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -24,7 +24,7 @@ afterEach(async () => {
   await world.close();
 });
 
-const check = (attemptId: string) => world.checkAttempt(attemptId, { tellWorkflow: false });
+const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: false });
 const day = async (channel = 'TELEBIRR') => world.db('reconciliation').where({ channel }).first();
 
 test.each(SANDBOX_CHANNELS)('%s: what the list has and we have not is asked about and booked', async (channel) => {
@@ -39,7 +39,7 @@ test.each(SANDBOX_CHANNELS)('%s: what the list has and we have not is asked abou
     ourPayments: 1,
     ourPaymentsSantim: 100_50n,
     clearingSantim: 100_50n,
-    open: false,
+    isRunning: false,
   });
   await expectClearingAgrees(world.db, world.simulator);
 });
@@ -51,7 +51,7 @@ test('an expired session whose money the list has becomes SUCCESS, late', async 
   expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'EXPIRED' });
   await world.live(10 * MINUTE_MS);
   expect((await world.compare('TELEBIRR')).status).toBe('CLEAN');
-  expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'SUCCESS', lateConfirmation: true });
+  expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'SUCCESS', confirmedLate: true });
   await expectClearingAgrees(world.db, world.simulator);
 });
 
@@ -61,15 +61,15 @@ test('a list is not believed: what the provider does not say itself is a differe
   await world.live(2_000);
   expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
   expect(await world.open()).toMatchObject([
-    { kind: 'NOT_CONFIRMED', orderId: paid.attemptId, ourStatus: 'PENDING', ourSantim: null, theirSantim: 100_50n },
+    { kind: 'UNCONFIRMED', orderId: paid.attemptId, ourStatus: 'PENDING', ourSantim: null, theirSantim: 100_50n },
   ]);
   expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'PENDING' });
 
   await world.live(10 * MINUTE_MS);
   expect((await world.compare('TELEBIRR')).status).toBe('CLEAN');
-  expect(await world.db('reconciliationDifference').first()).toMatchObject({
+  expect(await world.db('reconciliationDiscrepancy').first()).toMatchObject({
     closedBy: null,
-    note: 'A later comparison did not find it any more.',
+    resolutionNote: 'A later comparison did not find it any more.',
   });
 });
 
@@ -82,11 +82,25 @@ test('what we have booked and no list has is a difference, for payments and payo
   const out = await world.withdraw('TELEBIRR');
   await world.live(2_000);
   await check(paid.attemptId);
-  await world.checkPayout(out, { minIntervalMs: 0, tellWorkflow: false });
+  await world.checkPayout(out, { minIntervalMs: 0, notifyWorkflow: false });
   expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 2 });
   expect(await world.open()).toMatchObject([
-    { kind: 'NOT_LISTED', type: 'payment', orderId: paid.attemptId, ourSantim: 100_50n, theirSantim: null, day: TODAY },
-    { kind: 'NOT_LISTED', type: 'payout', orderId: out, ourStatus: 'SUCCESS', ourSantim: 20_00n, theirSantim: null },
+    {
+      kind: 'MISSING_FROM_STATEMENT',
+      type: 'payment',
+      orderId: paid.attemptId,
+      ourSantim: 100_50n,
+      theirSantim: null,
+      day: TODAY,
+    },
+    {
+      kind: 'MISSING_FROM_STATEMENT',
+      type: 'payout',
+      orderId: out,
+      ourStatus: 'SUCCESS',
+      ourSantim: 20_00n,
+      theirSantim: null,
+    },
   ]);
   expect(await day()).toMatchObject({ theirPayments: 1, ourPayments: 2, theirPayouts: 0, ourPayouts: 1 });
 
@@ -108,7 +122,9 @@ test('money that was booked, and of which no try is left to ask about, is a diff
   await attempt().update({ status: 'ABANDONED' });
   world.alterLists((page) => (page.kind === 'unknown' ? page : { ...page, rows: [] }));
   expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
-  expect(await world.open()).toMatchObject([{ kind: 'NOT_LISTED', orderId: paid.transactionId, ourSantim: 100_50n }]);
+  expect(await world.open()).toMatchObject([
+    { kind: 'MISSING_FROM_STATEMENT', orderId: paid.transactionId, ourSantim: 100_50n },
+  ]);
   await attempt().update({ status: 'SUCCEEDED' });
 });
 
@@ -124,8 +140,8 @@ test('another amount on the list is a difference, and so is the same order liste
   });
   await world.compare('TELEBIRR');
   expect(await world.open()).toMatchObject([
-    { kind: 'AMOUNT_DIFFERS', orderId: wrong.attemptId, ourSantim: 100_50n, theirSantim: 101_50n },
-    { kind: 'AMOUNT_DIFFERS', orderId: twice.attemptId, ourSantim: 100_50n, theirSantim: 201_00n },
+    { kind: 'AMOUNT_MISMATCH', orderId: wrong.attemptId, ourSantim: 100_50n, theirSantim: 101_50n },
+    { kind: 'AMOUNT_MISMATCH', orderId: twice.attemptId, ourSantim: 100_50n, theirSantim: 201_00n },
   ]);
 });
 
@@ -154,7 +170,7 @@ test('a payment of another amount is held, and agrees with the list', async () =
   const paid = await world.pay('CBE_BIRR', '0911000008');
   await world.live(2_000);
   expect((await world.compare('CBE_BIRR')).status).toBe('CLEAN');
-  expect(await standing(world.db, paid.sessionId)).toMatchObject({ held: 'WRONG_AMOUNT', attempts: ['HELD'] });
+  expect(await standing(world.db, paid.sessionId)).toMatchObject({ holdReason: 'WRONG_AMOUNT', attempts: ['HELD'] });
   await expectClearingAgrees(world.db, world.simulator);
 });
 
@@ -187,23 +203,23 @@ test('a payout that FAILED here and is listed as paid is asked about, sent no mo
   await world.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
   // Its provider cannot tell: that is a doubt, and asked about again.
   await world.compare('AWASH');
-  const settle = () => world.steps.settle(`sandbox-AWASH-${TODAY}`, 'payout/', world.clock());
-  expect((await readWithdrawal(world.db, id)).contradictedAt).toBeNull();
+  const recheck = () => world.steps.recheck(`sandbox-AWASH-${TODAY}`, 'payout/', world.clock());
+  expect((await readWithdrawal(world.db, id)).conflictDetectedAt).toBeNull();
   await world.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
-  expect(await settle()).toMatchObject({ asked: 1, doubts: 1 });
-  expect(await settle()).toMatchObject({ asked: 1, doubts: 0 });
+  expect(await recheck()).toMatchObject({ queried: 1, uncertainCount: 1 });
+  expect(await recheck()).toMatchObject({ queried: 1, uncertainCount: 0 });
 
   expect(await world.compare('AWASH')).toEqual({ status: 'DIFFERENCES', differences: 1 });
   expect(await world.open()).toMatchObject([
-    { kind: 'NOT_CONFIRMED', type: 'payout', orderId: id, ourStatus: 'FAILED', ourSantim: null, theirSantim: 20_00n },
+    { kind: 'UNCONFIRMED', type: 'payout', orderId: id, ourStatus: 'FAILED', ourSantim: null, theirSantim: 20_00n },
   ]);
-  expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'FAILED', contradictedAt: expect.any(Date) });
+  expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'FAILED', conflictDetectedAt: expect.any(Date) });
   expect(await submissions()).toBe(sent);
-  const [waiting] = await rows<{ what: string }>(world.db, DIFFERENCES_WAITING.sql);
+  const [waiting] = await rows<{ what: string }>(world.db, DISCREPANCY_REVIEW_ITEMS.sql);
   expect(waiting?.what).toBe('The provider lists as paid out what came to nothing here: it was given back');
   // An operator has looked into it: it still differs, and its provider has said all that it can.
-  await world.db('withdrawal').where({ id }).update({ contradictionEndedAt: world.clock() });
-  expect(await settle()).toEqual({ after: null, asked: 0, doubts: 0 });
+  await world.db('withdrawal').where({ id }).update({ conflictResolvedAt: world.clock() });
+  expect(await recheck()).toEqual({ after: null, queried: 0, uncertainCount: 0 });
 });
 
 /** As its provider's no does. */
@@ -211,8 +227,8 @@ async function fail(id: string): Promise<void> {
   const failed = { to: 'FAILED', kind: 'payout.failed', event: 'withdrawal.failed' } as const;
   const failure = { code: 'REJECTED', message: 'No.', providerCode: 'E1', retryable: false };
   const at = world.clock();
-  await world.runChange((change) =>
-    moveWithdrawal(change, { id, ...failed, detail: { code: 'REJECTED' }, failure, at, wake: null }),
+  await world.runInTransaction((tx) =>
+    transitionWithdrawal(tx, { id, ...failed, detail: { code: 'REJECTED' }, failure, at, signal: null }),
   );
 }
 
@@ -232,8 +248,8 @@ test('a payout of another amount agrees with the list once an operator has said 
     reason: 'Their receipt.',
     operatorId: 'opr_1',
   } as const;
-  await world.runChange((change) =>
-    resolveWithdrawal(change, withdrawalId, { ...resolution, at: world.clock(), paidSantim: theirSantim ?? undefined }),
+  await world.runInTransaction((tx) =>
+    resolveWithdrawal(tx, withdrawalId, { ...resolution, at: world.clock(), paidSantim: theirSantim ?? undefined }),
   );
   expect((await world.compare('AWASH')).status).toBe('CLEAN');
   await expectClearingAgrees(world.db, world.simulator);
@@ -245,8 +261,11 @@ test('a day compared again changes nothing', async () => {
   await world.live(2_000);
   const everything = async () => ({
     journals: await world.db('ledgerJournal').orderBy('id'),
-    listed: await rows(world.db, 'SELECT order_id, type, amount_santim FROM listed_row ORDER BY order_id'),
-    differences: (await world.db('reconciliationDifference').orderBy('id')).map((row) => ({ ...row, comparison: 0 })),
+    listed: await rows(world.db, 'SELECT order_id, type, amount_santim FROM current_statement_row ORDER BY order_id'),
+    differences: (await world.db('reconciliationDiscrepancy').orderBy('id')).map((row) => ({
+      ...row,
+      comparisonNo: 0,
+    })),
     events: await world.db('webhookEvent').orderBy('id').select('id'),
     timeline: await world.db('transactionTimeline').orderBy('id').select('id'),
   });

@@ -1,8 +1,8 @@
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Page } from '../../src/lib/page.ts';
-import { closeDifference, listDifferences } from '../../src/reconciliation/differences.ts';
-import { comparePairs } from '../../src/reconciliation/pairs.ts';
+import { closeDifference, listDiscrepancies } from '../../src/reconciliation/differences.ts';
+import { matchDay } from '../../src/reconciliation/pairs.ts';
 import { beginComparison, countOpen, writeFound } from '../../src/reconciliation/write-found.ts';
 import { anOrder } from '../providers/sandbox.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -18,9 +18,9 @@ afterEach(async () => {
 });
 
 const FIRST: Page = { limit: 20, page: 1, after: null };
-const listOpen = async () => (await listDifferences(world.db, { open: true }, FIRST)).rows;
+const listOpen = async () => (await listDiscrepancies(world.db, { open: true }, FIRST)).rows;
 const close = (id: string, operatorId = 'opr_1') =>
-  world.runChange((change) => closeDifference(change, id, { operatorId, reason: 'A walk-in.', at: world.clock() }));
+  world.runInTransaction((tx) => closeDifference(tx, id, { operatorId, reason: 'A walk-in.', at: world.clock() }));
 const day = async () => world.db('reconciliation').where({ channel: 'TELEBIRR' }).first();
 
 /** Money that the provider lists and nobody here knows of. */
@@ -45,11 +45,11 @@ test('an operator closes a difference with a reason; the day is clean then, and 
     theirCurrency: 'ETB',
   });
   const id = found?.id ?? '';
-  expect(await close(id)).toMatchObject({ closedBy: 'opr_1', note: 'A walk-in.' });
+  expect(await close(id)).toMatchObject({ closedBy: 'opr_1', resolutionNote: 'A walk-in.' });
   expect(await close(id)).toMatchObject({ closedBy: 'opr_1' });
   await expect(close(id, 'opr_2')).rejects.toMatchObject({ code: 'INVALID_STATE' });
   await expect(close('rcd_00000000000000000000000000')).rejects.toMatchObject({ code: 'NOT_FOUND' });
-  expect(await day()).toMatchObject({ status: 'CLEAN', cleanAt: null });
+  expect(await day()).toMatchObject({ status: 'CLEAN', lastCleanAt: null });
 
   await world.live(MINUTE_MS);
   expect(await world.compare('TELEBIRR')).toEqual({ status: 'CLEAN', differences: 0 });
@@ -65,7 +65,7 @@ test('a closed difference comes back when its figures change', async () => {
   );
   expect((await world.compare('TELEBIRR')).status).toBe('DIFFERENCES');
   expect(await listOpen()).toMatchObject([{ theirSantim: 7n, closedAt: null }]);
-  expect((await listDifferences(world.db, {}, FIRST)).pagination.total).toBe(2);
+  expect((await listDiscrepancies(world.db, {}, FIRST)).pagination.total).toBe(2);
 });
 
 /** A list of so much money that nobody here knows of. */
@@ -83,19 +83,19 @@ test('however many differ, all are counted and kept, and the day is not clean be
   await world.simulator.fault({ kind: 'listDropped', next: 1 });
   const booked = await world.pay('TELEBIRR');
   await world.live(2_000);
-  await world.checkAttempt(booked.attemptId, { tellWorkflow: false });
+  await world.checkAttempt(booked.attemptId, { notifyWorkflow: false });
   listForeign(6_001);
   expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 6_002 });
-  expect((await listDifferences(world.db, { open: true }, FIRST)).pagination.total).toBe(6_002);
+  expect((await listDiscrepancies(world.db, { open: true }, FIRST)).pagination.total).toBe(6_002);
   // The one that is found last of all.
-  expect((await listDifferences(world.db, { kind: 'NOT_LISTED' }, FIRST)).rows).toMatchObject([
+  expect((await listDiscrepancies(world.db, { kind: 'MISSING_FROM_STATEMENT' }, FIRST)).rows).toMatchObject([
     { orderId: booked.attemptId },
   ]);
 
   await rows(
     world.db,
-    `UPDATE reconciliation_difference SET closed_at = now(), closed_by = 'opr_1', note = 'Looked into.'
-     WHERE id IN (SELECT id FROM reconciliation_difference WHERE kind = 'UNKNOWN_ORDER' LIMIT 5_000)`,
+    `UPDATE reconciliation_discrepancy SET closed_at = now(), closed_by = 'opr_1', resolution_note = 'Looked into.'
+     WHERE id IN (SELECT id FROM reconciliation_discrepancy WHERE kind = 'UNKNOWN_ORDER' LIMIT 5_000)`,
   );
   expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1_002 });
   listForeign(0);
@@ -108,23 +108,25 @@ test('a comparison that a later one has overtaken writes nothing any more', asyn
   const id = `sandbox-TELEBIRR-${TODAY}`;
   const old = await beginComparison(world.db, id);
   await beginComparison(world.db, id);
-  await comparePairs(world.db, id, async (found) => {
+  await matchDay(world.db, id, async (found) => {
     if (found.length > 0) {
-      await expect(writeFound(world.runChange, old, { found, at: world.clock() })).rejects.toMatchObject({
+      await expect(writeFound(world.runInTransaction, old, { found, at: world.clock() })).rejects.toMatchObject({
         code: 'INVALID_STATE',
       });
     }
   });
-  await expect(world.runChange(({ trx }) => countOpen(trx, old))).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  await expect(world.runInTransaction(({ trx }) => countOpen(trx, old))).rejects.toMatchObject({
+    code: 'INVALID_STATE',
+  });
   expect(await listOpen()).toHaveLength(ended.differences);
 });
 
 test('closing the last difference of a day that is being compared does not make it clean', async () => {
   await foreignMoney();
   await world.compare('TELEBIRR');
-  await world.db('reconciliation').update({ open: true });
+  await world.db('reconciliation').update({ isRunning: true });
   await close((await listOpen())[0]?.id ?? '');
-  expect(await day()).toMatchObject({ status: 'DIFFERENCES', open: true });
+  expect(await day()).toMatchObject({ status: 'DIFFERENCES', isRunning: true });
 });
 
 test('one that vanished by itself and comes back is told again, beside what was', async () => {
@@ -134,8 +136,8 @@ test('one that vanished by itself and comes back is told again, beside what was'
   await world.compare('TELEBIRR');
   world.alterLists((page) => page);
   expect((await world.compare('TELEBIRR')).status).toBe('DIFFERENCES');
-  const { rows: all } = await listDifferences(world.db, { kind: 'UNKNOWN_ORDER', day: TODAY }, FIRST);
-  expect(all.map(({ closedAt, note }) => [closedAt !== null, note])).toEqual([
+  const { rows: all } = await listDiscrepancies(world.db, { kind: 'UNKNOWN_ORDER', day: TODAY }, FIRST);
+  expect(all.map(({ closedAt, resolutionNote }) => [closedAt !== null, resolutionNote])).toEqual([
     [false, null],
     [true, 'A later comparison did not find it any more.'],
   ]);
@@ -144,13 +146,13 @@ test('one that vanished by itself and comes back is told again, beside what was'
 test('the list narrows by what is asked, and goes on where it ended', async () => {
   for (let nth = 0; nth < 3; nth += 1) await foreignMoney();
   await world.compare('TELEBIRR');
-  expect((await listDifferences(world.db, { channel: 'AWASH' }, FIRST)).rows).toEqual([]);
-  expect((await listDifferences(world.db, { environment: 'live' }, FIRST)).rows).toEqual([]);
-  const one = await listDifferences(world.db, { open: true }, { ...FIRST, limit: 2 });
+  expect((await listDiscrepancies(world.db, { channel: 'AWASH' }, FIRST)).rows).toEqual([]);
+  expect((await listDiscrepancies(world.db, { environment: 'live' }, FIRST)).rows).toEqual([]);
+  const one = await listDiscrepancies(world.db, { open: true }, { ...FIRST, limit: 2 });
   expect([one.rows.length, one.pagination.total]).toEqual([2, 3]);
   const last = one.rows.at(-1);
   const after = { at: last?.position ?? '', id: last?.id ?? '' };
-  const two = await listDifferences(world.db, { open: true }, { limit: 2, page: 2, after });
+  const two = await listDiscrepancies(world.db, { open: true }, { limit: 2, page: 2, after });
   expect(new Set([...one.rows, ...two.rows].map(({ id }) => id)).size).toBe(3);
 });
 
@@ -160,19 +162,19 @@ test('what begins or ends next to midnight may be on the list of a day that was 
   await world.simulator.fault({ kind: 'listDropped', next: 1 });
   const { attemptId } = await world.pay('TELEBIRR');
   await world.live(2_000);
-  await world.checkAttempt(attemptId, { tellWorkflow: false });
+  await world.checkAttempt(attemptId, { notifyWorkflow: false });
   expect(await world.compare('TELEBIRR')).toEqual({ status: 'CLEAN', differences: 0 });
   await world.live(10 * MINUTE_MS);
   await world.compare('TELEBIRR', '2026-03-03');
   expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
-  expect(await listOpen()).toMatchObject([{ kind: 'NOT_LISTED', orderId: attemptId, day: TODAY }]);
+  expect(await listOpen()).toMatchObject([{ kind: 'MISSING_FROM_STATEMENT', orderId: attemptId, day: TODAY }]);
 });
 
 test('a payment of before midnight that we hear of after it belongs to the day that lists it', async () => {
   await world.live((11 * 60 + 59) * MINUTE_MS);
   const { attemptId } = await world.pay('TELEBIRR');
   await world.live(5 * MINUTE_MS);
-  await world.checkAttempt(attemptId, { tellWorkflow: false });
+  await world.checkAttempt(attemptId, { notifyWorkflow: false });
   expect(await world.compare('TELEBIRR', '2026-03-03')).toMatchObject({ status: 'CLEAN' });
   expect(await world.compare('TELEBIRR')).toMatchObject({ status: 'CLEAN' });
   expect(await world.compare('TELEBIRR', '2026-03-03')).toMatchObject({ status: 'CLEAN' });

@@ -13,28 +13,28 @@ afterEach(async () => {
 });
 
 /** A payment that was sent and then, for 24 h after its session's end, nobody could tell of. */
-async function inDoubt(phone: string) {
+async function uncertain(phone: string) {
   const paid = await world.pay('TELEBIRR', phone);
   await world.live(31 * MINUTE_MS + DAY_MS);
   await world.simulator.fault({ kind: 'serverError', on: 'query' });
   await world.expireAttempt(paid.attemptId, world.clock());
   await world.simulator.clearFaults();
-  expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'EXPIRED', reconcile: true });
+  expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'EXPIRED', needsReconciliation: true });
   return paid;
 }
 
 const [FIRST_DAY, SECOND_DAY] = ['2026-03-02', '2026-03-03'] as const;
-const STAYS = { transaction: 'EXPIRED', reconcile: true };
+const STAYS = { transaction: 'EXPIRED', needsReconciliation: true };
 const CLEARED = {
   transaction: 'EXPIRED',
-  reconcile: false,
-  timeline: expect.arrayContaining(['reconciled.unpaid']),
+  needsReconciliation: false,
+  timeline: expect.arrayContaining(['reconciliation.confirmed_unpaid']),
 };
 const HOUR_MS = 60 * MINUTE_MS;
 
 test('the silence of one night proves nothing; that of two nights does, for each day that the try lived on', async () => {
   // Never answers, so never paid.
-  const paid = await inDoubt('0911000004');
+  const paid = await uncertain('0911000004');
   await world.simulator.fault({ kind: 'serverError', on: 'query' });
   await world.compare('TELEBIRR', FIRST_DAY);
   // Its second day is not over yet.
@@ -53,7 +53,7 @@ test('the silence of one night proves nothing; that of two nights does, for each
 });
 
 test('one night is enough when the provider itself says "not paid" of the very try', async () => {
-  const paid = await inDoubt('0911000004');
+  const paid = await uncertain('0911000004');
   await world.compare('TELEBIRR', FIRST_DAY);
   await world.compare('TELEBIRR', SECOND_DAY);
   expect(await standing(world.db, paid.sessionId)).toMatchObject(STAYS);
@@ -68,7 +68,7 @@ test('one night is enough when the provider itself says "not paid" of the very t
 });
 
 test('what a list once had stays in doubt, however many later lists lack it', async () => {
-  const paid = await inDoubt('0911000004');
+  const paid = await uncertain('0911000004');
   await world.simulator.fault({ kind: 'serverError', on: 'query' });
   const row = { type: 'payment', amountSantim: 100_50n, currency: 'ETB', providerReference: 'ONCE' } as const;
   world.alterLists((page) =>
@@ -85,21 +85,24 @@ test('what a list once had stays in doubt, however many later lists lack it', as
 });
 
 test('a transaction in doubt that a list has is paid, late', async () => {
-  const paid = await inDoubt('0911000007');
+  const paid = await uncertain('0911000007');
   await world.compare('TELEBIRR');
   expect(await standing(world.db, paid.sessionId)).toMatchObject({
     transaction: 'SUCCESS',
-    lateConfirmation: true,
-    reconcile: false,
+    confirmedLate: true,
+    needsReconciliation: false,
   });
   await expectClearingAgrees(world.db, world.simulator);
 });
 
 test('a transaction in doubt is asked about even when the list has dropped it', async () => {
   await world.simulator.fault({ kind: 'listDropped', next: 1 });
-  const paid = await inDoubt('0911000007');
+  const paid = await uncertain('0911000007');
   await world.compare('TELEBIRR');
-  expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'SUCCESS', reconcile: false });
+  expect(await standing(world.db, paid.sessionId)).toMatchObject({
+    transaction: 'SUCCESS',
+    needsReconciliation: false,
+  });
 });
 
 test('an order that the provider cannot tell of is in doubt, and asked about again', async () => {
@@ -108,12 +111,12 @@ test('an order that the provider cannot tell of is in doubt, and asked about aga
   await world.simulator.fault({ kind: 'serverError', on: 'query', next: 1 });
   const id = 'sandbox-TELEBIRR-2026-03-02';
   await world.compare('TELEBIRR');
-  expect(await world.open()).toMatchObject([{ kind: 'NOT_CONFIRMED' }]);
+  expect(await world.open()).toMatchObject([{ kind: 'UNCONFIRMED' }]);
   await world.simulator.fault({ kind: 'serverError', on: 'query', next: 1 });
-  const settle = (after = '') => world.steps.settle(id, after, world.clock());
-  const first = await settle();
-  expect(first).toMatchObject({ asked: 1, doubts: 1 });
-  expect(await settle(first.after ?? '')).toEqual({ after: null, asked: 0, doubts: 0 });
-  expect(await settle()).toMatchObject({ asked: 1, doubts: 0 });
-  expect(await settle()).toEqual({ after: null, asked: 0, doubts: 0 });
+  const recheck = (after = '') => world.steps.recheck(id, after, world.clock());
+  const first = await recheck();
+  expect(first).toMatchObject({ queried: 1, uncertainCount: 1 });
+  expect(await recheck(first.after ?? '')).toEqual({ after: null, queried: 0, uncertainCount: 0 });
+  expect(await recheck()).toMatchObject({ queried: 1, uncertainCount: 0 });
+  expect(await recheck()).toEqual({ after: null, queried: 0, uncertainCount: 0 });
 });

@@ -1,7 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import type { FindProvider, StatementRow } from '../../src/providers/provider.ts';
-import { askForDay } from '../../src/reconciliation/ask.ts';
+import { requestRun } from '../../src/reconciliation/ask.ts';
 import { createReconciliationSteps } from '../../src/reconciliation/steps.ts';
 import { reconciliationId } from '../../src/reconciliation/workflow-input.ts';
 import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/check.ts';
@@ -12,7 +12,7 @@ import { withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, buildLive, PAID_OUT } from '../support/withdrawals.ts';
 import { TODAY } from './world.ts';
 
-type Environment = Owner['environment'];
+type Environment = MerchantScope['environment'];
 
 let database: TestDatabase;
 let world: World;
@@ -39,7 +39,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-const once = { minIntervalMs: 0, tellWorkflow: false };
+const once = { minIntervalMs: 0, notifyWorkflow: false };
 const row = (type: StatementRow['type'], orderId: string, amountSantim: bigint): StatementRow => ({
   type,
   orderId,
@@ -51,10 +51,10 @@ const row = (type: StatementRow['type'], orderId: string, amountSantim: bigint):
 
 /** A payment of 1,000 birr that its provider has taken, or paid. */
 async function pay(environment: Environment, answer: typeof ACCEPTED): Promise<string> {
-  const owner = { merchantId, environment };
-  const { sessionId } = await buildSession(world, owner, { amountSantim: 1_000_00n });
-  const attemptId = await buildAttempt(world, { ...owner, sessionId });
-  world.provider.answers(answer);
+  const scope = { merchantId, environment };
+  const { sessionId } = await buildSession(world, scope, { amountSantim: 1_000_00n });
+  const attemptId = await buildAttempt(world, { ...scope, sessionId });
+  world.provider.returns(answer);
   await world.checkAttempt(attemptId, once);
   return attemptId;
 }
@@ -63,7 +63,7 @@ async function pay(environment: Environment, answer: typeof ACCEPTED): Promise<s
 async function paidOut(environment: Environment): Promise<string> {
   const { id } = await withdraw(world, { merchantId, environment }, 100_00n);
   await rows(world.db, "UPDATE withdrawal SET stage = 'CREATED' WHERE id = :id", { id });
-  world.provider.answersOfPayouts(PAID_OUT);
+  world.provider.returnsForPayouts(PAID_OUT);
   await checkPayout(id, once);
   return id;
 }
@@ -72,16 +72,16 @@ async function paidOut(environment: Environment): Promise<string> {
 async function compare(environment: Environment) {
   const day = { environment, channel: 'TELEBIRR', day: TODAY } as const;
   const steps = createReconciliationSteps({ ...world, checkPayout });
-  await world.runChange((change) => askForDay(change, world, day));
+  await world.runInTransaction((tx) => requestRun(tx, world, day));
   const reading = await steps.begin(reconciliationId(day), world.clock());
   while ((await steps.readNext(reading)).kind !== 'end');
   for (let after: string | null = ''; after !== null;) {
-    after = (await steps.settle(reconciliationId(day), after, world.clock())).after;
+    after = (await steps.recheck(reconciliationId(day), after, world.clock())).after;
   }
   await steps.compare(reconciliationId(day), world.clock());
   return rows(
     world.db,
-    `SELECT kind, type, order_id FROM reconciliation_difference
+    `SELECT kind, type, order_id FROM reconciliation_discrepancy
      WHERE environment = :environment AND closed_at IS NULL ORDER BY kind, type`,
     { environment },
   );
@@ -103,15 +103,15 @@ test.each([
     { kind: 'UNKNOWN_ORDER', type: 'payout', orderId: theirs.payout },
   ]);
   expect(await compare(other)).toEqual([
-    { kind: 'NOT_LISTED', type: 'payment', orderId: theirs.payment },
-    { kind: 'NOT_LISTED', type: 'payout', orderId: theirs.payout },
+    { kind: 'MISSING_FROM_STATEMENT', type: 'payment', orderId: theirs.payment },
+    { kind: 'MISSING_FROM_STATEMENT', type: 'payout', orderId: theirs.payout },
   ]);
 });
 
 test('a payment that waits in live is not asked about because the sandbox lists it', async () => {
   const waiting = await pay('live', ACCEPTED);
   listed.sandbox = [row('payment', waiting, 1_000_00n)];
-  const askedBefore = world.provider.asked.length;
+  const queriedBefore = world.provider.queries.length;
   expect(await compare('sandbox')).toEqual([{ kind: 'UNKNOWN_ORDER', type: 'payment', orderId: waiting }]);
-  expect(world.provider.asked).toHaveLength(askedBefore);
+  expect(world.provider.queries).toHaveLength(queriedBefore);
 });

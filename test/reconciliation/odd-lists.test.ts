@@ -1,7 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
-import { DIFFERENCES_WAITING } from '../../src/reconciliation/attention.ts';
+import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/attention.ts';
 import { readWithdrawal } from '../../src/withdrawals/model.ts';
-import { moveWithdrawal } from '../../src/withdrawals/settle.ts';
+import { transitionWithdrawal } from '../../src/withdrawals/settle.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, MINUTE_MS, TODAY, type ReconciliationWorld } from './world.ts';
 
@@ -14,7 +14,7 @@ afterEach(async () => {
   await world.close();
 });
 
-const check = (attemptId: string) => world.checkAttempt(attemptId, { tellWorkflow: false });
+const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: false });
 
 test('one reference that is listed with two amounts differs, on one page or on two, until it has one amount', async () => {
   const paid = [await world.pay('TELEBIRR'), await world.pay('TELEBIRR')];
@@ -34,8 +34,8 @@ test('one reference that is listed with two amounts differs, on one page or on t
   expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 2 });
   expect(await world.open()).toEqual(
     expect.arrayContaining([
-      expect.objectContaining({ kind: 'AMOUNT_DIFFERS', orderId: wide, ourSantim: 100_50n, theirSantim: 109_50n }),
-      expect.objectContaining({ kind: 'AMOUNT_DIFFERS', orderId: torn, ourSantim: 100_50n, theirSantim: 100_50n }),
+      expect.objectContaining({ kind: 'AMOUNT_MISMATCH', orderId: wide, ourSantim: 100_50n, theirSantim: 109_50n }),
+      expect.objectContaining({ kind: 'AMOUNT_MISMATCH', orderId: torn, ourSantim: 100_50n, theirSantim: 100_50n }),
     ]),
   );
   world.alterLists((each) => each);
@@ -54,8 +54,8 @@ async function endUnsent(status: 'REJECTED' | 'CANCELLED'): Promise<string> {
     REJECTED: { to: 'REJECTED', kind: 'review.rejected', event: 'withdrawal.rejected' },
     CANCELLED: { to: 'CANCELLED', kind: 'withdrawal.cancelled', event: 'withdrawal.canceled' },
   } as const;
-  const move = { id, ...ended[status], detail: {}, at: world.clock(), wake: null };
-  await world.runChange((change) => moveWithdrawal(change, move));
+  const move = { id, ...ended[status], detail: {}, at: world.clock(), signal: null };
+  await world.runInTransaction((tx) => transitionWithdrawal(tx, move));
   return id;
 }
 
@@ -71,7 +71,7 @@ test('what a provider said of rows that it lists no more is not shown', async ()
   await world.compare('AWASH');
   const [waiting] = await rows(
     world.db,
-    `SELECT * FROM (${DIFFERENCES_WAITING.sql}) w WHERE detail ->> 'orderId' = :id`,
+    `SELECT * FROM (${DISCREPANCY_REVIEW_ITEMS.sql}) w WHERE detail ->> 'orderId' = :id`,
     {
       id,
     },
@@ -87,17 +87,17 @@ test.each(['REJECTED', 'CANCELLED'] as const)(
   async (status) => {
     const id = await endUnsent(status);
     const away = () => world.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
-    const waiting = async () => (await rows<{ what: string }>(world.db, DIFFERENCES_WAITING.sql))[0];
-    const settle = () => world.steps.settle(`sandbox-AWASH-${TODAY}`, 'payout/', world.clock());
+    const waiting = async () => (await rows<{ what: string }>(world.db, DISCREPANCY_REVIEW_ITEMS.sql))[0];
+    const recheck = () => world.steps.recheck(`sandbox-AWASH-${TODAY}`, 'payout/', world.clock());
     await away();
     await world.compare('AWASH');
     expect(await waiting()).toMatchObject({
       what: 'The provider lists as paid out what came to nothing here: it was given back',
-      detail: { difference: 'NOT_CONFIRMED', orderId: id, ourStatus: status, providerSays: 'unknown' },
+      detail: { difference: 'UNCONFIRMED', orderId: id, ourStatus: status, providerSays: 'unknown' },
     });
     await away();
-    expect(await settle()).toMatchObject({ asked: 1, doubts: 1 });
-    expect(await settle()).toMatchObject({ asked: 1, doubts: 0 });
+    expect(await recheck()).toMatchObject({ queried: 1, uncertainCount: 1 });
+    expect(await recheck()).toMatchObject({ queried: 1, uncertainCount: 0 });
     expect(await waiting()).toMatchObject({
       what: 'The provider says it paid out what was never sent to it',
       detail: { providerSays: 'succeeded' },
@@ -105,8 +105,8 @@ test.each(['REJECTED', 'CANCELLED'] as const)(
     await world.live(2 * MINUTE_MS);
     await world.compare('AWASH');
     expect(await world.open()).toMatchObject([
-      { kind: 'NOT_CONFIRMED', type: 'payout', orderId: id, ourStatus: status },
-      { kind: 'NOT_CONFIRMED', type: 'payoutReversal', orderId: id, ourStatus: status },
+      { kind: 'UNCONFIRMED', type: 'payout', orderId: id, ourStatus: status },
+      { kind: 'UNCONFIRMED', type: 'payoutReversal', orderId: id, ourStatus: status },
     ]);
     expect((await readWithdrawal(world.db, id)).status).toBe(status);
   },

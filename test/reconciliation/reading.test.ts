@@ -3,11 +3,11 @@ import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { StatementPage, StatementRow } from '../../src/providers/provider.ts';
-import { askForDay, askForLastDays } from '../../src/reconciliation/ask.ts';
-import { DIFFERENCES_WAITING } from '../../src/reconciliation/attention.ts';
+import { requestRun, requestLastDays } from '../../src/reconciliation/ask.ts';
+import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/attention.ts';
 import { measureReconciliation } from '../../src/reconciliation/metrics.ts';
-import { openReconciliations } from '../../src/reconciliation/open-reconciliations.ts';
-import { readNextPage, type Reading } from '../../src/reconciliation/read.ts';
+import { findRecoverableRuns } from '../../src/reconciliation/open-reconciliations.ts';
+import { importNextPage, type Import } from '../../src/reconciliation/read.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, NOON, TODAY, type ReconciliationWorld } from './world.ts';
 
@@ -21,7 +21,7 @@ afterEach(async () => {
   await world.close();
 });
 
-const ask = (wanted: Parameters<typeof askForDay>[2]) => world.runChange((change) => askForDay(change, world, wanted));
+const ask = (wanted: Parameters<typeof requestRun>[2]) => world.runInTransaction((tx) => requestRun(tx, world, wanted));
 
 /** Three pages of two rows each. */
 function listOfThreePages(): string[] {
@@ -72,14 +72,14 @@ test('who hears an end of the list at a page that another has gone on from does 
   expect(await world.steps.readNext(reading)).toEqual({ kind: 'more', pages: 1 });
   slow.answer({ kind: 'page', rows: [], next: null });
   expect(await slow.page).toEqual({ kind: 'more', pages: 0 });
-  expect(await world.db('reconciliation').first()).toMatchObject({ read: 0, pages: 1, cursor: '2' });
+  expect(await world.db('reconciliation').first()).toMatchObject({ completedImportNo: 0, pages: 1, cursor: '2' });
   await expect(world.steps.compare(ID, world.clock())).rejects.toMatchObject({ code: 'INVALID_STATE' });
   while ((await world.steps.readNext(reading)).kind !== 'end');
   expect(await listed()).toEqual(ids);
 });
 
 /** A call for the next page whose answer is late; other calls are answered as before. */
-function readSlowly(reading: Reading) {
+function readSlowly(reading: Import) {
   const [asked, answered] = [signal<void>(), signal<StatementPage>()];
   const find: typeof world.findProvider = (...place) => {
     const provider = world.findProvider(...place);
@@ -89,7 +89,7 @@ function readSlowly(reading: Reading) {
     };
     return provider && { ...provider, statement };
   };
-  const page = readNextPage({ ...world, findProvider: find }, reading);
+  const page = importNextPage({ ...world, findProvider: find }, reading);
   return { page, asked: asked.given, answer: answered.give };
 }
 
@@ -134,7 +134,11 @@ test('a page that cannot be read is unknown, keeps what was read, and is asked f
   world.alterLists(() => ({ kind: 'page', next: null, rows: [{ ...rowWith('pat_\u0000'), at: NOON }] }));
   expect(await world.steps.readNext(reading)).toEqual({ kind: 'unknown', reason: 'unreadable' });
   expect(await listed()).toEqual(ids.slice(0, 2));
-  expect(await world.db('reconciliation').first()).toMatchObject({ status: 'INCOMPLETE', read: 0, pages: 1 });
+  expect(await world.db('reconciliation').first()).toMatchObject({
+    status: 'INCOMPLETE',
+    completedImportNo: 0,
+    pages: 1,
+  });
 });
 
 const rowWith = (orderId: string): Omit<StatementRow, 'at'> => ({
@@ -167,16 +171,16 @@ test('a day given up is incomplete, and what was found before stays', async () =
   await ask({ day: TODAY, channel: 'TELEBIRR' });
   const reading = await world.steps.begin(ID, world.clock());
   expect(await world.steps.giveUp(reading, 'a bell\u0007')).toEqual({ status: 'INCOMPLETE', differences: 6 });
-  const given = { status: 'INCOMPLETE', open: false, problem: 'a bell ' };
+  const given = { status: 'INCOMPLETE', isRunning: false, error: 'a bell ' };
   expect(await world.db('reconciliation').first()).toMatchObject(given);
   const [waiting] = await rows<{ kind: string; what: string }>(
     world.db,
-    `SELECT * FROM (${DIFFERENCES_WAITING.sql}) each WHERE kind = 'RECONCILIATION_FAILED'`,
+    `SELECT * FROM (${DISCREPANCY_REVIEW_ITEMS.sql}) each WHERE kind = 'RECONCILIATION_FAILED'`,
   );
   expect(waiting?.what).toBe('The day could not be compared; ask for it again: a bell ');
   await world.steps.begin(ID, world.clock());
   await world.steps.giveUp(reading, 'late');
-  expect(await world.db('reconciliation').first()).toMatchObject({ open: true, problem: null });
+  expect(await world.db('reconciliation').first()).toMatchObject({ isRunning: true, error: null });
 });
 
 test('a day that is asked for while it is compared stays open, for the workflow that is still to come', async () => {
@@ -185,11 +189,11 @@ test('a day that is asked for while it is compared stays open, for the workflow 
   await world.steps.readNext(reading);
   await ask({ day: TODAY, channel: 'TELEBIRR' });
   await world.steps.compare(ID, world.clock());
-  expect(await world.db('reconciliation').first()).toMatchObject({ status: 'CLEAN', open: true });
+  expect(await world.db('reconciliation').first()).toMatchObject({ status: 'CLEAN', isRunning: true });
   await world.db('outbox').delete();
-  expect(await openReconciliations(world.db, { after: '', limit: 10, onlyPastDue: false })).toMatchObject([{ id: ID }]);
+  expect(await findRecoverableRuns(world.db, { after: '', limit: 10, onlyPastDue: false })).toMatchObject([{ id: ID }]);
   await world.compare('TELEBIRR');
-  expect(await world.db('reconciliation').first()).toMatchObject({ status: 'CLEAN', open: false });
+  expect(await world.db('reconciliation').first()).toMatchObject({ status: 'CLEAN', isRunning: false });
 });
 
 test('a list whose pages lead in a circle, or never end, is noticed and not read on', async () => {
@@ -212,8 +216,8 @@ test('a list whose pages lead in a circle, or never end, is noticed and not read
     expect(page.kind).toBe(length === 1 ? 'unknown' : 'endless');
     expect(pages).toBeLessThan(4 * (tail + length) + 4);
     expect(await world.db('reconciliation').first()).toMatchObject({
-      read: 0,
-      problem: expect.stringContaining('lead'),
+      completedImportNo: 0,
+      error: expect.stringContaining('lead'),
     });
   }
   let asked = 0;
@@ -223,7 +227,7 @@ test('a list whose pages lead in a circle, or never end, is noticed and not read
   expect(await world.steps.readNext(reading)).toEqual({ kind: 'more', pages: 20_000 });
   expect(await world.steps.readNext(reading)).toEqual({ kind: 'endless' });
   expect(asked).toBe(1);
-  expect(await world.db('reconciliation').first()).toMatchObject({ problem: 'the list has more than 20000 pages' });
+  expect(await world.db('reconciliation').first()).toMatchObject({ error: 'the list has more than 20000 pages' });
 });
 
 test('a day is asked for by its day, and for all channels with a provider unless one is named', async () => {
@@ -240,16 +244,16 @@ test('a day is asked for by its day, and for all channels with a provider unless
   ]) {
     await expect(ask(wanted)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
   }
-  const signals = world.told.filter(({ workflowType }) => workflowType === 'reconciliation');
+  const signals = world.enqueued.filter(({ workflowType }) => workflowType === 'reconciliation');
   expect(signals.map(({ workflowId, signal }) => [workflowId, signal])).toContainEqual([
     `reconciliation-${ID}`,
-    'asked',
+    'rerunRequested',
   ]);
-  expect(await world.db('reconciliation').where({ open: true })).toHaveLength(3);
+  expect(await world.db('reconciliation').where({ isRunning: true })).toHaveLength(3);
 });
 
 test('a night asks for yesterday and the three days before it', async () => {
-  const days = await world.runChange((change) => askForLastDays(change, world));
+  const days = await world.runInTransaction((tx) => requestLastDays(tx, world));
   expect(days).toHaveLength(12);
   expect([...new Set(days.map(({ day }) => day))]).toEqual(['2026-03-01', '2026-02-28', '2026-02-27', '2026-02-26']);
 });
@@ -258,12 +262,12 @@ test('what was asked for and has no workflow any more is found, and woken', asyn
   await ask({ day: TODAY, channel: 'TELEBIRR' });
   await world.db('outbox').delete();
   // The instant of asking is the test's clock, long ago.
-  const open = await openReconciliations(world.db, { after: '', limit: 10, onlyPastDue: false });
-  expect(open).toMatchObject([{ id: ID, wake: { workflowId: `reconciliation-${ID}`, kind: 'signalWithStart' } }]);
-  expect(await openReconciliations(world.db, { after: ID, limit: 10, onlyPastDue: false })).toEqual([]);
+  const open = await findRecoverableRuns(world.db, { after: '', limit: 10, onlyPastDue: false });
+  expect(open).toMatchObject([{ id: ID, message: { workflowId: `reconciliation-${ID}`, kind: 'signalWithStart' } }]);
+  expect(await findRecoverableRuns(world.db, { after: ID, limit: 10, onlyPastDue: false })).toEqual([]);
   await world.compare('TELEBIRR');
   await world.db('outbox').delete();
-  expect(await openReconciliations(world.db, { after: '', limit: 10, onlyPastDue: false })).toEqual([]);
+  expect(await findRecoverableRuns(world.db, { after: '', limit: 10, onlyPastDue: false })).toEqual([]);
 });
 
 test('operators see how much differs, and how long ago a channel was clean', async () => {
@@ -278,17 +282,17 @@ test('operators see how much differs, and how long ago a channel was clean', asy
       ?.split(' ')
       .at(-1);
   };
-  expect(await figure('meskot_reconciliation_clean_age_seconds', 'AWASH')).toBe('Nan');
+  expect(await figure('meskot_reconciliation_last_clean_age_seconds', 'AWASH')).toBe('Nan');
   listOfThreePages();
   await world.compare('TELEBIRR');
   world.alterLists((page) => page);
   await world.compare('AWASH');
-  expect(await figure('meskot_reconciliation_differences_open')).toBe('6');
-  expect(await figure('meskot_reconciliation_days_open')).toBe('0');
+  expect(await figure('meskot_reconciliation_discrepancies_pending')).toBe('6');
+  expect(await figure('meskot_reconciliation_runs_active')).toBe('0');
   expect(await figure('meskot_reconciliation_days_failed')).toBe('0');
-  await world.steps.giveUp({ reconciliationId: `sandbox-AWASH-${TODAY}`, reading: 1 }, null);
+  await world.steps.giveUp({ reconciliationId: `sandbox-AWASH-${TODAY}`, importNo: 1 }, null);
   expect(await figure('meskot_reconciliation_days_failed')).toBe('1');
-  const age = Number(await figure('meskot_reconciliation_clean_age_seconds', 'AWASH'));
+  const age = Number(await figure('meskot_reconciliation_last_clean_age_seconds', 'AWASH'));
   expect(age).toBeGreaterThan((Date.now() - NOON.getTime() - DAY_MS) / 1_000);
-  expect(await figure('meskot_reconciliation_clean_age_seconds', 'TELEBIRR')).toBe('Nan');
+  expect(await figure('meskot_reconciliation_last_clean_age_seconds', 'TELEBIRR')).toBe('Nan');
 });

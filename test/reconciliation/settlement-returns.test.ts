@@ -2,9 +2,9 @@ import { ledgerChecks } from '../../src/ledger-checks.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { addisDay, startOfAddisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
-import { BANK_MONEY_WAITING } from '../../src/reconciliation/attention.ts';
+import { RECEIPT_REVIEW_ITEMS } from '../../src/reconciliation/attention.ts';
 import { recordArrival } from '../../src/reconciliation/bank-money.ts';
-import { settleBankMoney, type BankMoneyWord } from '../../src/reconciliation/settle-bank-money.ts';
+import { decideReceipt, type ReceiptDecision } from '../../src/reconciliation/settle-bank-money.ts';
 import { markCredited, markReturned, markSent } from '../../src/settlements/bank-answer.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -18,16 +18,16 @@ const by = () => ({ operatorId: 'opr_1', at: world.clock() });
 /** A settlement that the bank has credited. */
 beforeEach(async () => {
   world = await createReconciliationWorld();
-  const { runChange, owner } = world;
+  const { runInTransaction, scope } = world;
   const { attemptId } = await world.pay('TELEBIRR', '0911000007', 1_000_00n);
   await world.live(2_000);
-  await world.checkAttempt(attemptId, { tellWorkflow: false });
-  await linkAccount(world, owner);
-  settlementId = (await ask(world, owner)).id;
-  await runChange((change) => approveSettlement(change, settlementId, by()));
-  await runChange((change) => markSent(change, settlementId, by()));
+  await world.checkAttempt(attemptId, { notifyWorkflow: false });
+  await linkAccount(world, scope);
+  settlementId = (await ask(world, scope)).id;
+  await runInTransaction((tx) => approveSettlement(tx, settlementId, by()));
+  await runInTransaction((tx) => markSent(tx, settlementId, by()));
   const creditedAt = startOfAddisDay(addisDay(world.clock()));
-  await runChange((change) => markCredited(change, settlementId, { ...by(), bankReference: 'FT-OUT', creditedAt }));
+  await runInTransaction((tx) => markCredited(tx, settlementId, { ...by(), bankReference: 'FT-OUT', creditedAt }));
 });
 afterEach(async () => {
   await expectLedgerHolds(world.db);
@@ -35,25 +35,25 @@ afterEach(async () => {
 });
 
 const comesBack = (bankReference = 'FT-BACK') =>
-  world.runChange((change) => markReturned(change, settlementId, { ...by(), reason: 'Dormant.', bankReference }));
+  world.runInTransaction((tx) => markReturned(tx, settlementId, { ...by(), reason: 'Dormant.', bankReference }));
 const arrive = (bankReference = 'FT-BACK') => {
   const money = { environment: 'sandbox', amountSantim: 150_00n, bankReference, at: world.clock() } as const;
-  return world.runChange((change) => recordArrival(change, money));
+  return world.runInTransaction((tx) => recordArrival(tx, money));
 };
-const settle = (id: string, word: BankMoneyWord) =>
-  world.runChange((change) => settleBankMoney(change, id, { word, at: world.clock() }));
+const settle = (id: string, decision: ReceiptDecision) =>
+  world.runInTransaction((tx) => decideReceipt(tx, id, { decision, at: world.clock() }));
 const goesBack = (id: string, returnReference: string) => settle(id, { as: 'RETURNED', returnReference });
 /** Another settlement that was given to the bank. */
 async function send(): Promise<string> {
-  const { id } = await ask(world, world.owner);
-  await world.runChange((change) => approveSettlement(change, id, by()));
-  await world.runChange((change) => markSent(change, id, by()));
+  const { id } = await ask(world, world.scope);
+  await world.runInTransaction((tx) => approveSettlement(tx, id, by()));
+  await world.runInTransaction((tx) => markSent(tx, id, by()));
   return id;
 }
 const credit = (id: string, bankReference: string) =>
-  world.runChange((change) => markCredited(change, id, { ...by(), bankReference, creditedAt: world.clock() }));
+  world.runInTransaction((tx) => markCredited(tx, id, { ...by(), bankReference, creditedAt: world.clock() }));
 const broken = () => verifyLedger(world.db, ledgerChecks);
-const waiting = () => rows<object>(world.db, `SELECT kind, id FROM (${BANK_MONEY_WAITING.sql}) each`);
+const waiting = () => rows<object>(world.db, `SELECT kind, id FROM (${RECEIPT_REVIEW_ITEMS.sql}) each`);
 const CHECK = 'what happened outside under one reference is booked once';
 
 test('the way back of a settlement is not booked as money that came, too', async () => {
@@ -80,9 +80,9 @@ test('nor the other way round: what was entered as unmatched money is corrected 
 
 test('what was booked as both before is found, and is no money that waits to be placed', async () => {
   const { money } = await arrive('FT-2');
-  expect(await waiting()).toEqual([{ kind: 'UNMATCHED_MONEY', id: money.id }]);
+  expect(await waiting()).toEqual([{ kind: 'RECEIPT_UNALLOCATED', id: money.id }]);
   await comesBack();
-  await world.db('bank_money').update({ reference: 'FT-BACK' });
+  await world.db('bank_receipt').update({ reference: 'FT-BACK' });
   expect(await broken()).toMatchObject([{ check: CHECK, about: expect.stringContaining(settlementId) }]);
   expect(await waiting()).toEqual([{ kind: 'TRACE_ID_TWICE', id: money.id }]);
   await settle(money.id, { as: 'CORRECTED' });
@@ -111,7 +111,7 @@ test('nor is a settlement credited by the way back of unmatched money', async ()
 test('what left the bank as both before is found, and waits to be corrected', async () => {
   const { money } = await arrive();
   await goesBack(money.id, 'FT-1');
-  await world.db('bank_money').update({ returnReference: 'FT-OUT' });
+  await world.db('bank_receipt').update({ returnReference: 'FT-OUT' });
   expect(await broken()).toMatchObject([{ check: CHECK, about: expect.stringContaining(settlementId) }]);
   expect(await waiting()).toEqual([{ kind: 'TRACE_ID_TWICE', id: money.id }]);
   await settle(money.id, { as: 'CORRECTED' });

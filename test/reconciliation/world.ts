@@ -1,12 +1,13 @@
+import type { Channel } from '../../src/channels/channel.ts';
 import { rows, type Knex } from '../../src/lib/db.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { parseBirr, type Santim } from '../../src/lib/money.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
-import type { Channel, FindProvider, StatementPage, Unknown } from '../../src/providers/provider.ts';
-import { askForDay } from '../../src/reconciliation/ask.ts';
+import type { FindProvider, StatementPage, Unknown } from '../../src/providers/provider.ts';
+import { requestRun } from '../../src/reconciliation/ask.ts';
 import type { Ended } from '../../src/reconciliation/compare.ts';
-import type { Difference } from '../../src/reconciliation/differences.ts';
+import type { Discrepancy } from '../../src/reconciliation/differences.ts';
 import { createReconciliationSteps } from '../../src/reconciliation/steps.ts';
 import { reconciliationId } from '../../src/reconciliation/workflow-input.ts';
 import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/check.ts';
@@ -31,7 +32,7 @@ type Alter = (page: Page, asked: { channel: Channel; day: string; cursor: string
 export type ReconciliationWorld = World & {
   database: TestDatabase;
   simulator: TestSimulator;
-  owner: Owner;
+  scope: MerchantScope;
   steps: ReturnType<typeof createReconciliationSteps>;
   checkPayout: CheckPayout;
   /** Lets time pass for us and for the provider. */
@@ -49,7 +50,7 @@ export type ReconciliationWorld = World & {
   /** Reads, settles and compares a day, as its workflow does when nothing goes wrong. */
   compare: (channel: SandboxChannel, day?: string) => Promise<Ended>;
   /** The open differences, without their ids and times. */
-  open: () => Promise<Partial<Difference>[]>;
+  open: () => Promise<Partial<Discrepancy>[]>;
   close: () => Promise<void>;
 };
 
@@ -70,13 +71,13 @@ export async function createReconciliationWorld(): Promise<ReconciliationWorld> 
   const world = buildWorld(database.db, { clock, findProvider, baseUrl: 'http://127.0.0.1:9' });
   const checkPayout = createCheckPayout(world);
   const steps = createReconciliationSteps({ ...world, checkPayout });
-  const owner = await buildFreeMerchant(world);
+  const scope = await buildFreeMerchant(world);
   let requests = 0;
   return {
     ...world,
     database,
     simulator,
-    owner,
+    scope,
     steps,
     checkPayout,
     live: async (ms) => {
@@ -85,23 +86,23 @@ export async function createReconciliationWorld(): Promise<ReconciliationWorld> 
     },
     alterLists: (next) => void (alter = next),
     pay: async (channel, phone = '0911000007', amountSantim = 100_50n) => {
-      const session = await buildSession(world, owner, { amountSantim });
-      const attemptId = await buildAttempt(world, { ...owner, sessionId: session.sessionId }, { channel, phone });
-      await world.checkAttempt(attemptId, { tellWorkflow: false });
+      const session = await buildSession(world, scope, { amountSantim });
+      const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId }, { channel, phone });
+      await world.checkAttempt(attemptId, { notifyWorkflow: false });
       return { ...session, attemptId };
     },
     withdraw: async (channel, phone = '0911000007', amountSantim = 20_00n) => {
       requests += 1;
       const destination = { kind: 'phone', phone: phone.replace(/^0/, '251'), accountName: 'Abebe Bikila' } as const;
       const wanted = { requestId: `OUT-${requests}`, amountSantim, channel, destination, requestedBy: 'key_test' };
-      const { row } = await world.runChange((change) => createWithdrawal({ ...world, change }, owner, wanted));
+      const { row } = await world.runInTransaction((tx) => createWithdrawal({ ...world, tx }, scope, wanted));
       await rows(database.db, "UPDATE withdrawal SET stage = 'CREATED' WHERE id = :id", { id: row.id });
-      await checkPayout(row.id, { minIntervalMs: 0, tellWorkflow: false });
+      await checkPayout(row.id, { minIntervalMs: 0, notifyWorkflow: false });
       return row.id;
     },
     compare: async (channel, day = TODAY) => {
       const id = reconciliationId({ environment: 'sandbox', channel, day });
-      await world.runChange((change) => askForDay(change, world, { day, channel }));
+      await world.runInTransaction((tx) => requestRun(tx, world, { day, channel }));
       const reading = await steps.begin(id, world.clock());
       for (;;) {
         const page = await steps.readNext(reading);
@@ -109,7 +110,7 @@ export async function createReconciliationWorld(): Promise<ReconciliationWorld> 
         if (page.kind === 'end') break;
       }
       for (let after: string | null = ''; after !== null;) {
-        after = (await steps.settle(id, after, world.clock())).after;
+        after = (await steps.recheck(id, after, world.clock())).after;
       }
       return steps.compare(id, world.clock());
     },
@@ -117,7 +118,7 @@ export async function createReconciliationWorld(): Promise<ReconciliationWorld> 
       rows(
         database.db,
         `SELECT channel, CAST(day AS text) AS day, kind, type, order_id, our_status, our_santim, their_santim
-         FROM reconciliation_difference WHERE closed_at IS NULL ORDER BY order_id, type`,
+         FROM reconciliation_discrepancy WHERE closed_at IS NULL ORDER BY order_id, type`,
       ),
     close: async () => {
       await Promise.all([simulator.close(), http.close()]);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
 
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { REPORTS, REPORTS_DAY as DAY, startReports, type Reports } from '../support/reports.ts';
@@ -11,7 +11,7 @@ import { fund } from '../support/withdrawals.ts';
 let database: TestDatabase;
 let world: World;
 let reports: Reports;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -19,7 +19,7 @@ beforeAll(async () => {
   reports = await startReports(world);
 });
 beforeEach(async () => {
-  owner = await buildMerchant(database.db);
+  scope = await buildMerchant(database.db);
 });
 afterAll(async () => {
   await reports.close();
@@ -56,7 +56,7 @@ function unzipped(file: Buffer, wanted: string): string {
 
 const bytesOf = async (reportId: string): Promise<Buffer> => {
   const response = await fetch(`${reports.url}${REPORTS}/${reportId}/file`, {
-    headers: { 'x-api-key': `sandbox:${owner.merchantId}` },
+    headers: { 'x-api-key': `sandbox:${scope.merchantId}` },
   });
   return Buffer.from(await response.arrayBuffer());
 };
@@ -66,7 +66,7 @@ const EVIL = ['=1+1', '+251911', '-1', '@SUM(A1)', '\t=1', '＝1', 'a,"b"\r\nc',
 
 async function nameCustomers(): Promise<void> {
   for (const name of EVIL) {
-    const { transactionId } = await buildSession(world, owner, {});
+    const { transactionId } = await buildSession(world, scope, {});
     await rows(database.db, 'UPDATE transaction SET customer_name = :name, customer_phone = :phone WHERE id = :id', {
       id: transactionId,
       name,
@@ -76,8 +76,8 @@ async function nameCustomers(): Promise<void> {
 }
 
 test('a CSV file has a mark for spreadsheets, one heading, quoted texts and plain amounts', async () => {
-  await fund(world, owner, 1_250_50n);
-  const { report } = await reports.fetched(owner, DAY);
+  await fund(world, scope, 1_250_50n);
+  const { report } = await reports.fetched(scope, DAY);
   const bytes = await bytesOf(report.reportId);
   expect(bytes.subarray(0, 3)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
   expect(createHash('sha256').update(bytes).digest('hex')).toBe(report.sha256);
@@ -107,8 +107,8 @@ test('a CSV file has a mark for spreadsheets, one heading, quoted texts and plai
 });
 
 test('a CSV file says in its last columns and its name which days, zone, filters and instant it is of', async () => {
-  await fund(world, owner, 100_00n);
-  const { report, file } = await reports.fetched(owner, { ...DAY, status: 'SUCCESS,FAILED', channel: 'TELEBIRR' });
+  await fund(world, scope, 100_00n);
+  const { report, file } = await reports.fetched(scope, { ...DAY, status: 'SUCCESS,FAILED', channel: 'TELEBIRR' });
   const [heading, line] = parseCsv(file.text);
   expect(heading?.slice(-2).map(unquoted)).toEqual(['Report Filters', 'Report as of (UTC)']);
   expect(line?.slice(-2).map(unquoted)).toEqual([
@@ -123,7 +123,7 @@ test('a CSV file says in its last columns and its name which days, zone, filters
 
 test('a text that a spreadsheet would take for a formula is made harmless in CSV and XLSX, and left alone in JSON', async () => {
   await nameCustomers();
-  const { file } = await reports.fetched(owner, DAY);
+  const { file } = await reports.fetched(scope, DAY);
   const [heading = [], ...lines] = parseCsv(file.text);
   const column = heading.indexOf('"Customer Name"');
   const shown = EVIL.map((name) => (/^[=+\-@\t＝]/.test(name) ? `'${name}` : name));
@@ -131,7 +131,7 @@ test('a text that a spreadsheet would take for a formula is made harmless in CSV
   expect(new Set(lines.map((line) => line[heading.indexOf('"Customer Phone"')]))).toEqual(new Set(['"251911000001"']));
   expect(new Set(lines.map((line) => line.length))).toEqual(new Set([heading.length]));
 
-  const { report } = await reports.fetched(owner, { ...DAY, format: 'XLSX' });
+  const { report } = await reports.fetched(scope, { ...DAY, format: 'XLSX' });
   const sheet = unzipped(await bytesOf(report.reportId), 'xl/worksheets/sheet1.xml');
   expect(sheet).not.toContain('<f>');
   for (const name of shown) {
@@ -139,13 +139,13 @@ test('a text that a spreadsheet would take for a formula is made harmless in CSV
     expect(sheet).toContain(`<t xml:space="preserve">${text}</t>`);
   }
 
-  const { file: json } = await reports.fetched(owner, { ...DAY, format: 'JSON' });
+  const { file: json } = await reports.fetched(scope, { ...DAY, format: 'JSON' });
   expect(json.body.rows.map((row: { customerName: string }) => row.customerName).toSorted()).toEqual(EVIL.toSorted());
 });
 
 test('a workbook has amounts as numbers, days and times as dates, ids as text, and a sheet that says what it is', async () => {
-  await fund(world, owner, 1_250_50n);
-  const { report, file } = await reports.fetched(owner, { ...DAY, format: 'XLSX' });
+  await fund(world, scope, 1_250_50n);
+  const { report, file } = await reports.fetched(scope, { ...DAY, format: 'XLSX' });
   expect(file.headers.get('content-type')).toBe('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet');
   const bytes = await bytesOf(report.reportId);
   expect(createHash('sha256').update(bytes).digest('hex')).toBe(report.sha256);
@@ -168,8 +168,8 @@ test('a workbook has amounts as numbers, days and times as dates, ids as text, a
 });
 
 test('a workbook whose rows cannot be read is no file', async () => {
-  for (let count = 0; count < 3; count += 1) await buildSession(world, owner);
-  const { id } = await reports.askQuietly(owner, { format: 'XLSX' });
+  for (let count = 0; count < 3; count += 1) await buildSession(world, scope);
+  const { id } = await reports.askQuietly(scope, { format: 'XLSX' });
   const before = (await reports.kept()).length;
   const stopped = reports.makeWith({}, 1)(id, (rowsDone) => {
     if (rowsDone === 2) throw new Error('the database is gone');
@@ -180,7 +180,7 @@ test('a workbook whose rows cannot be read is no file', async () => {
 
 test('an empty report is a file with a heading, and adds up to nothing', async () => {
   for (const format of ['CSV', 'XLSX', 'JSON']) {
-    const { report, file } = await reports.fetched(owner, { ...DAY, format });
+    const { report, file } = await reports.fetched(scope, { ...DAY, format });
     expect(report).toMatchObject({ status: 'READY', rowsTotal: 0, totals: { amount: 0, netAmount: 0 } });
     expect(file.status).toBe(200);
     if (format === 'JSON') expect(file.body.rows).toEqual([]);
@@ -189,14 +189,14 @@ test('an empty report is a file with a heading, and adds up to nothing', async (
 });
 
 test('who has the file already is told so, by its checksum', async () => {
-  await fund(world, owner, 100_00n);
-  const { report, file } = await reports.fetched(owner, DAY);
+  await fund(world, scope, 100_00n);
+  const { report, file } = await reports.fetched(scope, DAY);
   const etag = file.headers.get('etag') ?? '';
   expect(etag).toBe(`"${report.sha256}"`);
   expect(file.headers.get('content-length')).toBe(String(report.fileSize));
   const digest = Buffer.from(report.sha256, 'hex').toString('base64');
   expect(file.headers.get('repr-digest')).toBe(`sha-256=:${digest}:`);
-  const headers = { 'x-api-key': `sandbox:${owner.merchantId}`, 'if-none-match': etag };
+  const headers = { 'x-api-key': `sandbox:${scope.merchantId}`, 'if-none-match': etag };
   const path = `${reports.url}${REPORTS}/${report.reportId}/file`;
   // Without it, fetch itself would ask for a fresh copy.
   const again = await fetch(path, { headers: { ...headers, 'cache-control': 'max-age=0' } });

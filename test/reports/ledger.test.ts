@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { addisDay, DAY_MS, endOfAddisDay, startOfAddisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { SETTLEMENT_STATUSES } from '../../src/settlements/states.ts';
 import { WITHDRAWAL_STATUSES } from '../../src/withdrawals/states.ts';
 import { buildMerchant, buildWorld, type World } from '../support/build.ts';
@@ -67,29 +67,29 @@ type OnDay<Life> = Life & { day: number };
 
 /** A merchant with enough money, whose settlements cost something too, and what became of its money out. */
 async function play(withdrawals: OnDay<WithdrawalLife>[], settlements: OnDay<SettlementLife>[]) {
-  const owner = await buildFreeMerchant(world);
+  const scope = await buildFreeMerchant(world);
   await rows(
     database.db,
     `INSERT INTO fee_rule (id, merchant_id, direction, basis_points, fixed_santim, tax_basis_points, valid_from, version)
      VALUES ('fee_' || CAST(:merchantId AS text), :merchantId, 'SETTLEMENT', 33, 250, 1500, '2020-01-01T00:00:00Z', 1)`,
-    { merchantId: owner.merchantId },
+    { merchantId: scope.merchantId },
   );
-  await fund(world, owner, FUNDED);
-  await linkAccount({ ...world, clock: () => new Date(world.clock().getTime() - 30 * DAY_MS) }, owner);
+  await fund(world, scope, FUNDED);
+  await linkAccount({ ...world, clock: () => new Date(world.clock().getTime() - 30 * DAY_MS) }, scope);
   const days: string[] = [];
   for (let number = 0; number < DAYS; number += 1) {
     days.push(addisDay(world.clock()));
-    for (const one of withdrawals) if (one.day === number) await liveWithdrawal(world, owner, one);
-    for (const one of settlements) if (one.day === number) await liveSettlement(world, owner, one);
+    for (const one of withdrawals) if (one.day === number) await liveWithdrawal(world, scope, one);
+    for (const one of settlements) if (one.day === number) await liveSettlement(world, scope, one);
     world.pass(DAY_MS);
   }
-  return { owner, days };
+  return { scope, days };
 }
 
 type Asked = { days: readonly [string, string]; statuses?: string[] | undefined; channel?: string | undefined };
 
 /** What the ledger's own entries say of the withdrawals or settlements that were asked for on these days. */
-async function bookedOf(owner: Owner, table: 'withdrawal' | 'settlement', { days, statuses, channel }: Asked) {
+async function bookedOf(scope: MerchantScope, table: 'withdrawal' | 'settlement', { days, statuses, channel }: Asked) {
   const found = await rows<{ kind: string; santim: bigint }>(
     database.db,
     `SELECT a.kind, CAST(sum(e.amount_santim) AS bigint) AS santim
@@ -101,7 +101,7 @@ async function bookedOf(owner: Owner, table: 'withdrawal' | 'settlement', { days
        ${channel === undefined ? '' : 'AND o.channel = :channel'}
      GROUP BY a.kind`,
     {
-      merchantId: owner.merchantId,
+      merchantId: scope.merchantId,
       from: startOfAddisDay(days[0]),
       until: endOfAddisDay(days[1]),
       statuses: statuses ?? null,
@@ -130,8 +130,8 @@ function inSantim(shown: Record<keyof Sums, number>): Sums {
 }
 
 /** A report's totals, checked against what its file says and what its columns add up to. */
-async function reported(owner: Owner, kind: 'withdrawals' | 'settlements', { days, statuses, channel }: Asked) {
-  const { report, file } = await reports.fetched(owner, {
+async function reported(scope: MerchantScope, kind: 'withdrawals' | 'settlements', { days, statuses, channel }: Asked) {
+  const { report, file } = await reports.fetched(scope, {
     kind,
     period: 'custom',
     format: 'JSON',
@@ -154,12 +154,12 @@ const KINDS = { withdrawals: 'withdrawal', settlements: 'settlement' } as const;
 
 test("whatever became of withdrawals and settlements, a report's totals are the ledger's under the same filters", async () => {
   await fc.assert(
-    fc.asyncProperty(story, async (told) => {
-      const { owner, days } = await play(told.withdrawals, told.settlements);
-      const [from, until] = told.filters.days.map((number) => days[number] ?? '');
+    fc.asyncProperty(story, async (enqueued) => {
+      const { scope, days } = await play(enqueued.withdrawals, enqueued.settlements);
+      const [from, until] = enqueued.filters.days.map((number) => days[number] ?? '');
       for (const kind of ['withdrawals', 'settlements'] as const) {
-        const asked: Asked = { days: [from ?? '', until ?? ''], ...told.filters[kind] };
-        expect(await reported(owner, kind, asked)).toEqual(await bookedOf(owner, KINDS[kind], asked));
+        const asked: Asked = { days: [from ?? '', until ?? ''], ...enqueued.filters[kind] };
+        expect(await reported(scope, kind, asked)).toEqual(await bookedOf(scope, KINDS[kind], asked));
       }
     }),
     { numRuns: 20 },
@@ -180,23 +180,23 @@ const ALL_SETTLEMENTS = Object.keys(SETTLEMENT_LIVES).map((name, index) => ({
 }));
 
 test('with one of every kind, each group of a summary is what the ledger booked of that status, and all of it is the balance', async () => {
-  const { owner, days } = await play(ALL_WITHDRAWALS, ALL_SETTLEMENTS);
+  const { scope, days } = await play(ALL_WITHDRAWALS, ALL_SETTLEMENTS);
   const all = [days[0] ?? '', addisDay(world.clock())] as const;
   const query = new URLSearchParams({ period: 'custom', startDate: all[0], endDate: all[1] }).toString();
-  const { body } = await reports.get(owner, `${REPORTS}/summary?${query}`);
+  const { body } = await reports.get(scope, `${REPORTS}/summary?${query}`);
   const statuses = { withdrawals: WITHDRAWAL_STATUSES, settlements: SETTLEMENT_STATUSES };
   for (const kind of ['withdrawals', 'settlements'] as const) {
     const { total, groups } = body.data[kind];
     expect(new Set(groups.map((group: { status: string }) => group.status))).toEqual(new Set(statuses[kind]));
     for (const group of groups) {
       const asked = { days: all, statuses: [group.status], channel: group.channel ?? undefined };
-      expect([group, inSantim(group)]).toEqual([group, await bookedOf(owner, KINDS[kind], asked)]);
+      expect([group, inSantim(group)]).toEqual([group, await bookedOf(scope, KINDS[kind], asked)]);
     }
-    expect(inSantim(total)).toEqual(await bookedOf(owner, KINDS[kind], { days: all }));
+    expect(inSantim(total)).toEqual(await bookedOf(scope, KINDS[kind], { days: all }));
   }
   const { withdrawals, settlements, payments } = body.data;
   const [out, bank] = [inSantim(withdrawals.total), inSantim(settlements.total)];
-  expect(await readBalance(database.db, owner)).toEqual({
+  expect(await readBalance(database.db, scope)).toEqual({
     availableSantim: santim(payments.total.net) - out.net - out.reserved - bank.net - bank.reserved,
     reservedSantim: out.reserved + bank.reserved,
     feesSantim: out.fee + out.feeTax + bank.fee + bank.feeTax,
@@ -206,9 +206,9 @@ test('with one of every kind, each group of a summary is what the ledger booked 
 });
 
 test('whatever came for payments, once or twice, reports and the summary say what the ledger gave the merchant', async () => {
-  const owner = await buildMerchant(database.db);
+  const scope = await buildMerchant(database.db);
   const date = addisDay(world.clock());
-  for (const life of Object.keys(PAYMENT_LIVES)) await livePayment(world, owner, life as keyof typeof PAYMENT_LIVES);
+  for (const life of Object.keys(PAYMENT_LIVES)) await livePayment(world, scope, life as keyof typeof PAYMENT_LIVES);
   const [booked] = await rows<{ net: bigint; fee: bigint; feeTax: bigint }>(
     database.db,
     `SELECT CAST(sum(e.amount_santim) FILTER (WHERE a.kind = 'AVAILABLE') AS bigint) AS net,
@@ -216,32 +216,32 @@ test('whatever came for payments, once or twice, reports and the summary say wha
             CAST(sum(e.amount_santim) FILTER (WHERE a.kind = 'TAX_PAYABLE') AS bigint) AS fee_tax
      FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
      WHERE j.merchant_id = :merchantId`,
-    { merchantId: owner.merchantId },
+    { merchantId: scope.merchantId },
   );
   const { net = 0n, fee = 0n, feeTax = 0n } = booked ?? {};
   // One was paid, three twice of which one was accepted, and of one 80.01 were.
   expect(net + fee + feeTax).toBe(5n * 100_50n + 80_01n);
-  const { report, file } = await reports.fetched(owner, { kind: 'payments', period: 'day', date, format: 'JSON' });
+  const { report, file } = await reports.fetched(scope, { kind: 'payments', period: 'day', date, format: 'JSON' });
   const cells: Record<string, number | null>[] = file.body.rows;
   const wanted = { receivedAmount: net + fee + feeTax, fee, feeTax, netAmount: net };
   for (const [name, total] of Object.entries(wanted)) {
     const sum = cells.reduce((all, row) => all + santim(row[name] ?? 0), 0n);
     expect([name, sum, santim(report.totals[name])]).toEqual([name, total, total]);
   }
-  const { body } = await reports.get(owner, `${REPORTS}/summary?period=day&date=${date}`);
+  const { body } = await reports.get(scope, `${REPORTS}/summary?period=day&date=${date}`);
   const { total } = body.data.payments;
   expect(santim(total.gross)).toBe(net + fee + feeTax);
   expect([santim(total.fee), santim(total.feeTax), santim(total.net)]).toEqual([fee, feeTax, net]);
 });
 
 test('a withdrawal that failed was asked for, and nothing was charged for it', async () => {
-  const { owner, days } = await play([{ life: 'refused', amountSantim: 100_00n, channel: 'TELEBIRR', day: 0 }], []);
-  const { body } = await reports.get(owner, `${REPORTS}/summary?period=day&date=${days[0]}`);
+  const { scope, days } = await play([{ life: 'refused', amountSantim: 100_00n, channel: 'TELEBIRR', day: 0 }], []);
+  const { body } = await reports.get(scope, `${REPORTS}/summary?period=day&date=${days[0]}`);
   const nothing = { gross: 0, fee: 0, feeTax: 0, net: 0, reserved: 0 };
   expect(body.data.withdrawals.groups).toEqual([
     { status: 'FAILED', channel: 'TELEBIRR', count: 1, requested: 100, ...nothing },
   ]);
-  const { report, file } = await reports.fetched(owner, {
+  const { report, file } = await reports.fetched(scope, {
     kind: 'withdrawals',
     period: 'day',
     date: days[0],

@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../../src/lib/dates.ts';
-import type { Change } from '../../src/lib/outbox.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { UnitOfWork } from '../../src/lib/outbox.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import type { PayoutOutcome, ProviderOutcome } from '../../src/providers/provider.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-answer.ts';
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
@@ -24,8 +24,8 @@ const by = (world: World) => ({ operatorId: 'opr_1', at: world.clock() });
 export const WITHDRAWAL_LIVES = {
   'under review': async () => {},
   rejected: async ({ world, row }: Lived) =>
-    world.runChange((change) => rejectWithdrawal(change, row.id, { ...by(world), reason: 'Not known.' })),
-  cancelled: async ({ world, row }: Lived) => world.runChange((change) => cancelWithdrawal(change, row, world.clock())),
+    world.runInTransaction((tx) => rejectWithdrawal(tx, row.id, { ...by(world), reason: 'Not known.' })),
+  cancelled: async ({ world, row }: Lived) => world.runInTransaction((tx) => cancelWithdrawal(tx, row, world.clock())),
   approved: async (lived: Lived) => approve(lived),
   'on its way': async (lived: Lived) => send(lived, TAKEN),
   'in doubt': async (lived: Lived) => send(lived, DOUBT),
@@ -62,7 +62,7 @@ function reversed({ row }: Lived, moreSantim = 0n): PayoutOutcome {
 }
 
 async function approve({ world, row }: Lived): Promise<void> {
-  await world.runChange((change) => approveWithdrawal(change, row.id, by(world)));
+  await world.runInTransaction((tx) => approveWithdrawal(tx, row.id, by(world)));
 }
 
 /** Approved, sent, and then answered so, one answer after the other. */
@@ -72,12 +72,12 @@ async function send(lived: Lived, ...answers: PayoutOutcome[]): Promise<void> {
 }
 
 async function hear({ world, row }: Lived, answer: PayoutOutcome): Promise<void> {
-  world.provider.answersOfPayouts(answer);
-  await createCheckPayout(world)(row.id, { minIntervalMs: 0, proof: true, tellWorkflow: false });
+  world.provider.returnsForPayouts(answer);
+  await createCheckPayout(world)(row.id, { minIntervalMs: 0, proof: true, notifyWorkflow: false });
 }
 
 async function say({ world, row }: Lived, resolution: Resolution): Promise<void> {
-  await world.runChange((change) => resolveWithdrawal(change, row.id, { ...resolution, ...by(world) }));
+  await world.runInTransaction((tx) => resolveWithdrawal(tx, row.id, { ...resolution, ...by(world) }));
 }
 
 function paidWord({ row }: Lived): Resolution {
@@ -90,7 +90,7 @@ async function resolve(lived: Lived, moreSantim: bigint): Promise<void> {
   await say(lived, { ...paidWord(lived), paidSantim: lived.row.amountSantim + moreSantim });
 }
 
-type Paying = { world: World; owner: Owner; sessionId: string; transactionId: string; first: string };
+type Paying = { world: World; scope: MerchantScope; sessionId: string; transactionId: string; first: string };
 
 /** Everything that may become of a payment of 100.50 ETB, and of money that came with it. */
 export const PAYMENT_LIVES = {
@@ -111,33 +111,33 @@ export const PAYMENT_LIVES = {
     await payTwice(paying);
     const { world, transactionId, first: attemptId } = paying;
     const returned = { transactionId, attemptId, at: world.clock(), reason: 'Twice.', reference: `BACK-${attemptId}` };
-    await world.runChange((change) => returnHeldPayment(change, returned));
+    await world.runInTransaction((tx) => returnHeldPayment(tx, returned));
   },
 } as const;
 
 async function payWith(world: World, attemptId: string, ...answers: ProviderOutcome[]): Promise<void> {
   for (const answer of answers) {
-    world.provider.answers(answer);
-    await world.checkAttempt(attemptId, { tellWorkflow: false });
+    world.provider.returns(answer);
+    await world.checkAttempt(attemptId, { notifyWorkflow: false });
   }
 }
 
 /** The first try is declined, the second paid, and then the first one as well. */
-async function payTwice({ world, owner, sessionId, first }: Paying): Promise<void> {
+async function payTwice({ world, scope, sessionId, first }: Paying): Promise<void> {
   await payWith(world, first, declined(true));
-  const second = await buildAttempt(world, { ...owner, sessionId });
+  const second = await buildAttempt(world, { ...scope, sessionId });
   await payWith(world, second, ACCEPTED, PAID);
   await payWith(world, first, PAID);
 }
 
 async function accept({ world, transactionId, first: attemptId }: Paying): Promise<void> {
-  await world.runChange((change) => acceptHeldPayment(change, { transactionId, attemptId, at: world.clock() }));
+  await world.runInTransaction((tx) => acceptHeldPayment(tx, { transactionId, attemptId, at: world.clock() }));
 }
 
 /** A payment that its provider has taken, and all that becomes of it. */
-export async function livePayment(world: World, owner: Owner, life: keyof typeof PAYMENT_LIVES): Promise<void> {
-  const { sessionId, transactionId, attemptId: first } = await buildPendingPayment(world, owner);
-  await PAYMENT_LIVES[life]({ world, owner, sessionId, transactionId, first });
+export async function livePayment(world: World, scope: MerchantScope, life: keyof typeof PAYMENT_LIVES): Promise<void> {
+  const { sessionId, transactionId, attemptId: first } = await buildPendingPayment(world, scope);
+  await PAYMENT_LIVES[life]({ world, scope, sessionId, transactionId, first });
   world.pass(1_000);
 }
 
@@ -150,7 +150,11 @@ export type WithdrawalLife = {
 let made = 0;
 
 /** A withdrawal to somebody new, so that it is reviewed, and all that becomes of it. */
-export async function liveWithdrawal(world: World, owner: Owner, { life, ...wanted }: WithdrawalLife): Promise<void> {
+export async function liveWithdrawal(
+  world: World,
+  scope: MerchantScope,
+  { life, ...wanted }: WithdrawalLife,
+): Promise<void> {
   made += 1;
   const phone = `2519${String(10_000_000 + made)}`;
   const asked = {
@@ -159,27 +163,25 @@ export async function liveWithdrawal(world: World, owner: Owner, { life, ...want
     destination: { kind: 'phone', phone, accountName: `Payee ${made}` },
     requestedBy: 'key_test',
   } as const;
-  const { row } = await world.runChange((change) => createWithdrawal({ ...world, change }, owner, asked));
+  const { row } = await world.runInTransaction((tx) => createWithdrawal({ ...world, tx }, scope, asked));
   await WITHDRAWAL_LIVES[life]({ world, row });
   const { stage } = await readWithdrawal(world.db, row.id);
   if (life === 'under review' && stage !== 'UNDER_REVIEW') throw new Error(`it is ${stage}`);
 }
 
-type Step = (change: Change, id: string, by: { operatorId: string; at: Date }) => Promise<unknown>;
+type Step = (tx: UnitOfWork, id: string, by: { operatorId: string; at: Date }) => Promise<unknown>;
 
-const approved: Step = (change, id, by) => approveSettlement(change, id, by);
-const sent: Step = (change, id, by) => markSent(change, id, by);
-const credited: Step = (change, id, by) =>
-  markCredited(change, id, { ...by, bankReference: `FT-${id}`, creditedAt: by.at });
-const failed: Step = (change, id, by) => markFailed(change, id, { ...by, reason: 'Closed.' });
-const returned: Step = (change, id, by) =>
-  markReturned(change, id, { ...by, reason: 'Dormant.', bankReference: `R-${id}` });
+const approved: Step = (tx, id, by) => approveSettlement(tx, id, by);
+const sent: Step = (tx, id, by) => markSent(tx, id, by);
+const credited: Step = (tx, id, by) => markCredited(tx, id, { ...by, bankReference: `FT-${id}`, creditedAt: by.at });
+const failed: Step = (tx, id, by) => markFailed(tx, id, { ...by, reason: 'Closed.' });
+const returned: Step = (tx, id, by) => markReturned(tx, id, { ...by, reason: 'Dormant.', bankReference: `R-${id}` });
 
 /** Everything that may become of a settlement, step by step. */
 export const SETTLEMENT_LIVES = {
   requested: [],
-  rejected: [(change, id, by) => rejectSettlement(change, id, { ...by, reason: 'Not now.' })],
-  cancelled: [(change, id, by) => cancelSettlement(change, { id }, { keyId: 'key_test', at: by.at })],
+  rejected: [(tx, id, by) => rejectSettlement(tx, id, { ...by, reason: 'Not now.' })],
+  cancelled: [(tx, id, by) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: by.at })],
   approved: [approved],
   'not sent': [approved, failed],
   'on its way': [approved, sent],
@@ -193,14 +195,14 @@ export const SETTLEMENT_LIVES = {
     sent,
     failed,
     credited,
-    (change, id, by) => dismissLateCredit(change, id, { ...by, reason: 'None.' }),
+    (tx, id, by) => dismissLateCredit(tx, id, { ...by, reason: 'None.' }),
   ],
 } as const satisfies Record<string, readonly Step[]>;
 
 export type SettlementLife = { life: keyof typeof SETTLEMENT_LIVES; amountSantim: bigint };
 
 /** A settlement, and all that becomes of it. */
-export async function liveSettlement(world: World, owner: Owner, wanted: SettlementLife): Promise<void> {
-  const { id } = await ask(world, owner, { amount: wanted.amountSantim });
-  for (const step of SETTLEMENT_LIVES[wanted.life]) await world.runChange((change) => step(change, id, by(world)));
+export async function liveSettlement(world: World, scope: MerchantScope, wanted: SettlementLife): Promise<void> {
+  const { id } = await ask(world, scope, { amount: wanted.amountSantim });
+  for (const step of SETTLEMENT_LIVES[wanted.life]) await world.runInTransaction((tx) => step(tx, id, by(world)));
 }

@@ -3,12 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import { createRegistry } from '../../src/http/metrics.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Owner } from '../../src/lib/owner.ts';
-import { listAttention, STUCK } from '../../src/operators/attention.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
+import { listWorkItems, STALLED_ITEMS } from '../../src/operators/attention.ts';
 import { FORMATS } from '../../src/reports/formats.ts';
 import { SOURCES } from '../../src/reports/kinds.ts';
 import { measureReports } from '../../src/reports/metrics.ts';
-import { openReports } from '../../src/reports/open-reports.ts';
+import { findRecoverableReports } from '../../src/reports/open-reports.ts';
 import { rangeOf } from '../../src/reports/period.ts';
 import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -21,7 +21,7 @@ const MINUTE_MS = 60_000;
 let database: TestDatabase;
 let world: World;
 let reports: Reports;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -29,14 +29,14 @@ beforeAll(async () => {
 beforeEach(async () => {
   world = buildWorld(database.db);
   reports = await startReports(world);
-  owner = await buildMerchant(database.db);
+  scope = await buildMerchant(database.db);
 });
 afterEach(() => reports.close());
 afterAll(() => database.drop());
 
 test('a report is told of by one event when its file is there', async () => {
-  await fund(world, owner, 100_50n);
-  const { report, file } = await reports.fetched(owner, DAY);
+  await fund(world, scope, 100_50n);
+  const { report, file } = await reports.fetched(scope, DAY);
   expect(report).toMatchObject({ status: 'READY', rowsDone: 1, rowsTotal: 1, expiresAt: '2026-04-01T09:00:00.000Z' });
   expect(file.status).toBe(200);
   const events = await rows<{ event: string; data: Record<string, unknown> }>(
@@ -47,22 +47,22 @@ test('a report is told of by one event when its file is there', async () => {
   expect(events).toHaveLength(1);
   expect(events[0]).toMatchObject({
     event: 'report.ready',
-    data: { object: 'report', ...report, merchantId: owner.merchantId },
+    data: { object: 'report', ...report, merchantId: scope.merchantId },
   });
 });
 
 test('reports are listed with how far they are, and told by their status', async () => {
-  const { report } = await reports.fetched(owner, DAY);
-  const queued = await reports.askQuietly(owner);
+  const { report } = await reports.fetched(scope, DAY);
+  const queued = await reports.askQuietly(scope);
   const ids = async (query: string) =>
-    (await reports.get(owner, `${REPORTS}${query}`)).body.data.map((row: { reportId: string }) => row.reportId);
+    (await reports.get(scope, `${REPORTS}${query}`)).body.data.map((row: { reportId: string }) => row.reportId);
   expect(new Set(await ids(''))).toEqual(new Set([report.reportId, queued.id]));
   expect(await ids('?status=QUEUED,RUNNING')).toEqual([queued.id]);
 });
 
 test("another merchant's report, and the same merchant's in the other environment, is like one that never was", async () => {
-  const { report } = await reports.fetched(owner, DAY);
-  const others: Owner[] = [await buildMerchant(database.db), { ...owner, environment: 'live' }];
+  const { report } = await reports.fetched(scope, DAY);
+  const others: MerchantScope[] = [await buildMerchant(database.db), { ...scope, environment: 'live' }];
   for (const other of others) {
     for (const end of ['', '/file']) {
       const theirs = await reports.get(other, `${REPORTS}/${report.reportId}${end}`);
@@ -88,37 +88,37 @@ test.each([
   [{ kind: 'payments', period: 'custom', startDate: '2026-01-01' }, 'endDate is required for period custom'],
   [{ kind: 'payments', period: 'day', date: '2026-02-30' }, 'date must be a date as YYYY-MM-DD'],
 ])('%o is refused with a sentence, and nothing is asked for', async (body, message) => {
-  const { status, body: answer } = await reports.ask(owner, body);
+  const { status, body: answer } = await reports.ask(scope, body);
   expect([status, answer.message]).toEqual([400, expect.stringContaining(message)]);
-  expect((await reports.get(owner, REPORTS)).body.pagination.total).toBe(0);
+  expect((await reports.get(scope, REPORTS)).body.pagination.total).toBe(0);
 });
 
 test('more rows than a form takes are refused with what to do, and counted no further', async () => {
-  await linkAccount(world, owner);
-  await fund(world, owner, 1_000_00n);
-  const { id } = await askForSettlement(world, owner);
+  await linkAccount(world, scope);
+  await fund(world, scope, 1_000_00n);
+  const { id } = await askForSettlement(world, scope);
   const more = FORMATS.PDF.rowsMax;
   await rows(
     database.db,
-    `INSERT INTO settlement (id, merchant_id, environment, request_id, asked_for_all, amount_santim, fee_santim, fee_tax_santim,
-       currency, bank_account_id, bank_code, account_number, account_name, status, effective_date, earliest_expected,
-       expected_by, date_reasons, requested_by, requested_at)
-     SELECT s.id || n, merchant_id, environment, s.request_id || n, asked_for_all, amount_santim, fee_santim, fee_tax_santim,
-       currency, bank_account_id, bank_code, account_number, account_name, status, effective_date, earliest_expected,
-       expected_by, date_reasons, requested_by, requested_at
+    `INSERT INTO settlement (id, merchant_id, environment, request_id, is_full_balance, amount_santim, fee_santim, fee_tax_santim,
+       currency, bank_account_id, bank_code, account_number, account_name, status, effective_date, expected_from,
+       expected_until, skipped_days, requested_by, requested_at)
+     SELECT s.id || n, merchant_id, environment, s.request_id || n, is_full_balance, amount_santim, fee_santim, fee_tax_santim,
+       currency, bank_account_id, bank_code, account_number, account_name, status, effective_date, expected_from,
+       expected_until, skipped_days, requested_by, requested_at
      FROM settlement s, generate_series(1, CAST(:more AS int)) n WHERE s.id = :id`,
     { id, more },
   );
   const wanted = { ...DAY, kind: 'settlements' };
-  const { status, body } = await reports.ask(owner, { ...wanted, format: 'PDF' });
+  const { status, body } = await reports.ask(scope, { ...wanted, format: 'PDF' });
   expect([status, body.message]).toEqual([
     400,
     'format PDF takes at most 500 rows, and there are more: ask for a shorter period',
   ]);
-  expect((await reports.ask(owner, wanted)).body.data.rowsTotal).toBe(more + 1);
+  expect((await reports.ask(scope, wanted)).body.data.rowsTotal).toBe(more + 1);
   for (const { count } of Object.values(SOURCES)) {
     const filter = {
-      ...owner,
+      ...scope,
       range: rangeOf({ startDate: DAY.date, endDate: DAY.date }),
       statuses: null,
       channel: null,
@@ -128,39 +128,43 @@ test('more rows than a form takes are refused with what to do, and counted no fu
 });
 
 test('a merchant has at most ten reports open', async () => {
-  for (let count = 0; count < 10; count += 1) await reports.askQuietly(owner);
-  const { status, body } = await reports.ask(owner, DAY);
+  for (let count = 0; count < 10; count += 1) await reports.askQuietly(scope);
+  const { status, body } = await reports.ask(scope, DAY);
   expect([status, body.error.code]).toEqual([409, 'INVALID_STATE']);
   expect((await reports.ask(await buildMerchant(database.db), DAY)).status).toBe(202);
 });
 
 test('a large report is handed to a workflow in the change that asks for it, a small one is not', async () => {
-  await reports.askQuietly(owner);
-  expect(world.told).toEqual([]);
-  await insertUnpaid(database.db, owner, { count: FORMATS.CSV.atOnceRowsMax + 1, at: world.clock() });
-  const { status, body } = await reports.ask(owner, DAY);
+  await reports.askQuietly(scope);
+  expect(world.enqueued).toEqual([]);
+  await insertUnpaid(database.db, scope, { count: FORMATS.CSV.atOnceRowsMax + 1, at: world.clock() });
+  const { status, body } = await reports.ask(scope, DAY);
   expect([status, body.data]).toEqual([
     202,
     expect.objectContaining({ status: 'QUEUED', rowsTotal: FORMATS.CSV.atOnceRowsMax + 1, fileUrl: null }),
   ]);
-  expect(world.told).toEqual([
-    expect.objectContaining({ workflowType: 'report', workflowId: `report-${body.data.reportId}`, signal: 'wanted' }),
+  expect(world.enqueued).toEqual([
+    expect.objectContaining({
+      workflowType: 'report',
+      workflowId: `report-${body.data.reportId}`,
+      signal: 'ensureRunning',
+    }),
   ]);
 });
 
 test('a small report that cannot be made at once is handed to a workflow', async () => {
   await writeFile(`${reports.folder}-taken`, '');
   const broken = await startReports(world, [], `${reports.folder}-taken`);
-  const { status, body } = await broken.ask(owner, DAY);
+  const { status, body } = await broken.ask(scope, DAY);
   await broken.close();
   expect([status, body.data.status]).toEqual([202, 'RUNNING']);
-  expect(world.told.map(({ workflowId }) => workflowId)).toEqual([`report-${body.data.reportId}`]);
+  expect(world.enqueued.map(({ workflowId }) => workflowId)).toEqual([`report-${body.data.reportId}`]);
 });
 
 test('a report that was asked for and has neither file nor workflow is found, half a minute later', async () => {
-  const { id } = await reports.askQuietly(owner);
+  const { id } = await reports.askQuietly(scope);
   const found = async () =>
-    (await openReports(database.db, { after: '', limit: 1_000, onlyPastDue: false })).map((open) => open.id);
+    (await findRecoverableReports(database.db, { after: '', limit: 1_000, onlyPastDue: false })).map((open) => open.id);
   expect(await found()).not.toContain(id);
   await rows(database.db, `UPDATE report SET created_at = now() - interval '31 seconds' WHERE id = :id`, { id });
   expect(await found()).toContain(id);
@@ -169,11 +173,11 @@ test('a report that was asked for and has neither file nor workflow is found, ha
 });
 
 test('a report of which no row was read for a quarter of an hour is shown to operators, one that goes on is not', async () => {
-  for (let count = 0; count < 12; count += 1) await buildSession(world, owner);
-  const { id } = await reports.askQuietly(owner);
+  for (let count = 0; count < 12; count += 1) await buildSession(world, scope);
+  const { id } = await reports.askQuietly(scope);
   const stuck = async () => {
-    const asked = { filter: owner, page: { page: 1, limit: 20, after: null }, at: world.clock() };
-    return (await listAttention(database.db, STUCK, asked)).rows;
+    const asked = { filter: scope, page: { page: 1, limit: 20, after: null }, at: world.clock() };
+    return (await listWorkItems(database.db, STALLED_ITEMS, asked)).rows;
   };
   world.pass(15 * MINUTE_MS);
   expect(await stuck()).toEqual([]);
@@ -203,10 +207,14 @@ test('metrics show reports that are waited for, and since when the slowest stand
     const text = await registry.metrics();
     const figure = (name: string): number =>
       Number(new RegExp(`^meskot_reports_${name}.* (\\S+)$`, 'm').exec(text)?.[1]);
-    return { queued: figure('open.*QUEUED'), running: figure('open.*RUNNING'), oldest: figure('stand_still_seconds') };
+    return {
+      queued: figure('pending.*QUEUED'),
+      running: figure('pending.*RUNNING'),
+      oldest: figure('oldest_stalled_seconds'),
+    };
   };
   expect(await shown()).toEqual({ queued: 0, running: 0, oldest: 0 });
-  const { id } = await reports.askQuietly(owner);
+  const { id } = await reports.askQuietly(scope);
   await rows(database.db, `UPDATE report SET requested_at = now() - interval '1 hour' WHERE id = :id`, { id });
   const waiting = await shown();
   expect(waiting).toMatchObject({ queued: 1, running: 0 });
@@ -219,20 +227,20 @@ test('metrics show reports that are waited for, and since when the slowest stand
 
 describe('one that is taken back', () => {
   test('is CANCELLED for good, and has no file', async () => {
-    const { id } = await reports.askQuietly(owner);
+    const { id } = await reports.askQuietly(scope);
     for (let times = 0; times < 2; times += 1) {
-      const { status, body } = await reports.post(owner, `${REPORTS}/${id}/cancel`);
+      const { status, body } = await reports.post(scope, `${REPORTS}/${id}/cancel`);
       expect([status, body.data.status]).toEqual([200, 'CANCELLED']);
     }
     expect(await reports.makeWith()(id)).toBe('CANCELLED');
     expect(await reports.kept()).toEqual([]);
-    const { status, body } = await reports.get(owner, `${REPORTS}/${id}/file`);
+    const { status, body } = await reports.get(scope, `${REPORTS}/${id}/file`);
     expect([status, body.message]).toEqual([409, 'The report is CANCELLED: it has no file.']);
   });
 
   test('when it is READY already, is a contradiction', async () => {
-    const { report } = await reports.fetched(owner, DAY);
-    const { status, body } = await reports.post(owner, `${REPORTS}/${report.reportId}/cancel`);
+    const { report } = await reports.fetched(scope, DAY);
+    const { status, body } = await reports.post(scope, `${REPORTS}/${report.reportId}/cancel`);
     expect([status, body.message]).toEqual([409, 'The report is READY: there is nothing to cancel.']);
   });
 });

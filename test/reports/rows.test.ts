@@ -4,13 +4,13 @@ import { CHANNELS, TRANSACTION_THROUGH, type Channel } from '../../src/channels/
 import { balanceRoutes } from '../../src/ledger/routes.ts';
 import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { expireDueSessions } from '../../src/transactions/end.ts';
 import { transactionRoutes } from '../../src/transactions/routes.ts';
 import { TRANSACTION_STATUSES } from '../../src/transactions/states.ts';
 import { createCheckPayout } from '../../src/withdrawals/check.ts';
 import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
-import { decideInSandbox } from '../../src/withdrawals/sandbox-review.ts';
+import { autoDecide } from '../../src/withdrawals/sandbox-review.ts';
 import { WITHDRAWAL_STATUSES } from '../../src/withdrawals/states.ts';
 import {
   ACCEPTED,
@@ -37,7 +37,7 @@ const STEP_MS = (DAYS * 24 * 60 * MINUTE_MS) / TRANSACTIONS;
 let database: TestDatabase;
 let world: World;
 let reports: Reports;
-let owner: Owner;
+let scope: MerchantScope;
 let nowMs = FIRST_DAY_MS;
 
 beforeAll(async () => {
@@ -49,14 +49,14 @@ beforeAll(async () => {
     ...withdrawalRoutes({ ...world, checkPayout }),
     ...balanceRoutes(world),
   ]);
-  owner = await buildMerchant(database.db);
-  await linkAccount({ ...world, clock: () => new Date(FIRST_DAY_MS - 30 * 24 * 60 * MINUTE_MS) }, owner);
+  scope = await buildMerchant(database.db);
+  await linkAccount({ ...world, clock: () => new Date(FIRST_DAY_MS - 30 * 24 * 60 * MINUTE_MS) }, scope);
   for (let made = 0; made < TRANSACTIONS; made += 1) {
     // Three at a time, so that pages end between rows of one instant.
     nowMs = FIRST_DAY_MS + Math.round((made - (made % 3)) * STEP_MS);
-    await makePayment(made);
+    await seedPayment(made);
     if (made > 20 && made % 7 === 0) await makeWithdrawal(made / 7);
-    if (made > 60 && made % 60 === 0) await askSettlement(world, owner);
+    if (made > 60 && made % 60 === 0) await askSettlement(world, scope);
   }
   // Of another merchant, at the same time.
   const other = await buildMerchant(database.db);
@@ -69,27 +69,27 @@ afterAll(async () => {
 });
 
 /** Every seventh is never paid, every fifth fails, every eleventh is cancelled; the last two stay open. */
-async function makePayment(number: number): Promise<void> {
+async function seedPayment(number: number): Promise<void> {
   const channel = (['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const)[number % 3] ?? 'TELEBIRR';
   const amountSantim = BigInt(10_000 + ((number * 7_919) % 90_000));
-  const { sessionId } = await buildSession(world, owner, { amountSantim });
+  const { sessionId } = await buildSession(world, scope, { amountSantim });
   if (number % 7 === 3) return;
   if (number % 11 === 5) return void (await world.endUnpaid(sessionId, 'CANCELLED'));
-  const attemptId = await buildAttempt(world, { ...owner, sessionId }, { channel });
-  if (number % 5 === 4) world.provider.answers(declined(false));
-  else if (number >= TRANSACTIONS - 2) world.provider.answers(ACCEPTED);
-  else world.provider.answers({ ...PAID, providerReference: `PROV-${number}`, amountSantim });
-  await world.checkAttempt(attemptId, { tellWorkflow: false });
-  if (number % 20 === 0) await expireDueSessions(world.runChange, new Date(nowMs), 500);
+  const attemptId = await buildAttempt(world, { ...scope, sessionId }, { channel });
+  if (number % 5 === 4) world.provider.returns(declined(false));
+  else if (number >= TRANSACTIONS - 2) world.provider.returns(ACCEPTED);
+  else world.provider.returns({ ...PAID, providerReference: `PROV-${number}`, amountSantim });
+  await world.checkAttempt(attemptId, { notifyWorkflow: false });
+  if (number % 20 === 0) await expireDueSessions(world.runInTransaction, new Date(nowMs), 500);
 }
 
 async function makeWithdrawal(number: number): Promise<void> {
-  const { id, amountSantim } = await withdraw(world, owner, BigInt(10_00 + (number % 50)));
-  await decideInSandbox(world, id, world.clock());
+  const { id, amountSantim } = await withdraw(world, scope, BigInt(10_00 + (number % 50)));
+  await autoDecide(world, id, world.clock());
   const outcome =
     [{ ...PAID_OUT, amountSantim, providerReference: `OUT-${number}` }, REFUSED, DOUBT][number % 3] ?? DOUBT;
-  world.provider.answersOfPayouts(outcome);
-  await createCheckPayout(world)(id, { minIntervalMs: 0, tellWorkflow: false });
+  world.provider.returnsForPayouts(outcome);
+  await createCheckPayout(world)(id, { minIntervalMs: 0, notifyWorkflow: false });
 }
 
 type Listed = { total: number; ids: string[] };
@@ -99,7 +99,7 @@ async function walk(path: string, query: Record<string, string>, id: string): Pr
   const ids: string[] = [];
   for (let page = 1; ; page += 1) {
     const text = new URLSearchParams({ ...query, limit: '100', page: String(page) }).toString();
-    const { body } = await reports.get(owner, `${path}?${text}`);
+    const { body } = await reports.get(scope, `${path}?${text}`);
     ids.push(...body.data.map((row: Record<string, string>) => row[id]));
     if (page >= body.pagination.totalPages) return { total: body.pagination.total, ids };
   }
@@ -132,7 +132,7 @@ test('a report of payments has the rows of the list under the same filters, in i
         status,
         ...(channel && { channel }),
       };
-      const { report, file } = await reports.fetched(owner, wanted);
+      const { report, file } = await reports.fetched(scope, wanted);
       const found: Record<string, number | string | null>[] = file.body.rows;
       expect(report).toMatchObject({ status: 'READY', rowsDone: list.total, rowsTotal: list.total });
       expect(found.map(({ transactionId }) => transactionId)).toEqual(list.ids);
@@ -153,7 +153,7 @@ test('a report of withdrawals has the rows of their list under the same filters'
     fc.asyncProperty(range, anyOf(WITHDRAWAL_STATUSES), channels, async (days, statuses, channel) => {
       const filter = { ...days, status: statuses?.join(',') ?? 'ALL', ...(channel && { channel }) };
       const list = await walk('/api/checkout/withdrawal', filter, 'withdrawalRequestId');
-      const { report, file } = await reports.fetched(owner, {
+      const { report, file } = await reports.fetched(scope, {
         kind: 'withdrawals',
         period: 'custom',
         format: 'JSON',
@@ -169,7 +169,7 @@ test('a report of withdrawals has the rows of their list under the same filters'
 const ALL_DAYS = { period: 'custom', startDate: '2026-02-01', endDate: '2026-03-31' };
 
 test('all of it has payments in every state, and its net is to the santim what the ledger gave the merchant', async () => {
-  const { report, file } = await reports.fetched(owner, { kind: 'payments', format: 'JSON', ...ALL_DAYS });
+  const { report, file } = await reports.fetched(scope, { kind: 'payments', format: 'JSON', ...ALL_DAYS });
   expect(report.rowsTotal).toBe(TRANSACTIONS);
   const states = new Set<string>(file.body.rows.map((row: { status: string }) => row.status));
   expect(states).toEqual(new Set(TRANSACTION_STATUSES));
@@ -179,7 +179,7 @@ test('all of it has payments in every state, and its net is to the santim what t
             sum(e.amount_santim) FILTER (WHERE a.kind IN ('FEE_REVENUE', 'TAX_PAYABLE'))::bigint AS fees
      FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
      WHERE j.merchant_id = :merchantId AND j.kind = 'PAYMENT'`,
-    { merchantId: owner.merchantId },
+    { merchantId: scope.merchantId },
   );
   const { netAmount, fee, feeTax, receivedAmount } = report.totals;
   expect(BigInt(Math.round(netAmount * 100))).toBe(booked?.net);
@@ -195,7 +195,7 @@ test('a balance opens with what the one before closed with, and all its movement
     ['2026-03-03', '2026-03-03'],
     ['2026-03-04', '2026-03-31'],
   ]) {
-    const { report, file } = await reports.fetched(owner, {
+    const { report, file } = await reports.fetched(scope, {
       kind: 'balance',
       period: 'custom',
       format: 'JSON',
@@ -219,7 +219,7 @@ test('a balance opens with what the one before closed with, and all its movement
     total += movements.length;
   }
   expect(total).toBeGreaterThan(150);
-  const { body } = await reports.get(owner, '/api/checkout/balance');
+  const { body } = await reports.get(scope, '/api/checkout/balance');
   expect(closings.at(-1)).toBe(body.data.available);
 });
 
@@ -250,10 +250,10 @@ test('a payment of the last moment before midnight in Addis Ababa is of that day
 
 test('a summary adds up to what reports of the same days say', async () => {
   const query = new URLSearchParams(ALL_DAYS).toString();
-  const { body, status } = await reports.get(owner, `${REPORTS}/summary?${query}`);
+  const { body, status } = await reports.get(scope, `${REPORTS}/summary?${query}`);
   expect(status).toBe(200);
   for (const kind of ['payments', 'withdrawals', 'settlements']) {
-    const { report } = await reports.fetched(owner, { kind, ...ALL_DAYS });
+    const { report } = await reports.fetched(scope, { kind, ...ALL_DAYS });
     const { total, groups } = body.data[kind];
     const { amount, receivedAmount, paidAmount, fee, feeTax, netAmount, totalDebit, reserved } = report.totals;
     expect(total).toEqual({

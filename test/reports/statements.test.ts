@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { listPeriod, readPeriod } from '../../src/ledger/statement.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { SOURCES } from '../../src/reports/kinds.ts';
 import { readReport } from '../../src/reports/model.ts';
-import type { Paper } from '../../src/reports/pdf-paper.ts';
+import type { PdfPage } from '../../src/reports/pdf-paper.ts';
 import { printStatement } from '../../src/reports/pdf-statement.ts';
 import { PDF_MOVEMENTS_MAX, renderPdf } from '../../src/reports/pdf.ts';
 import { rangeOf } from '../../src/reports/period.ts';
@@ -22,24 +22,24 @@ const STATEMENT = { kind: 'settlements', format: 'PDF', ...DAYS } as const;
 let database: TestDatabase;
 let world: World;
 let reports: Reports;
-let owner: Owner;
+let scope: MerchantScope;
 
 /** Two settlements: the first of 70 payments and 7 withdrawals, the second of three payments. */
 beforeAll(async () => {
   database = await createTestDatabase();
   world = buildWorld(database.db);
   reports = await startReports(world);
-  owner = await buildMerchant(database.db, 'Abyssinia Coffee ቡና');
-  await linkAccount(world, owner);
+  scope = await buildMerchant(database.db, 'Abyssinia Coffee ቡና');
+  await linkAccount(world, scope);
   for (let count = 0; count < 70; count += 1) {
     world.pass(60_000);
-    await fund(world, owner, BigInt(1_000_00 + count * 17_31));
-    if (count % 10 === 9) await withdraw(world, owner);
+    await fund(world, scope, BigInt(1_000_00 + count * 17_31));
+    if (count % 10 === 9) await withdraw(world, scope);
   }
-  await ask(world, owner, { amount: 12_345_67n });
-  for (let count = 0; count < 3; count += 1) await fund(world, owner, 250_00n);
+  await ask(world, scope, { amount: 12_345_67n });
+  for (let count = 0; count < 3; count += 1) await fund(world, scope, 250_00n);
   world.pass(60_000);
-  await ask(world, owner);
+  await ask(world, scope);
 }, 120_000);
 afterAll(async () => {
   await reports.close();
@@ -48,7 +48,7 @@ afterAll(async () => {
 
 async function readStatements(onRead = async () => {}): Promise<Statement[]> {
   const filter = {
-    ...owner,
+    ...scope,
     range: rangeOf({ startDate: DAYS.date, endDate: DAYS.date }),
     statuses: null,
     channel: null,
@@ -56,7 +56,7 @@ async function readStatements(onRead = async () => {}): Promise<Statement[]> {
   const { columns, page } = SOURCES.settlements;
   const { rows: settlements } = await page(database.db, filter, { after: null, limit: 10 });
   return Promise.all(
-    settlements.map((cells) => readStatement(database.db, owner, { columns, cells, pageRows: 7, onRead })),
+    settlements.map((cells) => readStatement(database.db, scope, { columns, cells, pageRows: 7, onRead })),
   );
 }
 
@@ -79,7 +79,7 @@ test('a statement has every movement since the settlement before it: opening and
     const { openingSantim = 0n, closingSantim = 0n, totals = [] } = statement.account ?? {};
     expect(movements.reduce((sum, { amountSantim }) => sum + amountSantim, openingSantim)).toBe(closingSantim);
     expect(totals.reduce((sum, { count }) => sum + count, 0)).toBe(wanted);
-    const period = await readPeriod(database.db, owner, String(statement.facts.get('settlementId')?.cell));
+    const period = await readPeriod(database.db, scope, String(statement.facts.get('settlementId')?.cell));
     if (!period) throw new Error('it was booked');
     const { rows: listed } = await listPeriod(database.db, period, { page: 1, limit: 100, after: null });
     expect(movements.map(({ resourceId }) => resourceId)).toEqual(listed.map(({ resourceId }) => resourceId));
@@ -90,9 +90,9 @@ test('a statement has every movement since the settlement before it: opening and
 });
 
 /** A paper of this height that remembers what was written where. */
-function recordingPaper(height: number): { paper: Paper; pages: { text: string; y: number }[][] } {
+function recordingPaper(height: number): { paper: PdfPage; pages: { text: string; y: number }[][] } {
   const pages: { text: string; y: number }[][] = [];
-  const paper: Paper = {
+  const paper: PdfPage = {
     y: 0,
     turn: () => {
       pages.push([]);
@@ -163,16 +163,16 @@ async function* fewer<Row>(pages: AsyncIterable<Row[]>): AsyncGenerator<Row[]> {
 }
 
 test('statements become a PDF file of many pages, made by a workflow', async () => {
-  const { status, body } = await reports.ask(owner, STATEMENT);
+  const { status, body } = await reports.ask(scope, STATEMENT);
   expect([status, body.data.status]).toEqual([202, 'QUEUED']);
-  expect(world.told.map(({ workflowType }) => workflowType)).toContain('report');
+  expect(world.enqueued.map(({ workflowType }) => workflowType)).toContain('report');
   const heard: number[] = [];
   const make = reports.makeWith({}, 50);
   expect(await make(body.data.reportId, (rowsDone) => heard.push(rowsDone))).toBe('READY');
   // The second has four movements, the first 78 in two pages; then both are there.
   expect(heard).toEqual([0, 1, 1, 2]);
-  const { storedAs } = await readReport(database.db, body.data.reportId);
-  const bytes = await readFile(join(reports.folder, storedAs ?? ''));
+  const { storageKey } = await readReport(database.db, body.data.reportId);
+  const bytes = await readFile(join(reports.folder, storageKey ?? ''));
   expect(bytes.subarray(0, 8).toString()).toBe('%PDF-1.3');
   expect(bytes.subarray(-6).toString().trim()).toBe('%%EOF');
   expect(bytes.toString('latin1').match(/\/Type \/Page\b/g)).toHaveLength(3);
@@ -180,7 +180,7 @@ test('statements become a PDF file of many pages, made by a workflow', async () 
 
 test('more movements than a PDF lists are refused, with where they are listed instead', async () => {
   const [second] = await readStatements();
-  const { body } = await reports.ask(owner, STATEMENT);
+  const { body } = await reports.ask(scope, STATEMENT);
   const report = await readReport(database.db, body.data.reportId);
   if (!second?.account) throw new Error('two were made');
   const { account } = second;
@@ -204,6 +204,6 @@ async function* pagesOf<Page>(pages: Page[]): AsyncGenerator<Page> {
 }
 
 test('no settlements are a file that says so', async () => {
-  const { report, file } = await reports.fetched(owner, { ...STATEMENT, date: '2026-03-01' });
+  const { report, file } = await reports.fetched(scope, { ...STATEMENT, date: '2026-03-01' });
   expect([report.status, file.status]).toEqual(['READY', 200]);
 });

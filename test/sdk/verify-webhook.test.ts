@@ -12,7 +12,7 @@ const ENVELOPE = {
   data: { object: 'transaction', amount: 100.5, customerName: 'አበበ ቢቂላ', note: 'a/b' },
 };
 
-function delivery(change: Partial<SigningInput> = {}) {
+function delivery(tx: Partial<SigningInput> = {}) {
   const request = signedRequest({
     payload: Buffer.from(JSON.stringify(ENVELOPE)),
     eventId: 'evt_1',
@@ -21,7 +21,7 @@ function delivery(change: Partial<SigningInput> = {}) {
     previousSecret: null,
     encoding: 'base64',
     customHeaders: {},
-    ...change,
+    ...tx,
   });
   return { ...request, text: request.body.toString() };
 }
@@ -72,9 +72,9 @@ describe('a delivery of ours', () => {
   test('never verifies once a byte of it is changed', () => {
     const { body, headers } = delivery();
     fc.assert(
-      fc.property(fc.nat(body.length - 1), fc.integer({ min: 1, max: 255 }), (at, change) => {
+      fc.property(fc.nat(body.length - 1), fc.integer({ min: 1, max: 255 }), (at, tx) => {
         const changed = Buffer.from(body);
-        changed[at] = (changed[at] ?? 0) ^ change;
+        changed[at] = (changed[at] ?? 0) ^ tx;
         expect(reasonOf(changed, headers, SECRET)).not.toBe('verified');
       }),
     );

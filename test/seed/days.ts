@@ -2,7 +2,7 @@ import { listMovements, type MerchantAccount, type Movement } from '../../src/le
 import { exportMovements, sumAccount } from '../../src/ledger/export.ts';
 import { addisDay, DAY_MS, endOfAddisDay, startOfAddisDay } from '../../src/lib/dates.ts';
 import { rows, type Knex } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { createRandom } from '../../src/seed/random.ts';
 
 const DAYS = 90;
@@ -15,13 +15,13 @@ const LIMIT = 1_000;
  * closing one; with that the next day opens, whatever day it is. Each entry is of its fact's time, but for those that
  * a payout's last seconds have kept waiting.
  */
-export async function expectDaysLeadOn(db: Knex, owner: Owner): Promise<void> {
+export async function expectDaysLeadOn(db: Knex, scope: MerchantScope): Promise<void> {
   const random = createRandom(Date.now());
   const agos = Array.from({ length: CHOSEN }, () => random.below(DAYS));
   for (const day of agos.map((ago) => addisDay(new Date(Date.now() - ago * DAY_MS)))) {
     for (const account of ['available', 'reserved'] as const) {
-      const today = await readDay(db, owner, { account, day });
-      const next = await readDay(db, owner, { account, day: addisDay(endOfAddisDay(day)) });
+      const today = await readDay(db, scope, { account, day });
+      const next = await readDay(db, scope, { account, day: addisDay(endOfAddisDay(day)) });
       expect({ day, account, ...today.report }).toEqual({ day, account, ...today.byRows });
       expect({ day, account, opens: next.report.openingSantim }).toEqual({
         day,
@@ -32,17 +32,17 @@ export async function expectDaysLeadOn(db: Knex, owner: Owner): Promise<void> {
   }
   const [shifted] = await rows<{ late: number; early: number }>(
     db,
-    `SELECT count(*) FILTER (WHERE e.at > j.at + interval '15 seconds')::int AS late,
-            count(*) FILTER (WHERE e.at < j.at)::int AS early
+    `SELECT count(*) FILTER (WHERE e.effective_at > j.effective_at + interval '15 seconds')::int AS late,
+            count(*) FILTER (WHERE e.effective_at < j.effective_at)::int AS early
      FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id`,
   );
   expect(shifted).toEqual({ late: 0, early: 0 });
 }
 
-async function readDay(db: Knex, owner: Owner, { account, day }: { account: MerchantAccount; day: string }) {
+async function readDay(db: Knex, scope: MerchantScope, { account, day }: { account: MerchantAccount; day: string }) {
   const range = { startDate: day, endDate: day, from: startOfAddisDay(day), until: endOfAddisDay(day) };
-  const filter = { ...owner, account, range };
-  const report = await sumAccount(db, owner, { account, range });
+  const filter = { ...scope, account, range };
+  const report = await sumAccount(db, scope, { account, range });
   const history = (await listMovements(db, { ...filter, types: null }, { page: 1, limit: LIMIT, after: null })).rows;
   const exported = await exportMovements(db, filter, { after: null, limit: LIMIT });
   const ids = (found: readonly Pick<Movement, 'journalId'>[]): string[] => found.map(({ journalId }) => journalId);

@@ -1,6 +1,6 @@
 import type { SessionStatus } from '../../src/transactions/states.ts';
 
-const TRY = String.raw`attempt\.started( provider\.answer)?`;
+const TRY = String.raw`attempt\.started( provider\.responded)?`;
 const DECLINED = `(${TRY} attempt\\.declined )*`;
 
 /** The timelines that a session's moves allow, by the session's status. */

@@ -11,7 +11,7 @@ test.each(Array.from({ length: 7 }, (_, day) => new Date(Date.parse('2026-10-12T
     expect(times).toEqual(times.toSorted((a, b) => a - b));
     expect(times[0]).toBeGreaterThan(until.getTime() - 90 * DAY_MS);
     expect(times.at(-1)).toBeLessThan(until.getTime());
-    const answers = moves.filter(({ move }) => move === 'bankAnswers');
+    const answers = moves.filter(({ move }) => move === 'bankResults');
     expect(answers.length).toBeGreaterThan(5);
     expect(new Set(answers.map(({ createdAt }) => inAddis(createdAt).getUTCDay()))).toEqual(new Set([3]));
     for (const { requestId, createdAt } of answers) {

@@ -10,16 +10,16 @@ import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { formatBirr } from '../../src/lib/money.ts';
-import { createRunChange, type OutboxRow } from '../../src/lib/outbox.ts';
+import { createTransactionRunner, type OutboxRow } from '../../src/lib/outbox.ts';
 import type { DemoCredentials } from '../../src/seed/credentials.ts';
 import { ABYSSINIA, NEW_SHOP } from '../../src/seed/demo.ts';
 import { seedDemo } from '../../src/seed/seed.ts';
-import { rememberPast } from '../../src/seed/simulated-past.ts';
+import { writeSimulatorHistory } from '../../src/seed/simulated-past.ts';
 import { subscriptionDeps } from '../../src/seed/subscriptions.ts';
 import { SETTLEMENT_STATUSES } from '../../src/settlements/states.ts';
-import { openAttempts } from '../../src/transactions/open-attempts.ts';
+import { findRecoverableAttempts } from '../../src/transactions/open-attempts.ts';
 import { transactionStatusOf, type SessionStatus } from '../../src/transactions/states.ts';
-import { openDeliveries } from '../../src/webhooks/delivery/recoverable.ts';
+import { findRecoverableDeliveries } from '../../src/webhooks/delivery/recoverable.ts';
 import { requestResend } from '../../src/webhooks/delivery/resend.ts';
 import { createSubscription, listSubscriptions } from '../../src/webhooks/subscriptions.ts';
 import { WITHDRAWAL_STATUSES } from '../../src/withdrawals/states.ts';
@@ -47,7 +47,7 @@ describe('the demo data, of which the first run was killed', () => {
     const [row] = await rows<{ count: number }>(database.db, `SELECT count(*)::int FROM ${table} WHERE ${where}`);
     return row?.count ?? 0;
   };
-  const ofAbyssinia = `merchant_id = '${ABYSSINIA.owner.merchantId}'`;
+  const ofAbyssinia = `merchant_id = '${ABYSSINIA.scope.merchantId}'`;
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -71,7 +71,7 @@ describe('the demo data, of which the first run was killed', () => {
   test('has one merchant that is verified, whose live key would work, and one that waits to be', async () => {
     const found = await rows(
       database.db,
-      `SELECT m.name, m.kyc_status, a.status, a.tier, has_paid_in_sandbox(m.id) AS has_paid
+      `SELECT m.name, m.kyc_status, a.status, a.tier, has_sandbox_payment(m.id) AS has_paid
        FROM merchant m JOIN kyc_application a ON a.merchant_id = m.id AND a.environment = 'live' ORDER BY m.name`,
     );
     expect(found).toEqual([
@@ -87,7 +87,7 @@ describe('the demo data, of which the first run was killed', () => {
       const found = (await count('transaction', `${ofAbyssinia} AND status = '${status}'`)) / (PAYMENTS / 100);
       expect(Math.abs(found - percent)).toBeLessThan(0.2);
     }
-    expect(await count('transaction', 'late_confirmation')).toBeGreaterThan(0);
+    expect(await count('transaction', 'confirmed_late')).toBeGreaterThan(0);
     expect(await count('checkout_session', "attempts_count = 3 AND status = 'FAILED'")).toBeGreaterThan(0);
   });
 
@@ -95,7 +95,7 @@ describe('the demo data, of which the first run was killed', () => {
     const found = await rows<{ session: SessionStatus; transaction: string; kinds: string; forward: boolean }>(
       database.db,
       `SELECT s.status AS session, t.status AS transaction, string_agg(l.kind, ' ' ORDER BY l.id) AS kinds,
-              array_agg(l.at ORDER BY l.id) = array_agg(l.at ORDER BY l.at, l.id) AND min(l.at) = t.created_at AS forward
+              array_agg(l.occurred_at ORDER BY l.id) = array_agg(l.occurred_at ORDER BY l.occurred_at, l.id) AND min(l.occurred_at) = t.created_at AS forward
        FROM transaction t JOIN checkout_session s ON s.transaction_id = t.id
        JOIN transaction_timeline l ON l.transaction_id = t.id GROUP BY s.id, t.id`,
     );
@@ -119,11 +119,11 @@ describe('the demo data, of which the first run was killed', () => {
   });
 
   test('has days of which each opens with what the one before has closed with, by its rows alone', async () => {
-    for (const { owner } of [ABYSSINIA, NEW_SHOP]) await expectDaysLeadOn(database.db, owner);
+    for (const { scope } of [ABYSSINIA, NEW_SHOP]) await expectDaysLeadOn(database.db, scope);
   });
 
   test('has two finished reports of each merchant, whose files are there', async () => {
-    const where = "status = 'READY' AND rows_total > 5";
+    const where = "status = 'READY' AND total_rows > 5";
     expect(await count('report')).toBe(await count('report', where));
     expect(await count('report', ofAbyssinia)).toBe(2);
     expect(await readdir(folders().REPORTS_DIR)).toHaveLength(4);
@@ -131,7 +131,7 @@ describe('the demo data, of which the first run was killed', () => {
 
   test('is what the simulator remembers: what it owes is what the ledger says', async () => {
     const stateFile = join(folder, 'simulator.jsonl');
-    await rememberPast(database.url, stateFile);
+    await writeSimulatorHistory(database.url, stateFile);
     const simulator = await startTestSimulator({ stateFile });
     try {
       const owed = await rows<{ channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH'; santim: bigint }>(
@@ -155,11 +155,11 @@ describe('the demo data, of which the first run was killed', () => {
       CANCELLED: 'checkout.canceled',
     };
     for (const [status, event] of Object.entries(ends)) {
-      const told = await count('webhook_event', `event = '${event}'`);
-      expect(told).toBe(await count('transaction', `status = '${status}'`));
+      const enqueued = await count('webhook_event', `event = '${event}'`);
+      expect(enqueued).toBe(await count('transaction', `status = '${status}'`));
     }
     expect(await count('webhook_event', `event = 'checkout.expired'`)).toBe(
-      await count('transaction', `status = 'EXPIRED' OR late_confirmation`),
+      await count('transaction', `status = 'EXPIRED' OR confirmed_late`),
     );
   });
 
@@ -171,12 +171,12 @@ describe('the demo data, of which the first run was killed', () => {
     const money = (type: string, count: number) => Array.from({ length: count }, () => ({ type, attemptsMade: null }));
     const lastRetry = { type: 'webhookDelivery', attemptsMade: '5' };
     expect(waiting).toEqual([...money('settlement', 3), lastRetry, lastRetry, ...money('withdrawal', 2)]);
-    expect(await openAttempts(database.db, { after: '', limit: 10, onlyPastDue: false })).toEqual([]);
-    expect(await openDeliveries(database.db, { after: '', limit: 10, onlyPastDue: false })).toEqual([]);
+    expect(await findRecoverableAttempts(database.db, { after: '', limit: 10, onlyPastDue: false })).toEqual([]);
+    expect(await findRecoverableDeliveries(database.db, { after: '', limit: 10, onlyPastDue: false })).toEqual([]);
     const flaky = `subscription_id IN (SELECT id FROM webhook_subscription WHERE url LIKE '%/flaky')`;
     const due = `status = 'RETRYING' AND attempts = 5 AND next_attempt_at < now()`;
     expect(await count('webhook_delivery', `${due} AND ${flaky}`)).toBe(2);
-    expect(await count('webhook_delivery', 'sending_since IS NOT NULL')).toBe(0);
+    expect(await count('webhook_delivery', 'in_flight_since IS NOT NULL')).toBe(0);
     // What is open waits for customers, for hours yet: the sweeper finds nothing to expire at once.
     const stale = `status = 'OPEN' AND expires_at < now() + interval '10 hours'`;
     expect(await count('checkout_session', stale)).toBe(0);
@@ -196,22 +196,22 @@ describe('the demo data, of which the first run was killed', () => {
       expect(Number(hours)).toBeGreaterThan(14.6);
       expect(Number(hours)).toBeLessThan(14.7);
     }
-    const told: OutboxRow[] = [];
-    const runChange = createRunChange(database.db, (messages) => void told.push(...messages));
-    const undone = runChange(async (change) => {
-      const request = { eventId: dead[0]?.eventId ?? '', owner: ABYSSINIA.owner };
-      expect(await requestResend({ clock: systemClock }, change, request)).toHaveLength(1);
+    const enqueued: OutboxRow[] = [];
+    const runInTransaction = createTransactionRunner(database.db, (messages) => void enqueued.push(...messages));
+    const undone = runInTransaction(async (tx) => {
+      const request = { eventId: dead[0]?.eventId ?? '', scope: ABYSSINIA.scope };
+      expect(await requestResend({ clock: systemClock }, tx, request)).toHaveLength(1);
       throw new Error('as it was');
     });
     await expect(undone).rejects.toThrow('as it was');
   });
 
   test('has a healthy, a flaky and an inactive subscription', async () => {
-    const subscriptions = await listSubscriptions(database.db, ABYSSINIA.owner);
+    const subscriptions = await listSubscriptions(database.db, ABYSSINIA.scope);
     const facts = await Promise.all(
-      subscriptions.map(async ({ id, active, failuresInARow, slowUntil }) => ({
+      subscriptions.map(async ({ id, active, consecutiveFailures, throttledUntil }) => ({
         active,
-        troubled: failuresInARow > 0 || slowUntil !== null,
+        troubled: consecutiveFailures > 0 || throttledUntil !== null,
         retried: await count('webhook_delivery', `subscription_id = '${id}' AND status = 'DELIVERED' AND attempts > 1`),
         delivered: await count('webhook_delivery', `subscription_id = '${id}' AND status = 'DELIVERED'`),
         skipped: await count('webhook_delivery', `subscription_id = '${id}' AND status = 'SKIPPED'`),
@@ -227,8 +227,8 @@ describe('the demo data, of which the first run was killed', () => {
   });
 
   test('leaves the new shop half done', async () => {
-    const id = `merchant_id = '${NEW_SHOP.owner.merchantId}'`;
-    expect(await count('merchant', `id = '${NEW_SHOP.owner.merchantId}' AND kyc_status = 'SUBMITTED'`)).toBe(1);
+    const id = `merchant_id = '${NEW_SHOP.scope.merchantId}'`;
+    expect(await count('merchant', `id = '${NEW_SHOP.scope.merchantId}' AND kyc_status = 'SUBMITTED'`)).toBe(1);
     expect(await count('merchant_channel', `${id} AND enabled`)).toBe(1);
     expect(await count('transaction', `${id} AND created_at > now() - interval '${15 * DAY_MS} milliseconds'`)).toBe(
       40,
@@ -246,17 +246,17 @@ describe('the demo data, of which the first run was killed', () => {
   test('follows the demo shop to another port', async () => {
     const moved = 'http://localhost:4711/webhooks';
     expect(await seed(credentials, moved)).toEqual(credentials);
-    const urls = (await listSubscriptions(database.db, ABYSSINIA.owner)).map((one) => one.url).toSorted();
+    const urls = (await listSubscriptions(database.db, ABYSSINIA.scope)).map((one) => one.url).toSorted();
     expect(urls).toEqual(['http://localhost:4711/flaky', moved, 'https://old-shop.example.com/webhooks']);
     await seed(credentials);
   });
 
   test('moves no subscription of the developer, wherever the demo shop goes', async () => {
     const { keyRing, egress } = config();
-    const runChange = createRunChange(database.db, () => {});
-    const own = await runChange(async (change) =>
-      createSubscription(subscriptionDeps({ keyRing, egress }, systemClock()), change, {
-        ...ABYSSINIA.owner,
+    const runInTransaction = createTransactionRunner(database.db, () => {});
+    const own = await runInTransaction(async (tx) =>
+      createSubscription(subscriptionDeps({ keyRing, egress }, systemClock()), tx, {
+        ...ABYSSINIA.scope,
         url: 'http://localhost:3000/webhooks',
         eventTypes: ['*'],
         active: true,
@@ -266,7 +266,7 @@ describe('the demo data, of which the first run was killed', () => {
       }),
     );
     await seed(credentials, 'http://localhost:4711/webhooks');
-    const found = await listSubscriptions(database.db, ABYSSINIA.owner);
+    const found = await listSubscriptions(database.db, ABYSSINIA.scope);
     expect(found.find((one) => one.id === own.row.id)?.url).toBe('http://localhost:3000/webhooks');
     await seed(credentials);
     await runSql(database.ownerUrl, `DELETE FROM webhook_subscription WHERE id = '${own.row.id}'`);
@@ -276,21 +276,26 @@ describe('the demo data, of which the first run was killed', () => {
     const renewed = await seed({});
     expect(renewed.sandboxKey).not.toBe(credentials.sandboxKey);
     expect(renewed.webhookSecret).not.toBe(credentials.webhookSecret);
-    expect(await authenticates(renewed.sandboxKey)).toBe(ABYSSINIA.owner.merchantId);
+    expect(await authenticates(renewed.sandboxKey)).toBe(ABYSSINIA.scope.merchantId);
     expect(await seed(credentials)).toMatchObject({ sandboxKey: credentials.sandboxKey });
 
-    const [newest] = await listKeys(database.db, ABYSSINIA.owner);
+    const [newest] = await listKeys(database.db, ABYSSINIA.scope);
     await database.db.transaction(async (trx) => revokeKey({ trx, clock: systemClock }, newest?.id ?? ''));
     const again = await seed(renewed);
     expect(again.sandboxKey).not.toBe(renewed.sandboxKey);
-    expect(await authenticates(again.sandboxKey)).toBe(ABYSSINIA.owner.merchantId);
+    expect(await authenticates(again.sandboxKey)).toBe(ABYSSINIA.scope.merchantId);
   });
 
   async function authenticates(key: string): Promise<string> {
     const log = createLogger('silent', 'test');
-    const keys = createKeyAuthenticator({ db: database.db, peppers: [config().KEY_PEPPER], clock: systemClock, log });
+    const keys = createKeyAuthenticator({
+      db: database.db,
+      peppers: [config().API_KEY_PEPPER],
+      clock: systemClock,
+      log,
+    });
     const caller = await keys.authenticateKey(key, '127.0.0.1');
-    await keys.settled();
+    await keys.flush();
     return caller.kind === 'key' ? caller.merchantId : caller.operatorId;
   }
 });

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { anyFreePort } from '../../src/local/ports.ts';
+import { anyFreePort } from '../../src/lib/free-port.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -83,9 +83,9 @@ describe('the API as a process', () => {
     await expect(readiness(port)).resolves.toBe(200);
 
     child.kill('SIGTERM');
-    const toldAt = performance.now();
+    const printedAt = performance.now();
     while ((await readiness(port)) === 200);
-    expect(performance.now() - toldAt).toBeLessThan(500);
+    expect(performance.now() - printedAt).toBeLessThan(500);
     // A balancer that looks every half second sends its last request a second after.
     await sleep(1_000);
     isOver = true;
@@ -95,7 +95,7 @@ describe('the API as a process', () => {
 
     await once(child, 'exit');
     expect(child.exitCode).toBe(0);
-    expect(performance.now() - toldAt).toBeGreaterThan(2_000);
+    expect(performance.now() - printedAt).toBeGreaterThan(2_000);
   });
 
   test('waits for a request under way, but ends at once when it is told a second time', async () => {
@@ -106,12 +106,12 @@ describe('the API as a process', () => {
     await expect(refusesConnections(port)).resolves.toBe(true);
     expect(child.exitCode).toBeNull();
 
-    const toldAt = performance.now();
+    const printedAt = performance.now();
     child.kill('SIGTERM');
     await once(child, 'exit');
     expect(child.exitCode).toBe(130);
     // Sooner than the 10 s after which the unfinished request itself would end.
-    expect(performance.now() - toldAt).toBeLessThan(5_000);
+    expect(performance.now() - printedAt).toBeLessThan(5_000);
   });
 });
 

@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 
+import { anyFreePort } from '../../src/lib/free-port.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import { anyFreePort } from '../../src/local/ports.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import { ABYSSINIA } from '../../src/seed/demo.ts';
 import { refuseDemoDataAt } from '../../src/seed/refuse-demo-data.ts';
@@ -20,9 +20,9 @@ afterAll(() => database.drop());
 
 const PRODUCTION = {
   MESKOT_MODE: 'production',
-  KEY_PEPPER: 'a pepper of our own and not the local one',
+  API_KEY_PEPPER: 'a pepper of our own and not the local one',
   ENCRYPTION_KEYS: `own:${randomBytes(32).toString('base64')}`,
-  BASE_URL: 'https://pay.example.et',
+  PUBLIC_BASE_URL: 'https://pay.example.et',
   KYC_DOCUMENTS_DIR: tmpdir(),
   REPORTS_DIR: tmpdir(),
 };
@@ -58,7 +58,7 @@ test('production starts over a database without demo data, and while the databas
 test.each(['api', 'worker'] as const)(
   '%s refuses to start in production over demo data',
   async (command) => {
-    const { id, name } = { id: ABYSSINIA.owner.merchantId, name: ABYSSINIA.name };
+    const { id, name } = { id: ABYSSINIA.scope.merchantId, name: ABYSSINIA.name };
     await database.db.transaction(async (trx) => {
       if (!(await trx('merchant').where({ id }).first())) await createMerchant(trx, { id, name });
     });
@@ -71,14 +71,20 @@ test.each(['api', 'worker'] as const)(
 test('api refuses to start in production with the local secrets, and names each', async () => {
   const { code, said } = await run('api', { MESKOT_MODE: 'production', ALLOW_LOOPBACK_WEBHOOKS: 'true' });
   expect(code).toBe(1);
-  for (const name of ['KEY_PEPPER', 'ENCRYPTION_KEYS', 'BASE_URL', 'KYC_DOCUMENTS_DIR', 'ALLOW_LOOPBACK_WEBHOOKS']) {
+  for (const name of [
+    'API_KEY_PEPPER',
+    'ENCRYPTION_KEYS',
+    'PUBLIC_BASE_URL',
+    'KYC_DOCUMENTS_DIR',
+    'ALLOW_LOOPBACK_WEBHOOKS',
+  ]) {
     expect(said).toContain(`  ${name} must`);
   }
 }, 30_000);
 
 test.each([
-  ['api', 'API_HOST'],
-  ['worker', 'API_HOST'],
+  ['api', 'LISTEN_HOST'],
+  ['worker', 'LISTEN_HOST'],
   ['simulator', 'SIMULATOR_HOST'],
 ] as const)(
   '%s refuses in local mode to listen on all addresses, in one sentence',

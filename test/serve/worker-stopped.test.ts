@@ -17,10 +17,10 @@ function startAndStopWorker(temporalAddress: string) {
   const code = `void (async () => {
     const { readConfig } = await import('./src/config.ts');
     const { createLogger } = await import('./src/lib/log.ts');
-    const { installTemporal } = await import('./src/temporal-workers.ts');
+    const { installRuntime } = await import('./src/temporal-workers.ts');
     const { startWorker } = await import('./src/worker.ts');
     const log = createLogger('silent', 'test');
-    installTemporal(log, null);
+    installRuntime(log, null);
     const [DATABASE_URL, TEMPORAL_ADDRESS, codePath] = process.argv.slice(1);
     const config = readConfig({ DATABASE_URL, TEMPORAL_ADDRESS, TASK_QUEUE_PREFIX: 'stopped-', TASK_QUEUES: 'payments' });
     const worker = startWorker(config, { log, workflowBundle: { codePath } });

@@ -1,6 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
+import { anyFreePort } from '../../src/lib/free-port.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { anyFreePort } from '../../src/local/ports.ts';
 import { buildWorld } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startProgram, type Program } from '../support/program.ts';
@@ -33,8 +33,8 @@ async function figuresOf({ metricsUrl }: Program, names: string[]): Promise<numb
 }
 
 const FIGURES = [
-  'meskot_webhook_past_due_seconds',
-  'meskot_outbox_age_seconds',
+  'meskot_webhook_oldest_overdue_seconds',
+  'meskot_outbox_oldest_age_seconds',
   'meskot_withdrawals_oldest_unsent_age_seconds',
   'meskot_temporal_reachable',
 ];
@@ -44,10 +44,10 @@ test('the API shows what is late while no worker and no Temporal is there', asyn
   await expect(figuresOf(api, FIGURES)).resolves.toEqual([0, 0, 0, 0]);
 
   const world = buildWorld(database.db);
-  const owner = await buildFreeMerchant(world);
-  await fund(world, owner, 100_00n);
-  const { id: sentLater } = await withdraw(world, owner, 20_00n);
-  const { id: underReview } = await withdraw(world, owner, 20_00n);
+  const scope = await buildFreeMerchant(world);
+  await fund(world, scope, 100_00n);
+  const { id: sentLater } = await withdraw(world, scope, 20_00n);
+  const { id: underReview } = await withdraw(world, scope, 20_00n);
   await rows(
     database.db,
     `UPDATE withdrawal SET approvals_needed = 0, stage = 'CREATED', requested_at = now() - interval '3 hours' WHERE id = :id`,
@@ -71,7 +71,7 @@ test('the API shows what is late while no worker and no Temporal is there', asyn
      INSERT INTO webhook_delivery (id, event_id, subscription_id, merchant_id, environment, event, status, next_attempt_at)
      VALUES (:deliveryId, :eventId, :subscriptionId, :merchantId, :environment, 'payment.succeeded', 'RETRYING',
        now() - interval '1 hour')`,
-    { ...owner, eventId, subscriptionId, deliveryId },
+    { ...scope, eventId, subscriptionId, deliveryId },
   );
   await rows(database.db, `UPDATE outbox SET created_at = now() - interval '2 hours'`);
 
@@ -84,7 +84,7 @@ test('the API shows what is late while no worker and no Temporal is there', asyn
 
 test('figures that were asked for a moment ago are not counted anew', async () => {
   const api = await startApi('127.0.0.1:1');
-  const [before] = await figuresOf(api, ['meskot_outbox_age_seconds']);
+  const [before] = await figuresOf(api, ['meskot_outbox_oldest_age_seconds']);
   await rows(database.db, `UPDATE outbox SET created_at = now() - interval '9 hours'`);
-  await expect(figuresOf(api, ['meskot_outbox_age_seconds'])).resolves.toEqual([before]);
+  await expect(figuresOf(api, ['meskot_outbox_oldest_age_seconds'])).resolves.toEqual([before]);
 }, 30_000);

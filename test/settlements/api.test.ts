@@ -3,7 +3,7 @@ import { balanceRoutes } from '../../src/ledger/routes.ts';
 import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { markCredited, markFailed, markSent } from '../../src/settlements/bank-answer.ts';
 import { approveSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { settlementRoutes } from '../../src/settlements/routes.ts';
@@ -20,7 +20,7 @@ const HOUR_MS = 3_600_000;
 
 let database: TestDatabase;
 let world: World;
-let owner: Owner;
+let scope: MerchantScope;
 let server: TestServer;
 
 beforeAll(async () => {
@@ -29,16 +29,16 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(async () => {
   world = buildWorld(database.db, { start: FRIDAY });
-  owner = await buildFreeMerchant(world);
-  await fund(world, owner, 1_000_00n);
+  scope = await buildFreeMerchant(world);
+  await fund(world, scope, 1_000_00n);
   const { db, clock } = world;
   const routes = [
     ...settlementRoutes({ db, clock }),
     ...bankAccountRoutes({ db, clock }),
     ...balanceRoutes({ db, clock }),
   ];
-  const deps = testServerDeps(db, { routes, clock, runChange: world.runChange });
-  server = await startTestServer(deps, stubKey(owner.merchantId));
+  const deps = testServerDeps(db, { routes, clock, runInTransaction: world.runInTransaction });
+  server = await startTestServer(deps, stubKey(scope.merchantId));
 });
 afterEach(async () => {
   await server.close();
@@ -87,13 +87,13 @@ describe('a settlement', () => {
     });
     expect(await balance()).toEqual({ available: 749.5, reserved: 250.5, netSettled: 0 });
 
-    await world.runChange((change) => approveSettlement(change, settlementId, operator()));
+    await world.runInTransaction((tx) => approveSettlement(tx, settlementId, operator()));
     world.pass(HOUR_MS);
-    await world.runChange((change) => markSent(change, settlementId, { ...operator(), bankReference: 'FT1' }));
+    await world.runInTransaction((tx) => markSent(tx, settlementId, { ...operator(), bankReference: 'FT1' }));
     world.pass(72 * HOUR_MS);
     const creditedAt = new Date(world.clock().getTime() - HOUR_MS);
     const credit = { ...operator(), bankReference: 'FT1', creditedAt };
-    await world.runChange((change) => markCredited(change, settlementId, credit));
+    await world.runInTransaction((tx) => markCredited(tx, settlementId, credit));
     const { data } = (await get(`settlement/${settlementId}`)).body;
     expect(data).toMatchObject({
       status: 'COMPLETED',
@@ -137,7 +137,7 @@ describe('a settlement', () => {
       database.db,
       `INSERT INTO fee_rule (id, merchant_id, channel, direction, basis_points, fixed_santim, tax_basis_points, valid_from, version)
        VALUES (:id, :merchantId, NULL, 'SETTLEMENT', 50, 1000, 1500, '2020-01-01T00:00:00Z', 1)`,
-      { id: newId('fee'), merchantId: owner.merchantId },
+      { id: newId('fee'), merchantId: scope.merchantId },
     );
     const { status, body } = await post('settlement', { requestId: 'ALL-1', all: true });
     expect({ status, data: body.data }).toMatchObject({
@@ -162,7 +162,7 @@ describe('a settlement', () => {
       events: ['settlement.requested', 'settlement.canceled'],
     });
     const approved = (await post('settlement', { requestId: 'S-2', amount: 100 })).body.data.settlementId;
-    await world.runChange((change) => approveSettlement(change, approved, operator()));
+    await world.runInTransaction((tx) => approveSettlement(tx, approved, operator()));
     const late = await post(`settlement/${approved}/cancel`);
     expect({ status: late.status, message: late.body.message }).toEqual({
       status: 409,
@@ -175,10 +175,10 @@ describe('a settlement', () => {
       (await post('settlement', { requestId, amount: 100 })).body.data.settlementId as string;
     const [rejected, failed] = [await ask('S-1'), await ask('S-2')];
     const reason = 'The account is closed.';
-    await world.runChange((change) => rejectSettlement(change, rejected, { ...operator(), reason }));
-    await world.runChange((change) => approveSettlement(change, failed, operator()));
-    await world.runChange((change) => markSent(change, failed, operator()));
-    await world.runChange((change) => markFailed(change, failed, { ...operator(), reason }));
+    await world.runInTransaction((tx) => rejectSettlement(tx, rejected, { ...operator(), reason }));
+    await world.runInTransaction((tx) => approveSettlement(tx, failed, operator()));
+    await world.runInTransaction((tx) => markSent(tx, failed, operator()));
+    await world.runInTransaction((tx) => markFailed(tx, failed, { ...operator(), reason }));
     expect((await get(`settlement/${rejected}`)).body.data).toMatchObject({
       status: 'REJECTED',
       failure: { code: 'REJECTED', message: reason },
@@ -228,8 +228,8 @@ describe('a settlement', () => {
     [{}, 400, 'VALIDATION_ERROR', 'amount must be given, or "all": true'],
     [{ amount: 100, all: true }, 400, 'VALIDATION_ERROR', 'amount must not be given together with all'],
     [{ amount: 100, currency: 'USD' }, 400, 'UNSUPPORTED_CURRENCY', 'currency'],
-  ])('of %j is refused with %i, and nothing is left behind', async (wanted, ...refusal) => {
-    const [status, code, message] = refusal;
+  ])('of %j is refused with %i, and nothing is left behind', async (wanted, ...rejection) => {
+    const [status, code, message] = rejection;
     const { status: got, body } = await post('settlement', { requestId: 'S-1', ...wanted });
     expect({ status: got, code: body.error.code, message: body.message }).toEqual({
       status,
@@ -244,7 +244,7 @@ describe('a settlement', () => {
     await rows(
       database.db,
       'INSERT INTO settlement_limit (merchant_id, min_santim, max_santim) VALUES (:merchantId, 5000, 20000)',
-      { merchantId: owner.merchantId },
+      { merchantId: scope.merchantId },
     );
     expect((await get('settlement-limits')).body.data).toEqual({ currency: 'ETB', min: 50, max: 200 });
     expect((await post('settlement', { requestId: 'S-1', amount: 49.99 })).body.error.code).toBe(
@@ -263,7 +263,7 @@ describe('a settlement', () => {
       expect(body.data).toMatchObject({ status, expectedBy: asked.expectedBy, dateReasons: asked.dateReasons });
     }
     expect((await post(path)).status).toBe(409);
-    const live = stubKey(owner.merchantId, 'live');
+    const live = stubKey(scope.merchantId, 'live');
     const refused = await server.send('POST', `/api/checkout/${path}`, { key: live, body: {} });
     expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 404, code: 'NOT_FOUND' });
   });

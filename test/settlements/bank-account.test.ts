@@ -2,7 +2,7 @@ import { bankAccountRoutes } from '../../src/bank-accounts/routes.ts';
 import { rejectBankAccount, verifyBankAccount } from '../../src/bank-accounts/verify.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { settlementRoutes } from '../../src/settlements/routes.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000;
 
 let database: TestDatabase;
 let world: World;
-let owner: Owner;
+let scope: MerchantScope;
 let server: TestServer;
 
 beforeAll(async () => {
@@ -25,12 +25,12 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(async () => {
   world = buildWorld(database.db, { start: FRIDAY });
-  owner = await buildFreeMerchant(world);
-  await fund(world, owner, 1_000_00n);
+  scope = await buildFreeMerchant(world);
+  await fund(world, scope, 1_000_00n);
   const { db, clock } = world;
   const routes = [...settlementRoutes({ db, clock }), ...bankAccountRoutes({ db, clock })];
-  const deps = testServerDeps(db, { routes, clock, runChange: world.runChange });
-  server = await startTestServer(deps, stubKey(owner.merchantId));
+  const deps = testServerDeps(db, { routes, clock, runInTransaction: world.runInTransaction });
+  server = await startTestServer(deps, stubKey(scope.merchantId));
 });
 afterEach(async () => {
   await server.close();
@@ -71,7 +71,7 @@ describe('the linked bank account', () => {
     const { status, body } = await post('settlement', { requestId: 'S-1', amount: 100 });
     expect({ status, code: body.error.code, message: body.message }).toEqual({
       status: 422,
-      code: 'BENEFICIARY_NOT_VERIFIED',
+      code: 'BANK_ACCOUNT_NOT_VERIFIED',
       message:
         'Settlements go to the linked bank account: none is linked yet; link one with PUT /api/checkout/bank-account.',
     });
@@ -90,27 +90,27 @@ describe('the linked bank account', () => {
     expect(body.data.bankAccount).toMatchObject({ bankCode: 'AWASH', accountNumber: '*******3456' });
     const history = await rows(
       database.db,
-      'SELECT bank_code FROM bank_account WHERE merchant_id = :merchantId ORDER BY linked_at, replaced_at NULLS LAST',
-      { merchantId: owner.merchantId },
+      'SELECT bank_code FROM bank_account WHERE merchant_id = :merchantId ORDER BY created_at, replaced_at NULLS LAST',
+      { merchantId: scope.merchantId },
     );
     expect(history).toEqual([{ bankCode: 'CBE' }, { bankCode: 'AWASH' }]);
   });
 
   describe('of live', () => {
-    let live: Owner;
+    let live: MerchantScope;
     let key: string;
     beforeEach(() => {
-      live = { ...owner, environment: 'live' };
-      key = stubKey(owner.merchantId, 'live');
+      live = { ...scope, environment: 'live' };
+      key = stubKey(scope.merchantId, 'live');
     });
     const askLive = async () =>
       server.send('POST', '/api/checkout/settlement', { key, body: { requestId: 'S-1', amount: 100 } });
     const linkLive = async (changes: object = {}): Promise<string> =>
       (await link(changes, key)).body.data.bankAccountId;
     const verify = async (bankAccountId: string) =>
-      world.runChange((change) => verifyBankAccount(change, live, { ...operator(), bankAccountId }));
+      world.runInTransaction((tx) => verifyBankAccount(tx, live, { ...operator(), bankAccountId }));
     const reject = async (bankAccountId: string, reason: string) =>
-      world.runChange((change) => rejectBankAccount(change, live, { ...operator(), bankAccountId, reason }));
+      world.runInTransaction((tx) => rejectBankAccount(tx, live, { ...operator(), bankAccountId, reason }));
 
     test.each([['still verified'], ['rejected after it was verified']])(
       'in the place of one that is %s it holds settlements for 48 h',
@@ -123,7 +123,7 @@ describe('the linked bank account', () => {
         const usableFrom = new Date(FRIDAY.getTime() + 48 * HOUR_MS).toISOString();
         world.pass(48 * HOUR_MS - 1);
         const early = await askLive();
-        expect([early.status, early.body.error.code]).toEqual([422, 'BENEFICIARY_NOT_VERIFIED']);
+        expect([early.status, early.body.error.code]).toEqual([422, 'BANK_ACCOUNT_NOT_VERIFIED']);
         expect(early.body.message).toContain(`can be used from ${usableFrom} on`);
         world.pass(1);
         expect((await askLive()).body.error.code).toBe('INSUFFICIENT_BALANCE');
@@ -139,7 +139,7 @@ describe('the linked bank account', () => {
       expect(await reject(bankAccountId, reason)).toMatchObject({ changed: false });
       await expect(reject(bankAccountId, 'Another one.')).rejects.toMatchObject({ code: 'INVALID_STATE' });
       const refused = await askLive();
-      expect([refused.status, refused.body.error.code]).toEqual([422, 'BENEFICIARY_NOT_VERIFIED']);
+      expect([refused.status, refused.body.error.code]).toEqual([422, 'BANK_ACCOUNT_NOT_VERIFIED']);
       expect(refused.body.message).toContain(`was rejected (${reason}); link another one`);
     });
 
@@ -147,9 +147,9 @@ describe('the linked bank account', () => {
       const keyId = (
         await rows<{ id: string }>(
           database.db,
-          `INSERT INTO api_key (id, merchant_id, environment, kind, prefix, secret_hash, known_to)
+          `INSERT INTO api_key (id, merchant_id, environment, kind, prefix, secret_hash, secret_holders)
          VALUES (:id, :merchantId, 'live', 'secret', '', '', '{opr_1}') RETURNING id`,
-          { id: newId('key'), merchantId: owner.merchantId },
+          { id: newId('key'), merchantId: scope.merchantId },
         )
       )[0]?.id;
       const bankAccountId = await linkLive();
@@ -162,36 +162,36 @@ describe('the linked bank account', () => {
         message: expect.stringContaining(`was linked with the key ${keyId}, whose secret you may know`),
       });
       const other = { operatorId: 'opr_2', at: world.clock(), bankAccountId };
-      expect(await world.runChange((change) => verifyBankAccount(change, live, other))).toMatchObject({
+      expect(await world.runInTransaction((tx) => verifyBankAccount(tx, live, other))).toMatchObject({
         changed: true,
       });
     });
   });
 
   test('of live waits for an operator, who verifies or rejects it with a reason', async () => {
-    const live: Owner = { ...owner, environment: 'live' };
-    const key = stubKey(owner.merchantId, 'live');
+    const live: MerchantScope = { ...scope, environment: 'live' };
+    const key = stubKey(scope.merchantId, 'live');
     const askLive = async () =>
       server.send('POST', '/api/checkout/settlement', { key, body: { requestId: 'S-1', amount: 100 } });
     const { bankAccountId, status } = (await link({}, key)).body.data;
     expect(status).toBe('PENDING');
     expect((await askLive()).body.message).toContain('is not verified yet');
     const reason = 'The name is another one.';
-    await world.runChange((change) => rejectBankAccount(change, live, { ...operator(), bankAccountId, reason }));
+    await world.runInTransaction((tx) => rejectBankAccount(tx, live, { ...operator(), bankAccountId, reason }));
     expect((await askLive()).body.message).toContain(`was rejected (${reason}); link another one`);
     await expect(
-      world.runChange((change) => verifyBankAccount(change, live, { ...operator(), bankAccountId })),
+      world.runInTransaction((tx) => verifyBankAccount(tx, live, { ...operator(), bankAccountId })),
     ).rejects.toMatchObject({ code: 'INVALID_STATE' });
 
     const next = (await link({}, key)).body.data;
     expect(next).toMatchObject({ status: 'PENDING' });
     await expect(
-      world.runChange((change) => verifyBankAccount(change, live, { ...operator(), bankAccountId })),
+      world.runInTransaction((tx) => verifyBankAccount(tx, live, { ...operator(), bankAccountId })),
     ).rejects.toMatchObject({ code: 'INVALID_STATE', message: expect.stringContaining('linked another') });
     const looked = { ...operator(), bankAccountId: next.bankAccountId };
-    const { account, changed } = await world.runChange((change) => verifyBankAccount(change, live, looked));
+    const { account, changed } = await world.runInTransaction((tx) => verifyBankAccount(tx, live, looked));
     expect({ account, changed }).toMatchObject({ account: { status: 'VERIFIED', decidedBy: 'opr_1' }, changed: true });
-    const again = await world.runChange((change) => verifyBankAccount(change, live, looked));
+    const again = await world.runInTransaction((tx) => verifyBankAccount(tx, live, looked));
     expect(again).toMatchObject({ account, changed: false });
     expect((await askLive()).body.error.code).toBe('INSUFFICIENT_BALANCE');
   });

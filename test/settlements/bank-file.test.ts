@@ -1,4 +1,4 @@
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { markCredited, markSent } from '../../src/settlements/bank-answer.ts';
 import { importBankFile } from '../../src/settlements/bank-file.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
@@ -15,14 +15,14 @@ const NOBODYS = `stl_${'0'.repeat(26)}`;
 
 let database: TestDatabase;
 let world: World;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   world = buildWorld(database.db, { start: MONDAY });
-  owner = await buildFreeMerchant(world);
-  await fund(world, owner, 50_000_00n);
-  await linkAccount(world, owner);
+  scope = await buildFreeMerchant(world);
+  await fund(world, scope, 50_000_00n);
+  await linkAccount(world, scope);
 });
 afterEach(() => expectLedgerHolds(database.db));
 afterAll(() => database.drop());
@@ -33,9 +33,9 @@ const load = (...lines: string[]) =>
 const stands = async (id: string) => (await readSettlement(database.db, id)).status;
 
 async function sent(): Promise<string> {
-  const { id } = await ask(world, owner);
-  await world.runChange((change) => approveSettlement(change, id, operator()));
-  await world.runChange((change) => markSent(change, id, { ...operator(), bankReference: 'BATCH-7' }));
+  const { id } = await ask(world, scope);
+  await world.runInTransaction((tx) => approveSettlement(tx, id, operator()));
+  await world.runInTransaction((tx) => markSent(tx, id, { ...operator(), bankReference: 'BATCH-7' }));
   return id;
 }
 
@@ -79,7 +79,7 @@ test('a file may say how much was credited: another amount than the settlementâ€
 });
 
 test('a wrong line is named and holds up no other', async () => {
-  const [good, unsent, next] = [await sent(), (await ask(world, owner)).id, await sent()];
+  const [good, unsent, next] = [await sent(), (await ask(world, scope)).id, await sent()];
   const { applied, wrong } = await load(
     `${good},credited,FT1,2027-01-18,`,
     `${unsent},credited,FT2,2027-01-18,`,
@@ -167,7 +167,7 @@ test('a credit of what had failed is wrong, kept for operators, and holds up no 
 test('a credit that was said by hand is no repeat where the file has another amount', async () => {
   const id = await sent();
   const creditedAt = world.clock();
-  await world.runChange((change) => markCredited(change, id, { ...operator(), bankReference: 'FT14', creditedAt }));
+  await world.runInTransaction((tx) => markCredited(tx, id, { ...operator(), bankReference: 'FT14', creditedAt }));
   const text = (amount: string) => `${HEADING},amount\n${id},credited,FT14,2027-01-18,,${amount}\n`;
   const other = await importBankFile(world, { operatorId: 'opr_1', text: text('149.00') });
   expect(other).toMatchObject({ already: [], wrong: [{ issue: expect.stringContaining('150.00 ETB, got 149.00') }] });

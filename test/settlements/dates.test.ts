@@ -1,7 +1,7 @@
 import { addHoliday } from '../../src/calendar/operations.ts';
 import { endOfAddisDay } from '../../src/lib/dates.ts';
-import type { Owner } from '../../src/lib/owner.ts';
-import { followCalendar, markOverdue } from '../../src/settlements/dates.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
+import { recomputeDates, markOverdue } from '../../src/settlements/dates.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { ask, linkAccount, standing } from '../support/settlements.ts';
@@ -9,47 +9,47 @@ import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 
 let database: TestDatabase;
 let world: World;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeEach(async () => {
   database = await createTestDatabase();
   // A Friday: Monday is a business day, Tuesday is Timkat, so what is asked for now is expected by Wednesday.
   world = buildWorld(database.db, { start: new Date('2027-01-15T09:00:00.000Z') });
-  owner = await buildFreeMerchant(world);
-  await fund(world, owner, 1_000_00n);
-  await linkAccount(world, owner);
+  scope = await buildFreeMerchant(world);
+  await fund(world, scope, 1_000_00n);
+  await linkAccount(world, scope);
 });
 afterEach(() => database.drop());
 
 const closed = (date: string) =>
-  world.runChange((change) => addHoliday(change, { date, name: 'National mourning', kind: 'closed' }));
+  world.runInTransaction((tx) => addHoliday(tx, { date, name: 'National mourning', kind: 'closed' }));
 
 test('an overdue settlement whose days move later is overdue no more, until the last of those is over', async () => {
-  const { id } = await ask(world, owner);
+  const { id } = await ask(world, scope);
   const late = endOfAddisDay('2027-01-20');
   await markOverdue(world, id, late);
-  expect(await standing(world.db, id)).toMatchObject({ expectedBy: '2027-01-20', overdue: true });
+  expect(await standing(world.db, id)).toMatchObject({ expectedUntil: '2027-01-20', overdue: true });
 
   await closed('2027-01-18');
-  expect(await followCalendar(world, id, late)).toMatchObject({ expectedBy: '2027-01-21', overdueAt: null });
+  expect(await recomputeDates(world, id, late)).toMatchObject({ expectedUntil: '2027-01-21', overdueAt: null });
   const later = endOfAddisDay('2027-01-21');
   expect(await markOverdue(world, id, new Date(later.getTime() - 1))).toMatchObject({ overdueAt: null });
   expect(await markOverdue(world, id, later)).toMatchObject({ overdueAt: later });
   expect(await standing(world.db, id)).toMatchObject({
-    timeline: ['settlement.requested', 'settlement.overdue', 'dates.changed', 'settlement.overdue'],
+    timeline: ['settlement.requested', 'settlement.overdue', 'expected_dates.changed', 'settlement.overdue'],
   });
 });
 
 test('an overdue settlement whose days move later, and are over all the same, stays overdue since it was', async () => {
-  const { id } = await ask(world, owner);
+  const { id } = await ask(world, scope);
   const late = endOfAddisDay('2027-01-20');
   await markOverdue(world, id, late);
   await closed('2027-01-18');
   expect(await markOverdue(world, id, endOfAddisDay('2027-01-21'))).toMatchObject({
-    expectedBy: '2027-01-21',
+    expectedUntil: '2027-01-21',
     overdueAt: late,
   });
   expect(await standing(world.db, id)).toMatchObject({
-    timeline: ['settlement.requested', 'settlement.overdue', 'dates.changed'],
+    timeline: ['settlement.requested', 'settlement.overdue', 'expected_dates.changed'],
   });
 });

@@ -1,8 +1,8 @@
 import { addHoliday } from '../../src/calendar/operations.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { markCredited, markFailed, markSent } from '../../src/settlements/bank-answer.ts';
-import { followCalendar } from '../../src/settlements/dates.ts';
+import { recomputeDates } from '../../src/settlements/dates.ts';
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { SETTLEMENT_EVENTS, SettlementData } from '../../src/webhooks/settlement-data.ts';
 import { buildWorld, type World } from '../support/build.ts';
@@ -13,15 +13,15 @@ import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 
 let database: TestDatabase;
 let world: World;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   // A Friday before a weekend: two days do not count.
   world = buildWorld(database.db, { start: new Date('2025-01-17T06:30:00.000Z') });
-  owner = await buildFreeMerchant(world);
-  await fund(world, owner, 1_000_00n);
-  await linkAccount(world, owner);
+  scope = await buildFreeMerchant(world);
+  await fund(world, scope, 1_000_00n);
+  await linkAccount(world, scope);
 });
 afterAll(async () => {
   await expectLedgerHolds(database.db);
@@ -31,48 +31,48 @@ afterAll(async () => {
 const operator = () => ({ operatorId: 'opr_1', at: world.clock() });
 
 async function approved(): Promise<string> {
-  const { id } = await ask(world, owner);
-  await world.runChange((change) => approveSettlement(change, id, operator()));
+  const { id } = await ask(world, scope);
+  await world.runInTransaction((tx) => approveSettlement(tx, id, operator()));
   return id;
 }
 
 async function sent(): Promise<string> {
   const id = await approved();
-  await world.runChange((change) => markSent(change, id, { ...operator(), bankReference: 'FT1' }));
+  await world.runInTransaction((tx) => markSent(tx, id, { ...operator(), bankReference: 'FT1' }));
   return id;
 }
 
 const happen: Record<keyof typeof SETTLEMENT_EVENTS, () => Promise<string>> = {
-  'settlement.requested': async () => (await ask(world, owner)).id,
+  'settlement.requested': async () => (await ask(world, scope)).id,
   'settlement.processing': sent,
   'settlement.completed': async () => {
     const id = await sent();
     const credit = { ...operator(), bankReference: 'FT1', creditedAt: world.clock() };
-    await world.runChange((change) => markCredited(change, id, credit));
+    await world.runInTransaction((tx) => markCredited(tx, id, credit));
     return id;
   },
   'settlement.failed': async () => {
     const id = await sent();
-    await world.runChange((change) => markFailed(change, id, { ...operator(), reason: 'The account is closed.' }));
+    await world.runInTransaction((tx) => markFailed(tx, id, { ...operator(), reason: 'The account is closed.' }));
     return id;
   },
   'settlement.rejected': async () => {
-    const { id } = await ask(world, owner);
-    await world.runChange((change) => rejectSettlement(change, id, { ...operator(), reason: 'Not now.' }));
+    const { id } = await ask(world, scope);
+    await world.runInTransaction((tx) => rejectSettlement(tx, id, { ...operator(), reason: 'Not now.' }));
     return id;
   },
   'settlement.canceled': async () => {
-    const { id } = await ask(world, owner);
-    await world.runChange((change) => cancelSettlement(change, { id }, { keyId: 'key_test', at: world.clock() }));
+    const { id } = await ask(world, scope);
+    await world.runInTransaction((tx) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: world.clock() }));
     return id;
   },
   // Last: the calendar is another one after it.
   'settlement.updated': async () => {
     const id = await approved();
-    await world.runChange((change) =>
-      addHoliday(change, { date: '2025-01-21', name: 'National mourning', kind: 'closed' }),
+    await world.runInTransaction((tx) =>
+      addHoliday(tx, { date: '2025-01-21', name: 'National mourning', kind: 'closed' }),
     );
-    await followCalendar(world, id, world.clock());
+    await recomputeDates(world, id, world.clock());
     return id;
   },
 };
@@ -81,13 +81,13 @@ test.each(Object.keys(happen) as (keyof typeof SETTLEMENT_EVENTS)[])(
   'the example of %s has the shape of what is really sent',
   async (event) => {
     const resourceId = await happen[event]();
-    const [told] = await rows<{ payload: Buffer }>(
+    const [enqueued] = await rows<{ payload: Buffer }>(
       database.db,
       `SELECT payload FROM webhook_event WHERE resource_id = :resourceId AND event = :event
        ORDER BY CAST(convert_from(payload, 'UTF8') AS jsonb) #> '{data,version}' DESC LIMIT 1`,
       { resourceId, event },
     );
-    const { data } = JSON.parse(String(told?.payload));
+    const { data } = JSON.parse(String(enqueued?.payload));
     expect(SettlementData.safeParse(data).error).toBeUndefined();
     const example: Record<string, unknown> = SETTLEMENT_EVENTS[event].example;
     expect(shapeOf(example)).toEqual(shapeOf(data));

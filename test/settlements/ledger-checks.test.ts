@@ -18,11 +18,11 @@ let id: string;
 beforeAll(async () => {
   database = await createTestDatabase();
   const world = buildWorld(database.db);
-  const owner = await buildFreeMerchant(world);
-  await fund(world, owner, 1_000_00n);
-  await linkAccount(world, owner);
-  ({ id } = await ask(world, owner));
-  await withdraw(world, owner);
+  const scope = await buildFreeMerchant(world);
+  await fund(world, scope, 1_000_00n);
+  await linkAccount(world, scope);
+  ({ id } = await ask(world, scope));
+  await withdraw(world, scope);
 });
 afterAll(() => database.drop());
 

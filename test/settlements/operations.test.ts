@@ -3,18 +3,18 @@ import { createRegistry } from '../../src/http/metrics.ts';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { Change } from '../../src/lib/outbox.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { UnitOfWork } from '../../src/lib/outbox.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-answer.ts';
 import { createSettlement } from '../../src/settlements/create.ts';
-import { followCalendar, markOverdue } from '../../src/settlements/dates.ts';
+import { recomputeDates, markOverdue } from '../../src/settlements/dates.ts';
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
 import { measureSettlements } from '../../src/settlements/metrics.ts';
 import { readSettlement } from '../../src/settlements/model.ts';
-import type { Moved } from '../../src/settlements/move.ts';
-import { openSettlements } from '../../src/settlements/open-settlements.ts';
-import { decideInSandbox } from '../../src/settlements/sandbox.ts';
+import type { TransitionResult } from '../../src/settlements/move.ts';
+import { findRecoverableSettlements } from '../../src/settlements/open-settlements.ts';
+import { autoDecide } from '../../src/settlements/sandbox.ts';
 import { buildWorld, untilServed, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -25,7 +25,7 @@ const FRIDAY = new Date('2027-01-15T09:00:00.000Z');
 
 let database: TestDatabase;
 let world: World;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -33,31 +33,31 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(async () => {
   world = buildWorld(database.db, { start: FRIDAY });
-  owner = await buildFreeMerchant(world);
-  await fund(world, owner, 1_000_00n);
-  await linkAccount(world, owner);
+  scope = await buildFreeMerchant(world);
+  await fund(world, scope, 1_000_00n);
+  await linkAccount(world, scope);
 });
 afterEach(() => expectLedgerHolds(database.db));
 
 const operator = (operatorId = 'opr_1') => ({ operatorId, at: world.clock() });
 const trace = (id: string) => `FT-${id.slice(-10)}`;
 const credit = (id: string) => ({ ...operator(), bankReference: trace(id), creditedAt: world.clock() });
-const run = <T>(work: (change: Change) => Promise<T>) => world.runChange(work);
+const run = <T>(work: (tx: UnitOfWork) => Promise<T>) => world.runInTransaction(work);
 
 /** Every operation that moves a settlement, in the order of its life. */
-const STEPS: Record<string, (change: Change, id: string) => Promise<Moved>> = {
-  approve: (change, id) => approveSettlement(change, id, operator()),
-  sent: (change, id) => markSent(change, id, { ...operator(), bankReference: trace(id) }),
-  credited: (change, id) => markCredited(change, id, credit(id)),
-  failed: (change, id) => markFailed(change, id, { ...operator(), reason: 'Closed.' }),
-  returned: (change, id) =>
-    markReturned(change, id, { ...operator(), reason: 'Closed since.', bankReference: `R-${trace(id)}` }),
-  book: (change, id) => bookLateCredit(change, id, operator()),
-  dismiss: (change, id) => dismissLateCredit(change, id, { ...operator(), reason: 'A mistake of the bank.' }),
-  reject: (change, id) => rejectSettlement(change, id, { ...operator(), reason: 'No.' }),
-  cancel: (change, id) => cancelSettlement(change, { id }, { keyId: 'key_test', at: world.clock() }),
+const STEPS: Record<string, (tx: UnitOfWork, id: string) => Promise<TransitionResult>> = {
+  approve: (tx, id) => approveSettlement(tx, id, operator()),
+  sent: (tx, id) => markSent(tx, id, { ...operator(), bankReference: trace(id) }),
+  credited: (tx, id) => markCredited(tx, id, credit(id)),
+  failed: (tx, id) => markFailed(tx, id, { ...operator(), reason: 'Closed.' }),
+  returned: (tx, id) =>
+    markReturned(tx, id, { ...operator(), reason: 'Closed since.', bankReference: `R-${trace(id)}` }),
+  book: (tx, id) => bookLateCredit(tx, id, operator()),
+  dismiss: (tx, id) => dismissLateCredit(tx, id, { ...operator(), reason: 'A mistake of the bank.' }),
+  reject: (tx, id) => rejectSettlement(tx, id, { ...operator(), reason: 'No.' }),
+  cancel: (tx, id) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: world.clock() }),
 };
-const does = (name: string, id: string) => run((change) => STEPS[name]!(change, id));
+const does = (name: string, id: string) => run((tx) => STEPS[name]!(tx, id));
 
 /** Which of its states each story leads to. */
 const STORIES: [string[], string][] = [
@@ -83,7 +83,7 @@ const ALLOWED: Record<string, string[]> = {
 
 describe.each(STORIES)('after %j', (story, status) => {
   test(`it is ${status}, repeats change nothing, and nothing else than the next steps is possible`, async () => {
-    const { id } = await ask(world, owner);
+    const { id } = await ask(world, scope);
     for (const step of story) expect(await does(step, id)).toMatchObject({ changed: true });
     const before = await standing(database.db, id);
     expect(before['status']).toBe(status);
@@ -99,16 +99,16 @@ describe.each(STORIES)('after %j', (story, status) => {
 
 describe('who may do what', () => {
   test('who asked for a settlement may not approve it', async () => {
-    const { id } = await ask(world, owner, { requestedBy: 'opr_1' });
+    const { id } = await ask(world, scope, { requestedBy: 'opr_1' });
     await expect(does('approve', id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
-    await run((change) => approveSettlement(change, id, operator('opr_2')));
+    await run((tx) => approveSettlement(tx, id, operator('opr_2')));
     expect(await readSettlement(database.db, id)).toMatchObject({ status: 'APPROVED', approvedBy: 'opr_2' });
   });
 
   test('what was approved by one operator is not approved again by another', async () => {
-    const { id } = await ask(world, owner);
+    const { id } = await ask(world, scope);
     await does('approve', id);
-    await expect(run((change) => approveSettlement(change, id, operator('opr_2')))).rejects.toMatchObject({
+    await expect(run((tx) => approveSettlement(tx, id, operator('opr_2')))).rejects.toMatchObject({
       code: 'INVALID_STATE',
     });
   });
@@ -117,11 +117,11 @@ describe('who may do what', () => {
     ['the day before it was sent', -DAY_MS],
     ['tomorrow', DAY_MS],
   ])('it was not credited %s', async (_, offsetMs) => {
-    const { id } = await ask(world, owner);
+    const { id } = await ask(world, scope);
     await does('approve', id);
     await does('sent', id);
     const creditedAt = new Date(world.clock().getTime() + offsetMs);
-    await expect(run((change) => markCredited(change, id, { ...credit(id), creditedAt }))).rejects.toMatchObject({
+    await expect(run((tx) => markCredited(tx, id, { ...credit(id), creditedAt }))).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',
     });
   });
@@ -149,44 +149,44 @@ describe('at once', () => {
 
   test('50 repeats of one request are one settlement', async () => {
     const wanted = { requestId: 'ONCE', amount: 100_00n } as const;
-    const asked = await Promise.all(Array.from({ length: 50 }, () => untilServed(() => ask(world, owner, wanted))));
+    const asked = await Promise.all(Array.from({ length: 50 }, () => untilServed(() => ask(world, scope, wanted))));
     expect(new Set(asked.map(({ id }) => id)).size).toBe(1);
-    expect(await readBalance(database.db, owner)).toMatchObject({ reservedSantim: 100_00n });
+    expect(await readBalance(database.db, scope)).toMatchObject({ reservedSantim: 100_00n });
   });
 
   test('all that is available is exact while payments arrive and withdrawals leave', async () => {
     await rows(
       database.db,
       'INSERT INTO settlement_limit (merchant_id, min_santim, max_santim) VALUES (:merchantId, 1, 100000000)',
-      { merchantId: owner.merchantId },
+      { merchantId: scope.merchantId },
     );
     const { length } = await Promise.all([
-      ...Array.from({ length: 5 }, () => untilServed(() => fund(world, owner, 10_00n))),
+      ...Array.from({ length: 5 }, () => untilServed(() => fund(world, scope, 10_00n))),
       ...Array.from({ length: 10 }, () =>
-        untilServed(() => withdraw(world, owner)).catch((error: unknown) => {
+        untilServed(() => withdraw(world, scope)).catch((error: unknown) => {
           expect(error).toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
         }),
       ),
       ...Array.from({ length: 10 }, () =>
-        untilServed(() => ask(world, owner, { amount: 'all' })).catch((error: Error) => {
+        untilServed(() => ask(world, scope, { amount: 'all' })).catch((error: Error) => {
           // What was available when its turn came stayed so until it was taken.
           expect(error.message).toContain('leaves nothing to settle');
         }),
       ),
     ]);
     expect(length).toBe(25);
-    await ask(world, owner, { amount: 'all' }).catch(() => {});
-    expect(await readBalance(database.db, owner)).toMatchObject({ availableSantim: 0n, reservedSantim: 1_050_00n });
+    await ask(world, scope, { amount: 'all' }).catch(() => {});
+    expect(await readBalance(database.db, scope)).toMatchObject({ availableSantim: 0n, reservedSantim: 1_050_00n });
   });
 
   test('who wants all there is finds it untouched until it is taken', async () => {
-    const { withdrawn, row } = await run(async (change) => {
-      const wanted = { ...owner, requestId: 'ALL', at: world.clock() };
-      await rows(change.trx, 'SELECT settlement_context(:merchantId, :environment, :requestId, true, :at)', wanted);
-      const meanwhile = withdraw(world, owner).catch((error: { code?: string }) => error.code);
+    const { withdrawn, row } = await run(async (tx) => {
+      const wanted = { ...scope, requestId: 'ALL', at: world.clock() };
+      await rows(tx.trx, 'SELECT settlement_preflight(:merchantId, :environment, :requestId, true, :at)', wanted);
+      const meanwhile = withdraw(world, scope).catch((error: { code?: string }) => error.code);
       await new Promise((resolve) => setTimeout(resolve, 300));
       const all = { requestId: 'ALL', amount: 'all', requestedBy: 'key_test' } as const;
-      return { withdrawn: meanwhile, ...(await createSettlement({ ...world, change }, owner, all)) };
+      return { withdrawn: meanwhile, ...(await createSettlement({ ...world, tx }, scope, all)) };
     });
     expect(row.amountSantim).toBe(1_000_00n);
     expect(await withdrawn).toBe('INSUFFICIENT_BALANCE');
@@ -195,14 +195,14 @@ describe('at once', () => {
   test('of ten settlements that are credited under one trace id, exactly one is', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 10; count += 1) {
-      const { id } = await ask(world, owner, { amount: 20_00n });
+      const { id } = await ask(world, scope, { amount: 20_00n });
       await does('approve', id);
       await does('sent', id);
       ids.push(id);
     }
     const outcomes = await Promise.allSettled(
       ids.map((id) =>
-        untilServed(() => run((change) => markCredited(change, id, { ...credit(id), bankReference: `ONE-${ids[0]}` }))),
+        untilServed(() => run((tx) => markCredited(tx, id, { ...credit(id), bankReference: `ONE-${ids[0]}` }))),
       ),
     );
     const [paid] = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.settlement] : []));
@@ -225,12 +225,12 @@ describe('at once', () => {
     ],
   ])('of %j exactly one happens', async (racing, story) => {
     for (let round = 0; round < 8; round += 1) {
-      const { id } = await ask(world, owner, { amount: 20_00n });
+      const { id } = await ask(world, scope, { amount: 20_00n });
       for (const step of story) await does(step, id);
       const outcomes = await Promise.allSettled(racing.map((step) => untilServed(() => does(step, id))));
       const happened = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.settlement] : []));
       // A credit that comes after the failure waits for operators.
-      expect(happened.filter((row) => row.lateCredit === null || row.lateCreditEnded !== null)).toHaveLength(1);
+      expect(happened.filter((row) => row.lateCredit === null || row.lateCreditResolution !== null)).toHaveLength(1);
       for (const outcome of outcomes.filter((one) => one.status === 'rejected')) {
         expect(outcome.reason).toMatchObject({ code: 'INVALID_STATE' });
       }
@@ -240,10 +240,10 @@ describe('at once', () => {
 
 describe('what a workflow asks for, however often', () => {
   test('the sandbox decides once', async () => {
-    const { id } = await ask(world, owner);
-    const before = world.told.length;
-    for (let again = 0; again < 3; again += 1) await decideInSandbox(world, id, world.clock());
-    expect(world.told.slice(before)).toEqual([]);
+    const { id } = await ask(world, scope);
+    const before = world.enqueued.length;
+    for (let again = 0; again < 3; again += 1) await autoDecide(world, id, world.clock());
+    expect(world.enqueued.slice(before)).toEqual([]);
     expect(await standing(database.db, id)).toMatchObject({
       status: 'APPROVED',
       timeline: ['settlement.requested', 'review.approved'],
@@ -251,18 +251,18 @@ describe('what a workflow asks for, however often', () => {
   });
 
   test('an amount that ends in .14 waits for an operator, and live settlements always do', async () => {
-    const { id } = await ask(world, owner, { amount: 100_14n });
-    await decideInSandbox(world, id, world.clock());
+    const { id } = await ask(world, scope, { amount: 100_14n });
+    await autoDecide(world, id, world.clock());
     expect(await readSettlement(database.db, id)).toMatchObject({ status: 'REQUESTED' });
-    const { id: other } = await ask(world, owner);
+    const { id: other } = await ask(world, scope);
     await rows(database.db, `UPDATE settlement SET environment = 'live' WHERE id = :other`, { other });
-    await decideInSandbox(world, other, world.clock());
+    await autoDecide(world, other, world.clock());
     expect(await readSettlement(database.db, other)).toMatchObject({ status: 'REQUESTED' });
     await rows(database.db, `UPDATE settlement SET environment = 'sandbox' WHERE id = :other`, { other });
   });
 
   test('it is overdue once, and shows in the figures while it is open', async () => {
-    const { id } = await ask(world, owner);
+    const { id } = await ask(world, scope);
     const late = new Date(FRIDAY.getTime() + 10 * DAY_MS);
     for (let again = 0; again < 3; again += 1) await markOverdue(world, id, late);
     expect(await standing(database.db, id)).toMatchObject({
@@ -279,22 +279,23 @@ describe('what a workflow asks for, however often', () => {
   });
 
   test('a calendar that has not changed changes nothing', async () => {
-    const { id, version } = await ask(world, owner);
-    const row = await followCalendar(world, id, world.clock());
-    const { reasons: _, ...promised } = await readSettlementDates(database.db, FRIDAY);
+    const { id, version } = await ask(world, scope);
+    const row = await recomputeDates(world, id, world.clock());
+    const { effectiveDate, earliestExpected, expectedBy } = await readSettlementDates(database.db, FRIDAY);
+    const promised = { effectiveDate, expectedFrom: earliestExpected, expectedUntil: expectedBy };
     expect(row).toMatchObject({ version, ...promised });
     expect(await standing(database.db, id)).toMatchObject({ events: ['settlement.requested'] });
   });
 
   test('one whose workflow Temporal has lost is found', async () => {
-    const { id } = await ask(world, owner);
-    const { id: ended } = await ask(world, owner);
+    const { id } = await ask(world, scope);
+    const { id: ended } = await ask(world, scope);
     await does('cancel', ended);
     await rows(database.db, `UPDATE settlement SET created_at = now() - interval '1 minute'`);
     await rows(database.db, 'DELETE FROM outbox');
-    const open = await openSettlements(database.db, { after: '', limit: 1_000, onlyPastDue: false });
+    const open = await findRecoverableSettlements(database.db, { after: '', limit: 1_000, onlyPastDue: false });
     const wake = { kind: 'signalWithStart', workflowId: `settlement-${id}` };
-    expect(open.find((one) => one.id === id)?.wake).toMatchObject(wake);
+    expect(open.find((one) => one.id === id)?.message).toMatchObject(wake);
     expect(open.some((one) => one.id === ended)).toBe(false);
   });
 });

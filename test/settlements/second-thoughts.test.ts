@@ -2,13 +2,13 @@ import fc from 'fast-check';
 
 import { readBalance } from '../../src/ledger/balance.ts';
 import { addisDay, startOfAddisDay } from '../../src/lib/dates.ts';
-import type { Change } from '../../src/lib/outbox.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { UnitOfWork } from '../../src/lib/outbox.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-answer.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
 import { readSettlement } from '../../src/settlements/model.ts';
-import type { Moved } from '../../src/settlements/move.ts';
+import type { TransitionResult } from '../../src/settlements/move.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -21,7 +21,7 @@ const ASKED = 150_00n;
 
 let database: TestDatabase;
 let world: World;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -32,35 +32,34 @@ afterEach(() => expectLedgerHolds(database.db));
 afterAll(() => database.drop());
 
 async function newMerchant(): Promise<void> {
-  owner = await buildFreeMerchant(world);
-  await fund(world, owner, FUNDED);
-  await linkAccount(world, owner);
+  scope = await buildFreeMerchant(world);
+  await fund(world, scope, FUNDED);
+  await linkAccount(world, scope);
 }
 
 const by = () => ({ operatorId: 'opr_1', at: world.clock() });
 
 /** Everything the bank and operators can say of a settlement; of credits there are two, for banks err. */
 const STEPS = {
-  sent: (change, id) => markSent(change, id, by()),
-  credited: (change, id) => markCredited(change, id, { ...by(), bankReference: `FT-${id}`, creditedAt: world.clock() }),
-  creditedAgain: (change, id) =>
-    markCredited(change, id, { ...by(), bankReference: `FT2-${id}`, creditedAt: world.clock() }),
-  failed: (change, id) => markFailed(change, id, { ...by(), reason: 'Closed.' }),
-  returned: (change, id) => markReturned(change, id, { ...by(), reason: 'Dormant.', bankReference: `R-${id}` }),
-  book: (change, id) => bookLateCredit(change, id, by()),
-  dismiss: (change, id) => dismissLateCredit(change, id, { ...by(), reason: 'None.' }),
-} as const satisfies Record<string, (change: Change, id: string) => Promise<Moved>>;
+  sent: (tx, id) => markSent(tx, id, by()),
+  credited: (tx, id) => markCredited(tx, id, { ...by(), bankReference: `FT-${id}`, creditedAt: world.clock() }),
+  creditedAgain: (tx, id) => markCredited(tx, id, { ...by(), bankReference: `FT2-${id}`, creditedAt: world.clock() }),
+  failed: (tx, id) => markFailed(tx, id, { ...by(), reason: 'Closed.' }),
+  returned: (tx, id) => markReturned(tx, id, { ...by(), reason: 'Dormant.', bankReference: `R-${id}` }),
+  book: (tx, id) => bookLateCredit(tx, id, by()),
+  dismiss: (tx, id) => dismissLateCredit(tx, id, { ...by(), reason: 'None.' }),
+} as const satisfies Record<string, (tx: UnitOfWork, id: string) => Promise<TransitionResult>>;
 type Step = keyof typeof STEPS;
 
-const does = (step: Step, id: string) => world.runChange<Moved>((change) => STEPS[step](change, id));
+const does = (step: Step, id: string) => world.runInTransaction<TransitionResult>((tx) => STEPS[step](tx, id));
 const money = async () => {
-  const { availableSantim, reservedSantim, settledSantim } = await readBalance(database.db, owner);
+  const { availableSantim, reservedSantim, settledSantim } = await readBalance(database.db, scope);
   return { availableSantim, reservedSantim, settledSantim };
 };
 
 async function approved(...steps: Step[]): Promise<string> {
-  const { id } = await ask(world, owner, { amount: ASKED });
-  await world.runChange((change) => approveSettlement(change, id, by()));
+  const { id } = await ask(world, scope, { amount: ASKED });
+  await world.runInTransaction((tx) => approveSettlement(tx, id, by()));
   for (const step of steps) await does(step, id);
   return id;
 }
@@ -102,7 +101,7 @@ test('one way back is of one settlement', async () => {
   const [one, other] = [await approved('sent', 'credited'), await approved('sent', 'credited')];
   await does('returned', one);
   const again = { ...by(), reason: 'Dormant.', bankReference: `R-${one}` };
-  await expect(world.runChange((change) => markReturned(change, other, again))).rejects.toMatchObject({
+  await expect(world.runInTransaction((tx) => markReturned(tx, other, again))).rejects.toMatchObject({
     code: 'DUPLICATE_REFERENCE',
     message: expect.stringMatching(`was booked as the return of a settlement, .*${one}`),
   });
@@ -121,7 +120,7 @@ test('a credit after the failure is not booked, and waits until an operator book
       status: 'FAILED',
       creditedAt: null,
       lateCredit: { bankReference: `FT-${id}` },
-      lateCreditEnded: null,
+      lateCreditResolution: null,
     },
   });
   expect(await does('credited', id)).toMatchObject({ changed: false });
@@ -136,16 +135,16 @@ test('a credit after the failure is not booked, and waits until an operator book
 
 test('a late credit that is booked takes nothing while the merchant has too little, and goes on waiting', async () => {
   const id = await approved('sent', 'failed', 'credited');
-  await withdraw(world, owner, 900_00n);
+  await withdraw(world, scope, 900_00n);
   await expect(does('book', id)).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
-  await fund(world, owner, 200_00n);
+  await fund(world, scope, 200_00n);
   expect(await does('book', id)).toMatchObject({ settlement: { status: 'COMPLETED' } });
 });
 
 test('a late credit that turns out to be of another settlement is not booked', async () => {
   const [late, other] = [await approved('sent', 'failed', 'credited'), await approved('sent')];
   const credit = { ...by(), bankReference: `FT-${late}`, creditedAt: world.clock() };
-  await world.runChange((change) => markCredited(change, other, credit));
+  await world.runInTransaction((tx) => markCredited(tx, other, credit));
   await expect(does('book', late)).rejects.toMatchObject({
     code: 'DUPLICATE_REFERENCE',
     message: expect.stringMatching(`was booked as the credit of a settlement, .*${other}`),
@@ -155,7 +154,7 @@ test('a late credit that turns out to be of another settlement is not booked', a
 test('a late credit of a day alone is not booked before it was sent', async () => {
   const id = await approved('sent', 'failed');
   const creditedAt = startOfAddisDay(addisDay(MONDAY));
-  await world.runChange((change) => markCredited(change, id, { ...by(), bankReference: `FT-${id}`, creditedAt }));
+  await world.runInTransaction((tx) => markCredited(tx, id, { ...by(), bankReference: `FT-${id}`, creditedAt }));
   const { settlement } = await does('book', id);
   const { sentAt, lateCredit } = settlement;
   expect([settlement.creditedAt, lateCredit?.creditedAt]).toEqual([sentAt, sentAt?.toISOString()]);
@@ -163,9 +162,12 @@ test('a late credit of a day alone is not booked before it was sent', async () =
 
 test('a late credit that is dismissed leaves the settlement FAILED, and a report of it again is no news', async () => {
   const id = await approved('failed', 'credited', 'dismiss');
-  expect(await does('credited', id)).toMatchObject({ changed: false, settlement: { lateCreditEnded: 'DISMISSED' } });
+  expect(await does('credited', id)).toMatchObject({
+    changed: false,
+    settlement: { lateCreditResolution: 'DISMISSED' },
+  });
   await expect(does('book', id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
-  expect(await does('creditedAgain', id)).toMatchObject({ changed: true, settlement: { lateCreditEnded: null } });
+  expect(await does('creditedAgain', id)).toMatchObject({ changed: true, settlement: { lateCreditResolution: null } });
 });
 
 test("whatever is said, and however often, the money is paid once or the merchant's, and the ledger says so", async () => {

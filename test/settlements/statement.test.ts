@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { rows } from '../../src/lib/db.ts';
 import { toBirr } from '../../src/lib/money.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { markCredited, markSent } from '../../src/settlements/bank-answer.ts';
 import { approveSettlement, cancelSettlement } from '../../src/settlements/decide.ts';
 import type { SettlementRow } from '../../src/settlements/model.ts';
@@ -44,15 +44,15 @@ type Statement = {
 const santim = (birr: number): number => Math.round(birr * 100);
 const sum = (list: { amount: number }[]): number => list.reduce((all, { amount }) => all + santim(amount), 0);
 
-async function newMerchant(): Promise<Owner> {
-  const owner = await buildFreeMerchant(world);
-  await linkAccount(world, owner);
-  return owner;
+async function newMerchant(): Promise<MerchantScope> {
+  const scope = await buildFreeMerchant(world);
+  await linkAccount(world, scope);
+  return scope;
 }
 
 /** The whole statement, page by page. */
-async function statementOf(owner: Owner, id: string, limit = 3): Promise<Statement> {
-  const key = stubKey(owner.merchantId);
+async function statementOf(scope: MerchantScope, id: string, limit = 3): Promise<Statement> {
+  const key = stubKey(scope.merchantId);
   let whole: Statement | undefined;
   for (let cursor = ''; ;) {
     const path = `/api/checkout/settlement/${id}/statement?limit=${limit}${cursor}`;
@@ -87,13 +87,13 @@ const anyStep = fc.oneof(
   { weight: 1, arbitrary: fc.record({ does: fc.constant('complete' as const), what: fc.nat(9) }) },
 );
 type Step = { does: 'pay' | 'withdraw' | 'give back' | 'settle' | 'settle all' | 'cancel' | 'complete'; what: number };
-type Story = { owner: Owner; settlements: SettlementRow[]; open: SettlementRow[]; withdrawn: string[] };
+type Story = { scope: MerchantScope; settlements: SettlementRow[]; open: SettlementRow[]; withdrawn: string[] };
 
 /** Does a step where it can be done; what is refused leaves no trace. */
 async function live(story: Story, { does, what }: Step): Promise<void> {
-  const { owner, open, withdrawn } = story;
+  const { scope, open, withdrawn } = story;
   const settle = async (amount: bigint | 'all'): Promise<void> => {
-    const row = await ask(world, owner, { amount });
+    const row = await ask(world, scope, { amount });
     story.settlements.push(row);
     open.push(row);
   };
@@ -101,17 +101,17 @@ async function live(story: Story, { does, what }: Step): Promise<void> {
     open.length === 0 ? 0 : what % open.length,
     ['cancel', 'complete'].includes(does) ? 1 : 0,
   );
-  if (does === 'pay') await fund(world, owner, BigInt(what));
-  if (does === 'withdraw') withdrawn.push((await withdraw(world, owner, BigInt(what))).id);
+  if (does === 'pay') await fund(world, scope, BigInt(what));
+  if (does === 'withdraw') withdrawn.push((await withdraw(world, scope, BigInt(what))).id);
   if (does === 'give back' && withdrawn.length > 0) {
     const [id = ''] = withdrawn.splice(what % withdrawn.length, 1);
     const row = await readWithdrawal(database.db, id);
-    await world.runChange((change) => cancelWithdrawal(change, row, world.clock()));
+    await world.runInTransaction((tx) => cancelWithdrawal(tx, row, world.clock()));
   }
   if (does === 'settle') await settle(BigInt(what));
   if (does === 'settle all') await settle('all');
   if (does === 'cancel' && picked) {
-    await world.runChange((change) => cancelSettlement(change, picked, { keyId: 'key_test', at: world.clock() }));
+    await world.runInTransaction((tx) => cancelSettlement(tx, picked, { keyId: 'key_test', at: world.clock() }));
   }
   if (does === 'complete' && picked) await complete(picked.id);
 }
@@ -119,9 +119,9 @@ async function live(story: Story, { does, what }: Step): Promise<void> {
 async function complete(id: string): Promise<void> {
   const operator = { operatorId: 'opr_1', at: world.clock() };
   const credit = { ...operator, bankReference: `FT-${id}`, creditedAt: world.clock() };
-  await world.runChange((change) => approveSettlement(change, id, operator));
-  await world.runChange((change) => markSent(change, id, operator));
-  await world.runChange((change) => markCredited(change, id, credit));
+  await world.runInTransaction((tx) => approveSettlement(tx, id, operator));
+  await world.runInTransaction((tx) => markSent(tx, id, operator));
+  await world.runInTransaction((tx) => markCredited(tx, id, credit));
 }
 
 const REFUSED = ['INSUFFICIENT_BALANCE', 'AMOUNT_BELOW_MINIMUM'];
@@ -129,16 +129,16 @@ const REFUSED = ['INSUFFICIENT_BALANCE', 'AMOUNT_BELOW_MINIMUM'];
 test('every statement ties out and joins the one before, whatever happened, and never changes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 5, maxLength: 30 }), async (steps) => {
-      const story: Story = { owner: await newMerchant(), settlements: [], open: [], withdrawn: [] };
+      const story: Story = { scope: await newMerchant(), settlements: [], open: [], withdrawn: [] };
       const seen = new Map<string, Statement>();
       for (const step of steps as Step[]) {
         await live(story, step).catch((error: { code?: string }) => expect(REFUSED).toContain(error.code));
         const last = story.settlements.at(-1);
-        if (last && !seen.has(last.id)) seen.set(last.id, await statementOf(story.owner, last.id));
+        if (last && !seen.has(last.id)) seen.set(last.id, await statementOf(story.scope, last.id));
       }
       let before: { id: string | null; closing: number } = { id: null, closing: 0 };
       for (const { id } of story.settlements) {
-        const statement = await statementOf(story.owner, id, 100);
+        const statement = await statementOf(story.scope, id, 100);
         const { openingBalance, closingBalance, movements, totals, previousSettlementId } = statement;
         expect({ opening: santim(openingBalance), previous: previousSettlementId }).toEqual({
           opening: before.closing,
@@ -161,8 +161,8 @@ test('every statement ties out and joins the one before, whatever happened, and 
 }, 120_000);
 
 /** Nothing falls between: what came after the last statement leads from its closing balance to what there is now. */
-async function expectAllListed({ owner, settlements }: Story, closing: number): Promise<void> {
-  const listed = (await Promise.all(settlements.map(({ id }) => statementOf(owner, id, 100)))).flatMap(
+async function expectAllListed({ scope, settlements }: Story, closing: number): Promise<void> {
+  const listed = (await Promise.all(settlements.map(({ id }) => statementOf(scope, id, 100)))).flatMap(
     ({ movements }) => movements.map(({ entryId }) => entryId),
   );
   const entries = await rows<{ id: string; santim: bigint }>(
@@ -170,22 +170,22 @@ async function expectAllListed({ owner, settlements }: Story, closing: number): 
     `SELECT e.journal_id || '-' || e.position AS id, e.amount_santim AS santim
      FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
      WHERE a.merchant_id = :merchantId AND a.kind = 'AVAILABLE' ORDER BY e.sequence`,
-    { merchantId: owner.merchantId },
+    { merchantId: scope.merchantId },
   );
   expect(listed).toEqual(entries.slice(0, listed.length).map(({ id }) => id));
   const rest = entries.slice(listed.length).reduce((all, entry) => all + Number(entry.santim), closing);
-  expect(rest).toBe(santim(toBirr((await readBalance(database.db, owner)).availableSantim)));
+  expect(rest).toBe(santim(toBirr((await readBalance(database.db, scope)).availableSantim)));
 }
 
 test("a statement shows the bank's trace id and the time once it was credited", async () => {
-  const owner = await newMerchant();
-  await fund(world, owner, 100_00n);
-  const { id } = await ask(world, owner, { amount: 'all' });
-  const before = await statementOf(owner, id);
+  const scope = await newMerchant();
+  await fund(world, scope, 100_00n);
+  const { id } = await ask(world, scope, { amount: 'all' });
+  const before = await statementOf(scope, id);
   expect(before).toMatchObject({ status: 'REQUESTED', openingBalance: 0, closingBalance: 0, amount: 100 });
   expect(before).not.toHaveProperty('bankReference');
   await complete(id);
-  expect(await statementOf(owner, id)).toEqual({
+  expect(await statementOf(scope, id)).toEqual({
     ...before,
     status: 'COMPLETED',
     bankReference: `FT-${id}`,
@@ -194,12 +194,12 @@ test("a statement shows the bank's trace id and the time once it was credited", 
 });
 
 test('what comes back from a settlement stands in the statement after it', async () => {
-  const owner = await newMerchant();
-  await fund(world, owner, 100_00n);
-  const first = await ask(world, owner, { amount: 'all' });
-  await world.runChange((change) => cancelSettlement(change, first, { keyId: 'key_test', at: world.clock() }));
-  const second = await ask(world, owner, { amount: 40_00n });
-  const { openingBalance, movements, closingBalance, previousSettlementId } = await statementOf(owner, second.id);
+  const scope = await newMerchant();
+  await fund(world, scope, 100_00n);
+  const first = await ask(world, scope, { amount: 'all' });
+  await world.runInTransaction((tx) => cancelSettlement(tx, first, { keyId: 'key_test', at: world.clock() }));
+  const second = await ask(world, scope, { amount: 40_00n });
+  const { openingBalance, movements, closingBalance, previousSettlementId } = await statementOf(scope, second.id);
   expect({ openingBalance, closingBalance, previousSettlementId }).toEqual({
     openingBalance: 0,
     closingBalance: 60,

@@ -5,8 +5,8 @@ import type { Clock } from '../../src/lib/clock.ts';
 import { isDatabaseUnavailable, rows, type Knex } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
-import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/outbox.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import { createTransactionRunner, type OutboxRow, type RunInTransaction } from '../../src/lib/outbox.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import type {
   FindProvider,
   PaymentOrder,
@@ -15,9 +15,9 @@ import type {
   Provider,
   ProviderOutcome,
 } from '../../src/providers/provider.ts';
-import { createCheckAttempt, type CheckAttempt } from '../../src/transactions/check.ts';
+import { createSyncAttempt, type CheckAttempt } from '../../src/transactions/check.ts';
 import {
-  createEndUnpaid,
+  createCloseUnpaid,
   createExpireAttempt,
   type EndUnpaid,
   type ExpireAttempt,
@@ -25,12 +25,12 @@ import {
 
 /** What a provider was asked, and what it will answer: the next of its script, then the last one for ever. */
 export type ScriptedProvider = Provider & {
-  asked: { question: 'initiate' | 'query'; orderId: string; order?: PaymentOrder }[];
+  queries: { question: 'initiate' | 'query'; orderId: string; order?: PaymentOrder }[];
   /** Sets the answers to come; a function may wait before it answers. */
-  answers: (...script: Answer<ProviderOutcome>[]) => void;
-  askedOfPayouts: { question: 'payout' | 'queryPayout'; orderId: string; order?: PayoutOrder }[];
+  returns: (...script: Answer<ProviderOutcome>[]) => void;
+  payoutQueries: { question: 'payout' | 'queryPayout'; orderId: string; order?: PayoutOrder }[];
   /** The same for payouts and their queries. */
-  answersOfPayouts: (...script: Answer<PayoutOutcome>[]) => void;
+  returnsForPayouts: (...script: Answer<PayoutOutcome>[]) => void;
 };
 type Answer<Outcome> = Outcome | (() => Promise<Outcome>);
 
@@ -59,12 +59,12 @@ export const declined = (retryable: boolean): ProviderOutcome => ({
 export function scriptedProvider(): ScriptedProvider {
   const payments = scriptOf<ProviderOutcome>(ACCEPTED);
   const payouts = scriptOf<PayoutOutcome>(PAYOUT_ACCEPTED);
-  const asked: ScriptedProvider['asked'] = [];
-  const askedOfPayouts: ScriptedProvider['askedOfPayouts'] = [];
+  const asked: ScriptedProvider['queries'] = [];
+  const askedOfPayouts: ScriptedProvider['payoutQueries'] = [];
   return {
     channel: 'TELEBIRR',
-    asked,
-    answers: payments.set,
+    queries: asked,
+    returns: payments.set,
     initiate: (order) => {
       asked.push({ question: 'initiate', orderId: order.orderId, order });
       return ofThisOrder(payments.next(), order.orderId);
@@ -73,8 +73,8 @@ export function scriptedProvider(): ScriptedProvider {
       asked.push({ question: 'query', orderId });
       return ofThisOrder(payments.next(), orderId);
     },
-    askedOfPayouts,
-    answersOfPayouts: payouts.set,
+    payoutQueries: askedOfPayouts,
+    returnsForPayouts: payouts.set,
     capabilities: { payoutTo: ['phone', 'bank'] },
     payout: (order) => {
       askedOfPayouts.push({ question: 'payout', orderId: order.orderId, order });
@@ -86,7 +86,7 @@ export function scriptedProvider(): ScriptedProvider {
     },
     statement: async () => ({ kind: 'page', rows: [], next: null }),
     parseCallback: () => ({ verified: false, problem: 'none is expected' }),
-    callbackAnswer: { contentType: 'text/plain', body: 'ok' },
+    callbackResponse: { contentType: 'text/plain', body: 'ok' },
   };
 }
 
@@ -114,7 +114,7 @@ function scriptOf<Outcome extends object>(otherwise: Outcome) {
 /** The operations of checkout and transactions over one database, with a clock that tests move. */
 export type World = {
   db: Knex;
-  runChange: RunChange;
+  runInTransaction: RunInTransaction;
   clock: Clock;
   /** Moves the clock forward. */
   pass: (ms: number) => void;
@@ -124,7 +124,7 @@ export type World = {
   pepper: string;
   peppers: readonly string[];
   /** What was handed to the relay. */
-  told: OutboxRow[];
+  enqueued: OutboxRow[];
   log: Logger;
   checkAttempt: CheckAttempt;
   endUnpaid: EndUnpaid;
@@ -143,14 +143,14 @@ export type WorldOptions = {
 };
 
 export function buildWorld(db: Knex, options: WorldOptions = {}): World {
-  const told: OutboxRow[] = [];
+  const enqueued: OutboxRow[] = [];
   const start = options.start ?? new Date('2026-03-02T09:00:00.000Z');
   const clockBefore = options.clock ?? (() => start);
   let passedMs = 0;
   const provider = scriptedProvider();
   const base = {
     db,
-    runChange: createRunChange(db, (messages) => void told.push(...messages)),
+    runInTransaction: createTransactionRunner(db, (messages) => void enqueued.push(...messages)),
     clock: () => new Date(clockBefore().getTime() + passedMs),
     findProvider: options.findProvider ?? ((channel: string) => (channel === 'MPESA' ? null : provider)),
     baseUrl: options.baseUrl ?? 'https://checkout.example',
@@ -158,32 +158,32 @@ export function buildWorld(db: Knex, options: WorldOptions = {}): World {
     peppers: ['pepper of the tests'],
     log: options.log ?? createLogger('silent', 'test'),
   };
-  const checkAttempt = createCheckAttempt(base);
+  const checkAttempt = createSyncAttempt(base);
   return {
     ...base,
     pass: (ms) => void (passedMs += ms),
     provider,
-    told,
+    enqueued,
     checkAttempt,
-    endUnpaid: createEndUnpaid({ ...base, checkAttempt }),
+    endUnpaid: createCloseUnpaid({ ...base, checkAttempt }),
     expireAttempt: createExpireAttempt({ ...base, checkAttempt }),
   };
 }
 
 /** A merchant with every available channel approved and on, in the sandbox. */
-export async function buildMerchant(db: Knex, name = 'Abyssinia Coffee'): Promise<Owner> {
-  const owner: Owner = { merchantId: newId('mrc'), environment: 'sandbox' };
+export async function buildMerchant(db: Knex, name = 'Abyssinia Coffee'): Promise<MerchantScope> {
+  const scope: MerchantScope = { merchantId: newId('mrc'), environment: 'sandbox' };
   await db.transaction(async (trx) => {
-    await rows(trx, 'INSERT INTO merchant (id, name) VALUES (:merchantId, :name)', { ...owner, name });
-    await grantChannels(trx, owner);
+    await rows(trx, 'INSERT INTO merchant (id, name) VALUES (:merchantId, :name)', { ...scope, name });
+    await grantChannels(trx, scope);
   });
-  return owner;
+  return scope;
 }
 
 let orders = 0;
 
 /** A session of 100.50 ETB, open for 30 minutes, unless said otherwise. */
-export function buildSession(world: World, owner: Owner, wanted: Partial<NewSession> = {}) {
+export function buildSession(world: World, scope: MerchantScope, wanted: Partial<NewSession> = {}) {
   orders += 1;
   const session: NewSession = {
     checkoutOrderNo: `ORDER-${orders}`,
@@ -194,7 +194,7 @@ export function buildSession(world: World, owner: Owner, wanted: Partial<NewSess
     locale: 'en',
     ...wanted,
   };
-  return world.runChange((change) => createSession({ ...world, change }, owner, session));
+  return world.runInTransaction((tx) => createSession({ ...world, tx }, scope, session));
 }
 
 export const PHONE = '0911000001';
@@ -202,20 +202,20 @@ export const PHONE = '0911000001';
 /** A try on a session, not yet sent to the provider. Returns its id. */
 export async function buildAttempt(
   world: World,
-  key: Owner & { sessionId: string },
+  key: MerchantScope & { sessionId: string },
   payer: { channel?: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH'; phone?: string } = {},
 ): Promise<string> {
   const wanted = { channel: payer.channel ?? 'TELEBIRR', phone: payer.phone ?? PHONE };
-  const payment = await world.runChange((change) => startPayment({ ...world, change }, key, wanted));
+  const payment = await world.runInTransaction((tx) => startPayment({ ...world, tx }, key, wanted));
   return payment.attemptId;
 }
 
 /** A session with an attempt that the provider has accepted. */
-export async function buildPendingPayment(world: World, owner: Owner) {
-  const session = await buildSession(world, owner);
-  const attemptId = await buildAttempt(world, { ...owner, sessionId: session.sessionId });
-  world.provider.answers(ACCEPTED);
-  await world.checkAttempt(attemptId, { tellWorkflow: false });
+export async function buildPendingPayment(world: World, scope: MerchantScope) {
+  const session = await buildSession(world, scope);
+  const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
+  world.provider.returns(ACCEPTED);
+  await world.checkAttempt(attemptId, { notifyWorkflow: false });
   return { ...session, attemptId };
 }
 
@@ -223,7 +223,7 @@ export async function buildPendingPayment(world: World, owner: Owner) {
 export async function standing(db: Knex, sessionId: string) {
   const [row] = await rows<Record<string, unknown>>(
     db,
-    `SELECT s.status AS session, t.status AS transaction, t.late_confirmation, t.held, t.reconcile, t.version,
+    `SELECT s.status AS session, t.status AS transaction, t.confirmed_late, t.hold_reason, t.needs_reconciliation, t.version,
             (SELECT array_agg(a.status ORDER BY a.created_at, a.id) FROM payment_attempt a WHERE a.session_id = s.id) AS attempts,
             (SELECT array_agg(e.event ORDER BY e.event) FROM webhook_event e WHERE e.resource_id = t.id) AS events,
             (SELECT array_agg(l.kind ORDER BY l.id) FROM transaction_timeline l WHERE l.transaction_id = t.id) AS timeline

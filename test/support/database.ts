@@ -27,8 +27,8 @@ export async function createTestDatabase(like?: TestDatabase): Promise<TestDatab
   const template = like ? new URL(like.url).pathname.slice(1) : TEMPLATE_DATABASE;
   const name = `test_${randomBytes(6).toString('hex')}`;
   const { superuserUrl, ownerUrl } = testStack();
-  const owner = new URL(ownerUrl).username;
-  await runSql(superuserUrl, `CREATE DATABASE ${name} TEMPLATE ${template} OWNER ${owner}`);
+  const scope = new URL(ownerUrl).username;
+  await runSql(superuserUrl, `CREATE DATABASE ${name} TEMPLATE ${template} OWNER ${scope}`);
   // Rights on a database are not copied: `migrate` gave the template the same.
   await runSql(withDatabase(superuserUrl, name), CLOSE_DATABASE);
   const url = withDatabase(testStack().appUrl, name);

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 
 import { createLimits } from '../../src/http/limits.ts';
 import { Registry } from '../../src/http/metrics.ts';
-import { refusalCodes } from '../../src/http/refusals.ts';
+import { errorCodes } from '../../src/http/refusals.ts';
 import type { KeyCaller, Route } from '../../src/http/route.ts';
 import { SCOPES } from '../../src/http/route.ts';
 import { createApiServer, type ApiServer, type ApiServerDeps, type Listening } from '../../src/http/server.ts';
@@ -11,12 +11,12 @@ import type { Knex } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import { createKeyedQueue } from '../../src/lib/keyed-queue.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import { createRunChange } from '../../src/lib/outbox.ts';
+import { createTransactionRunner } from '../../src/lib/outbox.ts';
 import type { Environment } from '../../src/lib/owner.ts';
 import { requireDeclared } from './declared.ts';
 
 /** An answer as it came; `body` is its JSON, if it is JSON. */
-export type HttpAnswer = {
+export type HttpResponse = {
   status: number;
   headers: Headers;
   text: string;
@@ -30,7 +30,7 @@ export type TestServer = {
   server: ApiServer;
   registry: Registry;
   /** Sends a request as the default test key, unless `key` says otherwise (null = none). */
-  send: (method: string, path: string, request?: TestRequest) => Promise<HttpAnswer>;
+  send: (method: string, path: string, request?: TestRequest) => Promise<HttpResponse>;
   close: Listening['close'];
 };
 
@@ -79,11 +79,11 @@ export function testServerDeps(db: Knex, changes: Partial<ApiServerDeps> & { rou
     authenticateClientToken: async () => null,
     isOurToken: () => false,
     db,
-    runChange: createRunChange(db, () => {}),
+    runInTransaction: createTransactionRunner(db, () => {}),
     countPendingMigrations: async () => 0,
     keyRing: { currentId: 'test', keys: new Map([['test', Buffer.alloc(32, 7)]]) },
     limits: createLimits(NO_LIMITS),
-    queue: createKeyedQueue({ runningMax: 5, waitingMax: { ofOne: 300, ofAll: 300 }, waitMsMax: 60_000 }),
+    queue: createKeyedQueue({ runningMax: 5, pendingMax: { ofOne: 300, ofAll: 300 }, waitMsMax: 60_000 }),
     trustProxy: 0,
     baseUrl: 'http://meskot.test',
     version: '0.0.0',
@@ -101,7 +101,7 @@ export async function startTestServer(deps: ApiServerDeps, defaultKey: string | 
   const declared = deps.routes.map((route) => ({
     ...route,
     statuses: Object.keys(route.responses).map(Number),
-    codes: refusalCodes(route),
+    codes: errorCodes(route),
   }));
   const { url, close } = await server.listen(0, '127.0.0.1');
   return {
@@ -134,14 +134,14 @@ function asBytes(body: unknown): string | Uint8Array<ArrayBuffer> {
   return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body);
 }
 
-async function readAnswer(response: Response): Promise<HttpAnswer> {
+async function readAnswer(response: Response): Promise<HttpResponse> {
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
 }
 
 /** For `untilServed`: 503 is no answer of the operation, and is asked again. */
-export function servedOnly(answer: HttpAnswer): HttpAnswer {
+export function servedOnly(answer: HttpResponse): HttpResponse {
   if (answer.status !== 503) return answer;
   throw Object.assign(new Error('shed'), { code: '55P03' });
 }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-import { isPortFree } from '../../src/local/ports.ts';
+import { isPortFree } from '../../src/lib/free-port.ts';
 
 /**
  * A port for a server that goes away and comes back. Not one that the system gives to connections, from 32,768 on: a

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 
 /** One thing a merchant asked for, under one idempotency key, however often it had to ask. */
 export type Asked = {
@@ -13,7 +13,7 @@ export type Asked = {
 };
 
 /** What one merchant's client did: evidence for the invariants. */
-export type ClientJournal = { owner: Owner; asked: readonly Asked[] };
+export type ClientJournal = { scope: MerchantScope; asked: readonly Asked[] };
 
 export type MerchantClient = ClientJournal & {
   key: string;
@@ -30,7 +30,7 @@ const PAUSE_MS = 50;
 export type MerchantClientOptions = {
   url: string;
   key: string;
-  owner: Owner;
+  scope: MerchantScope;
   /** The answer to the first try of every n-th request is lost on its way; none unless said. */
   loseEvery?: number;
   /** How long it goes on repeating, and rests between: 30 s and 50 ms unless said. */
@@ -65,7 +65,7 @@ export function createMerchantClient(options: MerchantClientOptions): MerchantCl
   }
 
   return {
-    owner: options.owner,
+    scope: options.scope,
     key: options.key,
     asked,
     repeats: () => asked.reduce((sum, request) => sum + Math.max(request.tries - 1, 0), 0),

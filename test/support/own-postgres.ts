@@ -7,7 +7,7 @@ import pg from 'pg';
 import { openDatabase } from '../../src/lib/db.ts';
 import { migrate } from '../../src/lib/migrate.ts';
 import { processMark, stopChild, writePidFile } from '../../src/local/children.ts';
-import { makeDatabaseOnce, startPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
+import { ensureDatabase, startPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
 import { runSql, type TestDatabase } from './database.ts';
 import { lastingPort } from './lasting-port.ts';
 
@@ -36,7 +36,7 @@ export async function createOwnPostgres(): Promise<OwnPostgres> {
   let server = await launch();
   const [superuserUrl, ownerUrl] = [server.url(DATABASE, 'superuser'), server.url(DATABASE, 'owner')];
   const url = server.url(DATABASE, 'app');
-  await makeDatabaseOnce(server.url('postgres', 'owner'), DATABASE);
+  await ensureDatabase(server.url('postgres', 'owner'), DATABASE);
   await migrate({ url: ownerUrl, directory: resolve(import.meta.dirname, '../../migrations') });
   const db = openDatabase({ url, poolMax: 10, applicationName: 'test' });
   let frozen: number[] = [];

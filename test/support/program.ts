@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
-import { anyFreePort } from '../../src/local/ports.ts';
+import { anyFreePort } from '../../src/lib/free-port.ts';
 import { testStack } from './stack-facts.ts';
 
 /** A process of the real `meskot`. */
@@ -30,7 +30,7 @@ export async function startProgram(
     env: {
       ...process.env,
       NODE_OPTIONS: '',
-      ...(workflowBundlePath && { WORKFLOW_BUNDLE: workflowBundlePath }),
+      ...(workflowBundlePath && { WORKFLOW_BUNDLE_PATH: workflowBundlePath }),
       ...settings,
       LOG_LEVEL: 'info',
       METRICS_PORT: String(metricsPort),

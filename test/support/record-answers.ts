@@ -4,7 +4,7 @@ import { appendFileSync } from 'node:fs';
 // oxlint-disable-next-line node/no-process-env
 const FILE = process.env['RECORD_ANSWERS'];
 
-export type RecordedAnswer = { operationId: string; status: number; body: { data: unknown; message: string } };
+export type RecordedResponse = { operationId: string; status: number; body: { data: unknown; message: string } };
 
 /** Keeps an answer that is no refusal, where that is asked for. */
 export function recordAnswer(operationId: string, { status, body }: { status: number; body?: unknown }): void {

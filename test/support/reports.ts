@@ -4,13 +4,13 @@ import { join } from 'node:path';
 
 import type { Route } from '../../src/http/route.ts';
 import { rows, type Knex } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
-import { askForReport, type NewReport } from '../../src/reports/ask.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
+import { requestReport, type NewReport } from '../../src/reports/ask.ts';
 import { createReportFiles, type ReportFiles } from '../../src/reports/files.ts';
-import { createMakeReport } from '../../src/reports/make.ts';
+import { createGenerateReport } from '../../src/reports/make.ts';
 import { reportRoutes } from '../../src/reports/routes.ts';
 import type { World } from './build.ts';
-import { startTestServer, stubKey, testServerDeps, type HttpAnswer } from './http.ts';
+import { startTestServer, stubKey, testServerDeps, type HttpResponse } from './http.ts';
 
 /** So few that files of some rows are read in many pages. */
 export const PAGE_ROWS = 7;
@@ -27,13 +27,13 @@ export async function startReports(world: World, more: Route[] = [], given?: str
   const deps = testServerDeps(world.db, {
     routes: [...reportRoutes({ ...world, files, pageRows: PAGE_ROWS }), ...more],
     clock: world.clock,
-    runChange: world.runChange,
+    runInTransaction: world.runInTransaction,
   });
   const server = await startTestServer(deps);
-  const get = (owner: Owner, path: string, headers: Record<string, string> = {}): Promise<HttpAnswer> =>
-    server.send('GET', path, { key: keyOf(owner), headers });
-  const post = (owner: Owner, path: string, body: object = {}): Promise<HttpAnswer> =>
-    server.send('POST', path, { key: keyOf(owner), body });
+  const get = (scope: MerchantScope, path: string, headers: Record<string, string> = {}): Promise<HttpResponse> =>
+    server.send('GET', path, { key: keyOf(scope), headers });
+  const post = (scope: MerchantScope, path: string, body: object = {}): Promise<HttpResponse> =>
+    server.send('POST', path, { key: keyOf(scope), body });
   return {
     folder,
     files,
@@ -41,21 +41,21 @@ export async function startReports(world: World, more: Route[] = [], given?: str
     get,
     post,
     /** Asks for a report. */
-    ask: (owner: Owner, body: object) => post(owner, REPORTS, body),
+    ask: (scope: MerchantScope, body: object) => post(scope, REPORTS, body),
     /** Asks for a small report and fetches its file. */
-    fetched: async (owner: Owner, body: object) => {
-      const { body: answer, status } = await post(owner, REPORTS, body);
+    fetched: async (scope: MerchantScope, body: object) => {
+      const { body: answer, status } = await post(scope, REPORTS, body);
       if (status !== 202) throw new Error(`a report was refused: ${JSON.stringify(answer)}`);
-      return { report: answer.data, file: await get(owner, `${REPORTS}/${answer.data.reportId}/file`) };
+      return { report: answer.data, file: await get(scope, `${REPORTS}/${answer.data.reportId}/file`) };
     },
     /** A report that nobody has begun to make. */
-    askQuietly: (owner: Owner, wanted: Partial<NewReport> = {}) =>
-      world.runChange((change) =>
-        askForReport({ ...world, change }, owner, { ...REPORTS_DAY, ...UNNARROWED, ...wanted }),
+    askQuietly: (scope: MerchantScope, wanted: Partial<NewReport> = {}) =>
+      world.runInTransaction((tx) =>
+        requestReport({ ...world, tx }, scope, { ...REPORTS_DAY, ...UNNARROWED, ...wanted }),
       ),
     /** Makes reports, with files that are stranger than ours. */
     makeWith: (strange: Partial<ReportFiles> = {}, pageRows = PAGE_ROWS) =>
-      createMakeReport({ ...world, files: { ...files, ...strange }, pageRows }),
+      createGenerateReport({ ...world, files: { ...files, ...strange }, pageRows }),
     /** Files that call back after each piece that is written. */
     watched: (onPiece: () => Promise<void>): ReportFiles => ({
       ...files,
@@ -77,12 +77,12 @@ async function* telling<Piece>(chunks: AsyncIterable<Piece>, onPiece: () => Prom
   }
 }
 
-const keyOf = (owner: Owner): string => stubKey(owner.merchantId, owner.environment);
+const keyOf = (scope: MerchantScope): string => stubKey(scope.merchantId, scope.environment);
 
 /** Sessions that nobody paid, faster than one by one. */
 export async function insertUnpaid(
   db: Knex,
-  { merchantId }: Owner,
+  { merchantId }: MerchantScope,
   { count, at }: { count: number; at: Date },
 ): Promise<void> {
   for (let from = 0; from < count; from += 2_500) {

@@ -1,6 +1,6 @@
 import { linkBankAccount } from '../../src/bank-accounts/link.ts';
 import { rows, type Knex } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { createSettlement, type NewSettlement } from '../../src/settlements/create.ts';
 import type { SettlementRow } from '../../src/settlements/model.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
@@ -14,27 +14,30 @@ export const ACCOUNT = {
 } as const;
 
 /** The account that settlements go to, linked long before. */
-export async function linkAccount(world: Pick<World, 'runChange' | 'clock'>, owner: Owner): Promise<void> {
+export async function linkAccount(
+  world: Pick<World, 'runInTransaction' | 'clock'>,
+  scope: MerchantScope,
+): Promise<void> {
   const wanted = { ...ACCOUNT, requestedBy: 'key_test', at: world.clock() };
-  await world.runChange((change) => linkBankAccount(change, owner, wanted));
+  await world.runInTransaction((tx) => linkBankAccount(tx, scope, wanted));
 }
 
 let requests = 0;
 
 /** Asked for as the API does it: 150 ETB, unless said otherwise. */
 export async function ask(
-  world: Pick<World, 'runChange' | 'clock'>,
-  owner: Owner,
+  world: Pick<World, 'runInTransaction' | 'clock'>,
+  scope: MerchantScope,
   wanted: Partial<NewSettlement> = {},
 ): Promise<SettlementRow> {
   requests += 1;
   const asked = { requestId: `SETTLE-${requests}`, amount: 150_00n, requestedBy: 'key_test', ...wanted };
-  const { row } = await world.runChange((change) => createSettlement({ change, clock: world.clock }, owner, asked));
+  const { row } = await world.runInTransaction((tx) => createSettlement({ tx, clock: world.clock }, scope, asked));
   return row;
 }
 
 /** A withdrawal of 10 ETB beside them, unless said otherwise; its fee and tax come on top. */
-export async function withdraw(world: World, owner: Owner, amountSantim = 10_00n): Promise<WithdrawalRow> {
+export async function withdraw(world: World, scope: MerchantScope, amountSantim = 10_00n): Promise<WithdrawalRow> {
   requests += 1;
   const wanted = {
     requestId: `OUT-${requests}`,
@@ -43,7 +46,7 @@ export async function withdraw(world: World, owner: Owner, amountSantim = 10_00n
     destination: { kind: 'phone', phone: '251911000001', accountName: 'Abebe Bikila' },
     requestedBy: 'key_test',
   } as const;
-  const { row } = await world.runChange((change) => createWithdrawal({ ...world, change }, owner, wanted));
+  const { row } = await world.runInTransaction((tx) => createWithdrawal({ ...world, tx }, scope, wanted));
   return row;
 }
 
@@ -51,7 +54,7 @@ export async function withdraw(world: World, owner: Owner, amountSantim = 10_00n
 export async function standing(db: Knex, settlementId: string) {
   const [row] = await rows<Record<string, unknown>>(
     db,
-    `SELECT s.status, s.version, s.overdue_at IS NOT NULL AS overdue, CAST(s.expected_by AS text) AS expected_by,
+    `SELECT s.status, s.version, s.overdue_at IS NOT NULL AS overdue, CAST(s.expected_until AS text) AS expected_until,
             (SELECT array_agg(e.event ORDER BY CAST(convert_from(e.payload, 'UTF8') AS jsonb) #> '{data,version}') FROM webhook_event e WHERE e.resource_id = s.id) AS events,
             (SELECT array_agg(l.kind ORDER BY l.id) FROM settlement_timeline l WHERE l.settlement_id = s.id) AS timeline,
             (SELECT array_agg(j.kind ORDER BY j.created_at) FROM ledger_journal j WHERE j.resource_id = s.id) AS journals

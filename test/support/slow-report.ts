@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { openDatabase } from '../../src/lib/db.ts';
-import { createRunChange } from '../../src/lib/outbox.ts';
+import { createTransactionRunner } from '../../src/lib/outbox.ts';
 import { createReportFiles } from '../../src/reports/files.ts';
-import { createMakeReport } from '../../src/reports/make.ts';
+import { createGenerateReport } from '../../src/reports/make.ts';
 
 /** A process that makes a report, a row at a time and slowly, to be killed: its arguments are database, folder, report. */
 const [url = '', folder = '', reportId = ''] = process.argv.slice(2);
 const db = openDatabase({ url, poolMax: 3, applicationName: 'slow-report' });
 const files = createReportFiles(folder);
-const make = createMakeReport({
+const make = createGenerateReport({
   db,
-  runChange: createRunChange(db, () => {}),
+  runInTransaction: createTransactionRunner(db, () => {}),
   clock: () => new Date(),
   baseUrl: 'https://checkout.example',
   pageRows: 1,

@@ -6,10 +6,10 @@ import { basename, join, resolve } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
 import { environment } from '../../src/config.ts';
+import { anyFreePort } from '../../src/lib/free-port.ts';
 import { migrate } from '../../src/lib/migrate.ts';
 import { isAlive, processMark, writePidFile, type Child } from '../../src/local/children.ts';
-import { anyFreePort } from '../../src/local/ports.ts';
-import { makeDatabaseOnce, startPostgres, stopLeftPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
+import { ensureDatabase, startPostgres, stopLeftPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
 import { startTemporal, stopLeftTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
@@ -60,7 +60,7 @@ async function preparePostgres(folder: string): Promise<LocalPostgres> {
     choosePort: anyFreePort,
     durable: false,
   });
-  await makeDatabaseOnce(postgres.url('postgres', 'owner'), TEMPLATE_DATABASE);
+  await ensureDatabase(postgres.url('postgres', 'owner'), TEMPLATE_DATABASE);
   await migrate({ url: postgres.url(TEMPLATE_DATABASE, 'owner'), directory: join(PROJECT, 'migrations') });
   return postgres;
 }
@@ -109,8 +109,8 @@ async function clearAbortedRuns(): Promise<void> {
   const folders = names.filter((name) => basename(name).startsWith(PREFIX));
   await Promise.all(
     folders.map(async (folder) => {
-      const owner = await readOwner(folder);
-      if (owner && !(await isAlive(owner))) await clear(folder);
+      const scope = await readOwner(folder);
+      if (scope && !(await isAlive(scope))) await clear(folder);
     }),
   );
 }

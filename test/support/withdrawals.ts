@@ -2,7 +2,7 @@ import { grantChannels } from '../../src/channels/operations.ts';
 import { rows, type Knex } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { formatBirr, type Santim } from '../../src/lib/money.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
 import { buildAttempt, buildMerchant, buildSession, PAID, type World } from './build.ts';
 import type { TestSimulator } from './simulator.ts';
@@ -10,35 +10,35 @@ import type { TestSimulator } from './simulator.ts';
 export const TAKEN: PayoutOutcome = { kind: 'accepted', providerReference: null, providerCode: '0' };
 export const DOUBT: PayoutOutcome = { kind: 'unknown', reason: 'timeout', message: 'no answer in 2 s' };
 export const NOT_THERE: PayoutOutcome = { kind: 'not-found', providerCode: 'NO_SUCH' };
-type Moved = Extract<PayoutOutcome, { kind: 'succeeded' | 'reversed' }>;
-export const PAID_OUT: Moved = {
+type TransitionResult = Extract<PayoutOutcome, { kind: 'succeeded' | 'reversed' }>;
+export const PAID_OUT: TransitionResult = {
   kind: 'succeeded',
   providerReference: 'OUT-1',
   amountSantim: 100_00n,
   currency: 'ETB',
   providerCode: 'PAID',
 };
-export const REVERSED: Moved = { ...PAID_OUT, kind: 'reversed', providerCode: 'REVERSED' };
+export const REVERSED: TransitionResult = { ...PAID_OUT, kind: 'reversed', providerCode: 'REVERSED' };
 export const REFUSED: PayoutOutcome = {
   kind: 'declined',
   failure: { code: 'INVALID_PAYEE', message: 'No such wallet.', providerCode: 'E404', retryable: false },
 };
 
 /** A merchant whose payments cost nothing, so that it has what was paid. */
-export async function buildFreeMerchant(world: World): Promise<Owner> {
-  const owner = await buildMerchant(world.db);
+export async function buildFreeMerchant(world: World): Promise<MerchantScope> {
+  const scope = await buildMerchant(world.db);
   await rows(
     world.db,
     `INSERT INTO fee_rule (id, merchant_id, channel, direction, basis_points, fixed_santim, tax_basis_points, valid_from, version)
      VALUES (:id, :merchantId, 'TELEBIRR', 'PAY_IN', 0, 0, 0, '2020-01-01T00:00:00Z', 1)`,
-    { id: newId('fee'), merchantId: owner.merchantId },
+    { id: newId('fee'), merchantId: scope.merchantId },
   );
-  return owner;
+  return scope;
 }
 
 /** The same merchant in live: verified, with every available channel. */
-export async function buildLive(db: Knex, { merchantId }: Pick<Owner, 'merchantId'>): Promise<Owner> {
-  const live: Owner = { merchantId, environment: 'live' };
+export async function buildLive(db: Knex, { merchantId }: Pick<MerchantScope, 'merchantId'>): Promise<MerchantScope> {
+  const live: MerchantScope = { merchantId, environment: 'live' };
   await db.transaction(async (trx) => {
     await grantChannels(trx, live);
     await rows(
@@ -51,11 +51,11 @@ export async function buildLive(db: Knex, { merchantId }: Pick<Owner, 'merchantI
 }
 
 /** A payment of this much: what the merchant then has to withdraw. */
-export async function fund(world: World, owner: Owner, amountSantim: Santim): Promise<void> {
-  const { sessionId } = await buildSession(world, owner, { amountSantim });
-  const attemptId = await buildAttempt(world, { ...owner, sessionId });
-  world.provider.answers({ ...PAID, amountSantim });
-  await world.checkAttempt(attemptId, { tellWorkflow: false });
+export async function fund(world: World, scope: MerchantScope, amountSantim: Santim): Promise<void> {
+  const { sessionId } = await buildSession(world, scope, { amountSantim });
+  const attemptId = await buildAttempt(world, { ...scope, sessionId });
+  world.provider.returns({ ...PAID, amountSantim });
+  await world.checkAttempt(attemptId, { notifyWorkflow: false });
 }
 
 /**

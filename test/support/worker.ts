@@ -9,8 +9,8 @@ import type { Knex } from '../../src/lib/db.ts';
 import { createEgressGuard } from '../../src/lib/egress.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
-import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/outbox.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import { createTransactionRunner, type OutboxRow, type RunInTransaction } from '../../src/lib/outbox.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/catalogue.ts';
 import { recordEvents } from '../../src/webhooks/record.ts';
@@ -28,11 +28,11 @@ export type WorkerWorld = {
   db: Knex;
   config: Config;
   temporal: TestTemporal;
-  runChange: RunChange;
-  newMerchant: () => Promise<Owner>;
-  subscribe: (owner: Owner, fields: Partial<NewSubscription>) => Promise<{ id: string; secret: string }>;
+  runInTransaction: RunInTransaction;
+  newMerchant: () => Promise<MerchantScope>;
+  subscribe: (scope: MerchantScope, fields: Partial<NewSubscription>) => Promise<{ id: string; secret: string }>;
   /** Records an event, as an operation does: its deliveries wait for the worker's dispatcher. */
-  record: (owner: Owner, event?: EventTypeName) => Promise<string>;
+  record: (scope: MerchantScope, event?: EventTypeName) => Promise<string>;
   /** Starts another worker, with other settings if need be. */
   startWorker: (settings?: Record<string, string>, log?: Logger) => RunningWorker;
   close: () => Promise<void>;
@@ -66,7 +66,7 @@ export async function createWorkerWorld(
       .update({ leaseUntil: null })
       .catch(() => {});
   };
-  const runChange = createRunChange(db, leaveBehind);
+  const runInTransaction = createTransactionRunner(db, leaveBehind);
   const { checkUrl } = createEgressGuard(config.egress);
   const clock = () => new Date();
   return {
@@ -74,25 +74,25 @@ export async function createWorkerWorld(
     db,
     config,
     temporal,
-    runChange,
+    runInTransaction,
     newMerchant: async () => {
       const merchant = await db.transaction((trx) => createMerchant(trx, { name: 'Abyssinia Coffee' }));
-      const owner: Owner = { merchantId: merchant.id, environment: 'sandbox' };
-      await db.transaction((trx) => grantChannels(trx, owner));
-      return owner;
+      const scope: MerchantScope = { merchantId: merchant.id, environment: 'sandbox' };
+      await db.transaction((trx) => grantChannels(trx, scope));
+      return scope;
     },
-    subscribe: async (owner, fields) => {
-      const input = { ...NewSubscription.parse({ eventTypes: ['*'], ...fields }), ...owner };
-      const made = await runChange((change) =>
-        createSubscription({ clock, keyRing: config.keyRing, checkUrl }, change, input),
+    subscribe: async (scope, fields) => {
+      const input = { ...NewSubscription.parse({ eventTypes: ['*'], ...fields }), ...scope };
+      const made = await runInTransaction((tx) =>
+        createSubscription({ clock, keyRing: config.keyRing, checkUrl }, tx, input),
       );
       return { id: made.row.id, secret: made.secret };
     },
-    record: async (owner, event = 'payment.succeeded') => {
-      const data = { ...EVENT_TYPES[event].example, ...owner };
+    record: async (scope, event = 'payment.succeeded') => {
+      const data = { ...EVENT_TYPES[event].example, ...scope };
       const resource = { resourceType: 'transaction', resourceId: newId('txn') };
-      const [eventId = ''] = await runChange((change) =>
-        recordEvents(change, [{ event, ...owner, ...resource, data, createdAt: new Date() }]),
+      const [eventId = ''] = await runInTransaction((tx) =>
+        recordEvents(tx, [{ event, ...scope, ...resource, data, createdAt: new Date() }]),
       );
       return eventId;
     },
@@ -119,7 +119,7 @@ export async function readDelivery(db: Knex, eventId: string) {
     id: string;
     status: string;
     attempts: number;
-    rungsUsed: number;
+    retryCount: number;
     nextAttemptAt: Date | null;
     deadLetteredAt: Date | null;
     subscriptionId: string;

@@ -2,8 +2,8 @@ import { checkoutRoutes } from '../../src/checkout/routes.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { Owner } from '../../src/lib/owner.ts';
-import { clearDoubt } from '../../src/transactions/clear-doubt.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
+import { clearReconciliationFlag } from '../../src/transactions/clear-doubt.ts';
 import { acceptHeldPayment, returnHeldPayment } from '../../src/transactions/held.ts';
 import { transactionRoutes } from '../../src/transactions/routes.ts';
 import { TIMELINE } from '../../src/transactions/timeline.ts';
@@ -29,18 +29,18 @@ type Entry = { kind: string; detail: Record<string, unknown> };
 describe('one transaction', () => {
   let database: TestDatabase;
   let world: World;
-  let owner: Owner;
+  let scope: MerchantScope;
   let server: TestServer;
 
   beforeAll(async () => {
     database = await createTestDatabase();
     world = buildWorld(database.db);
-    owner = await buildMerchant(database.db);
+    scope = await buildMerchant(database.db);
     await rows(
       database.db,
       `INSERT INTO webhook_subscription (id, merchant_id, environment, url, event_types, active, secret, secret_hint)
        VALUES ('${newId('whs')}', :merchantId, :environment, 'https://hooks.example.com', '{*}', true, '', '')`,
-      owner,
+      scope,
     );
     const routes = [
       ...checkoutRoutes(world),
@@ -48,7 +48,7 @@ describe('one transaction', () => {
     ];
     server = await startTestServer(
       testServerDeps(database.db, { routes, clock: world.clock }),
-      stubKey(owner.merchantId),
+      stubKey(scope.merchantId),
     );
   });
   afterAll(async () => {
@@ -56,43 +56,43 @@ describe('one transaction', () => {
     await database.drop();
   });
 
-  const check = (attemptId: string) => world.checkAttempt(attemptId, { tellWorkflow: true });
+  const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: true });
   const read = (transactionId: string) => server.send('GET', `/api/checkout/txns/${transactionId}`);
   const claim = (kind: string, sessionId: string, body: object) =>
     server.send('POST', `/api/checkout/hooks/${kind}/${sessionId}`, { body });
 
   /** A declined try, a second one that is paid, and then money on the first after all. */
   async function paidTwice(late: typeof PAID) {
-    const first = await buildPendingPayment(world, owner);
-    world.provider.answers(declined(true), ACCEPTED, PAID);
+    const first = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(true), ACCEPTED, PAID);
     await check(first.attemptId);
     world.pass(1_000);
-    const second = await buildAttempt(world, { ...owner, sessionId: first.sessionId });
+    const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
     await check(second);
     await check(second);
-    world.provider.answers(late);
+    world.provider.returns(late);
     await check(first.attemptId);
     return first;
   }
 
   test('tells all that can happen to it, each entry with all that was written', async () => {
     const words = { claimedStatus: 'PAID', reason: 'the customer says so', providerReference: 'X-1' };
-    const held = await buildPendingPayment(world, owner);
-    world.provider.answers(WRONG);
+    const held = await buildPendingPayment(world, scope);
+    world.provider.returns(WRONG);
     await check(held.attemptId);
     await claim('error', held.sessionId, {});
     await claim('success', held.sessionId, words);
-    const cancelled = await buildPendingPayment(world, owner);
+    const cancelled = await buildPendingPayment(world, scope);
     await claim('cancel', cancelled.sessionId, { reason: 'changed my mind' });
-    const expired = await buildPendingPayment(world, owner);
-    world.provider.answers(UNKNOWN);
+    const expired = await buildPendingPayment(world, scope);
+    world.provider.returns(UNKNOWN);
     world.pass(2 * DAY_MS);
     await world.expireAttempt(expired.attemptId, world.clock());
     const [twice, twiceWrong] = [await paidTwice(PAID), await paidTwice(WRONG)];
     const at = world.clock();
-    await world.runChange((change) => acceptHeldPayment(change, { ...twice, at }));
-    await world.runChange((change) => returnHeldPayment(change, { ...twiceWrong, at, reason: 'x', reference: 'R-1' }));
-    await world.runChange((change) => clearDoubt(change, { transactionIds: [expired.transactionId], at }));
+    await world.runInTransaction((tx) => acceptHeldPayment(tx, { ...twice, at }));
+    await world.runInTransaction((tx) => returnHeldPayment(tx, { ...twiceWrong, at, reason: 'x', reference: 'R-1' }));
+    await world.runInTransaction((tx) => clearReconciliationFlag(tx, { transactionIds: [expired.transactionId], at }));
     const all = [held, cancelled, expired, twice, twiceWrong];
 
     const kinds = new Set<string>();
@@ -111,7 +111,7 @@ describe('one transaction', () => {
   });
 
   test('shows its deliveries whole', async () => {
-    const { transactionId } = await buildPendingPayment(world, owner);
+    const { transactionId } = await buildPendingPayment(world, scope);
     expect((await read(transactionId)).body.data.deliveries).toEqual([
       {
         eventId: expect.stringMatching(/^evt_/),
@@ -132,7 +132,7 @@ describe('one transaction', () => {
   });
 
   test('is not answered with an entry that is not what the docs tell of it', async () => {
-    const { transactionId } = await buildPendingPayment(world, owner);
+    const { transactionId } = await buildPendingPayment(world, scope);
     await rows(
       database.db,
       `INSERT INTO transaction_timeline (transaction_id, kind, detail) VALUES (:transactionId, 'payment.held', '{}')`,

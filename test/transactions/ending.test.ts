@@ -1,9 +1,9 @@
 import { startPayment } from '../../src/checkout/pay.ts';
 import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
-import type { Owner } from '../../src/lib/owner.ts';
-import { endOpenSession, expireDueSessions, expireSessionIfDue } from '../../src/transactions/end.ts';
-import { createEndUnpaid } from '../../src/transactions/unpaid.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
+import { closeSession, expireDueSessions, expireSessionIfDue } from '../../src/transactions/end.ts';
+import { createCloseUnpaid } from '../../src/transactions/unpaid.ts';
 import {
   ACCEPTED,
   buildAttempt,
@@ -26,11 +26,11 @@ const MINUTE_MS = 60_000;
 describe('how a session ends without money', () => {
   let database: TestDatabase;
   let world: World;
-  let owner: Owner;
+  let scope: MerchantScope;
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    owner = await buildMerchant(database.db);
+    scope = await buildMerchant(database.db);
   });
   beforeEach(() => {
     world = buildWorld(database.db);
@@ -40,17 +40,17 @@ describe('how a session ends without money', () => {
   test('sessions past their time expire in sets, the oldest first, and others stay', async () => {
     const due = [];
     for (let count = 0; count < 3; count += 1)
-      due.push(await buildSession(world, owner, { expiresInMinutes: 5 + count }));
-    const later = await buildSession(world, owner, { expiresInMinutes: 60 });
+      due.push(await buildSession(world, scope, { expiresInMinutes: 5 + count }));
+    const later = await buildSession(world, scope, { expiresInMinutes: 60 });
     world.pass(10 * MINUTE_MS);
-    expect(await expireDueSessions(world.runChange, world.clock(), 2)).toBe(2);
+    expect(await expireDueSessions(world.runInTransaction, world.clock(), 2)).toBe(2);
     expect(await standing(database.db, due[2]?.sessionId ?? '')).toMatchObject({ session: 'OPEN' });
-    expect(await expireDueSessions(world.runChange, world.clock(), 2)).toBe(1);
+    expect(await expireDueSessions(world.runInTransaction, world.clock(), 2)).toBe(1);
     for (const { sessionId } of due) {
       expect(await standing(database.db, sessionId)).toMatchObject({
         session: 'EXPIRED',
         transaction: 'EXPIRED',
-        reconcile: false,
+        needsReconciliation: false,
         events: ['checkout.expired'],
         timeline: ['session.created', 'session.expired'],
       });
@@ -60,11 +60,13 @@ describe('how a session ends without money', () => {
 
   test('ten sweepers at once expire each session once', async () => {
     const sessions = await Promise.all(
-      Array.from({ length: 20 }, () => untilServed(() => buildSession(world, owner, { expiresInMinutes: 5 }))),
+      Array.from({ length: 20 }, () => untilServed(() => buildSession(world, scope, { expiresInMinutes: 5 }))),
     );
     world.pass(6 * MINUTE_MS);
     const counts = await Promise.all(
-      Array.from({ length: 10 }, () => untilServed(() => expireDueSessions(world.runChange, world.clock(), 100))),
+      Array.from({ length: 10 }, () =>
+        untilServed(() => expireDueSessions(world.runInTransaction, world.clock(), 100)),
+      ),
     );
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(20);
     for (const { sessionId } of sessions) {
@@ -74,18 +76,18 @@ describe('how a session ends without money', () => {
 
   test('of fifty callers that cancel, expire and pay one session, exactly one wins', async () => {
     for (let round = 0; round < 3; round += 1) {
-      const { sessionId } = await buildSession(world, owner);
+      const { sessionId } = await buildSession(world, scope);
       const at = new Date(world.clock().getTime() + 30 * MINUTE_MS);
-      const key = { ...owner, sessionId };
+      const key = { ...scope, sessionId };
       const wanted = { channel: 'TELEBIRR' as const, phone: '0911000001' };
       const callers = Array.from({ length: 50 }, (_, index) => async (): Promise<boolean> => {
-        if (index % 3 === 0) return expireSessionIfDue(world.runChange, sessionId, at);
+        if (index % 3 === 0) return expireSessionIfDue(world.runInTransaction, sessionId, at);
         if (index % 3 === 1) {
-          const end = { status: 'CANCELLED' as const, reconcile: false, at: world.clock() };
-          return world.runChange((change) => endOpenSession(change, sessionId, end));
+          const end = { status: 'CANCELLED' as const, needsReconciliation: false, at: world.clock() };
+          return world.runInTransaction((tx) => closeSession(tx, sessionId, end));
         }
         return world
-          .runChange((change) => startPayment({ ...world, change }, key, wanted))
+          .runInTransaction((tx) => startPayment({ ...world, tx }, key, wanted))
           .then(() => false, refusedByState);
       });
       const wins = (await Promise.all(callers.map((call) => untilServed(call)))).filter(Boolean).length;
@@ -96,13 +98,13 @@ describe('how a session ends without money', () => {
   });
 
   test('fifty that pay one session at once, alike, make one attempt; otherwise one wins and the others are told', async () => {
-    const { sessionId } = await buildSession(world, owner);
-    const alike = Array.from({ length: 50 }, () => untilServed(() => buildAttempt(world, { ...owner, sessionId })));
+    const { sessionId } = await buildSession(world, scope);
+    const alike = Array.from({ length: 50 }, () => untilServed(() => buildAttempt(world, { ...scope, sessionId })));
     expect(new Set(await Promise.all(alike)).size).toBe(1);
-    const other = await buildSession(world, owner);
+    const other = await buildSession(world, scope);
     const channels = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
     const differing = await Promise.allSettled(
-      channels.map((channel) => buildAttempt(world, { ...owner, sessionId: other.sessionId }, { channel })),
+      channels.map((channel) => buildAttempt(world, { ...scope, sessionId: other.sessionId }, { channel })),
     );
     expect(differing.filter((one) => one.status === 'fulfilled')).toHaveLength(1);
     for (const one of differing) if (one.status === 'rejected') expect(one.reason.code).toBe('INVALID_STATE');
@@ -110,32 +112,32 @@ describe('how a session ends without money', () => {
   });
 
   test('cancelling with a payment in flight cancels only once the provider says unpaid', async () => {
-    const unpaid = await buildPendingPayment(world, owner);
+    const unpaid = await buildPendingPayment(world, scope);
     world.pass(2_000);
-    world.provider.answers(PENDING);
+    world.provider.returns(PENDING);
     expect(await world.endUnpaid(unpaid.sessionId, 'CANCELLED')).toBe('CANCELLED');
     expect(await standing(database.db, unpaid.sessionId)).toMatchObject({
       attempts: ['ABANDONED'],
       events: ['checkout.canceled', 'payment.created'],
     });
 
-    const doubtful = await buildPendingPayment(world, owner);
+    const uncertain = await buildPendingPayment(world, scope);
     world.pass(2_000);
-    world.provider.answers(UNKNOWN);
-    expect(await world.endUnpaid(doubtful.sessionId, 'CANCELLED')).toBe('PROCESSING');
+    world.provider.returns(UNKNOWN);
+    expect(await world.endUnpaid(uncertain.sessionId, 'CANCELLED')).toBe('PROCESSING');
 
-    const paid = await buildPendingPayment(world, owner);
+    const paid = await buildPendingPayment(world, scope);
     world.pass(2_000);
-    world.provider.answers(PAID);
+    world.provider.returns(PAID);
     expect(await world.endUnpaid(paid.sessionId, 'CANCELLED')).toBe('COMPLETED');
   });
 
   test('fifty that cancel a payment in flight from as many processes make one set of events', async () => {
-    const payment = await buildPendingPayment(world, owner);
+    const payment = await buildPendingPayment(world, scope);
     world.pass(2_000);
-    world.provider.answers(PENDING);
+    world.provider.returns(PENDING);
     const cancels = Array.from({ length: 50 }, () =>
-      untilServed(() => createEndUnpaid(world)(payment.sessionId, 'CANCELLED')),
+      untilServed(() => createCloseUnpaid(world)(payment.sessionId, 'CANCELLED')),
     );
     expect(new Set(await Promise.all(cancels))).toEqual(new Set(['CANCELLED']));
     expect(await standing(database.db, payment.sessionId)).toMatchObject({
@@ -144,21 +146,26 @@ describe('how a session ends without money', () => {
   });
 
   test('an attempt expires with its session after a definite last answer, not before the time', async () => {
-    const payment = await buildPendingPayment(world, owner);
+    const payment = await buildPendingPayment(world, scope);
     const early = await world.expireAttempt(payment.attemptId, world.clock());
     expect(early).toMatchObject({ final: false, sessionStatus: 'PROCESSING' });
     world.pass(30 * MINUTE_MS);
-    world.provider.answers(PENDING);
+    world.provider.returns(PENDING);
     const state = await world.expireAttempt(payment.attemptId, world.clock());
-    expect(state).toMatchObject({ asked: true, final: true, attemptStatus: 'ABANDONED', transactionStatus: 'EXPIRED' });
+    expect(state).toMatchObject({
+      queried: true,
+      final: true,
+      attemptStatus: 'ABANDONED',
+      transactionStatus: 'EXPIRED',
+    });
     expect(await standing(database.db, payment.sessionId)).toMatchObject({
-      reconcile: false,
+      needsReconciliation: false,
       events: ['checkout.expired', 'payment.created'],
     });
   });
 
   test('an answer heard before does not expire an attempt: the provider must be asked just then', async () => {
-    const payment = await buildPendingPayment(world, owner);
+    const payment = await buildPendingPayment(world, scope);
     world.pass(30 * MINUTE_MS);
     const expire = async () => world.expireAttempt(payment.attemptId, world.clock());
     const lease = async (until: Date | null) =>
@@ -168,20 +175,20 @@ describe('how a session ends without money', () => {
       });
     // Somebody else is asking and gets no answer in the time that is waited for it.
     await lease(new Date(world.clock().getTime() + MINUTE_MS));
-    expect(await expire()).toMatchObject({ asked: false, final: false, outcomeKind: 'accepted' });
+    expect(await expire()).toMatchObject({ queried: false, final: false, outcomeKind: 'accepted' });
     await lease(null);
     // Somebody asked a second ago.
-    world.provider.answers(PENDING);
-    await world.checkAttempt(payment.attemptId, { tellWorkflow: true });
+    world.provider.returns(PENDING);
+    await world.checkAttempt(payment.attemptId, { notifyWorkflow: true });
     world.pass(1_000);
-    expect(await expire()).toMatchObject({ asked: false, final: false, outcomeKind: 'pending' });
+    expect(await expire()).toMatchObject({ queried: false, final: false, outcomeKind: 'pending' });
     expect(await standing(database.db, payment.sessionId)).toMatchObject({ session: 'PROCESSING' });
     world.pass(1_000);
-    expect(await expire()).toMatchObject({ asked: true, final: true, transactionStatus: 'EXPIRED' });
+    expect(await expire()).toMatchObject({ queried: true, final: true, transactionStatus: 'EXPIRED' });
   });
 
   test('a wish to cancel is not granted on an answer from before, while somebody else is asking', async () => {
-    const payment = await buildPendingPayment(world, owner);
+    const payment = await buildPendingPayment(world, scope);
     world.pass(2_000);
     await rows(database.db, 'UPDATE payment_attempt SET lease_until = :until WHERE id = :id', {
       id: payment.attemptId,
@@ -192,23 +199,23 @@ describe('how a session ends without money', () => {
   });
 
   test('a wish to cancel is granted on an answer that came less than 2 s ago', async () => {
-    const payment = await buildPendingPayment(world, owner);
-    const asked = world.provider.asked.length;
+    const payment = await buildPendingPayment(world, scope);
+    const asked = world.provider.queries.length;
     world.pass(1_999);
     expect(await world.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('CANCELLED');
-    expect(world.provider.asked.length).toBe(asked);
+    expect(world.provider.queries.length).toBe(asked);
   });
 
   test('a try that is still open when another one of its session was paid is only given up', async () => {
-    const first = await buildPendingPayment(world, owner);
-    world.provider.answers(declined(true), ACCEPTED, PAID);
-    await world.checkAttempt(first.attemptId, { tellWorkflow: true });
+    const first = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(true), ACCEPTED, PAID);
+    await world.checkAttempt(first.attemptId, { notifyWorkflow: true });
     world.pass(1_000);
-    const second = await buildAttempt(world, { ...owner, sessionId: first.sessionId });
-    await world.checkAttempt(second, { tellWorkflow: true });
-    await world.checkAttempt(first.attemptId, { tellWorkflow: true });
+    const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
+    await world.checkAttempt(second, { notifyWorkflow: true });
+    await world.checkAttempt(first.attemptId, { notifyWorkflow: true });
     expect(await standing(database.db, first.sessionId)).toMatchObject({ attempts: ['SUCCEEDED', 'PENDING'] });
-    world.provider.answers(PENDING);
+    world.provider.returns(PENDING);
     world.pass(30 * MINUTE_MS);
     expect(await world.expireAttempt(second, world.clock())).toMatchObject({ attemptStatus: 'ABANDONED' });
     expect(await standing(database.db, first.sessionId)).toMatchObject({
@@ -219,34 +226,37 @@ describe('how a session ends without money', () => {
   });
 
   test('while the provider does not know, the payment stays pending for 24 h, then goes to reconciliation', async () => {
-    const payment = await buildPendingPayment(world, owner);
-    world.provider.answers(UNKNOWN);
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(UNKNOWN);
     world.pass(30 * MINUTE_MS);
     expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: false });
     world.pass(24 * 60 * MINUTE_MS - 1);
     expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: false });
     world.pass(2_000);
     expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: true });
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({ transaction: 'EXPIRED', reconcile: true });
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+      transaction: 'EXPIRED',
+      needsReconciliation: true,
+    });
   });
 
   test('an order that was never sent is not sent after the time is over, and expires', async () => {
-    const { sessionId } = await buildSession(world, owner);
-    const attemptId = await buildAttempt(world, { ...owner, sessionId });
+    const { sessionId } = await buildSession(world, scope);
+    const attemptId = await buildAttempt(world, { ...scope, sessionId });
     world.pass(30 * MINUTE_MS);
     expect(await world.expireAttempt(attemptId, world.clock())).toMatchObject({ transactionStatus: 'EXPIRED' });
-    expect(world.provider.asked).toEqual([]);
-    expect(await standing(database.db, sessionId)).toMatchObject({ reconcile: false });
+    expect(world.provider.queries).toEqual([]);
+    expect(await standing(database.db, sessionId)).toMatchObject({ needsReconciliation: false });
   });
 
   test('an order that may have been sent is queried after the time is over, not sent again', async () => {
-    const { sessionId } = await buildSession(world, owner);
-    const attemptId = await buildAttempt(world, { ...owner, sessionId });
-    world.provider.answers(UNKNOWN, PAID);
-    await world.checkAttempt(attemptId, { tellWorkflow: false });
+    const { sessionId } = await buildSession(world, scope);
+    const attemptId = await buildAttempt(world, { ...scope, sessionId });
+    world.provider.returns(UNKNOWN, PAID);
+    await world.checkAttempt(attemptId, { notifyWorkflow: false });
     world.pass(30 * MINUTE_MS);
-    await world.checkAttempt(attemptId, { tellWorkflow: false });
-    expect(world.provider.asked.map((one) => one.question)).toEqual(['initiate', 'query']);
+    await world.checkAttempt(attemptId, { notifyWorkflow: false });
+    expect(world.provider.queries.map((one) => one.question)).toEqual(['initiate', 'query']);
     expect(await standing(database.db, sessionId)).toMatchObject({ transaction: 'SUCCESS' });
   });
 });

@@ -1,5 +1,5 @@
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { EVENT_TYPES } from '../../src/webhooks/catalogue.ts';
 import { buildAttempt, buildMerchant, buildSession, buildWorld, declined, PAID, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -10,19 +10,19 @@ const CUSTOMER = { customerName: 'Abebe Bikila', customerPhone: '251911000000' }
 describe('the examples of the event catalogue', () => {
   let database: TestDatabase;
   let world: World;
-  let owner: Owner;
+  let scope: MerchantScope;
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    owner = await buildMerchant(database.db);
+    scope = await buildMerchant(database.db);
   });
   beforeEach(() => {
     world = buildWorld(database.db);
   });
   afterAll(() => database.drop());
 
-  const open = async () => buildSession(world, owner, CUSTOMER);
-  const pays = async (sessionId: string) => buildAttempt(world, { ...owner, sessionId });
+  const open = async () => buildSession(world, scope, CUSTOMER);
+  const pays = async (sessionId: string) => buildAttempt(world, { ...scope, sessionId });
 
   const happen = {
     'checkout.completed': async () => paid(),
@@ -30,13 +30,13 @@ describe('the examples of the event catalogue', () => {
     'payment.created': async () => paid(),
     'checkout.failed': async () => {
       const { sessionId, transactionId } = await open();
-      world.provider.answers(declined(false));
-      await world.checkAttempt(await pays(sessionId), { tellWorkflow: true });
+      world.provider.returns(declined(false));
+      await world.checkAttempt(await pays(sessionId), { notifyWorkflow: true });
       return transactionId;
     },
     'checkout.canceled': async () => {
       const { sessionId, transactionId } = await open();
-      await world.checkAttempt(await pays(sessionId), { tellWorkflow: true });
+      await world.checkAttempt(await pays(sessionId), { notifyWorkflow: true });
       await world.endUnpaid(sessionId, 'CANCELLED');
       return transactionId;
     },
@@ -49,8 +49,8 @@ describe('the examples of the event catalogue', () => {
 
   async function paid(): Promise<string> {
     const { sessionId, transactionId } = await open();
-    world.provider.answers(PAID);
-    await world.checkAttempt(await pays(sessionId), { tellWorkflow: true });
+    world.provider.returns(PAID);
+    await world.checkAttempt(await pays(sessionId), { notifyWorkflow: true });
     return transactionId;
   }
 

@@ -1,4 +1,4 @@
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { acceptHeldPayment, returnHeldPayment } from '../../src/transactions/held.ts';
 import { buildPendingPayment, PAID, type World } from '../support/build.ts';
 
@@ -8,19 +8,19 @@ export type HeldMoney = { transactionId: string; sessionId: string; attemptId: s
 export const OTHER_AMOUNT = { ...PAID, amountSantim: 8_000n };
 
 /** A session whose only try has brought another amount than it asked for. */
-export async function payOtherAmount(world: World, owner: Owner, answer = OTHER_AMOUNT): Promise<HeldMoney> {
-  const payment = await buildPendingPayment(world, owner);
-  world.provider.answers(answer);
-  await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+export async function payOtherAmount(world: World, scope: MerchantScope, answer = OTHER_AMOUNT): Promise<HeldMoney> {
+  const payment = await buildPendingPayment(world, scope);
+  world.provider.returns(answer);
+  await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
   return payment;
 }
 
 export const acceptHeld = (world: World, payment: HeldMoney) =>
-  world.runChange((change) => acceptHeldPayment(change, { ...payment, at: world.clock() }));
+  world.runInTransaction((tx) => acceptHeldPayment(tx, { ...payment, at: world.clock() }));
 
 export const giveHeldBack = (world: World, payment: HeldMoney, reference = 'RET-1') =>
-  world.runChange((change) =>
-    returnHeldPayment(change, { ...payment, reason: 'Too little', reference, at: world.clock() }),
+  world.runInTransaction((tx) =>
+    returnHeldPayment(tx, { ...payment, reason: 'Too little', reference, at: world.clock() }),
   );
 
 /** The code that an operation fails with, or "done". */

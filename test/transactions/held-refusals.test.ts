@@ -1,7 +1,7 @@
 import { readBalance } from '../../src/ledger/balance.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { TRANSACTION_CHECKS } from '../../src/transactions/ledger-checks.ts';
 import { buildMerchant, buildPendingPayment, buildWorld, PAID, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -10,71 +10,71 @@ import { acceptHeld, codeOf, giveHeldBack, payOtherAmount, type HeldMoney } from
 
 let database: TestDatabase;
 let world: World;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
   world = buildWorld(database.db);
-  owner = await buildMerchant(database.db);
+  scope = await buildMerchant(database.db);
 });
 afterEach(() => expectLedgerHolds(database.db));
 afterAll(() => database.drop());
 
 const accept = (payment: HeldMoney) => acceptHeld(world, payment);
 const giveBack = (payment: HeldMoney, reference?: string) => giveHeldBack(world, payment, reference);
-const available = async () => (await readBalance(database.db, owner)).availableSantim;
+const available = async () => (await readBalance(database.db, scope)).availableSantim;
 
 test('the ledger is checked against what was decided', async () => {
-  const payment = await payOtherAmount(world, owner);
+  const payment = await payOtherAmount(world, scope);
   await accept(payment);
   const decide = (sql: string) => rows(database.db, `UPDATE payment_attempt SET ${sql} WHERE id = :attemptId`, payment);
-  await decide(`decided = 'RETURNED', return_reference = 'RET-1', status = 'HELD'`);
+  await decide(`hold_resolution = 'RETURNED', return_reference = 'RET-1', status = 'HELD'`);
   const found = await verifyLedger(database.db, TRANSACTION_CHECKS);
   expect(found.map(({ check }) => check)).toContain('what was decided about held money is what was booked');
-  await decide(`decided = NULL, decided_at = NULL, return_reference = NULL, status = 'SUCCEEDED'`);
+  await decide(`hold_resolution = NULL, hold_resolved_at = NULL, return_reference = NULL, status = 'SUCCEEDED'`);
   expect((await verifyLedger(database.db, TRANSACTION_CHECKS)).map(({ check }) => check)).toEqual([
     'money that is held waits in suspense',
     'what was decided about held money is what was booked',
   ]);
-  await decide(`decided = 'ACCEPTED', decided_at = now()`);
+  await decide(`hold_resolution = 'ACCEPTED', hold_resolved_at = now()`);
 });
 
 describe('what cannot be decided', () => {
   test('another currency is never accepted, only given back', async () => {
-    const payment = await payOtherAmount(world, owner, { ...PAID, currency: 'USD' });
+    const payment = await payOtherAmount(world, scope, { ...PAID, currency: 'USD' });
     expect(await codeOf(accept(payment))).toBe('INVALID_STATE');
     expect((await giveBack(payment)).transaction.status).toBe('FAILED');
     expect(await available()).toBe(0n);
   });
 
   test('a transaction that holds nothing, and one that never was', async () => {
-    const payment = await buildPendingPayment(world, owner);
+    const payment = await buildPendingPayment(world, scope);
     expect(await codeOf(accept(payment))).toBe('NOT_FOUND');
     expect(await codeOf(accept({ ...payment, transactionId: 'txn_none' }))).toBe('NOT_FOUND');
   });
 
   test("another transaction's payment", async () => {
-    const [one, other] = [await payOtherAmount(world, owner), await payOtherAmount(world, owner)];
+    const [one, other] = [await payOtherAmount(world, scope), await payOtherAmount(world, scope)];
     expect(await codeOf(accept({ ...one, attemptId: other.attemptId }))).toBe('NOT_FOUND');
     expect(await available()).toBe(0n);
   });
 
   test('nothing that came: it is not accepted, only noted as given back, and the ledger books nothing', async () => {
-    const payment = await payOtherAmount(world, owner, { ...PAID, amountSantim: 0n });
+    const payment = await payOtherAmount(world, scope, { ...PAID, amountSantim: 0n });
     await expect(accept(payment)).rejects.toMatchObject({
       code: 'INVALID_STATE',
       message: expect.stringContaining('is 0.00 ETB, which is nothing to give'),
     });
-    expect((await giveBack(payment)).transaction).toMatchObject({ status: 'FAILED', held: null });
+    expect((await giveBack(payment)).transaction).toMatchObject({ status: 'FAILED', holdReason: null });
     expect((await giveBack(payment)).isNew).toBe(false);
     const sql = 'SELECT 1 FROM ledger_journal WHERE resource_id = :transactionId';
     expect(await rows(database.db, sql, { transactionId: payment.transactionId })).toEqual([]);
   });
 
   test('what went back, a second time under another reference: that names the first', async () => {
-    const payment = await payOtherAmount(world, owner);
+    const payment = await payOtherAmount(world, scope);
     await giveBack(payment, 'RET-1');
     await expect(giveBack(payment, 'RET-2')).rejects.toMatchObject({
       code: 'INVALID_STATE',

@@ -1,7 +1,7 @@
 import { readBalance } from '../../src/ledger/balance.ts';
 import { feeOf } from '../../src/ledger/fees.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import type { ProviderOutcome } from '../../src/providers/provider.ts';
 import { expireDueSessions } from '../../src/transactions/end.ts';
 import type { Evidence } from '../invariants/evidence.ts';
@@ -33,14 +33,14 @@ const FULL_NET = 10_050n - 251n - 38n;
 
 let database: TestDatabase;
 let world: World;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
   world = buildWorld(database.db);
-  owner = await buildMerchant(database.db);
+  scope = await buildMerchant(database.db);
 });
 afterEach(async () => {
   await expectLedgerHolds(database.db);
@@ -51,41 +51,41 @@ afterAll(() => database.drop());
 
 const accept = (payment: HeldMoney) => acceptHeld(world, payment);
 const giveBack = (payment: HeldMoney, reference?: string) => giveHeldBack(world, payment, reference);
-const held = () => payOtherAmount(world, owner);
-const available = async () => (await readBalance(database.db, owner)).availableSantim;
+const held = () => payOtherAmount(world, scope);
+const available = async () => (await readBalance(database.db, scope)).availableSantim;
 /** The first try was declined and has brought another amount after all; the second one is under way. */
 async function heldBesideAnother(...answers: ProviderOutcome[]): Promise<{ first: HeldMoney; second: string }> {
-  const first = await buildPendingPayment(world, owner);
-  world.provider.answers(declined(true), ACCEPTED, OTHER_AMOUNT, ...answers);
-  await world.checkAttempt(first.attemptId, { tellWorkflow: false });
+  const first = await buildPendingPayment(world, scope);
+  world.provider.returns(declined(true), ACCEPTED, OTHER_AMOUNT, ...answers);
+  await world.checkAttempt(first.attemptId, { notifyWorkflow: false });
   world.pass(1_000);
-  const second = await buildAttempt(world, { ...owner, sessionId: first.sessionId });
-  await world.checkAttempt(second, { tellWorkflow: false });
-  await world.checkAttempt(first.attemptId, { tellWorkflow: false });
+  const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
+  await world.checkAttempt(second, { notifyWorkflow: false });
+  await world.checkAttempt(first.attemptId, { notifyWorkflow: false });
   return { first, second };
 }
 
 /** The same without another try: the session is open, and no longer for long. */
 async function heldWhileOpen(): Promise<HeldMoney> {
-  const payment = await buildPendingPayment(world, owner);
-  world.provider.answers(declined(true), OTHER_AMOUNT);
-  await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
-  await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+  const payment = await buildPendingPayment(world, scope);
+  world.provider.returns(declined(true), OTHER_AMOUNT);
+  await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
+  await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
   return payment;
 }
 
-const expireDue = () => expireDueSessions(world.runChange, world.clock(), 100);
+const expireDue = () => expireDueSessions(world.runInTransaction, world.clock(), 100);
 
 /** Paid by a second try, then by the first one as well. */
 async function paidTwice(): Promise<HeldMoney> {
-  const first = await buildPendingPayment(world, owner);
-  world.provider.answers(declined(true), ACCEPTED, PAID);
-  await world.checkAttempt(first.attemptId, { tellWorkflow: false });
+  const first = await buildPendingPayment(world, scope);
+  world.provider.returns(declined(true), ACCEPTED, PAID);
+  await world.checkAttempt(first.attemptId, { notifyWorkflow: false });
   world.pass(1_000);
-  const second = await buildAttempt(world, { ...owner, sessionId: first.sessionId });
-  await world.checkAttempt(second, { tellWorkflow: false });
-  await world.checkAttempt(second, { tellWorkflow: false });
-  await world.checkAttempt(first.attemptId, { tellWorkflow: false });
+  const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
+  await world.checkAttempt(second, { notifyWorkflow: false });
+  await world.checkAttempt(second, { notifyWorkflow: false });
+  await world.checkAttempt(first.attemptId, { notifyWorkflow: false });
   return first;
 }
 
@@ -94,10 +94,10 @@ describe('another amount than asked for', () => {
     const payment = await held();
     const { transaction, isNew } = await accept(payment);
     expect(isNew).toBe(true);
-    expect(transaction).toMatchObject({ status: 'SUCCESS', held: null, receivedSantim: 8_000n, ...FEE });
+    expect(transaction).toMatchObject({ status: 'SUCCESS', holdReason: null, receivedSantim: 8_000n, ...FEE });
     expect(await available()).toBe(NET);
     const now = await standing(database.db, payment.sessionId);
-    expect(now).toMatchObject({ session: 'COMPLETED', attempts: ['SUCCEEDED'], lateConfirmation: false });
+    expect(now).toMatchObject({ session: 'COMPLETED', attempts: ['SUCCEEDED'], confirmedLate: false });
     expect(now['events']).toEqual(['checkout.completed', 'payment.created', 'payment.succeeded']);
     expect(now['timeline']).toEqual(expect.arrayContaining(['payment.held', 'payment.accepted', 'payment.succeeded']));
   });
@@ -123,7 +123,7 @@ describe('another amount than asked for', () => {
   test('given back ends the transaction FAILED, says so in the timeline, and gives the merchant nothing', async () => {
     const payment = await held();
     const { transaction } = await giveBack(payment);
-    expect(transaction).toMatchObject({ status: 'FAILED', held: null, failure: { code: 'REJECTED' } });
+    expect(transaction).toMatchObject({ status: 'FAILED', holdReason: null, failure: { code: 'REJECTED' } });
     expect(await available()).toBe(0n);
     const now = await standing(database.db, payment.sessionId);
     expect(now).toMatchObject({ session: 'FAILED', events: ['checkout.failed', 'payment.created'] });
@@ -145,42 +145,42 @@ describe('another amount than asked for', () => {
   });
 
   test('that came after the session had expired is accepted as late money', async () => {
-    const payment = await buildPendingPayment(world, owner);
-    world.provider.answers(ACCEPTED, OTHER_AMOUNT);
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(ACCEPTED, OTHER_AMOUNT);
     world.pass(31 * 60_000);
     await world.expireAttempt(payment.attemptId, world.clock());
-    await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+    await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
     expect(await standing(database.db, payment.sessionId)).toMatchObject({ session: 'EXPIRED', attempts: ['HELD'] });
     const { transaction } = await accept(payment);
-    expect(transaction).toMatchObject({ status: 'SUCCESS', lateConfirmation: true });
+    expect(transaction).toMatchObject({ status: 'SUCCESS', confirmedLate: true });
     expect(await available()).toBe(NET);
   });
 
   test('that came after the session had expired and is given back leaves it EXPIRED, without another event', async () => {
-    const payment = await buildPendingPayment(world, owner);
-    world.provider.answers(ACCEPTED, OTHER_AMOUNT);
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(ACCEPTED, OTHER_AMOUNT);
     world.pass(31 * 60_000);
     await world.expireAttempt(payment.attemptId, world.clock());
-    await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+    await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
     const { transaction } = await giveBack(payment);
-    expect(transaction).toMatchObject({ status: 'EXPIRED', held: null });
+    expect(transaction).toMatchObject({ status: 'EXPIRED', holdReason: null });
     const { events } = await standing(database.db, payment.sessionId);
     expect(events).toEqual(['checkout.expired', 'payment.created']);
   });
 
   test('given back while another try is under way leaves that try its chance', async () => {
     const { first, second } = await heldBesideAnother(PAID);
-    expect((await giveBack(first)).transaction).toMatchObject({ status: 'PENDING', held: null });
-    await world.checkAttempt(second, { tellWorkflow: false });
+    expect((await giveBack(first)).transaction).toMatchObject({ status: 'PENDING', holdReason: null });
+    await world.checkAttempt(second, { notifyWorkflow: false });
     expect(await standing(database.db, first.sessionId)).toMatchObject({ transaction: 'SUCCESS' });
     expect(await available()).toBe(FULL_NET);
   });
 
   test('accepted after another try has paid is given to the merchant, and the transaction keeps its figures', async () => {
     const { first, second } = await heldBesideAnother(PAID);
-    await world.checkAttempt(second, { tellWorkflow: false });
+    await world.checkAttempt(second, { notifyWorkflow: false });
     const { transaction } = await accept(first);
-    expect(transaction).toMatchObject({ status: 'SUCCESS', held: null, receivedSantim: null, feeSantim: 251n });
+    expect(transaction).toMatchObject({ status: 'SUCCESS', holdReason: null, receivedSantim: null, feeSantim: 251n });
     expect(await standing(database.db, first.sessionId)).toMatchObject({ attempts: ['DUPLICATE', 'SUCCEEDED'] });
     expect(await available()).toBe(FULL_NET + NET);
   });
@@ -211,7 +211,7 @@ describe('while money is held, a transaction does not end by itself', () => {
     expect(await expireDue()).toBe(0);
     expect(await world.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('OPEN');
     expect(await standing(database.db, payment.sessionId)).toMatchObject({ session: 'OPEN', transaction: 'PENDING' });
-    expect((await giveBack(payment)).transaction).toMatchObject({ status: 'PENDING', held: null });
+    expect((await giveBack(payment)).transaction).toMatchObject({ status: 'PENDING', holdReason: null });
     expect(await expireDue()).toBe(1);
     const now = await standing(database.db, payment.sessionId);
     expect(now).toMatchObject({ transaction: 'EXPIRED', events: ['checkout.expired', 'payment.created'] });
@@ -221,16 +221,16 @@ describe('while money is held, a transaction does not end by itself', () => {
     const payment = await heldWhileOpen();
     world.pass(31 * 60_000);
     expect(await expireDue()).toBe(0);
-    expect((await accept(payment)).transaction).toMatchObject({ status: 'SUCCESS', lateConfirmation: false });
+    expect((await accept(payment)).transaction).toMatchObject({ status: 'SUCCESS', confirmedLate: false });
     expect(await available()).toBe(NET);
   });
 
   test('when another try is declined for good: its return ends it, and tells of that once', async () => {
     const { first, second } = await heldBesideAnother(declined(false));
-    await world.checkAttempt(second, { tellWorkflow: false });
+    await world.checkAttempt(second, { notifyWorkflow: false });
     const stays = { session: 'PROCESSING', transaction: 'PENDING', attempts: ['HELD', 'DECLINED'] };
     expect(await standing(database.db, first.sessionId)).toMatchObject({ ...stays, events: ['payment.created'] });
-    expect((await giveBack(first)).transaction).toMatchObject({ status: 'FAILED', held: null });
+    expect((await giveBack(first)).transaction).toMatchObject({ status: 'FAILED', holdReason: null });
     const { events } = await standing(database.db, first.sessionId);
     expect(events).toEqual(['checkout.failed', 'payment.created']);
   });
@@ -243,8 +243,8 @@ describe('while money is held, a transaction does not end by itself', () => {
       sessionStatus: 'PROCESSING',
     });
     const now = await standing(database.db, first.sessionId);
-    expect(now).toMatchObject({ transaction: 'PENDING', attempts: ['HELD', 'ABANDONED'], reconcile: false });
-    expect((await accept(first)).transaction).toMatchObject({ status: 'SUCCESS', lateConfirmation: false });
+    expect(now).toMatchObject({ transaction: 'PENDING', attempts: ['HELD', 'ABANDONED'], needsReconciliation: false });
+    expect((await accept(first)).transaction).toMatchObject({ status: 'SUCCESS', confirmedLate: false });
   });
 
   test('when another try expires in doubt, which is noted', async () => {
@@ -252,22 +252,22 @@ describe('while money is held, a transaction does not end by itself', () => {
     world.pass(25 * 60 * 60_000);
     await world.expireAttempt(second, world.clock());
     const now = await standing(database.db, first.sessionId);
-    expect(now).toMatchObject({ transaction: 'PENDING', attempts: ['HELD', 'ABANDONED'], reconcile: true });
-    expect((await giveBack(first)).transaction).toMatchObject({ status: 'FAILED', reconcile: true });
+    expect(now).toMatchObject({ transaction: 'PENDING', attempts: ['HELD', 'ABANDONED'], needsReconciliation: true });
+    expect((await giveBack(first)).transaction).toMatchObject({ status: 'FAILED', needsReconciliation: true });
   });
 
   test('or its time is over just before the money comes: session and transaction tell one story', async () => {
     for (let round = 0; round < 10; round += 1) {
-      const payment = await buildPendingPayment(world, owner);
-      world.provider.answers(declined(true), OTHER_AMOUNT);
-      await world.checkAttempt(payment.attemptId, { tellWorkflow: false });
+      const payment = await buildPendingPayment(world, scope);
+      world.provider.returns(declined(true), OTHER_AMOUNT);
+      await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
       world.pass(31 * 60_000);
       await Promise.all([
-        untilServed(() => world.checkAttempt(payment.attemptId, { tellWorkflow: false })),
+        untilServed(() => world.checkAttempt(payment.attemptId, { notifyWorkflow: false })),
         untilServed(expireDue),
         untilServed(() => world.endUnpaid(payment.sessionId, 'EXPIRED')),
       ]);
-      const { session, transaction, held: why, attempts } = await standing(database.db, payment.sessionId);
+      const { session, transaction, holdReason: why, attempts } = await standing(database.db, payment.sessionId);
       expect([why, attempts]).toEqual(['WRONG_AMOUNT', ['HELD']]);
       expect([
         ['OPEN', 'PENDING'],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { presentTransaction } from '../../src/transactions/present.ts';
 import { findTransaction } from '../../src/transactions/queries.ts';
 import { transactionRoutes } from '../../src/transactions/routes.ts';
@@ -24,17 +24,17 @@ const DAYS = 'startDate=2026-03-01&endDate=2026-03-31';
 describe('GET /api/checkout/txns/get_all_txns', () => {
   let database: TestDatabase;
   let world: World;
-  let owner: Owner;
+  let scope: MerchantScope;
   let server: TestServer;
 
   beforeAll(async () => {
     database = await createTestDatabase();
     world = buildWorld(database.db);
-    owner = await buildMerchant(database.db);
+    scope = await buildMerchant(database.db);
     const routes = transactionRoutes({ ...world, findDeliveries: async () => [] });
     server = await startTestServer(
       testServerDeps(database.db, { routes, clock: world.clock }),
-      stubKey(owner.merchantId),
+      stubKey(scope.merchantId),
     );
   });
   afterAll(async () => {
@@ -49,7 +49,7 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
     (await list(query)).data.map((one: { checkoutOrderNo: string }) => one.checkoutOrderNo);
 
   test('a row is exactly what one transaction shows, whatever is in it', async () => {
-    const full = await buildSession(world, owner, {
+    const full = await buildSession(world, scope, {
       customerName: 'አበበ "Abe" <b>\\ \u2028',
       customerEmail: 'abe@example.com',
       customerPhone: '251911223344',
@@ -57,25 +57,25 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
       type: 'QRCODE',
       amountSantim: 100_000n,
     });
-    const paid = await buildPendingPayment(world, owner);
-    world.provider.answers(PAID);
-    await world.checkAttempt(paid.attemptId, { tellWorkflow: true });
-    const failed = await buildPendingPayment(world, owner);
-    world.provider.answers(declined(false));
-    await world.checkAttempt(failed.attemptId, { tellWorkflow: true });
-    const late = await buildPendingPayment(world, owner);
-    world.provider.answers(declined(false), { ...PAID });
-    for (let times = 0; times < 2; times += 1) await world.checkAttempt(late.attemptId, { tellWorkflow: true });
-    const held = await buildPendingPayment(world, owner);
-    world.provider.answers({ ...PAID, amountSantim: 1n });
-    await world.checkAttempt(held.attemptId, { tellWorkflow: true });
+    const paid = await buildPendingPayment(world, scope);
+    world.provider.returns(PAID);
+    await world.checkAttempt(paid.attemptId, { notifyWorkflow: true });
+    const failed = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(false));
+    await world.checkAttempt(failed.attemptId, { notifyWorkflow: true });
+    const late = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(false), { ...PAID });
+    for (let times = 0; times < 2; times += 1) await world.checkAttempt(late.attemptId, { notifyWorkflow: true });
+    const held = await buildPendingPayment(world, scope);
+    world.provider.returns({ ...PAID, amountSantim: 1n });
+    await world.checkAttempt(held.attemptId, { notifyWorkflow: true });
 
     const { data, pagination } = await list('limit=100');
     expect(pagination).toMatchObject({ total: 5, page: 1, limit: 100, totalPages: 1, nextCursor: null });
     expect(z.array(Transaction.strict()).safeParse(data).error).toBeUndefined();
     for (const { transactionId } of [full, paid, failed, late, held]) {
       const shown = data.find((one: { transactionId: string }) => one.transactionId === transactionId);
-      const row = await findTransaction(database.db, owner, transactionId);
+      const row = await findTransaction(database.db, scope, transactionId);
       expect(JSON.stringify(shown)).toBe(JSON.stringify(presentTransaction(row)));
       const detail = await server.send('GET', `/api/checkout/txns/${transactionId}`);
       expect(detail.body.data).toMatchObject(shown);
@@ -83,7 +83,7 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
   });
 
   test('days are whole days in Addis Ababa', async () => {
-    const { sessionId } = await buildSession(world, owner, { checkoutOrderNo: 'MIDNIGHT' });
+    const { sessionId } = await buildSession(world, scope, { checkoutOrderNo: 'MIDNIGHT' });
     const set = (instant: string) =>
       rows(database.db, 'UPDATE transaction SET created_at = :instant WHERE session_id = :sessionId', {
         instant,
@@ -102,7 +102,7 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
   test('pages and cursor show every row once, newest first, ids breaking ties, with the exact total', async () => {
     const made: string[] = [];
     for (let count = 0; count < 7; count += 1) {
-      made.push((await buildSession(world, owner, { checkoutOrderNo: `PAGED-${count}` })).checkoutOrderNo);
+      made.push((await buildSession(world, scope, { checkoutOrderNo: `PAGED-${count}` })).checkoutOrderNo);
       if (count % 3 === 0) world.pass(1_000);
     }
     const all = await orderNos('search=PAGED-&limit=100');
@@ -115,7 +115,7 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
       const body = await list(`search=PAGED-&pageSize=3${cursor && `&cursor=${cursor}`}`);
       expect(body.pagination).toMatchObject({ total: 7, totalPages: 3 });
       followed.push(...body.data.map((one: { checkoutOrderNo: string }) => one.checkoutOrderNo));
-      if (cursor === '') await buildSession(world, owner, { checkoutOrderNo: 'NEWER' });
+      if (cursor === '') await buildSession(world, scope, { checkoutOrderNo: 'NEWER' });
       cursor = body.pagination.nextCursor;
     }
     expect(followed).toEqual(all);
@@ -124,13 +124,13 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
   });
 
   test('filters narrow, and SQL wildcards are letters like any other', async () => {
-    const cbe = await buildSession(world, owner, {
+    const cbe = await buildSession(world, scope, {
       checkoutOrderNo: 'FILTER_1',
       amountSantim: 555_05n,
       customerPhone: '251977000001',
     });
-    await buildAttempt(world, { ...owner, sessionId: cbe.sessionId }, { channel: 'CBE_BIRR' });
-    await buildSession(world, owner, { checkoutOrderNo: 'FILTERX2', amountSantim: 666_00n, type: 'QRCODE' });
+    await buildAttempt(world, { ...scope, sessionId: cbe.sessionId }, { channel: 'CBE_BIRR' });
+    await buildSession(world, scope, { checkoutOrderNo: 'FILTERX2', amountSantim: 666_00n, type: 'QRCODE' });
     expect(await orderNos('search=FILTER_')).toEqual(['FILTER_1']);
     expect(await orderNos('search=filterx')).toEqual(['FILTERX2']);
     expect(await orderNos('search=%25')).toEqual([]);
@@ -148,8 +148,8 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
 
   test("another merchant's and another environment's key see nothing of it", async () => {
     const other = await buildMerchant(database.db);
-    const one = await buildSession(world, owner);
-    for (const key of [stubKey(other.merchantId), stubKey(owner.merchantId, 'live')]) {
+    const one = await buildSession(world, scope);
+    for (const key of [stubKey(other.merchantId), stubKey(scope.merchantId, 'live')]) {
       expect((await list('', key)).pagination.total).toBe(0);
       expect((await server.send('GET', `/api/checkout/txns/${one.transactionId}`, { key })).status).toBe(404);
     }

@@ -2,7 +2,7 @@ import { createRegistry } from '../../src/http/metrics.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
 import { openDatabase } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { measurePayments } from '../../src/transactions/metrics.ts';
 import {
   buildAttempt,
@@ -17,24 +17,24 @@ import {
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
-const GAUGES = ['meskot_payments_held', 'meskot_payments_duplicate', 'meskot_payments_to_reconcile'];
+const GAUGES = ['meskot_payments_held', 'meskot_payments_duplicate', 'meskot_transactions_unreconciled'];
 
 describe('payments that an operator must look at', () => {
   let database: TestDatabase;
   let world: World;
-  let owner: Owner;
+  let scope: MerchantScope;
   let lines: Record<string, unknown>[];
 
   beforeEach(async () => {
     database = await createTestDatabase();
-    owner = await buildMerchant(database.db);
+    scope = await buildMerchant(database.db);
     lines = [];
     const log = createLogger('warn', 'test', { destination: { write: (line) => void lines.push(JSON.parse(line)) } });
     world = buildWorld(database.db, { log });
   });
   afterEach(() => database.drop());
 
-  const check = async (attemptId: string) => world.checkAttempt(attemptId, { tellWorkflow: true });
+  const check = async (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: true });
 
   async function figures(): Promise<number[]> {
     const registry = createRegistry('worker');
@@ -52,8 +52,8 @@ describe('payments that an operator must look at', () => {
   }
 
   test('a held one is warned of once, and counted', async () => {
-    const payment = await buildPendingPayment(world, owner);
-    world.provider.answers({ ...PAID, amountSantim: 1n });
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns({ ...PAID, amountSantim: 1n });
     await Promise.all([check(payment.attemptId), check(payment.attemptId)]);
     await check(payment.attemptId);
     expectWarning(payment, /held/);
@@ -61,11 +61,11 @@ describe('payments that an operator must look at', () => {
   });
 
   test('one that was paid twice is warned of once, and counted', async () => {
-    const first = await buildPendingPayment(world, owner);
-    world.provider.answers(declined(true), ACCEPTED, PAID);
+    const first = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(true), ACCEPTED, PAID);
     await check(first.attemptId);
     world.pass(1_000);
-    const second = await buildAttempt(world, { ...owner, sessionId: first.sessionId });
+    const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
     await check(second);
     await check(second);
     expect(await figures()).toEqual([0, 0, 0]);
@@ -76,14 +76,14 @@ describe('payments that an operator must look at', () => {
   });
 
   test('one that expired in doubt is warned of once, and counted until its money comes after all', async () => {
-    const payment = await buildPendingPayment(world, owner);
-    world.provider.answers(UNKNOWN);
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(UNKNOWN);
     world.pass(2 * DAY_MS);
     await world.expireAttempt(payment.attemptId, world.clock());
     await world.expireAttempt(payment.attemptId, world.clock());
     expectWarning(payment, /reconciled/);
     expect(await figures()).toEqual([0, 0, 1]);
-    world.provider.answers(PAID);
+    world.provider.returns(PAID);
     await check(payment.attemptId);
     expect(await figures()).toEqual([0, 0, 0]);
   });
@@ -91,7 +91,7 @@ describe('payments that an operator must look at', () => {
   test('are shown beside those under way, by how long these have been', async () => {
     const minutes = [0.5, 2, 3, 20, 45];
     for (const age of minutes) {
-      const { attemptId } = await buildPendingPayment(world, owner);
+      const { attemptId } = await buildPendingPayment(world, scope);
       const createdAt = new Date(Date.now() - age * 60_000);
       await database.db('paymentAttempt').where({ id: attemptId }).update({ createdAt });
     }

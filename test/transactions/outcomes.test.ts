@@ -1,5 +1,5 @@
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import type { ProviderOutcome } from '../../src/providers/provider.ts';
 import {
   ACCEPTED,
@@ -22,22 +22,22 @@ const SUCCESS_EVENTS = ['checkout.completed', 'payment.created', 'payment.succee
 describe("what a provider's answer makes of a payment", () => {
   let database: TestDatabase;
   let world: World;
-  let owner: Owner;
+  let scope: MerchantScope;
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    owner = await buildMerchant(database.db);
+    scope = await buildMerchant(database.db);
   });
   beforeEach(() => {
     world = buildWorld(database.db);
   });
   afterAll(() => database.drop());
 
-  const check = (attemptId: string, tellWorkflow = true) => world.checkAttempt(attemptId, { tellWorkflow });
+  const check = (attemptId: string, notifyWorkflow = true) => world.checkAttempt(attemptId, { notifyWorkflow });
 
   test('a payment confirmed with amount and currency as asked is SUCCESS with its two events', async () => {
-    const payment = await buildPendingPayment(world, owner);
-    world.provider.answers(PAID);
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(PAID);
     expect(await check(payment.attemptId)).toMatchObject({
       attemptStatus: 'SUCCEEDED',
       transactionStatus: 'SUCCESS',
@@ -47,15 +47,15 @@ describe("what a provider's answer makes of a payment", () => {
     expect(await standing(database.db, payment.sessionId)).toMatchObject({
       session: 'COMPLETED',
       transaction: 'SUCCESS',
-      lateConfirmation: false,
+      confirmedLate: false,
       events: SUCCESS_EVENTS,
-      timeline: ['session.created', 'attempt.started', 'provider.answer', 'payment.succeeded'],
+      timeline: ['session.created', 'attempt.started', 'provider.responded', 'payment.succeeded'],
     });
   });
 
   test('the event carries the whole transaction as it became', async () => {
-    const payment = await buildPendingPayment(world, owner);
-    world.provider.answers(PAID);
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(PAID);
     await check(payment.attemptId);
     const [event] = await rows<{ payload: Buffer }>(
       database.db,
@@ -65,7 +65,7 @@ describe("what a provider's answer makes of a payment", () => {
     expect(JSON.parse(String(event?.payload)).data).toEqual({
       object: 'transaction',
       environment: 'sandbox',
-      merchantId: owner.merchantId,
+      merchantId: scope.merchantId,
       version: 3,
       checkoutOrderNo: payment.checkoutOrderNo,
       amount: 100.5,
@@ -86,8 +86,8 @@ describe("what a provider's answer makes of a payment", () => {
   });
 
   test('a decline that may be tried again opens the session for another try, without an event', async () => {
-    const payment = await buildPendingPayment(world, owner);
-    world.provider.answers(declined(true));
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(true));
     expect(await check(payment.attemptId)).toMatchObject({
       attemptStatus: 'DECLINED',
       sessionStatus: 'OPEN',
@@ -101,8 +101,8 @@ describe("what a provider's answer makes of a payment", () => {
   });
 
   test('a hard decline fails the transaction', async () => {
-    const payment = await buildPendingPayment(world, owner);
-    world.provider.answers(declined(false));
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(false));
     await check(payment.attemptId);
     expect(await standing(database.db, payment.sessionId)).toMatchObject({
       session: 'FAILED',
@@ -112,10 +112,10 @@ describe("what a provider's answer makes of a payment", () => {
   });
 
   test('the third decline fails the transaction, however soft', async () => {
-    const session = await buildSession(world, owner);
+    const session = await buildSession(world, scope);
     for (let tries = 0; tries < 3; tries += 1) {
-      const attemptId = await buildAttempt(world, { ...owner, sessionId: session.sessionId });
-      world.provider.answers(ACCEPTED, declined(true));
+      const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
+      world.provider.returns(ACCEPTED, declined(true));
       await check(attemptId);
       await check(attemptId);
       world.pass(1_000);
@@ -128,9 +128,9 @@ describe("what a provider's answer makes of a payment", () => {
   });
 
   test('a soft decline after the time is over expires the session', async () => {
-    const payment = await buildPendingPayment(world, owner);
+    const payment = await buildPendingPayment(world, scope);
     world.pass(31 * 60_000);
-    world.provider.answers(declined(true));
+    world.provider.returns(declined(true));
     await check(payment.attemptId);
     expect(await standing(database.db, payment.sessionId)).toMatchObject({
       session: 'EXPIRED',
@@ -143,8 +143,8 @@ describe("what a provider's answer makes of a payment", () => {
     ['another amount', { ...PAID, amountSantim: 10_049n } as ProviderOutcome, 'WRONG_AMOUNT'],
     ['another currency', { ...PAID, currency: 'USD' } as ProviderOutcome, 'WRONG_CURRENCY'],
   ])('%s than asked is held and never SUCCESS by itself', async (_what, outcome, held) => {
-    const payment = await buildPendingPayment(world, owner);
-    world.provider.answers(outcome);
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(outcome);
     expect(await check(payment.attemptId)).toMatchObject({
       attemptStatus: 'HELD',
       transactionStatus: 'PENDING',
@@ -154,53 +154,53 @@ describe("what a provider's answer makes of a payment", () => {
     expect(await standing(database.db, payment.sessionId)).toMatchObject({
       session: 'PROCESSING',
       transaction: 'PENDING',
-      held,
+      holdReason: held,
       events: ['payment.created'],
     });
   });
 
   test('money that comes after the session expired is booked and flagged', async () => {
-    const payment = await buildPendingPayment(world, owner);
+    const payment = await buildPendingPayment(world, scope);
     world.pass(31 * 60_000);
-    world.provider.answers(PENDING);
+    world.provider.returns(PENDING);
     await world.expireAttempt(payment.attemptId, world.clock());
     expect(await standing(database.db, payment.sessionId)).toMatchObject({
       session: 'EXPIRED',
       attempts: ['ABANDONED'],
     });
-    world.provider.answers(PAID);
+    world.provider.returns(PAID);
     await check(payment.attemptId);
     expect(await standing(database.db, payment.sessionId)).toMatchObject({
       session: 'COMPLETED',
       transaction: 'SUCCESS',
-      lateConfirmation: true,
+      confirmedLate: true,
       attempts: ['SUCCEEDED'],
       events: ['checkout.completed', 'checkout.expired', 'payment.created', 'payment.succeeded'],
     });
   });
 
   test('money that comes after a decline or a cancellation is booked too', async () => {
-    const failed = await buildPendingPayment(world, owner);
-    world.provider.answers(declined(false), PAID);
+    const failed = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(false), PAID);
     await check(failed.attemptId);
     await check(failed.attemptId);
-    const cancelled = await buildPendingPayment(world, owner);
-    world.provider.answers(PENDING);
+    const cancelled = await buildPendingPayment(world, scope);
+    world.provider.returns(PENDING);
     await world.endUnpaid(cancelled.sessionId, 'CANCELLED');
-    world.provider.answers(PAID);
+    world.provider.returns(PAID);
     await check(cancelled.attemptId);
     for (const { sessionId } of [failed, cancelled]) {
-      expect(await standing(database.db, sessionId)).toMatchObject({ transaction: 'SUCCESS', lateConfirmation: true });
+      expect(await standing(database.db, sessionId)).toMatchObject({ transaction: 'SUCCESS', confirmedLate: true });
     }
   });
 
   test('a second attempt that turns out paid too is a duplicate, and changes nothing else', async () => {
-    const first = await buildPendingPayment(world, owner);
-    world.provider.answers(declined(true));
+    const first = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(true));
     await check(first.attemptId);
     world.pass(1_000);
-    const second = await buildAttempt(world, { ...owner, sessionId: first.sessionId });
-    world.provider.answers(ACCEPTED, PAID);
+    const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
+    world.provider.returns(ACCEPTED, PAID);
     await check(second);
     await check(second);
     expect(await check(first.attemptId)).toMatchObject({ attemptStatus: 'DUPLICATE', transactionStatus: 'SUCCESS' });
@@ -210,12 +210,12 @@ describe("what a provider's answer makes of a payment", () => {
   });
 
   test('SUCCESS never changes: what is asked afterwards asks nobody', async () => {
-    const payment = await buildPendingPayment(world, owner);
-    world.provider.answers(PAID);
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(PAID);
     await check(payment.attemptId);
-    const asked = world.provider.asked.length;
-    world.provider.answers(declined(false));
+    const asked = world.provider.queries.length;
+    world.provider.returns(declined(false));
     expect(await check(payment.attemptId)).toMatchObject({ attemptStatus: 'SUCCEEDED', final: true });
-    expect(world.provider.asked.length).toBe(asked);
+    expect(world.provider.queries.length).toBe(asked);
   });
 });

@@ -1,7 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { storeCallback } from '../../src/providers/store-callback.ts';
-import { isAnswered, recheckProven } from '../../src/transactions/proven.ts';
+import { isConclusive, recheckProven } from '../../src/transactions/proven.ts';
 import {
   buildMerchant,
   buildPendingPayment,
@@ -20,26 +20,32 @@ const MINUTE_MS = 60_000;
 describe("a provider's genuine callback", () => {
   let database: TestDatabase;
   let world: World;
-  let owner: Owner;
+  let scope: MerchantScope;
 
   beforeEach(async () => {
     database = await createTestDatabase();
-    owner = await buildMerchant(database.db);
+    scope = await buildMerchant(database.db);
     // Callbacks are dated by the database.
     world = buildWorld(database.db, { start: new Date() });
   });
   afterEach(() => database.drop());
 
   async function calledBack(verified = true) {
-    const payment = await buildPendingPayment(world, owner);
+    const payment = await buildPendingPayment(world, scope);
     const problem = verified ? null : 'unsigned';
     const { attemptId } = payment;
-    await storeCallback(database.db, { attemptId, channel: 'TELEBIRR', body: Buffer.from('{}'), verified, problem });
+    await storeCallback(database.db, {
+      attemptId,
+      channel: 'TELEBIRR',
+      body: Buffer.from('{}'),
+      verified,
+      rejectionReason: problem,
+    });
     return payment;
   }
   const recheck = async (limit = 10) => recheckProven(world, limit);
   const proof = async (attemptId: string) =>
-    isAnswered(await world.checkAttempt(attemptId, { minIntervalMs: 0, tellWorkflow: true }));
+    isConclusive(await world.checkAttempt(attemptId, { minIntervalMs: 0, notifyWorkflow: true }));
 
   test.each([
     ['paid', PAID, true],
@@ -48,7 +54,7 @@ describe("a provider's genuine callback", () => {
     ['nothing', UNKNOWN, false],
   ])('is answered when the check hears "%s": %s', async (_what, outcome, answered) => {
     const { attemptId } = await calledBack();
-    world.provider.answers(outcome);
+    world.provider.returns(outcome);
     expect(await proof(attemptId)).toBe(answered);
   });
 
@@ -59,33 +65,36 @@ describe("a provider's genuine callback", () => {
     await lease(new Date(world.clock().getTime() + MINUTE_MS));
     expect(await proof(attemptId)).toBe(false);
     await lease(null);
-    world.provider.answers(PAID);
+    world.provider.returns(PAID);
     await proof(attemptId);
-    world.provider.answers(UNKNOWN);
+    world.provider.returns(UNKNOWN);
     expect(await proof(attemptId)).toBe(true);
   });
 
   test('is asked about again until the payment is found paid, also when its session is long over', async () => {
     const payment = await calledBack();
-    world.provider.answers(UNKNOWN);
-    await world.checkAttempt(payment.attemptId, { tellWorkflow: true });
-    world.provider.answers(declined(false));
-    await world.checkAttempt(payment.attemptId, { tellWorkflow: true });
+    world.provider.returns(UNKNOWN);
+    await world.checkAttempt(payment.attemptId, { notifyWorkflow: true });
+    world.provider.returns(declined(false));
+    await world.checkAttempt(payment.attemptId, { notifyWorkflow: true });
     world.pass(2 * MINUTE_MS);
-    world.provider.answers(PAID);
+    world.provider.returns(PAID);
     expect(await recheck()).toBe(1);
     expect(await standing(database.db, payment.sessionId)).toMatchObject({
       transaction: 'SUCCESS',
-      lateConfirmation: true,
+      confirmedLate: true,
     });
-    expect(world.told.at(-1)).toMatchObject({ signal: 'settled', workflowId: `payment-${payment.attemptId}` });
+    expect(world.enqueued.at(-1)).toMatchObject({
+      signal: 'attemptUpdated',
+      workflowId: `payment-${payment.attemptId}`,
+    });
     world.pass(2 * MINUTE_MS);
     expect(await recheck()).toBe(0);
   });
 
   test('is asked about once a minute at first, then ever more rarely, for 24 h', async () => {
     await calledBack();
-    world.provider.answers(PENDING);
+    world.provider.returns(PENDING);
     const countIn = async (steps: number, stepMs: number): Promise<number> => {
       let count = 0;
       for (let step = 0; step < steps; step += 1) {
@@ -110,9 +119,9 @@ describe("a provider's genuine callback", () => {
   test('is asked about in batches, and one whose check fails holds up no other', async () => {
     for (let count = 0; count < 5; count += 1) await calledBack();
     world.pass(2 * MINUTE_MS);
-    world.provider.answers(PENDING);
+    world.provider.returns(PENDING);
     expect(await recheck(3)).toBe(3);
-    world.provider.answers(() => Promise.reject(new Error('a defect of ours')), PAID);
+    world.provider.returns(() => Promise.reject(new Error('a defect of ours')), PAID);
     await expect(recheck(3)).rejects.toThrow('a defect of ours');
     const [paid] = await rows(
       database.db,

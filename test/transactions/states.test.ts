@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import {
   afterDecline,
   atExpiry,
-  ATTEMPT_MOVES,
+  ATTEMPT_TRANSITIONS,
   ATTEMPT_STATUSES,
   ATTEMPTS_MAX,
   isAttemptOver,
-  SESSION_MOVES,
+  SESSION_TRANSITIONS,
   type SessionStatus,
   transactionStatusOf,
-  UNKNOWN_PATIENCE_MS,
+  UNKNOWN_GRACE_MS,
 } from '../../src/transactions/states.ts';
 
 describe('the transition tables', () => {
@@ -21,7 +21,7 @@ describe('the transition tables', () => {
         let state: SessionStatus = 'OPEN';
         let ended = false;
         for (const choice of choices) {
-          const moves: readonly SessionStatus[] = SESSION_MOVES[state];
+          const moves: readonly SessionStatus[] = SESSION_TRANSITIONS[state];
           const next: SessionStatus | undefined = moves[choice % Math.max(moves.length, 1)];
           if (!next) return state === 'COMPLETED';
           if (ended && next !== 'COMPLETED') return false;
@@ -35,7 +35,7 @@ describe('the transition tables', () => {
 
   test('an attempt never goes back to being in flight', () => {
     for (const from of ATTEMPT_STATUSES) {
-      for (const to of ATTEMPT_MOVES[from]) expect(isAttemptOver(from) && !isAttemptOver(to)).toBe(false);
+      for (const to of ATTEMPT_TRANSITIONS[from]) expect(isAttemptOver(from) && !isAttemptOver(to)).toBe(false);
     }
   });
 
@@ -50,7 +50,8 @@ describe('the transition tables', () => {
         const next = afterDecline(one);
         const mayFail = !one.retryable || one.attemptsCount >= ATTEMPTS_MAX;
         return (
-          next === (mayFail ? 'FAILED' : one.expired ? 'EXPIRED' : 'OPEN') && SESSION_MOVES.PROCESSING.includes(next)
+          next === (mayFail ? 'FAILED' : one.expired ? 'EXPIRED' : 'OPEN') &&
+          SESSION_TRANSITIONS.PROCESSING.includes(next)
         );
       }),
     );
@@ -58,16 +59,16 @@ describe('the transition tables', () => {
 
   test('doubt is waited out for 24 h and no longer; a definite answer ends at once, and no answer never', () => {
     const facts = fc.record({
-      answer: fc.constantFrom('unpaid' as const, 'unknown' as const, 'not asked' as const),
+      result: fc.constantFrom('unpaid' as const, 'unknown' as const, 'not asked' as const),
       expiresAtMs: fc.nat(),
-      sinceMs: fc.integer({ min: -10, max: UNKNOWN_PATIENCE_MS * 2 }),
+      sinceMs: fc.integer({ min: -10, max: UNKNOWN_GRACE_MS * 2 }),
     });
     fc.assert(
-      fc.property(facts, ({ answer, expiresAtMs, sinceMs }) => {
-        const verdict = atExpiry({ answer, expiresAtMs, atMs: expiresAtMs + sinceMs });
-        if (sinceMs < 0 || answer === 'not asked') return verdict === 'wait';
-        if (answer === 'unpaid') return verdict === 'end';
-        return verdict === (sinceMs < UNKNOWN_PATIENCE_MS ? 'wait' : 'reconcile');
+      fc.property(facts, ({ result, expiresAtMs, sinceMs }) => {
+        const verdict = atExpiry({ result, expiresAtMs, atMs: expiresAtMs + sinceMs });
+        if (sinceMs < 0 || result === 'not asked') return verdict === 'wait';
+        if (result === 'unpaid') return verdict === 'end';
+        return verdict === (sinceMs < UNKNOWN_GRACE_MS ? 'wait' : 'reconcile');
       }),
     );
   });

@@ -1,5 +1,5 @@
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import {
   buildMerchant,
   buildPendingPayment,
@@ -18,22 +18,22 @@ const ENDS: [string, End][] = [
   [
     'is paid',
     async (world, { attemptId }) => {
-      world.provider.answers(PAID);
-      return world.checkAttempt(attemptId, { tellWorkflow: true });
+      world.provider.returns(PAID);
+      return world.checkAttempt(attemptId, { notifyWorkflow: true });
     },
   ],
   [
     'is declined',
     async (world, { attemptId }) => {
-      world.provider.answers(declined(true));
-      return world.checkAttempt(attemptId, { tellWorkflow: true });
+      world.provider.returns(declined(true));
+      return world.checkAttempt(attemptId, { notifyWorkflow: true });
     },
   ],
   [
     'is cancelled',
     async (world, { sessionId }) => {
       world.pass(2_000);
-      world.provider.answers(PENDING);
+      world.provider.returns(PENDING);
       return world.endUnpaid(sessionId, 'CANCELLED');
     },
   ],
@@ -42,11 +42,11 @@ const ENDS: [string, End][] = [
 describe.each(ENDS)('the workflow of a payment that %s', (_how, end) => {
   let database: TestDatabase;
   let world: World;
-  let owner: Owner;
+  let scope: MerchantScope;
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    owner = await buildMerchant(database.db);
+    scope = await buildMerchant(database.db);
   });
   beforeEach(() => {
     world = buildWorld(database.db);
@@ -57,13 +57,13 @@ describe.each(ENDS)('the workflow of a payment that %s', (_how, end) => {
     const sql = 'SELECT kind FROM outbox WHERE workflow_id = :id ORDER BY kind';
     return (await rows<{ kind: string }>(database.db, sql, { id: `payment-${attemptId}` })).map(({ kind }) => kind);
   };
-  const signals = () => world.told.flatMap(({ signal }) => signal ?? []);
+  const signals = () => world.enqueued.flatMap(({ signal }) => signal ?? []);
 
   test('is not started before its first poll is due, and not at all when the payment is over by then', async () => {
-    const payment = await buildPendingPayment(world, owner);
+    const payment = await buildPendingPayment(world, scope);
     const [start] = await rows<{ dueInSeconds: number; isFree: boolean }>(
       database.db,
-      `SELECT CAST(round(extract(epoch FROM not_before - created_at)) AS integer) AS due_in_seconds,
+      `SELECT CAST(round(extract(epoch FROM available_at - created_at)) AS integer) AS due_in_seconds,
               lease_until IS NULL AS is_free
        FROM outbox WHERE workflow_id = :id`,
       { id: `payment-${payment.attemptId}` },
@@ -75,18 +75,18 @@ describe.each(ENDS)('the workflow of a payment that %s', (_how, end) => {
   });
 
   test('is told where it was started', async () => {
-    const payment = await buildPendingPayment(world, owner);
+    const payment = await buildPendingPayment(world, scope);
     await rows(database.db, `DELETE FROM outbox WHERE kind = 'start'`);
     await end(world, payment);
     expect(await inOutbox(payment)).toEqual(['signal']);
-    expect(signals()).toEqual(['settled']);
+    expect(signals()).toEqual(['attemptUpdated']);
   });
 
   test('is told where a worker is just starting it', async () => {
-    const payment = await buildPendingPayment(world, owner);
+    const payment = await buildPendingPayment(world, scope);
     await rows(database.db, `UPDATE outbox SET lease_until = now() + interval '5 seconds'`);
     await end(world, payment);
     expect(await inOutbox(payment)).toEqual(['signal', 'start']);
-    expect(signals()).toEqual(['settled']);
+    expect(signals()).toEqual(['attemptUpdated']);
   });
 });

@@ -113,7 +113,7 @@ export async function settle({ world: { db } }: Walls): Promise<void> {
     const jobs = await db('webhookResendJob').whereNull('endedAt');
     const deliveries = await db('webhookDelivery')
       .whereIn('status', ['PENDING', 'RETRYING'])
-      .orWhereNotNull('resendFrom');
+      .orWhereNotNull('statusBeforeResend');
     return jobs.length + deliveries.length + (await db('outbox')).length === 0;
   });
 }

@@ -1,4 +1,4 @@
-import type { HttpAnswer } from '../support/http.ts';
+import type { HttpResponse } from '../support/http.ts';
 import { createMerchantWithEverything, type Merchant } from './belongings.ts';
 import { readOperations, type Operation } from './contract.ts';
 import { readRows } from './rows.ts';
@@ -50,14 +50,14 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => walls.close(), 60_000);
 
-function send(operation: Operation, body: string): Promise<HttpAnswer> {
+function send(operation: Operation, body: string): Promise<HttpResponse> {
   const ids = Object.fromEntries(Object.entries(merchant.ids).map(([name, [id = '']]) => [name, id]));
   const key = operation.by === 'operator' ? operatorKey : merchant.key;
   return walls.send(operation.method, pathWith(operation, ids), { key, body });
 }
 
 /** What is wrong with the answer to a request that must be refused; null when nothing is. */
-function unfit({ status, body }: HttpAnswer): string | null {
+function unfit({ status, body }: HttpResponse): string | null {
   if (status < 400 || status > 499) return `answered ${status}`;
   if (!/^[A-Z_]+$/.test(body?.error?.code ?? '')) return 'has no code';
   if (!/\w+ \w+ \w+/.test(body.message)) return `says only ${body.message}`;

@@ -53,7 +53,7 @@ const OTHER_PATHS = [
 ];
 
 type Raw = { method: string; path: string; headers?: Record<string, string>; body?: string };
-type RawAnswer = { status: number; headers: object; text: string };
+type RawResponse = { status: number; headers: object; text: string };
 
 let walls: Walls;
 let merchant: Merchant;
@@ -69,7 +69,7 @@ beforeAll(async () => {
 afterAll(() => walls.close(), 60_000);
 
 /** Sends the path as it is: fetch would put it right first. */
-function sendRaw({ method, path, headers = {}, body }: Raw): Promise<RawAnswer> {
+function sendRaw({ method, path, headers = {}, body }: Raw): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     const call = request(walls.api.url, { method, path, headers }, (answer) => {
       let text = '';
@@ -80,14 +80,14 @@ function sendRaw({ method, path, headers = {}, body }: Raw): Promise<RawAnswer> 
   });
 }
 
-function sendTo(operation: Operation, path: string): Promise<RawAnswer> {
+function sendTo(operation: Operation, path: string): Promise<RawResponse> {
   const key = operation.by === 'operator' ? operatorKey : merchant.key;
   const body = operation.method === 'GET' ? undefined : JSON.stringify(validBody(operation));
   const headers = { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) };
   return sendRaw({ method: operation.method, path, headers, ...(body && { body }) });
 }
 
-const isRefused = ({ status, headers }: RawAnswer): boolean =>
+const isRejected = ({ status, headers }: RawResponse): boolean =>
   status >= 400 && status < 500 && !('x-planted' in headers);
 
 test('no odd part of any path is more than a 4xx', async () => {
@@ -97,7 +97,7 @@ test('no odd part of any path is more than a 4xx', async () => {
     for (const name of operation.pathNames) {
       for (const part of ODD_PARTS) {
         const answer = await sendTo(operation, pathWith(operation, { ...ids, [name]: part }) + validQuery(operation));
-        if (!isRefused(answer)) found.push(`${operation.name} ${name}=${part.slice(0, 30)}: ${answer.status}`);
+        if (!isRejected(answer)) found.push(`${operation.name} ${name}=${part.slice(0, 30)}: ${answer.status}`);
       }
     }
   }
@@ -127,7 +127,7 @@ test('no odd part of the path of a page, a callback or nothing is more than a 4x
         const headers = { 'sec-fetch-site': 'same-origin', cookie: `meskot_checkout=${'x'.repeat(43)}` };
         const answer = await sendRaw({ method, path, headers });
         const isRedirect = answer.status === 303 && pattern.endsWith('/pay');
-        if (!isRefused(answer) && !isRedirect) found.push(`${method} ${path.slice(0, 80)}: ${answer.status}`);
+        if (!isRejected(answer) && !isRedirect) found.push(`${method} ${path.slice(0, 80)}: ${answer.status}`);
       }
     }
   }
@@ -176,7 +176,7 @@ test('odd headers and methods are refused by every layer without a 5xx', async (
   };
   for (const [what, raw] of Object.entries(odd)) {
     const answer = await sendRaw(raw);
-    if (!isRefused(answer)) found.push(`${what}: ${answer.status} ${answer.text.slice(0, 100)}`);
+    if (!isRejected(answer)) found.push(`${what}: ${answer.status} ${answer.text.slice(0, 100)}`);
   }
   expect(found).toEqual([]);
 });

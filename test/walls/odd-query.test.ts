@@ -1,4 +1,4 @@
-import type { HttpAnswer } from '../support/http.ts';
+import type { HttpResponse } from '../support/http.ts';
 import { createMerchantWithEverything, type Merchant } from './belongings.ts';
 import { readOperations, type Operation } from './contract.ts';
 import { pathWith, validBody, validQuery } from './samples.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => walls.close(), 60_000);
 
-function send(operation: Operation, query: string, body?: unknown): Promise<HttpAnswer> {
+function send(operation: Operation, query: string, body?: unknown): Promise<HttpResponse> {
   const ids = Object.fromEntries(Object.entries(merchant.ids).map(([name, [id = '']]) => [name, id]));
   const key = operation.by === 'operator' ? operatorKey : merchant.key;
   return walls.send(operation.method, pathWith(operation, ids) + query, { key, ...(body !== undefined && { body }) });
@@ -31,7 +31,7 @@ const cursorOf = (at: string): string => Buffer.from(`2 ${at} evt_01JD0000000000
 test('a day of a far year is a 400 with a clear sentence, in every parameter and field for days', async () => {
   const found: string[] = [];
   let asked = 0;
-  const note = (what: string, { status, body }: HttpAnswer): void => {
+  const note = (what: string, { status, body }: HttpResponse): void => {
     asked += 1;
     const isClear = /must be (?:a date )?from \d{4}-01-01 to \d{4}-12-31/.test(body?.message ?? '');
     if (status !== 400 || !isClear) found.push(`${what}: ${status} ${body?.message}`);

@@ -1,4 +1,4 @@
-import type { HttpAnswer } from '../support/http.ts';
+import type { HttpResponse } from '../support/http.ts';
 import { createMerchantWithEverything, type Merchant } from './belongings.ts';
 import { readOperations, type Operation } from './contract.ts';
 import { pathWith, validBody, validQuery } from './samples.ts';
@@ -58,7 +58,7 @@ function isPublic({ operationId }: Operation, field: string): boolean {
 }
 
 /** What an answer repeats of what was planted; null when it repeats nothing. */
-function repeated({ status, text }: HttpAnswer): string | null {
+function repeated({ status, text }: HttpResponse): string | null {
   return status >= 400 && text.includes(DIGITS.slice(3)) ? text.slice(0, 300) : null;
 }
 

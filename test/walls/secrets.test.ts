@@ -38,7 +38,7 @@ const errorBodies: string[] = [];
 let walls: Walls;
 let key: string;
 let merchantId: string;
-let owner: pg.Client;
+let scope: pg.Client;
 
 const found = (texts: readonly string[], also: Record<string, string> = {}): string[] =>
   Object.entries({ ...planted, ...also }).flatMap(([what, secret]) => {
@@ -67,9 +67,9 @@ beforeAll(async () => {
   const destination = new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) });
   walls = await startWalls({ log: createLogger('trace', 'test', { destination }), registry });
   // What is told to Temporal is deleted once it was told: a trigger keeps a copy.
-  owner = new pg.Client({ connectionString: walls.world.database.ownerUrl });
-  await owner.connect();
-  await owner.query(`
+  scope = new pg.Client({ connectionString: walls.world.database.ownerUrl });
+  await scope.connect();
+  await scope.query(`
     CREATE TABLE outbox_seen (row text);
     CREATE FUNCTION see_outbox() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
       $$ BEGIN INSERT INTO public.outbox_seen VALUES (NEW::text); RETURN NEW; END $$;
@@ -105,7 +105,7 @@ beforeAll(async () => {
   await settle(walls);
 }, 60_000);
 afterAll(async () => {
-  await owner.end();
+  await scope.end();
   await walls.close();
 }, 60_000);
 
@@ -151,7 +151,7 @@ test('metrics hold none of it', async () => {
 });
 
 test('what Temporal is told holds none of it, and its histories neither', async () => {
-  const { rows: seen } = await owner.query<{ row: string }>('SELECT row FROM outbox_seen');
+  const { rows: seen } = await scope.query<{ row: string }>('SELECT row FROM outbox_seen');
   expect(seen.length).toBeGreaterThan(0);
   const histories = await readHistories();
   expect([...histories.keys()].toSorted()).toEqual(['payment', 'webhookDelivery']);
@@ -168,12 +168,12 @@ test('the log holds none of it', () => {
 
 test('the log holds none of it when the database refuses a row and quotes it', async () => {
   lines.length = 0;
-  await owner.query(`ALTER TABLE transaction ADD CONSTRAINT refused CHECK (status <> 'SUCCESS') NOT VALID`);
+  await scope.query(`ALTER TABLE transaction ADD CONSTRAINT refused CHECK (status <> 'SUCCESS') NOT VALID`);
   const { sessionId } = await newSession('PLANTED-3');
   await post(`sessions/${sessionId}/pay`, { channel: 'TELEBIRR', phone: PAYER });
   await until('the refusal in the log', async () => lines.join('').includes('a callback could not be handled'));
   await post(`hooks/success/${sessionId}`, { reason: CLAIM });
-  await owner.query(`ALTER TABLE transaction DROP CONSTRAINT refused`);
+  await scope.query(`ALTER TABLE transaction DROP CONSTRAINT refused`);
   expect(found(lines, PAYERS)).toEqual([]);
   expect(lines.join('')).toContain('"constraint":"refused"');
 });

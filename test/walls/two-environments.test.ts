@@ -48,7 +48,7 @@ async function goLive() {
   }
   await walls.send('POST', '/api/checkout/kyc/submit', { key: merchant.key, body: {} });
   const decision = { merchantId, environment: 'live', submission: 1, operatorId: 'opr_1', at: new Date() } as const;
-  await walls.world.runChange((change) => approveKyc(change, decision));
+  await walls.world.runInTransaction((tx) => approveKyc(tx, decision));
   await until('the rehearsal to be decided', () =>
     walls.world.db('kycApplication').where({ merchantId, environment: 'sandbox', status: 'APPROVED' }).first(),
   );

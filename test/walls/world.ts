@@ -8,15 +8,15 @@ import { readConfig } from '../../src/config.ts';
 import { Registry } from '../../src/http/metrics.ts';
 import type { Scope } from '../../src/http/route.ts';
 import { createKey } from '../../src/keys/operations.ts';
+import { anyFreePort } from '../../src/lib/free-port.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
 import type { Environment } from '../../src/lib/owner.ts';
-import { anyFreePort } from '../../src/local/ports.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
-import { createOperator, makeOperatorKey } from '../../src/operators/operators.ts';
+import { createOperator, createOperatorKey } from '../../src/operators/operators.ts';
 import { startWorker } from '../../src/worker.ts';
 import { requireDeclared, type Declared } from '../support/declared.ts';
-import type { HttpAnswer } from '../support/http.ts';
+import type { HttpResponse } from '../support/http.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestSimulator } from '../support/simulator.ts';
 import { testStack } from '../support/stack-facts.ts';
@@ -35,7 +35,7 @@ export type Walls = {
   api: RunningApi;
   healthy: Receiver;
   failing: Receiver;
-  send: (method: string, path: string, call?: Call) => Promise<HttpAnswer>;
+  send: (method: string, path: string, call?: Call) => Promise<HttpResponse>;
   newMerchant: (name: string) => Promise<string>;
   /** The text of a new key; a restricted one if it has scopes. */
   newKey: (merchantId: string, more?: { environment?: Environment; scopes?: Scope[] }) => Promise<string>;
@@ -64,10 +64,10 @@ export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
     ...NO_LIMITS,
     TASK_QUEUES: 'webhooks,reports',
     SIMULATOR_URL: simulator.url,
-    BASE_URL: `http://127.0.0.1:${apiPort}`,
+    PUBLIC_BASE_URL: `http://127.0.0.1:${apiPort}`,
     API_PORT: String(apiPort),
     METRICS_PORT: String(metricsPort),
-    WEBHOOK_RETRY_SECONDS: '1',
+    WEBHOOK_RETRY_SCHEDULE_SECONDS: '1',
     KYC_DOCUMENTS_DIR: await mkdtemp(join(tmpdir(), 'meskot-walls-')),
     REPORTS_DIR: await mkdtemp(join(tmpdir(), 'meskot-walls-')),
   };
@@ -117,14 +117,14 @@ export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
         kind: scopes ? 'restricted' : 'secret',
         ...(scopes && { scopes }),
       } as const;
-      const made = await db.transaction((trx) => createKey({ trx, pepper: config.KEY_PEPPER, clock }, input));
+      const made = await db.transaction((trx) => createKey({ trx, pepper: config.API_KEY_PEPPER, clock }, input));
       return made.secret;
     },
     newOperatorKey: () =>
       db.transaction(async (trx) => {
         const email = `${newId('opr')}@meskot.example`;
         const { id } = await createOperator(trx, { name: 'Admin', email, role: 'admin' });
-        return (await makeOperatorKey({ trx, pepper: config.KEY_PEPPER, clock }, { operatorId: id })).secret;
+        return (await createOperatorKey({ trx, pepper: config.API_KEY_PEPPER, clock }, { operatorId: id })).secret;
       }),
     close: async () => {
       await Promise.all([api.stop(), worker.stop()]);
@@ -154,7 +154,7 @@ async function readDeclared(url: string): Promise<Declared[]> {
   );
 }
 
-async function send(url: string, method: string, { key, headers, body }: Call = {}): Promise<HttpAnswer> {
+async function send(url: string, method: string, { key, headers, body }: Call = {}): Promise<HttpResponse> {
   const response = await fetch(url, {
     method,
     redirect: 'manual',

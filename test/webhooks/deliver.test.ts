@@ -12,9 +12,9 @@ beforeAll(async () => {
 afterAll(async () => world.drop());
 
 test('a webhook that cannot be signed is a failed attempt: it is retried by the schedule and ends as a dead letter', async () => {
-  const owner = await world.newMerchant();
-  const { row } = await world.subscribe(owner);
-  const deliveryId = await world.deliveryId(await world.record(owner));
+  const scope = await world.newMerchant();
+  const { row } = await world.subscribe(scope);
+  const deliveryId = await world.deliveryId(await world.record(scope));
   await world
     .db('webhookSubscription')
     .where({ id: row.id })
@@ -32,13 +32,13 @@ test('a webhook that cannot be signed is a failed attempt: it is retried by the 
     const claimed = await claimOne(world.db, { deliveryId, startedAt, reclaim: true });
     if (!claimed) throw new Error('not claimed');
     const outcome = await attempt(claimed, { retryDelaysSeconds: [60], jitter: 0 });
-    expect(outcome.failure).toMatchObject({ code: 'internal' });
+    expect(outcome.failure).toMatchObject({ code: 'internal_error' });
     recorded.push(...(await recordAttempts(world.db, [outcome])));
   }
 
   expect(recorded).toMatchObject([
-    { status: 'RETRYING', rungsUsed: 1, nextAttemptAt: expect.any(Date) },
-    { status: 'FAILED', rungsUsed: 2, nextAttemptAt: null },
+    { status: 'RETRYING', retryCount: 1, nextAttemptAt: expect.any(Date) },
+    { status: 'FAILED', retryCount: 2, nextAttemptAt: null },
   ]);
   expect(defects).toEqual([deliveryId, deliveryId]);
   expect(await world.db('webhookDeadLetter').where({ deliveryId, closedAt: null })).toHaveLength(1);

@@ -22,9 +22,9 @@ test('a new delivery is sent once and recorded with its attempt; without need no
   buildDispatcher().trigger();
   await untilStatus(id, 'DELIVERED');
   expect(shop.requests).toHaveLength(1);
-  const attempt = { sequence: 1, deliveryNumber: 1, retryNumber: 0, trigger: 'auto', httpStatus: 200, failure: null };
+  const attempt = { sequence: 1, deliveryNumber: 1, retryNumber: 0, source: 'auto', httpStatus: 200, failure: null };
   expect(await attemptsOf(id)).toMatchObject([attempt]);
-  expect(await delivery(id)).toMatchObject({ attempts: 1, sendingSince: null, nextAttemptAt: null });
+  expect(await delivery(id)).toMatchObject({ attempts: 1, inFlightSince: null, nextAttemptAt: null });
   expect(await world.db('outbox')).toEqual([]);
 });
 
@@ -53,8 +53,8 @@ test('a failed first attempt starts its workflow, which owns the retries, in eit
   const id = await record();
   buildDispatcher().trigger();
   await untilStatus(id, 'RETRYING');
-  const { nextAttemptAt, rungsUsed } = await delivery(id);
-  expect(rungsUsed).toBe(1);
+  const { nextAttemptAt, retryCount } = await delivery(id);
+  expect(retryCount).toBe(1);
   expect(await world.db('outbox')).toMatchObject([
     {
       input: {
@@ -89,7 +89,7 @@ test('a subscription that failed lately has the share of throttled ones', async 
   await world
     .db('webhookSubscription')
     .where({ id: subscriptionId })
-    .update({ slowUntil: world.db.raw(`now() + interval '1 minute'`) });
+    .update({ throttledUntil: world.db.raw(`now() + interval '1 minute'`) });
   for (let made = 0; made < 15; made += 1) await record();
   const dispatcher = buildDispatcher();
   dispatcher.trigger();
@@ -106,7 +106,7 @@ test('a send that is spread out is recorded as begun when it was sent', async ()
   await world
     .db('webhookSubscription')
     .where({ id: subscriptionId })
-    .update({ slowUntil: world.db.raw(`now() + interval '1 minute'`) });
+    .update({ throttledUntil: world.db.raw(`now() + interval '1 minute'`) });
   const ids = await Promise.all(Array.from({ length: 10 }, record));
   buildDispatcher().trigger();
   for (const id of ids) await untilStatus(id, 'RETRYING');
@@ -134,12 +134,12 @@ test('three failures in a row throttle a subscription, a success ends that', asy
   };
   await send('RETRYING');
   await send('RETRYING');
-  expect(await health()).toMatchObject({ failuresInARow: 2, slowUntil: null });
+  expect(await health()).toMatchObject({ consecutiveFailures: 2, throttledUntil: null });
   await send('RETRYING');
-  expect(await health()).toMatchObject({ failuresInARow: 3, slowUntil: expect.any(Date) });
+  expect(await health()).toMatchObject({ consecutiveFailures: 3, throttledUntil: expect.any(Date) });
   shop.behave({ kind: 'answer', status: 200 });
   await send('DELIVERED');
-  expect(await health()).toMatchObject({ failuresInARow: 0, slowUntil: null });
+  expect(await health()).toMatchObject({ consecutiveFailures: 0, throttledUntil: null });
 });
 
 test('subscriptions take turns: one with much to send does not keep the others waiting', async () => {
@@ -219,7 +219,7 @@ test('what is sent and cannot be saved keeps more from being claimed', async () 
   for (let tries = 0; recorded < 1_000 && tries < 200; tries += 1) await pause(100);
   dispatcher.trigger();
   await pause(200);
-  expect(await world.db('webhookDelivery').whereNull('sendingSince')).toHaveLength(20);
+  expect(await world.db('webhookDelivery').whereNull('inFlightSince')).toHaveLength(20);
   save();
   await until(() => recorded === 1_020);
 }, 40_000);

@@ -29,12 +29,12 @@ export const attemptsOf = async (deliveryId: string) =>
 
 /** A merchant with a subscription at this receiver, and what records an event for it. */
 export async function buildSubscriber(shop: Receiver) {
-  const owner = await world.newMerchant();
-  const { row } = await world.subscribe(owner);
+  const scope = await world.newMerchant();
+  const { row } = await world.subscribe(scope);
   await world.db('webhookSubscription').where({ id: row.id }).update({ url: shop.url });
   return {
     subscriptionId: row.id,
-    record: async (): Promise<string> => world.deliveryId(await world.record(owner)),
+    record: async (): Promise<string> => world.deliveryId(await world.record(scope)),
   };
 }
 

@@ -1,7 +1,7 @@
 import { createEgressGuard, type EgressOptions } from '../../src/lib/egress.ts';
 
-function guard(change: Partial<EgressOptions> = {}) {
-  return createEgressGuard({ allowLoopback: false, ports: [443, 8443], deny: ['168.63.129.16/32'], ...change });
+function guard(tx: Partial<EgressOptions> = {}) {
+  return createEgressGuard({ allowLoopback: false, ports: [443, 8443], deny: ['168.63.129.16/32'], ...tx });
 }
 
 describe('a URL to save', () => {
@@ -93,7 +93,7 @@ describe('an address in a URL that is not public is refused in every spelling', 
     'https://[3fff::1]/',
   ])('%s', (url) => {
     expect(guard().checkUrl(url, 'sandbox')).toEqual([expect.stringMatching(/^must be reachable from the internet/)]);
-    expect(guard().refusal(new URL(url))).toMatch(/^must be reachable/);
+    expect(guard().rejection(new URL(url))).toMatch(/^must be reachable/);
   });
 });
 
@@ -104,7 +104,7 @@ describe('where loopback is allowed', () => {
     '%s is fine, with any port',
     (url) => {
       expect(local.checkUrl(url, 'sandbox')).toEqual([]);
-      expect(local.refusal(new URL(url))).toBeNull();
+      expect(local.rejection(new URL(url))).toBeNull();
     },
   );
 

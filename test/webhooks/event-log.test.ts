@@ -1,4 +1,4 @@
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { stubKey, type TestServer } from '../support/http.ts';
 import { startWebhookApi } from './api.ts';
 import { createWorld, type World } from './world.ts';
@@ -8,14 +8,14 @@ const START = new Date('2025-06-15T12:00:00.000Z');
 
 let world: World;
 let api: TestServer;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   world = await createWorld();
   api = await startWebhookApi(world);
 });
 beforeEach(async () => {
-  owner = await world.newMerchant();
+  scope = await world.newMerchant();
   world.clock.now = START;
 });
 afterAll(async () => {
@@ -23,14 +23,14 @@ afterAll(async () => {
   await world.drop();
 });
 
-const get = async (path: string, key = stubKey(owner.merchantId)) => api.send('GET', PATH + path, { key });
-const post = async (path: string, body: unknown = {}, key = stubKey(owner.merchantId)) =>
+const get = async (path: string, key = stubKey(scope.merchantId)) => api.send('GET', PATH + path, { key });
+const post = async (path: string, body: unknown = {}, key = stubKey(scope.merchantId)) =>
   api.send('POST', PATH + path, { key, body });
 
 describe('the log of an event', () => {
   test('every attempt is there, oldest first, with its numbers and what the receiver said', async () => {
-    const { row } = await world.subscribe(owner);
-    const eventId = await world.record(owner);
+    const { row } = await world.subscribe(scope);
+    const eventId = await world.record(scope);
     const deliveryId = await world.deliveryId(eventId);
     await world.attempt(deliveryId, { code: 'timeout' });
     world.clock.now = new Date(START.getTime() + 60_000);
@@ -70,8 +70,8 @@ describe('the log of an event', () => {
   });
 
   test('its pages go on by cursor', async () => {
-    await world.subscribe(owner);
-    const eventId = await world.record(owner);
+    await world.subscribe(scope);
+    const eventId = await world.record(scope);
     const deliveryId = await world.deliveryId(eventId);
     for (let attempt = 0; attempt < 3; attempt += 1) await world.attempt(deliveryId, { httpStatus: 500 });
     const first = await get(`/events/${eventId}/logs?limit=2`);
@@ -84,15 +84,15 @@ describe('the log of an event', () => {
   });
 
   test('an event nobody subscribed to has an empty log', async () => {
-    const eventId = await world.record(owner);
+    const eventId = await world.record(scope);
     expect((await get(`/events/${eventId}/logs`)).body.data).toEqual([]);
   });
 });
 
 describe('resending', () => {
   test('it answers 202 with the deliveries it affected', async () => {
-    const { row } = await world.subscribe(owner);
-    const { eventId, deliveryId } = await world.failedDelivery(owner);
+    const { row } = await world.subscribe(scope);
+    const { eventId, deliveryId } = await world.failedDelivery(scope);
     const { status, body } = await post(`/events/${eventId}/resend`, { subscriptionId: row.id });
     expect(status).toBe(202);
     expect(body.data).toMatchObject({ eventId, deliveries: [{ deliveryId, status: 'PENDING', url: row.url }] });
@@ -101,15 +101,15 @@ describe('resending', () => {
   });
 
   test('a request without a body is as good as an empty one', async () => {
-    await world.subscribe(owner);
-    const { eventId } = await world.failedDelivery(owner);
-    const answer = await api.send('POST', `${PATH}/events/${eventId}/resend`, { key: stubKey(owner.merchantId) });
+    await world.subscribe(scope);
+    const { eventId } = await world.failedDelivery(scope);
+    const answer = await api.send('POST', `${PATH}/events/${eventId}/resend`, { key: stubKey(scope.merchantId) });
     expect(answer.status).toBe(202);
   });
 
   test('a bulk resend answers with its job, which can be read and cancelled', async () => {
-    await world.subscribe(owner);
-    await world.failedDelivery(owner);
+    await world.subscribe(scope);
+    await world.failedDelivery(scope);
     const asked = { status: 'FAILED', startDate: '2025-06-15', endDate: '2025-06-15' };
     const started = await post('/events/resend', asked);
     expect(started.status).toBe(202);

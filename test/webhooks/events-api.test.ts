@@ -1,5 +1,5 @@
-import type { Owner } from '../../src/lib/owner.ts';
-import { stubKey, type HttpAnswer, type TestServer } from '../support/http.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
+import { stubKey, type HttpResponse, type TestServer } from '../support/http.ts';
 import { startWebhookApi } from './api.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -8,14 +8,14 @@ const START = new Date('2025-06-15T12:00:00.000Z');
 
 let world: World;
 let api: TestServer;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   world = await createWorld();
   api = await startWebhookApi(world);
 });
 beforeEach(async () => {
-  owner = await world.newMerchant();
+  scope = await world.newMerchant();
   world.clock.now = START;
 });
 afterAll(async () => {
@@ -23,22 +23,22 @@ afterAll(async () => {
   await world.drop();
 });
 
-const get = async (path: string, key = stubKey(owner.merchantId)) => api.send('GET', PATH + path, { key });
-const post = async (path: string, body: unknown = {}, key = stubKey(owner.merchantId)) =>
+const get = async (path: string, key = stubKey(scope.merchantId)) => api.send('GET', PATH + path, { key });
+const post = async (path: string, body: unknown = {}, key = stubKey(scope.merchantId)) =>
   api.send('POST', PATH + path, { key, body });
-const idsOf = ({ body }: Pick<HttpAnswer, 'body'>): string[] =>
+const idsOf = ({ body }: Pick<HttpResponse, 'body'>): string[] =>
   body.data.map((event: { eventId: string }) => event.eventId);
 const recordAt = async (instant: string): Promise<string> => {
   world.clock.now = new Date(instant);
-  const id = await world.record(owner);
+  const id = await world.record(scope);
   world.clock.now = START;
   return id;
 };
 
 describe('listing events', () => {
   test('an event tells all about itself and its deliveries', async () => {
-    const { row } = await world.subscribe(owner);
-    const { eventId, deliveryId } = await world.failedDelivery(owner);
+    const { row } = await world.subscribe(scope);
+    const { eventId, deliveryId } = await world.failedDelivery(scope);
     const { status, body } = await get('/events');
     expect(status).toBe(200);
     const now = START.toISOString();
@@ -47,7 +47,7 @@ describe('listing events', () => {
         eventId,
         event: 'payment.succeeded',
         apiVersion: 'v1.0',
-        ...owner,
+        ...scope,
         resourceType: 'transaction',
         resourceId: expect.stringMatching(/^txn_/),
         status: 'FAILED',
@@ -74,31 +74,31 @@ describe('listing events', () => {
   });
 
   test('the payload comes only when it is asked for, in the list and alone', async () => {
-    const eventId = await world.record(owner);
+    const eventId = await world.record(scope);
     const plain = await get('/events');
     expect(plain.body.data[0]).not.toHaveProperty('payload');
     const [listed, alone] = [await get('/events?include=payload'), await get(`/events/${eventId}?include=payload`)];
-    const payload = { event: 'payment.succeeded', event_id: eventId, api_version: 'v1.0', data: { ...owner } };
+    const payload = { event: 'payment.succeeded', event_id: eventId, api_version: 'v1.0', data: { ...scope } };
     expect(listed.body.data[0].payload).toMatchObject(payload);
     expect(alone.body.data.payload).toEqual(listed.body.data[0].payload);
   });
 
   test('each status filter finds the events with a delivery in that state', async () => {
-    const alone = await world.record(owner);
+    const alone = await world.record(scope);
     const [first, second] = [
-      (await world.subscribe(owner)).row,
-      (await world.subscribe(owner, { url: 'https://second.example.com/' })).row,
+      (await world.subscribe(scope)).row,
+      (await world.subscribe(scope, { url: 'https://second.example.com/' })).row,
     ];
     const made = { DELIVERED: '', RETRYING: '', FAILED: '', PENDING: '', SKIPPED: '' };
     const outcomes = { DELIVERED: { httpStatus: 200 }, RETRYING: { httpStatus: 500 }, FAILED: { httpStatus: 500 } };
     for (const status of ['DELIVERED', 'RETRYING', 'FAILED', 'PENDING'] as const) {
-      made[status] = await world.record(owner);
+      made[status] = await world.record(scope);
       await world.attempt(await world.deliveryId(made[status], first.id), { httpStatus: 200 });
       if (status === 'PENDING') continue;
       await world.attempt(await world.deliveryId(made[status], second.id), outcomes[status], status === 'FAILED');
     }
     await world.db('webhookSubscription').where({ id: second.id }).update({ active: false });
-    made.SKIPPED = await world.record(owner);
+    made.SKIPPED = await world.record(scope);
     await world.attempt(await world.deliveryId(made.SKIPPED, first.id), { httpStatus: 200 });
 
     const list = async (query: string) => idsOf(await get(`/events?${query}`)).toSorted();
@@ -117,10 +117,10 @@ describe('listing events', () => {
   });
 
   test("an event's own status is that of its worst delivery", async () => {
-    const { row } = await world.subscribe(owner);
-    const { row: other } = await world.subscribe(owner, { url: 'https://second.example.com/' });
+    const { row } = await world.subscribe(scope);
+    const { row: other } = await world.subscribe(scope, { url: 'https://second.example.com/' });
     await world.db('webhookSubscription').where({ id: other.id }).update({ active: false });
-    const eventId = await world.record(owner);
+    const eventId = await world.record(scope);
     const status = async () => (await get(`/events/${eventId}`)).body.data.status;
     expect(await status()).toBe('PENDING');
     const deliveryId = await world.deliveryId(eventId, row.id);
@@ -135,10 +135,10 @@ describe('listing events', () => {
   });
 
   test.each(['SKIPPED', 'FAILED'])('what the list finds as %s is what a bulk resend of it takes', async (status) => {
-    const { row } = await world.subscribe(owner);
-    const { row: other } = await world.subscribe(owner, { url: 'https://second.example.com/' });
+    const { row } = await world.subscribe(scope);
+    const { row: other } = await world.subscribe(scope, { url: 'https://second.example.com/' });
     for (let i = 0; i < 5; i += 1) {
-      const eventId = await world.record(owner);
+      const eventId = await world.record(scope);
       await world.attempt(await world.deliveryId(eventId, row.id), { httpStatus: 200 });
       await world.db('webhookDelivery').where({ eventId, subscriptionId: other.id }).update({ status });
     }
@@ -149,14 +149,14 @@ describe('listing events', () => {
   });
 
   test('event type, resource and subscription narrow', async () => {
-    const { row } = await world.subscribe(owner, { eventTypes: ['checkout.failed'] });
-    const failed = await world.record(owner, 'checkout.failed');
-    const paid = await world.record(owner, 'payment.succeeded');
+    const { row } = await world.subscribe(scope, { eventTypes: ['checkout.failed'] });
+    const failed = await world.record(scope, 'checkout.failed');
+    const paid = await world.record(scope, 'payment.succeeded');
     const [one] = (await get('/events?event=payment.succeeded')).body.data;
     expect(one.eventId).toBe(paid);
     expect(idsOf(await get(`/events?resourceId=${one.resourceId}`))).toEqual([paid]);
     expect(idsOf(await get(`/events?subscriptionId=${row.id}`))).toEqual([failed]);
-    expect(idsOf(await get(`/events?merchantId=${owner.merchantId}`))).toHaveLength(2);
+    expect(idsOf(await get(`/events?merchantId=${scope.merchantId}`))).toHaveLength(2);
   });
 
   test('days are whole days in Addis Ababa, both ends included', async () => {
@@ -189,14 +189,14 @@ describe('listing events', () => {
       expect(body.pagination.page).toBe(page);
       seen.push(...idsOf({ body }));
       if (body.pagination.nextCursor === null) break;
-      await world.record(owner);
+      await world.record(scope);
       query = `?pageSize=3&cursor=${body.pagination.nextCursor}`;
     }
     expect(seen).toEqual(made);
   });
 
   test('events of the same instant are not lost between pages', async () => {
-    const made = await Promise.all(Array.from({ length: 5 }, async () => world.record(owner)));
+    const made = await Promise.all(Array.from({ length: 5 }, async () => world.record(scope)));
     const first = await get('/events?limit=2');
     const second = await get(`/events?limit=2&cursor=${first.body.pagination.nextCursor}`);
     const third = await get(`/events?limit=2&cursor=${second.body.pagination.nextCursor}`);
@@ -204,7 +204,7 @@ describe('listing events', () => {
   });
 
   test('a page past the end is empty', async () => {
-    await world.record(owner);
+    await world.record(scope);
     const { status, body } = await get('/events?page=1000000000&limit=100');
     expect({ status, data: body.data, total: body.pagination.total }).toEqual({ status: 200, data: [], total: 1 });
   });
@@ -237,11 +237,11 @@ describe('listing events', () => {
 });
 
 test('another merchant finds none of it', async () => {
-  await world.subscribe(owner);
-  const { eventId } = await world.failedDelivery(owner);
+  await world.subscribe(scope);
+  const { eventId } = await world.failedDelivery(scope);
   const job = await post('/events/resend', { status: 'FAILED', startDate: '2025-06-15', endDate: '2025-06-15' });
   const stranger = stubKey((await world.newMerchant()).merchantId);
-  for (const key of [stranger, stubKey(owner.merchantId, 'live')]) {
+  for (const key of [stranger, stubKey(scope.merchantId, 'live')]) {
     const answers = [
       await get(`/events/${eventId}`, key),
       await get(`/events/${eventId}/logs`, key),

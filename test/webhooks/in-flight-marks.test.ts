@@ -20,13 +20,13 @@ useWorlds();
 const REJECT = `
   CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no'' USING ERRCODE = ''53100''; END';`;
 
-const markInFlight = async (id: string, seconds: number, sendingAttemptId = 'wha_before'): Promise<unknown> =>
+const markInFlight = async (id: string, seconds: number, inFlightAttemptId = 'wha_before'): Promise<unknown> =>
   world
     .db('webhookDelivery')
     .where({ id })
     .update({
-      sendingAttemptId,
-      sendingSince: world.db.raw(`now() - make_interval(secs => ${seconds})`),
+      inFlightAttemptId,
+      inFlightSince: world.db.raw(`now() - make_interval(secs => ${seconds})`),
       attempts: 1,
     });
 
@@ -79,7 +79,7 @@ test('what was sent and cannot be saved is not sent again by any worker, and sav
   await until(() => shop.requests.length === 1);
 
   // Nothing is renewed while a send takes its time; afterwards its mark does not run out for the other worker.
-  const age = async (): Promise<number> => Date.now() - (await delivery(id)).sendingSince.getTime();
+  const age = async (): Promise<number> => Date.now() - (await delivery(id)).inFlightSince.getTime();
   await pause(3_500);
   expect(await age()).toBeGreaterThan(3_400);
   await pause(1_700);
@@ -90,7 +90,7 @@ test('what was sent and cannot be saved is not sent again by any worker, and sav
 
   // Where the mark has run out all the same, the process that holds the outcome knows it.
   for (let times = 0; times < 20; times += 1) {
-    await markInFlight(id, 6.5, String((await delivery(id)).sendingAttemptId));
+    await markInFlight(id, 6.5, String((await delivery(id)).inFlightAttemptId));
     first.trigger();
     await pause(50);
   }
@@ -148,6 +148,6 @@ test('a success that comes after its mark ran out and was taken for interrupted 
   expect(await claim()).toMatchObject({ sequence: 2 });
   expect(await attemptsOf(id)).toMatchObject([{ sequence: 1, failure: { code: 'interrupted' } }]);
   await recordAttempts(world.db, [outcome]);
-  expect(await delivery(id)).toMatchObject({ status: 'DELIVERED', sendingAttemptId: null });
+  expect(await delivery(id)).toMatchObject({ status: 'DELIVERED', inFlightAttemptId: null });
   expect(await attemptsOf(id)).toMatchObject([{ sequence: 1, failure: null, httpStatus: 200 }]);
 });

@@ -5,17 +5,17 @@ import { countOutcomes, measureDeliveries } from '../../src/webhooks/metrics.ts'
 import { createTestDatabase } from '../support/database.ts';
 
 const GAUGES = [
-  'meskot_webhook_past_due_seconds',
-  'meskot_webhook_deliveries_open',
-  'meskot_webhook_dead_letters_open',
-  'meskot_outbox_rows',
-  'meskot_outbox_age_seconds',
+  'meskot_webhook_oldest_overdue_seconds',
+  'meskot_webhook_deliveries_pending',
+  'meskot_webhook_dead_letters_pending',
+  'meskot_outbox_pending',
+  'meskot_outbox_oldest_age_seconds',
 ];
 
 test('deliveries are counted by what an attempt made of them, and what did not happen is 0', async () => {
   const registry = createRegistry('worker');
   const count = countOutcomes(registry);
-  const recorded = { rungsUsed: 1, nextAttemptAt: null, lastAttemptAt: null, httpStatus: null, failure: null };
+  const recorded = { retryCount: 1, nextAttemptAt: null, lastAttemptAt: null, httpStatus: null, failure: null };
   count({ ...recorded, status: 'DELIVERED' }, { ok: true });
   count({ ...recorded, status: 'RETRYING' }, { ok: false });
   count({ ...recorded, status: 'FAILED' }, { ok: false });
@@ -41,12 +41,12 @@ describe('the figures of deliveries', () => {
     await rows(db, insert, { id: 'obx_1', priority: OUTBOX_PRIORITIES.visibility, age: 100 });
     const registry = createRegistry('worker');
     measureDeliveries(registry, db);
-    expect(await registry.metrics()).toContain('meskot_outbox_age_seconds{role="worker"} 0\n');
+    expect(await registry.metrics()).toContain('meskot_outbox_oldest_age_seconds{role="worker"} 0\n');
     await rows(db, insert, { id: 'obx_2', priority: OUTBOX_PRIORITIES.money, age: 50 });
     const later = createRegistry('worker');
     measureDeliveries(later, db);
     const text = await later.metrics().finally(drop);
-    expect(text).toMatch(/meskot_outbox_age_seconds\{role="worker"\} 5\d/);
+    expect(text).toMatch(/meskot_outbox_oldest_age_seconds\{role="worker"\} 5\d/);
   });
 
   test('are not a number while the database is away, and the other metrics are there', async () => {

@@ -1,5 +1,5 @@
 import { rows } from '../../src/lib/db.ts';
-import { openDeliveries } from '../../src/webhooks/delivery/recoverable.ts';
+import { findRecoverableDeliveries } from '../../src/webhooks/delivery/recoverable.ts';
 import { deleteSubscription } from '../../src/webhooks/subscriptions.ts';
 import { receiver } from '../support/sending.ts';
 import { buildSubscriber, delivery, useWorlds, world } from './dispatching.ts';
@@ -24,21 +24,21 @@ test('a subscription with many overdue retries hides none of another', async () 
   await makeRetrying([lost], 120);
   await makeRetrying([waiting], -120);
   const page = { after: '', limit: 200 };
-  const found = await openDeliveries(world.db, { ...page, onlyPastDue: true });
+  const found = await findRecoverableDeliveries(world.db, { ...page, onlyPastDue: true });
   expect(found.filter(({ id }) => overdue.includes(id))).toHaveLength(5);
   expect(found.filter(({ id }) => !overdue.includes(id))).toMatchObject([{ id: lost, overdue: true }]);
-  expect(await openDeliveries(world.db, { ...page, onlyPastDue: false })).toHaveLength(32);
+  expect(await findRecoverableDeliveries(world.db, { ...page, onlyPastDue: false })).toHaveLength(32);
 });
 
 test('a delivery that is made while its subscription is deleted stays DELIVERED', async () => {
-  const { db, runChange, deps } = world;
+  const { db, runInTransaction, deps } = world;
   const { record, subscriptionId } = await buildSubscriber(await receiver());
   const [made, waiting, retrying] = [await record(), await record(), await record()];
   await makeRetrying([retrying], -60);
   const { merchantId, environment } = await delivery(made);
   await db.transaction(async (trx) => {
     await trx('webhookDelivery').where({ id: made }).update({ status: 'DELIVERED', nextAttemptAt: null });
-    await runChange((change) => deleteSubscription(deps, change, { merchantId, environment, subscriptionId }));
+    await runInTransaction((tx) => deleteSubscription(deps, tx, { merchantId, environment, subscriptionId }));
   });
   expect(await delivery(made)).toMatchObject({ status: 'DELIVERED' });
   expect(await delivery(waiting)).toMatchObject({ status: 'SKIPPED', nextAttemptAt: null });

@@ -1,17 +1,17 @@
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { requestResend } from '../../src/webhooks/delivery/resend.ts';
 import { SubscriptionRow } from '../../src/webhooks/model.ts';
 import { cancelResendJob, createResendJob, findResendJob, runResendJobs } from '../../src/webhooks/resend-jobs.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   world = await createWorld();
 });
 beforeEach(async () => {
-  owner = await world.newMerchant();
+  scope = await world.newMerchant();
   world.clock.now = new Date('2025-06-15T12:00:00.000Z');
 });
 afterAll(async () => world.drop());
@@ -22,17 +22,17 @@ const range = {
   from: new Date('2025-06-14T21:00:00Z'),
   until: new Date('2025-06-15T21:00:00Z'),
 };
-const jobDeps = () => ({ ...world.deps, runChange: world.runChange });
+const jobDeps = () => ({ ...world.deps, runInTransaction: world.runInTransaction });
 const startJob = async (limit = 10_000) =>
-  world.runChange(async (change) => createResendJob(world.deps, change, { ...owner, status: 'FAILED', range, limit }));
+  world.runInTransaction(async (tx) => createResendJob(world.deps, tx, { ...scope, status: 'FAILED', range, limit }));
 const tick = async (ratePerSecond: number): Promise<number> => {
   world.clock.now = new Date(world.clock.now.getTime() + 1_000);
   return runResendJobs(jobDeps(), ratePerSecond);
 };
 const failMany = async (count: number): Promise<string[]> => {
-  await world.subscribe(owner);
+  await world.subscribe(scope);
   const ids: string[] = [];
-  for (let made = 0; made < count; made += 1) ids.push((await world.failedDelivery(owner)).deliveryId);
+  for (let made = 0; made < count; made += 1) ids.push((await world.failedDelivery(scope)).deliveryId);
   return ids;
 };
 
@@ -42,11 +42,11 @@ test('a job hands out at its pace, counts what became of it, and is DONE when al
   expect(job.matched).toBe(5);
 
   expect([await tick(2), await tick(2), await tick(2), await tick(2)]).toEqual([2, 2, 1, 0]);
-  expect(await findResendJob(world.db, { ...owner, jobId: job.id })).toMatchObject({ status: 'RUNNING', sent: 5 });
+  expect(await findResendJob(world.db, { ...scope, jobId: job.id })).toMatchObject({ status: 'RUNNING', sent: 5 });
 
   for (const [index, id] of ids.entries()) await world.attempt(id, { httpStatus: index === 0 ? 500 : 200 });
   await tick(2);
-  expect(await findResendJob(world.db, { ...owner, jobId: job.id })).toMatchObject({
+  expect(await findResendJob(world.db, { ...scope, jobId: job.id })).toMatchObject({
     status: 'DONE',
     matched: 5,
     sent: 5,
@@ -59,39 +59,39 @@ test('a job hands out at its pace, counts what became of it, and is DONE when al
 test('two workers that tick in the same second keep one pace and send nothing twice', async () => {
   await failMany(6);
   await startJob();
-  world.told.length = 0;
+  world.enqueued.length = 0;
   world.clock.now = new Date(world.clock.now.getTime() + 1_000);
   await Promise.all([runResendJobs(jobDeps(), 2), runResendJobs(jobDeps(), 2), runResendJobs(jobDeps(), 2)]);
   await runResendJobs(jobDeps(), 2);
-  expect(world.told).toHaveLength(2);
+  expect(world.enqueued).toHaveLength(2);
   while ((await tick(2)) > 0);
-  expect(new Set(world.told.map((message) => message.workflowId)).size).toBe(6);
-  expect(world.told).toHaveLength(6);
+  expect(new Set(world.enqueued.map((message) => message.workflowId)).size).toBe(6);
+  expect(world.enqueued).toHaveLength(6);
 });
 
 test('what was delivered meanwhile is not sent again but counts as delivered', async () => {
   const [id = ''] = await failMany(2);
   const job = await startJob();
-  await world.runChange(async (change) => requestResend(world.deps, change, { deliveryIds: [id] }));
+  await world.runInTransaction(async (tx) => requestResend(world.deps, tx, { scope: null, deliveryIds: [id] }));
   await world.attempt(id, { httpStatus: 200 });
-  world.told.length = 0;
+  world.enqueued.length = 0;
   await tick(10);
-  expect(world.told).toHaveLength(1);
-  expect(await findResendJob(world.db, { ...owner, jobId: job.id })).toMatchObject({ sent: 2, delivered: 1 });
+  expect(world.enqueued).toHaveLength(1);
+  expect(await findResendJob(world.db, { ...scope, jobId: job.id })).toMatchObject({ sent: 2, delivered: 1 });
 });
 
 test('cancelling stops it, twice is no error, and what was sent still counts', async () => {
   const ids = await failMany(3);
   const job = await startJob();
   await tick(1);
-  const cancel = async () => world.runChange(async (change) => cancelResendJob(change, { ...owner, jobId: job.id }));
+  const cancel = async () => world.runInTransaction(async (tx) => cancelResendJob(tx, { ...scope, jobId: job.id }));
   await cancel();
   expect(await cancel()).toMatchObject({ status: 'CANCELLED', sent: 1 });
   expect(await tick(10)).toBe(0);
   const sent = await world.db('webhookDelivery').whereIn('id', ids).where({ status: 'PENDING' });
   await world.attempt(String(sent[0].id), { httpStatus: 200 });
   await tick(10);
-  expect(await findResendJob(world.db, { ...owner, jobId: job.id })).toMatchObject({
+  expect(await findResendJob(world.db, { ...scope, jobId: job.id })).toMatchObject({
     status: 'CANCELLED',
     sent: 1,
     delivered: 1,
@@ -102,16 +102,16 @@ test('cancelling stops it, twice is no error, and what was sent still counts', a
 test('limit, other days, other merchants and inactive subscriptions bound what matches', async () => {
   await failMany(3);
   expect((await startJob(2)).matched).toBe(2);
-  const mine = owner;
-  owner = await world.newMerchant();
+  const mine = scope;
+  scope = await world.newMerchant();
   const none = await startJob();
   expect(none.matched).toBe(0);
   await tick(1);
-  expect(await findResendJob(world.db, { ...owner, jobId: none.id })).toMatchObject({ status: 'DONE', sent: 0 });
+  expect(await findResendJob(world.db, { ...scope, jobId: none.id })).toMatchObject({ status: 'DONE', sent: 0 });
   await expect(findResendJob(world.db, { ...mine, jobId: none.id })).rejects.toMatchObject({ code: 'NOT_FOUND' });
 
-  owner = mine;
-  await SubscriptionRow.query(world.db).where({ merchantId: owner.merchantId }).patch({ active: false });
+  scope = mine;
+  await SubscriptionRow.query(world.db).where({ merchantId: scope.merchantId }).patch({ active: false });
   expect((await startJob()).matched).toBe(0);
 });
 

@@ -1,5 +1,5 @@
-import type { Owner } from '../../src/lib/owner.ts';
-import { requestResend, type ResendRequest } from '../../src/webhooks/delivery/resend.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
+import { requestResend, type ResendRequest, type ResendTarget } from '../../src/webhooks/delivery/resend.ts';
 import { SubscriptionRow } from '../../src/webhooks/model.ts';
 import { findEvent } from '../../src/webhooks/queries.ts';
 import { DELIVERY_STATUSES, decideResend } from '../../src/webhooks/states.ts';
@@ -7,18 +7,18 @@ import { deleteSubscription } from '../../src/webhooks/subscriptions.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   world = await createWorld();
 });
 beforeEach(async () => {
-  owner = await world.newMerchant();
+  scope = await world.newMerchant();
 });
 afterAll(async () => world.drop());
 
-const resend = async (request: ResendRequest): Promise<string[]> =>
-  world.runChange(async (change) => requestResend(world.deps, change, { owner, ...request }));
+const resend = async (request: ResendTarget & Partial<ResendRequest>): Promise<string[]> =>
+  world.runInTransaction(async (tx) => requestResend(world.deps, tx, { scope, ...request }));
 
 const delivery = async (id: string) => world.db('webhookDelivery').where({ id }).first();
 
@@ -59,23 +59,27 @@ describe('the rules', () => {
 
 describe('one event', () => {
   test('a FAILED delivery becomes PENDING, remembers where it came from, and its workflow is told', async () => {
-    const { row: subscription } = await world.subscribe(owner);
-    const { eventId, deliveryId } = await world.failedDelivery(owner);
-    world.told.length = 0;
+    const { row: subscription } = await world.subscribe(scope);
+    const { eventId, deliveryId } = await world.failedDelivery(scope);
+    world.enqueued.length = 0;
 
     expect(await resend({ eventId })).toEqual([deliveryId]);
 
-    expect(await delivery(deliveryId)).toMatchObject({ status: 'PENDING', resendFrom: 'FAILED', rungsUsed: 1 });
+    expect(await delivery(deliveryId)).toMatchObject({
+      status: 'PENDING',
+      statusBeforeResend: 'FAILED',
+      retryCount: 1,
+    });
     expect((await delivery(deliveryId)).nextAttemptAt).toEqual(world.clock.now);
-    expect(world.told).toEqual([
+    expect(world.enqueued).toEqual([
       expect.objectContaining({
         kind: 'signalWithStart',
         workflowType: 'webhookDelivery',
         workflowId: `delivery-${eventId}-${subscription.id}`,
-        signal: 'wake',
+        signal: 'deliveryChanged',
         input: {
           deliveryId,
-          ...owner,
+          ...scope,
           eventType: 'payment.succeeded',
           subscriptionId: subscription.id,
           checkoutOrderNo: expect.any(String),
@@ -89,8 +93,8 @@ describe('one event', () => {
   });
 
   test('a resend that succeeds closes the dead letter, one that fails goes back to FAILED with it open', async () => {
-    await world.subscribe(owner);
-    const { eventId, deliveryId } = await world.failedDelivery(owner);
+    await world.subscribe(scope);
+    const { eventId, deliveryId } = await world.failedDelivery(scope);
     expect(await openDeadLetters(deliveryId)).toBe(1);
 
     await resend({ eventId });
@@ -103,8 +107,8 @@ describe('one event', () => {
   });
 
   test('a resend of a SKIPPED delivery that fails makes it a dead letter', async () => {
-    const { row: subscription } = await world.subscribe(owner, { active: false });
-    const deliveryId = await world.deliveryId(await world.record(owner));
+    const { row: subscription } = await world.subscribe(scope, { active: false });
+    const deliveryId = await world.deliveryId(await world.record(scope));
     await setActive(subscription.id, true);
     await resend({ deliveryIds: [deliveryId] });
 
@@ -114,8 +118,8 @@ describe('one event', () => {
   });
 
   test('a DELIVERED delivery is sent again only by force, and stays DELIVERED when that fails', async () => {
-    await world.subscribe(owner);
-    const eventId = await world.record(owner);
+    await world.subscribe(scope);
+    const eventId = await world.record(scope);
     const deliveryId = await world.deliveryId(eventId);
     await world.attempt(deliveryId, { httpStatus: 200 });
 
@@ -124,13 +128,13 @@ describe('one event', () => {
       message: expect.stringContaining('force'),
     });
     await resend({ eventId, force: true });
-    expect(await delivery(deliveryId)).toMatchObject({ status: 'PENDING', resendFrom: 'DELIVERED' });
+    expect(await delivery(deliveryId)).toMatchObject({ status: 'PENDING', statusBeforeResend: 'DELIVERED' });
     expect(await world.attempt(deliveryId, { httpStatus: 500 })).toBe('DELIVERED');
   });
 
   test('a forced resend that succeeds keeps the instant of the first delivery', async () => {
-    await world.subscribe(owner);
-    const eventId = await world.record(owner);
+    await world.subscribe(scope);
+    const eventId = await world.record(scope);
     const deliveryId = await world.deliveryId(eventId);
     await world.attempt(deliveryId, { httpStatus: 200 });
     const { deliveredAt } = await delivery(deliveryId);
@@ -142,8 +146,8 @@ describe('one event', () => {
   });
 
   test('a RETRYING delivery gets one attempt beside its schedule when its subscription is named', async () => {
-    const { row: subscription } = await world.subscribe(owner);
-    const eventId = await world.record(owner);
+    const { row: subscription } = await world.subscribe(scope);
+    const eventId = await world.record(scope);
     const deliveryId = await world.deliveryId(eventId);
     expect(await world.attempt(deliveryId, { httpStatus: 500 })).toBe('RETRYING');
     const { nextAttemptAt } = await delivery(deliveryId);
@@ -152,75 +156,79 @@ describe('one event', () => {
     expect(await resend({ eventId, subscriptionId: subscription.id })).toEqual([deliveryId]);
 
     const after = await delivery(deliveryId);
-    expect(after).toMatchObject({ status: 'RETRYING', resendFrom: 'RETRYING', rungsUsed: 1, nextAttemptAt });
+    expect(after).toMatchObject({ status: 'RETRYING', statusBeforeResend: 'RETRYING', retryCount: 1, nextAttemptAt });
 
     expect(await world.attempt(deliveryId, { httpStatus: 500 })).toBe('RETRYING');
-    expect(await delivery(deliveryId)).toMatchObject({ resendFrom: null, rungsUsed: 1, nextAttemptAt });
+    expect(await delivery(deliveryId)).toMatchObject({ statusBeforeResend: null, retryCount: 1, nextAttemptAt });
     const [, manual] = await world.db('webhookAttempt').where({ deliveryId }).orderBy('sequence');
-    expect(manual).toMatchObject({ trigger: 'manual', retryNumber: null, deliveryNumber: null });
+    expect(manual).toMatchObject({ source: 'manual', retryNumber: null, deliveryNumber: null });
   });
 
   test('a RETRYING delivery whose subscription is switched off before its resend is made ends SKIPPED', async () => {
-    const { row: subscription } = await world.subscribe(owner);
-    const eventId = await world.record(owner);
+    const { row: subscription } = await world.subscribe(scope);
+    const eventId = await world.record(scope);
     const deliveryId = await world.deliveryId(eventId);
     await world.attempt(deliveryId, { httpStatus: 500 });
     await resend({ eventId, subscriptionId: subscription.id });
     await setActive(subscription.id, false);
 
     await expect(world.attempt(deliveryId, { httpStatus: 200 })).rejects.toThrow('not claimed');
-    expect(await delivery(deliveryId)).toMatchObject({ status: 'SKIPPED', resendFrom: null, nextAttemptAt: null });
+    expect(await delivery(deliveryId)).toMatchObject({
+      status: 'SKIPPED',
+      statusBeforeResend: null,
+      nextAttemptAt: null,
+    });
   });
 
   test('it is refused while an attempt is being sent, and allowed once that claim is too old to be alive', async () => {
-    await world.subscribe(owner);
-    const { eventId, deliveryId } = await world.failedDelivery(owner);
-    const sending = { sendingAttemptId: 'wha_1', sendingSince: world.db.fn.now() };
+    await world.subscribe(scope);
+    const { eventId, deliveryId } = await world.failedDelivery(scope);
+    const sending = { inFlightAttemptId: 'wha_1', inFlightSince: world.db.fn.now() };
     await world.db('webhookDelivery').where({ id: deliveryId }).update(sending);
     await expect(resend({ eventId })).rejects.toMatchObject({ message: expect.stringContaining('being sent') });
 
     await world
       .db('webhookDelivery')
       .where({ id: deliveryId })
-      .update({ sendingSince: world.db.raw(`now() - interval '10 seconds'`) });
+      .update({ inFlightSince: world.db.raw(`now() - interval '10 seconds'`) });
     await expect(resend({ eventId })).resolves.toEqual([deliveryId]);
   });
 
   test('a SKIPPED delivery is sent once its subscription is active again, and never after it is deleted', async () => {
-    const { row: subscription } = await world.subscribe(owner, { active: false });
-    const eventId = await world.record(owner);
+    const { row: subscription } = await world.subscribe(scope, { active: false });
+    const eventId = await world.record(scope);
     await expect(resend({ eventId })).rejects.toMatchObject({ message: expect.stringContaining('inactive') });
     await setActive(subscription.id, true);
     await expect(resend({ eventId })).resolves.toHaveLength(1);
 
-    await world.runChange(async (change) =>
-      deleteSubscription(world.deps, change, { ...owner, subscriptionId: subscription.id }),
+    await world.runInTransaction(async (tx) =>
+      deleteSubscription(world.deps, tx, { ...scope, subscriptionId: subscription.id }),
     );
     await expect(resend({ eventId })).rejects.toMatchObject({ message: expect.stringContaining('deleted') });
   });
 
   test('of eight in the same moment one asks for the attempt', async () => {
-    await world.subscribe(owner);
-    const { eventId } = await world.failedDelivery(owner);
-    world.told.length = 0;
+    await world.subscribe(scope);
+    const { eventId } = await world.failedDelivery(scope);
+    world.enqueued.length = 0;
     const inTransaction = atOnce(8);
     const results = await Promise.allSettled(
       Array.from({ length: 8 }, async () =>
-        world.runChange(async (change) => {
+        world.runInTransaction(async (tx) => {
           await inTransaction();
-          return requestResend(world.deps, change, { owner, eventId });
+          return requestResend(world.deps, tx, { scope, eventId });
         }),
       ),
     );
     const refused = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason.code);
     expect(refused).toEqual(Array.from({ length: 7 }, () => 'INVALID_STATE'));
-    expect(world.told).toHaveLength(1);
+    expect(world.enqueued).toHaveLength(1);
   });
 
   test('several deliveries: the failed ones are taken, the delivered one is left', async () => {
-    await world.subscribe(owner);
-    await world.subscribe(owner, { url: 'https://other.example.com/' });
-    const eventId = await world.record(owner);
+    await world.subscribe(scope);
+    await world.subscribe(scope, { url: 'https://other.example.com/' });
+    const eventId = await world.record(scope);
     const ids = (await world.db('webhookDelivery').where({ eventId }).orderBy('id')).map((row) => String(row.id));
     await world.attempt(String(ids[0]), { httpStatus: 200 });
     await world.attempt(String(ids[1]), { code: 'timeout' }, true);
@@ -228,21 +236,21 @@ describe('one event', () => {
   });
 
   test('the workflow itself asks without being told back', async () => {
-    await world.subscribe(owner);
-    const { deliveryId } = await world.failedDelivery(owner);
-    world.told.length = 0;
+    await world.subscribe(scope);
+    const { deliveryId } = await world.failedDelivery(scope);
+    world.enqueued.length = 0;
     expect(await resend({ deliveryIds: [deliveryId], signal: false })).toEqual([deliveryId]);
-    expect(world.told).toEqual([]);
+    expect(world.enqueued).toEqual([]);
   });
 
   test('another merchant, another environment and an unknown event are NOT_FOUND alike', async () => {
-    await world.subscribe(owner);
-    const { eventId } = await world.failedDelivery(owner);
+    await world.subscribe(scope);
+    const { eventId } = await world.failedDelivery(scope);
     const stranger = await world.newMerchant();
     const asked: ResendRequest[] = [
-      { eventId, owner: stranger },
-      { eventId, owner: { ...owner, environment: 'live' } },
-      { eventId: 'evt_nobody', owner },
+      { eventId, scope: stranger },
+      { eventId, scope: { ...scope, environment: 'live' } },
+      { eventId: 'evt_nobody', scope },
     ];
     const messages = await Promise.all(
       asked.map(async (request) =>
@@ -258,9 +266,9 @@ describe('one event', () => {
 });
 
 test('an event tells its worst delivery', async () => {
-  await world.subscribe(owner);
-  const { eventId } = await world.failedDelivery(owner);
-  const status = async () => (await findEvent(world.db, { ...owner, eventId, withPayload: false })).status;
+  await world.subscribe(scope);
+  const { eventId } = await world.failedDelivery(scope);
+  const status = async () => (await findEvent(world.db, { ...scope, eventId, withPayload: false })).status;
   expect(await status()).toBe('FAILED');
   await resend({ eventId });
   expect(await status()).toBe('PENDING');

@@ -62,7 +62,7 @@ test('a delivery in flight, one whose outcome is unsaved and one of too many ret
   await expect(attempt(third, subscriptionId)).rejects.toMatchObject({ type: 'Busy' });
   end?.();
   expect(await attempt(third, subscriptionId)).toMatchObject({ kind: 'delivered', status: 'DELIVERED' });
-  expect(await delivery(third)).toMatchObject({ sendingSince: null });
+  expect(await delivery(third)).toMatchObject({ inFlightSince: null });
   expect(inFlight.held()).toEqual([]);
   expect(shop.requests).toHaveLength(1);
 });

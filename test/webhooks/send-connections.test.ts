@@ -11,7 +11,7 @@ describe('a connection that fails', () => {
   test('by a reset is told as such', async () => {
     const shop = await receiver();
     shop.behave({ kind: 'reset' });
-    expect(await sender().post(shop.url)).toMatchObject(failed('reset', /closed before a status line came/));
+    expect(await sender().post(shop.url)).toMatchObject(failed('connection_reset', /closed before a status line came/));
     expect(shop.requests).toHaveLength(1);
   });
 
@@ -31,7 +31,7 @@ describe('a connection that fails', () => {
     const { post } = sender();
     await post(shop.url);
     shop.behave({ kind: 'reset' });
-    expect(await post(shop.url)).toMatchObject(failed('reset', /closed before a status line came/));
+    expect(await post(shop.url)).toMatchObject(failed('connection_reset', /closed before a status line came/));
     expect(shop.requests).toHaveLength(3);
   });
 
@@ -82,7 +82,7 @@ describe('a connection that fails', () => {
     async (bytes) => {
       const shop = await receiver();
       shop.behave({ kind: 'garbage', bytes });
-      expect(await sender().post(shop.url)).toMatchObject(failed('reset', /not valid HTTP/));
+      expect(await sender().post(shop.url)).toMatchObject(failed('connection_reset', /not valid HTTP/));
     },
   );
 
@@ -95,7 +95,7 @@ describe('a connection that fails', () => {
   test('by endless headers is ended', async () => {
     const shop = await receiver();
     shop.behave({ kind: 'garbage', bytes: `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n` });
-    expect(await sender().post(shop.url)).toMatchObject(failed('reset', /more than 32 KiB of headers/));
+    expect(await sender().post(shop.url)).toMatchObject(failed('connection_reset', /more than 32 KiB of headers/));
   });
 
   test('because nobody listens is told as such', async () => {
@@ -157,7 +157,9 @@ describe('names', () => {
     for (const others of [['10.0.0.1'], ['::ffff:192.168.0.1'], ['169.254.169.254'], ['fd00::1']]) {
       const { post } = sender({ ports: [shop.port], resolve: async () => ['127.0.0.1', ...others] });
       const result = await post(`https://receiver.test:${shop.port}/`);
-      expect(result).toMatchObject(failed('blocked_target', /receiver.test does not resolve to public addresses only/));
+      expect(result).toMatchObject(
+        failed('address_not_allowed', /receiver.test does not resolve to public addresses only/),
+      );
       expect(result.failure?.message).not.toContain(others[0]);
     }
     expect(shop.openConnections()).toBe(0);
@@ -175,7 +177,7 @@ describe('names', () => {
     const url = `https://receiver.test:${shop.port}/`;
     expect((await post(url)).ok).toBe(true);
     addresses = ['10.0.0.1'];
-    expect(await post(url)).toMatchObject(failed('blocked_target', /public addresses only/));
+    expect(await post(url)).toMatchObject(failed('address_not_allowed', /public addresses only/));
   });
 
   test('that do not exist, or have no address, are told as such', async () => {
@@ -201,7 +203,7 @@ test('an address that is not public is refused before anything is opened', async
   const shop = await receiver();
   const result = await sender({ allowLoopback: false, ports: [shop.port] }).post(shop.url.replace('http:', 'https:'));
   expect(result).toMatchObject(
-    failed('blocked_target', /^Nothing was sent: the URL must be reachable from the internet/),
+    failed('address_not_allowed', /^Nothing was sent: the URL must be reachable from the internet/),
   );
   expect(shop.openConnections()).toBe(0);
 });
@@ -252,7 +254,7 @@ test('a kept connection that is reset in the middle of its answer is a failure, 
   const { post } = sender();
   const url = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/`;
   expect((await post(url)).ok).toBe(true);
-  expect(await post(url)).toMatchObject(failed('reset', /closed before a status line came/));
+  expect(await post(url)).toMatchObject(failed('connection_reset', /closed before a status line came/));
   expect(requests).toBe(2);
 });
 

@@ -10,7 +10,7 @@ const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const PAYLOAD =
   '{"event":"payment.succeeded","event_id":"evt_1","api_version":"v1.0","created_at":"2025-01-01T00:00:00.000Z","data":{"amount":100.5}}';
 
-function sign(change: Partial<SigningInput> = {}) {
+function sign(tx: Partial<SigningInput> = {}) {
   return signedRequest({
     payload: Buffer.from(PAYLOAD),
     eventId: 'evt_1',
@@ -19,7 +19,7 @@ function sign(change: Partial<SigningInput> = {}) {
     previousSecret: null,
     encoding: 'base64',
     customHeaders: {},
-    ...change,
+    ...tx,
   });
 }
 

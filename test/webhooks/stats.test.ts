@@ -1,32 +1,32 @@
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { readDayRange } from '../../src/lib/page.ts';
 import { Stats } from '../../src/webhooks/schema.ts';
 import { readStats } from '../../src/webhooks/stats.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   world = await createWorld();
 });
 beforeEach(async () => {
-  owner = await world.newMerchant();
+  scope = await world.newMerchant();
   world.clock.now = new Date('2025-06-15T12:00:00.000Z');
 });
 afterAll(async () => world.drop());
 
 const read = async (startDate: string, endDate: string) =>
-  Stats.parse(await readStats(world.db, owner, readDayRange({ startDate, endDate }, world.clock.now)));
+  Stats.parse(await readStats(world.db, scope, readDayRange({ startDate, endDate }, world.clock.now)));
 
 const deliver = async (...outcomes: Parameters<World['attempt']>[1][]): Promise<void> => {
-  const deliveryId = await world.deliveryId(await world.record(owner));
+  const deliveryId = await world.deliveryId(await world.record(scope));
   for (const [index, outcome] of outcomes.entries()) await world.attempt(deliveryId, outcome, index === 2);
 };
 
 test('totals, groups and failures say what became of the deliveries of those days', async () => {
-  await world.record(owner, 'checkout.expired');
-  const { row } = await world.subscribe(owner, { eventTypes: ['payment.succeeded'] });
+  await world.record(scope, 'checkout.expired');
+  const { row } = await world.subscribe(scope, { eventTypes: ['payment.succeeded'] });
   await deliver({ httpStatus: 200, durationMs: 100 });
   await deliver({ code: 'timeout' }, { httpStatus: 200, durationMs: 300 });
   await deliver({ httpStatus: 500, durationMs: 200 }, { code: 'timeout' }, { code: 'timeout' });
@@ -67,7 +67,7 @@ test('totals, groups and failures say what became of the deliveries of those day
 });
 
 test('deliveries that wait for their next retry count as not delivered, those that were never tried do not count', async () => {
-  await world.subscribe(owner);
+  await world.subscribe(scope);
   for (const status of [200, 200, 503, 503]) await deliver({ httpStatus: status });
   await deliver();
   const half = { deliveries: 5, attempted: 4, delivered: 2, failed: 0, retrying: 2, pending: 1, successRate: 1 / 2 };
@@ -75,19 +75,19 @@ test('deliveries that wait for their next retry count as not delivered, those th
   for (const counts of [stats.totals, stats.byEvent[0], stats.bySubscription[0], stats.byDay[0]]) {
     expect(counts).toMatchObject(half);
   }
-  const [retrying] = await world.db('webhookDelivery').where({ merchantId: owner.merchantId, status: 'RETRYING' });
+  const [retrying] = await world.db('webhookDelivery').where({ merchantId: scope.merchantId, status: 'RETRYING' });
   await world.attempt(retrying.id, { httpStatus: 200 });
   expect((await read('2025-06-15', '2025-06-15')).totals.successRate).toBe(3 / 4);
 });
 
 test('dead letters are those of one environment', async () => {
-  const live: Owner = { ...owner, environment: 'live' };
-  for (const one of [owner, live]) await world.subscribe(one);
-  await world.failedDelivery(owner);
+  const live: MerchantScope = { ...scope, environment: 'live' };
+  for (const one of [scope, live]) await world.subscribe(one);
+  await world.failedDelivery(scope);
   world.clock.now = new Date('2025-06-15T13:00:00.000Z');
   for (let i = 0; i < 2; i += 1) await world.failedDelivery(live);
-  const deadLetters = async (of: Owner) => {
-    owner = of;
+  const deadLetters = async (of: MerchantScope) => {
+    scope = of;
     return (await read('2025-06-15', '2025-06-15')).deadLetters;
   };
   expect(await deadLetters({ ...live, environment: 'sandbox' })).toEqual({
@@ -114,15 +114,15 @@ test('days without deliveries are there with zeros, and rates without anything t
 });
 
 test('other merchants, the other environment and other days are left out', async () => {
-  await world.subscribe(owner);
+  await world.subscribe(scope);
   await deliver({ httpStatus: 200 });
-  const mine = owner;
-  owner = await world.newMerchant();
-  await world.subscribe(owner);
+  const mine = scope;
+  scope = await world.newMerchant();
+  await world.subscribe(scope);
   await deliver({ httpStatus: 200 });
-  owner = mine;
+  scope = mine;
   expect((await read('2025-06-15', '2025-06-15')).totals.deliveries).toBe(1);
   expect((await read('2025-06-14', '2025-06-14')).totals.deliveries).toBe(0);
-  owner = { ...mine, environment: 'live' };
+  scope = { ...mine, environment: 'live' };
   expect((await read('2025-06-15', '2025-06-15')).totals.events).toBe(0);
 });

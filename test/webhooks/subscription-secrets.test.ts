@@ -1,5 +1,5 @@
 import { decrypt } from '../../src/lib/crypto.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { SubscriptionRow } from '../../src/webhooks/model.ts';
 import { stubKey, type TestServer } from '../support/http.ts';
 import { startWebhookApi } from './api.ts';
@@ -10,14 +10,14 @@ const ASKED = { url: 'https://hooks.example.com/meskot', eventTypes: ['payment.s
 
 let world: World;
 let api: TestServer;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   world = await createWorld();
   api = await startWebhookApi(world);
 });
 beforeEach(async () => {
-  owner = await world.newMerchant();
+  scope = await world.newMerchant();
 });
 afterAll(async () => {
   await api.close();
@@ -26,9 +26,9 @@ afterAll(async () => {
 
 type Made = { subscriptionId: string; secret: string; secretHint: string; headers: string[] };
 
-const keyOf = (one: Owner): string => stubKey(one.merchantId, one.environment);
+const keyOf = (one: MerchantScope): string => stubKey(one.merchantId, one.environment);
 
-const send = async (request: string, body?: unknown, key = keyOf(owner)) => {
+const send = async (request: string, body?: unknown, key = keyOf(scope)) => {
   const [method = '', path = ''] = request.split(' ');
   return api.send(method, PATH + path, { key, ...(body !== undefined && { body }) });
 };
@@ -100,7 +100,7 @@ describe('rotating the secret', () => {
 
   test('the same Idempotency-Key gives the same secret again', async () => {
     const made = await createOne();
-    const request = { key: stubKey(owner.merchantId), headers: { 'idempotency-key': 'rotate-1' }, body: {} };
+    const request = { key: stubKey(scope.merchantId), headers: { 'idempotency-key': 'rotate-1' }, body: {} };
     const path = `${PATH}/${made.subscriptionId}/rotate`;
     const first = await api.send('POST', path, request);
     const again = await api.send('POST', path, request);
@@ -121,7 +121,7 @@ describe('test events', () => {
     const event = await world.db('webhookEvent').where({ id: body.data.eventId }).first();
     expect(JSON.parse(event.payload.toString())).toMatchObject({
       event: 'webhook.test',
-      data: { ...owner, subscriptionId: made.subscriptionId },
+      data: { ...scope, subscriptionId: made.subscriptionId },
     });
   });
 
@@ -131,10 +131,10 @@ describe('test events', () => {
     const event = await world.db('webhookEvent').where({ id: sent.body.data.eventId }).first();
     expect(JSON.parse(event.payload.toString()).data).toMatchObject({
       object: 'transaction',
-      merchantId: owner.merchantId,
+      merchantId: scope.merchantId,
     });
 
-    const key = stubKey(owner.merchantId, 'live');
+    const key = stubKey(scope.merchantId, 'live');
     const live = (await send('POST', ASKED, key)).body.data.subscriptionId;
     expect((await send(`POST /${live}/test`, { event: 'checkout.completed' }, key)).status).toBe(409);
     expect((await send(`POST /${live}/test`, {}, key)).status).toBe(202);

@@ -1,5 +1,5 @@
 import { decrypt } from '../../src/lib/crypto.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { SubscriptionRow } from '../../src/webhooks/model.ts';
 import { webhookRoutes } from '../../src/webhooks/routes.ts';
 import { stubKey, type TestServer } from '../support/http.ts';
@@ -11,14 +11,14 @@ const ASKED = { url: 'https://hooks.example.com/meskot', eventTypes: ['payment.s
 
 let world: World;
 let api: TestServer;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   world = await createWorld();
   api = await startWebhookApi(world);
 });
 beforeEach(async () => {
-  owner = await world.newMerchant();
+  scope = await world.newMerchant();
 });
 afterAll(async () => {
   await api.close();
@@ -27,9 +27,9 @@ afterAll(async () => {
 
 type Made = { subscriptionId: string; secret: string; secretHint: string; headers: string[] };
 
-const keyOf = (one: Owner): string => stubKey(one.merchantId, one.environment);
+const keyOf = (one: MerchantScope): string => stubKey(one.merchantId, one.environment);
 
-const send = async (request: string, body?: unknown, key = keyOf(owner)) => {
+const send = async (request: string, body?: unknown, key = keyOf(scope)) => {
   const [method = '', path = ''] = request.split(' ');
   return api.send(method, PATH + path, { key, ...(body !== undefined && { body }) });
 };
@@ -117,7 +117,7 @@ describe('creating', () => {
     const { status, body } = await create(fields);
     expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'VALIDATION_ERROR' });
     expect(body.error.details.map((detail: { field: string }) => detail.field)).toContain(field);
-    expect(await SubscriptionRow.query(world.db).where({ merchantId: owner.merchantId })).toEqual([]);
+    expect(await SubscriptionRow.query(world.db).where({ merchantId: scope.merchantId })).toEqual([]);
   });
 
   test.each([
@@ -146,9 +146,9 @@ describe('creating', () => {
 
   test('sandbox and live are apart: other rows, other secrets', async () => {
     const sandbox = await createOne();
-    const live = await send('POST', ASKED, stubKey(owner.merchantId, 'live'));
+    const live = await send('POST', ASKED, stubKey(scope.merchantId, 'live'));
     expect(live.body.data.secret).not.toBe(sandbox.secret);
-    const seen = await send('GET', undefined, stubKey(owner.merchantId, 'live'));
+    const seen = await send('GET', undefined, stubKey(scope.merchantId, 'live'));
     expect(seen.body.data.map((one: Made) => one.subscriptionId)).toEqual([live.body.data.subscriptionId]);
   });
 });
@@ -169,8 +169,8 @@ describe('changing', () => {
   });
 
   test('a new URL is judged like the first one and has to prove itself again', async () => {
-    const { row } = await world.subscribe(owner);
-    const deliveryId = await world.deliveryId(await world.record(owner));
+    const { row } = await world.subscribe(scope);
+    const deliveryId = await world.deliveryId(await world.record(scope));
     await world.attempt(deliveryId, { httpStatus: 200 });
     expect((await send(`GET /${row.id}`)).body.data.health.state).toBe('HEALTHY');
 
@@ -181,8 +181,8 @@ describe('changing', () => {
   });
 
   test('health tells the share of tried deliveries that are delivered, and the latest failure', async () => {
-    const { row } = await world.subscribe(owner);
-    const deliveryOf = async () => world.deliveryId(await world.record(owner));
+    const { row } = await world.subscribe(scope);
+    const deliveryOf = async () => world.deliveryId(await world.record(scope));
     const [good, late, never] = [await deliveryOf(), await deliveryOf(), await deliveryOf()];
     expect((await send(`GET /${row.id}`)).body.data.health.successRate24h).toBeNull();
     await world.attempt(good, { httpStatus: 204 });
@@ -190,7 +190,7 @@ describe('changing', () => {
     await world.attempt(never, { httpStatus: 500 }, true);
     const before = world.clock.now;
     world.clock.now = new Date(before.getTime() + 3_600_000);
-    const bad = await world.deliveryId(await world.record(owner));
+    const bad = await world.deliveryId(await world.record(scope));
     await world.attempt(bad, { httpStatus: 503 });
     const { body } = await send(`GET /${row.id}`);
     expect(body.data.health).toEqual({
@@ -210,14 +210,17 @@ describe('changing', () => {
 
 describe('deleting', () => {
   test('waiting deliveries become SKIPPED, a waiting resend goes back to where it came from', async () => {
-    const { row } = await world.subscribe(owner);
-    const ids = await Promise.all([1, 2, 3, 4].map(async () => world.deliveryId(await world.record(owner))));
+    const { row } = await world.subscribe(scope);
+    const ids = await Promise.all([1, 2, 3, 4].map(async () => world.deliveryId(await world.record(scope))));
     const [retrying = '', failed = '', delivered = '', pending = ''] = ids;
     await world.attempt(retrying, { httpStatus: 500 });
     await world.attempt(failed, { httpStatus: 500 }, true);
     await world.attempt(delivered, { httpStatus: 200 });
-    await world.db('webhookDelivery').where({ id: failed }).update({ status: 'PENDING', resendFrom: 'FAILED' });
-    await world.db('webhookDelivery').where({ id: delivered }).update({ status: 'PENDING', resendFrom: 'DELIVERED' });
+    await world.db('webhookDelivery').where({ id: failed }).update({ status: 'PENDING', statusBeforeResend: 'FAILED' });
+    await world
+      .db('webhookDelivery')
+      .where({ id: delivered })
+      .update({ status: 'PENDING', statusBeforeResend: 'DELIVERED' });
 
     const { status, body } = await send(`DELETE /${row.id}`);
     expect({ status, data: body.data }).toEqual({ status: 200, data: null });
@@ -225,19 +228,21 @@ describe('deleting', () => {
     const after = await world.db('webhookDelivery').whereIn('id', ids);
     const statusOf = (id: string) => after.find((delivery) => delivery.id === id)?.status;
     expect([retrying, failed, delivered, pending].map(statusOf)).toEqual(['SKIPPED', 'FAILED', 'DELIVERED', 'SKIPPED']);
-    expect(after.every((delivery) => delivery.nextAttemptAt === null && delivery.resendFrom === null)).toBe(true);
+    expect(after.every((delivery) => delivery.nextAttemptAt === null && delivery.statusBeforeResend === null)).toBe(
+      true,
+    );
   });
 
   test('an attempt that is on its way ends by itself', async () => {
-    const { row } = await world.subscribe(owner);
-    const id = await world.deliveryId(await world.record(owner));
-    await world.db('webhookDelivery').where({ id }).update({ sendingSince: world.db.fn.now() });
+    const { row } = await world.subscribe(scope);
+    const id = await world.deliveryId(await world.record(scope));
+    await world.db('webhookDelivery').where({ id }).update({ inFlightSince: world.db.fn.now() });
     await send(`DELETE /${row.id}`);
     expect(await world.db('webhookDelivery').where({ id }).first()).toMatchObject({ status: 'PENDING' });
   });
 
   test('it is gone for everything, and new events pass it by', async () => {
-    const { row } = await world.subscribe(owner);
+    const { row } = await world.subscribe(scope);
     await send(`DELETE /${row.id}`);
     const answers = [
       await send(`GET /${row.id}`),
@@ -247,7 +252,7 @@ describe('deleting', () => {
       await send(`POST /${row.id}/test`),
     ];
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
-    const eventId = await world.record(owner);
+    const eventId = await world.record(scope);
     expect(await world.db('webhookDelivery').where({ eventId })).toEqual([]);
   });
 });
@@ -255,7 +260,7 @@ describe('deleting', () => {
 test('another merchant and the other environment see nothing and change nothing', async () => {
   const made = await createOne();
   const stranger = await world.newMerchant();
-  for (const key of [stubKey(stranger.merchantId), stubKey(owner.merchantId, 'live')]) {
+  for (const key of [stubKey(stranger.merchantId), stubKey(scope.merchantId, 'live')]) {
     const one = `/${made.subscriptionId}`;
     const answers = [
       await send(`GET ${one}`, undefined, key),
@@ -281,7 +286,7 @@ test('every route of the management API is documented', async () => {
 });
 
 test('reading needs webhooks:read and writing webhooks:write', async () => {
-  const reader = stubKey(owner.merchantId, 'sandbox', ['webhooks:read']);
+  const reader = stubKey(scope.merchantId, 'sandbox', ['webhooks:read']);
   expect((await send('GET', undefined, reader)).status).toBe(200);
   const refused = await send('POST', ASKED, reader);
   expect({ status: refused.status, code: refused.body.error.code }).toEqual({

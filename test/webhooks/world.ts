@@ -1,8 +1,8 @@
 import type { Knex } from '../../src/lib/db.ts';
 import { createEgressGuard } from '../../src/lib/egress.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { createRunChange, type OutboxRow, type RunChange } from '../../src/lib/outbox.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import { createTransactionRunner, type OutboxRow, type RunInTransaction } from '../../src/lib/outbox.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/catalogue.ts';
 import { claimOne } from '../../src/webhooks/delivery/claim.ts';
 import { recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
@@ -21,16 +21,16 @@ export type World = {
   db: Knex;
   deps: WebhookDeps;
   clock: { now: Date };
-  told: OutboxRow[];
-  runChange: RunChange;
-  newMerchant: () => Promise<Owner>;
-  subscribe: (owner: Owner, fields?: Partial<NewSubscription>) => Promise<WithSecret>;
-  record: (owner: Owner, event?: EventTypeName) => Promise<string>;
+  enqueued: OutboxRow[];
+  runInTransaction: RunInTransaction;
+  newMerchant: () => Promise<MerchantScope>;
+  subscribe: (scope: MerchantScope, fields?: Partial<NewSubscription>) => Promise<WithSecret>;
+  record: (scope: MerchantScope, event?: EventTypeName) => Promise<string>;
   deliveryId: (eventId: string, subscriptionId?: string) => Promise<string>;
   /** One attempt of a delivery with this outcome; `last` = no retry follows. */
   attempt: (deliveryId: string, outcome: Outcome, last?: boolean) => Promise<DeliveryStatus>;
   /** An event of which the only delivery ended FAILED. */
-  failedDelivery: (owner: Owner, event?: EventTypeName) => Promise<{ eventId: string; deliveryId: string }>;
+  failedDelivery: (scope: MerchantScope, event?: EventTypeName) => Promise<{ eventId: string; deliveryId: string }>;
   /** Faults that only the database's owner can make. */
   asOwner: (sql: string) => Promise<void>;
   drop: () => Promise<void>;
@@ -39,8 +39,8 @@ export type World = {
 export async function createWorld(): Promise<World> {
   const { db, drop, asOwner } = await createTestDatabase();
   const clock = { now: new Date('2025-06-15T12:00:00.000Z') };
-  const told: OutboxRow[] = [];
-  const runChange = createRunChange(db, (messages) => void told.push(...messages));
+  const enqueued: OutboxRow[] = [];
+  const runInTransaction = createTransactionRunner(db, (messages) => void enqueued.push(...messages));
   const guard = createEgressGuard({ ports: [443, 8443], allowLoopback: false, deny: [] });
   const deps: WebhookDeps = {
     db,
@@ -53,8 +53,8 @@ export async function createWorld(): Promise<World> {
     db,
     deps,
     clock,
-    told,
-    runChange,
+    enqueued,
+    runInTransaction,
     drop,
     asOwner,
     newMerchant: async () => {
@@ -62,16 +62,16 @@ export async function createWorld(): Promise<World> {
       await db('merchant').insert({ id: merchantId, name: 'Abyssinia Coffee' });
       return { merchantId, environment: 'sandbox' };
     },
-    subscribe: async (owner, fields = {}) => {
+    subscribe: async (scope, fields = {}) => {
       const defaults = { url: 'https://hooks.example.com/meskot', eventTypes: ['*'] };
-      const input = { ...NewSubscription.parse({ ...defaults, ...fields }), ...owner };
-      return runChange(async (change) => createSubscription(deps, change, input));
+      const input = { ...NewSubscription.parse({ ...defaults, ...fields }), ...scope };
+      return runInTransaction(async (tx) => createSubscription(deps, tx, input));
     },
-    record: async (owner, event = 'payment.succeeded') => {
-      const data = { ...EVENT_TYPES[event].example, ...owner };
+    record: async (scope, event = 'payment.succeeded') => {
+      const data = { ...EVENT_TYPES[event].example, ...scope };
       const resource = { resourceType: 'transaction', resourceId: newId('txn') };
-      const ids = await runChange(async (change) =>
-        recordEvents(change, [{ event, ...owner, ...resource, data, createdAt: clock.now }]),
+      const ids = await runInTransaction(async (tx) =>
+        recordEvents(tx, [{ event, ...scope, ...resource, data, createdAt: clock.now }]),
       );
       return String(ids[0]);
     },
@@ -109,8 +109,8 @@ export async function createWorld(): Promise<World> {
       const [recorded] = await recordAttempts(db, [recording]);
       return recorded?.status as DeliveryStatus;
     },
-    failedDelivery: async (owner, event) => {
-      const eventId = await world.record(owner, event);
+    failedDelivery: async (scope, event) => {
+      const eventId = await world.record(scope, event);
       const deliveryId = await world.deliveryId(eventId);
       await world.attempt(deliveryId, { httpStatus: 500 }, true);
       return { eventId, deliveryId };

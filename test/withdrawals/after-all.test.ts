@@ -22,17 +22,17 @@ afterAll(() => world.close());
 const resolve = (id: string, resolution: Resolution) => {
   // Each payout has a reference of its own.
   const providerReference = `${resolution.providerReference}-${id}`;
-  const word = { ...resolution, providerReference, operatorId: 'opr_1', at: world.clock() };
-  return world.runChange((change) => resolveWithdrawal(change, id, word));
+  const decision = { ...resolution, providerReference, operatorId: 'opr_1', at: world.clock() };
+  return world.runInTransaction((tx) => resolveWithdrawal(tx, id, decision));
 };
 
-async function hear(id: string, ...answers: Parameters<WithdrawalWorld['provider']['answersOfPayouts']>) {
-  world.provider.answersOfPayouts(...answers);
+async function hear(id: string, ...answers: Parameters<WithdrawalWorld['provider']['returnsForPayouts']>) {
+  world.provider.returnsForPayouts(...answers);
   for (const _ of answers) await world.checkPayout(id, { ...CHECK, proof: true });
 }
 
 async function isContradicted(id: string): Promise<boolean> {
-  const sql = `SELECT contradicted_at IS NOT NULL AND contradiction_ended_at IS NULL AS open FROM withdrawal WHERE id = :id`;
+  const sql = `SELECT conflict_detected_at IS NOT NULL AND conflict_resolved_at IS NULL AS open FROM withdrawal WHERE id = :id`;
   const [row] = await rows<{ open: boolean }>(world.db, sql, { id });
   return row?.open ?? false;
 }
@@ -98,8 +98,8 @@ test('a reference of the provider pays one withdrawal only', async () => {
   const [first, second] = [await world.ready(), await world.ready()];
   for (const id of [first, second]) await hear(id, DOUBT);
   await resolve(first, COMPLETED);
-  const word = { ...COMPLETED, providerReference: `OUT-9-${first}`, operatorId: 'opr_1', at: world.clock() };
-  const again = world.runChange((change) => resolveWithdrawal(change, second, word));
+  const decision = { ...COMPLETED, providerReference: `OUT-9-${first}`, operatorId: 'opr_1', at: world.clock() };
+  const again = world.runInTransaction((tx) => resolveWithdrawal(tx, second, decision));
   await expect(again).rejects.toThrow(`providerReference is that of ${first}`);
   expect(await resolve(second, COMPLETED)).toMatchObject({ row: { status: 'SUCCESS' } });
 });
@@ -143,8 +143,8 @@ test('what was paid keeps its reference, whatever its provider says after that',
 test('of two withdrawals that are called paid under one reference at once, one is', async () => {
   const ids = [await world.ready(), await world.ready(), await world.ready()];
   for (const id of ids) await hear(id, DOUBT);
-  const word = { ...COMPLETED, providerReference: `OUT-${ids[0]}`, operatorId: 'opr_1', at: world.clock() };
-  const said = ids.map((id) => world.runChange((change) => resolveWithdrawal(change, id, word)));
+  const decision = { ...COMPLETED, providerReference: `OUT-${ids[0]}`, operatorId: 'opr_1', at: world.clock() };
+  const said = ids.map((id) => world.runInTransaction((tx) => resolveWithdrawal(tx, id, decision)));
   const outcomes = await Promise.allSettled(said);
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
 });

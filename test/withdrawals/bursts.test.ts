@@ -2,7 +2,7 @@ import { createLimits } from '../../src/http/limits.ts';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { balanceRoutes } from '../../src/ledger/routes.ts';
 import { createKeyedQueue } from '../../src/lib/keyed-queue.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { createCheckPayout } from '../../src/withdrawals/check.ts';
 import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
 import { buildWorld, type World } from '../support/build.ts';
@@ -12,7 +12,7 @@ import {
   startTestServer,
   stubKey,
   testServerDeps,
-  type HttpAnswer,
+  type HttpResponse,
   type TestServer,
 } from '../support/http.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -26,8 +26,8 @@ const TAKES = 15_75n;
 let database: TestDatabase;
 let world: World;
 let server: TestServer;
-let payroll: Owner;
-let other: Owner;
+let payroll: MerchantScope;
+let other: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   [payroll, other] = [await buildFreeMerchant(world), await buildFreeMerchant(world)];
-  for (const owner of [payroll, other]) await fund(world, owner, 10_000_00n);
+  for (const scope of [payroll, other]) await fund(world, scope, 10_000_00n);
 });
 afterEach(async () => {
   await server.close();
@@ -51,23 +51,23 @@ async function start(ofOne: number, sandboxPerSecond = 25): Promise<void> {
       ...balanceRoutes({ db: database.db, clock: world.clock }),
     ],
     clock: world.clock,
-    runChange: world.runChange,
+    runInTransaction: world.runInTransaction,
     limits: createLimits({ ...NO_LIMITS, sandboxPerSecond, livePerSecond: 50 }),
-    queue: createKeyedQueue({ runningMax: 5, waitingMax: { ofOne, ofAll: 3_000 }, waitMsMax: 60_000 }),
+    queue: createKeyedQueue({ runningMax: 5, pendingMax: { ofOne, ofAll: 3_000 }, waitMsMax: 60_000 }),
   });
   server = await startTestServer(deps);
 }
 
-async function ask({ merchantId }: Owner, requestId: string): Promise<HttpAnswer> {
+async function ask({ merchantId }: MerchantScope, requestId: string): Promise<HttpResponse> {
   const destination = { phone: '0911000001', accountName: 'Abebe Bikila' };
   const body = { requestId, amount: 10, channel: 'TELEBIRR', destination };
   return server.send('POST', PATH, { key: stubKey(merchantId), body });
 }
 
-const askForAll = (owner: Owner, count: number): Promise<HttpAnswer>[] =>
-  Array.from({ length: count }, (_, index) => ask(owner, `PAY-${index + 1}`));
+const askForAll = (scope: MerchantScope, count: number): Promise<HttpResponse>[] =>
+  Array.from({ length: count }, (_, index) => ask(scope, `PAY-${index + 1}`));
 
-const requestIdsOf = async ({ merchantId }: Owner): Promise<string[]> => {
+const requestIdsOf = async ({ merchantId }: MerchantScope): Promise<string[]> => {
   const found = (await database.db('withdrawal').where({ merchantId }).select('requestId')) as { requestId: string }[];
   return found.map(({ requestId }) => requestId);
 };

@@ -20,15 +20,15 @@ beforeEach(() => world.newMerchant());
 afterEach(() => world.expectLedgerHolds());
 afterAll(() => world.close());
 
-async function hear(id: string, ...answers: Parameters<WithdrawalWorld['provider']['answersOfPayouts']>) {
-  world.provider.answersOfPayouts(...answers);
+async function hear(id: string, ...answers: Parameters<WithdrawalWorld['provider']['returnsForPayouts']>) {
+  world.provider.returnsForPayouts(...answers);
   for (const _ of answers) await world.checkPayout(id, { ...CHECK, proof: true });
 }
 
 async function standing(id: string) {
   const [row] = await rows<{ status: string; stage: string; isContradicted: boolean }>(
     world.db,
-    `SELECT status, stage, contradicted_at IS NOT NULL AND contradiction_ended_at IS NULL AS is_contradicted
+    `SELECT status, stage, conflict_detected_at IS NOT NULL AND conflict_resolved_at IS NULL AS is_contradicted
      FROM withdrawal WHERE id = :id`,
     { id },
   );
@@ -39,17 +39,17 @@ async function standing(id: string) {
 async function contradicted(): Promise<number> {
   const registry = createRegistry('test');
   measureWithdrawals(registry, world.db);
-  return (await registry.getSingleMetric('meskot_withdrawals_contradicted')?.get())?.values[0]?.value ?? NaN;
+  return (await registry.getSingleMetric('meskot_withdrawals_in_conflict')?.get())?.values[0]?.value ?? NaN;
 }
 
 test('a no after the provider has said that it paid, be it another amount, gives nothing back and sends nothing', async () => {
   const id = await world.ready();
   await hear(id, { ...PAID_OUT, amountSantim: 99_50n }, REFUSED);
   expect(await standing(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
-  const { askedOfPayouts } = world.provider;
-  const before = askedOfPayouts.length;
+  const { payoutQueries } = world.provider;
+  const before = payoutQueries.length;
   await hear(id, NOT_THERE, REFUSED);
-  expect(askedOfPayouts.slice(before).filter(({ question }) => question === 'payout')).toEqual([]);
+  expect(payoutQueries.slice(before).filter(({ question }) => question === 'payout')).toEqual([]);
   expect(await standing(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
   expect(await world.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
   // The right amount is an end all the same.
@@ -64,13 +64,13 @@ test('a no after it was paid moves nothing and waits for operators; said again i
   expect(await standing(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
   expect(await contradicted()).toBe(before + 1);
   expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
-  await rows(world.db, 'UPDATE withdrawal SET contradiction_ended_at = now() WHERE id = :id', { id });
+  await rows(world.db, 'UPDATE withdrawal SET conflict_resolved_at = now() WHERE id = :id', { id });
   await hear(id, REFUSED);
   expect(await standing(id)).toMatchObject({ isContradicted: false });
   await hear(id, PAID_OUT, REFUSED);
   expect(await standing(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
   const { timeline } = await world.read(id);
-  expect(timeline.filter(({ kind }: { kind: string }) => kind === 'provider.contradicts')).toHaveLength(2);
+  expect(timeline.filter(({ kind }: { kind: string }) => kind === 'provider.conflict')).toHaveLength(2);
 });
 
 const PHONE = '251911000001';
@@ -94,7 +94,7 @@ test.each([
   const lines: Record<string, unknown>[] = [];
   const log = createLogger('trace', 'test', { destination: { write: (line) => void lines.push(JSON.parse(line)) } });
   const checkPayout = createCheckPayout({ ...world, log });
-  world.provider.answersOfPayouts(...answers);
+  world.provider.returnsForPayouts(...answers);
   for (const _answer of answers) await checkPayout(id, { ...CHECK, proof: true });
   expect(lines.at(-1)).toMatchObject({ withdrawalId: id, msg: expect.stringMatching(says) });
   expect(JSON.stringify(lines)).not.toMatch(/911000001|Abebe/);
@@ -136,7 +136,7 @@ test('a genuine callback after the end is asked about until its provider knows',
   expect(await recheckProvenPayouts(world, 10)).toBe(1);
   expect(await recheckProvenPayouts(world, 10)).toBe(0);
   world.pass(30 * 60_000);
-  world.provider.answersOfPayouts(REVERSED);
+  world.provider.returnsForPayouts(REVERSED);
   expect(await recheckProvenPayouts(world, 10)).toBe(1);
   expect((await world.read(id)).status).toBe('REVERSED');
   expect(await world.balance()).toEqual([FUNDED, 0n]);
@@ -144,11 +144,11 @@ test('a genuine callback after the end is asked about until its provider knows',
 
 test('a genuine callback after the end is done with once its provider has answered well after it', async () => {
   await paidAndCalledBack();
-  let asked = 0;
+  let queried = 0;
   for (let minutes = 0; minutes < 600; minutes += 2) {
     world.pass(2 * 60_000);
-    asked += await recheckProvenPayouts(world, 10);
+    queried += await recheckProvenPayouts(world, 10);
   }
   // One each two minutes, until one came twenty minutes after the callback.
-  expect(asked).toBe(11);
+  expect(queried).toBe(11);
 });

@@ -15,23 +15,23 @@ describe('the lease of a withdrawal', () => {
   afterEach(() => world.expectLedgerHolds());
   afterAll(() => world.close());
 
-  const questions = () => world.provider.askedOfPayouts.map(({ question }) => question);
+  const questions = () => world.provider.payoutQueries.map(({ question }) => question);
 
   test('while one process waits for the provider, another one asks it nothing and sends nothing', async () => {
     const id = await world.ready();
     let release: (outcome: PayoutOutcome) => void = () => undefined;
-    world.provider.answersOfPayouts(() => new Promise((resolve) => (release = resolve)), NOT_THERE);
+    world.provider.returnsForPayouts(() => new Promise((resolve) => (release = resolve)), NOT_THERE);
     const first = world.checkPayout(id, CHECK);
     while (questions().length === 0) await new Promise((resolve) => setImmediate(resolve));
     const another = createCheckPayout(world);
     const checked = await Promise.all([another(id, CHECK), another(id, { ...CHECK, proof: true })]);
-    expect(checked.map(({ asked, outcome }) => ({ asked, outcome }))).toEqual([
-      { asked: false, outcome: null },
-      { asked: false, outcome: null },
+    expect(checked.map(({ queried, outcome }) => ({ queried, outcome }))).toEqual([
+      { queried: false, outcome: null },
+      { queried: false, outcome: null },
     ]);
     expect(questions()).toEqual(['payout']);
     release(PAID_OUT);
-    expect(await first).toMatchObject({ asked: true, row: { status: 'SUCCESS' } });
+    expect(await first).toMatchObject({ queried: true, row: { status: 'SUCCESS' } });
     expect(await world.balance()).toEqual([894_25n, 0n]);
   });
 
@@ -40,12 +40,12 @@ describe('the lease of a withdrawal', () => {
     await world.checkPayout(id, CHECK);
     const until = new Date(world.clock().getTime() + LEASE_MS);
     await rows(world.db, 'UPDATE withdrawal SET lease_until = :until WHERE id = :id', { id, until });
-    world.provider.answersOfPayouts(PAID_OUT);
+    world.provider.returnsForPayouts(PAID_OUT);
     world.pass(LEASE_MS - 1);
-    expect(await world.checkPayout(id, CHECK)).toMatchObject({ asked: false, row: { status: 'PENDING' } });
+    expect(await world.checkPayout(id, CHECK)).toMatchObject({ queried: false, row: { status: 'PENDING' } });
     expect(questions()).toEqual(['payout']);
     world.pass(1);
-    expect(await world.checkPayout(id, CHECK)).toMatchObject({ asked: true, row: { status: 'SUCCESS' } });
+    expect(await world.checkPayout(id, CHECK)).toMatchObject({ queried: true, row: { status: 'SUCCESS' } });
     expect(questions()).toEqual(['payout', 'queryPayout']);
   });
 });

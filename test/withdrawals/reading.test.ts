@@ -1,5 +1,5 @@
 import { exportWithdrawals } from '../../src/withdrawals/export.ts';
-import { decideInSandbox } from '../../src/withdrawals/sandbox-review.ts';
+import { autoDecide } from '../../src/withdrawals/sandbox-review.ts';
 import { DOUBT, NOT_THERE, PAID_OUT } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, PATH, type WithdrawalWorld } from './world.ts';
 
@@ -16,7 +16,7 @@ describe('reading withdrawals', () => {
     const first = await world.ready({ amount: 10 });
     world.pass(1_000);
     const second = await world.ready({ amount: 11 });
-    world.provider.answersOfPayouts({ ...PAID_OUT, amountSantim: 11_00n });
+    world.provider.returnsForPayouts({ ...PAID_OUT, amountSantim: 11_00n });
     await world.checkPayout(second, CHECK);
     const ids = async (query: string) =>
       (await world.send('GET', `${PATH}?${query}`)).body.data.map(
@@ -37,7 +37,7 @@ describe('reading withdrawals', () => {
     await world.ask({ channel: 'AWASH', destination: bank });
     const day = '2026-03-02';
     const [from, until] = [new Date('2026-03-01T21:00:00.000Z'), new Date('2026-03-02T21:00:00.000Z')];
-    const filter = { ...world.owner, range: { startDate: day, endDate: day, from, until }, statuses: null };
+    const filter = { ...world.scope, range: { startDate: day, endDate: day, from, until }, statuses: null };
     const read = await exportWithdrawals(world.db, filter, { after: null, limit: 10 });
     expect(read.map(({ destination }) => destination)).toEqual(['CBE *********6789', '********0001']);
     for (const row of read) {
@@ -52,12 +52,12 @@ describe('reading withdrawals', () => {
   test('verify takes our id or the merchant’s, and asks the provider once in 30 s', async () => {
     const sent = world.body();
     const id = (await world.send('POST', PATH, sent)).body.data.withdrawalRequestId;
-    await decideInSandbox(world, id, world.clock());
+    await autoDecide(world, id, world.clock());
     const verify = async (wanted: string) => (await world.send('GET', `${PATH}/verify/${wanted}`)).body.data;
     expect(await verify(String(sent['requestId']))).toMatchObject({ withdrawalRequestId: id, stage: 'CREATED' });
-    expect(world.provider.askedOfPayouts).toEqual([]);
+    expect(world.provider.payoutQueries).toEqual([]);
     await world.checkPayout(id, CHECK);
-    world.provider.answersOfPayouts(PAID_OUT);
+    world.provider.returnsForPayouts(PAID_OUT);
     expect(await verify(id)).toMatchObject({ status: 'PENDING' });
     world.pass(31_000);
     expect(await verify(id)).toMatchObject({ status: 'SUCCESS' });
@@ -66,13 +66,13 @@ describe('reading withdrawals', () => {
 
   test('who only asks sends nothing, neither for the first time nor again', async () => {
     const id = await world.ready();
-    const asking = { ...CHECK, proof: true, askOnly: true };
-    expect((await world.checkPayout(id, asking)).asked).toBe(false);
-    world.provider.answersOfPayouts(DOUBT);
+    const asking = { ...CHECK, proof: true, queryOnly: true };
+    expect((await world.checkPayout(id, asking)).queried).toBe(false);
+    world.provider.returnsForPayouts(DOUBT);
     await world.checkPayout(id, CHECK);
-    world.provider.answersOfPayouts(NOT_THERE, PAID_OUT);
+    world.provider.returnsForPayouts(NOT_THERE, PAID_OUT);
     expect((await world.checkPayout(id, asking)).outcome).toBe('not-found');
-    expect(world.provider.askedOfPayouts.map(({ question }) => question)).toEqual(['payout', 'queryPayout']);
+    expect(world.provider.payoutQueries.map(({ question }) => question)).toEqual(['payout', 'queryPayout']);
     expect((await world.read(id)).status).toBe('PENDING');
   });
 });

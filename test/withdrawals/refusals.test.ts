@@ -15,36 +15,36 @@ describe('a withdrawal that is refused', () => {
       world.db,
       `INSERT INTO limit_rule (id, merchant_id, channel, direction, min_santim, max_santim, daily_santim, valid_from, version)
        VALUES (:id, :merchantId, 'TELEBIRR', 'PAY_OUT', 100, 20000, 25000, '2020-01-01T00:00:00Z', 1)`,
-      { id: `lim_${world.owner.merchantId}`, merchantId: world.owner.merchantId },
+      { id: `lim_${world.scope.merchantId}`, merchantId: world.scope.merchantId },
     );
 
   test('amounts outside the limits are refused with the limit, the value and what is left', async () => {
-    const refusal = async (changes: object) => {
+    const rejection = async (changes: object) => {
       const { status, body: answer } = await world.ask(changes);
       return { status, code: answer.error.code, message: answer.message };
     };
-    expect(await refusal({ amount: 0.5 })).toEqual({
+    expect(await rejection({ amount: 0.5 })).toEqual({
       status: 422,
       code: 'AMOUNT_BELOW_MINIMUM',
       message:
         'amount must be at least 1.00 ETB on TELEBIRR, got 0.50; 750000.00 ETB are left today of 750000.00 ETB a day',
     });
-    expect(await refusal({ amount: 75_001 })).toMatchObject({
+    expect(await rejection({ amount: 75_001 })).toMatchObject({
       code: 'AMOUNT_ABOVE_MAXIMUM',
       message:
         'amount must be at most 75000.00 ETB on TELEBIRR, got 75001.00; 750000.00 ETB are left today of 750000.00 ETB a day',
     });
-    expect(await refusal({ amount: 995 })).toMatchObject({
+    expect(await rejection({ amount: 995 })).toMatchObject({
       code: 'INSUFFICIENT_BALANCE',
       message: expect.stringContaining('takes 1000.75 ETB with its fee and tax, and 1000.00 ETB are available'),
     });
     await limitTo250ADay();
     await world.ready({ amount: 200 });
-    expect(await refusal({ amount: 50.01 })).toMatchObject({
+    expect(await rejection({ amount: 50.01 })).toMatchObject({
       code: 'DAILY_LIMIT_EXCEEDED',
       message: 'amount must be at most 50.00 ETB, what is left today of 250.00 ETB a day on TELEBIRR, got 50.01',
     });
-    expect(await refusal({ amount: 200.01 })).toMatchObject({
+    expect(await rejection({ amount: 200.01 })).toMatchObject({
       code: 'AMOUNT_ABOVE_MAXIMUM',
       message:
         'amount must be at most 200.00 ETB on TELEBIRR, got 200.01; 50.00 ETB are left today of 250.00 ETB a day',
@@ -101,7 +101,7 @@ describe('a withdrawal that is refused', () => {
 
   test('MPESA is not available, and a channel that is off is refused', async () => {
     expect((await world.ask({ channel: 'MPESA' })).body.error.code).toBe('CHANNEL_NOT_AVAILABLE');
-    await rows(world.db, `UPDATE merchant_channel SET enabled = false WHERE merchant_id = :merchantId`, world.owner);
+    await rows(world.db, `UPDATE merchant_channel SET enabled = false WHERE merchant_id = :merchantId`, world.scope);
     expect((await world.ask()).body.error.code).toBe('CHANNEL_DISABLED');
   });
 

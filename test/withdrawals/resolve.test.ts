@@ -29,8 +29,8 @@ const FAILED: Resolution = { outcome: 'FAILED', providerReference: 'CASE-7', rea
 /** Each payout has a reference of its own, as OUT-9-wd_…. */
 const referenceOf = (id: string, { providerReference }: Resolution = COMPLETED) => `${providerReference}-${id}`;
 const resolve = (id: string, resolution: Resolution, operatorId = 'opr_1') => {
-  const word = { ...resolution, providerReference: referenceOf(id, resolution), operatorId, at: world.clock() };
-  return world.runChange((change) => resolveWithdrawal(change, id, word));
+  const decision = { ...resolution, providerReference: referenceOf(id, resolution), operatorId, at: world.clock() };
+  return world.runInTransaction((tx) => resolveWithdrawal(tx, id, decision));
 };
 const codeOf = (work: Promise<unknown>) =>
   work.then(
@@ -41,7 +41,7 @@ const codeOf = (work: Promise<unknown>) =>
 /** Sent, and an hour later its provider does not know. */
 async function unknown(changes: object = {}): Promise<string> {
   const id = await world.ready(changes);
-  world.provider.answersOfPayouts(DOUBT);
+  world.provider.returnsForPayouts(DOUBT);
   await world.checkPayout(id, CHECK);
   expect(await world.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
   world.pass(HOUR_MS);
@@ -51,7 +51,7 @@ async function unknown(changes: object = {}): Promise<string> {
 /** Refused, given back, and then called paid. */
 async function contradicted(): Promise<string> {
   const id = await world.ready();
-  world.provider.answersOfPayouts(REFUSED, PAID_OUT);
+  world.provider.returnsForPayouts(REFUSED, PAID_OUT);
   await world.checkPayout(id, CHECK);
   await world.checkPayout(id, { ...CHECK, proof: true });
   return id;
@@ -63,7 +63,7 @@ async function clearing(): Promise<bigint> {
     `SELECT CAST(coalesce(-sum(e.amount_santim), 0) AS bigint) AS santim FROM ledger_entry e
      JOIN ledger_account a ON a.id = e.account_id JOIN ledger_journal j ON j.id = e.journal_id
      WHERE a.kind = 'CHANNEL_CLEARING' AND j.merchant_id = :merchantId`,
-    world.owner,
+    world.scope,
   );
   return sum?.santim ?? 0n;
 }
@@ -71,21 +71,23 @@ async function clearing(): Promise<bigint> {
 describe('a withdrawal whose provider does not know', () => {
   test('was paid, says an operator: it is SUCCESS, booked, told, and its workflow woken', async () => {
     const id = await unknown();
-    world.told.length = 0;
+    world.enqueued.length = 0;
     const { row, missing, isNew } = await resolve(id, COMPLETED);
     expect({ missing, isNew }).toEqual({ missing: 0, isNew: true });
     expect(row).toMatchObject({
       status: 'SUCCESS',
-      stage: 'ENDED',
+      stage: 'COMPLETED',
       providerReference: referenceOf(id),
       paidSantim: null,
     });
     expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
     expect(await clearing()).toBe(FUNDED - 100_00n);
     expect(await world.events(id)).toContain('withdrawal.succeeded');
-    expect(world.told).toMatchObject([{ kind: 'signal', workflowId: `withdrawal-${id}`, signal: 'providerAnswered' }]);
+    expect(world.enqueued).toMatchObject([
+      { kind: 'signal', workflowId: `withdrawal-${id}`, signal: 'providerResultRecorded' },
+    ]);
     expect((await world.read(id)).timeline.at(-1)).toMatchObject({
-      kind: 'operator.resolved',
+      kind: 'withdrawal.resolved',
       detail: {
         outcome: 'COMPLETED',
         providerReference: referenceOf(id),
@@ -100,9 +102,9 @@ describe('a withdrawal whose provider does not know', () => {
     expect((await resolve(id, FAILED)).row).toMatchObject({ status: 'FAILED', failure: { message: FAILED.reason } });
     expect(await world.balance()).toEqual([FUNDED, 0n]);
     expect(await world.events(id)).toContain('withdrawal.failed');
-    world.provider.answersOfPayouts(NOT_THERE, PAID_OUT);
+    world.provider.returnsForPayouts(NOT_THERE, PAID_OUT);
     await world.checkPayout(id, { ...CHECK, proof: true });
-    expect(world.provider.askedOfPayouts.filter(({ question }) => question === 'payout')).toHaveLength(1);
+    expect(world.provider.payoutQueries.filter(({ question }) => question === 'payout')).toHaveLength(1);
   });
 
   test('said again it changes nothing; said otherwise it is refused', async () => {
@@ -132,7 +134,7 @@ describe('a withdrawal whose provider does not know', () => {
   test('is not resolved while its provider is being asked, which may send it again', async () => {
     const id = await unknown();
     let outcome: string | undefined;
-    world.provider.answersOfPayouts(async () => {
+    world.provider.returnsForPayouts(async () => {
       outcome = await codeOf(resolve(id, FAILED));
       return NOT_THERE;
     }, PAID_OUT);
@@ -144,7 +146,7 @@ describe('a withdrawal whose provider does not know', () => {
   test('is not resolved by who has made the key that asked for it', async () => {
     const id = await unknown();
     const { pepper, clock } = { pepper: 'a pepper of sixteen characters', clock: world.clock };
-    const input = { ...world.owner, kind: 'secret', createdBy: 'opr_1', knownTo: ['opr_1'] } as const;
+    const input = { ...world.scope, kind: 'secret', createdBy: 'opr_1', secretHolders: ['opr_1'] } as const;
     const { key } = await world.db.transaction((trx) => createKey({ trx, pepper, clock }, input));
     await rows(world.db, 'UPDATE withdrawal SET requested_by = :keyId WHERE id = :id', { id, keyId: key.id });
     expect(await codeOf(resolve(id, COMPLETED))).toBe('INVALID_STATE');
@@ -154,7 +156,7 @@ describe('a withdrawal whose provider does not know', () => {
   test('is reversed as any other that was paid', async () => {
     const id = await unknown();
     await resolve(id, { ...COMPLETED, paidSantim: 90_00n });
-    world.provider.answersOfPayouts({ ...REVERSED, amountSantim: 90_00n });
+    world.provider.returnsForPayouts({ ...REVERSED, amountSantim: 90_00n });
     await world.checkPayout(id, { ...CHECK, proof: true });
     expect(await world.read(id)).toMatchObject({ status: 'REVERSED', paidAmount: 90 });
     expect(await world.balance()).toEqual([FUNDED, 0n]);
@@ -180,7 +182,7 @@ describe('a withdrawal whose provider does not know', () => {
 describe('another amount paid than told', () => {
   test('less: what was not paid is the merchant’s again, and it sees both amounts', async () => {
     const id = await world.ready();
-    world.provider.answersOfPayouts({ ...PAID_OUT, amountSantim: 99_50n });
+    world.provider.returnsForPayouts({ ...PAID_OUT, amountSantim: 99_50n });
     await world.checkPayout(id, CHECK);
     const { row } = await resolve(id, { ...COMPLETED, paidSantim: 99_50n });
     expect(row).toMatchObject({ status: 'SUCCESS', amountSantim: 100_00n, paidSantim: 99_50n });
@@ -193,12 +195,12 @@ describe('another amount paid than told', () => {
 
   test('more: the merchant pays what it asked for, and the rest waits in suspense', async () => {
     const id = await world.ready();
-    world.provider.answersOfPayouts({ ...PAID_OUT, amountSantim: 101_00n });
+    world.provider.returnsForPayouts({ ...PAID_OUT, amountSantim: 101_00n });
     await world.checkPayout(id, CHECK);
     await resolve(id, { ...COMPLETED, paidSantim: 101_00n });
     expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
     expect(await clearing()).toBe(FUNDED - 101_00n);
-    const { feesSantim } = await readBalance(world.db, world.owner);
+    const { feesSantim } = await readBalance(world.db, world.scope);
     expect(feesSantim).toBe(5_75n);
   });
 
@@ -221,7 +223,7 @@ describe('a withdrawal that had failed and is called paid', () => {
       'withdrawal.succeeded',
     ]);
     expect((await resolve(id, COMPLETED)).isNew).toBe(false);
-    world.provider.answersOfPayouts(REVERSED);
+    world.provider.returnsForPayouts(REVERSED);
     await world.checkPayout(id, { ...CHECK, proof: true });
     expect(await world.balance()).toEqual([FUNDED, 0n]);
   });
@@ -244,7 +246,7 @@ describe('a withdrawal that had failed and is called paid', () => {
   test('was not paid: nothing moves, nobody need look any more, and who learns better may still say so', async () => {
     const id = await contradicted();
     const events = await world.events(id);
-    expect((await resolve(id, FAILED)).row).toMatchObject({ status: 'FAILED', contradictionEndedAt: expect.any(Date) });
+    expect((await resolve(id, FAILED)).row).toMatchObject({ status: 'FAILED', conflictResolvedAt: expect.any(Date) });
     expect(await resolve(id, FAILED)).toMatchObject({ isNew: false });
     expect(await codeOf(resolve(id, { ...FAILED, providerReference: 'CASE-8' }))).toBe('INVALID_STATE');
     expect(await world.events(id)).toEqual(events);
@@ -269,7 +271,7 @@ test('nothing else is resolved', async () => {
   expect(await codeOf(resolve(sent, FAILED))).toBe('INVALID_STATE');
   await world.checkPayout(sent, CHECK);
   expect(await codeOf(resolve(sent, FAILED))).toBe('INVALID_STATE');
-  world.provider.answersOfPayouts(REFUSED);
+  world.provider.returnsForPayouts(REFUSED);
   await world.checkPayout(sent, CHECK);
   expect(await codeOf(resolve(sent, COMPLETED))).toBe('INVALID_STATE');
 });

@@ -1,7 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
 import { approveWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
 import { readPaidBefore } from '../../src/withdrawals/queries.ts';
-import { decideInSandbox } from '../../src/withdrawals/sandbox-review.ts';
+import { autoDecide } from '../../src/withdrawals/sandbox-review.ts';
 import { withdraw } from '../support/settlements.ts';
 import { buildLive, fund, PAID_OUT } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
@@ -17,10 +17,10 @@ describe('the review of a withdrawal', () => {
 
   const operator = (operatorId: string) => ({ operatorId, at: world.clock() });
   const approve = (id: string, operatorId: string) =>
-    world.runChange((change) => approveWithdrawal(change, id, operator(operatorId)));
+    world.runInTransaction((tx) => approveWithdrawal(tx, id, operator(operatorId)));
 
   test('a second one to the same beneficiary is looked at for two days, then no more', async () => {
-    world.provider.answersOfPayouts(PAID_OUT);
+    world.provider.returnsForPayouts(PAID_OUT);
     await world.checkPayout(await world.ready(), CHECK);
     const second = (await world.ask({ amount: 10 })).body.data;
     expect(second.reviewReasons).toEqual(['NEW_BENEFICIARY']);
@@ -28,7 +28,7 @@ describe('the review of a withdrawal', () => {
       world.db,
       `UPDATE withdrawal SET requested_at = requested_at - interval '3 days', completed_at = completed_at - interval '3 days'
        WHERE merchant_id = :merchantId`,
-      world.owner,
+      world.scope,
     );
     const third = (await world.ask({ amount: 10 })).body.data;
     expect({ stage: third.stage, reasons: third.reviewReasons }).toEqual({ stage: 'CREATED', reasons: undefined });
@@ -42,14 +42,14 @@ describe('the review of a withdrawal', () => {
   });
 
   test('what the sandbox has paid makes nobody known in live', async () => {
-    world.provider.answersOfPayouts(PAID_OUT);
+    world.provider.returnsForPayouts(PAID_OUT);
     await world.checkPayout(await world.ready({}), CHECK);
-    const live = await buildLive(world.db, world.owner);
+    const live = await buildLive(world.db, world.scope);
     await fund(world, live, 1_000_00n);
     const first = await withdraw(world, live);
     expect(first.reviewReasons).toEqual(['FIRST_TO_BENEFICIARY']);
     expect(await readPaidBefore(world.db, first)).toMatchObject({ count: 0, accountNames: [] });
-    expect((await withdraw(world, world.owner)).reviewReasons).toEqual(['NEW_BENEFICIARY']);
+    expect((await withdraw(world, world.scope)).reviewReasons).toEqual(['NEW_BENEFICIARY']);
   });
 
   test('an operator and the sandbox may each give one of two approvals', async () => {
@@ -57,11 +57,11 @@ describe('the review of a withdrawal', () => {
       world.db,
       `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
        VALUES (:merchantId, 10000, 20000, 20)`,
-      world.owner,
+      world.scope,
     );
     const id = (await world.ask({ amount: 200 })).body.data.withdrawalRequestId;
-    await world.runChange((change) => approveWithdrawal(change, id, { operatorId: 'opr_1', at: world.clock() }));
-    await decideInSandbox(world, id, world.clock());
+    await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: world.clock() }));
+    await autoDecide(world, id, world.clock());
     expect((await world.read(id)).stage).toBe('CREATED');
   });
 
@@ -70,16 +70,16 @@ describe('the review of a withdrawal', () => {
       world.db,
       `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
          VALUES (:merchantId, 10000, 20000, 20)`,
-      world.owner,
+      world.scope,
     );
     const { body: answer } = await world.ask({ amount: 200.14 });
     const id = answer.data.withdrawalRequestId;
     expect(answer.data.reviewReasons).toContain('LARGE_AMOUNT');
-    await decideInSandbox(world, id, world.clock());
+    await autoDecide(world, id, world.clock());
     expect((await approve(id, 'opr_1')).stage).toBe('UNDER_REVIEW');
     await expect(approve(id, 'opr_1')).rejects.toMatchObject({ code: 'INVALID_STATE' });
     expect((await approve(id, 'opr_2')).stage).toBe('CREATED');
-    expect(world.told.at(-1)).toMatchObject({ kind: 'signal', signal: 'approved', workflowId: `withdrawal-${id}` });
+    expect(world.enqueued.at(-1)).toMatchObject({ kind: 'signal', signal: 'approved', workflowId: `withdrawal-${id}` });
     await expect(approve(id, 'opr_3')).rejects.toMatchObject({ code: 'INVALID_STATE' });
   });
 
@@ -94,7 +94,7 @@ describe('the review of a withdrawal', () => {
       world.db,
       `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
        VALUES (:merchantId, 10000, 20000, 20)`,
-      world.owner,
+      world.scope,
     );
     const { withdrawalRequestId: id, reviewReasons } = (await world.ask({ amount })).body.data;
     const { stage } = await approve(id, 'opr_1');
@@ -103,9 +103,7 @@ describe('the review of a withdrawal', () => {
 
   test('a rejected one gives the money back and says why', async () => {
     const id = (await world.ask()).body.data.withdrawalRequestId;
-    await world.runChange((change) =>
-      rejectWithdrawal(change, id, { ...operator('opr_1'), reason: 'Not a supplier.' }),
-    );
+    await world.runInTransaction((tx) => rejectWithdrawal(tx, id, { ...operator('opr_1'), reason: 'Not a supplier.' }));
     expect(await world.read(id)).toMatchObject({
       status: 'REJECTED',
       failure: { code: 'REJECTED', message: 'Not a supplier.' },
@@ -131,14 +129,14 @@ describe('the review of a withdrawal', () => {
 
   test('what was approved and is not sent can still be rejected, what was sent cannot', async () => {
     const id = await world.ready();
-    await rows(world.db, `UPDATE merchant SET status = 'SUSPENDED' WHERE id = :merchantId`, world.owner);
+    await rows(world.db, `UPDATE merchant SET status = 'SUSPENDED' WHERE id = :merchantId`, world.scope);
     const reject = (which: string) =>
-      world.runChange((change) =>
-        rejectWithdrawal(change, which, { operatorId: 'opr_1', reason: 'Fraud', at: world.clock() }),
+      world.runInTransaction((tx) =>
+        rejectWithdrawal(tx, which, { operatorId: 'opr_1', reason: 'Fraud', at: world.clock() }),
       );
     expect(await reject(id)).toMatchObject({ status: 'REJECTED' });
     expect(await world.balance()).toEqual([1_000_00n, 0n]);
-    await rows(world.db, `UPDATE merchant SET status = 'ACTIVE' WHERE id = :merchantId`, world.owner);
+    await rows(world.db, `UPDATE merchant SET status = 'ACTIVE' WHERE id = :merchantId`, world.scope);
     const sent = await world.ready();
     await world.checkPayout(sent, CHECK);
     await expect(reject(sent)).rejects.toThrow('only one that was not sent yet can be rejected');
@@ -147,12 +145,12 @@ describe('the review of a withdrawal', () => {
   test('a suspended merchant’s is not sent before it goes on', async () => {
     const id = await world.ready();
     const is = (status: string) =>
-      rows(world.db, 'UPDATE merchant SET status = :status WHERE id = :merchantId', { ...world.owner, status });
+      rows(world.db, 'UPDATE merchant SET status = :status WHERE id = :merchantId', { ...world.scope, status });
     await is('SUSPENDED');
     await world.checkPayout(id, CHECK);
-    expect(world.provider.askedOfPayouts).toEqual([]);
+    expect(world.provider.payoutQueries).toEqual([]);
     await is('ACTIVE');
     await world.checkPayout(id, CHECK);
-    expect(world.provider.askedOfPayouts).toMatchObject([{ question: 'payout', orderId: id }]);
+    expect(world.provider.payoutQueries).toMatchObject([{ question: 'payout', orderId: id }]);
   });
 });

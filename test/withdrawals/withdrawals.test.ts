@@ -1,5 +1,5 @@
 import { rows } from '../../src/lib/db.ts';
-import { createCheckPayout, isPayoutAnswered } from '../../src/withdrawals/check.ts';
+import { createCheckPayout, isPayoutConclusive } from '../../src/withdrawals/check.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { cancelWithdrawal } from '../../src/withdrawals/decide.ts';
 import type { WithdrawalRow } from '../../src/withdrawals/model.ts';
@@ -40,15 +40,15 @@ describe('the life of a withdrawal', () => {
     const id = answer.data.withdrawalRequestId;
     expect(await world.balance()).toEqual([894_25n, 105_75n]);
     expect((await world.events(id)).toSorted()).toEqual(['withdrawal.created', 'withdrawal.under_review']);
-    expect(world.told.at(-1)).toMatchObject({ kind: 'start', workflowId: `withdrawal-${id}` });
-    expect(JSON.stringify(world.told.at(-1))).not.toMatch(/0911|251911|Abebe/);
+    expect(world.enqueued.at(-1)).toMatchObject({ kind: 'start', workflowId: `withdrawal-${id}` });
+    expect(JSON.stringify(world.enqueued.at(-1))).not.toMatch(/0911|251911|Abebe/);
   });
 
   test('it is sent once it is approved, and paid when the provider says so', async () => {
     const id = await world.ready();
     await world.checkPayout(id, CHECK);
     expect(await world.read(id)).toMatchObject({ status: 'PENDING', stage: 'SUBMITTED' });
-    world.provider.answersOfPayouts(PAID_OUT);
+    world.provider.returnsForPayouts(PAID_OUT);
     await world.checkPayout(id, CHECK);
     const row = await world.read(id);
     expect(row).toMatchObject({ status: 'SUCCESS', providerReference: 'OUT-1' });
@@ -58,13 +58,13 @@ describe('the life of a withdrawal', () => {
       'review.started',
       'review.approved',
       'payout.submitted',
-      'provider.answer',
+      'provider.responded',
       'payout.succeeded',
     ]);
     expect(await world.balance()).toEqual([894_25n, 0n]);
     expect(await world.events(id)).toContain('withdrawal.succeeded');
-    expect(world.provider.askedOfPayouts.map(({ question }) => question)).toEqual(['payout', 'queryPayout']);
-    const order = world.provider.askedOfPayouts[0]?.order;
+    expect(world.provider.payoutQueries.map(({ question }) => question)).toEqual(['payout', 'queryPayout']);
+    const order = world.provider.payoutQueries[0]?.order;
     expect(order).toMatchObject({
       orderId: id,
       amountSantim: 100_00n,
@@ -74,7 +74,7 @@ describe('the life of a withdrawal', () => {
 
   test('what the provider refuses fails, and the money is back with its fee', async () => {
     const id = await world.ready();
-    world.provider.answersOfPayouts(REFUSED);
+    world.provider.returnsForPayouts(REFUSED);
     await world.checkPayout(id, CHECK);
     expect(await world.read(id)).toMatchObject({
       status: 'FAILED',
@@ -86,23 +86,23 @@ describe('the life of a withdrawal', () => {
 
   test('while the provider does not know, nothing is given back, and the same order is sent again only if it was never taken', async () => {
     const id = await world.ready();
-    world.provider.answersOfPayouts(DOUBT);
+    world.provider.returnsForPayouts(DOUBT);
     await world.checkPayout(id, CHECK);
     expect(await world.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
     expect(await world.balance()).toEqual([894_25n, 105_75n]);
     expect((await world.send('POST', `${PATH}/${id}/cancel`)).status).toBe(409);
-    world.provider.answersOfPayouts(NOT_THERE, PAID_OUT);
+    world.provider.returnsForPayouts(NOT_THERE, PAID_OUT);
     await world.checkPayout(id, CHECK);
     expect(await world.read(id)).toMatchObject({ status: 'SUCCESS' });
-    expect(world.provider.askedOfPayouts.map(({ question }) => question)).toEqual(['payout', 'queryPayout', 'payout']);
-    expect(new Set(world.provider.askedOfPayouts.map(({ orderId }) => orderId))).toEqual(new Set([id]));
+    expect(world.provider.payoutQueries.map(({ question }) => question)).toEqual(['payout', 'queryPayout', 'payout']);
+    expect(new Set(world.provider.payoutQueries.map(({ orderId }) => orderId))).toEqual(new Set([id]));
   });
 
   test('what comes back after it was paid is the merchant’s again', async () => {
     const id = await world.ready();
-    world.provider.answersOfPayouts(PAID_OUT);
+    world.provider.returnsForPayouts(PAID_OUT);
     await world.checkPayout(id, CHECK);
-    world.provider.answersOfPayouts(REVERSED);
+    world.provider.returnsForPayouts(REVERSED);
     await world.checkPayout(id, CHECK);
     expect(await world.read(id)).toMatchObject({
       status: 'REVERSED',
@@ -121,7 +121,7 @@ describe('the life of a withdrawal', () => {
 
   test('paid and back before anybody asked is both paid and reversed', async () => {
     const id = await world.ready();
-    world.provider.answersOfPayouts(REVERSED);
+    world.provider.returnsForPayouts(REVERSED);
     await world.checkPayout(id, CHECK);
     expect(await world.read(id)).toMatchObject({ status: 'REVERSED' });
     expect((await world.events(id)).toSorted()).toEqual([
@@ -135,24 +135,24 @@ describe('the life of a withdrawal', () => {
 
   test('another amount paid than told is never taken for success', async () => {
     const id = await world.ready();
-    world.provider.answersOfPayouts({ ...PAID_OUT, amountSantim: 1n });
+    world.provider.returnsForPayouts({ ...PAID_OUT, amountSantim: 1n });
     await world.checkPayout(id, CHECK);
     expect(await world.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
   });
 
   test('a provider that pays what it had refused is booked nowhere, and operators are told', async () => {
     const id = await world.ready();
-    world.provider.answersOfPayouts(REFUSED);
+    world.provider.returnsForPayouts(REFUSED);
     await world.checkPayout(id, CHECK);
-    world.provider.answersOfPayouts(PAID_OUT);
-    expect((await world.checkPayout(id, CHECK)).asked).toBe(false);
+    world.provider.returnsForPayouts(PAID_OUT);
+    expect((await world.checkPayout(id, CHECK)).queried).toBe(false);
     for (const _ of [1, 2]) {
       const checked = await world.checkPayout(id, { ...CHECK, proof: true });
-      expect(isPayoutAnswered(checked)).toBe(true);
-      expect(checked.row).toMatchObject({ status: 'FAILED', contradictedAt: expect.any(Date) });
+      expect(isPayoutConclusive(checked)).toBe(true);
+      expect(checked.row).toMatchObject({ status: 'FAILED', conflictDetectedAt: expect.any(Date) });
     }
     const row = await world.read(id);
-    expect(kinds(row).filter((kind) => kind === 'provider.contradicts')).toHaveLength(1);
+    expect(kinds(row).filter((kind) => kind === 'provider.conflict')).toHaveLength(1);
     expect(row.timeline.at(-1).detail).toMatchObject({ amountSantim: 100_00, providerReference: 'OUT-1' });
     expect(await world.balance()).toEqual([1_000_00n, 0n]);
   });
@@ -166,26 +166,26 @@ describe('the life of a withdrawal', () => {
         return world.provider;
       },
     });
-    expect(await slow(id, CHECK)).toMatchObject({ asked: true, outcome: 'unknown' });
-    expect(world.provider.askedOfPayouts).toEqual([]);
+    expect(await slow(id, CHECK)).toMatchObject({ queried: true, outcome: 'unknown' });
+    expect(world.provider.payoutQueries).toEqual([]);
   });
 
   test('a merchant suspended after a sending that was lost is not sent again', async () => {
     const id = await world.ready();
-    world.provider.answersOfPayouts(DOUBT);
+    world.provider.returnsForPayouts(DOUBT);
     await world.checkPayout(id, CHECK);
-    await rows(world.db, `UPDATE merchant SET status = 'SUSPENDED' WHERE id = :merchantId`, world.owner);
-    world.provider.answersOfPayouts(NOT_THERE, PAID_OUT);
+    await rows(world.db, `UPDATE merchant SET status = 'SUSPENDED' WHERE id = :merchantId`, world.scope);
+    world.provider.returnsForPayouts(NOT_THERE, PAID_OUT);
     await world.checkPayout(id, CHECK);
-    expect(world.provider.askedOfPayouts.filter(({ question }) => question === 'payout')).toHaveLength(1);
+    expect(world.provider.payoutQueries.filter(({ question }) => question === 'payout')).toHaveLength(1);
     expect((await world.read(id)).status).toBe('PENDING');
   });
 
   test('fifty checks at once send it once and book it once', async () => {
     const id = await world.ready();
-    world.provider.answersOfPayouts(PAID_OUT);
+    world.provider.returnsForPayouts(PAID_OUT);
     await Promise.all(Array.from({ length: 50 }, () => untilServed(() => world.checkPayout(id, CHECK))));
-    expect(world.provider.askedOfPayouts.filter(({ question }) => question === 'payout')).toHaveLength(1);
+    expect(world.provider.payoutQueries.filter(({ question }) => question === 'payout')).toHaveLength(1);
     expect(await world.balance()).toEqual([894_25n, 0n]);
     expect((await world.events(id)).filter((event) => event === 'withdrawal.succeeded')).toHaveLength(1);
   });
@@ -215,7 +215,7 @@ describe('the life of a withdrawal', () => {
     expect(await world.balance()).toEqual([1_000_00n, 0n]);
     expect((await world.events(id)).filter((event) => event === 'withdrawal.canceled')).toHaveLength(1);
     expect((await world.checkPayout(id, CHECK)).row.status).toBe('CANCELLED');
-    expect(world.provider.askedOfPayouts).toEqual([]);
+    expect(world.provider.payoutQueries).toEqual([]);
     const sent = await world.ready();
     await world.checkPayout(sent, CHECK);
     expect((await world.send('POST', `${PATH}/${sent}/cancel`)).body.error.code).toBe('INVALID_STATE');
@@ -224,7 +224,7 @@ describe('the life of a withdrawal', () => {
   test('a cancel and a sending at once: one of them wins, and the money follows it', async () => {
     for (let round = 0; round < 20; round += 1) {
       const amountSantim = BigInt(1 + round) * 100n;
-      world.provider.answersOfPayouts({ ...PAID_OUT, amountSantim });
+      world.provider.returnsForPayouts({ ...PAID_OUT, amountSantim });
       const id = await world.ready({ amount: 1 + round });
       const [before, reserved] = await world.balance();
       const [, cancelled] = await Promise.all([
@@ -232,7 +232,7 @@ describe('the life of a withdrawal', () => {
         world.send('POST', `${PATH}/${id}/cancel`),
       ]);
       const { row } = await world.checkPayout(id, CHECK);
-      const taken = world.provider.askedOfPayouts.some(({ orderId }) => orderId === id);
+      const taken = world.provider.payoutQueries.some(({ orderId }) => orderId === id);
       expect({ cancelled: cancelled.status === 200, status: row.status }).toEqual({
         cancelled: !taken,
         status: taken ? 'SUCCESS' : 'CANCELLED',
@@ -253,21 +253,21 @@ describe('the life of a withdrawal', () => {
   });
 
   test(`${ROUNDS} times in a row`, async () => {
-    const { clock, owner, runChange } = world;
+    const { clock, scope, runInTransaction } = world;
     const findProvider = () => world.provider;
     const destination = { kind: 'phone', phone: '251911000001', accountName: 'Abebe Bikila' } as const;
     const base = { amountSantim: 994_25n, channel: 'TELEBIRR', destination, requestedBy: 'key_1' } as const;
     for (let round = 0; round < ROUNDS; round += 1) {
       const take = async (_: unknown, nth: number): Promise<WithdrawalRow> => {
         const wanted = { ...base, requestId: `ALL-${round}-${nth}` };
-        const ask = () => runChange((change) => createWithdrawal({ change, clock, findProvider }, owner, wanted));
+        const ask = () => runInTransaction((tx) => createWithdrawal({ tx, clock, findProvider }, scope, wanted));
         return (await untilServed(ask)).row;
       };
       const taken = await Promise.allSettled(Array.from({ length: 50 }, take));
       expectOneOfFifty(taken.map((one) => (one.status === 'fulfilled' ? 'made' : String(one.reason.code))));
       // So that there is everything to take in the next round.
       const made = taken.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-      for (const row of made) await runChange((change) => cancelWithdrawal(change, row, clock()));
+      for (const row of made) await runInTransaction((tx) => cancelWithdrawal(tx, row, clock()));
     }
   }, 180_000);
 });

@@ -1,28 +1,28 @@
 import { readBalance } from '../../src/ledger/balance.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { Santim } from '../../src/lib/money.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/check.ts';
 import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
-import { decideInSandbox } from '../../src/withdrawals/sandbox-review.ts';
+import { autoDecide } from '../../src/withdrawals/sandbox-review.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { startTestServer, stubKey, testServerDeps, type HttpAnswer } from '../support/http.ts';
+import { startTestServer, stubKey, testServerDeps, type HttpResponse } from '../support/http.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { buildFreeMerchant, fund, TAKEN } from '../support/withdrawals.ts';
 
 export const PATH = '/api/checkout/withdrawal';
-export const CHECK = { minIntervalMs: 0, tellWorkflow: true };
+export const CHECK = { minIntervalMs: 0, notifyWorkflow: true };
 
 /** Withdrawals over HTTP, by a merchant that has 1,000 birr, with a provider that answers by a script. */
 export type WithdrawalWorld = World & {
   checkPayout: CheckPayout;
   /** Of the test that runs. */
-  owner: Owner;
-  send: (method: string, path: string, body?: object | string) => Promise<HttpAnswer>;
+  scope: MerchantScope;
+  send: (method: string, path: string, body?: object | string) => Promise<HttpResponse>;
   /** What is sent to ask for 100 birr, unless said otherwise; each under a requestId of its own. */
   body: (changes?: object) => Record<string, unknown>;
-  ask: (changes?: object) => Promise<HttpAnswer>;
+  ask: (changes?: object) => Promise<HttpResponse>;
   /** Asked for and through its review. */
   ready: (changes?: object) => Promise<string>;
   // A test says with its expectations what an answer is; a type would say it twice.
@@ -47,16 +47,16 @@ export async function createWithdrawalWorld(): Promise<WithdrawalWorld> {
   const deps = testServerDeps(db, {
     routes: withdrawalRoutes({ ...world, checkPayout }),
     clock: world.clock,
-    runChange: world.runChange,
+    runInTransaction: world.runInTransaction,
   });
   const server = await startTestServer(deps, stubKey('mrc_none'));
   let requests = 0;
   const own: WithdrawalWorld = {
     ...world,
     checkPayout,
-    owner: await buildFreeMerchant(world),
+    scope: await buildFreeMerchant(world),
     send: (method, path, body) =>
-      server.send(method, path, { key: stubKey(own.owner.merchantId), ...(body !== undefined && { body }) }),
+      server.send(method, path, { key: stubKey(own.scope.merchantId), ...(body !== undefined && { body }) }),
     body: (changes = {}) => ({
       requestId: `W-${(requests += 1)}`,
       amount: 100,
@@ -69,12 +69,12 @@ export async function createWithdrawalWorld(): Promise<WithdrawalWorld> {
       const { body, status } = await own.ask(changes);
       expect(status).toBe(202);
       const id: string = body.data.withdrawalRequestId;
-      await decideInSandbox(world, id, world.clock());
+      await autoDecide(world, id, world.clock());
       return id;
     },
     read: async (id) => (await own.send('GET', `${PATH}/${id}`)).body.data,
     balance: async () => {
-      const { availableSantim, reservedSantim } = await readBalance(db, own.owner);
+      const { availableSantim, reservedSantim } = await readBalance(db, own.scope);
       return [availableSantim, reservedSantim];
     },
     events: async (id) => {
@@ -86,10 +86,10 @@ export async function createWithdrawalWorld(): Promise<WithdrawalWorld> {
       return found.map(({ event }) => event);
     },
     newMerchant: async () => {
-      own.owner = await buildFreeMerchant(world);
-      await fund(world, own.owner, 1_000_00n);
-      world.provider.answersOfPayouts(TAKEN);
-      world.provider.askedOfPayouts.length = 0;
+      own.scope = await buildFreeMerchant(world);
+      await fund(world, own.scope, 1_000_00n);
+      world.provider.returnsForPayouts(TAKEN);
+      world.provider.payoutQueries.length = 0;
     },
     expectLedgerHolds: () => expectLedgerHolds(db),
     close: async () => {

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../src/lib/dates.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { requestResend } from '../../src/webhooks/delivery/resend.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { skipTime } from '../support/temporal.ts';
@@ -9,7 +9,7 @@ const RETRY_SECONDS = [60, 300, 1_800, 7_200, 43_200];
 
 let world: WorkerWorld;
 let receiver: Receiver;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   world = await createWorkerWorld({ TASK_QUEUES: 'webhooks' });
@@ -17,8 +17,8 @@ beforeAll(async () => {
   receiver = await startReceiver();
 });
 beforeEach(async () => {
-  owner = await world.newMerchant();
-  await world.subscribe(owner, { url: receiver.url });
+  scope = await world.newMerchant();
+  await world.subscribe(scope, { url: receiver.url });
   receiver.behave({ kind: 'answer', status: 500 });
 });
 afterAll(async () => {
@@ -37,7 +37,7 @@ const attemptsOf = async (deliveryId: string) =>
 
 /** Records an event whose receiver fails, and lives through its whole ladder. */
 async function failedDelivery(): Promise<string> {
-  const eventId = await world.record(owner);
+  const eventId = await world.record(scope);
   for (const [rung, seconds] of RETRY_SECONDS.entries()) {
     const { workflowId } = await settled(eventId, rung + 1, 'RETRYING');
     await skipTime(world.temporal.client, workflowId, seconds * 1_050 + 1_000);
@@ -48,17 +48,17 @@ async function failedDelivery(): Promise<string> {
 
 /** Resends as the API does: the row in one transaction with the message to the workflow. */
 const resendByApi = async (eventId: string) =>
-  world.runChange((change) => requestResend({ clock: () => new Date() }, change, { eventId, owner }));
+  world.runInTransaction((tx) => requestResend({ clock: () => new Date() }, tx, { eventId, scope }));
 
 describe('the ladder of a delivery', () => {
   test('six POSTs of the same bytes, each rung after the end of the failure before it; FAILED with a dead letter after 14 h 36 min', async () => {
     const before = receiver.requests.length;
     const eventId = await failedDelivery();
     const delivery = await readDelivery(world.db, eventId);
-    expect(delivery).toMatchObject({ rungsUsed: 6, nextAttemptAt: null, deadLetteredAt: expect.any(Date) });
+    expect(delivery).toMatchObject({ retryCount: 6, nextAttemptAt: null, deadLetteredAt: expect.any(Date) });
 
     const attempts = await attemptsOf(delivery.id);
-    expect(attempts.map((one) => [one['deliveryNumber'], one['retryNumber'], one['trigger']])).toEqual(
+    expect(attempts.map((one) => [one['deliveryNumber'], one['retryNumber'], one['source']])).toEqual(
       [0, 1, 2, 3, 4, 5].map((retry) => [retry + 1, retry, 'auto']),
     );
     for (const [rung, seconds] of RETRY_SECONDS.entries()) {
@@ -86,13 +86,13 @@ describe('the ladder of a delivery', () => {
     await expect(handle.executeUpdate('resend', { args: [{ reason: 'their server is back' }] })).rejects.toMatchObject({
       cause: { message: expect.stringContaining('FAILED: last failure HTTP 500') },
     });
-    expect(await readDelivery(world.db, eventId)).toMatchObject({ status: 'FAILED', attempts: 7, rungsUsed: 6 });
+    expect(await readDelivery(world.db, eventId)).toMatchObject({ status: 'FAILED', attempts: 7, retryCount: 6 });
 
     receiver.behave({ kind: 'answer', status: 204 });
     expect(await handle.executeUpdate('resend', { args: [null] })).toBe('DELIVERED: the receiver answered 204');
     expect(await handle.result()).toBe('DELIVERED');
     expect(await readDelivery(world.db, eventId)).toMatchObject({ status: 'DELIVERED', attempts: 8 });
-    const resent = (await attemptsOf(id)).slice(6).map((one) => [one['trigger'], one['reason'], one['retryNumber']]);
+    const resent = (await attemptsOf(id)).slice(6).map((one) => [one['source'], one['reason'], one['retryNumber']]);
     expect(resent).toEqual([
       ['operator', 'their server is back', null],
       ['operator', null, null],
@@ -147,9 +147,9 @@ describe('the ladder of a delivery', () => {
       );
     });
     // A wake that comes at the same moment takes nothing away from what an operator requests.
-    await Promise.all([handle.signal('wake'), handle.signal('resend', 'at once')]);
+    await Promise.all([handle.signal('deliveryChanged'), handle.signal('resend', 'at once')]);
     await settled(eventId, 9, 'FAILED');
-    expect((await attemptsOf(id)).slice(6).map((one) => [one['trigger'], one['reason']])).toEqual([
+    expect((await attemptsOf(id)).slice(6).map((one) => [one['source'], one['reason']])).toEqual([
       ['operator', null],
       ['operator', `nul   ${'x'.repeat(493)} `],
       ['operator', 'at once'],
@@ -157,7 +157,7 @@ describe('the ladder of a delivery', () => {
   });
 
   test('"retry now" makes an attempt beside the schedule, which stays as it is', async () => {
-    const eventId = await world.record(owner);
+    const eventId = await world.record(scope);
     const before = await settled(eventId, 1, 'RETRYING');
     const { workflowId } = before;
     const handle = world.temporal.client.workflow.getHandle(workflowId);
@@ -168,12 +168,12 @@ describe('the ladder of a delivery', () => {
     });
     const delivery = await settled(eventId, 2, 'RETRYING');
     const [, second] = await attemptsOf(delivery.id);
-    expect(second).toMatchObject({ retryNumber: null, trigger: 'operator', reason: null });
-    expect(delivery).toMatchObject({ rungsUsed: 1, nextAttemptAt: before.nextAttemptAt });
+    expect(second).toMatchObject({ retryNumber: null, source: 'operator', reason: null });
+    expect(delivery).toMatchObject({ retryCount: 1, nextAttemptAt: before.nextAttemptAt });
   });
 
   test('cancelling the workflow ends the delivery as FAILED with a dead letter', async () => {
-    const eventId = await world.record(owner);
+    const eventId = await world.record(scope);
     const { workflowId, id } = await settled(eventId, 1, 'RETRYING');
     const handle = world.temporal.client.workflow.getHandle(workflowId);
     // After the first attempt it is only about to be started.
@@ -186,12 +186,12 @@ describe('the ladder of a delivery', () => {
 
   test('cancelling the forced resend of a delivered one leaves it DELIVERED, and operators see that', async () => {
     receiver.behave({ kind: 'answer', status: 200 });
-    const eventId = await world.record(owner);
+    const eventId = await world.record(scope);
     const { workflowId, subscriptionId } = await settled(eventId, 1, 'DELIVERED');
     receiver.behave({ kind: 'hang' });
     const before = receiver.requests.length;
-    const request = { eventId, subscriptionId, owner, force: true };
-    await world.runChange((change) => requestResend({ clock: () => new Date() }, change, request));
+    const request = { eventId, subscriptionId, scope, force: true };
+    await world.runInTransaction((tx) => requestResend({ clock: () => new Date() }, tx, request));
     await until('the resend', async () => receiver.requests.length > before);
     const handle = world.temporal.client.workflow.getHandle(workflowId);
     await handle.cancel();
@@ -205,7 +205,7 @@ describe('the ladder of a delivery', () => {
 
   test('a first-try success takes at most 6 history events and carries no URL, body or secret', async () => {
     receiver.behave({ kind: 'answer', status: 200 });
-    const eventId = await world.record(owner);
+    const eventId = await world.record(scope);
     const { workflowId } = await settled(eventId, 1, 'DELIVERED');
     const handle = world.temporal.client.workflow.getHandle(workflowId);
     await until('the workflow', async () => handle.describe().catch(() => null));
@@ -222,7 +222,7 @@ describe('the ladder of a delivery', () => {
   test('operators find a failed delivery by its search attributes', async () => {
     const eventId = await failedDelivery();
     const { workflowId } = await readDelivery(world.db, eventId);
-    const query = `BusinessStatus = 'FAILED' AND LastHttpStatus = 500 AND MerchantId = '${owner.merchantId}'`;
+    const query = `BusinessStatus = 'FAILED' AND LastHttpStatus = 500 AND MerchantId = '${scope.merchantId}'`;
     const found = await until('the search attributes', async () => {
       for await (const one of world.temporal.client.workflow.list({ query })) return one;
       return null;

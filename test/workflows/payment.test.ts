@@ -6,11 +6,11 @@ import { startPayment } from '../../src/checkout/pay.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { storeCallback } from '../../src/providers/store-callback.ts';
-import { CLAIM_INTERVAL_MS, createCheckAttempt } from '../../src/transactions/check.ts';
-import { endAttempt } from '../../src/transactions/end.ts';
+import { MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../../src/transactions/check.ts';
+import { closeAttempt } from '../../src/transactions/end.ts';
 import { paymentWorkflowId } from '../../src/transactions/workflow-input.ts';
 import { standing } from '../support/build.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
@@ -22,7 +22,7 @@ const EXPIRES_IN_MINUTES = 10;
 
 let simulator: TestSimulator;
 let world: WorkerWorld;
-let owner: Owner;
+let scope: MerchantScope;
 let orders = 0;
 const http = createHttpClient();
 const clock = () => new Date();
@@ -33,10 +33,10 @@ beforeAll(async () => {
   world = await createWorkerWorld({
     TASK_QUEUES: 'payments',
     SIMULATOR_URL: simulator.url,
-    BASE_URL: 'http://127.0.0.1:9',
+    PUBLIC_BASE_URL: 'http://127.0.0.1:9',
   });
   await world.startWorker().ready;
-  owner = await world.newMerchant();
+  scope = await world.newMerchant();
 });
 afterEach(async () => simulator.clearFaults());
 afterAll(async () => {
@@ -61,11 +61,17 @@ async function pay(
     expiresInMinutes,
     locale: 'en',
   } as const;
-  const deps = { db: world.db, findProvider, clock, baseUrl: world.config.BASE_URL, pepper: world.config.KEY_PEPPER };
-  const { sessionId } = await world.runChange((change) => createSession({ ...deps, change }, owner, wanted));
-  const key = { ...owner, sessionId };
-  const payment = await world.runChange((change) =>
-    startPayment({ ...deps, change }, key, { channel: 'TELEBIRR', phone }),
+  const deps = {
+    db: world.db,
+    findProvider,
+    clock,
+    baseUrl: world.config.PUBLIC_BASE_URL,
+    pepper: world.config.API_KEY_PEPPER,
+  };
+  const { sessionId } = await world.runInTransaction((tx) => createSession({ ...deps, tx }, scope, wanted));
+  const key = { ...scope, sessionId };
+  const payment = await world.runInTransaction((tx) =>
+    startPayment({ ...deps, tx }, key, { channel: 'TELEBIRR', phone }),
   );
   return { sessionId, attemptId: payment.attemptId, workflowId: paymentWorkflowId(payment.attemptId) };
 }
@@ -79,12 +85,12 @@ async function details(workflowId: string): Promise<string> {
 }
 
 const checkAsApi = () =>
-  createCheckAttempt({
+  createSyncAttempt({
     db: world.db,
-    runChange: world.runChange,
+    runInTransaction: world.runInTransaction,
     findProvider,
     clock,
-    baseUrl: world.config.BASE_URL,
+    baseUrl: world.config.PUBLIC_BASE_URL,
     log: createLogger('silent', 'test'),
   });
 
@@ -121,7 +127,7 @@ describe('the clock of a payment attempt', () => {
     await simulator.advance(EXPIRES_IN_MINUTES * MINUTE_MS);
     await skipTime(world.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 1) * MINUTE_MS);
     const now = await stands(sessionId, 'EXPIRED');
-    expect(now).toMatchObject({ session: 'EXPIRED', attempts: ['ABANDONED'], reconcile: false });
+    expect(now).toMatchObject({ session: 'EXPIRED', attempts: ['ABANDONED'], needsReconciliation: false });
     expect(await result(workflowId)).toBe('ABANDONED');
     const { events } = await world.temporal.client.workflow.getHandle(workflowId).fetchHistory();
     const timers = (events ?? []).flatMap((event) => {
@@ -140,7 +146,7 @@ describe('the clock of a payment attempt', () => {
     expect(await standing(world.db, sessionId)).toMatchObject({ transaction: 'PENDING', session: 'PROCESSING' });
     await skipTime(world.temporal.client, workflowId, 25 * 60 * MINUTE_MS);
     const now = await stands(sessionId, 'EXPIRED');
-    expect(now).toMatchObject({ session: 'EXPIRED', reconcile: true });
+    expect(now).toMatchObject({ session: 'EXPIRED', needsReconciliation: true });
     expect(await result(workflowId)).toBe('ABANDONED');
   }, 60_000);
 
@@ -153,7 +159,7 @@ describe('the clock of a payment attempt', () => {
     await simulator.clearFaults();
     await skipTime(world.temporal.client, workflowId, 60 * MINUTE_MS);
     const now = await stands(sessionId, 'SUCCESS');
-    expect(now).toMatchObject({ session: 'COMPLETED', lateConfirmation: false });
+    expect(now).toMatchObject({ session: 'COMPLETED', confirmedLate: false });
   });
 
   test('an attempt settled in the API process ends its workflow at once', async () => {
@@ -162,7 +168,7 @@ describe('the clock of a payment attempt', () => {
     await simulator.advance(2 * MINUTE_MS + 1_000);
     const check = checkAsApi();
     await until('the check finds the attempt free', async () => {
-      const state = await check(attemptId, { tellWorkflow: true });
+      const state = await check(attemptId, { notifyWorkflow: true });
       return state.final && state;
     });
     expect(await result(workflowId)).toBe('SUCCEEDED');
@@ -178,7 +184,7 @@ describe('the clock of a payment attempt', () => {
     const before = await questions();
     const { attemptId } = await pay('0911000004');
     const paidAt = performance.now();
-    await checkAsApi()(attemptId, { minIntervalMs: CLAIM_INTERVAL_MS, tellWorkflow: true });
+    await checkAsApi()(attemptId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true });
     expect(await questions()).toBe(before + 1);
     await until('the first poll', async () => (await questions()) === before + 2);
     const firstMs = performance.now() - paidAt;
@@ -192,9 +198,9 @@ describe('the clock of a payment attempt', () => {
   test('a payment that is over before its first poll has no workflow', async () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000005');
     const check = checkAsApi();
-    await check(attemptId, { tellWorkflow: true });
+    await check(attemptId, { notifyWorkflow: true });
     await simulator.advance(2 * MINUTE_MS + 1_000);
-    await check(attemptId, { tellWorkflow: true });
+    await check(attemptId, { notifyWorkflow: true });
     await stands(sessionId, 'SUCCESS');
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     const { temporal } = world;
@@ -244,24 +250,24 @@ describe('the clock of a payment attempt', () => {
   test('what its provider genuinely called about is asked again by the worker, though the payment is over', async () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000005');
     await asked(attemptId);
-    const end = { status: 'EXPIRED' as const, reconcile: false, at: clock() };
-    await world.runChange((change) => endAttempt(change, { id: attemptId, sessionId, tellWorkflow: true }, end));
+    const end = { status: 'EXPIRED' as const, needsReconciliation: false, at: clock() };
+    await world.runInTransaction((tx) => closeAttempt(tx, { id: attemptId, sessionId, notifyWorkflow: true }, end));
     expect(await result(workflowId)).toBe('ABANDONED');
     await simulator.advance(2 * MINUTE_MS + 1_000);
     const body = Buffer.from('{}');
-    await storeCallback(world.db, { attemptId, channel: 'TELEBIRR', body, verified: true, problem: null });
+    await storeCallback(world.db, { attemptId, channel: 'TELEBIRR', body, verified: true, rejectionReason: null });
     await world
       .db('paymentAttempt')
       .where({ id: attemptId })
       .update({ lastCheckedAt: new Date(0) });
     // A worker's chores are done as it starts.
     await world.startWorker().ready;
-    expect(await stands(sessionId, 'SUCCESS')).toMatchObject({ session: 'COMPLETED', lateConfirmation: true });
+    expect(await stands(sessionId, 'SUCCESS')).toMatchObject({ session: 'COMPLETED', confirmedLate: true });
   });
 
   test('an attempt that does not exist fails its workflow at once, instead of being tried for ever', async () => {
     const attemptId = newId('pat');
-    const input: PaymentInput = { ...owner, attemptId, channel: 'TELEBIRR', expiresAtMs: Date.now() + MINUTE_MS };
+    const input: PaymentInput = { ...scope, attemptId, channel: 'TELEBIRR', expiresAtMs: Date.now() + MINUTE_MS };
     const handle = await world.temporal.client.workflow.start('payment', {
       workflowId: paymentWorkflowId(attemptId),
       taskQueue: `${world.config.TASK_QUEUE_PREFIX}payments`,

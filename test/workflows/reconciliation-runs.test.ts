@@ -5,9 +5,9 @@ import { Worker } from '@temporalio/worker';
 import { createReconciliationActivities } from '../../activities/reconciliation.ts';
 import { readConfig } from '../../src/config.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { createProcesses, temporalOptions, type Processes } from '../../src/processes.ts';
+import { createTemporalGateway, temporalOptions, type TemporalGateway } from '../../src/processes.ts';
 import type { StatementRow } from '../../src/providers/provider.ts';
-import { askForDay } from '../../src/reconciliation/ask.ts';
+import { requestRun } from '../../src/reconciliation/ask.ts';
 import { reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
 import { createReconciliationWorld, NOON, TODAY, type ReconciliationWorld } from '../reconciliation/world.ts';
 import { testStack } from '../support/stack-facts.ts';
@@ -22,11 +22,11 @@ type Channel = (typeof CHANNELS)[number];
 
 let world: ReconciliationWorld;
 let temporal: TestTemporal;
-let processes: Processes;
+let gateway: TemporalGateway;
 let taskQueue: string;
 let stopWorker: () => Promise<void>;
 /** What each step does before it is done. */
-let before: { readNext?: () => Promise<void>; settle?: (after: string) => Promise<void> } = {};
+let before: { readNext?: () => Promise<void>; recheck?: (after: string) => Promise<void> } = {};
 
 beforeAll(async () => {
   world = await createReconciliationWorld();
@@ -38,8 +38,8 @@ beforeAll(async () => {
     TEMPORAL_ADDRESS: temporalAddress,
     TASK_QUEUE_PREFIX: `${randomBytes(4).toString('hex')}-`,
   });
-  processes = createProcesses({ ...temporalOptions(config), connection });
-  await processes.ensureTemporal();
+  gateway = createTemporalGateway({ ...temporalOptions(config), connection });
+  await gateway.ensureTemporal();
   const schedule = temporal.client.schedule.getHandle(`${config.TASK_QUEUE_PREFIX}nightlyReconciliation`);
   await schedule.delete();
   taskQueue = `${config.TASK_QUEUE_PREFIX}money`;
@@ -54,9 +54,9 @@ beforeAll(async () => {
         await before.readNext?.();
         return steps.readNext(reading);
       },
-      settle: async (id, after, at) => {
-        await before.settle?.(after);
-        return steps.settle(id, after, at);
+      recheck: async (id, after, at) => {
+        await before.recheck?.(after);
+        return steps.recheck(id, after, at);
       },
     }),
   });
@@ -82,10 +82,12 @@ const rowOf = (channel: Channel) => world.db('reconciliation').where({ channel }
 
 /** As the outbox does after the change. */
 async function askFor(channel: Channel): Promise<void> {
-  await world.runChange((change) => askForDay(change, world, { day: TODAY, channel }));
-  const told = world.told.filter(({ workflowId }) => workflowId === reconciliationWorkflowId(idOf(channel))).at(-1);
-  if (!told) throw new Error('nobody was told');
-  await processes.tell(told);
+  await world.runInTransaction((tx) => requestRun(tx, world, { day: TODAY, channel }));
+  const enqueued = world.enqueued
+    .filter(({ workflowId }) => workflowId === reconciliationWorkflowId(idOf(channel)))
+    .at(-1);
+  if (!enqueued) throw new Error('nobody was told');
+  await gateway.send(enqueued);
 }
 
 const rowFor = (orderId: string): StatementRow => ({
@@ -118,7 +120,12 @@ test('a long list is read in several runs, and an ask of the first is answered b
   expect((await handleOf('TELEBIRR').describe()).runId).not.toBe(first);
   // Each page was read once, and then the list again, for it was asked for.
   expect(pages).toBe(PAGES + 1);
-  expect(await rowOf('TELEBIRR')).toMatchObject({ open: false, reading: 2, read: 2, theirPayments: 1 });
+  expect(await rowOf('TELEBIRR')).toMatchObject({
+    isRunning: false,
+    importNo: 2,
+    completedImportNo: 2,
+    theirPayments: 1,
+  });
   expect(await world.db('statementRow').where({ reconciliationId: idOf('TELEBIRR') })).toHaveLength(PAGES);
 });
 
@@ -128,16 +135,16 @@ test('a list that leads in a circle leaves the day incomplete, and says so', asy
   expect(await handleOf('AWASH').result()).toBe('INCOMPLETE');
   expect(await rowOf('AWASH')).toMatchObject({
     status: 'INCOMPLETE',
-    open: false,
-    problem: expect.stringMatching(/^the list has no end: page \d leads back to an earlier one$/),
+    isRunning: false,
+    error: expect.stringMatching(/^the list has no end: page \d leads back to an earlier one$/),
   });
   world.alterLists((page) => page);
   await askFor('AWASH');
   expect(await handleOf('AWASH').result()).toBe('CLEAN');
-  expect(await rowOf('AWASH')).toMatchObject({ status: 'CLEAN', problem: null });
+  expect(await rowOf('AWASH')).toMatchObject({ status: 'CLEAN', error: null });
 });
 
-test.each(['readNext', 'settle'] as const)(
+test.each(['readNext', 'recheck'] as const)(
   'what %s can never do is not tried for ever, and the day says why',
   async (step) => {
     let tries = 0;
@@ -148,7 +155,10 @@ test.each(['readNext', 'settle'] as const)(
     await askFor('AWASH');
     expect(await handleOf('AWASH').result()).toBe('INCOMPLETE');
     expect(tries).toBe(3);
-    expect(await rowOf('AWASH')).toMatchObject({ open: false, problem: expect.stringContaining('Invalid time value') });
+    expect(await rowOf('AWASH')).toMatchObject({
+      isRunning: false,
+      error: expect.stringContaining('Invalid time value'),
+    });
   },
 );
 
@@ -176,14 +186,14 @@ test('who asks for a day that waits for answers about doubts gets a new list', a
   await world.simulator.clearFaults();
   await askFor('CBE_BIRR');
   expect(await handleOf('CBE_BIRR').result()).toBe('CLEAN');
-  expect(await rowOf('CBE_BIRR')).toMatchObject({ reading: 2, read: 2, open: false });
+  expect(await rowOf('CBE_BIRR')).toMatchObject({ importNo: 2, completedImportNo: 2, isRunning: false });
 });
 
 /** As a run goes on that has come so far. */
-async function goOn(progress: object): Promise<{ result: string; reading: number }> {
+async function goOn(progress: object): Promise<{ result: string; importNo: number }> {
   const day = { environment: 'sandbox', channel: 'AWASH', day: TODAY } as const;
   const reconciliationId = idOf('AWASH');
-  await world.runChange((change) => askForDay(change, world, day));
+  await world.runInTransaction((tx) => requestRun(tx, world, day));
   const reading = await world.steps.begin(reconciliationId, world.clock());
   const args = [
     { reconciliationId, ...day },
@@ -191,7 +201,7 @@ async function goOn(progress: object): Promise<{ result: string; reading: number
   ];
   const workflowId = reconciliationWorkflowId(reconciliationId);
   const result: string = await temporal.client.workflow.execute('reconciliation', { taskQueue, workflowId, args });
-  return { result, reading: reading.reading };
+  return { result, importNo: reading.importNo };
 }
 
 test('a list that goes on for longer than a day is tried for is given up, page by page', async () => {
@@ -199,22 +209,22 @@ test('a list that goes on for longer than a day is tried for is given up, page b
   world.alterLists(() => ({ kind: 'page', rows: [], next: String((pages += 1)) }));
   expect(await goOn({ sinceMs: Date.now() - 21 * HOUR_MS })).toMatchObject({ result: 'INCOMPLETE' });
   expect(pages).toBe(1);
-  expect(await rowOf('AWASH')).toMatchObject({ open: false, problem: 'its list was not read to the end in time' });
+  expect(await rowOf('AWASH')).toMatchObject({ isRunning: false, error: 'its list was not read to the end in time' });
 });
 
 test('a run that goes on from one before asks on where that was, and remembers what it was asked', async () => {
   const asked: string[] = [];
-  before.settle = async (after) => void asked.push(after);
+  before.recheck = async (after) => void asked.push(after);
   const after = 'payout/wd_1';
-  const first = await goOn({ settling: { after, doubts: 0, rounds: 1 }, isAsked: false });
+  const first = await goOn({ recheck: { after, uncertainCount: 0, rounds: 1 }, isRerunRequested: false });
   expect(first.result).toBe('CLEAN');
   expect(asked[0]).toBe(after);
-  expect(await rowOf('AWASH')).toMatchObject({ reading: first.reading });
+  expect(await rowOf('AWASH')).toMatchObject({ importNo: first.importNo });
   // As runs did before they remembered that much.
   const second = await goOn({});
   expect(second.result).toBe('CLEAN');
-  expect(await rowOf('AWASH')).toMatchObject({ reading: second.reading });
-  const third = await goOn({ isAsked: true });
+  expect(await rowOf('AWASH')).toMatchObject({ importNo: second.importNo });
+  const third = await goOn({ isRerunRequested: true });
   expect(third.result).toBe('CLEAN');
-  expect(await rowOf('AWASH')).toMatchObject({ reading: third.reading + 1, read: third.reading + 1 });
+  expect(await rowOf('AWASH')).toMatchObject({ importNo: third.importNo + 1, completedImportNo: third.importNo + 1 });
 });

@@ -1,9 +1,9 @@
 import { addisDay } from '../../src/lib/dates.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
-import type { Owner } from '../../src/lib/owner.ts';
-import { createProcesses, temporalOptions } from '../../src/processes.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
+import { createTemporalGateway, temporalOptions } from '../../src/processes.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
-import { askForDay } from '../../src/reconciliation/ask.ts';
+import { requestRun } from '../../src/reconciliation/ask.ts';
 import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
 import type { RunningWorker } from '../../src/worker.ts';
 import { buildAttempt, buildSession, buildWorld, standing, type World } from '../support/build.ts';
@@ -19,7 +19,7 @@ let simulator: TestSimulator;
 let world: WorkerWorld;
 let worker: RunningWorker;
 let money: World;
-let owner: Owner;
+let scope: MerchantScope;
 const http = createHttpClient();
 const clock = () => new Date();
 
@@ -29,13 +29,13 @@ beforeAll(async () => {
   world = await createWorkerWorld({
     TASK_QUEUES: 'money',
     SIMULATOR_URL: simulator.url,
-    BASE_URL: 'http://127.0.0.1:9',
+    PUBLIC_BASE_URL: 'http://127.0.0.1:9',
   });
   worker = world.startWorker();
   await worker.ready;
   const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url });
   money = buildWorld(world.db, { clock, findProvider, baseUrl: 'http://127.0.0.1:9' });
-  owner = await buildFreeMerchant(money);
+  scope = await buildFreeMerchant(money);
 });
 afterEach(async () => {
   await simulator.clearFaults();
@@ -51,18 +51,18 @@ const today = () => addisDay(clock());
 const placeOf = (channel: Channel, day = today()) => ({ environment: 'sandbox', channel, day }) as const;
 const workflowOf = (channel: Channel) => reconciliationWorkflowId(reconciliationId(placeOf(channel)));
 const rowOf = async (channel: Channel) => world.db('reconciliation').where(placeOf(channel)).first();
-const differences = () => world.db('reconciliationDifference').orderBy('id');
+const differences = () => world.db('reconciliationDiscrepancy').orderBy('id');
 
 const handleOf = (channel: Channel) => world.temporal.client.workflow.getHandle(workflowOf(channel));
 
 async function askFor(channel: Channel): Promise<void> {
   const deps = { clock, findProvider: money.findProvider };
-  await world.runChange((change) => askForDay(change, deps, { day: today(), channel }));
+  await world.runInTransaction((tx) => requestRun(tx, deps, { day: today(), channel }));
 }
 const ended = async (channel: Channel) =>
   until('the day to end', async () => {
     const row = await rowOf(channel);
-    return row?.open === false && (row.status as string);
+    return row?.isRunning === false && (row.status as string);
   });
 const statusOf = async (channel: Channel) =>
   handleOf(channel)
@@ -80,10 +80,10 @@ async function compared(channel: Channel): Promise<string> {
 
 /** Sent to the provider and left there, as if nothing of ours lived on; its session is over. */
 async function lostPayment(channel: Channel, phone = '0911000007') {
-  const session = await buildSession(money, owner);
-  const attemptId = await buildAttempt(money, { ...owner, sessionId: session.sessionId }, { channel, phone });
+  const session = await buildSession(money, scope);
+  const attemptId = await buildAttempt(money, { ...scope, sessionId: session.sessionId }, { channel, phone });
   await world.db('outbox').delete();
-  await money.checkAttempt(attemptId, { tellWorkflow: false });
+  await money.checkAttempt(attemptId, { notifyWorkflow: false });
   await world.db('outbox').delete();
   await world.db('paymentAttempt').where({ id: attemptId }).update({ status: 'ABANDONED', endedAt: clock() });
   await world.db('checkoutSession').where({ id: session.sessionId }).update({ status: 'EXPIRED', endedAt: clock() });
@@ -98,7 +98,7 @@ test('a payment whose callback was lost and whose session expired is found by th
   expect(await standing(world.db, sessionId)).toMatchObject({
     session: 'COMPLETED',
     transaction: 'SUCCESS',
-    lateConfirmation: true,
+    confirmedLate: true,
   });
   expect(await rowOf('TELEBIRR')).toMatchObject({
     status: 'CLEAN',
@@ -123,7 +123,7 @@ test('a provider that is away for hours is asked ever more rarely, and compared 
   await askFor('AWASH');
   await shows('AWASH', 'WAITING');
   await skipTime(world.temporal.client, workflowOf('AWASH'), 10 * HOUR_MS);
-  expect(await rowOf('AWASH')).toMatchObject({ status: 'INCOMPLETE', open: true });
+  expect(await rowOf('AWASH')).toMatchObject({ status: 'INCOMPLETE', isRunning: true });
   const { events } = await handleOf('AWASH').fetchHistory();
   const seconds = (events ?? []).flatMap((event) => {
     const length = event.timerStartedEventAttributes?.startToFireTimeout?.seconds;
@@ -158,7 +158,7 @@ test('money that the list has and the provider cannot tell of yet is asked about
   await simulator.clearFaults();
   await skipTime(world.temporal.client, workflowOf('CBE_BIRR'), HOUR_MS);
   expect(await ended('CBE_BIRR')).toBe('CLEAN');
-  expect(await standing(world.db, sessionId)).toMatchObject({ transaction: 'SUCCESS', lateConfirmation: true });
+  expect(await standing(world.db, sessionId)).toMatchObject({ transaction: 'SUCCESS', confirmedLate: true });
 });
 
 test('a worker that is stopped while it waits goes on where it was, in another worker', async () => {
@@ -180,7 +180,7 @@ test('a day whose workflow Temporal has lost is begun anew', async () => {
   await handleOf('AWASH').terminate('as if its database were new');
   await simulator.clearFaults();
   const longAgo = new Date(Date.now() - 60_000);
-  await world.db('reconciliation').where(placeOf('AWASH')).update({ askedAt: longAgo, status: 'INCOMPLETE' });
+  await world.db('reconciliation').where(placeOf('AWASH')).update({ requestedAt: longAgo, status: 'INCOMPLETE' });
   expect(await ended('AWASH')).toBe('CLEAN');
 });
 
@@ -192,14 +192,17 @@ test('a schedule of Temporal’s asks for the last days of every channel at two 
   expect(info.nextActionTimes[0]?.toISOString()).toMatch(/T23:00:00\.000Z$/);
   await schedule.trigger();
   await until('twelve days to be compared', async () => {
-    const done = await world.db('reconciliation').where({ status: 'CLEAN', open: false }).whereNot({ day: today() });
+    const done = await world
+      .db('reconciliation')
+      .where({ status: 'CLEAN', isRunning: false })
+      .whereNot({ day: today() });
     return done.length === 12;
   });
 
   await schedule.delete();
   const { connection } = world.temporal;
-  const processes = createProcesses({ ...temporalOptions(world.config), connection });
-  expect(await processes.ensureTemporal()).toEqual(['schedule nightlyReconciliation']);
-  expect(await processes.ensureTemporal()).toEqual([]);
+  const gateway = createTemporalGateway({ ...temporalOptions(world.config), connection });
+  expect(await gateway.ensureTemporal()).toEqual(['schedule nightlyReconciliation']);
+  expect(await gateway.ensureTemporal()).toEqual([]);
   await schedule.delete();
 });

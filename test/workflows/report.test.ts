@@ -1,5 +1,5 @@
-import type { Owner } from '../../src/lib/owner.ts';
-import { askForReport, cancelReport } from '../../src/reports/ask.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
+import { requestReport, cancelReport } from '../../src/reports/ask.ts';
 import { createReportFiles } from '../../src/reports/files.ts';
 import { FORMATS } from '../../src/reports/formats.ts';
 import { readReport } from '../../src/reports/model.ts';
@@ -12,12 +12,12 @@ const DAY = '2026-03-02';
 const clock = () => new Date();
 
 let world: WorkerWorld;
-let owner: Owner;
+let scope: MerchantScope;
 
 beforeAll(async () => {
   world = await createWorkerWorld({ TASK_QUEUES: 'reports' });
-  owner = await world.newMerchant();
-  await insertUnpaid(world.db, owner, { count: ROWS, at: new Date(`${DAY}T09:00:00.000Z`) });
+  scope = await world.newMerchant();
+  await insertUnpaid(world.db, scope, { count: ROWS, at: new Date(`${DAY}T09:00:00.000Z`) });
   await world.startWorker().ready;
 }, 120_000);
 afterAll(() => world.close());
@@ -25,7 +25,7 @@ afterAll(() => world.close());
 const ask = async (): Promise<string> => {
   const wanted = { kind: 'payments', format: 'CSV', period: 'day', date: DAY } as const;
   const all = { statuses: null, channel: null, requestedBy: 'key_test' };
-  const row = await world.runChange((change) => askForReport({ change, clock }, owner, { ...wanted, ...all }));
+  const row = await world.runInTransaction((tx) => requestReport({ tx, clock }, scope, { ...wanted, ...all }));
   return row.id;
 };
 const result = async (id: string): Promise<string> => {
@@ -39,9 +39,9 @@ test('a large report is made by its workflow, with every row, and told of', asyn
   expect((await readReport(world.db, id)).status).toBe('QUEUED');
   expect(await result(id)).toBe('READY');
   const row = await readReport(world.db, id);
-  expect(row).toMatchObject({ status: 'READY', rowsDone: ROWS, rowsTotal: ROWS });
+  expect(row).toMatchObject({ status: 'READY', processedRows: ROWS, totalRows: ROWS });
   let lines = -1;
-  const file = await createReportFiles(world.config.REPORTS_DIR).read(row.storedAs ?? '');
+  const file = await createReportFiles(world.config.REPORTS_DIR).read(row.storageKey ?? '');
   for await (const chunk of file.setEncoding('utf8')) lines += String(chunk).split('\r\n').length - 1;
   expect(lines).toBe(ROWS);
   const events = await world.db('webhookEvent').where({ resourceId: id });
@@ -50,7 +50,7 @@ test('a large report is made by its workflow, with every row, and told of', asyn
 
 test('one that is cancelled ends its workflow', async () => {
   const id = await ask();
-  await world.runChange((change) => cancelReport({ change, clock }, owner, id));
+  await world.runInTransaction((tx) => cancelReport({ tx, clock }, scope, id));
   expect(await result(id)).toBe('CANCELLED');
 });
 

@@ -1,9 +1,9 @@
 import { addHoliday, removeHoliday } from '../../src/calendar/operations.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { markCredited, markFailed, markSent } from '../../src/settlements/bank-answer.ts';
 import type { NewSettlement } from '../../src/settlements/create.ts';
-import { tellCalendarChanged } from '../../src/settlements/dates.ts';
+import { enqueueCalendarChanged } from '../../src/settlements/dates.ts';
 import { approveSettlement, cancelSettlement } from '../../src/settlements/decide.ts';
 import { readSettlement } from '../../src/settlements/model.ts';
 import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
@@ -20,7 +20,7 @@ const DAY_MS = 24 * 3_600_000;
 let world: WorkerWorld;
 let worker: RunningWorker;
 let money: World;
-let owner: Owner;
+let scope: MerchantScope;
 const clock = () => new Date();
 
 beforeAll(async () => {
@@ -28,16 +28,16 @@ beforeAll(async () => {
   worker = world.startWorker();
   await worker.ready;
   money = buildWorld(world.db, { clock });
-  owner = await buildFreeMerchant(money);
-  await fund(money, owner, 50_000_00n);
-  await linkAccount({ runChange: world.runChange, clock }, owner);
+  scope = await buildFreeMerchant(money);
+  await fund(money, scope, 50_000_00n);
+  await linkAccount({ runInTransaction: world.runInTransaction, clock }, scope);
 });
 afterEach(() => expectLedgerHolds(world.db));
 afterAll(() => world.close());
 
 /** Asked for, exactly as the API does it, at an instant. An amount that ends in .14 waits for an operator. */
 async function asked(at: Date, amount: NewSettlement['amount'] = 100_14n) {
-  const { id } = await ask({ runChange: world.runChange, clock: () => at }, owner, { amount });
+  const { id } = await ask({ runInTransaction: world.runInTransaction, clock: () => at }, scope, { amount });
   return { id, workflowId: settlementWorkflowId(id) };
 }
 
@@ -90,7 +90,7 @@ describe('the clock of a settlement', () => {
   test('it is overdue when its second business day is over, a holiday between, and not before; then it waits on', async () => {
     const { id, workflowId } = await asked(FRIDAY);
     await liveTo(workflowId, new Date(endOf('2027-01-20').getTime() - MINUTE_MS));
-    expect(await standing(world.db, id)).toMatchObject({ overdue: false, expectedBy: '2027-01-20' });
+    expect(await standing(world.db, id)).toMatchObject({ overdue: false, expectedUntil: '2027-01-20' });
     await liveTo(workflowId, new Date(endOf('2027-01-20').getTime() + MINUTE_MS));
     await until('it is overdue', async () => (await standing(world.db, id))['overdue']);
     await liveTo(workflowId, new Date(FRIDAY.getTime() + 14 * DAY_MS));
@@ -98,10 +98,10 @@ describe('the clock of a settlement', () => {
       status: 'REQUESTED',
       timeline: ['settlement.requested', 'settlement.overdue'],
     });
-    await world.runChange((change) => approveSettlement(change, id, operator()));
-    await world.runChange((change) => markSent(change, id, { ...operator(), bankReference: 'FT1' }));
+    await world.runInTransaction((tx) => approveSettlement(tx, id, operator()));
+    await world.runInTransaction((tx) => markSent(tx, id, { ...operator(), bankReference: 'FT1' }));
     const credit = { ...operator(), bankReference: 'FT1', creditedAt: clock() };
-    await world.runChange((change) => markCredited(change, id, credit));
+    await world.runInTransaction((tx) => markCredited(tx, id, credit));
     expect(await result(workflowId)).toBe('COMPLETED');
   });
 
@@ -109,32 +109,32 @@ describe('the clock of a settlement', () => {
     const { id, workflowId } = await asked(FRIDAY);
     await until('the workflow', async () => description(workflowId).catch(() => null));
     const day = '2027-01-18';
-    const holiday = await world.runChange(async (change) => {
-      const added = await addHoliday(change, { date: day, name: 'National mourning', kind: 'closed' });
-      expect(await tellCalendarChanged(change, { from: day, until: day })).toBeGreaterThanOrEqual(1);
+    const holiday = await world.runInTransaction(async (tx) => {
+      const added = await addHoliday(tx, { date: day, name: 'National mourning', kind: 'closed' });
+      expect(await enqueueCalendarChanged(tx, { from: day, until: day })).toBeGreaterThanOrEqual(1);
       return added;
     });
     await until(
       'it is expected a day later',
-      async () => (await standing(world.db, id))['expectedBy'] === '2027-01-21',
+      async () => (await standing(world.db, id))['expectedUntil'] === '2027-01-21',
     );
     const moved = await readSettlement(world.db, id);
-    expect(moved).toMatchObject({ earliestExpected: '2027-01-20', effectiveDate: '2027-01-15' });
-    expect(moved.dateReasons.map(({ reason }) => reason)).toContain('National mourning, Monday 18 January 2027');
+    expect(moved).toMatchObject({ expectedFrom: '2027-01-20', effectiveDate: '2027-01-15' });
+    expect(moved.skippedDays.map(({ reason }) => reason)).toContain('National mourning, Monday 18 January 2027');
     await liveTo(workflowId, new Date(endOf('2027-01-20').getTime() + MINUTE_MS));
     expect(await standing(world.db, id)).toMatchObject({ overdue: false });
 
-    await world.runChange(async (change) => {
-      await removeHoliday(change, holiday.id);
-      await tellCalendarChanged(change, { from: day, until: day });
+    await world.runInTransaction(async (tx) => {
+      await removeHoliday(tx, holiday.id);
+      await enqueueCalendarChanged(tx, { from: day, until: day });
     });
     await until('it is overdue, for its day is over now', async () => (await standing(world.db, id))['overdue']);
     expect(await standing(world.db, id)).toMatchObject({
-      expectedBy: '2027-01-20',
-      timeline: ['settlement.requested', 'dates.changed', 'dates.changed', 'settlement.overdue'],
+      expectedUntil: '2027-01-20',
+      timeline: ['settlement.requested', 'expected_dates.changed', 'expected_dates.changed', 'settlement.overdue'],
       events: ['settlement.requested', 'settlement.updated', 'settlement.updated'],
     });
-    await world.runChange((change) => cancelSettlement(change, { id }, { keyId: 'key_test', at: clock() }));
+    await world.runInTransaction((tx) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: clock() }));
     expect(await result(workflowId)).toBe('CANCELLED');
   });
 
@@ -142,16 +142,16 @@ describe('the clock of a settlement', () => {
     const { id, workflowId } = await asked(FRIDAY);
     await liveTo(workflowId, FRIDAY);
     const day = '2027-01-20';
-    const holiday = await world.runChange((change) =>
-      addHoliday(change, { date: day, name: 'Election day', kind: 'closed' }),
+    const holiday = await world.runInTransaction((tx) =>
+      addHoliday(tx, { date: day, name: 'Election day', kind: 'closed' }),
     );
     await liveTo(workflowId, new Date(endOf('2027-01-17').getTime() + MINUTE_MS));
     await until(
       'it is expected a day later',
-      async () => (await standing(world.db, id))['expectedBy'] === '2027-01-21',
+      async () => (await standing(world.db, id))['expectedUntil'] === '2027-01-21',
     );
-    await world.runChange((change) => removeHoliday(change, holiday.id));
-    await world.runChange((change) => cancelSettlement(change, { id }, { keyId: 'key_test', at: clock() }));
+    await world.runInTransaction((tx) => removeHoliday(tx, holiday.id));
+    await world.runInTransaction((tx) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: clock() }));
     expect(await result(workflowId)).toBe('CANCELLED');
   });
 
@@ -159,11 +159,11 @@ describe('the clock of a settlement', () => {
     const { id, workflowId } = await asked(clock());
     await liveTo(workflowId, new Date(Date.now() + 20 * DAY_MS));
     expect(await standing(world.db, id)).toMatchObject({ status: 'REQUESTED', overdue: true });
-    await world.runChange((change) => approveSettlement(change, id, operator()));
+    await world.runInTransaction((tx) => approveSettlement(tx, id, operator()));
     await until('the workflow has seen it', async () =>
       (await details(workflowId)).startsWith('wait for it to be sent to the bank, overdue'),
     );
-    await world.runChange((change) => markFailed(change, id, { ...operator(), reason: 'The account is closed.' }));
+    await world.runInTransaction((tx) => markFailed(tx, id, { ...operator(), reason: 'The account is closed.' }));
     expect(await result(workflowId)).toBe('FAILED');
     expect(await standing(world.db, id)).toMatchObject({ journals: ['SETTLEMENT_RESERVED', 'SETTLEMENT_RELEASED'] });
   });
@@ -178,11 +178,11 @@ describe('the clock of a settlement', () => {
     }
     const { status } = await world.temporal.client.workflow.getHandle(workflowId, first.runId).describe();
     expect(status.name).toBe('CONTINUED_AS_NEW');
-    await world.runChange((change) => approveSettlement(change, id, operator()));
+    await world.runInTransaction((tx) => approveSettlement(tx, id, operator()));
     await until('the next run has seen it', async () =>
       (await details(workflowId)).startsWith('wait for it to be sent to the bank, overdue'),
     );
-    await world.runChange((change) => markFailed(change, id, { ...operator(), reason: 'The account is closed.' }));
+    await world.runInTransaction((tx) => markFailed(tx, id, { ...operator(), reason: 'The account is closed.' }));
     expect(await result(workflowId)).toBe('FAILED');
     expect(await standing(world.db, id)).toMatchObject({
       timeline: ['settlement.requested', 'settlement.overdue', 'review.approved', 'bank.failed'],
@@ -193,8 +193,8 @@ describe('the clock of a settlement', () => {
     const { id, workflowId } = await asked(clock());
     await until('the workflow', async () => description(workflowId).catch(() => null));
     await worker.stop();
-    await world.runChange((change) => approveSettlement(change, id, operator()));
-    await world.runChange((change) => markSent(change, id, operator()));
+    await world.runInTransaction((tx) => approveSettlement(tx, id, operator()));
+    await world.runInTransaction((tx) => markSent(tx, id, operator()));
     await world.temporal.client.workflow.getHandle(workflowId).terminate('lost');
     await rows(world.db, `UPDATE settlement SET created_at = now() - interval '1 minute' WHERE id = :id`, { id });
     // It has until its days are over: nothing of it is past due, and it is found by the hourly run over everything.
@@ -203,7 +203,7 @@ describe('the clock of a settlement', () => {
     await until('it runs again', async () => (await description(workflowId)).status.name === 'RUNNING');
     await until('it waits for the bank', async () => (await details(workflowId)).startsWith('wait for the bank'));
     const credit = { ...operator(), bankReference: 'FT2', creditedAt: clock() };
-    await world.runChange((change) => markCredited(change, id, credit));
+    await world.runInTransaction((tx) => markCredited(tx, id, credit));
     expect(await result(workflowId)).toBe('COMPLETED');
     expect(await standing(world.db, id)).toMatchObject({
       timeline: ['settlement.requested', 'review.approved', 'bank.sent', 'bank.credited'],
@@ -216,7 +216,7 @@ describe('the clock of a settlement', () => {
     const handle = await world.temporal.client.workflow.start('settlement', {
       workflowId: settlementWorkflowId(settlementId),
       taskQueue: `${world.config.TASK_QUEUE_PREFIX}money`,
-      args: [{ ...owner, settlementId }],
+      args: [{ ...scope, settlementId }],
     });
     const failed: unknown = await handle.result().catch((error: unknown) => error);
     expect(failed).toMatchObject({ cause: { cause: { type: 'NOT_FOUND', nonRetryable: true } } });

@@ -1,5 +1,5 @@
 import { createHttpClient } from '../../src/lib/http-client.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { approveWithdrawal } from '../../src/withdrawals/decide.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
   world = await createWorkerWorld({
     TASK_QUEUES: 'money',
     SIMULATOR_URL: simulator.url,
-    BASE_URL: 'http://127.0.0.1:9',
+    PUBLIC_BASE_URL: 'http://127.0.0.1:9',
   });
   await world.startWorker().ready;
 });
@@ -38,8 +38,8 @@ async function sent(): Promise<{ id: string; workflowId: string }> {
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url });
   const money = buildWorld(world.db, { clock });
-  const owner: Owner = await buildFreeMerchant(money);
-  await fund(money, owner, 1_000_00n);
+  const scope: MerchantScope = await buildFreeMerchant(money);
+  await fund(money, scope, 1_000_00n);
   const wanted = {
     requestId: 'OUT-1',
     amountSantim: 100_14n,
@@ -47,8 +47,8 @@ async function sent(): Promise<{ id: string; workflowId: string }> {
     destination: { kind: 'phone', phone: '251911000004', accountName: 'Abebe Bikila' },
     requestedBy: 'key_test',
   } as const;
-  const { row } = await world.runChange((change) => createWithdrawal({ change, clock, findProvider }, owner, wanted));
-  await world.runChange((change) => approveWithdrawal(change, row.id, { operatorId: 'opr_1', at: clock() }));
+  const { row } = await world.runInTransaction((tx) => createWithdrawal({ tx, clock, findProvider }, scope, wanted));
+  await world.runInTransaction((tx) => approveWithdrawal(tx, row.id, { operatorId: 'opr_1', at: clock() }));
   await until('it to be taken', async () => (await readWithdrawal(world.db, row.id)).lastOutcome);
   await http.close();
   return { id: row.id, workflowId: withdrawalWorkflowId(row.id) };
@@ -74,10 +74,10 @@ test('a provider that says nothing for days is asked by one run after the other,
   expect((await simulator.journal()).payouts).toMatchObject([{ withdrawalId: id, submissions: 1 }]);
 
   const word = { outcome: 'FAILED', providerReference: 'CASE-7', reason: 'Never paid', operatorId: 'opr_1' } as const;
-  await world.runChange(async (change) => {
+  await world.runInTransaction(async (tx) => {
     // Between two questions, and as if the last answer had been that it does not know.
-    await change.trx('withdrawal').where({ id }).update({ stage: 'UNKNOWN', leaseUntil: null });
-    return resolveWithdrawal(change, id, { ...word, at: new Date(Date.now() + 2 * HOUR_MS) });
+    await tx.trx('withdrawal').where({ id }).update({ stage: 'UNKNOWN', leaseUntil: null });
+    return resolveWithdrawal(tx, id, { ...word, at: new Date(Date.now() + 2 * HOUR_MS) });
   });
   expect(await handle.result()).toBe('FAILED');
   await expectLedgerHolds(world.db);

@@ -1,11 +1,11 @@
 import { rows } from '../../src/lib/db.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
-import type { Owner } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/owner.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
 import { readWithdrawal } from '../../src/withdrawals/model.ts';
-import { openWithdrawals } from '../../src/withdrawals/open-withdrawals.ts';
+import { findRecoverableWithdrawals } from '../../src/withdrawals/open-withdrawals.ts';
 import { withdrawalWorkflowId } from '../../src/withdrawals/workflow-input.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -20,7 +20,7 @@ const DAY_MS = 24 * HOUR_MS;
 let simulator: TestSimulator;
 let world: WorkerWorld;
 let money: World;
-let owner: Owner;
+let scope: MerchantScope;
 let requests = 0;
 const http = createHttpClient();
 const clock = () => new Date();
@@ -31,12 +31,12 @@ beforeAll(async () => {
   world = await createWorkerWorld({
     TASK_QUEUES: 'money',
     SIMULATOR_URL: simulator.url,
-    BASE_URL: 'http://127.0.0.1:9',
+    PUBLIC_BASE_URL: 'http://127.0.0.1:9',
   });
   await world.startWorker().ready;
   money = buildWorld(world.db, { clock });
-  owner = await buildFreeMerchant(money);
-  await fund(money, owner, 50_000_00n);
+  scope = await buildFreeMerchant(money);
+  await fund(money, scope, 50_000_00n);
 });
 afterEach(async () => {
   await simulator.clearFaults();
@@ -59,7 +59,7 @@ async function ask(phone: string, amountSantim = 100_00n): Promise<{ id: string;
     destination: { kind: 'phone', phone: phone.replace(/^0/, '251'), accountName: 'Abebe Bikila' },
     requestedBy: 'key_test',
   } as const;
-  const { row } = await world.runChange((change) => createWithdrawal({ change, clock, findProvider }, owner, wanted));
+  const { row } = await world.runInTransaction((tx) => createWithdrawal({ tx, clock, findProvider }, scope, wanted));
   return { id: row.id, workflowId: withdrawalWorkflowId(row.id) };
 }
 
@@ -91,18 +91,18 @@ test('one that waits for an operator waits for days, and is sent when it is appr
   const { id, workflowId } = await ask('0911000001', 100_14n);
   await skipTime(world.temporal.client, workflowId, 5 * DAY_MS);
   expect((await readWithdrawal(world.db, id)).stage).toBe('UNDER_REVIEW');
-  await world.runChange((change) => approveWithdrawal(change, id, { operatorId: 'opr_1', at: clock() }));
+  await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: clock() }));
   await stands(id, 'SUCCESS');
   expect(await result(workflowId)).toBe('SUCCESS');
 });
 
 test('a rejected one and a cancelled one end without anything being sent', async () => {
   const [rejected, cancelled] = [await ask('0911000001', 50_14n), await ask('0911000001', 51_14n)];
-  await world.runChange((change) =>
-    rejectWithdrawal(change, rejected.id, { operatorId: 'opr_1', reason: 'No.', at: clock() }),
+  await world.runInTransaction((tx) =>
+    rejectWithdrawal(tx, rejected.id, { operatorId: 'opr_1', reason: 'No.', at: clock() }),
   );
   const row = await readWithdrawal(world.db, cancelled.id);
-  await world.runChange((change) => cancelWithdrawal(change, row, clock()));
+  await world.runInTransaction((tx) => cancelWithdrawal(tx, row, clock()));
   expect(await result(rejected.workflowId)).toBe('REJECTED');
   expect(await result(cancelled.workflowId)).toBe('CANCELLED');
   expect(await simulator.payoutOf(rejected.id)).toBeUndefined();
@@ -141,7 +141,7 @@ test('a payout that its provider cannot tell of for minutes is paid once, and ne
 test('what is booked after an outage lies after it, and not when its activity was asked for', async () => {
   // An operator approves it, so that no time is skipped.
   const { id } = await ask('0911000001', 100_14n);
-  await world.runChange((change) => approveWithdrawal(change, id, { operatorId: 'opr_1', at: clock() }));
+  await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: clock() }));
   await until('it to be taken', async () => (await readWithdrawal(world.db, id)).lastOutcome);
   const outage = await world.db.transaction();
   await outage.raw('LOCK TABLE withdrawal IN ACCESS EXCLUSIVE MODE');
@@ -149,11 +149,11 @@ test('what is booked after an outage lies after it, and not when its activity wa
   const overAt = new Date();
   await outage.commit();
   await stands(id, 'SUCCESS');
-  const sql = 'SELECT at FROM ledger_journal WHERE key = ?';
-  const { rows: journals } = await world.db.raw<{ rows: { at: Date }[] }>(sql, [`ended:${id}`]);
+  const sql = 'SELECT effective_at FROM ledger_journal WHERE posting_key = ?';
+  const { rows: journals } = await world.db.raw<{ rows: { effective_at: Date }[] }>(sql, [`ended:${id}`]);
   expect(journals).toHaveLength(1);
   // The attempt that got through may have waited for the lock, a second at most.
-  expect(journals[0]?.at.getTime()).toBeGreaterThan(overAt.getTime() - 1_500);
+  expect(journals[0]?.effective_at.getTime()).toBeGreaterThan(overAt.getTime() - 1_500);
 });
 
 test('one that is taken and then fails gives the money back', async () => {
@@ -173,7 +173,9 @@ test('one whose workflow Temporal has lost is woken by the repair, and goes on',
   const before = await until('the workflow to be there', async () => handle.describe().catch(() => null));
   await handle.terminate('lost');
   const isOpen = async () =>
-    (await openWithdrawals(world.db, { after: '', limit: 100, onlyPastDue: false })).some((one) => one.id === id);
+    (await findRecoverableWithdrawals(world.db, { after: '', limit: 100, onlyPastDue: false })).some(
+      (one) => one.id === id,
+    );
   // Temporal's list of workflows lags: what is younger than half a minute is not looked at.
   expect(await isOpen()).toBe(false);
   await world
@@ -188,7 +190,7 @@ test('one whose workflow Temporal has lost is woken by the repair, and goes on',
     return now.status.name === 'RUNNING' && now;
   });
   expect(after.runId).not.toBe(before.runId);
-  await world.runChange((change) => approveWithdrawal(change, id, { operatorId: 'opr_1', at: clock() }));
+  await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: clock() }));
   await stands(id, 'SUCCESS');
   expect(await isOpen()).toBe(false);
 });

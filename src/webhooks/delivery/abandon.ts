@@ -12,9 +12,9 @@ export async function abandonDelivery(db: Knex, request: { deliveryId: string; a
     db,
     `WITH abandoned AS (
        UPDATE webhook_delivery
-       SET status = CASE WHEN resend_from = 'DELIVERED' THEN 'DELIVERED' ELSE 'FAILED' END, next_attempt_at = NULL,
-           resend_from = NULL, sending_attempt_id = NULL, sending_since = NULL,
-           dead_lettered_at = CASE WHEN resend_from = 'DELIVERED' THEN dead_lettered_at ELSE coalesce(dead_lettered_at, :at) END
+       SET status = CASE WHEN status_before_resend = 'DELIVERED' THEN 'DELIVERED' ELSE 'FAILED' END, next_attempt_at = NULL,
+           status_before_resend = NULL, in_flight_attempt_id = NULL, in_flight_since = NULL,
+           dead_lettered_at = CASE WHEN status_before_resend = 'DELIVERED' THEN dead_lettered_at ELSE coalesce(dead_lettered_at, :at) END
        WHERE id = :deliveryId AND status IN ('PENDING', 'RETRYING')
        RETURNING id, merchant_id, environment, status
      ), dead_letter AS (

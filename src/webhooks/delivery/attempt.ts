@@ -15,7 +15,7 @@ export type RetrySchedule = {
 /** The result of one attempt, as it is saved. */
 export type AttemptOutcome = Pick<
   ClaimedAttempt,
-  'attemptId' | 'deliveryId' | 'sequence' | 'rungsUsed' | 'manual' | 'url' | 'secretHint'
+  'attemptId' | 'deliveryId' | 'sequence' | 'retryCount' | 'manual' | 'url' | 'secretHint'
 > & {
   ok: boolean;
   httpStatus: number | null;
@@ -47,7 +47,7 @@ export function createAttempt(deps: AttemptDeps) {
     const sent = await signAndSend(deps, attempt).catch((error: unknown) => {
       // A secret that cannot be decrypted, for one: a failed attempt like others, or it would be claimed for ever.
       deps.onDefect(attempt.deliveryId, error);
-      return unsentResult({ code: 'internal', message: 'Nothing was sent: the request could not be made here.' });
+      return unsentResult({ code: 'internal_error', message: 'Nothing was sent: the request could not be made here.' });
     });
     const durationMs = Math.round(sent.durationMs);
     const endedAtMs = attempt.startedAt.getTime() + durationMs;
@@ -55,7 +55,7 @@ export function createAttempt(deps: AttemptDeps) {
       attemptId: attempt.attemptId,
       deliveryId: attempt.deliveryId,
       sequence: attempt.sequence,
-      rungsUsed: attempt.rungsUsed,
+      retryCount: attempt.retryCount,
       manual: attempt.manual,
       url: attempt.url,
       secretHint: attempt.secretHint,
@@ -68,7 +68,7 @@ export function createAttempt(deps: AttemptDeps) {
       timings: sent.timings,
       responseHeaders: sent.responseHeaders,
       responseExcerpt: sent.responseExcerpt,
-      nextAttemptAt: sent.ok || attempt.manual ? null : nextAttemptAt(endedAtMs, attempt.rungsUsed, schedule),
+      nextAttemptAt: sent.ok || attempt.manual ? null : nextAttemptAt(endedAtMs, attempt.retryCount, schedule),
       reason: null,
       deadLetterId: newId('whl'),
     };
@@ -76,16 +76,16 @@ export function createAttempt(deps: AttemptDeps) {
 }
 
 async function signAndSend({ sender, keyRing }: AttemptDeps, attempt: ClaimedAttempt): Promise<SendResult> {
-  const owner = attempt.subscriptionId;
+  const scope = attempt.subscriptionId;
   const { body, headers } = signedRequest({
     payload: attempt.payload,
     eventId: attempt.eventId,
     attemptAt: attempt.startedAt,
-    secret: decrypt(keyRing, owner, attempt.secret),
-    previousSecret: attempt.previousSecret ? decrypt(keyRing, owner, attempt.previousSecret) : null,
+    secret: decrypt(keyRing, scope, attempt.secret),
+    previousSecret: attempt.previousSecret ? decrypt(keyRing, scope, attempt.previousSecret) : null,
     encoding: attempt.signatureEncoding,
     customHeaders: attempt.headers
-      ? (JSON.parse(decrypt(keyRing, owner, attempt.headers)) as Record<string, string>)
+      ? (JSON.parse(decrypt(keyRing, scope, attempt.headers)) as Record<string, string>)
       : {},
   });
   return sender.send({ url: attempt.url, headers, body });

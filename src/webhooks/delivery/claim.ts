@@ -4,7 +4,7 @@ import { isInFlight, isQueued, type InFlight } from './in-flight.ts';
 
 /** In SQL: what a delivery becomes whose subscription is inactive or deleted; a resend goes back to the end it came from. */
 export const statusWhenSkipped = (delivery: string): string =>
-  `CASE WHEN ${delivery}.resend_from IN ('FAILED', 'DELIVERED') THEN ${delivery}.resend_from ELSE 'SKIPPED' END`;
+  `CASE WHEN ${delivery}.status_before_resend IN ('FAILED', 'DELIVERED') THEN ${delivery}.status_before_resend ELSE 'SKIPPED' END`;
 
 /** Clocks of several machines differ: a retry that comes this much before its time is on time. */
 const EARLY_MS = 500;
@@ -20,7 +20,7 @@ export type ClaimedAttempt = {
   subscriptionId: string;
   sequence: number;
   /** Scheduled attempts that failed before this one. */
-  rungsUsed: number;
+  retryCount: number;
   /** A resend, beside the schedule. */
   manual: boolean;
   /** By the database's clock, a retry's by its workflow's. */
@@ -38,10 +38,10 @@ export type ClaimedAttempt = {
 
 /** What the delivery and its subscription hold for an attempt; `d` is a webhook_delivery, `s` its webhook_subscription. */
 const COLUMNS = `
-  d.id, d.event_id, d.event, d.merchant_id, d.environment, d.subscription_id, d.attempts, d.rungs_used, d.resend_from,
-  d.sending_attempt_id, d.sending_since, s.url, s.signature_encoding, s.headers, s.secret, s.secret_hint,
+  d.id, d.event_id, d.event, d.merchant_id, d.environment, d.subscription_id, d.attempts, d.retry_count, d.status_before_resend,
+  d.in_flight_attempt_id, d.in_flight_since, s.url, s.signature_encoding, s.headers, s.secret, s.secret_hint,
   CASE WHEN s.previous_secret_expires_at > now() THEN s.previous_secret END AS previous_secret,
-  s.active AND s.deleted_at IS NULL AS active, coalesce(s.slow_until > now(), false) AS throttled`;
+  s.active AND s.deleted_at IS NULL AS active, coalesce(s.throttled_until > now(), false) AS throttled`;
 
 /** In SQL: the id of a delivery's next attempt, its own and a number. */
 const attemptId = (delivery: string): string =>
@@ -53,26 +53,26 @@ const attemptId = (delivery: string): string =>
  */
 const markTaken = (taken: string): string => `
   ${taken}, interrupted AS (
-    INSERT INTO webhook_attempt (id, delivery_id, sequence, delivery_number, retry_number, trigger, url, secret_hint,
+    INSERT INTO webhook_attempt (id, delivery_id, sequence, delivery_number, retry_number, source, url, secret_hint,
                                  started_at, ended_at, failure)
-    SELECT sending_attempt_id, id, attempts,
-           CASE WHEN resend_from IS NULL THEN rungs_used + 1 END, CASE WHEN resend_from IS NULL THEN rungs_used END,
-           CASE WHEN resend_from IS NULL THEN 'auto' ELSE 'manual' END, url, secret_hint, sending_since, clock_timestamp(),
+    SELECT in_flight_attempt_id, id, attempts,
+           CASE WHEN status_before_resend IS NULL THEN retry_count + 1 END, CASE WHEN status_before_resend IS NULL THEN retry_count END,
+           CASE WHEN status_before_resend IS NULL THEN 'auto' ELSE 'manual' END, url, secret_hint, in_flight_since, clock_timestamp(),
            '{"code": "interrupted", "message": "Our process ended while sending; the receiver may have got it."}'
-    FROM taken WHERE sending_attempt_id IS NOT NULL
+    FROM taken WHERE in_flight_attempt_id IS NOT NULL
     ON CONFLICT (delivery_id, sequence) DO NOTHING
   ), skipped AS (
     UPDATE webhook_delivery d
-    SET status = ${statusWhenSkipped('d')}, resend_from = NULL, sending_attempt_id = NULL, sending_since = NULL,
+    SET status = ${statusWhenSkipped('d')}, status_before_resend = NULL, in_flight_attempt_id = NULL, in_flight_since = NULL,
         next_attempt_at = NULL
     WHERE d.id = ANY (ARRAY(SELECT id FROM taken WHERE NOT active))
   ), marked AS (
     UPDATE webhook_delivery d
-    SET sending_attempt_id = ${attemptId('d')}, sending_since = clock_timestamp(), attempts = d.attempts + 1
+    SET in_flight_attempt_id = ${attemptId('d')}, in_flight_since = clock_timestamp(), attempts = d.attempts + 1
     WHERE d.id = ANY (ARRAY(SELECT id FROM taken WHERE active))
   )
   SELECT ${attemptId('t')} AS attempt_id, t.id AS delivery_id, t.event_id, t.event, t.merchant_id, t.environment,
-         t.subscription_id, t.attempts + 1 AS sequence, t.rungs_used, t.resend_from IS NOT NULL AS manual,
+         t.subscription_id, t.attempts + 1 AS sequence, t.retry_count, t.status_before_resend IS NOT NULL AS manual,
          now() AS started_at, (SELECT e.payload FROM webhook_event e WHERE e.id = t.event_id) AS payload,
          t.url, t.signature_encoding, t.headers, t.secret, t.previous_secret, t.secret_hint, t.active, t.throttled
   FROM taken t`;
@@ -97,10 +97,10 @@ const CLAIM_DUE = markTaken(`
     CROSS JOIN LATERAL (
       SELECT d.* FROM webhook_delivery d
       WHERE ${isQueued('d')} AND d.subscription_id = w.subscription_id
-        AND (d.sending_since IS NULL OR (SELECT CAST(:reclaim AS boolean)) AND NOT ${isInFlight('d')}
+        AND (d.in_flight_since IS NULL OR (SELECT CAST(:reclaim AS boolean)) AND NOT ${isInFlight('d')}
                                         AND d.id <> ALL (ARRAY(SELECT unnest(CAST(:held AS text[])))))
       ORDER BY d.id
-      LIMIT CASE WHEN coalesce(s.slow_until <= now(), true) AND s.id <> ALL (ARRAY(SELECT unnest(CAST(:slow AS text[])))) THEN greatest(:perSubscription - s.in_flight, 0)
+      LIMIT CASE WHEN coalesce(s.throttled_until <= now(), true) AND s.id <> ALL (ARRAY(SELECT unnest(CAST(:slow AS text[])))) THEN greatest(:perSubscription - s.in_flight, 0)
                  WHEN (SELECT CAST(:throttledToo AS boolean)) THEN greatest(:perThrottled - s.in_flight, 0) ELSE 0 END
       FOR UPDATE SKIP LOCKED
     ) d
@@ -146,8 +146,8 @@ const CLAIM_ONE = markTaken(`
     SELECT ${COLUMNS}
     FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id
     WHERE d.id = :deliveryId AND d.status IN ('PENDING', 'RETRYING')
-      AND (d.sending_since IS NULL OR CAST(:reclaim AS boolean) AND NOT ${isInFlight('d')})
-      AND (d.resend_from IS NOT NULL OR d.next_attempt_at <= CAST(:startedAt AS timestamptz) + interval '${EARLY_MS} milliseconds')
+      AND (d.in_flight_since IS NULL OR CAST(:reclaim AS boolean) AND NOT ${isInFlight('d')})
+      AND (d.status_before_resend IS NOT NULL OR d.next_attempt_at <= CAST(:startedAt AS timestamptz) + interval '${EARLY_MS} milliseconds')
     FOR UPDATE OF d
   )`);
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from '../../lib/db.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
-import { createPump } from '../../lib/pump.ts';
+import { createDrainLoop } from '../../lib/pump.ts';
 import { deliveryWorkflow } from '../workflow-input.ts';
 import type { AttemptOutcome, RetrySchedule } from './attempt.ts';
 import { claimDue, type ClaimedAttempt } from './claim.ts';
@@ -72,7 +72,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const outcome = await deps.attempt(await afterSpread(claimed), { retryDelaysSeconds, jitter: Math.random() });
       const wasShort = inFlight.isShort(claimed.subscriptionId);
       endSend();
-      if (wasShort) pump.poke();
+      if (wasShort) pump.trigger();
       await recordOutcome(deps, claimed, outcome);
     } finally {
       endSend();
@@ -107,20 +107,20 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       return false;
     }
   };
-  const pump = createPump(claimSome, pace.everyMs);
+  const pump = createDrainLoop(claimSome, pace.everyMs);
   const track = (work: Promise<void>): void => {
     const done = work
       .catch((error: unknown) => log.error({ err: error }, 'A first attempt broke off; its mark will run out'))
       .finally(() => {
         underWay.delete(done);
         // What waits for room in the process may be claimed now.
-        if (underWay.size >= IN_FLIGHT_HALF - 1) pump.poke();
+        if (underWay.size >= IN_FLIGHT_HALF - 1) pump.trigger();
       });
     underWay.add(done);
   };
 
   return {
-    trigger: pump.poke,
+    trigger: pump.trigger,
     isBusy: pace.isBusy,
     stop: async () => {
       await pump.stop();

@@ -9,15 +9,15 @@ const SLOW_AFTER_MS = 1_000;
 
 /** In SQL: an attempt of this delivery is on its way to the receiver. */
 export const isInFlight = (delivery: string): string =>
-  `coalesce(${delivery}.sending_since > clock_timestamp() - interval '${LEASE_MS} milliseconds', false)`;
+  `coalesce(${delivery}.in_flight_since > clock_timestamp() - interval '${LEASE_MS} milliseconds', false)`;
 
 /** In SQL: a first attempt waits for the dispatcher. The predicate of the index webhook_delivery_queue. */
 export const isQueued = (delivery: string): string =>
-  `${delivery}.status = 'PENDING' AND ${delivery}.resend_from IS NULL`;
+  `${delivery}.status = 'PENDING' AND ${delivery}.status_before_resend IS NULL`;
 
 /** In SQL: a retry or a resend waits for its workflow. The predicate of the index webhook_delivery_workflows. */
 export const isScheduled = (delivery: string): string =>
-  `(${delivery}.status = 'RETRYING' OR ${delivery}.resend_from IS NOT NULL)`;
+  `(${delivery}.status = 'RETRYING' OR ${delivery}.status_before_resend IS NOT NULL)`;
 
 export type InFlightLimits = {
   /** First attempts of one subscription that are being sent by this process. */
@@ -103,8 +103,8 @@ function start(sends: Sends, subscriptionId: string): () => void {
 async function renewMarks(db: Knex, marks: Mark[]): Promise<void> {
   await rows(
     db,
-    `UPDATE webhook_delivery SET sending_since = clock_timestamp()
-     WHERE id = ANY (:deliveryIds) AND sending_attempt_id = ANY (:attemptIds)`,
+    `UPDATE webhook_delivery SET in_flight_since = clock_timestamp()
+     WHERE id = ANY (:deliveryIds) AND in_flight_attempt_id = ANY (:attemptIds)`,
     { deliveryIds: marks.map(({ deliveryId }) => deliveryId), attemptIds: marks.map(({ attemptId }) => attemptId) },
   );
 }

@@ -12,7 +12,7 @@ import type { InFlight } from './in-flight.ts';
 /** A delivery as an attempt left it. */
 export type DeliveryNow = {
   status: DeliveryStatus;
-  rungsUsed: number;
+  retryCount: number;
   nextAttemptAt: Date | null;
   lastAttemptAt: Date | null;
   httpStatus: number | null;
@@ -37,7 +37,7 @@ const RETRY_MAX_MS = 1_000;
 const BATCH_MAX = 100;
 
 /** In SQL: what `DeliveryNow` holds, and the id. */
-const NOW = `d.id, d.status, d.rungs_used, d.next_attempt_at, d.last_attempt_at, d.last_http_status AS http_status, d.last_failure AS failure`;
+const NOW = `d.id, d.status, d.retry_count, d.next_attempt_at, d.last_attempt_at, d.last_http_status AS http_status, d.last_failure AS failure`;
 
 /**
  * One statement; each part depends on what `delivery` really changed. `= ANY (ARRAY(…))` has the rows looked up by their
@@ -46,15 +46,15 @@ const NOW = `d.id, d.status, d.rungs_used, d.next_attempt_at, d.last_attempt_at,
 const RECORD = `
 WITH o AS (
   SELECT * FROM jsonb_to_recordset(CAST(:outcomes AS jsonb))
-    AS o ("attemptId" text, "deliveryId" text, sequence integer, "rungsUsed" smallint, manual boolean, url text,
+    AS o ("attemptId" text, "deliveryId" text, sequence integer, "retryCount" smallint, manual boolean, url text,
           "secretHint" text, ok boolean, "httpStatus" smallint, failure jsonb, "startedAt" timestamptz,
           "endedAt" timestamptz, "durationMs" integer, timings jsonb, "responseHeaders" jsonb, "responseExcerpt" text,
           "nextAttemptAt" timestamptz, reason text, "deadLetterId" text, start jsonb)
 ), attempt AS (
-  INSERT INTO webhook_attempt AS a (id, delivery_id, sequence, delivery_number, retry_number, trigger, reason, url,
+  INSERT INTO webhook_attempt AS a (id, delivery_id, sequence, delivery_number, retry_number, source, reason, url,
     secret_hint, started_at, ended_at, duration_ms, timings, http_status, failure, response_headers, response_excerpt)
-  SELECT o."attemptId", o."deliveryId", o.sequence, CASE WHEN NOT o.manual THEN o."rungsUsed" + 1 END,
-         CASE WHEN NOT o.manual THEN o."rungsUsed" END,
+  SELECT o."attemptId", o."deliveryId", o.sequence, CASE WHEN NOT o.manual THEN o."retryCount" + 1 END,
+         CASE WHEN NOT o.manual THEN o."retryCount" END,
          CASE WHEN NOT o.manual THEN 'auto' WHEN o.reason IS NULL THEN 'manual' ELSE 'operator' END,
          CASE WHEN o.manual THEN nullif(o.reason, '') END,
          o.url, o."secretHint", o."startedAt", o."endedAt", o."durationMs", o.timings, o."httpStatus", o.failure,
@@ -69,23 +69,23 @@ WITH o AS (
   RETURNING a.id
 ), delivery AS (
   UPDATE webhook_delivery d
-  SET status = CASE WHEN o.ok OR d.resend_from = 'DELIVERED' THEN 'DELIVERED'
-                    WHEN d.resend_from = 'RETRYING' THEN 'RETRYING'
-                    WHEN o."nextAttemptAt" IS NULL OR d.resend_from IS NOT NULL THEN 'FAILED'
+  SET status = CASE WHEN o.ok OR d.status_before_resend = 'DELIVERED' THEN 'DELIVERED'
+                    WHEN d.status_before_resend = 'RETRYING' THEN 'RETRYING'
+                    WHEN o."nextAttemptAt" IS NULL OR d.status_before_resend IS NOT NULL THEN 'FAILED'
                     ELSE 'RETRYING' END,
-      rungs_used = d.rungs_used + CASE WHEN NOT o.ok AND d.resend_from IS NULL THEN 1 ELSE 0 END,
+      retry_count = d.retry_count + CASE WHEN NOT o.ok AND d.status_before_resend IS NULL THEN 1 ELSE 0 END,
       next_attempt_at = CASE WHEN o.ok THEN NULL
-                             WHEN d.resend_from = 'RETRYING' THEN d.next_attempt_at
-                             WHEN d.resend_from IS NULL THEN o."nextAttemptAt" END,
+                             WHEN d.status_before_resend = 'RETRYING' THEN d.next_attempt_at
+                             WHEN d.status_before_resend IS NULL THEN o."nextAttemptAt" END,
       last_attempt_at = o."startedAt", last_http_status = o."httpStatus", last_failure = o.failure,
       delivered_at = CASE WHEN o.ok THEN coalesce(d.delivered_at, o."endedAt") ELSE d.delivered_at END,
-      dead_lettered_at = CASE WHEN NOT o.ok AND (d.resend_from IN ('FAILED', 'SKIPPED')
-                                                 OR d.resend_from IS NULL AND o."nextAttemptAt" IS NULL)
+      dead_lettered_at = CASE WHEN NOT o.ok AND (d.status_before_resend IN ('FAILED', 'SKIPPED')
+                                                 OR d.status_before_resend IS NULL AND o."nextAttemptAt" IS NULL)
                               THEN coalesce(d.dead_lettered_at, o."endedAt") ELSE d.dead_lettered_at END,
-      resend_from = NULL, sending_attempt_id = NULL, sending_since = NULL
+      status_before_resend = NULL, in_flight_attempt_id = NULL, in_flight_since = NULL
   FROM o
   WHERE d.id = o."deliveryId" AND d.id = ANY (ARRAY(SELECT "deliveryId" FROM o))
-    AND (d.sending_attempt_id = o."attemptId"
+    AND (d.in_flight_attempt_id = o."attemptId"
          -- A success that comes late still counts: the receiver has the event.
          OR o.ok AND d.status IN ('PENDING', 'RETRYING', 'FAILED') AND o."attemptId" IN (SELECT id FROM attempt))
   RETURNING ${NOW}, d.subscription_id, d.merchant_id, d.environment,
@@ -101,24 +101,24 @@ WITH o AS (
   WHERE l.delivery_id = d.id AND l.delivery_id = ANY (ARRAY(SELECT id FROM delivery WHERE ok)) AND l.closed_at IS NULL AND d.ok
 ), health AS (
   UPDATE webhook_subscription s
-  SET failures_in_a_row = CASE WHEN h.delivered_at IS NOT NULL THEN 0 ELSE s.failures_in_a_row + h.failed END,
-      slow_until = CASE WHEN h.delivered_at IS NOT NULL THEN NULL
-                        WHEN s.failures_in_a_row + h.failed >= ${THROTTLED_AFTER_FAILURES} THEN now() + interval '${THROTTLED_FOR}'
-                        ELSE s.slow_until END,
+  SET consecutive_failures = CASE WHEN h.delivered_at IS NOT NULL THEN 0 ELSE s.consecutive_failures + h.failed END,
+      throttled_until = CASE WHEN h.delivered_at IS NOT NULL THEN NULL
+                        WHEN s.consecutive_failures + h.failed >= ${THROTTLED_AFTER_FAILURES} THEN now() + interval '${THROTTLED_FOR}'
+                        ELSE s.throttled_until END,
       verified_at = CASE WHEN h.delivered_at IS NULL THEN s.verified_at ELSE coalesce(s.verified_at, h.delivered_at) END
   FROM (SELECT subscription_id, CAST(count(*) FILTER (WHERE NOT ok) AS integer) AS failed,
                min(ended_at) FILTER (WHERE ok) AS delivered_at
         FROM delivery GROUP BY subscription_id ORDER BY subscription_id) h
   WHERE s.id = h.subscription_id AND s.id = ANY (ARRAY(SELECT subscription_id FROM delivery))
-    AND (h.delivered_at IS NULL OR s.failures_in_a_row > 0 OR s.verified_at IS NULL)
+    AND (h.delivered_at IS NULL OR s.consecutive_failures > 0 OR s.verified_at IS NULL)
 ), started AS (
-  INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, priority, not_before)
+  INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, priority, available_at)
   SELECT start ->> 'id', 'start', start ->> 'workflowType', start ->> 'workflowId', start -> 'input',
          CASE WHEN ok THEN ${OUTBOX_PRIORITIES.visibility} ELSE ${OUTBOX_PRIORITIES.retry} END,
          CASE WHEN ok THEN now() ELSE greatest(next_attempt_at - interval '${START_LEAD}', now()) END
   FROM delivery WHERE start IS NOT NULL
 )
-SELECT id, status, rungs_used, next_attempt_at, last_attempt_at, http_status, failure FROM delivery`;
+SELECT id, status, retry_count, next_attempt_at, last_attempt_at, http_status, failure FROM delivery`;
 
 /**
  * Records how attempts ended, in one statement for as many as ended at the same moment: the attempt, the delivery's
@@ -137,7 +137,7 @@ export async function recordAttempts(db: Knex, outcomes: Recording[]): Promise<D
 export async function readDelivery(db: Knex, id: string): Promise<DeliveryNow & { inFlight: boolean }> {
   const [found] = await rows<DeliveryNow & { inFlight: boolean }>(
     db,
-    `SELECT ${NOW}, d.sending_since IS NOT NULL AS in_flight FROM webhook_delivery d WHERE d.id = :id`,
+    `SELECT ${NOW}, d.in_flight_since IS NOT NULL AS in_flight FROM webhook_delivery d WHERE d.id = :id`,
     { id },
   );
   return found ?? { ...GONE, inFlight: false };
@@ -145,7 +145,7 @@ export async function readDelivery(db: Knex, id: string): Promise<DeliveryNow & 
 
 const GONE: DeliveryNow = {
   status: 'SKIPPED',
-  rungsUsed: 0,
+  retryCount: 0,
   nextAttemptAt: null,
   lastAttemptAt: null,
   httpStatus: null,
@@ -173,7 +173,7 @@ export function createRecorder(deps: { db: Knex; log: Logger; inFlight: Pick<InF
       } catch (error) {
         const { deliveryId, reason } = outcome;
         log.warn({ err: error, deliveryId }, 'The outcome of an attempt could not be saved; retrying');
-        if (!isRefused(error)) inFlight.noteFailure();
+        if (!isRejected(error)) inFlight.noteFailure();
         // Alone, it is refused for what the receiver or an operator wrote: that is given up.
         else if (isAlone) next = { ...outcome, responseHeaders: {}, responseExcerpt: '', reason: reason && '' };
         // Without the others, for which it may be too much: unless nothing can be saved.
@@ -185,6 +185,6 @@ export function createRecorder(deps: { db: Knex; log: Logger; inFlight: Pick<InF
 }
 
 /** SQLSTATE classes 22 and 23: the data is what is wrong, of one outcome in a batch. */
-function isRefused(error: unknown): boolean {
+function isRejected(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code));
 }

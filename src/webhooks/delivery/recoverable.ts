@@ -1,5 +1,5 @@
 import { rows, type Knex } from '../../lib/db.ts';
-import type { OpenPage, OpenProcess } from '../../lib/open-process.ts';
+import type { OpenPage, RecoverableWorkflow } from '../../lib/open-process.ts';
 import { CHECKOUT_ORDER_NO, deliveryWorkflow, type DeliveryToStart } from '../workflow-input.ts';
 import { isScheduled } from './in-flight.ts';
 
@@ -26,11 +26,14 @@ const PAST_DUE = `
  * are the dispatcher's. Past due are those whose next attempt should have been made a minute ago. What was
  * recorded or attempted in the last half minute is left out: Temporal's list of workflows lags a little.
  */
-export async function openDeliveries(db: Knex, { onlyPastDue, ...page }: OpenPage): Promise<OpenProcess[]> {
+export async function findRecoverableDeliveries(
+  db: Knex,
+  { onlyPastDue, ...page }: OpenPage,
+): Promise<RecoverableWorkflow[]> {
   const open = await rows<DeliveryToStart & { overdue: boolean }>(
     db,
     `SELECT d.id AS delivery_id, d.event_id, d.event AS event_type, d.subscription_id, d.merchant_id, d.environment,
-            d.rungs_used AS attempts_made, d.next_attempt_at, s.url, ${CHECKOUT_ORDER_NO} AS checkout_order_no,
+            d.retry_count AS attempts_made, d.next_attempt_at, s.url, ${CHECKOUT_ORDER_NO} AS checkout_order_no,
             d.next_attempt_at < now() - interval '60 seconds' AS overdue
      FROM webhook_delivery d
      JOIN webhook_subscription s ON s.id = d.subscription_id
@@ -45,9 +48,9 @@ export async function openDeliveries(db: Knex, { onlyPastDue, ...page }: OpenPag
   return open.map((delivery) => ({
     id: delivery.deliveryId,
     overdue: delivery.overdue,
-    wake: {
+    message: {
       kind: 'signalWithStart',
-      signal: 'wake',
+      signal: 'deliveryChanged',
       priority: 'normal',
       ...deliveryWorkflow({ ...delivery, lastOutcome: null }),
     },

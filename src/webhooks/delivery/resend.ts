@@ -1,8 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
 import { rows, type Knex } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
-import type { Change } from '../../lib/outbox.ts';
-import { ownerOf, type Environment, type Owner } from '../../lib/owner.ts';
+import type { UnitOfWork } from '../../lib/outbox.ts';
+import { scopeOf, type Environment, type MerchantScope } from '../../lib/owner.ts';
 import { decideResend, type DeliveryStatus, type ResendDecision, type ResendFacts } from '../states.ts';
 import { CHECKOUT_ORDER_NO, deliveryWorkflow } from '../workflow-input.ts';
 import { isInFlight } from './in-flight.ts';
@@ -12,7 +12,7 @@ export type ResendTarget = { deliveryIds: string[] } | { eventId: string; subscr
 
 export type ResendRequest = ResendTarget & {
   /** Whose they must be; without it the caller already knows (the delivery's own workflow). */
-  owner?: Owner;
+  scope: MerchantScope | null;
   /** Sends again what was delivered, too. */
   force?: boolean | undefined;
   /** false when the requester is the delivery's workflow itself, which needs no signal. */
@@ -30,12 +30,12 @@ type LockedDelivery = ResendFacts & {
   environment: Environment;
   checkoutOrderNo: string | null;
   url: string;
-  rungsUsed: number;
+  retryCount: number;
 };
 
 /** The deliveries that will be resent, and why not the others. */
 export type ResendResult = {
-  asked: string[];
+  requested: string[];
   refused: { deliveryId: string; status: DeliveryStatus; because: string }[];
 };
 
@@ -45,24 +45,24 @@ export type ResendResult = {
  * Throws NOT_FOUND, and INVALID_STATE when none of them may be resent now.
  * @returns the ids of the deliveries that will be resent.
  */
-export async function requestResend(deps: ResendDeps, change: Change, request: ResendRequest): Promise<string[]> {
-  const { asked, refused } = await resendEligible(deps, change, request);
-  if (asked.length === 0) throw nothingToResend(request, refused);
-  return asked;
+export async function requestResend(deps: ResendDeps, tx: UnitOfWork, request: ResendRequest): Promise<string[]> {
+  const { requested, refused } = await resendEligible(deps, tx, request);
+  if (requested.length === 0) throw nothingToResend(request, refused);
+  return requested;
 }
 
 /** The same for a batch in which some may not be eligible: throws for none of them. */
-export async function resendEligible(deps: ResendDeps, change: Change, request: ResendRequest): Promise<ResendResult> {
-  const found = await lockDeliveries(change.trx, request);
+export async function resendEligible(deps: ResendDeps, tx: UnitOfWork, request: ResendRequest): Promise<ResendResult> {
+  const found = await lockDeliveries(tx.trx, request);
   const wholeEvent = 'eventId' in request && request.subscriptionId === undefined;
   const decided = found.map((delivery) => ({
     delivery,
     decision: wholeEvent ? decideInEvent(delivery, request) : decideResend(delivery, request.force === true),
   }));
   const eligible = decided.filter(({ decision }) => decision.allowed).map(({ delivery }) => delivery);
-  if (eligible.length > 0) await markForResend(deps, change, { request, deliveries: eligible });
+  if (eligible.length > 0) await markForResend(deps, tx, { request, deliveries: eligible });
   return {
-    asked: eligible.map(({ id }) => id),
+    requested: eligible.map(({ id }) => id),
     refused: decided.flatMap(({ delivery, decision }) =>
       decision.allowed ? [] : { deliveryId: delivery.id, status: delivery.status, because: decision.because },
     ),
@@ -81,33 +81,33 @@ async function lockDeliveries(trx: Knex.Transaction, request: ResendRequest): Pr
     ids: 'deliveryIds' in request ? request.deliveryIds : null,
     eventId: 'eventId' in request ? request.eventId : null,
     subscriptionId: ('eventId' in request && request.subscriptionId) || null,
-    merchantId: request.owner?.merchantId ?? null,
-    environment: request.owner?.environment ?? null,
+    merchantId: request.scope?.merchantId ?? null,
+    environment: request.scope?.environment ?? null,
   };
   const found = await rows<LockedDelivery>(
     trx,
     `SELECT d.id, d.event_id, d.event AS event_type, d.subscription_id, d.merchant_id, d.environment, d.status,
-            d.rungs_used, ${isInFlight('d')} AS in_flight, s.url, ${CHECKOUT_ORDER_NO} AS checkout_order_no,
+            d.retry_count, ${isInFlight('d')} AS in_flight, s.url, ${CHECKOUT_ORDER_NO} AS checkout_order_no,
             CASE WHEN s.deleted_at IS NOT NULL THEN 'deleted' WHEN s.active THEN 'active' ELSE 'inactive' END AS subscription
      FROM webhook_delivery d
      JOIN webhook_subscription s ON s.id = d.subscription_id
      JOIN webhook_event e ON e.id = d.event_id
      WHERE ${'deliveryIds' in request ? 'd.id = ANY(:ids)' : 'd.event_id = :eventId'}
        ${bindings.subscriptionId === null ? '' : 'AND d.subscription_id = :subscriptionId'}
-       ${request.owner ? 'AND d.merchant_id = :merchantId AND d.environment = :environment' : ''}
+       ${request.scope ? 'AND d.merchant_id = :merchantId AND d.environment = :environment' : ''}
      ORDER BY d.id FOR UPDATE OF d`,
     bindings,
   );
-  if (found.length === 0) await refuseUnknown(trx, request);
+  if (found.length === 0) await rejectUnknown(trx, request);
   return found;
 }
 
 /** Nothing was found: an event without deliveries is there all the same. */
-async function refuseUnknown(trx: Knex.Transaction, request: ResendRequest): Promise<void> {
+async function rejectUnknown(trx: Knex.Transaction, request: ResendRequest): Promise<void> {
   if (!('eventId' in request)) return;
-  const { eventId, owner } = request;
+  const { eventId, scope } = request;
   const known = await trx('webhookEvent')
-    .where({ id: eventId, ...(owner && ownerOf(owner)) })
+    .where({ id: eventId, ...(scope && scopeOf(scope)) })
     .first('id');
   if (!known) throw notFound('event');
   if (request.subscriptionId !== undefined) throw notFound('subscription among those this event went to');
@@ -116,25 +116,25 @@ async function refuseUnknown(trx: Knex.Transaction, request: ResendRequest): Pro
 type Eligible = { request: ResendRequest; deliveries: LockedDelivery[] };
 
 /** What waits for a retry goes on waiting for it; everything else becomes PENDING. */
-async function markForResend(deps: ResendDeps, change: Change, { request, deliveries }: Eligible): Promise<void> {
+async function markForResend(deps: ResendDeps, tx: UnitOfWork, { request, deliveries }: Eligible): Promise<void> {
   await rows(
-    change.trx,
+    tx.trx,
     `UPDATE webhook_delivery
-     SET resend_from = status, status = CASE WHEN status = 'RETRYING' THEN status ELSE 'PENDING' END,
+     SET status_before_resend = status, status = CASE WHEN status = 'RETRYING' THEN status ELSE 'PENDING' END,
          next_attempt_at = CASE WHEN status = 'RETRYING' THEN next_attempt_at ELSE :now END
      WHERE id = ANY (:ids)`,
     { ids: deliveries.map(({ id }) => id), now: deps.clock() },
   );
   if (request.signal === false) return;
-  await change.tell(
+  await tx.enqueue(
     deliveries.map((delivery) => ({
       kind: 'signalWithStart',
       priority: 'retry',
-      signal: 'wake',
+      signal: 'deliveryChanged',
       ...deliveryWorkflow({
         ...delivery,
         deliveryId: delivery.id,
-        attemptsMade: delivery.rungsUsed,
+        attemptsMade: delivery.retryCount,
         lastOutcome: null,
         nextAttemptAt: null,
       }),

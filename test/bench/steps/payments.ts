@@ -38,7 +38,7 @@ async function measureAll(bench: Bench, world: World): Promise<void> {
     await receiver.untilArrived(count, ARRIVED_WITHIN_MS);
     await untilTrue(
       world.db,
-      `NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status = 'PENDING' AND resend_from IS NULL)`,
+      `NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status = 'PENDING' AND status_before_resend IS NULL)`,
       ARRIVED_WITHIN_MS,
     );
   };

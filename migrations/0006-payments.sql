@@ -1,0 +1,117 @@
+-- A checkout session is created by the merchant and paid by the customer. Its one transaction is what the merchant
+-- queries. A payment attempt is one try on one channel.
+CREATE TABLE transaction (
+  id                    text PRIMARY KEY,          -- txn_…
+  merchant_id           text NOT NULL REFERENCES merchant,
+  environment           text NOT NULL CHECK (environment IN ('sandbox', 'live')),
+  session_id            text NOT NULL UNIQUE,
+  checkout_order_no     text NOT NULL,
+  type                  text NOT NULL CHECK (type IN ('API', 'QRCODE')),
+  amount_santim         bigint NOT NULL CHECK (amount_santim > 0),
+  currency              text NOT NULL CHECK (currency IN ('ETB')),
+  status                text NOT NULL CHECK (status IN ('PENDING', 'SUCCESS', 'FAILED', 'CANCELLED', 'EXPIRED')),
+  channel               text REFERENCES channel,   -- of the latest attempt; null until the customer chooses one
+  provider_reference    text,
+  failure               jsonb,                     -- { code, message, providerCode, retryable }
+  hold_reason           text CHECK (hold_reason IN ('WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED')),
+  confirmed_late        boolean NOT NULL DEFAULT false,
+  needs_reconciliation  boolean NOT NULL DEFAULT false, -- closed while the provider's result was unknown
+  -- Fixed when the payment succeeds: net = received - fee - tax. The received amount differs from the requested one
+  -- only if an operator has accepted it.
+  received_santim       bigint CHECK (received_santim > 0),
+  fee_santim            bigint CHECK (fee_santim >= 0),
+  fee_tax_santim        bigint CHECK (fee_tax_santim >= 0),
+  customer_name         text,
+  customer_email        text,
+  customer_phone        text,                      -- digits from the country code on: 2519…
+  metadata              jsonb,
+  version               integer NOT NULL DEFAULT 1, -- rises with every change
+  completed_at          timestamptz,
+  created_at            timestamptz NOT NULL DEFAULT now(),
+  UNIQUE (merchant_id, environment, checkout_order_no),
+  CONSTRAINT transaction_fees CHECK ((fee_santim IS NULL) = (fee_tax_santim IS NULL))
+);
+CREATE INDEX transaction_list ON transaction (merchant_id, environment, created_at DESC, id DESC);
+CREATE INDEX transaction_list_status ON transaction (merchant_id, environment, status, created_at DESC, id DESC);
+-- A provider's reference confirms one payment. A second payment that is reported under it is held for operators.
+CREATE UNIQUE INDEX transaction_paid_reference ON transaction (provider_reference, environment, channel)
+  WHERE status = 'SUCCESS' AND provider_reference IS NOT NULL;
+CREATE INDEX transaction_needs_reconciliation ON transaction (id) WHERE needs_reconciliation;
+
+CREATE TABLE checkout_session (
+  id                 text PRIMARY KEY,             -- cs_…
+  merchant_id        text NOT NULL REFERENCES merchant,
+  environment        text NOT NULL CHECK (environment IN ('sandbox', 'live')),
+  -- Deferred, since the two rows refer to each other.
+  transaction_id     text NOT NULL UNIQUE REFERENCES transaction DEFERRABLE INITIALLY DEFERRED,
+  status             text NOT NULL CHECK (status IN
+    ('OPEN', 'PROCESSING', 'COMPLETED', 'FAILED', 'CANCELLED', 'EXPIRED')),
+  channels           text[] NOT NULL,              -- those the customer may choose from
+  attempts_count     smallint NOT NULL DEFAULT 0,
+  client_token_hash  bytea NOT NULL,
+  success_url        text,
+  error_url          text,
+  cancel_url         text,
+  locale             text NOT NULL DEFAULT 'en' CHECK (locale IN ('en', 'am')),
+  expires_at         timestamptz NOT NULL,
+  ended_at           timestamptz,
+  created_at         timestamptz NOT NULL DEFAULT now()
+);
+-- For the sweep of expired sessions.
+CREATE INDEX checkout_session_expiry ON checkout_session (expires_at) WHERE status = 'OPEN';
+
+CREATE TABLE payment_attempt (
+  id                  text PRIMARY KEY,            -- pat_…, also the order id at the provider
+  merchant_id         text NOT NULL REFERENCES merchant,
+  environment         text NOT NULL CHECK (environment IN ('sandbox', 'live')),
+  session_id          text NOT NULL REFERENCES checkout_session,
+  transaction_id      text NOT NULL REFERENCES transaction,
+  channel             text NOT NULL REFERENCES channel,
+  phone               text NOT NULL,
+  amount_santim       bigint NOT NULL CHECK (amount_santim > 0),
+  currency            text NOT NULL,
+  status              text NOT NULL CHECK (status IN
+    ('CREATED', 'PENDING', 'SUCCEEDED', 'DECLINED', 'HELD', 'DUPLICATE', 'ABANDONED')),
+  last_outcome        text,                        -- the provider's latest: accepted, pending, unknown …
+  provider_reference  text,
+  provider_code       text,
+  failure             jsonb,
+  -- The payment as the provider reports it, of attempts whose money is not (yet) credited to a merchant.
+  received_santim     bigint,
+  received_currency   text,
+  -- An operator's decision about unexpected money (HELD, DUPLICATE). An accepted HELD attempt becomes SUCCEEDED.
+  hold_resolution     text CHECK (hold_resolution IN ('ACCEPTED', 'RETURNED')),
+  return_reference    text,                        -- the provider's or the bank's, of the returned money
+  redirect_url        text,                        -- where the customer confirms, if the channel has such a page
+  callback_secret     text NOT NULL UNIQUE,        -- the last part of the callback's path
+  lease_until         timestamptz,                 -- a process is querying the provider
+  last_checked_at     timestamptz,
+  initiated_at        timestamptz,
+  ended_at            timestamptz,
+  hold_resolved_at    timestamptz,
+  created_at          timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT payment_attempt_hold_resolved CHECK (
+    (hold_resolution IS NULL) = (hold_resolved_at IS NULL)
+    AND (return_reference IS NULL) = (hold_resolution IS DISTINCT FROM 'RETURNED'))
+);
+CREATE INDEX payment_attempt_session ON payment_attempt (session_id, created_at);
+CREATE INDEX payment_attempt_transaction ON payment_attempt (transaction_id);
+-- For searches by the customer's phone.
+CREATE INDEX payment_attempt_phone ON payment_attempt (merchant_id, environment, phone);
+-- One attempt at a time. A HELD one may exist beside it: a late payment of another amount on a declined attempt.
+CREATE UNIQUE INDEX payment_attempt_in_flight ON payment_attempt (session_id) WHERE status IN ('CREATED', 'PENDING');
+CREATE INDEX payment_attempt_open ON payment_attempt (id) WHERE status IN ('CREATED', 'PENDING');
+-- For the work queue and its metrics: unexpected money is rare, so these indexes stay small.
+CREATE INDEX payment_attempt_unexpected ON payment_attempt (status) WHERE status IN ('HELD', 'DUPLICATE');
+CREATE INDEX payment_attempt_unresolved ON payment_attempt (ended_at)
+  WHERE status IN ('HELD', 'DUPLICATE') AND hold_resolution IS NULL;
+
+CREATE TABLE transaction_timeline (
+  id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  transaction_id  text NOT NULL REFERENCES transaction,
+  kind            text NOT NULL,                   -- session.created, attempt.started, payment.duplicate …
+  detail          jsonb NOT NULL DEFAULT '{}',
+  occurred_at     timestamptz NOT NULL DEFAULT now(),
+  created_at      timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX transaction_timeline_transaction ON transaction_timeline (transaction_id, id);

@@ -1,0 +1,107 @@
+-- Payouts through a channel. The amount and the fee are reserved in the ledger while the withdrawal is PENDING.
+CREATE TABLE withdrawal (
+  id                      text PRIMARY KEY,        -- wd_…, also the idempotency key at the provider
+  merchant_id             text NOT NULL REFERENCES merchant,
+  environment             text NOT NULL CHECK (environment IN ('sandbox', 'live')),
+  request_id              text NOT NULL,           -- the merchant's own; never reused
+  amount_santim           bigint NOT NULL CHECK (amount_santim > 0),
+  fee_santim              bigint NOT NULL CHECK (fee_santim >= 0),
+  fee_tax_santim          bigint NOT NULL CHECK (fee_tax_santim >= 0),
+  currency                text NOT NULL CHECK (currency IN ('ETB')),
+  channel                 text NOT NULL REFERENCES channel,
+  phone                   text,                    -- of a payout to a phone: 2519…
+  bank_code               text,                    -- of a payout to a bank account
+  account_number          text,
+  account_name            text NOT NULL,
+  reason                  text,
+  status                  text NOT NULL CHECK (status IN
+    ('PENDING', 'SUCCESS', 'FAILED', 'REJECTED', 'CANCELLED', 'REVERSED')),
+  stage                   text NOT NULL CHECK (stage IN
+    ('CREATED', 'UNDER_REVIEW', 'SUBMITTED', 'UNKNOWN', 'COMPLETED')),
+  requested_by            text NOT NULL,           -- key_… or opr_…: cannot approve it
+  review_reasons          text[] NOT NULL,
+  approvals_needed        smallint NOT NULL,       -- by different operators; 0: no review
+  limit_snapshot          jsonb NOT NULL,          -- the limits and figures that the decision was based on
+  provider_reference      text,
+  provider_code           text,
+  last_outcome            text,                    -- the provider's latest: accepted, pending, unknown …
+  paid_santim             bigint CHECK (paid_santim > 0), -- if the provider paid another amount than requested
+  failure                 jsonb,                   -- { code, message, providerCode, retryable }
+  callback_secret         text NOT NULL UNIQUE,
+  version                 integer NOT NULL DEFAULT 1,
+  lease_until             timestamptz,             -- a process is querying the provider
+  last_checked_at         timestamptz,
+  requested_at            timestamptz NOT NULL,
+  submitted_at            timestamptz,
+  -- The provider's first report of success, even if it could not be booked: a later report of failure then releases
+  -- nothing, and nothing is sent again.
+  first_reported_paid_at  timestamptz,
+  completed_at            timestamptz,             -- SUCCESS, FAILED, REJECTED or CANCELLED since
+  reversed_at             timestamptz,
+  conflict_detected_at    timestamptz,             -- the provider reports success after the withdrawal ended otherwise
+  conflict_resolved_at    timestamptz,
+  created_at              timestamptz NOT NULL DEFAULT now(),
+  UNIQUE (merchant_id, environment, request_id),
+  CHECK ((phone IS NULL) = (account_number IS NOT NULL) AND (bank_code IS NULL) = (account_number IS NULL)),
+  CHECK ((status = 'PENDING') = (stage <> 'COMPLETED'))
+);
+CREATE INDEX withdrawal_list ON withdrawal (merchant_id, environment, requested_at DESC, id DESC);
+-- For operators' lists across merchants.
+CREATE INDEX withdrawal_newest ON withdrawal (requested_at DESC, id DESC);
+-- For earlier payouts to the same beneficiary.
+CREATE INDEX withdrawal_beneficiary
+  ON withdrawal (merchant_id, environment, coalesce(phone, bank_code || ':' || account_number));
+-- A provider's reference belongs to one withdrawal: references that operators enter are checked here.
+CREATE INDEX withdrawal_provider_reference ON withdrawal (provider_reference) WHERE provider_reference IS NOT NULL;
+CREATE INDEX withdrawal_open ON withdrawal (id) WHERE status = 'PENDING';
+CREATE INDEX withdrawal_review ON withdrawal (requested_at) WHERE stage = 'UNDER_REVIEW';
+CREATE INDEX withdrawal_conflict ON withdrawal (conflict_detected_at) WHERE conflict_detected_at IS NOT NULL;
+CREATE INDEX withdrawal_overpaid ON withdrawal (id) WHERE paid_santim > amount_santim;
+
+CREATE TABLE withdrawal_approval (
+  withdrawal_id   text NOT NULL REFERENCES withdrawal,
+  operator_id     text NOT NULL,                   -- opr_…, or "sandbox"
+  secret_holders  text[] NOT NULL DEFAULT '{}',    -- opr_…: operators who may have given this approval
+  approved_at     timestamptz NOT NULL,
+  created_at      timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (withdrawal_id, operator_id)
+);
+
+-- Operators' resolutions of withdrawals whose outcome the provider leaves open or contradicts. A resolution refers to
+-- one version of the withdrawal and does not count for a later one.
+CREATE TABLE withdrawal_resolution (
+  withdrawal_id       text NOT NULL REFERENCES withdrawal,
+  version             integer NOT NULL,
+  operator_id         text NOT NULL,               -- opr_…
+  secret_holders      text[] NOT NULL DEFAULT '{}', -- opr_…: operators who may have given this resolution
+  outcome             text NOT NULL CHECK (outcome IN ('COMPLETED', 'FAILED')),
+  provider_reference  text NOT NULL,               -- the provider's, of the payout or of its statement about it
+  paid_santim         bigint NOT NULL CHECK (paid_santim >= 0),
+  reason              text NOT NULL,
+  executed            boolean NOT NULL DEFAULT false, -- enough operators have given the same resolution
+  resolved_at         timestamptz NOT NULL,
+  created_at          timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (withdrawal_id, version, operator_id)
+);
+
+CREATE TABLE withdrawal_timeline (
+  id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  withdrawal_id  text NOT NULL REFERENCES withdrawal,
+  kind           text NOT NULL,                    -- withdrawal.created, review.approved …
+  detail         jsonb NOT NULL DEFAULT '{}',
+  occurred_at    timestamptz NOT NULL,
+  created_at     timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX withdrawal_timeline_withdrawal ON withdrawal_timeline (withdrawal_id, id);
+
+-- When withdrawals are reviewed before they are sent. A merchant's own row takes precedence over the platform's.
+CREATE TABLE review_policy (
+  merchant_id          text UNIQUE REFERENCES merchant, -- null: the platform's policy
+  large_amount_santim  bigint NOT NULL CHECK (large_amount_santim > 0), -- from here on one approval
+  two_person_santim    bigint NOT NULL CHECK (two_person_santim >= large_amount_santim), -- from here on two
+  per_hour_max         integer NOT NULL CHECK (per_hour_max > 0),
+  created_at           timestamptz NOT NULL DEFAULT now(),
+  updated_at           timestamptz NOT NULL DEFAULT now()
+);
+CREATE UNIQUE INDEX review_policy_default ON review_policy ((true)) WHERE merchant_id IS NULL;
+INSERT INTO review_policy (large_amount_santim, two_person_santim, per_hour_max) VALUES (5000000, 25000000, 20);

@@ -1,0 +1,38 @@
+-- A file that a merchant requested. Its rows are of one snapshot. The file is in the folder of REPORTS_DIR under a
+-- random name.
+CREATE TABLE report (
+  id              text PRIMARY KEY,                -- rpt_…
+  merchant_id     text NOT NULL REFERENCES merchant,
+  environment     text NOT NULL CHECK (environment IN ('sandbox', 'live')),
+  kind            text NOT NULL CHECK (kind IN ('payments', 'withdrawals', 'settlements', 'balance')),
+  format          text NOT NULL CHECK (format IN ('CSV', 'XLSX', 'JSON', 'PDF')),
+  period          text NOT NULL CHECK (period IN ('day', 'week', 'month', 'quarter', 'custom')),
+  start_date      text NOT NULL,                   -- YYYY-MM-DD in Addis Ababa, both included
+  end_date        text NOT NULL,
+  statuses        text[],                          -- null: all
+  channel         text REFERENCES channel,         -- null: all
+  status          text NOT NULL CHECK (status IN ('QUEUED', 'RUNNING', 'READY', 'FAILED', 'CANCELLED', 'EXPIRED')),
+  run_id          text,                            -- the run that generates it: an earlier one stops when it differs
+  processed_rows  integer NOT NULL DEFAULT 0,
+  total_rows      integer NOT NULL,                -- counted at the request, then again at the snapshot
+  totals          jsonb,                           -- { "amount": "10050", … }: santim by column
+  storage_key     text UNIQUE,
+  file_bytes      bigint,
+  sha256          text,
+  failure         jsonb,                           -- { code, message }
+  requested_by    text NOT NULL,                   -- key_…
+  version         integer NOT NULL DEFAULT 1,
+  requested_at    timestamptz NOT NULL,
+  snapshot_at     timestamptz,
+  progressed_at   timestamptz,                     -- when rows were last read, to detect a stalled report
+  completed_at    timestamptz,                     -- READY, FAILED or CANCELLED since
+  expires_at      timestamptz,
+  created_at      timestamptz NOT NULL DEFAULT now(),
+  CHECK ((status = 'READY') = (storage_key IS NOT NULL)),
+  CHECK ((status IN ('READY', 'EXPIRED')) = (sha256 IS NOT NULL)),
+  CHECK ((status = 'FAILED') = (failure IS NOT NULL))
+);
+CREATE INDEX report_list ON report (merchant_id, environment, requested_at DESC, id DESC);
+CREATE INDEX report_open ON report (id) INCLUDE (merchant_id, environment, created_at)
+  WHERE status IN ('QUEUED', 'RUNNING');
+CREATE INDEX report_expiring ON report (expires_at) WHERE status = 'READY';
