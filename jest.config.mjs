@@ -2,8 +2,8 @@
 export default {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  // They take minutes: npm run storm.
-  testPathIgnorePatterns: ['<rootDir>/test/faults/'],
+  // They take minutes: npm run test:chaos.
+  testPathIgnorePatterns: ['<rootDir>/test/chaos/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [

@@ -1,49 +1,73 @@
-/** Slices from low to high: each may import those on the lines above its own, and what is named beside it. */
-const TIERS = [
-  ['merchants', 'keys', 'calendar'],
-  ['channels', 'kyc', 'bank-accounts', 'ledger', 'webhooks', 'providers'],
-  ['transactions'],
-  ['checkout', 'withdrawals', 'settlements'],
-  ['reports', 'operators', 'reconciliation'],
+/** The rooms of `src`, from low to high: each may import those before its own line. */
+const ORDER = [
+  ['lib'],
+  ['outbox'],
+  ['http'],
+  ['access'],
+  ['merchants'],
+  ['providers'],
+  ['ledger', 'webhooks'],
+  ['payments'],
+  ['withdrawals', 'settlements'],
+  ['reconciliation', 'reports'],
+  ['backoffice'],
+  ['temporal'],
+  ['sandbox', 'demo'],
+  ['app'],
+  ['local'],
 ];
-const BESIDE = {
-  keys: ['merchants'],
-  channels: ['providers'],
-  ledger: ['providers'],
-  operators: ['reconciliation', 'reports'],
-};
+const SLICES = [
+  'access',
+  'merchants',
+  'providers',
+  'ledger',
+  'webhooks',
+  'payments',
+  'withdrawals',
+  'settlements',
+  'reconciliation',
+  'reports',
+  'backoffice',
+];
 
-/** Of what is imported by a relative path, these and nothing else. */
-const only = (paths, message) => ({ group: ['../**', ...paths.map((path) => `!${path}`)], message });
-/** A slice's own affairs. An expression, and first: what a negated group lets pass, no later group refuses. */
-const insides = (names) => ({
-  regex: `/(${names.join('|')})/(model|routes|schema|present)[.]ts$`,
+/** Imports of these rooms by a relative path. */
+const rooms = (names, message, more = {}) => ({
+  regex: `^(?:[.]{2}/)+(?:src/)?(?:${names.join('|')})/`,
+  message,
+  ...more,
+});
+/** A slice's own affairs: its rows, routes and shapes. */
+const insides = {
+  regex: `^(?:[.]{2}/)+(?:src/)?(?:${SLICES.join('|')})/(?:[a-z-]+/)*(?:model|routes|schema|present)[.]ts$`,
   message: "another slice's rows, routes and schemas are its own",
   allowTypeImports: true,
-});
+};
 const never = (packages, message) => ({ group: packages, message });
 const imports = (files, ...patterns) => ({ files, rules: { 'no-restricted-imports': ['error', { patterns }] } });
 
 const KOA = ['koa', '@koa/*'];
 const DATABASE = ['knex', 'pg', 'objection'];
 const TEMPORAL = ['@temporalio/*'];
+const NO_TEMPORAL = never(TEMPORAL, 'only workflows, activities and src/temporal know Temporal');
+const NO_ROOTS = {
+  regex: '^(?:[.]{2}/)+(?:src/)?(?:config|cli)[.]ts$|^(?:[.]{2}/)+(?:workflows|activities|test)/',
+  message: 'settings, workflows and activities are given as arguments',
+};
 
-const slices = TIERS.flatMap((tier, index) =>
-  tier.flatMap((slice) => {
-    const known = [...TIERS.slice(0, index).flat(), ...(BESIDE[slice] ?? [])];
-    const own = (files, up, inside) =>
-      imports(
-        files,
-        insides(known),
-        only(
-          [...inside, ...['lib', 'http', ...known].map((name) => `${up}/${name}/**`)],
-          'a slice imports lib, http and lower slices; all else it is given as functions',
-        ),
-        never(TEMPORAL, 'slices never talk to Temporal'),
-      );
-    // A folder inside a slice also imports what lies beside it.
-    return [own([`src/${slice}/**`], '..', []), own([`src/${slice}/*/**`], '../..', ['../*.ts'])];
-  }),
+const above = (room) => {
+  const tier = ORDER.findIndex((names) => names.includes(room));
+  return ORDER.slice(tier)
+    .flat()
+    .filter((name) => name !== room);
+};
+/** `inner` of another slice is closed to a slice, whose own is reached by shorter paths than `../<slice>/`. */
+const roomRules = ORDER.flat().map((room) =>
+  imports(
+    [`src/${room}/**`],
+    ...(above(room).length > 0 ? [rooms(above(room), 'a room imports those below it (CONTRIBUTING.md)')] : []),
+    ...(SLICES.includes(room) ? [insides] : []),
+    ...(['temporal', 'app', 'local', 'demo'].includes(room) ? [] : [NO_TEMPORAL, NO_ROOTS]),
+  ),
 );
 
 /** Who may import what: the table of CONTRIBUTING.md. */
@@ -56,40 +80,29 @@ const importTable = [
     ),
     { group: ['**/activities/**'], message: 'workflows know activities by their types only', allowTypeImports: true },
     {
-      group: ['**/src/**', '!**/src/*/states.ts', '!**/src/lib/money.ts'],
+      group: ['**/src/**', '!**/src/**/states.ts', '!**/src/lib/money.ts'],
       message: 'workflows take values only from states.ts and lib/money.ts',
       allowTypeImports: true,
     },
   ),
   imports(
     ['activities/**'],
-    insides(['[a-z]+']),
-    {
-      regex: '^[.][.]/src/(local|seed|simulator|demo-shop|sdk|http)/',
-      message: 'activities call the operations of slices',
-    },
-    only(['../src/*/**'], 'activities call the operations of slices, not the roots that construct things'),
+    insides,
+    rooms(['local', 'demo', 'sandbox', 'sdk', 'http', 'app', 'temporal'], 'activities call the operations of slices'),
+    { regex: '^[.][.]/(?:src/[a-z]+[.]ts|workflows/)', message: 'activities call the operations of slices' },
     never([...KOA, ...DATABASE], 'activities are thin: call an operation'),
   ),
-  ...slices,
-  imports(['src/lib/**'], only([], 'lib imports nothing of ours'), never([...KOA, ...TEMPORAL], 'lib knows neither')),
+  ...roomRules,
   imports(
-    ['src/http/**'],
-    only(['../lib/**'], 'http imports only lib'),
-    never(TEMPORAL, 'http does not know Temporal'),
-  ),
-  imports(
-    ['src/simulator/**', 'src/demo-shop/**'],
-    only(['../lib/**', '../sdk/**'], 'the simulator and the demo shop are outsiders: lib and sdk only'),
-    never(TEMPORAL, 'outsiders do not know Temporal'),
+    ['src/sandbox/**', 'src/demo/shop/**'],
+    rooms(
+      ORDER.flat().filter((name) => !['lib', 'sandbox'].includes(name)),
+      'the simulator and the demo shop are outsiders: lib and sdk only',
+    ),
+    NO_TEMPORAL,
+    NO_ROOTS,
   ),
   imports(['src/sdk/**'], { group: ['*', '!./*', '!node:crypto'], message: 'the sdk imports itself and node:crypto' }),
-  imports(['src/processes.ts', 'src/relay.ts', 'src/outbox-notifications.ts', 'src/repair.ts'], {
-    regex: `^[.]/(${TIERS.flat()
-      .filter((slice) => slice !== 'webhooks')
-      .join('|')})/`,
-    message: 'of the slices only webhooks is known here',
-  }),
 ];
 
 export default {

@@ -1,9 +1,9 @@
 import { ApplicationFailure } from '@temporalio/activity';
 
 import { AppError } from '../src/lib/errors.ts';
-import { elapsedMs } from './elapsed.ts';
+import { elapsedMs } from './business-time.ts';
 
-export type { PaymentInput } from '../src/transactions/workflow-input.ts';
+export type { PaymentInput } from '../src/payments/workflow-input.ts';
 
 /** Whether the attempt has ended, and how. */
 export type PaymentReport = { final: boolean; attemptStatus: string };

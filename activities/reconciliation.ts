@@ -1,14 +1,14 @@
 import { activityInfo, ApplicationFailure, heartbeat } from '@temporalio/activity';
 
-import { isPermanentError } from '../src/reconciliation/lasting.ts';
-import type { ReadPage, Import } from '../src/reconciliation/read.ts';
-import type { RecheckResult } from '../src/reconciliation/settle.ts';
+import { isPermanentError } from '../src/reconciliation/permanent-error.ts';
+import type { ReadPage, Import } from '../src/reconciliation/import.ts';
+import type { RecheckResult } from '../src/reconciliation/recheck.ts';
 import type { ReconciliationStatus } from '../src/reconciliation/states.ts';
-import { elapsedMs } from './elapsed.ts';
-import { asNonRetryable } from './refused-for-good.ts';
+import { elapsedMs } from './business-time.ts';
+import { asNonRetryable } from './non-retryable.ts';
 
-export type { Import as Reading } from '../src/reconciliation/read.ts';
-export type { RecheckResult } from '../src/reconciliation/settle.ts';
+export type { Import as Reading } from '../src/reconciliation/import.ts';
+export type { RecheckResult } from '../src/reconciliation/recheck.ts';
 export type { ReconciliationInput } from '../src/reconciliation/workflow-input.ts';
 
 /** How a day ended. `differences`: those that wait for an operator. */

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 
 import type { ReportStatus } from '../src/reports/states.ts';
-import { asNonRetryable } from './refused-for-good.ts';
+import { asNonRetryable } from './non-retryable.ts';
 
 export type { ReportInput } from '../src/reports/workflow-input.ts';
 

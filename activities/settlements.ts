@@ -1,6 +1,6 @@
 import type { SettlementStatus } from '../src/settlements/states.ts';
-import { elapsedMs } from './elapsed.ts';
-import { asNonRetryable } from './refused-for-good.ts';
+import { elapsedMs } from './business-time.ts';
+import { asNonRetryable } from './non-retryable.ts';
 
 export type { SettlementInput } from '../src/settlements/workflow-input.ts';
 

@@ -5,10 +5,10 @@ import type { AttemptOutcome, RetrySchedule } from '../src/webhooks/delivery/att
 import type { Claim, ClaimedAttempt } from '../src/webhooks/delivery/claim.ts';
 import type { InFlight } from '../src/webhooks/delivery/in-flight.ts';
 import type { DeliveryNow, Recorder } from '../src/webhooks/delivery/record-attempt.ts';
-import type { DeliveryStatus } from '../src/webhooks/states.ts';
-import { elapsedMs } from './elapsed.ts';
+import type { DeliveryStatus } from '../src/webhooks/delivery/states.ts';
+import { elapsedMs } from './business-time.ts';
 
-export type { DeliveryInput } from '../src/webhooks/workflow-input.ts';
+export type { DeliveryInput } from '../src/webhooks/delivery/workflow-input.ts';
 
 /** How a retry or a resend ended, and where its delivery is now. `unsent`: final, or not due. */
 export type AttemptReport = {

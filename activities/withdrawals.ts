@@ -1,6 +1,6 @@
 import type { WithdrawalStage, WithdrawalStatus } from '../src/withdrawals/states.ts';
-import { elapsedMs } from './elapsed.ts';
-import { asNonRetryable } from './refused-for-good.ts';
+import { elapsedMs } from './business-time.ts';
+import { asNonRetryable } from './non-retryable.ts';
 
 export type { WithdrawalInput } from '../src/withdrawals/workflow-input.ts';
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Config } from './config.ts';
 import type { Write } from './lib/command-line.ts';
 import type { Knex } from './lib/db.ts';
-import { closestMatch } from './lib/nearest-word.ts';
+import { closestMatch } from './lib/suggest.ts';
 
 /** What a command is given: the folder of package.json, and the words after the command's name. */
 export type CommandInput = { project: string; args: readonly string[] };
@@ -35,43 +35,43 @@ const commands: Readonly<Record<string, Command>> = {
   },
   api: {
     about: 'serve the API and the checkout page, until told to stop',
-    run: async ({ project }) => (await import('./serve.ts')).serveApi(project),
+    run: async ({ project }) => (await import('./app/run-process.ts')).serveApi(project),
   },
   worker: {
     about: 'run the workflows, send the webhooks and sweep, until told to stop',
-    run: async () => (await import('./serve.ts')).serveWorker(),
+    run: async () => (await import('./app/run-process.ts')).serveWorker(),
   },
   simulator: {
     about: "serve the sandbox's providers, until told to stop",
-    run: async () => (await import('./serve.ts')).serveSimulator(),
+    run: async () => (await import('./app/run-process.ts')).serveSimulator(),
   },
   seed: {
     about: 'make the demo data of "start" in the database of DATABASE_URL',
-    run: async ({ project }) => withAnswer(async () => (await import('./seed/cli.ts')).seed(project, write)),
+    run: async ({ project }) => withAnswer(async () => (await import('./demo/seed/cli.ts')).seed(project, write)),
   },
   merchants: {
     about: 'create and list merchants (merchants --help)',
-    usage: async () => (await import('./merchants/cli.ts')).MERCHANTS_USAGE,
+    usage: async () => (await import('./app/commands/merchants.ts')).MERCHANTS_USAGE,
     run: manageMerchants,
   },
   keys: {
     about: 'create, list, rotate and revoke API keys (keys --help)',
-    usage: async () => (await import('./keys/cli.ts')).KEYS_USAGE,
+    usage: async () => (await import('./app/commands/keys.ts')).KEYS_USAGE,
     run: manageKeys,
   },
   ops: {
     about: 'decide what waits for a person, keep holidays and operators (ops --help)',
-    usage: async () => (await import('./operators/cli.ts')).OPS_USAGE,
+    usage: async () => (await import('./app/commands/ops-commands.ts')).OPS_USAGE,
     run: manageOperations,
   },
   reconcile: {
     about: "have a day compared with the providers' own lists (reconcile --help)",
-    usage: async () => (await import('./reconciliation/cli.ts')).RECONCILE_USAGE,
+    usage: async () => (await import('./app/commands/reconciliation.ts')).RECONCILE_USAGE,
     run: reconcile,
   },
   ledger: {
     about: 'check every journal and balance (ledger verify)',
-    usage: async () => (await import('./ledger/cli.ts')).LEDGER_USAGE,
+    usage: async () => (await import('./app/commands/ledger.ts')).LEDGER_USAGE,
     run: manageLedger,
   },
   migrate: {
@@ -104,7 +104,7 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<numb
 }
 
 async function migrateAll({ project }: CommandInput): Promise<number> {
-  const [{ readConfig, environment }, { prepare }] = await Promise.all([import('./config.ts'), import('./prepare.ts')]);
+  const [{ readConfig, environment }, { prepare }] = await Promise.all([import('./config.ts'), import('./app/commands/migrate.ts')]);
   const warn = (line: string): void => void process.stderr.write(`${line}\n`);
   return withAnswer(async () => {
     await prepare(readConfig(environment, { usesSecrets: false }), {
@@ -122,7 +122,7 @@ async function bundle({ args: [file] }: CommandInput): Promise<number> {
     return 2;
   }
   const [{ bundleWorkflows }, { writeFile }] = await Promise.all([
-    import('./workflow-bundle.ts'),
+    import('./temporal/bundle.ts'),
     import('node:fs/promises'),
   ]);
   const warn = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -131,29 +131,29 @@ async function bundle({ args: [file] }: CommandInput): Promise<number> {
 }
 
 async function manageMerchants(input: CommandInput): Promise<number> {
-  const { runMerchants } = await import('./merchants-and-keys.ts');
+  const { runMerchants } = await import('./app/commands/merchants-and-keys.ts');
   return withDatabase(input, async (parts) => runMerchants(input.args, { ...parts, write }));
 }
 
 async function manageKeys(input: CommandInput): Promise<number> {
-  const { runKeys } = await import('./merchants-and-keys.ts');
+  const { runKeys } = await import('./app/commands/merchants-and-keys.ts');
   return withDatabase(input, async (parts) => runKeys(input.args, { ...parts, write }));
 }
 
 async function manageOperations(input: CommandInput): Promise<number> {
-  const { runOps } = await import('./ops.ts');
+  const { runOps } = await import('./app/commands/ops.ts');
   return withDatabase(input, async (parts) => runOps(input.args, { ...parts, write }));
 }
 
 async function reconcile(input: CommandInput): Promise<number> {
-  const { runReconcile } = await import('./reconcile.ts');
+  const { runReconcile } = await import('./app/commands/reconcile.ts');
   return withDatabase(input, async (parts) => runReconcile(input.args, { ...parts, write }));
 }
 
 async function manageLedger(input: CommandInput): Promise<number> {
   const [{ runLedgerCommand }, { ledgerChecks }] = await Promise.all([
-    import('./ledger/cli.ts'),
-    import('./ledger-checks.ts'),
+    import('./app/commands/ledger.ts'),
+    import('./app/ledger-invariants.ts'),
   ]);
   const verify: Work = async ({ db }) => runLedgerCommand(input.args, { db, checks: ledgerChecks, write });
   return withDatabase(input, verify, true);

@@ -8,8 +8,8 @@ import { marked } from 'marked';
 import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
 
 import { ERROR_STATUS } from '../lib/errors.ts';
-import { ERROR_MEANINGS } from './error-meanings.ts';
-import { unknownPath } from './guard.ts';
+import { ERROR_MEANINGS } from './error-docs.ts';
+import { unknownPath } from './pipeline.ts';
 import { createOpenApiDocument, type About, type RecordedResponses } from './openapi.ts';
 import type { Route } from './route.ts';
 

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 
-import { canonicalAddress } from '../lib/egress-addresses.ts';
+import { canonicalAddress } from '../lib/address-policy.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Caller } from './route.ts';
 

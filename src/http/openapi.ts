@@ -11,8 +11,8 @@ import { withoutSafeIntegerBounds } from '../lib/json-schema.ts';
 import { BODY_EXAMPLES } from './body-examples.ts';
 import { errorText } from './envelope.ts';
 import { exampleOf, exampleOfRoute } from './error-examples.ts';
-import { ERROR_MEANINGS } from './error-meanings.ts';
-import { isIdempotent, errorCodes, errorStatuses } from './refusals.ts';
+import { ERROR_MEANINGS } from './error-docs.ts';
+import { isIdempotent, errorCodes, errorStatuses } from './error-responses.ts';
 import type { Route } from './route.ts';
 
 const Timestamp = z.string().meta({ format: 'date-time', example: '2026-01-31T15:04:05.678+03:00' });

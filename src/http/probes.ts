@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { newId } from '../lib/ids.ts';
 import { errorText, successText } from './envelope.ts';
 import { toAppError } from './errors.ts';
-import { recordRequest, type FrameDeps } from './frame.ts';
+import { recordRequest, type FrameDeps } from './request-context.ts';
 import type { RouteResult, Route } from './route.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 

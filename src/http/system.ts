@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { AppError } from '../lib/errors.ts';
-import { withTimeout } from '../lib/within.ts';
+import { withTimeout } from '../lib/timeout.ts';
 import { readRoute, type Route } from './route.ts';
 
 const READY_WITHIN_MS = 1_500;

@@ -1,8 +1,8 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import type { MerchantScope } from '../lib/owner.ts';
-import { toPage, pageOffset, type DayRange, type Page } from '../lib/page.ts';
-import type { JournalKind, Posting } from './facts.ts';
+import type { MerchantScope } from '../lib/scope.ts';
+import { toPage, pageOffset, type DayRange, type Page } from '../lib/pagination.ts';
+import type { JournalKind, Posting } from './postings.ts';
 
 /** What a merchant has in one environment. */
 export type Balance = {

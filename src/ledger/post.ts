@@ -2,8 +2,8 @@ import { rows, type Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
-import type { UnitOfWork } from '../lib/outbox.ts';
-import type { Posting } from './facts.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
+import type { Posting } from './postings.ts';
 
 /** SQLSTATE that ledger_post raises when a merchant has not enough; its detail says how much there is. */
 const NOT_ENOUGH = 'MK001';

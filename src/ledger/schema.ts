@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { dateParam, sequencePageQuery, statusParam } from '../lib/page.ts';
+import { dateParam, sequencePageQuery, statusParam } from '../lib/pagination.ts';
 import { MERCHANT_ACCOUNTS, type MerchantAccount } from './balance.ts';
-import { JOURNAL_KINDS } from './facts.ts';
+import { JOURNAL_KINDS } from './postings.ts';
 
 const instant = z.string().meta({ format: 'date-time' });
 const birr = (description: string) => z.number().meta({ description });

@@ -1,9 +1,9 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import { scopeOf, type MerchantScope } from '../lib/owner.ts';
-import { toPage, pageOffset, type Page } from '../lib/page.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import { toPage, pageOffset, type Page } from '../lib/pagination.ts';
 import { MOVEMENT_COLUMNS, positioned, type ReadMovement } from './balance.ts';
-import type { JournalKind } from './facts.ts';
+import type { JournalKind } from './postings.ts';
 
 /**
  * What a settlement's statement covers: the movements of the available account with a sequence above `after`, up to

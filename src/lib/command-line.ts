@@ -1,7 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 import { AppError, type ErrorCode } from './errors.ts';
-import { closestMatch } from './nearest-word.ts';
+import { closestMatch } from './suggest.ts';
 
 /** The words were wrong; answered with the usage, exit code 2. */
 export class UsageError extends Error {

@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { isNativeError } from 'node:util/types';
 
-import { findChild, processMark, writePidFile } from './children.ts';
+import { findChild, processMark, writePidFile } from './child-process.ts';
 
 /** A file that says which process has something; it counts for as long as that process lives. */
 export type Taken = { release: () => void } | { takenBy: number };

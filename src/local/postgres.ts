@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 
 import { APP_ROLE } from '../lib/grants.ts';
-import { isAlive, processMark, startChild, stopChild, type Child } from './children.ts';
-import { placePostgres, type PostgresPlace } from './postgres-place.ts';
+import { isAlive, processMark, startChild, stopChild, type Child } from './child-process.ts';
+import { placePostgres, type PostgresPlace } from './postgres-location.ts';
 import { createFolderAboveDatabase } from './private-folder.ts';
 
 const SUPERUSER = 'postgres';

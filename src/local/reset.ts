@@ -2,8 +2,8 @@ import { rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { environment } from '../config.ts';
-import { LOG_FILE } from './block.ts';
-import { findPostgresFolder } from './postgres-place.ts';
+import { LOG_FILE } from './banner.ts';
+import { findPostgresFolder } from './postgres-location.ts';
 import { stopLeftPostgres } from './postgres.ts';
 import { readLocalSettings } from './settings.ts';
 import { claimFolder } from './state.ts';

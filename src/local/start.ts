@@ -2,10 +2,10 @@ import { join } from 'node:path';
 
 import { environment, readConfig, requireLoopback, type Config } from '../config.ts';
 import { isUnreleasedSchema, migrate, ofNewerRelease } from '../lib/migrate.ts';
-import { formatBanner, LOG_FILE } from './block.ts';
+import { formatBanner, LOG_FILE } from './banner.ts';
 import { openLocalLog } from './log.ts';
 import { createPorts, type Ports } from './ports.ts';
-import { ownTemporaryFolder } from './postgres-place.ts';
+import { ownTemporaryFolder } from './postgres-location.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { freePort, startServers, type LocalServers } from './servers.ts';
 import { readLocalSettings, type LocalPorts, type LocalSettings } from './settings.ts';
@@ -118,8 +118,8 @@ function ofUnreleasedVersion({ dataFolder }: LocalSettings): Error {
 async function loadCode({ settings, progress }: Run) {
   return progress.step('Code', async () => {
     const [{ localParts }, { bundleWorkflowsCached }] = await Promise.all([
-      import('./parts.ts'),
-      import('../workflow-bundle.ts'),
+      import('./services.ts'),
+      import('../temporal/bundle.ts'),
     ]);
     const warn = (message: string): void => progress.print(message);
     return { localParts, workflowBundle: await bundleWorkflowsCached(settings.dataFolder, { warn }) };

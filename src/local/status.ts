@@ -1,5 +1,5 @@
 import { environment } from '../config.ts';
-import { formatBanner } from './block.ts';
+import { formatBanner } from './banner.ts';
 import { readLocalSettings } from './settings.ts';
 import { findLockHolder, readState, type Facts } from './state.ts';
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Connection } from '@temporalio/client';
 
-import { findChild, isAlive, startChild, stopChild, type Child } from './children.ts';
+import { findChild, isAlive, startChild, stopChild, type Child } from './child-process.ts';
 import { createPrivateFolder } from './private-folder.ts';
 
 const READY_WITHIN_MS = 30_000;

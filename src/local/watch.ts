@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { isAlive, stopChild, type Child } from './children.ts';
+import { isAlive, stopChild, type Child } from './child-process.ts';
 import type { Progress } from './progress.ts';
 import type { StoppableServer } from './shutdown.ts';
 

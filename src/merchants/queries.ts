@@ -1,6 +1,6 @@
 import type { Queryable } from '../lib/db.ts';
-import { paginateNewest } from '../lib/list.ts';
-import type { Page } from '../lib/page.ts';
+import { paginateNewest } from '../lib/paginate-newest.ts';
+import type { Page } from '../lib/pagination.ts';
 import type { Merchant } from './operations.ts';
 
 /** What to list; undefined and null do not narrow. */

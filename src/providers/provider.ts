@@ -1,6 +1,6 @@
-import type { Channel } from '../channels/channel.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Environment } from '../lib/owner.ts';
+import type { Environment } from '../lib/scope.ts';
 
 /**
  * A provider's answer. Doubt is an answer: `unknown` (no reply, a 5xx, nonsense) is asked again, never assumed.
@@ -109,7 +109,7 @@ export type PayoutFailure = Omit<ProviderFailure, 'code'> & { code: ProviderFail
 
 /**
  * What a callback says about itself. It is a reason to ask the provider (`query`, or `queryPayout` for a payout's),
- * never the truth: even a verified one only triggers a check (src/transactions/check.ts). `orderId` is ours: pat_… or wd_….
+ * never the truth: even a verified one only triggers a check (src/payments/sync.ts). `orderId` is ours: pat_… or wd_….
  */
 export type ParsedCallback = { verified: true; orderId: string } | { verified: false; problem: string };
 

@@ -1,4 +1,4 @@
-import type { Channel } from '../channels/channel.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 
 /** A callback byte for byte, and what its signature said of it. */

@@ -1,12 +1,12 @@
 import { rows, type Knex } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
-import type { UnitOfWork, RunInTransaction } from '../lib/outbox.ts';
-import { clearReconciliationFlag } from '../transactions/clear-doubt.ts';
-import { matchDay, type Sides } from './pairs.ts';
-import { findProvenUnpaid } from './proven-unpaid.ts';
-import { storableProblem, type Import } from './read.ts';
+import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
+import { clearReconciliationFlag } from '../payments/clear-reconciliation-flag.ts';
+import { matchDay, type Sides } from './match.ts';
+import { findProvenUnpaid } from './confirmed-unpaid.ts';
+import { storableProblem, type Import } from './import.ts';
 import type { ReconciliationStatus } from './states.ts';
-import { beginComparison, closeResolved, countOpen, writeFound } from './write-found.ts';
+import { beginComparison, closeResolved, countOpen, writeFound } from './discrepancies-write.ts';
 
 /** How a day ended. `differences`: those that are open. */
 export type Ended = { status: ReconciliationStatus; differences: number };

@@ -1,6 +1,6 @@
-import type { UnitOfWork } from '../lib/outbox.ts';
-import { scopeOf } from '../lib/owner.ts';
-import { recordEvents } from '../webhooks/record.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
+import { scopeOf } from '../lib/scope.ts';
+import { recordEvents } from '../webhooks/events/record.ts';
 import type { ReportRow } from './model.ts';
 import { reportSnapshot } from './present.ts';
 

@@ -1,11 +1,11 @@
-import type { Channel } from '../channels/channel.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
-import { paginateNewest } from '../lib/list.ts';
-import { scopeOf, type MerchantScope } from '../lib/owner.ts';
-import type { Page } from '../lib/page.ts';
+import { paginateNewest } from '../lib/paginate-newest.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import type { Page } from '../lib/pagination.ts';
 import { rangeOf, type Period } from './period.ts';
-import type { ReportFilter } from './source.ts';
+import type { ReportFilter } from './sources/source.ts';
 import type { ReportFormat, ReportKind, ReportStatus } from './states.ts';
 
 /** A row of `report`. */

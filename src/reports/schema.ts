@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-import { CHANNELS } from '../channels/channel.ts';
+import { CHANNELS } from '../merchants/channels/channel.ts';
 import { instant } from '../lib/fields.ts';
-import { dateParam, pageQuery, statusParam } from '../lib/page.ts';
-import { SOURCES } from './kinds.ts';
+import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
+import { SOURCES } from './sources/sources.ts';
 import { PERIODS } from './period.ts';
 import { REPORT_FORMATS, REPORT_KINDS, REPORT_STATUSES } from './states.ts';
 

@@ -6,10 +6,10 @@ import { isDay, startOfAddisDay } from '../lib/dates.ts';
 import { AppError } from '../lib/errors.ts';
 import { patternText, plainText } from '../lib/fields.ts';
 import { parseBirr } from '../lib/money.ts';
-import type { UnitOfWork, RunInTransaction } from '../lib/outbox.ts';
-import { markCredited, markFailedByBank, markReturned } from './bank-answer.ts';
+import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
+import { markCredited, markFailedByBank, markReturned } from './bank-results.ts';
 import { lateCreditIssue } from './late-credit.ts';
-import type { TransitionResult } from './move.ts';
+import type { TransitionResult } from './transition.ts';
 
 export type BankFileDeps = {
   runInTransaction: RunInTransaction;

@@ -1,7 +1,7 @@
-import { requireIndependentApprover } from '../keys/four-eyes.ts';
-import type { UnitOfWork } from '../lib/outbox.ts';
+import { requireIndependentApprover } from '../access/separation-of-duties.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import { lockSettlement, readSettlement, type SettlementRow } from './model.ts';
-import { transitionSettlement, type SettlementActor, type TransitionResult } from './move.ts';
+import { transitionSettlement, type SettlementActor, type TransitionResult } from './transition.ts';
 import { requireSendable } from './sendable.ts';
 
 export { readSettlement };

@@ -1,8 +1,8 @@
-import { payoutTotalsSql, type Booked } from '../ledger/booked.ts';
+import { payoutTotalsSql, type Booked } from '../ledger/payout-totals.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Position } from '../lib/page.ts';
+import type { Position } from '../lib/pagination.ts';
 import type { SettlementRow } from './model.ts';
 import { settlementConditions, type SettlementFilter } from './queries.ts';
 import type { SettlementStatus } from './states.ts';

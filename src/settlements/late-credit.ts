@@ -1,10 +1,10 @@
-import { ensureUnused } from '../ledger/bank-references.ts';
+import { ensureUnused } from '../ledger/external-references.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import type { UnitOfWork } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import { lockSettlement, SETTLEMENT_COLUMNS, type LateCredit, type SettlementRow } from './model.ts';
-import { transitionSettlement, type SettlementActor, type TransitionResult } from './move.ts';
+import { transitionSettlement, type SettlementActor, type TransitionResult } from './transition.ts';
 import type { TimelineKind } from './timeline.ts';
 
 /**

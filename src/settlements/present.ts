@@ -1,4 +1,4 @@
-import { totalDebit } from '../ledger/facts.ts';
+import { totalDebit } from '../ledger/postings.ts';
 import { addisDay } from '../lib/dates.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { toBirr } from '../lib/money.ts';

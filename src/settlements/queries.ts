@@ -1,8 +1,8 @@
 import { rows, type Queryable } from '../lib/db.ts';
-import { paginateNewest } from '../lib/list.ts';
+import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Environment, MerchantScope } from '../lib/owner.ts';
-import type { DayRange, Page } from '../lib/page.ts';
+import type { Environment, MerchantScope } from '../lib/scope.ts';
+import type { DayRange, Page } from '../lib/pagination.ts';
 import { SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
 import type { SettlementStatus } from './states.ts';
 

@@ -1,11 +1,11 @@
 import type { Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import type { UnitOfWork, RunInTransaction } from '../lib/outbox.ts';
+import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
-import { markCredited, markSent } from './bank-answer.ts';
+import { markCredited, markSent } from './bank-results.ts';
 import { approveSettlement, rejectSettlement } from './decide.ts';
 import { readSettlement, type SettlementRow } from './model.ts';
-import type { TransitionResult } from './move.ts';
+import type { TransitionResult } from './transition.ts';
 
 /**
  * The sandbox's own review, of a sandbox settlement that nobody has decided: approves it, rejects it, or leaves it to an

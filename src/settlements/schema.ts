@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-import { JOURNAL_KINDS } from '../ledger/facts.ts';
+import { JOURNAL_KINDS } from '../ledger/postings.ts';
 import { BANK_CODES } from '../lib/banks.ts';
 import { birrAmount, currencyEtb, instant, reference } from '../lib/fields.ts';
 import { toSantim } from '../lib/money.ts';
-import { dateParam, pageQuery, sequencePageQuery, statusParam } from '../lib/page.ts';
+import { dateParam, pageQuery, sequencePageQuery, statusParam } from '../lib/pagination.ts';
 import type { NewSettlement as WantedSettlement } from './create.ts';
 import { SETTLEMENT_STATUSES } from './states.ts';
 import { TIMELINE } from './timeline.ts';

@@ -1,6 +1,6 @@
-import { rejectionOf } from '../bank-accounts/usable.ts';
+import { rejectionOf } from './bank-account/usable.ts';
 import { AppError } from '../lib/errors.ts';
-import type { UnitOfWork } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import { requireNotSuspended } from '../merchants/suspended.ts';
 import type { SettlementRow } from './model.ts';
 

@@ -1,7 +1,7 @@
 import { listPeriod, readPeriod, sumPeriod } from '../ledger/statement.ts';
 import type { Queryable } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
-import type { Page } from '../lib/page.ts';
+import type { Page } from '../lib/pagination.ts';
 import type { SettlementRow } from './model.ts';
 
 /**

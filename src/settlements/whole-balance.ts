@@ -1,4 +1,4 @@
-import { totalDebit } from '../ledger/facts.ts';
+import { totalDebit } from '../ledger/postings.ts';
 import { feeOf, type FeeRule } from '../ledger/fees.ts';
 import type { Santim } from '../lib/money.ts';
 

@@ -1,6 +1,6 @@
 import { countBy, countUp, measureRow, type Registry } from '../http/metrics.ts';
 import type { Knex } from '../lib/db.ts';
-import { OUTBOX_PRIORITIES } from '../lib/outbox.ts';
+import { OUTBOX_PRIORITIES } from '../outbox/record.ts';
 import type { AttemptOutcome } from './delivery/attempt.ts';
 import { isQueued, isScheduled } from './delivery/in-flight.ts';
 import type { DeliveryNow } from './delivery/record-attempt.ts';

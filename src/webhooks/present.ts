@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 
-import type { SubscriptionRow } from './model.ts';
-import type { AttemptRow, DeliveryRow, EventRow, HealthRow } from './queries.ts';
-import type { ResendJobRow } from './resend-jobs.ts';
+import type { SubscriptionRow } from './subscriptions/model.ts';
+import type { AttemptRow, DeliveryRow, EventRow, HealthRow } from './events/queries.ts';
+import type { ResendJobRow } from './delivery/resend-jobs.ts';
 import type { Attempt, Delivery, Event, ResendJob, Subscription, SubscriptionWithSecret } from './schema.ts';
 
 const iso = (instant: Date): string => instant.toISOString();

@@ -2,10 +2,10 @@ import { z } from 'zod';
 
 import { publicText } from '../lib/echo.ts';
 import { limitedText, patternText, plainText } from '../lib/fields.ts';
-import { dateParam, pageQuery, statusParam } from '../lib/page.ts';
-import { EVENT_TYPE_NAMES } from './catalogue.ts';
-import { RESERVED_HEADERS } from './signature.ts';
-import { DELIVERY_STATUSES, EVENT_STATUSES } from './states.ts';
+import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
+import { EVENT_TYPE_NAMES } from './events/catalogue.ts';
+import { RESERVED_HEADERS } from './delivery/signature.ts';
+import { DELIVERY_STATUSES, EVENT_STATUSES } from './delivery/states.ts';
 
 const HEADERS_MAX = 20;
 /** Ample: names and values of headers have rules of their own, which say more. */

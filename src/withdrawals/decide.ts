@@ -1,10 +1,10 @@
-import { requireIndependentApprover, requireDistinctApprovers, type Actor, type Approver } from '../keys/four-eyes.ts';
+import { requireIndependentApprover, requireDistinctApprovers, type Actor, type Approver } from '../access/separation-of-duties.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import type { UnitOfWork } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import { requireNotSuspended } from '../merchants/suspended.ts';
 import { readWithdrawal, type WithdrawalRow } from './model.ts';
-import { transitionWithdrawal } from './settle.ts';
+import { transitionWithdrawal } from './transition.ts';
 import { CANCELLABLE_STAGES } from './states.ts';
 import { withdrawalMessage } from './workflow-input.ts';
 

@@ -1,5 +1,5 @@
-import type { UnitOfWork } from '../lib/outbox.ts';
-import { recordEvents } from '../webhooks/record.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
+import { recordEvents } from '../webhooks/events/record.ts';
 import type { WithdrawalRow } from './model.ts';
 import { withdrawalSnapshot } from './present.ts';
 

@@ -1,4 +1,4 @@
-import { totalDebit } from '../ledger/facts.ts';
+import { totalDebit } from '../ledger/postings.ts';
 import { toBirr } from '../lib/money.ts';
 import { maskDestination } from './destination.ts';
 import { destinationOf, type WithdrawalRow } from './model.ts';

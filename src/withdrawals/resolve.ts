@@ -1,10 +1,10 @@
-import { requireIndependentApprover, requireDistinctApprovers, type Actor, type Approver } from '../keys/four-eyes.ts';
+import { requireIndependentApprover, requireDistinctApprovers, type Actor, type Approver } from '../access/separation-of-duties.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
-import type { UnitOfWork } from '../lib/outbox.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import { readWithdrawal, type WithdrawalRow } from './model.ts';
-import { transitionWithdrawal, type Transition } from './settle.ts';
+import { transitionWithdrawal, type Transition } from './transition.ts';
 
 export const RESOLUTIONS = ['COMPLETED', 'FAILED'] as const;
 

@@ -1,6 +1,6 @@
 import { DAY_MS } from '../lib/dates.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Environment } from '../lib/owner.ts';
+import type { Environment } from '../lib/scope.ts';
 import { sandboxDecision } from '../lib/sandbox-review.ts';
 
 /** Why somebody looks at a withdrawal before it is sent. */

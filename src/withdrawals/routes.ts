@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-import { listChannels, type AmountLimits } from '../channels/queries.ts';
+import { listChannels, type AmountLimits } from '../merchants/channels/queries.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
-import { scopeOf, type MerchantScope } from '../lib/owner.ts';
-import { readDayRange, readPage } from '../lib/page.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import { readDayRange, readPage } from '../lib/pagination.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import type { CheckPayout } from './check.ts';
+import type { CheckPayout } from './sync.ts';
 import { createWithdrawal } from './create.ts';
 import { cancelWithdrawal } from './decide.ts';
 import { findWithdrawal, type WithdrawalRow } from './model.ts';

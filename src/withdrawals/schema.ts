@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-import { CHANNELS } from '../channels/channel.ts';
+import { CHANNELS } from '../merchants/channels/channel.ts';
 import { ACCOUNT_NUMBER, BANK_CODES } from '../lib/banks.ts';
 import { birrAmount, currencyEtb, instant, limitedText, patternText, plainText, reference } from '../lib/fields.ts';
-import { dateParam, pageQuery, statusParam } from '../lib/page.ts';
+import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { normalisePhone } from '../lib/phone.ts';
 import type { Destination } from './destination.ts';
 import { REVIEW_REASONS } from './review.ts';

@@ -18,7 +18,7 @@ import {
   stopChild,
   writePidFile,
   type Child,
-} from '../../src/local/children.ts';
+} from '../../src/local/child-process.ts';
 import { ensureDatabase, startPostgres, stopLeftPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';

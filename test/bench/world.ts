@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { grantChannels } from '../../src/channels/operations.ts';
+import { grantChannels } from '../../src/merchants/channels/operations.ts';
 import { readConfig } from '../../src/config.ts';
-import { createKey } from '../../src/keys/operations.ts';
+import { createKey } from '../../src/access/api-keys.ts';
 import { openDatabase, rows, type Knex } from '../../src/lib/db.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import { routesOf } from '../../src/api.ts';
+import { routesOf } from '../../src/app/api.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLimits } from '../../src/http/limits.ts';
 import { createOpenApiDocument, type RecordedResponses } from '../../src/http/openapi.ts';

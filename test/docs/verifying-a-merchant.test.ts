@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 
-import { startWalls, type Walls } from '../walls/world.ts';
+import { startWalls, type Walls } from '../tenant-isolation/world.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 const PAGE = readFileSync(resolve(PROJECT, 'docs/operations/verifying-a-merchant.md'), 'utf8');

@@ -1,4 +1,4 @@
-import type { Ground, GroundMerchant } from '../faults/ground.ts';
+import type { Ground, GroundMerchant } from '../chaos/ground.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { until } from '../support/worker.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { deleteOldIdempotencyKeys } from '../../src/http/idempotency.ts';
 import { writeRoute } from '../../src/http/route.ts';
-import { createTransactionRunner } from '../../src/lib/outbox.ts';
+import { createTransactionRunner } from '../../src/outbox/record.ts';
 import { runSql, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 import { itemRoutes, type ItemJournal } from './routes.ts';

@@ -4,7 +4,7 @@ import { readRoute, writeRoute, type Route } from '../../src/http/route.ts';
 import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import { patternText } from '../../src/lib/fields.ts';
-import { dateParam } from '../../src/lib/page.ts';
+import { dateParam } from '../../src/lib/pagination.ts';
 
 const Item = z.object({ id: z.string(), name: z.string() });
 

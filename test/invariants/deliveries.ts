@@ -1,5 +1,5 @@
 import { rows } from '../../src/lib/db.ts';
-import { EVENT_ALIASES } from '../../src/webhooks/record.ts';
+import { EVENT_ALIASES } from '../../src/webhooks/events/record.ts';
 import type { Evidence } from './evidence.ts';
 
 const OVERDUE_MS = 60_000;

@@ -1,7 +1,7 @@
-import type { RunningApi } from '../../src/api.ts';
+import type { RunningApi } from '../../src/app/api.ts';
 import { openDatabase, type Knex } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../faults/ground.ts';
+import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../chaos/ground.ts';
 import { until } from '../support/worker.ts';
 import { expectInvariants, violations } from './check.ts';
 import type { Evidence } from './evidence.ts';

@@ -1,10 +1,10 @@
 import { setMerchantStatus } from '../../src/merchants/operations.ts';
 import type { ProviderOutcome } from '../../src/providers/provider.ts';
-import { expireSessionIfDue } from '../../src/transactions/end.ts';
-import { acceptHeldPayment, returnHeldPayment } from '../../src/transactions/held.ts';
+import { expireSessionIfDue } from '../../src/payments/close-session.ts';
+import { acceptHeldPayment, returnHeldPayment } from '../../src/payments/holds.ts';
 import { ACCEPTED, buildAttempt, buildSession, declined, PAID, PENDING, UNKNOWN } from '../support/build.ts';
 import { hearPayment, type Attempt, type Payment } from './money-model.ts';
-import type { Act, Play } from './money-play.ts';
+import type { Act, Play } from './money-scenarios.ts';
 import type { PaymentWord, Step } from './money-steps.ts';
 
 type Tried = { payment: Payment; attempt: Attempt };

@@ -1,12 +1,12 @@
-import type { UnitOfWork } from '../../src/lib/outbox.ts';
-import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-answer.ts';
+import type { UnitOfWork } from '../../src/outbox/record.ts';
+import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-results.ts';
 import { createSettlement } from '../../src/settlements/create.ts';
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
-import type { TransitionResult } from '../../src/settlements/move.ts';
+import type { TransitionResult } from '../../src/settlements/transition.ts';
 import { expectedOf, type RecheckResult } from './money-model.ts';
 import { choose } from './money-payments.ts';
-import type { Act, Play } from './money-play.ts';
+import type { Act, Play } from './money-scenarios.ts';
 import type { SettlementActionName, Step } from './money-steps.ts';
 
 /** The platform's least settlement. */

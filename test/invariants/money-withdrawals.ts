@@ -1,12 +1,12 @@
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
-import { recordExcessTakenBack } from '../../src/reconciliation/settle-bank-money.ts';
+import { recordExcessTakenBack } from '../../src/reconciliation/receipts/decide.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { approveWithdrawal, cancelWithdrawal, readWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
 import { DOUBT, NOT_THERE, PAID_OUT, REFUSED, TAKEN } from '../support/withdrawals.ts';
 import { expectedOf, hearPayout, keeps, mayResolve, resolveOut, takes, type Out } from './money-model.ts';
 import { choose } from './money-payments.ts';
-import type { Act, Play } from './money-play.ts';
+import type { Act, Play } from './money-scenarios.ts';
 import type { PayoutWord, Step } from './money-steps.ts';
 
 /** What a step does to withdrawals; null for another's step. */

@@ -5,7 +5,7 @@ import {
   transactionStatusOf,
   type SessionStatus,
   type TransactionStatus,
-} from '../../src/transactions/states.ts';
+} from '../../src/payments/states.ts';
 import type { Evidence } from './evidence.ts';
 
 /** A callback may be lost: polling finds the money within this (workflows/payment.ts). */

@@ -1,8 +1,8 @@
-import { suspensePosting, paymentPosting, reservePosting } from '../../src/ledger/facts.ts';
+import { suspensePosting, paymentPosting, reservePosting } from '../../src/ledger/postings.ts';
 import { post } from '../../src/ledger/post.ts';
 import { balanceRoutes } from '../../src/ledger/routes.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
 import { buildMerchant } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';

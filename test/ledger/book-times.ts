@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import type { Posting } from '../../src/ledger/facts.ts';
+import type { Posting } from '../../src/ledger/postings.ts';
 
 /** Times of business, in minutes: they may go back, as those of late money do. */
 export const anyMinutes = fc.array(fc.nat(600), { minLength: 1, maxLength: 28, size: 'max' });

@@ -1,7 +1,7 @@
 import { exportMovements, sumAccount } from '../../src/ledger/export.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
 import { inTransaction, rows, type Queryable } from '../../src/lib/db.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
 import { buildMerchant } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

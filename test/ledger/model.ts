@@ -6,7 +6,7 @@ import {
   allocationPosting,
   type BankReceipt,
   type AllocationOutcome,
-} from '../../src/ledger/bank-facts.ts';
+} from '../../src/ledger/bank-postings.ts';
 import {
   suspenseAcceptedPosting,
   suspensePosting,
@@ -20,9 +20,9 @@ import {
   totalDebit,
   type Payout,
   type Posting,
-} from '../../src/ledger/facts.ts';
+} from '../../src/ledger/postings.ts';
 import { feeOf, feeWithin, type FeeRule } from '../../src/ledger/fees.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
 
 /** What may happen next; numbers pick among what is there, so that any of them makes sense. */
 export type Step = { do: (typeof AMOUNTS)[number]; santim: number } | { do: (typeof PICKS)[number]; pick: number };

@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 import { readBalance } from '../../src/ledger/balance.ts';
-import { receiptPosting } from '../../src/ledger/bank-facts.ts';
+import { receiptPosting } from '../../src/ledger/bank-postings.ts';
 import {
   suspenseAcceptedPosting,
   suspensePosting,
@@ -13,11 +13,11 @@ import {
   reversalPosting,
   type Payout,
   type Posting,
-} from '../../src/ledger/facts.ts';
+} from '../../src/ledger/postings.ts';
 import { post } from '../../src/ledger/post.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
 import { buildMerchant, untilServed } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

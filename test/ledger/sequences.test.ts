@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { readBalance } from '../../src/ledger/balance.ts';
-import { totalDebit } from '../../src/ledger/facts.ts';
+import { totalDebit } from '../../src/ledger/postings.ts';
 import { post } from '../../src/ledger/post.ts';
 import { LEDGER_CHECKS, verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';

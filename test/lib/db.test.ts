@@ -7,7 +7,7 @@ import {
   type Knex,
   type Queryable,
 } from '../../src/lib/db.ts';
-import { SubscriptionRow } from '../../src/webhooks/model.ts';
+import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

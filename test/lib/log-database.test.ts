@@ -1,6 +1,6 @@
 import { rows, type Knex } from '../../src/lib/db.ts';
 import { describeError } from '../../src/lib/log.ts';
-import { SubscriptionRow } from '../../src/webhooks/model.ts';
+import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { findChild, isAlive, startChild, stopChild, writePidFile, type Child } from '../../src/local/children.ts';
+import { findChild, isAlive, startChild, stopChild, writePidFile, type Child } from '../../src/local/child-process.ts';
 
 describe('a child that may outlive us', () => {
   let folder: string;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 import { anyFreePort, isPortFree } from '../../src/lib/free-port.ts';
-import { processMark } from '../../src/local/children.ts';
+import { processMark } from '../../src/local/child-process.ts';
 import { createPorts } from '../../src/local/ports.ts';
 
 function listenOn(port: number, host: string): Promise<Server> {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { environment } from '../../src/config.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
-import { isAlive } from '../../src/local/children.ts';
+import { isAlive } from '../../src/local/child-process.ts';
 import { startPostgres, stopLeftPostgres } from '../../src/local/postgres.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
 import { startTemporal, stopLeftTemporal } from '../../src/local/temporal.ts';

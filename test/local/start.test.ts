@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 
 import { addisDay } from '../../src/lib/dates.ts';
-import { processMark } from '../../src/local/children.ts';
+import { processMark } from '../../src/local/child-process.ts';
 import type { Status } from '../../src/local/status.ts';
 import { clearHouse, createHouse, READY_WITHIN_MS, startIn, type House, type Run } from './house.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { systemClock } from '../../src/lib/clock.ts';
-import { createMovableClock } from '../../src/simulator/clock.ts';
+import { createMovableClock } from '../../src/sandbox/simulator/clock.ts';
 import { startTestSimulator } from '../support/simulator.ts';
 import { CHANNELS, MINUTE_MS, aPayout, anOrder, connectAdapters, openInbox, type Inbox } from './sandbox.ts';
 

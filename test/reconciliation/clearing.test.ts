@@ -1,4 +1,4 @@
-import { recordArrival } from '../../src/reconciliation/bank-money.ts';
+import { recordArrival } from '../../src/reconciliation/receipts/record.ts';
 import { readWithdrawal } from '../../src/withdrawals/model.ts';
 import { buildAttempt, standing } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

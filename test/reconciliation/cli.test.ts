@@ -1,10 +1,10 @@
 import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
-import { act } from '../../src/operators/cli-deeds.ts';
-import { createOperator } from '../../src/operators/operators.ts';
-import { requestReconciliation } from '../../src/operators/reconciliation.ts';
-import { runReconcile } from '../../src/reconcile.ts';
-import { runReconcileCommand } from '../../src/reconciliation/cli.ts';
+import { act } from '../../src/app/commands/ops-decisions.ts';
+import { createOperator } from '../../src/access/operators.ts';
+import { requestReconciliation } from '../../src/backoffice/reconciliation.ts';
+import { runReconcile } from '../../src/app/commands/reconcile.ts';
+import { runReconcileCommand } from '../../src/app/commands/reconciliation.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, TODAY, type ReconciliationWorld } from './world.ts';
 
@@ -22,7 +22,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** As src/reconcile.ts puts it together, with a provider in both environments and finance as the demo data's operator. */
+/** As src/app/commands/reconcile.ts puts it together, with a provider in both environments and finance as the demo data's operator. */
 async function run(...args: string[]): Promise<{ code: number; said: string }> {
   let said = '';
   const findProvider: typeof world.findProvider = (channel) => world.findProvider(channel, 'sandbox');

@@ -1,8 +1,8 @@
 import { rows } from '../../src/lib/db.ts';
-import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/attention.ts';
+import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/review-items.ts';
 import { readWithdrawal } from '../../src/withdrawals/model.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
-import { transitionWithdrawal } from '../../src/withdrawals/settle.ts';
+import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';
 import { anOrder } from '../providers/sandbox.ts';
 import { standing } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

@@ -3,11 +3,11 @@ import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { StatementPage, StatementRow } from '../../src/providers/provider.ts';
-import { requestRun, requestLastDays } from '../../src/reconciliation/ask.ts';
-import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/attention.ts';
+import { requestRun, requestLastDays } from '../../src/reconciliation/request.ts';
+import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/review-items.ts';
 import { measureReconciliation } from '../../src/reconciliation/metrics.ts';
-import { findRecoverableRuns } from '../../src/reconciliation/open-reconciliations.ts';
-import { importNextPage, type Import } from '../../src/reconciliation/read.ts';
+import { findRecoverableRuns } from '../../src/reconciliation/recoverable.ts';
+import { importNextPage, type Import } from '../../src/reconciliation/import.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, NOON, TODAY, type ReconciliationWorld } from './world.ts';
 

@@ -1,11 +1,11 @@
-import { ledgerChecks } from '../../src/ledger-checks.ts';
+import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { addisDay, startOfAddisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
-import { RECEIPT_REVIEW_ITEMS } from '../../src/reconciliation/attention.ts';
-import { recordArrival } from '../../src/reconciliation/bank-money.ts';
-import { decideReceipt, type ReceiptDecision } from '../../src/reconciliation/settle-bank-money.ts';
-import { markCredited, markReturned, markSent } from '../../src/settlements/bank-answer.ts';
+import { RECEIPT_REVIEW_ITEMS } from '../../src/reconciliation/review-items.ts';
+import { recordArrival } from '../../src/reconciliation/receipts/record.ts';
+import { decideReceipt, type ReceiptDecision } from '../../src/reconciliation/receipts/decide.ts';
+import { markCredited, markReturned, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { ask, linkAccount } from '../support/settlements.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { addisDay, DAY_MS, endOfAddisDay, startOfAddisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
 import { SETTLEMENT_STATUSES } from '../../src/settlements/states.ts';
 import { WITHDRAWAL_STATUSES } from '../../src/withdrawals/states.ts';
 import { buildMerchant, buildWorld, type World } from '../support/build.ts';

@@ -1,12 +1,12 @@
 import { HOUR_MS } from '../../src/lib/dates.ts';
-import type { UnitOfWork } from '../../src/lib/outbox.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
+import type { UnitOfWork } from '../../src/outbox/record.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { PayoutOutcome, ProviderOutcome } from '../../src/providers/provider.ts';
-import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-answer.ts';
+import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
-import { acceptHeldPayment, returnHeldPayment } from '../../src/transactions/held.ts';
-import { createCheckPayout } from '../../src/withdrawals/check.ts';
+import { acceptHeldPayment, returnHeldPayment } from '../../src/payments/holds.ts';
+import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
 import { readWithdrawal, type WithdrawalRow } from '../../src/withdrawals/model.ts';

@@ -5,10 +5,10 @@ import { join, resolve } from 'node:path';
 
 import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
 import { expireReports, removeAbandoned } from '../../src/reports/expire.ts';
 import type { ReportFiles } from '../../src/reports/files.ts';
-import { createGenerateReport, giveUpReport, KEPT_MS } from '../../src/reports/make.ts';
+import { createGenerateReport, giveUpReport, KEPT_MS } from '../../src/reports/generate.ts';
 import { readReport } from '../../src/reports/model.ts';
 import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,5 +1,5 @@
 import { rangeOf } from '../../src/reports/period.ts';
-import { upTo } from '../../src/reports/source.ts';
+import { upTo } from '../../src/reports/sources/source.ts';
 
 const FILTER = {
   merchantId: 'mrc_1',

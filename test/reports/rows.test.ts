@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 
-import { CHANNELS, TRANSACTION_THROUGH, type Channel } from '../../src/channels/channel.ts';
+import { CHANNELS, TRANSACTION_THROUGH, type Channel } from '../../src/merchants/channels/channel.ts';
 import { balanceRoutes } from '../../src/ledger/routes.ts';
 import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
-import { expireDueSessions } from '../../src/transactions/end.ts';
-import { transactionRoutes } from '../../src/transactions/routes.ts';
-import { TRANSACTION_STATUSES } from '../../src/transactions/states.ts';
-import { createCheckPayout } from '../../src/withdrawals/check.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { expireDueSessions } from '../../src/payments/close-session.ts';
+import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
+import { TRANSACTION_STATUSES } from '../../src/payments/states.ts';
+import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
-import { autoDecide } from '../../src/withdrawals/sandbox-review.ts';
+import { autoDecide } from '../../src/withdrawals/auto-decide.ts';
 import { WITHDRAWAL_STATUSES } from '../../src/withdrawals/states.ts';
 import {
   ACCEPTED,

@@ -1,5 +1,5 @@
-import type { MerchantScope } from '../../src/lib/owner.ts';
-import { markCredited, markSent } from '../../src/settlements/bank-answer.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { markCredited, markSent } from '../../src/settlements/bank-results.ts';
 import { importBankFile } from '../../src/settlements/bank-file.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { readSettlement } from '../../src/settlements/model.ts';

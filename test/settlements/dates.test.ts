@@ -1,7 +1,7 @@
-import { addHoliday } from '../../src/calendar/operations.ts';
+import { addHoliday } from '../../src/settlements/calendar/operations.ts';
 import { endOfAddisDay } from '../../src/lib/dates.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
-import { recomputeDates, markOverdue } from '../../src/settlements/dates.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { recomputeDates, markOverdue } from '../../src/settlements/expected-dates.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { ask, linkAccount, standing } from '../support/settlements.ts';

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 
 import { readBalance } from '../../src/ledger/balance.ts';
 import { addisDay, startOfAddisDay } from '../../src/lib/dates.ts';
-import type { UnitOfWork } from '../../src/lib/outbox.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
-import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-answer.ts';
+import type { UnitOfWork } from '../../src/outbox/record.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
 import { readSettlement } from '../../src/settlements/model.ts';
-import type { TransitionResult } from '../../src/settlements/move.ts';
+import type { TransitionResult } from '../../src/settlements/transition.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 
 import { createLimits } from '../../src/http/limits.ts';
 import { Registry } from '../../src/http/metrics.ts';
-import { errorCodes } from '../../src/http/refusals.ts';
+import { errorCodes } from '../../src/http/error-responses.ts';
 import type { KeyCaller, Route } from '../../src/http/route.ts';
 import { SCOPES } from '../../src/http/route.ts';
 import { createApiServer, type ApiServer, type ApiServerDeps, type Listening } from '../../src/http/server.ts';
@@ -11,8 +11,8 @@ import type { Knex } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import { createKeyedQueue } from '../../src/lib/keyed-queue.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import { createTransactionRunner } from '../../src/lib/outbox.ts';
-import type { Environment } from '../../src/lib/owner.ts';
+import { createTransactionRunner } from '../../src/outbox/record.ts';
+import type { Environment } from '../../src/lib/scope.ts';
 import { requireDeclared } from './declared.ts';
 
 /** An answer as it came; `body` is its JSON, if it is JSON. */

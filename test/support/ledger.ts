@@ -1,4 +1,4 @@
-import { ledgerChecks } from '../../src/ledger-checks.ts';
+import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import type { Knex } from '../../src/lib/db.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { MerchantScope } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
 
 /** One thing a merchant asked for, under one idempotency key, however often it had to ask. */
 export type Asked = {

@@ -6,7 +6,7 @@ import pg from 'pg';
 
 import { openDatabase } from '../../src/lib/db.ts';
 import { migrate } from '../../src/lib/migrate.ts';
-import { processMark, stopChild, writePidFile } from '../../src/local/children.ts';
+import { processMark, stopChild, writePidFile } from '../../src/local/child-process.ts';
 import { ensureDatabase, startPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
 import { runSql, type TestDatabase } from './database.ts';
 import { lastingPort } from './lasting-port.ts';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 
 import type { Route } from '../../src/http/route.ts';
 import { rows, type Knex } from '../../src/lib/db.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
-import { requestReport, type NewReport } from '../../src/reports/ask.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { requestReport, type NewReport } from '../../src/reports/request.ts';
 import { createReportFiles, type ReportFiles } from '../../src/reports/files.ts';
-import { createGenerateReport } from '../../src/reports/make.ts';
+import { createGenerateReport } from '../../src/reports/generate.ts';
 import { reportRoutes } from '../../src/reports/routes.ts';
 import type { World } from './build.ts';
 import { startTestServer, stubKey, testServerDeps, type HttpResponse } from './http.ts';

@@ -1,8 +1,8 @@
 import { fromPlainOrderId } from '../../src/providers/order-id.ts';
-import type { Journal, JournalOrder, JournalPayout } from '../../src/simulator/admin.ts';
-import type { Fault, SimulatedChannel } from '../../src/simulator/faults.ts';
-import { startSimulator, type SimulatorOptions } from '../../src/simulator/server.ts';
-import type { ChannelTotals } from '../../src/simulator/totals.ts';
+import type { Journal, JournalOrder, JournalPayout } from '../../src/sandbox/simulator/admin.ts';
+import type { Fault, SimulatedChannel } from '../../src/sandbox/simulator/faults.ts';
+import { startSimulator, type SimulatorOptions } from '../../src/sandbox/simulator/server.ts';
+import type { ChannelTotals } from '../../src/sandbox/simulator/totals.ts';
 
 /** An order of the simulator's journal, named as we name it: telebirr knows `pat_01…` as `pat01…`. */
 type TestOrder = JournalOrder & { attemptId: string };

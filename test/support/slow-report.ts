@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { openDatabase } from '../../src/lib/db.ts';
-import { createTransactionRunner } from '../../src/lib/outbox.ts';
+import { createTransactionRunner } from '../../src/outbox/record.ts';
 import { createReportFiles } from '../../src/reports/files.ts';
-import { createGenerateReport } from '../../src/reports/make.ts';
+import { createGenerateReport } from '../../src/reports/generate.ts';
 
 /** A process that makes a report, a row at a time and slowly, to be killed: its arguments are database, folder, report. */
 const [url = '', folder = '', reportId = ''] = process.argv.slice(2);

@@ -8,7 +8,7 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 import { environment } from '../../src/config.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import { migrate } from '../../src/lib/migrate.ts';
-import { isAlive, processMark, writePidFile, type Child } from '../../src/local/children.ts';
+import { isAlive, processMark, writePidFile, type Child } from '../../src/local/child-process.ts';
 import { ensureDatabase, startPostgres, stopLeftPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
@@ -77,7 +77,7 @@ async function prepareTemporal(folder: string): Promise<LocalTemporal> {
       'limit.historyCount.suggestContinueAsNew': String(EVENTS_OF_A_RUN),
     },
   });
-  // Search attributes and schedules are registered here, by ensureTemporal of src/processes.ts.
+  // Search attributes and schedules are registered here, by ensureTemporal of src/temporal/client.ts.
   return temporal;
 }
 

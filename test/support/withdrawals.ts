@@ -1,8 +1,8 @@
-import { grantChannels } from '../../src/channels/operations.ts';
+import { grantChannels } from '../../src/merchants/channels/operations.ts';
 import { rows, type Knex } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { formatBirr, type Santim } from '../../src/lib/money.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
 import { buildAttempt, buildMerchant, buildSession, PAID, type World } from './build.ts';
 import type { TestSimulator } from './simulator.ts';

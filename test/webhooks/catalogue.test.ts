@@ -1,7 +1,7 @@
-import { transactionSnapshot } from '../../src/transactions/events.ts';
-import type { TransactionRow } from '../../src/transactions/present.ts';
-import { EVENT_TYPE_NAMES, EVENT_TYPES, listEventTypes, TransactionData } from '../../src/webhooks/catalogue.ts';
-import { EVENT_ALIASES } from '../../src/webhooks/record.ts';
+import { transactionSnapshot } from '../../src/payments/events.ts';
+import type { TransactionRow } from '../../src/payments/present.ts';
+import { EVENT_TYPE_NAMES, EVENT_TYPES, listEventTypes, TransactionData } from '../../src/webhooks/events/catalogue.ts';
+import { EVENT_ALIASES } from '../../src/webhooks/events/record.ts';
 
 test('the seed names these event types', () => {
   expect(EVENT_TYPE_NAMES).toEqual(

@@ -1,4 +1,4 @@
-import { createEgressGuard, type EgressOptions } from '../../src/lib/egress.ts';
+import { createEgressGuard, type EgressOptions } from '../../src/webhooks/egress/egress.ts';
 
 function guard(tx: Partial<EgressOptions> = {}) {
   return createEgressGuard({ allowLoopback: false, ports: [443, 8443], deny: ['168.63.129.16/32'], ...tx });

@@ -1,4 +1,4 @@
-import type { MerchantScope } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
 import { stubKey, type HttpResponse, type TestServer } from '../support/http.ts';
 import { startWebhookApi } from './api.ts';
 import { createWorld, type World } from './world.ts';

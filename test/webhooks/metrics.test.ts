@@ -1,6 +1,6 @@
 import { createRegistry } from '../../src/http/metrics.ts';
 import { openDatabase, rows } from '../../src/lib/db.ts';
-import { OUTBOX_PRIORITIES } from '../../src/lib/outbox.ts';
+import { OUTBOX_PRIORITIES } from '../../src/outbox/record.ts';
 import { countOutcomes, measureDeliveries } from '../../src/webhooks/metrics.ts';
 import { createTestDatabase } from '../support/database.ts';
 

@@ -1,9 +1,9 @@
-import type { MerchantScope } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
 import { requestResend, type ResendRequest, type ResendTarget } from '../../src/webhooks/delivery/resend.ts';
-import { SubscriptionRow } from '../../src/webhooks/model.ts';
-import { findEvent } from '../../src/webhooks/queries.ts';
-import { DELIVERY_STATUSES, decideResend } from '../../src/webhooks/states.ts';
-import { deleteSubscription } from '../../src/webhooks/subscriptions.ts';
+import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
+import { findEvent } from '../../src/webhooks/events/queries.ts';
+import { DELIVERY_STATUSES, decideResend } from '../../src/webhooks/delivery/states.ts';
+import { deleteSubscription } from '../../src/webhooks/subscriptions/operations.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 
 import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
 import { until } from '../support/worker.ts';
-import { startWalls, type Walls } from '../walls/world.ts';
+import { startWalls, type Walls } from '../tenant-isolation/world.ts';
 
 const PATH = '/api/checkout/webhooks/subscriptions';
 

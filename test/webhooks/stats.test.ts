@@ -1,7 +1,7 @@
-import type { MerchantScope } from '../../src/lib/owner.ts';
-import { readDayRange } from '../../src/lib/page.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { readDayRange } from '../../src/lib/pagination.ts';
 import { Stats } from '../../src/webhooks/schema.ts';
-import { readStats } from '../../src/webhooks/stats.ts';
+import { readStats } from '../../src/webhooks/subscriptions/stats.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;

@@ -1,6 +1,6 @@
 import { decrypt } from '../../src/lib/crypto.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
-import { SubscriptionRow } from '../../src/webhooks/model.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
 import { webhookRoutes } from '../../src/webhooks/routes.ts';
 import { stubKey, type TestServer } from '../support/http.ts';
 import { startWebhookApi } from './api.ts';

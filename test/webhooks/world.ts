@@ -1,17 +1,17 @@
 import type { Knex } from '../../src/lib/db.ts';
-import { createEgressGuard } from '../../src/lib/egress.ts';
+import { createEgressGuard } from '../../src/webhooks/egress/egress.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { createTransactionRunner, type OutboxRow, type RunInTransaction } from '../../src/lib/outbox.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
-import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/catalogue.ts';
+import { createTransactionRunner, type OutboxRow, type RunInTransaction } from '../../src/outbox/record.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/events/catalogue.ts';
 import { claimOne } from '../../src/webhooks/delivery/claim.ts';
 import { recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
-import type { FailureCode } from '../../src/webhooks/failure.ts';
-import { recordEvents } from '../../src/webhooks/record.ts';
+import type { FailureCode } from '../../src/webhooks/delivery/failure.ts';
+import { recordEvents } from '../../src/webhooks/events/record.ts';
 import type { WebhookDeps } from '../../src/webhooks/routes.ts';
 import { NewSubscription } from '../../src/webhooks/schema.ts';
-import type { DeliveryStatus } from '../../src/webhooks/states.ts';
-import { createSubscription, type WithSecret } from '../../src/webhooks/subscriptions.ts';
+import type { DeliveryStatus } from '../../src/webhooks/delivery/states.ts';
+import { createSubscription, type WithSecret } from '../../src/webhooks/subscriptions/operations.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 export type Outcome = { httpStatus: number; durationMs?: number } | { code: string };

@@ -1,6 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
-import { createCheckPayout } from '../../src/withdrawals/check.ts';
+import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { NOT_THERE, PAID_OUT } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { exportWithdrawals } from '../../src/withdrawals/export.ts';
-import { autoDecide } from '../../src/withdrawals/sandbox-review.ts';
+import { autoDecide } from '../../src/withdrawals/auto-decide.ts';
 import { DOUBT, NOT_THERE, PAID_OUT } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, PATH, type WithdrawalWorld } from './world.ts';
 

@@ -1,9 +1,9 @@
-import { createKey } from '../../src/keys/operations.ts';
+import { createKey } from '../../src/access/api-keys.ts';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
-import { WITHDRAWAL_EVENTS } from '../../src/webhooks/withdrawal-data.ts';
-import { WITHDRAWAL_CHECKS } from '../../src/withdrawals/ledger-checks.ts';
+import { WITHDRAWAL_EVENTS } from '../../src/webhooks/events/withdrawal-data.ts';
+import { WITHDRAWAL_CHECKS } from '../../src/withdrawals/invariants.ts';
 import { withdrawalSnapshot } from '../../src/withdrawals/present.ts';
 import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';
 import { DOUBT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';

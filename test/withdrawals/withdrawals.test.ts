@@ -1,5 +1,5 @@
 import { rows } from '../../src/lib/db.ts';
-import { createCheckPayout, isPayoutConclusive } from '../../src/withdrawals/check.ts';
+import { createCheckPayout, isPayoutConclusive } from '../../src/withdrawals/sync.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { cancelWithdrawal } from '../../src/withdrawals/decide.ts';
 import type { WithdrawalRow } from '../../src/withdrawals/model.ts';

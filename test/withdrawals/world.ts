@@ -1,10 +1,10 @@
 import { readBalance } from '../../src/ledger/balance.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { Santim } from '../../src/lib/money.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
-import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/check.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/sync.ts';
 import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
-import { autoDecide } from '../../src/withdrawals/sandbox-review.ts';
+import { autoDecide } from '../../src/withdrawals/auto-decide.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type HttpResponse } from '../support/http.ts';

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../src/lib/dates.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
 import { requestResend } from '../../src/webhooks/delivery/resend.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { skipTime } from '../support/temporal.ts';

@@ -1,4 +1,4 @@
-import { elapsedBetween } from '../../activities/elapsed.ts';
+import { elapsedBetween } from '../../activities/business-time.ts';
 import { createPaymentActivities } from '../../activities/payments.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import { newId } from '../../src/lib/ids.ts';

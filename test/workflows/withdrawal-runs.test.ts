@@ -1,5 +1,5 @@
 import { createHttpClient } from '../../src/lib/http-client.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { approveWithdrawal } from '../../src/withdrawals/decide.ts';

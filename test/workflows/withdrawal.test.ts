@@ -1,11 +1,11 @@
 import { rows } from '../../src/lib/db.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
-import type { MerchantScope } from '../../src/lib/owner.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
 import { readWithdrawal } from '../../src/withdrawals/model.ts';
-import { findRecoverableWithdrawals } from '../../src/withdrawals/open-withdrawals.ts';
+import { findRecoverableWithdrawals } from '../../src/withdrawals/recoverable.ts';
 import { withdrawalWorkflowId } from '../../src/withdrawals/workflow-input.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

@@ -1,6 +1,6 @@
 import { rows, type Knex } from '../../lib/db.ts';
 import { newId } from '../../lib/ids.ts';
-import type { DeliveryStatus } from '../states.ts';
+import type { DeliveryStatus } from './states.ts';
 
 /**
  * Ends a delivery that is not final as FAILED with a dead letter, because its workflow was cancelled. It can be resent.

@@ -1,8 +1,8 @@
 import { decrypt, type KeyRing } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
-import type { Failure } from '../failure.ts';
-import { unsentResult, type Sender, type SendResult } from '../send.ts';
-import { signedRequest } from '../signature.ts';
+import type { Failure } from './failure.ts';
+import { unsentResult, type Sender, type SendResult } from './send.ts';
+import { signedRequest } from './signature.ts';
 import type { ClaimedAttempt } from './claim.ts';
 
 /** The retry schedule as it is applied after a failure. */

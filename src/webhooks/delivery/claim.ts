@@ -1,5 +1,5 @@
 import { rows, type Knex, type Queryable } from '../../lib/db.ts';
-import type { Environment } from '../../lib/owner.ts';
+import type { Environment } from '../../lib/scope.ts';
 import { isInFlight, isQueued, type InFlight } from './in-flight.ts';
 
 /** In SQL: what a delivery becomes whose subscription is inactive or deleted; a resend goes back to the end it came from. */

@@ -1,6 +1,6 @@
 import { rows, type Knex } from '../../lib/db.ts';
-import type { OpenPage, RecoverableWorkflow } from '../../lib/open-process.ts';
-import { CHECKOUT_ORDER_NO, deliveryWorkflow, type DeliveryToStart } from '../workflow-input.ts';
+import type { OpenPage, RecoverableWorkflow } from '../../outbox/recoverable.ts';
+import { CHECKOUT_ORDER_NO, deliveryWorkflow, type DeliveryToStart } from './workflow-input.ts';
 import { isScheduled } from './in-flight.ts';
 
 /** Of each subscription: however many of one wait for their receiver, the others' are looked at. */

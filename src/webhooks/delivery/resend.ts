@@ -1,10 +1,10 @@
 import type { Clock } from '../../lib/clock.ts';
 import { rows, type Knex } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
-import type { UnitOfWork } from '../../lib/outbox.ts';
-import { scopeOf, type Environment, type MerchantScope } from '../../lib/owner.ts';
-import { decideResend, type DeliveryStatus, type ResendDecision, type ResendFacts } from '../states.ts';
-import { CHECKOUT_ORDER_NO, deliveryWorkflow } from '../workflow-input.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
+import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
+import { decideResend, type DeliveryStatus, type ResendDecision, type ResendFacts } from './states.ts';
+import { CHECKOUT_ORDER_NO, deliveryWorkflow } from './workflow-input.ts';
 import { isInFlight } from './in-flight.ts';
 
 /** Which deliveries: these, or an event's: to one subscription, or all its FAILED and SKIPPED ones. */

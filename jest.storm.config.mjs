@@ -1,9 +1,0 @@
-import config from './jest.config.mjs';
-
-/** `npm run storm`: processes killed, servers away, frozen and lost under load, money at random, and all invariants after each. */
-export default {
-  ...config,
-  testMatch: ['<rootDir>/test/faults/**/*.test.ts'],
-  testPathIgnorePatterns: [],
-  reporters: ['default', ['./test/support/reporter.mjs', { name: 'storm' }]],
-};

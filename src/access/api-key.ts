@@ -1,0 +1,32 @@
+import { Model } from 'objection';
+
+import type { Scope } from '../http/route.ts';
+import type { Environment } from '../lib/scope.ts';
+import type { KeyKind } from './key-format.ts';
+
+/** A row of `api_key` (migrations/0002, 0012, 0023, 0028, 0040). */
+export class ApiKey extends Model {
+  static override readonly tableName = 'api_key';
+
+  declare id: string;
+  declare merchantId: string;
+  declare environment: Environment;
+  declare kind: KeyKind;
+  declare name: string;
+  declare prefix: string;
+  declare lastFour: string | null;
+  declare secretHash: Buffer;
+  /** Of the pepper it is hashed under; null: made before this was noted, and not used since. */
+  declare pepperId: string | null;
+  declare scopes: Scope[];
+  declare ipRanges: string[];
+  declare expiresAt: Date | null;
+  declare revokedAt: Date | null;
+  declare rotatedTo: string | null;
+  /** opr_…; null: it was made on a terminal, when there was no operator yet. */
+  declare createdBy: string | null;
+  /** opr_…: who may know its secret besides the merchant. */
+  declare secretHolders: string[];
+  declare lastUsedAt: Date | null;
+  declare createdAt: Date;
+}

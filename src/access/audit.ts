@@ -1,0 +1,133 @@
+import type { OperatorCaller } from '../http/route.ts';
+import type { Actor } from './separation-of-duties.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Queryable } from '../lib/db.ts';
+import { newId } from '../lib/ids.ts';
+import { paginateNewest } from '../lib/paginate-newest.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
+import type { Environment } from '../lib/scope.ts';
+import type { DayRange, Page } from '../lib/pagination.ts';
+import type { Action } from './permissions.ts';
+
+/** A change that an operator is making: in which transaction, who, with which key if any, by which request, when. */
+export type AuditContext = Actor & { tx: UnitOfWork; requestId: string; at: Date };
+
+/** What an operator can change. */
+export const RESOURCE_TYPES = [
+  'merchant',
+  'key',
+  'channel',
+  'withdrawal',
+  'settlement',
+  'bankAccount',
+  'kyc',
+  'reconciliation',
+  'difference',
+  'bankMoney',
+  'transaction',
+  'holiday',
+  'operator',
+  'operatorKey',
+] as const;
+export type ResourceType = (typeof RESOURCE_TYPES)[number];
+
+export type AuditEntry = {
+  action: Action;
+  resourceType: ResourceType;
+  resourceId: string;
+  /** Whom it concerns, if a merchant. */
+  merchantId?: string;
+  environment?: Environment;
+  /** What differs, before and after, as the API shows it: never a secret. */
+  before?: Readonly<Record<string, unknown>>;
+  after?: Readonly<Record<string, unknown>>;
+  reason?: string | undefined;
+};
+
+/** Writes a change into the audit log, in the change's own transaction; nothing alters or removes it afterwards. */
+export async function recordAudit({ tx, operatorId, requestId, at }: AuditContext, entry: AuditEntry): Promise<void> {
+  await tx.writeDeferred(
+    `INSERT INTO operator_audit (id, operator_id, action, resource_type, resource_id, merchant_id, environment, before,
+                                 after, reason, request_id, occurred_at)
+     VALUES (:id, :operatorId, :action, :resourceType, :resourceId, :merchantId, :environment, CAST(:before AS jsonb),
+             CAST(:after AS jsonb), :reason, :requestId, :at)`,
+    {
+      id: newId('aud', at.getTime()),
+      operatorId,
+      action: entry.action,
+      resourceType: entry.resourceType,
+      resourceId: entry.resourceId,
+      merchantId: entry.merchantId ?? null,
+      environment: entry.environment ?? null,
+      before: entry.before ? JSON.stringify(entry.before) : null,
+      after: entry.after ? JSON.stringify(entry.after) : null,
+      reason: entry.reason ?? null,
+      requestId,
+      at,
+    },
+  );
+}
+
+/** A row of `operator_audit`, with the operator's name. */
+export type AuditRow = {
+  id: string;
+  operatorId: string;
+  operatorName: string;
+  action: Action;
+  resourceType: ResourceType;
+  resourceId: string;
+  merchantId: string | null;
+  environment: Environment | null;
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+  reason: string | null;
+  requestId: string;
+  occurredAt: Date;
+};
+
+/** What to list; undefined does not narrow. */
+export type AuditFilter = {
+  range: DayRange;
+  operatorId?: string | undefined;
+  action?: Action | undefined;
+  resourceId?: string | undefined;
+  merchantId?: string | undefined;
+  environment?: Environment | undefined;
+};
+
+const WITH_NAMES = `(SELECT a.*, o.name AS operator_name FROM operator_audit a JOIN operator o ON o.id = a.operator_id) audit`;
+
+const MATCHES = `occurred_at >= :from AND occurred_at < :until
+  AND (CAST(:operatorId AS text) IS NULL OR operator_id = :operatorId)
+  AND (CAST(:action AS text) IS NULL OR action = :action)
+  AND (CAST(:resourceId AS text) IS NULL OR resource_id = :resourceId)
+  AND (CAST(:merchantId AS text) IS NULL OR merchant_id = :merchantId)
+  AND (CAST(:environment AS text) IS NULL OR environment = :environment)`;
+
+/** The audit log, newest first. */
+export async function listAudit(db: Queryable, filter: AuditFilter, page: Page) {
+  const values = {
+    from: filter.range.from,
+    until: filter.range.until,
+    operatorId: filter.operatorId ?? null,
+    action: filter.action ?? null,
+    resourceId: filter.resourceId ?? null,
+    merchantId: filter.merchantId ?? null,
+    environment: filter.environment ?? null,
+  };
+  return paginateNewest<AuditRow>(
+    db,
+    { columns: '*', table: WITH_NAMES, time: 'occurred_at', where: MATCHES, values },
+    page,
+  );
+}
+
+/** The change that an operator's request makes. */
+export function auditContextOf(
+  request: { tx: UnitOfWork; caller: OperatorCaller; requestId: string },
+  { clock }: { clock: Clock },
+): AuditContext {
+  const { tx, caller, requestId } = request;
+  const { operatorId, keyId } = caller;
+  return { tx, operatorId, keyId, requestId, at: clock() };
+}

@@ -1,0 +1,217 @@
+import type { OperatorRole } from '../http/route.ts';
+import { hashKey, lastFourOf, generateKey, pepperId, prefixOf, maskKey } from './key-format.ts';
+import { ROTATION_OVERLAP_HOURS } from './api-keys.ts';
+import type { Clock } from '../lib/clock.ts';
+import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
+import { isUniqueViolation, rows, type Knex, type Queryable } from '../lib/db.ts';
+import { AppError, notFound } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+
+/** One of the platform's own people: a row of `operator`. */
+export type Operator = {
+  id: string;
+  name: string;
+  email: string;
+  role: OperatorRole;
+  active: boolean;
+  createdAt: Date;
+};
+
+/** A row of `operator_key` without its hash; `key` is what to recognise it by. */
+export type OperatorKey = {
+  id: string;
+  operatorId: string;
+  name: string;
+  key: string;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+  createdAt: Date;
+  /** opr_…: who may know its secret: whose it is, who made it, and who may know the key it was made with. */
+  secretHolders: string[];
+};
+
+/** How long an operator's key lives unless said otherwise, and at most. */
+export const OPERATOR_KEY_DAYS = { default: 90, max: 365 } as const;
+
+const OPERATOR_COLUMNS = 'id, name, email, role, active, created_at';
+
+/** Adds an operator. Throws DUPLICATE_REFERENCE when somebody has the e-mail address already. */
+export async function createOperator(
+  trx: Knex.Transaction,
+  input: Pick<Operator, 'name' | 'email' | 'role'> & { id?: string },
+): Promise<Operator> {
+  const { id = newId('opr'), name, email, role } = input;
+  const [there] = await rows<{ id: string }>(trx, 'SELECT id FROM operator WHERE lower(email) = lower(:email)', {
+    email,
+  });
+  if (there) throw emailTaken(there.id);
+  const sql = `INSERT INTO operator (id, name, email, role) VALUES (:id, :name, :email, :role) RETURNING ${OPERATOR_COLUMNS}`;
+  try {
+    const [made] = await rows<Operator>(trx, sql, { id, name, email, role });
+    if (!made) throw new Error('adding an operator returned no row');
+    return made;
+  } catch (error) {
+    throw isUniqueViolation(error) ? emailTaken() : error;
+  }
+}
+
+function emailTaken(operatorId?: string): AppError {
+  return new AppError('DUPLICATE_REFERENCE', 'email must differ from that of another operator.', {
+    details: [{ field: 'email', issue: 'must differ from that of another operator' }],
+    ...(operatorId !== undefined && { existing: { operatorId } }),
+  });
+}
+
+/** One operator. Throws NOT_FOUND. */
+export async function findOperator(db: Queryable, operatorId: string): Promise<Operator> {
+  const sql = `SELECT ${OPERATOR_COLUMNS} FROM operator WHERE id = :operatorId`;
+  const [operator] = await rows<Operator>(db, sql, { operatorId });
+  if (!operator) throw notFound('operator');
+  return operator;
+}
+
+/** Whether there is any operator yet. */
+export async function hasOperators(db: Queryable): Promise<boolean> {
+  return (await rows(db, 'SELECT 1 FROM operator LIMIT 1')).length > 0;
+}
+
+/** Every operator, the newest first: they are few. */
+export async function listOperators(db: Queryable): Promise<Operator[]> {
+  return rows<Operator>(db, `SELECT ${OPERATOR_COLUMNS} FROM operator ORDER BY created_at DESC, id DESC`);
+}
+
+/**
+ * Changes a role, or switches an operator off and on: within 5 s their keys know it. The last active admin stays one.
+ * Throws NOT_FOUND, INVALID_STATE.
+ */
+export async function changeOperator(
+  trx: Knex.Transaction,
+  operatorId: string,
+  changes: { role?: OperatorRole | undefined; active?: boolean | undefined },
+): Promise<{ before: Operator; after: Operator }> {
+  // One change after the other: of two admins who switch each other off, one stays.
+  await rows(trx, `SELECT pg_advisory_xact_lock(hashtextextended('operators', 0))`);
+  const before = await findOperator(trx, operatorId);
+  const [after] = await rows<Operator>(
+    trx,
+    `UPDATE operator SET role = :role, active = :active, updated_at = now() WHERE id = :operatorId
+     RETURNING ${OPERATOR_COLUMNS}`,
+    { operatorId, role: changes.role ?? before.role, active: changes.active ?? before.active },
+  );
+  const [admins] = await rows<{ left: number }>(
+    trx,
+    `SELECT count(*)::int AS left FROM operator WHERE role = 'admin' AND active`,
+  );
+  if (admins?.left === 0) throw new AppError('INVALID_STATE', 'This is the last active admin: make another one first.');
+  return { before, after: after ?? before };
+}
+
+export type OperatorKeyDeps = { trx: Knex.Transaction; pepper: string; clock: Clock };
+
+/** Whose key, and how it is to be. `secretHolders`: everybody who sees its secret as it is made (secretHoldersOf). */
+export type NewOperatorKey = {
+  operatorId: string;
+  secretHolders?: readonly string[];
+  name?: string | undefined;
+  days?: number | undefined;
+};
+
+/** Makes an operator's key; `secret` is its text, which nobody can show again. Throws NOT_FOUND, INVALID_STATE. */
+export async function createOperatorKey(
+  { trx, pepper, clock }: OperatorKeyDeps,
+  input: NewOperatorKey,
+): Promise<{ key: OperatorKey; secret: string }> {
+  const operator = await findOperator(trx, input.operatorId);
+  if (!operator.active) throw new AppError('INVALID_STATE', 'This operator is switched off: no key is made.');
+  const now = clock();
+  const id = newId('opk', now.getTime());
+  const secret = generateKey({ id, kind: 'operator' });
+  const expiresAt = new Date(now.getTime() + (input.days ?? OPERATOR_KEY_DAYS.default) * DAY_MS);
+  const [row] = await rows<KeyRow>(
+    trx,
+    `INSERT INTO operator_key (id, operator_id, secret_holders, name, prefix, last_four, secret_hash, pepper_id, expires_at,
+       created_at)
+     VALUES (:id, :operatorId, :secretHolders, :name, :prefix, :lastFour, :secretHash, :pepperId, :expiresAt, :now)
+     RETURNING ${KEY_COLUMNS}`,
+    {
+      id,
+      operatorId: operator.id,
+      secretHolders: [...new Set([operator.id, ...(input.secretHolders ?? [])])],
+      name: input.name ?? '',
+      prefix: prefixOf(secret),
+      lastFour: lastFourOf(secret),
+      secretHash: hashKey(pepper, secret),
+      pepperId: pepperId(pepper),
+      expiresAt,
+      now,
+    },
+  );
+  if (!row) throw new Error('making a key returned no row');
+  return { key: shown(row), secret };
+}
+
+/**
+ * Makes another key for the same operator, and lets the old one live for `overlapHours` (0–168, 24 unless said), or to
+ * its own end if that is sooner. Throws NOT_FOUND, and INVALID_STATE for one that has ended or an operator who is
+ * switched off.
+ */
+export async function rotateOperatorKey(
+  deps: OperatorKeyDeps,
+  input: Omit<NewOperatorKey, 'name'> & { keyId: string; overlapHours?: number | undefined },
+): Promise<{ key: OperatorKey; secret: string; old: OperatorKey }> {
+  const { trx, clock } = deps;
+  const { operatorId, keyId, overlapHours = ROTATION_OVERLAP_HOURS.default, ...next } = input;
+  const now = clock();
+  const [old] = await rows<KeyRow>(
+    trx,
+    `UPDATE operator_key SET expires_at = least(expires_at, CAST(:overlapEnd AS timestamptz))
+     WHERE id = :keyId AND operator_id = :operatorId AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)
+     RETURNING ${KEY_COLUMNS}`,
+    { keyId, operatorId, now, overlapEnd: new Date(now.getTime() + overlapHours * HOUR_MS) },
+  );
+  if (old) return { ...(await createOperatorKey(deps, { ...next, operatorId, name: old.name })), old: shown(old) };
+  if (!(await listOperatorKeys(trx, operatorId)).some(({ id }) => id === keyId)) throw notFound('key');
+  throw new AppError('INVALID_STATE', `The key ${keyId} has ended. Make a new key.`);
+}
+
+/** An operator's keys, the newest first; ended ones too. */
+export async function listOperatorKeys(db: Queryable, operatorId: string): Promise<OperatorKey[]> {
+  const sql = `SELECT ${KEY_COLUMNS} FROM operator_key WHERE operator_id = :operatorId ORDER BY created_at DESC, id DESC`;
+  return (await rows<KeyRow>(db, sql, { operatorId })).map(shown);
+}
+
+/** Ends a key; within 5 s no process takes it any more. `ended`: whether it was this call. Throws NOT_FOUND. */
+export async function revokeOperatorKey(
+  trx: Knex.Transaction,
+  input: { operatorId: string; keyId: string; at: Date },
+): Promise<{ key: OperatorKey; ended: boolean }> {
+  const ended = await rows(
+    trx,
+    `UPDATE operator_key SET revoked_at = :at WHERE id = :keyId AND operator_id = :operatorId AND revoked_at IS NULL
+     RETURNING 1`,
+    input,
+  );
+  const key = (await listOperatorKeys(trx, input.operatorId)).find(({ id }) => id === input.keyId);
+  if (!key) throw notFound('key');
+  return { key, ended: ended.length > 0 };
+}
+
+/** The operator whose key a kept text is, if it still holds: for a start that has shown it before. */
+export async function operatorKeyHolds(
+  db: Queryable,
+  { text, peppers, at }: { text: string; peppers: readonly string[]; at: Date },
+): Promise<boolean> {
+  const sql = `SELECT 1 FROM operator_key
+               WHERE secret_hash = ANY (:hashes) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)`;
+  return (await rows(db, sql, { hashes: peppers.map((pepper) => hashKey(pepper, text)), at })).length > 0;
+}
+
+const KEY_COLUMNS =
+  'id, operator_id, name, prefix, last_four, expires_at, revoked_at, last_used_at, created_at, secret_holders';
+
+type KeyRow = Omit<OperatorKey, 'key'> & { prefix: string; lastFour: string };
+
+function shown({ prefix, lastFour, ...row }: KeyRow): OperatorKey {
+  return { ...row, key: maskKey({ prefix, lastFour }) };
+}

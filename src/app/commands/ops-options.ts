@@ -1,0 +1,43 @@
+import type { Route } from '../../http/route.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { COMMON_OPTIONS, type Verb, type Write } from '../../lib/command-line.ts';
+import type { Knex } from '../../lib/db.ts';
+import type { RunInTransaction } from '../../outbox/record.ts';
+import type { CalendarChanged } from '../../backoffice/holidays.ts';
+
+/** What may be said to any verb of `meskot ops`. */
+export const OPTIONS = {
+  operator: { type: 'string' },
+  kind: { type: 'string' },
+  merchant: { type: 'string' },
+  resource: { type: 'string' },
+  attempt: { type: 'string' },
+  submission: { type: 'string' },
+  as: { type: 'string' },
+  paid: { type: 'string' },
+  amount: { type: 'string' },
+  reason: { type: 'string' },
+  reference: { type: 'string' },
+  on: { type: 'string' },
+  year: { type: 'string' },
+  days: { type: 'string' },
+  memorial: { type: 'boolean' },
+  live: { type: 'boolean' },
+  ...COMMON_OPTIONS,
+} as const;
+
+export type OpsCommandDeps = {
+  db: Knex;
+  runInTransaction: RunInTransaction;
+  clock: Clock;
+  pepper: string;
+  calendarChanged: CalendarChanged;
+  /** Who acts where --operator is not given: the demo data's operator. */
+  demoOperatorId: string;
+  /** The table of /api/ops, as the API serves it. */
+  routes: readonly Route[];
+  write: Write;
+};
+
+export type OpsVerb = Verb<typeof OPTIONS>;
+export type OpsOptions = Parameters<OpsVerb>[0]['options'];

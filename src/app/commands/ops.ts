@@ -1,0 +1,34 @@
+import { workflowUrl, type Config } from '../../config.ts';
+import { createDocumentStore } from '../../merchants/kyc/store.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Write } from '../../lib/command-line.ts';
+import type { Knex } from '../../lib/db.ts';
+import { createHttpClient } from '../../lib/http-client.ts';
+import { createTransactionRunner } from '../../outbox/record.ts';
+import { runOpsCommand } from './ops-commands.ts';
+import { opsRoutes } from '../../backoffice/routes.ts';
+import { createFindProvider } from '../../providers/find-provider.ts';
+import { DEMO_OPERATOR } from '../../demo/seed/operator.ts';
+import { enqueueCalendarChanged } from '../../settlements/expected-dates.ts';
+
+type OpsParts = { db: Knex; config: Config; write: Write };
+
+/** Runs `meskot ops …`; `args` without the two words. Returns the exit code (operators/cli.ts). */
+export async function runOps(args: readonly string[], { db, config, write }: OpsParts): Promise<number> {
+  const http = createHttpClient();
+  const parts = {
+    db,
+    // What it tells Temporal the worker takes from the outbox.
+    runInTransaction: createTransactionRunner(db, () => {}),
+    clock: systemClock,
+    pepper: config.API_KEY_PEPPER,
+    calendarChanged: enqueueCalendarChanged,
+  };
+  const routes = opsRoutes({
+    ...parts,
+    findProvider: createFindProvider({ http, clock: systemClock, ...config.simulator }),
+    store: createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing),
+    workflowUrl: (workflowId) => workflowUrl(config, workflowId),
+  });
+  return runOpsCommand(args, { ...parts, routes, demoOperatorId: DEMO_OPERATOR.id, write }).finally(http.close);
+}

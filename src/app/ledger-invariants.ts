@@ -1,0 +1,53 @@
+import { LEDGER_CHECKS, type LedgerInvariant } from '../ledger/verify.ts';
+import { BANK_MONEY_CHECKS } from '../reconciliation/invariants.ts';
+import { SETTLEMENT_CHECKS } from '../settlements/invariants.ts';
+import { TRANSACTION_CHECKS } from '../payments/invariants.ts';
+import { WITHDRAWAL_CHECKS } from '../withdrawals/invariants.ts';
+
+/** What stands between slices that do not know each other. */
+const RESERVED_CHECK: LedgerInvariant = {
+  description: 'what is reserved is what open withdrawals and settlements take',
+  sql: `SELECT NULL AS journal, coalesce(b.merchant_id, o.merchant_id) || ' ' || coalesce(b.environment, o.environment)
+               || ': reserved ' || coalesce(b.reserved_santim, 0) || ' santim, open ' || coalesce(o.santim, 0) AS about
+        FROM ledger_balance b FULL JOIN (
+          SELECT merchant_id, environment, currency, sum(santim) AS santim FROM (
+            SELECT merchant_id, environment, currency, amount_santim + fee_santim + fee_tax_santim AS santim
+            FROM withdrawal WHERE status = 'PENDING'
+            UNION ALL
+            SELECT merchant_id, environment, currency, amount_santim + fee_santim + fee_tax_santim
+            FROM settlement WHERE status IN ('REQUESTED', 'APPROVED', 'PROCESSING')) each
+          GROUP BY merchant_id, environment, currency
+        ) o ON o.merchant_id = b.merchant_id AND o.environment = b.environment AND o.currency = b.currency
+        WHERE coalesce(b.reserved_santim, 0) <> coalesce(o.santim, 0)`,
+};
+
+const SUSPENSE_CHECK: LedgerInvariant = {
+  description: 'what is in suspense is held money, unmatched money and what payouts have paid too much',
+  sql: `SELECT NULL AS journal, environment || ': ' || sum(booked) || ' santim in suspense, ' || sum(waits) || ' wait' AS about
+        FROM (
+          SELECT a.environment, e.amount_santim AS booked, 0 AS waits
+          FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id WHERE a.kind = 'SUSPENSE'
+          UNION ALL
+          SELECT environment, 0, received_santim FROM payment_attempt
+          WHERE status IN ('HELD', 'DUPLICATE') AND hold_resolution IS NULL AND received_currency = 'ETB'
+          UNION ALL
+          SELECT environment, 0, amount_santim FROM bank_receipt
+          WHERE kind = 'UNALLOCATED' AND outcome IS NULL AND reversed_at IS NULL
+          UNION ALL
+          SELECT environment, 0, amount_santim - paid_santim FROM withdrawal
+          WHERE paid_santim > amount_santim AND status = 'SUCCESS'
+          UNION ALL
+          SELECT environment, 0, amount_santim FROM bank_receipt WHERE kind = 'RECOVERY' AND reversed_at IS NULL) each
+        GROUP BY environment HAVING sum(booked) <> coalesce(sum(waits), 0)`,
+};
+
+/** All that must hold of the ledger and of what it stands for, slice by slice. */
+export const ledgerChecks: readonly LedgerInvariant[] = [
+  ...LEDGER_CHECKS,
+  ...TRANSACTION_CHECKS,
+  ...WITHDRAWAL_CHECKS,
+  ...SETTLEMENT_CHECKS,
+  ...BANK_MONEY_CHECKS,
+  RESERVED_CHECK,
+  SUSPENSE_CHECK,
+];

@@ -1,0 +1,129 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { z } from 'zod';
+
+import { environment, parseSettings, readConfig, requireLoopback, wholeNumber, type Config } from '../config.ts';
+import { createLogger, type Logger } from '../lib/log.ts';
+
+/** From the moment the port closes to the end, whatever is still under way then. */
+const DRAIN_MS = 15_000;
+
+/** Where the simulator listens when it runs by itself. Its admin calls ask for no key: never let the public reach it. */
+const SimulatorSettings = z.object({
+  MESKOT_MODE: z.enum(['local', 'production']).default('local'),
+  SIMULATOR_HOST: z.string().min(1).default('127.0.0.1'),
+  SIMULATOR_PORT: wholeNumber(1, 65_535).default(4002),
+  SIMULATOR_PUBLIC_URL: z.url('must be a full address such as https://pay.example.et').optional(),
+});
+
+/** What has been started; `stop` finishes what is under way, then closes everything. */
+type Running = { stop: () => Promise<void> };
+
+/** `meskot api`: the HTTP process, until it is told to stop. `project` is the folder of package.json. */
+export async function serveApi(project: string): Promise<number> {
+  const config = readConfig();
+  const log = createLogger(config.LOG_LEVEL, 'api');
+  await rejectLocalData(config, log);
+  return serve(
+    log,
+    async () => {
+      const { startApi } = await import('./api.ts');
+      const api = await startApi(config, { log, project, version: await readVersion(project) });
+      log.info({ url: api.url, metricsUrl: api.metricsUrl }, 'the API listens');
+      return api;
+    },
+    config.shutdownDelayMs,
+  );
+}
+
+/** `meskot worker`: Temporal's workers, the outbox and the chores, until it is told to stop. */
+export async function serveWorker(): Promise<number> {
+  const config = readConfig();
+  const log = createLogger(config.LOG_LEVEL, 'worker');
+  await rejectLocalData(config, log);
+  return serve(log, async () => {
+    const [{ startWorker }, { installRuntime }, { exposeCoreMetrics }, { createRegistry, listenForMetrics }] =
+      await Promise.all([
+        import('./worker.ts'),
+        import('../temporal/workers.ts'),
+        import('../temporal/metrics.ts'),
+        import('../http/metrics.ts'),
+      ]);
+    const temporalMetrics = await exposeCoreMetrics();
+    installRuntime(log, temporalMetrics);
+    const registry = createRegistry('worker');
+    const metrics = await listenForMetrics(registry, {
+      host: config.LISTEN_HOST,
+      port: config.METRICS_PORT,
+      log,
+      readMore: temporalMetrics.read,
+    });
+    const worker = startWorker(config, { log, registry });
+    log.info({ metricsUrl: metrics.url }, 'the worker sends and sweeps');
+    void worker.ready.then(() => log.info('the workflows are served'));
+    return { stop: () => worker.stop().finally(metrics.close) };
+  });
+}
+
+/** `meskot simulator`: the sandbox's providers, until told to stop. Orders are kept in memory only. */
+export async function serveSimulator(): Promise<number> {
+  const settings = parseSettings(SimulatorSettings, environment);
+  if (settings.MESKOT_MODE === 'local') requireLoopback('SIMULATOR_HOST', settings.SIMULATOR_HOST);
+  const log = createLogger('info', 'simulator');
+  return serve(log, async () => {
+    const { startSimulator } = await import('../sandbox/simulator/server.ts');
+    const { SIMULATOR_PORT: port, SIMULATOR_HOST: host, SIMULATOR_PUBLIC_URL: simulatorPublicUrl = null } = settings;
+    const { url, close } = await startSimulator({ port, host, simulatorPublicUrl, log });
+    log.info({ url }, 'the simulator listens');
+    return { stop: close };
+  });
+}
+
+/** In production: throws when the database holds demo data. */
+async function rejectLocalData({ production, DATABASE_URL }: Config, log: Logger): Promise<void> {
+  if (!production) return;
+  const { refuseDemoDataAt } = await import('../demo/seed/reject-demo-data.ts');
+  await refuseDemoDataAt(DATABASE_URL, log);
+}
+
+/**
+ * Runs until the first signal, then has 15 s to stop, after the delay in which the port still serves; a second signal
+ * exits at once. Returns the exit code.
+ */
+async function serve(log: Logger, start: () => Promise<Running>, delayMs = 0): Promise<number> {
+  const stopSignal = waitForSignal();
+  const running = await start();
+  log.info({ signal: await stopSignal }, 'stopping');
+  const stopped = running.stop().then(
+    () => true,
+    (error: unknown) => {
+      log.error({ err: error }, 'it did not stop cleanly');
+      return false;
+    },
+  );
+  const late = new Promise<'late'>((resolve) => void setTimeout(resolve, delayMs + DRAIN_MS, 'late').unref());
+  const outcome = await Promise.race([stopped, late]);
+  if (outcome === 'late') log.warn(`what has not ended within ${DRAIN_MS / 1000} s is left; others take it up`);
+  return outcome === true ? 0 : 1;
+}
+
+/** Listens before anything is started, so that a signal during the start is not lost. */
+function waitForSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let stopSignal = false;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      // Who asks twice waits for nothing more; 130: ended by a signal.
+      if (stopSignal) process.exit(130);
+      stopSignal = true;
+      resolve(signal);
+    };
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
+  });
+}
+
+/** Of package.json. */
+export async function readVersion(project: string): Promise<string> {
+  const text = await readFile(join(project, 'package.json'), 'utf8');
+  return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+}

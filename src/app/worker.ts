@@ -1,0 +1,304 @@
+import type { WorkflowBundleOption } from '@temporalio/worker';
+
+import { createActivities } from '../../activities/index.ts';
+import { startPeriodicJobs, type PeriodicJob } from '../lib/periodic-jobs.ts';
+import type { Config } from '../config.ts';
+import { deleteOldIdempotencyKeys } from '../http/idempotency.ts';
+import { measureClockSkew, measurePool, type Registry } from '../http/metrics.ts';
+import { decideDueInSandbox } from '../merchants/kyc/decide.ts';
+import { createDocumentStore } from '../merchants/kyc/store.ts';
+import { removeOrphans } from '../merchants/kyc/orphans.ts';
+import { ledgerChecks } from './ledger-invariants.ts';
+import { createIntegrityMonitor } from '../ledger/integrity-monitor.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createDatabaseClock, type DatabaseClock } from '../lib/database-clock.ts';
+import { DAY_MS } from '../lib/dates.ts';
+import { closeFrozenConnections } from '../lib/db-liveness.ts';
+import { openDatabase, type Knex } from '../lib/db.ts';
+import { createEgressGuard } from '../webhooks/egress/egress.ts';
+import { createHttpClient } from '../lib/http-client.ts';
+import type { Logger } from '../lib/log.ts';
+import { createTransactionRunner, type RunInTransaction } from '../outbox/record.ts';
+import { dispatchTo, listenForCommits } from '../outbox/listener.ts';
+import { temporalOptions } from '../temporal/client.ts';
+import { createFindProvider } from '../providers/find-provider.ts';
+import { measureReconciliation } from '../reconciliation/metrics.ts';
+import { findRecoverableRuns } from '../reconciliation/recoverable.ts';
+import { createReconciliationSteps } from '../reconciliation/activities-api.ts';
+import { createRelay, type Relay } from '../outbox/relay.ts';
+import { createRepair, type Repair } from '../outbox/recover-workflows.ts';
+import { expireReports, removeAbandoned } from '../reports/expire.ts';
+import { createReportFiles } from '../reports/files.ts';
+import { createGenerateReport, giveUpReport } from '../reports/generate.ts';
+import { measureReports } from '../reports/metrics.ts';
+import { findRecoverableReports } from '../reports/recoverable.ts';
+import { measureSettlements } from '../settlements/metrics.ts';
+import { findRecoverableSettlements } from '../settlements/recoverable.ts';
+import { createSettlementSteps } from '../settlements/activities-api.ts';
+import { temporalConnection } from '../temporal/connection.ts';
+import { startTemporalWorkers } from '../temporal/workers.ts';
+import {
+  MIN_QUERY_INTERVAL_MS,
+  POLL_INTERVAL_MIN_MS,
+  createSyncAttempt,
+  type CheckAttempt,
+} from '../payments/sync.ts';
+import { expireDueSessions } from '../payments/close-session.ts';
+import { measurePayments } from '../payments/metrics.ts';
+import { findObsolete } from '../payments/obsolete.ts';
+import { findRecoverableAttempts } from '../payments/recoverable.ts';
+import { recheckProven } from '../payments/recheck-callbacks.ts';
+import { createExpireAttempt } from '../payments/close-unpaid.ts';
+import { abandonDelivery } from '../webhooks/delivery/abandon.ts';
+import { createAttempt } from '../webhooks/delivery/attempt.ts';
+import { createClaim } from '../webhooks/delivery/claim.ts';
+import { createDispatcher, type Dispatcher } from '../webhooks/delivery/dispatcher.ts';
+import { createInFlight } from '../webhooks/delivery/in-flight.ts';
+import { createRecorder, readDelivery } from '../webhooks/delivery/record-attempt.ts';
+import { findRecoverableDeliveries } from '../webhooks/delivery/recoverable.ts';
+import { requestResend } from '../webhooks/delivery/resend.ts';
+import { countOutcomes, countSkippedWorkflows, measureDeliveries } from '../webhooks/metrics.ts';
+import { runResendJobs } from '../webhooks/delivery/resend-jobs.ts';
+import { createSender } from '../webhooks/delivery/send.ts';
+import { createCheckPayout, type CheckPayout } from '../withdrawals/sync.ts';
+import { measureWithdrawals } from '../withdrawals/metrics.ts';
+import { readWithdrawal } from '../withdrawals/model.ts';
+import { findRecoverableWithdrawals } from '../withdrawals/recoverable.ts';
+import { recheckProvenPayouts } from '../withdrawals/recheck-callbacks.ts';
+import { autoDecide } from '../withdrawals/auto-decide.ts';
+
+export type RunningWorker = {
+  /** Resolves when Temporal's workers poll; deliveries are sent and sessions expire before that. */
+  ready: Promise<void>;
+  /** Finishes what is being sent, then closes everything. */
+  stop: () => Promise<void>;
+};
+
+export type WorkerOptions = {
+  log: Logger;
+  /** Where the worker's figures are collected, if somebody shows them. */
+  registry?: Registry;
+  /** The bundled workflows, where somebody has made them already (tests). */
+  workflowBundle?: WorkflowBundleOption;
+};
+
+/** Every kind of row that must have a running workflow. */
+const OPEN_SOURCES = [
+  findRecoverableDeliveries,
+  findRecoverableAttempts,
+  findRecoverableWithdrawals,
+  findRecoverableSettlements,
+  findRecoverableReports,
+  findRecoverableRuns,
+];
+/** A subscription that hung or failed lately has this part of another's sends in flight: 10 of 50. */
+const THROTTLED_SHARE = 5;
+const EXPIRE_BATCH = 500;
+const RECHECK_BATCH = 20;
+const KYC_BATCH = 100;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** It reads all there is, which may take minutes. */
+const VERIFY_LEDGER_EVERY_MS = 6 * HOUR_MS;
+
+/** The worker process: Temporal's workers, the outbox, first attempts, and the chores that need no workflow. */
+export function startWorker(config: Config, options: WorkerOptions): RunningWorker {
+  const { log } = options;
+  const db = openWatchedDatabase(config);
+  const databaseClock = createDatabaseClock(db, { log });
+  const clock = databaseClock.now;
+  if (options.registry) measure(options.registry, db, databaseClock);
+  const wake = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
+  const runInTransaction = createTransactionRunner(db, dispatchTo(wake));
+  const payments = createPayments(config, { db, runInTransaction, clock, log });
+  const sending = createSending(config, { db, ...options });
+  const activities = createActivities({
+    ...payments.operations,
+    settlements: createSettlementSteps({ db, runInTransaction }),
+    reports: createReports(config, { db, runInTransaction, clock }),
+    webhooks: {
+      ...sending,
+      claim: createClaim(db, sending.inFlight),
+      readDelivery: async (deliveryId) => readDelivery(db, deliveryId),
+      abandon: async (request) => abandonDelivery(db, request),
+      requestResend: async ({ deliveryId, force }) => {
+        await runInTransaction((tx) =>
+          requestResend({ clock }, tx, { scope: null, deliveryIds: [deliveryId], force, signal: false }),
+        );
+      },
+    },
+  });
+  const { WORKFLOW_BUNDLE_PATH: codePath } = config;
+  const bundle = codePath === undefined ? {} : { workflowBundle: { codePath } };
+  const temporal = startTemporalWorkers(
+    { ...workersOptions(config), ...bundle, ...options, onReturn: () => repair.wantFull() },
+    activities,
+  );
+  const { send, running, reachable } = temporal.gateway;
+  const dispatcher = createDispatcher({
+    ...sending,
+    db,
+    log,
+    workflows: config.WEBHOOK_WORKFLOWS,
+    onWorkflow: () => relay.trigger(),
+    retryDelaysSeconds: config.WEBHOOK_RETRY_SCHEDULE_SECONDS,
+  });
+  const { WEBHOOK_WORKFLOW_START_CONCURRENCY: startConcurrency } = config;
+  const delivery = { db, send, log, reachable, startConcurrency, isBusy: dispatcher.isBusy };
+  const relay = createRelay({ ...delivery, findObsolete: async (messages) => findObsolete(db, messages) });
+  const repair = createRepair({ db, runInTransaction, running, reachable, sources: OPEN_SOURCES, log });
+  const listening = listenForCommits({ databaseUrl: config.DATABASE_URL, wake, log });
+  const periodicJobs = startPeriodicJobs(
+    [
+      ...afterClock(
+        databaseClock,
+        periodicJobsOf(config, { db, runInTransaction, clock, ...payments.checks, ...options }),
+      ),
+      ...temporalJobs({ relay, dispatcher, repair, ...options }),
+    ],
+    log,
+  );
+
+  return {
+    ready: temporal.ready,
+    stop: async () => {
+      databaseClock.stop();
+      await Promise.all([listening.stop(), periodicJobs.stop(), dispatcher.stop()]);
+      await temporal.stop();
+      sending.inFlight.stop();
+      await relay.stop();
+      await Promise.all([sending.sender.close(), payments.close(), db.destroy()]);
+    },
+  };
+}
+
+function workersOptions(config: Config) {
+  const { TASK_QUEUES: taskQueues, DATABASE_POOL_MAX: poolMax, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
+  const deploymentName = `${config.TASK_QUEUE_PREFIX}${config.TEMPORAL_DEPLOYMENT_NAME}`;
+  const build = buildId === undefined ? null : { deploymentName, buildId };
+  return {
+    ...temporalOptions(config),
+    taskQueues,
+    poolMax,
+    build,
+    connectWith: () => temporalConnection(config),
+  };
+}
+
+type TemporalParts = Pick<WorkerOptions, 'registry'> & { relay: Relay; dispatcher: Dispatcher; repair: Repair };
+
+function temporalJobs({ relay, dispatcher, repair, registry }: TemporalParts): PeriodicJob[] {
+  const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
+  return [
+    // Commits wake both at once: this finds what has come due, and what a dead process took.
+    job('sweep the outbox', 500, async () => relay.trigger()),
+    job('look for deliveries', 1_000, async () => dispatcher.trigger()),
+    job('drop workflows that would only show', 1_000, async () => countSkipped(await relay.dropSkippedVisibility())),
+    job('repair what Temporal lost', 5_000, repair.run),
+  ];
+}
+
+function openWatchedDatabase({ DATABASE_URL: url, DATABASE_POOL_MAX: poolMax }: Config): Knex {
+  const db = openDatabase({ url, poolMax, applicationName: 'meskot-worker' });
+  closeFrozenConnections(db, url);
+  return db;
+}
+
+/** What is under way, and what is late or waits for somebody. */
+function measure(registry: Registry, db: Knex, { skewSeconds }: DatabaseClock): void {
+  measureClockSkew(registry, skewSeconds);
+  measurePool(registry, db, 'worker');
+  measureDeliveries(registry, db);
+  measurePayments(registry, db);
+  measureWithdrawals(registry, db);
+  measureSettlements(registry, db);
+  measureReports(registry, db);
+  measureReconciliation(registry, db);
+}
+
+type Database = { db: Knex; runInTransaction: RunInTransaction; clock: Clock };
+
+/** The checks that settle doubt, as the workflows ask for them: they are the ones that call, so they are not told. */
+function createPayments(config: Config, { db, runInTransaction, clock, log }: Database & { log: Logger }) {
+  const http = createHttpClient();
+  const findProvider = createFindProvider({ http, clock, ...config.simulator });
+  const deps = { db, runInTransaction, findProvider, clock, baseUrl: config.PUBLIC_BASE_URL, log };
+  const check = createSyncAttempt(deps);
+  const options = { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: false };
+  const payments = {
+    check: (attemptId: string, now: Date) =>
+      check(attemptId, { minIntervalMs: POLL_INTERVAL_MIN_MS, notifyWorkflow: false, now }),
+    expire: createExpireAttempt({ ...deps, checkAttempt: check }),
+  };
+  const checkPayout = createCheckPayout(deps);
+  const withdrawals = {
+    read: (withdrawalId: string) => readWithdrawal(db, withdrawalId),
+    autoDecide: (withdrawalId: string, at: Date) => autoDecide(deps, withdrawalId, at),
+    check: async (withdrawalId: string, now: Date) => (await checkPayout(withdrawalId, { ...options, now })).row,
+  };
+  const reconciliation = createReconciliationSteps({ ...deps, checkAttempt: check, checkPayout });
+  const checks = { checkAttempt: check, checkPayout };
+  return { operations: { payments, withdrawals, reconciliation }, checks, close: http.close };
+}
+
+/** How deliveries are attempted, by the dispatcher and by their workflows. */
+function createSending(config: Config, { db, log, registry }: WorkerOptions & { db: Knex }) {
+  const sender = createSender({ guard: createEgressGuard(config.egress), proxyUrl: config.EGRESS_PROXY_URL });
+  const attempt = createAttempt({
+    sender,
+    keyRing: config.keyRing,
+    onDefect: (deliveryId, error) =>
+      log.error({ err: error, deliveryId }, 'A webhook could not be sent; it counts as a failed attempt'),
+  });
+  const { WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: perSubscription } = config;
+  const perThrottled = Math.ceil(perSubscription / THROTTLED_SHARE);
+  const inFlight = createInFlight(db, { perSubscription, perThrottled });
+  return {
+    sender,
+    attempt,
+    record: createRecorder({ db, log, inFlight }),
+    inFlight,
+    onRecorded: registry ? countOutcomes(registry) : () => {},
+  };
+}
+
+/** Reports as their workflow asks for them. */
+function createReports(config: Config, { db, runInTransaction, clock }: Database) {
+  const files = createReportFiles(config.REPORTS_DIR);
+  const deps = { db, runInTransaction, files, clock, baseUrl: config.PUBLIC_BASE_URL };
+  return { generate: createGenerateReport(deps), giveUp: (reportId: string) => giveUpReport(deps, reportId) };
+}
+
+/** What goes by the clock does not begin before the database has told the time. */
+const afterClock = ({ known }: DatabaseClock, periodicJobs: PeriodicJob[]): PeriodicJob[] =>
+  periodicJobs.map(({ run, ...one }) => ({
+    ...one,
+    run: async (stopping) => known.then(async () => !stopping.aborted && run(stopping)),
+  }));
+
+const job = (name: string, everyMs: number, run: PeriodicJob['run']): PeriodicJob => ({ name, everyMs, run });
+
+type Checks = { checkAttempt: CheckAttempt; checkPayout: CheckPayout };
+
+function periodicJobsOf(
+  config: Config,
+  { db, runInTransaction, clock, checkAttempt, checkPayout, ...watching }: Database & Checks & WorkerOptions,
+): PeriodicJob[] {
+  const jobs = { db, runInTransaction, clock };
+  const files = createReportFiles(config.REPORTS_DIR);
+  const ledger = { db, databaseUrl: config.DATABASE_URL, checks: ledgerChecks, clock, ...watching };
+  return [
+    job('expire sessions', 1_000, () => expireDueSessions(runInTransaction, clock(), EXPIRE_BATCH)),
+    job('recheck called payments', 30_000, () => recheckProven({ db, clock, checkAttempt }, RECHECK_BATCH)),
+    job('recheck called payouts', 30_000, () => recheckProvenPayouts({ db, clock, checkPayout }, RECHECK_BATCH)),
+    job('decide rehearsed verifications', 1_000, () => decideDueInSandbox(runInTransaction, clock(), KYC_BATCH)),
+    job('remove the files of failed uploads', HOUR_MS, () =>
+      removeOrphans({ db, store: createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing) }),
+    ),
+    job('run bulk resends', 1_000, () => runResendJobs(jobs, config.WEBHOOK_RESENDS_PER_SECOND)),
+    job('remove the files of old reports', MINUTE_MS, () => expireReports({ db, clock, files })),
+    job('remove what reports have left behind', DAY_MS, () => removeAbandoned({ db, files })),
+    job('forget old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
+    job('verify the ledger', MINUTE_MS, createIntegrityMonitor(ledger, VERIFY_LEDGER_EVERY_MS)),
+  ];
+}

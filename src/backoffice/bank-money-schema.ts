@@ -1,0 +1,65 @@
+import { z } from 'zod';
+
+import { CHANNELS } from '../merchants/channels/channel.ts';
+import { birrAmount, instant, plainText } from '../lib/fields.ts';
+import { pageQuery } from '../lib/pagination.ts';
+import { RECEIPT_DECISIONS } from '../reconciliation/receipts/decide.ts';
+import { environment, id, reason } from './schema.ts';
+
+const REFERENCE_CHARACTERS_MAX = 64;
+const channel = z.enum(CHANNELS);
+const reference = plainText(REFERENCE_CHARACTERS_MAX).min(1);
+const bankReference = reference.meta({ description: "The bank's trace id" });
+
+export const UnmatchedMoney = z.strictObject({
+  environment,
+  amount: birrAmount,
+  bankReference,
+  reason: reason.optional(),
+});
+export const Transfer = UnmatchedMoney.extend({ channel });
+
+export const ExcessTakenBack = z.strictObject({
+  withdrawalId: id,
+  reference: reference.meta({ description: "The provider's own, of having taken it back" }),
+  reason,
+});
+
+export const BankMoneyParams = z.strictObject({ bankMoneyId: id });
+export const ReceiptDecision = z.strictObject({
+  as: z.enum(RECEIPT_DECISIONS),
+  channel: channel.optional().meta({ description: 'With ALLOCATED: whose transfer it was' }),
+  returnReference: reference.optional().meta({ description: "With RETURNED: the bank's trace id of its way back" }),
+  reason,
+});
+
+export const BankMoneyQuery = z.strictObject({
+  environment: environment.optional(),
+  reference: reference
+    .optional()
+    .meta({ description: "The bank's trace id, of either way, or the provider's reference" }),
+  waiting: z.enum(['true', 'false']).optional().meta({ description: 'Whether it waits in suspense' }),
+  ...pageQuery,
+});
+
+/** Money outside that an operator has booked. */
+export const BankMoney = z
+  .object({
+    bankMoneyId: z.string(),
+    environment,
+    kind: z.enum(['REMITTANCE', 'UNALLOCATED', 'RECOVERY']),
+    amount: z.number(),
+    bankReference: z.string().nullable().meta({ description: "The bank's trace id; null of RECOVERY" }),
+    providerReference: z.string().nullable().meta({ description: "The provider's own, of RECOVERY" }),
+    channel: channel.nullable(),
+    withdrawalId: z.string().nullable().meta({ description: 'RECOVERY: of which it was paid too much' }),
+    bookedAt: instant,
+    outcome: z
+      .enum(['ALLOCATED', 'RETURNED'])
+      .nullable()
+      .meta({ description: 'Of UNALLOCATED; null: it waits in suspense' }),
+    outcomeAt: instant.nullable(),
+    returnReference: z.string().nullable(),
+    reversedAt: instant.nullable().meta({ description: 'It was booked wrongly, and counts no more' }),
+  })
+  .meta({ id: 'OpsBankMoney' });

@@ -1,0 +1,27 @@
+import { environment, readConfig } from '../../config.ts';
+import { readLocalSettings, withLocalServers } from '../../local/settings.ts';
+import { readState } from '../../local/state.ts';
+import { seedDemo } from './seed.ts';
+
+/**
+ * `meskot seed`: the demo data of `npm start`, in the database of DATABASE_URL or else of the local start. What is there
+ * already is left as it is. `project` is the folder of package.json. Returns the exit code.
+ */
+export async function seed(project: string, write: (text: string) => void): Promise<number> {
+  const config = readConfig(await withLocalServers(project));
+  if (config.production) throw new Error('Demo data is for local use: MESKOT_MODE=production refuses it.');
+  const settings = readLocalSettings(environment, project);
+  const previous = (await readState(settings.dataFolder))?.facts ?? {};
+  const shopUrl = previous.demoShopUrl ?? `http://localhost:${settings.ports.demoShop}`;
+  const { merchantId, sandboxKey, webhookSecret, operatorKey } = await seedDemo({
+    config,
+    previous,
+    payments: settings.demoPayments,
+    webhookUrl: `${shopUrl}/webhooks`,
+    onProgress: () => {},
+  });
+  write(
+    `merchant        ${merchantId}\nsandbox key     ${sandboxKey}\nwebhook secret  ${webhookSecret}\noperator key    ${operatorKey}\n`,
+  );
+  return 0;
+}

@@ -1,0 +1,42 @@
+import type { MerchantScope } from '../../lib/scope.ts';
+import type { Plan } from './plan.ts';
+
+const CHANNEL_MIX = [
+  { weight: 60, value: 'TELEBIRR' },
+  { weight: 30, value: 'CBE_BIRR' },
+  { weight: 10, value: 'AWASH' },
+] as const;
+
+const HISTORY_DAYS = 90;
+
+/** A merchant of the demo data, always under the same id, so that a start knows what an earlier one has made. */
+export type DemoMerchant = {
+  scope: MerchantScope;
+  name: string;
+  kycStatus: 'APPROVED' | 'SUBMITTED';
+  /** Switched off by the merchant. */
+  channelsOff: readonly ('CBE_BIRR' | 'AWASH')[];
+  /** Whether settlements have somewhere to go. */
+  hasBankAccount: boolean;
+  plan: Omit<Plan, 'until'>;
+};
+
+/** Sells, is approved, has all there is. */
+export const ABYSSINIA: DemoMerchant = {
+  scope: { merchantId: 'mrc_01ABYSS1N1AC0FFEE000000000', environment: 'sandbox' },
+  name: 'Abyssinia Coffee',
+  kycStatus: 'APPROVED',
+  channelsOff: [],
+  hasBankAccount: true,
+  plan: { seed: 20_160_911, days: HISTORY_DAYS, count: 3_000, orderPrefix: 'ABY', channels: CHANNEL_MIX },
+};
+
+/** Has begun two weeks ago: papers handed in, one channel, a few payments, neither key nor subscription. */
+export const NEW_SHOP: DemoMerchant = {
+  scope: { merchantId: 'mrc_01NEWSH0P00000000000000000', environment: 'sandbox' },
+  name: 'New Shop',
+  kycStatus: 'SUBMITTED',
+  channelsOff: ['CBE_BIRR', 'AWASH'],
+  hasBankAccount: false,
+  plan: { seed: 20_170_911, days: 14, count: 40, orderPrefix: 'NEW', channels: [{ weight: 1, value: 'TELEBIRR' }] },
+};

@@ -1,0 +1,69 @@
+import type { ApplicationDetails } from '../../merchants/kyc/application.ts';
+import { addDocument } from '../../merchants/kyc/documents.ts';
+import { saveApplication, submitApplication, type Step } from '../../merchants/kyc/operations.ts';
+import type { DocumentStore } from '../../merchants/kyc/store.ts';
+import { HOUR_MS } from '../../lib/dates.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
+import { decideKyc } from '../../backoffice/kyc.ts';
+import type { DemoMerchant } from './demo.ts';
+import { demoContext } from './operator.ts';
+
+const DOCUMENTS = [
+  ['TRADE_LICENCE', 'trade-licence.pdf'],
+  ['TIN_CERTIFICATE', 'tin-certificate.pdf'],
+  ['OWNER_ID', 'owner-id.pdf'],
+] as const;
+
+/** Hands in a demo merchant's live application, as if on this day; one that is APPROVED is so a few hours later. */
+export async function applyAsDemo(
+  { tx, store }: { tx: UnitOfWork; store: DocumentStore },
+  merchant: DemoMerchant,
+  day: Date,
+): Promise<void> {
+  const { scope, name, kycStatus } = merchant;
+  const at = (hours: number): Date => new Date(day.getTime() + hours * HOUR_MS);
+  const live = { merchantId: scope.merchantId, environment: 'live' } as const;
+  const step = (hours: number): Step => ({ ...live, keyId: 'key_demo', at: at(hours) });
+  await saveApplication(tx, step(1), applicationOf(merchant));
+  for (const [kind, fileName] of DOCUMENTS) {
+    const bytes = demoPdf(`${name} ${kind}`);
+    await addDocument({ tx, store }, step(1), { kind, fileName, contentType: 'application/pdf', bytes });
+  }
+  const { submissions: submission } = await submitApplication(tx, step(2));
+  if (kycStatus !== 'APPROVED') return;
+  await decideKyc(demoContext(tx, at(4)), live, { type: 'review' });
+  await decideKyc(demoContext(tx, at(5)), live, { type: 'approve', submission });
+}
+
+function applicationOf({ name, plan }: DemoMerchant): ApplicationDetails {
+  const tin = String(plan.seed).padStart(10, '0');
+  return {
+    legalName: `${name} PLC`,
+    tradeName: name,
+    businessType: 'PRIVATE_LIMITED_COMPANY',
+    tin,
+    tradeLicenceNumber: `AA/AA/1/${tin.slice(3)}/2015`,
+    address: 'Bole, woreda 3, house 112',
+    region: 'ADDIS_ABABA',
+    contactPerson: 'Selam Tesfaye',
+    phone: '251911000001',
+    email: 'owner@shop.example.et',
+    expectedMonthlyVolume: 250_000,
+  };
+}
+
+/** One empty page. */
+function demoPdf(title: string): Buffer {
+  return Buffer.from(
+    [
+      '%PDF-1.4',
+      '1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj',
+      '2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj',
+      '3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 420 595]>>endobj',
+      `4 0 obj<</Title(${title})>>endobj`,
+      'trailer<</Root 1 0 R/Info 4 0 R>>',
+      '%%EOF',
+      '',
+    ].join('\n'),
+  );
+}

@@ -1,0 +1,41 @@
+import { systemClock } from '../../lib/clock.ts';
+import type { Knex } from '../../lib/db.ts';
+import { AppError } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
+import type { AuditContext } from '../../access/audit.ts';
+import { createOperator, findOperator, createOperatorKey, operatorKeyHolds } from '../../access/operators.ts';
+
+/** The operator of the demo data, always under the same id: who acts in `meskot ops` unless another one is named. */
+export const DEMO_OPERATOR = {
+  id: 'opr_01DEM0PERAT0R0000000000000',
+  name: 'Demo operator',
+  email: 'operator@demo.invalid',
+  role: 'admin',
+} as const;
+
+/** Adds the demo operator, unless it is there. */
+export async function ensureDemoOperator(trx: Knex.Transaction): Promise<void> {
+  await findOperator(trx, DEMO_OPERATOR.id).catch(async (error: unknown) => {
+    if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
+    await createOperator(trx, DEMO_OPERATOR);
+  });
+}
+
+/** What the demo operator has done in the past, by the deeds of today. */
+export function demoContext(tx: UnitOfWork, at: Date): AuditContext {
+  return { tx, operatorId: DEMO_OPERATOR.id, requestId: newId('req', at.getTime()), at };
+}
+
+/** The demo operator's key: the one that was kept if it still holds, else a new one. */
+export async function recallOperatorKey(
+  db: Knex,
+  { stored, peppers }: { stored: string | undefined; peppers: readonly [string, ...string[]] },
+): Promise<string> {
+  if (stored !== undefined && (await operatorKeyHolds(db, { text: stored, peppers, at: systemClock() }))) return stored;
+  return db.transaction(async (trx) => {
+    await ensureDemoOperator(trx);
+    const deps = { trx, pepper: peppers[0], clock: systemClock };
+    return (await createOperatorKey(deps, { operatorId: DEMO_OPERATOR.id, name: 'Local development' })).secret;
+  });
+}

@@ -1,0 +1,30 @@
+import { isDatabaseUnavailable, openDatabase, type Knex } from '../../lib/db.ts';
+import type { Logger } from '../../lib/log.ts';
+import { findMerchant } from '../../merchants/operations.ts';
+import { ABYSSINIA } from './demo.ts';
+
+/** Throws when the database holds demo data: a production that shows invented money beside real money must not start. */
+export async function rejectDemoData(db: Knex): Promise<void> {
+  const merchant = await findMerchant(db, ABYSSINIA.scope.merchantId);
+  if (!merchant) return;
+  throw new Error(
+    `MESKOT_MODE=production refuses to start: the database holds demo data (${merchant.id}). Use another database.`,
+  );
+}
+
+/** The same for a process that is starting. A database that is away, or not migrated yet, is no reason not to start. */
+export async function refuseDemoDataAt(databaseUrl: string, log: Logger): Promise<void> {
+  const db = openDatabase({ url: databaseUrl, poolMax: 1, applicationName: 'meskot-start' });
+  try {
+    await rejectDemoData(db);
+  } catch (error) {
+    if (!isDatabaseUnavailable(error) && !isMissingTable(error)) throw error;
+    log.warn('whether the database holds demo data could not be asked');
+  } finally {
+    await db.destroy();
+  }
+}
+
+const UNDEFINED_TABLE = '42P01';
+const isMissingTable = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === UNDEFINED_TABLE;

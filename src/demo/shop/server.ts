@@ -1,0 +1,163 @@
+import { createServer } from 'node:http';
+
+import Router from '@koa/router';
+import Koa, { type Context } from 'koa';
+
+import { readBody } from '../../lib/body.ts';
+import { listen, stopListening } from '../../lib/listen.ts';
+import type { Logger } from '../../lib/log.ts';
+import { createStartCheckout, MENU, type StartCheckout } from './checkout.ts';
+import { startCustomers, WALK_IN_PREFIX } from './customers.ts';
+import { createInbox, createMemory, type Behaviour, type Delivery, type Inbox } from './inbox.ts';
+import { problemPage, returnPage, shopPage } from './pages.ts';
+import { createShopApi } from './shop-api.ts';
+
+export type DemoShopOptions = {
+  /** 0 for any free one. */
+  port: number;
+  host: string;
+  apiUrl: string;
+  /** A sandbox key with the scope checkout:write. */
+  apiKey: string;
+  webhookSecret: string;
+  /** Takes one line, without its line break, for each webhook but those about customers who came by themselves. */
+  write: (line: string) => void;
+  /** Customers come by themselves so far apart; without it none do. */
+  customersEveryMs?: number;
+  log?: Pick<Logger, 'error'>;
+};
+
+export type DemoShop = { url: string; close: () => Promise<void> };
+
+const BODY_BYTES_MAX = 262_144;
+const BEHAVIOURS: readonly Behaviour[] = ['ok', 'fail', 'hang'];
+const SECURITY_HEADERS = {
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  // Not no-referrer: browsers would then send our own forms with the origin "null".
+  'Referrer-Policy': 'same-origin',
+};
+
+/**
+ * A merchant to watch: sells coffee through the API, receives webhooks at `/webhooks`, verifies them with the SDK and
+ * can be told to fail, hang or recover. Bind it to loopback: whoever reaches it may buy and change its behaviour.
+ */
+export async function startDemoShop(options: DemoShopOptions): Promise<DemoShop> {
+  const inbox = createInbox(options.webhookSecret);
+  const shop = { url: '' };
+  const api = createShopApi(options);
+  const startCheckout = createStartCheckout({ api, shopUrl: () => shop.url });
+
+  const app = new Koa();
+  app.on('error', (error: Error & { expose?: boolean }) => {
+    if (!error.expose) options.log?.error({ err: error }, 'the demo shop failed');
+  });
+  app.use(async (ctx, next) => {
+    ctx.set(SECURITY_HEADERS);
+    await next();
+  });
+  app.use(webhookRoutes(inbox, options.write).routes());
+  app.use(pageRoutes(inbox, startCheckout).routes());
+
+  const server = createServer(app.callback());
+  shop.url = await listen(server, options);
+  const everyMs = options.customersEveryMs ?? 0;
+  const customers = everyMs > 0 ? startCustomers({ api, startCheckout, everyMs }) : null;
+  return {
+    url: shop.url,
+    close: async () => {
+      await customers?.stop();
+      await stopListening(server);
+    },
+  };
+}
+
+function webhookRoutes(inbox: Inbox, write: (line: string) => void): Router {
+  const routes = new Router();
+  routes.post('/webhooks', async (ctx) => {
+    const delivery = inbox.receive(await rawBody(ctx), ctx.headers);
+    // Those who came by themselves are on the page; on the terminal they would bury what a person does.
+    if (!(delivery.orderNo.startsWith(WALK_IN_PREFIX) && delivery.status === 200)) write(lineOf(delivery));
+    if (delivery.status === null) {
+      // Told to hang: the connection stays as it is until the sender gives up.
+      ctx.respond = false;
+      return;
+    }
+    ctx.status = delivery.status;
+    ctx.body = delivery.verdict;
+  });
+
+  // A second receiver that fails each event's first delivery and takes the next, so that retries and resends can be
+  // watched. It verifies nothing.
+  const isRepeated = createMemory();
+  routes.post('/flaky', (ctx) => {
+    ctx.status = isRepeated(ctx.get('x-service-event-id')) ? 204 : 503;
+  });
+  return routes;
+}
+
+function pageRoutes(inbox: Inbox, startCheckout: StartCheckout): Router {
+  const routes = new Router();
+  routes.get('/', (ctx) => {
+    ctx.type = 'html';
+    ctx.body = shopPage({ behaviour: inbox.behaviour(), deliveries: inbox.deliveries() });
+  });
+
+  routes.post('/buy', async (ctx) => {
+    const { item } = await formOf(ctx);
+    const drink = MENU.find(({ id }) => id === item);
+    const started = drink === undefined ? { problem: 'There is no such drink.' } : await startCheckout(drink);
+    if ('checkoutUrl' in started) return seeOther(ctx, started.checkoutUrl);
+    ctx.status = drink === undefined ? 400 : 502;
+    ctx.type = 'html';
+    ctx.body = problemPage(started.problem);
+  });
+
+  routes.post('/behaviour', async (ctx) => {
+    const { mode } = await formOf(ctx);
+    const behaviour = BEHAVIOURS.find((known) => known === mode);
+    if (behaviour === undefined) return ctx.throw(400, `mode must be ${BEHAVIOURS.join(', ')}`);
+    inbox.behave(behaviour);
+    if (ctx.is('json')) ctx.body = { mode: behaviour };
+    else seeOther(ctx, '/');
+  });
+
+  const returns = { '/thanks': 'Thank you', '/sorry': 'The payment did not work', '/cancelled': 'You cancelled' };
+  for (const [path, heading] of Object.entries(returns)) {
+    routes.get(path, (ctx) => {
+      const orderNo = String(ctx.query['checkoutOrderNo'] ?? 'unknown');
+      ctx.type = 'html';
+      ctx.body = returnPage(heading, orderNo, inbox.orderState(orderNo));
+    });
+  }
+  return routes;
+}
+
+/** The fields of a form or of a JSON object. Only pages of this shop, and callers that are no browser, may post. */
+async function formOf(ctx: Context): Promise<Record<string, unknown>> {
+  const origin = ctx.get('origin');
+  if (origin !== '' && origin !== `http://${ctx.host}`) ctx.throw(403, 'Only from this shop');
+  const text = (await rawBody(ctx)).toString();
+  if (!ctx.is('json')) return Object.fromEntries(new URLSearchParams(text));
+  try {
+    return Object(JSON.parse(text)) as Record<string, unknown>;
+  } catch {
+    return ctx.throw(400, 'The body must be JSON');
+  }
+}
+
+async function rawBody(ctx: Context): Promise<Buffer> {
+  const body = await readBody(ctx.req, BODY_BYTES_MAX);
+  return body ?? ctx.throw(413, 'The body is too large');
+}
+
+function seeOther(ctx: Context, url: string): void {
+  ctx.status = 303;
+  ctx.set('Location', url);
+}
+
+function lineOf({ at, event, orderNo, number, signedAt, verdict, status }: Delivery): string {
+  const order = orderNo === '' ? '' : `order ${orderNo}  `;
+  const response = status === null ? 'no answer' : `answered ${status}`;
+  return `webhook ${at.toISOString()}  ${event}  ${order}delivery ${number}, signed ${signedAt}  ${verdict}  → ${response}`;
+}

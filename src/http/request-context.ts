@@ -1,0 +1,97 @@
+import type { Context, Middleware } from 'koa';
+
+import type { Clock } from '../lib/clock.ts';
+import { AppError } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { Logger } from '../lib/log.ts';
+import { errorText } from './envelope.ts';
+import { toAppError } from './errors.ts';
+import { unknownPath } from './pipeline.ts';
+import type { HttpMetrics } from './metrics.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
+
+/** What every answer is made and recorded with. */
+export type FrameDeps = {
+  log: Logger;
+  clock: Clock;
+  baseUrl: string;
+  metrics: HttpMetrics;
+  /** The process shuts down: connections end with their answers, so that clients make new ones elsewhere. */
+  red: AbortSignal;
+  /** The port closes: handlers that wait answer now. */
+  draining: AbortSignal;
+};
+
+/** The outermost middleware: gives the request its id, turns what is thrown into an error answer, counts, logs. */
+export function createRequestContext(deps: FrameDeps): Middleware {
+  return async (ctx, next) => {
+    const startedAt = performance.now();
+    const requestId = newId('req');
+    ctx.state['requestId'] = requestId;
+    ctx.state['draining'] = deps.draining;
+    ctx.res.setHeader('X-Request-Id', requestId);
+    for (const [name, value] of SECURITY_HEADERS) ctx.res.setHeader(name, value);
+    let thrown: unknown;
+    try {
+      await next();
+    } catch (error) {
+      thrown = error;
+      respondWithError(ctx, toAppError(error), { requestId, baseUrl: deps.baseUrl, at: deps.clock() });
+    }
+    if (deps.red.aborted && !ctx.headerSent) ctx.res.setHeader('Connection', 'close');
+    record(ctx, deps, { thrown, seconds: (performance.now() - startedAt) / 1000 });
+  };
+}
+
+function respondWithError(ctx: Context, error: AppError, about: Parameters<typeof errorText>[1]): void {
+  if (ctx.headerSent) {
+    ctx.res.destroy();
+    return;
+  }
+  ctx.status = error.status;
+  ctx.set(error.headers);
+  ctx.set('Content-Type', 'application/json; charset=utf-8');
+  ctx.set('Cache-Control', 'no-store');
+  ctx.body = errorText(error, about);
+}
+
+function record(ctx: Context, deps: FrameDeps, { thrown, seconds }: { thrown: unknown; seconds: number }): void {
+  const pattern: unknown = ctx['_matchedRoute'];
+  const route = `${METHODS.has(ctx.method) ? ctx.method : 'OTHER'} ${typeof pattern === 'string' ? pattern : '(none)'}`;
+  const { requestId, merchantId, operatorId } = ctx.state;
+  recordRequest(deps, { route, status: ctx.status, seconds, thrown, requestId, merchantId, operatorId });
+}
+
+type Recorded = {
+  /** Method and pattern. */
+  route: string;
+  status: number;
+  seconds: number;
+  thrown: unknown;
+  requestId: string;
+  merchantId?: string;
+  operatorId?: string;
+};
+
+/** Counts and logs a request. Ids, codes and durations only: the path may hold a token, the query a phone number. */
+export function recordRequest(deps: Pick<FrameDeps, 'log' | 'metrics'>, recorded: Recorded): void {
+  const { thrown, seconds, ...about } = recorded;
+  deps.metrics.record(about.route, about.status, seconds);
+  const unforeseen = thrown !== undefined && !(thrown instanceof AppError);
+  if (!unforeseen && !deps.log.isLevelEnabled('debug')) return;
+  const line = { ...about, ms: Math.round(seconds * 1000) };
+  if (unforeseen) deps.log.error({ ...line, err: thrown }, 'request failed');
+  else deps.log.debug({ ...line, ...(thrown instanceof AppError && { code: thrown.code }) }, 'request answered');
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** The innermost middleware, reached when no route took the request: 405 with Allow if the path is one, else 404. */
+export const rejectUnknown: Middleware = async (ctx) => {
+  const matched: { methods: string[] }[] = ctx['matched'] ?? [];
+  const allowed = [...new Set(matched.flatMap((layer) => layer.methods))].toSorted().join(', ');
+  if (allowed === '') throw unknownPath(ctx);
+  throw new AppError('METHOD_NOT_ALLOWED', `This path takes ${allowed}, got ${ctx.method}.`, {
+    headers: { Allow: allowed },
+  });
+};

@@ -1,0 +1,44 @@
+import type { Environment } from '../../lib/scope.ts';
+
+export const CHANNEL_NAMES = ['TELEBIRR', 'CBE_BIRR', 'AWASH', 'MPESA'] as const;
+export type Channel = (typeof CHANNEL_NAMES)[number];
+
+/** What channels need to know of providers: whether one is configured. */
+export type FindConfigured = (channel: Channel, environment: Environment) => object | null;
+
+/** Every channel, in the order it is listed, with the name the contract gives it in `transactionThrough`. */
+export const TRANSACTION_THROUGH = {
+  TELEBIRR: 'telebirr',
+  CBE_BIRR: 'cbebirr',
+  AWASH: 'awashbirr',
+  MPESA: 'mpesa',
+} as const satisfies Record<Channel, string>;
+
+export const CHANNELS = Object.keys(TRANSACTION_THROUGH) as [Channel, ...Channel[]];
+
+export type TransactionThrough = (typeof TRANSACTION_THROUGH)[Channel];
+
+export type PlatformState = 'AVAILABLE' | 'COMING_SOON' | 'MAINTENANCE';
+export type Approval = 'NONE' | 'REQUESTED' | 'APPROVED' | 'SUSPENDED';
+
+/** Why a channel cannot be used now; null when it can. The first that applies, from the platform down to the toggle. */
+export type Unusable = 'COMING_SOON' | 'MAINTENANCE' | 'NOT_CONFIGURED' | 'NOT_APPROVED' | 'KYC_TIER' | 'DISABLED';
+
+export type ChannelFacts = {
+  platformState: PlatformState;
+  approval: Approval;
+  enabled: boolean;
+  /** Whether the merchant's KYC tier has this channel; always in the sandbox. */
+  tierAllows: boolean;
+  /** Whether a provider is configured for it in this environment. */
+  configured: boolean;
+};
+
+/** usable = platform state × provider configuration × merchant's approval × KYC tier × merchant's toggle. */
+export function whyUnusable(facts: ChannelFacts): Unusable | null {
+  if (facts.platformState !== 'AVAILABLE') return facts.platformState;
+  if (!facts.configured) return 'NOT_CONFIGURED';
+  if (facts.approval !== 'APPROVED') return 'NOT_APPROVED';
+  if (!facts.tierAllows) return 'KYC_TIER';
+  return facts.enabled ? null : 'DISABLED';
+}

@@ -1,0 +1,106 @@
+import { rows, type Knex, type Queryable } from '../../lib/db.ts';
+import { newId } from '../../lib/ids.ts';
+import { formatBirr } from '../../lib/money.ts';
+import { readRuleBook, readValidFrom, unfitRule, type RuleSchedule } from '../../lib/effective-rules.ts';
+import type { Channel } from './channel.ts';
+import { readLimits, type AmountLimits, type LimitsJson } from './queries.ts';
+
+export const LIMIT_DIRECTIONS = ['PAY_IN', 'PAY_OUT'] as const;
+export type LimitDirection = (typeof LIMIT_DIRECTIONS)[number];
+
+/** A rule as it is kept: the merchant's own, or (merchantId null) everybody's who has none. */
+export type StoredLimitRule = AmountLimits & {
+  id: string;
+  merchantId: string | null;
+  channel: Channel;
+  direction: LimitDirection;
+  validFrom: Date;
+  version: number;
+};
+
+export type NewLimitRule = AmountLimits & {
+  merchantId: string;
+  channel: Channel;
+  direction: LimitDirection;
+  validFrom?: Date | undefined;
+};
+
+/**
+ * Adds a version of a merchant's own limits, within the platform's, which are the provider's; earlier ones stay. null
+ * when the newest version says the same already. Throws VALIDATION_ERROR.
+ */
+export async function addLimitRule(
+  trx: Knex.Transaction,
+  wanted: NewLimitRule,
+  now: Date,
+): Promise<StoredLimitRule | null> {
+  const { merchantId, channel, direction, minSantim, maxSantim, dailySantim } = wanted;
+  const validFrom = readValidFrom(wanted.validFrom, now);
+  const [platform] = await rows<{ limits: LimitsJson }>(
+    trx,
+    `SELECT effective_limit_rule(NULL, :channel, :direction, :validFrom) AS limits
+     FROM pg_advisory_xact_lock(hashtextextended('limit_rule ' || :merchantId, 0))`,
+    { merchantId, channel, direction, validFrom },
+  );
+  if (!platform) throw new Error('the platform always has a rule');
+  rejectUnusable(wanted, readLimits(platform.limits));
+  const [newest] = await rows<StoredLimitRule>(
+    trx,
+    `SELECT ${COLUMNS} FROM limit_rule WHERE merchant_id = :merchantId AND channel = :channel AND direction = :direction
+     ORDER BY version DESC LIMIT 1`,
+    { merchantId, channel, direction },
+  );
+  const same = newest?.minSantim === minSantim && newest.maxSantim === maxSantim && newest.dailySantim === dailySantim;
+  const begins = wanted.validFrom?.getTime() ?? null;
+  if (same && (begins === null ? newest.validFrom <= now : newest.validFrom.getTime() === begins)) return null;
+  const [added] = await rows<StoredLimitRule>(
+    trx,
+    `INSERT INTO limit_rule (id, merchant_id, channel, direction, min_santim, max_santim, daily_santim, valid_from, version)
+     VALUES (:id, :merchantId, :channel, :direction, :minSantim, :maxSantim, :dailySantim, :validFrom, :version)
+     RETURNING ${COLUMNS}`,
+    {
+      id: newId('lim'),
+      merchantId,
+      channel,
+      direction,
+      minSantim,
+      maxSantim,
+      dailySantim,
+      validFrom,
+      version: (newest?.version ?? 0) + 1,
+    },
+  );
+  return added ?? null;
+}
+
+/** What a merchant may move now, by channel and direction, and what is set to follow. */
+export async function listLimitRules(
+  db: Queryable,
+  merchantId: string,
+  at: Date,
+): Promise<RuleSchedule<StoredLimitRule>> {
+  return readRuleBook(db, { table: 'limit_rule', columns: COLUMNS }, { merchantId, at });
+}
+
+const COLUMNS = 'id, merchant_id, channel, direction, min_santim, max_santim, daily_santim, valid_from, version';
+
+function rejectUnusable(
+  { channel, direction, minSantim, maxSantim, dailySantim }: NewLimitRule,
+  platform: AmountLimits,
+) {
+  const bounds = `${formatBirr(platform.minSantim)} to ${formatBirr(platform.maxSantim)} ETB`;
+  if (minSantim < platform.minSantim || minSantim > platform.maxSantim) {
+    throw unfitRule('min', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(minSantim)}`);
+  }
+  if (maxSantim < minSantim) {
+    throw unfitRule('max', `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`);
+  }
+  if (maxSantim > platform.maxSantim) {
+    throw unfitRule('max', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(maxSantim)}`);
+  }
+  if (dailySantim === null) return;
+  if (direction === 'PAY_IN') throw unfitRule('daily', 'must be left out for PAY_IN: only payouts have a daily limit');
+  if (dailySantim < maxSantim) {
+    throw unfitRule('daily', `must be at least max, got ${formatBirr(dailySantim)} and ${formatBirr(maxSantim)}`);
+  }
+}

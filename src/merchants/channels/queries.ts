@@ -1,0 +1,118 @@
+import { rows, type Queryable } from '../../lib/db.ts';
+import type { Santim } from '../../lib/money.ts';
+import type { MerchantScope } from '../../lib/scope.ts';
+import type { FindConfigured } from './channel.ts';
+import {
+  whyUnusable,
+  type Approval,
+  type Channel,
+  type PlatformState,
+  type TransactionThrough,
+  type Unusable,
+} from './channel.ts';
+
+/** What one payment may be, and all of an Addis day together (null: as much as comes). */
+export type AmountLimits = { minSantim: Santim; maxSantim: Santim; dailySantim: Santim | null };
+
+/** One channel as it stands for one merchant in one environment. */
+export type MerchantChannel = {
+  channel: Channel;
+  transactionThrough: TransactionThrough;
+  displayName: string;
+  platformState: PlatformState;
+  approval: Approval;
+  enabled: boolean;
+  usable: boolean;
+  reason: Unusable | null;
+  payIn: AmountLimits;
+  payOut: AmountLimits;
+};
+
+type ChannelRow = Omit<MerchantChannel, 'usable' | 'reason' | 'payIn' | 'payOut'> & {
+  tierAllows: boolean;
+  payInMinSantim: Santim;
+  payInMaxSantim: Santim;
+  payInDailySantim: Santim | null;
+  payOutMinSantim: Santim;
+  payOutMaxSantim: Santim;
+  payOutDailySantim: Santim | null;
+};
+
+/**
+ * Every channel in its listed order, with what the merchant may do on it. One statement, and one join: payments wait
+ * for it. Limits are those of the SQL function `effective_limits`: the newest rule in force, the merchant's own before the
+ * platform's, and in live the KYC tier's where they are lower.
+ */
+export async function listChannels(
+  db: Queryable,
+  scope: MerchantScope,
+  findProvider: FindConfigured,
+): Promise<MerchantChannel[]> {
+  const found = await rows<ChannelRow>(
+    db,
+    `WITH rule AS (
+       SELECT DISTINCT ON (channel, direction) channel, direction, min_santim, max_santim, daily_santim
+       FROM limit_rule
+       WHERE coalesce(merchant_id, '') IN (:merchantId, '') AND valid_from <= now()
+       ORDER BY channel, direction, merchant_id IS NULL, valid_from DESC, version DESC
+     ), tier AS (
+       SELECT t.channels, t.payment_max_santim, t.payout_daily_santim
+       FROM (SELECT coalesce(max(tier), 0) AS tier FROM kyc_application
+             WHERE merchant_id = :merchantId AND environment = 'live') own
+       JOIN kyc_tier t ON t.tier = own.tier
+       WHERE :environment <> 'sandbox'
+     )
+     SELECT c.id AS channel, c.transaction_through, c.display_name, c.platform_state,
+            coalesce(m.approval, 'NONE') AS approval, coalesce(m.enabled, false) AS enabled,
+            tier.channels IS NULL OR c.id = ANY (tier.channels) AS tier_allows,
+            i.min_santim AS pay_in_min_santim, least(i.max_santim, tier.payment_max_santim) AS pay_in_max_santim,
+            i.daily_santim AS pay_in_daily_santim,
+            o.min_santim AS pay_out_min_santim, least(o.max_santim, tier.payout_daily_santim) AS pay_out_max_santim,
+            least(o.daily_santim, tier.payout_daily_santim) AS pay_out_daily_santim
+     FROM channel c
+     JOIN rule i ON i.channel = c.id AND i.direction = 'PAY_IN'
+     JOIN rule o ON o.channel = c.id AND o.direction = 'PAY_OUT'
+     LEFT JOIN tier ON true
+     LEFT JOIN merchant_channel m
+       ON m.channel = c.id AND m.merchant_id = :merchantId AND m.environment = :environment
+     ORDER BY c.position`,
+    scope,
+  );
+  return found.map((row) => {
+    const { channel, transactionThrough, displayName, platformState, approval, enabled } = row;
+    const configured = findProvider(channel, scope.environment) !== null;
+    const reason = whyUnusable({ platformState, approval, enabled, tierAllows: row.tierAllows, configured });
+    return {
+      channel,
+      transactionThrough,
+      displayName,
+      platformState,
+      approval,
+      enabled,
+      usable: reason === null,
+      reason,
+      payIn: {
+        minSantim: row.payInMinSantim,
+        maxSantim: row.payInMaxSantim,
+        dailySantim: row.payInDailySantim,
+      },
+      payOut: {
+        minSantim: row.payOutMinSantim,
+        maxSantim: row.payOutMaxSantim,
+        dailySantim: row.payOutDailySantim,
+      },
+    };
+  });
+}
+
+/** Limits as `effective_limits` answers them in JSON, where santim are plain numbers. */
+export type LimitsJson = { minSantim: number; maxSantim: number; dailySantim: number | null };
+
+/** Reads what the SQL function `effective_limits` has answered. */
+export function readLimits({ minSantim, maxSantim, dailySantim }: LimitsJson): AmountLimits {
+  return {
+    minSantim: BigInt(minSantim),
+    maxSantim: BigInt(maxSantim),
+    dailySantim: dailySantim === null ? null : BigInt(dailySantim),
+  };
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+
+import { readRoute, writeRoute, type Route } from '../../http/route.ts';
+import type { Knex } from '../../lib/db.ts';
+import { toBirr } from '../../lib/money.ts';
+import { scopeOf } from '../../lib/scope.ts';
+import type { FindConfigured } from './channel.ts';
+import { switchChannel } from './operations.ts';
+import { listChannels, type AmountLimits, type MerchantChannel } from './queries.ts';
+import * as schema from './schema.ts';
+
+/** GET the channels of the caller's merchant and environment; PATCH one to switch it on or off. */
+export function channelRoutes(deps: { db: Knex; findProvider: FindConfigured }): Route[] {
+  return [
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/channels',
+      operationId: 'listChannels',
+      tag: 'Channels',
+      summary: 'Payment channels, whether they can be used, and their limits',
+      auth: { by: 'key', scope: 'channels:read' },
+      responses: { 200: z.array(schema.Channel) },
+      handle: async ({ caller }) => {
+        const channels = await listChannels(deps.db, caller, deps.findProvider);
+        return { message: 'Channels retrieved', data: channels.map(presentChannel) };
+      },
+    }),
+    writeRoute({
+      method: 'PATCH',
+      path: '/api/checkout/channels/:channel',
+      operationId: 'switchChannel',
+      tag: 'Channels',
+      summary: 'Switch a channel on or off for new payments, or ask for one',
+      description:
+        'Switching on a channel that the platform has not approved for you asks for it: 202, and approval is REQUESTED until an operator approves it (APPROVED); then switch it on. Switching it off takes the request back. In the sandbox it is approved and on at once.',
+      auth: { by: 'key', scope: 'channels:write' },
+      params: schema.ChannelParams,
+      body: schema.ChannelChanges,
+      responses: { 200: schema.Channel, 202: schema.Channel },
+      errors: ['CHANNEL_NOT_AVAILABLE'],
+      handle: async ({ caller, tx, params, body }) => {
+        const input = { ...scopeOf(caller), channel: params.channel, enabled: body.enabled };
+        const channel = await switchChannel({ tx, findProvider: deps.findProvider }, input);
+        const data = presentChannel(channel);
+        if (channel.approval === 'REQUESTED') {
+          const message = `Channel ${channel.channel} is asked for: once it is APPROVED, switch it on`;
+          return { status: 202, message, data };
+        }
+        return { message: `Channel ${channel.channel} is ${channel.enabled ? 'on' : 'off'}`, data };
+      },
+    }),
+  ];
+}
+
+function presentChannel({ payIn, payOut, ...channel }: MerchantChannel) {
+  return { ...channel, limits: { currency: 'ETB', payIn: presentLimits(payIn), payOut: presentLimits(payOut) } };
+}
+
+function presentLimits(limits: AmountLimits) {
+  const { minSantim, maxSantim, dailySantim } = limits;
+  return { min: toBirr(minSantim), max: toBirr(maxSantim), daily: dailySantim === null ? null : toBirr(dailySantim) };
+}

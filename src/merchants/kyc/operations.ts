@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import { rows } from '../../lib/db.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
+import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import { SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
+import { missingFrom, type ApplicationDetails } from './application.ts';
+import { decideIfDue } from './decide.ts';
+import { listDocuments, lockApplication, type ApplicationRow } from './model.ts';
+import { EDITABLE, sandboxDecision } from './states.ts';
+import { appendTimeline } from './timeline.ts';
+
+/** Whose application, by which of its keys, and when. */
+export type Step = MerchantScope & { keyId: string; at: Date };
+
+/** Replaces what the merchant says about its business. Throws INVALID_STATE once it was submitted. */
+export async function saveApplication(
+  tx: UnitOfWork,
+  step: Step,
+  details: ApplicationDetails,
+): Promise<ApplicationRow> {
+  const before = await lockForEdit(tx, step);
+  if (isDeepStrictEqual(before.details, details)) return before;
+  const { at, keyId } = step;
+  const [row] = await rows<ApplicationRow>(
+    tx.trx,
+    `UPDATE kyc_application SET details = CAST(:details AS jsonb), updated_at = :at
+     WHERE merchant_id = :merchantId AND environment = :environment RETURNING *`,
+    { ...scopeOf(step), details: JSON.stringify(details), at },
+  );
+  const detail = { fields: Object.keys(details) };
+  await appendTimeline(tx.trx, step, { occurredAt: at, kind: 'application.saved', by: keyId, detail });
+  return row ?? before;
+}
+
+/**
+ * Hands it in: for operators in live, for the sandbox itself there, which decides after 5 s. What it said then stays in
+ * the timeline. Throws INVALID_STATE when it was handed in already, VALIDATION_ERROR that names all that is missing.
+ */
+export async function submitApplication(tx: UnitOfWork, step: Step): Promise<ApplicationRow> {
+  const before = await lockForEdit(tx, step);
+  const documents = await listDocuments(tx.trx, step);
+  ensureComplete(missingFrom(before.details, documents));
+  const { at, keyId } = step;
+  const [row] = await rows<ApplicationRow>(
+    tx.trx,
+    `UPDATE kyc_application SET status = 'SUBMITTED', submissions = submissions + 1, review_message = NULL, submitted_by = :keyId,
+       submitted_at = :at, auto_decide_at = :autoDecideAt, decided_by = NULL, decided_at = NULL, updated_at = :at
+     WHERE merchant_id = :merchantId AND environment = :environment RETURNING *`,
+    {
+      ...scopeOf(step),
+      keyId,
+      at,
+      autoDecideAt: decidesItself(before) ? new Date(at.getTime() + SANDBOX_REVIEW_MS) : null,
+    },
+  );
+  const detail = {
+    submission: before.submissions + 1,
+    details: before.details,
+    documents: documents.map(({ id }) => id),
+  };
+  await appendTimeline(tx.trx, step, { occurredAt: at, kind: 'application.submitted', by: keyId, detail });
+  return row ?? before;
+}
+
+function decidesItself({ environment, details }: ApplicationRow): boolean {
+  return environment === 'sandbox' && sandboxDecision(details.tin) !== 'wait';
+}
+
+/** The application, locked, if the merchant may change it now. Throws INVALID_STATE. */
+export async function lockForEdit(tx: UnitOfWork, step: Step): Promise<ApplicationRow> {
+  const row = await decideIfDue(tx, await lockApplication(tx.trx, step), step.at);
+  if (EDITABLE.includes(row.status)) return row;
+  const why = row.status === 'APPROVED' ? 'you are verified' : 'wait for the decision';
+  throw new AppError(
+    'INVALID_STATE',
+    `Your application is ${row.status}, so it cannot be changed: ${why}. It can while it is ${EDITABLE.join(', ')}.`,
+  );
+}
+
+function ensureComplete(missing: string[]): void {
+  if (missing.length === 0) return;
+  const details = missing.map((field) => ({ field, issue: 'is missing' }));
+  throw new AppError('VALIDATION_ERROR', `The application is not complete. Missing: ${missing.join(', ')}.`, {
+    details,
+  });
+}

@@ -1,0 +1,98 @@
+import { readRoute, writeRoute, type KeyCaller, type Route } from '../../http/route.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Knex } from '../../lib/db.ts';
+import type { RunInTransaction } from '../../outbox/record.ts';
+import { scopeOf } from '../../lib/scope.ts';
+import { addDocument, DOCUMENT_BYTES_MAX, DOCUMENTS_MAX } from './documents.ts';
+import { FILE_TYPES } from './file-type.ts';
+import { saveApplication, submitApplication, type Step } from './operations.ts';
+import { presentDocument, presentKyc } from './present.ts';
+import { kycOf, readKyc } from './queries.ts';
+import * as schema from './schema.ts';
+import type { DocumentStore } from './store.ts';
+
+export type KycRouteDeps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock; store: DocumentStore };
+
+const AUTH = { by: 'key', scope: 'kyc:write' } as const;
+
+/** A merchant's way to be verified. A live key may call these before it may call anything else. */
+export function kycRoutes(deps: KycRouteDeps): Route[] {
+  return [...applicationRoutes(deps), documentRoute(deps)];
+}
+
+const stepOf = (caller: KeyCaller, at: Date): Step => ({ ...scopeOf(caller), keyId: caller.keyId, at });
+
+function applicationRoutes(deps: KycRouteDeps): Route[] {
+  const { clock } = deps;
+  return [
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/kyc',
+      operationId: 'getKyc',
+      tag: 'KYC',
+      summary: 'Your verification: how far it is, what is missing, what was decided',
+      description:
+        "A live key's application is decided by people and opens live payments. A sandbox key's is a rehearsal: it decides itself 5 seconds after it was submitted, and opens nothing.",
+      auth: AUTH,
+      responses: { 200: schema.Kyc },
+      handle: async ({ caller }) => {
+        const kyc = await readKyc(deps, scopeOf(caller), clock());
+        return { message: `Verification is ${kyc.row.status}`, data: presentKyc(kyc) };
+      },
+    }),
+    writeRoute({
+      method: 'PUT',
+      path: '/api/checkout/kyc',
+      operationId: 'saveKyc',
+      tag: 'KYC',
+      summary: 'Say who you are, in place of what you have said before',
+      description: 'It may be saved before it is complete. Not while it waits for a decision, nor once approved.',
+      auth: AUTH,
+      body: schema.Application,
+      responses: { 200: schema.Kyc },
+      errors: ['INVALID_STATE'],
+      handle: async ({ caller, tx, body }) => {
+        const row = await saveApplication(tx, stepOf(caller, clock()), body);
+        return { message: 'Application saved', data: presentKyc(await kycOf(tx.trx, row)) };
+      },
+    }),
+    writeRoute({
+      method: 'POST',
+      path: '/api/checkout/kyc/submit',
+      operationId: 'submitKyc',
+      tag: 'KYC',
+      summary: 'Hand the application in',
+      description: 'What it lacks is named all at once. After REJECTED or MORE_INFO_NEEDED it may be handed in again.',
+      auth: AUTH,
+      responses: { 200: schema.Kyc },
+      errors: ['INVALID_STATE'],
+      handle: async ({ caller, tx }) => {
+        const row = await submitApplication(tx, stepOf(caller, clock()));
+        return { message: 'Application submitted', data: presentKyc(await kycOf(tx.trx, row)) };
+      },
+    }),
+  ];
+}
+
+function documentRoute({ clock, store }: KycRouteDeps): Route {
+  return writeRoute({
+    method: 'POST',
+    path: '/api/checkout/kyc/documents',
+    operationId: 'uploadKycDocument',
+    tag: 'KYC',
+    summary: 'Add a document: the body is the file itself',
+    description: `A PDF, PNG or JPEG of at most ${DOCUMENT_BYTES_MAX} bytes, at most ${DOCUMENTS_MAX.each} for one submission. The same file as the same kind again is answered with 200 and kept once.`,
+    auth: AUTH,
+    query: schema.UploadQuery,
+    body: schema.Upload,
+    upload: { types: FILE_TYPES, bytesMax: DOCUMENT_BYTES_MAX },
+    responses: { 200: schema.KycDocument, 201: schema.KycDocument },
+    errors: ['INVALID_STATE'],
+    handle: async ({ caller, tx, query, body }) => {
+      const wanted = { ...body, kind: query.kind, fileName: query.fileName ?? 'unnamed' };
+      const { row, isNew } = await addDocument({ tx, store }, stepOf(caller, clock()), wanted);
+      const message = isNew ? 'Document added' : 'This document was added before';
+      return { status: isNew ? 201 : 200, message, data: presentDocument(row) };
+    },
+  });
+}

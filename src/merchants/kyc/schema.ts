@@ -1,0 +1,106 @@
+import { z } from 'zod';
+
+import { UploadedFile } from '../../http/upload.ts';
+import { birrAmount, emailText, instant, isWebAddress, limitedText, patternText, plainText } from '../../lib/fields.ts';
+import { normalisePhone } from '../../lib/phone.ts';
+import { BUSINESS_TYPES, DOCUMENT_KINDS, REGIONS } from './application.ts';
+import { FILE_TYPES } from './file-type.ts';
+import { TIMELINE_KINDS } from './timeline.ts';
+
+const FILE_NAME_CHARACTERS_MAX = 200;
+
+const line = (charactersMax: number) => plainText(charactersMax).trim().min(1);
+const phone = limitedText(30).transform((text, ctx) => {
+  const found = normalisePhone(text);
+  if (found !== null) return found;
+  ctx.addIssue({ code: 'custom', message: 'must be an Ethiopian mobile number as 09…, 07… or +251…' });
+  return z.NEVER;
+});
+
+const fields = {
+  legalName: line(200).meta({ description: 'As the trade licence has it' }),
+  tradeName: line(100).meta({ description: 'As customers know it' }),
+  businessType: z.enum(BUSINESS_TYPES),
+  tin: patternText(10, /^\d{10}$/, 'must be the 10 digits of a taxpayer identification number').meta({
+    description: 'In the sandbox its end decides: 13 is rejected, 14 waits for an operator, 15 is asked for more.',
+  }),
+  tradeLicenceNumber: patternText(
+    50,
+    /^[A-Za-z0-9][A-Za-z0-9/. -]{2,49}$/,
+    'must be 3 to 50 letters, digits, spaces or / . -',
+  ),
+  address: line(300).meta({ description: 'Sub-city, woreda, house number' }),
+  region: z.enum(REGIONS),
+  contactPerson: line(100),
+  email: emailText(),
+  website: line(500)
+    .refine(isWebAddress, { error: 'must be an address such as https://shop.example.et' })
+    .meta({ format: 'uri' }),
+  expectedMonthlyVolume: birrAmount,
+};
+
+/** What is left out is not known yet, or no more. */
+export const Application = z.strictObject({ ...fields, phone }).partial();
+const PresentedApplication = z
+  .object({ ...fields, phone: z.string() })
+  .partial()
+  .meta({ id: 'KycApplication' });
+
+export const UploadQuery = z.strictObject({
+  kind: z.enum(DOCUMENT_KINDS),
+  fileName: line(FILE_NAME_CHARACTERS_MAX)
+    .optional()
+    .meta({ description: 'What you call it: kept to be shown, and nothing else' }),
+});
+export const Upload = UploadedFile;
+
+export const KycDocument = z
+  .object({
+    documentId: z.string(),
+    kind: z.enum(DOCUMENT_KINDS),
+    fileName: z.string(),
+    contentType: z.enum(FILE_TYPES),
+    bytes: z.int(),
+    sha256: z.string(),
+    submission: z.int().meta({ description: 'Which submission it was added for, from 1' }),
+    uploadedAt: instant,
+  })
+  .meta({ id: 'KycDocument' });
+
+const Tier = z
+  .object({
+    tier: z.int().meta({ description: '0: not verified' }),
+    name: z.string(),
+    channels: z.array(z.string()).nullable().meta({ description: 'null: all' }),
+    paymentMax: z.number().nullable().meta({ description: 'ETB per payment; null: what the channel takes' }),
+    payoutDailyMax: z.number().nullable().meta({ description: 'ETB per channel and day; null: what the channel pays' }),
+  })
+  .meta({ id: 'KycTier', description: 'Limits channels and amounts in live; the sandbox knows none' });
+
+export const Kyc = z
+  .object({
+    environment: z.enum(['sandbox', 'live']),
+    status: z.enum(['NOT_STARTED', 'SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'MORE_INFO_NEEDED']),
+    message: z.string().nullable().meta({ description: 'Why it was rejected, or what else is needed' }),
+    application: PresentedApplication,
+    missing: z.array(z.string()).meta({ description: 'What it lacks before it can be submitted' }),
+    documents: z.array(KycDocument),
+    tier: Tier,
+    submittedAt: instant.nullable(),
+    decidedAt: instant.nullable(),
+    liveKeys: z.object({
+      work: z.boolean(),
+      verificationApproved: z.boolean().meta({ description: 'The live application, whichever key asks' }),
+      sandboxPaymentMade: z.boolean(),
+    }),
+    timeline: z.array(
+      z.object({
+        at: instant,
+        kind: z.enum(TIMELINE_KINDS),
+        by: z.enum(['merchant', 'operator', 'sandbox']),
+        message: z.string().optional(),
+        documentId: z.string().optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'Kyc' });

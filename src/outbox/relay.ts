@@ -1,0 +1,161 @@
+import { rows, type Knex } from '../lib/db.ts';
+import { UnavailableError } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { OUTBOX_PRIORITIES, type OutboxRow } from './record.ts';
+import { createDrainLoop } from '../lib/drain-loop.ts';
+
+export type RelayDeps = {
+  db: Knex;
+  send: (message: OutboxRow) => Promise<unknown>;
+  log: Logger;
+  /** Whether it makes sense to try: false for a moment after Temporal did not answer. */
+  reachable?: () => boolean;
+  /** True while sends need the processor: what is only shown, and retries that are not due, wait. */
+  isBusy?: () => boolean;
+  /** How many messages are brought to Temporal at once. */
+  startConcurrency?: number;
+  /** The ids of those of these rows that nobody needs any more. */
+  findObsolete?: (messages: OutboxRow[]) => Promise<ReadonlySet<string>>;
+};
+
+export type Relay = {
+  /** There may be free rows: takes them all, one batch after the other, and tells Temporal. */
+  trigger: () => void;
+  /** Deletes what has waited for too long to be shown, at most 1,000 a call; how many. */
+  dropSkippedVisibility: () => Promise<number>;
+  /** Sweeps no more, and waits for what is under way. */
+  stop: () => Promise<void>;
+};
+
+/** As the setting's default. */
+const START_CONCURRENCY = 8;
+const ALWAYS = (): boolean => true;
+const NEVER = (): boolean => false;
+/** Rows a sweep takes, for each that it tells at once. */
+const SWEEP_DEPTH = 4;
+/** How long a row belongs to the sweep that took it before others may take it. */
+const LEASE_SECONDS = 5;
+/** Sweeps begin this far apart, so that each finds several. */
+const SWEEP_EVERY_MS = 20;
+/** What a sweep has not begun by then it gives back: others may, and its lease has not run out. */
+const SWEEP_MS = 2_000;
+/** Between failures the pause doubles from 1 s to this. */
+const PAUSE_MAX_SECONDS = 30;
+/** A delivery that was made is shown within this, or not at all. */
+const SHOWN_WITHIN_SECONDS = 60;
+const DROP_MAX = 1_000;
+
+/** The result of telling Temporal. untried: it was not asked. away: it did not answer. failed: it did not take it. */
+type Outcome = 'sent' | 'untried' | 'unavailable' | 'failed';
+
+/**
+ * What is done with rows then. Temporal's absence puts nothing off by more than a second, so that all is free, in its
+ * order, once it is back; the process as a whole asks once a second meanwhile.
+ */
+const SQL_AFTER: Readonly<Record<Outcome, string>> = {
+  sent: 'DELETE FROM outbox WHERE id = ANY(:ids)',
+  untried: 'UPDATE outbox SET lease_until = NULL WHERE id = ANY(:ids)',
+  unavailable: `UPDATE outbox SET lease_until = NULL, available_at = now() + interval '1 second' WHERE id = ANY(:ids)`,
+  failed: `UPDATE outbox SET lease_until = NULL, failures = failures + 1,
+             available_at = now() + make_interval(secs => least(power(2, least(failures, 10)), ${PAUSE_MAX_SECONDS}))
+           WHERE id = ANY(:ids)`,
+};
+
+/**
+ * Brings the outbox to Temporal (docs/adr/0002): money that goes out first, then retries, then the rest, and last what is
+ * only shown. Repeats do no harm: "already started" is success.
+ */
+export function createRelay(deps: RelayDeps): Relay {
+  const pump = createDrainLoop(
+    async () => {
+      try {
+        return await sweepOnce(deps);
+      } catch (error) {
+        deps.log.warn({ err: error }, 'The outbox could not be swept; retrying');
+        return false;
+      }
+    },
+    () => SWEEP_EVERY_MS,
+  );
+  return { trigger: pump.trigger, dropSkippedVisibility: async () => dropSkippedVisibility(deps.db), stop: pump.stop };
+}
+
+async function sendOne({ send, log, reachable = ALWAYS }: RelayDeps, message: OutboxRow): Promise<Outcome> {
+  if (!reachable()) return 'untried';
+  try {
+    await send(message);
+    return 'sent';
+  } catch (error) {
+    log.warn({ err: error, workflowId: message.workflowId }, 'Temporal did not take a message; retrying');
+    return error instanceof UnavailableError ? 'unavailable' : 'failed';
+  }
+}
+
+/** Takes and tells a batch; whether there is certainly more to do. */
+async function sweepOnce(deps: RelayDeps): Promise<boolean> {
+  const { reachable = ALWAYS, isBusy = NEVER, startConcurrency = START_CONCURRENCY, findObsolete } = deps;
+  if (!reachable()) return false;
+  const limit = startConcurrency * SWEEP_DEPTH;
+  const taken = await takeFree(deps.db, { limit, isBusy: isBusy() });
+  if (taken.length === 0) return false;
+  const obsolete = (await findObsolete?.(taken)) ?? new Set();
+  const outcomes = new Map<string, Outcome>(taken.map(({ id }) => [id, obsolete.has(id) ? 'sent' : 'untried']));
+  const left = taken.filter(({ id }) => !obsolete.has(id));
+  const endMs = performance.now() + SWEEP_MS;
+  const sendNext = async (): Promise<void> => {
+    for (let next = left.shift(); next && performance.now() < endMs; next = left.shift()) {
+      if (!(next.isVisibilityOnly && isBusy())) outcomes.set(next.id, await sendOne(deps, next));
+    }
+  };
+  await Promise.all(Array.from({ length: startConcurrency }, sendNext));
+  await giveBack(deps.db, outcomes);
+  const isMore = taken.length >= limit || [...outcomes.values()].includes('untried');
+  return isMore && reachable();
+}
+
+async function giveBack(db: Knex, outcomes: ReadonlyMap<string, Outcome>): Promise<void> {
+  for (const outcome of Object.keys(SQL_AFTER) as Outcome[]) {
+    const ids = [...outcomes].filter(([, became]) => became === outcome).map(([id]) => id);
+    if (ids.length > 0) await rows(db, SQL_AFTER[outcome], { ids });
+  }
+}
+
+type Taken = OutboxRow & { isVisibilityOnly: boolean; rank: number; dueAt: Date };
+
+/** In SQL: free rows that fulfil the condition, in their order. */
+const selectFree = (condition: string): string => `ARRAY(
+  SELECT id FROM outbox WHERE ${condition} AND (lease_until IS NULL OR lease_until < now())
+  ORDER BY priority, available_at LIMIT :limit FOR UPDATE SKIP LOCKED)`;
+
+const { retry, normal, visibility } = OUTBOX_PRIORITIES;
+const TAKE_DUE = selectFree('priority <= :upTo AND available_at <= now()');
+const TAKE_EARLY = selectFree(
+  `priority = ${retry} AND available_at > now() AND failures = 0 AND NOT CAST(:isBusy AS boolean)`,
+);
+
+/** In the order in which they are to be told: what is due, and workflows of retries before their time, when there is time. */
+async function takeFree(db: Knex, { limit, isBusy }: { limit: number; isBusy: boolean }): Promise<Taken[]> {
+  const taken = await rows<Taken>(
+    db,
+    `UPDATE outbox SET lease_until = now() + interval '${LEASE_SECONDS} seconds'
+     WHERE id = ANY (${TAKE_DUE} || ${TAKE_EARLY})
+     RETURNING id, kind, workflow_type, workflow_id, input, signal, priority AS rank, available_at AS due_at,
+               priority = ${visibility} AS is_visibility_only`,
+    { limit, isBusy, upTo: isBusy ? normal : visibility },
+  );
+  return taken.toSorted((a, b) => a.rank - b.rank || a.dueAt.getTime() - b.dueAt.getTime());
+}
+
+async function dropSkippedVisibility(db: Knex): Promise<number> {
+  const dropped = await rows(
+    db,
+    `DELETE FROM outbox WHERE id = ANY (ARRAY(
+       SELECT id FROM outbox
+       WHERE priority = ${OUTBOX_PRIORITIES.visibility} AND available_at <= now()
+         AND created_at < now() - interval '${SHOWN_WITHIN_SECONDS} seconds'
+         AND (lease_until IS NULL OR lease_until < now())
+       LIMIT ${DROP_MAX} FOR UPDATE SKIP LOCKED))
+     RETURNING 1`,
+  );
+  return dropped.length;
+}

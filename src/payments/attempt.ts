@@ -1,0 +1,142 @@
+import type { Channel } from '../merchants/channels/channel.ts';
+import type { FeeRuleJson } from '../ledger/fees.ts';
+import { rows, type Queryable } from '../lib/db.ts';
+import { notFound } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { Santim } from '../lib/money.ts';
+import { OUTBOX_INSERT, type OutboxRow } from '../outbox/record.ts';
+import type { Environment } from '../lib/scope.ts';
+import type { CallbackAttempt } from '../providers/callbacks.ts';
+import type { ProviderOutcome } from '../providers/provider.ts';
+import { isAttemptOver, type AttemptStatus, type SessionStatus, type TransactionStatus } from './states.ts';
+import { paymentWorkflowId } from './workflow-input.ts';
+
+export type OutcomeKind = ProviderOutcome['kind'];
+
+/** An attempt as its lease holder needs it: what to ask the provider, and what the answer will be judged by. */
+export type ClaimedAttempt = {
+  id: string;
+  sessionId: string;
+  transactionId: string;
+  merchantId: string;
+  environment: Environment;
+  channel: Channel;
+  phone: string;
+  amountSantim: Santim;
+  currency: string;
+  status: AttemptStatus;
+  lastOutcome: OutcomeKind | null;
+  callbackSecret: string;
+  sessionStatus: SessionStatus;
+  attemptsCount: number;
+  expiresAt: Date;
+  checkoutOrderNo: string;
+  /** What the merchant pays for it, should it succeed now. */
+  feeRule: FeeRuleJson;
+  leaseUntil: Date;
+};
+
+/** Where an attempt, its session and its transaction stand. `final`: the attempt is over and needs no further poll. */
+export type AttemptState = {
+  /** Whether this very call asked the provider: only then is `outcomeKind` news, and not what somebody heard before. */
+  queried: boolean;
+  attemptId: string;
+  attemptStatus: AttemptStatus;
+  transactionStatus: TransactionStatus;
+  sessionStatus: SessionStatus;
+  final: boolean;
+  outcomeKind: OutcomeKind | null;
+  lastCheckedAt: Date | null;
+  redirectUrl: string | null;
+};
+
+/** A provider's answer about an attempt, on its way into the database. */
+export type Settlement<Outcome extends ProviderOutcome = ProviderOutcome> = {
+  attempt: ClaimedAttempt;
+  outcome: Outcome;
+  /** The time of business. */
+  now: Date;
+  /** When the answer came, by the clock. */
+  checkedAt: Date;
+  notifyWorkflow: boolean;
+};
+
+/** Where an attempt stands that its provider's answer has just ended. */
+export function stateAfter(
+  { attempt, outcome, checkedAt }: Settlement,
+  attemptStatus: AttemptStatus,
+  rest: Pick<AttemptState, 'transactionStatus' | 'sessionStatus'>,
+): AttemptState {
+  return {
+    queried: true,
+    attemptId: attempt.id,
+    attemptStatus,
+    ...rest,
+    final: true,
+    outcomeKind: outcome.kind,
+    lastCheckedAt: checkedAt,
+    redirectUrl: null,
+  };
+}
+
+type StateRow = Omit<AttemptState, 'queried' | 'final'> & { leaseUntil: Date | null };
+
+/** The state of one attempt as its rows stand, and until when somebody is asking its provider. Throws NOT_FOUND. */
+export async function readAttemptState(
+  db: Queryable,
+  attemptId: string,
+): Promise<AttemptState & { leaseUntil: Date | null }> {
+  const [row] = await rows<StateRow>(
+    db,
+    `SELECT a.id AS attempt_id, a.status AS attempt_status, t.status AS transaction_status, s.status AS session_status,
+            a.last_outcome AS outcome_kind, a.last_checked_at, a.redirect_url, a.lease_until
+     FROM payment_attempt a
+     JOIN checkout_session s ON s.id = a.session_id
+     JOIN transaction t ON t.id = a.transaction_id
+     WHERE a.id = :attemptId`,
+    { attemptId },
+  );
+  if (!row) throw notFound('payment attempt');
+  return { ...row, queried: false, final: isAttemptOver(row.attemptStatus) };
+}
+
+/** Whether the provider's latest answer was a definite "not paid (yet)". */
+export function reportsUnpaid(state: Pick<AttemptState, 'outcomeKind'>): boolean {
+  return state.outcomeKind === 'accepted' || state.outcomeKind === 'pending';
+}
+
+/** The attempt that a provider's callback belongs to, by the last part of the address it was given; null for any other. */
+export async function findAttemptBySecret(db: Queryable, secret: string): Promise<CallbackAttempt | null> {
+  const [attempt] = await rows<CallbackAttempt>(
+    db,
+    `SELECT id AS attempt_id, channel, environment FROM payment_attempt WHERE callback_secret = :secret`,
+    { secret },
+  );
+  return attempt ?? null;
+}
+
+/** Tells an attempt's workflow that the attempt is over, as a row of the outbox. */
+export function attemptUpdatedMessage(attemptId: string): OutboxRow {
+  return {
+    id: newId('obx'),
+    kind: 'signal',
+    workflowType: 'payment',
+    workflowId: paymentWorkflowId(attemptId),
+    signal: 'attemptUpdated',
+  };
+}
+
+/**
+ * Parts of the statement that ends an attempt, where `ended` has a row if it does: a workflow that was not started yet
+ * never is; any other is told by `told`, with :messages. What a worker is just starting finds out by itself, or is told.
+ */
+export function notifyWorkflowOf(ended: string): string {
+  return `unstarted AS (
+    DELETE FROM outbox o USING ${ended}
+    WHERE o.workflow_id = '${paymentWorkflowId('')}' || CAST(:attemptId AS text) AND o.kind = 'start' AND o.lease_until IS NULL
+    RETURNING o.id
+  ), outbox_row AS (
+    ${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM ${ended}) AND NOT EXISTS (SELECT 1 FROM unstarted)
+    RETURNING id
+  )`;
+}

@@ -1,0 +1,211 @@
+import Router from '@koa/router';
+import type { Context } from 'koa';
+import QRCode from 'qrcode';
+
+import { CHANNELS } from '../../merchants/channels/channel.ts';
+import { listChannels } from '../../merchants/channels/queries.ts';
+import { CLIENT_TOKEN_COOKIE } from '../../http/auth.ts';
+import type { Limits } from '../../http/limits.ts';
+import { AppError, type ErrorCode } from '../../lib/errors.ts';
+import { markup, type Html } from '../../lib/html.ts';
+import { scopeOf } from '../../lib/scope.ts';
+import { findMerchant } from '../../merchants/operations.ts';
+import type { FindProvider } from '../../providers/provider.ts';
+import type { TokenAuthenticator } from '../client-token.ts';
+import { readForm } from './form.ts';
+import { reportOutcome, type HookDeps } from '../hooks.ts';
+import { PAGE_HEADERS } from './page-layout.ts';
+import { renderNotice, renderSession, type Notice, type SessionView } from './views.ts';
+import { awaitProviderResult, startPayment } from '../pay.ts';
+import { qrPayload } from './qr.ts';
+import { checkoutPageUrl, readSession, type Session, type SessionKey } from '../session.ts';
+import type { Language, TextName } from './translations.ts';
+
+export type PageDeps = HookDeps & {
+  findProvider: FindProvider;
+  baseUrl: string;
+  limits: Limits;
+  tokens: TokenAuthenticator;
+};
+
+/** The browser's proof: the session it may see, and the token it showed. */
+type Visitor = { key: SessionKey; token: string };
+
+/**
+ * The hosted checkout page: plain HTML and form posts. The link's token becomes a cookie of that page
+ * only, and leaves the address. Requests are counted by address, wrong tokens apart. Mount it beside the API; it reads
+ * its own bodies.
+ */
+export function createCheckoutPages(deps: PageDeps): Router {
+  const router = new Router({ sensitive: true });
+  router.use(async (ctx, next) => {
+    try {
+      await deps.limits.countPage(ctx);
+      await next();
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'RATE_LIMITED') throw error;
+      ctx.set(error.headers);
+      answerNotice(ctx, error.status, 'busy');
+    }
+  });
+
+  const visitorOf = async (ctx: Context, token: string | undefined): Promise<Visitor | null> => {
+    const sessionId: unknown = ctx['params']?.sessionId;
+    if (typeof sessionId !== 'string' || !token) return null;
+    deps.limits.failedAuth.reject(ctx, () => deps.tokens.isOurToken(sessionId, token));
+    const caller = await deps.tokens.readToken(sessionId, token);
+    // A link that was right once is no guess: customers open it again.
+    if (caller === 'ended') return null;
+    if (!caller) {
+      await deps.limits.failedAuth.count(ctx);
+      return null;
+    }
+    return { key: { ...scopeOf(caller), sessionId }, token };
+  };
+
+  router.get('/checkout/:sessionId', async (ctx) => {
+    const linkToken = single(ctx.query['t']);
+    const visitor = await visitorOf(ctx, linkToken ?? ctx.cookies.get(CLIENT_TOKEN_COOKIE));
+    if (!visitor) return answerNotice(ctx, 404, 'invalid');
+    if (linkToken !== undefined) {
+      setTokenCookie(ctx, deps.baseUrl, visitor);
+      return seeOther(ctx, visitor.key.sessionId);
+    }
+    await show(deps, ctx, { visitor, session: await readSession(deps, visitor.key) });
+  });
+
+  // Where a refused form was answered: who loads that address again gets the page.
+  router.get(['/checkout/:sessionId/pay', '/checkout/:sessionId/cancel'], (ctx) => {
+    seeOther(ctx, encodeURIComponent(ctx.params['sessionId'] ?? ''));
+  });
+
+  router.post('/checkout/:sessionId/pay', async (ctx) => {
+    const visitor = await formVisitor(ctx);
+    if (visitor) await pay(deps, ctx, visitor);
+  });
+
+  router.post('/checkout/:sessionId/cancel', async (ctx) => {
+    const visitor = await formVisitor(ctx);
+    if (!visitor) return;
+    await reportOutcome(deps, visitor.key, { claim: 'cancel', words: { reason: 'cancelled on the page' } });
+    seeOther(ctx, visitor.key.sessionId);
+  });
+
+  /** Who posted a form of ours; null, with the answer given, when it was not ours or the token is not valid. */
+  async function formVisitor(ctx: Context): Promise<Visitor | null> {
+    if (!isOwnForm(ctx, deps.baseUrl)) {
+      answerNotice(ctx, 403, 'refused');
+      return null;
+    }
+    const visitor = await visitorOf(ctx, ctx.cookies.get(CLIENT_TOKEN_COOKIE));
+    if (!visitor) answerNotice(ctx, 404, 'invalid');
+    return visitor;
+  }
+
+  return router;
+}
+
+async function pay(deps: PageDeps, ctx: Context, visitor: Visitor): Promise<void> {
+  const form = await readForm(ctx);
+  const phone = form.get('phone') ?? '';
+  const channel = CHANNELS.find((one) => one === form.get('channel'));
+  try {
+    if (!channel) throw new AppError('CHANNEL_NOT_AVAILABLE', 'channel is required');
+    const payment = await deps.runInTransaction((tx) => startPayment({ ...deps, tx }, visitor.key, { channel, phone }));
+    await awaitProviderResult(deps.checkAttempt, payment);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const text = PROBLEMS[error.code];
+    // A form sent twice, or to a session that is over: the page itself says how things stand.
+    if (!text) return seeOther(ctx, visitor.key.sessionId);
+    const session = await readSession(deps, visitor.key);
+    const ownText = problemText(text, { hasChannel: channel !== undefined, session });
+    ctx.status = error.status;
+    return show(deps, ctx, { visitor, session, problem: { text: ownText, phone, channel: channel ?? '' } });
+  }
+  seeOther(ctx, visitor.key.sessionId);
+}
+
+const PROBLEMS: Partial<Record<ErrorCode, TextName>> = {
+  VALIDATION_ERROR: 'phoneWrong',
+  MERCHANT_SUSPENDED: 'suspended',
+  CHANNEL_DISABLED: 'channelUnavailable',
+  CHANNEL_NOT_AVAILABLE: 'channelUnavailable',
+  AMOUNT_BELOW_MINIMUM: 'amountOutside',
+  AMOUNT_ABOVE_MAXIMUM: 'amountOutside',
+};
+
+function problemText(text: TextName, { hasChannel, session }: { hasChannel: boolean; session: Session }): TextName {
+  if (!hasChannel) return 'channelWrong';
+  return text === 'phoneWrong' && session.environment === 'sandbox' ? 'testPhoneWrong' : text;
+}
+
+type PageState = { visitor: Visitor; session: Session; problem?: SessionView['problem'] };
+
+async function show(deps: PageDeps, ctx: Context, { visitor, session, problem }: PageState): Promise<void> {
+  const [merchant, channels] = await Promise.all([
+    findMerchant(deps.db, session.merchantId),
+    listChannels(deps.db, session, deps.findProvider),
+  ]);
+  const language = languageOf(ctx) ?? session.locale;
+  // What is in flight or over is shown all the same: the customer's money is in it.
+  if (merchant?.status !== 'ACTIVE' && session.status === 'OPEN') {
+    return response(ctx, 403, renderNotice(language, 'suspended'));
+  }
+  const qr =
+    session.type === 'QRCODE' && session.status === 'OPEN' ? await drawQr(deps.baseUrl, session, visitor) : null;
+  const merchantName = merchant?.name ?? '';
+  const view = { session, merchantName, language, channels, qr, ...(problem && { problem }) };
+  response(ctx, problem ? ctx.status : 200, renderSession(view));
+}
+
+async function drawQr(baseUrl: string, session: Session, visitor: Visitor): Promise<Html> {
+  const checkoutUrl = `${checkoutPageUrl(baseUrl, session.id)}?t=${visitor.token}`;
+  const { checkoutOrderNo, amountSantim } = session;
+  return markup(await QRCode.toString(qrPayload({ checkoutUrl, checkoutOrderNo, amountSantim }), { type: 'svg' }));
+}
+
+/**
+ * Whether one of our own pages sent this form. Under `Referrer-Policy: no-referrer` browsers send `Origin: null` with
+ * it, so `Sec-Fetch-Site`, which a page cannot forge, is asked first.
+ */
+function isOwnForm(ctx: Context, baseUrl: string): boolean {
+  const site = ctx.get('sec-fetch-site');
+  if (site !== '') return site === 'same-origin';
+  const origin = ctx.get('origin');
+  return origin === new URL(baseUrl).origin || (URL.canParse(origin) && new URL(origin).host === ctx.host);
+}
+
+function languageOf(ctx: Context): Language | null {
+  const wanted = single(ctx.query['lang']);
+  return wanted === 'en' || wanted === 'am' ? wanted : null;
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function setTokenCookie(ctx: Context, baseUrl: string, { key, token }: Visitor): void {
+  const secure = baseUrl.startsWith('https:') ? '; Secure' : '';
+  // Once for the page, once for the calls below /api/checkout/sessions/{id}; no other path gets it, the hooks neither.
+  for (const path of [`/checkout/${key.sessionId}`, `/api/checkout/sessions/${key.sessionId}`]) {
+    ctx.append('Set-Cookie', `${CLIENT_TOKEN_COOKIE}=${token}; Path=${path}; HttpOnly; SameSite=Lax${secure}`);
+  }
+}
+
+function seeOther(ctx: Context, sessionId: string): void {
+  const language = languageOf(ctx);
+  ctx.set({ 'Referrer-Policy': 'no-referrer', 'Cache-Control': 'no-store' });
+  ctx.redirect(`/checkout/${sessionId}${language ? `?lang=${language}` : ''}`);
+  ctx.status = 303;
+}
+
+function answerNotice(ctx: Context, status: number, notice: Notice): void {
+  response(ctx, status, renderNotice(languageOf(ctx) ?? 'en', notice));
+}
+
+function response(ctx: Context, status: number, page: string): void {
+  ctx.status = status;
+  ctx.body = page;
+  ctx.set(PAGE_HEADERS);
+}

@@ -1,0 +1,197 @@
+import { amountLimitError } from '../../merchants/channels/amount-limits.ts';
+import type { MerchantChannel } from '../../merchants/channels/queries.ts';
+import { inAddis } from '../../lib/dates.ts';
+import { html, type Html } from '../../lib/html.ts';
+import { formatBirr } from '../../lib/money.ts';
+import { SANDBOX_PHONES } from '../../lib/sandbox-providers.ts';
+import { confirmUrl } from '../hooks.ts';
+import { renderPage } from './page-layout.ts';
+import { isHeld } from '../hold-status.ts';
+import { returnUrl, type Session } from '../session.ts';
+import { interpolate, TEXTS, type Language, type TextName } from './translations.ts';
+
+const REFRESH_SECONDS = 3;
+
+/** What a page of a session shows. `channels`, `qr` and what was typed matter only while it can be paid. */
+export type SessionView = {
+  session: Session;
+  merchantName: string;
+  language: Language;
+  channels: MerchantChannel[];
+  /** Our own picture of the page's address, for sessions of type QRCODE. */
+  qr: Html | null;
+  /** Why the form was not taken, and what had been typed. */
+  problem?: { text: TextName; phone: string; channel: string };
+};
+
+/** The page of a session as it stands: to pay, to wait, or one for each end. Never says failed while pending. */
+export function renderSession(view: SessionView): string {
+  const texts = TEXTS[view.language];
+  const { session } = view;
+  const frame = {
+    language: view.language,
+    test: session.environment === 'sandbox',
+    otherLanguageHref: `/checkout/${session.id}?lang=${view.language === 'en' ? 'am' : 'en'}`,
+  };
+  if (isHeld(session)) {
+    const refreshSeconds = REFRESH_SECONDS * 10;
+    return renderPage({ ...frame, title: texts.heldTitle, body: ended(view, 'held'), refreshSeconds });
+  }
+  switch (session.status) {
+    case 'OPEN':
+      return renderPage({
+        ...frame,
+        title: interpolate(texts.payTo, { merchant: view.merchantName }),
+        body: payForm(view),
+      });
+    case 'PROCESSING': {
+      const body = waiting(view);
+      return renderPage({ ...frame, title: texts.waitingTitle, body, refreshSeconds: REFRESH_SECONDS });
+    }
+    case 'COMPLETED':
+      return renderPage({ ...frame, title: texts.completedTitle, body: ended(view, 'completed') });
+    case 'FAILED':
+      return renderPage({ ...frame, title: texts.failedTitle, body: ended(view, 'failed') });
+    case 'CANCELLED':
+      return renderPage({ ...frame, title: texts.cancelledTitle, body: ended(view, 'cancelled') });
+    case 'EXPIRED':
+      return renderPage({ ...frame, title: texts.expiredTitle, body: ended(view, 'expired') });
+  }
+}
+
+export type Notice = 'invalid' | 'refused' | 'busy' | 'suspended';
+
+/** A page without a session's facts: it tells nothing about any. */
+export function renderNotice(language: Language, notice: Notice): string {
+  const texts = TEXTS[language];
+  const title = texts[`${notice}Title`];
+  return renderPage({
+    language,
+    title,
+    body: html`<h1>${title}</h1>
+      <p>${texts[notice]}</p>`,
+  });
+}
+
+function summary({ session, merchantName, language }: SessionView): Html {
+  return html`<p class="quiet">${merchantName}</p>
+    <p class="amount">${formatAmount(session)}</p>
+    <p class="quiet">${TEXTS[language].order} ${session.checkoutOrderNo}</p>`;
+}
+
+function payForm(view: SessionView): Html {
+  const { session, language } = view;
+  const texts = TEXTS[language];
+  const shown = view.channels.filter((one) => isShown(one, session));
+  const payable = shown.filter((one) => one.usable);
+  const chosen = view.problem?.channel ?? session.attemptChannel ?? payable[0]?.channel;
+  const action = (verb: string) => `/checkout/${session.id}/${verb}?lang=${language}`;
+  return html`<h1>${interpolate(texts.payTo, { merchant: view.merchantName })}</h1>
+    ${summary(view)} ${alert(view)}
+    <form method="post" action="${action('pay')}">
+      <fieldset>
+        <legend>${texts.howToPay}</legend>
+        ${payable.length === 0 ? html`<p>${texts.noChannel}</p>` : null}
+        ${shown.map((one) => choice(one, { checked: one.channel === chosen, comingSoon: texts.comingSoon }))}
+      </fieldset>
+      <label class="label" for="phone">${texts.phone}</label>
+      <input
+        type="tel"
+        id="phone"
+        name="phone"
+        autocomplete="tel"
+        required
+        maxlength="30"
+        placeholder="${texts.phoneHint}"
+        value="${view.problem?.phone ?? ''}"
+      />
+      <button ${payable.length === 0 ? html`disabled` : null}>${texts.pay} ${formatAmount(session)}</button>
+    </form>
+    <form method="post" action="${action('cancel')}"><button class="plain">${texts.cancel}</button></form>
+    <p class="quiet">${interpolate(texts.payBefore, { time: addisTime(session.expiresAt) })}</p>
+    ${
+      view.qr
+        ? html`<div class="qr">${view.qr}</div>
+            <p class="quiet">${texts.scan}</p>`
+        : null
+    }
+    ${session.environment === 'sandbox' ? testNumbers(language) : null}`;
+}
+
+/** What the customer may choose, and what is announced: the rest of the channels is nobody's business here. */
+function isShown(channel: MerchantChannel, session: Session): boolean {
+  if (channel.platformState === 'COMING_SOON') return true;
+  return (
+    channel.usable &&
+    session.channels.includes(channel.channel) &&
+    !amountLimitError(channel.channel, channel.payIn, session.amountSantim)
+  );
+}
+
+function choice(channel: MerchantChannel, { checked, comingSoon }: { checked: boolean; comingSoon: string }): Html {
+  if (!channel.usable) {
+    return html`<label class="choice off">
+      <input type="radio" name="channel" value="${channel.channel}" disabled /> ${channel.displayName} (${comingSoon})
+    </label>`;
+  }
+  return html`<label class="choice">
+    <input type="radio" name="channel" value="${channel.channel}" required ${checked ? html`checked` : null} />
+    ${channel.displayName}
+  </label>`;
+}
+
+function alert({ session, language, problem }: SessionView): Html | null {
+  const texts = TEXTS[language];
+  if (problem) return html`<p class="alert" role="alert">${texts[problem.text]}</p>`;
+  if (session.attemptStatus !== 'DECLINED' || !session.attemptFailure) return null;
+  const reason = interpolate(texts.lastTryFailed, { reason: texts[session.attemptFailure.code] });
+  return html`<p class="alert" role="alert">${reason} ${texts.tryAgain}</p>`;
+}
+
+function testNumbers(language: Language): Html {
+  return html`<h2 class="label">${TEXTS[language].testNumbers}</h2>
+    <table>
+      ${SANDBOX_PHONES.map(
+        (one) =>
+          html`<tr>
+            <td>${one.phone}</td>
+            <td lang="en">${one.outcome}</td>
+          </tr>`,
+      )}
+    </table>`;
+}
+
+function waiting(view: SessionView): Html {
+  const { session, language } = view;
+  const texts = TEXTS[language];
+  const there = confirmUrl(session);
+  const channel = view.channels.find((one) => one.channel === session.attemptChannel)?.displayName ?? '';
+  return html`<h1>${texts.waitingTitle}</h1>
+    ${summary(view)}
+    <p role="status">${texts.waiting}</p>
+    <p>${texts.safeToClose}</p>
+    ${there === null ? null : html`<a class="button" href="${there}">${interpolate(texts.confirmThere, { channel })}</a>`}
+    <p><a href="/checkout/${session.id}?lang=${language}">${texts.lookAgain}</a></p>
+    <form method="post" action="/checkout/${session.id}/cancel?lang=${language}">
+      <button class="plain">${texts.cancel}</button>
+    </form>`;
+}
+
+function ended(view: SessionView, end: 'completed' | 'failed' | 'cancelled' | 'expired' | 'held'): Html {
+  const texts = TEXTS[view.language];
+  const back = returnUrl(view.session);
+  return html`<h1>${texts[`${end}Title`]}</h1>
+    ${summary(view)}
+    <p role="status">${texts[end]}</p>
+    ${back === null ? null : html`<a class="button" href="${back}">${texts.backToShop}</a>`}`;
+}
+
+/** "100,000.00 ETB" */
+function formatAmount({ amountSantim, currency }: Session): string {
+  return `${formatBirr(amountSantim).replace(/\B(?=(\d{3})+\.)/g, ',')} ${currency}`;
+}
+
+/** The time of day in Addis Ababa as HH:MM. */
+function addisTime(instant: Date): string {
+  return inAddis(instant).toISOString().slice(11, 16);
+}

@@ -1,0 +1,173 @@
+import { amountLimitError } from '../merchants/channels/amount-limits.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
+import { channelRejected } from '../merchants/channels/operations.ts';
+import { listChannels, type MerchantChannel } from '../merchants/channels/queries.ts';
+import type { Clock } from '../lib/clock.ts';
+import { isUniqueViolation, rows, type Knex } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { toBirr, type Santim } from '../lib/money.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
+import type { MerchantScope } from '../lib/scope.ts';
+import type { FindProvider } from '../providers/provider.ts';
+import { clientTokenOf } from './client-token.ts';
+import { qrPayload } from './checkout-page/qr.ts';
+import { checkoutPageUrl } from './session.ts';
+
+/** `pepper`: the secret that the tokens of pages are made with. */
+export type CreateDeps = { db: Knex; findProvider: FindProvider; clock: Clock; baseUrl: string; pepper: string };
+
+export type NewSession = {
+  checkoutOrderNo: string;
+  amountSantim: Santim;
+  currency: 'ETB';
+  type: 'API' | 'QRCODE';
+  successUrl?: string | undefined;
+  errorUrl?: string | undefined;
+  cancelUrl?: string | undefined;
+  expiresInMinutes: number;
+  /** Those the customer may choose from; all usable ones unless said. */
+  channels?: Channel[] | undefined;
+  customerName?: string | undefined;
+  customerEmail?: string | undefined;
+  customerPhone?: string | undefined;
+  metadata?: Record<string, string> | undefined;
+  locale: 'en' | 'am';
+};
+
+/**
+ * A session with its transaction, in two statements. Throws DUPLICATE_REFERENCE with the existing sessionId,
+ * CHANNEL_NOT_AVAILABLE or CHANNEL_DISABLED, AMOUNT_BELOW_MINIMUM or AMOUNT_ABOVE_MAXIMUM, VALIDATION_ERROR.
+ */
+export async function createSession(deps: CreateDeps & { tx: UnitOfWork }, scope: MerchantScope, wanted: NewSession) {
+  requireHttpsInLive(scope, wanted);
+  const channels = chooseChannels(await listChannels(deps.tx.trx, scope, deps.findProvider), wanted.channels);
+  requireSomeChannelFits(channels, wanted.amountSantim);
+
+  const now = deps.clock();
+  const sessionId = newId('cs', now.getTime());
+  const transactionId = newId('txn', now.getTime());
+  const clientToken = clientTokenOf(deps.pepper, sessionId);
+  const expiresAt = new Date(now.getTime() + wanted.expiresInMinutes * 60_000);
+  await insertSession(deps, {
+    ...wanted,
+    merchantId: scope.merchantId,
+    environment: scope.environment,
+    channels: channels.map((one) => one.channel),
+    sessionId,
+    transactionId,
+    tokenHash: clientToken.hash,
+    expiresAt,
+    now,
+  });
+  const checkoutUrl = `${checkoutPageUrl(deps.baseUrl, sessionId)}?t=${clientToken.token}`;
+  return {
+    sessionId,
+    transactionId,
+    checkoutOrderNo: wanted.checkoutOrderNo,
+    amount: toBirr(wanted.amountSantim),
+    currency: wanted.currency,
+    type: wanted.type,
+    status: 'OPEN',
+    transactionStatus: 'PENDING',
+    checkoutUrl,
+    clientToken: clientToken.token,
+    ...(wanted.type === 'QRCODE' ? { qrPayload: qrPayload({ ...wanted, checkoutUrl }) } : {}),
+    expiresAt: expiresAt.toISOString(),
+    createdAt: now.toISOString(),
+  };
+}
+
+function requireHttpsInLive(scope: MerchantScope, wanted: NewSession): void {
+  if (scope.environment !== 'live') return;
+  const details = (['successUrl', 'errorUrl', 'cancelUrl'] as const)
+    .filter((field) => wanted[field] !== undefined && !wanted[field].startsWith('https://'))
+    .map((field) => ({ field, issue: 'must be https in live' }));
+  const [first] = details;
+  if (first) throw new AppError('VALIDATION_ERROR', `${first.field} ${first.issue}`, { details });
+}
+
+function chooseChannels(all: MerchantChannel[], wanted: Channel[] | undefined): MerchantChannel[] {
+  if (wanted === undefined) {
+    const usable = all.filter((one) => one.usable);
+    if (usable.length > 0) return usable;
+    throw new AppError('CHANNEL_NOT_AVAILABLE', 'no payment channel is usable; see GET /api/checkout/channels for why');
+  }
+  const chosen = all.filter((one) => wanted.includes(one.channel));
+  for (const { channel, reason } of chosen) {
+    if (reason !== null) throw channelRejected(channel, reason, `channels.${wanted.indexOf(channel)}`);
+  }
+  return chosen;
+}
+
+function requireSomeChannelFits(channels: MerchantChannel[], amountSantim: Santim): void {
+  const errors = channels.map((one) => amountLimitError(one.channel, one.payIn, amountSantim));
+  if (errors.some((one) => one === null)) return;
+  throw outsideAll(channels, amountSantim) ?? errors[0];
+}
+
+/** The refusal that names the limit furthest out: by the channel that takes the most, or else the one that takes the least. */
+function outsideAll(channels: MerchantChannel[], amountSantim: Santim): AppError | null {
+  const highest = channels.reduce((a, b) => (b.payIn.maxSantim > a.payIn.maxSantim ? b : a));
+  const lowest = channels.reduce((a, b) => (b.payIn.minSantim < a.payIn.minSantim ? b : a));
+  const nearest = amountSantim > highest.payIn.maxSantim ? highest : lowest;
+  return amountLimitError(nearest.channel, nearest.payIn, amountSantim);
+}
+
+type InsertDeps = Pick<CreateDeps, 'db'> & { tx: UnitOfWork };
+type SessionToInsert = NewSession &
+  MerchantScope & {
+    channels: Channel[];
+    sessionId: string;
+    transactionId: string;
+    tokenHash: Buffer;
+    expiresAt: Date;
+    now: Date;
+  };
+
+/** Inserts session, transaction and the first entry of its timeline; the change fails when the order number is taken. */
+async function insertSession({ db, tx }: InsertDeps, session: SessionToInsert): Promise<void> {
+  await tx.writeDeferred(
+    `WITH inserted AS (
+       INSERT INTO transaction (id, session_id, merchant_id, environment, checkout_order_no, amount_santim, currency, type,
+         status, customer_name, customer_email, customer_phone, metadata, created_at)
+       VALUES (:transactionId, :sessionId, :merchantId, :environment, :checkoutOrderNo, :amountSantim, :currency, :type,
+         'PENDING', :customerName, :customerEmail, :customerPhone, CAST(:metadata AS jsonb), :now)
+       RETURNING id, session_id, merchant_id, environment, created_at
+     ), opened AS (
+       INSERT INTO checkout_session (id, transaction_id, merchant_id, environment, status, channels, client_token_hash,
+         success_url, error_url, cancel_url, locale, expires_at, created_at)
+       SELECT session_id, id, merchant_id, environment, 'OPEN', CAST(:channels AS text[]), CAST(:tokenHash AS bytea),
+         CAST(:successUrl AS text), CAST(:errorUrl AS text), CAST(:cancelUrl AS text), CAST(:locale AS text),
+         CAST(:expiresAt AS timestamptz), created_at FROM inserted
+     )
+     INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+     SELECT id, created_at, 'session.created', CAST(:detail AS jsonb) FROM inserted`,
+    {
+      ...session,
+      customerName: session.customerName ?? null,
+      customerEmail: session.customerEmail ?? null,
+      customerPhone: session.customerPhone ?? null,
+      successUrl: session.successUrl ?? null,
+      errorUrl: session.errorUrl ?? null,
+      cancelUrl: session.cancelUrl ?? null,
+      metadata: session.metadata ? JSON.stringify(session.metadata) : null,
+      detail: JSON.stringify({ amountSantim: Number(session.amountSantim), type: session.type }),
+    },
+    async (error) => (isUniqueViolation(error, ORDER_NO) ? duplicateReference(db, session) : error),
+  );
+}
+
+const ORDER_NO = 'transaction_merchant_id_environment_checkout_order_no_key';
+
+async function duplicateReference(db: Knex, session: SessionToInsert): Promise<AppError> {
+  const { merchantId, environment, checkoutOrderNo } = session;
+  const [existing] = await rows<{ sessionId: string }>(
+    db,
+    `SELECT session_id FROM transaction
+     WHERE merchant_id = :merchantId AND environment = :environment AND checkout_order_no = :checkoutOrderNo`,
+    { merchantId, environment, checkoutOrderNo },
+  );
+  const message = `checkoutOrderNo "${checkoutOrderNo}" is already used by another session; read that one or use a new number`;
+  return new AppError('DUPLICATE_REFERENCE', message, { existing: { sessionId: existing?.sessionId ?? '' } });
+}

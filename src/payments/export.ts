@@ -1,0 +1,110 @@
+import type { Channel } from '../merchants/channels/channel.ts';
+import { rows, type Queryable } from '../lib/db.ts';
+import type { Santim } from '../lib/money.ts';
+import type { Position } from '../lib/pagination.ts';
+import type { TransactionRow } from './present.ts';
+import { transactionConditions, transactionValues, type TransactionFilter } from './queries.ts';
+import type { TransactionStatus } from './states.ts';
+
+/**
+ * A transaction as reports list it. Fee, tax, received and net are known of those that were paid; a second payment that
+ * an operator gave to the merchant counts with them, as the ledger has booked it.
+ */
+export type ExportedTransaction = Pick<
+  TransactionRow,
+  | 'id'
+  | 'sessionId'
+  | 'checkoutOrderNo'
+  | 'amountSantim'
+  | 'currency'
+  | 'type'
+  | 'status'
+  | 'channel'
+  | 'providerReference'
+  | 'failure'
+  | 'confirmedLate'
+  | 'holdReason'
+  | 'feeSantim'
+  | 'feeTaxSantim'
+  | 'customerName'
+  | 'customerEmail'
+  | 'customerPhone'
+  | 'createdAt'
+  | 'completedAt'
+> & { receivedSantim: Santim | null; netSantim: Santim | null; position: string };
+
+/** Second payments that were given to the merchant, by transaction. There are few: their index is of odd money alone. */
+const SECOND = `second AS MATERIALIZED (
+  SELECT a.transaction_id, sum(CAST(l.detail ->> 'receivedSantim' AS bigint))::bigint AS received_santim,
+         sum(CAST(l.detail ->> 'feeSantim' AS bigint))::bigint AS fee_santim,
+         sum(CAST(l.detail ->> 'feeTaxSantim' AS bigint))::bigint AS fee_tax_santim
+  FROM payment_attempt a
+  JOIN transaction_timeline l ON l.transaction_id = a.transaction_id AND l.kind = 'payment.accepted'
+    AND l.detail ->> 'attemptId' = a.id
+  WHERE a.status = 'DUPLICATE' AND a.hold_resolution = 'ACCEPTED' AND a.merchant_id = :merchantId AND a.environment = :environment
+  GROUP BY a.transaction_id)`;
+
+/** Of a transaction t and what came a second time, if it did, s. */
+const RECEIVED = `(CASE WHEN t.fee_santim IS NOT NULL THEN coalesce(t.received_santim, t.amount_santim) END + coalesce(s.received_santim, 0))`;
+const FEE = '(t.fee_santim + coalesce(s.fee_santim, 0))';
+const FEE_TAX = '(t.fee_tax_santim + coalesce(s.fee_tax_santim, 0))';
+const NET = `(${RECEIVED} - ${FEE} - ${FEE_TAX})`;
+
+/** At most `limit` of the transactions that the list shows under the same filter, in its order, after a position. */
+export async function exportTransactions(
+  db: Queryable,
+  filter: TransactionFilter,
+  { after, limit }: { after: Position | null; limit: number },
+): Promise<ExportedTransaction[]> {
+  return rows<ExportedTransaction>(
+    db,
+    `WITH ${SECOND}, page AS MATERIALIZED (
+       SELECT t.* FROM transaction t WHERE ${transactionConditions(filter)}
+         ${after ? 'AND (t.created_at, t.id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))' : ''}
+       ORDER BY t.created_at DESC, t.id DESC LIMIT :limit)
+     SELECT t.id, t.session_id, t.checkout_order_no, t.amount_santim, t.currency, t.type, t.status, t.channel,
+            t.provider_reference, t.failure, t.confirmed_late, t.hold_reason, ${FEE} AS fee_santim, ${FEE_TAX} AS fee_tax_santim,
+            t.customer_name, t.customer_email, t.customer_phone, t.created_at, t.completed_at,
+            ${RECEIVED} AS received_santim, ${NET} AS net_santim, t.created_at::text AS position
+     FROM page t LEFT JOIN second s ON s.transaction_id = t.id ORDER BY t.created_at DESC, t.id DESC`,
+    { ...transactionValues(filter), afterAt: after?.at ?? null, afterId: after?.id ?? null, limit },
+  );
+}
+
+/** How many transactions the list shows under this filter, counted no further than `most`. */
+export async function countTransactions(db: Queryable, filter: TransactionFilter, most: number): Promise<number> {
+  const [found] = await rows<{ count: number }>(
+    db,
+    `SELECT count(*)::int AS count FROM (SELECT FROM transaction t WHERE ${transactionConditions(filter)} LIMIT :most) counted`,
+    { ...transactionValues(filter), most },
+  );
+  return found?.count ?? 0;
+}
+
+/** Transactions of one status and channel, counted and added up. */
+export type TransactionGroup = {
+  status: TransactionStatus;
+  channel: Channel | null;
+  count: number;
+  amountSantim: Santim;
+  /** Of those that were paid, as are fee, tax and net; 0 for the others. */
+  receivedSantim: Santim;
+  feeSantim: Santim;
+  feeTaxSantim: Santim;
+  netSantim: Santim;
+};
+
+/** What the list shows under this filter, added up by status and channel. */
+export async function groupTransactions(db: Queryable, filter: TransactionFilter): Promise<TransactionGroup[]> {
+  return rows<TransactionGroup>(
+    db,
+    `WITH ${SECOND}
+     SELECT t.status, t.channel, count(*)::int AS count, sum(t.amount_santim)::bigint AS amount_santim,
+            coalesce(sum(${RECEIVED}), 0)::bigint AS received_santim,
+            coalesce(sum(${FEE}), 0)::bigint AS fee_santim, coalesce(sum(${FEE_TAX}), 0)::bigint AS fee_tax_santim,
+            coalesce(sum(${NET}), 0)::bigint AS net_santim
+     FROM transaction t LEFT JOIN second s ON s.transaction_id = t.id WHERE ${transactionConditions(filter)}
+     GROUP BY t.status, t.channel ORDER BY t.status, t.channel NULLS LAST`,
+    transactionValues(filter),
+  );
+}

@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto';
+
+import { amountLimitError } from '../merchants/channels/amount-limits.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
+import { channelRejected } from '../merchants/channels/operations.ts';
+import { listChannels } from '../merchants/channels/queries.ts';
+import type { Clock } from '../lib/clock.ts';
+import { rows } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
+import type { Environment } from '../lib/scope.ts';
+import { normalisePhone } from '../lib/phone.ts';
+import { findSandboxPhone, SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
+import { withTimeout } from '../lib/timeout.ts';
+import { findMerchant } from '../merchants/operations.ts';
+import type { FindProvider } from '../providers/provider.ts';
+import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from './sync.ts';
+import { recordTransactionEvents } from './events.ts';
+import type { TransactionRow } from './present.ts';
+import { ATTEMPTS_MAX, type AttemptStatus, type TransactionStatus } from './states.ts';
+import { paymentWorkflow } from './workflow-input.ts';
+import { HELD_MESSAGE, isHeld } from './hold-status.ts';
+import { findSession, type Session, type SessionKey } from './session.ts';
+
+const CALLBACK_SECRET_BYTES = 24;
+/** How long the answer to `pay` waits for the provider, so that it can say where the customer confirms. */
+const PROVIDER_WAIT_MS = 2_000;
+export const NEXT_POLL_AFTER_MS = 2_000;
+
+/** The answer to `pay`. */
+export type Payment = {
+  attemptId: string;
+  status: AttemptStatus;
+  transactionStatus: TransactionStatus;
+  redirectUrl?: string;
+  nextPollAfterMs: number | null;
+};
+
+export type PayDeps = { tx: UnitOfWork; findProvider: FindProvider; clock: Clock };
+type Payer = { channel: Channel; phone: string };
+
+/**
+ * One try on one channel: the attempt, the session's move to PROCESSING, the first `payment.created` and the start of
+ * the attempt's workflow, in one change. A repeat with the same channel and phone answers the try in flight.
+ * Throws VALIDATION_ERROR (phone), CHANNEL_*, AMOUNT_*, MERCHANT_SUSPENDED, INVALID_STATE, NOT_FOUND.
+ */
+export async function startPayment(
+  deps: PayDeps,
+  key: SessionKey,
+  wanted: { channel: Channel; phone: string },
+): Promise<Payment> {
+  const payer = { channel: wanted.channel, phone: readPhone(wanted.phone, key.environment) };
+  const session = await findSession(deps.tx.trx, key);
+  const inFlight = paymentInFlight(session, payer);
+  if (inFlight) return inFlight;
+  const now = deps.clock();
+  requireOpen(session, now);
+  await requireActiveMerchant(deps.tx, session);
+  await requireChannel(deps, session, payer.channel);
+
+  const attemptId = newId('pat', now.getTime());
+  const transaction = await insertAttempt(deps.tx, { session, payer, attemptId, now });
+  if (!transaction) return afterLostRace(deps, key, payer);
+  if (session.attemptsCount === 0) {
+    await recordTransactionEvents(deps.tx, { transactions: [transaction], events: ['payment.created'], at: now });
+  }
+  const { merchantId, environment, expiresAt } = session;
+  const workflow = paymentWorkflow({ attemptId, merchantId, environment, channel: payer.channel, expiresAt });
+  // What the provider says before that needs no workflow.
+  await deps.tx.enqueue([{ kind: 'start', ...workflow, delayMs: NEXT_POLL_AFTER_MS }]);
+  return { attemptId, status: 'CREATED', transactionStatus: 'PENDING', nextPollAfterMs: NEXT_POLL_AFTER_MS };
+}
+
+/**
+ * After the commit: asks the provider at once, for 2 s at most, so that the answer can carry the address where the
+ * customer confirms. Should this process die first, the workflow asks 2 s later, under the same order id.
+ */
+export async function awaitProviderResult(checkAttempt: CheckAttempt, payment: Payment): Promise<Payment> {
+  const check = checkAttempt(payment.attemptId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true });
+  const state = await withTimeout(check, PROVIDER_WAIT_MS);
+  if (!state) return payment;
+  return {
+    attemptId: payment.attemptId,
+    status: state.attemptStatus,
+    transactionStatus: state.transactionStatus,
+    ...(state.final || state.redirectUrl === null ? {} : { redirectUrl: state.redirectUrl }),
+    nextPollAfterMs: state.final ? null : NEXT_POLL_AFTER_MS,
+  };
+}
+
+function readPhone(text: string, environment: Environment): string {
+  const phone = normalisePhone(text);
+  if (phone === null) {
+    throw phoneRejected('must be an Ethiopian mobile number as 09…, 07… or +251…');
+  }
+  if (environment === 'sandbox' && !findSandboxPhone(phone)) {
+    const list = SANDBOX_PHONES.map((one) => `${one.phone} (${one.outcome})`).join(', ');
+    throw phoneRejected(`must be one of the sandbox's numbers: ${list}`);
+  }
+  return phone;
+}
+
+function phoneRejected(issue: string): AppError {
+  return new AppError('VALIDATION_ERROR', `phone ${issue}`, { details: [{ field: 'phone', issue }] });
+}
+
+function paymentInFlight(session: Session, payer: Payer): Payment | null {
+  const { attemptId, attemptStatus } = session;
+  if (session.status !== 'PROCESSING' || attemptId === null || attemptStatus === null) return null;
+  if (isHeld(session)) return null;
+  if (session.attemptChannel !== payer.channel || session.attemptPhone !== payer.phone) return null;
+  return {
+    attemptId,
+    status: attemptStatus,
+    transactionStatus: session.transactionStatus,
+    ...(session.redirectUrl === null ? {} : { redirectUrl: session.redirectUrl }),
+    nextPollAfterMs: NEXT_POLL_AFTER_MS,
+  };
+}
+
+function requireOpen(session: Session, now: Date): void {
+  if (isHeld(session)) throw invalidState(`The session cannot be paid again. ${HELD_MESSAGE}`);
+  if (session.status === 'PROCESSING') {
+    throw invalidState(
+      'another payment of this session is in progress; wait for its end, or cancel it: its provider is asked first',
+    );
+  }
+  if (session.status !== 'OPEN') throw invalidState(`the session is ${session.status}; make a new one`);
+  if (session.expiresAt <= now) {
+    throw invalidState(`the session expired at ${session.expiresAt.toISOString()}; make a new one`);
+  }
+  if (session.attemptsCount >= ATTEMPTS_MAX)
+    throw invalidState(`all ${ATTEMPTS_MAX} tries of this session are used up`);
+}
+
+function invalidState(message: string): AppError {
+  return new AppError('INVALID_STATE', message);
+}
+
+/** A key of a suspended merchant is refused before; a session's own token is not. */
+async function requireActiveMerchant({ trx }: UnitOfWork, session: Session): Promise<void> {
+  const merchant = await findMerchant(trx, session.merchantId);
+  if (merchant?.status === 'ACTIVE') return;
+  throw new AppError('MERCHANT_SUSPENDED', 'This shop is suspended and takes no payments now; ask the shop.');
+}
+
+async function requireChannel(deps: PayDeps, session: Session, wanted: Channel): Promise<void> {
+  const channels = await listChannels(deps.tx.trx, session, deps.findProvider);
+  const channel = channels.find((one) => one.channel === wanted);
+  if (!channel) throw new Error(`channel ${wanted} has no row`);
+  if (channel.reason !== null) throw channelRejected(wanted, channel.reason);
+  if (!session.channels.includes(wanted)) {
+    const issue = `must be one of this session's channels: ${session.channels.join(', ')}, got ${wanted}`;
+    throw new AppError('CHANNEL_DISABLED', `channel ${issue}`, { details: [{ field: 'channel', issue }] });
+  }
+  const rejection = amountLimitError(channel.channel, channel.payIn, session.amountSantim);
+  if (rejection) throw rejection;
+}
+
+/** Somebody else's try came first: the same one, or another that this one must wait for. */
+async function afterLostRace(deps: PayDeps, key: SessionKey, payer: Payer): Promise<Payment> {
+  const session = await findSession(deps.tx.trx, key);
+  const inFlight = paymentInFlight(session, payer);
+  if (inFlight) return inFlight;
+  requireOpen(session, deps.clock());
+  throw invalidState('the session changed meanwhile; read it and try again');
+}
+
+type NewAttempt = { session: Session; payer: Payer; attemptId: string; now: Date };
+
+/** OPEN → PROCESSING with a new attempt, if the session still is OPEN; null otherwise. */
+async function insertAttempt(
+  { trx }: UnitOfWork,
+  { session, payer, attemptId, now }: NewAttempt,
+): Promise<TransactionRow | null> {
+  const [transaction] = await rows<TransactionRow>(
+    trx,
+    `WITH session AS (
+       UPDATE checkout_session SET status = 'PROCESSING', attempts_count = attempts_count + 1
+       WHERE id = :sessionId AND status = 'OPEN' AND attempts_count < :attemptsMax AND expires_at > :now
+       RETURNING id, transaction_id
+     ), updated AS (
+       UPDATE transaction t SET channel = :channel, version = t.version + 1
+       FROM session WHERE t.id = session.transaction_id AND t.status = 'PENDING' AND t.hold_reason IS NULL
+       RETURNING t.*
+     ), attempt AS (
+       INSERT INTO payment_attempt (id, session_id, transaction_id, merchant_id, environment, channel, phone,
+         amount_santim, currency, status, callback_secret, created_at)
+       SELECT :attemptId, session_id, id, merchant_id, environment, channel, :phone, amount_santim, currency, 'CREATED',
+         :callbackSecret, CAST(:now AS timestamptz)
+       FROM updated
+     ), timeline_row AS (
+       INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+       SELECT id, CAST(:now AS timestamptz), 'attempt.started', CAST(:detail AS jsonb) FROM updated
+     )
+     SELECT * FROM updated`,
+    {
+      sessionId: session.id,
+      attemptsMax: ATTEMPTS_MAX,
+      now,
+      attemptId,
+      channel: payer.channel,
+      phone: payer.phone,
+      callbackSecret: randomBytes(CALLBACK_SECRET_BYTES).toString('base64url'),
+      detail: JSON.stringify({ attemptId, channel: payer.channel }),
+    },
+  );
+  return transaction ?? null;
+}

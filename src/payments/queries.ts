@@ -1,0 +1,157 @@
+import { rows, type Queryable } from '../lib/db.ts';
+import { notFound } from '../lib/errors.ts';
+import type { Santim } from '../lib/money.ts';
+import type { MerchantScope } from '../lib/scope.ts';
+import { pageOffset, type DayRange, type Page, type Position } from '../lib/pagination.ts';
+import { readPhoneSearch, type PhoneSearch } from '../lib/phone.ts';
+import type { TransactionRow } from './present.ts';
+import type { TransactionStatus } from './states.ts';
+import type { TimelineKind } from './timeline.ts';
+
+/** What to list; undefined and null do not narrow. */
+export type TransactionFilter = MerchantScope & {
+  range: DayRange;
+  statuses: TransactionStatus[] | null;
+  currency: string;
+  transactionThrough?: string | undefined;
+  type?: string | undefined;
+  search?: string | undefined;
+  minSantim?: Santim | undefined;
+  maxSantim?: Santim | undefined;
+};
+
+export type TransactionList = { total: number; dataJson: string; next: Position | null };
+
+const optional = (name: string, column: string, json = `to_json(${column})`): string =>
+  `CASE WHEN ${column} IS NOT NULL THEN ',"${name}":' || ${json} END`;
+const birr = (santim: string): string => `trim_scale(${santim} * 0.01)`;
+const instant = (column: string): string => `to_char(${column}, '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"')`;
+
+/** {@link presentTransaction} as JSON text, made by PostgreSQL; a test holds the two together. */
+const TRANSACTION_JSON = `concat(
+  '{"checkoutOrderNo":', to_json(t.checkout_order_no), ',"amount":', ${birr('t.amount_santim')},
+  ',"currency":"', t.currency, '","transactionThrough":', coalesce(to_json(c.transaction_through)::text, 'null'),
+  ',"transactionDate":"', to_char(t.created_at AT TIME ZONE 'Africa/Addis_Ababa', 'YYYY-MM-DD'),
+  '","type":"', t.type, '","status":"', t.status, '","createdAt":', ${instant('t.created_at')},
+  ',"sessionId":"', t.session_id, '","transactionId":"', t.id, '"',
+  ${optional('customerName', 't.customer_name')},
+  ${optional('customerEmail', 't.customer_email')},
+  ${optional('customerPhone', 't.customer_phone')},
+  ${optional('receivedAmount', 't.received_santim', birr('t.received_santim'))},
+  CASE WHEN t.fee_santim IS NOT NULL THEN concat(
+    ',"fee":', ${birr('t.fee_santim')}, ',"feeTax":', ${birr('t.fee_tax_santim')},
+    ',"netAmount":', ${birr('(coalesce(t.received_santim, t.amount_santim) - t.fee_santim - t.fee_tax_santim)')}) END,
+  ${optional('providerReference', 't.provider_reference')},
+  ${optional('completedAt', 't.completed_at', instant('t.completed_at'))},
+  ${optional('failure', 't.failure', 't.failure::text')},
+  CASE WHEN t.confirmed_late THEN ',"lateConfirmation":true' END,
+  ${optional('held', 't.hold_reason')},
+  ',"environment":"', t.environment, '"',
+  ${optional('metadata', 't.metadata', 't.metadata::text')}, '}')`;
+
+/** Conditions in SQL, on a transaction t, for those filters that are set: what does not narrow is not asked. */
+export function transactionConditions(filter: TransactionFilter): string {
+  const found = [
+    't.merchant_id = :merchantId',
+    't.environment = :environment',
+    't.created_at >= :from',
+    't.created_at < :until',
+    't.currency = :currency',
+    filter.statuses && 't.status = ANY (:statuses)',
+    filter.transactionThrough && `t.channel = (SELECT id FROM channel WHERE transaction_through = :transactionThrough)`,
+    filter.type && 't.type = :type',
+    filter.minSantim !== undefined && 't.amount_santim >= :minSantim',
+    filter.maxSantim !== undefined && 't.amount_santim <= :maxSantim',
+    filter.search &&
+      `(t.checkout_order_no ILIKE :pattern OR t.customer_email ILIKE :pattern OR t.id = :search
+        OR t.session_id = :search OR t.provider_reference = :search ${phoneCondition(readPhoneSearch(filter.search))})`,
+  ];
+  return found.filter((one) => typeof one === 'string').join(' AND ');
+}
+
+/** A whole number is also looked for among those that were paid from: payment_attempt_phone answers at once. */
+function phoneCondition(phone: PhoneSearch): string {
+  if (phone === null) return '';
+  if ('part' in phone) return 'OR t.customer_phone LIKE :phone';
+  return `OR t.customer_phone = :phone OR t.id IN (
+    SELECT a.transaction_id FROM payment_attempt a
+    WHERE a.merchant_id = :merchantId AND a.environment = :environment AND a.phone = :phone)`;
+}
+
+function phoneBinding(phone: PhoneSearch): string | null {
+  if (phone === null) return null;
+  return 'part' in phone ? `%${phone.part}%` : phone.whole;
+}
+
+/** The values of {@link transactionConditions}. */
+export function transactionValues(filter: TransactionFilter): Record<string, unknown> {
+  const { range, search = '', ...rest } = filter;
+  return {
+    ...rest,
+    search,
+    from: range.from,
+    until: range.until,
+    pattern: `%${search.replace(/[\\%_]/g, '\\$&')}%`,
+    phone: phoneBinding(readPhoneSearch(search)),
+  };
+}
+
+/**
+ * A page of transactions as JSON text, newest first, with the exact number of all that match: one statement.
+ * One row more than the page is read, to know whether another page follows.
+ */
+export async function listTransactions(db: Queryable, filter: TransactionFilter, page: Page): Promise<TransactionList> {
+  const where = transactionConditions(filter);
+  const after = page.after ? 'AND (t.created_at, t.id) < (CAST(:afterAt AS timestamptz), :afterId)' : '';
+  const [found] = await rows<{ total: number; data: string; lastAt: string | null; lastId: string | null }>(
+    db,
+    `SELECT (SELECT count(*)::int FROM transaction t WHERE ${where}) AS total,
+            coalesce(string_agg(json, ',' ORDER BY place) FILTER (WHERE place <= :limit), '') AS data,
+            max(at) FILTER (WHERE place = :limit AND shown > :limit) AS last_at,
+            max(id) FILTER (WHERE place = :limit AND shown > :limit) AS last_id
+     FROM (
+       SELECT t.id, CAST(t.created_at AS text) AS at, ${TRANSACTION_JSON} AS json,
+              row_number() OVER (ORDER BY t.created_at DESC, t.id DESC) AS place, count(*) OVER () AS shown
+       FROM (
+         SELECT * FROM transaction t WHERE ${where} ${after}
+         ORDER BY t.created_at DESC, t.id DESC LIMIT :limit + 1 OFFSET :offset
+       ) t LEFT JOIN channel c ON c.id = t.channel
+     ) page`,
+    {
+      ...transactionValues(filter),
+      limit: page.limit,
+      offset: pageOffset(page),
+      afterAt: page.after?.at ?? null,
+      afterId: page.after?.id ?? null,
+    },
+  );
+  if (!found) throw new Error('an aggregate always has one row');
+  const { total, data, lastAt, lastId } = found;
+  return { total, dataJson: `[${data}]`, next: lastAt && lastId ? { at: lastAt, id: lastId } : null };
+}
+
+/** One transaction of this merchant and environment. Throws NOT_FOUND. */
+export async function findTransaction(
+  db: Queryable,
+  scope: MerchantScope,
+  transactionId: string,
+): Promise<TransactionRow> {
+  const [row] = await rows<TransactionRow>(
+    db,
+    `SELECT * FROM transaction WHERE id = :transactionId AND merchant_id = :merchantId AND environment = :environment`,
+    { merchantId: scope.merchantId, environment: scope.environment, transactionId },
+  );
+  if (!row) throw notFound('transaction');
+  return row;
+}
+
+export type TimelineEntry = { occurredAt: Date; kind: TimelineKind; detail: Record<string, unknown> };
+
+/** What happened to a transaction, oldest first. */
+export async function readTimeline(db: Queryable, transactionId: string): Promise<TimelineEntry[]> {
+  return rows<TimelineEntry>(
+    db,
+    `SELECT occurred_at, kind, detail FROM transaction_timeline WHERE transaction_id = :transactionId ORDER BY id`,
+    { transactionId },
+  );
+}

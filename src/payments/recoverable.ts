@@ -1,0 +1,30 @@
+import { rows, type Knex } from '../lib/db.ts';
+import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
+import { paymentWorkflow, type PaymentToStart } from './workflow-input.ts';
+
+/**
+ * Attempts that are not over and have no outbox row, so must have a running workflow. Past due are those that were not
+ * asked about for longer than between two polls: a minute, after the session's end as long as all before it, at most 30
+ * minutes. Those of the last half minute are left out: Temporal's list of workflows lags a little.
+ */
+export async function findRecoverableAttempts(
+  db: Knex,
+  { onlyPastDue, ...page }: OpenPage,
+): Promise<RecoverableWorkflow[]> {
+  const open = await rows<PaymentToStart>(
+    db,
+    `SELECT a.id AS attempt_id, a.merchant_id, a.environment, a.channel, s.expires_at
+     FROM payment_attempt a JOIN checkout_session s ON s.id = a.session_id
+     WHERE a.id > :after AND a.status IN ('CREATED', 'PENDING') AND a.created_at < now() - interval '30 seconds'
+       AND (NOT CAST(:onlyPastDue AS boolean) OR coalesce(a.last_checked_at, a.created_at)
+         + least(greatest(a.last_checked_at - s.expires_at, interval '1 minute'), interval '30 minutes')
+         < now() - interval '1 minute')
+       AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = 'payment-' || a.id)
+     ORDER BY a.id LIMIT :limit`,
+    { ...page, onlyPastDue },
+  );
+  return open.map((payment) => ({
+    id: payment.attemptId,
+    message: { kind: 'signalWithStart', signal: 'attemptUpdated', ...paymentWorkflow(payment) },
+  }));
+}

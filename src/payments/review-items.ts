@@ -1,0 +1,45 @@
+import type { WorkItemSource } from '../outbox/work-items.ts';
+import { maskedInSql } from '../lib/mask.ts';
+
+const birr = (santim: string): string => `trim(to_char(${santim} * 0.01, '999999999999990.00'))`;
+
+/** Held though it is what was asked for, of attempts `a`: its reference was used before. */
+const IS_AS_ASKED = '(a.received_currency = a.currency AND a.received_santim = a.amount_santim)';
+
+/** Money that was not asked for, and payments that ended in doubt. */
+export const PAYMENT_REVIEW_ITEMS: WorkItemSource = {
+  kinds: ['PAYMENT_HELD', 'PAYMENT_DUPLICATE', 'PAYMENT_UNKNOWN'],
+  sql: `SELECT CASE a.status WHEN 'HELD' THEN 'PAYMENT_HELD' ELSE 'PAYMENT_DUPLICATE' END AS kind, a.id, a.merchant_id,
+               a.environment, a.received_santim AS amount_santim, a.ended_at AS since,
+               a.transaction_id || ': ' ||
+               CASE WHEN a.status = 'DUPLICATE' THEN 'it was paid a second time'
+                    WHEN ${IS_AS_ASKED} THEN 'the reference ' || a.provider_reference || ' has paid another transaction'
+                    WHEN a.received_currency <> a.currency THEN a.received_currency || ' came instead of ' || a.currency
+                    ELSE 'another amount came (' || coalesce(${birr('a.received_santim')}, 'nobody knows how much')
+                         || ') than was asked for (' || ${birr('a.amount_santim')} || ')' END AS what,
+               jsonb_build_object('transactionId', a.transaction_id, 'attemptId', a.id, 'channel', a.channel,
+                                  'expected', a.amount_santim * 0.01, 'received', a.received_santim * 0.01,
+                                  'currency', a.received_currency, 'providerReference', a.provider_reference,
+                                  'payer', ${maskedInSql('a.phone')}) AS detail,
+               'payment-' || a.id AS workflow_id
+        FROM payment_attempt a WHERE a.status IN ('HELD', 'DUPLICATE') AND a.hold_resolution IS NULL
+        UNION ALL
+        SELECT 'PAYMENT_UNKNOWN', t.id, t.merchant_id, t.environment, t.amount_santim, coalesce(s.ended_at, t.created_at),
+               'It ended while the provider did not know whether it was paid',
+               jsonb_build_object('transactionId', t.id, 'channel', t.channel), NULL
+        FROM transaction t JOIN checkout_session s ON s.id = t.session_id WHERE t.needs_reconciliation`,
+};
+
+/** Tries that should have ended: 10 minutes after their session, or a day and 10 minutes where the provider is in doubt. */
+export const STALLED_PAYMENTS: WorkItemSource = {
+  kinds: ['PAYMENT_PENDING'],
+  sql: `SELECT 'PAYMENT_PENDING' AS kind, a.id, a.merchant_id, a.environment, a.amount_santim, s.expires_at AS since,
+               'Its session is over and the try has not ended; the provider says '
+                 || coalesce(a.last_outcome, 'nothing, it was not asked') AS what,
+               jsonb_build_object('transactionId', a.transaction_id, 'channel', a.channel, 'status', a.status) AS detail,
+               'payment-' || a.id AS workflow_id
+        FROM payment_attempt a JOIN checkout_session s ON s.id = a.session_id
+        WHERE a.status IN ('CREATED', 'PENDING')
+          AND s.expires_at + CASE a.last_outcome WHEN 'unknown' THEN interval '1 day' ELSE interval '0' END
+                < CAST(:at AS timestamptz) - interval '10 minutes'`,
+};

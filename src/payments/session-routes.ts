@@ -1,0 +1,168 @@
+import { readRoute, writeRoute, type RouteResult, type Route } from '../http/route.ts';
+import { AppError } from '../lib/errors.ts';
+import { toSantim } from '../lib/money.ts';
+import type { FindProvider } from '../providers/provider.ts';
+import { createSession } from './create-session.ts';
+import { waitForFinal, reportOutcome, hookMessage, presentHook, type Claim, type HookDeps } from './hooks.ts';
+import { awaitProviderResult, startPayment, type Payment } from './pay.ts';
+import { HELD_MESSAGE, isHeld } from './hold-status.ts';
+import * as schema from './session-schema.ts';
+import { findSession, presentSession, readSession, sessionKey, type Session } from './session.ts';
+import { createSessionWaits } from './waits.ts';
+
+export type CheckoutDeps = HookDeps & { findProvider: FindProvider; baseUrl: string; pepper: string };
+
+/** Sessions: create, read, expire, pay; and the contract's four hooks. */
+export function checkoutRoutes(deps: CheckoutDeps): Route[] {
+  return [
+    createRoute(deps),
+    getRoute(deps),
+    expireRoute(deps),
+    payRoute(deps),
+    ...(['success', 'error', 'cancel'] as const).map((claim) => hookRoute(deps, claim)),
+    statusRoute(deps),
+  ];
+}
+
+function createRoute(deps: CheckoutDeps): Route {
+  return writeRoute({
+    method: 'POST',
+    path: '/api/checkout/sessions',
+    operationId: 'createSession',
+    tag: 'Checkout',
+    summary: 'Create a checkout session',
+    auth: { by: 'key', scope: 'checkout:write' },
+    body: schema.NewSession,
+    responses: { 201: schema.CreatedSession },
+    errors: [
+      'CHANNEL_DISABLED',
+      'CHANNEL_NOT_AVAILABLE',
+      'DUPLICATE_REFERENCE',
+      'AMOUNT_BELOW_MINIMUM',
+      'AMOUNT_ABOVE_MAXIMUM',
+    ],
+    handle: async ({ caller, tx, body }) => {
+      const wanted = { ...body, currency: 'ETB' as const, amountSantim: toSantim(body.amount) };
+      const data = await createSession({ ...deps, tx }, caller, wanted);
+      return { status: 201, message: 'Session created', data };
+    },
+  });
+}
+
+function getRoute(deps: CheckoutDeps): Route {
+  return readRoute({
+    method: 'GET',
+    path: '/api/checkout/sessions/:sessionId',
+    operationId: 'getSession',
+    tag: 'Checkout',
+    summary: 'One checkout session',
+    auth: { by: 'key', scope: 'checkout:read' },
+    params: schema.SessionParams,
+    responses: { 200: schema.Session },
+    handle: async ({ caller, params }) => {
+      const session = await readSession(deps, sessionKey(caller, params.sessionId));
+      return { message: 'Session retrieved', data: presentSession(session, { ...deps, scopes: caller.scopes }) };
+    },
+  });
+}
+
+function expireRoute(deps: CheckoutDeps): Route {
+  return readRoute({
+    method: 'POST',
+    path: '/api/checkout/sessions/:sessionId/expire',
+    operationId: 'expireSession',
+    tag: 'Checkout',
+    summary: 'Expire a session now',
+    description: 'With a payment in flight the provider is asked first: paid money wins. Repeating it is harmless.',
+    auth: { by: 'key', scope: 'checkout:write' },
+    params: schema.SessionParams,
+    responses: { 200: schema.Session },
+    errors: ['INVALID_STATE'],
+    handle: async ({ caller, params }) => {
+      const key = sessionKey(caller, params.sessionId);
+      await findSession(deps.db, key);
+      const status = await deps.endUnpaid(params.sessionId, 'EXPIRED');
+      const session = await findSession(deps.db, key);
+      if (status !== 'EXPIRED') throw new AppError('INVALID_STATE', whyNotExpired(session));
+      return { message: 'Session expired', data: presentSession(session, { ...deps, scopes: caller.scopes }) };
+    },
+  });
+}
+
+function whyNotExpired(session: Session): string {
+  if (isHeld(session)) return `The session cannot be expired. ${HELD_MESSAGE}`;
+  if (session.status !== 'PROCESSING') return `the session is ${session.status} and cannot be expired`;
+  return 'the session cannot be expired: its provider does not say yet that its payment was not made; ask again in a moment';
+}
+
+function payRoute(deps: CheckoutDeps): Route {
+  return writeRoute({
+    method: 'POST',
+    path: '/api/checkout/sessions/:sessionId/pay',
+    operationId: 'paySession',
+    tag: 'Checkout',
+    summary: 'Try to pay a session on one channel',
+    auth: { by: 'key-or-client-token', scope: 'checkout:write' },
+    params: schema.SessionParams,
+    body: schema.NewPayment,
+    responses: { 202: schema.Payment },
+    errors: [
+      'INVALID_STATE',
+      'CHANNEL_DISABLED',
+      'CHANNEL_NOT_AVAILABLE',
+      'AMOUNT_BELOW_MINIMUM',
+      'AMOUNT_ABOVE_MAXIMUM',
+    ],
+    handle: async ({ caller, tx, params, body }) => {
+      const data = await startPayment({ ...deps, tx }, sessionKey(caller, params.sessionId), body);
+      return { status: 202, message: 'Payment started', data };
+    },
+    finish: async (response) => {
+      const { data, ...rest } = response as RouteResult<Payment>;
+      return { ...rest, data: await awaitProviderResult(deps.checkAttempt, data) };
+    },
+  });
+}
+
+function hookRoute(deps: CheckoutDeps, claim: Claim): Route {
+  return readRoute({
+    method: 'POST',
+    path: `/api/checkout/hooks/${claim}/:sessionId`,
+    operationId: `claim${claim[0]?.toUpperCase()}${claim.slice(1)}`,
+    tag: 'Checkout hooks',
+    summary: `Claim ${claim}: triggers a check with the provider, and answers what is known`,
+    auth: { by: 'key-or-client-token', scope: 'checkout:write' },
+    params: schema.SessionParams,
+    body: schema.ClaimBody,
+    responses: { 200: schema.HookResponse },
+    handle: async ({ caller, params, body }) => {
+      const session = await reportOutcome(deps, sessionKey(caller, params.sessionId), { claim, words: body });
+      return { message: hookMessage(session), data: presentHook(session, claim) };
+    },
+  });
+}
+
+function statusRoute(deps: CheckoutDeps): Route {
+  const waits = createSessionWaits(deps);
+  return readRoute({
+    method: 'GET',
+    path: '/api/checkout/hooks/status/:sessionId',
+    operationId: 'getSessionStatus',
+    tag: 'Checkout hooks',
+    summary: 'The status of a session; ?wait=10 waits for its end',
+    auth: { by: 'key-or-client-token', scope: 'checkout:read' },
+    params: schema.SessionParams,
+    query: schema.StatusQuery,
+    responses: { 200: schema.HookResponse },
+    handle: async ({ caller, params, query, signal }) => {
+      const key = sessionKey(caller, params.sessionId);
+      const session =
+        query.wait === 0
+          ? await readSession(deps, key)
+          : await waits.asOneOfFew(caller, () =>
+              waitForFinal({ ...deps, waits }, key, { waitSeconds: query.wait, signal: signal() }),
+            );
+      return { message: hookMessage(session), data: presentHook(session, 'status') };
+    },
+  });
+}

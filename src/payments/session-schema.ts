@@ -1,0 +1,143 @@
+import { z } from 'zod';
+
+import { CHANNELS } from '../merchants/channels/channel.ts';
+import { publicText } from '../lib/echo.ts';
+import {
+  birrAmount,
+  currencyEtb,
+  emailText,
+  instant,
+  isWebAddress,
+  patternText,
+  plainText,
+  reference,
+} from '../lib/fields.ts';
+import { storedPhone } from '../lib/phone.ts';
+import { ATTEMPT_STATUSES, SESSION_STATUSES, TRANSACTION_STATUSES } from './states.ts';
+import { REVIEW_REASONS } from './hold-status.ts';
+import { WAITS_MAX } from './waits.ts';
+
+const URL_CHARACTERS_MAX = 2_000;
+const TEXT_CHARACTERS_MAX = 200;
+const METADATA_KEYS_MAX = 20;
+const METADATA_KEY_CHARACTERS_MAX = 40;
+const METADATA_VALUE_CHARACTERS_MAX = 500;
+const CLAIM_CHARACTERS_MAX = 500;
+
+const channel = z.enum(CHANNELS);
+
+/** The merchant's own address, of a page of the shop. */
+const returnAddress = plainText(URL_CHARACTERS_MAX)
+  .refine(isWebAddress, { error: 'must be an http or https address (https in live)' })
+  .meta({ format: 'uri', example: 'https://shop.example.et/thanks' });
+
+const metadata = z
+  .record(plainText(METADATA_KEY_CHARACTERS_MAX).min(1), plainText(METADATA_VALUE_CHARACTERS_MAX))
+  .refine((record) => Object.keys(record).length <= METADATA_KEYS_MAX, {
+    error: `must have at most ${METADATA_KEYS_MAX} keys`,
+  });
+
+export const NewSession = z.strictObject({
+  checkoutOrderNo: reference.meta({
+    description: "The merchant's own reference; unique per merchant and environment",
+    example: 'ORDER-1001',
+  }),
+  amount: birrAmount,
+  currency: currencyEtb,
+  type: z.enum(['API', 'QRCODE']).default('API'),
+  successUrl: returnAddress.optional(),
+  errorUrl: returnAddress.optional(),
+  cancelUrl: returnAddress.optional(),
+  expiresInMinutes: z.int().min(5).max(1_440).default(30),
+  channels: z.array(channel).min(1).max(CHANNELS.length).optional(),
+  customerName: plainText(TEXT_CHARACTERS_MAX).min(1).optional(),
+  customerEmail: emailText(TEXT_CHARACTERS_MAX).optional(),
+  customerPhone: patternText(16, /^\+?\d{9,15}$/, 'must be 9 to 15 digits, with + in front or not')
+    .transform(storedPhone)
+    .optional()
+    .meta({ description: 'Shown as digits from the country code on: 2519… for 09…', example: '+251911223344' }),
+  metadata: metadata.optional(),
+  locale: z.enum(['en', 'am']).default('en'),
+});
+
+const underReview = z.enum(REVIEW_REASONS).meta({
+  description:
+    'Why the payment is looked into: another amount or currency came than was asked for, it was paid twice, or its provider never said whether it was paid. While the status is PENDING the customer must not pay again',
+});
+
+export const SessionParams = z.strictObject({ sessionId: z.string().max(64) });
+
+export const Session = z
+  .object({
+    sessionId: z.string(),
+    transactionId: z.string(),
+    checkoutOrderNo: z.string(),
+    amount: z.number(),
+    currency: z.literal('ETB'),
+    type: z.enum(['API', 'QRCODE']),
+    status: z.enum(SESSION_STATUSES),
+    transactionStatus: z.enum(TRANSACTION_STATUSES),
+    underReview: underReview.optional(),
+    checkoutUrl: z.string().nullable().meta({
+      description:
+        'The hosted page, with its token: whoever has it can pay or cancel. null once the session has ended (COMPLETED, FAILED, CANCELLED, EXPIRED), for keys without the scope checkout:write, and where API_KEY_PEPPER was changed since the session was made',
+    }),
+    expiresAt: instant,
+    createdAt: instant,
+  })
+  .meta({ id: 'CheckoutSession' });
+
+export const CreatedSession = Session.extend({
+  checkoutUrl: z.string().meta({ description: 'The hosted page, with its token: whoever has it can pay or cancel' }),
+  clientToken: z.string().meta({ description: "The page's token, for the header x-client-token" }),
+  qrPayload: z.string().optional().meta({ description: 'EMVCo, for type QRCODE' }),
+}).meta({ id: 'CreatedCheckoutSession' });
+
+export const NewPayment = z.strictObject({
+  channel,
+  phone: z.string().min(1).max(30).meta({ description: '09…, 07… or +251…', example: '0911000001' }),
+});
+
+export const Payment = z
+  .object({
+    attemptId: z.string(),
+    status: z.enum(ATTEMPT_STATUSES),
+    transactionStatus: z.enum(TRANSACTION_STATUSES),
+    redirectUrl: z.string().optional().meta({ description: 'Where the customer confirms, if the channel has a page' }),
+    nextPollAfterMs: z.number().nullable(),
+  })
+  .meta({ id: 'Payment' });
+
+const claimText = plainText(CLAIM_CHARACTERS_MAX).optional();
+export const ClaimBody = z.strictObject({
+  claimedStatus: claimText,
+  reason: claimText,
+  providerReference: claimText,
+});
+
+export const StatusQuery = z.strictObject({
+  wait: publicText(patternText(2, /^(\d|10)$/, 'must be whole seconds from 0 to 10'))
+    .default('0')
+    .transform(Number)
+    .meta({
+      description: `Seconds to wait for the end of the session; at most ${WAITS_MAX.client} such requests may be open at once for one session by its token, and ${WAITS_MAX.key} with one key`,
+      override: { type: 'integer', minimum: 0, maximum: 10 },
+    }),
+});
+
+export const HookResponse = z
+  .object({
+    sessionId: z.string(),
+    transactionId: z.string(),
+    checkoutOrderNo: z.string(),
+    claim: z.enum(['success', 'error', 'cancel', 'status']),
+    status: z.enum(TRANSACTION_STATUSES),
+    final: z.boolean(),
+    underReview: underReview.nullable(),
+    lastCheckedAt: instant.nullable(),
+    nextPollAfterMs: z.number().nullable(),
+    redirectUrl: z.string().nullable().meta({
+      description: 'Where the customer goes next: to confirm, or back to the shop; null while there is nothing to do',
+    }),
+  })
+  .meta({ id: 'HookResponse' });

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+
+import { CHANNELS } from '../merchants/channels/channel.ts';
+
+const channel = z.enum(CHANNELS);
+const amounts = {
+  reason: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED']),
+  expectedSantim: z.int(),
+  receivedSantim: z.int(),
+  currency: z.string(),
+};
+const over = z.object({ reconcile: z.boolean() });
+const claimed = z.object({
+  claimedStatus: z.string().optional(),
+  reason: z.string().optional(),
+  providerReference: z.string().optional(),
+});
+
+/** What can stand in a transaction's timeline, and what its `detail` holds. The one vocabulary of pages, API and portal. */
+export const TIMELINE = {
+  'session.created': {
+    description: 'The merchant made the session',
+    detail: z.object({ amountSantim: z.int(), type: z.enum(['API', 'QRCODE']) }),
+  },
+  'session.expired': {
+    description: 'Its time ran out, or the merchant ended it; reconcile: its provider did not know whether it was paid',
+    detail: over,
+  },
+  'session.cancelled': { description: 'The customer gave up', detail: over },
+  'attempt.started': {
+    description: 'The customer chose a channel',
+    detail: z.object({ attemptId: z.string(), channel }),
+  },
+  'attempt.declined': {
+    description: 'The provider said no; next: the session after it, PROCESSING while other money of it is held',
+    detail: z.object({
+      attemptId: z.string(),
+      code: z.string(),
+      providerCode: z.string(),
+      next: z.enum(['OPEN', 'PROCESSING', 'FAILED', 'EXPIRED']),
+    }),
+  },
+  'provider.responded': {
+    description: "The provider's answer changed",
+    detail: z.object({
+      attemptId: z.string(),
+      outcome: z.enum(['accepted', 'pending', 'succeeded', 'declined', 'unknown']),
+      providerCode: z.string().optional(),
+    }),
+  },
+  'payment.succeeded': {
+    description: 'Paid; late: after the session had ended',
+    detail: z.object({ attemptId: z.string(), channel, providerReference: z.string(), late: z.boolean() }),
+  },
+  'payment.held': {
+    description: 'Paid, but not what was asked for, or under a reference that was used before',
+    detail: z.object({ attemptId: z.string(), ...amounts }),
+  },
+  'payment.duplicate': {
+    description: 'Paid a second time; with reason and amounts when it was not even what was asked for',
+    detail: z.object({
+      attemptId: z.string(),
+      channel: channel.optional(),
+      providerReference: z.string().optional(),
+      ...z.object(amounts).partial().shape,
+    }),
+  },
+  'payment.accepted': {
+    description: 'An operator gave the money that came to the merchant',
+    detail: z.object({
+      attemptId: z.string(),
+      receivedSantim: z.int(),
+      feeSantim: z.int(),
+      feeTaxSantim: z.int(),
+    }),
+  },
+  'payment.returned': {
+    description:
+      'The money that came went back to the customer, under this reference; failed: the transaction ended by it',
+    detail: z.object({
+      attemptId: z.string(),
+      receivedSantim: z.int().optional(),
+      currency: z.string().optional(),
+      reference: z.string(),
+      reason: z.string(),
+      failed: z.boolean(),
+    }),
+  },
+  'reconciliation.confirmed_unpaid': {
+    description: "The provider's lists have no payment of it: it was not paid",
+    detail: z.object({}),
+  },
+  'status_report.success': { description: 'Somebody said it was paid; the provider was asked', detail: claimed },
+  'status_report.error': { description: 'Somebody said it failed; the provider was asked', detail: claimed },
+  'status_report.cancel': { description: 'The customer wished to cancel', detail: claimed },
+} as const;
+
+export type TimelineKind = keyof typeof TIMELINE;

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+
+import { readRoute, type Route } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Knex } from '../lib/db.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import { pagination, readDayRange, readPage } from '../lib/pagination.ts';
+import type { ResourceDelivery } from '../webhooks/events/resource-deliveries.ts';
+import { presentTransaction } from './present.ts';
+import { findTransaction, listTransactions, readTimeline } from './queries.ts';
+import * as schema from './transaction-schema.ts';
+
+/** The deliveries of a transaction's events, as the webhooks slice presents them. */
+export type FindDeliveries = (scope: MerchantScope, transactionId: string) => Promise<ResourceDelivery[]>;
+
+/** The contract's transaction list, and one transaction with its timeline and deliveries. */
+export function transactionRoutes(deps: { db: Knex; clock: Clock; findDeliveries: FindDeliveries }): Route[] {
+  return [
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/txns/get_all_txns',
+      operationId: 'listTransactions',
+      tag: 'Transactions',
+      summary: 'Transactions of a range of days',
+      description: 'Newest first. Days are whole days in Addis Ababa, both ends included, at most 93 days apart.',
+      auth: { by: 'key', scope: 'transactions:read' },
+      rateLimit: 'list',
+      query: schema.TransactionListQuery,
+      responses: { 200: z.array(schema.Transaction) },
+      paginated: true,
+      handle: async ({ caller, query }) => {
+        const { status, minAmount, maxAmount, ...rest } = query;
+        const page = readPage(query);
+        const filter = {
+          ...scopeOf(caller),
+          range: readDayRange(query, deps.clock()),
+          statuses: status,
+          currency: rest.currency,
+          transactionThrough: rest.transactionThrough,
+          type: rest.type,
+          search: rest.search,
+          minSantim: minAmount,
+          maxSantim: maxAmount,
+        };
+        const { total, dataJson, next } = await listTransactions(deps.db, filter, page);
+        return { message: 'Transactions retrieved', dataJson, pagination: pagination(page, total, next) };
+      },
+    }),
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/txns/:transactionId',
+      operationId: 'getTransaction',
+      tag: 'Transactions',
+      summary: 'One transaction with its timeline and webhook deliveries',
+      auth: { by: 'key', scope: 'transactions:read' },
+      params: schema.TransactionParams,
+      responses: { 200: schema.TransactionDetail },
+      handle: async ({ caller, params }) => {
+        const transaction = await findTransaction(deps.db, caller, params.transactionId);
+        const [timeline, deliveries] = await Promise.all([
+          readTimeline(deps.db, transaction.id),
+          deps.findDeliveries(caller, transaction.id),
+        ]);
+        const entries = timeline.map((entry) => ({ ...entry, at: entry.occurredAt.toISOString() }));
+        const data = { ...presentTransaction(transaction), timeline: entries, deliveries };
+        return { message: 'Transaction retrieved', data };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+
+import { z } from 'zod';
+
+import type { RsaScheme, SignedMessage } from '../../lib/provider-signing.ts';
+import { exchange, type ProviderDeps, type Reply } from '../exchange.ts';
+import { toPlainOrderId } from '../order-id.ts';
+import type { Unknown } from '../provider.ts';
+import { createTelebirrToken } from './token.ts';
+
+/** telebirr's H5/C2B fabric. */
+export type TelebirrConfig = {
+  /** The fabric's API. */
+  baseUrl: string;
+  /** Where the customer confirms, the signed order appended; null: nowhere that a browser reaches, so by phone only. */
+  payPageUrl: string | null;
+  appKey: string;
+  appSecret: string;
+  appId: string;
+  merchantCode: string;
+  merchantPrivateKey: string;
+  providerPublicKey: string;
+  signatureScheme: RsaScheme;
+  /** Sandbox only: telebirr's order carries no payer, so the phone travels in `callback_info`. */
+  phoneInCallbackInfo: boolean;
+};
+
+/** What surrounds every answer of the fabric. */
+export const Answer = z.object({
+  result: z.string().optional(),
+  code: z.string().optional(),
+  msg: z.string().optional(),
+  errorCode: z.string().optional(),
+  errorMsg: z.string().optional(),
+  biz_content: z.unknown().optional(),
+});
+export type Answer = z.output<typeof Answer>;
+
+export const NO_SUCH_ORDER = 'ORDER_NOT_EXIST';
+export const ORDER_EXISTS = 'ORDER_EXIST';
+
+export type Sign = (message: SignedMessage) => string;
+
+export type TelebirrCall = (path: string, method: string, content: SignedMessage) => Promise<Reply | Unknown>;
+
+/** A signed, authorised call; a token that telebirr refuses is replaced once, within the same time limit. */
+export function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig, sign: Sign): TelebirrCall {
+  const tokens = createTelebirrToken(deps, config);
+  return async (path, method, content) => {
+    const signal = AbortSignal.timeout(deps.timeoutMs);
+    const message = { ...stamp(deps.clock()), method, version: '1.0', biz_content: content };
+    const body = JSON.stringify({ ...message, sign: sign(message), sign_type: 'SHA256WithRSA' });
+    for (let tries = 1; ; tries += 1) {
+      const token = await tokens.get(signal);
+      if (token.kind === 'unknown') return token;
+      const reply = await exchange(deps.http, {
+        method: 'POST',
+        url: `${config.baseUrl}${path}`,
+        headers: { 'content-type': 'application/json', 'x-app-key': config.appKey, authorization: token.token },
+        body,
+        signal,
+      });
+      if (reply.kind === 'unknown' || reply.status !== 401) return reply;
+      tokens.drop(token.token);
+      if (tries === 2) return { kind: 'unknown', reason: 'http', message: 'telebirr refuses its own token' };
+    }
+  };
+}
+
+/** The fabric's own word for what became of a request; two generations of it name the field differently. */
+export function codeOf(response: Answer): string | null {
+  return response.errorCode ?? response.code ?? null;
+}
+
+/** Who asks. */
+export function merchant(config: TelebirrConfig) {
+  return { appid: config.appId, merch_code: config.merchantCode };
+}
+
+/** When it is asked, once only. */
+export function stamp(now: Date) {
+  return { timestamp: String(Math.floor(now.getTime() / 1000)), nonce_str: randomBytes(16).toString('hex') };
+}
+
+const Named = z.object({ biz_content: z.object({ merch_order_id: z.string() }) });
+
+/** Whether a reply is about our order. A word of FAIL is about the request: it has no order to name. */
+export function telebirrOrder(reply: Reply, orderId: string) {
+  const body = Named.safeParse(reply.body);
+  const response = Answer.safeParse(reply.body);
+  return {
+    ours: toPlainOrderId(orderId),
+    named: body.success ? body.data.biz_content.merch_order_id : undefined,
+    mayBeNameless: response.success && response.data.result !== 'SUCCESS',
+  };
+}

@@ -1,0 +1,76 @@
+import { CHANNELS, type Channel } from '../merchants/channels/channel.ts';
+import type { Clock } from '../lib/clock.ts';
+import { addisDay, DAY_MS, isDay } from '../lib/dates.ts';
+import { rows } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
+import type { Environment } from '../lib/scope.ts';
+import type { FindProvider } from '../providers/provider.ts';
+import { requestMessage, reconciliationId, type ChannelDay } from './workflow-input.ts';
+
+/** Yesterday, and again the days before it: providers complete their lists late. */
+const NIGHTLY_DAYS = 4;
+
+const ENVIRONMENTS: readonly Environment[] = ['live', 'sandbox'];
+
+type RequestRunDeps = { findProvider: FindProvider; clock: Clock };
+
+/** Which days to compare; without a channel or environment all that have a provider. */
+export type Wanted = {
+  /** YYYY-MM-DD in Addis Ababa, today at the latest. */
+  day: string;
+  channel?: Channel | undefined;
+  environment?: Environment | undefined;
+};
+
+/**
+ * Asks for a day to be compared, again or for the first time; while its comparison runs, that one begins anew. Returns
+ * what was asked for. Throws VALIDATION_ERROR (no day, one to come, or nothing has a provider there).
+ */
+export async function requestRun(tx: UnitOfWork, deps: RequestRunDeps, wanted: Wanted): Promise<ChannelDay[]> {
+  const { day } = wanted;
+  const today = addisDay(deps.clock());
+  if (!isDay(day) || day > today) {
+    throw refused('day', `must be a day until today (${today}) as YYYY-MM-DD, got ${JSON.stringify(day.slice(0, 40))}`);
+  }
+  const days = providersOf(deps.findProvider, wanted).map((place) => ({ ...place, day }));
+  if (days.length === 0) throw refused('channel', 'must be one that has a provider in this environment');
+  await ask(tx, days, deps.clock());
+  return days;
+}
+
+/** What every night asks for: the last {@link NIGHTLY_DAYS} days of every channel with a provider. */
+export async function requestLastDays(tx: UnitOfWork, { findProvider, clock }: RequestRunDeps): Promise<ChannelDay[]> {
+  const nowMs = clock().getTime();
+  const last = Array.from({ length: NIGHTLY_DAYS }, (_, ago) => addisDay(new Date(nowMs - (ago + 1) * DAY_MS)));
+  const days = last.flatMap((day) => providersOf(findProvider, {}).map((place) => ({ ...place, day })));
+  await ask(tx, days, clock());
+  return days;
+}
+
+function providersOf(findProvider: FindProvider, wanted: Pick<Wanted, 'channel' | 'environment'>) {
+  return ENVIRONMENTS.flatMap((environment) => CHANNELS.map((channel) => ({ environment, channel }))).filter(
+    ({ environment, channel }) =>
+      (wanted.channel ?? channel) === channel &&
+      (wanted.environment ?? environment) === environment &&
+      findProvider(channel, environment) !== null,
+  );
+}
+
+async function ask(tx: UnitOfWork, days: readonly ChannelDay[], at: Date): Promise<void> {
+  const requested = days.map((day) => ({ id: reconciliationId(day), ...day }));
+  await rows(
+    tx.trx,
+    `INSERT INTO reconciliation (id, environment, channel, day, is_running, requested_at, requests)
+     SELECT id, environment, channel, day, true, :at, 1
+     FROM jsonb_to_recordset(CAST(:requested AS jsonb)) AS a (id text, environment text, channel text, day date)
+     ORDER BY id
+     ON CONFLICT (id) DO UPDATE SET is_running = true, requested_at = excluded.requested_at, requests = reconciliation.requests + 1`,
+    { requested: JSON.stringify(requested), at },
+  );
+  await tx.enqueue(days.map(requestMessage));
+}
+
+function refused(field: string, issue: string): AppError {
+  return new AppError('VALIDATION_ERROR', `${field} ${issue}.`, { details: [{ field, issue }] });
+}

@@ -1,0 +1,69 @@
+import { REFERENCE_USES } from '../ledger/external-references.ts';
+import type { WorkItemSource } from '../outbox/work-items.ts';
+
+/** What a provider's list and our books do not agree on, and nobody has looked into yet; and days that were not compared. */
+export const DISCREPANCY_REVIEW_ITEMS: WorkItemSource = {
+  kinds: ['RECONCILIATION', 'RECONCILIATION_FAILED'],
+  sql: `SELECT 'RECONCILIATION' AS kind, d.id, NULL AS merchant_id, d.environment,
+               coalesce(d.their_santim, d.our_santim) AS amount_santim, d.detected_at AS since,
+               CASE WHEN d.type = 'payout' AND asked.provider_response IN ('succeeded', 'reversed')
+                    THEN 'The provider says it paid out what was never sent to it'
+                    WHEN d.kind = 'UNCONFIRMED' AND d.type = 'payout' AND d.our_status IN ('FAILED', 'REJECTED', 'CANCELLED')
+                    THEN 'The provider lists as paid out what came to nothing here: it was given back'
+                    WHEN d.kind = 'UNKNOWN_ORDER' THEN 'The provider lists an order that is not ours'
+                    WHEN d.kind = 'UNCONFIRMED' THEN 'The provider lists it, and does not confirm it when asked'
+                    WHEN d.kind = 'AMOUNT_MISMATCH' THEN 'The provider lists another amount than was booked, or lists it twice'
+                    ELSE 'Booked, and not on the provider''s list' END AS what,
+               jsonb_build_object('difference', d.kind, 'type', d.type, 'channel', d.channel, 'day', d.day,
+                                  'orderId', d.order_id, 'ourStatus', d.our_status, 'ours', d.our_santim * 0.01,
+                                  'theirs', d.their_santim * 0.01, 'theirCurrency', d.their_currency,
+                                  'providerSays', asked.provider_response) AS detail,
+               NULL AS workflow_id
+        FROM reconciliation_discrepancy d LEFT JOIN LATERAL (
+          SELECT max(l.provider_response) AS provider_response FROM statement_row l JOIN reconciliation r ON r.id = l.reconciliation_id
+          WHERE l.reconciliation_id = d.reconciliation_id AND l.type = d.type AND l.order_id = d.order_id
+            AND l.import_no >= r.completed_import_no) asked ON true
+        WHERE d.closed_at IS NULL
+        UNION ALL
+        SELECT 'RECONCILIATION_FAILED', r.id, NULL, r.environment, NULL::bigint, coalesce(r.import_started_at, r.requested_at),
+               'The day could not be compared; ask for it again: ' || coalesce(r.error, 'nobody knows why'),
+               jsonb_build_object('channel', r.channel, 'day', r.day), 'reconciliation-' || r.id
+        FROM reconciliation r WHERE r.status = 'INCOMPLETE' AND NOT r.is_running`,
+};
+
+/** Bank money `m` has a trace id of this way that is booked as something else, too, and it is `m` that can be corrected. */
+const isTwice = (way: 'in' | 'out', reference: string): string => `EXISTS (
+          SELECT FROM (${REFERENCE_USES}) u
+          WHERE u.environment = m.environment AND u.way = '${way}' AND u.reference = ${reference} AND u.id <> m.id
+            AND u.id LIKE 'stl_%')`;
+/** Only of the time before that was made sure of. Either way by itself, so that each is looked up in an index. */
+const TWICE = `((m.kind <> 'RECOVERY' AND ${isTwice('in', 'm.reference')}) OR ${isTwice('out', 'm.return_reference')})`;
+
+/** Money in suspense that nobody has placed or taken back yet, and trace ids that were booked twice. */
+export const RECEIPT_REVIEW_ITEMS: WorkItemSource = {
+  kinds: ['RECEIPT_UNALLOCATED', 'PAYOUT_OVERPAID', 'TRACE_ID_TWICE'],
+  sql: `SELECT 'RECEIPT_UNALLOCATED' AS kind, m.id, NULL AS merchant_id, m.environment, m.amount_santim, m.booked_at AS since,
+               'Came to the bank, and nobody knows whose it is' AS what,
+               jsonb_build_object('bankReference', m.reference) AS detail, NULL AS workflow_id
+        FROM bank_receipt m WHERE m.kind = 'UNALLOCATED' AND m.outcome IS NULL AND m.reversed_at IS NULL AND NOT ${TWICE}
+        UNION ALL
+        SELECT 'PAYOUT_OVERPAID', w.id, w.merchant_id, w.environment, w.paid_santim - w.amount_santim, w.completed_at,
+               'The provider has paid out too much: it must take that back',
+               jsonb_build_object('withdrawalId', w.id, 'channel', w.channel, 'amount', w.amount_santim * 0.01, 'paid', w.paid_santim * 0.01,
+                                  'providerReference', w.provider_reference), 'withdrawal-' || w.id
+        FROM withdrawal w
+        WHERE w.paid_santim > w.amount_santim AND w.status = 'SUCCESS' AND NOT EXISTS (
+          SELECT FROM bank_receipt m WHERE m.withdrawal_id = w.id AND m.reversed_at IS NULL)
+        UNION ALL
+        SELECT 'PAYOUT_OVERPAID', m.id, w.merchant_id, m.environment, m.amount_santim, w.reversed_at,
+               'Taken back, and then the whole payout came back: correct it once the provider owes it no more',
+               jsonb_build_object('withdrawalId', w.id, 'channel', w.channel, 'reference', m.reference), 'withdrawal-' || w.id
+        FROM bank_receipt m JOIN withdrawal w ON w.id = m.withdrawal_id
+        WHERE m.kind = 'RECOVERY' AND m.reversed_at IS NULL AND w.status = 'REVERSED'
+        UNION ALL
+        SELECT 'TRACE_ID_TWICE', m.id, NULL, m.environment, m.amount_santim, m.booked_at,
+               'Its trace id was booked more than once: correct the wrong one',
+               jsonb_build_object('bankReference', m.reference, 'returnReference', m.return_reference, 'channel', m.channel), NULL
+        FROM bank_receipt m
+        WHERE m.reversed_at IS NULL AND ${TWICE}`,
+};

@@ -1,0 +1,48 @@
+import { readRoute, writeRoute, type Route } from '../../http/route.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Knex } from '../../lib/db.ts';
+import { AppError } from '../../lib/errors.ts';
+import { scopeOf } from '../../lib/scope.ts';
+import { linkBankAccount } from './link.ts';
+import { findBankAccount } from './model.ts';
+import { presentBankAccount } from './present.ts';
+import * as schema from './schema.ts';
+
+/** The one bank account of a merchant that settlements go to. */
+export function bankAccountRoutes({ db, clock }: { db: Knex; clock: Clock }): Route[] {
+  return [
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/bank-account',
+      operationId: 'getBankAccount',
+      tag: 'Settlements',
+      summary: 'The bank account that settlements go to',
+      auth: { by: 'key', scope: 'bank:write' },
+      responses: { 200: schema.BankAccount },
+      errors: ['NOT_FOUND'],
+      handle: async ({ caller }) => {
+        const row = await findBankAccount(db, scopeOf(caller));
+        if (row) return { message: 'Bank account retrieved', data: presentBankAccount(row) };
+        throw new AppError('NOT_FOUND', 'No bank account is linked. Link one with PUT /api/checkout/bank-account.');
+      },
+    }),
+    writeRoute({
+      method: 'PUT',
+      path: '/api/checkout/bank-account',
+      operationId: 'linkBankAccount',
+      tag: 'Settlements',
+      summary: 'Link the bank account that settlements go to, in the place of any before',
+      description:
+        'The sandbox verifies it at once; in live an operator does, and a change of a verified account holds new ' +
+        'settlements for 48 hours; those already asked for keep the account they were asked for.',
+      auth: { by: 'key', scope: 'bank:write' },
+      body: schema.NewBankAccount,
+      responses: { 200: schema.BankAccount },
+      handle: async ({ caller, tx, body }) => {
+        const wanted = { ...body, requestedBy: caller.keyId, at: clock() };
+        const row = await linkBankAccount(tx, scopeOf(caller), wanted);
+        return { message: `Bank account linked: it is ${row.status}`, data: presentBankAccount(row) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,31 @@
+import { rows, type Queryable } from '../../lib/db.ts';
+import { AppError } from '../../lib/errors.ts';
+import { maskDigits } from '../../lib/mask.ts';
+import type { MerchantScope } from '../../lib/scope.ts';
+import { findBankAccount, type BankAccountRow } from './model.ts';
+
+/** The account that money may be sent to now. Throws BANK_ACCOUNT_NOT_VERIFIED, saying what is missing. */
+export async function readUsableAccount(db: Queryable, scope: MerchantScope, at: Date): Promise<BankAccountRow> {
+  const account = await findBankAccount(db, scope);
+  const issue = whyUnusable(account, at);
+  if (account && issue === null) return account;
+  const message = `Settlements go to the linked bank account: ${issue}`;
+  throw new AppError('BANK_ACCOUNT_NOT_VERIFIED', message, { details: [{ field: 'bankAccount', issue: issue ?? '' }] });
+}
+
+/** Why an account that was good when it was asked for may not be used any more; null: it may. */
+export async function rejectionOf(db: Queryable, bankAccountId: string): Promise<string | null> {
+  const sql = 'SELECT rejection_reason FROM bank_account WHERE id = :bankAccountId';
+  const [account] = await rows<Pick<BankAccountRow, 'rejectionReason'>>(db, sql, { bankAccountId });
+  return account?.rejectionReason ?? null;
+}
+
+function whyUnusable(account: BankAccountRow | undefined, at: Date): string | null {
+  if (!account) return 'none is linked yet; link one with PUT /api/checkout/bank-account.';
+  const name = `${account.bankCode} ${maskDigits(account.accountNumber)}`;
+  if (account.status === 'PENDING')
+    return `${name} is not verified yet; it can be used once an operator has verified it.`;
+  if (account.status === 'REJECTED') return `${name} was rejected (${account.rejectionReason}); link another one.`;
+  if (at >= account.usableFrom) return null;
+  return `${name} was linked at ${account.createdAt.toISOString()} in the place of another one; it can be used from ${account.usableFrom.toISOString()} on.`;
+}

@@ -1,0 +1,92 @@
+import { requireIndependentApprover, type Actor } from '../../access/separation-of-duties.ts';
+import { rows, type Queryable } from '../../lib/db.ts';
+import { AppError, notFound } from '../../lib/errors.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
+import type { MerchantScope } from '../../lib/scope.ts';
+import { findBankAccount, lockBankAccount, type BankAccountRow, type BankAccountStatus } from './model.ts';
+
+export { findBankAccount };
+
+/** Who decides about a linked account. `bankAccountId`: the one they looked at, should another be linked meanwhile. */
+export type AccountDecision = Actor & { at: Date; bankAccountId: string };
+
+/** An account after a decision, and how it stood before; `changed` is false when it was so already. */
+export type DecidedAccount = { account: BankAccountRow; changed: boolean; before: BankAccountStatus };
+
+/**
+ * The account is the merchant's: settlements go to it. Said again it changes nothing. Throws NOT_FOUND where none is
+ * linked, INVALID_STATE when it was rejected or replaced, or when this operator may be who linked it (keys/four-eyes.ts).
+ */
+export async function verifyBankAccount(
+  tx: UnitOfWork,
+  scope: MerchantScope,
+  decision: AccountDecision,
+): Promise<DecidedAccount> {
+  const before = await readLooked(tx, scope, decision);
+  if (before.status === 'VERIFIED') return { account: before, changed: false, before: before.status };
+  if (before.status !== 'PENDING')
+    throw invalidState(before, 'PENDING can be verified; the merchant links another one');
+  const { requestedBy } = before;
+  const { operatorId, keyId } = decision;
+  const linked = { what: 'bank account', done: 'linked', verb: 'verify', requestedBy } as const;
+  await requireIndependentApprover(tx.trx, { ...linked, operatorId, keyId });
+  return decide(tx, before, { ...decision, status: 'VERIFIED', rejection: null });
+}
+
+/**
+ * The account is not accepted, or no more: no settlement goes to it. The reason is shown to the merchant, who links
+ * another one. Said again it changes nothing. Throws NOT_FOUND where none is linked, INVALID_STATE when it was rejected
+ * for another reason or replaced.
+ */
+export async function rejectBankAccount(
+  tx: UnitOfWork,
+  scope: MerchantScope,
+  { reason, ...decision }: AccountDecision & { reason: string },
+): Promise<DecidedAccount> {
+  const before = await readLooked(tx, scope, decision);
+  if (before.rejectionReason === reason) return { account: before, changed: false, before: before.status };
+  if (before.status === 'REJECTED') throw invalidState(before, 'PENDING or VERIFIED can be rejected');
+  return decide(tx, before, { ...decision, status: 'REJECTED', rejection: reason });
+}
+
+/** Whose account this is. Throws NOT_FOUND. */
+export async function findAccountScope(db: Queryable, bankAccountId: string): Promise<MerchantScope> {
+  const sql = 'SELECT merchant_id, environment FROM bank_account WHERE id = :bankAccountId';
+  const [scope] = await rows<MerchantScope>(db, sql, { bankAccountId });
+  if (!scope) throw notFound('bank account');
+  return scope;
+}
+
+/** The account that was looked at, if it still counts; it stays so until the change ends. */
+async function readLooked(
+  tx: UnitOfWork,
+  scope: MerchantScope,
+  { bankAccountId }: Pick<AccountDecision, 'bankAccountId'>,
+): Promise<BankAccountRow> {
+  const current = await lockBankAccount(tx, scope);
+  if (!current) throw notFound('bank account');
+  if (current.id === bankAccountId) return current;
+  throw new AppError(
+    'INVALID_STATE',
+    `The merchant has linked another bank account, ${current.id}, instead of ${bankAccountId}. Look at that one.`,
+  );
+}
+
+function invalidState({ status }: BankAccountRow, only: string): AppError {
+  return new AppError('INVALID_STATE', `This bank account is ${status}: only one that is ${only}.`);
+}
+
+type Decided = AccountDecision & { status: 'VERIFIED' | 'REJECTED'; rejection: string | null };
+
+async function decide(tx: UnitOfWork, before: BankAccountRow, decided: Decided): Promise<DecidedAccount> {
+  const { operatorId, at, status, rejection } = decided;
+  const [account] = await rows<BankAccountRow>(
+    tx.trx,
+    `UPDATE bank_account SET status = :status, rejection_reason = :rejection, decided_by = :operatorId, decided_at = :at,
+       verified_at = CASE CAST(:status AS text) WHEN 'VERIFIED' THEN CAST(:at AS timestamptz) ELSE verified_at END
+     WHERE id = :id RETURNING *`,
+    { id: before.id, operatorId, at, status, rejection },
+  );
+  if (!account) throw new Error('the bank account is not there any more');
+  return { account, changed: true, before: before.status };
+}

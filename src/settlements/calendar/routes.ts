@@ -1,0 +1,52 @@
+import { z } from 'zod';
+
+import { readRoute, type Route } from '../../http/route.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { addisDay } from '../../lib/dates.ts';
+import type { Knex } from '../../lib/db.ts';
+import { readDayRange } from '../../lib/pagination.ts';
+import { calendarDay } from './business-days.ts';
+import { addDays, daysFrom, FIRST_DAY, LAST_DAY } from './days.ts';
+import { ethiopianDate } from './ethiopian-date.ts';
+import { loadCalendar } from './queries.ts';
+import * as schema from './schema.ts';
+
+const SHOWN_DAYS = 30;
+
+/** The days on which settlements are counted, and why not on the others. */
+export function calendarRoutes(deps: { db: Knex; clock: Clock }): Route[] {
+  return [
+    readRoute({
+      method: 'GET',
+      path: '/api/checkout/calendar',
+      operationId: 'getCalendar',
+      tag: 'Calendar',
+      summary: 'Business days and holidays',
+      description:
+        'The 30 days from today on; with one of the two dates, 30 days from or up to it. At most 93 days apart, both ends included. Saturdays, Sundays and public holidays are no business days.',
+      auth: { by: 'key', scope: 'transactions:read' },
+      query: schema.CalendarQuery,
+      responses: { 200: z.array(schema.CalendarDay) },
+      handle: async ({ query }) => {
+        const { startDate, endDate } = readDayRange(presentDays(query, deps.clock()), deps.clock());
+        const calendar = await loadCalendar(deps.db, startDate, endDate);
+        const days = daysFrom(startDate, endDate).map((day) => calendarDay(calendar, day));
+        return {
+          message: 'Calendar retrieved',
+          data: days.map((day) => ({ ...day, ethiopianDate: ethiopianDate(day.date) })),
+        };
+      },
+    }),
+  ];
+}
+
+/** Both ends, where the caller gave one or none; never beyond the days there is a calendar for. */
+function presentDays({ startDate, endDate }: z.output<typeof schema.CalendarQuery>, now: Date) {
+  if (startDate === undefined && endDate !== undefined) {
+    const first = addDays(endDate, 1 - SHOWN_DAYS);
+    return { startDate: first < FIRST_DAY ? FIRST_DAY : first, endDate };
+  }
+  const first = startDate ?? addisDay(now);
+  const last = endDate ?? addDays(first, SHOWN_DAYS - 1);
+  return { startDate: first, endDate: last > LAST_DAY ? LAST_DAY : last };
+}

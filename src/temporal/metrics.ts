@@ -1,0 +1,28 @@
+import { anyFreePort } from '../lib/free-port.ts';
+
+export type TemporalMetrics = {
+  /** Where Temporal's core serves them: on this machine only, as they are shown beside our own. */
+  bindAddress: string;
+  /** Prometheus' text format; empty while there are none. */
+  read: () => Promise<string>;
+};
+
+const READ_WITHIN_MS = 1_000;
+
+/**
+ * Finds a place for the figures of Temporal's core (polls, task latencies, failures, cache), which has its own server:
+ * any free port, for workers that start at once would find the same next one.
+ */
+export async function exposeCoreMetrics(): Promise<TemporalMetrics> {
+  const bindAddress = `127.0.0.1:${await anyFreePort()}`;
+  return {
+    bindAddress,
+    read: async () => {
+      const signal = AbortSignal.timeout(READ_WITHIN_MS);
+      return fetch(`http://${bindAddress}/metrics`, { signal }).then(
+        async (response) => response.text(),
+        () => '',
+      );
+    },
+  };
+}

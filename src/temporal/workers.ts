@@ -1,0 +1,240 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { WorkerDeploymentVersion } from '@temporalio/common';
+import {
+  NativeConnection,
+  Runtime,
+  Worker,
+  makeTelemetryFilterString,
+  type WorkerDeploymentOptions,
+  type WorkerOptions,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
+
+import type { createActivities } from '../../activities/index.ts';
+import type { TaskQueue } from '../config.ts';
+import { UnavailableError } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { createTemporalGateway, type TemporalGateway, type TemporalGatewayOptions } from './client.ts';
+import type { TemporalConnection } from './connection.ts';
+import { bundleWorkflows } from './bundle.ts';
+
+export type TemporalWorkersOptions = Omit<TemporalGatewayOptions, 'connection'> & {
+  /** Read anew for each connection. */
+  connectWith: () => TemporalConnection;
+  /** Of the database: what activities wait for. */
+  poolMax: number;
+  /** The workers' build, where Temporal is to tell builds apart; null: any worker gets any work. */
+  build: WorkerDeploymentVersion | null;
+  /** Those that this process serves: each with workflows costs a thread. */
+  taskQueues: readonly TaskQueue[];
+  /** The bundled workflows, where somebody has made them already (tests). */
+  workflowBundle?: WorkflowBundleOption;
+  log: Logger;
+};
+
+export type TemporalWorkers = {
+  /** What may be asked of Temporal; while no connection exists, everything is refused at once. */
+  gateway: Pick<TemporalGateway, 'send' | 'running' | 'reachable'>;
+  /** Resolves when workers poll for the first time. */
+  ready: Promise<void>;
+  stop: () => Promise<void>;
+};
+
+/** More than one send (4 s): a worker that is shut down lets it end. */
+const SHUTDOWN_GRACE = '6 s';
+const RECONNECT_MS = 1_000;
+/** Activities of `webhooks` that have hung before; served with it. */
+const SLOW_SENDS = 'webhooks-slow';
+/** Activities for each connection of the pool: they hold one for a moment, and wait for a provider most of the time. */
+const ACTIVITIES_PER_CONNECTION = 10;
+/** Sends hang for seconds, and hold a connection before and after: so many may without holding up anything else. */
+const SLOW_SENDS_PER_CONNECTION = 40;
+/** A report holds its connection for as long as it takes: four are left for each. */
+const CONNECTIONS_PER_REPORT = 5;
+const CACHED_WORKFLOWS_MAX = 500;
+/** 40–100: more, and tasks outlive their timeout under a burst and are done twice. */
+const WORKFLOW_TASKS_MAX = 40;
+/** Of what Temporal's core tells of a failed workflow task: the message, not the stack. */
+const FAILURE_CHARACTERS_MAX = 300;
+
+/**
+ * Connects to Temporal, prepares it, and runs this process's workers; again and again, should Temporal be away at the
+ * start or lose its database later. Starts made through `processes` share the workers' connection, so they are eager.
+ */
+export function startTemporalWorkers(
+  options: TemporalWorkersOptions,
+  activities: ReturnType<typeof createActivities>,
+): TemporalWorkers {
+  let current: TemporalGateway | null = null;
+  let workers: Worker[] = [];
+  let stopping = false;
+  let announceReady = (): void => {};
+  const ready = new Promise<void>((resolve) => {
+    announceReady = resolve;
+  });
+  let bundle = options.workflowBundle ?? null;
+  let wasUnavailable = false;
+
+  const runOnce = async (workflowBundle: WorkflowBundleOption): Promise<void> => {
+    const connection = await connect(options.connectWith());
+    try {
+      const gateway = createTemporalGateway({ ...options, connection });
+      await gateway.ensureTemporal();
+      if (wasUnavailable) options.onReturn?.();
+      wasUnavailable = false;
+      const created = await Promise.allSettled(createWorkers({ options, connection, workflowBundle, activities }));
+      // Those that were made must be ended, also when another could not be.
+      workers = created.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      const failed = created.find((one) => one.status === 'rejected');
+      if (failed) throw failed.reason;
+      if (stopping) return;
+      current = gateway;
+      const running = Promise.all(workers.map(async (worker) => worker.run()));
+      announceReady();
+      await running;
+    } finally {
+      current = null;
+      await Promise.allSettled(workers.map(async (worker) => end(worker)));
+      workers = [];
+      await connection.close().catch(() => {});
+    }
+  };
+  const running = (async () => {
+    while (!stopping) {
+      bundle ??= await bundleOrNull(options.log);
+      if (bundle)
+        await runOnce(bundle).catch((error: unknown) => {
+          wasUnavailable = true;
+          options.log.warn({ err: error }, 'Temporal is away; trying again');
+        });
+      if (!stopping) await sleep(RECONNECT_MS);
+    }
+  })();
+
+  const need = (): TemporalGateway => {
+    if (!current) throw new UnavailableError('there is no connection to Temporal yet');
+    return current;
+  };
+  return {
+    ready,
+    gateway: {
+      send: async (message) => need().send(message),
+      running: async (workflowIds) => need().running(workflowIds),
+      reachable: () => current?.reachable() ?? false,
+    },
+    stop: async () => {
+      stopping = true;
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await running;
+    },
+  };
+}
+
+/** Null when it fails: whatever is wrong with the workflows or their folder may be mended while we try again. */
+async function bundleOrNull(log: Logger): Promise<WorkflowBundleOption | null> {
+  try {
+    return await bundleWorkflows(log);
+  } catch (error) {
+    log.error({ err: error }, 'the workflows could not be bundled; trying again');
+    return null;
+  }
+}
+
+async function connect(connection: TemporalConnection): Promise<NativeConnection> {
+  try {
+    return await NativeConnection.connect(connection);
+  } catch (error) {
+    throw new UnavailableError(`no connection to Temporal at ${connection.address}: ${String(error)}`);
+  }
+}
+
+async function end(worker: Worker): Promise<void> {
+  // One that was stopped before it ever ran would keep the connection, and so the process: only a run lets go of it.
+  if (worker.getState() === 'INITIALIZED') return worker.runUntil(async () => {});
+  if (worker.getState() === 'RUNNING') worker.shutdown();
+  while (!['STOPPED', 'FAILED'].includes(worker.getState())) await sleep(50);
+}
+
+function createWorkers(parts: {
+  options: TemporalWorkersOptions;
+  connection: NativeConnection;
+  workflowBundle: WorkflowBundleOption;
+  activities: ReturnType<typeof createActivities>;
+}): Promise<Worker>[] {
+  const { options, connection, workflowBundle, activities } = parts;
+  const { namespace, poolMax, build } = options;
+  const shared = {
+    connection,
+    namespace,
+    shutdownGraceTime: SHUTDOWN_GRACE,
+    maxConcurrentActivityTaskExecutions: poolMax * ACTIVITIES_PER_CONNECTION,
+    ...(build && { workerDeploymentOptions: deploymentOf(build) }),
+  };
+  const withWorkflows = { workflowBundle, maxCachedWorkflows: CACHED_WORKFLOWS_MAX, reuseV8Context: true };
+  const workers: (WorkerOptions & { taskQueue: TaskQueue | typeof SLOW_SENDS })[] = [
+    { ...withWorkflows, taskQueue: 'payments', activities: activities.payments },
+    {
+      ...withWorkflows,
+      taskQueue: 'money',
+      activities: { ...activities.withdrawals, ...activities.settlements, ...activities.reconciliation },
+    },
+    {
+      ...withWorkflows,
+      taskQueue: 'webhooks',
+      activities: activities.webhooks,
+      maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_MAX,
+    },
+    {
+      taskQueue: SLOW_SENDS,
+      activities: { attemptDelivery: activities.webhooks.attemptDelivery },
+      maxConcurrentActivityTaskExecutions: poolMax * SLOW_SENDS_PER_CONNECTION,
+    },
+    {
+      ...withWorkflows,
+      taskQueue: 'reports',
+      activities: activities.reports,
+      maxConcurrentActivityTaskExecutions: Math.ceil(poolMax / CONNECTIONS_PER_REPORT),
+    },
+  ];
+  return workers
+    .filter(({ taskQueue }) => options.taskQueues.includes(taskQueue === SLOW_SENDS ? 'webhooks' : taskQueue))
+    .map(async (worker) =>
+      Worker.create({ ...shared, ...worker, taskQueue: `${options.taskQueuePrefix}${worker.taskQueue}` }),
+    );
+}
+
+/**
+ * Workflows wait for weeks, so they go on with whatever build is current: saved histories prove that it can follow them
+ * (docs/operations/releasing.md).
+ */
+function deploymentOf(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
+  return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' };
+}
+
+/**
+ * Temporal's own log, through ours, and its own figures, at an address; once per process, before anything of Temporal's
+ * is used. Its warnings are ours if they come with a failure, such as a bug in a workflow; the others are information.
+ * Its core repeats each failed poll many times a second, so of the core only errors are kept, and what its workflow
+ * machinery warns of.
+ */
+export function installRuntime(log: Logger, metrics: { bindAddress: string } | null): void {
+  const write = (level: string, message: string, meta?: Record<string, unknown>): void => {
+    const { error, failure, workflowId, runId } = meta ?? {};
+    const reason = typeof failure === 'string' ? failure.slice(0, FAILURE_CHARACTERS_MAX) : undefined;
+    const details = { err: error, failure: reason, workflowId, runId };
+    if (level === 'ERROR') log.error(details, message);
+    else if (level === 'WARN') log[error === undefined && reason === undefined ? 'info' : 'warn'](details, message);
+  };
+  const at = (level: string) => (message: string, meta?: Record<string, unknown>) => write(level, message, meta);
+  const logger = { log: write, trace: at('TRACE'), debug: at('DEBUG'), info: at('INFO'), warn: at('WARN') };
+  const errors = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' });
+  const filter = `${errors},temporalio_sdk_core::worker::workflow=WARN`;
+  Runtime.install({
+    logger: { ...logger, error: at('ERROR') },
+    telemetryOptions: {
+      logging: { forward: {}, filter },
+      ...(metrics && { metrics: { prometheus: { bindAddress: metrics.bindAddress } } }),
+    },
+  });
+}

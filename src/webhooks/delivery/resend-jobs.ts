@@ -1,0 +1,224 @@
+import type { Clock } from '../../lib/clock.ts';
+import { rows, type Knex, type Queryable } from '../../lib/db.ts';
+import { AppError, notFound } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
+import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import type { DayRange } from '../../lib/pagination.ts';
+import { resendEligible, type ResendResult } from './resend.ts';
+
+/** So many bulk resends of a merchant may run at once in an environment; each keeps its own pace. */
+const RUNNING_JOBS_MAX = 5;
+const JOBS_PER_TICK_MAX = 100;
+/** A little less than the second between two ticks of a worker, so that one that comes early is not lost. */
+const BATCH_EVERY_MS = 900;
+
+export type ResendJobRow = {
+  id: string;
+  status: 'RUNNING' | 'DONE' | 'CANCELLED';
+  matched: number;
+  /** Handed out so far; delivered and failed are those of them that have ended. */
+  sent: number;
+  delivered: number;
+  failed: number;
+  createdAt: Date;
+  endedAt: Date | null;
+};
+
+export type NewResendJob = MerchantScope & {
+  status: 'FAILED' | 'SKIPPED';
+  range: DayRange;
+  subscriptionId?: string | undefined;
+  limit: number;
+};
+
+/**
+ * Starts a bulk resend of the deliveries made in the range that are in this state now, oldest first, at most `limit`.
+ * Those of inactive or deleted subscriptions do not match. Throws INVALID_STATE when five are running already.
+ */
+export async function createResendJob(
+  deps: { clock: Clock },
+  tx: UnitOfWork,
+  input: NewResendJob,
+): Promise<{ id: string; matched: number }> {
+  await ensureJobsBelowLimit(tx.trx, input);
+  const now = deps.clock();
+  const id = newId('whj', now.getTime());
+  const [job] = await rows<{ matched: number }>(
+    tx.trx,
+    `WITH matching AS (
+       SELECT d.id FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id
+       WHERE d.merchant_id = :merchantId AND d.environment = :environment
+         AND d.created_at >= :from AND d.created_at < :until AND d.status = :status
+         AND (CAST(:subscriptionId AS text) IS NULL OR d.subscription_id = :subscriptionId)
+         AND s.active AND s.deleted_at IS NULL
+       ORDER BY d.created_at, d.id LIMIT :limit
+     ), item AS (
+       INSERT INTO webhook_resend_item (job_id, delivery_id) SELECT :id, id FROM matching
+     )
+     INSERT INTO webhook_resend_job (id, merchant_id, environment, status, matched, next_batch_at, created_at)
+     SELECT :id, :merchantId, :environment, 'RUNNING', count(*), :now, :now FROM matching
+     RETURNING matched`,
+    {
+      id,
+      merchantId: input.merchantId,
+      environment: input.environment,
+      status: input.status,
+      from: input.range.from,
+      until: input.range.until,
+      subscriptionId: input.subscriptionId ?? null,
+      limit: input.limit,
+      now,
+    },
+  );
+  return { id, matched: job?.matched ?? 0 };
+}
+
+async function ensureJobsBelowLimit(trx: Knex.Transaction, scope: MerchantScope): Promise<void> {
+  await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', { merchantId: scope.merchantId });
+  const [running] = await rows<{ count: number }>(
+    trx,
+    `SELECT CAST(count(*) AS integer) AS count FROM webhook_resend_job
+     WHERE merchant_id = :merchantId AND environment = :environment AND status = 'RUNNING'`,
+    scopeOf(scope),
+  );
+  if (running && running.count >= RUNNING_JOBS_MAX) {
+    throw new AppError('INVALID_STATE', `${running.count} resend jobs are running: wait for one to end, or cancel it.`);
+  }
+}
+
+/** A bulk resend and how far it is. Throws NOT_FOUND, also for another merchant's. */
+export async function findResendJob(db: Queryable, target: MerchantScope & { jobId: string }): Promise<ResendJobRow> {
+  const [job] = await rows<ResendJobRow>(
+    db,
+    `SELECT j.id, j.status, j.matched, j.created_at, j.ended_at,
+            CAST(count(i.job_id) FILTER (WHERE i.state <> 'WAITING') AS integer) AS sent,
+            CAST(count(i.job_id) FILTER (WHERE i.state = 'DELIVERED') AS integer) AS delivered,
+            CAST(count(i.job_id) FILTER (WHERE i.state = 'FAILED') AS integer) AS failed
+     FROM webhook_resend_job j LEFT JOIN webhook_resend_item i ON i.job_id = j.id
+     WHERE j.id = :jobId AND j.merchant_id = :merchantId AND j.environment = :environment
+     GROUP BY j.id`,
+    { jobId: target.jobId, merchantId: target.merchantId, environment: target.environment },
+  );
+  if (!job) throw notFound('resend job');
+  return job;
+}
+
+/** Stops handing out; what was sent goes on to its end. Cancelling twice is no error; INVALID_STATE once it is done. */
+export async function cancelResendJob(
+  tx: UnitOfWork,
+  target: MerchantScope & { jobId: string },
+): Promise<ResendJobRow> {
+  await rows(
+    tx.trx,
+    `UPDATE webhook_resend_job SET status = 'CANCELLED'
+     WHERE id = :jobId AND merchant_id = :merchantId AND environment = :environment AND status = 'RUNNING'`,
+    { jobId: target.jobId, merchantId: target.merchantId, environment: target.environment },
+  );
+  const job = await findResendJob(tx.trx, target);
+  if (job.status === 'DONE') throw new AppError('INVALID_STATE', 'The resend job is DONE: there is nothing to cancel.');
+  return job;
+}
+
+export type ResendJobDeps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock };
+
+/**
+ * One tick of all open bulk resends, to be called each second: settles what has been sent from the deliveries' own
+ * state, hands out the next `ratePerSecond` of each job, closes jobs with nothing left. Any number of workers may tick.
+ * One job's trouble does not hold up the others; it is thrown at the end.
+ * @returns how many resends it asked for.
+ */
+export async function runResendJobs(deps: ResendJobDeps, ratePerSecond: number): Promise<number> {
+  const open = await rows<{ id: string }>(
+    deps.db,
+    `SELECT id FROM webhook_resend_job WHERE ended_at IS NULL AND next_batch_at <= :now ORDER BY next_batch_at LIMIT :max`,
+    { now: deps.clock(), max: JOBS_PER_TICK_MAX },
+  );
+  let requested = 0;
+  const errors: unknown[] = [];
+  for (const { id } of open) {
+    try {
+      requested += await deps.runInTransaction(async (tx) => runOneJob(deps, tx, { id, ratePerSecond }));
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} of ${open.length} resend jobs had trouble`);
+  return requested;
+}
+
+type Tick = { id: string; ratePerSecond: number };
+
+async function runOneJob(deps: ResendJobDeps, tx: UnitOfWork, tick: Tick): Promise<number> {
+  const now = deps.clock();
+  const [job] = await rows<{ status: ResendJobRow['status'] }>(
+    tx.trx,
+    `UPDATE webhook_resend_job SET next_batch_at = :next
+     WHERE id = (SELECT id FROM webhook_resend_job
+                 WHERE id = :id AND ended_at IS NULL AND next_batch_at <= :now FOR UPDATE SKIP LOCKED)
+     RETURNING status`,
+    { id: tick.id, now, next: new Date(now.getTime() + BATCH_EVERY_MS) },
+  );
+  if (!job) return 0;
+  await updateItems(tx.trx, tick.id);
+  const requested = job.status === 'RUNNING' ? await handOut(deps, tx, tick) : 0;
+  await closeIfDone(tx.trx, tick.id, now);
+  return requested;
+}
+
+/** A resend has ended when nothing is asked of its delivery any more. */
+async function updateItems(trx: Knex.Transaction, jobId: string): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE webhook_resend_item i SET state = CASE WHEN d.status = 'DELIVERED' THEN 'DELIVERED' ELSE 'FAILED' END
+     FROM webhook_delivery d
+     WHERE i.job_id = :jobId AND i.state = 'SENT' AND d.id = i.delivery_id AND d.status_before_resend IS NULL`,
+    { jobId },
+  );
+}
+
+async function handOut(deps: ResendJobDeps, tx: UnitOfWork, tick: Tick): Promise<number> {
+  const items = await rows<{ deliveryId: string }>(
+    tx.trx,
+    `SELECT delivery_id FROM webhook_resend_item WHERE job_id = :jobId AND state = 'WAITING'
+     ORDER BY delivery_id LIMIT :max FOR UPDATE SKIP LOCKED`,
+    { jobId: tick.id, max: tick.ratePerSecond },
+  );
+  if (items.length === 0) return 0;
+  const deliveryIds = items.map((item) => item.deliveryId);
+  const result = await resendEligible(deps, tx, { scope: null, deliveryIds });
+  await markItems(tx.trx, tick.id, result);
+  return result.requested.length;
+}
+
+/** What could not be sent is settled now; one that is just being sent, or asked for by somebody else, by its outcome. */
+async function markItems(trx: Knex.Transaction, jobId: string, result: ResendResult): Promise<void> {
+  const states = [
+    ...result.requested.map((deliveryId) => ({ deliveryId, state: 'SENT' })),
+    ...result.refused.map(({ deliveryId, status }) => ({ deliveryId, state: stateOfRejected(status) })),
+  ];
+  await rows(
+    trx,
+    `UPDATE webhook_resend_item i SET state = s.state
+     FROM unnest(CAST(:deliveryIds AS text[]), CAST(:states AS text[])) AS s (delivery_id, state)
+     WHERE i.job_id = :jobId AND i.delivery_id = s.delivery_id`,
+    { jobId, deliveryIds: states.map((one) => one.deliveryId), states: states.map((one) => one.state) },
+  );
+}
+
+function stateOfRejected(status: ResendResult['refused'][number]['status']): 'SENT' | 'DELIVERED' | 'FAILED' {
+  if (status === 'DELIVERED') return 'DELIVERED';
+  return status === 'PENDING' ? 'SENT' : 'FAILED';
+}
+
+async function closeIfDone(trx: Knex.Transaction, jobId: string, now: Date): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE webhook_resend_job j
+     SET ended_at = :now, status = CASE WHEN j.status = 'RUNNING' THEN 'DONE' ELSE j.status END
+     WHERE j.id = :jobId AND NOT EXISTS (
+       SELECT FROM webhook_resend_item i WHERE i.job_id = j.id
+         AND (i.state = 'SENT' OR (i.state = 'WAITING' AND j.status = 'RUNNING')))`,
+    { jobId, now },
+  );
+}

@@ -1,0 +1,221 @@
+import type { LookupAddress } from 'node:dns';
+import http, { type Agent, type ClientRequest, type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { callbackify } from 'node:util';
+
+import { createEgressAgents, createResolve, vettedAddresses, type Resolve } from '../egress/agents.ts';
+import { targetOf, type EgressGuard } from '../egress/egress.ts';
+import { excerptOf, headersToStore } from './response-capture.ts';
+import { failureOf, timeoutFailure, unexpectedStatus, type Failure, type Phase } from './failure.ts';
+
+export type SendRequest = { url: string; headers: Record<string, string>; body: Buffer };
+
+/** What became of one POST. Times are in milliseconds; a part that did not happen (a reused connection) is null. */
+export type SendResult = {
+  /** A status line of 200–299 came in time. */
+  ok: boolean;
+  httpStatus: number | null;
+  /** Words for the merchant; never an address that a name resolved to. */
+  failure: Failure | null;
+  /** Until the verdict: the status line, or the failure. */
+  durationMs: number;
+  timings: { dnsMs: number | null; connectMs: number | null; tlsMs: number | null; firstByteMs: number | null };
+  /** At most 64, in lower case. */
+  responseHeaders: Record<string, string>;
+  /** At most 16 KiB of the answer as clean text. */
+  responseExcerpt: string;
+};
+
+export type SenderOptions = {
+  guard: EgressGuard;
+  proxyUrl?: string | undefined;
+  /** One clock over DNS, connect, TLS, sending and the status line; 3,000 unless said. */
+  timeoutMs?: number;
+  /** Connections kept open between sends, over all receivers; 256 unless said. */
+  idleMax?: number;
+  /** Name resolution other than the machine's name servers. */
+  resolve?: Resolve;
+  /** Certificate authorities trusted in place of the machine's, as PEM. */
+  trustedCa?: string;
+};
+
+export type Sender = {
+  /** Makes one POST. Never rejects for what a receiver or the network does; throws when asked for the impossible. */
+  send: (request: SendRequest) => Promise<SendResult>;
+  /** Lets what is being sent end (at most 4 s), then closes the connections. */
+  close: () => Promise<void>;
+};
+
+const HEADER_BYTES_MAX = 32_768;
+const EXCERPT_BYTES_MAX = 16_384;
+const EXCERPT_MS_MAX = 1_000;
+
+/**
+ * Sends webhooks over connections that are kept alive. Follows no redirects, decompresses nothing, and reads at most
+ * 16 KiB for at most 1 s after the status, which never changes the verdict.
+ */
+export function createSender({ guard, timeoutMs = 3_000, ...options }: SenderOptions): Sender {
+  const resolve = options.resolve ?? createResolve();
+  const agents = createEgressAgents({ idleMax: 256, ...options }, true);
+  const fresh = createEgressAgents({ idleMax: 256, ...options }, false);
+  const sending = new Set<Promise<SendResult>>();
+
+  const post = async (request: SendRequest, url: URL): Promise<SendResult> => {
+    const startedAt = performance.now();
+    const addresses = async () => vettedAddresses(url, { guard, resolve });
+    let exchange = new Exchange({ request, url, addresses, agent: agents.agentFor(url) });
+    // A status that waits to be read when a busy process comes round to the timer came in time: it is read first.
+    const timer = setTimeout(() => setImmediate(() => exchange.timeOut(timeoutMs)), timeoutMs);
+    let response = await exchange.response;
+    if (exchange.wasClosedWhileIdle(response)) {
+      exchange = new Exchange({ request, url, addresses, agent: fresh.agentFor(url) });
+      response = await exchange.response;
+    }
+    clearTimeout(timer);
+    const timings = { ...exchange.timings };
+    const durationMs = Math.round(performance.now() - startedAt);
+    if ('failure' in response) return { ...unsentResult(response.failure), durationMs, timings };
+    const { statusCode: httpStatus = 0, headers } = response;
+    const ok = httpStatus >= 200 && httpStatus < 300;
+    return {
+      ok,
+      httpStatus,
+      failure: ok ? null : unexpectedStatus(httpStatus),
+      durationMs,
+      timings,
+      responseHeaders: headersToStore(headers),
+      responseExcerpt: excerptOf(await readBeginning(response), headers),
+    };
+  };
+
+  return {
+    send: (request) => {
+      const url = new URL(request.url);
+      const rejection = guard.rejection(url);
+      if (rejection !== null) {
+        const message = `Nothing was sent: the URL ${rejection}.`;
+        return Promise.resolve(unsentResult({ code: 'address_not_allowed', message }));
+      }
+      const result = post(request, url).finally(() => sending.delete(result));
+      sending.add(result);
+      return result;
+    },
+    close: async () => {
+      await Promise.allSettled(sending);
+      agents.close();
+    },
+  };
+}
+
+/** The result where no status came. */
+export function unsentResult(failure: Failure): SendResult {
+  return {
+    ok: false,
+    httpStatus: null,
+    failure,
+    durationMs: 0,
+    timings: { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null },
+    responseHeaders: {},
+    responseExcerpt: '',
+  };
+}
+
+type Job = { request: SendRequest; url: URL; addresses: () => Promise<LookupAddress[]>; agent: Agent };
+
+/** One request over one connection, until its status line. */
+class Exchange {
+  /** The answer with its body unread, or why there is none. */
+  readonly response: Promise<IncomingMessage | { failure: Failure; error?: NodeJS.ErrnoException }>;
+  readonly timings: SendResult['timings'] = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null };
+  readonly #request: ClientRequest;
+  #settle: (response: Awaited<Exchange['response']>) => void = () => {};
+  #isSettled = false;
+  #phase: Phase;
+  #phaseSince = performance.now();
+  #bytesReadBefore = 0;
+
+  /** Throws for a header that cannot be sent. */
+  constructor({ request, url, addresses, agent }: Job) {
+    const isSecure = url.protocol === 'https:';
+    const target = targetOf(url);
+    this.#phase = target.address === null ? 'dns' : 'connect';
+    this.response = new Promise((resolve) => {
+      this.#settle = (response) => {
+        this.#isSettled = true;
+        resolve(response);
+      };
+    });
+    this.#request = (isSecure ? https : http).request(url, {
+      method: 'POST',
+      agent,
+      headers: request.headers,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      // Without the full stop that a name may end in.
+      ...(isSecure && target.address === null && { servername: target.host }),
+      lookup: callbackify(async (_host: string, _options: object) => {
+        const found = await addresses();
+        this.#enter('connect', 'dnsMs');
+        return found;
+      }),
+    });
+    this.#request.on('socket', (socket) => this.#watch(socket, isSecure));
+    this.#request.on('response', (response) => {
+      this.#enter('open', 'firstByteMs');
+      this.#settle(response);
+    });
+    this.#request.on('error', (error: NodeJS.ErrnoException) => {
+      this.#settle({ failure: failureOf(error, { phase: this.#phase, host: url.hostname }), error });
+    });
+    this.#request.on('upgrade', (_response, socket) => {
+      socket.destroy();
+      this.#settle({ failure: unexpectedStatus(101) });
+    });
+    this.#request.end(request.body);
+  }
+
+  timeOut(timeoutMs: number): void {
+    if (this.#isSettled) return;
+    this.#settle({ failure: timeoutFailure(this.#phase, timeoutMs) });
+    this.#request.destroy();
+  }
+
+  /** Receivers close connections that were idle, often just as the next request is written. */
+  wasClosedWhileIdle(response: Awaited<Exchange['response']>): boolean {
+    const { reusedSocket, socket } = this.#request;
+    const isReset = 'failure' in response && /^(ECONNRESET|EPIPE)$/.test(response.error?.code ?? '');
+    return isReset && reusedSocket && socket?.bytesRead === this.#bytesReadBefore;
+  }
+
+  #watch(socket: Socket, isSecure: boolean): void {
+    this.#bytesReadBefore = socket.bytesRead;
+    if (this.#request.reusedSocket) return this.#enter('open');
+    const connected = (): void => this.#enter(isSecure ? 'tls' : 'open', 'connectMs');
+    if (socket.connecting) socket.once('connect', connected);
+    else connected();
+    if (isSecure) socket.once('secureConnect', () => this.#enter('open', 'tlsMs'));
+  }
+
+  /** @param timing what the phase before took. */
+  #enter(phase: Phase, timing?: keyof SendResult['timings']): void {
+    const now = performance.now();
+    if (timing) this.timings[timing] = Math.round((now - this.#phaseSince) * 10) / 10;
+    this.#phase = phase;
+    this.#phaseSince = now;
+  }
+}
+
+/** The first 16 KiB of the body that come within 1 s. What is more is not read: the connection ends. */
+async function readBeginning(response: IncomingMessage): Promise<Buffer[]> {
+  const chunks: Buffer[] = [];
+  let bytesLeft = EXCERPT_BYTES_MAX;
+  const timer = setTimeout(() => response.destroy(), EXCERPT_MS_MAX);
+  response.on('data', (chunk: Buffer) => {
+    chunks.push(chunk.subarray(0, bytesLeft));
+    if (chunk.length > bytesLeft) response.destroy();
+    bytesLeft = Math.max(bytesLeft - chunk.length, 0);
+  });
+  if (!response.closed) await new Promise((resolve) => response.once('close', resolve));
+  clearTimeout(timer);
+  return chunks;
+}

@@ -1,0 +1,68 @@
+import type { OutboxMessage } from '../../outbox/record.ts';
+import type { Environment } from '../../lib/scope.ts';
+
+/** How the attempt before the workflow's start ended. */
+export type LastOutcome = { ok: boolean; httpStatus: number | null; code: string | null };
+
+/** What `workflows/webhook-delivery.ts` is started with: ids and numbers, nothing secret, no URL, no body. */
+export type DeliveryInput = {
+  deliveryId: string;
+  merchantId: string;
+  environment: Environment;
+  eventType: string;
+  subscriptionId: string;
+  /** The merchant's order number, where the event has one. */
+  checkoutOrderNo: string | null;
+  /** The host name of the subscription's URL. */
+  receiverHost: string;
+  /** The contract's schedule, frozen at the start. Added by whoever starts the workflow. */
+  retryDelaysSeconds: number[];
+  /** Scheduled attempts that failed so far: 0 … 6. */
+  attemptsMade: number;
+  /** Null when the workflow is started to make an attempt: a resend, or a recovery. */
+  lastOutcome: LastOutcome | null;
+  /** When the next attempt is due, in ms since 1970; null = at once, or never where the last outcome was final. */
+  nextAttemptAtMs: number | null;
+  /** Since when it has been waiting for a resend, in ms since 1970, where an earlier run was. */
+  parkedSinceMs?: number;
+};
+
+/** What a delivery's workflow is started from. */
+export type DeliveryToStart = Omit<
+  DeliveryInput,
+  'receiverHost' | 'retryDelaysSeconds' | 'nextAttemptAtMs' | 'parkedSinceMs'
+> & {
+  eventId: string;
+  url: string;
+  nextAttemptAt: Date | null;
+};
+
+/** In SQL: the order number that an event's payload names, if any; `e` is a webhook_event. */
+export const CHECKOUT_ORDER_NO = `CAST(convert_from(e.payload, 'UTF8') AS json) #>> '{data,checkoutOrderNo}'`;
+
+/** One id for life: retries, parking and every resend of a delivery happen under this workflow id. */
+export function deliveryWorkflowId(eventId: string, subscriptionId: string): string {
+  return `delivery-${eventId}-${subscriptionId}`;
+}
+
+/** Workflow type, id and input of a delivery, as every outbox message about it needs them. */
+export function deliveryWorkflow(
+  delivery: DeliveryToStart,
+): Pick<OutboxMessage, 'workflowType' | 'workflowId'> & { input: Omit<DeliveryInput, 'retryDelaysSeconds'> } {
+  return {
+    workflowType: 'webhookDelivery',
+    workflowId: deliveryWorkflowId(delivery.eventId, delivery.subscriptionId),
+    input: {
+      deliveryId: delivery.deliveryId,
+      merchantId: delivery.merchantId,
+      environment: delivery.environment,
+      eventType: delivery.eventType,
+      subscriptionId: delivery.subscriptionId,
+      checkoutOrderNo: delivery.checkoutOrderNo,
+      receiverHost: new URL(delivery.url).hostname,
+      attemptsMade: delivery.attemptsMade,
+      lastOutcome: delivery.lastOutcome,
+      nextAttemptAtMs: delivery.nextAttemptAt?.getTime() ?? null,
+    },
+  };
+}

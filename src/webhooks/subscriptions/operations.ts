@@ -1,0 +1,231 @@
+import type { Clock } from '../../lib/clock.ts';
+import { encrypt, type KeyRing } from '../../lib/crypto.ts';
+import { rows, type Knex, type Queryable } from '../../lib/db.ts';
+import { AppError, notFound } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
+import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
+import type { SealedTable } from '../../lib/reencrypt.ts';
+import { EVENT_TYPES, type EventTypeName } from '../events/catalogue.ts';
+import { statusWhenSkipped } from '../delivery/claim.ts';
+import { isInFlight, isQueued, isScheduled } from '../delivery/in-flight.ts';
+import { SubscriptionRow } from './model.ts';
+import { recordEvents } from '../events/record.ts';
+import type { NewSubscription, SubscriptionChanges } from '../schema.ts';
+import { newSecret } from '../delivery/signature.ts';
+
+/** At most this many subscriptions per merchant and environment, inactive ones included. */
+const SUBSCRIPTIONS_MAX = 16;
+const HINT_CHARACTERS = 4;
+
+export type SubscriptionDeps = {
+  clock: Clock;
+  keyRing: KeyRing;
+  /** What is wrong with a URL, each as words that follow the field's name; `checkUrl` of the egress guard. */
+  checkUrl: (url: string, environment: Environment) => string[];
+};
+
+/** A row and its secret in the clear, for the one answer that shows it. */
+export type WithSecret = { row: SubscriptionRow; secret: string };
+
+type Target = MerchantScope & { subscriptionId: string };
+
+/** Creates a subscription. Throws VALIDATION_ERROR (url) and INVALID_STATE when there are 16 already, whoever else creates at the same time. */
+export async function createSubscription(
+  deps: SubscriptionDeps,
+  tx: UnitOfWork,
+  input: MerchantScope & NewSubscription,
+): Promise<WithSecret> {
+  ensureUrlAllowed(deps, input.url, input.environment);
+  await ensureSubscriptionsBelowLimit(tx.trx, input);
+  const id = newId('whs', deps.clock().getTime());
+  const secret = newSecret();
+  const { headers, ...fields } = input;
+  const row = await SubscriptionRow.query(tx.trx).insertAndFetch({
+    id,
+    ...fields,
+    ...sealedHeaders(deps.keyRing, id, headers),
+    ...sealedSecret(deps.keyRing, id, secret),
+    createdAt: deps.clock(),
+  });
+  return { row, secret };
+}
+
+/** All subscriptions of a merchant in an environment, oldest first: never more than 16. */
+export async function listSubscriptions(db: Queryable, scope: MerchantScope): Promise<SubscriptionRow[]> {
+  return SubscriptionRow.query(db).where(scopeOf(scope)).whereNull('deletedAt').orderBy('id');
+}
+
+/** One subscription. Throws NOT_FOUND, also for another merchant's and for a deleted one. */
+export async function findSubscription(db: Queryable, target: Target): Promise<SubscriptionRow> {
+  return onlyOne(await matching(db, target));
+}
+
+/** Changes what is given and leaves the rest. A new URL has to prove itself again: its health starts anew. */
+export async function changeSubscription(
+  deps: SubscriptionDeps,
+  tx: UnitOfWork,
+  target: Target & { changes: SubscriptionChanges },
+): Promise<SubscriptionRow> {
+  const before = await lockSubscription(tx.trx, target);
+  const { headers, url, ...fields } = withoutUndefined(target.changes);
+  const updated = url !== undefined && url !== before.url;
+  if (updated) ensureUrlAllowed(deps, url, target.environment);
+  const patch: Partial<SubscriptionRow> = {
+    ...fields,
+    ...(headers && sealedHeaders(deps.keyRing, before.id, headers)),
+    ...(updated && { url, verifiedAt: null, consecutiveFailures: 0, throttledUntil: null }),
+  };
+  if (Object.keys(patch).length === 0) return before;
+  return before.$query(tx.trx).patchAndFetch(patch);
+}
+
+/** What a deleted subscription leaves waiting beyond that is skipped when its turn comes. */
+const SKIPPED_AT_ONCE_MAX = 5_000;
+
+/** In SQL: deliveries of the subscription in this state that no attempt is being made of. */
+const waiting = (state: string): string => `ARRAY(
+  SELECT d.id FROM webhook_delivery d WHERE d.subscription_id = :id AND ${state} AND NOT ${isInFlight('d')}
+  LIMIT ${SKIPPED_AT_ONCE_MAX} FOR UPDATE SKIP LOCKED)`;
+
+/**
+ * Deletes a subscription. What was waiting to be sent to it never is: SKIPPED, and a resend that was waiting goes back
+ * to where it came from. An attempt that is on its way ends by itself.
+ */
+export async function deleteSubscription(deps: SubscriptionDeps, tx: UnitOfWork, target: Target): Promise<void> {
+  const row = await lockSubscription(tx.trx, target);
+  await row.$query(tx.trx).patch({ deletedAt: deps.clock(), active: false });
+  await rows(
+    tx.trx,
+    `UPDATE webhook_delivery
+     SET status = ${statusWhenSkipped('webhook_delivery')}, status_before_resend = NULL, next_attempt_at = NULL,
+         in_flight_attempt_id = NULL, in_flight_since = NULL
+     WHERE id = ANY (${waiting(isQueued('d'))}
+                  || ${waiting(isScheduled('d'))})`,
+    { id: row.id },
+  );
+}
+
+/**
+ * Gives a subscription a new secret, which signs at once; for `overlapSeconds` the old one signs beside it (0 = cut
+ * off now). Throws INVALID_STATE inside the overlap of an earlier rotation unless forced: the oldest would be cut off.
+ */
+export async function rotateSecret(
+  deps: SubscriptionDeps,
+  tx: UnitOfWork,
+  target: Target & { overlapSeconds: number; force: boolean },
+): Promise<WithSecret> {
+  const before = await lockSubscription(tx.trx, target);
+  const now = deps.clock();
+  const previousUntil = before.previousSecretExpiresAt;
+  if (previousUntil && previousUntil > now && !target.force) {
+    throw new AppError(
+      'INVALID_STATE',
+      `The secret was rotated already and the one before is served until ${previousUntil.toISOString()}. Wait, or pass "force": true to cut it off now.`,
+    );
+  }
+  const secret = newSecret();
+  const overlaps = target.overlapSeconds > 0;
+  const row = await before.$query(tx.trx).patchAndFetch({
+    ...sealedSecret(deps.keyRing, before.id, secret),
+    previousSecret: overlaps ? before.secret : null,
+    previousSecretExpiresAt: overlaps ? new Date(now.getTime() + target.overlapSeconds * 1_000) : null,
+  });
+  return { row, secret };
+}
+
+/**
+ * Sends an event of this type to this subscription only, with the catalogue's example as its data.
+ * Throws INVALID_STATE when the subscription is inactive, and in live for anything but `webhook.test`: an invented
+ * payment could be taken for money.
+ * @returns the event's id
+ */
+export async function sendTestEvent(
+  deps: SubscriptionDeps,
+  tx: UnitOfWork,
+  target: Target & { event: EventTypeName },
+): Promise<string> {
+  const [row] = await rows<Pick<SubscriptionRow, 'id' | 'merchantId' | 'environment' | 'active'>>(
+    tx.trx,
+    `SELECT id, merchant_id, environment, active FROM webhook_subscription
+     WHERE id = :subscriptionId AND merchant_id = :merchantId AND environment = :environment AND deleted_at IS NULL`,
+    target,
+  );
+  if (!row) throw notFound('subscription');
+  if (!row.active)
+    throw new AppError('INVALID_STATE', 'The subscription is inactive: activate it, then send the test.');
+  if (row.environment === 'live' && target.event !== 'webhook.test') {
+    throw new AppError('INVALID_STATE', `In live only webhook.test can be sent as a test, got "${target.event}".`);
+  }
+  const scope = { environment: row.environment, merchantId: row.merchantId };
+  const own = target.event === 'webhook.test' ? { subscriptionId: row.id } : {};
+  const event = {
+    event: target.event,
+    ...scope,
+    resourceType: 'subscription',
+    resourceId: row.id,
+    data: { ...EVENT_TYPES[target.event].example, ...scope, ...own },
+    createdAt: deps.clock(),
+  };
+  const [eventId] = await recordEvents(tx, [event], row.id);
+  if (eventId === undefined) throw new Error('recording a test event made no event');
+  return eventId;
+}
+
+function matching(db: Queryable, target: Target) {
+  const { subscriptionId: id, merchantId, environment } = target;
+  return SubscriptionRow.query(db).where({ id, merchantId, environment }).whereNull('deletedAt');
+}
+
+async function lockSubscription(trx: Knex.Transaction, target: Target): Promise<SubscriptionRow> {
+  return onlyOne(await matching(trx, target).forNoKeyUpdate());
+}
+
+function onlyOne([row]: SubscriptionRow[]): SubscriptionRow {
+  if (!row) throw notFound('subscription');
+  return row;
+}
+
+function ensureUrlAllowed(deps: SubscriptionDeps, url: string, environment: Environment): void {
+  const problems = deps.checkUrl(url, environment);
+  if (problems.length === 0) return;
+  throw new AppError('VALIDATION_ERROR', problems.map((issue) => `url ${issue}`).join('; '), {
+    details: problems.map((issue) => ({ field: 'url', issue })),
+  });
+}
+
+async function ensureSubscriptionsBelowLimit(trx: Knex.Transaction, scope: MerchantScope): Promise<void> {
+  // Creations of one merchant wait for each other, so that the count holds; other work on the merchant does not wait.
+  await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', { merchantId: scope.merchantId });
+  const count = await SubscriptionRow.query(trx).where(scopeOf(scope)).whereNull('deletedAt').resultSize();
+  if (count >= SUBSCRIPTIONS_MAX) {
+    throw new AppError(
+      'INVALID_STATE',
+      `There are ${count} subscriptions already, the most there can be: delete one first.`,
+    );
+  }
+}
+
+/** Where secrets and custom headers are encrypted. */
+export const SEALED_SUBSCRIPTIONS: SealedTable = {
+  table: 'webhook_subscription',
+  key: ['id'],
+  columns: ['secret', 'previous_secret', 'headers'],
+  scopeOf: ([id = '']) => id,
+};
+
+function sealedSecret(keyRing: KeyRing, id: string, secret: string) {
+  return { secret: encrypt(keyRing, id, secret), secretHint: secret.slice(-HINT_CHARACTERS) };
+}
+
+function sealedHeaders(keyRing: KeyRing, id: string, headers: Record<string, string>) {
+  const headerNames = Object.keys(headers);
+  const none = headerNames.length === 0;
+  return { headers: none ? null : encrypt(keyRing, id, JSON.stringify(headers)), headerNames };
+}
+
+type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+
+function withoutUndefined<Fields extends object>(fields: Fields): Defined<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
+}

@@ -1,0 +1,169 @@
+import { z } from 'zod';
+
+import { readRoute, writeRoute, type KeyCaller, type Route } from '../../http/route.ts';
+import type { Queryable } from '../../lib/db.ts';
+import { scopeOf } from '../../lib/scope.ts';
+import type { SubscriptionRow } from './model.ts';
+import { presentSubscription, presentWithSecret } from '../present.ts';
+import { findHealth } from '../events/queries.ts';
+import type { WebhookDeps } from '../routes.ts';
+import * as schema from '../schema.ts';
+import {
+  changeSubscription,
+  createSubscription,
+  deleteSubscription,
+  findSubscription,
+  listSubscriptions,
+  rotateSecret,
+  sendTestEvent,
+} from './operations.ts';
+
+const PATH = '/api/checkout/webhooks/subscriptions';
+const ONE = `${PATH}/:subscriptionId`;
+
+const reading = { tag: 'Webhook subscriptions', auth: { by: 'key', scope: 'webhooks:read' } } as const;
+const writing = { tag: 'Webhook subscriptions', auth: { by: 'key', scope: 'webhooks:write' } } as const;
+
+/** Where events are sent, which ones, and signed with what. */
+export function subscriptionRoutes(deps: WebhookDeps): Route[] {
+  return [...collectionRoutes(deps), ...oneRoutes(deps), rotateRoute(deps), testRoute(deps)];
+}
+
+type Request = { caller: KeyCaller; params: { subscriptionId: string } };
+
+function targetOf({ caller, params }: Request) {
+  return { ...scopeOf(caller), subscriptionId: params.subscriptionId };
+}
+
+async function present(deps: WebhookDeps, db: Queryable, subscriptions: SubscriptionRow[]) {
+  const now = deps.clock();
+  const health = await findHealth(
+    db,
+    subscriptions.map((row) => row.id),
+    now,
+  );
+  return subscriptions.map((row) => presentSubscription(row, health.get(row.id), now));
+}
+
+function collectionRoutes(deps: WebhookDeps): Route[] {
+  return [
+    writeRoute({
+      ...writing,
+      method: 'POST',
+      path: PATH,
+      operationId: 'createWebhookSubscription',
+      summary: 'Subscribe a URL to events',
+      description: 'The secret is in this answer only. At most 16 per merchant and environment.',
+      body: schema.NewSubscription,
+      responses: { 201: schema.SubscriptionWithSecret },
+      errors: ['INVALID_STATE'],
+      handle: async ({ caller, body, tx }) => {
+        const input = { ...body, ...scopeOf(caller) };
+        const { row, secret } = await createSubscription(deps, tx, input);
+        return { status: 201, message: 'Subscription created', data: presentWithSecret(row, secret, deps.clock()) };
+      },
+    }),
+    readRoute({
+      ...reading,
+      method: 'GET',
+      path: PATH,
+      operationId: 'listWebhookSubscriptions',
+      summary: 'List all subscriptions',
+      description: 'All in one answer, oldest first: there are never more than 16.',
+      rateLimit: 'list',
+      responses: { 200: z.array(schema.Subscription) },
+      handle: async ({ caller }) => {
+        const subscriptions = await listSubscriptions(deps.db, caller);
+        return { message: 'Subscriptions', data: await present(deps, deps.db, subscriptions) };
+      },
+    }),
+  ];
+}
+
+function oneRoutes(deps: WebhookDeps): Route[] {
+  return [
+    readRoute({
+      ...reading,
+      method: 'GET',
+      path: ONE,
+      operationId: 'getWebhookSubscription',
+      summary: 'One subscription and its health',
+      params: schema.SubscriptionParams,
+      responses: { 200: schema.Subscription },
+      handle: async (request) => {
+        const row = await findSubscription(deps.db, targetOf(request));
+        const [data] = await present(deps, deps.db, [row]);
+        return { message: 'Subscription', data };
+      },
+    }),
+    writeRoute({
+      ...writing,
+      method: 'PATCH',
+      path: ONE,
+      operationId: 'changeWebhookSubscription',
+      summary: 'Change a subscription',
+      description: 'Retries that wait use the new URL. Reactivating sends nothing by itself: resend what was skipped.',
+      params: schema.SubscriptionParams,
+      body: schema.SubscriptionChanges,
+      responses: { 200: schema.Subscription },
+      handle: async ({ tx, body, ...request }) => {
+        const row = await changeSubscription(deps, tx, { ...targetOf(request), changes: body });
+        const [data] = await present(deps, tx.trx, [row]);
+        return { message: 'Subscription changed', data };
+      },
+    }),
+    writeRoute({
+      ...writing,
+      method: 'DELETE',
+      path: ONE,
+      operationId: 'deleteWebhookSubscription',
+      summary: 'Delete a subscription',
+      description: 'What was waiting to be sent to it is skipped for good.',
+      params: schema.SubscriptionParams,
+      responses: { 200: z.null() },
+      handle: async ({ tx, ...request }) => {
+        await deleteSubscription(deps, tx, targetOf(request));
+        return { message: 'Subscription deleted', data: null };
+      },
+    }),
+  ];
+}
+
+function rotateRoute(deps: WebhookDeps): Route {
+  return writeRoute({
+    ...writing,
+    method: 'POST',
+    path: `${ONE}/rotate`,
+    operationId: 'rotateWebhookSecret',
+    summary: 'Give a subscription a new secret',
+    description:
+      'The new secret signs at once and is in this answer only. For overlapSeconds the old one signs beside it; 0 cuts it off now.',
+    params: schema.SubscriptionParams,
+    body: schema.RotateBody,
+    responses: { 200: schema.SubscriptionWithSecret },
+    errors: ['INVALID_STATE'],
+    handle: async ({ tx, body, ...request }) => {
+      const { row, secret } = await rotateSecret(deps, tx, { ...targetOf(request), ...body });
+      return { message: 'Secret rotated', data: presentWithSecret(row, secret, deps.clock()) };
+    },
+  });
+}
+
+function testRoute(deps: WebhookDeps): Route {
+  return writeRoute({
+    ...writing,
+    method: 'POST',
+    path: `${ONE}/test`,
+    operationId: 'sendWebhookTestEvent',
+    summary: 'Send a test event to this subscription only',
+    description: 'webhook.test unless another type is named; in live only webhook.test.',
+    params: schema.SubscriptionParams,
+    body: schema.SubscriptionTestBody,
+    responses: { 202: schema.SubscriptionTestSent },
+    errors: ['INVALID_STATE'],
+    handle: async ({ tx, body, ...request }) => {
+      const eventId = await sendTestEvent(deps, tx, { ...targetOf(request), event: body.event });
+      return { status: 202, message: 'Test event recorded', data: { eventId } };
+    },
+  });
+}

@@ -1,0 +1,109 @@
+import { latePayoutPosting, payoutPosting, releasePosting, reversalPosting } from '../ledger/postings.ts';
+import { post } from '../ledger/post.ts';
+import { rows } from '../lib/db.ts';
+import { newId } from '../lib/ids.ts';
+import type { Santim } from '../lib/money.ts';
+import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
+import type { PayoutOutcome } from '../providers/provider.ts';
+import { recordWithdrawalEvents, type WithdrawalEvent } from './events.ts';
+import { toPayout, type WithdrawalRow } from './model.ts';
+import { WITHDRAWAL_TRANSITIONS, WITHDRAWAL_STATUSES, type WithdrawalStage, type WithdrawalStatus } from './states.ts';
+import type { TimelineKind } from './timeline.ts';
+import { withdrawalMessage, type WithdrawalSignal } from './workflow-input.ts';
+
+/** One move of a withdrawal: where to, and what is kept of it. Where from, the table of states says. */
+export type Transition = {
+  id: string;
+  to: Exclude<WithdrawalStatus, 'PENDING'>;
+  /** Where it must stand; anywhere that leads there by itself unless said. */
+  from?: WithdrawalStatus;
+  /** Only while it stands in one of these: a cancel or a rejection comes before anything is sent. */
+  stages?: readonly WithdrawalStage[];
+  kind: TimelineKind;
+  detail: Record<string, unknown>;
+  event: WithdrawalEvent;
+  providerReference?: string | null;
+  providerCode?: string | null;
+  failure?: Record<string, unknown> | null;
+  /** What the beneficiary got; the amount unless said. */
+  paidSantim?: Santim;
+  outcome?: PayoutOutcome['kind'];
+  /** When its provider was asked, by the clock. */
+  checkedAt?: Date;
+  /** Not if its provider has ever said that it paid. */
+  unlessReportedPaid?: boolean;
+  at: Date;
+  /** Wakes the workflow, unless it is the workflow that moves it. */
+  signal: WithdrawalSignal | null;
+};
+
+const BOOKED = {
+  SUCCESS: payoutPosting,
+  FAILED: releasePosting,
+  REJECTED: releasePosting,
+  CANCELLED: releasePosting,
+  REVERSED: reversalPosting,
+} as const;
+
+/**
+ * Makes one move, in the change's transaction: the row, its timeline, its event, its journal. null when it stood
+ * elsewhere: then nothing has changed. Four statements.
+ */
+export async function transitionWithdrawal(tx: UnitOfWork, transition: Transition): Promise<WithdrawalRow | null> {
+  const messages: OutboxRow[] = transition.signal
+    ? [{ id: newId('obx'), ...withdrawalMessage(transition.id, transition.signal) }]
+    : [];
+  const [row] = await rows<WithdrawalRow>(
+    tx.trx,
+    `WITH updated AS (
+       UPDATE withdrawal SET status = :to, stage = 'COMPLETED', lease_until = NULL, version = version + 1,
+         provider_reference = coalesce(:providerReference, provider_reference),
+         provider_code = coalesce(:providerCode, provider_code), last_outcome = coalesce(:outcome, last_outcome),
+         last_checked_at = coalesce(CAST(:checkedAt AS timestamptz), last_checked_at),
+         failure = CAST(:failure AS jsonb),
+         conflict_resolved_at = CASE WHEN conflict_detected_at IS NOT NULL THEN coalesce(conflict_resolved_at, CAST(:at AS timestamptz)) END,
+         paid_santim = CASE WHEN CAST(:paidSantim AS bigint) IS NULL THEN paid_santim
+                            ELSE nullif(CAST(:paidSantim AS bigint), amount_santim) END,
+         completed_at = CASE WHEN CAST(:to AS text) = 'REVERSED' THEN completed_at ELSE CAST(:at AS timestamptz) END,
+         reversed_at = CASE WHEN CAST(:to AS text) = 'REVERSED' THEN CAST(:at AS timestamptz) END
+       WHERE id = :id AND status = ANY (:from) AND (CAST(:stages AS text[]) IS NULL OR stage = ANY (:stages))
+         AND NOT (CAST(:unlessReportedPaid AS boolean) AND first_reported_paid_at IS NOT NULL)
+       RETURNING *
+     ), timeline_row AS (
+       INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind, detail)
+       SELECT id, CAST(:at AS timestamptz), :kind, CAST(:detail AS jsonb) FROM updated
+     ), outbox_row AS (${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM updated))
+     SELECT * FROM updated`,
+    {
+      id: transition.id,
+      to: transition.to,
+      from: transition.from
+        ? [transition.from]
+        : WITHDRAWAL_STATUSES.filter((one) => canTransition(one, transition.to)),
+      stages: transition.stages ? [...transition.stages] : null,
+      kind: transition.kind,
+      detail: JSON.stringify(transition.detail),
+      providerReference: transition.providerReference ?? null,
+      providerCode: transition.providerCode ?? null,
+      outcome: transition.outcome ?? null,
+      checkedAt: transition.checkedAt ?? null,
+      unlessReportedPaid: transition.unlessReportedPaid ?? false,
+      paidSantim: transition.paidSantim ?? null,
+      failure: transition.failure ? JSON.stringify(transition.failure) : null,
+      at: transition.at,
+      messages: JSON.stringify(messages),
+    },
+  );
+  if (!row) return null;
+  tx.enqueued(messages);
+  await recordWithdrawalEvents(tx, { row, events: [transition.event], at: transition.at });
+  const fact = transition.from === 'FAILED' && transition.to === 'SUCCESS' ? latePayoutPosting : BOOKED[transition.to];
+  const posted = await post(tx.trx, fact(toPayout(row)), transition.at);
+  if (posted !== 'posted') throw new Error(`withdrawal ${row.id}: ${transition.to} was booked before`);
+  return row;
+}
+
+/** Whether it may go there with nobody's word for it: what has failed stays so. */
+function canTransition(from: WithdrawalStatus, to: WithdrawalStatus): boolean {
+  return from !== 'FAILED' && WITHDRAWAL_TRANSITIONS[from].includes(to);
+}

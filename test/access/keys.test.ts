@@ -1,0 +1,296 @@
+import { createKeyAuthenticator } from '../../src/access/authenticate.ts';
+import { hashKey, generateKey, readKey } from '../../src/access/key-format.ts';
+import { createKey, revokeKey, type NewKey } from '../../src/access/api-keys.ts';
+import { rows } from '../../src/lib/db.ts';
+import type { AppError } from '../../src/lib/errors.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { createMerchant, setMerchantStatus } from '../../src/merchants/operations.ts';
+import { itemRoutes } from '../http/routes.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestServer, testServerDeps } from '../support/http.ts';
+
+const PEPPER = 'a pepper of sixteen characters';
+const START = new Date('2026-06-01T09:00:00Z');
+
+let database: TestDatabase;
+let merchantId: string;
+let nowMs = START.getTime();
+const clock = () => new Date(nowMs);
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  merchantId = (await database.db.transaction((trx) => createMerchant(trx, { name: 'Coffee' }))).id;
+});
+afterAll(() => database.drop());
+beforeEach(() => {
+  nowMs = START.getTime();
+});
+
+const make = (input: Partial<NewKey> = {}) =>
+  database.db.transaction((trx) =>
+    createKey({ trx, pepper: PEPPER, clock }, { merchantId, environment: 'sandbox', kind: 'secret', ...input }),
+  );
+const revoke = (keyId: string) => database.db.transaction((trx) => revokeKey({ trx, clock }, keyId));
+
+/** A process of its own: nothing remembered. */
+function newProcess() {
+  const keys = createKeyAuthenticator({
+    db: database.db,
+    peppers: [PEPPER],
+    clock,
+    log: createLogger('silent', 'test'),
+  });
+  const codeOf = async (key: string, ip = '127.0.0.1') => {
+    try {
+      return (await keys.authenticateKey(key, ip)).kind;
+    } catch (error) {
+      return (error as { code: string }).code;
+    }
+  };
+  return { ...keys, codeOf };
+}
+
+const verify = (id: string) =>
+  rows(
+    database.db,
+    `INSERT INTO kyc_application (merchant_id, environment, status, tier) VALUES (:id, 'live', 'APPROVED', 1)`,
+    { id },
+  );
+const payInSandbox = (id: string) =>
+  rows(
+    database.db,
+    `INSERT INTO transaction (id, session_id, merchant_id, environment, checkout_order_no, amount_santim, currency, type,
+       status, created_at)
+     VALUES (:id, :id, :id, 'sandbox', :id, 100, 'ETB', 'API', 'SUCCESS', now())`,
+    { id },
+  );
+
+async function countQueries(work: () => Promise<unknown>): Promise<number> {
+  let count = 0;
+  const listen = (): void => void (count += 1);
+  database.db.on('query', listen);
+  await work();
+  database.db.off('query', listen);
+  return count;
+}
+
+test('a key is known once it was right, and no guess with its id is', async () => {
+  const { secret } = await make();
+  const process = newProcess();
+  expect(process.isKnownKey(secret)).toBe(false);
+  await process.authenticateKey(secret, '127.0.0.1');
+  expect(process.isKnownKey(secret)).toBe(true);
+  expect(process.isKnownKey((await make()).secret)).toBe(false);
+  expect(process.isKnownKey('sk_test_nonsense')).toBe(false);
+  await process.flush();
+});
+
+describe('the form of a key', () => {
+  test.each([
+    ['secret', 'sandbox', 'sk_test_'],
+    ['secret', 'live', 'sk_live_'],
+    ['restricted', 'sandbox', 'rk_test_'],
+    ['restricted', 'live', 'rk_live_'],
+  ] as const)('a %s %s key begins with %s and names its id', (kind, environment, head) => {
+    const id = newId('key');
+    const key = generateKey({ id, kind, environment });
+    expect(key.startsWith(head + id.slice(4))).toBe(true);
+    expect(key).toMatch(/^[a-z]{2}_[a-z]{4}_[0-9A-Za-z]{75}$/);
+    expect(readKey(key)).toEqual({ id, kind, environment });
+  });
+
+  test('any one mistyped character is noticed without the database', async () => {
+    const key = generateKey({ id: newId('key'), kind: 'secret', environment: 'sandbox' });
+    for (let index = 0; index < key.length; index += 1) {
+      const other = key[index] === 'A' ? 'B' : 'A';
+      expect(readKey(key.slice(0, index) + other + key.slice(index + 1))).toBeNull();
+    }
+    for (const text of ['', key.slice(1), `${key}A`, `${key}\n`, ` ${key}`, key.toLowerCase()]) {
+      expect(readKey(text)).toBeNull();
+    }
+    const { codeOf } = newProcess();
+    expect(await countQueries(() => codeOf(`${key.slice(0, -1)}!`))).toBe(0);
+  });
+
+  test('only a keyed hash of it is in the database', async () => {
+    const { key, secret } = await make();
+    const [row] = await database.db('api_key').where({ id: key.id });
+    expect(row.secretHash.equals(hashKey(PEPPER, secret))).toBe(true);
+    expect(row.prefix).toBe(secret.slice(0, 12));
+    const everything = JSON.stringify(row, (_, value) =>
+      value?.type === 'Buffer' ? Buffer.from(value).toString() : value,
+    );
+    expect(everything).not.toContain(secret.slice(34));
+    expect(hashKey('another pepper', secret).equals(row.secretHash)).toBe(false);
+  });
+});
+
+describe('a key that is presented', () => {
+  test('stands for its merchant and environment, with all scopes if it is secret', async () => {
+    const { key, secret } = await make();
+    const caller = await newProcess().authenticateKey(secret, '127.0.0.1');
+    expect(caller).toMatchObject({ kind: 'key', merchantId, environment: 'sandbox', keyId: key.id });
+    expect(caller).toHaveProperty('scopes', expect.arrayContaining(['webhooks:write']));
+  });
+
+  test('has only its scopes if it is restricted', async () => {
+    const { secret } = await make({ kind: 'restricted', scopes: ['checkout:read'] });
+    expect(await newProcess().authenticateKey(secret, '127.0.0.1')).toHaveProperty('scopes', ['checkout:read']);
+  });
+
+  test('costs no query while it is remembered', async () => {
+    const { secret } = await make();
+    const { codeOf, flush } = newProcess();
+    await codeOf(secret);
+    await flush();
+    expect(
+      await countQueries(async () => {
+        for (let i = 0; i < 20; i += 1) await codeOf(secret);
+      }),
+    ).toBe(0);
+  });
+
+  test('is looked up once when many requests come at once', async () => {
+    const { key, secret } = await make();
+    await database.db('api_key').where({ id: key.id }).update({ last_used_at: START });
+    const { codeOf } = newProcess();
+    expect(await countQueries(() => Promise.all(Array.from({ length: 50 }, () => codeOf(secret))))).toBe(1);
+  });
+
+  test('is refused within 5 s of being revoked, by a process that remembers it', async () => {
+    const { key, secret } = await make();
+    const { codeOf } = newProcess();
+    expect(await codeOf(secret)).toBe('key');
+    await revoke(key.id);
+    nowMs += 5_000;
+    expect(await codeOf(secret)).toBe('API_KEY_REVOKED');
+  });
+
+  test('is told that it was revoked or has expired only if the secret is right', async () => {
+    const { key } = await make();
+    const guessed = generateKey({ id: key.id, kind: 'secret', environment: 'sandbox' });
+    await revoke(key.id);
+    expect(await newProcess().codeOf(guessed)).toBe('INVALID_API_KEY');
+    expect(await newProcess().codeOf(generateKey({ id: newId('key'), kind: 'secret', environment: 'sandbox' }))).toBe(
+      'INVALID_API_KEY',
+    );
+  });
+
+  test('expires to the millisecond, remembered or not', async () => {
+    const { secret } = await make({ expiresAt: new Date(START.getTime() + 1_000) });
+    const { codeOf } = newProcess();
+    nowMs += 999;
+    expect(await codeOf(secret)).toBe('key');
+    nowMs += 1;
+    expect(await codeOf(secret)).toBe('API_KEY_EXPIRED');
+  });
+
+  test('works from its address ranges only', async () => {
+    const { secret } = await make({ ipRanges: ['203.0.113.0/24', '2001:db8::/32', '198.51.100.7'] });
+    const { codeOf } = newProcess();
+    for (const ip of ['203.0.113.9', '::ffff:203.0.113.9', '2001:db8::1', '198.51.100.7']) {
+      expect(await codeOf(secret, ip)).toBe('key');
+    }
+    for (const ip of ['203.0.114.1', '2001:db9::1', '198.51.100.8', 'nonsense', '']) {
+      expect(await codeOf(secret, ip)).toBe('IP_NOT_ALLOWED');
+    }
+  });
+
+  test.each([
+    [false, false, ['kyc', 'sandboxPayment']],
+    [false, true, ['kyc']],
+    [true, false, ['sandboxPayment']],
+    [true, true, []],
+  ])('is let in if it is live, verified %s and has paid in the sandbox %s: waits for %j', async (...facts) => {
+    const [isVerified, hasPaid, unmetRequirements] = facts;
+    const other = await database.db.transaction((trx) => createMerchant(trx, { name: 'Other' }));
+    if (isVerified) await verify(other.id);
+    if (hasPaid) await payInSandbox(other.id);
+    const { secret } = await make({ merchantId: other.id, environment: 'live' });
+    const { authenticateKey } = newProcess();
+    const refused = await authenticateKey(secret, '127.0.0.1', 'transactions:read').then(
+      () => [],
+      (error: AppError) => error.details.map(({ field }) => field),
+    );
+    expect(refused).toEqual(unmetRequirements);
+    for (const scope of ['kyc:write', 'bank:write'] as const) {
+      expect(await authenticateKey(secret, '127.0.0.1', scope)).toMatchObject({ environment: 'live' });
+    }
+  });
+
+  test('costs no query if it is live and remembered, let in or not', async () => {
+    const other = await database.db.transaction((trx) => createMerchant(trx, { name: 'Other' }));
+    const { secret } = await make({ merchantId: other.id, environment: 'live' });
+    const { authenticateKey, codeOf, flush } = newProcess();
+    await authenticateKey(secret, '127.0.0.1', 'kyc:write');
+    await flush();
+    expect(
+      await countQueries(async () => {
+        for (let i = 0; i < 20; i += 1) expect(await codeOf(secret)).toBe('KYC_REQUIRED');
+      }),
+    ).toBe(0);
+  });
+
+  test('is answered MERCHANT_SUSPENDED while its merchant is', async () => {
+    const other = await database.db.transaction((trx) => createMerchant(trx, { name: 'Other' }));
+    const { secret } = await make({ merchantId: other.id });
+    await database.db.transaction((trx) => setMerchantStatus(trx, other.id, 'SUSPENDED'));
+    expect(await newProcess().codeOf(secret)).toBe('MERCHANT_SUSPENDED');
+    await database.db.transaction((trx) => setMerchantStatus(trx, other.id, 'ACTIVE'));
+    expect(await newProcess().codeOf(secret)).toBe('key');
+  });
+
+  test('has its use noted at most once a minute', async () => {
+    const { key, secret } = await make();
+    const { codeOf, flush } = newProcess();
+    const lastUsed = async () => {
+      await flush();
+      return (await database.db('api_key').where({ id: key.id }).first()).lastUsedAt as Date;
+    };
+    await codeOf(secret);
+    expect(await lastUsed()).toEqual(START);
+    nowMs += 59_000;
+    await codeOf(secret);
+    expect(await lastUsed()).toEqual(START);
+    nowMs += 1_000;
+    await codeOf(secret);
+    expect(await lastUsed()).toEqual(clock());
+  });
+});
+
+test.each([
+  [{ scopes: ['checkout:read'] }, 'scopes'],
+  [{ kind: 'restricted' }, 'scopes'],
+  [{ kind: 'restricted', scopes: ['checkout:everything'] }, 'scopes'],
+  [{ ipRanges: ['10.0.0.0/33'] }, 'ipRanges'],
+  [{ ipRanges: ['example.com'] }, 'ipRanges'],
+  [{ expiresAt: START }, 'expiresAt'],
+])('a key with %j is refused', async (input, field) => {
+  await expect(make(input as Partial<NewKey>)).rejects.toMatchObject({
+    code: 'VALIDATION_ERROR',
+    details: [{ field }],
+  });
+});
+
+test('over HTTP both headers carry a key, and a live one is told about KYC', async () => {
+  const keys = newProcess();
+  const deps = testServerDeps(database.db, { routes: itemRoutes({ runs: 0 }), authenticateKey: keys.authenticateKey });
+  const http = await startTestServer(deps);
+  const { secret } = await make();
+  const another = await make();
+  const live = await make({ environment: 'live' });
+  const path = '/api/items?startDate=2026-01-31&status=OPEN';
+  const bearer = { authorization: `Bearer ${secret}` };
+  expect((await http.send('GET', path, { key: secret })).status).toBe(200);
+  expect((await http.send('GET', path, { headers: bearer })).status).toBe(200);
+  expect((await http.send('GET', path, { key: secret, headers: bearer })).status).toBe(200);
+  expect((await http.send('GET', path, { key: another.secret, headers: bearer })).body.error.code).toBe(
+    'INVALID_API_KEY',
+  );
+  const refused = await http.send('GET', path, { key: live.secret });
+  expect(refused.status).toBe(403);
+  expect(refused.body.error.code).toBe('KYC_REQUIRED');
+  await keys.flush();
+  await http.close();
+});

@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { createIdempotency } from '../../src/http/idempotency.ts';
+import { encrypt, decrypt, type KeyRing } from '../../src/lib/crypto.ts';
+import { rows } from '../../src/lib/db.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { runKeys } from '../../src/app/commands/merchants-and-keys.ts';
+import { KEY_RING } from '../support/key-ring.ts';
+import { createWorld, type World } from '../webhooks/world.ts';
+
+const NEXT: KeyRing = { currentId: 'next', keys: new Map([['next', randomBytes(32)], ...KEY_RING.keys]) };
+const ONLY_NEXT: KeyRing = { currentId: 'next', keys: new Map([...NEXT.keys].filter(([id]) => id === 'next')) };
+const ANSWERS = 1_100;
+
+let world: World;
+let scope: MerchantScope;
+let folder: string;
+beforeAll(async () => {
+  world = await createWorld();
+  scope = await world.newMerchant();
+  folder = await mkdtemp(join(tmpdir(), 'meskot-reencrypt-'));
+});
+afterAll(async () => {
+  await world.drop();
+  await rm(folder, { recursive: true });
+});
+
+async function run(keyRing: KeyRing, ...args: string[]) {
+  let [text, aside] = ['', ''];
+  const config = { API_KEY_PEPPER: 'a pepper of sixteen characters', keyRing, KYC_DOCUMENTS_DIR: folder };
+  const write = (part: string | Uint8Array, to?: 'aside') => void (to ? (aside += part) : (text += part));
+  const exitCode = await runKeys(['reencrypt', ...args], { db: world.db, config, write });
+  return { exitCode, text, aside };
+}
+const parts = async (keyRing: KeyRing): Promise<Record<string, unknown>[]> =>
+  JSON.parse((await run(keyRing, '--json')).text) as Record<string, unknown>[];
+
+/** An answer stored for a key, and the same key asked again. */
+const answerOf = async (keyRing: KeyRing, key: string): Promise<string> => {
+  const idempotency = createIdempotency({ db: world.db, runInTransaction: world.runInTransaction, keyRing });
+  const call = { ...scope, route: 'POST /x', key, requestHash: Buffer.from('same') };
+  const rejection = () => 'refused';
+  const { response } = await idempotency.run(call, async () => ({ status: 201, text: `answer of ${key}` }), rejection);
+  return response.text;
+};
+
+test('everything is brought under the current key, once, and then the old one is not needed', async () => {
+  const subscribed = await world.subscribe(scope, { headers: { 'x-shop': 'abyssinia' } });
+  const { id } = subscribed.row;
+  await rows(world.db, 'UPDATE webhook_subscription SET previous_secret = :sealed WHERE id = :id', {
+    id,
+    sealed: encrypt(KEY_RING, id, 'whsec_before'),
+  });
+  for (let index = 0; index < ANSWERS; index += 1) await answerOf(KEY_RING, `key ${index}`);
+
+  expect(await parts(NEXT)).toEqual([
+    { what: 'webhook subscriptions', seen: 1, reencrypted: 1, left: 0 },
+    { what: 'KYC documents', seen: 0, reencrypted: 0, left: 0 },
+    { what: 'stored answers', seen: ANSWERS, reencrypted: ANSWERS, left: 0 },
+    { what: 'API keys', seen: 0, reencrypted: 0, left: 0 },
+  ]);
+  const [row] = await rows<{ secret: Buffer; previousSecret: Buffer; headers: Buffer }>(
+    world.db,
+    'SELECT secret, previous_secret, headers FROM webhook_subscription WHERE id = :id',
+    { id },
+  );
+  const opened = [row?.secret, row?.previousSecret, row?.headers].map((one) => one && decrypt(ONLY_NEXT, id, one));
+  expect(opened).toEqual([subscribed.secret, 'whsec_before', '{"x-shop":"abyssinia"}']);
+  expect(await answerOf(ONLY_NEXT, 'key 7')).toBe('answer of key 7');
+
+  const again = await parts(ONLY_NEXT);
+  expect(again.map(({ reencrypted }) => reencrypted)).toEqual([0, 0, 0, 0]);
+});
+
+test('what is cut off is gone on with: half of it under one key and half under another ends under the current one', async () => {
+  const [a, b] = [await world.subscribe(scope), await world.subscribe(scope)];
+  await rows(world.db, 'UPDATE webhook_subscription SET secret = :sealed WHERE id = :id', {
+    id: a.row.id,
+    sealed: encrypt(NEXT, a.row.id, a.secret),
+  });
+  const [subscriptions] = await parts(NEXT);
+  expect(subscriptions).toMatchObject({ reencrypted: 1, left: 0 });
+  for (const { row, secret } of [a, b]) {
+    const [stored] = await rows<{ secret: Buffer }>(
+      world.db,
+      'SELECT secret FROM webhook_subscription WHERE id = :id',
+      { id: row.id },
+    );
+    expect(stored && decrypt(ONLY_NEXT, row.id, stored.secret)).toBe(secret);
+  }
+});
+
+test('what no listed key opens is named and left as it is, and the rest is done', async () => {
+  const lost: KeyRing = { currentId: 'lost', keys: new Map([['lost', randomBytes(32)]]) };
+  const [bad, good] = [await world.subscribe(scope), await world.subscribe(scope)];
+  const sealed = encrypt(lost, bad.row.id, bad.secret);
+  await rows(world.db, 'UPDATE webhook_subscription SET secret = :sealed WHERE id = :id', { id: bad.row.id, sealed });
+  const { exitCode, text, aside } = await run(NEXT);
+  expect([exitCode, text]).toEqual([1, '']);
+  expect(aside).toContain(`webhook subscriptions: ${bad.row.id}`);
+  const stored = await rows<{ id: string; secret: Buffer }>(
+    world.db,
+    'SELECT id, secret FROM webhook_subscription',
+    {},
+  );
+  expect(stored.find(({ id }) => id === bad.row.id)?.secret).toEqual(sealed);
+  const other = stored.find(({ id }) => id === good.row.id);
+  expect(other && decrypt(ONLY_NEXT, other.id, other.secret)).toBe(good.secret);
+});
+
+test('a wrong word is answered with how it is used', async () => {
+  expect(await run(NEXT, 'now')).toMatchObject({
+    exitCode: 2,
+    aside: expect.stringContaining('meskot keys reencrypt'),
+  });
+});

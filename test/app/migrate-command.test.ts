@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+
+import { readConfig } from '../../src/config.ts';
+import { openDatabase } from '../../src/lib/db.ts';
+import { prepare } from '../../src/app/commands/migrate.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { testStack } from '../support/stack-facts.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+async function run(settings: Record<string, string>): Promise<{ said: string[]; warned: string[] }> {
+  const said: string[] = [];
+  const warned: string[] = [];
+  await prepare(readConfig({ DATABASE_URL: database.ownerUrl, ...settings }), {
+    project: resolve(import.meta.dirname, '../..'),
+    print: (line) => void said.push(line),
+    warn: (line) => void warned.push(line),
+  });
+  return { said, warned };
+}
+
+test('a namespace that Temporal lacks is made once, with its search attributes', async () => {
+  const TEMPORAL_ADDRESS = testStack().temporalAddress;
+  const TEMPORAL_NAMESPACE = `prepare-${randomBytes(4).toString('hex')}`;
+  const first = await run({ TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE });
+  expect(first.said).toEqual([
+    'The schema is up to date.',
+    expect.stringContaining(`namespace ${TEMPORAL_NAMESPACE},`),
+  ]);
+  expect(first.said[1]).toContain('search attribute BusinessStatus');
+
+  const second = await run({ TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE });
+  expect(second.said[1]).toBe(`Temporal at ${TEMPORAL_ADDRESS} is prepared.`);
+  expect([...first.warned, ...second.warned]).toEqual([]);
+});
+
+test('what a newer release has migrated is told in one sentence, and is no failure', async () => {
+  const scope = openDatabase({ url: database.ownerUrl, poolMax: 1, applicationName: 'test' });
+  await scope.raw("INSERT INTO knex_migrations (name, batch) VALUES ('9999-newer.sql', 99)");
+  const { said, warned } = await run({ TEMPORAL_ADDRESS: testStack().temporalAddress });
+  await scope.raw("DELETE FROM knex_migrations WHERE name = '9999-newer.sql'");
+  await scope.destroy();
+  expect(said).toEqual([expect.stringContaining('Temporal at')]);
+  expect(warned).toEqual([
+    'The database has migrations of a newer release (9999-newer.sql); this release runs on it, since migrations only ' +
+      'expand the schema (docs/operations/rolling-back.md).',
+  ]);
+});
+
+test('with Temporal away the schema is brought up to date, and the rest is said to be left', async () => {
+  const { said, warned } = await run({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
+  expect(said).toEqual(['The schema is up to date.']);
+  expect(warned).toEqual([expect.stringContaining('Temporal at 127.0.0.1:1 does not answer')]);
+  expect(warned[0]).toContain('run "meskot migrate" again');
+}, 15_000);

@@ -1,0 +1,56 @@
+import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../chaos/ground.ts';
+import { until } from '../support/worker.ts';
+
+let ground: Ground;
+let merchant: GroundMerchant;
+let stopApi: () => Promise<void>;
+
+beforeAll(async () => {
+  ground = await createGround({ TASK_QUEUES: 'payments' });
+  ({ stop: stopApi } = await ground.startApi());
+  merchant = await ground.newMerchant();
+}, 60_000);
+afterAll(async () => {
+  await stopApi();
+  await ground.close();
+}, 60_000);
+
+/** As `temporal worker deployment set-current-version` does, once the build's workers are there. */
+async function makeCurrent(buildId: string): Promise<void> {
+  const { workflowService, deploymentName } = namesOf();
+  await until(`build ${buildId} to be current`, async () =>
+    workflowService
+      .setWorkerDeploymentCurrentVersion({ namespace: 'default', deploymentName, buildId, identity: 'test' })
+      .then(
+        () => true,
+        () => false,
+      ),
+  );
+}
+
+function namesOf() {
+  const { temporal, config } = ground.world;
+  const { workflowService } = temporal.client;
+  return { workflowService, deploymentName: `${config.TASK_QUEUE_PREFIX}${config.TEMPORAL_DEPLOYMENT_NAME}` };
+}
+
+test('a build gets work once it is made current, and what waits goes on with the next one', async () => {
+  const first = ground.world.startWorker({ TEMPORAL_WORKER_BUILD_ID: '1.0' });
+  await first.ready;
+  await makeCurrent('1.0');
+  const { attemptId } = await buy(merchant.client, { orderNo: 'RELEASE-1', phone: PHONES.silent });
+  const handle = ground.world.temporal.client.workflow.getHandle(`payment-${attemptId}`);
+  const workedOnBy = async (buildId: string) =>
+    until(`build ${buildId} to work on it`, async () => {
+      const described = await handle.describe().catch(() => null);
+      return described?.raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId === buildId;
+    });
+  await workedOnBy('1.0');
+
+  const second = ground.world.startWorker({ TEMPORAL_WORKER_BUILD_ID: '1.1' });
+  await second.ready;
+  await makeCurrent('1.1');
+  await first.stop();
+  await workedOnBy('1.1');
+  expect((await handle.describe()).status.name).toBe('RUNNING');
+}, 120_000);

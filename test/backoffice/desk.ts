@@ -1,0 +1,122 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { OperatorRole, Route } from '../../src/http/route.ts';
+import { createKeyAuthenticator } from '../../src/access/authenticate.ts';
+import { createKey } from '../../src/access/api-keys.ts';
+import { createDocumentStore, type DocumentStore } from '../../src/merchants/kyc/store.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { rows } from '../../src/lib/db.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import type { Environment } from '../../src/lib/scope.ts';
+import { runOpsCommand } from '../../src/app/commands/ops-commands.ts';
+import { createOperator, createOperatorKey } from '../../src/access/operators.ts';
+import { opsRoutes } from '../../src/backoffice/routes.ts';
+import { enqueueCalendarChanged } from '../../src/settlements/expected-dates.ts';
+import { buildWorld, type World } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestServer, testServerDeps, type HttpResponse, type TestServer } from '../support/http.ts';
+import { KEY_RING } from '../support/key-ring.ts';
+
+export const PEPPER = 'a pepper of sixteen characters';
+
+/** One of the platform's people, with a key. */
+export type Person = { operatorId: string; key: string };
+
+/** The operators' routes over HTTP, with real keys, and one operator of each role. */
+export type Desk = {
+  database: TestDatabase;
+  world: World;
+  clock: Clock;
+  people: Record<OperatorRole, Person>;
+  server: TestServer;
+  routes: Route[];
+  store: DocumentStore;
+  /** As the admin, unless a key says otherwise. */
+  send: (method: string, path: string, call?: { key?: string | null; body?: unknown }) => Promise<HttpResponse>;
+  hire: (role: OperatorRole) => Promise<Person>;
+  merchantKey: (merchantId: string, environment?: Environment) => Promise<string>;
+  /** The actions in the audit log, the oldest first; of one resource if it is named. */
+  audited: (resourceId?: string) => Promise<string[]>;
+  close: () => Promise<void>;
+};
+
+/** Starts it. The clock is the real one: keys and lists depend on it. */
+export async function startDesk(): Promise<Desk> {
+  const database = await createTestDatabase();
+  const { db } = database;
+  const clock = () => new Date();
+  const world = buildWorld(db, { clock });
+  const keys = createKeyAuthenticator({ db, peppers: [PEPPER], clock, log: createLogger('silent', 'test') });
+  let hired = 0;
+  const hire = async (role: OperatorRole): Promise<Person> => {
+    hired += 1;
+    const about = { name: `${role} ${hired}`, email: `${role}-${hired}@meskot.example`, role };
+    return db.transaction(async (trx) => {
+      const { id } = await createOperator(trx, about);
+      return {
+        operatorId: id,
+        key: (await createOperatorKey({ trx, pepper: PEPPER, clock }, { operatorId: id })).secret,
+      };
+    });
+  };
+  const people = {
+    viewer: await hire('viewer'),
+    support: await hire('support'),
+    finance: await hire('finance'),
+    admin: await hire('admin'),
+  };
+  const folder = await mkdtemp(join(tmpdir(), 'meskot-documents-'));
+  const store = createDocumentStore(folder, KEY_RING);
+  const routes = opsRoutes({
+    ...world,
+    clock,
+    store,
+    pepper: PEPPER,
+    calendarChanged: enqueueCalendarChanged,
+    workflowUrl: (workflowId) => `https://temporal.example/${workflowId}`,
+  });
+  const server = await startTestServer(testServerDeps(db, { routes, authenticateKey: keys.authenticateKey }));
+  return {
+    database,
+    world,
+    clock,
+    people,
+    server,
+    routes,
+    store,
+    send: (method, path, call = {}) => server.send(method, path, { key: people.admin.key, ...call }),
+    hire,
+    merchantKey: async (merchantId, environment = 'sandbox') => {
+      const input = { merchantId, environment, kind: 'secret' } as const;
+      return (await db.transaction((trx) => createKey({ trx, pepper: PEPPER, clock }, input))).secret;
+    },
+    audited: async (resourceId) => {
+      const sql = `SELECT action FROM operator_audit WHERE :resourceId IN ('', resource_id) ORDER BY occurred_at, id`;
+      return (await rows<{ action: string }>(db, sql, { resourceId: resourceId ?? '' })).map(({ action }) => action);
+    },
+    close: async () => {
+      await server.close();
+      await keys.flush();
+      await database.drop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** Runs `meskot ops …` at a desk, as its admin unless the words say otherwise. */
+export async function runOps(desk: Desk, args: readonly string[]): Promise<{ exitCode: number; text: string }> {
+  let text = '';
+  const deps = {
+    ...desk.world,
+    clock: desk.clock,
+    pepper: PEPPER,
+    calendarChanged: enqueueCalendarChanged,
+    demoOperatorId: desk.people.admin.operatorId,
+    routes: desk.routes,
+    write: (part: string | Uint8Array) => void (text += part.toString()),
+  };
+  const exitCode = await runOpsCommand(args, deps);
+  return { exitCode, text };
+}

@@ -1,0 +1,112 @@
+import { decideDueInSandbox } from '../../src/merchants/kyc/decide.ts';
+import { submitApplication } from '../../src/merchants/kyc/operations.ts';
+import { rows } from '../../src/lib/db.ts';
+import type { Environment, MerchantScope } from '../../src/lib/scope.ts';
+import { APPLICATION } from '../merchants/kyc/world.ts';
+import { buildMerchant } from '../support/build.ts';
+import { startDesk, type Desk, type Person } from './desk.ts';
+
+let desk: Desk;
+let scope: MerchantScope;
+
+beforeAll(async () => {
+  desk = await startDesk();
+});
+beforeEach(async () => {
+  scope = await buildMerchant(desk.database.db);
+});
+afterAll(() => desk.close());
+
+/** Filled in and handed in with this key. */
+async function handIn(environment: Environment, keyId = 'key_1', at = desk.clock()): Promise<void> {
+  const of = { merchantId: scope.merchantId, environment };
+  await rows(
+    desk.database.db,
+    `WITH application AS (
+       INSERT INTO kyc_application (merchant_id, environment, details)
+       VALUES (:merchantId, :environment, CAST(:details AS jsonb))
+     )
+     INSERT INTO kyc_document (id, merchant_id, environment, submission, kind, file_name, content_type, bytes, sha256,
+                               storage_key, uploaded_by, uploaded_at)
+     SELECT 'kyd_' || :merchantId || :environment || kind, :merchantId, :environment, 1, kind, 'a.pdf',
+            'application/pdf', 1, repeat('0', 64), md5(:merchantId || :environment || kind), 'key_1', now()
+     FROM unnest(ARRAY['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID']) AS kind`,
+    { ...of, details: JSON.stringify(APPLICATION) },
+  );
+  await desk.world.runInTransaction((tx) => submitApplication(tx, { ...of, keyId, at }));
+}
+const say = (verb: string, body: object, by: Person = desk.people.admin) =>
+  desk.send('POST', `/api/ops/merchants/${scope.merchantId}/kyc/${verb}`, { key: by.key, body });
+const statusIn = async (environment: Environment): Promise<string> => {
+  const { body } = await desk.send('GET', `/api/ops/merchants/${scope.merchantId}/kyc?environment=${environment}`);
+  return body.data.status;
+};
+
+test('a decision says which application is meant: one of the sandbox decides nothing in live', async () => {
+  await handIn('sandbox');
+  await handIn('live');
+  const reason = 'Read';
+  for (const [verb, body] of [
+    ['review', {}],
+    ['approve', { submission: 1 }],
+    ['reject', { submission: 1, reason }],
+    ['request-info', { submission: 1, reason }],
+  ] as const) {
+    const unsaid = await say(verb, body);
+    expect([verb, unsaid.status, unsaid.body.message]).toEqual([verb, 400, 'environment is required']);
+  }
+  expect((await say('approve', { environment: 'sandbox', submission: 1 })).status).toBe(200);
+  expect([await statusIn('sandbox'), await statusIn('live')]).toEqual(['APPROVED', 'SUBMITTED']);
+  const unsaid = await desk.send('GET', `/api/ops/merchants/${scope.merchantId}/kyc`);
+  expect([unsaid.status, unsaid.body.message]).toEqual([400, 'environment is required']);
+});
+
+test('each step is noted with how the application stood before it, and after', async () => {
+  await handIn('live');
+  await say('review', { environment: 'live' });
+  await say('request-info', { environment: 'live', submission: 1, reason: 'The licence has ended' });
+  const { body } = await desk.send('GET', `/api/ops/audit?resourceId=${scope.merchantId}`);
+  const stood = (status: string) => ({ status, tier: 0, submission: 1 });
+  expect(body.data.toReversed()).toMatchObject([
+    { action: 'kyc.review', before: stood('SUBMITTED'), after: stood('UNDER_REVIEW') },
+    { action: 'kyc.request-info', before: stood('UNDER_REVIEW'), after: stood('MORE_INFO_NEEDED') },
+  ]);
+});
+
+test('who has made the key of an application neither approves it nor gives it a higher tier, but a lower one', async () => {
+  const keys = `/api/ops/merchants/${scope.merchantId}/keys`;
+  const { keyId } = (await desk.send('POST', keys, { body: { environment: 'live' } })).body.data;
+  await handIn('live', keyId);
+  const refused = await say('approve', { environment: 'live', submission: 1, tier: 1 });
+  expect([refused.status, refused.body.message]).toEqual([
+    409,
+    `This application was handed in with the key ${keyId}, whose secret you may know: you may not approve it. ` +
+      'Let another operator approve it, with a key of their own, or on the terminal with --operator opr_….',
+  ]);
+  const other = await desk.hire('admin');
+  expect((await say('approve', { environment: 'live', submission: 1, tier: 1 }, other)).status).toBe(200);
+  const toTier = async (tier: number, { key }: Person): Promise<number> => {
+    const body = { environment: 'live', tier, reason: 'It has grown' };
+    return (await desk.send('PUT', `/api/ops/merchants/${scope.merchantId}/kyc/tier`, { key, body })).status;
+  };
+  expect(await toTier(2, desk.people.admin)).toBe(409);
+  expect(await toTier(2, other)).toBe(200);
+  expect(await toTier(1, desk.people.admin)).toBe(200);
+});
+
+test('the sandbox decides a rehearsal by itself, whoever has made the key', async () => {
+  const keys = `/api/ops/merchants/${scope.merchantId}/keys`;
+  const { keyId } = (await desk.send('POST', keys, { body: { environment: 'sandbox' } })).body.data;
+  await handIn('sandbox', keyId, new Date(desk.clock().getTime() - 60_000));
+  await decideDueInSandbox(desk.world.runInTransaction, desk.clock(), 10);
+  expect(await statusIn('sandbox')).toBe('APPROVED');
+});
+
+test('a key that two revoke at once is noted once', async () => {
+  const keys = `/api/ops/merchants/${scope.merchantId}/keys`;
+  const { keyId } = (await desk.send('POST', keys, { body: { environment: 'sandbox' } })).body.data;
+  const revoke = () => desk.send('POST', `${keys}/${keyId}/revoke`, { body: { reason: 'Leaked' } });
+  const answers = await Promise.all(Array.from({ length: 10 }, revoke));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  expect(await desk.audited(keyId)).toEqual(['key.create', 'key.revoke']);
+});

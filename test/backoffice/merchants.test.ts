@@ -1,0 +1,135 @@
+import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { buildMerchant } from '../support/build.ts';
+import { withdraw } from '../support/settlements.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
+import { startDesk, type Desk } from './desk.ts';
+
+let desk: Desk;
+let scope: MerchantScope;
+
+beforeAll(async () => {
+  desk = await startDesk();
+});
+beforeEach(async () => {
+  scope = await buildMerchant(desk.database.db);
+});
+afterAll(() => desk.close());
+
+const lastAudit = async () => (await desk.send('GET', '/api/ops/audit?limit=1')).body.data[0];
+
+test('merchants are listed the newest first, and found by a part of their name', async () => {
+  const { merchantId } = await buildMerchant(desk.database.db, 'Zemen Bookshop');
+  const all = await desk.send('GET', '/api/ops/merchants');
+  expect(all.status).toBe(200);
+  expect(all.body.data[0]).toMatchObject({ merchantId, name: 'Zemen Bookshop', status: 'ACTIVE' });
+  const found = await desk.send('GET', '/api/ops/merchants?search=BOOKS');
+  expect(found.body.data.map((one: { merchantId: string }) => one.merchantId)).toEqual([merchantId]);
+  expect(found.body.pagination.total).toBe(1);
+});
+
+test('a suspended merchant is told so, and noted with who, why and by which request', async () => {
+  const key = await desk.merchantKey(scope.merchantId);
+  const path = `/api/ops/merchants/${scope.merchantId}`;
+  const answer = await desk.send('POST', `${path}/suspend`, { body: { reason: 'Fraud reported' } });
+  expect([answer.status, answer.body.data.status]).toEqual([200, 'SUSPENDED']);
+  // Here a merchant's key is refused as such, whatever its merchant is.
+  expect((await desk.send('GET', '/api/ops/merchants', { key })).body.error.code).toBe('INSUFFICIENT_SCOPE');
+  expect(await lastAudit()).toMatchObject({
+    operatorId: desk.people.admin.operatorId,
+    action: 'merchant.suspend',
+    resourceId: scope.merchantId,
+    merchantId: scope.merchantId,
+    before: { status: 'ACTIVE' },
+    after: { status: 'SUSPENDED' },
+    reason: 'Fraud reported',
+    requestId: answer.headers.get('x-request-id'),
+  });
+  const again = await desk.send('POST', `${path}/suspend`, { body: { reason: 'Fraud reported' } });
+  expect(again.status).toBe(200);
+  await desk.send('POST', `${path}/resume`, { body: { reason: 'A mistake' } });
+  expect(await desk.audited(scope.merchantId)).toEqual(['merchant.suspend', 'merchant.resume']);
+});
+
+test('what was approved and not sent while a merchant was suspended goes on with it', async () => {
+  const merchant = await buildFreeMerchant(desk.world);
+  await fund(desk.world, merchant, 1_000_00n);
+  const { id } = await withdraw(desk.world, merchant);
+  const { db } = desk.database;
+  await rows(db, `UPDATE withdrawal SET stage = 'CREATED' WHERE id = :id`, { id });
+  const path = `/api/ops/merchants/${merchant.merchantId}`;
+  const restarted = () =>
+    rows(db, `SELECT signal FROM outbox WHERE workflow_id = :workflowId AND signal = 'approved'`, {
+      workflowId: `withdrawal-${id}`,
+    });
+  await desk.send('POST', `${path}/suspend`, { body: { reason: 'Fraud reported' } });
+  expect(await restarted()).toEqual([]);
+  await desk.send('POST', `${path}/resume`, { body: { reason: 'A mistake' } });
+  expect(await restarted()).toHaveLength(1);
+});
+
+test('suspending needs a reason, and a merchant that exists', async () => {
+  const path = `/api/ops/merchants/${scope.merchantId}/suspend`;
+  const unsaid = await desk.send('POST', path, { body: {} });
+  expect([unsaid.status, unsaid.body.message]).toEqual([400, 'reason is required']);
+  const nobody = await desk.send('POST', `/api/ops/merchants/${newId('mrc')}/suspend`, { body: { reason: 'x' } });
+  expect(nobody.body.error.code).toBe('NOT_FOUND');
+  expect(await desk.audited(scope.merchantId)).toEqual([]);
+});
+
+test('a new merchant has its channels in the sandbox and none in live', async () => {
+  const made = await desk.send('POST', '/api/ops/merchants', { body: { name: 'Habesha Crafts' } });
+  expect(made.status).toBe(201);
+  const { merchantId } = made.body.data;
+  const { body } = await desk.send('GET', `/api/ops/merchants/${merchantId}`);
+  expect(body.data).toMatchObject({ name: 'Habesha Crafts', currency: 'ETB' });
+  const approvals = (place: string) => body.data[place].channels.map((one: { approval: string }) => one.approval);
+  expect(approvals('sandbox')).toEqual(['APPROVED', 'APPROVED', 'APPROVED', 'NONE']);
+  expect(approvals('live')).toEqual(['NONE', 'NONE', 'NONE', 'NONE']);
+});
+
+test("a merchant's key is shown once, works, is listed without its secret, and ends when revoked", async () => {
+  const path = `/api/ops/merchants/${scope.merchantId}/keys`;
+  const body = { environment: 'sandbox', name: 'Shop', scopes: ['balance:read'], days: 30 };
+  const made = await desk.send('POST', path, { body });
+  expect(made.status).toBe(201);
+  const { secret, keyId } = made.body.data;
+  expect(secret).toMatch(/^rk_test_/);
+  const listed = await desk.send('GET', path);
+  expect(listed.body.data).toHaveLength(1);
+  expect(listed.text).not.toContain(secret);
+  expect((await desk.send('GET', '/api/ops/merchants', { key: secret })).body.error.code).toBe('INSUFFICIENT_SCOPE');
+
+  const revoked = await desk.send('POST', `${path}/${keyId}/revoke`, { body: { reason: 'Leaked' } });
+  expect(revoked.body.data.revokedAt).not.toBeNull();
+  await desk.send('POST', `${path}/${keyId}/revoke`, { body: { reason: 'Leaked' } });
+  expect(await desk.audited(keyId)).toEqual(['key.create', 'key.revoke']);
+  const log = await rows<{ row: string }>(desk.database.db, 'SELECT a::text AS row FROM operator_audit a');
+  expect(log.filter(({ row }) => row.includes(secret))).toEqual([]);
+});
+
+test("another merchant's key cannot be revoked under this merchant", async () => {
+  const other = await buildMerchant(desk.database.db);
+  const { body } = await desk.send('POST', `/api/ops/merchants/${other.merchantId}/keys`, {
+    body: { environment: 'sandbox' },
+  });
+  const path = `/api/ops/merchants/${scope.merchantId}/keys/${body.data.keyId}/revoke`;
+  expect((await desk.send('POST', path, { body: { reason: 'x' } })).status).toBe(404);
+});
+
+test('a channel is approved and suspended in one environment, the other stays as it is', async () => {
+  const path = `/api/ops/merchants/${scope.merchantId}/channels/TELEBIRR`;
+  const approved = await desk.send('POST', `${path}/approve`, { body: { environment: 'live' } });
+  expect(approved.body.data).toMatchObject({ approval: 'APPROVED', enabled: false });
+  await desk.send('POST', `${path}/suspend`, { body: { environment: 'live', reason: 'Chargebacks' } });
+  const { body } = await desk.send('GET', `/api/ops/merchants/${scope.merchantId}`);
+  expect(body.data.live.channels[0].approval).toBe('SUSPENDED');
+  expect(body.data.sandbox.channels[0].approval).toBe('APPROVED');
+  expect(await lastAudit()).toMatchObject({
+    action: 'channel.suspend',
+    environment: 'live',
+    before: { approval: 'APPROVED' },
+    after: { approval: 'SUSPENDED' },
+  });
+});

@@ -1,0 +1,237 @@
+import { addisDay } from '../../src/lib/dates.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { createCheckPayout } from '../../src/withdrawals/sync.ts';
+import { createWithdrawal } from '../../src/withdrawals/create.ts';
+import { PAID, paidReference } from '../support/build.ts';
+import { ACCOUNT, ask, linkAccount } from '../support/settlements.ts';
+import { buildFreeMerchant, DOUBT, fund, PAID_OUT } from '../support/withdrawals.ts';
+import { OTHER_AMOUNT, payOtherAmount } from '../payments/held-money.ts';
+import { startDesk, type Desk } from './desk.ts';
+
+let desk: Desk;
+let scope: MerchantScope;
+let requests = 0;
+
+beforeAll(async () => {
+  desk = await startDesk();
+});
+beforeEach(async () => {
+  scope = await buildFreeMerchant(desk.world);
+});
+afterAll(() => desk.close());
+
+/** As one of finance. */
+const get = async (path: string) =>
+  (await desk.send('GET', `/api/ops/${path}`, { key: desk.people.finance.key })).body.data;
+const say = (path: string, body: object = {}) =>
+  desk.send('POST', `/api/ops/${path}`, { key: desk.people.finance.key, body });
+
+type Asked = { of?: MerchantScope; birr?: number; accountName?: string; requestedBy?: string };
+
+async function withdrawal(asked: Asked = {}): Promise<string> {
+  const { of = scope, birr = 100, accountName = 'Abebe Bikila', requestedBy = 'key_1' } = asked;
+  for (let funded = 0; funded <= birr; funded += 75_000) await fund(desk.world, of, 7_500_000n);
+  requests += 1;
+  const wanted = {
+    requestId: `W-${requests}`,
+    amountSantim: BigInt(birr * 100),
+    channel: 'AWASH',
+    destination: { kind: 'bank', bankCode: 'CBE', accountNumber: '1000123456789', accountName },
+    requestedBy,
+  } as const;
+  const { row } = await desk.world.runInTransaction((tx) => createWithdrawal({ ...desk.world, tx }, of, wanted));
+  return row.id;
+}
+
+async function paid(asked: Asked = {}): Promise<string> {
+  const id = await withdrawal(asked);
+  await say(`withdrawals/${id}/approve`);
+  desk.world.provider.returnsForPayouts(PAID_OUT);
+  const check = { minIntervalMs: 0, notifyWorkflow: false };
+  expect((await createCheckPayout(desk.world)(id, check)).row.status).toBe('SUCCESS');
+  return id;
+}
+
+describe('a withdrawal under review', () => {
+  test('shows who asked whom to be paid, and what went there before', async () => {
+    const stranger = await buildFreeMerchant(desk.world);
+    await paid({ of: stranger });
+    await paid({ accountName: 'Abebe B.' });
+    const made = await desk.send('POST', `/api/ops/merchants/${scope.merchantId}/keys`, {
+      body: { environment: 'sandbox', name: 'Payroll' },
+    });
+    const { keyId } = made.body.data;
+    const id = await withdrawal({ birr: 300_000, requestedBy: keyId });
+    await withdrawal();
+    await say(`withdrawals/${id}/approve`, { reason: 'Known to us' });
+    const seen = await get(`withdrawals/${id}`);
+    expect(seen).toMatchObject({
+      ...scope,
+      withdrawalId: id,
+      merchantName: 'Abyssinia Coffee',
+      requestId: expect.stringMatching(/^W-/),
+      amount: 300_000,
+      destination: {
+        bankCode: 'CBE',
+        bankName: 'Commercial Bank of Ethiopia',
+        accountNumber: '1000123456789',
+        accountName: 'Abebe Bikila',
+      },
+      requestedBy: keyId,
+      requestedWith: { keyId, name: 'Payroll', createdBy: desk.people.admin.operatorId },
+      reviewReasons: ['BENEFICIARY_RENAMED', 'LARGE_AMOUNT'],
+      approvalsNeeded: 2,
+      approvals: [{ operatorId: desk.people.finance.operatorId, operatorName: 'finance 3', reason: 'Known to us' }],
+      approvalsMissing: 1,
+      paidBefore: { count: 1, amount: 100, accountNames: ['Abebe B.'] },
+      providerReference: null,
+      decisions: [{ action: 'withdrawal.approve' }],
+      links: { approve: `/api/ops/withdrawals/${id}/approve`, reject: `/api/ops/withdrawals/${id}/reject` },
+    });
+    expect(seen.totalDebit).toBe(300_000 + seen.fee + seen.feeTax);
+    const happened = seen.timeline.map(({ kind }: { kind: string }) => kind);
+    expect(happened).toEqual(['withdrawal.created', 'review.started', 'review.approved']);
+    expect(JSON.stringify(seen)).not.toContain(made.body.data.secret);
+  });
+
+  test('has nothing paid there before where it is the first', async () => {
+    const seen = await get(`withdrawals/${await withdrawal()}`);
+    expect(seen.reviewReasons).toContain('FIRST_TO_BENEFICIARY');
+    expect(seen.paidBefore).toEqual({ count: 0, amount: 0, lastAt: null, accountNames: [] });
+    expect(seen.requestedWith).toBeNull();
+  });
+
+  test('shows only the last four digits in the list, and all of them to nobody who may not decide', async () => {
+    const id = await withdrawal();
+    const key = desk.people.viewer.key;
+    const { body, text } = await desk.send('GET', `/api/ops/withdrawals?search=${id}`, { key });
+    expect(body.data[0]).toMatchObject({
+      requestId: expect.stringMatching(/^W-/),
+      destination: { bankCode: 'CBE', accountNumber: '*********6789', accountName: 'Abebe Bikila' },
+    });
+    const queue = await desk.send('GET', `/api/ops/queue?merchantId=${scope.merchantId}`, { key });
+    expect(text + queue.text).not.toContain('1000123456789');
+    expect((await desk.send('GET', `/api/ops/withdrawals/${id}`, { key })).status).toBe(403);
+    expect((await desk.send('GET', '/api/ops/withdrawals/wd_none')).status).toBe(404);
+  });
+});
+
+test('a withdrawal that its provider leaves open can be resolved, and one that has ended cannot be decided', async () => {
+  const id = await withdrawal();
+  await say(`withdrawals/${id}/approve`);
+  desk.world.provider.returnsForPayouts(DOUBT);
+  await createCheckPayout(desk.world)(id, { minIntervalMs: 0, notifyWorkflow: false });
+  expect(await get(`withdrawals/${id}`)).toMatchObject({
+    stage: 'UNKNOWN',
+    lastOutcome: 'unknown',
+    approvalsMissing: 0,
+    links: { resolve: `/api/ops/withdrawals/${id}/resolve` },
+  });
+  const ended = await get(`withdrawals/${await paid()}`);
+  expect(ended).toMatchObject({ status: 'SUCCESS', providerReference: 'OUT-1', links: {}, paidBefore: { count: 0 } });
+});
+
+test('a settlement shows the whole account, the bank, who has approved and sent it, and what can be said now', async () => {
+  await fund(desk.world, scope, 100_000n);
+  await linkAccount(desk.world, scope);
+  const { id } = await ask(desk.world, scope);
+  const links = async () => Object.keys((await get(`settlements/${id}`)).links);
+  expect(await links()).toEqual(['approve', 'reject']);
+  await say(`settlements/${id}/approve`, { reason: 'As agreed' });
+  expect(await links()).toEqual(['sent', 'failed']);
+  await say(`settlements/${id}/sent`, { bankReference: 'FT-DETAIL-1' });
+  const { operatorId } = desk.people.finance;
+  const seen = await get(`settlements/${id}`);
+  expect(seen).toMatchObject({
+    ...ACCOUNT,
+    merchantName: 'Abyssinia Coffee',
+    bankName: 'Commercial Bank of Ethiopia',
+    amount: 150,
+    requestedBy: 'key_test',
+    approvedBy: operatorId,
+    sentBy: operatorId,
+    bankReference: 'FT-DETAIL-1',
+    settledBefore: { count: 0, amount: 0, lastAt: null },
+    decisions: [{ action: 'settlement.approve', reason: 'As agreed' }, { action: 'settlement.sent' }],
+  });
+  expect(Object.keys(seen.links)).toEqual(['credited', 'failed']);
+  await say(`settlements/${id}/credited`, { bankReference: 'FT-DETAIL-1', creditedOn: addisDay(new Date()) });
+  expect(await links()).toEqual(['returned']);
+  await say(`settlements/${(await ask(desk.world, scope)).id}/reject`, { reason: 'Not yet' });
+  const next = await ask(desk.world, scope);
+  expect((await get(`settlements/${next.id}`)).settledBefore).toMatchObject({ count: 1, amount: 150 });
+});
+
+describe('a transaction', () => {
+  test('with held money shows what was expected, what came and from whom; deciding is noted with what was before', async () => {
+    const { transactionId, attemptId } = await payOtherAmount(desk.world, scope);
+    const seen = await get(`transactions/${transactionId}`);
+    expect(seen).toMatchObject({
+      ...scope,
+      merchantName: 'Abyssinia Coffee',
+      status: 'PENDING',
+      held: 'WRONG_AMOUNT',
+      amount: 100.5,
+      payments: [
+        {
+          attemptId,
+          channel: 'TELEBIRR',
+          phone: expect.stringMatching(/^2519\d{8}$/),
+          status: 'HELD',
+          expected: 100.5,
+          received: 80,
+          receivedCurrency: 'ETB',
+          providerReference: paidReference(attemptId),
+          decision: null,
+        },
+      ],
+      decisions: [],
+    });
+    expect(seen.timeline.map(({ kind }: { kind: string }) => kind)).toContain('payment.held');
+    const { accept, reject } = seen.payments[0].links;
+    expect(reject).toBe(`/api/ops/transactions/${transactionId}/reject`);
+    const accepted = await desk.send('POST', accept, { body: { attemptId } });
+    expect(accepted.status).toBe(200);
+    const after = await get(`transactions/${transactionId}`);
+    expect(after).toMatchObject({ status: 'SUCCESS', held: null, payments: [{ decision: 'ACCEPTED', links: {} }] });
+    expect(after.decisions).toMatchObject([
+      {
+        action: 'payment.accept',
+        before: { status: 'PENDING', holdReason: 'WRONG_AMOUNT', holdResolution: null },
+        after: { status: 'SUCCESS', holdResolution: 'ACCEPTED', received: 80 },
+      },
+    ]);
+  });
+
+  test('whose money is of another currency can only be given back', async () => {
+    const { transactionId } = await payOtherAmount(desk.world, scope, { ...OTHER_AMOUNT, currency: 'USD' });
+    const { held, payments } = await get(`transactions/${transactionId}`);
+    expect(held).toBe('WRONG_CURRENCY');
+    expect(Object.keys(payments[0].links)).toEqual(['reject']);
+  });
+
+  test('that was paid as asked has nothing to decide', async () => {
+    const { transactionId } = await payOtherAmount(desk.world, scope, PAID);
+    const { status, payments } = await get(`transactions/${transactionId}`);
+    expect([status, payments.length, payments[0].links]).toEqual(['SUCCESS', 1, {}]);
+  });
+});
+
+test('a bank account shows whose it is, who linked it, and what can be said of it', async () => {
+  await linkAccount(desk.world, scope);
+  const path = `merchants/${scope.merchantId}/bank-account`;
+  const seen = await get(`${path}?environment=sandbox`);
+  expect(seen).toMatchObject({
+    ...ACCOUNT,
+    merchantName: 'Abyssinia Coffee',
+    bankName: 'Commercial Bank of Ethiopia',
+    status: 'VERIFIED',
+    requestedBy: 'key_test',
+    decidedBy: 'sandbox',
+    links: { reject: `/api/ops/${path}/reject` },
+  });
+  const said = { environment: 'sandbox', bankAccountId: seen.bankAccountId, reason: 'Closed' };
+  await desk.send('POST', seen.links.reject, { body: said });
+  const after = await get(`${path}?environment=sandbox`);
+  expect(after).toMatchObject({ status: 'REJECTED', links: {}, decisions: [{ reason: 'Closed' }] });
+});

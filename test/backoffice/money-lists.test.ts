@@ -1,0 +1,60 @@
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { ask, linkAccount, withdraw } from '../support/settlements.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
+import { startDesk, type Desk } from './desk.ts';
+
+let desk: Desk;
+let scopes: MerchantScope[];
+
+beforeAll(async () => {
+  desk = await startDesk();
+  scopes = [await buildFreeMerchant(desk.world), await buildFreeMerchant(desk.world)];
+  for (const scope of scopes) {
+    await fund(desk.world, scope, 1_000_00n);
+    await linkAccount(desk.world, scope);
+    await ask(desk.world, scope);
+    await withdraw(desk.world, scope);
+    await ask(desk.world, scope);
+    await withdraw(desk.world, scope);
+  }
+});
+afterAll(() => desk.close());
+
+const list = async (path: string) => desk.send('GET', `/api/ops/${path}`, { key: desk.people.viewer.key });
+const merchantsOf = (data: { merchantId: string }[]) => data.map(({ merchantId }) => merchantId);
+
+describe.each(['settlements', 'withdrawals'])('the list of %s', (what) => {
+  test('shows those of all merchants, the newest first, page by page without a gap', async () => {
+    const [older, newer] = scopes.map(({ merchantId }) => merchantId);
+    const all = (await list(what)).body;
+    expect(merchantsOf(all.data)).toEqual([newer, newer, older, older]);
+    expect(all.pagination).toMatchObject({ total: 4 });
+    const seen: object[] = [];
+    for (let next: string | null = ''; next !== null;) {
+      const { body } = await list(`${what}?limit=3${next && `&cursor=${next}`}`);
+      seen.push(...body.data);
+      next = body.pagination.nextCursor;
+    }
+    expect(seen).toEqual(all.data);
+  });
+
+  test('is narrowed by merchant, environment, status, day and reference', async () => {
+    const merchantId = scopes[0]?.merchantId ?? '';
+    const totalOf = async (query: string) => (await list(`${what}?${query}`)).body.pagination.total;
+    expect(merchantsOf((await list(`${what}?merchantId=${merchantId}`)).body.data)).toEqual([merchantId, merchantId]);
+    expect(await totalOf('environment=sandbox')).toBe(4);
+    expect(await totalOf('environment=live')).toBe(0);
+    expect(await totalOf(what === 'settlements' ? 'status=REQUESTED,APPROVED' : 'status=PENDING')).toBe(4);
+    expect(await totalOf('status=FAILED')).toBe(0);
+    expect(await totalOf('startDate=2026-01-01&endDate=2026-01-31')).toBe(0);
+    const [row] = (await list(what)).body.data;
+    expect(await totalOf(`search=${row.settlementId ?? row.withdrawalId}`)).toBe(1);
+    expect((await list(`${what}?status=SENT`)).body.message).toContain('status must be one of');
+    expect((await list(`${what}?merchant=${merchantId}`)).status).toBe(400);
+  });
+});
+
+test('of account numbers it shows four digits to who may not see them', async () => {
+  const { body } = await list('settlements');
+  expect(body.data[0]).toMatchObject({ accountNumber: '*********6789', status: 'REQUESTED', amount: 150 });
+});

@@ -1,0 +1,177 @@
+import { DAY_MS } from '../../src/lib/dates.ts';
+import { rows } from '../../src/lib/db.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { buildMerchant, buildPendingPayment, PAID } from '../support/build.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { startDesk, type Desk } from './desk.ts';
+
+let desk: Desk;
+let scope: MerchantScope;
+let path: string;
+
+beforeAll(async () => {
+  desk = await startDesk();
+});
+beforeEach(async () => {
+  scope = await buildMerchant(desk.database.db);
+  path = `/api/ops/merchants/${scope.merchantId}`;
+});
+afterAll(() => desk.close());
+
+type Rule = { direction: string; channel: string | null; own: boolean };
+const of = (rules: Rule[], direction: string, channel: string | null = 'TELEBIRR') =>
+  rules.find((rule) => rule.direction === direction && rule.channel === channel);
+
+const FEE = { direction: 'PAY_IN', channel: 'TELEBIRR', basisPoints: 100, fixed: 1, max: 50 };
+const changeFees = (rules: object[], reason = 'Contract of March') =>
+  desk.send('PUT', `${path}/fees`, { body: { rules, reason } });
+const changeLimits = (rules: object[]) => desk.send('PUT', `${path}/limits`, { body: { rules, reason: 'Contract' } });
+
+describe('fees', () => {
+  test("a merchant without its own has the platform's", async () => {
+    const { body } = await desk.send('GET', `${path}/fees`);
+    expect(of(body.data.current, 'PAY_IN')).toMatchObject({ own: false, basisPoints: 250, fixed: 0, version: 1 });
+    expect(of(body.data.current, 'SETTLEMENT', null)).toMatchObject({ own: false });
+    expect(body.data.scheduled).toEqual([]);
+  });
+
+  test('of its own count for the next payment, and what was charged before stays', async () => {
+    const before = await buildPendingPayment(desk.world, scope);
+    desk.world.provider.returns(PAID);
+    await desk.world.checkAttempt(before.attemptId, { notifyWorkflow: false });
+    const answer = await changeFees([FEE]);
+    expect(of(answer.body.data.current, 'PAY_IN')).toMatchObject({ own: true, basisPoints: 100, fixed: 1, max: 50 });
+    expect(of(answer.body.data.current, 'PAY_IN', 'AWASH')).toMatchObject({ own: false });
+    const after = await buildPendingPayment(desk.world, scope);
+    desk.world.provider.returns(PAID);
+    await desk.world.checkAttempt(after.attemptId, { notifyWorkflow: false });
+    const fees = await desk.database.db('transaction').where({ merchantId: scope.merchantId }).orderBy('id');
+    expect(fees.map(({ feeSantim }: { feeSantim: bigint }) => feeSantim)).toEqual([251n, 201n]);
+    await expectLedgerHolds(desk.database.db);
+  });
+
+  test('set for a later day are to come, and in force until then is what was', async () => {
+    const validFrom = new Date(Date.now() + 7 * DAY_MS).toISOString();
+    const { body } = await changeFees([{ ...FEE, validFrom }]);
+    expect(body.data.scheduled).toEqual([expect.objectContaining({ own: true, basisPoints: 100, validFrom })]);
+    expect(of(body.data.current, 'PAY_IN')).toMatchObject({ own: false, basisPoints: 250 });
+  });
+
+  test('the same again is no new version, and noted once', async () => {
+    await changeFees([FEE]);
+    const again = await changeFees([FEE]);
+    expect(of(again.body.data.current, 'PAY_IN')).toMatchObject({ version: 1 });
+    expect(await desk.audited(scope.merchantId)).toEqual(['merchant.change-fees']);
+    const { body } = await desk.send('GET', `/api/ops/audit?resourceId=${scope.merchantId}`);
+    expect(body.data[0]).toMatchObject({
+      before: { rules: [{ own: false, basisPoints: 250 }] },
+      after: { rules: [{ own: true, basisPoints: 100 }] },
+      reason: 'Contract of March',
+    });
+  });
+
+  test.each([
+    ['begins in the past', { ...FEE, validFrom: '2026-01-01T00:00:00Z' }, /validFrom must not be in the past/],
+    ['is a half of the amount', { ...FEE, basisPoints: 5_000 }, /basisPoints must be a whole number from 0 to 2000/],
+    ['is below nothing', { ...FEE, basisPoints: -1 }, /basisPoints must be/],
+    ['is more than anybody charges', { ...FEE, fixed: 20_000 }, /fixed must be from 0 to 10000.00 ETB/],
+    ['has three decimals', { ...FEE, fixed: 1.005 }, /at most two decimals/],
+    ['ends below its beginning', { ...FEE, min: 60 }, /max must be at least min/],
+    ['of a payment names no channel', { direction: 'PAY_IN', basisPoints: 1 }, /channel must be given/],
+    ['of settlements names a channel', { ...FEE, direction: 'SETTLEMENT' }, /left out for SETTLEMENT/],
+  ])('a rule that %s is refused, and nothing is kept of those beside it', async (_, rule, type) => {
+    const answer = await changeFees([{ ...FEE, basisPoints: 99 }, rule]);
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(answer.body.message).toMatch(type);
+    const { body } = await desk.send('GET', `${path}/fees`);
+    expect(of(body.data.current, 'PAY_IN')).toMatchObject({ own: false });
+    expect(await desk.audited(scope.merchantId)).toEqual([]);
+  });
+});
+
+describe('limits', () => {
+  const LIMIT = { direction: 'PAY_OUT', channel: 'TELEBIRR', min: 10, max: 5_000, daily: 20_000 };
+
+  test("of its own stand before the platform's, and the same again is no new version", async () => {
+    await changeLimits([LIMIT]);
+    const { body } = await changeLimits([LIMIT]);
+    expect(of(body.data.current, 'PAY_OUT')).toMatchObject({ ...LIMIT, own: true, version: 1 });
+    expect(of(body.data.current, 'PAY_IN')).toMatchObject({ own: false, max: 75_000, daily: null });
+    expect(await desk.audited(scope.merchantId)).toEqual(['merchant.change-limits']);
+  });
+
+  test.each([
+    ['above what the channel takes', { ...LIMIT, max: 80_000, daily: 90_000 }, /max must be from 1.00 to 75000.00 ETB/],
+    ['with a day below one payout', { ...LIMIT, daily: 100 }, /daily must be at least max/],
+    ['that ends below its beginning', { ...LIMIT, min: 6_000 }, /max must be at least min/],
+    ['of a day of payments', { ...LIMIT, direction: 'PAY_IN' }, /only payouts have a daily limit/],
+    ['of nothing', { ...LIMIT, min: 0 }, /must be more than 0/],
+  ])('%s are refused', async (_, rule, type) => {
+    const answer = await changeLimits([rule]);
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toMatch(type);
+    expect(await desk.audited(scope.merchantId)).toEqual([]);
+  });
+});
+
+test('the review policy of a merchant is changed for itself only, and not to nonsense', async () => {
+  const body = { largeAmount: 1_000, twoPersonAmount: 2_000, perHourMax: 3, reason: 'New merchant' };
+  const changed = await desk.send('PUT', `${path}/review-policy`, { body });
+  expect(changed.body.data).toEqual({ own: true, largeAmount: 1_000, twoPersonAmount: 2_000, perHourMax: 3 });
+  const refused = await desk.send('PUT', `${path}/review-policy`, { body: { ...body, twoPersonAmount: 10 } });
+  expect(refused.body.message).toContain('twoPersonAmount must be at least largeAmount');
+  const other = await buildMerchant(desk.database.db);
+  const theirs = await desk.send('GET', `/api/ops/merchants/${other.merchantId}/review-policy`);
+  expect(theirs.body.data).toMatchObject({ own: false });
+  expect(await desk.audited(scope.merchantId)).toEqual(['merchant.change-review']);
+});
+
+describe('the settlement limit', () => {
+  const tx = (body: object) => desk.send('PUT', `${path}/settlement-limit`, { body: { reason: 'Contract', ...body } });
+
+  test('of its own counts for the next settlement, and is noted once with what it was', async () => {
+    const platform = (await desk.send('GET', `${path}/settlement-limit`)).body.data;
+    expect(platform).toMatchObject({ own: false, currency: 'ETB', min: 10 });
+    const { body } = await tx({ min: 100, max: 5_000 });
+    expect(body.data).toEqual({ own: true, currency: 'ETB', min: 100, max: 5_000 });
+    await tx({ min: 100, max: 5_000 });
+    expect((await desk.send('GET', `${path}/settlement-limit`)).body.data).toEqual(body.data);
+    const log = await desk.send('GET', `/api/ops/audit?merchantId=${scope.merchantId}`);
+    expect(log.body.data).toEqual([
+      expect.objectContaining({
+        action: 'merchant.change-settlement-limit',
+        before: platform,
+        after: body.data,
+        reason: 'Contract',
+      }),
+    ]);
+  });
+
+  test('that no settlement could keep is refused', async () => {
+    const refused = await tx({ min: 100, max: 99.99 });
+    expect([refused.status, refused.body.message]).toEqual([400, 'max must be at least min, got 99.99 and 100.00']);
+  });
+});
+
+describe('the tier', () => {
+  const tx = (tier: number) =>
+    desk.send('PUT', `${path}/kyc/tier`, { body: { environment: 'live', tier, reason: 'Smaller than it said' } });
+
+  test('of a verified merchant is changed, and noted once with what it was', async () => {
+    await rows(
+      desk.database.db,
+      `INSERT INTO kyc_application (merchant_id, environment, status, submissions, submitted_at)
+       VALUES (:merchantId, 'live', 'SUBMITTED', 1, now())`,
+      { merchantId: scope.merchantId },
+    );
+    expect((await tx(1)).body.error.code).toBe('INVALID_STATE');
+    await desk.send('POST', `${path}/kyc/approve`, { body: { environment: 'live', submission: 1 } });
+    expect((await tx(98)).body.error.code).toBe('VALIDATION_ERROR');
+    expect((await tx(1)).body.data).toMatchObject({ status: 'APPROVED', tier: 1 });
+    expect((await tx(1)).status).toBe(200);
+    const log = await desk.send('GET', `/api/ops/audit?merchantId=${scope.merchantId}&action=kyc.change-tier`);
+    expect(log.body.data).toEqual([
+      expect.objectContaining({ before: { tier: 2 }, after: { tier: 1 }, reason: 'Smaller than it said' }),
+    ]);
+  });
+});

@@ -1,0 +1,285 @@
+import { addisDay } from '../../src/lib/dates.ts';
+import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { ask, linkAccount } from '../support/settlements.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
+import { startDesk, type Desk } from './desk.ts';
+
+let desk: Desk;
+let scope: MerchantScope;
+
+beforeAll(async () => {
+  desk = await startDesk();
+});
+beforeEach(async () => {
+  scope = await buildFreeMerchant(desk.world);
+  await linkAccount(desk.world, scope);
+});
+afterEach(() => expectLedgerHolds(desk.database.db));
+afterAll(() => desk.close());
+
+const say = (settlementId: string, decision: string, body: object = {}) =>
+  desk.send('POST', `/api/ops/settlements/${settlementId}/${decision}`, { key: desk.people.finance.key, body });
+
+/** As if an operator had to look at it: in the sandbox none has. */
+async function pendingAccount(): Promise<string> {
+  const [account] = await rows<{ id: string }>(
+    desk.database.db,
+    `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL, verified_at = NULL WHERE merchant_id = :merchantId
+     RETURNING id`,
+    { merchantId: scope.merchantId },
+  );
+  return account?.id ?? '';
+}
+
+describe('a settlement', () => {
+  async function settlement(): Promise<string> {
+    await fund(desk.world, scope, 100_000n);
+    return (await ask(desk.world, scope)).id;
+  }
+
+  test('is approved, sent and credited, each noted once however often it is said', async () => {
+    const id = await settlement();
+    expect((await say(id, 'approve')).body.data.status).toBe('APPROVED');
+    expect((await say(id, 'approve')).status).toBe(200);
+    expect((await say(id, 'sent', { bankReference: 'FT-1' })).body.data.status).toBe('PROCESSING');
+    const credit = { bankReference: 'FT-1', creditedOn: addisDay(new Date()) };
+    expect((await say(id, 'credited', credit)).body.data).toMatchObject({ status: 'COMPLETED', bankReference: 'FT-1' });
+    expect((await say(id, 'credited', credit)).status).toBe(200);
+    expect((await say(id, 'failed', { reason: 'Too late' })).body.error.code).toBe('INVALID_STATE');
+    expect(await desk.audited(id)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.credited']);
+  });
+
+  test('is taken to the bank by one person: another is told who has it, and since when', async () => {
+    const id = await settlement();
+    await say(id, 'approve');
+    const other = await desk.hire('finance');
+    const send = (key: string, body: object) => desk.send('POST', `/api/ops/settlements/${id}/sent`, { key, body });
+    const answers = await Promise.all(
+      [desk.people.finance, other].map(({ key }) => send(key, { bankReference: 'FT-2' })),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
+    const [winner, loser] = answers[0]?.status === 200 ? [desk.people.finance, other] : [other, desk.people.finance];
+    const { sentAt, sentBy } = (await desk.send('GET', `/api/ops/settlements/${id}`)).body.data;
+    expect(sentBy).toBe(winner.operatorId);
+    expect((await send(winner.key, { bankReference: 'FT-2' })).status).toBe(200);
+    expect((await send(winner.key, { bankReference: 'FT-3' })).status).toBe(409);
+    const refused = await send(loser.key, { bankReference: 'FT-2' });
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
+    const said = `${winner.operatorId} gave this settlement to the bank at ${sentAt}, under the reference FT-2; it is PROCESSING.`;
+    expect(refused.body.message).toContain(said);
+    expect(await desk.audited(id)).toEqual(['settlement.approve', 'settlement.sent']);
+  });
+
+  test('is rejected, or has failed at the bank, with a reason', async () => {
+    const rejected = await settlement();
+    expect((await say(rejected, 'reject')).body.message).toBe('reason is required');
+    expect((await say(rejected, 'reject', { reason: 'Wrong name' })).body.data.status).toBe('REJECTED');
+    const failed = await settlement();
+    await say(failed, 'approve');
+    await say(failed, 'sent');
+    const answer = await say(failed, 'failed', { reason: 'Account closed' });
+    expect(answer.body.data).toMatchObject({ status: 'FAILED', failure: { message: 'Account closed' } });
+    expect(await desk.audited(failed)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.failed']);
+  });
+
+  test('is neither approved nor sent while its merchant is suspended, and goes on afterwards', async () => {
+    const id = await settlement();
+    const merchant = (verb: 'suspend' | 'resume') =>
+      desk.send('POST', `/api/ops/merchants/${scope.merchantId}/${verb}`, { body: { reason: 'Looked at' } });
+    for (const [decision, instead] of [
+      ['approve', 'reject the settlement'],
+      ['sent', 'say that it has failed'],
+    ] as const) {
+      await merchant('suspend');
+      const refused = await say(id, decision);
+      expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
+      expect(refused.body.message).toContain(`The merchant ${scope.merchantId} is suspended`);
+      expect(refused.body.message).toContain(`/resume), or ${instead}`);
+      await merchant('resume');
+      expect((await say(id, decision)).status).toBe(200);
+    }
+    await merchant('suspend');
+    // What the bank has done is noted all the same.
+    expect((await say(id, 'failed', { reason: 'Account closed' })).body.data.status).toBe('FAILED');
+  });
+
+  test('is not approved by who made the key that asked for it', async () => {
+    await fund(desk.world, scope, 100_000n);
+    const path = `/api/ops/merchants/${scope.merchantId}/keys`;
+    const { keyId } = (await desk.send('POST', path, { body: { environment: 'sandbox' } })).body.data;
+    const { id } = await ask(desk.world, scope, { requestedBy: keyId });
+    const refused = await desk.send('POST', `/api/ops/settlements/${id}/approve`, { body: {} });
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
+    expect(refused.body.message).toContain(`asked for with the key ${keyId}, whose secret you may know`);
+    expect((await say(id, 'approve')).status).toBe(200);
+  });
+
+  test('that the bank sends back after crediting it is FAILED, noted with what it was before', async () => {
+    const id = await settlement();
+    for (const [decision, body] of [
+      ['approve', {}],
+      ['sent', {}],
+      ['credited', { bankReference: 'FT-5', creditedOn: addisDay(new Date()) }],
+    ] as const)
+      expect((await say(id, decision, body)).status).toBe(200);
+    const back = { bankReference: 'RT-5', reason: 'Account dormant' };
+    const { body } = await say(id, 'returned', back);
+    expect(body.data).toMatchObject({ status: 'FAILED', returnReference: 'RT-5', failure: { code: 'BANK_RETURNED' } });
+    expect((await say(id, 'returned', back)).status).toBe(200);
+    const log = await desk.send('GET', `/api/ops/audit?resourceId=${id}`);
+    expect(log.body.data).toMatchObject([
+      {
+        action: 'settlement.returned',
+        before: { status: 'COMPLETED', bankReference: 'FT-5' },
+        after: { status: 'FAILED', returnReference: 'RT-5' },
+        reason: 'Account dormant',
+      },
+      { action: 'settlement.credited', before: { status: 'PROCESSING', bankReference: null } },
+      { action: 'settlement.sent', before: { status: 'APPROVED' }, after: { status: 'PROCESSING' } },
+      { action: 'settlement.approve', before: { status: 'REQUESTED' }, after: { status: 'APPROVED' } },
+    ]);
+  });
+
+  test('that is credited after it had failed waits in the queue, and is booked or dismissed there', async () => {
+    const waiting = async () => {
+      const { body } = await desk.send(
+        'GET',
+        `/api/ops/queue?kind=SETTLEMENT_CREDITED_LATE&merchantId=${scope.merchantId}`,
+      );
+      return body.data.items;
+    };
+    const ids = [await settlement(), await settlement()];
+    for (const id of ids) {
+      await say(id, 'approve');
+      await say(id, 'failed', { reason: 'The bank was closed' });
+      const credit = { bankReference: `FT-${id}`, creditedOn: addisDay(new Date()) };
+      const { status, body } = await say(id, 'credited', credit);
+      expect([status, body.data.status]).toEqual([202, 'FAILED']);
+      expect(body.message).toContain(`FT-${id} is not booked, and waits for operators to book or dismiss it`);
+      expect((await say(id, 'credited', credit)).status).toBe(202);
+    }
+    const [booked = '', dismissed = ''] = ids;
+    const items = await waiting();
+    expect(items.map(({ id }: { id: string }) => id)).toEqual(ids);
+    expect(items[0].links).toEqual({
+      read: `/api/ops/settlements/${booked}`,
+      'book-credit': `/api/ops/settlements/${booked}/book-credit`,
+      'dismiss-credit': `/api/ops/settlements/${booked}/dismiss-credit`,
+      workflow: expect.any(String),
+    });
+    const because = { reason: 'The bank was asked' };
+    expect((await say(booked, 'book-credit', because)).body.data.status).toBe('COMPLETED');
+    expect((await say(dismissed, 'dismiss-credit', because)).body.data).toMatchObject({
+      status: 'FAILED',
+      lateCredit: { bankReference: `FT-${dismissed}`, ended: 'DISMISSED' },
+    });
+    expect(await waiting()).toEqual([]);
+    const first = ['settlement.approve', 'settlement.failed', 'settlement.credited'];
+    expect(await desk.audited(booked)).toEqual([...first, 'settlement.book-credit']);
+    expect(await desk.audited(dismissed)).toEqual([...first, 'settlement.dismiss-credit']);
+  });
+
+  test('is credited neither tomorrow nor before it was sent', async () => {
+    const id = await settlement();
+    await say(id, 'approve');
+    await say(id, 'sent');
+    for (const creditedOn of ['2099-01-01', '2020-01-01']) {
+      const answer = await say(id, 'credited', { bankReference: 'FT-1', creditedOn });
+      expect([answer.status, answer.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+    }
+  });
+
+  test('shows its whole account number to finance, and to no viewer', async () => {
+    const path = `/api/ops/settlements/${await settlement()}`;
+    const seen = await desk.send('GET', path, { key: desk.people.finance.key });
+    expect(seen.body.data.accountNumber).toBe('1000123456789');
+    expect((await desk.send('GET', path, { key: desk.people.viewer.key })).status).toBe(403);
+  });
+});
+
+describe("a file of the bank's answers", () => {
+  const upload = (text: string) =>
+    desk.server.send('POST', '/api/ops/settlements/bank-file', {
+      key: desk.people.finance.key,
+      headers: { 'content-type': 'text/csv' },
+      body: new TextEncoder().encode(text),
+    });
+
+  test('is booked line by line, each noted once, and the same file again changes nothing', async () => {
+    await fund(desk.world, scope, 100_000n);
+    const [paid, refused] = [(await ask(desk.world, scope)).id, (await ask(desk.world, scope)).id];
+    for (const id of [paid, refused]) {
+      await say(id, 'approve');
+      await say(id, 'sent');
+    }
+    const text = [
+      'settlementId,result,bankReference,date,reason',
+      `${paid},credited,FT-9,${addisDay(new Date())},`,
+      `${refused},failed,,,Account closed`,
+      `${newId('stl')},failed,,,Nobody's`,
+    ].join('\n');
+    const { status, body } = await upload(text);
+    expect([status, body.message]).toEqual([200, '2 booked, 0 were so before, 1 are wrong']);
+    expect((await upload(text)).body.message).toBe('0 booked, 2 were so before, 1 are wrong');
+    expect(await desk.audited(paid)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.credited']);
+    expect(await desk.audited(refused)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.failed']);
+    expect((await upload('nonsense')).status).toBe(400);
+  });
+});
+
+describe('a linked bank account', () => {
+  const decide = (verdict: string, body: object) =>
+    desk.send('POST', `/api/ops/merchants/${scope.merchantId}/bank-account/${verdict}`, { body });
+
+  test('is verified once looked at, and noted once', async () => {
+    const bankAccountId = await pendingAccount();
+    const path = `/api/ops/merchants/${scope.merchantId}/bank-account?environment=sandbox`;
+    expect((await desk.send('GET', path)).body.data).toMatchObject({ bankAccountId, accountNumber: '1000123456789' });
+    const decision = { environment: 'sandbox', bankAccountId };
+    expect((await decide('verify', decision)).body.data.status).toBe('VERIFIED');
+    expect((await decide('verify', decision)).status).toBe(200);
+    const log = await desk.send('GET', `/api/ops/audit?resourceId=${bankAccountId}`);
+    expect(log.body.data).toMatchObject([
+      { action: 'bank-account.verify', before: { status: 'PENDING' }, reason: null },
+    ]);
+  });
+
+  test('that was verified is rejected when it turns out wrong, and nothing more is sent to it', async () => {
+    const bankAccountId = await pendingAccount();
+    const decision = { environment: 'sandbox', bankAccountId };
+    await decide('verify', decision);
+    await fund(desk.world, scope, 100_000n);
+    const [asked, approved] = [(await ask(desk.world, scope)).id, (await ask(desk.world, scope)).id];
+    await say(approved, 'approve');
+    const reason = 'The owner has changed';
+    expect((await decide('reject', { ...decision, reason })).body.data).toMatchObject({
+      status: 'REJECTED',
+      rejection: reason,
+    });
+    for (const [id, verb] of [
+      [asked, 'approve'],
+      [approved, 'sent'],
+    ] as const) {
+      const refused = await say(id, verb);
+      expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
+      expect(refused.body.message).toContain(`${bankAccountId} was rejected since this was asked for (${reason})`);
+    }
+    await expect(ask(desk.world, scope)).rejects.toMatchObject({ code: 'BANK_ACCOUNT_NOT_VERIFIED' });
+    const log = await desk.send('GET', `/api/ops/audit?resourceId=${bankAccountId}`);
+    expect(log.body.data).toMatchObject([
+      { action: 'bank-account.reject', before: { status: 'VERIFIED' }, after: { status: 'REJECTED' }, reason },
+      { action: 'bank-account.verify' },
+    ]);
+  });
+
+  test('is not that of the other environment, and not another one than was looked at', async () => {
+    const bankAccountId = await pendingAccount();
+    expect((await decide('verify', { environment: 'sandbox' })).body.message).toBe('bankAccountId is required');
+    expect((await decide('verify', { environment: 'live', bankAccountId })).status).toBe(404);
+    const other = await decide('verify', { environment: 'sandbox', bankAccountId: newId('bac') });
+    expect(other.body.error.code).toBe('INVALID_STATE');
+  });
+});

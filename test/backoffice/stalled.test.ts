@@ -1,0 +1,146 @@
+import { addisDay, DAY_MS, HOUR_MS, startOfAddisDay } from '../../src/lib/dates.ts';
+import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { buildPendingPayment } from '../support/build.ts';
+import { runSql } from '../support/database.ts';
+import { ask, linkAccount, withdraw } from '../support/settlements.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
+import { payOtherAmount } from '../payments/held-money.ts';
+import { startDesk, type Desk } from './desk.ts';
+
+let desk: Desk;
+let scope: MerchantScope;
+
+beforeAll(async () => {
+  desk = await startDesk();
+});
+beforeEach(async () => {
+  scope = await buildFreeMerchant(desk.world);
+});
+afterAll(() => desk.close());
+
+type Item = { kind: string; id: string };
+const get = async (path: string) => (await desk.send('GET', path)).body;
+const stuck = (query = '') => get(`/api/ops/stuck?merchantId=${scope.merchantId}${query}`);
+const stuckDays = async () =>
+  (await get('/api/ops/stuck?kind=RECONCILIATION_MISSING,RECONCILIATION_PENDING')).data.items;
+const tx = (sql: string, values: Record<string, unknown>) => rows(desk.database.db, sql, values);
+const ago = (ms: number) => new Date(Date.now() - ms);
+
+/** 20.14: the one amount that waits for an operator in the sandbox too. */
+async function withdrawal(): Promise<string> {
+  await fund(desk.world, scope, 10_000n);
+  return (await withdraw(desk.world, scope, 20_14n)).id;
+}
+
+describe('stuck work', () => {
+  test('is nothing while all goes on', async () => {
+    await payOtherAmount(desk.world, scope);
+    await withdrawal();
+    expect((await stuck()).data.items).toEqual([]);
+  });
+
+  test('is a delivery past due, with its workflow', async () => {
+    const [eventId, subscriptionId] = [newId('evt'), newId('whs')];
+    const values = { ...scope, eventId, subscriptionId, deliveryId: newId('whd'), due: ago(5 * 60_000) };
+    await tx(
+      `WITH event AS (
+         INSERT INTO webhook_event (id, merchant_id, environment, event, api_version, resource_type, resource_id, payload)
+         VALUES (:eventId, :merchantId, :environment, 'payment.succeeded', '1', 'transaction', 'txn_1', '')
+       ), subscription AS (
+         INSERT INTO webhook_subscription (id, merchant_id, environment, url, event_types, secret, secret_hint)
+         VALUES (:subscriptionId, :merchantId, :environment, 'https://hooks.example.com', '{*}', '', '')
+       )
+       INSERT INTO webhook_delivery (id, event_id, subscription_id, merchant_id, environment, event, status, next_attempt_at)
+       VALUES (:deliveryId, :eventId, :subscriptionId, :merchantId, :environment, 'payment.succeeded', 'RETRYING', :due)`,
+      values,
+    );
+    const { data } = await stuck('&kind=DELIVERY_PAST_DUE');
+    expect(data.items).toEqual([
+      expect.objectContaining({
+        kind: 'DELIVERY_PAST_DUE',
+        id: values.deliveryId,
+        links: { workflow: `https://temporal.example/delivery-${eventId}-${subscriptionId}` },
+      }),
+    ]);
+    expect(data.items[0].waitingSeconds).toBeGreaterThanOrEqual(300);
+  });
+
+  test('is a try beyond its time and a withdrawal that was not sent', async () => {
+    const { attemptId, sessionId } = await buildPendingPayment(desk.world, scope);
+    const expire = 'UPDATE checkout_session SET expires_at = :at WHERE id = :sessionId';
+    await tx(expire, { sessionId, at: ago(HOUR_MS) });
+    const withdrawalId = await withdrawal();
+    await tx(`UPDATE withdrawal SET stage = 'CREATED', requested_at = :at WHERE id = :id`, {
+      id: withdrawalId,
+      at: ago(HOUR_MS / 2),
+    });
+    const { data } = await stuck();
+    expect(data.items.map((one: Item) => [one.kind, one.id])).toEqual([
+      ['PAYMENT_PENDING', attemptId],
+      ['WITHDRAWAL_PENDING', withdrawalId],
+    ]);
+    await tx(`UPDATE payment_attempt SET last_outcome = 'unknown' WHERE id = :attemptId`, { attemptId });
+    expect((await stuck('&kind=PAYMENT_PENDING')).data.items).toEqual([]);
+  });
+
+  test('is a settlement that the sandbox has not decided, or whose last day is over and nobody has noted it', async () => {
+    await fund(desk.world, scope, 50_000n);
+    await linkAccount(desk.world, scope);
+    const undecided = await ask(desk.world, scope, { amount: 5_000n });
+    const waiting = await ask(desk.world, scope, { amount: 5_014n });
+    const late = await ask(desk.world, scope, { amount: 5_000n });
+    expect((await stuck()).data.items).toEqual([]);
+    const asked = 'UPDATE settlement SET requested_at = :at WHERE id = ANY (:ids)';
+    await tx(asked, { at: ago(HOUR_MS), ids: [undecided.id, waiting.id] });
+    const over = `UPDATE settlement SET status = 'PROCESSING', expected_until = :day WHERE id = :id`;
+    await tx(over, { id: late.id, day: '2026-03-06' });
+    const { data } = await stuck();
+    expect(data.items).toEqual([
+      expect.objectContaining({ kind: 'SETTLEMENT_PENDING', id: late.id, since: '2026-03-06T21:00:00.000Z' }),
+      expect.objectContaining({ id: undecided.id, what: 'The sandbox has not decided about it' }),
+    ]);
+    await tx('UPDATE settlement SET overdue_at = :at WHERE id = :id', { id: late.id, at: ago(HOUR_MS) });
+    expect((await stuck()).data.items).toMatchObject([{ id: undecided.id }]);
+  });
+
+  test('is a day that was not compared: not asked for, not begun, or not ended', async () => {
+    await runSql(desk.database.ownerUrl, 'DELETE FROM reconciliation');
+    const insert = `INSERT INTO reconciliation (id, environment, channel, day, is_running, requests, requests_at_start, requested_at, import_started_at)
+      VALUES (:channel, 'sandbox', :channel, :day, :open, :asks, 1, :asked, :begun)`;
+    const yesterday = addisDay(ago(DAY_MS));
+    const night = { open: true, day: yesterday, asks: 1, asked: ago(HOUR_MS), begun: ago(HOUR_MS) };
+    await tx(insert, { ...night, channel: 'TELEBIRR' });
+    expect((await stuckDays()).map(({ kind, id }: Item) => [kind, id])).toEqual([]);
+    await tx(insert, { ...night, channel: 'AWASH', asks: 2, asked: ago(3 * HOUR_MS) });
+    await tx(insert, { ...night, channel: 'CBE_BIRR', asked: ago(26 * HOUR_MS), begun: ago(26 * HOUR_MS) });
+    const day = addisDay(ago(5 * DAY_MS));
+    await tx(insert, { ...night, channel: 'MPESA', open: false, day });
+    const missing = addisDay(ago(4 * DAY_MS));
+    const found = await stuckDays();
+    expect(found.map(({ kind, id }: Item) => [kind, id])).toEqual([
+      ['RECONCILIATION_MISSING', `sandbox-MPESA-${missing}`],
+      ['RECONCILIATION_PENDING', 'CBE_BIRR'],
+      ['RECONCILIATION_PENDING', 'AWASH'],
+    ]);
+    expect(found[0]).toMatchObject({
+      since: new Date(startOfAddisDay(addisDay(ago(3 * DAY_MS))).getTime() + 4 * HOUR_MS).toISOString(),
+      detail: { channel: 'MPESA', day: missing },
+      links: { run: '/api/ops/reconciliation/run' },
+    });
+  });
+
+  test('is a message that nobody brought to Temporal', async () => {
+    const id = newId('obx');
+    await tx(
+      `INSERT INTO outbox (id, kind, workflow_type, workflow_id, signal, lease_until, available_at)
+       VALUES (:id, 'signal', 'payment', 'payment-1', 'settled', :at, :at)`,
+      { id, at: ago(60_000) },
+    );
+    const { data } = await get('/api/ops/stuck?kind=OUTBOX_STALLED&limit=100');
+    expect(data.items).toContainEqual(
+      expect.objectContaining({ id, merchantId: null, links: { workflow: 'https://temporal.example/payment-1' } }),
+    );
+  });
+});

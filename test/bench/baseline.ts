@@ -1,0 +1,111 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+import pg from 'pg';
+import { Pool } from 'undici';
+
+import { newId } from '../../src/lib/ids.ts';
+import { EVENT_TYPES } from '../../src/webhooks/events/catalogue.ts';
+import { signedRequest } from '../../src/webhooks/delivery/signature.ts';
+import { createTwinDispatcher, type Claimed } from './baseline-dispatcher.ts';
+import { createTwinList } from './baseline-list.ts';
+
+/*
+ * What a program without engine, framework, keys, retries and attempt log would do for the same work, by named
+ * statements. Arguments: port, database.
+ *   POST /events?subscription=N   records an event and its delivery in a transaction and wakes the dispatcher, which
+ *                                 claims, signs, sends, and records the outcome
+ *   POST /sessions                one INSERT
+ *   GET  /list?…                  a page of transactions and their exact total
+ *   POST /refusals, GET /livez    answers of the same size without a database
+ */
+const [port, databaseUrl] = process.argv.slice(2);
+// As our own sessions have it: statistics of an empty queue make PostgreSQL read all of what has become a long one.
+const database = new pg.Pool({ connectionString: databaseUrl, max: 10, options: '-c enable_seqscan=off' });
+const receivers = new Map<string, Pool>();
+const { wake } = createTwinDispatcher({ database, send });
+const list = createTwinList(database);
+
+async function publish(request: IncomingMessage, subscriptionId: number): Promise<unknown> {
+  const asked = JSON.parse((await text(request)) || '{}') as { event?: string };
+  const event = asked.event ?? 'webhook.test';
+  const at = new Date();
+  const id = newId('evt', at.getTime());
+  const data = EVENT_TYPES['webhook.test'].example;
+  const payload = JSON.stringify({ event, event_id: id, api_version: 'v1.0', created_at: at.toISOString(), data });
+  const client = await database.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query({ name: 'event', text: INSERT_EVENT, values: [id, event, payload, at] });
+    await client.query({ name: 'delivery', text: INSERT_DELIVERY, values: [id, subscriptionId, at] });
+    await client.query('COMMIT');
+  } finally {
+    client.release();
+  }
+  wake();
+  return { eventId: id };
+}
+
+const INSERT_EVENT = 'INSERT INTO twin_event (id, event, payload, created_at) VALUES ($1, $2, $3, $4)';
+const INSERT_DELIVERY = `INSERT INTO twin_delivery (event_id, subscription_id, status, created_at)
+  VALUES ($1, $2, 'PENDING', $3)`;
+
+async function send({ event_id: eventId, payload, url, secret }: Claimed): Promise<number> {
+  const { origin, pathname } = new URL(url);
+  const receiver = receivers.get(origin) ?? new Pool(origin, { connections: 100 });
+  receivers.set(origin, receiver);
+  const signing = { secret, previousSecret: null, encoding: 'base64', customHeaders: {} } as const;
+  const signed = signedRequest({ payload: Buffer.from(payload), eventId, attemptAt: new Date(), ...signing });
+  const answer = await receiver.request({ method: 'POST', path: pathname, ...signed, headersTimeout: 3_000 });
+  await answer.body.dump();
+  return answer.statusCode;
+}
+
+async function createSession(request: IncomingMessage): Promise<unknown> {
+  const { checkoutOrderNo, amount } = JSON.parse(await text(request)) as { checkoutOrderNo: string; amount: number };
+  const sessionId = newId('cs');
+  const values = [sessionId, checkoutOrderNo, Math.round(amount * 100), new Date()];
+  await database.query({ name: 'session', text: INSERT_SESSION, values });
+  return { sessionId, checkoutOrderNo, amount };
+}
+
+const INSERT_SESSION = `INSERT INTO twin_session (id, checkout_order_no, amount_santim, created_at)
+  VALUES ($1, $2, $3, $4)`;
+
+async function answer(request: IncomingMessage): Promise<[status: number, data: unknown]> {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://twin');
+  switch (pathname) {
+    case '/events':
+      return [202, await publish(request, Number(searchParams.get('subscription')))];
+    case '/sessions':
+      return [201, await createSession(request)];
+    case '/list':
+      return [200, await list(searchParams)];
+    case '/refusals':
+      return [400, rejection(JSON.parse(await text(request)) as object)];
+    default:
+      return [200, envelope('The process is alive', { status: 'ok' })];
+  }
+}
+
+const rejection = (asked: object) => ({
+  statusCode: 400,
+  message: `checkoutOrderNo is required, got only ${Object.keys(asked).join(', ')}`,
+  data: null,
+  error: { code: 'VALIDATION_ERROR', details: [{ field: 'checkoutOrderNo', issue: 'is required' }] },
+  requestId: newId('req'),
+  timestamp: new Date(),
+});
+const envelope = (message: string, data: unknown) => ({ statusCode: 200, message, data, timestamp: new Date() });
+
+const server = createServer(async (request, response) => {
+  try {
+    const [status, data] = await answer(request);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(data));
+  } catch (error) {
+    process.stderr.write(`${String(error)}\n`);
+    if (!response.headersSent) response.writeHead(500).end();
+  }
+});
+server.keepAliveTimeout = 60_000;
+server.listen(Number(port), '127.0.0.1');

@@ -1,0 +1,137 @@
+import { resolve } from 'node:path';
+
+import { startApi, type RunningApi } from '../../src/app/api.ts';
+import { readConfig } from '../../src/config.ts';
+import { createKey } from '../../src/access/api-keys.ts';
+import { anyFreePort } from '../../src/lib/free-port.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { readRunning, RETRY_DELAYS_SECONDS, type Evidence } from '../invariants/evidence.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { createMerchantClient, type MerchantClient } from '../support/merchant-client.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
+import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
+
+/** A merchant as faults meet one: its receiver, its subscription to everything, its client that repeats. */
+export type GroundMerchant = {
+  scope: MerchantScope;
+  receiver: Receiver;
+  subscriptionId: string;
+  client: MerchantClient;
+};
+
+/** All that a fault is let loose on: one database, the providers, merchants; API and worker are the test's to start. */
+export type Ground = {
+  world: WorkerWorld;
+  simulator: TestSimulator;
+  /** Where the API is reached, whenever it runs. */
+  url: string;
+  /** For API and worker as processes of their own. */
+  settings: Record<string, string>;
+  newMerchant: (client?: { loseEvery: number }) => Promise<GroundMerchant>;
+  /** The API inside this process. */
+  startApi: () => Promise<RunningApi>;
+  /** What may be said about it all at this moment. */
+  gather: (more?: Partial<Evidence>) => Promise<Evidence>;
+  close: () => Promise<void>;
+};
+
+/** Phones of the sandbox, by what becomes of a payment. */
+export const PHONES = {
+  approved: '0911000001',
+  declined: '0911000002',
+  silent: '0911000004',
+  slow: '0911000005',
+} as const;
+
+export async function createGround(settings: Record<string, string> = {}, ownDatabase?: TestDatabase): Promise<Ground> {
+  const simulator = await startTestSimulator();
+  const [apiPort, metricsPort] = [await anyFreePort(), await anyFreePort()];
+  const url = `http://127.0.0.1:${apiPort}`;
+  const own = {
+    SIMULATOR_URL: simulator.url,
+    PUBLIC_BASE_URL: url,
+    API_PORT: String(apiPort),
+    METRICS_PORT: String(metricsPort),
+    RATE_LIMIT_SANDBOX_PER_SECOND: '0',
+    ...settings,
+  };
+  const world = await createWorkerWorld(own, ownDatabase);
+  const all = {
+    ...own,
+    DATABASE_URL: world.database.url,
+    TEMPORAL_ADDRESS: world.config.TEMPORAL_ADDRESS,
+    TASK_QUEUE_PREFIX: world.config.TASK_QUEUE_PREFIX,
+  };
+  const merchants: GroundMerchant[] = [];
+  return {
+    world,
+    simulator,
+    url,
+    settings: all,
+    newMerchant: async (client) => {
+      const merchant = await newMerchant(world, { url, ...client });
+      merchants.push(merchant);
+      return merchant;
+    },
+    startApi: async () =>
+      startApi(readConfig(all), {
+        log: createLogger('silent', 'test'),
+        project: resolve(import.meta.dirname, '../..'),
+        version: 'test',
+      }),
+    gather: async (more = {}) => {
+      const { orders } = await simulator.journal();
+      return {
+        db: world.db,
+        now: new Date(),
+        clients: merchants.map(({ client }) => client),
+        receivers: merchants.map(({ receiver, scope }) => ({ url: receiver.url, requests: receiver.requests, scope })),
+        orders,
+        running: await readRunning(world.temporal.client, world.config.TASK_QUEUE_PREFIX),
+        retryDelaysSeconds: RETRY_DELAYS_SECONDS,
+        duplicatesMax: 0,
+        ...more,
+      };
+    },
+    close: async () => {
+      await world.close();
+      await Promise.all([simulator.close(), ...merchants.map(({ receiver }) => receiver.close())]);
+    },
+  };
+}
+
+async function newMerchant(world: WorkerWorld, client: { url: string; loseEvery?: number }): Promise<GroundMerchant> {
+  const scope = await world.newMerchant();
+  const receiver = await startReceiver();
+  const { id: subscriptionId } = await world.subscribe(scope, { url: receiver.url });
+  const { API_KEY_PEPPER: pepper } = world.config;
+  const { secret: key } = await world.db.transaction((trx) =>
+    createKey({ trx, pepper, clock: () => new Date() }, { ...scope, kind: 'secret' }),
+  );
+  return { scope, receiver, subscriptionId, client: createMerchantClient({ ...client, key, scope }) };
+}
+
+/** Makes a session and pays it, as one customer of one merchant does. */
+export async function buy(
+  client: MerchantClient,
+  order: { orderNo: string; phone: string; expiresInMinutes?: number },
+) {
+  const { orderNo, phone, ...more } = order;
+  const session = await client.post('sessions', { checkoutOrderNo: orderNo, amount: 20, currency: 'ETB', ...more });
+  const sessionId = String(session['sessionId']);
+  const payment = await client.post(`sessions/${sessionId}/pay`, { channel: 'TELEBIRR', phone });
+  return { sessionId, transactionId: String(session['transactionId']), attemptId: String(payment['attemptId']) };
+}
+
+/** Waits until every delivery is over, and every transaction but `open` ones. */
+export async function untilQuiet({ world }: Ground, withinMs = 30_000): Promise<void> {
+  for (const endMs = Date.now() + withinMs; ;) {
+    const deliveries = await world.db('webhookDelivery').whereIn('status', ['PENDING', 'RETRYING']);
+    const payments = await world.db('paymentAttempt').whereIn('status', ['CREATED', 'PENDING']);
+    if (deliveries.length + payments.length === 0) return;
+    if (Date.now() > endMs) throw new Error(`${deliveries.length} deliveries and ${payments.length} payments are open`);
+    await new Promise((settle) => setTimeout(settle, 100));
+  }
+}

@@ -1,0 +1,114 @@
+import type { RunningApi } from '../../src/app/api.ts';
+import { readBalance } from '../../src/ledger/balance.ts';
+import { rows } from '../../src/lib/db.ts';
+import { approveWithdrawal } from '../../src/withdrawals/decide.ts';
+import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { expectInvariants } from '../invariants/check.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { expectPaidOutOnce } from '../support/withdrawals.ts';
+import { until } from '../support/worker.ts';
+import { buy, createGround, PHONES, untilQuiet, type Ground, type GroundMerchant } from './ground.ts';
+
+const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
+type Channel = (typeof CHANNELS)[number];
+
+let ground: Ground;
+let api: RunningApi;
+let merchant: GroundMerchant;
+let requests = 0;
+
+beforeAll(async () => {
+  ground = await createGround({ TASK_QUEUES: 'payments,money,webhooks' });
+  await ground.world.startWorker().ready;
+  api = await ground.startApi();
+  merchant = await ground.newMerchant();
+  for (let nth = 0; nth < 5; nth += 1) await buy(merchant.client, { orderNo: `FUND-${nth}`, phone: PHONES.approved });
+  await untilQuiet(ground);
+}, 60_000);
+afterEach(async () => {
+  await untilQuiet(ground);
+  await expectPaidOutOnce(ground.world.db, ground.simulator);
+  await expectLedgerHolds(ground.world.db);
+  await expectInvariants(ground.gather);
+});
+afterAll(async () => {
+  await api.stop();
+  await ground.close();
+});
+
+/** Asked for over HTTP and approved: its workflow sends it at once. */
+async function withdraw(channel: Channel, phone: string): Promise<string> {
+  requests += 1;
+  const destination = { phone, accountName: 'Abebe Bikila' };
+  const wanted = { requestId: `OUT-${requests}`, amount: 2, channel, destination };
+  const id = String((await merchant.client.post('withdrawal', wanted))['withdrawalRequestId']);
+  await ground.world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: new Date() }));
+  return id;
+}
+
+const becomes = (id: string, status: string) =>
+  until(`withdrawal ${id} to be ${status}`, async () => (await readWithdrawal(ground.world.db, id)).status === status);
+/** The statuses our API answered the provider's callbacks with, once each has been answered with 2xx. */
+const answersTo = (id: string) =>
+  until('all callbacks to be answered', async () => {
+    const callbacks = (await ground.simulator.payoutOf(id))?.callbacks ?? [];
+    return (
+      callbacks.length > 0 && callbacks.every(({ done }) => done) && callbacks.map(({ sends }) => sends.at(-1)?.status)
+    );
+  });
+const balance = () => readBalance(ground.world.db, merchant.scope);
+const journalsOf = async (id: string) =>
+  (
+    await rows<{ kind: string }>(
+      ground.world.db,
+      'SELECT kind FROM ledger_journal WHERE resource_id = :id ORDER BY kind',
+      {
+        id,
+      },
+    )
+  ).map(({ kind }) => kind);
+/** What the merchant was told of it, however often. */
+const heardOf = (id: string) =>
+  merchant.receiver.requests
+    .map(({ body }) => JSON.parse(String(body)))
+    .filter(({ data }) => data.withdrawalRequestId === id)
+    .map(({ event }) => String(event))
+    .toSorted();
+
+test.each(CHANNELS)('a payout over %s that is called back twice is booked and told of once', async (channel) => {
+  const before = await balance();
+  await ground.simulator.fault({ kind: 'callbackDoubled', of: 'payout', channel, next: 1 });
+  const id = await withdraw(channel, '0911000001');
+  await becomes(id, 'SUCCESS');
+  expect(await answersTo(id)).toEqual([200, 200]);
+  await untilQuiet(ground);
+  expect(await journalsOf(id)).toEqual(['WITHDRAWAL_PAID', 'WITHDRAWAL_RESERVED']);
+  expect(heardOf(id)).toEqual(['withdrawal.created', 'withdrawal.succeeded', 'withdrawal.under_review']);
+  const { availableSantim, reservedSantim } = await balance();
+  expect(before.availableSantim - availableSantim).toBe(7_75n);
+  expect(reservedSantim).toBe(0n);
+});
+
+test.each(CHANNELS)(
+  'a payout over %s that its provider takes back is the merchant’s again, by its callback',
+  async (channel) => {
+    const before = await balance();
+    const id = await withdraw(channel, '0911000006');
+    await becomes(id, 'SUCCESS');
+    await answersTo(id);
+    await ground.simulator.advance(60_000);
+    await becomes(id, 'REVERSED');
+    expect(await answersTo(id)).toEqual([200, 200]);
+    await untilQuiet(ground);
+    expect(await ground.simulator.payoutOf(id)).toMatchObject({ paid: true, reversed: true });
+    expect((await ground.simulator.totalsOf(channel)).reversed).toBe('2.00');
+    expect(await journalsOf(id)).toEqual(['WITHDRAWAL_PAID', 'WITHDRAWAL_RESERVED', 'WITHDRAWAL_REVERSED']);
+    expect(heardOf(id)).toEqual([
+      'withdrawal.created',
+      'withdrawal.reversed',
+      'withdrawal.succeeded',
+      'withdrawal.under_review',
+    ]);
+    expect(await balance()).toEqual(before);
+  },
+);

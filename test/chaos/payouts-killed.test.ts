@@ -1,0 +1,131 @@
+import pg from 'pg';
+
+import type { RunningApi } from '../../src/app/api.ts';
+import { readBalance } from '../../src/ledger/balance.ts';
+import { parseBirr } from '../../src/lib/money.ts';
+import { approveWithdrawal } from '../../src/withdrawals/decide.ts';
+import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { startProgram, type Program } from '../support/program.ts';
+import { expectPaidOutOnce } from '../support/withdrawals.ts';
+import { until } from '../support/worker.ts';
+import { buy, createGround, PHONES, untilQuiet, type Ground, type GroundMerchant } from './ground.ts';
+
+const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
+type Channel = (typeof CHANNELS)[number];
+
+let ground: Ground;
+let api: RunningApi;
+let merchant: GroundMerchant;
+let worker: Program;
+let requests = 0;
+
+beforeAll(async () => {
+  ground = await createGround({ TASK_QUEUES: 'money' });
+  [api, worker] = await Promise.all([ground.startApi(), startProgram('worker', ground.settings)]);
+  merchant = await ground.newMerchant();
+  for (let nth = 0; nth < 5; nth += 1) await buy(merchant.client, { orderNo: `FUND-${nth}`, phone: PHONES.approved });
+  await untilQuiet(ground);
+}, 60_000);
+afterEach(() => expectLedgerHolds(ground.world.db));
+afterAll(async () => {
+  await Promise.all([worker.kill(), api.stop()]);
+  await ground.close();
+});
+
+/** Asked for and approved: its worker sends it at once. */
+async function withdraw(channel: Channel): Promise<string> {
+  requests += 1;
+  const answer = await merchant.client.post('withdrawal', {
+    requestId: `OUT-${requests}`,
+    amount: 2,
+    channel,
+    destination: { phone: '0911000001', accountName: 'Abebe Bikila' },
+  });
+  const id = String(answer['withdrawalRequestId']);
+  await ground.world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: new Date() }));
+  return id;
+}
+
+/** How often each channel was asked about a payout. */
+const queries = () => Promise.all(CHANNELS.map((channel) => ground.simulator.requests(`${channel} queryPayout`)));
+const rowOf = (id: string) => readWithdrawal(ground.world.db, id);
+const ended = async (id: string) =>
+  until(`withdrawal ${id} to end`, async () => {
+    const row = await rowOf(id);
+    return row.status !== 'PENDING' && row;
+  });
+
+/** Paid once at the provider, booked once here, and nothing left aside. */
+async function expectPaidOnce(ids: string[]): Promise<void> {
+  for (const id of ids) {
+    expect((await ended(id)).status).toBe('SUCCESS');
+    expect(await ground.simulator.payoutOf(id)).toMatchObject({ paid: true, reversed: false });
+  }
+  expect((await ground.simulator.journal()).payouts).toHaveLength(requests);
+  await expectPaidOutOnce(ground.world.db, ground.simulator);
+  expect((await readBalance(ground.world.db, merchant.scope)).reservedSantim).toBe(0n);
+}
+
+test('a worker killed before the provider hears, or after it has done what it was told, pays once', async () => {
+  await ground.simulator.fault({ kind: 'hang', on: 'payout', channel: 'TELEBIRR', next: 1 });
+  await ground.simulator.fault({ kind: 'hangAfter', on: 'payout', channel: 'CBE_BIRR', next: 1 });
+  await ground.simulator.fault({ kind: 'serverErrorAfter', on: 'payout', channel: 'AWASH', next: 1 });
+  const ids = await Promise.all(CHANNELS.map(withdraw));
+  await until('all to be under way', async () => {
+    const rows = await Promise.all(ids.map(rowOf));
+    return rows.every(({ stage }) => stage === 'SUBMITTED' || stage === 'UNKNOWN');
+  });
+  await until('the provider to have paid what it does not tell', async () => ground.simulator.payoutOf(ids[1] ?? ''));
+  await worker.kill();
+  for (const id of ids) expect((await rowOf(id)).status).toBe('PENDING');
+  worker = await startProgram('worker', ground.settings);
+  await expectPaidOnce(ids);
+}, 120_000);
+
+test('a worker killed between the provider’s yes and our books books it once, after its restart', async () => {
+  await ground.simulator.fault({ kind: 'callbackLost', of: 'payout', next: CHANNELS.length });
+  const client = new pg.Client({ connectionString: ground.world.database.ownerUrl });
+  await client.connect();
+  try {
+    const before = await queries();
+    const ids = await Promise.all(CHANNELS.map(withdraw));
+    await client.query('BEGIN');
+    await client.query('LOCK TABLE ledger_journal IN SHARE ROW EXCLUSIVE MODE');
+    await until('the provider to have paid them all', async () => {
+      const payouts = await Promise.all(ids.map((id) => ground.simulator.payoutOf(id)));
+      return payouts.every((payout) => payout?.paid);
+    });
+    await until('somebody to hear of each', async () => {
+      const now = await queries();
+      return CHANNELS.every((_, nth) => (now[nth] ?? 0) > (before[nth] ?? 0));
+    });
+    await until('somebody to wait for the books', async () => {
+      const waiting = `SELECT FROM pg_locks WHERE relation = 'ledger_journal'::regclass AND NOT granted`;
+      return (await client.query(waiting)).rowCount;
+    });
+    await worker.kill();
+    for (const id of ids) expect((await rowOf(id)).status).toBe('PENDING');
+    await client.query('ROLLBACK');
+    worker = await startProgram('worker', ground.settings);
+    await expectPaidOnce(ids);
+  } finally {
+    await client.end();
+  }
+}, 120_000);
+
+test('what the providers owe is what the ledger says they do', async () => {
+  const { rows } = await ground.world.db.raw<{ rows: { channel: string; owes: bigint }[] }>(
+    `SELECT a.channel, CAST(-sum(e.amount_santim) AS bigint) AS owes FROM ledger_entry e
+     JOIN ledger_account a ON a.id = e.account_id WHERE a.kind = 'CHANNEL_CLEARING' GROUP BY a.channel`,
+  );
+  const booked = new Map(rows.map(({ channel, owes }) => [channel, owes]));
+  for (const channel of CHANNELS) {
+    const { unpaid } = await ground.simulator.totalsOf(channel);
+    const sign = unpaid.startsWith('-') ? -1n : 1n;
+    expect({ channel, owes: booked.get(channel) ?? 0n }).toEqual({
+      channel,
+      owes: sign * (parseBirr(unpaid.replace('-', '')) ?? 0n),
+    });
+  }
+});

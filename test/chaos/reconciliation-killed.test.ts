@@ -1,0 +1,81 @@
+import { addisDay, DAY_MS } from '../../src/lib/dates.ts';
+import { createHttpClient } from '../../src/lib/http-client.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { createFindProvider } from '../../src/providers/find-provider.ts';
+import { requestRun } from '../../src/reconciliation/request.ts';
+import { anOrder } from '../providers/sandbox.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { startProgram, type Program } from '../support/program.ts';
+import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
+import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+
+/** More than one page of the simulator's list. */
+const PAYMENTS = 210;
+const CHANNEL = 'AWASH';
+
+let simulator: TestSimulator;
+let world: WorkerWorld;
+let worker: Program;
+let settings: Record<string, string>;
+const http = createHttpClient();
+/** Long ago there: a day's workflow has one id, and other tests have today's. */
+const clock = () => new Date(Date.now() - 60 * DAY_MS);
+
+beforeAll(async () => {
+  simulator = await startTestSimulator({ clock });
+  const own = { TASK_QUEUES: 'money', SIMULATOR_URL: simulator.url, PUBLIC_BASE_URL: 'http://127.0.0.1:9' };
+  world = await createWorkerWorld(own);
+  settings = {
+    ...own,
+    DATABASE_URL: world.database.url,
+    TEMPORAL_ADDRESS: world.config.TEMPORAL_ADDRESS,
+    TASK_QUEUE_PREFIX: world.config.TASK_QUEUE_PREFIX,
+  };
+  worker = await startProgram('worker', settings);
+});
+afterAll(async () => {
+  await expectLedgerHolds(world.db);
+  await worker.kill();
+  await world.close();
+  await Promise.all([simulator.close(), http.close()]);
+});
+
+const row = () => world.db('reconciliation').where({ channel: CHANNEL }).first();
+
+test('a worker killed in the middle of a list goes on with it after its restart, and loses and repeats no row', async () => {
+  const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url, timeoutMs: 10_000 });
+  const provider = findProvider(CHANNEL, 'sandbox');
+  const expiresAt = new Date(clock().getTime() + 30 * 60_000);
+  const orders = Array.from({ length: PAYMENTS }, () =>
+    anOrder('http://127.0.0.1:9', { orderId: newId('pat'), expiresAt }),
+  );
+  for (const order of orders) await provider?.initiate(order);
+  await simulator.advance(2_000);
+  const [first] = orders;
+  expect(await provider?.query(first?.orderId ?? '')).toMatchObject({ kind: 'succeeded' });
+
+  // The first page is given; the second never comes, until the worker is dead.
+  await simulator.fault({ kind: 'hang', on: 'statement', channel: CHANNEL, after: 1 });
+  await world.runInTransaction((tx) =>
+    requestRun(tx, { findProvider, clock: () => new Date() }, { day: addisDay(clock()), channel: CHANNEL }),
+  );
+  await until('the first page to be kept', async () => ((await row())?.pages ?? 0) > 0);
+  await worker.kill();
+  await simulator.clearFaults();
+  const left = (await row()) as { status: string; pages: number };
+  expect(left.status).toBe('INCOMPLETE');
+  expect(left.pages).toBe(1);
+
+  worker = await startProgram('worker', settings);
+  await until('the day to end', async () => (await row())?.isRunning === false);
+  expect(await row()).toMatchObject({
+    status: 'DIFFERENCES',
+    importNo: 1,
+    completedImportNo: 1,
+    pages: 2,
+    theirPayments: PAYMENTS,
+  });
+  // Nobody here asked for any of it.
+  const found = await world.db('reconciliationDiscrepancy').where({ kind: 'UNKNOWN_ORDER', closedAt: null });
+  expect(new Set(found.map(({ orderId }) => orderId as string))).toEqual(new Set(orders.map(({ orderId }) => orderId)));
+}, 120_000);

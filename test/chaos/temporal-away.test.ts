@@ -1,0 +1,204 @@
+import { resolve } from 'node:path';
+
+import { startApi, type RunningApi } from '../../src/app/api.ts';
+import { readConfig } from '../../src/config.ts';
+import { createKey } from '../../src/access/api-keys.ts';
+import { anyFreePort } from '../../src/lib/free-port.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { approveWithdrawal } from '../../src/withdrawals/decide.ts';
+import { expectInvariants } from '../invariants/check.ts';
+import { RETRY_DELAYS_SECONDS, type Evidence } from '../invariants/evidence.ts';
+import { createMerchantClient, type MerchantClient } from '../support/merchant-client.ts';
+import { createOwnTemporal, type OwnTemporal } from '../support/own-temporal.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
+import { createWorkerWorld, readDelivery, until, type WorkerWorld } from '../support/worker.ts';
+import { buy, PHONES } from './ground.ts';
+
+let temporal: OwnTemporal;
+let simulator: TestSimulator;
+let world: WorkerWorld;
+let api: RunningApi;
+let healthy: Receiver;
+let failing: Receiver;
+let scope: MerchantScope;
+let client: MerchantClient;
+let orders = 0;
+
+beforeAll(async () => {
+  temporal = await createOwnTemporal();
+  await temporal.start();
+  simulator = await startTestSimulator();
+  const [apiPort, metricsPort] = [await anyFreePort(), await anyFreePort()];
+  const settings = {
+    TEMPORAL_ADDRESS: temporal.address,
+    TASK_QUEUES: 'payments,money,webhooks',
+    SIMULATOR_URL: simulator.url,
+    PUBLIC_BASE_URL: `http://127.0.0.1:${apiPort}`,
+    API_PORT: String(apiPort),
+    METRICS_PORT: String(metricsPort),
+    RATE_LIMIT_SANDBOX_PER_SECOND: '0',
+  };
+  world = await createWorkerWorld(settings);
+  await world.startWorker().ready;
+  api = await startApi(
+    readConfig({ ...settings, DATABASE_URL: world.database.url, TASK_QUEUE_PREFIX: world.config.TASK_QUEUE_PREFIX }),
+    {
+      log: createLogger('silent', 'test'),
+      project: resolve(import.meta.dirname, '../..'),
+      version: 'test',
+    },
+  );
+  healthy = await startReceiver();
+  failing = await startReceiver();
+  failing.behave({ kind: 'answer', status: 503 });
+  scope = await world.newMerchant();
+  await world.subscribe(scope, { url: healthy.url, eventTypes: ['payment.succeeded'] });
+  await world.subscribe(scope, { url: failing.url, eventTypes: ['checkout.completed'] });
+  const clock = () => new Date();
+  const made = await world.db.transaction((trx) =>
+    createKey({ trx, pepper: world.config.API_KEY_PEPPER, clock }, { ...scope, kind: 'secret' }),
+  );
+  client = createMerchantClient({ url: api.url, key: made.secret, scope });
+}, 60_000);
+afterAll(async () => {
+  await api.stop();
+  await world.close();
+  await Promise.all([healthy.close(), failing.close(), simulator.close(), temporal.close()]);
+}, 60_000);
+
+const startPaying = async (phone: string) => {
+  orders += 1;
+  return buy(client, { orderNo: `AWAY-${orders}`, phone });
+};
+
+const eventOf = async (transactionId: string, event: string): Promise<string> =>
+  until(`${event} recorded`, async () => {
+    const row = (await world.db('webhookEvent').where({ resourceId: transactionId, event }).first('id')) as
+      | { id: string }
+      | undefined;
+    return row?.id;
+  });
+const deliveryIs = async (eventId: string, status: string) =>
+  until(`delivery ${status}`, async () => {
+    const delivery = await readDelivery(world.db, eventId);
+    return delivery.status === status && delivery;
+  });
+/** Open rows of the last half minute are left alone by the repair: makes everything older. */
+const age = async (): Promise<void> => {
+  const earlier = world.db.raw(`now() - interval '1 minute'`);
+  await world.db('webhookDelivery').update({ createdAt: earlier, lastAttemptAt: earlier });
+  await world.db('paymentAttempt').update({ createdAt: earlier });
+};
+
+const gather = async (): Promise<Evidence> => ({
+  db: world.db,
+  now: new Date(),
+  clients: [client],
+  receivers: [healthy, failing].map(({ url, requests }) => ({ url, requests, scope })),
+  orders: (await simulator.journal()).orders,
+  running: new Map((await temporal.running()).map((id) => [id, { failures: 0 }])),
+  retryDelaysSeconds: RETRY_DELAYS_SECONDS,
+  duplicatesMax: 0,
+});
+
+test('without Temporal payments are confirmed and healthy receivers get their events; when it is back with an empty database, everything open runs again', async () => {
+  const before = await startPaying(PHONES.approved);
+  const retryingBefore = await deliveryIs(await eventOf(before.transactionId, 'checkout.completed'), 'RETRYING');
+  const open = await startPaying(PHONES.silent);
+
+  await temporal.stop();
+  const during = await startPaying(PHONES.approved);
+  await deliveryIs(await eventOf(during.transactionId, 'payment.succeeded'), 'DELIVERED');
+  const retryingDuring = await deliveryIs(await eventOf(during.transactionId, 'checkout.completed'), 'RETRYING');
+  expect(await world.db('outbox').where({ workflowId: retryingDuring.workflowId })).toHaveLength(1);
+  const openDuring = await startPaying(PHONES.silent);
+
+  await temporal.forget();
+  await temporal.start();
+  await age();
+  const expected = [
+    retryingBefore.workflowId,
+    retryingDuring.workflowId,
+    `payment-${open.attemptId}`,
+    `payment-${openDuring.attemptId}`,
+  ];
+  const deadlineMs = Date.now() + 90_000;
+  for (;;) {
+    const running = await temporal.running().catch((): string[] => []);
+    if (expected.every((id) => running.includes(id))) break;
+    if (Date.now() > deadlineMs) throw new Error(`running: ${running.join(', ')}; expected: ${expected.join(', ')}`);
+    await new Promise((settle) => setTimeout(settle, 250));
+  }
+  await until('the outbox to drain', async () => (await world.db('outbox')).length === 0);
+
+  // No rung was made early, none twice.
+  const failed = failing.requests.map((request) => request.headers['x-service-event-id']);
+  expect(failed).toHaveLength(new Set(failed).size);
+  expect(healthy.requests).toHaveLength(2);
+  await expectInvariants(gather);
+}, 150_000);
+
+const withTimeout = async (ms: number, isSo: () => Promise<boolean>): Promise<void> => {
+  for (const endMs = Date.now() + ms; !(await isSo());) {
+    if (Date.now() > endMs) throw new Error(`it was not so within ${ms} ms`);
+    await new Promise((settle) => setTimeout(settle, 100));
+  }
+};
+
+/** What has come in while Temporal was away. */
+const WAITING = 400;
+const FINISHED = 100;
+const WITHDRAWALS = 5;
+const AT_ONCE = 10;
+/** Longer than Temporal's clients wait before they look again. */
+const UNAVAILABLE_BACKOFF_MS = 20_000;
+
+const payAll = async (phone: string, count: number): Promise<string[]> => {
+  const attemptIds: string[] = [];
+  const payNext = async (): Promise<void> => {
+    while (count > 0) {
+      count -= 1;
+      attemptIds.push((await startPaying(phone)).attemptId);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, payNext));
+  return attemptIds;
+};
+
+const withdraw = async (nth: number): Promise<void> => {
+  const destination = { phone: '0911000001', accountName: 'Abebe Bikila' };
+  const asked = { requestId: `AWAY-OUT-${nth}`, amount: 2, channel: 'TELEBIRR', destination };
+  const id = String((await client.post('withdrawal', asked))['withdrawalRequestId']);
+  await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: new Date() }));
+};
+
+test('back from an absence in which 500 payments and some withdrawals came in, money goes out first, and everything is under way in the end', async () => {
+  await payAll(PHONES.approved, 5);
+  await until('the money to be there', async () => {
+    const open = await world.db('paymentAttempt').whereIn('status', ['CREATED', 'PENDING']).pluck('phone');
+    return open.every((phone) => phone !== '251911000001');
+  });
+  await temporal.stop();
+  const stoppedAt = performance.now();
+  const finished = await payAll(PHONES.approved, FINISHED);
+  const waiting = await payAll(PHONES.silent, WAITING);
+  await Promise.all(Array.from({ length: WITHDRAWALS }, (_, nth) => withdraw(nth)));
+  const { length: before } = (await simulator.journal()).payouts;
+  expect(before).toBe(0);
+  await new Promise((settle) =>
+    setTimeout(settle, Math.max(0, UNAVAILABLE_BACKOFF_MS - (performance.now() - stoppedAt))),
+  );
+
+  await temporal.start();
+  await until('the withdrawals to be sent', async () => (await simulator.journal()).payouts.length === WITHDRAWALS);
+  expect((await world.db('outbox')).length).toBeGreaterThan(WAITING / 2);
+  await withTimeout(120_000, async () => (await world.db('outbox')).length === 0);
+  const ids = await until('all to run', async () => {
+    const running = new Set(await temporal.running());
+    return waiting.every((attemptId) => running.has(`payment-${attemptId}`)) && running;
+  });
+  expect(finished.filter((attemptId) => ids.has(`payment-${attemptId}`))).toEqual([]);
+  expect((await simulator.journal()).payouts).toHaveLength(WITHDRAWALS);
+}, 240_000);

@@ -1,0 +1,63 @@
+import { listMovements, type MerchantAccount, type Movement } from '../../../src/ledger/balance.ts';
+import { exportMovements, sumAccount } from '../../../src/ledger/export.ts';
+import { addisDay, DAY_MS, endOfAddisDay, startOfAddisDay } from '../../../src/lib/dates.ts';
+import { rows, type Knex } from '../../../src/lib/db.ts';
+import type { MerchantScope } from '../../../src/lib/scope.ts';
+import { createRandom } from '../../../src/demo/seed/random.ts';
+
+const DAYS = 90;
+const CHOSEN = 12;
+/** More than any day of the demo has. */
+const LIMIT = 1_000;
+
+/**
+ * On days by chance, the balance's history and its report show the same rows, which lead from the opening balance to the
+ * closing one; with that the next day opens, whatever day it is. Each entry is of its fact's time, but for those that
+ * a payout's last seconds have kept waiting.
+ */
+export async function expectDaysLeadOn(db: Knex, scope: MerchantScope): Promise<void> {
+  const random = createRandom(Date.now());
+  const agos = Array.from({ length: CHOSEN }, () => random.below(DAYS));
+  for (const day of agos.map((ago) => addisDay(new Date(Date.now() - ago * DAY_MS)))) {
+    for (const account of ['available', 'reserved'] as const) {
+      const today = await readDay(db, scope, { account, day });
+      const next = await readDay(db, scope, { account, day: addisDay(endOfAddisDay(day)) });
+      expect({ day, account, ...today.report }).toEqual({ day, account, ...today.byRows });
+      expect({ day, account, opens: next.report.openingSantim }).toEqual({
+        day,
+        account,
+        opens: today.report.closingSantim,
+      });
+    }
+  }
+  const [shifted] = await rows<{ late: number; early: number }>(
+    db,
+    `SELECT count(*) FILTER (WHERE e.effective_at > j.effective_at + interval '15 seconds')::int AS late,
+            count(*) FILTER (WHERE e.effective_at < j.effective_at)::int AS early
+     FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id`,
+  );
+  expect(shifted).toEqual({ late: 0, early: 0 });
+}
+
+async function readDay(db: Knex, scope: MerchantScope, { account, day }: { account: MerchantAccount; day: string }) {
+  const range = { startDate: day, endDate: day, from: startOfAddisDay(day), until: endOfAddisDay(day) };
+  const filter = { ...scope, account, range };
+  const report = await sumAccount(db, scope, { account, range });
+  const history = (await listMovements(db, { ...filter, types: null }, { page: 1, limit: LIMIT, after: null })).rows;
+  const exported = await exportMovements(db, filter, { after: null, limit: LIMIT });
+  const ids = (found: readonly Pick<Movement, 'journalId'>[]): string[] => found.map(({ journalId }) => journalId);
+  expect(ids(history)).toEqual(ids(exported));
+  return { report, byRows: leadingOn(report.openingSantim, history.toReversed()) };
+}
+
+type Amounts = Pick<Movement, 'amountSantim' | 'balanceAfterSantim'>;
+
+/** What the rows of a day make of its opening balance, each next to the balance after it. */
+function leadingOn(openingSantim: bigint, movements: readonly Amounts[]) {
+  let closingSantim = openingSantim;
+  for (const { amountSantim, balanceAfterSantim } of movements) {
+    closingSantim += amountSantim;
+    expect(balanceAfterSantim).toBe(closingSantim);
+  }
+  return { count: movements.length, openingSantim, movedSantim: closingSantim - openingSantim, closingSantim };
+}

@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+
+import { whyUnusable, type ChannelFacts } from '../../src/merchants/channels/channel.ts';
+import { listChannels, readLimits, type LimitsJson } from '../../src/merchants/channels/queries.ts';
+import { channelRoutes } from '../../src/merchants/channels/routes.ts';
+import { rows } from '../../src/lib/db.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { buildAttempt, buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
+
+describe('channels', () => {
+  let database: TestDatabase;
+  let world: World;
+  let scope: MerchantScope;
+  let server: TestServer;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    world = buildWorld(database.db);
+  });
+  beforeEach(async () => {
+    scope = await buildMerchant(database.db);
+    server = await startTestServer(
+      testServerDeps(database.db, { routes: channelRoutes(world) }),
+      stubKey(scope.merchantId),
+    );
+  });
+  afterEach(() => server.close());
+  afterAll(() => database.drop());
+
+  const list = async () => (await server.send('GET', '/api/checkout/channels')).body.data;
+  const turn = (channel: string, enabled: boolean) =>
+    server.send('PATCH', `/api/checkout/channels/${channel}`, { body: { enabled } });
+
+  test('all are listed in order with their limits, M-Pesa as coming soon', async () => {
+    const channels = await list();
+    expect(channels.map((one: { channel: string }) => one.channel)).toEqual(['TELEBIRR', 'CBE_BIRR', 'AWASH', 'MPESA']);
+    expect(channels[0]).toEqual({
+      channel: 'TELEBIRR',
+      transactionThrough: 'telebirr',
+      displayName: 'telebirr',
+      platformState: 'AVAILABLE',
+      approval: 'APPROVED',
+      enabled: true,
+      usable: true,
+      reason: null,
+      limits: {
+        currency: 'ETB',
+        payIn: { min: 1, max: 75_000, daily: null },
+        payOut: { min: 1, max: 75_000, daily: 750_000 },
+      },
+    });
+    expect(channels[3]).toMatchObject({ usable: false, enabled: false, reason: 'COMING_SOON' });
+  });
+
+  test('limits are what effective_limits says: own rules before the platform, and in live the tier where it is lower', async () => {
+    const merchants = [scope, await buildMerchant(database.db), await buildMerchant(database.db)];
+    const [, withRules, verified] = merchants;
+    for (const [version, ago] of [
+      [1, '2 days'],
+      [2, '1 day'],
+      [3, '-1 day'],
+    ] as const) {
+      await rows(
+        database.db,
+        `INSERT INTO limit_rule (id, merchant_id, channel, direction, min_santim, max_santim, daily_santim, valid_from, version)
+         SELECT 'lim_' || d || :version, :merchantId, 'TELEBIRR', d, 100 * :version, 200000 * :version, NULL,
+                now() - CAST(:ago AS interval), :version
+         FROM unnest(ARRAY['PAY_IN', 'PAY_OUT']) d`,
+        { merchantId: withRules?.merchantId, version, ago },
+      );
+    }
+    await rows(
+      database.db,
+      `INSERT INTO kyc_application (merchant_id, environment, status, tier) VALUES (:merchantId, 'live', 'APPROVED', 1)`,
+      { merchantId: verified?.merchantId },
+    );
+    for (const { merchantId } of merchants) {
+      for (const environment of ['sandbox', 'live'] as const) {
+        const found = await listChannels(database.db, { merchantId, environment }, world.findProvider);
+        for (const { channel, payIn, payOut } of found) {
+          const [expected] = await rows<Record<'in' | 'out', LimitsJson>>(
+            database.db,
+            `SELECT effective_limits(:merchantId, :environment, :channel, 'PAY_IN', now()) AS in,
+                    effective_limits(:merchantId, :environment, :channel, 'PAY_OUT', now()) AS out`,
+            { merchantId, environment, channel },
+          );
+          expect({ in: payIn, out: payOut }).toEqual({
+            in: expected && readLimits(expected.in),
+            out: expected && readLimits(expected.out),
+          });
+        }
+      }
+    }
+    const own = await listChannels(database.db, withRules ?? scope, world.findProvider);
+    expect(own[0]?.payIn).toEqual({ minSantim: 200n, maxSantim: 400_000n, dailySantim: null });
+  });
+
+  test('M-Pesa cannot be switched on', async () => {
+    const answer = await turn('MPESA', true);
+    expect([answer.status, answer.body.error.code]).toEqual([403, 'CHANNEL_NOT_AVAILABLE']);
+  });
+
+  test('a channel switched off takes no new attempts, and does again once it is on; what is in flight goes on', async () => {
+    const before = await buildSession(world, scope);
+    const attemptId = await buildAttempt(world, { ...scope, sessionId: before.sessionId });
+    expect((await turn('TELEBIRR', false)).body.data).toMatchObject({
+      enabled: false,
+      usable: false,
+      reason: 'DISABLED',
+    });
+    expect(await world.checkAttempt(attemptId, { notifyWorkflow: false })).toMatchObject({ outcomeKind: 'accepted' });
+    const { sessionId } = await buildSession(world, scope);
+    await expect(buildAttempt(world, { ...scope, sessionId })).rejects.toMatchObject({ code: 'CHANNEL_DISABLED' });
+    await turn('TELEBIRR', true);
+    await turn('TELEBIRR', true);
+    const { sessionId: next } = await buildSession(world, scope);
+    expect(await buildAttempt(world, { ...scope, sessionId: next })).toMatch(/^pat_/);
+  });
+
+  const approvalIs = (approval: string, environment = 'sandbox') =>
+    rows(
+      database.db,
+      `INSERT INTO merchant_channel (merchant_id, environment, channel, approval)
+       VALUES (:merchantId, :environment, 'AWASH', :approval)
+       ON CONFLICT (merchant_id, environment, channel) DO UPDATE SET approval = excluded.approval, enabled = false`,
+      { merchantId: scope.merchantId, environment, approval },
+    );
+
+  test('what was suspended cannot be switched on, nor asked for again', async () => {
+    await approvalIs('SUSPENDED');
+    const answer = await turn('AWASH', true);
+    expect([answer.status, answer.body.error.code]).toEqual([403, 'CHANNEL_NOT_AVAILABLE']);
+    expect(answer.body.message).toContain("only the platform's operators can approve it again");
+    expect((await turn('AWASH', false)).status).toBe(200);
+    expect((await list())[2]).toMatchObject({ approval: 'SUSPENDED', reason: 'NOT_APPROVED', enabled: false });
+  });
+
+  describe('in live', () => {
+    const live = async (channel: string, enabled: boolean) =>
+      server.send('PATCH', `/api/checkout/channels/${channel}`, {
+        key: stubKey(scope.merchantId, 'live'),
+        body: { enabled },
+      });
+
+    test('switching on what was never approved asks for it, once however often; switching off takes that back', async () => {
+      const asked = await live('AWASH', true);
+      expect([asked.status, asked.body.message]).toEqual([
+        202,
+        'Channel AWASH is asked for: once it is APPROVED, switch it on',
+      ]);
+      expect(asked.body.data).toMatchObject({ approval: 'REQUESTED', enabled: false, reason: 'NOT_APPROVED' });
+      const since = 'SELECT updated_at FROM merchant_channel WHERE merchant_id = :merchantId AND environment = :place';
+      const before = await rows(database.db, since, { ...scope, place: 'live' });
+      expect((await live('AWASH', true)).status).toBe(202);
+      expect(await rows(database.db, since, { ...scope, place: 'live' })).toEqual(before);
+      const back = await live('AWASH', false);
+      expect([back.status, back.body.data.approval]).toEqual([200, 'NONE']);
+      expect((await live('MPESA', true)).status).toBe(403);
+    });
+
+    test('what was asked for is taken back while the platform is not available', async () => {
+      await live('CBE_BIRR', true);
+      const platform = (state: string) =>
+        rows(database.db, "UPDATE channel SET platform_state = :state WHERE id = 'CBE_BIRR'", { state });
+      await platform('MAINTENANCE');
+      try {
+        expect((await live('CBE_BIRR', true)).status).toBe(403);
+        const { status, body } = await live('CBE_BIRR', false);
+        expect([status, body.data.approval, body.message]).toEqual([200, 'NONE', 'Channel CBE_BIRR is off']);
+      } finally {
+        await platform('AVAILABLE');
+      }
+    });
+
+    test('what an operator has approved is switched on by the merchant', async () => {
+      await rows(
+        database.db,
+        `INSERT INTO kyc_application (merchant_id, environment, status, tier, submissions)
+         VALUES (:merchantId, 'live', 'APPROVED', 2, 1)`,
+        scope,
+      );
+      await live('AWASH', true);
+      await approvalIs('APPROVED', 'live');
+      const { status, body } = await live('AWASH', true);
+      expect([status, body.data]).toEqual([200, expect.objectContaining({ enabled: true, usable: true })]);
+    });
+  });
+
+  test('in the sandbox nobody waits: what was never approved is approved, and on', async () => {
+    await approvalIs('NONE');
+    const { status, body } = await turn('AWASH', true);
+    expect([status, body.data]).toEqual([
+      200,
+      expect.objectContaining({ approval: 'APPROVED', enabled: true, usable: true }),
+    ]);
+  });
+
+  test('one environment or merchant does not switch for another', async () => {
+    const other = await buildMerchant(database.db);
+    await turn('CBE_BIRR', false);
+    const { body } = await server.send('GET', '/api/checkout/channels', { key: stubKey(other.merchantId) });
+    expect(body.data[1]).toMatchObject({ enabled: true });
+  });
+
+  test('a channel is usable only when platform, provider, approval, KYC tier and toggle all say so', () => {
+    const facts: fc.Arbitrary<ChannelFacts> = fc.record({
+      platformState: fc.constantFrom('AVAILABLE', 'COMING_SOON', 'MAINTENANCE'),
+      approval: fc.constantFrom('NONE', 'REQUESTED', 'APPROVED', 'SUSPENDED'),
+      enabled: fc.boolean(),
+      configured: fc.boolean(),
+      tierAllows: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(facts, (one) => {
+        const byPlatform = one.platformState === 'AVAILABLE' && one.configured && one.approval === 'APPROVED';
+        return (whyUnusable(one) === null) === (byPlatform && one.tierAllows && one.enabled);
+      }),
+    );
+  });
+});

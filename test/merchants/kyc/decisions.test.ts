@@ -1,0 +1,216 @@
+import {
+  approveKyc,
+  changeTier,
+  decideDueInSandbox,
+  rejectKyc,
+  requestMoreInfo,
+  startReview,
+  type ReviewDecision,
+} from '../../../src/merchants/kyc/decide.ts';
+import type { ApplicationRow } from '../../../src/merchants/kyc/model.ts';
+import type { KycStatus } from '../../../src/merchants/kyc/states.ts';
+import { rows } from '../../../src/lib/db.ts';
+import type { UnitOfWork } from '../../../src/outbox/record.ts';
+import { findMerchant } from '../../../src/merchants/operations.ts';
+import { startKycWorld, type Applicant, type KycWorld } from './world.ts';
+
+let world: KycWorld;
+let applicant: Applicant;
+beforeAll(async () => {
+  world = await startKycWorld();
+});
+beforeEach(async () => {
+  applicant = await world.newApplicant();
+});
+afterAll(() => world.close());
+
+type Decide = (tx: UnitOfWork, decision: ReviewDecision) => Promise<ApplicationRow>;
+const DECISIONS: Record<string, Decide> = {
+  startReview,
+  approve: approveKyc,
+  reject: (tx, decision) => rejectKyc(tx, { ...decision, reason: 'The licence has expired' }),
+  requestMoreInfo: (tx, decision) => requestMoreInfo(tx, { ...decision, what: 'Both sides of the ID' }),
+  changeTier: (tx, decision) => changeTier(tx, { ...decision, tier: 1, reason: 'Smaller than it said' }),
+};
+const decide = (name: keyof typeof DECISIONS, operatorId = 'opr_1', submission = 1) =>
+  world.runInTransaction(async (tx) => {
+    const decision = { ...applicant.scope('live'), submission, operatorId, at: world.now() };
+    return DECISIONS[name]?.(tx, decision);
+  });
+const kyc = async (environment: 'live' | 'sandbox' = 'live') => (await applicant.read(environment)).body.data;
+const copiedStatus = async () => (await findMerchant(world.db, applicant.merchantId))?.kycStatus;
+const kinds = async () => (await kyc()).timeline.map(({ kind }: { kind: string }) => kind);
+
+/** From where each decision leads, if it may be made there. */
+const NEXT: Record<string, Partial<Record<KycStatus, KycStatus>>> = {
+  startReview: { SUBMITTED: 'UNDER_REVIEW' },
+  approve: { SUBMITTED: 'APPROVED', UNDER_REVIEW: 'APPROVED' },
+  reject: { SUBMITTED: 'REJECTED', UNDER_REVIEW: 'REJECTED' },
+  requestMoreInfo: { SUBMITTED: 'MORE_INFO_NEEDED', UNDER_REVIEW: 'MORE_INFO_NEEDED' },
+  changeTier: { APPROVED: 'APPROVED' },
+};
+const STATUSES: KycStatus[] = ['NOT_STARTED', 'SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'MORE_INFO_NEEDED'];
+
+/** A live application of a new merchant that stands so, without the way there. */
+async function plant(status: KycStatus): Promise<void> {
+  applicant = await world.newApplicant();
+  await rows(
+    world.db,
+    `INSERT INTO kyc_application (merchant_id, environment, status, tier, submissions)
+     VALUES (:id, 'live', :status, CASE WHEN :status = 'APPROVED' THEN 2 ELSE 0 END, 1)`,
+    { id: applicant.merchantId, status },
+  );
+}
+
+test.each(STATUSES)('from %s only its own decisions lead on', async (status) => {
+  for (const name of Object.keys(DECISIONS)) {
+    await plant(status);
+    const before = await kyc();
+    expect(before.status).toBe(status);
+    const next = NEXT[name]?.[status];
+    if (next) {
+      expect(await decide(name)).toMatchObject({ status: next });
+      expect([(await kyc()).status, await copiedStatus()]).toEqual([next, next]);
+    } else {
+      await expect(decide(name)).rejects.toMatchObject({
+        code: 'INVALID_STATE',
+        message: expect.stringContaining(`is ${status}`),
+      });
+      expect(await kyc()).toEqual(before);
+    }
+  }
+});
+
+test('a merchant sees why, by kind of person and not by name, and may apply again after a no and after a question', async () => {
+  await applicant.apply('live');
+  await decide('startReview', 'opr_planted');
+  await decide('reject', 'opr_planted');
+  expect(await kyc()).toMatchObject({ status: 'REJECTED', message: 'The licence has expired', missing: [] });
+  await applicant.put({ tradeName: 'New Name' });
+  expect((await applicant.submit()).body.data).toMatchObject({ status: 'SUBMITTED', message: null, decidedAt: null });
+  await decide('requestMoreInfo', 'opr_planted', 2);
+  expect(await kyc()).toMatchObject({ status: 'MORE_INFO_NEEDED', message: 'Both sides of the ID' });
+  await applicant.submit();
+  await decide('approve', 'opr_planted', 3);
+  const { text, body } = await applicant.read();
+  expect(text).not.toContain('planted');
+  expect(body.data).toMatchObject({ status: 'APPROVED', message: null, application: { tradeName: 'New Name' } });
+  expect(body.data.timeline.map(({ kind, by, message }: Record<string, string>) => [kind, by, message])).toEqual([
+    ['application.saved', 'merchant', undefined],
+    ...['1', '2', '3'].map(() => ['document.uploaded', 'merchant', undefined]),
+    ['application.submitted', 'merchant', undefined],
+    ['review.started', 'operator', undefined],
+    ['review.rejected', 'operator', 'The licence has expired'],
+    ['application.saved', 'merchant', undefined],
+    ['application.submitted', 'merchant', undefined],
+    ['review.more_info_needed', 'operator', 'Both sides of the ID'],
+    ['application.submitted', 'merchant', undefined],
+    ['review.approved', 'operator', undefined],
+  ]);
+});
+
+test('what was handed in stays as it was then, whatever is saved later', async () => {
+  await applicant.apply('live', { tradeName: 'First' });
+  await decide('reject');
+  await applicant.put({ tradeName: 'Second' });
+  const [handedIn] = await rows<{ detail: { details: { tradeName: string }; documents: string[] } }>(
+    world.db,
+    `SELECT detail FROM kyc_timeline WHERE merchant_id = :id AND kind = 'application.submitted'`,
+    { id: applicant.merchantId },
+  );
+  expect(handedIn?.detail).toMatchObject({ submission: 1, details: { tradeName: 'First' } });
+  expect(handedIn?.detail.documents).toHaveLength(3);
+});
+
+test('of two operators who decide at once one does, every time', async () => {
+  for (let round = 0; round < 20; round += 1) {
+    await plant('SUBMITTED');
+    const results = await Promise.allSettled([decide('approve', 'opr_1'), decide('reject', 'opr_2')]);
+    const done = results.filter((result) => result.status === 'fulfilled');
+    const refused = results.filter((result) => result.status === 'rejected');
+    expect([done.length, refused.length]).toEqual([1, 1]);
+    expect(refused[0]?.reason).toMatchObject({ code: 'INVALID_STATE' });
+    const decided = (await kinds()).filter((kind: string) => /approved|rejected/.test(kind));
+    expect(decided).toHaveLength(1);
+    expect(await copiedStatus()).toBe((await kyc()).status);
+  }
+});
+
+test('what was handed in again while an operator read is not decided unread', async () => {
+  await applicant.apply('live', { tradeName: 'Read' });
+  await decide('reject', 'opr_2');
+  await applicant.put({ tradeName: 'Unread' });
+  await applicant.submit();
+  const before = await kyc();
+  for (const name of ['approve', 'reject', 'requestMoreInfo']) {
+    await expect(decide(name, 'opr_1', 1)).rejects.toMatchObject({
+      code: 'INVALID_STATE',
+      message: expect.stringMatching(/submitted again meanwhile.+submission 1.+submission 2 waits/),
+    });
+  }
+  expect(await kyc()).toEqual(before);
+  expect(await decide('approve', 'opr_1', 2)).toMatchObject({ status: 'APPROVED', submissions: 2 });
+});
+
+test('a tier must be one that there is, above 0', async () => {
+  await applicant.apply('live');
+  for (const tier of [0, -1, 3]) {
+    const approval = world.runInTransaction((tx) =>
+      approveKyc(tx, { ...applicant.scope('live'), submission: 1, operatorId: 'opr_1', at: world.now(), tier }),
+    );
+    await expect(approval).rejects.toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'tier' }] });
+  }
+  expect((await kyc()).status).toBe('SUBMITTED');
+});
+
+describe('a rehearsal', () => {
+  test.each([
+    ['0000000013', 'REJECTED', 'The sandbox rejects a TIN that ends in 13.'],
+    ['0000000015', 'MORE_INFO_NEEDED', 'The sandbox asks for more when a TIN ends in 15.'],
+    ['0000000014', 'SUBMITTED', null],
+    ['0000000012', 'APPROVED', null],
+  ])('with the TIN %s ends as %s, by the worker or by who looks first', async (tin, status, message) => {
+    await applicant.apply('sandbox', { tin });
+    const other = await world.newApplicant();
+    await other.apply('sandbox', { tin });
+    world.wait(4_999);
+    await decideDueInSandbox(world.runInTransaction, world.now(), 100);
+    expect((await kyc('sandbox')).status).toBe('SUBMITTED');
+    world.wait(1);
+    expect(await kyc('sandbox')).toMatchObject({ status, message });
+    await decideDueInSandbox(world.runInTransaction, world.now(), 100);
+    const [row] = await rows(world.db, 'SELECT status, review_message FROM kyc_application WHERE merchant_id = :id', {
+      id: other.merchantId,
+    });
+    expect(row).toEqual({ status, reviewMessage: message });
+    expect(await copiedStatus()).toBe('NOT_STARTED');
+  });
+
+  test('that is looked at by many at once is decided once, and may be changed the moment it was', async () => {
+    await applicant.apply('sandbox', { tin: '0000000013' });
+    world.wait(5_000);
+    const looks = Array.from({ length: 10 }, () => applicant.read('sandbox'));
+    const runs = Array.from({ length: 5 }, () => decideDueInSandbox(world.runInTransaction, world.now(), 100));
+    for (const { body } of await Promise.all(looks)) expect(body.data.status).toBe('REJECTED');
+    await Promise.all(runs);
+    const { timeline } = await kyc('sandbox');
+    expect(timeline.filter(({ kind }: { kind: string }) => kind === 'review.rejected')).toHaveLength(1);
+    await applicant.submit('sandbox');
+    world.wait(5_000);
+    expect((await applicant.put({ tin: '0000000012' }, 'sandbox')).status).toBe(200);
+    await applicant.submit('sandbox');
+    world.wait(5_000);
+    expect((await kyc('sandbox')).status).toBe('APPROVED');
+  });
+});
+
+test("a merchant's status is a copy of its live application's, whoever wrote that", async () => {
+  await applicant.apply('live');
+  expect(await copiedStatus()).toBe('SUBMITTED');
+  await rows(
+    world.db,
+    `UPDATE kyc_application SET status = 'UNDER_REVIEW' WHERE merchant_id = :id AND environment = 'live'`,
+    { id: applicant.merchantId },
+  );
+  expect(await copiedStatus()).toBe('UNDER_REVIEW');
+});

@@ -1,0 +1,283 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+
+import { rejectKyc, requestMoreInfo } from '../../../src/merchants/kyc/decide.ts';
+import { DOCUMENT_BYTES_MAX, readDocument, reencryptDocuments } from '../../../src/merchants/kyc/documents.ts';
+import { createDocumentStore } from '../../../src/merchants/kyc/store.ts';
+import { removeOrphans } from '../../../src/merchants/kyc/orphans.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { KEY_RING } from '../../support/key-ring.ts';
+import { jpeg, pdf, png, startKycWorld, type Applicant, type KycWorld } from './world.ts';
+
+let world: KycWorld;
+let applicant: Applicant;
+beforeAll(async () => {
+  world = await startKycWorld();
+});
+beforeEach(async () => {
+  applicant = await world.newApplicant();
+});
+afterAll(() => world.close());
+
+const documents = async () => (await applicant.read()).body.data.documents;
+const files = async (): Promise<string[]> => readdir(world.folder).catch(() => []);
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+const read = (documentId: string, scope = applicant.scope('live')) => readDocument(world, { ...scope, documentId });
+
+test.each([
+  ['application/pdf', pdf],
+  ['image/png', png],
+  ['image/jpeg', jpeg],
+])(
+  'a document that is %s is kept as it came, under a name that nobody chose, and read back by operators',
+  async (type, make) => {
+    const bytes = make();
+    const before = await files();
+    const answer = await applicant.upload('OWNER_ID', { bytes, type, fileName: 'My passport.scan' });
+    expect(answer.status).toBe(201);
+    expect(answer.body.data).toEqual({
+      documentId: expect.stringMatching(/^kyd_/),
+      kind: 'OWNER_ID',
+      fileName: 'My passport.scan',
+      contentType: type,
+      bytes: bytes.length,
+      sha256: sha256(bytes),
+      submission: 1,
+      uploadedAt: world.now().toISOString(),
+    });
+    expect(await documents()).toEqual([answer.body.data]);
+    const [added = '', ...more] = (await files()).filter((name) => !before.includes(name));
+    expect([more, added]).toEqual([[], expect.stringMatching(/^[0-9a-f]{32}$/)]);
+    expect((await readFile(join(world.folder, added))).includes(bytes.subarray(0, 8))).toBe(false);
+    expect((await stat(join(world.folder, added))).mode & 0o777).toBe(0o600);
+    expect((await stat(world.folder)).mode & 0o777).toBe(0o700);
+    const { row, bytes: seen } = await read(answer.body.data.documentId);
+    expect([row.storageKey, seen]).toEqual([added, bytes]);
+  },
+);
+
+test.each([
+  '../../../../etc/passwd',
+  '/etc/passwd',
+  String.raw`..\..\windows\system32\config`,
+  'a/../../b.pdf',
+  '%2e%2e%2fetc%2fpasswd',
+  '.',
+  'CON',
+  'x"; filename="y.exe',
+  '<script>alert(1)</script>',
+])('a file name such as %s is a text to show and no path', async (fileName) => {
+  const before = await files();
+  const answer = await applicant.upload('OTHER', { bytes: pdf(), fileName });
+  expect([answer.status, answer.body.data.fileName]).toEqual([201, fileName]);
+  const added = (await files()).filter((name) => !before.includes(name));
+  expect(added).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+  expect(await documents()).toMatchObject([{ fileName }]);
+});
+
+test.each([
+  ['a program', 'application/pdf', Buffer.from('MZ\u0090\u0000 a program')],
+  ['HTML', 'image/png', Buffer.from('<html><script>alert(1)</script>')],
+  ['a PNG', 'application/pdf', png()],
+  ['a PDF', 'image/jpeg', pdf()],
+  ['a PDF that begins later', 'application/pdf', Buffer.from(`\n${pdf().toString()}`)],
+  ['four bytes', 'application/pdf', Buffer.from('%PDF')],
+])('%s sent as %s is refused by its first bytes', async (_, type, bytes) => {
+  const before = await files();
+  const { status, body } = await applicant.upload('OTHER', { bytes, type });
+  expect([status, body.error.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
+  expect(body.message).toContain(type);
+  expect(await documents()).toEqual([]);
+  expect(await files()).toEqual(before);
+});
+
+test.each(['text/html', 'application/json', 'multipart/form-data; boundary=x', 'application/pdfx', ''])(
+  'a Content-Type of "%s" is refused, and the refusal names what is taken',
+  async (type) => {
+    const { status, body } = await applicant.upload('OTHER', { bytes: pdf(), type });
+    expect([status, body.error.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
+    expect(body.message).toContain('application/pdf, image/png, image/jpeg');
+  },
+);
+
+test('a compressed file and an empty one are refused', async () => {
+  const path = '/api/checkout/kyc/documents?kind=OTHER';
+  const headers = { 'content-type': 'application/pdf', 'content-encoding': 'gzip' };
+  expect((await applicant.send('POST', path, { body: pdf(), headers })).status).toBe(415);
+  const empty = await applicant.upload('OTHER', { bytes: Buffer.alloc(0) });
+  expect([empty.status, empty.body.error.details]).toEqual([400, [{ field: 'body', issue: expect.any(String) }]]);
+});
+
+test.each([
+  ['kind=PASSPORT', 'kind'],
+  ['', 'kind'],
+  ['kind=OTHER&kind=OWNER_ID', 'kind'],
+  [`kind=OTHER&fileName=${'x'.repeat(201)}`, 'fileName'],
+  ['kind=OTHER&fileName=', 'fileName'],
+  ['kind=OTHER&fileName=a%00b', 'fileName'],
+  ['kind=OTHER&fileName=a%0d%0aSet-Cookie', 'fileName'],
+  ['kind=OTHER&storageKey=x', 'storageKey'],
+])('the query "%s" is refused by the name of %s, and nothing is kept', async (query, field) => {
+  const before = await files();
+  const headers = { 'content-type': 'application/pdf' };
+  const { status, body } = await applicant.send('POST', `/api/checkout/kyc/documents?${query}`, {
+    body: pdf(),
+    headers,
+  });
+  expect([status, body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+  expect(body.error.details[0].field).toBe(field);
+  expect(await files()).toEqual(before);
+});
+
+test('5 MiB are taken; one byte more is refused whether or not the size was told', async () => {
+  expect((await applicant.upload('OTHER', { bytes: pdf(DOCUMENT_BYTES_MAX) })).status).toBe(201);
+  const tooMuch = pdf(DOCUMENT_BYTES_MAX + 1);
+  expect(await sendRaw(tooMuch, { 'content-length': String(tooMuch.length) })).toBe(413);
+  expect(await sendRaw(tooMuch, { 'transfer-encoding': 'chunked' })).toBe(413);
+  expect(await sendRaw(pdf(), { 'content-length': '99999999999' })).toBe(413);
+  expect((await documents()).map(({ bytes }: { bytes: number }) => bytes)).toEqual([DOCUMENT_BYTES_MAX]);
+});
+
+/** Sends a document with these headers; the status that comes, also while the body is not wholly sent. */
+function sendRaw(body: Buffer, headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${world.url}/api/checkout/kyc/documents?kind=OTHER`, {
+      method: 'POST',
+      headers: { 'x-api-key': applicant.key('live'), 'content-type': 'application/pdf', ...headers },
+    });
+    sent.on('response', (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    // After the answer this is no news: the server closes before it has read all.
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+test('the eleventh document is refused, also when all come at once', async () => {
+  const answers = await Promise.all(Array.from({ length: 14 }, () => applicant.upload('OTHER', { bytes: pdf() })));
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
+  for (const { status, body } of answers.filter((answer) => answer.status !== 201)) {
+    expect([status, body.error.code]).toEqual([409, 'INVALID_STATE']);
+    expect(body.message).toContain('at most 10');
+  }
+  expect(await documents()).toHaveLength(10);
+});
+
+test('the same file as the same kind is kept once, and as another kind once more', async () => {
+  const bytes = pdf();
+  const first = await applicant.upload('OTHER', { bytes, fileName: 'a.pdf' });
+  const again = await applicant.upload('OTHER', { bytes, fileName: 'b.pdf' });
+  expect([first.status, again.status, again.body.data]).toEqual([201, 200, first.body.data]);
+  expect((await applicant.upload('BANK_LETTER', { bytes })).status).toBe(201);
+  expect(await documents()).toHaveLength(2);
+});
+
+test('an Idempotency-Key stands for one file: the same answer again, and 422 for another one', async () => {
+  const path = '/api/checkout/kyc/documents?kind=OTHER';
+  const headers = { 'content-type': 'application/pdf', 'idempotency-key': 'upload-1' };
+  const bytes = pdf();
+  const first = await applicant.send('POST', path, { body: bytes, headers });
+  const again = await applicant.send('POST', path, { body: bytes, headers });
+  expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
+  expect((await applicant.send('POST', path, { body: pdf(), headers })).body.error.code).toBe('IDEMPOTENCY_KEY_REUSED');
+  expect(await documents()).toHaveLength(1);
+});
+
+test('after more was asked for, or a no, ten more may be added, and all that was sent before stays', async () => {
+  await applicant.apply('live');
+  const decision = { ...applicant.scope('live'), operatorId: 'opr_1', at: world.now() };
+  await world.runInTransaction((tx) => requestMoreInfo(tx, { ...decision, submission: 1, what: 'A newer licence' }));
+  for (let count = 0; count < 10; count += 1) await applicant.upload('OTHER', { bytes: pdf() });
+  expect((await applicant.upload('OTHER', { bytes: pdf() })).status).toBe(409);
+  expect((await documents()).map(({ submission }: { submission: number }) => submission)).toEqual([
+    1,
+    1,
+    1,
+    ...Array.from({ length: 10 }, () => 2),
+  ]);
+  await applicant.submit();
+  await world.runInTransaction((tx) =>
+    rejectKyc(tx, { ...decision, submission: 2, reason: 'The licence is not yours' }),
+  );
+  expect((await applicant.upload('TRADE_LICENCE', { bytes: pdf() })).body.data.submission).toBe(3);
+});
+
+test('files of failed uploads are removed once they are a day old, and nothing else is', async () => {
+  const { documentId } = (await applicant.upload('OTHER', { bytes: pdf() })).body.data;
+  const kept = (await read(documentId)).row.storageKey;
+  const name = (letter: string): string => letter.repeat(32);
+  const names = { orphan: name('a'), cutOff: `${name('b')}.part`, young: name('c'), writing: `${name('d')}.part` };
+  const age = (file: string) => utimes(join(world.folder, file), new Date(0), new Date(Date.now() - 25 * 3_600_000));
+  for (const file of [...Object.values(names), 'README']) await writeFile(join(world.folder, file), 'x');
+  for (const file of [kept, names.orphan, names.cutOff, 'README']) await age(file);
+  const before = await files();
+
+  const other = await createTestDatabase();
+  expect(await removeOrphans({ db: other.db, store: world.store })).toBe(1);
+  await other.drop();
+  expect(before.filter((file) => file !== names.cutOff)).toEqual(await files());
+  expect(await removeOrphans(world)).toBe(1);
+  const gone = [names.orphan, names.cutOff];
+  expect(await files()).toEqual(before.filter((file) => !gone.includes(file)));
+  expect(await removeOrphans(world)).toBe(0);
+  const empty = createDocumentStore(join(world.folder, 'none'), KEY_RING);
+  expect(await removeOrphans({ db: world.db, store: empty })).toBe(0);
+});
+
+test("another merchant's document, or one of the other environment, is no document", async () => {
+  const stranger = await world.newApplicant('Stranger');
+  const { documentId } = (await applicant.upload('OTHER', { bytes: pdf() })).body.data;
+  await expect(read(documentId, stranger.scope('live'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await expect(read(documentId, applicant.scope('sandbox'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await expect(read('../../etc/passwd')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect((await read(documentId)).row.id).toBe(documentId);
+});
+
+test('a file that was altered on the disk is not shown', async () => {
+  const { documentId } = (await applicant.upload('OTHER', { bytes: pdf() })).body.data;
+  const { row } = await read(documentId);
+  await writeFile(join(world.folder, row.storageKey), '%PDF-another');
+  await expect(read(documentId)).rejects.toThrow('is not the one that was uploaded');
+});
+
+test('a file is encrypted for its document: under another one, or a bit changed, it is not read', async () => {
+  const [one, two] = [pdf(), png()];
+  const first = (await applicant.upload('OTHER', { bytes: one })).body.data.documentId;
+  const second = (await applicant.upload('OTHER', { bytes: two, type: 'image/png' })).body.data.documentId;
+  const pathOf = async (documentId: string) => join(world.folder, (await read(documentId)).row.storageKey);
+  const [path, other] = [await pathOf(first), await pathOf(second)];
+  const sealed = await readFile(path);
+  await writeFile(path, await readFile(other));
+  await expect(read(first)).rejects.toThrow('unable to authenticate');
+  sealed.writeUInt8((sealed.at(-1) ?? 0) ^ 1, sealed.length - 1);
+  await writeFile(path, sealed);
+  await expect(read(first)).rejects.toThrow('unable to authenticate');
+  expect((await read(second)).bytes).toEqual(two);
+  sealed.writeUInt8((sealed.at(-1) ?? 0) ^ 1, sealed.length - 1);
+  await writeFile(path, sealed);
+  expect((await read(first)).bytes).toEqual(one);
+});
+
+test('a file from before documents were encrypted is read, and encrypted when keys are rotated', async () => {
+  const bytes = pdf();
+  const { documentId } = (await applicant.upload('OTHER', { bytes })).body.data;
+  const { row } = await read(documentId);
+  const path = join(world.folder, row.storageKey);
+  await writeFile(path, bytes);
+  expect((await read(documentId)).bytes).toEqual(bytes);
+  const rotated = { currentId: 'next', keys: new Map([['next', randomBytes(32)], ...KEY_RING.keys]) };
+  const store = createDocumentStore(world.folder, rotated);
+  const before = (await files()).length;
+  const all = await reencryptDocuments({ db: world.db, store }, () => {});
+  expect(all).toMatchObject({ reencrypted: all.seen, failed: [] });
+  expect(await reencryptDocuments({ db: world.db, store }, () => {})).toEqual({ ...all, reencrypted: 0 });
+  expect((await files()).length).toBe(before);
+  expect((await readFile(path)).includes('%PDF')).toBe(false);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect(await store.read(row)).toEqual(bytes);
+  await expect(read(documentId)).rejects.toThrow('"next" is not in the key ring');
+});

@@ -1,0 +1,89 @@
+import { isUniqueViolation, rows } from '../../src/lib/db.ts';
+import { createTransactionRunner, type OutboxRow } from '../../src/outbox/record.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => database.drop());
+
+const INSERT = 'INSERT INTO merchant (id, name) VALUES (:id, :name)';
+const failureOf = async (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+test('a write that nobody waits for is there once the change is, and what it tells is dispatched then', async () => {
+  const { db } = database;
+  const dispatched: OutboxRow[] = [];
+  const runInTransaction = createTransactionRunner(db, (messages) => void dispatched.push(...messages));
+  await runInTransaction(async ({ writeDeferred, enqueue }) => {
+    await writeDeferred(INSERT, { id: 'mrc_1', name: 'Written' });
+    await enqueue([{ kind: 'start', workflowType: 'payment', workflowId: 'payment-1' }]);
+    expect(dispatched).toEqual([]);
+  });
+  expect(await db('merchant').where({ id: 'mrc_1' })).toHaveLength(1);
+  expect(dispatched).toMatchObject([{ workflowId: 'payment-1' }]);
+  expect(await db('outbox').pluck('id')).toEqual(dispatched.map(({ id }) => id));
+});
+
+test('a write that fails fails its change with its own error, whatever comes after it', async () => {
+  const { db } = database;
+  const dispatched: OutboxRow[] = [];
+  const runInTransaction = createTransactionRunner(db, (messages) => void dispatched.push(...messages));
+  await db('merchant').insert({ id: 'mrc_taken', name: 'First' });
+  const last = runInTransaction(async ({ writeDeferred, enqueued }) => {
+    enqueued([{ id: 'obx_1', kind: 'start', workflowType: 'payment', workflowId: 'payment-2' }]);
+    await writeDeferred(INSERT, { id: 'mrc_taken', name: 'Last' });
+  });
+  expect(isUniqueViolation(await failureOf(last), 'merchant_pkey')).toBe(true);
+  const between = runInTransaction(async ({ trx, writeDeferred }) => {
+    await writeDeferred(INSERT, { id: 'mrc_taken', name: 'Between' });
+    await rows(trx, INSERT, { id: 'mrc_other', name: 'Other' });
+  });
+  expect(isUniqueViolation(await failureOf(between), 'merchant_pkey')).toBe(true);
+  expect(await db('merchant').whereIn('id', ['mrc_taken', 'mrc_other']).pluck('name')).toEqual(['First']);
+  expect(dispatched).toEqual([]);
+});
+
+test('a write that fails may explain itself, by what it finds after the rollback', async () => {
+  const { db } = database;
+  await db('merchant').insert({ id: 'mrc_there', name: 'There' });
+  const explain = async (error: unknown) => {
+    const [found] = await rows<{ name: string }>(db, `SELECT name FROM merchant WHERE id = 'mrc_there'`);
+    return new Error(`${isUniqueViolation(error)}: ${found?.name}`);
+  };
+  const tx = createTransactionRunner(db, () => {})(async ({ trx, writeDeferred }) => {
+    await writeDeferred(INSERT, { id: 'mrc_there', name: 'Again' }, explain);
+    await writeDeferred(INSERT, { id: 'mrc_after', name: 'After' });
+    await rows(trx, INSERT, { id: 'mrc_last', name: 'Last' });
+  });
+  await expect(tx).rejects.toThrow('true: There');
+  expect(await db('merchant').whereIn('id', ['mrc_after', 'mrc_last'])).toEqual([]);
+});
+
+test('of two changes that wait for each other, the one that is given up is made again', async () => {
+  const { db } = database;
+  const ids = ['mrc_left', 'mrc_right'];
+  await db('merchant').insert(ids.map((id) => ({ id, name: 'Before' })));
+  let tries = 0;
+  let meet = (): void => {};
+  const met = new Promise<void>((resolve) => (meet = resolve));
+  const rename = (name: string, order: string[]) =>
+    createTransactionRunner(db, () => {})(async ({ trx }) => {
+      await rows(trx, 'SET LOCAL lock_timeout = 20000');
+      await rows(trx, 'UPDATE merchant SET name = :name WHERE id = :id', { name, id: order[0] ?? '' });
+      tries += 1;
+      // Both must hold their first row before either asks for the other's.
+      if (tries === 2) meet();
+      await met;
+      await rows(trx, 'UPDATE merchant SET name = :name WHERE id = :id', { name, id: order[1] ?? '' });
+    });
+  await Promise.all([rename('One', ids), rename('Other', ids.toReversed())]);
+  expect(tries).toBe(3);
+  const [left, right] = await db('merchant').whereIn('id', ids).pluck('name');
+  expect(left).toBe(right);
+}, 20_000);

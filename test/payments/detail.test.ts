@@ -1,0 +1,162 @@
+import { checkoutRoutes } from '../../src/payments/session-routes.ts';
+import { DAY_MS } from '../../src/lib/dates.ts';
+import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { clearReconciliationFlag } from '../../src/payments/clear-reconciliation-flag.ts';
+import { acceptHeldPayment, returnHeldPayment } from '../../src/payments/holds.ts';
+import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
+import { TIMELINE } from '../../src/payments/timeline.ts';
+import { findResourceDeliveries } from '../../src/webhooks/events/resource-deliveries.ts';
+import {
+  ACCEPTED,
+  buildAttempt,
+  buildMerchant,
+  buildPendingPayment,
+  buildWorld,
+  declined,
+  PAID,
+  UNKNOWN,
+  type World,
+} from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
+
+const WRONG = { ...PAID, amountSantim: 1n };
+
+type Entry = { kind: string; detail: Record<string, unknown> };
+
+describe('one transaction', () => {
+  let database: TestDatabase;
+  let world: World;
+  let scope: MerchantScope;
+  let server: TestServer;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    world = buildWorld(database.db);
+    scope = await buildMerchant(database.db);
+    await rows(
+      database.db,
+      `INSERT INTO webhook_subscription (id, merchant_id, environment, url, event_types, active, secret, secret_hint)
+       VALUES ('${newId('whs')}', :merchantId, :environment, 'https://hooks.example.com', '{*}', true, '', '')`,
+      scope,
+    );
+    const routes = [
+      ...checkoutRoutes(world),
+      ...transactionRoutes({ ...world, findDeliveries: (one, id) => findResourceDeliveries(database.db, one, id) }),
+    ];
+    server = await startTestServer(
+      testServerDeps(database.db, { routes, clock: world.clock }),
+      stubKey(scope.merchantId),
+    );
+  });
+  afterAll(async () => {
+    await server.close();
+    await database.drop();
+  });
+
+  const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: true });
+  const read = (transactionId: string) => server.send('GET', `/api/checkout/txns/${transactionId}`);
+  const claim = (kind: string, sessionId: string, body: object) =>
+    server.send('POST', `/api/checkout/hooks/${kind}/${sessionId}`, { body });
+
+  /** A declined try, a second one that is paid, and then money on the first after all. */
+  async function paidTwice(late: typeof PAID) {
+    const first = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(true), ACCEPTED, PAID);
+    await check(first.attemptId);
+    world.pass(1_000);
+    const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
+    await check(second);
+    await check(second);
+    world.provider.returns(late);
+    await check(first.attemptId);
+    return first;
+  }
+
+  test('tells all that can happen to it, each entry with all that was written', async () => {
+    const words = { claimedStatus: 'PAID', reason: 'the customer says so', providerReference: 'X-1' };
+    const held = await buildPendingPayment(world, scope);
+    world.provider.returns(WRONG);
+    await check(held.attemptId);
+    await claim('error', held.sessionId, {});
+    await claim('success', held.sessionId, words);
+    const cancelled = await buildPendingPayment(world, scope);
+    await claim('cancel', cancelled.sessionId, { reason: 'changed my mind' });
+    const expired = await buildPendingPayment(world, scope);
+    world.provider.returns(UNKNOWN);
+    world.pass(2 * DAY_MS);
+    await world.expireAttempt(expired.attemptId, world.clock());
+    const [twice, twiceWrong] = [await paidTwice(PAID), await paidTwice(WRONG)];
+    const at = world.clock();
+    await world.runInTransaction((tx) => acceptHeldPayment(tx, { ...twice, at }));
+    await world.runInTransaction((tx) => returnHeldPayment(tx, { ...twiceWrong, at, reason: 'x', reference: 'R-1' }));
+    await world.runInTransaction((tx) => clearReconciliationFlag(tx, { transactionIds: [expired.transactionId], at }));
+    const all = [held, cancelled, expired, twice, twiceWrong];
+
+    const kinds = new Set<string>();
+    for (const { transactionId } of all) {
+      const { body, status } = await read(transactionId);
+      expect([status, body.message]).toEqual([200, 'Transaction retrieved']);
+      const written = await rows<Entry>(
+        database.db,
+        'SELECT kind, detail FROM transaction_timeline WHERE transaction_id = :transactionId ORDER BY id',
+        { transactionId },
+      );
+      expect(body.data.timeline.map(({ kind, detail }: Entry) => ({ kind, detail }))).toEqual(written);
+      for (const { kind } of written) kinds.add(kind);
+    }
+    expect([...kinds].toSorted()).toEqual(Object.keys(TIMELINE).toSorted());
+  });
+
+  test('shows its deliveries whole', async () => {
+    const { transactionId } = await buildPendingPayment(world, scope);
+    expect((await read(transactionId)).body.data.deliveries).toEqual([
+      {
+        eventId: expect.stringMatching(/^evt_/),
+        event: 'payment.created',
+        deliveryId: expect.stringMatching(/^whd_/),
+        subscriptionId: expect.stringMatching(/^whs_/),
+        url: 'https://hooks.example.com',
+        status: 'PENDING',
+        attempts: 0,
+        lastAttemptAt: null,
+        lastHttpStatus: null,
+        lastFailure: null,
+        nextAttemptAt: expect.stringMatching(/^2026-03-0/),
+        deadLetteredAt: null,
+        deliveredAt: null,
+      },
+    ]);
+  });
+
+  test('is not answered with an entry that is not what the docs tell of it', async () => {
+    const { transactionId } = await buildPendingPayment(world, scope);
+    await rows(
+      database.db,
+      `INSERT INTO transaction_timeline (transaction_id, kind, detail) VALUES (:transactionId, 'payment.held', '{}')`,
+      { transactionId },
+    );
+    expect((await read(transactionId)).status).toBe(500);
+  });
+
+  test('is told of by the docs, each kind of entry with its own detail', async () => {
+    const { schemas } = (await server.send('GET', '/openapi.json')).body.components;
+    const { timeline, deliveries } = schemas.TransactionDetail.properties;
+    const details = timeline.items.oneOf.map(
+      (one: { properties: Record<string, { const?: string; properties?: object }> }) => [
+        one.properties['kind']?.const,
+        Object.keys(one.properties['detail']?.properties ?? {}),
+      ],
+    );
+    expect(Object.fromEntries(details)).toMatchObject({
+      'attempt.started': ['attemptId', 'channel'],
+      'payment.held': ['attemptId', 'reason', 'expectedSantim', 'receivedSantim', 'currency'],
+    });
+    expect(details).toHaveLength(Object.keys(TIMELINE).length);
+    expect(Object.keys(deliveries.items.properties)).toEqual(
+      expect.arrayContaining(['eventId', 'deliveryId', 'status']),
+    );
+  });
+});

@@ -1,0 +1,268 @@
+import { startPayment } from '../../src/payments/pay.ts';
+import { rows } from '../../src/lib/db.ts';
+import { AppError } from '../../src/lib/errors.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { closeSession, expireDueSessions, expireSessionIfDue } from '../../src/payments/close-session.ts';
+import { createCloseUnpaid } from '../../src/payments/close-unpaid.ts';
+import {
+  ACCEPTED,
+  buildAttempt,
+  buildMerchant,
+  buildPendingPayment,
+  buildSession,
+  buildWorld,
+  declined,
+  PAID,
+  PENDING,
+  standing,
+  UNKNOWN,
+  untilServed,
+  type World,
+} from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('how a session ends without money', () => {
+  let database: TestDatabase;
+  let world: World;
+  let scope: MerchantScope;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    scope = await buildMerchant(database.db);
+  });
+  beforeEach(() => {
+    world = buildWorld(database.db);
+  });
+  afterAll(() => database.drop());
+
+  test('sessions past their time expire in sets, the oldest first, and others stay', async () => {
+    const due = [];
+    for (let count = 0; count < 3; count += 1)
+      due.push(await buildSession(world, scope, { expiresInMinutes: 5 + count }));
+    const later = await buildSession(world, scope, { expiresInMinutes: 60 });
+    world.pass(10 * MINUTE_MS);
+    expect(await expireDueSessions(world.runInTransaction, world.clock(), 2)).toBe(2);
+    expect(await standing(database.db, due[2]?.sessionId ?? '')).toMatchObject({ session: 'OPEN' });
+    expect(await expireDueSessions(world.runInTransaction, world.clock(), 2)).toBe(1);
+    for (const { sessionId } of due) {
+      expect(await standing(database.db, sessionId)).toMatchObject({
+        session: 'EXPIRED',
+        transaction: 'EXPIRED',
+        needsReconciliation: false,
+        events: ['checkout.expired'],
+        timeline: ['session.created', 'session.expired'],
+      });
+    }
+    expect(await standing(database.db, later.sessionId)).toMatchObject({ session: 'OPEN', events: null });
+  });
+
+  test('ten sweepers at once expire each session once', async () => {
+    const sessions = await Promise.all(
+      Array.from({ length: 20 }, () => untilServed(() => buildSession(world, scope, { expiresInMinutes: 5 }))),
+    );
+    world.pass(6 * MINUTE_MS);
+    const counts = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        untilServed(() => expireDueSessions(world.runInTransaction, world.clock(), 100)),
+      ),
+    );
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(20);
+    for (const { sessionId } of sessions) {
+      expect(await standing(database.db, sessionId)).toMatchObject({ events: ['checkout.expired'] });
+    }
+  });
+
+  test('of fifty callers that cancel, expire and pay one session, exactly one wins', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const { sessionId } = await buildSession(world, scope);
+      const at = new Date(world.clock().getTime() + 30 * MINUTE_MS);
+      const key = { ...scope, sessionId };
+      const wanted = { channel: 'TELEBIRR' as const, phone: '0911000001' };
+      const callers = Array.from({ length: 50 }, (_, index) => async (): Promise<boolean> => {
+        if (index % 3 === 0) return expireSessionIfDue(world.runInTransaction, sessionId, at);
+        if (index % 3 === 1) {
+          const end = { status: 'CANCELLED' as const, needsReconciliation: false, at: world.clock() };
+          return world.runInTransaction((tx) => closeSession(tx, sessionId, end));
+        }
+        return world
+          .runInTransaction((tx) => startPayment({ ...world, tx }, key, wanted))
+          .then(() => false, refusedByState);
+      });
+      const wins = (await Promise.all(callers.map((call) => untilServed(call)))).filter(Boolean).length;
+      const stands = await standing(database.db, sessionId);
+      expect(stands['events']).toHaveLength(1);
+      expect(stands['session'] === 'PROCESSING' ? wins === 0 : wins === 1).toBe(true);
+    }
+  });
+
+  test('fifty that pay one session at once, alike, make one attempt; otherwise one wins and the others are told', async () => {
+    const { sessionId } = await buildSession(world, scope);
+    const alike = Array.from({ length: 50 }, () => untilServed(() => buildAttempt(world, { ...scope, sessionId })));
+    expect(new Set(await Promise.all(alike)).size).toBe(1);
+    const other = await buildSession(world, scope);
+    const channels = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
+    const differing = await Promise.allSettled(
+      channels.map((channel) => buildAttempt(world, { ...scope, sessionId: other.sessionId }, { channel })),
+    );
+    expect(differing.filter((one) => one.status === 'fulfilled')).toHaveLength(1);
+    for (const one of differing) if (one.status === 'rejected') expect(one.reason.code).toBe('INVALID_STATE');
+    expect(await standing(database.db, other.sessionId)).toMatchObject({ events: ['payment.created'] });
+  });
+
+  test('cancelling with a payment in flight cancels only once the provider says unpaid', async () => {
+    const unpaid = await buildPendingPayment(world, scope);
+    world.pass(2_000);
+    world.provider.returns(PENDING);
+    expect(await world.endUnpaid(unpaid.sessionId, 'CANCELLED')).toBe('CANCELLED');
+    expect(await standing(database.db, unpaid.sessionId)).toMatchObject({
+      attempts: ['ABANDONED'],
+      events: ['checkout.canceled', 'payment.created'],
+    });
+
+    const uncertain = await buildPendingPayment(world, scope);
+    world.pass(2_000);
+    world.provider.returns(UNKNOWN);
+    expect(await world.endUnpaid(uncertain.sessionId, 'CANCELLED')).toBe('PROCESSING');
+
+    const paid = await buildPendingPayment(world, scope);
+    world.pass(2_000);
+    world.provider.returns(PAID);
+    expect(await world.endUnpaid(paid.sessionId, 'CANCELLED')).toBe('COMPLETED');
+  });
+
+  test('fifty that cancel a payment in flight from as many processes make one set of events', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.pass(2_000);
+    world.provider.returns(PENDING);
+    const cancels = Array.from({ length: 50 }, () =>
+      untilServed(() => createCloseUnpaid(world)(payment.sessionId, 'CANCELLED')),
+    );
+    expect(new Set(await Promise.all(cancels))).toEqual(new Set(['CANCELLED']));
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+      events: ['checkout.canceled', 'payment.created'],
+    });
+  });
+
+  test('an attempt expires with its session after a definite last answer, not before the time', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    const early = await world.expireAttempt(payment.attemptId, world.clock());
+    expect(early).toMatchObject({ final: false, sessionStatus: 'PROCESSING' });
+    world.pass(30 * MINUTE_MS);
+    world.provider.returns(PENDING);
+    const state = await world.expireAttempt(payment.attemptId, world.clock());
+    expect(state).toMatchObject({
+      queried: true,
+      final: true,
+      attemptStatus: 'ABANDONED',
+      transactionStatus: 'EXPIRED',
+    });
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+      needsReconciliation: false,
+      events: ['checkout.expired', 'payment.created'],
+    });
+  });
+
+  test('an answer heard before does not expire an attempt: the provider must be asked just then', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.pass(30 * MINUTE_MS);
+    const expire = async () => world.expireAttempt(payment.attemptId, world.clock());
+    const lease = async (until: Date | null) =>
+      rows(database.db, 'UPDATE payment_attempt SET lease_until = :until WHERE id = :id', {
+        id: payment.attemptId,
+        until,
+      });
+    // Somebody else is asking and gets no answer in the time that is waited for it.
+    await lease(new Date(world.clock().getTime() + MINUTE_MS));
+    expect(await expire()).toMatchObject({ queried: false, final: false, outcomeKind: 'accepted' });
+    await lease(null);
+    // Somebody asked a second ago.
+    world.provider.returns(PENDING);
+    await world.checkAttempt(payment.attemptId, { notifyWorkflow: true });
+    world.pass(1_000);
+    expect(await expire()).toMatchObject({ queried: false, final: false, outcomeKind: 'pending' });
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({ session: 'PROCESSING' });
+    world.pass(1_000);
+    expect(await expire()).toMatchObject({ queried: true, final: true, transactionStatus: 'EXPIRED' });
+  });
+
+  test('a wish to cancel is not granted on an answer from before, while somebody else is asking', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.pass(2_000);
+    await rows(database.db, 'UPDATE payment_attempt SET lease_until = :until WHERE id = :id', {
+      id: payment.attemptId,
+      until: new Date(world.clock().getTime() + MINUTE_MS),
+    });
+    expect(await world.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('PROCESSING');
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({ attempts: ['PENDING'] });
+  });
+
+  test('a wish to cancel is granted on an answer that came less than 2 s ago', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    const asked = world.provider.queries.length;
+    world.pass(1_999);
+    expect(await world.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('CANCELLED');
+    expect(world.provider.queries.length).toBe(asked);
+  });
+
+  test('a try that is still open when another one of its session was paid is only given up', async () => {
+    const first = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(true), ACCEPTED, PAID);
+    await world.checkAttempt(first.attemptId, { notifyWorkflow: true });
+    world.pass(1_000);
+    const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
+    await world.checkAttempt(second, { notifyWorkflow: true });
+    await world.checkAttempt(first.attemptId, { notifyWorkflow: true });
+    expect(await standing(database.db, first.sessionId)).toMatchObject({ attempts: ['SUCCEEDED', 'PENDING'] });
+    world.provider.returns(PENDING);
+    world.pass(30 * MINUTE_MS);
+    expect(await world.expireAttempt(second, world.clock())).toMatchObject({ attemptStatus: 'ABANDONED' });
+    expect(await standing(database.db, first.sessionId)).toMatchObject({
+      session: 'COMPLETED',
+      transaction: 'SUCCESS',
+      events: ['checkout.completed', 'payment.created', 'payment.succeeded'],
+    });
+  });
+
+  test('while the provider does not know, the payment stays pending for 24 h, then goes to reconciliation', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(UNKNOWN);
+    world.pass(30 * MINUTE_MS);
+    expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: false });
+    world.pass(24 * 60 * MINUTE_MS - 1);
+    expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: false });
+    world.pass(2_000);
+    expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: true });
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+      transaction: 'EXPIRED',
+      needsReconciliation: true,
+    });
+  });
+
+  test('an order that was never sent is not sent after the time is over, and expires', async () => {
+    const { sessionId } = await buildSession(world, scope);
+    const attemptId = await buildAttempt(world, { ...scope, sessionId });
+    world.pass(30 * MINUTE_MS);
+    expect(await world.expireAttempt(attemptId, world.clock())).toMatchObject({ transactionStatus: 'EXPIRED' });
+    expect(world.provider.queries).toEqual([]);
+    expect(await standing(database.db, sessionId)).toMatchObject({ needsReconciliation: false });
+  });
+
+  test('an order that may have been sent is queried after the time is over, not sent again', async () => {
+    const { sessionId } = await buildSession(world, scope);
+    const attemptId = await buildAttempt(world, { ...scope, sessionId });
+    world.provider.returns(UNKNOWN, PAID);
+    await world.checkAttempt(attemptId, { notifyWorkflow: false });
+    world.pass(30 * MINUTE_MS);
+    await world.checkAttempt(attemptId, { notifyWorkflow: false });
+    expect(world.provider.queries.map((one) => one.question)).toEqual(['initiate', 'query']);
+    expect(await standing(database.db, sessionId)).toMatchObject({ transaction: 'SUCCESS' });
+  });
+});
+
+/** Losing to another caller is a 409; anything else that goes wrong is no mere loss. */
+function refusedByState(error: unknown): false {
+  if (error instanceof AppError && error.code === 'INVALID_STATE') return false;
+  throw error;
+}

@@ -1,0 +1,79 @@
+import { rows } from '../../src/lib/db.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { EVENT_TYPES } from '../../src/webhooks/events/catalogue.ts';
+import { buildAttempt, buildMerchant, buildSession, buildWorld, declined, PAID, type World } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+type Facts = Record<string, unknown>;
+const CUSTOMER = { customerName: 'Abebe Bikila', customerPhone: '251911000000' };
+
+describe('the examples of the event catalogue', () => {
+  let database: TestDatabase;
+  let world: World;
+  let scope: MerchantScope;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    scope = await buildMerchant(database.db);
+  });
+  beforeEach(() => {
+    world = buildWorld(database.db);
+  });
+  afterAll(() => database.drop());
+
+  const open = async () => buildSession(world, scope, CUSTOMER);
+  const pays = async (sessionId: string) => buildAttempt(world, { ...scope, sessionId });
+
+  const happen = {
+    'checkout.completed': async () => paid(),
+    'payment.succeeded': async () => paid(),
+    'payment.created': async () => paid(),
+    'checkout.failed': async () => {
+      const { sessionId, transactionId } = await open();
+      world.provider.returns(declined(false));
+      await world.checkAttempt(await pays(sessionId), { notifyWorkflow: true });
+      return transactionId;
+    },
+    'checkout.canceled': async () => {
+      const { sessionId, transactionId } = await open();
+      await world.checkAttempt(await pays(sessionId), { notifyWorkflow: true });
+      await world.endUnpaid(sessionId, 'CANCELLED');
+      return transactionId;
+    },
+    'checkout.expired': async () => {
+      const { sessionId, transactionId } = await open();
+      await world.endUnpaid(sessionId, 'EXPIRED');
+      return transactionId;
+    },
+  };
+
+  async function paid(): Promise<string> {
+    const { sessionId, transactionId } = await open();
+    world.provider.returns(PAID);
+    await world.checkAttempt(await pays(sessionId), { notifyWorkflow: true });
+    return transactionId;
+  }
+
+  test.each(Object.keys(happen) as (keyof typeof happen)[])(
+    '%s has the shape of what is really sent',
+    async (event) => {
+      const resourceId = await happen[event]();
+      const [sent] = await rows<{ payload: Buffer }>(
+        database.db,
+        'SELECT payload FROM webhook_event WHERE resource_id = :resourceId AND event = :event',
+        { resourceId, event },
+      );
+      const data = JSON.parse(String(sent?.payload)).data;
+      const example: Facts = EVENT_TYPES[event].example;
+      expect(shapeOf(example)).toEqual(shapeOf(data));
+      const fixed = ({ status, version, transactionThrough }: Facts) => ({ status, version, transactionThrough });
+      expect(fixed(example)).toEqual(fixed(data));
+    },
+  );
+});
+
+/** The members in their order, and the type of each. */
+function shapeOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value === null ? null : typeof value;
+  return Object.entries(value).map(([name, inner]) => [name, shapeOf(inner)]);
+}

@@ -1,0 +1,85 @@
+import { readBalance } from '../../src/ledger/balance.ts';
+import { verifyLedger } from '../../src/ledger/verify.ts';
+import { rows } from '../../src/lib/db.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { TRANSACTION_CHECKS } from '../../src/payments/invariants.ts';
+import { buildMerchant, buildPendingPayment, buildWorld, PAID, type World } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { acceptHeld, codeOf, giveHeldBack, payOtherAmount, type HeldMoney } from './held-money.ts';
+
+let database: TestDatabase;
+let world: World;
+let scope: MerchantScope;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  world = buildWorld(database.db);
+  scope = await buildMerchant(database.db);
+});
+afterEach(() => expectLedgerHolds(database.db));
+afterAll(() => database.drop());
+
+const accept = (payment: HeldMoney) => acceptHeld(world, payment);
+const giveBack = (payment: HeldMoney, reference?: string) => giveHeldBack(world, payment, reference);
+const available = async () => (await readBalance(database.db, scope)).availableSantim;
+
+test('the ledger is checked against what was decided', async () => {
+  const payment = await payOtherAmount(world, scope);
+  await accept(payment);
+  const decide = (sql: string) => rows(database.db, `UPDATE payment_attempt SET ${sql} WHERE id = :attemptId`, payment);
+  await decide(`hold_resolution = 'RETURNED', return_reference = 'RET-1', status = 'HELD'`);
+  const found = await verifyLedger(database.db, TRANSACTION_CHECKS);
+  expect(found.map(({ check }) => check)).toContain('what was decided about held money is what was booked');
+  await decide(`hold_resolution = NULL, hold_resolved_at = NULL, return_reference = NULL, status = 'SUCCEEDED'`);
+  expect((await verifyLedger(database.db, TRANSACTION_CHECKS)).map(({ check }) => check)).toEqual([
+    'money that is held waits in suspense',
+    'what was decided about held money is what was booked',
+  ]);
+  await decide(`hold_resolution = 'ACCEPTED', hold_resolved_at = now()`);
+});
+
+describe('what cannot be decided', () => {
+  test('another currency is never accepted, only given back', async () => {
+    const payment = await payOtherAmount(world, scope, { ...PAID, currency: 'USD' });
+    expect(await codeOf(accept(payment))).toBe('INVALID_STATE');
+    expect((await giveBack(payment)).transaction.status).toBe('FAILED');
+    expect(await available()).toBe(0n);
+  });
+
+  test('a transaction that holds nothing, and one that never was', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    expect(await codeOf(accept(payment))).toBe('NOT_FOUND');
+    expect(await codeOf(accept({ ...payment, transactionId: 'txn_none' }))).toBe('NOT_FOUND');
+  });
+
+  test("another transaction's payment", async () => {
+    const [one, other] = [await payOtherAmount(world, scope), await payOtherAmount(world, scope)];
+    expect(await codeOf(accept({ ...one, attemptId: other.attemptId }))).toBe('NOT_FOUND');
+    expect(await available()).toBe(0n);
+  });
+
+  test('nothing that came: it is not accepted, only noted as given back, and the ledger books nothing', async () => {
+    const payment = await payOtherAmount(world, scope, { ...PAID, amountSantim: 0n });
+    await expect(accept(payment)).rejects.toMatchObject({
+      code: 'INVALID_STATE',
+      message: expect.stringContaining('is 0.00 ETB, which is nothing to give'),
+    });
+    expect((await giveBack(payment)).transaction).toMatchObject({ status: 'FAILED', holdReason: null });
+    expect((await giveBack(payment)).isNew).toBe(false);
+    const sql = 'SELECT 1 FROM ledger_journal WHERE resource_id = :transactionId';
+    expect(await rows(database.db, sql, { transactionId: payment.transactionId })).toEqual([]);
+  });
+
+  test('what went back, a second time under another reference: that names the first', async () => {
+    const payment = await payOtherAmount(world, scope);
+    await giveBack(payment, 'RET-1');
+    await expect(giveBack(payment, 'RET-2')).rejects.toMatchObject({
+      code: 'INVALID_STATE',
+      message: expect.stringContaining('under the reference RET-1'),
+    });
+    expect((await giveBack(payment, 'RET-1')).payment).toMatchObject({ returnReference: 'RET-1' });
+  });
+});

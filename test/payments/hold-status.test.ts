@@ -1,0 +1,132 @@
+import { createTokenAuthenticator } from '../../src/payments/client-token.ts';
+import { createCheckoutPages } from '../../src/payments/checkout-page/routes.ts';
+import { checkoutRoutes } from '../../src/payments/session-routes.ts';
+import { createLimits } from '../../src/http/limits.ts';
+import { DAY_MS } from '../../src/lib/dates.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import {
+  ACCEPTED,
+  buildAttempt,
+  buildMerchant,
+  buildPendingPayment,
+  buildWorld,
+  declined,
+  PAID,
+  PHONE,
+  UNKNOWN,
+  type World,
+} from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { NO_LIMITS, startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
+
+const WRONG = { ...PAID, amountSantim: 1n };
+
+describe('a payment that somebody has to look into', () => {
+  let database: TestDatabase;
+  let world: World;
+  let scope: MerchantScope;
+  let server: TestServer;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    world = buildWorld(database.db);
+    scope = await buildMerchant(database.db);
+    const pages = createCheckoutPages({
+      ...world,
+      limits: createLimits(NO_LIMITS),
+      tokens: createTokenAuthenticator(world),
+    });
+    const deps = testServerDeps(database.db, { routes: checkoutRoutes(world), routers: [pages], clock: world.clock });
+    server = await startTestServer(deps, stubKey(scope.merchantId));
+  });
+  afterAll(async () => {
+    await server.close();
+    await database.drop();
+  });
+
+  const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: true });
+  const post = (path: string, body: object = {}) => server.send('POST', `/api/checkout/${path}`, { body });
+  const get = async (path: string) => (await server.send('GET', `/api/checkout/${path}`)).body;
+
+  async function held() {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(WRONG);
+    await check(payment.attemptId);
+    return payment;
+  }
+
+  test('a wrong amount: no hook sends the customer to pay again, and all say why and not to ask soon', async () => {
+    const { sessionId } = await held();
+    const says = {
+      status: 'PENDING',
+      final: false,
+      underReview: 'WRONG_AMOUNT',
+      redirectUrl: null,
+      nextPollAfterMs: 30_000,
+    };
+    const answers = [await get(`hooks/status/${sessionId}`)];
+    for (const claim of ['success', 'error', 'cancel']) answers.push((await post(`hooks/${claim}/${sessionId}`)).body);
+    for (const { data, message } of answers) {
+      expect(data).toMatchObject(says);
+      expect(message).toContain('must not pay again');
+    }
+    const session = await get(`sessions/${sessionId}`);
+    expect(session.data).toMatchObject({ status: 'PROCESSING', underReview: 'WRONG_AMOUNT' });
+  });
+
+  test('a wrong amount: pay, with the same phone or another, and expire are refused with what is true', async () => {
+    const { sessionId } = await held();
+    const asked = world.provider.queries.length;
+    const answers = [
+      await post(`sessions/${sessionId}/pay`, { channel: 'TELEBIRR', phone: PHONE }),
+      await post(`sessions/${sessionId}/pay`, { channel: 'AWASH', phone: '0911000002' }),
+      await post(`sessions/${sessionId}/expire`),
+    ];
+    for (const { status, body } of answers) {
+      expect([status, body.error.code]).toEqual([409, 'INVALID_STATE']);
+      expect(body.message).toMatch(/not what was asked for.*must not pay again/);
+      expect(body.message).not.toMatch(/cancel/);
+    }
+    expect(world.provider.queries).toHaveLength(asked);
+  });
+
+  test('a wrong amount that came late, on a try that had been declined, keeps the next try from being made', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(true), WRONG);
+    await check(payment.attemptId);
+    await check(payment.attemptId);
+    const refused = await post(`sessions/${payment.sessionId}/pay`, { channel: 'TELEBIRR', phone: PHONE });
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
+    expect((await get(`sessions/${payment.sessionId}`)).data).toMatchObject({ underReview: 'WRONG_AMOUNT' });
+    const headers = { cookie: `meskot_checkout=${payment.clientToken}` };
+    const page = await server.send('GET', `/checkout/${payment.sessionId}`, { headers });
+    expect(page.text).toContain('We are looking into your payment');
+    expect(page.text).not.toContain('<form');
+  });
+
+  test('a second payment: the session is paid, and says that it was paid twice', async () => {
+    const first = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(true), ACCEPTED, PAID);
+    await check(first.attemptId);
+    world.pass(1_000);
+    const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
+    for (const attemptId of [second, second]) await check(attemptId);
+    expect((await get(`hooks/status/${first.sessionId}`)).data).toMatchObject({ underReview: null });
+    await check(first.attemptId);
+    const says = { status: 'SUCCESS', final: true, underReview: 'PAID_TWICE', nextPollAfterMs: null };
+    expect((await get(`hooks/status/${first.sessionId}`)).data).toMatchObject(says);
+    expect((await get(`sessions/${first.sessionId}`)).data).toMatchObject({ underReview: 'PAID_TWICE' });
+  });
+
+  test('an end in doubt: the session is expired, and says that its outcome is not known', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(UNKNOWN);
+    world.pass(3_000);
+    const refused = await post(`sessions/${payment.sessionId}/expire`);
+    expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('ask again in a moment')]);
+    world.pass(2 * DAY_MS);
+    await world.expireAttempt(payment.attemptId, world.clock());
+    const says = { status: 'EXPIRED', final: true, underReview: 'OUTCOME_UNKNOWN' };
+    expect((await get(`hooks/status/${payment.sessionId}`)).data).toMatchObject(says);
+  });
+});

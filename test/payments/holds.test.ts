@@ -1,0 +1,278 @@
+import { readBalance } from '../../src/ledger/balance.ts';
+import { feeOf } from '../../src/ledger/fees.ts';
+import { rows } from '../../src/lib/db.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import type { ProviderOutcome } from '../../src/providers/provider.ts';
+import { expireDueSessions } from '../../src/payments/close-session.ts';
+import type { Evidence } from '../invariants/evidence.ts';
+import { eventsOfEnds, onlyListedMoves } from '../invariants/payments.ts';
+import {
+  ACCEPTED,
+  buildAttempt,
+  buildMerchant,
+  buildPendingPayment,
+  buildWorld,
+  declined,
+  PAID,
+  standing,
+  UNKNOWN,
+  untilServed,
+  type World,
+} from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { acceptHeld, codeOf, giveHeldBack, OTHER_AMOUNT, payOtherAmount, type HeldMoney } from './held-money.ts';
+
+/** Of the 80 birr that came 2.5 % are charged, and 15 % tax on that. */
+const FEE = feeOf(
+  { id: 'fee', basisPoints: 250, fixedSantim: 0n, minSantim: 0n, maxSantim: null, taxBasisPoints: 1_500 },
+  8_000n,
+);
+const NET = 8_000n - FEE.feeSantim - FEE.feeTaxSantim;
+const FULL_NET = 10_050n - 251n - 38n;
+
+let database: TestDatabase;
+let world: World;
+let scope: MerchantScope;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  world = buildWorld(database.db);
+  scope = await buildMerchant(database.db);
+});
+afterEach(async () => {
+  await expectLedgerHolds(database.db);
+  const evidence = { db: database.db } as Evidence;
+  expect([...(await onlyListedMoves(evidence)), ...(await eventsOfEnds(evidence))]).toEqual([]);
+});
+afterAll(() => database.drop());
+
+const accept = (payment: HeldMoney) => acceptHeld(world, payment);
+const giveBack = (payment: HeldMoney, reference?: string) => giveHeldBack(world, payment, reference);
+const held = () => payOtherAmount(world, scope);
+const available = async () => (await readBalance(database.db, scope)).availableSantim;
+/** The first try was declined and has brought another amount after all; the second one is under way. */
+async function heldBesideAnother(...answers: ProviderOutcome[]): Promise<{ first: HeldMoney; second: string }> {
+  const first = await buildPendingPayment(world, scope);
+  world.provider.returns(declined(true), ACCEPTED, OTHER_AMOUNT, ...answers);
+  await world.checkAttempt(first.attemptId, { notifyWorkflow: false });
+  world.pass(1_000);
+  const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
+  await world.checkAttempt(second, { notifyWorkflow: false });
+  await world.checkAttempt(first.attemptId, { notifyWorkflow: false });
+  return { first, second };
+}
+
+/** The same without another try: the session is open, and no longer for long. */
+async function heldWhileOpen(): Promise<HeldMoney> {
+  const payment = await buildPendingPayment(world, scope);
+  world.provider.returns(declined(true), OTHER_AMOUNT);
+  await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
+  await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
+  return payment;
+}
+
+const expireDue = () => expireDueSessions(world.runInTransaction, world.clock(), 100);
+
+/** Paid by a second try, then by the first one as well. */
+async function paidTwice(): Promise<HeldMoney> {
+  const first = await buildPendingPayment(world, scope);
+  world.provider.returns(declined(true), ACCEPTED, PAID);
+  await world.checkAttempt(first.attemptId, { notifyWorkflow: false });
+  world.pass(1_000);
+  const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
+  await world.checkAttempt(second, { notifyWorkflow: false });
+  await world.checkAttempt(second, { notifyWorkflow: false });
+  await world.checkAttempt(first.attemptId, { notifyWorkflow: false });
+  return first;
+}
+
+describe('another amount than asked for', () => {
+  test('accepted makes the transaction SUCCESS with what came, less the fee, and tells the merchant', async () => {
+    const payment = await held();
+    const { transaction, isNew } = await accept(payment);
+    expect(isNew).toBe(true);
+    expect(transaction).toMatchObject({ status: 'SUCCESS', holdReason: null, receivedSantim: 8_000n, ...FEE });
+    expect(await available()).toBe(NET);
+    const now = await standing(database.db, payment.sessionId);
+    expect(now).toMatchObject({ session: 'COMPLETED', attempts: ['SUCCEEDED'], confirmedLate: false });
+    expect(now['events']).toEqual(['checkout.completed', 'payment.created', 'payment.succeeded']);
+    expect(now['timeline']).toEqual(expect.arrayContaining(['payment.held', 'payment.accepted', 'payment.succeeded']));
+  });
+
+  test('accepted eight times at once is given once', async () => {
+    const payment = await held();
+    const decisions = await Promise.all(Array.from({ length: 8 }, () => accept(payment)));
+    expect(decisions.filter(({ isNew }) => isNew)).toHaveLength(1);
+    expect(await available()).toBe(NET);
+    expect(await codeOf(giveBack(payment))).toBe('INVALID_STATE');
+  });
+
+  test('accepted and given back at the same moment ends one way only', async () => {
+    const payment = await held();
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => codeOf(index % 2 === 0 ? accept(payment) : giveBack(payment))),
+    );
+    expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(4);
+    expect(outcomes.filter((outcome) => outcome === 'INVALID_STATE')).toHaveLength(4);
+    expect([0n, NET]).toContain(await available());
+  });
+
+  test('given back ends the transaction FAILED, says so in the timeline, and gives the merchant nothing', async () => {
+    const payment = await held();
+    const { transaction } = await giveBack(payment);
+    expect(transaction).toMatchObject({ status: 'FAILED', holdReason: null, failure: { code: 'REJECTED' } });
+    expect(await available()).toBe(0n);
+    const now = await standing(database.db, payment.sessionId);
+    expect(now).toMatchObject({ session: 'FAILED', events: ['checkout.failed', 'payment.created'] });
+    const sql = `SELECT detail FROM transaction_timeline WHERE transaction_id = :id AND kind = 'payment.returned'`;
+    expect(await rows(database.db, sql, { id: payment.transactionId })).toEqual([
+      {
+        detail: {
+          attemptId: payment.attemptId,
+          receivedSantim: 8_000,
+          currency: 'ETB',
+          reference: 'RET-1',
+          reason: 'Too little',
+          failed: true,
+        },
+      },
+    ]);
+    expect((await giveBack(payment)).isNew).toBe(false);
+    expect(await codeOf(accept(payment))).toBe('INVALID_STATE');
+  });
+
+  test('that came after the session had expired is accepted as late money', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(ACCEPTED, OTHER_AMOUNT);
+    world.pass(31 * 60_000);
+    await world.expireAttempt(payment.attemptId, world.clock());
+    await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({ session: 'EXPIRED', attempts: ['HELD'] });
+    const { transaction } = await accept(payment);
+    expect(transaction).toMatchObject({ status: 'SUCCESS', confirmedLate: true });
+    expect(await available()).toBe(NET);
+  });
+
+  test('that came after the session had expired and is given back leaves it EXPIRED, without another event', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(ACCEPTED, OTHER_AMOUNT);
+    world.pass(31 * 60_000);
+    await world.expireAttempt(payment.attemptId, world.clock());
+    await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
+    const { transaction } = await giveBack(payment);
+    expect(transaction).toMatchObject({ status: 'EXPIRED', holdReason: null });
+    const { events } = await standing(database.db, payment.sessionId);
+    expect(events).toEqual(['checkout.expired', 'payment.created']);
+  });
+
+  test('given back while another try is under way leaves that try its chance', async () => {
+    const { first, second } = await heldBesideAnother(PAID);
+    expect((await giveBack(first)).transaction).toMatchObject({ status: 'PENDING', holdReason: null });
+    await world.checkAttempt(second, { notifyWorkflow: false });
+    expect(await standing(database.db, first.sessionId)).toMatchObject({ transaction: 'SUCCESS' });
+    expect(await available()).toBe(FULL_NET);
+  });
+
+  test('accepted after another try has paid is given to the merchant, and the transaction keeps its figures', async () => {
+    const { first, second } = await heldBesideAnother(PAID);
+    await world.checkAttempt(second, { notifyWorkflow: false });
+    const { transaction } = await accept(first);
+    expect(transaction).toMatchObject({ status: 'SUCCESS', holdReason: null, receivedSantim: null, feeSantim: 251n });
+    expect(await standing(database.db, first.sessionId)).toMatchObject({ attempts: ['DUPLICATE', 'SUCCEEDED'] });
+    expect(await available()).toBe(FULL_NET + NET);
+  });
+});
+
+describe('a second payment', () => {
+  test('accepted is given to the merchant, and the transaction keeps its figures', async () => {
+    const payment = await paidTwice();
+    const before = await standing(database.db, payment.sessionId);
+    const { transaction } = await accept(payment);
+    expect(transaction).toMatchObject({ status: 'SUCCESS', receivedSantim: null, feeSantim: 251n });
+    const after = await standing(database.db, payment.sessionId);
+    expect(after).toMatchObject({ version: before['version'], events: before['events'] });
+    expect(await available()).toBe(2n * FULL_NET);
+  });
+
+  test('given back leaves the transaction SUCCESS', async () => {
+    const payment = await paidTwice();
+    expect((await giveBack(payment)).transaction.status).toBe('SUCCESS');
+    expect(await available()).toBe(FULL_NET);
+  });
+});
+
+describe('while money is held, a transaction does not end by itself', () => {
+  test('when its time is over: what went back lets it expire, as it would have', async () => {
+    const payment = await heldWhileOpen();
+    world.pass(31 * 60_000);
+    expect(await expireDue()).toBe(0);
+    expect(await world.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('OPEN');
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({ session: 'OPEN', transaction: 'PENDING' });
+    expect((await giveBack(payment)).transaction).toMatchObject({ status: 'PENDING', holdReason: null });
+    expect(await expireDue()).toBe(1);
+    const now = await standing(database.db, payment.sessionId);
+    expect(now).toMatchObject({ transaction: 'EXPIRED', events: ['checkout.expired', 'payment.created'] });
+  });
+
+  test('when its time is over: what is accepted makes it SUCCESS, and not late', async () => {
+    const payment = await heldWhileOpen();
+    world.pass(31 * 60_000);
+    expect(await expireDue()).toBe(0);
+    expect((await accept(payment)).transaction).toMatchObject({ status: 'SUCCESS', confirmedLate: false });
+    expect(await available()).toBe(NET);
+  });
+
+  test('when another try is declined for good: its return ends it, and tells of that once', async () => {
+    const { first, second } = await heldBesideAnother(declined(false));
+    await world.checkAttempt(second, { notifyWorkflow: false });
+    const stays = { session: 'PROCESSING', transaction: 'PENDING', attempts: ['HELD', 'DECLINED'] };
+    expect(await standing(database.db, first.sessionId)).toMatchObject({ ...stays, events: ['payment.created'] });
+    expect((await giveBack(first)).transaction).toMatchObject({ status: 'FAILED', holdReason: null });
+    const { events } = await standing(database.db, first.sessionId);
+    expect(events).toEqual(['checkout.failed', 'payment.created']);
+  });
+
+  test('when another try expires unpaid', async () => {
+    const { first, second } = await heldBesideAnother(ACCEPTED);
+    world.pass(31 * 60_000);
+    expect(await world.expireAttempt(second, world.clock())).toMatchObject({
+      final: true,
+      sessionStatus: 'PROCESSING',
+    });
+    const now = await standing(database.db, first.sessionId);
+    expect(now).toMatchObject({ transaction: 'PENDING', attempts: ['HELD', 'ABANDONED'], needsReconciliation: false });
+    expect((await accept(first)).transaction).toMatchObject({ status: 'SUCCESS', confirmedLate: false });
+  });
+
+  test('when another try expires in doubt, which is noted', async () => {
+    const { first, second } = await heldBesideAnother(UNKNOWN);
+    world.pass(25 * 60 * 60_000);
+    await world.expireAttempt(second, world.clock());
+    const now = await standing(database.db, first.sessionId);
+    expect(now).toMatchObject({ transaction: 'PENDING', attempts: ['HELD', 'ABANDONED'], needsReconciliation: true });
+    expect((await giveBack(first)).transaction).toMatchObject({ status: 'FAILED', needsReconciliation: true });
+  });
+
+  test('or its time is over just before the money comes: session and transaction tell one story', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const payment = await buildPendingPayment(world, scope);
+      world.provider.returns(declined(true), OTHER_AMOUNT);
+      await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
+      world.pass(31 * 60_000);
+      await Promise.all([
+        untilServed(() => world.checkAttempt(payment.attemptId, { notifyWorkflow: false })),
+        untilServed(expireDue),
+        untilServed(() => world.endUnpaid(payment.sessionId, 'EXPIRED')),
+      ]);
+      const { session, transaction, holdReason: why, attempts } = await standing(database.db, payment.sessionId);
+      expect([why, attempts]).toEqual(['WRONG_AMOUNT', ['HELD']]);
+      expect([
+        ['OPEN', 'PENDING'],
+        ['EXPIRED', 'EXPIRED'],
+      ]).toContainEqual([session, transaction]);
+    }
+  });
+});

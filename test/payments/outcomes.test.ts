@@ -1,0 +1,221 @@
+import { rows } from '../../src/lib/db.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import type { ProviderOutcome } from '../../src/providers/provider.ts';
+import {
+  ACCEPTED,
+  buildAttempt,
+  buildMerchant,
+  buildPendingPayment,
+  buildSession,
+  buildWorld,
+  declined,
+  PAID,
+  paidReference,
+  PENDING,
+  standing,
+  type World,
+} from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const SUCCESS_EVENTS = ['checkout.completed', 'payment.created', 'payment.succeeded'];
+
+describe("what a provider's answer makes of a payment", () => {
+  let database: TestDatabase;
+  let world: World;
+  let scope: MerchantScope;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    scope = await buildMerchant(database.db);
+  });
+  beforeEach(() => {
+    world = buildWorld(database.db);
+  });
+  afterAll(() => database.drop());
+
+  const check = (attemptId: string, notifyWorkflow = true) => world.checkAttempt(attemptId, { notifyWorkflow });
+
+  test('a payment confirmed with amount and currency as asked is SUCCESS with its two events', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(PAID);
+    expect(await check(payment.attemptId)).toMatchObject({
+      attemptStatus: 'SUCCEEDED',
+      transactionStatus: 'SUCCESS',
+      sessionStatus: 'COMPLETED',
+      final: true,
+    });
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+      session: 'COMPLETED',
+      transaction: 'SUCCESS',
+      confirmedLate: false,
+      events: SUCCESS_EVENTS,
+      timeline: ['session.created', 'attempt.started', 'provider.responded', 'payment.succeeded'],
+    });
+  });
+
+  test('the event carries the whole transaction as it became', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(PAID);
+    await check(payment.attemptId);
+    const [event] = await rows<{ payload: Buffer }>(
+      database.db,
+      `SELECT payload FROM webhook_event WHERE resource_id = :id AND event = 'payment.succeeded'`,
+      { id: payment.transactionId },
+    );
+    expect(JSON.parse(String(event?.payload)).data).toEqual({
+      object: 'transaction',
+      environment: 'sandbox',
+      merchantId: scope.merchantId,
+      version: 3,
+      checkoutOrderNo: payment.checkoutOrderNo,
+      amount: 100.5,
+      currency: 'ETB',
+      transactionThrough: 'telebirr',
+      transactionDate: '2026-03-02',
+      type: 'API',
+      status: 'SUCCESS',
+      createdAt: '2026-03-02T09:00:00.000Z',
+      sessionId: payment.sessionId,
+      transactionId: payment.transactionId,
+      fee: 2.51,
+      feeTax: 0.38,
+      netAmount: 97.61,
+      providerReference: paidReference(payment.attemptId),
+      completedAt: '2026-03-02T09:00:00.000Z',
+    });
+  });
+
+  test('a decline that may be tried again opens the session for another try, without an event', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(true));
+    expect(await check(payment.attemptId)).toMatchObject({
+      attemptStatus: 'DECLINED',
+      sessionStatus: 'OPEN',
+      final: true,
+    });
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+      session: 'OPEN',
+      transaction: 'PENDING',
+      events: ['payment.created'],
+    });
+  });
+
+  test('a hard decline fails the transaction', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(false));
+    await check(payment.attemptId);
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+      session: 'FAILED',
+      transaction: 'FAILED',
+      events: ['checkout.failed', 'payment.created'],
+    });
+  });
+
+  test('the third decline fails the transaction, however soft', async () => {
+    const session = await buildSession(world, scope);
+    for (let tries = 0; tries < 3; tries += 1) {
+      const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
+      world.provider.returns(ACCEPTED, declined(true));
+      await check(attemptId);
+      await check(attemptId);
+      world.pass(1_000);
+    }
+    expect(await standing(database.db, session.sessionId)).toMatchObject({
+      session: 'FAILED',
+      attempts: ['DECLINED', 'DECLINED', 'DECLINED'],
+      events: ['checkout.failed', 'payment.created'],
+    });
+  });
+
+  test('a soft decline after the time is over expires the session', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.pass(31 * 60_000);
+    world.provider.returns(declined(true));
+    await check(payment.attemptId);
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+      session: 'EXPIRED',
+      transaction: 'EXPIRED',
+      events: ['checkout.expired', 'payment.created'],
+    });
+  });
+
+  test.each([
+    ['another amount', { ...PAID, amountSantim: 10_049n } as ProviderOutcome, 'WRONG_AMOUNT'],
+    ['another currency', { ...PAID, currency: 'USD' } as ProviderOutcome, 'WRONG_CURRENCY'],
+  ])('%s than asked is held and never SUCCESS by itself', async (_what, outcome, held) => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(outcome);
+    expect(await check(payment.attemptId)).toMatchObject({
+      attemptStatus: 'HELD',
+      transactionStatus: 'PENDING',
+      final: true,
+    });
+    await check(payment.attemptId);
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+      session: 'PROCESSING',
+      transaction: 'PENDING',
+      holdReason: held,
+      events: ['payment.created'],
+    });
+  });
+
+  test('money that comes after the session expired is booked and flagged', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.pass(31 * 60_000);
+    world.provider.returns(PENDING);
+    await world.expireAttempt(payment.attemptId, world.clock());
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+      session: 'EXPIRED',
+      attempts: ['ABANDONED'],
+    });
+    world.provider.returns(PAID);
+    await check(payment.attemptId);
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+      session: 'COMPLETED',
+      transaction: 'SUCCESS',
+      confirmedLate: true,
+      attempts: ['SUCCEEDED'],
+      events: ['checkout.completed', 'checkout.expired', 'payment.created', 'payment.succeeded'],
+    });
+  });
+
+  test('money that comes after a decline or a cancellation is booked too', async () => {
+    const failed = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(false), PAID);
+    await check(failed.attemptId);
+    await check(failed.attemptId);
+    const cancelled = await buildPendingPayment(world, scope);
+    world.provider.returns(PENDING);
+    await world.endUnpaid(cancelled.sessionId, 'CANCELLED');
+    world.provider.returns(PAID);
+    await check(cancelled.attemptId);
+    for (const { sessionId } of [failed, cancelled]) {
+      expect(await standing(database.db, sessionId)).toMatchObject({ transaction: 'SUCCESS', confirmedLate: true });
+    }
+  });
+
+  test('a second attempt that turns out paid too is a duplicate, and changes nothing else', async () => {
+    const first = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(true));
+    await check(first.attemptId);
+    world.pass(1_000);
+    const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
+    world.provider.returns(ACCEPTED, PAID);
+    await check(second);
+    await check(second);
+    expect(await check(first.attemptId)).toMatchObject({ attemptStatus: 'DUPLICATE', transactionStatus: 'SUCCESS' });
+    const stands = await standing(database.db, first.sessionId);
+    expect(stands).toMatchObject({ attempts: ['DUPLICATE', 'SUCCEEDED'], events: SUCCESS_EVENTS, version: 4 });
+    expect(stands['timeline']).toContain('payment.duplicate');
+  });
+
+  test('SUCCESS never changes: what is asked afterwards asks nobody', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(PAID);
+    await check(payment.attemptId);
+    const asked = world.provider.queries.length;
+    world.provider.returns(declined(false));
+    expect(await check(payment.attemptId)).toMatchObject({ attemptStatus: 'SUCCEEDED', final: true });
+    expect(world.provider.queries.length).toBe(asked);
+  });
+});

@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+
+import { createTokenAuthenticator } from '../../src/payments/client-token.ts';
+import { awaitProviderResult, startPayment } from '../../src/payments/pay.ts';
+import { crc16, qrPayload } from '../../src/payments/checkout-page/qr.ts';
+import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { normalisePhone } from '../../src/lib/phone.ts';
+import {
+  ACCEPTED,
+  buildAttempt,
+  buildMerchant,
+  buildSession,
+  buildWorld,
+  standing,
+  type World,
+} from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+describe('paying a session', () => {
+  let database: TestDatabase;
+  let world: World;
+  let scope: MerchantScope;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    scope = await buildMerchant(database.db);
+  });
+  beforeEach(() => {
+    world = buildWorld(database.db);
+  });
+  afterAll(() => database.drop());
+
+  test('one change holds the attempt, the session, the event and the start of the workflow', async () => {
+    const session = await buildSession(world, scope);
+    const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
+    expect(await standing(database.db, session.sessionId)).toMatchObject({
+      session: 'PROCESSING',
+      transaction: 'PENDING',
+      attempts: ['CREATED'],
+      events: ['payment.created'],
+    });
+    const start = {
+      kind: 'start',
+      workflowType: 'payment',
+      workflowId: `payment-${attemptId}`,
+      input: { attemptId, ...scope, channel: 'TELEBIRR', expiresAtMs: Date.parse(session.expiresAt) },
+    };
+    expect(world.enqueued).toEqual([expect.objectContaining(start)]);
+    const [row] = await rows<{ input: unknown }>(
+      database.db,
+      'SELECT input FROM outbox WHERE workflow_id = :workflowId',
+      start,
+    );
+    expect(row?.input).toEqual(start.input);
+  });
+
+  test('the second try of a session makes no second payment.created', async () => {
+    const session = await buildSession(world, scope);
+    const first = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
+    world.provider.returns({
+      kind: 'declined',
+      failure: { code: 'INSUFFICIENT_FUNDS', message: 'Not enough money.', providerCode: 'X', retryable: true },
+    });
+    await world.checkAttempt(first, { notifyWorkflow: true });
+    await buildAttempt(world, { ...scope, sessionId: session.sessionId }, { channel: 'AWASH' });
+    expect(await standing(database.db, session.sessionId)).toMatchObject({ events: ['payment.created'] });
+  });
+
+  test('a limit of the channel refuses by name, and leaves nothing behind', async () => {
+    const session = await buildSession(world, scope, { amountSantim: 10_000_000n });
+    const pay = buildAttempt(world, { ...scope, sessionId: session.sessionId });
+    await expect(pay).rejects.toMatchObject({
+      code: 'AMOUNT_ABOVE_MAXIMUM',
+      message: 'amount must be at most 75000.00 ETB on TELEBIRR, got 100000.00',
+    });
+    expect(await standing(database.db, session.sessionId)).toMatchObject({ session: 'OPEN', attempts: null });
+  });
+
+  test('only the channels the session names can pay it', async () => {
+    const session = await buildSession(world, scope, { channels: ['AWASH'] });
+    const pay = buildAttempt(world, { ...scope, sessionId: session.sessionId });
+    await expect(pay).rejects.toMatchObject({ code: 'CHANNEL_DISABLED' });
+  });
+
+  test('a session whose time is over cannot be paid, swept or not', async () => {
+    const session = await buildSession(world, scope);
+    world.pass(30 * 60_000);
+    const pay = buildAttempt(world, { ...scope, sessionId: session.sessionId });
+    await expect(pay).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  });
+
+  test("another merchant's session is not there", async () => {
+    const session = await buildSession(world, scope);
+    const other = await buildMerchant(database.db);
+    const pay = buildAttempt(world, { ...other, sessionId: session.sessionId });
+    await expect(pay).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('a provider that hangs holds up the answer for two seconds, not the payment', async () => {
+    const { sessionId } = await buildSession(world, scope);
+    let release = (): void => undefined;
+    world.provider.returns(() => new Promise((resolve) => (release = () => resolve(ACCEPTED))));
+    const wanted = { channel: 'TELEBIRR' as const, phone: '0911000001' };
+    const payment = await world.runInTransaction((tx) =>
+      startPayment({ ...world, tx }, { ...scope, sessionId }, wanted),
+    );
+    expect(await awaitProviderResult(world.checkAttempt, payment)).toEqual(payment);
+    const later = world.checkAttempt(payment.attemptId, { minIntervalMs: 2_000, notifyWorkflow: false });
+    release();
+    expect(await later).toMatchObject({ outcomeKind: 'accepted' });
+  });
+
+  test("a client's token is good for its session until an hour after the end", async () => {
+    const { sessionId, clientToken } = await buildSession(world, scope);
+    const { authenticateClientToken: authenticate, readToken, isOurToken } = createTokenAuthenticator(world);
+    expect(await authenticate(sessionId, clientToken)).toEqual({ kind: 'client', ...scope, sessionId });
+    expect(isOurToken(sessionId, clientToken)).toBe(true);
+    expect(isOurToken(newId('cs'), clientToken)).toBe(false);
+    expect(isOurToken(sessionId, 'x'.repeat(43))).toBe(false);
+    expect(await authenticate(sessionId, `${clientToken.slice(0, -1)}_`)).toBeNull();
+    expect(await authenticate(`${sessionId}\0`, clientToken)).toBeNull();
+    await world.endUnpaid(sessionId, 'CANCELLED');
+    world.pass(60 * 60_000 - 1);
+    expect(await authenticate(sessionId, clientToken)).not.toBeNull();
+    world.pass(1);
+    expect(await authenticate(sessionId, clientToken)).toBeNull();
+    expect(await readToken(sessionId, clientToken)).toBe('ended');
+    const [stored] = await rows<{ text: string }>(
+      database.db,
+      'SELECT CAST(s AS text) AS text FROM checkout_session s WHERE id = :sessionId',
+      { sessionId },
+    );
+    expect(stored?.text).not.toContain(clientToken);
+  });
+});
+
+describe('phone numbers', () => {
+  test('every common way of writing one becomes 2519… or 2517…', () => {
+    const digits = fc.stringMatching(/^[79]\d{8}$/);
+    const prefix = fc.constantFrom('0', '', '251', '+251', '+251 ');
+    fc.assert(fc.property(digits, prefix, (local, before) => normalisePhone(before + local) === `251${local}`));
+  });
+
+  test.each(['', '0811000001', '091100000', '09110000011', '+1 911000001', 'abc', '0911000001; DROP'])(
+    '"%s" is none',
+    (text) => expect(normalisePhone(text)).toBeNull(),
+  );
+});
+
+describe('the QR payload', () => {
+  test("carries EMVCo's check sum", () => {
+    expect(crc16('123456789')).toBe(0x29b1);
+  });
+
+  test('carries amount, currency and the whole address, however long', () => {
+    const checkoutUrl = `https://pay.example/checkout/cs_1?t=${'x'.repeat(200)}`;
+    const payload = qrPayload({ checkoutUrl, checkoutOrderNo: 'A-1', amountSantim: 10_050n });
+    const fields = readFields(payload);
+    expect(fields.get('54')).toBe('100.50');
+    expect(fields.get('53')).toBe('230');
+    const parts = [...fields].filter(([id]) => Number(id) >= 80).map(([, value]) => readFields(value).get('01'));
+    expect(parts.join('')).toBe(checkoutUrl);
+  });
+});
+
+function readFields(text: string): Map<string, string> {
+  const fields = new Map<string, string>();
+  for (let at = 0; at < text.length;) {
+    const length = Number(text.slice(at + 2, at + 4));
+    fields.set(text.slice(at, at + 2), text.slice(at + 4, at + 4 + length));
+    at += 4 + length;
+  }
+  return fields;
+}

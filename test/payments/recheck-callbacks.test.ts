@@ -1,0 +1,133 @@
+import { rows } from '../../src/lib/db.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { storeCallback } from '../../src/providers/store-callback.ts';
+import { isConclusive, recheckProven } from '../../src/payments/recheck-callbacks.ts';
+import {
+  buildMerchant,
+  buildPendingPayment,
+  buildWorld,
+  declined,
+  PAID,
+  PENDING,
+  standing,
+  UNKNOWN,
+  type World,
+} from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const MINUTE_MS = 60_000;
+
+describe("a provider's genuine callback", () => {
+  let database: TestDatabase;
+  let world: World;
+  let scope: MerchantScope;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    scope = await buildMerchant(database.db);
+    // Callbacks are dated by the database.
+    world = buildWorld(database.db, { start: new Date() });
+  });
+  afterEach(() => database.drop());
+
+  async function calledBack(verified = true) {
+    const payment = await buildPendingPayment(world, scope);
+    const problem = verified ? null : 'unsigned';
+    const { attemptId } = payment;
+    await storeCallback(database.db, {
+      attemptId,
+      channel: 'TELEBIRR',
+      body: Buffer.from('{}'),
+      verified,
+      rejectionReason: problem,
+    });
+    return payment;
+  }
+  const recheck = async (limit = 10) => recheckProven(world, limit);
+  const proof = async (attemptId: string) =>
+    isConclusive(await world.checkAttempt(attemptId, { minIntervalMs: 0, notifyWorkflow: true }));
+
+  test.each([
+    ['paid', PAID, true],
+    ['not yet paid', PENDING, true],
+    ['declined', declined(true), true],
+    ['nothing', UNKNOWN, false],
+  ])('is answered when the check hears "%s": %s', async (_what, outcome, answered) => {
+    const { attemptId } = await calledBack();
+    world.provider.returns(outcome);
+    expect(await proof(attemptId)).toBe(answered);
+  });
+
+  test('is not answered while somebody else goes on asking, but is once the money is booked', async () => {
+    const { attemptId } = await calledBack();
+    const lease = async (until: Date | null) =>
+      rows(database.db, 'UPDATE payment_attempt SET lease_until = :until WHERE id = :attemptId', { attemptId, until });
+    await lease(new Date(world.clock().getTime() + MINUTE_MS));
+    expect(await proof(attemptId)).toBe(false);
+    await lease(null);
+    world.provider.returns(PAID);
+    await proof(attemptId);
+    world.provider.returns(UNKNOWN);
+    expect(await proof(attemptId)).toBe(true);
+  });
+
+  test('is asked about again until the payment is found paid, also when its session is long over', async () => {
+    const payment = await calledBack();
+    world.provider.returns(UNKNOWN);
+    await world.checkAttempt(payment.attemptId, { notifyWorkflow: true });
+    world.provider.returns(declined(false));
+    await world.checkAttempt(payment.attemptId, { notifyWorkflow: true });
+    world.pass(2 * MINUTE_MS);
+    world.provider.returns(PAID);
+    expect(await recheck()).toBe(1);
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+      transaction: 'SUCCESS',
+      confirmedLate: true,
+    });
+    expect(world.enqueued.at(-1)).toMatchObject({
+      signal: 'attemptUpdated',
+      workflowId: `payment-${payment.attemptId}`,
+    });
+    world.pass(2 * MINUTE_MS);
+    expect(await recheck()).toBe(0);
+  });
+
+  test('is asked about once a minute at first, then ever more rarely, for 24 h', async () => {
+    await calledBack();
+    world.provider.returns(PENDING);
+    const countIn = async (steps: number, stepMs: number): Promise<number> => {
+      let count = 0;
+      for (let step = 0; step < steps; step += 1) {
+        world.pass(stepMs);
+        count += await recheck();
+      }
+      return count;
+    };
+    expect(await countIn(10, MINUTE_MS / 2)).toBe(5);
+    world.pass(5 * 60 * MINUTE_MS);
+    expect(await countIn(60, MINUTE_MS)).toBeLessThanOrEqual(3);
+    world.pass(19 * 60 * MINUTE_MS);
+    expect(await recheck()).toBe(0);
+  });
+
+  test('that was not genuine is no reason to ask', async () => {
+    await calledBack(false);
+    world.pass(2 * MINUTE_MS);
+    expect(await recheck()).toBe(0);
+  });
+
+  test('is asked about in batches, and one whose check fails holds up no other', async () => {
+    for (let count = 0; count < 5; count += 1) await calledBack();
+    world.pass(2 * MINUTE_MS);
+    world.provider.returns(PENDING);
+    expect(await recheck(3)).toBe(3);
+    world.provider.returns(() => Promise.reject(new Error('a defect of ours')), PAID);
+    await expect(recheck(3)).rejects.toThrow('a defect of ours');
+    const [paid] = await rows(
+      database.db,
+      `SELECT count(*)::int AS attempts FROM payment_attempt WHERE status = 'SUCCEEDED'`,
+      {},
+    );
+    expect(paid).toEqual({ attempts: 1 });
+  });
+});

@@ -1,0 +1,118 @@
+import { Writable } from 'node:stream';
+
+import { readBalance } from '../../src/ledger/balance.ts';
+import { rows } from '../../src/lib/db.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { PAYMENT_REVIEW_ITEMS } from '../../src/payments/review-items.ts';
+import { buildMerchant, buildPendingPayment, buildWorld, PAID, standing, type World } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { acceptHeld, giveHeldBack } from './held-money.ts';
+
+const lines: string[] = [];
+const log = createLogger('warn', 'test', {
+  destination: new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) }),
+});
+
+let database: TestDatabase;
+let world: World;
+let scope: MerchantScope;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  world = buildWorld(database.db, { log });
+  scope = await buildMerchant(database.db);
+});
+afterEach(() => expectLedgerHolds(database.db));
+afterAll(() => database.drop());
+
+let references = 0;
+const newReference = () => `ONCE-${(references += 1)}`;
+const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: false });
+const available = async (of = scope) => (await readBalance(database.db, of)).availableSantim;
+
+test('the second transaction that a provider calls paid by one reference is held, and never SUCCESS', async () => {
+  const [first, second] = [await buildPendingPayment(world, scope), await buildPendingPayment(world, scope)];
+  world.provider.returns({ ...PAID, providerReference: newReference() });
+  expect(await check(first.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
+  const paid = await available();
+  expect(await check(second.attemptId)).toMatchObject({
+    attemptStatus: 'HELD',
+    transactionStatus: 'PENDING',
+    final: true,
+  });
+  expect(await check(second.attemptId)).toMatchObject({ attemptStatus: 'HELD' });
+  expect(await available()).toBe(paid);
+  expect(await standing(database.db, second.sessionId)).toMatchObject({
+    session: 'PROCESSING',
+    transaction: 'PENDING',
+    holdReason: 'REFERENCE_USED',
+    events: ['payment.created'],
+  });
+  const queue = await rows<{ id: string; kind: string; what: string }>(
+    database.db,
+    `SELECT id, kind, what FROM (${PAYMENT_REVIEW_ITEMS.sql}) q WHERE id = :attemptId`,
+    second,
+  );
+  expect(queue).toEqual([
+    { id: second.attemptId, kind: 'PAYMENT_HELD', what: expect.stringContaining('has paid another transaction') },
+  ]);
+
+  await expect(acceptHeld(world, second)).rejects.toMatchObject({
+    code: 'INVALID_STATE',
+    message: expect.stringContaining(`which has paid ${first.transactionId}: it can only be given back`),
+  });
+  const { transaction } = await giveHeldBack(world, second);
+  expect(transaction).toMatchObject({ status: 'FAILED', holdReason: null });
+  expect(await available()).toBe(paid);
+});
+
+test('of fifty that are called paid by one reference at once, one is SUCCESS', async () => {
+  const payments = [];
+  for (let index = 0; index < 50; index += 1) payments.push(await buildPendingPayment(world, scope));
+  world.provider.returns({ ...PAID, providerReference: newReference() });
+  const states = await Promise.all(payments.map(({ attemptId }) => check(attemptId)));
+  const statuses = states.map(({ attemptStatus }) => attemptStatus).toSorted();
+  expect(statuses).toEqual([...Array.from({ length: 49 }, () => 'HELD'), 'SUCCEEDED']);
+});
+
+test('the same reference in the other environment or of another channel is another payment', async () => {
+  const providerReference = newReference();
+  const payment = await buildPendingPayment(world, scope);
+  world.provider.returns({ ...PAID, providerReference });
+  await check(payment.attemptId);
+  for (const elsewhere of [{ environment: 'live' }, { channel: 'AWASH' }]) {
+    const other = await buildPendingPayment(world, scope);
+    await database.db('paymentAttempt').where({ id: other.attemptId }).update(elsewhere);
+    await database.db('transaction').where({ id: other.transactionId }).update(elsewhere);
+    await database
+      .db('checkoutSession')
+      .where({ id: other.sessionId })
+      .update({ environment: elsewhere.environment ?? scope.environment });
+    world.provider.returns({ ...PAID, providerReference });
+    expect(await check(other.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
+  }
+});
+
+test('held money of another amount is not accepted once its reference has paid another transaction', async () => {
+  const providerReference = newReference();
+  const [held, paid] = [await buildPendingPayment(world, scope), await buildPendingPayment(world, scope)];
+  world.provider.returns({ ...PAID, providerReference, amountSantim: 8_000n });
+  await check(held.attemptId);
+  world.provider.returns({ ...PAID, providerReference });
+  expect(await check(paid.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
+  await expect(acceptHeld(world, held)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  await giveHeldBack(world, held);
+});
+
+test('a reply about another order leaves the payment as it was, and is told in the log', async () => {
+  const payment = await buildPendingPayment(world, scope);
+  world.provider.returns({ kind: 'unknown', reason: 'other-order', message: 'the answer is about another order' });
+  lines.length = 0;
+  expect(await check(payment.attemptId)).toMatchObject({ transactionStatus: 'PENDING', outcomeKind: 'unknown' });
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ attemptId: payment.attemptId, reason: 'other-order' }),
+  ]);
+});

@@ -1,0 +1,180 @@
+import { rows } from '../../src/lib/db.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import type { ProviderOutcome } from '../../src/providers/provider.ts';
+import { LEASE_MS, createSyncAttempt } from '../../src/payments/sync.ts';
+import {
+  buildAttempt,
+  buildMerchant,
+  buildPendingPayment,
+  buildSession,
+  buildWorld,
+  declined,
+  PAID,
+  PENDING,
+  standing,
+  UNKNOWN,
+  untilServed,
+  type World,
+} from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const SUCCESS_EVENTS = ['checkout.completed', 'payment.created', 'payment.succeeded'];
+
+describe('checking an attempt', () => {
+  let database: TestDatabase;
+  let world: World;
+  let scope: MerchantScope;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    scope = await buildMerchant(database.db);
+  });
+  beforeEach(() => {
+    world = buildWorld(database.db);
+  });
+  afterAll(() => database.drop());
+
+  const check = (attemptId: string, notifyWorkflow = true) => world.checkAttempt(attemptId, { notifyWorkflow });
+
+  test('an attempt not yet sent is initiated once, then only queried', async () => {
+    const session = await buildSession(world, scope);
+    const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
+    expect(await check(attemptId)).toMatchObject({
+      attemptStatus: 'PENDING',
+      transactionStatus: 'PENDING',
+      sessionStatus: 'PROCESSING',
+      final: false,
+      outcomeKind: 'accepted',
+      redirectUrl: 'https://pay.example/confirm',
+    });
+    world.provider.returns(PENDING);
+    expect(await check(attemptId)).toMatchObject({
+      outcomeKind: 'pending',
+      redirectUrl: 'https://pay.example/confirm',
+    });
+    expect(world.provider.queries.map((one) => one.question)).toEqual(['initiate', 'query']);
+    expect(world.provider.queries[0]?.order).toMatchObject({
+      orderId: attemptId,
+      amountSantim: 10_050n,
+      phone: '251911000001',
+      returnUrl: `https://checkout.example/checkout/${session.sessionId}`,
+    });
+  });
+
+  test('an order whose fate is unknown is sent again under the same id, and nothing is assumed', async () => {
+    const session = await buildSession(world, scope);
+    const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
+    world.provider.returns(UNKNOWN);
+    expect(await check(attemptId)).toMatchObject({ attemptStatus: 'CREATED', final: false, outcomeKind: 'unknown' });
+    await check(attemptId);
+    expect(world.provider.queries.map((one) => one.question)).toEqual(['initiate', 'initiate']);
+    expect(await standing(database.db, session.sessionId)).toMatchObject({
+      session: 'PROCESSING',
+      transaction: 'PENDING',
+    });
+  });
+
+  test('fifty checks at once ask the provider once and confirm once', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(PAID);
+    const queried = world.provider.queries.length;
+    const states = await Promise.all(Array.from({ length: 50 }, () => check(payment.attemptId)));
+    expect(new Set(states.map((state) => state.transactionStatus))).toEqual(new Set(['SUCCESS']));
+    expect(world.provider.queries.length).toBe(queried + 1);
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({ events: SUCCESS_EVENTS });
+  });
+
+  test('fifty processes that check at once confirm once, and all learn of it', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(PAID);
+    const gateway = Array.from({ length: 50 }, () => createSyncAttempt(world));
+    const queried = world.provider.queries.length;
+    const states = await Promise.all(
+      gateway.map((one) => untilServed(() => one(payment.attemptId, { notifyWorkflow: true }))),
+    );
+    expect(states.every((state) => state.transactionStatus === 'SUCCESS')).toBe(true);
+    expect(world.provider.queries.length).toBe(queried + 1);
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({ events: SUCCESS_EVENTS });
+  });
+
+  test('a claim does not ask again within its interval; a proof does', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(PENDING);
+    const queried = () => world.provider.queries.length;
+    const before = queried();
+    await world.checkAttempt(payment.attemptId, { minIntervalMs: 2_000, notifyWorkflow: true });
+    expect(queried()).toBe(before);
+    await world.checkAttempt(payment.attemptId, { minIntervalMs: 0, notifyWorkflow: true });
+    expect(queried()).toBe(before + 1);
+    world.pass(2_000);
+    await world.checkAttempt(payment.attemptId, { minIntervalMs: 2_000, notifyWorkflow: true });
+    expect(queried()).toBe(before + 2);
+  });
+
+  test.each([
+    ['pending', PENDING],
+    ['a no', declined(false)],
+  ])('a proof that comes while an older question fetches %s has the provider asked again', async (_what, outcome) => {
+    const payment = await buildPendingPayment(world, scope);
+    let release: (outcome: ProviderOutcome) => void = () => undefined;
+    world.provider.returns(() => new Promise((resolve) => (release = resolve)), PAID);
+    const older = check(payment.attemptId);
+    while (world.provider.queries.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    const proof = check(payment.attemptId);
+    release(outcome);
+    expect(await older).toMatchObject({ outcomeKind: outcome.kind });
+    expect(await proof).toMatchObject({ queried: true, transactionStatus: 'SUCCESS' });
+  });
+
+  test('what a dead process held is asked again when its lease is over', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    await rows(database.db, 'UPDATE payment_attempt SET lease_until = :until WHERE id = :id', {
+      id: payment.attemptId,
+      until: new Date(world.clock().getTime() + LEASE_MS),
+    });
+    world.pass(LEASE_MS + 1);
+    world.provider.returns(PAID);
+    expect(await check(payment.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
+  });
+
+  test('a check that fails after the answer gives its lease back: the next one asks at once', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(PAID);
+    const broken = createSyncAttempt({
+      ...world,
+      runInTransaction: () => Promise.reject(new Error('the database is away')),
+    });
+    await expect(broken(payment.attemptId, { notifyWorkflow: true })).rejects.toThrow('the database is away');
+    const queried = world.provider.queries.length;
+    expect(await check(payment.attemptId)).toMatchObject({ queried: true, transactionStatus: 'SUCCESS' });
+    expect(world.provider.queries.length).toBe(queried + 1);
+  });
+
+  test('a check that fails for want of an answer gives its lease back too', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(() => Promise.reject(new Error('a defect of ours')), PAID);
+    await expect(check(payment.attemptId)).rejects.toThrow('a defect of ours');
+    expect(await check(payment.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
+  });
+
+  test('a check says that it asked only when it did, not when it shares what another heard', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(PENDING);
+    world.pass(2_000);
+    const claim = async () => world.checkAttempt(payment.attemptId, { minIntervalMs: 2_000, notifyWorkflow: true });
+    expect((await Promise.all([claim(), claim(), claim()])).map(({ queried }) => queried)).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(await claim()).toMatchObject({ queried: false, outcomeKind: 'pending' });
+  });
+
+  test('polling that changes nothing leaves one entry in the timeline', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(PENDING);
+    for (let polls = 0; polls < 3; polls += 1) await check(payment.attemptId);
+    const { timeline } = await standing(database.db, payment.sessionId);
+    expect(timeline).toEqual(['session.created', 'attempt.started', 'provider.responded', 'provider.responded']);
+  });
+});

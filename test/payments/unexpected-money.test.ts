@@ -1,0 +1,117 @@
+import { createRegistry } from '../../src/http/metrics.ts';
+import { DAY_MS } from '../../src/lib/dates.ts';
+import { openDatabase } from '../../src/lib/db.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { measurePayments } from '../../src/payments/metrics.ts';
+import {
+  buildAttempt,
+  buildMerchant,
+  buildPendingPayment,
+  buildWorld,
+  declined,
+  PAID,
+  UNKNOWN,
+  ACCEPTED,
+  type World,
+} from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const GAUGES = ['meskot_payments_held', 'meskot_payments_duplicate', 'meskot_transactions_unreconciled'];
+
+describe('payments that an operator must look at', () => {
+  let database: TestDatabase;
+  let world: World;
+  let scope: MerchantScope;
+  let lines: Record<string, unknown>[];
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    scope = await buildMerchant(database.db);
+    lines = [];
+    const log = createLogger('warn', 'test', { destination: { write: (line) => void lines.push(JSON.parse(line)) } });
+    world = buildWorld(database.db, { log });
+  });
+  afterEach(() => database.drop());
+
+  const check = async (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: true });
+
+  async function figures(): Promise<number[]> {
+    const registry = createRegistry('worker');
+    measurePayments(registry, database.db);
+    const text = await registry.metrics();
+    return GAUGES.map((name) => Number(new RegExp(`^${name}\\{role="worker"\\} (\\S+)$`, 'm').exec(text)?.[1]));
+  }
+
+  /** Exactly one warning, with these ids and nothing of the customer. */
+  function expectWarning(payment: { attemptId: string; transactionId: string }, says: RegExp): void {
+    const { attemptId, transactionId } = payment;
+    expect(lines).toEqual([
+      { level: 40, role: 'test', time: expect.any(String), msg: expect.stringMatching(says), attemptId, transactionId },
+    ]);
+  }
+
+  test('a held one is warned of once, and counted', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns({ ...PAID, amountSantim: 1n });
+    await Promise.all([check(payment.attemptId), check(payment.attemptId)]);
+    await check(payment.attemptId);
+    expectWarning(payment, /held/);
+    expect(await figures()).toEqual([1, 0, 0]);
+  });
+
+  test('one that was paid twice is warned of once, and counted', async () => {
+    const first = await buildPendingPayment(world, scope);
+    world.provider.returns(declined(true), ACCEPTED, PAID);
+    await check(first.attemptId);
+    world.pass(1_000);
+    const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
+    await check(second);
+    await check(second);
+    expect(await figures()).toEqual([0, 0, 0]);
+    await check(first.attemptId);
+    await check(first.attemptId);
+    expectWarning(first, /twice/);
+    expect(await figures()).toEqual([0, 1, 0]);
+  });
+
+  test('one that expired in doubt is warned of once, and counted until its money comes after all', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    world.provider.returns(UNKNOWN);
+    world.pass(2 * DAY_MS);
+    await world.expireAttempt(payment.attemptId, world.clock());
+    await world.expireAttempt(payment.attemptId, world.clock());
+    expectWarning(payment, /reconciled/);
+    expect(await figures()).toEqual([0, 0, 1]);
+    world.provider.returns(PAID);
+    await check(payment.attemptId);
+    expect(await figures()).toEqual([0, 0, 0]);
+  });
+
+  test('are shown beside those under way, by how long these have been', async () => {
+    const minutes = [0.5, 2, 3, 20, 45];
+    for (const age of minutes) {
+      const { attemptId } = await buildPendingPayment(world, scope);
+      const createdAt = new Date(Date.now() - age * 60_000);
+      await database.db('paymentAttempt').where({ id: attemptId }).update({ createdAt });
+    }
+    const registry = createRegistry('worker');
+    measurePayments(registry, database.db);
+    const text = await registry.metrics();
+    const counted = [...text.matchAll(/^meskot_payments_pending\{age="([^"]+)",role="worker"\} (\d+)$/gm)];
+    expect(Object.fromEntries(counted.map(([, age, count]) => [age, count]))).toEqual({
+      'under 1 min': '1',
+      '1 to 5 min': '2',
+      '5 to 30 min': '1',
+      'over 30 min': '1',
+    });
+  });
+
+  test('are not counted as 0 while the database is away', async () => {
+    const db = openDatabase({ url: 'postgresql://127.0.0.1:1/away', poolMax: 1, applicationName: 'test' });
+    const registry = createRegistry('worker');
+    measurePayments(registry, db);
+    const text = await registry.metrics().finally(() => db.destroy());
+    for (const name of GAUGES) expect(text).toMatch(new RegExp(`${name}\\{role="worker"\\} (NaN|Nan)\\n`));
+  });
+});

@@ -1,0 +1,109 @@
+import { request, type ClientRequest } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { createTokenAuthenticator } from '../../src/payments/client-token.ts';
+import { checkoutRoutes } from '../../src/payments/session-routes.ts';
+import { createSessionWaits } from '../../src/payments/waits.ts';
+import { openDatabase } from '../../src/lib/db.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
+import { until } from '../support/worker.ts';
+
+let database: TestDatabase;
+let world: World;
+let scope: MerchantScope;
+let http: TestServer;
+let asked: string[];
+const note = (_answer: unknown, { sql }: { sql: string }): void => void asked.push(sql);
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  world = buildWorld(database.db, { clock: () => new Date() });
+  scope = await buildMerchant(database.db);
+  http = await startTestServer(
+    {
+      ...testServerDeps(database.db, { routes: checkoutRoutes(world) }),
+      ...createTokenAuthenticator(world),
+    },
+    stubKey(scope.merchantId),
+  );
+  database.db.on('query-response', note);
+});
+afterAll(async () => {
+  await http.close();
+  await database.drop();
+});
+beforeEach(() => {
+  asked = [];
+});
+
+const pathOf = (sessionId: string, wait: number) => `/api/checkout/hooks/status/${sessionId}?wait=${wait}`;
+const readsOf = () => asked.filter((sql) => sql.includes('FROM checkout_session')).length;
+
+/** Opens a wait that is never read to its end. */
+function openWait(sessionId: string): ClientRequest {
+  const call = request(http.url + pathOf(sessionId, 10), { headers: { 'x-api-key': stubKey(scope.merchantId) } });
+  call.on('error', () => {}).end();
+  return call;
+}
+
+test('a wait ends with its connection: after it nothing is asked any more', async () => {
+  const sessions = await Promise.all(Array.from({ length: 5 }, () => buildSession(world, scope)));
+  asked = [];
+  const calls = Array.from({ length: 30 }, (_, i) => openWait(sessions[i % 5]?.sessionId ?? ''));
+  await until('every call to be waiting', async () => readsOf() > 30);
+  for (const call of calls) call.destroy();
+  await sleep(300);
+  asked = [];
+  await sleep(1_200);
+  expect(asked).toEqual([]);
+});
+
+test('all waits of a process share one statement every 250 ms', async () => {
+  const sessions = await Promise.all(Array.from({ length: 10 }, () => buildSession(world, scope)));
+  asked = [];
+  const startedAt = performance.now();
+  const waits = sessions.flatMap(({ sessionId }) => [0, 1, 2].map(() => http.send('GET', pathOf(sessionId, 2))));
+  const answers = await Promise.all(waits);
+  const polls = Math.ceil((performance.now() - startedAt) / 250);
+  expect(answers.map(({ body }) => body.data.final)).toEqual(answers.map(() => false));
+  // One read before, and one after, or two where a timer came a moment early; polled by each it would be eight.
+  expect(readsOf()).toBeLessThanOrEqual(3 * answers.length + polls);
+  expect(readsOf()).toBeGreaterThan(2 * answers.length);
+});
+
+test('every wait for a session is answered as soon as it ends, however it ends', async () => {
+  const [cancelled, late] = [await buildSession(world, scope), await buildSession(world, scope)];
+  const waits = [cancelled, cancelled, late].map(({ sessionId }) => http.send('GET', pathOf(sessionId, 10)));
+  await until('every call to be waiting', async () => readsOf() > 3);
+  await world.endUnpaid(cancelled.sessionId, 'CANCELLED');
+  await database.db('checkoutSession').where({ id: late.sessionId }).update({ expiresAt: new Date() });
+  const startedAt = performance.now();
+  const answers = await Promise.all(waits);
+  expect(answers.map(({ body }) => body.data.status)).toEqual(['CANCELLED', 'CANCELLED', 'EXPIRED']);
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+});
+
+test('one token has a few waits open at once; one more is told when to come again', async () => {
+  const { sessionId, clientToken } = await buildSession(world, scope);
+  const ask = (wait: number) =>
+    http.send('GET', pathOf(sessionId, wait), { key: null, headers: { 'x-client-token': clientToken } });
+  const answers = await Promise.all([1, 1, 1, 1, 1, 0].map(ask));
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 200, 200, 200, 429]);
+  const refused = answers.find(({ status }) => status === 429);
+  expect(refused?.body.error.code).toBe('RATE_LIMITED');
+  expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await ask(1)).status).toBe(200);
+});
+
+test('a database that is away ends the waits, as it ends other requests', async () => {
+  const db = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', poolMax: 1, applicationName: 'test' });
+  const waits = createSessionWaits({ db, clock: () => new Date() });
+  const { signal } = new AbortController();
+  await expect(waits.untilMoved('cs_1', { forMs: 10_000, signal })).rejects.toThrow('ECONNREFUSED');
+  expect(await waits.untilMoved('cs_1', { forMs: 1, signal })).toBe('late');
+  expect(await waits.untilMoved('cs_1', { forMs: 10_000, signal: AbortSignal.timeout(1) })).toBe('abandoned');
+  await db.destroy();
+});

@@ -1,0 +1,92 @@
+import { rows } from '../../src/lib/db.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import {
+  buildMerchant,
+  buildPendingPayment,
+  buildWorld,
+  declined,
+  PAID,
+  PENDING,
+  type World,
+} from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+type Payment = { attemptId: string; sessionId: string };
+type End = (world: World, payment: Payment) => Promise<unknown>;
+
+const ENDS: [string, End][] = [
+  [
+    'is paid',
+    async (world, { attemptId }) => {
+      world.provider.returns(PAID);
+      return world.checkAttempt(attemptId, { notifyWorkflow: true });
+    },
+  ],
+  [
+    'is declined',
+    async (world, { attemptId }) => {
+      world.provider.returns(declined(true));
+      return world.checkAttempt(attemptId, { notifyWorkflow: true });
+    },
+  ],
+  [
+    'is cancelled',
+    async (world, { sessionId }) => {
+      world.pass(2_000);
+      world.provider.returns(PENDING);
+      return world.endUnpaid(sessionId, 'CANCELLED');
+    },
+  ],
+];
+
+describe.each(ENDS)('the workflow of a payment that %s', (_how, end) => {
+  let database: TestDatabase;
+  let world: World;
+  let scope: MerchantScope;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    scope = await buildMerchant(database.db);
+  });
+  beforeEach(() => {
+    world = buildWorld(database.db);
+  });
+  afterAll(() => database.drop());
+
+  const inOutbox = async ({ attemptId }: Payment): Promise<string[]> => {
+    const sql = 'SELECT kind FROM outbox WHERE workflow_id = :id ORDER BY kind';
+    return (await rows<{ kind: string }>(database.db, sql, { id: `payment-${attemptId}` })).map(({ kind }) => kind);
+  };
+  const signals = () => world.enqueued.flatMap(({ signal }) => signal ?? []);
+
+  test('is not started before its first poll is due, and not at all when the payment is over by then', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    const [start] = await rows<{ dueInSeconds: number; isFree: boolean }>(
+      database.db,
+      `SELECT CAST(round(extract(epoch FROM available_at - created_at)) AS integer) AS due_in_seconds,
+              lease_until IS NULL AS is_free
+       FROM outbox WHERE workflow_id = :id`,
+      { id: `payment-${payment.attemptId}` },
+    );
+    expect(start).toEqual({ dueInSeconds: 2, isFree: true });
+    await end(world, payment);
+    expect(await inOutbox(payment)).toEqual([]);
+    expect(signals()).toEqual([]);
+  });
+
+  test('is told where it was started', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    await rows(database.db, `DELETE FROM outbox WHERE kind = 'start'`);
+    await end(world, payment);
+    expect(await inOutbox(payment)).toEqual(['signal']);
+    expect(signals()).toEqual(['attemptUpdated']);
+  });
+
+  test('is told where a worker is just starting it', async () => {
+    const payment = await buildPendingPayment(world, scope);
+    await rows(database.db, `UPDATE outbox SET lease_until = now() + interval '5 seconds'`);
+    await end(world, payment);
+    expect(await inOutbox(payment)).toEqual(['signal', 'start']);
+    expect(signals()).toEqual(['attemptUpdated']);
+  });
+});

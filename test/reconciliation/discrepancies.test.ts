@@ -1,0 +1,189 @@
+import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { Page } from '../../src/lib/pagination.ts';
+import { closeDifference, listDiscrepancies } from '../../src/reconciliation/discrepancies.ts';
+import { matchDay } from '../../src/reconciliation/match.ts';
+import { beginComparison, countOpen, writeFound } from '../../src/reconciliation/discrepancies-write.ts';
+import { anOrder } from '../providers/sandbox.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { createReconciliationWorld, MINUTE_MS, TODAY, type ReconciliationWorld } from './world.ts';
+
+let world: ReconciliationWorld;
+beforeEach(async () => {
+  world = await createReconciliationWorld();
+});
+afterEach(async () => {
+  await expectLedgerHolds(world.db);
+  await world.close();
+});
+
+const FIRST: Page = { limit: 20, page: 1, after: null };
+const listOpen = async () => (await listDiscrepancies(world.db, { open: true }, FIRST)).rows;
+const close = (id: string, operatorId = 'opr_1') =>
+  world.runInTransaction((tx) => closeDifference(tx, id, { operatorId, reason: 'A walk-in.', at: world.clock() }));
+const day = async () => world.db('reconciliation').where({ channel: 'TELEBIRR' }).first();
+
+/** Money that the provider lists and nobody here knows of. */
+async function foreignMoney(): Promise<string> {
+  const order = anOrder('http://127.0.0.1:9', { expiresAt: new Date(world.clock().getTime() + 30 * MINUTE_MS) });
+  await world.findProvider('TELEBIRR', 'sandbox')?.initiate(order);
+  await world.live(2_000);
+  return order.orderId;
+}
+
+test('an operator closes a difference with a reason; the day is clean then, and it does not come back', async () => {
+  const orderId = await foreignMoney();
+  await world.compare('TELEBIRR');
+  const [found] = await listOpen();
+  expect(found).toMatchObject({
+    environment: 'sandbox',
+    channel: 'TELEBIRR',
+    day: TODAY,
+    kind: 'UNKNOWN_ORDER',
+    orderId,
+    theirSantim: 100_50n,
+    theirCurrency: 'ETB',
+  });
+  const id = found?.id ?? '';
+  expect(await close(id)).toMatchObject({ closedBy: 'opr_1', resolutionNote: 'A walk-in.' });
+  expect(await close(id)).toMatchObject({ closedBy: 'opr_1' });
+  await expect(close(id, 'opr_2')).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  await expect(close('rcd_00000000000000000000000000')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect(await day()).toMatchObject({ status: 'CLEAN', lastCleanAt: null });
+
+  await world.live(MINUTE_MS);
+  expect(await world.compare('TELEBIRR')).toEqual({ status: 'CLEAN', differences: 0 });
+  expect(await listOpen()).toEqual([]);
+});
+
+test('a closed difference comes back when its figures change', async () => {
+  await foreignMoney();
+  await world.compare('TELEBIRR');
+  await close((await listOpen())[0]?.id ?? '');
+  world.alterLists((page) =>
+    page.kind === 'unknown' ? page : { ...page, rows: page.rows.map((row) => ({ ...row, amountSantim: 7n })) },
+  );
+  expect((await world.compare('TELEBIRR')).status).toBe('DIFFERENCES');
+  expect(await listOpen()).toMatchObject([{ theirSantim: 7n, closedAt: null }]);
+  expect((await listDiscrepancies(world.db, {}, FIRST)).pagination.total).toBe(2);
+});
+
+/** A list of so much money that nobody here knows of. */
+function listForeign(count: number): void {
+  const ids = Array.from({ length: count }, () => newId('pat'));
+  const row = { type: 'payment', amountSantim: 1_00n, currency: 'ETB', at: world.clock() } as const;
+  world.alterLists((page) =>
+    page.kind === 'unknown'
+      ? page
+      : { kind: 'page', next: null, rows: ids.map((orderId) => ({ ...row, orderId, providerReference: orderId })) },
+  );
+}
+
+test('however many differ, all are counted and kept, and the day is not clean before the last is closed', async () => {
+  await world.simulator.fault({ kind: 'listDropped', next: 1 });
+  const booked = await world.pay('TELEBIRR');
+  await world.live(2_000);
+  await world.checkAttempt(booked.attemptId, { notifyWorkflow: false });
+  listForeign(6_001);
+  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 6_002 });
+  expect((await listDiscrepancies(world.db, { open: true }, FIRST)).pagination.total).toBe(6_002);
+  // The one that is found last of all.
+  expect((await listDiscrepancies(world.db, { kind: 'MISSING_FROM_STATEMENT' }, FIRST)).rows).toMatchObject([
+    { orderId: booked.attemptId },
+  ]);
+
+  await rows(
+    world.db,
+    `UPDATE reconciliation_discrepancy SET closed_at = now(), closed_by = 'opr_1', resolution_note = 'Looked into.'
+     WHERE id IN (SELECT id FROM reconciliation_discrepancy WHERE kind = 'UNKNOWN_ORDER' LIMIT 5_000)`,
+  );
+  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1_002 });
+  listForeign(0);
+  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+});
+
+test('a comparison that a later one has overtaken writes nothing any more', async () => {
+  await foreignMoney();
+  const ended = await world.compare('TELEBIRR');
+  const id = `sandbox-TELEBIRR-${TODAY}`;
+  const old = await beginComparison(world.db, id);
+  await beginComparison(world.db, id);
+  await matchDay(world.db, id, async (found) => {
+    if (found.length > 0) {
+      await expect(writeFound(world.runInTransaction, old, { found, at: world.clock() })).rejects.toMatchObject({
+        code: 'INVALID_STATE',
+      });
+    }
+  });
+  await expect(world.runInTransaction(({ trx }) => countOpen(trx, old))).rejects.toMatchObject({
+    code: 'INVALID_STATE',
+  });
+  expect(await listOpen()).toHaveLength(ended.differences);
+});
+
+test('closing the last difference of a day that is being compared does not make it clean', async () => {
+  await foreignMoney();
+  await world.compare('TELEBIRR');
+  await world.db('reconciliation').update({ isRunning: true });
+  await close((await listOpen())[0]?.id ?? '');
+  expect(await day()).toMatchObject({ status: 'DIFFERENCES', isRunning: true });
+});
+
+test('one that vanished by itself and comes back is told again, beside what was', async () => {
+  await foreignMoney();
+  await world.compare('TELEBIRR');
+  world.alterLists((page) => (page.kind === 'unknown' ? page : { ...page, rows: [] }));
+  await world.compare('TELEBIRR');
+  world.alterLists((page) => page);
+  expect((await world.compare('TELEBIRR')).status).toBe('DIFFERENCES');
+  const { rows: all } = await listDiscrepancies(world.db, { kind: 'UNKNOWN_ORDER', day: TODAY }, FIRST);
+  expect(all.map(({ closedAt, resolutionNote }) => [closedAt !== null, resolutionNote])).toEqual([
+    [false, null],
+    [true, 'A later comparison did not find it any more.'],
+  ]);
+});
+
+test('the list narrows by what is asked, and goes on where it ended', async () => {
+  for (let nth = 0; nth < 3; nth += 1) await foreignMoney();
+  await world.compare('TELEBIRR');
+  expect((await listDiscrepancies(world.db, { channel: 'AWASH' }, FIRST)).rows).toEqual([]);
+  expect((await listDiscrepancies(world.db, { environment: 'live' }, FIRST)).rows).toEqual([]);
+  const one = await listDiscrepancies(world.db, { open: true }, { ...FIRST, limit: 2 });
+  expect([one.rows.length, one.pagination.total]).toEqual([2, 3]);
+  const last = one.rows.at(-1);
+  const after = { at: last?.position ?? '', id: last?.id ?? '' };
+  const two = await listDiscrepancies(world.db, { open: true }, { limit: 2, page: 2, after });
+  expect(new Set([...one.rows, ...two.rows].map(({ id }) => id)).size).toBe(3);
+});
+
+test('what begins or ends next to midnight may be on the list of a day that was not read', async () => {
+  // Noon there: 23:55.
+  await world.live((11 * 60 + 55) * MINUTE_MS);
+  await world.simulator.fault({ kind: 'listDropped', next: 1 });
+  const { attemptId } = await world.pay('TELEBIRR');
+  await world.live(2_000);
+  await world.checkAttempt(attemptId, { notifyWorkflow: false });
+  expect(await world.compare('TELEBIRR')).toEqual({ status: 'CLEAN', differences: 0 });
+  await world.live(10 * MINUTE_MS);
+  await world.compare('TELEBIRR', '2026-03-03');
+  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+  expect(await listOpen()).toMatchObject([{ kind: 'MISSING_FROM_STATEMENT', orderId: attemptId, day: TODAY }]);
+});
+
+test('a payment of before midnight that we hear of after it belongs to the day that lists it', async () => {
+  await world.live((11 * 60 + 59) * MINUTE_MS);
+  const { attemptId } = await world.pay('TELEBIRR');
+  await world.live(5 * MINUTE_MS);
+  await world.checkAttempt(attemptId, { notifyWorkflow: false });
+  expect(await world.compare('TELEBIRR', '2026-03-03')).toMatchObject({ status: 'CLEAN' });
+  expect(await world.compare('TELEBIRR')).toMatchObject({ status: 'CLEAN' });
+  expect(await world.compare('TELEBIRR', '2026-03-03')).toMatchObject({ status: 'CLEAN' });
+  const days = await rows(
+    world.db,
+    'SELECT CAST(day AS text) AS day, their_payments, our_payments FROM reconciliation ORDER BY day',
+  );
+  expect(days).toEqual([
+    { day: '2026-03-02', theirPayments: 1, ourPayments: 1 },
+    { day: '2026-03-03', theirPayments: 0, ourPayments: 0 },
+  ]);
+});

@@ -1,0 +1,113 @@
+import { rows } from '../../src/lib/db.ts';
+import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/review-items.ts';
+import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { createReconciliationWorld, MINUTE_MS, TODAY, type ReconciliationWorld } from './world.ts';
+
+let world: ReconciliationWorld;
+beforeEach(async () => {
+  world = await createReconciliationWorld();
+});
+afterEach(async () => {
+  await expectLedgerHolds(world.db);
+  await world.close();
+});
+
+const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: false });
+
+test('one reference that is listed with two amounts differs, on one page or on two, until it has one amount', async () => {
+  const paid = [await world.pay('TELEBIRR'), await world.pay('TELEBIRR')];
+  await world.live(2_000);
+  for (const { attemptId } of paid) await check(attemptId);
+  const [wide, torn] = paid.map(({ attemptId }) => attemptId);
+  const list = world.findProvider('TELEBIRR', 'sandbox');
+  const page = await list?.statement(TODAY, null);
+  if (page?.kind !== 'page') throw new Error('there is no list');
+  // Of one the second row is on the same page; of the other on the next, where it comes last and has the right amount.
+  const again = page.rows.map((row) => ({ ...row, amountSantim: row.orderId === torn ? 0n : 9_00n }));
+  world.alterLists((_page, { cursor }) =>
+    cursor === null
+      ? { kind: 'page', rows: [...page.rows.filter(({ orderId }) => orderId === wide), ...again], next: '2' }
+      : { kind: 'page', rows: page.rows.filter(({ orderId }) => orderId === torn), next: null },
+  );
+  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 2 });
+  expect(await world.open()).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ kind: 'AMOUNT_MISMATCH', orderId: wide, ourSantim: 100_50n, theirSantim: 109_50n }),
+      expect.objectContaining({ kind: 'AMOUNT_MISMATCH', orderId: torn, ourSantim: 100_50n, theirSantim: 100_50n }),
+    ]),
+  );
+  world.alterLists((each) => each);
+  expect((await world.compare('TELEBIRR')).status).toBe('CLEAN');
+});
+
+/** Paid and later sent back there; unsent and ended so here, as after a backup was restored. */
+async function endUnsent(status: 'REJECTED' | 'CANCELLED'): Promise<string> {
+  const { attemptId } = await world.pay('AWASH', '0911000007', 1_000_00n);
+  await world.live(2_000);
+  await check(attemptId);
+  const id = await world.withdraw('AWASH', '0911000006');
+  await world.live(1_500);
+  await rows(world.db, "UPDATE withdrawal SET stage = 'CREATED', submitted_at = NULL WHERE id = :id", { id });
+  const ended = {
+    REJECTED: { to: 'REJECTED', kind: 'review.rejected', event: 'withdrawal.rejected' },
+    CANCELLED: { to: 'CANCELLED', kind: 'withdrawal.cancelled', event: 'withdrawal.canceled' },
+  } as const;
+  const move = { id, ...ended[status], detail: {}, at: world.clock(), signal: null };
+  await world.runInTransaction((tx) => transitionWithdrawal(tx, move));
+  return id;
+}
+
+test('what a provider said of rows that it lists no more is not shown', async () => {
+  const id = await endUnsent('REJECTED');
+  await world.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
+  await world.compare('AWASH');
+  world.alterLists((page) =>
+    page.kind === 'page'
+      ? { ...page, rows: page.rows.map((row) => (row.orderId === id ? { ...row, providerReference: 'OTHER' } : row)) }
+      : page,
+  );
+  await world.compare('AWASH');
+  const [waiting] = await rows(
+    world.db,
+    `SELECT * FROM (${DISCREPANCY_REVIEW_ITEMS.sql}) w WHERE detail ->> 'orderId' = :id`,
+    {
+      id,
+    },
+  );
+  expect(waiting).toMatchObject({
+    what: 'The provider says it paid out what was never sent to it',
+    detail: { providerSays: 'succeeded' },
+  });
+});
+
+test.each(['REJECTED', 'CANCELLED'] as const)(
+  'a payout that is %s here and listed as paid is asked about, and differs even when it has come back',
+  async (status) => {
+    const id = await endUnsent(status);
+    const away = () => world.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
+    const waiting = async () => (await rows<{ what: string }>(world.db, DISCREPANCY_REVIEW_ITEMS.sql))[0];
+    const recheck = () => world.steps.recheck(`sandbox-AWASH-${TODAY}`, 'payout/', world.clock());
+    await away();
+    await world.compare('AWASH');
+    expect(await waiting()).toMatchObject({
+      what: 'The provider lists as paid out what came to nothing here: it was given back',
+      detail: { difference: 'UNCONFIRMED', orderId: id, ourStatus: status, providerSays: 'unknown' },
+    });
+    await away();
+    expect(await recheck()).toMatchObject({ queried: 1, uncertainCount: 1 });
+    expect(await recheck()).toMatchObject({ queried: 1, uncertainCount: 0 });
+    expect(await waiting()).toMatchObject({
+      what: 'The provider says it paid out what was never sent to it',
+      detail: { providerSays: 'succeeded' },
+    });
+    await world.live(2 * MINUTE_MS);
+    await world.compare('AWASH');
+    expect(await world.open()).toMatchObject([
+      { kind: 'UNCONFIRMED', type: 'payout', orderId: id, ourStatus: status },
+      { kind: 'UNCONFIRMED', type: 'payoutReversal', orderId: id, ourStatus: status },
+    ]);
+    expect((await readWithdrawal(world.db, id)).status).toBe(status);
+  },
+);

@@ -1,0 +1,237 @@
+import fc from 'fast-check';
+
+import {
+  addBusinessDays,
+  calendarDay,
+  calendarOf,
+  isBusinessDay,
+  nextBusinessDay,
+  type Calendar,
+} from '../../../src/settlements/calendar/business-days.ts';
+import { addDays, daysFrom } from '../../../src/settlements/calendar/days.ts';
+import { computeHolidays } from '../../../src/settlements/calendar/holidays.ts';
+import { settlementDates } from '../../../src/settlements/calendar/settlement-dates.ts';
+
+const RANGE = { from: '2023-01-01', until: '2033-12-31' };
+const closed = Array.from({ length: 11 }, (_, index) => 2023 + index)
+  .flatMap(computeHolidays)
+  .filter(({ kind }) => kind === 'closed');
+const ethiopia = calendarOf(RANGE, closed);
+
+const withClosure = (date: string, name: string): Calendar =>
+  calendarOf(RANGE, [...closed, { date, name, provisional: false }]);
+
+describe('a day', () => {
+  test.each([
+    ['2026-11-20', null],
+    ['2026-11-21', 'Saturday 21 November 2026'],
+    ['2026-11-22', 'Sunday 22 November 2026'],
+    ['2027-01-19', 'Timkat, Tuesday 19 January 2027'],
+    ['2024-05-05', "Fasika and Patriots' Day, Sunday 5 May 2024"],
+    ['2026-12-08', null],
+  ])('%s says why it is no business day, or that it is one', (day, reason) => {
+    expect(calendarDay(ethiopia, day)).toEqual({
+      date: day,
+      businessDay: reason === null,
+      reason,
+      provisional: false,
+    });
+    expect(isBusinessDay(ethiopia, day)).toBe(reason === null);
+  });
+
+  test('that a feast of the moon closes is provisional until it is confirmed', () => {
+    const feast = { date: '2027-03-09', name: 'Eid al-Fitr' };
+    expect(calendarDay(ethiopia, '2027-03-09')).toMatchObject({ businessDay: false, provisional: true });
+    const confirmed = calendarOf(RANGE, [{ ...feast, provisional: false }]);
+    expect(calendarDay(confirmed, '2027-03-09').provisional).toBe(false);
+    const both = [
+      { ...feast, provisional: true },
+      { date: '2027-03-09', name: 'Mourning', provisional: false },
+    ];
+    for (const holidays of [both, both.toReversed()]) {
+      expect(calendarDay(calendarOf(RANGE, holidays), '2027-03-09').provisional).toBe(true);
+    }
+  });
+
+  test.each(['2022-12-31', '2034-01-01'])('%s, which was not loaded, is not taken for open', (day) => {
+    expect(() => calendarDay(ethiopia, day)).toThrow(
+      `${day} is outside of the calendar, which goes from 2023-01-01 to 2033-12-31`,
+    );
+  });
+});
+
+describe('business days counted', () => {
+  const day = fc.integer({ min: 0, max: 3_600 }).map((offset) => addDays('2023-01-01', offset));
+  const count = fc.integer({ min: 1, max: 60 });
+  const businessDaysAfter = (from: string, until: string): number =>
+    daysFrom(addDays(from, 1), until).filter((one) => isBusinessDay(ethiopia, one)).length;
+
+  test('over Timkat and a weekend name both', () => {
+    expect(addBusinessDays(ethiopia, '2027-01-15', 2)).toEqual({
+      date: '2027-01-20',
+      skipped: [
+        { date: '2027-01-16', reason: 'Saturday 16 January 2027', provisional: false },
+        { date: '2027-01-17', reason: 'Sunday 17 January 2027', provisional: false },
+        { date: '2027-01-19', reason: 'Timkat, Tuesday 19 January 2027', provisional: false },
+      ],
+    });
+  });
+
+  test('end on a business day, with as many of them passed as were asked for', () => {
+    fc.assert(
+      fc.property(day, count, (from, n) => {
+        const { date } = addBusinessDays(ethiopia, from, n);
+        expect(isBusinessDay(ethiopia, date)).toBe(true);
+        expect(businessDaysAfter(from, date)).toBe(n);
+      }),
+    );
+  });
+
+  test('skip exactly the days that are none, each with a reason that ends in its date', () => {
+    fc.assert(
+      fc.property(day, count, (from, n) => {
+        const { date, skipped } = addBusinessDays(ethiopia, from, n);
+        expect(skipped.length + n).toBe(daysFrom(addDays(from, 1), date).length);
+        for (const one of skipped) {
+          expect(calendarDay(ethiopia, one.date)).toEqual({ ...one, businessDay: false });
+          expect(one.reason).toMatch(/(^|, )[A-Z][a-z]+day \d{1,2} [A-Z][a-z]+ 20\d\d$/);
+        }
+      }),
+    );
+  });
+
+  test('come later for a later day and for more of them, and add up', () => {
+    fc.assert(
+      fc.property(day, count, count, (from, n, more) => {
+        const { date } = addBusinessDays(ethiopia, from, n);
+        expect(addBusinessDays(ethiopia, addDays(from, more), n).date >= date).toBe(true);
+        expect(addBusinessDays(ethiopia, from, n + more)).toEqual({
+          date: addBusinessDays(ethiopia, date, more).date,
+          skipped: [...addBusinessDays(ethiopia, from, n).skipped, ...addBusinessDays(ethiopia, date, more).skipped],
+        });
+      }),
+    );
+  });
+
+  test('come no earlier when one more day is closed', () => {
+    fc.assert(
+      fc.property(day, count, fc.integer({ min: 0, max: 90 }), (from, n, offset) => {
+        const mourning = withClosure(addDays(from, offset), 'Day of mourning');
+        expect(addBusinessDays(mourning, from, n).date >= addBusinessDays(ethiopia, from, n).date).toBe(true);
+      }),
+    );
+  });
+
+  test('begin with the next one', () => {
+    fc.assert(
+      fc.property(day, (from) => {
+        const next = nextBusinessDay(ethiopia, from);
+        expect(next).toEqual(addBusinessDays(ethiopia, from, 1));
+        expect(next.date > from).toBe(true);
+      }),
+    );
+    expect(nextBusinessDay(ethiopia, '2026-11-20').date).toBe('2026-11-23');
+  });
+
+  test.each([0, -1, 1.5, Number.NaN])('are not counted %d times', (n) => {
+    expect(() => addBusinessDays(ethiopia, '2026-11-20', n)).toThrow('count must be a whole number from 1');
+  });
+
+  test('do not run past the end of the calendar', () => {
+    expect(() => addBusinessDays(ethiopia, '2033-12-30', 1)).toThrow(RangeError);
+  });
+});
+
+describe('the dates of a settlement', () => {
+  const inAddis = (text: string): Date => new Date(`${text}+03:00`);
+  const dates = (text: string) => settlementDates(ethiopia, inAddis(text));
+
+  test('asked for on a business day before 15:00 are that day, the next and the second', () => {
+    expect(dates('2026-11-16T09:00:00')).toEqual({
+      effectiveDate: '2026-11-16',
+      earliestExpected: '2026-11-17',
+      expectedBy: '2026-11-18',
+      reasons: [],
+    });
+  });
+
+  test.each([
+    ['2026-11-16T14:59:59.999', '2026-11-16'],
+    ['2026-11-16T15:00:00.000', '2026-11-17'],
+    ['2026-11-16T23:59:59.999', '2026-11-17'],
+    ['2026-11-17T00:00:00.000', '2026-11-17'],
+  ])('asked for at %s take effect on %s', (at, effectiveDate) => {
+    expect(dates(at).effectiveDate).toBe(effectiveDate);
+  });
+
+  test('asked for after the cut-off before a weekend say all of it', () => {
+    expect(dates('2026-11-20T15:00:00')).toEqual({
+      effectiveDate: '2026-11-23',
+      earliestExpected: '2026-11-24',
+      expectedBy: '2026-11-25',
+      reasons: [
+        { date: '2026-11-20', reason: 'requested after 15:00, Friday 20 November 2026', provisional: false },
+        { date: '2026-11-21', reason: 'Saturday 21 November 2026', provisional: false },
+        { date: '2026-11-22', reason: 'Sunday 22 November 2026', provisional: false },
+      ],
+    });
+  });
+
+  test('asked for on a holiday take effect on the next business day, whatever the hour', () => {
+    for (const at of ['2027-01-19T08:00:00', '2027-01-19T20:00:00']) {
+      expect(dates(at)).toEqual({
+        effectiveDate: '2027-01-20',
+        earliestExpected: '2027-01-21',
+        expectedBy: '2027-01-22',
+        reasons: [{ date: '2027-01-19', reason: 'Timkat, Tuesday 19 January 2027', provisional: false }],
+      });
+    }
+  });
+
+  test('over Siklet, Labour Day, Fasika and the weekend pass all of them', () => {
+    expect(dates('2027-04-29T10:00:00')).toEqual({
+      effectiveDate: '2027-04-29',
+      earliestExpected: '2027-05-03',
+      expectedBy: '2027-05-04',
+      reasons: [
+        { date: '2027-04-30', reason: 'Siklet, Friday 30 April 2027', provisional: false },
+        { date: '2027-05-01', reason: 'Labour Day, Saturday 1 May 2027', provisional: false },
+        { date: '2027-05-02', reason: 'Fasika, Sunday 2 May 2027', provisional: false },
+      ],
+    });
+  });
+
+  test('that pass a feast of the moon say that it is provisional', () => {
+    expect(dates('2027-03-08T10:00:00').reasons).toEqual([
+      { date: '2027-03-09', reason: 'Eid al-Fitr, Tuesday 9 March 2027', provisional: true },
+    ]);
+  });
+
+  test('move when a day of mourning is added, and back when it is gone', () => {
+    const at = inAddis('2026-11-16T09:00:00');
+    const mourning = settlementDates(withClosure('2026-11-17', 'National mourning'), at);
+    expect(mourning).toMatchObject({ earliestExpected: '2026-11-18', expectedBy: '2026-11-19' });
+    expect(mourning.reasons).toEqual([
+      { date: '2026-11-17', reason: 'National mourning, Tuesday 17 November 2026', provisional: false },
+    ]);
+    expect(settlementDates(ethiopia, at).expectedBy).toBe('2026-11-18');
+  });
+
+  test('are business days in order, never before the request, and each gap is explained', () => {
+    const instant = fc
+      .integer({ min: 0, max: 3_600 * 86_400 })
+      .map((seconds) => new Date(Date.parse('2023-01-02T00:00:00+03:00') + seconds * 1_000));
+    fc.assert(
+      fc.property(instant, (at) => {
+        const { effectiveDate, earliestExpected, expectedBy, reasons } = settlementDates(ethiopia, at);
+        const asked = new Date(at.getTime() + 3 * 3_600_000).toISOString().slice(0, 10);
+        expect([asked, effectiveDate].toSorted()).toEqual([asked, effectiveDate]);
+        expect(effectiveDate < earliestExpected && earliestExpected < expectedBy).toBe(true);
+        for (const day of [effectiveDate, earliestExpected, expectedBy])
+          expect(isBusinessDay(ethiopia, day)).toBe(true);
+        const explained = [...reasons.map(({ date }) => date), effectiveDate, earliestExpected, expectedBy];
+        expect(explained.toSorted()).toEqual(daysFrom(asked, expectedBy));
+      }),
+    );
+  });
+});

@@ -1,0 +1,190 @@
+import { isBusinessDay } from '../../../src/settlements/calendar/business-days.ts';
+import { dayInWords } from '../../../src/settlements/calendar/days.ts';
+import type { HolidayChanges, NewHoliday } from '../../../src/settlements/calendar/holiday-input.ts';
+import { addHoliday, changeHoliday, removeHoliday } from '../../../src/settlements/calendar/operations.ts';
+import {
+  findHoliday,
+  listHolidays,
+  loadCalendar,
+  readSettlementDates,
+  type Holiday,
+} from '../../../src/settlements/calendar/queries.ts';
+import { rows } from '../../../src/lib/db.ts';
+import { useUndoneChange } from './undone.ts';
+
+const { tx, runInTransaction } = useUndoneChange();
+
+const add = (input: Partial<NewHoliday> = {}): Promise<Holiday> =>
+  addHoliday(tx(), { date: '2026-11-24', name: 'National mourning', kind: 'closed', ...input });
+const list = (from: string, until = from) => listHolidays(tx().trx, { from, until });
+const open = async (day: string): Promise<boolean> => isBusinessDay(await loadCalendar(tx().trx, day, day), day);
+
+describe('a closure of one day', () => {
+  test('closes its day, says so, and opens it again when it is removed', async () => {
+    expect(await open('2026-11-24')).toBe(true);
+    const added = await add({ nameAm: 'ብሔራዊ የሐዘን ቀን' });
+    expect(added).toEqual({
+      id: expect.stringMatching(/^hol_[0-9A-Z]{26}$/),
+      date: '2026-11-24',
+      name: 'National mourning',
+      nameAm: 'ብሔራዊ የሐዘን ቀን',
+      kind: 'closed',
+      confirmed: true,
+      active: true,
+      source: 'operator',
+      createdAt: expect.any(Date),
+      updatedAt: expect.any(Date),
+    });
+    expect(await open('2026-11-24')).toBe(false);
+    expect(await removeHoliday(tx(), added.id)).toEqual(added);
+    expect(await open('2026-11-24')).toBe(true);
+    await expect(removeHoliday(tx(), added.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('that only remembers closes nothing', async () => {
+    await add({ kind: 'memorial' });
+    expect(await open('2026-11-24')).toBe(true);
+  });
+
+  test('may be of an earlier year than any row, and the first and the last day are allowed', async () => {
+    await add({ date: '2020-01-01' });
+    await add({ date: '2100-12-31' });
+    expect((await list('2020-01-01')).map(({ name }) => name)).toEqual(['National mourning']);
+    expect((await list('2100-12-31')).map(({ name }) => name)).toEqual(['National mourning']);
+  });
+
+  test('moves the dates of a settlement that is asked for before it', async () => {
+    const at = new Date('2026-11-23T09:00:00+03:00');
+    expect(await readSettlementDates(tx().trx, at)).toMatchObject({ expectedBy: '2026-11-25', reasons: [] });
+    await add();
+    expect(await readSettlementDates(tx().trx, at)).toEqual({
+      effectiveDate: '2026-11-23',
+      earliestExpected: '2026-11-25',
+      expectedBy: '2026-11-26',
+      reasons: [{ date: '2026-11-24', reason: `National mourning, ${dayInWords('2026-11-24')}`, provisional: false }],
+    });
+  });
+});
+
+describe('a provisional feast', () => {
+  test('is confirmed on its day', async () => {
+    expect((await loadCalendar(tx().trx, '2027-03-09', '2027-03-09')).closed.get('2027-03-09')).toEqual({
+      name: 'Eid al-Fitr',
+      provisional: true,
+    });
+    const before = await findHoliday(tx().trx, 'hol_EIDALFITR1448');
+    const confirmed = await changeHoliday(tx(), 'hol_EIDALFITR1448', { confirmed: true });
+    expect(confirmed).toEqual({ ...before, confirmed: true, updatedAt: expect.any(Date) });
+    expect((await loadCalendar(tx().trx, '2027-03-09', '2027-03-09')).closed.get('2027-03-09')).toEqual({
+      name: 'Eid al-Fitr',
+      provisional: false,
+    });
+  });
+
+  test('that the moon moved by a day is confirmed by the move, and its old day is open', async () => {
+    const moved = await changeHoliday(tx(), 'hol_EIDALFITR1448', { date: '2027-03-10' });
+    expect(moved).toMatchObject({ date: '2027-03-10', confirmed: true, source: 'computed' });
+    expect([await open('2027-03-09'), await open('2027-03-10')]).toEqual([true, false]);
+  });
+
+  test('moved on a guess stays provisional when that is said', async () => {
+    const moved = await changeHoliday(tx(), 'hol_EIDALFITR1448', { date: '2027-03-10', confirmed: false });
+    expect(moved).toMatchObject({ date: '2027-03-10', confirmed: false });
+  });
+});
+
+describe('a holiday switched off', () => {
+  test('opens its day, stays in the list, and closes it again when switched on', async () => {
+    await changeHoliday(tx(), 'hol_PATRIOTS2027', { active: false });
+    expect(await open('2027-05-05')).toBe(true);
+    expect(await list('2027-05-05')).toMatchObject([{ id: 'hol_PATRIOTS2027', active: false }]);
+    await changeHoliday(tx(), 'hol_PATRIOTS2027', { active: true });
+    expect(await open('2027-05-05')).toBe(false);
+  });
+
+  test('makes room for another of its name, and cannot come back beside it', async () => {
+    await changeHoliday(tx(), 'hol_PATRIOTS2027', { active: false });
+    const other = await add({ date: '2027-05-05', name: "Patriots' Day" });
+    await expect(changeHoliday(tx(), 'hol_PATRIOTS2027', { active: true })).rejects.toMatchObject({
+      code: 'DUPLICATE_REFERENCE',
+      existing: { holidayId: other.id },
+    });
+    await changeHoliday(tx(), 'hol_PATRIOTS2027', { nameAm: 'የድል ቀን' });
+    expect(await list('2027-05-05')).toMatchObject([
+      { id: other.id, active: true },
+      { id: 'hol_PATRIOTS2027', active: false, nameAm: 'የድል ቀን' },
+    ]);
+  });
+
+  test('is how a computed one goes: it is not removed', async () => {
+    await expect(removeHoliday(tx(), 'hol_TIMKAT2027')).rejects.toMatchObject({
+      code: 'INVALID_STATE',
+      message: 'Timkat of 2027-01-19 is computed and cannot be removed: switch it off with "active": false.',
+    });
+  });
+});
+
+describe('bad input is refused by a sentence and leaves nothing', () => {
+  const before = () => rows(tx().trx, 'SELECT * FROM holiday ORDER BY id');
+
+  test.each<[string, Record<string, unknown>]>([
+    ['date must be a date as YYYY-MM-DD, got "2026-02-30"', { date: '2026-02-30' }],
+    ['date must be a date as YYYY-MM-DD, got "tomorrow"', { date: 'tomorrow' }],
+    ['date must be from 2020-01-01 to 2100-12-31, got "2019-12-31"', { date: '2019-12-31' }],
+    ['date must be from 2020-01-01 to 2100-12-31, got "2101-01-01"', { date: '2101-01-01' }],
+    ['name must be a text of 1 to 100 characters, none of them for control, got ""', { name: '   ' }],
+    ['name must be a text of 1 to 100 characters, none of them for control, got "a\\nb"', { name: 'a\nb' }],
+    ['name must be a text of 1 to 100 characters, none of them for control, got 5', { name: 5 }],
+    ['name must be a text of 1 to 100 characters, none of them for control, got', { name: 'x'.repeat(101) }],
+    ['name must be a text of 1 to 100 characters, none of them for control, got', { name: 'a\ud800b' }],
+    ['nameAm must be a text of 1 to 100 characters, none of them for control, got ""', { nameAm: '' }],
+    ['kind must be closed or memorial, got "half"', { kind: 'half' }],
+    ['confirmed must be true or false, got "yes"', { confirmed: 'yes' }],
+    ['active must be true or false, got 1', { active: 1 }],
+    ['date must be a date as YYYY-MM-DD, got 5; kind must be closed or memorial, got null', { date: 5, kind: null }],
+  ])('%s', async (sentence, wrong) => {
+    const rowsBefore = await before();
+    const refused = { code: 'VALIDATION_ERROR', message: expect.stringContaining(sentence) };
+    await expect(add(wrong as Partial<NewHoliday>)).rejects.toMatchObject(refused);
+    await expect(changeHoliday(tx(), 'hol_TIMKAT2027', wrong as HolidayChanges)).rejects.toMatchObject(refused);
+    expect(await before()).toEqual(rowsBefore);
+  });
+
+  test('a second active holiday of a name on a day is refused by the id of the first, in any letters', async () => {
+    const first = await add();
+    await expect(add({ name: ' national  MOURNING ' })).rejects.toMatchObject({
+      code: 'DUPLICATE_REFERENCE',
+      existing: { holidayId: first.id },
+      message: `name must differ from that of another holiday on 2026-11-24, got "national MOURNING": change that one (${first.id}), or switch it off`,
+    });
+    const other = await add({ name: 'Election Day' });
+    await expect(changeHoliday(tx(), other.id, { name: 'National mourning' })).rejects.toMatchObject({
+      code: 'DUPLICATE_REFERENCE',
+    });
+    const tomorrow = await add({ date: '2026-11-25' });
+    await expect(changeHoliday(tx(), tomorrow.id, { date: '2026-11-24' })).rejects.toMatchObject({
+      code: 'DUPLICATE_REFERENCE',
+    });
+    expect(await add({ active: false })).toMatchObject({ active: false });
+  });
+
+  test('a change of nothing changes nothing', async () => {
+    const timkat = await findHoliday(tx().trx, 'hol_TIMKAT2027');
+    expect(await changeHoliday(tx(), 'hol_TIMKAT2027', {})).toMatchObject({
+      ...timkat,
+      updatedAt: expect.any(Date),
+    });
+  });
+});
+
+test('of ten who add the same closure at once, one does', async () => {
+  const closure = { date: '2026-12-01', name: 'Census', kind: 'closed' } as const;
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 10 }, () => runInTransaction((own) => addHoliday(own, closure))),
+  );
+  const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+  expect(refused).toEqual(Array.from({ length: 9 }, () => 'DUPLICATE_REFERENCE'));
+  const left = await runInTransaction(({ trx }) => listHolidays(trx, { from: '2026-12-01', until: '2026-12-01' }));
+  expect(left.map(({ name }) => name)).toEqual(['Census']);
+  await runInTransaction((own) => removeHoliday(own, left[0]?.id ?? ''));
+});

@@ -1,0 +1,52 @@
+import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
+import { verifyLedger } from '../../src/ledger/verify.ts';
+import { rows } from '../../src/lib/db.ts';
+import { buildWorld } from '../support/build.ts';
+import { runSql, createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { ask, linkAccount, withdraw } from '../support/settlements.ts';
+import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
+
+const JOURNALS = 'each settlement has the journals of its status, and no others';
+const SET_ASIDE = 'what a settlement sets aside is its amount, fee and tax, and the bank gets its amount';
+const NOT_THERE = 'no journal stands for a settlement that is not there';
+const RESERVED = 'what is reserved is what open withdrawals and settlements take';
+
+let database: TestDatabase;
+let id: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const world = buildWorld(database.db);
+  const scope = await buildFreeMerchant(world);
+  await fund(world, scope, 1_000_00n);
+  await linkAccount(world, scope);
+  ({ id } = await ask(world, scope));
+  await withdraw(world, scope);
+});
+afterAll(() => database.drop());
+
+test.each([
+  ['amount_santim = amount_santim + 1', 'amount_santim = amount_santim - 1', [SET_ASIDE, RESERVED]],
+  ["status = 'CANCELLED', completed_at = now()", "status = 'REQUESTED', completed_at = NULL", [JOURNALS, RESERVED]],
+  [
+    "status = 'COMPLETED', completed_at = now(), credited_at = now()",
+    "status = 'REQUESTED', completed_at = NULL, credited_at = NULL",
+    [JOURNALS, SET_ASIDE, RESERVED],
+  ],
+  [
+    "status = 'FAILED', failure = '{}', completed_at = now(), credited_at = now(), returned_at = now(), return_reference = 'R'",
+    "status = 'REQUESTED', failure = NULL, completed_at = NULL, credited_at = NULL, returned_at = NULL, return_reference = NULL",
+    [JOURNALS, RESERVED],
+  ],
+])('a settlement with %s is found', async (wrong, right, found) => {
+  await rows(database.db, `UPDATE settlement SET ${wrong} WHERE id = :id`, { id });
+  expect((await verifyLedger(database.db, ledgerChecks)).map(({ check }) => check)).toEqual(found);
+  await rows(database.db, `UPDATE settlement SET ${right} WHERE id = :id`, { id });
+  await expectLedgerHolds(database.db);
+});
+
+test('a settlement that is gone is found', async () => {
+  await runSql(database.ownerUrl, 'DELETE FROM settlement_timeline; DELETE FROM settlement');
+  expect((await verifyLedger(database.db, ledgerChecks)).map(({ check }) => check)).toEqual([NOT_THERE, RESERVED]);
+});

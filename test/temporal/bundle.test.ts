@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const PROJECT = resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'meskot-bundle-'));
+});
+afterAll(async () => rm(folder, { recursive: true }));
+
+test('"meskot bundle" writes all workflows into one file, and asks for its name', async () => {
+  const file = join(folder, 'workflows.js');
+  const meskot = ['--import', 'tsx/esm', 'src/cli.ts', 'bundle'];
+  await run(process.execPath, [...meskot, file], { cwd: PROJECT });
+  const code = await readFile(file, 'utf8');
+  expect(['payment', 'webhookDelivery'].filter((name) => !code.includes(`function ${name}(`))).toEqual([]);
+  await expect(run(process.execPath, meskot, { cwd: PROJECT })).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('meskot bundle FILE'),
+  });
+});
+
+describe('a copy of the project', () => {
+  beforeAll(async () => {
+    await Promise.all([
+      ...['workflows', 'src', 'activities'].map((name) =>
+        cp(join(PROJECT, name), join(folder, name), { recursive: true }),
+      ),
+      ...['node_modules', 'tsconfig.json', 'package.json'].map((name) =>
+        symlink(join(PROJECT, name), join(folder, name)),
+      ),
+    ]);
+  });
+
+  /** What a script in the copy writes, as JSON, in its last line. */
+  async function told(script: string): Promise<unknown> {
+    const args = ['--import', 'tsx/esm', '--input-type=module', '--eval', script];
+    const { stdout } = await run(process.execPath, args, { cwd: folder, timeout: 50_000 });
+    return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+  }
+
+  test('a kept bundle is made anew when a workflow changes, wherever in their folder', async () => {
+    const script = `
+      import { appendFileSync, statSync } from 'node:fs';
+      import { bundleWorkflowsCached } from './src/temporal/bundle.ts';
+      const made = async () => statSync((await bundleWorkflowsCached('.', console)).codePath).ino;
+      const first = await made();
+      const second = await made();
+      appendFileSync('workflows/visibility.ts', '\\nexport const more = 1;\\n');
+      console.log(JSON.stringify([first === second, first === (await made())]));`;
+    expect(await told(script)).toEqual([true, false]);
+  });
+
+  test('a bundle that cannot be kept leaves no draft behind, and drafts of others are not touched', async () => {
+    const script = `
+      import { mkdirSync, readdirSync } from 'node:fs';
+      import { bundleWorkflowsCached } from './src/temporal/bundle.ts';
+      mkdirSync('kept/workflows.js.draft', { recursive: true });
+      await bundleWorkflowsCached('kept', console);
+      mkdirSync('taken/workflows.js', { recursive: true });
+      const failure = await bundleWorkflowsCached('taken', console).catch((error) => error.code);
+      console.log(JSON.stringify([readdirSync('kept').sort(), readdirSync('taken'), failure]));`;
+    expect(await told(script)).toEqual([['workflows.js', 'workflows.js.draft'], ['workflows.js'], 'EISDIR']);
+  });
+
+  test('a worker whose workflows cannot be bundled says so, and tries again until they can', async () => {
+    const script = `
+      import { renameSync } from 'node:fs';
+      import { startTemporalWorkers } from './src/temporal/workers.ts';
+      const lines = [];
+      const until = async (line) => {
+        while (!lines.includes(line)) await new Promise((resolve) => setTimeout(resolve, 20));
+      };
+      const note = (details, message) => void (message && lines.at(-1) !== message && lines.push(message));
+      renameSync('workflows', 'elsewhere');
+      const workers = startTemporalWorkers({ address: '127.0.0.1:1', log: { error: note, warn: note } }, {});
+      await until('the workflows could not be bundled; trying again');
+      renameSync('elsewhere', 'workflows');
+      await until('Temporal is away; trying again');
+      await workers.stop();
+      console.log(JSON.stringify(lines));`;
+    expect(await told(script)).toEqual([
+      'the workflows could not be bundled; trying again',
+      'Temporal is away; trying again',
+    ]);
+  });
+});

@@ -1,0 +1,171 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+import { startApi, type RunningApi } from '../../src/app/api.ts';
+import { grantChannels } from '../../src/merchants/channels/operations.ts';
+import { readConfig } from '../../src/config.ts';
+import { Registry } from '../../src/http/metrics.ts';
+import type { Scope } from '../../src/http/route.ts';
+import { createKey } from '../../src/access/api-keys.ts';
+import { anyFreePort } from '../../src/lib/free-port.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { createLogger, type Logger } from '../../src/lib/log.ts';
+import type { Environment } from '../../src/lib/scope.ts';
+import { createMerchant } from '../../src/merchants/operations.ts';
+import { createOperator, createOperatorKey } from '../../src/access/operators.ts';
+import { startWorker } from '../../src/app/worker.ts';
+import { requireDeclared, type Declared } from '../support/declared.ts';
+import type { HttpResponse } from '../support/http.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { startTestSimulator } from '../support/simulator.ts';
+import { testStack } from '../support/stack-facts.ts';
+import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
+
+export type Call = {
+  key?: string | null;
+  headers?: Record<string, string>;
+  /** A text or a file is sent as it is; anything else as JSON. */
+  body?: unknown;
+};
+
+/** The whole service as it runs in production, with a simulator, and one receiver that works and one that fails. */
+export type Walls = {
+  world: WorkerWorld;
+  api: RunningApi;
+  healthy: Receiver;
+  failing: Receiver;
+  send: (method: string, path: string, call?: Call) => Promise<HttpResponse>;
+  newMerchant: (name: string) => Promise<string>;
+  /** The text of a new key; a restricted one if it has scopes. */
+  newKey: (merchantId: string, more?: { environment?: Environment; scopes?: Scope[] }) => Promise<string>;
+  /** The text of a new admin's key. */
+  newOperatorKey: () => Promise<string>;
+  close: () => Promise<void>;
+};
+
+const NO_LIMITS = {
+  RATE_LIMIT_SANDBOX_PER_SECOND: '0',
+  RATE_LIMIT_LIVE_PER_SECOND: '0',
+  RATE_LIMIT_LISTS_PER_SECOND: '0',
+  RATE_LIMIT_PAGES_PER_SECOND: '0',
+  RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '0',
+};
+
+/** Where the processes log to, and where the worker counts. */
+export type Seen = { log: Logger; registry: Registry };
+
+/** Starts it. A failing delivery is over after a second try, 1 s later. */
+export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
+  const { log = createLogger('silent', 'test'), registry = new Registry() } = seen;
+  const simulator = await startTestSimulator();
+  const [apiPort, metricsPort] = [await anyFreePort(), await anyFreePort()];
+  const settings = {
+    ...NO_LIMITS,
+    TASK_QUEUES: 'webhooks,reports',
+    SIMULATOR_URL: simulator.url,
+    PUBLIC_BASE_URL: `http://127.0.0.1:${apiPort}`,
+    API_PORT: String(apiPort),
+    METRICS_PORT: String(metricsPort),
+    WEBHOOK_RETRY_SCHEDULE_SECONDS: '1',
+    KYC_DOCUMENTS_DIR: await mkdtemp(join(tmpdir(), 'meskot-walls-')),
+    REPORTS_DIR: await mkdtemp(join(tmpdir(), 'meskot-walls-')),
+  };
+  const world = await createWorkerWorld(settings);
+  const { config, database, db } = world;
+  const { workflowBundlePath } = testStack();
+  const worker = startWorker(config, {
+    log,
+    registry,
+    ...(workflowBundlePath && { workflowBundle: { codePath: workflowBundlePath } }),
+  });
+  await worker.ready;
+  const api = await startApi(
+    readConfig({
+      ...settings,
+      DATABASE_URL: database.url,
+      TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS,
+      TASK_QUEUE_PREFIX: config.TASK_QUEUE_PREFIX,
+    }),
+    { log, project: resolve(import.meta.dirname, '../..'), version: 'test' },
+  );
+  const [healthy, failing] = [await startReceiver(), await startReceiver()];
+  failing.behave({ kind: 'answer', status: 503 });
+  const clock = () => new Date();
+  const declared = await readDeclared(api.url);
+
+  return {
+    world,
+    api,
+    healthy,
+    failing,
+    send: async (method, path, call) => {
+      const answer = await send(api.url + path, method, call);
+      requireDeclared(declared, { method, path, ...answer });
+      return answer;
+    },
+    newMerchant: (name) =>
+      db.transaction(async (trx) => {
+        const { id } = await createMerchant(trx, { name });
+        await grantChannels(trx, { merchantId: id, environment: 'sandbox' });
+        return id;
+      }),
+    newKey: async (merchantId, { environment = 'sandbox', scopes } = {}) => {
+      const input = {
+        merchantId,
+        environment,
+        kind: scopes ? 'restricted' : 'secret',
+        ...(scopes && { scopes }),
+      } as const;
+      const made = await db.transaction((trx) => createKey({ trx, pepper: config.API_KEY_PEPPER, clock }, input));
+      return made.secret;
+    },
+    newOperatorKey: () =>
+      db.transaction(async (trx) => {
+        const email = `${newId('opr')}@meskot.example`;
+        const { id } = await createOperator(trx, { name: 'Admin', email, role: 'admin' });
+        return (await createOperatorKey({ trx, pepper: config.API_KEY_PEPPER, clock }, { operatorId: id })).secret;
+      }),
+    close: async () => {
+      await Promise.all([api.stop(), worker.stop()]);
+      await world.close();
+      await Promise.all([healthy.close(), failing.close(), simulator.close()]);
+      await rm(settings.KYC_DOCUMENTS_DIR, { recursive: true });
+      await rm(settings.REPORTS_DIR, { recursive: true });
+    },
+  };
+}
+
+/** Every route as /openapi.json tells the world of it. */
+async function readDeclared(url: string): Promise<Declared[]> {
+  const { body } = await send(`${url}/openapi.json`, 'GET');
+  type Described = Record<string, { content?: { 'application/json'?: { examples?: object } } }>;
+  const paths: [string, Record<string, { operationId: string; responses: Described }>][] = Object.entries(body.paths);
+  const codesOf = (responses: Described): string[] =>
+    Object.values(responses).flatMap(({ content }) => Object.keys(content?.['application/json']?.examples ?? {}));
+  return paths.flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId, responses }]) => ({
+      operationId,
+      method: method.toUpperCase(),
+      path,
+      statuses: Object.keys(responses).map(Number),
+      codes: codesOf(responses),
+    })),
+  );
+}
+
+async function send(url: string, method: string, { key, headers, body }: Call = {}): Promise<HttpResponse> {
+  const response = await fetch(url, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(key && { 'x-api-key': key }),
+      ...(body !== undefined && !(body instanceof Blob) && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+}
