@@ -12,7 +12,8 @@ const ORDER = [
   ['reconciliation', 'reports'],
   ['backoffice'],
   ['temporal'],
-  ['sandbox', 'demo'],
+  ['sandbox'],
+  ['demo'],
   ['app'],
   ['local'],
 ];
@@ -106,6 +107,7 @@ const importTable = [
 ];
 
 export default {
+  jsPlugins: ['./scripts/lint/glossary.mjs'],
   plugins: ['typescript', 'import', 'node', 'promise', 'unicorn'],
   categories: { correctness: 'error', suspicious: 'off' },
   ignorePatterns: ['dist', 'node_modules', '.data'],
@@ -124,6 +126,7 @@ export default {
     'max-lines': ['error', { max: 300 }],
     'max-lines-per-function': ['error', { max: 70 }],
     'max-params': ['error', { max: 3 }],
+    'glossary/no-old-words': 'error',
     eqeqeq: 'error',
     'no-unused-vars': 'error',
     'no-var': 'error',

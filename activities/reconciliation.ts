@@ -1,7 +1,7 @@
 import { activityInfo, ApplicationFailure, heartbeat } from '@temporalio/activity';
 
-import { isPermanentError } from '../src/reconciliation/permanent-error.ts';
 import type { ReadPage, Import } from '../src/reconciliation/import.ts';
+import { isPermanentError } from '../src/reconciliation/permanent-error.ts';
 import type { RecheckResult } from '../src/reconciliation/recheck.ts';
 import type { ReconciliationStatus } from '../src/reconciliation/states.ts';
 import { elapsedMs } from './business-time.ts';
@@ -67,7 +67,7 @@ export function createReconciliationActivities(deps: ReconciliationDeps) {
 }
 
 /** Once may have been bad luck: a connection that broke in the middle of an answer. */
-const LASTING_AFTER_ATTEMPTS = 3;
+const PERMANENT_AFTER_ATTEMPTS = 3;
 
 /** As {@link asNonRetryable}, and what goes on to fail for what it is about is not retried for ever either. */
 async function failedPermanently<T>(work: () => Promise<T>): Promise<T> {
@@ -75,7 +75,7 @@ async function failedPermanently<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      const isHopeless = isPermanentError(error) && activityInfo().attempt >= LASTING_AFTER_ATTEMPTS;
+      const isHopeless = isPermanentError(error) && activityInfo().attempt >= PERMANENT_AFTER_ATTEMPTS;
       if (isHopeless && error instanceof Error) throw ApplicationFailure.nonRetryable(error.message, error.name);
       throw error;
     }

@@ -47,7 +47,8 @@ const commands: Readonly<Record<string, Command>> = {
   },
   seed: {
     about: 'make the demo data of "start" in the database of DATABASE_URL',
-    run: async ({ project }) => withAnswer(async () => (await import('./demo/seed/cli.ts')).seed(project, write)),
+    run: async ({ project }) =>
+      withExitCode(async () => (await import('./local/seed-command.ts')).seed(project, write)),
   },
   merchants: {
     about: 'create and list merchants (merchants --help)',
@@ -104,9 +105,12 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<numb
 }
 
 async function migrateAll({ project }: CommandInput): Promise<number> {
-  const [{ readConfig, environment }, { prepare }] = await Promise.all([import('./config.ts'), import('./app/commands/migrate.ts')]);
+  const [{ readConfig, environment }, { prepare }] = await Promise.all([
+    import('./config.ts'),
+    import('./app/commands/migrate.ts'),
+  ]);
   const warn = (line: string): void => void process.stderr.write(`${line}\n`);
-  return withAnswer(async () => {
+  return withExitCode(async () => {
     await prepare(readConfig(environment, { usesSecrets: false }), {
       project,
       print: (line) => write(`${line}\n`),
@@ -171,14 +175,14 @@ async function withDatabase({ project }: CommandInput, work: Work, unlimitedStat
   const config = readConfig(await withLocalServers(project));
   const db = openDatabase({ url: config.DATABASE_URL, poolMax: 1, applicationName: 'meskot-cli', unlimitedStatements });
   try {
-    return await withAnswer(async () => work({ db, config }));
+    return await withExitCode(async () => work({ db, config }));
   } finally {
     await db.destroy();
   }
 }
 
 /** Runs what needs the database; one that does not answer is told with the next step, exit code 5. */
-async function withAnswer(work: () => Promise<number>): Promise<number> {
+async function withExitCode(work: () => Promise<number>): Promise<number> {
   try {
     return await work();
   } catch (error) {

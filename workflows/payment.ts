@@ -15,7 +15,7 @@ import { publishStatus } from './visibility.ts';
 const FIRST_POLL_MS = 2_000;
 const POLL_MAX_MS = 60_000;
 /** After the end, doubt is asked about ever more rarely, until the operation gives up after 24 h. */
-const DOUBT_POLL_MAX_MS = 30 * 60_000;
+const UNKNOWN_POLL_MAX_MS = 30 * 60_000;
 /** About 40 polls; then it goes on in another run, whose history is short again. */
 const HISTORY_EVENTS_MAX = 500;
 
@@ -64,7 +64,7 @@ export async function payment(input: PaymentInput, goingOn?: Progress): Promise<
       const untilEndMs = Math.max(input.expiresAtMs - Date.now(), 1);
       await wait(Math.min(pollMs, untilEndMs), 'wait for the customer, then ask the provider');
     }
-    pollMs = Math.min(pollMs * 2, isOver ? DOUBT_POLL_MAX_MS : POLL_MAX_MS);
+    pollMs = Math.min(pollMs * 2, isOver ? UNKNOWN_POLL_MAX_MS : POLL_MAX_MS);
     if (isLong(workflowInfo())) await continueAsNew<typeof payment>(input, { pollMs, isOver });
   }
 }

@@ -7,8 +7,8 @@ import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { MerchantScope } from '../lib/scope.ts';
-import { hashKey, lastFourOf, generateKey, pepperId, prefixOf, type KeyKind } from './key-format.ts';
 import { ApiKey } from './api-key.ts';
+import { hashKey, lastFourOf, generateKey, pepperId, prefixOf, type KeyKind } from './key-format.ts';
 
 export type { ApiKey };
 

@@ -1,13 +1,13 @@
 import type { OperatorCaller } from '../http/route.ts';
-import type { Actor } from './separation-of-duties.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Queryable } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
-import type { UnitOfWork } from '../outbox/record.ts';
-import type { Environment } from '../lib/scope.ts';
 import type { DayRange, Page } from '../lib/pagination.ts';
+import type { Environment } from '../lib/scope.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import type { Action } from './permissions.ts';
+import type { Actor } from './separation-of-duties.ts';
 
 /** A change that an operator is making: in which transaction, who, with which key if any, by which request, when. */
 export type AuditContext = Actor & { tx: UnitOfWork; requestId: string; at: Date };

@@ -7,8 +7,8 @@ import { rows, type Knex } from '../lib/db.ts';
 import { AppError, type FieldIssue } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { MerchantScope } from '../lib/scope.ts';
-import { hashKey, pepperId, readKey, type KeyKind, type NamedKey } from './key-format.ts';
 import { parseRange } from './api-keys.ts';
+import { hashKey, pepperId, readKey, type KeyKind, type NamedKey } from './key-format.ts';
 
 /** How long a key is believed without asking again: less than the 5 s in which a revocation must take effect. */
 const CACHE_MS = 4_000;

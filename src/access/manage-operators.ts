@@ -1,5 +1,4 @@
 import type { OperatorRole } from '../http/route.ts';
-import { secretHoldersOf } from './separation-of-duties.ts';
 import type { Clock } from '../lib/clock.ts';
 import { recordAudit, type AuditContext } from './audit.ts';
 import {
@@ -11,6 +10,7 @@ import {
   type Operator,
   type OperatorKey,
 } from './operators.ts';
+import { secretHoldersOf } from './separation-of-duties.ts';
 
 /** Adds an operator. Throws DUPLICATE_REFERENCE. */
 export async function addOperator(

@@ -1,11 +1,11 @@
 import type { OperatorRole } from '../http/route.ts';
-import { hashKey, lastFourOf, generateKey, pepperId, prefixOf, maskKey } from './key-format.ts';
-import { ROTATION_OVERLAP_HOURS } from './api-keys.ts';
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import { isUniqueViolation, rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
+import { ROTATION_OVERLAP_HOURS } from './api-keys.ts';
+import { hashKey, lastFourOf, generateKey, pepperId, prefixOf, maskKey } from './key-format.ts';
 
 /** One of the platform's own people: a row of `operator`. */
 export type Operator = {

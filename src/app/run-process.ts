@@ -83,8 +83,8 @@ export async function serveSimulator(): Promise<number> {
 /** In production: throws when the database holds demo data. */
 async function rejectLocalData({ production, DATABASE_URL }: Config, log: Logger): Promise<void> {
   if (!production) return;
-  const { refuseDemoDataAt } = await import('../demo/seed/reject-demo-data.ts');
-  await refuseDemoDataAt(DATABASE_URL, log);
+  const { rejectDemoDataAt } = await import('../demo/seed/reject-demo-data.ts');
+  await rejectDemoDataAt(DATABASE_URL, log);
 }
 
 /**

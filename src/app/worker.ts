@@ -1,54 +1,38 @@
 import type { WorkflowBundleOption } from '@temporalio/worker';
 
 import { createActivities } from '../../activities/index.ts';
-import { startPeriodicJobs, type PeriodicJob } from '../lib/periodic-jobs.ts';
 import type { Config } from '../config.ts';
-import { deleteOldIdempotencyKeys } from '../http/idempotency.ts';
 import { measureClockSkew, measurePool, type Registry } from '../http/metrics.ts';
-import { decideDueInSandbox } from '../merchants/kyc/decide.ts';
-import { createDocumentStore } from '../merchants/kyc/store.ts';
-import { removeOrphans } from '../merchants/kyc/orphans.ts';
-import { ledgerChecks } from './ledger-invariants.ts';
-import { createIntegrityMonitor } from '../ledger/integrity-monitor.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createDatabaseClock, type DatabaseClock } from '../lib/database-clock.ts';
-import { DAY_MS } from '../lib/dates.ts';
 import { closeFrozenConnections } from '../lib/db-liveness.ts';
 import { openDatabase, type Knex } from '../lib/db.ts';
-import { createEgressGuard } from '../webhooks/egress/egress.ts';
 import { createHttpClient } from '../lib/http-client.ts';
 import type { Logger } from '../lib/log.ts';
-import { createTransactionRunner, type RunInTransaction } from '../outbox/record.ts';
+import { startPeriodicJobs, type PeriodicJob } from '../lib/periodic-jobs.ts';
 import { dispatchTo, listenForCommits } from '../outbox/listener.ts';
-import { temporalOptions } from '../temporal/client.ts';
+import { createTransactionRunner, type RunInTransaction } from '../outbox/record.ts';
+import { createRepair, type Repair } from '../outbox/recover-workflows.ts';
+import { createRelay, type Relay } from '../outbox/relay.ts';
+import { createExpireAttempt } from '../payments/close-unpaid.ts';
+import { measurePayments } from '../payments/metrics.ts';
+import { findObsolete } from '../payments/obsolete.ts';
+import { findRecoverableAttempts } from '../payments/recoverable.ts';
+import { MIN_QUERY_INTERVAL_MS, POLL_INTERVAL_MIN_MS, createSyncAttempt } from '../payments/sync.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
+import { createReconciliationSteps } from '../reconciliation/activities-api.ts';
 import { measureReconciliation } from '../reconciliation/metrics.ts';
 import { findRecoverableRuns } from '../reconciliation/recoverable.ts';
-import { createReconciliationSteps } from '../reconciliation/activities-api.ts';
-import { createRelay, type Relay } from '../outbox/relay.ts';
-import { createRepair, type Repair } from '../outbox/recover-workflows.ts';
-import { expireReports, removeAbandoned } from '../reports/expire.ts';
 import { createReportFiles } from '../reports/files.ts';
 import { createGenerateReport, giveUpReport } from '../reports/generate.ts';
 import { measureReports } from '../reports/metrics.ts';
 import { findRecoverableReports } from '../reports/recoverable.ts';
+import { createSettlementSteps } from '../settlements/activities-api.ts';
 import { measureSettlements } from '../settlements/metrics.ts';
 import { findRecoverableSettlements } from '../settlements/recoverable.ts';
-import { createSettlementSteps } from '../settlements/activities-api.ts';
+import { temporalOptions } from '../temporal/client.ts';
 import { temporalConnection } from '../temporal/connection.ts';
 import { startTemporalWorkers } from '../temporal/workers.ts';
-import {
-  MIN_QUERY_INTERVAL_MS,
-  POLL_INTERVAL_MIN_MS,
-  createSyncAttempt,
-  type CheckAttempt,
-} from '../payments/sync.ts';
-import { expireDueSessions } from '../payments/close-session.ts';
-import { measurePayments } from '../payments/metrics.ts';
-import { findObsolete } from '../payments/obsolete.ts';
-import { findRecoverableAttempts } from '../payments/recoverable.ts';
-import { recheckProven } from '../payments/recheck-callbacks.ts';
-import { createExpireAttempt } from '../payments/close-unpaid.ts';
 import { abandonDelivery } from '../webhooks/delivery/abandon.ts';
 import { createAttempt } from '../webhooks/delivery/attempt.ts';
 import { createClaim } from '../webhooks/delivery/claim.ts';
@@ -57,15 +41,15 @@ import { createInFlight } from '../webhooks/delivery/in-flight.ts';
 import { createRecorder, readDelivery } from '../webhooks/delivery/record-attempt.ts';
 import { findRecoverableDeliveries } from '../webhooks/delivery/recoverable.ts';
 import { requestResend } from '../webhooks/delivery/resend.ts';
-import { countOutcomes, countSkippedWorkflows, measureDeliveries } from '../webhooks/metrics.ts';
-import { runResendJobs } from '../webhooks/delivery/resend-jobs.ts';
 import { createSender } from '../webhooks/delivery/send.ts';
-import { createCheckPayout, type CheckPayout } from '../withdrawals/sync.ts';
+import { createEgressGuard } from '../webhooks/egress/egress.ts';
+import { countOutcomes, countSkippedWorkflows, measureDeliveries } from '../webhooks/metrics.ts';
+import { autoDecide } from '../withdrawals/auto-decide.ts';
 import { measureWithdrawals } from '../withdrawals/metrics.ts';
 import { readWithdrawal } from '../withdrawals/model.ts';
 import { findRecoverableWithdrawals } from '../withdrawals/recoverable.ts';
-import { recheckProvenPayouts } from '../withdrawals/recheck-callbacks.ts';
-import { autoDecide } from '../withdrawals/auto-decide.ts';
+import { createCheckPayout } from '../withdrawals/sync.ts';
+import { afterClock, job, periodicJobsOf } from './periodic-jobs.ts';
 
 export type RunningWorker = {
   /** Resolves when Temporal's workers poll; deliveries are sent and sessions expire before that. */
@@ -93,13 +77,6 @@ const OPEN_SOURCES = [
 ];
 /** A subscription that hung or failed lately has this part of another's sends in flight: 10 of 50. */
 const THROTTLED_SHARE = 5;
-const EXPIRE_BATCH = 500;
-const RECHECK_BATCH = 20;
-const KYC_BATCH = 100;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-/** It reads all there is, which may take minutes. */
-const VERIFY_LEDGER_EVERY_MS = 6 * HOUR_MS;
 
 /** The worker process: Temporal's workers, the outbox, first attempts, and the chores that need no workflow. */
 export function startWorker(config: Config, options: WorkerOptions): RunningWorker {
@@ -267,38 +244,4 @@ function createReports(config: Config, { db, runInTransaction, clock }: Database
   const files = createReportFiles(config.REPORTS_DIR);
   const deps = { db, runInTransaction, files, clock, baseUrl: config.PUBLIC_BASE_URL };
   return { generate: createGenerateReport(deps), giveUp: (reportId: string) => giveUpReport(deps, reportId) };
-}
-
-/** What goes by the clock does not begin before the database has told the time. */
-const afterClock = ({ known }: DatabaseClock, periodicJobs: PeriodicJob[]): PeriodicJob[] =>
-  periodicJobs.map(({ run, ...one }) => ({
-    ...one,
-    run: async (stopping) => known.then(async () => !stopping.aborted && run(stopping)),
-  }));
-
-const job = (name: string, everyMs: number, run: PeriodicJob['run']): PeriodicJob => ({ name, everyMs, run });
-
-type Checks = { checkAttempt: CheckAttempt; checkPayout: CheckPayout };
-
-function periodicJobsOf(
-  config: Config,
-  { db, runInTransaction, clock, checkAttempt, checkPayout, ...watching }: Database & Checks & WorkerOptions,
-): PeriodicJob[] {
-  const jobs = { db, runInTransaction, clock };
-  const files = createReportFiles(config.REPORTS_DIR);
-  const ledger = { db, databaseUrl: config.DATABASE_URL, checks: ledgerChecks, clock, ...watching };
-  return [
-    job('expire sessions', 1_000, () => expireDueSessions(runInTransaction, clock(), EXPIRE_BATCH)),
-    job('recheck called payments', 30_000, () => recheckProven({ db, clock, checkAttempt }, RECHECK_BATCH)),
-    job('recheck called payouts', 30_000, () => recheckProvenPayouts({ db, clock, checkPayout }, RECHECK_BATCH)),
-    job('decide rehearsed verifications', 1_000, () => decideDueInSandbox(runInTransaction, clock(), KYC_BATCH)),
-    job('remove the files of failed uploads', HOUR_MS, () =>
-      removeOrphans({ db, store: createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing) }),
-    ),
-    job('run bulk resends', 1_000, () => runResendJobs(jobs, config.WEBHOOK_RESENDS_PER_SECOND)),
-    job('remove the files of old reports', MINUTE_MS, () => expireReports({ db, clock, files })),
-    job('remove what reports have left behind', DAY_MS, () => removeAbandoned({ db, files })),
-    job('forget old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
-    job('verify the ledger', MINUTE_MS, createIntegrityMonitor(ledger, VERIFY_LEDGER_EVERY_MS)),
-  ];
 }

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 
+import { auditContextOf } from '../access/audit.ts';
+import { ANY_OPERATOR, requirePermission, type Action } from '../access/permissions.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { readPage } from '../lib/pagination.ts';
-import type { BankReceiptRow, Booked } from '../reconciliation/receipts/record.ts';
-import { listBankMoney } from '../reconciliation/receipts/list.ts';
 import { receiptDecision } from '../reconciliation/receipts/decide.ts';
-import { auditContextOf } from '../access/audit.ts';
+import { listBankMoney } from '../reconciliation/receipts/list.ts';
+import type { BankReceiptRow, Booked } from '../reconciliation/receipts/record.ts';
 import * as bankMoneySchema from './bank-money-schema.ts';
 import { bookArrival, bookExcess, settleMoney } from './bank-money.ts';
-import { ANY_OPERATOR, requirePermission, type Action } from '../access/permissions.ts';
 
 type BankMoneyRouteDeps = { db: Knex; clock: Clock };
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { CHANNELS } from '../merchants/channels/channel.ts';
 import { birrAmount, instant, plainText } from '../lib/fields.ts';
 import { pageQuery } from '../lib/pagination.ts';
+import { CHANNELS } from '../merchants/channels/channel.ts';
 import { RECEIPT_DECISIONS } from '../reconciliation/receipts/decide.ts';
 import { environment, id, reason } from './schema.ts';
 

@@ -1,13 +1,18 @@
-import type { Channel } from '../merchants/channels/channel.ts';
+import { recordAudit, type AuditContext } from '../access/audit.ts';
 import { toBirr } from '../lib/money.ts';
-import { recordArrival, type ArrivedMoney, type BankReceiptRow, type Booked } from '../reconciliation/receipts/record.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 import {
   recordExcessTakenBack,
   decideReceipt,
   type ReceiptDecision,
   type ExcessTakenBack,
 } from '../reconciliation/receipts/decide.ts';
-import { recordAudit, type AuditContext } from '../access/audit.ts';
+import {
+  recordArrival,
+  type ArrivedMoney,
+  type BankReceiptRow,
+  type Booked,
+} from '../reconciliation/receipts/record.ts';
 
 /** Of a provider that paid what it owed, or (no channel) of nobody known. */
 type Arrival = Omit<ArrivedMoney, 'at'> & { channel?: Channel | undefined; reason?: string | undefined };

@@ -1,7 +1,8 @@
+import { auditContextOf } from '../access/audit.ts';
+import { requirePermission } from '../access/permissions.ts';
 import { writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { toSantim } from '../lib/money.ts';
-import { auditContextOf } from '../access/audit.ts';
 import * as decisionSchema from './decision-schema.ts';
 import {
   acceptPayment,
@@ -10,7 +11,6 @@ import {
   returnPayment,
   resolveWithdrawalAs,
 } from './decisions.ts';
-import { requirePermission } from '../access/permissions.ts';
 import { presentHeldDecision, presentWithdrawal } from './present.ts';
 import * as schema from './schema.ts';
 

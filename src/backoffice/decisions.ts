@@ -1,3 +1,4 @@
+import { recordAudit, type AuditEntry, type AuditContext } from '../access/audit.ts';
 import { toBirr } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
 import {
@@ -10,7 +11,6 @@ import {
 import { approveWithdrawal, readWithdrawal, rejectWithdrawal } from '../withdrawals/decide.ts';
 import type { WithdrawalRow } from '../withdrawals/model.ts';
 import { resolveWithdrawal, type Resolution, type Resolved } from '../withdrawals/resolve.ts';
-import { recordAudit, type AuditEntry, type AuditContext } from '../access/audit.ts';
 
 /** One operator's yes to a withdrawal under review. Throws NOT_FOUND, INVALID_STATE. */
 export async function approveWithdrawalAs(

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 
-import { addDays, FIRST_DAY, LAST_DAY } from '../settlements/calendar/days.ts';
-import { listHolidays } from '../settlements/calendar/queries.ts';
+import { auditContextOf } from '../access/audit.ts';
+import { ANY_OPERATOR, requirePermission } from '../access/permissions.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { addisDay, daysInRange } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import { auditContextOf } from '../access/audit.ts';
+import { addDays, FIRST_DAY, LAST_DAY } from '../settlements/calendar/days.ts';
+import { listHolidays } from '../settlements/calendar/queries.ts';
 import * as decisionSchema from './decision-schema.ts';
 import { declareHoliday, editHoliday, withdrawHoliday, type CalendarChanged } from './holidays.ts';
-import { ANY_OPERATOR, requirePermission } from '../access/permissions.ts';
 import { presentHoliday } from './present.ts';
 import * as schema from './schema.ts';
 

@@ -1,8 +1,8 @@
+import { recordAudit, type AuditEntry, type AuditContext } from '../access/audit.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import type { HolidayChanges, NewHoliday } from '../settlements/calendar/holiday-input.ts';
 import { addHoliday, changeHoliday, removeHoliday } from '../settlements/calendar/operations.ts';
 import { findHoliday, type Holiday } from '../settlements/calendar/queries.ts';
-import type { UnitOfWork } from '../outbox/record.ts';
-import { recordAudit, type AuditEntry, type AuditContext } from '../access/audit.ts';
 
 /** Told in the change that edits the holidays, with the days (YYYY-MM-DD, both included) on which it matters. */
 export type CalendarChanged = (tx: UnitOfWork, days: { from: string; until: string }) => Promise<unknown>;

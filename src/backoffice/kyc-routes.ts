@@ -2,19 +2,19 @@ import { Readable } from 'node:stream';
 
 import { z } from 'zod';
 
+import { auditContextOf } from '../access/audit.ts';
+import { requirePermission } from '../access/permissions.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Knex } from '../lib/db.ts';
 import { readDocument } from '../merchants/kyc/documents.ts';
 import { FILE_TYPES } from '../merchants/kyc/file-type.ts';
 import { readKyc } from '../merchants/kyc/queries.ts';
 import type { DocumentStore } from '../merchants/kyc/store.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Knex } from '../lib/db.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
-import { auditContextOf } from '../access/audit.ts';
 import * as kycSchema from './kyc-schema.ts';
 import { decideKyc, type KycDecision } from './kyc.ts';
 import { readMerchant } from './merchants.ts';
-import { requirePermission } from '../access/permissions.ts';
 import { presentApplication, presentKyc } from './present.ts';
 import { MerchantParams } from './schema.ts';
 

@@ -1,9 +1,9 @@
+import { recordAudit, type AuditContext } from '../access/audit.ts';
+import type { Action } from '../access/permissions.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { approveKyc, lockApplication, rejectKyc, requestMoreInfo, startReview } from '../merchants/kyc/decide.ts';
 import type { ApplicationRow } from '../merchants/kyc/model.ts';
-import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import { recordAudit, type AuditContext } from '../access/audit.ts';
 import { readMerchant } from './merchants.ts';
-import type { Action } from '../access/permissions.ts';
 
 /** What an operator says of an application to be verified. */
 export type KycDecision =
@@ -23,7 +23,7 @@ export async function decideKyc(
 ): Promise<ApplicationRow> {
   await readMerchant(context.tx.trx, scope.merchantId);
   const before = await lockApplication(context.tx.trx, scope);
-  const row = await move(context, scope, decision);
+  const row = await transition(context, scope, decision);
   await recordAudit(context, {
     action: `kyc.${decision.type}` satisfies Action,
     resourceType: 'kyc',
@@ -40,7 +40,7 @@ function noted({ status, tier, submissions: submission }: ApplicationRow) {
   return { status, tier, submission };
 }
 
-function move(context: AuditContext, scope: MerchantScope, decision: KycDecision): Promise<ApplicationRow> {
+function transition(context: AuditContext, scope: MerchantScope, decision: KycDecision): Promise<ApplicationRow> {
   const { operatorId, keyId, at } = context;
   const reviewed = { ...scopeOf(scope), operatorId, keyId, at };
   switch (decision.type) {

@@ -1,18 +1,19 @@
 import { z } from 'zod';
 
-import { listChannels } from '../merchants/channels/queries.ts';
-import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import { listKeys } from '../access/api-keys.ts';
+import { auditContextOf } from '../access/audit.ts';
+import { ANY_OPERATOR, requirePermission } from '../access/permissions.ts';
+import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import { readBalance } from '../ledger/balance.ts';
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
-import type { MerchantScope } from '../lib/scope.ts';
 import { readPage } from '../lib/pagination.ts';
+import type { MerchantScope } from '../lib/scope.ts';
+import { listChannels } from '../merchants/channels/queries.ts';
 import { searchMerchants } from '../merchants/queries.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { auditContextOf } from '../access/audit.ts';
 import {
   addMerchant,
   decideChannel,
@@ -21,7 +22,6 @@ import {
   readMerchant,
   revokeKeyOf,
 } from './merchants.ts';
-import { ANY_OPERATOR, requirePermission } from '../access/permissions.ts';
 import { presentChannel, presentKey, presentMerchant, presentEnvironmentSummary } from './present.ts';
 import * as schema from './schema.ts';
 

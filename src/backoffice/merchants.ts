@@ -1,6 +1,3 @@
-import type { Channel } from '../merchants/channels/channel.ts';
-import { grantChannels, setChannelApproval } from '../merchants/channels/operations.ts';
-import { secretHoldersOf } from '../access/separation-of-duties.ts';
 import {
   createKey,
   listKeys,
@@ -11,13 +8,16 @@ import {
   type NewKey,
   type Rotation,
 } from '../access/api-keys.ts';
+import { recordAudit, type AuditContext } from '../access/audit.ts';
+import { secretHoldersOf } from '../access/separation-of-duties.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex, Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
+import { grantChannels, setChannelApproval } from '../merchants/channels/operations.ts';
 import { createMerchant, findMerchant, setMerchantStatus, type Merchant } from '../merchants/operations.ts';
 import { resumeUnsent } from '../withdrawals/decide.ts';
-import { recordAudit, type AuditContext } from '../access/audit.ts';
 
 /** One merchant. Throws NOT_FOUND. */
 export async function readMerchant(db: Queryable, merchantId: string): Promise<Merchant> {

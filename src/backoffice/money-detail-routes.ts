@@ -1,9 +1,9 @@
+import { requirePermission } from '../access/permissions.ts';
 import { readRoute, type Route } from '../http/route.ts';
 import type { Knex } from '../lib/db.ts';
 import * as decisionSchema from './decision-schema.ts';
 import * as detailSchema from './money-detail-schema.ts';
 import { bankAccountDetail, settlementDetail, transactionDetail, withdrawalDetail } from './money-detail.ts';
-import { requirePermission } from '../access/permissions.ts';
 import * as schema from './schema.ts';
 
 /** What waits for a decision, as whole as the decision needs it: for those who may decide. */

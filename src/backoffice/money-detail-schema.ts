@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { CHANNELS } from '../merchants/channels/channel.ts';
 import { instant } from '../lib/fields.ts';
+import { CHANNELS } from '../merchants/channels/channel.ts';
 import { BankAccount, Settlement, Withdrawal } from './decision-schema.ts';
 import { AuditEntry, environment, MerchantKey } from './schema.ts';
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { ANY_OPERATOR } from '../access/permissions.ts';
 import { readRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
@@ -9,7 +10,6 @@ import { listAllSettlements } from '../settlements/queries.ts';
 import { listAllWithdrawals } from '../withdrawals/queries.ts';
 import * as decisionSchema from './decision-schema.ts';
 import * as moneySchema from './money-schema.ts';
-import { ANY_OPERATOR } from '../access/permissions.ts';
 import { presentSettlement, presentWithdrawal } from './present.ts';
 
 export type MoneyRouteDeps = { db: Knex; clock: Clock };

@@ -1,15 +1,21 @@
 import { z } from 'zod';
 
+import { auditContextOf, listAudit } from '../access/audit.ts';
+import {
+  addOperator,
+  revokeKeyOf,
+  createOperatorKeyFor,
+  changeOperatorRole,
+  rotateKeyOf,
+} from '../access/manage-operators.ts';
+import { findOperator, listOperatorKeys, listOperators, type OperatorKey } from '../access/operators.ts';
+import { ANY_OPERATOR, requirePermission } from '../access/permissions.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
-import { auditContextOf, listAudit } from '../access/audit.ts';
-import { findOperator, listOperatorKeys, listOperators, type OperatorKey } from '../access/operators.ts';
-import { ANY_OPERATOR, requirePermission } from '../access/permissions.ts';
 import { presentAudit, presentOperator, presentOperatorKey } from './present.ts';
 import * as schema from './schema.ts';
-import { addOperator, revokeKeyOf, createOperatorKeyFor, changeOperatorRole, rotateKeyOf } from '../access/manage-operators.ts';
 
 export type OperatorRouteDeps = { db: Knex; clock: Clock; pepper: string };
 

@@ -1,22 +1,22 @@
-import type { BankAccountRow } from '../settlements/bank-account/model.ts';
-import type { Holiday } from '../settlements/calendar/queries.ts';
-import type { MerchantChannel } from '../merchants/channels/queries.ts';
-import { maskKey } from '../access/key-format.ts';
 import type { ApiKey } from '../access/api-keys.ts';
-import type { ApplicationRow } from '../merchants/kyc/model.ts';
-import type { Kyc } from '../merchants/kyc/queries.ts';
+import type { AuditRow } from '../access/audit.ts';
+import { maskKey } from '../access/key-format.ts';
+import type { Operator, OperatorKey } from '../access/operators.ts';
 import type { Balance } from '../ledger/balance.ts';
 import { toBirr } from '../lib/money.ts';
+import type { MerchantChannel } from '../merchants/channels/queries.ts';
+import type { ApplicationRow } from '../merchants/kyc/model.ts';
+import type { Kyc } from '../merchants/kyc/queries.ts';
 import type { Merchant } from '../merchants/operations.ts';
-import type { ReconciledDay } from '../reconciliation/list-runs.ts';
-import type { Discrepancy } from '../reconciliation/discrepancies.ts';
-import type { SettlementRow } from '../settlements/model.ts';
 import type { HeldDecision } from '../payments/holds.ts';
+import type { Discrepancy } from '../reconciliation/discrepancies.ts';
+import type { ReconciledDay } from '../reconciliation/list-runs.ts';
+import type { BankAccountRow } from '../settlements/bank-account/model.ts';
+import type { Holiday } from '../settlements/calendar/queries.ts';
+import type { SettlementRow } from '../settlements/model.ts';
 import { maskDestination } from '../withdrawals/destination.ts';
 import type { WithdrawalRow } from '../withdrawals/model.ts';
 import { destinationOf } from '../withdrawals/queries.ts';
-import type { AuditRow } from '../access/audit.ts';
-import type { Operator, OperatorKey } from '../access/operators.ts';
 
 const iso = (at: Date | null): string | null => at?.toISOString() ?? null;
 

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
+import { auditContextOf } from '../access/audit.ts';
+import { ANY_OPERATOR, requirePermission } from '../access/permissions.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { listReconciledDays } from '../reconciliation/list-runs.ts';
 import { listDiscrepancies } from '../reconciliation/discrepancies.ts';
-import { auditContextOf } from '../access/audit.ts';
+import { listReconciledDays } from '../reconciliation/list-runs.ts';
 import { bankMoneyRoutes } from './bank-money-routes.ts';
-import { ANY_OPERATOR, requirePermission } from '../access/permissions.ts';
 import { presentDifference, presentReconciledDay } from './present.ts';
 import * as reconciliationSchema from './reconciliation-schema.ts';
 import { requestReconciliation, closeDiscrepancy } from './reconciliation.ts';

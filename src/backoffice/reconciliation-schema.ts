@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { CHANNELS } from '../merchants/channels/channel.ts';
 import { instant } from '../lib/fields.ts';
 import { dateParam, pageQuery } from '../lib/pagination.ts';
+import { CHANNELS } from '../merchants/channels/channel.ts';
 import { DISCREPANCY_KINDS, RECONCILIATION_STATUSES } from '../reconciliation/states.ts';
 import { environment, id, reason } from './schema.ts';
 

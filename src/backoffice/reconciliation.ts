@@ -1,8 +1,8 @@
-import type { Channel } from '../merchants/channels/channel.ts';
-import type { Environment } from '../lib/scope.ts';
-import { requestRun, type Wanted } from '../reconciliation/request.ts';
-import { closeDifference, type Discrepancy } from '../reconciliation/discrepancies.ts';
 import { recordAudit, type AuditContext } from '../access/audit.ts';
+import type { Environment } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
+import { closeDifference, type Discrepancy } from '../reconciliation/discrepancies.ts';
+import { requestRun, type Wanted } from '../reconciliation/request.ts';
 
 type RequestRunDeps = Parameters<typeof requestRun>[1];
 

@@ -1,5 +1,4 @@
 import type { Route } from '../http/route.ts';
-import { workQueueRoutes, type WorkQueueRouteDeps } from './work-queue-routes.ts';
 import { decisionRoutes } from './decision-routes.ts';
 import { holidayRoutes, type HolidayRouteDeps } from './holiday-routes.ts';
 import { kycRoutes, type KycRouteDeps } from './kyc-routes.ts';
@@ -10,6 +9,7 @@ import { operatorRoutes, type OperatorRouteDeps } from './operator-routes.ts';
 import { reconciliationRoutes, type ReconciliationRouteDeps } from './reconciliation-routes.ts';
 import { ruleRoutes } from './rule-routes.ts';
 import { settlementRoutes, type SettlementRouteDeps } from './settlement-routes.ts';
+import { workQueueRoutes, type WorkQueueRouteDeps } from './work-queue-routes.ts';
 
 export type OpsRouteDeps = MerchantRouteDeps &
   OperatorRouteDeps &

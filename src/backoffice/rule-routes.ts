@@ -1,16 +1,16 @@
-import { listLimitRules } from '../merchants/channels/limit-rules.ts';
+import { auditContextOf } from '../access/audit.ts';
+import { ANY_OPERATOR, requirePermission } from '../access/permissions.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import { listFeeRules } from '../ledger/fee-rules.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
-import { toSantim } from '../lib/money.ts';
 import type { RuleSchedule } from '../lib/effective-rules.ts';
+import { toSantim } from '../lib/money.ts';
+import { listLimitRules } from '../merchants/channels/limit-rules.ts';
 import { readSettlementLimit } from '../settlements/limit.ts';
 import { readReviewPolicy } from '../withdrawals/review-policy.ts';
-import { auditContextOf } from '../access/audit.ts';
 import { Application } from './kyc-schema.ts';
 import { readMerchant } from './merchants.ts';
-import { ANY_OPERATOR, requirePermission } from '../access/permissions.ts';
 import { presentApplication } from './present.ts';
 import * as ruleSchema from './rule-schema.ts';
 import {

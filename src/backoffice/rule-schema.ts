@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-import { CHANNELS } from '../merchants/channels/channel.ts';
-import { LIMIT_DIRECTIONS } from '../merchants/channels/limit-rules.ts';
 import { FEE_DIRECTIONS } from '../ledger/fee-rules.ts';
 import { publicText } from '../lib/echo.ts';
 import { birrAmount, instant, patternText } from '../lib/fields.ts';
 import { BIRR_RULE, isBirr } from '../lib/money.ts';
+import { CHANNELS } from '../merchants/channels/channel.ts';
+import { LIMIT_DIRECTIONS } from '../merchants/channels/limit-rules.ts';
 import { environment, reason } from './schema.ts';
 
 const RULES_MAX = 20;

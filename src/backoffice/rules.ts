@@ -1,14 +1,19 @@
-import { addLimitRule, listLimitRules, type NewLimitRule, type StoredLimitRule } from '../merchants/channels/limit-rules.ts';
-import { changeTier, readApplication } from '../merchants/kyc/decide.ts';
-import type { ApplicationRow } from '../merchants/kyc/model.ts';
+import { recordAudit, type AuditContext } from '../access/audit.ts';
 import { addFeeRule, listFeeRules, type NewFeeRule, type StoredFeeRule } from '../ledger/fee-rules.ts';
+import type { RuleSchedule } from '../lib/effective-rules.ts';
 import { toBirr } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import type { RuleSchedule } from '../lib/effective-rules.ts';
+import {
+  addLimitRule,
+  listLimitRules,
+  type NewLimitRule,
+  type StoredLimitRule,
+} from '../merchants/channels/limit-rules.ts';
+import { changeTier, readApplication } from '../merchants/kyc/decide.ts';
+import type { ApplicationRow } from '../merchants/kyc/model.ts';
 import { readSettlementLimit, setSettlementLimit, type SettlementLimit } from '../settlements/limit.ts';
 import { readReviewPolicy, setReviewPolicy } from '../withdrawals/review-policy.ts';
 import type { ReviewPolicy } from '../withdrawals/review.ts';
-import { recordAudit, type AuditContext } from '../access/audit.ts';
 import { readMerchant } from './merchants.ts';
 
 type ToMerchant = { merchantId: string; reason: string };

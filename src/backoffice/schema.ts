@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-import { CHANNELS } from '../merchants/channels/channel.ts';
-import { OPERATOR_ROLES, SCOPES } from '../http/route.ts';
 import { KEY_DAYS_MAX, ROTATION_OVERLAP_HOURS } from '../access/api-keys.ts';
-import { emailText, instant, plainText } from '../lib/fields.ts';
-import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { RESOURCE_TYPES } from '../access/audit.ts';
 import { OPERATOR_KEY_DAYS } from '../access/operators.ts';
 import { ACTIONS } from '../access/permissions.ts';
+import { OPERATOR_ROLES, SCOPES } from '../http/route.ts';
+import { emailText, instant, plainText } from '../lib/fields.ts';
+import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
+import { CHANNELS } from '../merchants/channels/channel.ts';
 
 const ID_CHARACTERS_MAX = 64;
 const NAME_CHARACTERS_MAX = 100;

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 
+import { auditContextOf } from '../access/audit.ts';
+import { requirePermission } from '../access/permissions.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import { UploadedFile } from '../http/upload.ts';
 import type { Clock } from '../lib/clock.ts';
 import { startOfAddisDay } from '../lib/dates.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import { toSantim } from '../lib/money.ts';
-import type { RunInTransaction } from '../outbox/record.ts';
 import type { Environment } from '../lib/scope.ts';
+import type { RunInTransaction } from '../outbox/record.ts';
 import { lateCreditIssue } from '../settlements/late-credit.ts';
-import { auditContextOf } from '../access/audit.ts';
 import * as decisionSchema from './decision-schema.ts';
-import { requirePermission } from '../access/permissions.ts';
 import { presentBankAccount, presentSettlement } from './present.ts';
 import * as schema from './schema.ts';
 import {

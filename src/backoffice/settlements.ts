@@ -1,17 +1,17 @@
-import type { BankAccountRow } from '../settlements/bank-account/model.ts';
-import { rejectBankAccount, verifyBankAccount } from '../settlements/bank-account/verify.ts';
+import { recordAudit, type AuditContext } from '../access/audit.ts';
+import type { Action } from '../access/permissions.ts';
 import type { Clock } from '../lib/clock.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
-import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import { markCredited, markFailed, markReturned, markSent } from '../settlements/bank-results.ts';
+import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
+import type { BankAccountRow } from '../settlements/bank-account/model.ts';
+import { rejectBankAccount, verifyBankAccount } from '../settlements/bank-account/verify.ts';
 import { importBankFile, type BankFileReport, type BankResult } from '../settlements/bank-file.ts';
+import { markCredited, markFailed, markReturned, markSent } from '../settlements/bank-results.ts';
 import { approveSettlement, rejectSettlement } from '../settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../settlements/late-credit.ts';
 import type { SettlementRow } from '../settlements/model.ts';
 import type { TransitionResult } from '../settlements/transition.ts';
-import { recordAudit, type AuditContext } from '../access/audit.ts';
-import type { Action } from '../access/permissions.ts';
 
 /** What an operator says of a settlement: a decision, or what the bank did. */
 export type SettlementCommand =
@@ -39,7 +39,7 @@ export async function decideSettlement(
   settlementId: string,
   decision: SettlementCommand,
 ): Promise<SettlementRow> {
-  const updated = await move(context, settlementId, decision);
+  const updated = await transition(context, settlementId, decision);
   await noteSettlement(context, updated, decision);
   return updated.settlement;
 }
@@ -85,7 +85,7 @@ export async function readBankFile(
   return importBankFile({ runInTransaction, clock, onApplied }, { operatorId: by.operatorId, text });
 }
 
-function move(context: AuditContext, id: string, decision: SettlementCommand): Promise<TransitionResult> {
+function transition(context: AuditContext, id: string, decision: SettlementCommand): Promise<TransitionResult> {
   switch (decision.type) {
     case 'approve':
       return approveSettlement(context.tx, id, context);

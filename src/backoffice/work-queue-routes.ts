@@ -1,12 +1,12 @@
+import { ANY_OPERATOR } from '../access/permissions.ts';
 import { readRoute, type Route } from '../http/route.ts';
-import type { WorkItemSource } from '../outbox/work-items.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { readPage } from '../lib/pagination.ts';
+import type { WorkItemSource } from '../outbox/work-items.ts';
 import { workQueueQuery, WorkItemList } from './work-queue-schema.ts';
 import { linksOf, listWorkItems, REVIEW_ITEMS, STALLED_ITEMS, type WorkItemRow } from './work-queue.ts';
-import { ANY_OPERATOR } from '../access/permissions.ts';
 
 export type WorkQueueRouteDeps = {
   db: Knex;

@@ -9,8 +9,8 @@ import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
 
 import { ERROR_STATUS } from '../lib/errors.ts';
 import { ERROR_MEANINGS } from './error-docs.ts';
-import { unknownPath } from './pipeline.ts';
 import { createOpenApiDocument, type About, type RecordedResponses } from './openapi.ts';
+import { unknownPath } from './pipeline.ts';
 import type { Route } from './route.ts';
 
 /** Everything from here, nothing from elsewhere; Swagger UI's stylesheet holds its icons as data URLs. */

@@ -4,7 +4,7 @@ import { REFUSED_BY_OPERATION } from './operation-examples.ts';
 import type { Route } from './route.ts';
 import { createValidator } from './validate.ts';
 
-type Refused = { message: string; details?: FieldIssue[]; existing?: AppError['existing'] };
+type Rejected = { message: string; details?: FieldIssue[]; existing?: AppError['existing'] };
 
 const amount = (issue: string) => ({ message: `amount ${issue}`, details: [{ field: 'amount', issue }] });
 const channel = (issue: string) => ({ message: `channel ${issue}`, details: [{ field: 'channel', issue }] });
@@ -14,7 +14,7 @@ const UNLINKED = 'none is linked yet; link one with PUT /api/checkout/bank-accou
 const SHORT = 'this withdrawal takes 505.75 ETB with its fee and tax, and 120.00 ETB are available';
 
 /** What a refusal with each code may look like, where that does not depend on the route. */
-const EXAMPLES: Readonly<Record<ErrorCode, Refused>> = {
+const EXAMPLES: Readonly<Record<ErrorCode, Rejected>> = {
   VALIDATION_ERROR: { message: 'sort is not a query parameter of this route' },
   INVALID_JSON: {
     message: 'The body must be valid JSON, without __proto__ keys. It stops being JSON at character 17.',
@@ -73,8 +73,8 @@ const EXAMPLES: Readonly<Record<ErrorCode, Refused>> = {
 
 /** A refusal of this route with this code, as its caller may get it; null where it is the same for every route. */
 export function exampleOfRoute(route: Route, code: ErrorCode): AppError | null {
-  const refused = OF_ROUTE[code]?.(route) ?? REFUSED_BY_OPERATION[code]?.[route.operationId];
-  return refused ? asError(code, refused) : null;
+  const rejectedValue = OF_ROUTE[code]?.(route) ?? REFUSED_BY_OPERATION[code]?.[route.operationId];
+  return rejectedValue ? asError(code, rejectedValue) : null;
 }
 
 /** A refusal with this code, where nothing of it depends on the route. */
@@ -82,13 +82,13 @@ export function exampleOf(code: ErrorCode): AppError {
   return asError(code, EXAMPLES[code]);
 }
 
-function asError(code: ErrorCode, { message, details, existing }: Refused): AppError {
+function asError(code: ErrorCode, { message, details, existing }: Rejected): AppError {
   return new AppError(code, message, { ...(details && { details }), ...(existing && { existing }) });
 }
 
 /** Refusals whose words follow from the route's declaration; null where it has no words of its own. */
-const OF_ROUTE: Partial<Readonly<Record<ErrorCode, (route: Route) => Refused | null>>> = {
-  VALIDATION_ERROR: refusedInput,
+const OF_ROUTE: Partial<Readonly<Record<ErrorCode, (route: Route) => Rejected | null>>> = {
+  VALIDATION_ERROR: rejectedInput,
   NOT_FOUND: (route) => notFound(nounOf(route)),
   INSUFFICIENT_SCOPE: ({ auth }) => ({ message: lacking(auth) }),
   AUTHENTICATION_REQUIRED: ({ auth }) =>
@@ -102,7 +102,7 @@ const OF_ROUTE: Partial<Readonly<Record<ErrorCode, (route: Route) => Refused | n
 };
 
 /** What the route's own check says of a request without anything in it, or with a parameter that it does not know. */
-function refusedInput(route: Route): Refused {
+function rejectedInput(route: Route): Rejected {
   const check = createValidator(route, route.operationId);
   const params = Object.fromEntries([...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, 'x']));
   for (const query of [{}, { sort: 'newest' }]) {

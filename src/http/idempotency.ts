@@ -1,8 +1,8 @@
 import { decrypt, encrypt, sha256, type KeyRing } from '../lib/crypto.ts';
 import { isUniqueViolation, rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
 import type { SealedTable } from '../lib/reencrypt.ts';
+import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
 import type { Caller } from './route.ts';
 
 /** How long a key is remembered. */

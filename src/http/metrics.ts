@@ -64,12 +64,12 @@ export function measurePool(registry: Registry, db: Knex, name: 'api' | 'worker'
   const { waits, pools } = poolMetrics(registry);
   pools.set(name, pool);
   const wait = waits.labels(name);
-  const askedAt = new Map<number, number>();
-  pool.on('acquireRequest', (id) => void askedAt.set(id, performance.now()));
+  const takenAt = new Map<number, number>();
+  pool.on('acquireRequest', (id) => void takenAt.set(id, performance.now()));
   const acquired = (id: number): void => {
-    const asked = askedAt.get(id);
-    if (asked !== undefined) wait.observe((performance.now() - asked) / 1000);
-    askedAt.delete(id);
+    const pending = takenAt.get(id);
+    if (pending !== undefined) wait.observe((performance.now() - pending) / 1000);
+    takenAt.delete(id);
   };
   pool.on('acquireSuccess', acquired);
   pool.on('acquireFail', acquired);
@@ -146,17 +146,17 @@ export type FigureGauge = { name: string; help: string; labels?: Readonly<Record
 export function measureFigures<Figure extends string>(
   registry: Registry,
   gauges: Readonly<Record<Figure, FigureGauge>>,
-  ask: () => Promise<Readonly<Record<Figure, number>>>,
+  measure: () => Promise<Readonly<Record<Figure, number>>>,
 ): void {
-  let asked: Promise<Readonly<Record<Figure, number>> | null> | null = null;
-  const figures = (): NonNullable<typeof asked> => {
+  let pending: Promise<Readonly<Record<Figure, number>> | null> | null = null;
+  const figures = (): NonNullable<typeof pending> => {
     // All gauges are collected in the same turn. One that rejects would take all other metrics along.
-    asked ??= ask()
+    pending ??= measure()
       .catch(() => null)
       .finally(() => {
-        asked = null;
+        pending = null;
       });
-    return asked;
+    return pending;
   };
   const all = Object.keys(gauges) as Figure[];
   for (const name of new Set(all.map((figure) => gauges[figure].name))) {
@@ -177,10 +177,11 @@ export function measureFigures<Figure extends string>(
 }
 
 /** Asks at most once in this time, for figures that several look at, or that cost something. */
-export function keepFor<Value>(ms: number, ask: () => Promise<Value>): () => Promise<Value> {
+export function keepFor<Value>(ms: number, measure: () => Promise<Value>): () => Promise<Value> {
   let cached: { value: Promise<Value>; atMs: number } | null = null;
   return async () => {
-    if (cached === null || performance.now() - cached.atMs >= ms) cached = { value: ask(), atMs: performance.now() };
+    if (cached === null || performance.now() - cached.atMs >= ms)
+      cached = { value: measure(), atMs: performance.now() };
     return cached.value;
   };
 }
@@ -191,12 +192,12 @@ export function measureRow<Figure extends string>(
   gauges: Readonly<Record<Figure, FigureGauge>>,
   { db, sql, cachedMs = 0 }: { db: Queryable; sql: string; cachedMs?: number },
 ): void {
-  const ask = async (): Promise<Record<Figure, number>> => {
+  const measure = async (): Promise<Record<Figure, number>> => {
     const [figures] = await rows<Record<Figure, number>>(db, sql);
     if (!figures) throw new Error('counting answered nothing');
     return figures;
   };
-  measureFigures(registry, gauges, keepFor(cachedMs, ask));
+  measureFigures(registry, gauges, keepFor(cachedMs, measure));
 }
 
 export type MetricsListener = {

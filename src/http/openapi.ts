@@ -10,8 +10,8 @@ import { ERROR_STATUS, type AppError, type ErrorCode } from '../lib/errors.ts';
 import { withoutSafeIntegerBounds } from '../lib/json-schema.ts';
 import { BODY_EXAMPLES } from './body-examples.ts';
 import { errorText } from './envelope.ts';
-import { exampleOf, exampleOfRoute } from './error-examples.ts';
 import { ERROR_MEANINGS } from './error-docs.ts';
+import { exampleOf, exampleOfRoute } from './error-examples.ts';
 import { isIdempotent, errorCodes, errorStatuses } from './error-responses.ts';
 import type { Route } from './route.ts';
 

@@ -1,27 +1,27 @@
 import type { ErrorCode } from '../lib/errors.ts';
 
-type Refused = { message: string; existing?: Record<string, string> };
-type ByOperation = Readonly<Record<string, Refused>>;
+type Rejected = { message: string; existing?: Record<string, string> };
+type ByOperation = Readonly<Record<string, Rejected>>;
 
 const SETTLEMENT = 'stl_01KG9Y5T40V6M2X8R3N7Q1W4ZC';
 const BANK_MONEY = 'bkm_01KG9Y5T40V6M2X8R3N7Q1W4ZC';
 const ATTEMPT = 'pat_01KG9Y5T40V6M2X8R3N7Q1W4ZC';
 
-const becomes = (status: string, from: string, to: string): Refused => ({
+const becomes = (status: string, from: string, to: string): Rejected => ({
   message: `This settlement is ${status}: only one that is ${from} can become ${to}.`,
 });
-const application = (status: string, allowed: string): Refused => ({
+const application = (status: string, allowed: string): Rejected => ({
   message: `This application is ${status}: that is possible only while it is ${allowed}.`,
 });
-const booked = (field: string): Refused => ({
+const booked = (field: string): Rejected => ({
   message: `${field} "FT26031XYZ" was booked as a transfer, 120.00 ETB, on 2026-01-30 (${BANK_MONEY}). Where that is wrong, correct it first.`,
   existing: { bankMoneyId: BANK_MONEY },
 });
-const credited: Refused = {
+const credited: Rejected = {
   message: `bankReference "FT26031XYZ" was booked as a settlement, 120.00 ETB, on 2026-01-30 (${SETTLEMENT}). Look at the bank's statement again.`,
   existing: { settlementId: SETTLEMENT },
 };
-const holiday: Refused = {
+const holiday: Rejected = {
   message:
     'name must differ from that of another holiday on 2026-03-02, got "Adwa Victory Day": change that one (hol_01KG9Y5T40V6M2X8R3N7Q1W4ZC), or switch it off',
   existing: { holidayId: 'hol_01KG9Y5T40V6M2X8R3N7Q1W4ZC' },

@@ -6,8 +6,8 @@ import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { errorText } from './envelope.ts';
 import { toAppError } from './errors.ts';
-import { unknownPath } from './pipeline.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { unknownPath } from './pipeline.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
 /** What every answer is made and recorded with. */

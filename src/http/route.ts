@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 
 import type { ErrorCode } from '../lib/errors.ts';
-import type { UnitOfWork } from '../outbox/record.ts';
 import type { Environment } from '../lib/scope.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import type { UploadRule } from './upload.ts';
 
 /** What a key may be allowed to do. Secret keys have all; restricted keys have those they list. */

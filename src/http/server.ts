@@ -16,11 +16,11 @@ import { createArrivals } from './arrivals.ts';
 import type { Authenticators } from './auth.ts';
 import { createDispatch } from './dispatch.ts';
 import { createDocsRouter } from './docs.ts';
-import { createRequestContext, rejectUnknown, type FrameDeps } from './request-context.ts';
-import { createRouteMiddleware } from './pipeline.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createHttpMetrics, type Registry } from './metrics.ts';
+import { createRouteMiddleware } from './pipeline.ts';
 import { createProbes } from './probes.ts';
+import { createRequestContext, rejectUnknown, type FrameDeps } from './request-context.ts';
 import type { Route } from './route.ts';
 import { systemRoutes, type Readiness } from './system.ts';
 

@@ -1,7 +1,7 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import type { MerchantScope } from '../lib/scope.ts';
 import { toPage, pageOffset, type DayRange, type Page } from '../lib/pagination.ts';
+import type { MerchantScope } from '../lib/scope.ts';
 import type { JournalKind, Posting } from './postings.ts';
 
 /** What a merchant has in one environment. */

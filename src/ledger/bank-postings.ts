@@ -1,6 +1,6 @@
-import type { Channel } from '../merchants/channels/channel.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 import type { Entry, Posting } from './postings.ts';
 
 /** What an operator books of money outside: one row of `bank_receipt`, by whose id its journals are keyed. */

@@ -1,7 +1,7 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { DayRange, Position } from '../lib/pagination.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import {
   MERCHANT_ACCOUNTS,
   MOVEMENT_COLUMNS,

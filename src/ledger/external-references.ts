@@ -2,8 +2,8 @@ import { addisDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
-import type { UnitOfWork } from '../outbox/record.ts';
 import type { Environment } from '../lib/scope.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 
 /**
  * A reference that money has outside. In and out: the bank's trace id of what came to our account or left it. Excess: a

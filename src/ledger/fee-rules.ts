@@ -1,8 +1,8 @@
-import type { Channel } from '../merchants/channels/channel.ts';
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { readRuleBook, readValidFrom, unfitRule, type RuleSchedule } from '../lib/effective-rules.ts';
 import { newId } from '../lib/ids.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
-import { readRuleBook, readValidFrom, unfitRule, type RuleSchedule } from '../lib/effective-rules.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 import type { FeeRule } from './fees.ts';
 
 export const FEE_DIRECTIONS = ['PAY_IN', 'PAY_OUT', 'SETTLEMENT'] as const;

@@ -1,6 +1,6 @@
-import type { Channel } from '../merchants/channels/channel.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Environment, MerchantScope } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 import type { Fee } from './fees.ts';
 
 export type AccountKind =
@@ -129,7 +129,7 @@ function retained(out: Payout): Santim {
 
 /** Asked for: the money is set aside. Refused by the ledger when there is not enough. */
 export function reservePosting(out: Payout): Posting {
-  return moved(out, {
+  return payoutMovement(out, {
     key: `reserved:${out.id}`,
     happened: 'RESERVED',
     entries: [
@@ -141,7 +141,7 @@ export function reservePosting(out: Payout): Posting {
 
 /** Paid out. It shares its key with the release: what was paid is never given back as well. */
 export function payoutPosting(out: Payout): Posting {
-  return moved(out, {
+  return payoutMovement(out, {
     key: `ended:${out.id}`,
     happened: 'PAID',
     entries: withoutZeros([
@@ -154,7 +154,7 @@ export function payoutPosting(out: Payout): Posting {
 
 /** Failed, rejected or cancelled: what was set aside is the merchant's again. */
 export function releasePosting(out: Payout): Posting {
-  return moved(out, {
+  return payoutMovement(out, {
     key: `ended:${out.id}`,
     happened: 'RELEASED',
     entries: [
@@ -166,7 +166,7 @@ export function releasePosting(out: Payout): Posting {
 
 /** Paid although it had failed: what was given back is taken again. Refused by the ledger when it is not there. */
 export function latePayoutPosting(out: Payout): Posting {
-  return moved(out, {
+  return payoutMovement(out, {
     key: `after-all:${out.id}`,
     happened: 'PAID',
     entries: [{ account: 'AVAILABLE', amountSantim: -retained(out) }, ...charges(out, 1n)],
@@ -175,7 +175,7 @@ export function latePayoutPosting(out: Payout): Posting {
 
 /** What was paid came back, and its fee with it. */
 export function reversalPosting(out: Payout): Posting {
-  return moved(out, {
+  return payoutMovement(out, {
     key: `reversed:${out.id}`,
     happened: 'REVERSED',
     entries: [...charges(out, -1n), { account: 'AVAILABLE', amountSantim: retained(out) }],
@@ -211,7 +211,7 @@ function charges(out: Payout, sign: 1n | -1n): Entry[] {
 
 type Movement = { key: string; happened: 'RESERVED' | 'PAID' | 'RELEASED' | 'REVERSED'; entries: Entry[] };
 
-function moved(out: Payout, { key, happened, entries }: Movement): Posting {
+function payoutMovement(out: Payout, { key, happened, entries }: Movement): Posting {
   const noun = out.type === 'withdrawal' ? 'WITHDRAWAL' : 'SETTLEMENT';
   return {
     key,

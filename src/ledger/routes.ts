@@ -4,8 +4,8 @@ import { readRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
-import { scopeOf } from '../lib/scope.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
+import { scopeOf } from '../lib/scope.ts';
 import { listMovements, readBalance } from './balance.ts';
 import * as schema from './schema.ts';
 

@@ -1,7 +1,7 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { toPage, pageOffset, type Page } from '../lib/pagination.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { MOVEMENT_COLUMNS, positioned, type ReadMovement } from './balance.ts';
 import type { JournalKind } from './postings.ts';
 

@@ -87,14 +87,14 @@ export function createDatabaseClock(db: Knex, options: DatabaseClockOptions): Da
 }
 
 async function readDatabaseTime(db: Knex): Promise<Estimate> {
-  const askedMs = performance.now();
+  const requestedMs = performance.now();
   const [found] = await rows<{ ms: number }>(
     db,
     'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS ms',
   );
   if (!found) throw new Error('the database told no time');
-  const errorMs = (performance.now() - askedMs) / 2;
-  return { atMs: askedMs + errorMs, databaseMs: found.ms, errorMs };
+  const errorMs = (performance.now() - requestedMs) / 2;
+  return { atMs: requestedMs + errorMs, databaseMs: found.ms, errorMs };
 }
 
 function databaseMsAt({ atMs, databaseMs }: Estimate, monotonicMs: number): number {

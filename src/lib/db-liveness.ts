@@ -14,8 +14,8 @@ const LOOK_EVERY_MS = 200;
 /** The parts of tarn, knex's pool, that are needed. Each new connection is told of with the event's number. */
 type Pool = {
   numUsed: () => number;
-  on: ((event: 'createSuccess', told: (id: number, client: { connection: { stream: Socket } }) => void) => void) &
-    ((event: 'poolDestroyRequest', told: () => void) => void);
+  on: ((event: 'createSuccess', callback: (id: number, client: { connection: { stream: Socket } }) => void) => void) &
+    ((event: 'poolDestroyRequest', callback: () => void) => void);
 };
 
 /**
@@ -38,7 +38,7 @@ export function closeFrozenConnections(db: Knex, url: string): void {
     probing = true;
     const suspected = [...sockets];
     const bytesBefore = readBy(suspected);
-    if (!(await isAnswering(url))) {
+    if (!(await isAlive(url))) {
       // What came while this process was too busy to read waits to be read: it is read first.
       await nextTurn();
       if (readBy(suspected) === bytesBefore) for (const socket of suspected) socket.destroy();
@@ -57,7 +57,7 @@ function readBy(sockets: Iterable<Socket>): number {
   return [...sockets].reduce((sum, socket) => sum + socket.bytesRead, 0);
 }
 
-async function isAnswering(url: string): Promise<boolean> {
+async function isAlive(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: PROBE_MS });
   client.on('error', () => {});
   try {

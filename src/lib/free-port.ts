@@ -5,7 +5,7 @@ const HOST = '127.0.0.1';
 /** Whether nothing listens on this port of the loopback interface, so that we may. */
 export async function isPortFree(port: number): Promise<boolean> {
   // Both ways: some systems let us listen beside a program that listens on all addresses.
-  return !(await answers(port)) && (await listens(port));
+  return !(await isListening(port)) && (await listens(port));
 }
 
 /** A port that was free a moment ago, anywhere. */
@@ -21,7 +21,7 @@ export async function anyFreePort(): Promise<number> {
   return address.port;
 }
 
-function answers(port: number): Promise<boolean> {
+function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: HOST, timeout: 300 });
     const end = (answered: boolean): void => {

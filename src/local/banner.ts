@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
-import { addisDay, DAY_MS } from '../lib/dates.ts';
 import { NEW_SHOP } from '../demo/seed/demo.ts';
+import { addisDay, DAY_MS } from '../lib/dates.ts';
 import type { Facts } from './state.ts';
 
 /** Warnings and errors of a local start, below the data folder. */

@@ -13,9 +13,9 @@ export async function takeLock(lock: string): Promise<Taken> {
   try {
     while (!linksTo(draft, lock)) {
       const seen = read(lock);
-      const owner = await findLockOwner(lock);
-      if (owner === process.pid) break;
-      if (owner !== undefined) return { takenBy: owner };
+      const holder = await findLockOwner(lock);
+      if (holder === process.pid) break;
+      if (holder !== undefined) return { takenBy: holder };
       if (seen !== undefined) removeStale(lock, seen);
     }
     return { release: () => rmSync(lock, { force: true }) };

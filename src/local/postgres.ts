@@ -43,7 +43,7 @@ export type LocalPostgres = {
 type Role = 'superuser' | 'owner' | 'app';
 
 /** Of the roles. A cluster made before the owner was a role of its own has no superuser besides it. */
-type Passwords = { superuser?: string; owner: string; app: string };
+type Passwords = { superuser?: string; holder: string; app: string };
 
 /** Starts PostgreSQL on its folder, making the cluster first if there is none, or takes over the one running there. */
 export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
@@ -63,10 +63,10 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
 
 class ServerEnded extends Error {}
 
-function loginOf(role: Role, { superuser, owner, app }: Passwords): { user: string; password: string } {
+function loginOf(role: Role, { superuser, holder, app }: Passwords): { user: string; password: string } {
   if (role === 'app') return { user: APP_ROLE, password: app };
   if (role === 'superuser' && superuser !== undefined) return { user: SUPERUSER, password: superuser };
-  return { user: OWNER_ROLE, password: owner };
+  return { user: OWNER_ROLE, password: holder };
 }
 
 async function startOnce(place: PostgresPlace, options: PostgresOptions): Promise<LocalPostgres> {
@@ -185,10 +185,10 @@ async function untilReady(url: string, child: Child): Promise<void> {
 }
 
 /** The owner may make databases, which are then its own, and nothing beyond. */
-async function ensureRoles(superuserUrl: string, { owner, app }: Passwords): Promise<void> {
+async function ensureRoles(superuserUrl: string, { holder, app }: Passwords): Promise<void> {
   await withClient(superuserUrl, async (client) => {
     const roles = {
-      [OWNER_ROLE]: `CREATEDB PASSWORD ${pg.escapeLiteral(owner)}`,
+      [OWNER_ROLE]: `CREATEDB PASSWORD ${pg.escapeLiteral(holder)}`,
       [APP_ROLE]: `PASSWORD ${pg.escapeLiteral(app)}`,
     };
     for (const [role, rights] of Object.entries(roles)) {
@@ -213,8 +213,8 @@ async function readOrCreatePasswords(folder: string): Promise<Passwords> {
   const file = join(folder, 'passwords.json');
   const stored = await readFile(file, 'utf8').catch(() => undefined);
   if (stored !== undefined) return JSON.parse(stored) as Passwords;
-  const [superuser, owner, app] = [randomPassword(), randomPassword(), randomPassword()];
-  const made = { superuser, owner, app };
+  const [superuser, holder, app] = [randomPassword(), randomPassword(), randomPassword()];
+  const made = { superuser, holder, app };
   await writeFile(`${file}.draft`, JSON.stringify(made), { mode: 0o600 });
   await rename(`${file}.draft`, file);
   return made;

@@ -11,13 +11,13 @@ export type Status = { running: boolean; pid: number | null; dataDir: string } &
 /** `npm run status`: whether a local start is running, and how to reach it. */
 export async function status(project: string, args: readonly string[]): Promise<number> {
   const { dataFolder } = readLocalSettings(environment, project);
-  const [owner, state] = await Promise.all([findLockHolder(dataFolder), readState(dataFolder)]);
-  const isReady = owner !== undefined && state?.pid === owner;
-  const found = describeStatus({ facts: state?.facts ?? {}, pid: isReady ? owner : undefined, dataFolder });
+  const [holder, state] = await Promise.all([findLockHolder(dataFolder), readState(dataFolder)]);
+  const isReady = holder !== undefined && state?.pid === holder;
+  const found = describeStatus({ facts: state?.facts ?? {}, pid: isReady ? holder : undefined, dataFolder });
   if (args.includes('--json')) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
   else if (isReady)
-    process.stdout.write(`Meskot runs, as process ${owner}.\n\n${formatBanner(state.facts, dataFolder)}\n`);
-  else if (owner !== undefined) process.stdout.write(`Meskot is being started by process ${owner}.\n`);
+    process.stdout.write(`Meskot runs, as process ${holder}.\n\n${formatBanner(state.facts, dataFolder)}\n`);
+  else if (holder !== undefined) process.stdout.write(`Meskot is being started by process ${holder}.\n`);
   else process.stdout.write('Meskot does not run here. "npm start" starts it.\n');
   return 0;
 }

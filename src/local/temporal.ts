@@ -43,7 +43,7 @@ export async function startTemporal(options: TemporalOptions): Promise<LocalTemp
   await createPrivateFolder(options.folder);
   const pidFile = join(options.folder, 'temporal.pid');
   const left = await findChild<TemporalPorts>(pidFile);
-  if (left && (await answersWithin(left, 5_000))) return describe(left, true);
+  if (left && (await respondsWithin(left, 5_000))) return describe(left, true);
   if (left) await stopChild(left, 'SIGTERM', STOP_WITHIN_MS);
   const [command, ports] = await Promise.all([options.findBinary(), options.choosePorts()]);
   const started = await startChild<TemporalPorts>({
@@ -53,7 +53,7 @@ export async function startTemporal(options: TemporalOptions): Promise<LocalTemp
     pidFile,
     facts: ports,
   });
-  if (await answersWithin(started, READY_WITHIN_MS)) return describe(started, false);
+  if (await respondsWithin(started, READY_WITHIN_MS)) return describe(started, false);
   await stopChild(started, 'SIGTERM', STOP_WITHIN_MS);
   const log = await readFile(join(options.folder, 'temporal.log'), 'utf8').catch(() => '');
   const lastWords = log.trimEnd().split('\n').slice(-5).join('\n');
@@ -90,7 +90,7 @@ function describe(server: Child & TemporalPorts, reused: boolean): LocalTemporal
   };
 }
 
-async function answersWithin(server: Child & TemporalPorts, withinMs: number): Promise<boolean> {
+async function respondsWithin(server: Child & TemporalPorts, withinMs: number): Promise<boolean> {
   const deadline = Date.now() + withinMs;
   while (Date.now() < deadline && (await isAlive(server))) {
     if (await answers(`${HOST}:${server.port}`)) return true;

@@ -1,10 +1,10 @@
 import pg from 'pg';
 
-import { startPeriodicJobs, type PeriodicJobs } from '../lib/periodic-jobs.ts';
 import type { Knex } from '../lib/db.ts';
-import type { Logger } from '../lib/log.ts';
-import type { Dispatch } from './record.ts';
 import { createDrainLoop } from '../lib/drain-loop.ts';
+import type { Logger } from '../lib/log.ts';
+import { startPeriodicJobs, type PeriodicJobs } from '../lib/periodic-jobs.ts';
+import type { Dispatch } from './record.ts';
 
 const CHANNEL = 'meskot_outbox';
 const RECONNECT_MS = 1_000;

@@ -1,7 +1,7 @@
 import { rows, type Knex } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
-import type { FindRecoverable } from './recoverable.ts';
 import type { RunInTransaction } from './record.ts';
+import type { FindRecoverable } from './recoverable.ts';
 
 export type RepairDeps = {
   db: Knex;

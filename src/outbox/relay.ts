@@ -1,8 +1,8 @@
 import { rows, type Knex } from '../lib/db.ts';
+import { createDrainLoop } from '../lib/drain-loop.ts';
 import { UnavailableError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { OUTBOX_PRIORITIES, type OutboxRow } from './record.ts';
-import { createDrainLoop } from '../lib/drain-loop.ts';
 
 export type RelayDeps = {
   db: Knex;

@@ -1,11 +1,11 @@
-import type { Channel } from '../merchants/channels/channel.ts';
 import type { FeeRuleJson } from '../ledger/fees.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
-import { OUTBOX_INSERT, type OutboxRow } from '../outbox/record.ts';
 import type { Environment } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
+import { OUTBOX_INSERT, type OutboxRow } from '../outbox/record.ts';
 import type { CallbackAttempt } from '../providers/callbacks.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
 import { isAttemptOver, type AttemptStatus, type SessionStatus, type TransactionStatus } from './states.ts';

@@ -1,7 +1,7 @@
-import type { Channel } from '../merchants/channels/channel.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 import type { ProviderFailure } from '../providers/provider.ts';
 import type { OutcomeKind } from './attempt.ts';
 import type { TransactionRow } from './present.ts';

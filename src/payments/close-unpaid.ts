@@ -1,9 +1,9 @@
 import { rows } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { readAttemptState, reportsUnpaid, type AttemptState } from './attempt.ts';
-import { MIN_QUERY_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './sync.ts';
 import { closeAttempt, closeSession, type UnpaidEnd } from './close-session.ts';
 import { atExpiry, type AttemptStatus, type LastResult, type SessionStatus } from './states.ts';
+import { MIN_QUERY_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './sync.ts';
 
 type SessionState = {
   sessionStatus: SessionStatus;

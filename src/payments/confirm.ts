@@ -1,13 +1,13 @@
-import { suspensePosting, paymentPosting } from '../ledger/postings.ts';
 import { feeWithin, readFeeRule } from '../ledger/fees.ts';
 import { postWithCommit } from '../ledger/post.ts';
+import { suspensePosting, paymentPosting } from '../ledger/postings.ts';
 import { rows } from '../lib/db.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
 import { attemptUpdatedMessage, stateAfter, notifyWorkflowOf, type AttemptState, type Settlement } from './attempt.ts';
 import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
-import { ASKABLE_ATTEMPTS, type HeldReason } from './states.ts';
+import { QUERYABLE_ATTEMPTS, type HeldReason } from './states.ts';
 
 /** The index by which a provider's reference pays one transaction. */
 export const PAID_REFERENCE = 'transaction_paid_reference';
@@ -31,7 +31,7 @@ export async function confirmPayment(tx: UnitOfWork, paid: Paid): Promise<Attemp
     attemptStatus: 'SUCCEEDED',
     detail,
     values: fee,
-    moves: `updated AS (
+    updates: `updated AS (
        UPDATE transaction t SET status = 'SUCCESS', channel = attempt.channel, provider_reference = :providerReference,
          failure = NULL, confirmed_late = t.status <> 'PENDING', needs_reconciliation = false, completed_at = :now,
          fee_santim = :feeSantim, fee_tax_santim = :feeTaxSantim, version = t.version + 1
@@ -65,7 +65,7 @@ export async function holdPayment(tx: UnitOfWork, paid: Paid, reason: HeldReason
   const transaction = await applyPaid(tx, paid, {
     attemptStatus: 'HELD',
     detail,
-    moves: `updated AS (
+    updates: `updated AS (
        UPDATE transaction t SET hold_reason = CAST(:reason AS text), provider_reference = :providerReference, version = t.version + 1
        FROM attempt WHERE t.id = attempt.transaction_id AND t.status <> 'SUCCESS'
        RETURNING t.*
@@ -104,7 +104,7 @@ async function markDuplicate(tx: UnitOfWork, paid: Paid, detail: Record<string, 
 type TransitionSql = {
   attemptStatus: 'SUCCEEDED' | 'HELD';
   detail: Record<string, unknown>;
-  moves: string;
+  updates: string;
   /** Of the places that `moves` names. */
   values: Record<string, unknown>;
 };
@@ -116,7 +116,7 @@ type TransitionSql = {
 async function applyPaid(
   tx: UnitOfWork,
   paid: Paid,
-  { attemptStatus, detail, moves, values }: TransitionSql,
+  { attemptStatus, detail, updates, values }: TransitionSql,
 ): Promise<TransactionRow | 'attempt-gone' | 'already-paid'> {
   const messages = paid.notifyWorkflow ? [attemptUpdatedMessage(paid.attempt.id)] : [];
   const [row] = await rows<(TransactionRow | { id: null }) & { isEnqueued: boolean }>(
@@ -129,13 +129,13 @@ async function applyPaid(
          received_santim = :receivedSantim, received_currency = :receivedCurrency, last_checked_at = :checkedAt, ended_at = :now, lease_until = NULL
        FROM locked WHERE a.id = :attemptId AND a.session_id = locked.id AND a.status = ANY (:queryable)
        RETURNING a.transaction_id, a.channel
-     ), ${moves}, ${notifyWorkflowOf('attempt')}
+     ), ${updates}, ${notifyWorkflowOf('attempt')}
      SELECT updated.*, EXISTS (SELECT 1 FROM outbox_row) AS is_enqueued FROM attempt LEFT JOIN updated ON updated.id = attempt.transaction_id`,
     {
       sessionId: paid.attempt.sessionId,
       attemptId: paid.attempt.id,
       attemptStatus,
-      queryable: [...ASKABLE_ATTEMPTS],
+      queryable: [...QUERYABLE_ATTEMPTS],
       providerReference: paid.outcome.providerReference,
       providerCode: paid.outcome.providerCode,
       checkedAt: paid.checkedAt,

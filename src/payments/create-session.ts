@@ -1,17 +1,17 @@
-import { amountLimitError } from '../merchants/channels/amount-limits.ts';
-import type { Channel } from '../merchants/channels/channel.ts';
-import { channelRejected } from '../merchants/channels/operations.ts';
-import { listChannels, type MerchantChannel } from '../merchants/channels/queries.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isUniqueViolation, rows, type Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
-import type { UnitOfWork } from '../outbox/record.ts';
 import type { MerchantScope } from '../lib/scope.ts';
+import { amountLimitError } from '../merchants/channels/amount-limits.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
+import { channelRejected } from '../merchants/channels/operations.ts';
+import { listChannels, type MerchantChannel } from '../merchants/channels/queries.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { clientTokenOf } from './client-token.ts';
 import { qrPayload } from './checkout-page/qr.ts';
+import { clientTokenOf } from './client-token.ts';
 import { checkoutPageUrl } from './session.ts';
 
 /** `pepper`: the secret that the tokens of pages are made with. */

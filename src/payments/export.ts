@@ -1,7 +1,7 @@
-import type { Channel } from '../merchants/channels/channel.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Position } from '../lib/pagination.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 import type { TransactionRow } from './present.ts';
 import { transactionConditions, transactionValues, type TransactionFilter } from './queries.ts';
 import type { TransactionStatus } from './states.ts';

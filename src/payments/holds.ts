@@ -1,15 +1,15 @@
-import type { Channel } from '../merchants/channels/channel.ts';
-import { suspenseAcceptedPosting, suspenseReturnedPosting } from '../ledger/postings.ts';
 import { feeWithin, readFeeRule, type Fee, type FeeRuleJson } from '../ledger/fees.ts';
 import { post } from '../ledger/post.ts';
+import { suspenseAcceptedPosting, suspenseReturnedPosting } from '../ledger/postings.ts';
 import { isUniqueViolation, rows, type Knex } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
-import type { UnitOfWork } from '../outbox/record.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
+import { readTransaction } from './attempts-read.ts';
 import { PAID_REFERENCE } from './confirm.ts';
 import { recordTransactionEvents } from './events.ts';
-import { readTransaction } from './attempts-read.ts';
 import type { TransactionRow } from './present.ts';
 import type { AttemptStatus } from './states.ts';
 

@@ -1,27 +1,27 @@
 import { randomBytes } from 'node:crypto';
 
-import { amountLimitError } from '../merchants/channels/amount-limits.ts';
-import type { Channel } from '../merchants/channels/channel.ts';
-import { channelRejected } from '../merchants/channels/operations.ts';
-import { listChannels } from '../merchants/channels/queries.ts';
 import type { Clock } from '../lib/clock.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import type { UnitOfWork } from '../outbox/record.ts';
-import type { Environment } from '../lib/scope.ts';
 import { normalisePhone } from '../lib/phone.ts';
 import { findSandboxPhone, SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
+import type { Environment } from '../lib/scope.ts';
 import { withTimeout } from '../lib/timeout.ts';
+import { amountLimitError } from '../merchants/channels/amount-limits.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
+import { channelRejected } from '../merchants/channels/operations.ts';
+import { listChannels } from '../merchants/channels/queries.ts';
 import { findMerchant } from '../merchants/operations.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from './sync.ts';
 import { recordTransactionEvents } from './events.ts';
-import type { TransactionRow } from './present.ts';
-import { ATTEMPTS_MAX, type AttemptStatus, type TransactionStatus } from './states.ts';
-import { paymentWorkflow } from './workflow-input.ts';
 import { HELD_MESSAGE, isHeld } from './hold-status.ts';
+import type { TransactionRow } from './present.ts';
 import { findSession, type Session, type SessionKey } from './session.ts';
+import { ATTEMPTS_MAX, type AttemptStatus, type TransactionStatus } from './states.ts';
+import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from './sync.ts';
+import { paymentWorkflow } from './workflow-input.ts';
 
 const CALLBACK_SECRET_BYTES = 24;
 /** How long the answer to `pay` waits for the provider, so that it can say where the customer confirms. */

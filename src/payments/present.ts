@@ -1,7 +1,7 @@
-import { TRANSACTION_THROUGH, type Channel } from '../merchants/channels/channel.ts';
 import { addisDay } from '../lib/dates.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/scope.ts';
+import { TRANSACTION_THROUGH, type Channel } from '../merchants/channels/channel.ts';
 import type { ProviderFailure } from '../providers/provider.ts';
 import type { HeldReason, TransactionStatus } from './states.ts';
 

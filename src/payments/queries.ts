@@ -1,9 +1,9 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
-import type { MerchantScope } from '../lib/scope.ts';
 import { pageOffset, type DayRange, type Page, type Position } from '../lib/pagination.ts';
 import { readPhoneSearch, type PhoneSearch } from '../lib/phone.ts';
+import type { MerchantScope } from '../lib/scope.ts';
 import type { TransactionRow } from './present.ts';
 import type { TransactionStatus } from './states.ts';
 import type { TimelineKind } from './timeline.ts';

@@ -1,8 +1,8 @@
 import { DAY_MS } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import type { AttemptState } from './attempt.ts';
+import { QUERYABLE_ATTEMPTS, isQueryable } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './sync.ts';
-import { ASKABLE_ATTEMPTS, isQueryable } from './states.ts';
 
 /**
  * Whether the check that a provider's genuine word set off may count as its answer: the provider was asked and was
@@ -46,7 +46,7 @@ export async function recheckProven(
       now,
       validFrom: new Date(now.getTime() - PROOF_VALID_MS),
       queriedBefore: new Date(now.getTime() - RECHECK_INTERVAL_MIN_MS),
-      queryable: [...ASKABLE_ATTEMPTS],
+      queryable: [...QUERYABLE_ATTEMPTS],
       limit,
     },
   );

@@ -1,5 +1,5 @@
-import type { WorkItemSource } from '../outbox/work-items.ts';
 import { maskedInSql } from '../lib/mask.ts';
+import type { WorkItemSource } from '../outbox/work-items.ts';
 
 const birr = (santim: string): string => `trim(to_char(${santim} * 0.01, '999999999999990.00'))`;
 

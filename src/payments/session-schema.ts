@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-import { CHANNELS } from '../merchants/channels/channel.ts';
 import { publicText } from '../lib/echo.ts';
 import {
   birrAmount,
@@ -13,8 +12,9 @@ import {
   reference,
 } from '../lib/fields.ts';
 import { storedPhone } from '../lib/phone.ts';
-import { ATTEMPT_STATUSES, SESSION_STATUSES, TRANSACTION_STATUSES } from './states.ts';
+import { CHANNELS } from '../merchants/channels/channel.ts';
 import { REVIEW_REASONS } from './hold-status.ts';
+import { ATTEMPT_STATUSES, SESSION_STATUSES, TRANSACTION_STATUSES } from './states.ts';
 import { WAITS_MAX } from './waits.ts';
 
 const URL_CHARACTERS_MAX = 2_000;

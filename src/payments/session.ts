@@ -1,17 +1,17 @@
-import type { Channel } from '../merchants/channels/channel.ts';
 import type { MerchantCaller, Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime } from '../lib/crypto.ts';
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
-import type { RunInTransaction } from '../outbox/record.ts';
 import { scopeOf, type Environment } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
+import type { RunInTransaction } from '../outbox/record.ts';
 import type { ProviderFailure } from '../providers/provider.ts';
-import { expireSessionIfDue } from './close-session.ts';
-import type { AttemptStatus, SessionStatus } from './states.ts';
 import { clientTokenOf } from './client-token.ts';
+import { expireSessionIfDue } from './close-session.ts';
 import { reviewReason, type ReviewFacts } from './hold-status.ts';
+import type { AttemptStatus, SessionStatus } from './states.ts';
 
 /** A session with its transaction and its latest attempt: all that answers, hooks and pages are made from. */
 export type Session = ReviewFacts & {

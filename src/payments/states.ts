@@ -59,11 +59,11 @@ export function transactionStatusOf(session: SessionStatus): TransactionStatus {
 }
 
 /** The provider's answer may still change an attempt in these states. */
-export const ASKABLE_ATTEMPTS = ['CREATED', 'PENDING', 'DECLINED', 'ABANDONED'] as const;
+export const QUERYABLE_ATTEMPTS = ['CREATED', 'PENDING', 'DECLINED', 'ABANDONED'] as const;
 
 /** false: money came on the attempt, which nothing changes any more. */
 export function isQueryable(status: AttemptStatus): boolean {
-  return ASKABLE_ATTEMPTS.some((one) => one === status);
+  return QUERYABLE_ATTEMPTS.some((one) => one === status);
 }
 
 /** Whether the attempt is over for its own clock: no further poll is due. */

@@ -9,7 +9,7 @@ import type { FindProvider, PaymentOrder, ProviderOutcome } from '../providers/p
 import { readAttemptState, type AttemptState, type ClaimedAttempt, type Settlement } from './attempt.ts';
 import { confirmPayment, holdPayment, PAID_REFERENCE } from './confirm.ts';
 import { declineAttempt } from './decline.ts';
-import { ASKABLE_ATTEMPTS, isQueryable, isAttemptOver } from './states.ts';
+import { QUERYABLE_ATTEMPTS, isQueryable, isAttemptOver } from './states.ts';
 
 export type CheckDeps = {
   db: Knex;
@@ -98,7 +98,7 @@ async function claimAttempt(
                a.lease_until, t.checkout_order_no, effective_fee_rule(a.merchant_id, a.channel, 'PAY_IN', :now) AS fee_rule`,
     {
       attemptId,
-      queryable: [...ASKABLE_ATTEMPTS],
+      queryable: [...QUERYABLE_ATTEMPTS],
       now,
       clock: new Date(clockMs),
       leaseUntil: new Date(clockMs + LEASE_MS),
@@ -216,7 +216,7 @@ async function recordProviderResult(db: Knex, { attempt, outcome, now, checkedAt
      SELECT transaction_id, :now, 'provider.responded', CAST(:detail AS jsonb) FROM timeline_row WHERE CAST(:differs AS boolean)`,
     {
       attemptId: attempt.id,
-      queryable: [...ASKABLE_ATTEMPTS],
+      queryable: [...QUERYABLE_ATTEMPTS],
       kind: outcome.kind,
       now,
       checkedAt,

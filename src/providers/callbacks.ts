@@ -1,11 +1,11 @@
 import Router from '@koa/router';
 import type { Context } from 'koa';
 
-import { CHANNEL_NAMES, type Channel } from '../merchants/channels/channel.ts';
 import type { GuessLimit } from '../http/limits.ts';
 import { readBody } from '../lib/body.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Environment } from '../lib/scope.ts';
+import { CHANNEL_NAMES, type Channel } from '../merchants/channels/channel.ts';
 import { type FindProvider, type ParsedCallback, type Provider } from './provider.ts';
 import type { CallbackRow } from './store-callback.ts';
 

@@ -1,6 +1,6 @@
-import type { Channel } from '../merchants/channels/channel.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 
 /**
  * A provider's answer. Doubt is an answer: `unknown` (no reply, a 5xx, nonsense) is asked again, never assumed.

@@ -1,5 +1,5 @@
-import type { Channel } from '../merchants/channels/channel.ts';
 import { rows, type Queryable } from '../lib/db.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 
 /** A callback byte for byte, and what its signature said of it. */
 export type CallbackRow = ({ attemptId: string } | { withdrawalId: string }) & {

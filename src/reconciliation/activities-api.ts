@@ -1,9 +1,9 @@
 import type { Clock } from '../lib/clock.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
-import { requestLastDays } from './request.ts';
 import { compareDay, abandonRun } from './compare.ts';
 import { startImport, importNextPage, rewind, type ReadDeps, type Import } from './import.ts';
 import { recheckOrders, type RecheckDeps } from './recheck.ts';
+import { requestLastDays } from './request.ts';
 
 export type StepsDeps = ReadDeps & RecheckDeps & { runInTransaction: RunInTransaction; clock: Clock };
 

@@ -2,11 +2,11 @@ import { rows, type Knex } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
 import { clearReconciliationFlag } from '../payments/clear-reconciliation-flag.ts';
-import { matchDay, type Sides } from './match.ts';
 import { findProvenUnpaid } from './confirmed-unpaid.ts';
-import { storableProblem, type Import } from './import.ts';
-import type { ReconciliationStatus } from './states.ts';
 import { beginComparison, closeResolved, countOpen, writeFound } from './discrepancies-write.ts';
+import { storableProblem, type Import } from './import.ts';
+import { matchDay, type Sides } from './match.ts';
+import type { ReconciliationStatus } from './states.ts';
 
 /** How a day ended. `differences`: those that are open. */
 export type Ended = { status: ReconciliationStatus; differences: number };

@@ -1,11 +1,11 @@
-import type { Channel } from '../merchants/channels/channel.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
-import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Santim } from '../lib/money.ts';
-import type { UnitOfWork } from '../outbox/record.ts';
-import type { Environment } from '../lib/scope.ts';
+import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
+import type { Environment } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import type { StatementRow } from '../providers/provider.ts';
 import type { DiscrepancyKind } from './states.ts';
 

@@ -1,7 +1,7 @@
-import type { Channel } from '../merchants/channels/channel.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import type { Environment } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 import type { FindProvider, StatementPage, StatementRow, Unknown } from '../providers/provider.ts';
 
 export type ReadDeps = { db: Knex; findProvider: FindProvider };

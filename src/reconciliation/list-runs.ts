@@ -1,7 +1,7 @@
-import type { Channel } from '../merchants/channels/channel.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 import type { Sums } from './match.ts';
 import type { ReconciliationStatus } from './states.ts';
 

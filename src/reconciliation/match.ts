@@ -1,8 +1,8 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
+import { QUERYABLE_ATTEMPTS } from '../payments/states.ts';
 import type { StatementRow } from '../providers/provider.ts';
-import { ASKABLE_ATTEMPTS } from '../payments/states.ts';
 import { readScope, type Scope } from './scope.ts';
 import type { DiscrepancyKind } from './states.ts';
 
@@ -123,7 +123,7 @@ async function matchListed(db: Queryable, scope: Scope, after: Position): Promis
       read: scope.completedImportNo,
       afterType: after.type,
       afterOrder: after.orderId,
-      queryable: [...ASKABLE_ATTEMPTS],
+      queryable: [...QUERYABLE_ATTEMPTS],
     },
   );
 }

@@ -1,8 +1,8 @@
 import { rows, type Knex } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
-import type { FindProvider, StatementRow } from '../providers/provider.ts';
+import { QUERYABLE_ATTEMPTS, isQueryable } from '../payments/states.ts';
 import type { CheckAttempt } from '../payments/sync.ts';
-import { ASKABLE_ATTEMPTS, isQueryable } from '../payments/states.ts';
+import type { FindProvider, StatementRow } from '../providers/provider.ts';
 import type { CheckPayout } from '../withdrawals/sync.ts';
 import { isPermanentError } from './permanent-error.ts';
 import { readScope, type Scope } from './scope.ts';
@@ -60,7 +60,7 @@ type UncertainOrder = {
 type Part = { orders: UncertainOrder[]; next: string | null };
 
 /** Of which a provider's answer may still say something; one that has FAILED and is listed as paid contradicts it. */
-const ASKABLE_WITHDRAWALS: ReadonlySet<string> = new Set(['PENDING', 'SUCCESS', 'FAILED']);
+const QUERYABLE_WITHDRAWALS: ReadonlySet<string> = new Set(['PENDING', 'SUCCESS', 'FAILED']);
 
 /** Whether the provider must be asked again; a definite answer that contradicts the list is none of that. */
 async function isStillUncertain(
@@ -78,7 +78,7 @@ async function isStillUncertain(
       );
     }
     const { row, queried, outcome } = await deps.checkPayout(orderId, { ...options, proof: true, queryOnly: true });
-    return ASKABLE_WITHDRAWALS.has(row.status) && (!queried || outcome === 'unknown');
+    return QUERYABLE_WITHDRAWALS.has(row.status) && (!queried || outcome === 'unknown');
   } catch (error) {
     deps.log.warn({ err: error, orderId }, 'a listed order could not be asked about yet');
     // What our code or our database cannot take from it is a difference of this day, and does not hold up the others.
@@ -130,7 +130,7 @@ async function nextUncertainPayout(db: Knex, scope: Scope, { orderId }: Position
       channel: scope.channel,
       startsAt: scope.startsAt,
       endsAt: scope.endsAt,
-      queryable: [...ASKABLE_ATTEMPTS],
+      queryable: [...QUERYABLE_ATTEMPTS],
       orderId,
     },
   );
@@ -169,7 +169,7 @@ async function nextListed(db: Knex, scope: Scope, after: Position): Promise<Part
       read: scope.completedImportNo,
       environment: scope.environment,
       channel: scope.channel,
-      queryable: [...ASKABLE_ATTEMPTS],
+      queryable: [...QUERYABLE_ATTEMPTS],
       afterType: after.type,
       afterOrder: after.orderId,
     },

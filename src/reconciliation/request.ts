@@ -1,10 +1,10 @@
-import { CHANNELS, type Channel } from '../merchants/channels/channel.ts';
 import type { Clock } from '../lib/clock.ts';
 import { addisDay, DAY_MS, isDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import type { UnitOfWork } from '../outbox/record.ts';
 import type { Environment } from '../lib/scope.ts';
+import { CHANNELS, type Channel } from '../merchants/channels/channel.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { requestMessage, reconciliationId, type ChannelDay } from './workflow-input.ts';
 
@@ -35,7 +35,7 @@ export async function requestRun(tx: UnitOfWork, deps: RequestRunDeps, wanted: W
   }
   const days = providersOf(deps.findProvider, wanted).map((place) => ({ ...place, day }));
   if (days.length === 0) throw refused('channel', 'must be one that has a provider in this environment');
-  await ask(tx, days, deps.clock());
+  await enqueueRuns(tx, days, deps.clock());
   return days;
 }
 
@@ -44,7 +44,7 @@ export async function requestLastDays(tx: UnitOfWork, { findProvider, clock }: R
   const nowMs = clock().getTime();
   const last = Array.from({ length: NIGHTLY_DAYS }, (_, ago) => addisDay(new Date(nowMs - (ago + 1) * DAY_MS)));
   const days = last.flatMap((day) => providersOf(findProvider, {}).map((place) => ({ ...place, day })));
-  await ask(tx, days, clock());
+  await enqueueRuns(tx, days, clock());
   return days;
 }
 
@@ -57,7 +57,7 @@ function providersOf(findProvider: FindProvider, wanted: Pick<Wanted, 'channel' 
   );
 }
 
-async function ask(tx: UnitOfWork, days: readonly ChannelDay[], at: Date): Promise<void> {
+async function enqueueRuns(tx: UnitOfWork, days: readonly ChannelDay[], at: Date): Promise<void> {
   const requested = days.map((day) => ({ id: reconciliationId(day), ...day }));
   await rows(
     tx.trx,

@@ -1,8 +1,8 @@
-import type { Channel } from '../merchants/channels/channel.ts';
 import { endOfAddisDay, startOfAddisDay } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Environment } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 
 /** What a comparison looks at. */
 export type Scope = {

@@ -1,6 +1,6 @@
+import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
-import type { Environment } from '../lib/scope.ts';
 
 /** A channel's day, YYYY-MM-DD in Addis Ababa. */
 export type ChannelDay = { environment: Environment; channel: Channel; day: string };

@@ -1,5 +1,5 @@
-import type { UnitOfWork } from '../outbox/record.ts';
 import { scopeOf } from '../lib/scope.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
 import type { ReportRow } from './model.ts';
 import { reportSnapshot } from './present.ts';

@@ -1,9 +1,9 @@
-import type { Channel } from '../merchants/channels/channel.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
-import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { Page } from '../lib/pagination.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 import { rangeOf, type Period } from './period.ts';
 import type { ReportFilter } from './sources/source.ts';
 import type { ReportFormat, ReportKind, ReportStatus } from './states.ts';

@@ -1,8 +1,8 @@
 import { toBirr } from '../lib/money.ts';
-import { ZONE } from './sources/columns.ts';
 import { FORMATS } from './formats/formats.ts';
-import type { ReportRow } from './model.ts';
 import { fileNameOf } from './formats/rendering.ts';
+import type { ReportRow } from './model.ts';
+import { ZONE } from './sources/columns.ts';
 
 /** The public report. What only a file has is null until there is one; after its 30 days the link goes. */
 export function presentReport(row: ReportRow, baseUrl: string) {

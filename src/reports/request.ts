@@ -1,15 +1,15 @@
-import type { Channel } from '../merchants/channels/channel.ts';
 import type { Clock } from '../lib/clock.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import type { UnitOfWork } from '../outbox/record.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import { FORMATS } from './formats/formats.ts';
-import { SOURCES } from './sources/sources.ts';
 import { findReport, type ReportRow } from './model.ts';
 import { readPeriod, type WantedPeriod } from './period.ts';
 import { ensureBelowLimit } from './row-limit.ts';
+import { SOURCES } from './sources/sources.ts';
 import type { ReportFormat, ReportKind } from './states.ts';
 import { reportMessage } from './workflow-input.ts';
 

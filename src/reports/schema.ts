@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-import { CHANNELS } from '../merchants/channels/channel.ts';
 import { instant } from '../lib/fields.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
-import { SOURCES } from './sources/sources.ts';
+import { CHANNELS } from '../merchants/channels/channel.ts';
 import { PERIODS } from './period.ts';
+import { SOURCES } from './sources/sources.ts';
 import { REPORT_FORMATS, REPORT_KINDS, REPORT_STATUSES } from './states.ts';
 
 const STATUS_CHARACTERS_MAX = 200;

@@ -1,8 +1,8 @@
 import { requireIndependentApprover } from '../access/separation-of-duties.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { lockSettlement, readSettlement, type SettlementRow } from './model.ts';
-import { transitionSettlement, type SettlementActor, type TransitionResult } from './transition.ts';
 import { requireSendable } from './sendable.ts';
+import { transitionSettlement, type SettlementActor, type TransitionResult } from './transition.ts';
 
 export { readSettlement };
 

@@ -1,8 +1,8 @@
-import { readSettlementDates } from './calendar/queries.ts';
-import type { SettlementDates } from './calendar/settlement-dates.ts';
 import { endOfAddisDay } from '../lib/dates.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
+import { readSettlementDates } from './calendar/queries.ts';
+import type { SettlementDates } from './calendar/settlement-dates.ts';
 import { recordSettlementEvent } from './events.ts';
 import { overdueFrom, readSettlement, SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
 import { isOpen } from './states.ts';

@@ -4,8 +4,8 @@ import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { lockSettlement, SETTLEMENT_COLUMNS, type LateCredit, type SettlementRow } from './model.ts';
-import { transitionSettlement, type SettlementActor, type TransitionResult } from './transition.ts';
 import type { TimelineKind } from './timeline.ts';
+import { transitionSettlement, type SettlementActor, type TransitionResult } from './transition.ts';
 
 /**
  * The bank says that it has credited a settlement whose money went back to the merchant when it FAILED. Nothing is

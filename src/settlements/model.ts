@@ -1,12 +1,12 @@
-import type { SkippedDay } from './calendar/business-days.ts';
 import type { Payout } from '../ledger/postings.ts';
 import type { BankCode } from '../lib/banks.ts';
 import { endOfAddisDay } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
-import type { UnitOfWork } from '../outbox/record.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
+import type { SkippedDay } from './calendar/business-days.ts';
 import type { SettlementStatus } from './states.ts';
 
 /** A row of `settlement`. Dates are days in Addis Ababa, YYYY-MM-DD. */

@@ -1,8 +1,8 @@
 import { rows, type Queryable } from '../lib/db.ts';
-import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Environment, MerchantScope } from '../lib/scope.ts';
+import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { DayRange, Page } from '../lib/pagination.ts';
+import type { Environment, MerchantScope } from '../lib/scope.ts';
 import { SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
 import type { SettlementStatus } from './states.ts';
 

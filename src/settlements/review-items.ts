@@ -1,5 +1,5 @@
-import type { WorkItemSource } from '../outbox/work-items.ts';
 import { WAITING_SANTIM } from '../lib/sandbox-review.ts';
+import type { WorkItemSource } from '../outbox/work-items.ts';
 
 /**
  * Settlements that wait for an operator's yes, for the transfer, too long for the bank's answer, or with an answer that

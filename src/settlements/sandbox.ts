@@ -1,7 +1,7 @@
 import type { Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
+import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
 import { markCredited, markSent } from './bank-results.ts';
 import { approveSettlement, rejectSettlement } from './decide.ts';
 import { readSettlement, type SettlementRow } from './model.ts';

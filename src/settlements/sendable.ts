@@ -1,7 +1,7 @@
-import { rejectionOf } from './bank-account/usable.ts';
 import { AppError } from '../lib/errors.ts';
-import type { UnitOfWork } from '../outbox/record.ts';
 import { requireNotSuspended } from '../merchants/suspended.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
+import { rejectionOf } from './bank-account/usable.ts';
 import type { SettlementRow } from './model.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Actor } from '../access/separation-of-duties.ts';
-import { latePayoutPosting, payoutPosting, releasePosting, reversalPosting, type Posting } from '../ledger/postings.ts';
 import { post } from '../ledger/post.ts';
+import { latePayoutPosting, payoutPosting, releasePosting, reversalPosting, type Posting } from '../ledger/postings.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';

@@ -1,5 +1,5 @@
-import { totalDebit } from '../ledger/postings.ts';
 import { feeOf, type FeeRule } from '../ledger/fees.ts';
+import { totalDebit } from '../ledger/postings.ts';
 import type { Santim } from '../lib/money.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { OutboxMessage } from '../outbox/record.ts';
 import type { Environment } from '../lib/scope.ts';
+import type { OutboxMessage } from '../outbox/record.ts';
 
 /** What `workflows/settlement.ts` is started with: ids only. */
 export type SettlementInput = { settlementId: string; merchantId: string; environment: Environment };

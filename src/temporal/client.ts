@@ -18,8 +18,8 @@ import type { Config, TaskQueue } from '../config.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import { UnavailableError } from '../lib/errors.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
-import { ensureSchedules } from './schedules.ts';
 import type { LastOutcome } from '../webhooks/delivery/workflow-input.ts';
+import { ensureSchedules } from './schedules.ts';
 
 /** Which task queue a workflow runs on, by its type. Activities of `webhooks` also run on `webhooks-slow`. */
 export const TASK_QUEUES = {

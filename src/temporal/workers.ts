@@ -15,9 +15,9 @@ import type { createActivities } from '../../activities/index.ts';
 import type { TaskQueue } from '../config.ts';
 import { UnavailableError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import { bundleWorkflows } from './bundle.ts';
 import { createTemporalGateway, type TemporalGateway, type TemporalGatewayOptions } from './client.ts';
 import type { TemporalConnection } from './connection.ts';
-import { bundleWorkflows } from './bundle.ts';
 
 export type TemporalWorkersOptions = Omit<TemporalGatewayOptions, 'connection'> & {
   /** Read anew for each connection. */

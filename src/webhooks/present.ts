@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 
-import type { SubscriptionRow } from './subscriptions/model.ts';
-import type { AttemptRow, DeliveryRow, EventRow, HealthRow } from './events/queries.ts';
 import type { ResendJobRow } from './delivery/resend-jobs.ts';
+import type { AttemptRow, DeliveryRow, EventRow, HealthRow } from './events/queries.ts';
 import type { Attempt, Delivery, Event, ResendJob, Subscription, SubscriptionWithSecret } from './schema.ts';
+import type { SubscriptionRow } from './subscriptions/model.ts';
 
 const iso = (instant: Date): string => instant.toISOString();
 const isoOrNull = (instant: Date | null): string | null => instant && iso(instant);

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { publicText } from '../lib/echo.ts';
 import { limitedText, patternText, plainText } from '../lib/fields.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
-import { EVENT_TYPE_NAMES } from './events/catalogue.ts';
 import { RESERVED_HEADERS } from './delivery/signature.ts';
 import { DELIVERY_STATUSES, EVENT_STATUSES } from './delivery/states.ts';
+import { EVENT_TYPE_NAMES } from './events/catalogue.ts';
 
 const HEADERS_MAX = 20;
 /** Ample: names and values of headers have rules of their own, which say more. */

@@ -1,7 +1,7 @@
 import type { Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import type { RunInTransaction } from '../outbox/record.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
+import type { RunInTransaction } from '../outbox/record.ts';
 import { approveWithdrawal, rejectWithdrawal } from './decide.ts';
 import { readWithdrawal } from './model.ts';
 

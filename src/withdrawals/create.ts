@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 
-import { amountLimitError, type DayLimit } from '../merchants/channels/amount-limits.ts';
-import { whyUnusable, type Channel, type ChannelFacts } from '../merchants/channels/channel.ts';
-import { channelRejected } from '../merchants/channels/operations.ts';
-import { readLimits, type AmountLimits, type LimitsJson } from '../merchants/channels/queries.ts';
-import { reservePosting, totalDebit } from '../ledger/postings.ts';
 import { feeOf, readFeeRule, type FeeRuleJson } from '../ledger/fees.ts';
 import { insufficientBalance, post } from '../ledger/post.ts';
+import { reservePosting, totalDebit } from '../ledger/postings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
-import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import { amountLimitError, type DayLimit } from '../merchants/channels/amount-limits.ts';
+import { whyUnusable, type Channel, type ChannelFacts } from '../merchants/channels/channel.ts';
+import { channelRejected } from '../merchants/channels/operations.ts';
+import { readLimits, type AmountLimits, type LimitsJson } from '../merchants/channels/queries.ts';
+import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { beneficiaryOf, type Destination } from './destination.ts';
 import { recordWithdrawalEvents } from './events.ts';

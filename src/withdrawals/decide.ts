@@ -1,11 +1,16 @@
-import { requireIndependentApprover, requireDistinctApprovers, type Actor, type Approver } from '../access/separation-of-duties.ts';
+import {
+  requireIndependentApprover,
+  requireDistinctApprovers,
+  type Actor,
+  type Approver,
+} from '../access/separation-of-duties.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import type { UnitOfWork } from '../outbox/record.ts';
 import { requireNotSuspended } from '../merchants/suspended.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import { readWithdrawal, type WithdrawalRow } from './model.ts';
-import { transitionWithdrawal } from './transition.ts';
 import { CANCELLABLE_STAGES } from './states.ts';
+import { transitionWithdrawal } from './transition.ts';
 import { withdrawalMessage } from './workflow-input.ts';
 
 export { readWithdrawal };

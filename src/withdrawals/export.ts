@@ -1,9 +1,9 @@
-import type { Channel } from '../merchants/channels/channel.ts';
 import { payoutTotalsSql, type Booked } from '../ledger/payout-totals.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Position } from '../lib/pagination.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 import type { WithdrawalRow } from './model.ts';
 import { withdrawalConditions, type WithdrawalFilter } from './queries.ts';
 import type { WithdrawalStatus } from './states.ts';

@@ -1,9 +1,9 @@
-import type { Channel } from '../merchants/channels/channel.ts';
 import type { Payout } from '../ledger/postings.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 import type { CallbackWithdrawal } from '../providers/callbacks.ts';
 import type { PayoutFailure, PayoutOutcome } from '../providers/provider.ts';
 import type { Destination } from './destination.ts';

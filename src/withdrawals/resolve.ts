@@ -1,4 +1,9 @@
-import { requireIndependentApprover, requireDistinctApprovers, type Actor, type Approver } from '../access/separation-of-duties.ts';
+import {
+  requireIndependentApprover,
+  requireDistinctApprovers,
+  type Actor,
+  type Approver,
+} from '../access/separation-of-duties.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';

@@ -1,5 +1,5 @@
-import type { WorkItemSource } from '../outbox/work-items.ts';
 import { maskedInSql } from '../lib/mask.ts';
+import type { WorkItemSource } from '../outbox/work-items.ts';
 
 /** How much the provider says that it has paid, or has come back, in its newest answer that said so. */
 const PROVIDER_SAYS = `(

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../lib/dates.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Environment } from '../lib/scope.ts';
 import { sandboxDecision } from '../lib/sandbox-review.ts';
+import type { Environment } from '../lib/scope.ts';
 
 /** Why somebody looks at a withdrawal before it is sent. */
 export const REVIEW_REASONS = [

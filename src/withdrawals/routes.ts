@@ -1,21 +1,21 @@
 import { z } from 'zod';
 
-import { listChannels, type AmountLimits } from '../merchants/channels/queries.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
-import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import { listChannels, type AmountLimits } from '../merchants/channels/queries.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import type { CheckPayout } from './sync.ts';
 import { createWithdrawal } from './create.ts';
 import { cancelWithdrawal } from './decide.ts';
 import { findWithdrawal, type WithdrawalRow } from './model.ts';
 import { presentWithdrawal } from './present.ts';
 import { listWithdrawals, withdrawnSince } from './queries.ts';
 import * as schema from './schema.ts';
+import type { CheckPayout } from './sync.ts';
 import { readTimeline } from './timeline.ts';
 
 export type WithdrawalRouteDeps = { db: Knex; clock: Clock; findProvider: FindProvider; checkPayout: CheckPayout };

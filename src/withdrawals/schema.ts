@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-import { CHANNELS } from '../merchants/channels/channel.ts';
 import { ACCOUNT_NUMBER, BANK_CODES } from '../lib/banks.ts';
 import { birrAmount, currencyEtb, instant, limitedText, patternText, plainText, reference } from '../lib/fields.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { normalisePhone } from '../lib/phone.ts';
+import { CHANNELS } from '../merchants/channels/channel.ts';
 import type { Destination } from './destination.ts';
 import { REVIEW_REASONS } from './review.ts';
 import { WITHDRAWAL_STAGES, WITHDRAWAL_STATUSES } from './states.ts';

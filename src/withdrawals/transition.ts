@@ -1,5 +1,5 @@
-import { latePayoutPosting, payoutPosting, releasePosting, reversalPosting } from '../ledger/postings.ts';
 import { post } from '../ledger/post.ts';
+import { latePayoutPosting, payoutPosting, releasePosting, reversalPosting } from '../ledger/postings.ts';
 import { rows } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';

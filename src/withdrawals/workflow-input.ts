@@ -1,5 +1,5 @@
-import type { OutboxMessage } from '../outbox/record.ts';
 import type { Environment } from '../lib/scope.ts';
+import type { OutboxMessage } from '../outbox/record.ts';
 
 /** What `workflows/withdrawal.ts` is started with: ids and numbers. */
 export type WithdrawalInput = {

@@ -1,6 +1,6 @@
+import { createKey, revokeKey, type NewKey } from '../../src/access/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/access/authenticate.ts';
 import { hashKey, generateKey, readKey } from '../../src/access/key-format.ts';
-import { createKey, revokeKey, type NewKey } from '../../src/access/api-keys.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { AppError } from '../../src/lib/errors.ts';
 import { newId } from '../../src/lib/ids.ts';

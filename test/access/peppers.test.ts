@@ -1,10 +1,10 @@
+import { countUnderOlderPeppers, createKey } from '../../src/access/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/access/authenticate.ts';
 import { hashKey } from '../../src/access/key-format.ts';
-import { countUnderOlderPeppers, createKey } from '../../src/access/api-keys.ts';
+import { createOperator, createOperatorKey } from '../../src/access/operators.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
-import { createOperator, createOperatorKey } from '../../src/access/operators.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const [OLD, NEW] = ['the pepper of last year, in 29', 'the pepper of this year, in 29'];

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { runKeys } from '../../src/app/commands/merchants-and-keys.ts';
 import { createIdempotency } from '../../src/http/idempotency.ts';
 import { encrypt, decrypt, type KeyRing } from '../../src/lib/crypto.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { runKeys } from '../../src/app/commands/merchants-and-keys.ts';
 import { KEY_RING } from '../support/key-ring.ts';
 import { createWorld, type World } from '../webhooks/world.ts';
 

@@ -1,5 +1,5 @@
-import { createKeyAuthenticator } from '../../src/access/authenticate.ts';
 import { createKey, listKeys, revokeKey, rotateKey, type NewKey } from '../../src/access/api-keys.ts';
+import { createKeyAuthenticator } from '../../src/access/authenticate.ts';
 import { HOUR_MS } from '../../src/lib/dates.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';

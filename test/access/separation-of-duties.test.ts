@@ -1,11 +1,11 @@
-import { linkBankAccount } from '../../src/settlements/bank-account/link.ts';
 import type { OperatorRole } from '../../src/http/route.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { linkBankAccount } from '../../src/settlements/bank-account/link.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
+import { startDesk, type Desk, type Person } from '../backoffice/desk.ts';
 import { ACCOUNT, ask, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
-import { startDesk, type Desk, type Person } from '../backoffice/desk.ts';
 
 /** A key in somebody's hands: whose it is, which it is, and its text. */
 type Held = Person & { keyId: string };

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 
+import { prepare } from '../../src/app/commands/migrate.ts';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/lib/db.ts';
-import { prepare } from '../../src/app/commands/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { testStack } from '../support/stack-facts.ts';
 

@@ -4,11 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 
+import { ABYSSINIA } from '../../src/demo/seed/demo.ts';
+import { rejectDemoDataAt } from '../../src/demo/seed/reject-demo-data.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
-import { ABYSSINIA } from '../../src/demo/seed/demo.ts';
-import { refuseDemoDataAt } from '../../src/demo/seed/reject-demo-data.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const log = createLogger('silent', 'test');
@@ -51,8 +51,8 @@ function run(
 }
 
 test('production starts over a database without demo data, and while the database is away', async () => {
-  await refuseDemoDataAt(database.url, log);
-  await refuseDemoDataAt(`postgresql://nobody@127.0.0.1:${await anyFreePort()}/none`, log);
+  await rejectDemoDataAt(database.url, log);
+  await rejectDemoDataAt(`postgresql://nobody@127.0.0.1:${await anyFreePort()}/none`, log);
 });
 
 test.each(['api', 'worker'] as const)(

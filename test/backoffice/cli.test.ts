@@ -1,8 +1,8 @@
+import { runOpsCommand } from '../../src/app/commands/ops-commands.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { createTransactionRunner } from '../../src/outbox/record.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { runOpsCommand } from '../../src/app/commands/ops-commands.ts';
+import { createTransactionRunner } from '../../src/outbox/record.ts';
 import { enqueueCalendarChanged } from '../../src/settlements/expected-dates.ts';
 import { buildPendingPayment, PAID } from '../support/build.ts';
 import { createTestDatabase } from '../support/database.ts';

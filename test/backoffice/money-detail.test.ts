@@ -1,11 +1,11 @@
 import { addisDay } from '../../src/lib/dates.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
+import { createCheckPayout } from '../../src/withdrawals/sync.ts';
+import { OTHER_AMOUNT, payOtherAmount } from '../payments/held-money.ts';
 import { PAID, paidReference } from '../support/build.ts';
 import { ACCOUNT, ask, linkAccount } from '../support/settlements.ts';
-import { buildFreeMerchant, DOUBT, fund, PAID_OUT } from '../support/withdrawals.ts';
-import { OTHER_AMOUNT, payOtherAmount } from '../payments/held-money.ts';
+import { buildFreeMerchant, UNKNOWN_PAYOUT, fund, PAID_OUT } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
@@ -119,7 +119,7 @@ describe('a withdrawal under review', () => {
 test('a withdrawal that its provider leaves open can be resolved, and one that has ended cannot be decided', async () => {
   const id = await withdrawal();
   await say(`withdrawals/${id}/approve`);
-  desk.world.provider.returnsForPayouts(DOUBT);
+  desk.world.provider.returnsForPayouts(UNKNOWN_PAYOUT);
   await createCheckPayout(desk.world)(id, { minIntervalMs: 0, notifyWorkflow: false });
   expect(await get(`withdrawals/${id}`)).toMatchObject({
     stage: 'UNKNOWN',

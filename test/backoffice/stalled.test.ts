@@ -2,11 +2,11 @@ import { addisDay, DAY_MS, HOUR_MS, startOfAddisDay } from '../../src/lib/dates.
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { payOtherAmount } from '../payments/held-money.ts';
 import { buildPendingPayment } from '../support/build.ts';
 import { runSql } from '../support/database.ts';
 import { ask, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
-import { payOtherAmount } from '../payments/held-money.ts';
 import { startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;

@@ -1,8 +1,8 @@
+import { createOperator } from '../../src/access/operators.ts';
+import { runKeys, runMerchants } from '../../src/app/commands/merchants-and-keys.ts';
+import { DEMO_OPERATOR } from '../../src/demo/seed/operator.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { runKeys, runMerchants } from '../../src/app/commands/merchants-and-keys.ts';
-import { createOperator } from '../../src/access/operators.ts';
-import { DEMO_OPERATOR } from '../../src/demo/seed/operator.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { KEY_RING } from '../support/key-ring.ts';
 import { PEPPER, startDesk, type Desk } from './desk.ts';

@@ -32,7 +32,7 @@ export function createTwinDispatcher(deps: { database: pg.Pool; send: (claimed: 
   const { database, send } = deps;
   let inFlight = 0;
   let isClaiming = false;
-  let isWoken = false;
+  let isSignalled = false;
   let ended: { eventId: string; httpStatus: number }[] = [];
   let isRecording = false;
 
@@ -55,15 +55,15 @@ export function createTwinDispatcher(deps: { database: pg.Pool; send: (claimed: 
     const httpStatus = await send(claimed).catch(() => 0);
     inFlight -= 1;
     ended.push({ eventId: claimed.event_id, httpStatus });
-    if (isWoken) void claim();
+    if (isSignalled) void claim();
     await record();
   };
   const claim = async (): Promise<void> => {
-    isWoken = true;
+    isSignalled = true;
     if (isClaiming) return;
     isClaiming = true;
-    while (isWoken && inFlight < IN_FLIGHT_MAX) {
-      isWoken = false;
+    while (isSignalled && inFlight < IN_FLIGHT_MAX) {
+      isSignalled = false;
       const values = [Math.min(CLAIM_MAX, IN_FLIGHT_MAX - inFlight)];
       const asked = database.query<Claimed>({ name: 'claim', text: CLAIM, values });
       const rows = await asked.then(
@@ -71,7 +71,7 @@ export function createTwinDispatcher(deps: { database: pg.Pool; send: (claimed: 
         () => [],
       );
       for (const claimed of rows) void deliver(claimed);
-      if (rows.length === values[0]) isWoken = true;
+      if (rows.length === values[0]) isSignalled = true;
     }
     isClaiming = false;
   };

@@ -5,8 +5,8 @@ import pg from 'pg';
 import { Pool } from 'undici';
 
 import { newId } from '../../src/lib/ids.ts';
-import { EVENT_TYPES } from '../../src/webhooks/events/catalogue.ts';
 import { signedRequest } from '../../src/webhooks/delivery/signature.ts';
+import { EVENT_TYPES } from '../../src/webhooks/events/catalogue.ts';
 import { createTwinDispatcher, type Claimed } from './baseline-dispatcher.ts';
 import { createTwinList } from './baseline-list.ts';
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { grantChannels } from '../../src/merchants/channels/operations.ts';
-import { readConfig } from '../../src/config.ts';
 import { createKey } from '../../src/access/api-keys.ts';
+import { readConfig } from '../../src/config.ts';
 import { openDatabase, rows, type Knex } from '../../src/lib/db.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
+import { grantChannels } from '../../src/merchants/channels/operations.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import { asOwner, type Ground, type Running } from './ground.ts';
 import { TWIN_TABLES } from './history.ts';

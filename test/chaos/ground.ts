@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 
+import { createKey } from '../../src/access/api-keys.ts';
 import { startApi, type RunningApi } from '../../src/app/api.ts';
 import { readConfig } from '../../src/config.ts';
-import { createKey } from '../../src/access/api-keys.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { createOperator, createOperatorKey } from '../../src/access/operators.ts';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
-import { createOperator, createOperatorKey } from '../../src/access/operators.ts';
 import { isOpen, type SettlementStatus } from '../../src/settlements/states.ts';
 import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
 import { expectInvariants } from '../invariants/check.ts';
@@ -173,12 +173,12 @@ async function expectStands({ id, status, lived, audited }: Expected): Promise<v
     return data.settlementId === id ? [[String(headers['x-service-event-id']), event] as const] : [];
   });
   expect([...new Map(heard).values()].toSorted()).toEqual(events.toSorted());
-  const deeds = await rows<{ action: string }>(
+  const commands = await rows<{ action: string }>(
     ground.world.db,
     'SELECT action FROM operator_audit WHERE resource_id = :id ORDER BY action',
     { id },
   );
-  expect(deeds.map(({ action }) => action)).toEqual(audited.map((word) => `settlement.${word}`).toSorted());
+  expect(commands.map(({ action }) => action)).toEqual(audited.map((word) => `settlement.${word}`).toSorted());
 }
 
 /** Temporal goes by what the rows say: open ones are looked after, the others are over. */

@@ -34,10 +34,10 @@ function withoutSecrets(text: string): string {
 }
 
 /** How much of an answer is filled in. */
-function told(value: unknown): number {
+function enqueued(value: unknown): number {
   if (value === null || value === '' || value === undefined) return 0;
   if (typeof value !== 'object') return 1;
-  return Object.values(value).reduce((sum: number, inner) => sum + told(inner), 0);
+  return Object.values(value).reduce((sum: number, inner) => sum + enqueued(inner), 0);
 }
 
 function choose(recorded: readonly RecordedResponse[]): object | undefined {
@@ -46,7 +46,7 @@ function choose(recorded: readonly RecordedResponse[]): object | undefined {
     const text = JSON.stringify(answer);
     return text.length <= CHARACTERS_MAX && !ODD.test(text);
   });
-  return fit.toSorted((a, b) => told(b) - told(a))[0];
+  return fit.toSorted((a, b) => enqueued(b) - enqueued(a))[0];
 }
 
 const byAnswer = new Map<string, RecordedResponse[]>();

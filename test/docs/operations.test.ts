@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 
 import { defineSearchAttributeKey } from '@temporalio/common';
 
+import { PERMISSIONS } from '../../src/access/permissions.ts';
 import { readConfig } from '../../src/config.ts';
 import type { OperatorRole } from '../../src/http/route.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { PERMISSIONS } from '../../src/access/permissions.ts';
 import { createTemporalGateway, temporalOptions } from '../../src/temporal/client.ts';
 import { DELIVERY_STATUSES } from '../../src/webhooks/delivery/states.ts';
 import { testStack } from '../support/stack-facts.ts';
@@ -41,14 +41,14 @@ test('the API description says of every route of operators who may call it, as t
   const { paths } = productDocument() as {
     paths: Record<string, Record<string, { operationId: string; description: string }>>;
   };
-  const told = new Map(
+  const enqueued = new Map(
     Object.values(paths)
       .flatMap((methods) => Object.values(methods))
       .map(({ operationId, description }) => [operationId, description]),
   );
   for (const { operationId, auth } of productRoutes()) {
     if (auth.by !== 'operator') continue;
-    const description = told.get(operationId) ?? '';
+    const description = enqueued.get(operationId) ?? '';
     const roles = wordsIn(/Role of operators: (.+)\.$/m.exec(description)?.[1]);
     const expected = auth.roles.includes('viewer') ? [] : [...new Set([...auth.roles, 'admin'])];
     expect({ operationId, roles, any: description.includes('Any operator.') }).toEqual({

@@ -6,8 +6,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { anyFreePort } from '../../src/lib/free-port.ts';
+import {
+  newSecret,
+  signedRequest,
+  type SignedRequest,
+  type SigningInput,
+} from '../../src/webhooks/delivery/signature.ts';
 import { EVENT_TYPES } from '../../src/webhooks/events/catalogue.ts';
-import { newSecret, signedRequest, type SignedRequest, type SigningInput } from '../../src/webhooks/delivery/signature.ts';
 
 const GUIDE = readFileSync(new URL('../../docs/guides/verifying-webhooks.md', import.meta.url), 'utf8');
 

@@ -5,12 +5,12 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 
 import { addisDay, HOUR_MS } from '../../src/lib/dates.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
+import { paymentWorkflowId } from '../../src/payments/workflow-input.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
 import { requestReport } from '../../src/reports/request.ts';
 import { reportWorkflowId } from '../../src/reports/workflow-input.ts';
-import { paymentWorkflowId } from '../../src/payments/workflow-input.ts';
 import { buy, createGround, PHONES } from '../chaos/ground.ts';
 import { ask, linkAccount } from '../support/settlements.ts';
 import { skipTime } from '../support/temporal.ts';

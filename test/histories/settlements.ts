@@ -1,8 +1,8 @@
-import { addHoliday } from '../../src/settlements/calendar/operations.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
 import { markCredited, markFailed, markSent } from '../../src/settlements/bank-results.ts';
-import { enqueueCalendarChanged } from '../../src/settlements/expected-dates.ts';
+import { addHoliday } from '../../src/settlements/calendar/operations.ts';
 import { approveSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
+import { enqueueCalendarChanged } from '../../src/settlements/expected-dates.ts';
 import { readSettlement } from '../../src/settlements/model.ts';
 import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
 import { ask as askFor, linkAccount } from '../support/settlements.ts';

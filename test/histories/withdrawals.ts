@@ -11,7 +11,12 @@ const MINUTE_MS = 60_000;
 /** More than enough for a run that asks every half hour. */
 const RUN_HOURS_MAX = 96;
 /** What the sandbox's provider does with a payout to these. */
-const PHONES = { paid: '0911000001', declined: '0911000002', silent: '0911000004', paidUntold: '0911000007' } as const;
+const PHONES = {
+  paid: '0911000001',
+  declined: '0911000002',
+  silent: '0911000004',
+  paidUnenqueued: '0911000007',
+} as const;
 /** By their santim the sandbox decides. */
 const AMOUNTS = { approved: 100, rejected: 100.13, waitsForOperator: 100.14 } as const;
 
@@ -22,7 +27,7 @@ const operator = () => ({ operatorId: 'opr_1', at: new Date(), reason: 'No.' });
 /** How withdrawals end. */
 export const WITHDRAWAL_SCENES: Scenes = {
   'withdrawal-approved': async (scene) => {
-    const id = await ask(scene, { phone: 'paidUntold' });
+    const id = await ask(scene, { phone: 'paidUnenqueued' });
     await live(scene, id, DAY_MS);
     return approve(scene, id);
   },
@@ -58,7 +63,7 @@ export const WITHDRAWAL_SCENES: Scenes = {
   'withdrawal-unknown': async (scene) => {
     const { simulator } = scene.ground;
     await simulator.fault({ kind: 'payoutUnknown', channel: 'TELEBIRR', delayMs: 10 * MINUTE_MS, next: 1 });
-    const id = await ask(scene, { phone: 'paidUntold' });
+    const id = await ask(scene, { phone: 'paidUnenqueued' });
     const workflowId = await approve(scene, id);
     await until('nobody to know', async () => (await readRow(scene, id)).stage === 'UNKNOWN');
     await live(scene, id, MINUTE_MS);

@@ -51,20 +51,20 @@ export async function nothingEarlyNothingLate(evidence: Evidence): Promise<strin
     `SELECT a.delivery_id, a.source, a.retry_number, a.started_at, a.ended_at, a.failure ->> 'code' AS failure, d.event_id, d.created_at
      FROM webhook_attempt a JOIN webhook_delivery d ON d.id = a.delivery_id ORDER BY a.delivery_id, a.sequence`,
   );
-  const hastened = resentEvents(evidence);
+  const expedited = resentEvents(evidence);
   const failedAt = new Map<string, number>();
   const problems: string[] = [];
   for (const one of attempts) {
     if (one.trigger === 'manual' || one.retryNumber === null) continue;
-    const rung = `${one.deliveryId} ${one.retryNumber}`;
+    const attemptNo = `${one.deliveryId} ${one.retryNumber}`;
     const before = failedAt.get(`${one.deliveryId} ${one.retryNumber - 1}`);
     const dueMs =
       before === undefined ? one.createdAt.getTime() : before + (retryDelaysSeconds[one.retryNumber - 1] ?? 0) * 1_000;
     const earlyMs = dueMs - one.startedAt.getTime();
-    if (earlyMs > EARLY_MS && !hastened.has(one.eventId))
+    if (earlyMs > EARLY_MS && !expedited.has(one.eventId))
       problems.push(`retry ${one.retryNumber} of delivery ${one.deliveryId} came ${earlyMs} ms before its time`);
     // An interrupted attempt uses up no rung.
-    if (one.endedAt && one.failure !== 'interrupted') failedAt.set(rung, one.endedAt.getTime());
+    if (one.endedAt && one.failure !== 'interrupted') failedAt.set(attemptNo, one.endedAt.getTime());
   }
   const late = await rows<{ id: string; nextAttemptAt: Date }>(
     db,

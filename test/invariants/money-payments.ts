@@ -1,7 +1,7 @@
 import { setMerchantStatus } from '../../src/merchants/operations.ts';
-import type { ProviderOutcome } from '../../src/providers/provider.ts';
 import { expireSessionIfDue } from '../../src/payments/close-session.ts';
 import { acceptHeldPayment, returnHeldPayment } from '../../src/payments/holds.ts';
+import type { ProviderOutcome } from '../../src/providers/provider.ts';
 import { ACCEPTED, buildAttempt, buildSession, declined, PAID, PENDING, UNKNOWN } from '../support/build.ts';
 import { hearPayment, type Attempt, type Payment } from './money-model.ts';
 import type { Act, Play } from './money-scenarios.ts';

@@ -30,7 +30,7 @@ export const PAYOUT_WORDS = [
 ] as const;
 export type PayoutWord = (typeof PAYOUT_WORDS)[number];
 
-export const SETTLEMENT_DEEDS = [
+export const SETTLEMENT_COMMANDS = [
   'approve',
   'reject',
   'cancel',
@@ -42,7 +42,7 @@ export const SETTLEMENT_DEEDS = [
   'book',
   'dismiss',
 ] as const;
-export type SettlementActionName = (typeof SETTLEMENT_DEEDS)[number];
+export type SettlementActionName = (typeof SETTLEMENT_COMMANDS)[number];
 
 /** One thing that somebody does. `pick` says to which of those there are, so that any of them makes sense. */
 export type AuditContext =
@@ -110,7 +110,7 @@ const context = {
   settlement: fc.record({
     do: fc.constant('settlement' as const),
     pick,
-    what: fc.constantFrom(...SETTLEMENT_DEEDS),
+    what: fc.constantFrom(...SETTLEMENT_COMMANDS),
   }),
   pass: fc.record({ do: fc.constant('pass' as const), minutes: fc.constantFrom(31, 61, 61, 1_500, -2) }),
   suspend: fc.record({ do: fc.constantFrom('suspend' as const, 'resume' as const, 'resume' as const) }),

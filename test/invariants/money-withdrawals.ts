@@ -3,7 +3,7 @@ import { recordExcessTakenBack } from '../../src/reconciliation/receipts/decide.
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { approveWithdrawal, cancelWithdrawal, readWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
-import { DOUBT, NOT_THERE, PAID_OUT, REFUSED, TAKEN } from '../support/withdrawals.ts';
+import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, TAKEN } from '../support/withdrawals.ts';
 import { expectedOf, hearPayout, keeps, mayResolve, resolveOut, takes, type Out } from './money-model.ts';
 import { choose } from './money-payments.ts';
 import type { Act, Play } from './money-scenarios.ts';
@@ -132,7 +132,7 @@ function outcomeOf(word: PayoutWord, out: Out): PayoutOutcome {
     case 'pending':
       return { kind: 'pending', providerReference: null, providerCode: '0' };
     case 'unknown':
-      return DOUBT;
+      return UNKNOWN_PAYOUT;
     case 'not-found':
       return NOT_THERE;
     case 'declined':

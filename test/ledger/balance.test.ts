@@ -1,5 +1,5 @@
-import { suspensePosting, paymentPosting, reservePosting } from '../../src/ledger/postings.ts';
 import { post } from '../../src/ledger/post.ts';
+import { suspensePosting, paymentPosting, reservePosting } from '../../src/ledger/postings.ts';
 import { balanceRoutes } from '../../src/ledger/routes.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';

@@ -7,6 +7,7 @@ import {
   type BankReceipt,
   type AllocationOutcome,
 } from '../../src/ledger/bank-postings.ts';
+import { feeOf, feeWithin, type FeeRule } from '../../src/ledger/fees.ts';
 import {
   suspenseAcceptedPosting,
   suspensePosting,
@@ -21,7 +22,6 @@ import {
   type Payout,
   type Posting,
 } from '../../src/ledger/postings.ts';
-import { feeOf, feeWithin, type FeeRule } from '../../src/ledger/fees.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 
 /** What may happen next; numbers pick among what is there, so that any of them makes sense. */
@@ -109,11 +109,11 @@ function paidAs(out: Payout, what: (typeof OUT_PICKS)[number]): Payout {
 }
 
 /** Tells a whole story, step by step; a step for which there is nothing does nothing. `ids` makes ids. */
-export function tell(
+export function step(
   steps: readonly Step[],
-  told: { scope: MerchantScope; rule: FeeRule; ids: (prefix: string) => string },
+  enqueued: { scope: MerchantScope; rule: FeeRule; ids: (prefix: string) => string },
 ): Story {
-  const { scope, rule, ids } = told;
+  const { scope, rule, ids } = enqueued;
   const story: Story = {
     postings: [],
     refused: [],

@@ -2,6 +2,7 @@ import pg from 'pg';
 
 import { readBalance } from '../../src/ledger/balance.ts';
 import { receiptPosting } from '../../src/ledger/bank-postings.ts';
+import { post } from '../../src/ledger/post.ts';
 import {
   suspenseAcceptedPosting,
   suspensePosting,
@@ -14,7 +15,6 @@ import {
   type Payout,
   type Posting,
 } from '../../src/ledger/postings.ts';
-import { post } from '../../src/ledger/post.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 
 import { readBalance } from '../../src/ledger/balance.ts';
-import { totalDebit } from '../../src/ledger/postings.ts';
 import { post } from '../../src/ledger/post.ts';
+import { totalDebit } from '../../src/ledger/postings.ts';
 import { LEDGER_CHECKS, verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId, type IdPrefix } from '../../src/lib/ids.ts';
 import { buildMerchant } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { anyMinutes, bookTimes } from './book-times.ts';
-import { anyRule, anySteps, bookAll, tell, unmatchedOf, type Story } from './model.ts';
+import { anyRule, anySteps, bookAll, step, unmatchedOf, type Story } from './model.ts';
 
 const BEGIN_MS = Date.parse('2026-03-02T09:00:00.000Z');
 const atMinute = (minute: number): Date => new Date(BEGIN_MS + minute * 60_000);
@@ -43,7 +43,7 @@ test('ten thousand random stories of a merchant’s money all add up', () => {
   fc.assert(
     fc.property(anySteps, anyRule, (steps, rule) => {
       let made = 0;
-      const story = tell(steps, { scope, rule, ids: (prefix) => `${prefix}_${(made += 1)}` });
+      const story = step(steps, { scope, rule, ids: (prefix) => `${prefix}_${(made += 1)}` });
       const all = [...story.postings, ...story.refused];
       expect(all.filter(({ entries }) => sum(entries.map(({ amountSantim }) => amountSantim)) !== 0n)).toEqual([]);
       expectHolds(story, bookAll(story.postings));
@@ -65,7 +65,7 @@ describe('the same stories on PostgreSQL', () => {
     await fc.assert(
       fc.asyncProperty(anySteps, anyRule, anyMinutes, async (steps, rule, minutes) => {
         const scope = await buildMerchant(db);
-        const story = tell(steps, { scope, rule, ids });
+        const story = step(steps, { scope, rule, ids });
         for (const [index, posting] of story.postings.entries()) {
           await db.transaction((trx) => post(trx, posting, atMinute(minutes[index % minutes.length]!)));
         }

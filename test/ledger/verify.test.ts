@@ -1,16 +1,16 @@
 import pg from 'pg';
 
-import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { runLedgerCommand } from '../../src/app/commands/ledger.ts';
+import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { acceptHeldPayment } from '../../src/payments/holds.ts';
 import { BANK_MONEY_CHECKS } from '../../src/reconciliation/invariants.ts';
 import { markCredited, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { SETTLEMENT_CHECKS } from '../../src/settlements/invariants.ts';
-import { acceptHeldPayment } from '../../src/payments/holds.ts';
-import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { autoDecide } from '../../src/withdrawals/auto-decide.ts';
+import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import {
   ACCEPTED,
   buildAttempt,

@@ -32,9 +32,9 @@ describe("the database's clock", () => {
 
     await clock.known;
     await sleep(50);
-    const [before, told, after] = [await databaseTime(), clock.now().getTime(), await databaseTime()];
-    expect(told).toBeGreaterThan(before - 250);
-    expect(told).toBeLessThan(after + 250);
+    const [before, enqueued, after] = [await databaseTime(), clock.now().getTime(), await databaseTime()];
+    expect(enqueued).toBeGreaterThan(before - 250);
+    expect(enqueued).toBeLessThan(after + 250);
     expect(clock.skewSeconds()).toBeCloseTo(ms / 1_000, 0);
     expect(warned).toHaveLength(1);
     clock.stop();

@@ -46,8 +46,8 @@ test.each(failures)('%s is told in the log by its code, without a value of the s
     () => null,
     (error: unknown) => error,
   );
-  for (const told of [describeError(thrown), describeError(new Error('not made', { cause: thrown }))['cause']]) {
-    expect(told).toMatchObject({ code });
-    expect(JSON.stringify(told)).not.toMatch(/911000001|Abebe|whs_taken|hooks\.example/);
+  for (const enqueued of [describeError(thrown), describeError(new Error('not made', { cause: thrown }))['cause']]) {
+    expect(enqueued).toMatchObject({ code });
+    expect(JSON.stringify(enqueued)).not.toMatch(/911000001|Abebe|whs_taken|hooks\.example/);
   }
 });

@@ -17,7 +17,7 @@ export const READY_WITHIN_MS = 150_000;
 export type Run = { process: ChildProcess; output: () => string; ended: Promise<number | null> };
 
 /** A free port below those that systems give to outgoing connections: they would take it before a start listens on it. */
-async function lastingPort(): Promise<number> {
+async function stablePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 32_000);
     if (await isPortFree(port)) return port;
@@ -33,7 +33,7 @@ export async function createHouse() {
   // the whole.
   env['MESKOT_DEMO_PAYMENTS'] = '1000';
   env['MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS'] = '1';
-  for (const name of PORTS) env[`${name}_PORT`] = String(await lastingPort());
+  for (const name of PORTS) env[`${name}_PORT`] = String(await stablePort());
   const run = (...args: string[]): Run => {
     const child = spawn(process.execPath, ['--import', 'tsx/esm', 'src/cli.ts', ...args], { cwd: PROJECT, env });
     let text = '';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 
+import { rows } from '../../src/lib/db.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
 import { whyUnusable, type ChannelFacts } from '../../src/merchants/channels/channel.ts';
 import { listChannels, readLimits, type LimitsJson } from '../../src/merchants/channels/queries.ts';
 import { channelRoutes } from '../../src/merchants/channels/routes.ts';
-import { rows } from '../../src/lib/db.ts';
-import type { MerchantScope } from '../../src/lib/scope.ts';
 import { buildAttempt, buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';

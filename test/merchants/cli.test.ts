@@ -1,5 +1,5 @@
-import { rows } from '../../src/lib/db.ts';
 import { runMerchants } from '../../src/app/commands/merchants-and-keys.ts';
+import { rows } from '../../src/lib/db.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

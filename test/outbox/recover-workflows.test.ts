@@ -1,8 +1,8 @@
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import type { FindRecoverable, OpenPage } from '../../src/outbox/recoverable.ts';
 import { createTransactionRunner } from '../../src/outbox/record.ts';
 import { createRepair, type RepairDeps } from '../../src/outbox/recover-workflows.ts';
+import type { FindRecoverable, OpenPage } from '../../src/outbox/recoverable.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

@@ -1,12 +1,12 @@
-import { checkoutRoutes } from '../../src/payments/session-routes.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { clearReconciliationFlag } from '../../src/payments/clear-reconciliation-flag.ts';
 import { acceptHeldPayment, returnHeldPayment } from '../../src/payments/holds.ts';
-import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
+import { checkoutRoutes } from '../../src/payments/session-routes.ts';
 import { TIMELINE } from '../../src/payments/timeline.ts';
+import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
 import { findResourceDeliveries } from '../../src/webhooks/events/resource-deliveries.ts';
 import {
   ACCEPTED,

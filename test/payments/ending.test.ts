@@ -1,9 +1,9 @@
-import { startPayment } from '../../src/payments/pay.ts';
 import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { closeSession, expireDueSessions, expireSessionIfDue } from '../../src/payments/close-session.ts';
 import { createCloseUnpaid } from '../../src/payments/close-unpaid.ts';
+import { startPayment } from '../../src/payments/pay.ts';
 import {
   ACCEPTED,
   buildAttempt,

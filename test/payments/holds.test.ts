@@ -2,8 +2,8 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { feeOf } from '../../src/ledger/fees.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import type { ProviderOutcome } from '../../src/providers/provider.ts';
 import { expireDueSessions } from '../../src/payments/close-session.ts';
+import type { ProviderOutcome } from '../../src/providers/provider.ts';
 import type { Evidence } from '../invariants/evidence.ts';
 import { eventsOfEnds, onlyListedMoves } from '../invariants/payments.ts';
 import {

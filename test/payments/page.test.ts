@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 
 import Koa from 'koa';
 
-import { createTokenAuthenticator } from '../../src/payments/client-token.ts';
-import type { NewSession } from '../../src/payments/create-session.ts';
-import { createCheckoutPages } from '../../src/payments/checkout-page/routes.ts';
 import { createLimits, type Limits } from '../../src/http/limits.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { setMerchantStatus } from '../../src/merchants/operations.ts';
+import { createCheckoutPages } from '../../src/payments/checkout-page/routes.ts';
+import { createTokenAuthenticator } from '../../src/payments/client-token.ts';
+import type { NewSession } from '../../src/payments/create-session.ts';
 import {
   buildMerchant,
   buildSession,

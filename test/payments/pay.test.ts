@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 
-import { createTokenAuthenticator } from '../../src/payments/client-token.ts';
-import { awaitProviderResult, startPayment } from '../../src/payments/pay.ts';
-import { crc16, qrPayload } from '../../src/payments/checkout-page/qr.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { MerchantScope } from '../../src/lib/scope.ts';
 import { normalisePhone } from '../../src/lib/phone.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { crc16, qrPayload } from '../../src/payments/checkout-page/qr.ts';
+import { createTokenAuthenticator } from '../../src/payments/client-token.ts';
+import { awaitProviderResult, startPayment } from '../../src/payments/pay.ts';
 import {
   ACCEPTED,
   buildAttempt,

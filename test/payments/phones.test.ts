@@ -1,6 +1,6 @@
-import { checkoutRoutes } from '../../src/payments/session-routes.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { checkoutRoutes } from '../../src/payments/session-routes.ts';
 import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
 import { buildAttempt, buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

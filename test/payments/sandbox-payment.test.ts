@@ -1,21 +1,21 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { createTokenAuthenticator } from '../../src/payments/client-token.ts';
-import { checkoutRoutes } from '../../src/payments/session-routes.ts';
 import { createLimits } from '../../src/http/limits.ts';
 import { createApiServer } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { setMerchantStatus } from '../../src/merchants/operations.ts';
+import { findAttemptBySecret } from '../../src/payments/attempt.ts';
+import { createTokenAuthenticator } from '../../src/payments/client-token.ts';
+import { isConclusive } from '../../src/payments/recheck-callbacks.ts';
+import { checkoutRoutes } from '../../src/payments/session-routes.ts';
+import { MIN_QUERY_INTERVAL_MS } from '../../src/payments/sync.ts';
+import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
 import { createCallbackRouter } from '../../src/providers/callbacks.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { storeCallback } from '../../src/providers/store-callback.ts';
-import { findAttemptBySecret } from '../../src/payments/attempt.ts';
-import { MIN_QUERY_INTERVAL_MS } from '../../src/payments/sync.ts';
-import { isConclusive } from '../../src/payments/recheck-callbacks.ts';
-import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
 import { buildMerchant, buildWorld, standing, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { NO_LIMITS, stubKey, testServerDeps, type HttpResponse } from '../support/http.ts';

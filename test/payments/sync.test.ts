@@ -1,7 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import type { ProviderOutcome } from '../../src/providers/provider.ts';
 import { LEASE_MS, createSyncAttempt } from '../../src/payments/sync.ts';
+import type { ProviderOutcome } from '../../src/providers/provider.ts';
 import {
   buildAttempt,
   buildMerchant,

@@ -1,11 +1,11 @@
 import { request, type ClientRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { openDatabase } from '../../src/lib/db.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createTokenAuthenticator } from '../../src/payments/client-token.ts';
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';
 import { createSessionWaits } from '../../src/payments/waits.ts';
-import { openDatabase } from '../../src/lib/db.ts';
-import type { MerchantScope } from '../../src/lib/scope.ts';
 import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import type { Channel } from '../../src/merchants/channels/channel.ts';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { newId } from '../../src/lib/ids.ts';
+import type { Channel } from '../../src/merchants/channels/channel.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import type {
   PaymentOrder,

@@ -1,10 +1,10 @@
-import { addisDay } from '../../src/lib/dates.ts';
-import { rows } from '../../src/lib/db.ts';
-import { act } from '../../src/app/commands/ops-decisions.ts';
 import { createOperator } from '../../src/access/operators.ts';
-import { requestReconciliation } from '../../src/backoffice/reconciliation.ts';
+import { act } from '../../src/app/commands/ops-decisions.ts';
 import { runReconcile } from '../../src/app/commands/reconcile.ts';
 import { runReconcileCommand } from '../../src/app/commands/reconciliation.ts';
+import { requestReconciliation } from '../../src/backoffice/reconciliation.ts';
+import { addisDay } from '../../src/lib/dates.ts';
+import { rows } from '../../src/lib/db.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, TODAY, type ReconciliationWorld } from './world.ts';
 

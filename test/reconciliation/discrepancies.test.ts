@@ -1,9 +1,9 @@
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Page } from '../../src/lib/pagination.ts';
+import { beginComparison, countOpen, writeFound } from '../../src/reconciliation/discrepancies-write.ts';
 import { closeDifference, listDiscrepancies } from '../../src/reconciliation/discrepancies.ts';
 import { matchDay } from '../../src/reconciliation/match.ts';
-import { beginComparison, countOpen, writeFound } from '../../src/reconciliation/discrepancies-write.ts';
 import { anOrder } from '../providers/sandbox.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, MINUTE_MS, TODAY, type ReconciliationWorld } from './world.ts';

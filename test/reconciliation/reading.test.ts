@@ -3,11 +3,11 @@ import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { StatementPage, StatementRow } from '../../src/providers/provider.ts';
-import { requestRun, requestLastDays } from '../../src/reconciliation/request.ts';
-import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/review-items.ts';
+import { importNextPage, type Import } from '../../src/reconciliation/import.ts';
 import { measureReconciliation } from '../../src/reconciliation/metrics.ts';
 import { findRecoverableRuns } from '../../src/reconciliation/recoverable.ts';
-import { importNextPage, type Import } from '../../src/reconciliation/import.ts';
+import { requestRun, requestLastDays } from '../../src/reconciliation/request.ts';
+import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/review-items.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, NOON, TODAY, type ReconciliationWorld } from './world.ts';
 

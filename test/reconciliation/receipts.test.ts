@@ -2,13 +2,13 @@ import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { openDatabase, rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { RECEIPT_REVIEW_ITEMS } from '../../src/reconciliation/review-items.ts';
-import { recordArrival } from '../../src/reconciliation/receipts/record.ts';
 import {
   recordExcessTakenBack,
   decideReceipt,
   type ReceiptDecision,
 } from '../../src/reconciliation/receipts/decide.ts';
+import { recordArrival } from '../../src/reconciliation/receipts/record.ts';
+import { RECEIPT_REVIEW_ITEMS } from '../../src/reconciliation/review-items.ts';
 import { readWithdrawal } from '../../src/withdrawals/model.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
 import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';

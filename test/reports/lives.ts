@@ -1,19 +1,19 @@
 import { HOUR_MS } from '../../src/lib/dates.ts';
-import type { UnitOfWork } from '../../src/outbox/record.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import type { UnitOfWork } from '../../src/outbox/record.ts';
+import { acceptHeldPayment, returnHeldPayment } from '../../src/payments/holds.ts';
 import type { PayoutOutcome, ProviderOutcome } from '../../src/providers/provider.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
-import { acceptHeldPayment, returnHeldPayment } from '../../src/payments/holds.ts';
-import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
 import { readWithdrawal, type WithdrawalRow } from '../../src/withdrawals/model.ts';
 import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';
+import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { ACCEPTED, buildAttempt, buildPendingPayment, declined, PAID, type World } from '../support/build.ts';
 import { ask } from '../support/settlements.ts';
-import { DOUBT, PAID_OUT, REFUSED, REVERSED, TAKEN } from '../support/withdrawals.ts';
+import { UNKNOWN_PAYOUT, PAID_OUT, REFUSED, REVERSED, TAKEN } from '../support/withdrawals.ts';
 
 type Lived = { world: World; row: WithdrawalRow };
 
@@ -28,7 +28,7 @@ export const WITHDRAWAL_LIVES = {
   cancelled: async ({ world, row }: Lived) => world.runInTransaction((tx) => cancelWithdrawal(tx, row, world.clock())),
   approved: async (lived: Lived) => approve(lived),
   'on its way': async (lived: Lived) => send(lived, TAKEN),
-  'in doubt': async (lived: Lived) => send(lived, DOUBT),
+  'in doubt': async (lived: Lived) => send(lived, UNKNOWN_PAYOUT),
   paid: async (lived: Lived) => send(lived, paidOut(lived)),
   refused: async (lived: Lived) => send(lived, REFUSED),
   reversed: async (lived: Lived) => send(lived, paidOut(lived), reversed(lived)),
@@ -40,7 +40,7 @@ export const WITHDRAWAL_LIVES = {
     await hear(lived, reversed(lived, -3_33n));
   },
   'not paid, says an operator': async (lived: Lived) => {
-    await send(lived, DOUBT);
+    await send(lived, UNKNOWN_PAYOUT);
     // Until then it may still turn out to be paid.
     lived.world.pass(2 * HOUR_MS);
     await say(lived, { outcome: 'FAILED', providerReference: `CASE-${lived.row.id}`, reason: 'Never paid.' });

@@ -1,15 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 
+import { listWorkItems, STALLED_ITEMS } from '../../src/backoffice/work-queue.ts';
 import { createRegistry } from '../../src/http/metrics.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { listWorkItems, STALLED_ITEMS } from '../../src/backoffice/work-queue.ts';
 import { FORMATS } from '../../src/reports/formats/formats.ts';
-import { SOURCES } from '../../src/reports/sources/sources.ts';
 import { measureReports } from '../../src/reports/metrics.ts';
-import { findRecoverableReports } from '../../src/reports/recoverable.ts';
 import { rangeOf } from '../../src/reports/period.ts';
+import { findRecoverableReports } from '../../src/reports/recoverable.ts';
+import { SOURCES } from '../../src/reports/sources/sources.ts';
 import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertUnpaid, REPORTS, REPORTS_DAY as DAY, startReports, type Reports } from '../support/reports.ts';

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 
-import { CHANNELS, TRANSACTION_THROUGH, type Channel } from '../../src/merchants/channels/channel.ts';
 import { balanceRoutes } from '../../src/ledger/routes.ts';
 import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { CHANNELS, TRANSACTION_THROUGH, type Channel } from '../../src/merchants/channels/channel.ts';
 import { expireDueSessions } from '../../src/payments/close-session.ts';
-import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
 import { TRANSACTION_STATUSES } from '../../src/payments/states.ts';
-import { createCheckPayout } from '../../src/withdrawals/sync.ts';
-import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
+import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
 import { autoDecide } from '../../src/withdrawals/auto-decide.ts';
+import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
 import { WITHDRAWAL_STATUSES } from '../../src/withdrawals/states.ts';
+import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import {
   ACCEPTED,
   buildAttempt,
@@ -26,7 +26,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { REPORTS, startReports, type Reports } from '../support/reports.ts';
 import { ask as askSettlement, linkAccount, withdraw } from '../support/settlements.ts';
-import { DOUBT, PAID_OUT, REFUSED } from '../support/withdrawals.ts';
+import { UNKNOWN_PAYOUT, PAID_OUT, REFUSED } from '../support/withdrawals.ts';
 
 const FIRST_DAY_MS = Date.parse('2026-02-27T20:30:00.000Z');
 const DAYS = 12;
@@ -87,7 +87,8 @@ async function makeWithdrawal(number: number): Promise<void> {
   const { id, amountSantim } = await withdraw(world, scope, BigInt(10_00 + (number % 50)));
   await autoDecide(world, id, world.clock());
   const outcome =
-    [{ ...PAID_OUT, amountSantim, providerReference: `OUT-${number}` }, REFUSED, DOUBT][number % 3] ?? DOUBT;
+    [{ ...PAID_OUT, amountSantim, providerReference: `OUT-${number}` }, REFUSED, UNKNOWN_PAYOUT][number % 3] ??
+    UNKNOWN_PAYOUT;
   world.provider.returnsForPayouts(outcome);
   await createCheckPayout(world)(id, { minIntervalMs: 0, notifyWorkflow: false });
 }

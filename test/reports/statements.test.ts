@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 import { listPeriod, readPeriod } from '../../src/ledger/statement.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { SOURCES } from '../../src/reports/sources/sources.ts';
-import { readReport } from '../../src/reports/model.ts';
 import type { PdfPage } from '../../src/reports/formats/pdf-layout.ts';
 import { printStatement } from '../../src/reports/formats/pdf-statement.ts';
 import { PDF_MOVEMENTS_MAX, renderPdf } from '../../src/reports/formats/pdf.ts';
+import { readReport } from '../../src/reports/model.ts';
 import { rangeOf } from '../../src/reports/period.ts';
+import { SOURCES } from '../../src/reports/sources/sources.ts';
 import { readStatement, type Statement, type StatementMovement } from '../../src/reports/sources/statement.ts';
 import { buildMerchant, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,9 +1,9 @@
-import { bankAccountRoutes } from '../../src/settlements/bank-account/routes.ts';
 import { balanceRoutes } from '../../src/ledger/routes.ts';
 import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { bankAccountRoutes } from '../../src/settlements/bank-account/routes.ts';
 import { markCredited, markFailed, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { settlementRoutes } from '../../src/settlements/routes.ts';

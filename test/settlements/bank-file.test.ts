@@ -1,6 +1,6 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { markCredited, markSent } from '../../src/settlements/bank-results.ts';
 import { importBankFile } from '../../src/settlements/bank-file.ts';
+import { markCredited, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { readSettlement } from '../../src/settlements/model.ts';
 import { buildWorld, type World } from '../support/build.ts';

@@ -1,6 +1,6 @@
-import { addHoliday } from '../../src/settlements/calendar/operations.ts';
 import { endOfAddisDay } from '../../src/lib/dates.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { addHoliday } from '../../src/settlements/calendar/operations.ts';
 import { recomputeDates, markOverdue } from '../../src/settlements/expected-dates.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

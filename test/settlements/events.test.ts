@@ -1,9 +1,9 @@
-import { addHoliday } from '../../src/settlements/calendar/operations.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { markCredited, markFailed, markSent } from '../../src/settlements/bank-results.ts';
-import { recomputeDates } from '../../src/settlements/expected-dates.ts';
+import { addHoliday } from '../../src/settlements/calendar/operations.ts';
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
+import { recomputeDates } from '../../src/settlements/expected-dates.ts';
 import { SETTLEMENT_EVENTS, SettlementData } from '../../src/webhooks/events/settlement-data.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,20 +1,20 @@
-import { readSettlementDates } from '../../src/settlements/calendar/queries.ts';
 import { createRegistry } from '../../src/http/metrics.ts';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
-import type { UnitOfWork } from '../../src/outbox/record.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import type { UnitOfWork } from '../../src/outbox/record.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-results.ts';
+import { readSettlementDates } from '../../src/settlements/calendar/queries.ts';
 import { createSettlement } from '../../src/settlements/create.ts';
-import { recomputeDates, markOverdue } from '../../src/settlements/expected-dates.ts';
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
+import { recomputeDates, markOverdue } from '../../src/settlements/expected-dates.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
 import { measureSettlements } from '../../src/settlements/metrics.ts';
 import { readSettlement } from '../../src/settlements/model.ts';
-import type { TransitionResult } from '../../src/settlements/transition.ts';
 import { findRecoverableSettlements } from '../../src/settlements/recoverable.ts';
 import { autoDecide } from '../../src/settlements/sandbox.ts';
+import type { TransitionResult } from '../../src/settlements/transition.ts';
 import { buildWorld, untilServed, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -27,9 +27,7 @@ let database: TestDatabase;
 let world: World;
 let scope: MerchantScope;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+beforeAll(async () => void (database = await createTestDatabase()));
 afterAll(() => database.drop());
 beforeEach(async () => {
   world = buildWorld(database.db, { start: FRIDAY });

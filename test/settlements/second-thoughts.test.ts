@@ -2,8 +2,8 @@ import fc from 'fast-check';
 
 import { readBalance } from '../../src/ledger/balance.ts';
 import { addisDay, startOfAddisDay } from '../../src/lib/dates.ts';
-import type { UnitOfWork } from '../../src/outbox/record.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import type { UnitOfWork } from '../../src/outbox/record.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';

@@ -1,12 +1,19 @@
-import { grantChannels } from '../../src/merchants/channels/operations.ts';
-import { createSession, type NewSession } from '../../src/payments/create-session.ts';
-import { startPayment } from '../../src/payments/pay.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { isDatabaseUnavailable, rows, type Knex } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
-import { createTransactionRunner, type OutboxRow, type RunInTransaction } from '../../src/outbox/record.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { grantChannels } from '../../src/merchants/channels/operations.ts';
+import { createTransactionRunner, type OutboxRow, type RunInTransaction } from '../../src/outbox/record.ts';
+import {
+  createCloseUnpaid,
+  createExpireAttempt,
+  type EndUnpaid,
+  type ExpireAttempt,
+} from '../../src/payments/close-unpaid.ts';
+import { createSession, type NewSession } from '../../src/payments/create-session.ts';
+import { startPayment } from '../../src/payments/pay.ts';
+import { createSyncAttempt, type CheckAttempt } from '../../src/payments/sync.ts';
 import type {
   FindProvider,
   PaymentOrder,
@@ -15,13 +22,6 @@ import type {
   Provider,
   ProviderOutcome,
 } from '../../src/providers/provider.ts';
-import { createSyncAttempt, type CheckAttempt } from '../../src/payments/sync.ts';
-import {
-  createCloseUnpaid,
-  createExpireAttempt,
-  type EndUnpaid,
-  type ExpireAttempt,
-} from '../../src/payments/close-unpaid.ts';
 
 /** What a provider was asked, and what it will answer: the next of its script, then the last one for ever. */
 export type ScriptedProvider = Provider & {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 
+import { errorCodes } from '../../src/http/error-responses.ts';
 import { createLimits } from '../../src/http/limits.ts';
 import { Registry } from '../../src/http/metrics.ts';
-import { errorCodes } from '../../src/http/error-responses.ts';
 import type { KeyCaller, Route } from '../../src/http/route.ts';
 import { SCOPES } from '../../src/http/route.ts';
 import { createApiServer, type ApiServer, type ApiServerDeps, type Listening } from '../../src/http/server.ts';
@@ -11,8 +11,8 @@ import type { Knex } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import { createKeyedQueue } from '../../src/lib/keyed-queue.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import { createTransactionRunner } from '../../src/outbox/record.ts';
 import type { Environment } from '../../src/lib/scope.ts';
+import { createTransactionRunner } from '../../src/outbox/record.ts';
 import { requireDeclared } from './declared.ts';
 
 /** An answer as it came; `body` is its JSON, if it is JSON. */
@@ -122,7 +122,7 @@ export async function startTestServer(deps: ApiServerDeps, defaultKey: string | 
         },
         ...(body !== undefined && { body: asBytes(body) }),
       });
-      const answer = await readAnswer(response);
+      const answer = await readMessage(response);
       requireDeclared(declared, { method, path, ...answer });
       return answer;
     },
@@ -134,7 +134,7 @@ function asBytes(body: unknown): string | Uint8Array<ArrayBuffer> {
   return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body);
 }
 
-async function readAnswer(response: Response): Promise<HttpResponse> {
+async function readMessage(response: Response): Promise<HttpResponse> {
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };

@@ -8,7 +8,7 @@ import { environment } from '../../src/config.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
 import { startTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
-import { lastingPort } from './lasting-port.ts';
+import { stablePort } from './stable-port.ts';
 
 /** A Temporal server of one test's own, to be taken away and brought back. */
 export type OwnTemporal = {
@@ -27,7 +27,7 @@ export type OwnTemporal = {
 
 export async function createOwnTemporal(): Promise<OwnTemporal> {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-own-temporal-'));
-  const port = await lastingPort();
+  const port = await stablePort();
   const address = `127.0.0.1:${port}`;
   const { temporalCliPath, cacheFolder } = readLocalSettings(environment, resolve(import.meta.dirname, '../..'));
   let server: LocalTemporal | null = null;

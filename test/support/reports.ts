@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { Route } from '../../src/http/route.ts';
 import { rows, type Knex } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { requestReport, type NewReport } from '../../src/reports/request.ts';
 import { createReportFiles, type ReportFiles } from '../../src/reports/files.ts';
 import { createGenerateReport } from '../../src/reports/generate.ts';
+import { requestReport, type NewReport } from '../../src/reports/request.ts';
 import { reportRoutes } from '../../src/reports/routes.ts';
 import type { World } from './build.ts';
 import { startTestServer, stubKey, testServerDeps, type HttpResponse } from './http.ts';
@@ -59,7 +59,7 @@ export async function startReports(world: World, more: Route[] = [], given?: str
     /** Files that call back after each piece that is written. */
     watched: (onPiece: () => Promise<void>): ReportFiles => ({
       ...files,
-      write: async (chunks) => files.write(telling(chunks, onPiece)),
+      write: async (chunks) => files.write(reporting(chunks, onPiece)),
     }),
     /** The names of the files there are. */
     kept: async (): Promise<string[]> => readdir(folder).catch(() => []),
@@ -70,7 +70,7 @@ export async function startReports(world: World, more: Route[] = [], given?: str
   };
 }
 
-async function* telling<Piece>(chunks: AsyncIterable<Piece>, onPiece: () => Promise<void>): AsyncGenerator<Piece> {
+async function* reporting<Piece>(chunks: AsyncIterable<Piece>, onPiece: () => Promise<void>): AsyncGenerator<Piece> {
   for await (const chunk of chunks) {
     yield chunk;
     await onPiece();

@@ -1,5 +1,5 @@
-import { createEgressGuard } from '../../src/webhooks/egress/egress.ts';
 import { createSender, type SenderOptions, type SendResult } from '../../src/webhooks/delivery/send.ts';
+import { createEgressGuard } from '../../src/webhooks/egress/egress.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];

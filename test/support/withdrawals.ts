@@ -1,14 +1,14 @@
-import { grantChannels } from '../../src/merchants/channels/operations.ts';
 import { rows, type Knex } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { formatBirr, type Santim } from '../../src/lib/money.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { grantChannels } from '../../src/merchants/channels/operations.ts';
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
 import { buildAttempt, buildMerchant, buildSession, PAID, type World } from './build.ts';
 import type { TestSimulator } from './simulator.ts';
 
 export const TAKEN: PayoutOutcome = { kind: 'accepted', providerReference: null, providerCode: '0' };
-export const DOUBT: PayoutOutcome = { kind: 'unknown', reason: 'timeout', message: 'no answer in 2 s' };
+export const UNKNOWN_PAYOUT: PayoutOutcome = { kind: 'unknown', reason: 'timeout', message: 'no answer in 2 s' };
 export const NOT_THERE: PayoutOutcome = { kind: 'not-found', providerCode: 'NO_SUCH' };
 type TransitionResult = Extract<PayoutOutcome, { kind: 'succeeded' | 'reversed' }>;
 export const PAID_OUT: TransitionResult = {

@@ -39,7 +39,7 @@ describe('a copy of the project', () => {
   });
 
   /** What a script in the copy writes, as JSON, in its last line. */
-  async function told(script: string): Promise<unknown> {
+  async function enqueued(script: string): Promise<unknown> {
     const args = ['--import', 'tsx/esm', '--input-type=module', '--eval', script];
     const { stdout } = await run(process.execPath, args, { cwd: folder, timeout: 50_000 });
     return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
@@ -54,7 +54,7 @@ describe('a copy of the project', () => {
       const second = await made();
       appendFileSync('workflows/visibility.ts', '\\nexport const more = 1;\\n');
       console.log(JSON.stringify([first === second, first === (await made())]));`;
-    expect(await told(script)).toEqual([true, false]);
+    expect(await enqueued(script)).toEqual([true, false]);
   });
 
   test('a bundle that cannot be kept leaves no draft behind, and drafts of others are not touched', async () => {
@@ -66,7 +66,7 @@ describe('a copy of the project', () => {
       mkdirSync('taken/workflows.js', { recursive: true });
       const failure = await bundleWorkflowsCached('taken', console).catch((error) => error.code);
       console.log(JSON.stringify([readdirSync('kept').sort(), readdirSync('taken'), failure]));`;
-    expect(await told(script)).toEqual([['workflows.js', 'workflows.js.draft'], ['workflows.js'], 'EISDIR']);
+    expect(await enqueued(script)).toEqual([['workflows.js', 'workflows.js.draft'], ['workflows.js'], 'EISDIR']);
   });
 
   test('a worker whose workflows cannot be bundled says so, and tries again until they can', async () => {
@@ -85,7 +85,7 @@ describe('a copy of the project', () => {
       await until('Temporal is away; trying again');
       await workers.stop();
       console.log(JSON.stringify(lines));`;
-    expect(await told(script)).toEqual([
+    expect(await enqueued(script)).toEqual([
       'the workflows could not be bundled; trying again',
       'Temporal is away; trying again',
     ]);

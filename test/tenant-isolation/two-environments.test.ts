@@ -1,5 +1,5 @@
-import { approveKyc } from '../../src/merchants/kyc/decide.ts';
 import { newId, type IdPrefix } from '../../src/lib/ids.ts';
+import { approveKyc } from '../../src/merchants/kyc/decide.ts';
 import { until } from '../support/worker.ts';
 import { createMerchantWithEverything, settle, type Merchant } from './belongings.ts';
 import { readOperations, type Operation } from './contract.ts';

@@ -1,7 +1,12 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import {
+  cancelResendJob,
+  createResendJob,
+  findResendJob,
+  runResendJobs,
+} from '../../src/webhooks/delivery/resend-jobs.ts';
 import { requestResend } from '../../src/webhooks/delivery/resend.ts';
 import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
-import { cancelResendJob, createResendJob, findResendJob, runResendJobs } from '../../src/webhooks/delivery/resend-jobs.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;

@@ -1,8 +1,8 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { requestResend, type ResendRequest, type ResendTarget } from '../../src/webhooks/delivery/resend.ts';
-import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
-import { findEvent } from '../../src/webhooks/events/queries.ts';
 import { DELIVERY_STATUSES, decideResend } from '../../src/webhooks/delivery/states.ts';
+import { findEvent } from '../../src/webhooks/events/queries.ts';
+import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
 import { deleteSubscription } from '../../src/webhooks/subscriptions/operations.ts';
 import { createWorld, type World } from './world.ts';
 

@@ -1,5 +1,5 @@
-import type { MerchantScope } from '../../src/lib/scope.ts';
 import { readDayRange } from '../../src/lib/pagination.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
 import { Stats } from '../../src/webhooks/schema.ts';
 import { readStats } from '../../src/webhooks/subscriptions/stats.ts';
 import { createWorld, type World } from './world.ts';

@@ -1,7 +1,7 @@
 import { decrypt } from '../../src/lib/crypto.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
 import { webhookRoutes } from '../../src/webhooks/routes.ts';
+import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
 import { stubKey, type TestServer } from '../support/http.ts';
 import { startWebhookApi } from './api.ts';
 import { createWorld, type World } from './world.ts';

@@ -1,16 +1,16 @@
 import type { Knex } from '../../src/lib/db.ts';
-import { createEgressGuard } from '../../src/webhooks/egress/egress.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { createTransactionRunner, type OutboxRow, type RunInTransaction } from '../../src/outbox/record.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/events/catalogue.ts';
+import { createTransactionRunner, type OutboxRow, type RunInTransaction } from '../../src/outbox/record.ts';
 import { claimOne } from '../../src/webhooks/delivery/claim.ts';
-import { recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
 import type { FailureCode } from '../../src/webhooks/delivery/failure.ts';
+import { recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
+import type { DeliveryStatus } from '../../src/webhooks/delivery/states.ts';
+import { createEgressGuard } from '../../src/webhooks/egress/egress.ts';
+import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/events/catalogue.ts';
 import { recordEvents } from '../../src/webhooks/events/record.ts';
 import type { WebhookDeps } from '../../src/webhooks/routes.ts';
 import { NewSubscription } from '../../src/webhooks/schema.ts';
-import type { DeliveryStatus } from '../../src/webhooks/delivery/states.ts';
 import { createSubscription, type WithSecret } from '../../src/webhooks/subscriptions/operations.ts';
 import { createTestDatabase } from '../support/database.ts';
 

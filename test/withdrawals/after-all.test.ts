@@ -1,6 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';
-import { DOUBT, NOT_THERE, PAID_OUT, REFUSED, REVERSED, TAKEN } from '../support/withdrawals.ts';
+import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, REVERSED, TAKEN } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
 
 const FUNDED = 1_000_00n;
@@ -60,7 +60,7 @@ test('paid, and then refused: paid all the same, says an operator, and nothing m
 
 test('paid by an operator’s word alone can be found to be unpaid, an hour later', async () => {
   const id = await world.ready();
-  await hear(id, DOUBT);
+  await hear(id, UNKNOWN_PAYOUT);
   await resolve(id, COMPLETED);
   world.pass(HOUR_MS - 1_000);
   await expect(resolve(id, FAILED)).rejects.toThrow('Its provider may still know better: say FAILED from');
@@ -78,7 +78,7 @@ test('paid by its provider’s word is not unpaid by an operator’s alone', asy
 
 test('nothing is called unpaid within an hour, nor paid beyond what was asked for or its provider has said', async () => {
   const id = await world.ready();
-  await hear(id, DOUBT);
+  await hear(id, UNKNOWN_PAYOUT);
   await expect(resolve(id, FAILED)).rejects.toThrow('Its provider may still know better');
   await expect(resolve(id, { ...COMPLETED, paidSantim: 100_01n })).rejects.toThrow('must be at most 100.00 ETB');
   await hear(id, { ...PAID_OUT, amountSantim: 110_00n });
@@ -96,7 +96,7 @@ test('a provider that names one amount after another may be believed with any of
 
 test('a reference of the provider pays one withdrawal only', async () => {
   const [first, second] = [await world.ready(), await world.ready()];
-  for (const id of [first, second]) await hear(id, DOUBT);
+  for (const id of [first, second]) await hear(id, UNKNOWN_PAYOUT);
   await resolve(first, COMPLETED);
   const decision = { ...COMPLETED, providerReference: `OUT-9-${first}`, operatorId: 'opr_1', at: world.clock() };
   const again = world.runInTransaction((tx) => resolveWithdrawal(tx, second, decision));
@@ -116,7 +116,7 @@ test('pending for a day at its provider, it can be ended by an operator, and not
 
 test('unpaid by an operator’s word alone can be found to be paid, an hour later', async () => {
   const id = await world.ready();
-  await hear(id, DOUBT);
+  await hear(id, UNKNOWN_PAYOUT);
   world.pass(HOUR_MS);
   await resolve(id, FAILED);
   await expect(resolve(id, COMPLETED)).rejects.toThrow('say COMPLETED from');
@@ -142,7 +142,7 @@ test('what was paid keeps its reference, whatever its provider says after that',
 
 test('of two withdrawals that are called paid under one reference at once, one is', async () => {
   const ids = [await world.ready(), await world.ready(), await world.ready()];
-  for (const id of ids) await hear(id, DOUBT);
+  for (const id of ids) await hear(id, UNKNOWN_PAYOUT);
   const decision = { ...COMPLETED, providerReference: `OUT-${ids[0]}`, operatorId: 'opr_1', at: world.clock() };
   const said = ids.map((id) => world.runInTransaction((tx) => resolveWithdrawal(tx, id, decision)));
   const outcomes = await Promise.allSettled(said);

@@ -3,8 +3,8 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { balanceRoutes } from '../../src/ledger/routes.ts';
 import { createKeyedQueue } from '../../src/lib/keyed-queue.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
+import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {

@@ -1,6 +1,6 @@
-import { exportWithdrawals } from '../../src/withdrawals/export.ts';
 import { autoDecide } from '../../src/withdrawals/auto-decide.ts';
-import { DOUBT, NOT_THERE, PAID_OUT } from '../support/withdrawals.ts';
+import { exportWithdrawals } from '../../src/withdrawals/export.ts';
+import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, PATH, type WithdrawalWorld } from './world.ts';
 
 describe('reading withdrawals', () => {
@@ -68,7 +68,7 @@ describe('reading withdrawals', () => {
     const id = await world.ready();
     const asking = { ...CHECK, proof: true, queryOnly: true };
     expect((await world.checkPayout(id, asking)).queried).toBe(false);
-    world.provider.returnsForPayouts(DOUBT);
+    world.provider.returnsForPayouts(UNKNOWN_PAYOUT);
     await world.checkPayout(id, CHECK);
     world.provider.returnsForPayouts(NOT_THERE, PAID_OUT);
     expect((await world.checkPayout(id, asking)).outcome).toBe('not-found');

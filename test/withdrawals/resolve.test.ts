@@ -6,7 +6,7 @@ import { WITHDRAWAL_EVENTS } from '../../src/webhooks/events/withdrawal-data.ts'
 import { WITHDRAWAL_CHECKS } from '../../src/withdrawals/invariants.ts';
 import { withdrawalSnapshot } from '../../src/withdrawals/present.ts';
 import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';
-import { DOUBT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
+import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
 
 /** What 100 birr take with 5 birr and 15 % tax on them, in santim. */
@@ -41,7 +41,7 @@ const codeOf = (work: Promise<unknown>) =>
 /** Sent, and an hour later its provider does not know. */
 async function unknown(changes: object = {}): Promise<string> {
   const id = await world.ready(changes);
-  world.provider.returnsForPayouts(DOUBT);
+  world.provider.returnsForPayouts(UNKNOWN_PAYOUT);
   await world.checkPayout(id, CHECK);
   expect(await world.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
   world.pass(HOUR_MS);

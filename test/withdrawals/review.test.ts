@@ -1,7 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
+import { autoDecide } from '../../src/withdrawals/auto-decide.ts';
 import { approveWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
 import { readPaidBefore } from '../../src/withdrawals/queries.ts';
-import { autoDecide } from '../../src/withdrawals/auto-decide.ts';
 import { withdraw } from '../support/settlements.ts';
 import { buildLive, fund, PAID_OUT } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
@@ -84,11 +84,11 @@ describe('the review of a withdrawal', () => {
   });
 
   test.each([
-    ['a santim less than the large amount', 99.99, { isLarge: false, afterOneYes: 'CREATED' }],
-    ['exactly the large amount', 100, { isLarge: true, afterOneYes: 'CREATED' }],
-    ['a santim less than the amount for two', 199.99, { isLarge: true, afterOneYes: 'CREATED' }],
-    ['exactly the amount for two', 200, { isLarge: true, afterOneYes: 'UNDER_REVIEW' }],
-    ['a santim more than the amount for two', 200.01, { isLarge: true, afterOneYes: 'UNDER_REVIEW' }],
+    ['a santim less than the large amount', 99.99, { isLarge: false, afterOneApproval: 'CREATED' }],
+    ['exactly the large amount', 100, { isLarge: true, afterOneApproval: 'CREATED' }],
+    ['a santim less than the amount for two', 199.99, { isLarge: true, afterOneApproval: 'CREATED' }],
+    ['exactly the amount for two', 200, { isLarge: true, afterOneApproval: 'UNDER_REVIEW' }],
+    ['a santim more than the amount for two', 200.01, { isLarge: true, afterOneApproval: 'UNDER_REVIEW' }],
   ])('each limit of the policy includes itself: %s', async (_what, amount, expected) => {
     await rows(
       world.db,
@@ -98,7 +98,7 @@ describe('the review of a withdrawal', () => {
     );
     const { withdrawalRequestId: id, reviewReasons } = (await world.ask({ amount })).body.data;
     const { stage } = await approve(id, 'opr_1');
-    expect({ isLarge: reviewReasons.includes('LARGE_AMOUNT'), afterOneYes: stage }).toEqual(expected);
+    expect({ isLarge: reviewReasons.includes('LARGE_AMOUNT'), afterOneApproval: stage }).toEqual(expected);
   });
 
   test('a rejected one gives the money back and says why', async () => {

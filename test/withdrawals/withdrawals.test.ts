@@ -1,11 +1,11 @@
 import { rows } from '../../src/lib/db.ts';
-import { createCheckPayout, isPayoutConclusive } from '../../src/withdrawals/sync.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { cancelWithdrawal } from '../../src/withdrawals/decide.ts';
 import type { WithdrawalRow } from '../../src/withdrawals/model.ts';
+import { createCheckPayout, isPayoutConclusive } from '../../src/withdrawals/sync.ts';
 import { untilServed } from '../support/build.ts';
 import { servedOnly } from '../support/http.ts';
-import { DOUBT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
+import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, PATH, type WithdrawalWorld } from './world.ts';
 
 /** Two hundred take a minute or two: `ROUNDS=200 npm test -- test/withdrawals`. */
@@ -86,7 +86,7 @@ describe('the life of a withdrawal', () => {
 
   test('while the provider does not know, nothing is given back, and the same order is sent again only if it was never taken', async () => {
     const id = await world.ready();
-    world.provider.returnsForPayouts(DOUBT);
+    world.provider.returnsForPayouts(UNKNOWN_PAYOUT);
     await world.checkPayout(id, CHECK);
     expect(await world.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
     expect(await world.balance()).toEqual([894_25n, 105_75n]);
@@ -172,7 +172,7 @@ describe('the life of a withdrawal', () => {
 
   test('a merchant suspended after a sending that was lost is not sent again', async () => {
     const id = await world.ready();
-    world.provider.returnsForPayouts(DOUBT);
+    world.provider.returnsForPayouts(UNKNOWN_PAYOUT);
     await world.checkPayout(id, CHECK);
     await rows(world.db, `UPDATE merchant SET status = 'SUSPENDED' WHERE id = :merchantId`, world.scope);
     world.provider.returnsForPayouts(NOT_THERE, PAID_OUT);

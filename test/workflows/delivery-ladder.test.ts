@@ -38,8 +38,8 @@ const attemptsOf = async (deliveryId: string) =>
 /** Records an event whose receiver fails, and lives through its whole ladder. */
 async function failedDelivery(): Promise<string> {
   const eventId = await world.record(scope);
-  for (const [rung, seconds] of RETRY_SECONDS.entries()) {
-    const { workflowId } = await settled(eventId, rung + 1, 'RETRYING');
+  for (const [attemptNo, seconds] of RETRY_SECONDS.entries()) {
+    const { workflowId } = await settled(eventId, attemptNo + 1, 'RETRYING');
     await skipTime(world.temporal.client, workflowId, seconds * 1_050 + 1_000);
   }
   await settled(eventId, 6, 'FAILED');
@@ -61,9 +61,9 @@ describe('the ladder of a delivery', () => {
     expect(attempts.map((one) => [one['deliveryNumber'], one['retryNumber'], one['source']])).toEqual(
       [0, 1, 2, 3, 4, 5].map((retry) => [retry + 1, retry, 'auto']),
     );
-    for (const [rung, seconds] of RETRY_SECONDS.entries()) {
-      const failedAt = attempts[rung]?.['endedAt'] as Date;
-      const triedAt = attempts[rung + 1]?.['startedAt'] as Date;
+    for (const [attemptNo, seconds] of RETRY_SECONDS.entries()) {
+      const failedAt = attempts[attemptNo]?.['endedAt'] as Date;
+      const triedAt = attempts[attemptNo + 1]?.['startedAt'] as Date;
       const waited = (triedAt.getTime() - failedAt.getTime()) / 1_000;
       expect(waited).toBeGreaterThanOrEqual(seconds);
       expect(waited).toBeLessThanOrEqual(seconds + Math.min(seconds * 0.05, 60) + 5);

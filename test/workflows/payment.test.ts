@@ -1,17 +1,17 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 
 import type { PaymentInput } from '../../activities/payments.ts';
-import { createSession } from '../../src/payments/create-session.ts';
-import { startPayment } from '../../src/payments/pay.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { closeAttempt } from '../../src/payments/close-session.ts';
+import { createSession } from '../../src/payments/create-session.ts';
+import { startPayment } from '../../src/payments/pay.ts';
+import { MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../../src/payments/sync.ts';
+import { paymentWorkflowId } from '../../src/payments/workflow-input.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { storeCallback } from '../../src/providers/store-callback.ts';
-import { MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../../src/payments/sync.ts';
-import { closeAttempt } from '../../src/payments/close-session.ts';
-import { paymentWorkflowId } from '../../src/payments/workflow-input.ts';
 import { standing } from '../support/build.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { skipTime } from '../support/temporal.ts';

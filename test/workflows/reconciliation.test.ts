@@ -1,11 +1,11 @@
+import type { RunningWorker } from '../../src/app/worker.ts';
 import { addisDay } from '../../src/lib/dates.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { createTemporalGateway, temporalOptions } from '../../src/temporal/client.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
-import type { RunningWorker } from '../../src/app/worker.ts';
+import { createTemporalGateway, temporalOptions } from '../../src/temporal/client.ts';
 import { buildAttempt, buildSession, buildWorld, standing, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';

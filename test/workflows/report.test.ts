@@ -1,8 +1,8 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { requestReport, cancelReport } from '../../src/reports/request.ts';
 import { createReportFiles } from '../../src/reports/files.ts';
 import { FORMATS } from '../../src/reports/formats/formats.ts';
 import { readReport } from '../../src/reports/model.ts';
+import { requestReport, cancelReport } from '../../src/reports/request.ts';
 import { reportWorkflowId } from '../../src/reports/workflow-input.ts';
 import { insertUnpaid } from '../support/reports.ts';
 import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';

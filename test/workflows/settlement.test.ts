@@ -1,13 +1,13 @@
-import { addHoliday, removeHoliday } from '../../src/settlements/calendar/operations.ts';
+import type { RunningWorker } from '../../src/app/worker.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { markCredited, markFailed, markSent } from '../../src/settlements/bank-results.ts';
+import { addHoliday, removeHoliday } from '../../src/settlements/calendar/operations.ts';
 import type { NewSettlement } from '../../src/settlements/create.ts';
-import { enqueueCalendarChanged } from '../../src/settlements/expected-dates.ts';
 import { approveSettlement, cancelSettlement } from '../../src/settlements/decide.ts';
+import { enqueueCalendarChanged } from '../../src/settlements/expected-dates.ts';
 import { readSettlement } from '../../src/settlements/model.ts';
 import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
-import type { RunningWorker } from '../../src/app/worker.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { ask, linkAccount, standing } from '../support/settlements.ts';

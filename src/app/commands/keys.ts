@@ -1,12 +1,3 @@
-import type { Scope } from '../../http/route.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { COMMON_OPTIONS, runNoun, UsageError, type Row, type Verb, type Write } from '../../lib/command-line.ts';
-import { DAY_MS } from '../../lib/dates.ts';
-import type { Knex } from '../../lib/db.ts';
-import { notFound } from '../../lib/errors.ts';
-import type { Environment } from '../../lib/scope.ts';
-import { findMerchant } from '../../merchants/operations.ts';
-import { maskKey } from '../../access/key-format.ts';
 import {
   KEY_DAYS_MAX,
   listKeys,
@@ -16,6 +7,15 @@ import {
   type NewKey,
   type Rotation,
 } from '../../access/api-keys.ts';
+import { maskKey } from '../../access/key-format.ts';
+import type { Scope } from '../../http/route.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { COMMON_OPTIONS, runNoun, UsageError, type Row, type Verb, type Write } from '../../lib/command-line.ts';
+import { DAY_MS } from '../../lib/dates.ts';
+import type { Knex } from '../../lib/db.ts';
+import { notFound } from '../../lib/errors.ts';
+import type { Environment } from '../../lib/scope.ts';
+import { findMerchant } from '../../merchants/operations.ts';
 
 /** What --help prints. */
 export const KEYS_USAGE = `meskot keys create --merchant mrc_… [--name TEXT] [--scopes a,b] [--ip CIDR,CIDR] [--days 1-${KEY_DAYS_MAX}] [--live]

@@ -1,6 +1,6 @@
+import { verifyLedger, type LedgerInvariant } from '../../ledger/verify.ts';
 import { COMMON_OPTIONS, runNoun, UsageError, type Verb, type Write } from '../../lib/command-line.ts';
 import type { Knex } from '../../lib/db.ts';
-import { verifyLedger, type LedgerInvariant } from '../../ledger/verify.ts';
 
 /** What --help prints. */
 export const LEDGER_USAGE = `meskot ledger verify

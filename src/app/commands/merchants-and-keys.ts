@@ -1,13 +1,13 @@
 import type { Config } from '../../config.ts';
-import { runKeysCommand } from './keys.ts';
+import { DEMO_OPERATOR } from '../../demo/seed/operator.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Write } from '../../lib/command-line.ts';
 import type { Knex } from '../../lib/db.ts';
 import { createTransactionRunner } from '../../outbox/record.ts';
+import { runKeysCommand } from './keys.ts';
 import { runMerchantsCommand } from './merchants.ts';
-import { createTerminalCommands } from './terminal.ts';
 import { reencryptAll } from './reencrypt.ts';
-import { DEMO_OPERATOR } from '../../demo/seed/operator.ts';
+import { createTerminalCommands } from './terminal.ts';
 
 type Parts = { db: Knex; config: Pick<Config, 'API_KEY_PEPPER'>; write: Write };
 type KeyParts = Parts & { config: Pick<Config, 'keyRing' | 'KYC_DOCUMENTS_DIR'> };

@@ -1,17 +1,17 @@
+import { listAudit } from '../../access/audit.ts';
+import { presentMerchant } from '../../backoffice/present.ts';
+import { listWorkItems, REVIEW_ITEMS, STALLED_ITEMS } from '../../backoffice/work-queue.ts';
 import { runNoun, UsageError, type Row } from '../../lib/command-line.ts';
 import { DAY_MS } from '../../lib/dates.ts';
 import { toBirr } from '../../lib/money.ts';
-import type { Environment } from '../../lib/scope.ts';
 import type { Page } from '../../lib/pagination.ts';
+import type { Environment } from '../../lib/scope.ts';
 import { listMerchants } from '../../merchants/operations.ts';
-import { listWorkItems, REVIEW_ITEMS, STALLED_ITEMS } from '../../backoffice/work-queue.ts';
-import { listAudit } from '../../access/audit.ts';
 import { callRoute, channelOr, show } from './ops-api.ts';
 import { accept, approve, nothingMore, reject, resolve, resume, suspend, recordBankResult } from './ops-decisions.ts';
 import { holidays } from './ops-holidays.ts';
-import { OPTIONS, type OpsCommandDeps, type OpsVerb } from './ops-options.ts';
 import { createKey, hire, staff } from './ops-operators.ts';
-import { presentMerchant } from '../../backoffice/present.ts';
+import { OPTIONS, type OpsCommandDeps, type OpsVerb } from './ops-options.ts';
 
 /** What --help prints. */
 export const OPS_USAGE = `meskot ops queue [--kind KIND,…] [--merchant mrc_…] [--live]      what waits for a person

@@ -1,18 +1,7 @@
-import { findAccountScope } from '../../settlements/bank-account/verify.ts';
-import { requireRole } from '../../http/auth.ts';
-import type { OperatorRole } from '../../http/route.ts';
 import { listKeys } from '../../access/api-keys.ts';
-import { UsageError, type Row } from '../../lib/command-line.ts';
-import { addisDay, isDay, startOfAddisDay } from '../../lib/dates.ts';
-import type { Queryable } from '../../lib/db.ts';
-import { AppError } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
-import { parseBirr, type Santim } from '../../lib/money.ts';
-import type { Environment } from '../../lib/scope.ts';
-import { lateCreditIssue } from '../../settlements/late-credit.ts';
-import { RESOLUTIONS } from '../../withdrawals/resolve.ts';
 import type { AuditContext } from '../../access/audit.ts';
-import type { OpsCommandDeps, OpsOptions, OpsVerb } from './ops-options.ts';
+import { findOperator, type Operator } from '../../access/operators.ts';
+import { PERMISSIONS, type Action } from '../../access/permissions.ts';
 import {
   acceptPayment,
   approveWithdrawalAs,
@@ -22,15 +11,31 @@ import {
 } from '../../backoffice/decisions.ts';
 import { decideKyc } from '../../backoffice/kyc.ts';
 import { changeMerchantStatus } from '../../backoffice/merchants.ts';
-import { findOperator, type Operator } from '../../access/operators.ts';
-import { PERMISSIONS, type Action } from '../../access/permissions.ts';
-import { presentApplication, presentBankAccount, presentHeldDecision, presentMerchant } from '../../backoffice/present.ts';
+import {
+  presentApplication,
+  presentBankAccount,
+  presentHeldDecision,
+  presentMerchant,
+} from '../../backoffice/present.ts';
 import {
   decideBankAccount,
   decideSettlement,
   type BankAccountDecision,
   type SettlementCommand,
 } from '../../backoffice/settlements.ts';
+import { requireRole } from '../../http/auth.ts';
+import type { OperatorRole } from '../../http/route.ts';
+import { UsageError, type Row } from '../../lib/command-line.ts';
+import { addisDay, isDay, startOfAddisDay } from '../../lib/dates.ts';
+import type { Queryable } from '../../lib/db.ts';
+import { AppError } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { parseBirr, type Santim } from '../../lib/money.ts';
+import type { Environment } from '../../lib/scope.ts';
+import { findAccountScope } from '../../settlements/bank-account/verify.ts';
+import { lateCreditIssue } from '../../settlements/late-credit.ts';
+import { RESOLUTIONS } from '../../withdrawals/resolve.ts';
+import type { OpsCommandDeps, OpsOptions, OpsVerb } from './ops-options.ts';
 
 type Deps = Pick<OpsCommandDeps, 'db' | 'runInTransaction' | 'clock' | 'demoOperatorId' | 'calendarChanged'>;
 

@@ -1,10 +1,10 @@
-import { listHolidays, type Holiday } from '../../settlements/calendar/queries.ts';
-import { UsageError, type Row } from '../../lib/command-line.ts';
-import { addisDay } from '../../lib/dates.ts';
-import { act, nothingMore, singleArgument } from './ops-decisions.ts';
-import type { OpsCommandDeps, OpsVerb } from './ops-options.ts';
 import { declareHoliday, editHoliday, withdrawHoliday } from '../../backoffice/holidays.ts';
 import { presentHoliday } from '../../backoffice/present.ts';
+import { UsageError, type Row } from '../../lib/command-line.ts';
+import { addisDay } from '../../lib/dates.ts';
+import { listHolidays, type Holiday } from '../../settlements/calendar/queries.ts';
+import { act, nothingMore, singleArgument } from './ops-decisions.ts';
+import type { OpsCommandDeps, OpsVerb } from './ops-options.ts';
 
 type Deps = Pick<OpsCommandDeps, 'db' | 'runInTransaction' | 'clock' | 'demoOperatorId' | 'calendarChanged'>;
 

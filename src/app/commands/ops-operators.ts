@@ -1,12 +1,18 @@
+import { recordAudit } from '../../access/audit.ts';
+import { addOperator, createOperatorKeyFor } from '../../access/manage-operators.ts';
+import {
+  createOperator,
+  hasOperators,
+  listOperators,
+  OPERATOR_KEY_DAYS,
+  type Operator,
+} from '../../access/operators.ts';
+import { presentOperator, presentOperatorKey } from '../../backoffice/present.ts';
 import { OPERATOR_ROLES, type OperatorRole } from '../../http/route.ts';
 import { UsageError, type Row } from '../../lib/command-line.ts';
 import { newId } from '../../lib/ids.ts';
-import { recordAudit } from '../../access/audit.ts';
 import { act, nothingMore } from './ops-decisions.ts';
 import type { OpsCommandDeps, OpsVerb } from './ops-options.ts';
-import { createOperator, hasOperators, listOperators, OPERATOR_KEY_DAYS, type Operator } from '../../access/operators.ts';
-import { presentOperator, presentOperatorKey } from '../../backoffice/present.ts';
-import { addOperator, createOperatorKeyFor } from '../../access/manage-operators.ts';
 
 export const staff =
   ({ db }: OpsCommandDeps): OpsVerb =>

@@ -1,9 +1,9 @@
+import type { CalendarChanged } from '../../backoffice/holidays.ts';
 import type { Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { COMMON_OPTIONS, type Verb, type Write } from '../../lib/command-line.ts';
 import type { Knex } from '../../lib/db.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
-import type { CalendarChanged } from '../../backoffice/holidays.ts';
 
 /** What may be said to any verb of `meskot ops`. */
 export const OPTIONS = {

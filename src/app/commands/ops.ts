@@ -1,15 +1,15 @@
+import { opsRoutes } from '../../backoffice/routes.ts';
 import { workflowUrl, type Config } from '../../config.ts';
-import { createDocumentStore } from '../../merchants/kyc/store.ts';
+import { DEMO_OPERATOR } from '../../demo/seed/operator.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Write } from '../../lib/command-line.ts';
 import type { Knex } from '../../lib/db.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
+import { createDocumentStore } from '../../merchants/kyc/store.ts';
 import { createTransactionRunner } from '../../outbox/record.ts';
-import { runOpsCommand } from './ops-commands.ts';
-import { opsRoutes } from '../../backoffice/routes.ts';
 import { createFindProvider } from '../../providers/find-provider.ts';
-import { DEMO_OPERATOR } from '../../demo/seed/operator.ts';
 import { enqueueCalendarChanged } from '../../settlements/expected-dates.ts';
+import { runOpsCommand } from './ops-commands.ts';
 
 type OpsParts = { db: Knex; config: Config; write: Write };
 

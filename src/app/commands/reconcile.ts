@@ -1,14 +1,14 @@
+import { requestReconciliation } from '../../backoffice/reconciliation.ts';
 import type { Config } from '../../config.ts';
+import { DEMO_OPERATOR } from '../../demo/seed/operator.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Write } from '../../lib/command-line.ts';
 import type { Knex } from '../../lib/db.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import { createTransactionRunner } from '../../outbox/record.ts';
-import { act } from './ops-decisions.ts';
-import { requestReconciliation } from '../../backoffice/reconciliation.ts';
 import { createFindProvider } from '../../providers/find-provider.ts';
+import { act } from './ops-decisions.ts';
 import { runReconcileCommand } from './reconciliation.ts';
-import { DEMO_OPERATOR } from '../../demo/seed/operator.ts';
 
 type Parts = { db: Knex; config: Pick<Config, 'simulator'>; write: Write };
 

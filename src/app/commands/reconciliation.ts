@@ -1,11 +1,11 @@
-import { CHANNELS, type Channel } from '../../merchants/channels/channel.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { COMMON_OPTIONS, runNoun, UsageError, type Row, type Verb, type Write } from '../../lib/command-line.ts';
 import { addisDay, DAY_MS } from '../../lib/dates.ts';
 import type { Knex } from '../../lib/db.ts';
 import { formatBirr } from '../../lib/money.ts';
-import type { Wanted } from '../../reconciliation/request.ts';
+import { CHANNELS, type Channel } from '../../merchants/channels/channel.ts';
 import { listReconciledDays, type ReconciledDay } from '../../reconciliation/list-runs.ts';
+import type { Wanted } from '../../reconciliation/request.ts';
 
 /** What --help prints. */
 export const RECONCILE_USAGE = `meskot reconcile --day YYYY-MM-DD [--channel TELEBIRR | CBE_BIRR | AWASH] [--reason TEXT]

@@ -1,17 +1,17 @@
+import { countUnderOlderPeppers } from '../../access/api-keys.ts';
 import type { Config } from '../../config.ts';
 import { SEALED_ANSWERS } from '../../http/idempotency.ts';
-import type { ReencryptedPart } from './keys.ts';
-import { countUnderOlderPeppers } from '../../access/api-keys.ts';
-import { reencryptDocuments } from '../../merchants/kyc/documents.ts';
-import { createDocumentStore } from '../../merchants/kyc/store.ts';
 import type { Knex } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
 import { reencryptTable, type OnProgress, type Reencrypted } from '../../lib/reencrypt.ts';
+import { reencryptDocuments } from '../../merchants/kyc/documents.ts';
+import { createDocumentStore } from '../../merchants/kyc/store.ts';
 import { SEALED_SUBSCRIPTIONS } from '../../webhooks/subscriptions/operations.ts';
+import type { ReencryptedPart } from './keys.ts';
 
 type Parts = { db: Knex; config: Pick<Config, 'API_KEY_PEPPER' | 'keyRing' | 'KYC_DOCUMENTS_DIR'> };
 
-const TELL_EVERY_MS = 2_000;
+const PRINT_EVERY_MS = 2_000;
 /** Of what cannot be read, this many are named. */
 const NAMED_MAX = 20;
 
@@ -52,7 +52,7 @@ export async function reencryptAll({ db, config }: Parts, print: (line: string) 
 function reportEverySecond(what: string, print: (line: string) => void): OnProgress {
   let printedAt = performance.now();
   return ({ seen, reencrypted }) => {
-    if (performance.now() - printedAt < TELL_EVERY_MS) return;
+    if (performance.now() - printedAt < PRINT_EVERY_MS) return;
     printedAt = performance.now();
     print(`${what}: ${seen} seen, ${reencrypted} encrypted anew so far`);
   };

@@ -7,15 +7,21 @@ import {
   type NewKey,
   type Rotation,
 } from '../../access/api-keys.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Knex } from '../../lib/db.ts';
-import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
-import type { Merchant } from '../../merchants/operations.ts';
 import type { AuditContext } from '../../access/audit.ts';
-import { act } from './ops-decisions.ts';
-import { addMerchant, createMerchantKey, revokeKeyOf, rotateKeyOf, onboardMerchant } from '../../backoffice/merchants.ts';
 import { hasOperators } from '../../access/operators.ts';
 import type { Action } from '../../access/permissions.ts';
+import {
+  addMerchant,
+  createMerchantKey,
+  revokeKeyOf,
+  rotateKeyOf,
+  onboardMerchant,
+} from '../../backoffice/merchants.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Knex } from '../../lib/db.ts';
+import type { Merchant } from '../../merchants/operations.ts';
+import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
+import { act } from './ops-decisions.ts';
 
 export type TerminalDeps = {
   db: Knex;

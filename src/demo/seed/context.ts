@@ -1,6 +1,6 @@
 import type { Knex } from '../../lib/db.ts';
-import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
+import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
 
 export type PastDeps = { trx: Knex.Transaction; scope: MerchantScope; baseUrl: string; pepper: string };
 

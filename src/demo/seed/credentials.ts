@@ -1,6 +1,6 @@
-import type { Config } from '../../config.ts';
-import { hashKey, readKey } from '../../access/key-format.ts';
 import { createKey, listKeys } from '../../access/api-keys.ts';
+import { hashKey, readKey } from '../../access/key-format.ts';
+import type { Config } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Knex } from '../../lib/db.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';

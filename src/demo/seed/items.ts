@@ -1,9 +1,9 @@
 import { rows } from '../../lib/db.ts';
 import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
+import type { PastDeps } from './context.ts';
+import { seedPayout } from './money.ts';
 import { endOf, seedPayment } from './payment-scenarios.ts';
 import type { PlannedMove } from './payout-plan.ts';
-import { seedPayout } from './money.ts';
-import type { PastDeps } from './context.ts';
 import type { PlannedPayment } from './plan.ts';
 
 /** At most so many statements wait for each other on one connection: each has 6 s. */

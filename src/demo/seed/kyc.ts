@@ -1,10 +1,10 @@
+import { decideKyc } from '../../backoffice/kyc.ts';
+import { HOUR_MS } from '../../lib/dates.ts';
 import type { ApplicationDetails } from '../../merchants/kyc/application.ts';
 import { addDocument } from '../../merchants/kyc/documents.ts';
 import { saveApplication, submitApplication, type Step } from '../../merchants/kyc/operations.ts';
 import type { DocumentStore } from '../../merchants/kyc/store.ts';
-import { HOUR_MS } from '../../lib/dates.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import { decideKyc } from '../../backoffice/kyc.ts';
 import type { DemoMerchant } from './demo.ts';
 import { demoContext } from './operator.ts';
 

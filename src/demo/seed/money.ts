@@ -1,21 +1,21 @@
-import { linkBankAccount } from '../../settlements/bank-account/link.ts';
+import { decideSettlement, type SettlementCommand } from '../../backoffice/settlements.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
 import { rows } from '../../lib/db.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
-import type { MerchantScope } from '../../lib/scope.ts';
 import { SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
-import { decideSettlement, type SettlementCommand } from '../../backoffice/settlements.ts';
+import type { MerchantScope } from '../../lib/scope.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
 import type { PayoutOutcome, Provider } from '../../providers/provider.ts';
+import { linkBankAccount } from '../../settlements/bank-account/link.ts';
 import { createSettlement } from '../../settlements/create.ts';
 import { cancelSettlement } from '../../settlements/decide.ts';
 import { autoDecide as reviewSettlement } from '../../settlements/sandbox.ts';
-import { createCheckPayout } from '../../withdrawals/sync.ts';
+import { autoDecide as reviewWithdrawal } from '../../withdrawals/auto-decide.ts';
 import { createWithdrawal } from '../../withdrawals/create.ts';
 import { cancelWithdrawal } from '../../withdrawals/decide.ts';
-import { autoDecide as reviewWithdrawal } from '../../withdrawals/auto-decide.ts';
-import type { PlannedMove } from './payout-plan.ts';
-import { demoContext } from './operator.ts';
+import { createCheckPayout } from '../../withdrawals/sync.ts';
 import { notUsed, SILENT, type Past } from './context.ts';
+import { demoContext } from './operator.ts';
+import type { PlannedMove } from './payout-plan.ts';
 
 /** Who asks for the demo's money: a key of its own that nobody has. */
 const REQUESTED_BY = 'key_demo';
@@ -36,7 +36,7 @@ export async function linkDemoAccount(tx: UnitOfWork, scope: MerchantScope, at: 
 /** Makes one move of the past by the operations that make today's. One that was made before stays as it is. */
 export async function seedPayout(past: Past, move: PlannedMove): Promise<void> {
   if (move.move === 'withdraw') return withdraw(past, move);
-  if (move.move === 'settle') return settle(past, move);
+  if (move.move === 'settle') return requestSettlement(past, move);
   await bankResults(past, move);
 }
 
@@ -110,7 +110,7 @@ function scriptedPayouts(responses: PayoutOutcome[]): Provider {
   };
 }
 
-async function settle(past: Past, move: Extract<PlannedMove, { move: 'settle' }>): Promise<void> {
+async function requestSettlement(past: Past, move: Extract<PlannedMove, { move: 'settle' }>): Promise<void> {
   const { scope, tx, runInTransaction } = past;
   const { requestId, amountSantim, end } = move;
   const clock = (): Date => past.time.now;

@@ -1,10 +1,10 @@
+import type { AuditContext } from '../../access/audit.ts';
+import { createOperator, findOperator, createOperatorKey, operatorKeyHolds } from '../../access/operators.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Knex } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import type { AuditContext } from '../../access/audit.ts';
-import { createOperator, findOperator, createOperatorKey, operatorKeyHolds } from '../../access/operators.ts';
 
 /** The operator of the demo data, always under the same id: who acts in `meskot ops` unless another one is named. */
 export const DEMO_OPERATOR = {

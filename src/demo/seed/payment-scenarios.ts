@@ -1,13 +1,13 @@
-import { createSession } from '../../payments/create-session.ts';
-import { startPayment } from '../../payments/pay.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { rows } from '../../lib/db.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
 import { SANDBOX_PHONES, type SandboxBehaviour } from '../../lib/sandbox-providers.ts';
-import type { FindProvider, Provider, ProviderOutcome } from '../../providers/provider.ts';
-import { createSyncAttempt, type CheckAttempt } from '../../payments/sync.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
 import { closeAttempt, closeSession } from '../../payments/close-session.ts';
 import { createExpireAttempt } from '../../payments/close-unpaid.ts';
+import { createSession } from '../../payments/create-session.ts';
+import { startPayment } from '../../payments/pay.ts';
+import { createSyncAttempt, type CheckAttempt } from '../../payments/sync.ts';
+import type { FindProvider, Provider, ProviderOutcome } from '../../providers/provider.ts';
 import { notUsed, SILENT, type Past } from './context.ts';
 import type { Journey, PlannedPayment } from './plan.ts';
 

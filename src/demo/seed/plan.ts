@@ -1,5 +1,5 @@
-import type { NewSession } from '../../payments/create-session.ts';
 import { DAY_MS, HOUR_MS } from '../../lib/dates.ts';
+import type { NewSession } from '../../payments/create-session.ts';
 import { drawInstants } from './business-hours.ts';
 import { drawCustomer } from './customers.ts';
 import { createRandom, type Random, type Weighted } from './random.ts';

@@ -13,7 +13,7 @@ export async function rejectDemoData(db: Knex): Promise<void> {
 }
 
 /** The same for a process that is starting. A database that is away, or not migrated yet, is no reason not to start. */
-export async function refuseDemoDataAt(databaseUrl: string, log: Logger): Promise<void> {
+export async function rejectDemoDataAt(databaseUrl: string, log: Logger): Promise<void> {
   const db = openDatabase({ url: databaseUrl, poolMax: 1, applicationName: 'meskot-start' });
   try {
     await rejectDemoData(db);

@@ -1,10 +1,10 @@
 import { systemClock } from '../../lib/clock.ts';
 import { rows, type Knex } from '../../lib/db.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
-import { requestReport } from '../../reports/request.ts';
 import type { ReportFiles } from '../../reports/files.ts';
 import { createGenerateReport } from '../../reports/generate.ts';
 import { readPeriod } from '../../reports/period.ts';
+import { requestReport } from '../../reports/request.ts';
 import { ABYSSINIA, NEW_SHOP, type DemoMerchant } from './demo.ts';
 
 export type DemoReportDeps = { db: Knex; runInTransaction: RunInTransaction; files: ReportFiles; baseUrl: string };

@@ -1,11 +1,11 @@
-import { grantChannels, switchChannel } from '../../merchants/channels/operations.ts';
 import type { Config } from '../../config.ts';
-import { createDocumentStore, type DocumentStore } from '../../merchants/kyc/store.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { addisDay, DAY_MS, startOfAddisDay } from '../../lib/dates.ts';
 import { openDatabase, type Knex } from '../../lib/db.ts';
-import { createTransactionRunner, type UnitOfWork, type RunInTransaction } from '../../outbox/record.ts';
+import { grantChannels, switchChannel } from '../../merchants/channels/operations.ts';
+import { createDocumentStore, type DocumentStore } from '../../merchants/kyc/store.ts';
 import { createMerchant, findMerchant } from '../../merchants/operations.ts';
+import { createTransactionRunner, type UnitOfWork, type RunInTransaction } from '../../outbox/record.ts';
 import { createReportFiles } from '../../reports/files.ts';
 import { findRecoverableSettlements } from '../../settlements/recoverable.ts';
 import { findRecoverableDeliveries } from '../../webhooks/delivery/recoverable.ts';
@@ -14,14 +14,14 @@ import { hasDemoData, createSandboxKey, recallCredentials, type DemoCredentials 
 import { ABYSSINIA, NEW_SHOP, type DemoMerchant } from './demo.ts';
 import { seedHistory } from './history.ts';
 import { completedAt, type PlannedItem } from './items.ts';
-import { planMoves } from './payout-plan.ts';
+import { applyAsDemo } from './kyc.ts';
+import { seedRecentItems } from './last-days.ts';
 import { linkDemoAccount } from './money.ts';
 import { ensureDemoOperator, recallOperatorKey } from './operator.ts';
+import { planMoves } from './payout-plan.ts';
 import { planPayments } from './plan.ts';
-import { seedRecentItems } from './last-days.ts';
 import { seedReports } from './reports.ts';
 import { subscribe, subscriptionDeps } from './subscriptions.ts';
-import { applyAsDemo } from './kyc.ts';
 
 /** The subscriptions are older by less than a day: payments since then have deliveries, those before have only events. */
 const SUBSCRIBED_FOR_MS = 2 * DAY_MS;
@@ -81,8 +81,8 @@ async function createDemoData(
   const others = planPayments({ ...NEW_SHOP.plan, until });
   // At midnight, when nobody is in the middle of a payment.
   const subscribedAt = startOfAddisDay(addisDay(new Date(until.getTime() - SUBSCRIBED_FOR_MS)));
-  const moves = planMoves({ ...ABYSSINIA.plan, payments: input.payments, until });
-  const items = inOrderOfCompletion([...payments, ...moves]);
+  const payouts = planMoves({ ...ABYSSINIA.plan, payments: input.payments, until });
+  const items = inOrderOfCompletion([...payments, ...payouts]);
   const older = items.filter((item) => completedAt(item) < subscribedAt);
 
   let made = 0;

@@ -1,7 +1,7 @@
 import type { KeyRing } from '../../lib/crypto.ts';
-import { createEgressGuard, type EgressOptions } from '../../webhooks/egress/egress.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
+import { createEgressGuard, type EgressOptions } from '../../webhooks/egress/egress.ts';
 import type { NewSubscription } from '../../webhooks/schema.ts';
 import {
   changeSubscription,
@@ -77,7 +77,7 @@ export async function followPort(
 type SeededRow = { id: string; url: string; description: string };
 
 function differsInPortOnly(url: string, target: string): boolean {
-  const moved = new URL(url);
-  moved.port = new URL(target).port;
-  return moved.href === target;
+  const isMoved = new URL(url);
+  isMoved.port = new URL(target).port;
+  return isMoved.href === target;
 }

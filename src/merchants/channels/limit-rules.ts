@@ -1,7 +1,7 @@
 import { rows, type Knex, type Queryable } from '../../lib/db.ts';
+import { readRuleBook, readValidFrom, unfitRule, type RuleSchedule } from '../../lib/effective-rules.ts';
 import { newId } from '../../lib/ids.ts';
 import { formatBirr } from '../../lib/money.ts';
-import { readRuleBook, readValidFrom, unfitRule, type RuleSchedule } from '../../lib/effective-rules.ts';
 import type { Channel } from './channel.ts';
 import { readLimits, type AmountLimits, type LimitsJson } from './queries.ts';
 

@@ -1,7 +1,7 @@
 import { rows, type Knex } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
 import type { FindConfigured } from './channel.ts';
 import type { Approval, Channel, Unusable } from './channel.ts';
 import { listChannels, type MerchantChannel } from './queries.ts';

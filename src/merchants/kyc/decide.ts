@@ -1,9 +1,9 @@
 import { requireIndependentApprover, type Actor } from '../../access/separation-of-duties.ts';
 import { rows } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
-import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
-import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import { SANDBOX_OPERATOR } from '../../lib/sandbox-review.ts';
+import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
 import { findTier, lockApplication, readApplication, type ApplicationRow } from './model.ts';
 import { DECIDABLE, sandboxDecision, type KycStatus } from './states.ts';
 import { appendTimeline, type TimelineKind } from './timeline.ts';
@@ -170,9 +170,9 @@ async function transition(
   return row;
 }
 
-type Refused = MerchantScope & { from: readonly KycStatus[]; submission: number | null };
+type Rejected = MerchantScope & { from: readonly KycStatus[]; submission: number | null };
 
-async function refused(tx: UnitOfWork, { from, submission, ...scope }: Refused): Promise<AppError> {
+async function refused(tx: UnitOfWork, { from, submission, ...scope }: Rejected): Promise<AppError> {
   const { status, submissions } = await readApplication(tx.trx, scope);
   if (submission !== null && submission !== submissions && from.includes(status)) {
     const read = `you decide about submission ${submission}, and submission ${submissions} waits`;

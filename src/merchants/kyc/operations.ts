@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { rows } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
-import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import { SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
+import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
 import { missingFrom, type ApplicationDetails } from './application.ts';
 import { decideIfDue } from './decide.ts';
 import { listDocuments, lockApplication, type ApplicationRow } from './model.ts';

@@ -1,6 +1,6 @@
 import { rows, type Knex, type Queryable } from '../../lib/db.ts';
-import type { RunInTransaction } from '../../outbox/record.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
+import type { RunInTransaction } from '../../outbox/record.ts';
 import { decideIfDue } from './decide.ts';
 import {
   findTier,

@@ -1,8 +1,8 @@
 import { readRoute, writeRoute, type KeyCaller, type Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Knex } from '../../lib/db.ts';
-import type { RunInTransaction } from '../../outbox/record.ts';
 import { scopeOf } from '../../lib/scope.ts';
+import type { RunInTransaction } from '../../outbox/record.ts';
 import { addDocument, DOCUMENT_BYTES_MAX, DOCUMENTS_MAX } from './documents.ts';
 import { FILE_TYPES } from './file-type.ts';
 import { saveApplication, submitApplication, type Step } from './operations.ts';

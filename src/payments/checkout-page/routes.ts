@@ -2,24 +2,24 @@ import Router from '@koa/router';
 import type { Context } from 'koa';
 import QRCode from 'qrcode';
 
-import { CHANNELS } from '../../merchants/channels/channel.ts';
-import { listChannels } from '../../merchants/channels/queries.ts';
 import { CLIENT_TOKEN_COOKIE } from '../../http/auth.ts';
 import type { Limits } from '../../http/limits.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import { markup, type Html } from '../../lib/html.ts';
 import { scopeOf } from '../../lib/scope.ts';
+import { CHANNELS } from '../../merchants/channels/channel.ts';
+import { listChannels } from '../../merchants/channels/queries.ts';
 import { findMerchant } from '../../merchants/operations.ts';
 import type { FindProvider } from '../../providers/provider.ts';
 import type { TokenAuthenticator } from '../client-token.ts';
-import { readForm } from './form.ts';
 import { reportOutcome, type HookDeps } from '../hooks.ts';
-import { PAGE_HEADERS } from './page-layout.ts';
-import { renderNotice, renderSession, type Notice, type SessionView } from './views.ts';
 import { awaitProviderResult, startPayment } from '../pay.ts';
-import { qrPayload } from './qr.ts';
 import { checkoutPageUrl, readSession, type Session, type SessionKey } from '../session.ts';
+import { readForm } from './form.ts';
+import { PAGE_HEADERS } from './page-layout.ts';
+import { qrPayload } from './qr.ts';
 import type { Language, TextName } from './translations.ts';
+import { renderNotice, renderSession, type Notice, type SessionView } from './views.ts';
 
 export type PageDeps = HookDeps & {
   findProvider: FindProvider;

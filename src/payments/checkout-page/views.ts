@@ -1,13 +1,13 @@
-import { amountLimitError } from '../../merchants/channels/amount-limits.ts';
-import type { MerchantChannel } from '../../merchants/channels/queries.ts';
 import { inAddis } from '../../lib/dates.ts';
 import { html, type Html } from '../../lib/html.ts';
 import { formatBirr } from '../../lib/money.ts';
 import { SANDBOX_PHONES } from '../../lib/sandbox-providers.ts';
-import { confirmUrl } from '../hooks.ts';
-import { renderPage } from './page-layout.ts';
+import { amountLimitError } from '../../merchants/channels/amount-limits.ts';
+import type { MerchantChannel } from '../../merchants/channels/queries.ts';
 import { isHeld } from '../hold-status.ts';
+import { confirmUrl } from '../hooks.ts';
 import { returnUrl, type Session } from '../session.ts';
+import { renderPage } from './page-layout.ts';
 import { interpolate, TEXTS, type Language, type TextName } from './translations.ts';
 
 const REFRESH_SECONDS = 3;

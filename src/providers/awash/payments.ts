@@ -2,11 +2,11 @@ import { z } from 'zod';
 
 import { formatBirr, parseBirr } from '../../lib/money.ts';
 import { verifyAwash } from '../../lib/provider-signing.ts';
-import { awashOrder, createAwashCall, type AwashConfig } from './call.ts';
-import { awashPayouts } from './payouts.ts';
 import { declined, parseJson, readReply, unreadable, type Failure, type ProviderDeps } from '../exchange.ts';
 import type { ParsedCallback, Provider, ProviderOutcome } from '../provider.ts';
 import { ofOrder } from '../same-order.ts';
+import { awashOrder, createAwashCall, type AwashConfig } from './call.ts';
+import { awashPayouts } from './payouts.ts';
 
 const Payment = z.object({
   orderId: z.string().optional(),

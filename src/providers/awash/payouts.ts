@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
 import { formatBirr } from '../../lib/money.ts';
-import { awashOrder, type AwashCall } from './call.ts';
 import { declined, readReply, unreadable, type Failure, type Reply } from '../exchange.ts';
 import { payoutMoved, rejectedWithoutOrder } from '../payout-outcome.ts';
 import type {
@@ -16,6 +15,7 @@ import type {
 } from '../provider.ts';
 import { ofOrder } from '../same-order.ts';
 import { readPage } from '../statement-page.ts';
+import { awashOrder, type AwashCall } from './call.ts';
 
 const Payout = z.object({
   reference: z.string().optional(),

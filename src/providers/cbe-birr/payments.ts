@@ -2,11 +2,11 @@ import { z } from 'zod';
 
 import { formatBirr, parseBirr } from '../../lib/money.ts';
 import { verifyCbeBirr } from '../../lib/provider-signing.ts';
-import { cbeBirrOrder, createCbeBirrCall, type CbeBirrConfig } from './call.ts';
-import { cbeBirrPayouts } from './payouts.ts';
 import { declined, parseJson, readReply, unreadable, type Failure, type ProviderDeps } from '../exchange.ts';
 import type { ParsedCallback, Provider, ProviderOutcome } from '../provider.ts';
 import { ofOrder } from '../same-order.ts';
+import { cbeBirrOrder, createCbeBirrCall, type CbeBirrConfig } from './call.ts';
+import { cbeBirrPayouts } from './payouts.ts';
 
 const Answer = z.object({
   state: z.string(),
@@ -52,7 +52,7 @@ export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provid
       const read = readReply(reply, Answer);
       if (read.kind === 'unknown') return read;
       const isRejection = reply.status >= 400 || read.value.state === 'REJECTED';
-      return ofOrder(readAnswer(read.value), cbeBirrOrder(reply, order.orderId, { isRejection }));
+      return ofOrder(readMessage(read.value), cbeBirrOrder(reply, order.orderId, { isRejection }));
     },
 
     async query(orderId) {
@@ -64,7 +64,7 @@ export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provid
       if (reply.status >= 400 || read.value.state === 'REJECTED') {
         return unreadable(`status ${reply.status}, state ${read.value.state}: the question was refused`);
       }
-      return ofOrder(readAnswer(read.value), cbeBirrOrder(reply, orderId, { isRejection: false }));
+      return ofOrder(readMessage(read.value), cbeBirrOrder(reply, orderId, { isRejection: false }));
     },
 
     parseCallback({ body }): ParsedCallback {
@@ -80,7 +80,7 @@ export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provid
   };
 }
 
-function readAnswer(response: Answer): ProviderOutcome {
+function readMessage(response: Answer): ProviderOutcome {
   const { state, resultCode } = response;
   const reference = response.reference ?? null;
   switch (state) {

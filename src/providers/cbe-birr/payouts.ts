@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
 import { formatBirr } from '../../lib/money.ts';
-import { cbeBirrOrder, type CbeBirrCall } from './call.ts';
 import { declined, readReply, unreadable, type Failure, type Reply } from '../exchange.ts';
 import { payoutMoved, phoneOnly, rejectedWithoutOrder } from '../payout-outcome.ts';
 import type { PayoutFailure, PayoutOutcome, Provider, StatementPage, StatementRow, Unknown } from '../provider.ts';
 import { ofOrder } from '../same-order.ts';
 import { readPage } from '../statement-page.ts';
+import { cbeBirrOrder, type CbeBirrCall } from './call.ts';
 
 const Answer = z.object({
   state: z.string(),

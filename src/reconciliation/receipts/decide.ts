@@ -1,12 +1,12 @@
-import { CHANNELS, type Channel } from '../../merchants/channels/channel.ts';
 import { correctionPosting, allocationPosting, type AllocationOutcome } from '../../ledger/bank-postings.ts';
 import { ensureUnused } from '../../ledger/external-references.ts';
 import { post } from '../../ledger/post.ts';
 import { rows } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
 import type { Environment } from '../../lib/scope.ts';
+import { CHANNELS, type Channel } from '../../merchants/channels/channel.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
 import {
   BANK_RECEIPT_COLUMNS,
   insert,

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../lib/db.ts';
 import { paginateNewest } from '../../lib/paginate-newest.ts';
-import type { Environment } from '../../lib/scope.ts';
 import type { Page } from '../../lib/pagination.ts';
+import type { Environment } from '../../lib/scope.ts';
 import { BANK_RECEIPT_COLUMNS, type BankReceiptRow } from './record.ts';
 
 /** What to list; undefined does not narrow. */

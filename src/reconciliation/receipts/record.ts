@@ -1,4 +1,3 @@
-import type { Channel } from '../../merchants/channels/channel.ts';
 import { receiptPosting, receiptKey, type BankReceipt, type AllocationOutcome } from '../../ledger/bank-postings.ts';
 import { lockReference, referenceConflict, type ReferenceUse } from '../../ledger/external-references.ts';
 import { post } from '../../ledger/post.ts';
@@ -6,8 +5,9 @@ import { rows, type Queryable } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Santim } from '../../lib/money.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
 import type { Environment } from '../../lib/scope.ts';
+import type { Channel } from '../../merchants/channels/channel.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
 
 /** A row of `bank_receipt`: what an operator has booked of money outside, and what became of it. */
 export type BankReceiptRow = {

@@ -1,8 +1,8 @@
+import type { ReportFormat } from '../states.ts';
 import { renderCsv } from './csv.ts';
 import { renderJson } from './json.ts';
 import { PDF_ROWS_MAX, renderPdf } from './pdf.ts';
 import type { Rendering } from './rendering.ts';
-import type { ReportFormat } from '../states.ts';
 import { renderXlsx } from './xlsx.ts';
 
 /** One form of file. */

@@ -1,9 +1,9 @@
 import { inAddis } from '../../lib/dates.ts';
 import type { Santim } from '../../lib/money.ts';
 import { clockText, type Cell } from '../sources/columns.ts';
+import type { Statement, StatementAccount, StatementMovement } from '../sources/statement.ts';
 import { INK, LEFT, RIGHT, type PdfPage } from './pdf-layout.ts';
 import { birrText } from './rendering.ts';
-import type { Statement, StatementAccount, StatementMovement } from '../sources/statement.ts';
 
 /** Columns' keys, as they stand below each other on either side; what is empty is left out. */
 const FACTS = [

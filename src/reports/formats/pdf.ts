@@ -1,10 +1,10 @@
-import { ethiopianDate } from '../../settlements/calendar/ethiopian-date.ts';
 import { AppError } from '../../lib/errors.ts';
+import { ethiopianDate } from '../../settlements/calendar/ethiopian-date.ts';
 import { clockText, ZONE } from '../sources/columns.ts';
+import type { Statement } from '../sources/statement.ts';
 import { at, createPaper, FOOT_Y, INK, LEFT, RIGHT, type PdfPage } from './pdf-layout.ts';
 import { printStatement } from './pdf-statement.ts';
 import type { Rendering } from './rendering.ts';
-import type { Statement } from '../sources/statement.ts';
 
 /** Settlements in one file. */
 export const PDF_ROWS_MAX = 500;

@@ -1,7 +1,7 @@
-import { ethiopianDate } from '../../settlements/calendar/ethiopian-date.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
-import { ZONE, type Cell, type ColumnHead } from '../sources/columns.ts';
+import { ethiopianDate } from '../../settlements/calendar/ethiopian-date.ts';
 import type { ReportRow } from '../model.ts';
+import { ZONE, type Cell, type ColumnHead } from '../sources/columns.ts';
 import type { Sums } from '../sources/source.ts';
 import type { Statement } from '../sources/statement.ts';
 

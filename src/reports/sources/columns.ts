@@ -1,6 +1,6 @@
-import { ethiopianDate } from '../../settlements/calendar/ethiopian-date.ts';
 import { addisDay, inAddis } from '../../lib/dates.ts';
 import type { Santim } from '../../lib/money.ts';
+import { ethiopianDate } from '../../settlements/calendar/ethiopian-date.ts';
 
 /** What stands in a cell: text, an amount in santim, a whole number; null leaves it empty. */
 export type Cell = string | Santim | number | null;

@@ -1,5 +1,5 @@
-import { TRANSACTION_THROUGH } from '../../merchants/channels/channel.ts';
 import type { Queryable } from '../../lib/db.ts';
+import { TRANSACTION_THROUGH } from '../../merchants/channels/channel.ts';
 import {
   countTransactions,
   exportTransactions,

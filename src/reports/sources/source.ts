@@ -1,8 +1,8 @@
-import type { Channel } from '../../merchants/channels/channel.ts';
 import type { Queryable } from '../../lib/db.ts';
 import type { Santim } from '../../lib/money.ts';
-import type { MerchantScope } from '../../lib/scope.ts';
 import type { DayRange, Position } from '../../lib/pagination.ts';
+import type { MerchantScope } from '../../lib/scope.ts';
+import type { Channel } from '../../merchants/channels/channel.ts';
 import type { Cell, Column, ColumnHead } from './columns.ts';
 
 /** What narrows a report; null does not. */

@@ -1,8 +1,8 @@
+import type { ReportKind } from '../states.ts';
 import { balanceReport } from './balance.ts';
 import { paymentsReport } from './payments.ts';
 import { settlementsReport } from './settlements.ts';
 import type { Source } from './source.ts';
-import type { ReportKind } from '../states.ts';
 import { withdrawalsReport } from './withdrawals.ts';
 
 /** Where the rows of each kind come from. */

@@ -1,12 +1,12 @@
-import { ethiopianDate } from '../../settlements/calendar/ethiopian-date.ts';
 import type { Knex, Queryable } from '../../lib/db.ts';
 import { toBirr } from '../../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import { ethiopianDate } from '../../settlements/calendar/ethiopian-date.ts';
+import { inParts, readPeriod, type WantedPeriod } from '../period.ts';
+import { inSnapshot } from '../snapshot.ts';
 import { ZONE } from './columns.ts';
 import { groupPayments } from './payments.ts';
-import { inParts, readPeriod, type WantedPeriod } from '../period.ts';
 import { groupToBank } from './settlements.ts';
-import { inSnapshot } from '../snapshot.ts';
 import { sumGroups, type Group, type ReportFilter, type Sums } from './source.ts';
 import { groupMoneyOut } from './withdrawals.ts';
 

@@ -7,9 +7,9 @@ import { fromThisMachineOnly } from './browsers.ts';
 import { ORDER_FAULTS, PAYOUT_FAULTS, REQUEST_FAULTS, REQUEST_KINDS, type SimulatedChannel } from './faults.ts';
 import type { Order } from './order.ts';
 import type { Payout } from './payout.ts';
+import { respond, type WireContext, type WireDeps } from './protocol.ts';
 import type { StateFile } from './state-file.ts';
 import { totalsOf, type BankTransfer, type ChannelTotals } from './totals.ts';
-import { respond, type WireContext, type WireDeps } from './protocol.ts';
 
 const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const satisfies SimulatedChannel[];
 

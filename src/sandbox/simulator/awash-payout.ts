@@ -5,8 +5,8 @@ import { isAllowed, signed } from './awash-message.ts';
 import type { Callback } from './callback.ts';
 import { queryPayout, placePayout } from './payout-protocol.ts';
 import { visiblePayoutState, type Payee, type Payout, type PayoutState } from './payout.ts';
-import { statementPage } from './statement.ts';
 import { respond, bodyOf, text, withFaults, type Rendered, type WireContext, type WireDeps } from './protocol.ts';
+import { statementPage } from './statement.ts';
 
 const CHANNEL = 'AWASH';
 

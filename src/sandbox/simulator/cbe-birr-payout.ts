@@ -5,8 +5,8 @@ import type { Callback } from './callback.ts';
 import { respondSigned, isAllowed, signed } from './cbe-birr-message.ts';
 import { queryPayout, placePayout } from './payout-protocol.ts';
 import { visiblePayoutState, type Payout, type PayoutState } from './payout.ts';
-import { statementPage } from './statement.ts';
 import { bodyOf, text, withFaults, type Rendered, type WireContext, type WireDeps } from './protocol.ts';
+import { statementPage } from './statement.ts';
 
 const CHANNEL = 'CBE_BIRR';
 

@@ -71,12 +71,12 @@ function createCourse({ clock, file, sender }: Pick<PayoutBookDeps, 'clock' | 'f
     if (decision === null) return;
     clock.at(decision.atMs, async () => {
       if (payout.state !== 'ACCEPTED') return;
-      settle(payout, decision);
+      decide(payout, decision);
       sender.schedule(payout);
     });
   }
 
-  function settle(payout: Payout, decision: PayoutDecision): void {
+  function decide(payout: Payout, decision: PayoutDecision): void {
     payout.state = decision.state;
     payout.decidedAtMs = decision.atMs;
     payout.paidAmount = decision.paidAmount;
@@ -104,9 +104,9 @@ function createCourse({ clock, file, sender }: Pick<PayoutBookDeps, 'clock' | 'f
     async begin(payout: Payout): Promise<void> {
       const decision = plannedPayout(payout);
       if (decision && hasFault(payout, 'callbackBeforeAnswer')) {
-        settle(payout, { ...decision, atMs: clock.nowMs() });
+        decide(payout, { ...decision, atMs: clock.nowMs() });
         await sender.sendNow(payout);
-      } else if (decision && decision.atMs <= payout.createdAtMs) settle(payout, decision);
+      } else if (decision && decision.atMs <= payout.createdAtMs) decide(payout, decision);
       else scheduleDecision(payout);
     },
 

@@ -17,9 +17,9 @@ import { createOrderBook } from './order-store.ts';
 import type { Order, OrderState } from './order.ts';
 import { createPayoutBook } from './payout-store.ts';
 import type { Payout, PayoutState } from './payout.ts';
+import type { Rendered, Wire, WireDeps } from './protocol.ts';
 import { openStateFile } from './state-file.ts';
 import { createTelebirrWire } from './telebirr.ts';
-import type { Rendered, Wire, WireDeps } from './protocol.ts';
 
 const CALLBACK_TIMEOUT_MS = 10_000;
 

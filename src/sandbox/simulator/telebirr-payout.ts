@@ -5,9 +5,9 @@ import { SANDBOX_TELEBIRR } from '../../lib/sandbox-providers.ts';
 import type { Callback } from './callback.ts';
 import { queryPayout, placePayout } from './payout-protocol.ts';
 import { visiblePayoutState, type Payout, type PayoutState } from './payout.ts';
+import { respond, text, withFaults, type Rendered, type WireContext, type WireDeps } from './protocol.ts';
 import { statementPage } from './statement.ts';
 import { respondSigned, contentOf, notification } from './telebirr-message.ts';
-import { respond, text, withFaults, type Rendered, type WireContext, type WireDeps } from './protocol.ts';
 
 const CHANNEL = 'TELEBIRR';
 

@@ -8,8 +8,6 @@ import { SANDBOX_TELEBIRR } from '../../lib/sandbox-providers.ts';
 import type { Callback } from './callback.ts';
 import { visibleState, type Order, type OrderState } from './order.ts';
 import { payPageRoutes } from './pay-page.ts';
-import { respondSigned, contentOf, isSigned, notification } from './telebirr-message.ts';
-import { payoutCallback, telebirrPayoutRoutes } from './telebirr-payout.ts';
 import {
   respond,
   bodyOf,
@@ -20,6 +18,8 @@ import {
   type WireContext,
   type WireDeps,
 } from './protocol.ts';
+import { respondSigned, contentOf, isSigned, notification } from './telebirr-message.ts';
+import { payoutCallback, telebirrPayoutRoutes } from './telebirr-payout.ts';
 
 const TOKEN_LIFE_MS = HOUR_MS;
 const CHANNEL = 'TELEBIRR';

@@ -2,9 +2,9 @@ import type { BankCode } from '../../lib/banks.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
 import { rows } from '../../lib/db.ts';
 import { newId } from '../../lib/ids.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
-import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import { SANDBOX_OPERATOR } from '../../lib/sandbox-review.ts';
+import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
 import { lockBankAccount, type BankAccountRow } from './model.ts';
 
 export type NewBankAccount = {

@@ -1,7 +1,7 @@
 import type { BankCode } from '../../lib/banks.ts';
 import { rows, type Queryable } from '../../lib/db.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
 
 export type BankAccountStatus = 'PENDING' | 'VERIFIED' | 'REJECTED';
 

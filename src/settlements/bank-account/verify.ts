@@ -1,8 +1,8 @@
 import { requireIndependentApprover, type Actor } from '../../access/separation-of-duties.ts';
 import { rows, type Queryable } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
 import { findBankAccount, lockBankAccount, type BankAccountRow, type BankAccountStatus } from './model.ts';
 
 export { findBankAccount };

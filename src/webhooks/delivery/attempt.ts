@@ -1,9 +1,9 @@
 import { decrypt, type KeyRing } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
+import type { ClaimedAttempt } from './claim.ts';
 import type { Failure } from './failure.ts';
 import { unsentResult, type Sender, type SendResult } from './send.ts';
 import { signedRequest } from './signature.ts';
-import type { ClaimedAttempt } from './claim.ts';
 
 /** The retry schedule as it is applied after a failure. */
 export type RetrySchedule = {

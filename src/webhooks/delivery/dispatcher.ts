@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Knex } from '../../lib/db.ts';
+import { createDrainLoop } from '../../lib/drain-loop.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
-import { createDrainLoop } from '../../lib/drain-loop.ts';
-import { deliveryWorkflow } from './workflow-input.ts';
 import type { AttemptOutcome, RetrySchedule } from './attempt.ts';
 import { claimDue, type ClaimedAttempt } from './claim.ts';
 import type { InFlight } from './in-flight.ts';
 import type { DeliveryNow, Recorder, Recording } from './record-attempt.ts';
+import { deliveryWorkflow } from './workflow-input.ts';
 
 export type DispatcherDeps = {
   db: Knex;

@@ -4,10 +4,10 @@ import { createBatch } from '../../lib/batch.ts';
 import { isDatabaseUnavailable, rows, type Knex } from '../../lib/db.ts';
 import type { Logger } from '../../lib/log.ts';
 import { OUTBOX_PRIORITIES, type OutboxRow } from '../../outbox/record.ts';
-import type { Failure } from './failure.ts';
-import type { DeliveryStatus } from './states.ts';
 import type { AttemptOutcome } from './attempt.ts';
+import type { Failure } from './failure.ts';
 import type { InFlight } from './in-flight.ts';
+import type { DeliveryStatus } from './states.ts';
 
 /** A delivery as an attempt left it. */
 export type DeliveryNow = {

@@ -1,7 +1,7 @@
 import { rows, type Knex } from '../../lib/db.ts';
 import type { OpenPage, RecoverableWorkflow } from '../../outbox/recoverable.ts';
-import { CHECKOUT_ORDER_NO, deliveryWorkflow, type DeliveryToStart } from './workflow-input.ts';
 import { isScheduled } from './in-flight.ts';
+import { CHECKOUT_ORDER_NO, deliveryWorkflow, type DeliveryToStart } from './workflow-input.ts';
 
 /** Of each subscription: however many of one wait for their receiver, the others' are looked at. */
 const PAST_DUE_OF_EACH = 5;

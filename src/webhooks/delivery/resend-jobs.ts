@@ -2,9 +2,9 @@ import type { Clock } from '../../lib/clock.ts';
 import { rows, type Knex, type Queryable } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
-import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { DayRange } from '../../lib/pagination.ts';
+import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
 import { resendEligible, type ResendResult } from './resend.ts';
 
 /** So many bulk resends of a merchant may run at once in an environment; each keeps its own pace. */

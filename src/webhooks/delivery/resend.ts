@@ -1,11 +1,11 @@
 import type { Clock } from '../../lib/clock.ts';
 import { rows, type Knex } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
 import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
+import { isInFlight } from './in-flight.ts';
 import { decideResend, type DeliveryStatus, type ResendDecision, type ResendFacts } from './states.ts';
 import { CHECKOUT_ORDER_NO, deliveryWorkflow } from './workflow-input.ts';
-import { isInFlight } from './in-flight.ts';
 
 /** Which deliveries: these, or an event's: to one subscription, or all its FAILED and SKIPPED ones. */
 export type ResendTarget = { deliveryIds: string[] } | { eventId: string; subscriptionId?: string | undefined };

@@ -6,8 +6,8 @@ import { callbackify } from 'node:util';
 
 import { createEgressAgents, createResolve, vettedAddresses, type Resolve } from '../egress/agents.ts';
 import { targetOf, type EgressGuard } from '../egress/egress.ts';
-import { excerptOf, headersToStore } from './response-capture.ts';
 import { failureOf, timeoutFailure, unexpectedStatus, type Failure, type Phase } from './failure.ts';
+import { excerptOf, headersToStore } from './response-capture.ts';
 
 export type SendRequest = { url: string; headers: Record<string, string>; body: Buffer };
 

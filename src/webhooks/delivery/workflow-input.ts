@@ -1,5 +1,5 @@
-import type { OutboxMessage } from '../../outbox/record.ts';
 import type { Environment } from '../../lib/scope.ts';
+import type { OutboxMessage } from '../../outbox/record.ts';
 
 /** How the attempt before the workflow's start ended. */
 export type LastOutcome = { ok: boolean; httpStatus: number | null; code: string | null };

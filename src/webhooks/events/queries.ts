@@ -1,8 +1,8 @@
 import { DAY_MS } from '../../lib/dates.ts';
 import { rows, type Queryable } from '../../lib/db.ts';
 import { notFound } from '../../lib/errors.ts';
-import type { MerchantScope } from '../../lib/scope.ts';
 import { toPage, pageOffset, type DayRange, type Page } from '../../lib/pagination.ts';
+import type { MerchantScope } from '../../lib/scope.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus, type EventStatus } from '../delivery/states.ts';
 
 type Failure = { code: string; message: string };

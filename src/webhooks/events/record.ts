@@ -1,6 +1,6 @@
 import { newId } from '../../lib/ids.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
 
 /** The version of every payload's shape (seed, Versioning). */
 const API_VERSION = 'v1.0';

@@ -2,16 +2,16 @@ import { z } from 'zod';
 
 import { readRoute, writeRoute, type Route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
-import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import { readDayRange, readPage } from '../../lib/pagination.ts';
-import { listEventTypes } from './catalogue.ts';
+import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import { cancelResendJob, createResendJob, findResendJob } from '../delivery/resend-jobs.ts';
 import { requestResend } from '../delivery/resend.ts';
 import { presentAttempt, presentDelivery, presentEvent, presentResendJob } from '../present.ts';
-import { findDeliveries, findEvent, listAttempts, listEvents } from './queries.ts';
-import { cancelResendJob, createResendJob, findResendJob } from '../delivery/resend-jobs.ts';
 import type { WebhookDeps } from '../routes.ts';
 import * as schema from '../schema.ts';
 import { readStats } from '../subscriptions/stats.ts';
+import { listEventTypes } from './catalogue.ts';
+import { findDeliveries, findEvent, listAttempts, listEvents } from './queries.ts';
 
 const PATH = '/api/checkout/webhooks';
 /** The log of an event takes no parameters in the contract: all of it, in all but the oddest cases. */

@@ -3,16 +3,16 @@ import { encrypt, type KeyRing } from '../../lib/crypto.ts';
 import { rows, type Knex, type Queryable } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
-import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
 import type { SealedTable } from '../../lib/reencrypt.ts';
-import { EVENT_TYPES, type EventTypeName } from '../events/catalogue.ts';
+import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
 import { statusWhenSkipped } from '../delivery/claim.ts';
 import { isInFlight, isQueued, isScheduled } from '../delivery/in-flight.ts';
-import { SubscriptionRow } from './model.ts';
+import { newSecret } from '../delivery/signature.ts';
+import { EVENT_TYPES, type EventTypeName } from '../events/catalogue.ts';
 import { recordEvents } from '../events/record.ts';
 import type { NewSubscription, SubscriptionChanges } from '../schema.ts';
-import { newSecret } from '../delivery/signature.ts';
+import { SubscriptionRow } from './model.ts';
 
 /** At most this many subscriptions per merchant and environment, inactive ones included. */
 const SUBSCRIPTIONS_MAX = 16;

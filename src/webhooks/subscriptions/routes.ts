@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { readRoute, writeRoute, type KeyCaller, type Route } from '../../http/route.ts';
 import type { Queryable } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
-import type { SubscriptionRow } from './model.ts';
-import { presentSubscription, presentWithSecret } from '../present.ts';
 import { findHealth } from '../events/queries.ts';
+import { presentSubscription, presentWithSecret } from '../present.ts';
 import type { WebhookDeps } from '../routes.ts';
 import * as schema from '../schema.ts';
+import type { SubscriptionRow } from './model.ts';
 import {
   changeSubscription,
   createSubscription,

@@ -1,7 +1,7 @@
 import { addisDay, DAY_MS, startOfAddisDay } from '../../lib/dates.ts';
 import { rows, type Queryable } from '../../lib/db.ts';
-import type { MerchantScope } from '../../lib/scope.ts';
 import type { DayRange } from '../../lib/pagination.ts';
+import type { MerchantScope } from '../../lib/scope.ts';
 
 type Counts = {
   deliveries: number;

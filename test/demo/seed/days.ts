@@ -1,9 +1,9 @@
+import { createRandom } from '../../../src/demo/seed/random.ts';
 import { listMovements, type MerchantAccount, type Movement } from '../../../src/ledger/balance.ts';
 import { exportMovements, sumAccount } from '../../../src/ledger/export.ts';
 import { addisDay, DAY_MS, endOfAddisDay, startOfAddisDay } from '../../../src/lib/dates.ts';
 import { rows, type Knex } from '../../../src/lib/db.ts';
 import type { MerchantScope } from '../../../src/lib/scope.ts';
-import { createRandom } from '../../../src/demo/seed/random.ts';
 
 const DAYS = 90;
 const CHOSEN = 12;

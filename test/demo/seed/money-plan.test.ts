@@ -1,5 +1,5 @@
-import { addisDay, DAY_MS, inAddis } from '../../../src/lib/dates.ts';
 import { planMoves } from '../../../src/demo/seed/payout-plan.ts';
+import { addisDay, DAY_MS, inAddis } from '../../../src/lib/dates.ts';
 
 const plan = (until: Date) => planMoves({ seed: 1, days: 90, payments: 3_000, until });
 

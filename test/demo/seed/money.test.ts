@@ -1,5 +1,5 @@
-import { rows } from '../../../src/lib/db.ts';
 import { seedPayout } from '../../../src/demo/seed/money.ts';
+import { rows } from '../../../src/lib/db.ts';
 import { buildWorld } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { buildFreeMerchant, fund } from '../../support/withdrawals.ts';

@@ -1,6 +1,6 @@
-import { addisDay } from '../../../src/lib/dates.ts';
 import { ABYSSINIA } from '../../../src/demo/seed/demo.ts';
 import { planPayments } from '../../../src/demo/seed/plan.ts';
+import { addisDay } from '../../../src/lib/dates.ts';
 
 describe('the plan of the demo data', () => {
   const plan = (until: string) => planPayments({ ...ABYSSINIA.plan, until: new Date(until) });

@@ -2,23 +2,23 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { readConfig } from '../../../src/config.ts';
-import { createKeyAuthenticator } from '../../../src/access/authenticate.ts';
 import { listKeys, revokeKey } from '../../../src/access/api-keys.ts';
+import { createKeyAuthenticator } from '../../../src/access/authenticate.ts';
+import { readConfig } from '../../../src/config.ts';
+import type { DemoCredentials } from '../../../src/demo/seed/credentials.ts';
+import { ABYSSINIA, NEW_SHOP } from '../../../src/demo/seed/demo.ts';
+import { seedDemo } from '../../../src/demo/seed/seed.ts';
+import { writeSimulatorHistory } from '../../../src/demo/seed/simulator-history.ts';
+import { subscriptionDeps } from '../../../src/demo/seed/subscriptions.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { DAY_MS } from '../../../src/lib/dates.ts';
 import { rows } from '../../../src/lib/db.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { formatBirr } from '../../../src/lib/money.ts';
 import { createTransactionRunner, type OutboxRow } from '../../../src/outbox/record.ts';
-import type { DemoCredentials } from '../../../src/demo/seed/credentials.ts';
-import { ABYSSINIA, NEW_SHOP } from '../../../src/demo/seed/demo.ts';
-import { seedDemo } from '../../../src/demo/seed/seed.ts';
-import { writeSimulatorHistory } from '../../../src/demo/seed/simulator-history.ts';
-import { subscriptionDeps } from '../../../src/demo/seed/subscriptions.ts';
-import { SETTLEMENT_STATUSES } from '../../../src/settlements/states.ts';
 import { findRecoverableAttempts } from '../../../src/payments/recoverable.ts';
 import { transactionStatusOf, type SessionStatus } from '../../../src/payments/states.ts';
+import { SETTLEMENT_STATUSES } from '../../../src/settlements/states.ts';
 import { findRecoverableDeliveries } from '../../../src/webhooks/delivery/recoverable.ts';
 import { requestResend } from '../../../src/webhooks/delivery/resend.ts';
 import { createSubscription, listSubscriptions } from '../../../src/webhooks/subscriptions/operations.ts';
@@ -43,10 +43,8 @@ describe('the demo data, of which the first run was killed', () => {
   const config = () => readConfig({ DATABASE_URL: database.url, TEMPORAL_ADDRESS: 'nowhere:1', ...folders() });
   const seed = (previous: Partial<DemoCredentials>, webhookUrl = WEBHOOK_URL) =>
     seedDemo({ config: config(), previous, payments: PAYMENTS, webhookUrl, onProgress: () => {} });
-  const count = async (table: string, where = 'true') => {
-    const [row] = await rows<{ count: number }>(database.db, `SELECT count(*)::int FROM ${table} WHERE ${where}`);
-    return row?.count ?? 0;
-  };
+  const count = async (table: string, where = 'true') =>
+    (await rows<{ count: number }>(database.db, `SELECT count(*)::int FROM ${table} WHERE ${where}`))[0]?.count ?? 0;
   const ofAbyssinia = `merchant_id = '${ABYSSINIA.scope.merchantId}'`;
 
   beforeAll(async () => {

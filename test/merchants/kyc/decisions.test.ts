@@ -1,3 +1,4 @@
+import { rows } from '../../../src/lib/db.ts';
 import {
   approveKyc,
   changeTier,
@@ -9,9 +10,8 @@ import {
 } from '../../../src/merchants/kyc/decide.ts';
 import type { ApplicationRow } from '../../../src/merchants/kyc/model.ts';
 import type { KycStatus } from '../../../src/merchants/kyc/states.ts';
-import { rows } from '../../../src/lib/db.ts';
-import type { UnitOfWork } from '../../../src/outbox/record.ts';
 import { findMerchant } from '../../../src/merchants/operations.ts';
+import type { UnitOfWork } from '../../../src/outbox/record.ts';
 import { startKycWorld, type Applicant, type KycWorld } from './world.ts';
 
 let world: KycWorld;

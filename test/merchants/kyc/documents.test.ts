@@ -5,8 +5,8 @@ import { join } from 'node:path';
 
 import { rejectKyc, requestMoreInfo } from '../../../src/merchants/kyc/decide.ts';
 import { DOCUMENT_BYTES_MAX, readDocument, reencryptDocuments } from '../../../src/merchants/kyc/documents.ts';
-import { createDocumentStore } from '../../../src/merchants/kyc/store.ts';
 import { removeOrphans } from '../../../src/merchants/kyc/orphans.ts';
+import { createDocumentStore } from '../../../src/merchants/kyc/store.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { KEY_RING } from '../../support/key-ring.ts';
 import { jpeg, pdf, png, startKycWorld, type Applicant, type KycWorld } from './world.ts';

@@ -1,8 +1,8 @@
-import { grantChannels } from '../../../src/merchants/channels/operations.ts';
-import { channelRoutes } from '../../../src/merchants/channels/routes.ts';
 import { rows } from '../../../src/lib/db.ts';
 import { createHttpClient } from '../../../src/lib/http-client.ts';
 import { scopeOf, type MerchantScope } from '../../../src/lib/scope.ts';
+import { grantChannels } from '../../../src/merchants/channels/operations.ts';
+import { channelRoutes } from '../../../src/merchants/channels/routes.ts';
 import { createFindProvider } from '../../../src/providers/find-provider.ts';
 import { createWithdrawal } from '../../../src/withdrawals/create.ts';
 import { withdrawalRoutes } from '../../../src/withdrawals/routes.ts';

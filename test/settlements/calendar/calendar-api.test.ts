@@ -1,7 +1,7 @@
+import { createTransactionRunner } from '../../../src/outbox/record.ts';
 import { addDays, daysFrom } from '../../../src/settlements/calendar/days.ts';
 import { addHoliday } from '../../../src/settlements/calendar/operations.ts';
 import { calendarRoutes } from '../../../src/settlements/calendar/routes.ts';
-import { createTransactionRunner } from '../../../src/outbox/record.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../../support/http.ts';
 

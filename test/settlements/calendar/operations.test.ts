@@ -1,3 +1,4 @@
+import { rows } from '../../../src/lib/db.ts';
 import { isBusinessDay } from '../../../src/settlements/calendar/business-days.ts';
 import { dayInWords } from '../../../src/settlements/calendar/days.ts';
 import type { HolidayChanges, NewHoliday } from '../../../src/settlements/calendar/holiday-input.ts';
@@ -9,7 +10,6 @@ import {
   readSettlementDates,
   type Holiday,
 } from '../../../src/settlements/calendar/queries.ts';
-import { rows } from '../../../src/lib/db.ts';
 import { useUndoneChange } from './undone.ts';
 
 const { tx, runInTransaction } = useUndoneChange();

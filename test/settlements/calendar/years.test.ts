@@ -1,8 +1,8 @@
+import { rows } from '../../../src/lib/db.ts';
 import { isBusinessDay } from '../../../src/settlements/calendar/business-days.ts';
 import { computeHolidays } from '../../../src/settlements/calendar/holidays.ts';
 import { addHoliday, changeHoliday } from '../../../src/settlements/calendar/operations.ts';
 import { findHoliday, listHolidays, loadCalendar, SEEDED_YEARS } from '../../../src/settlements/calendar/queries.ts';
-import { rows } from '../../../src/lib/db.ts';
 import { useUndoneChange } from './undone.ts';
 
 const { tx } = useUndoneChange();

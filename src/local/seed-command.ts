@@ -1,7 +1,7 @@
-import { environment, readConfig } from '../../config.ts';
-import { readLocalSettings, withLocalServers } from '../../local/settings.ts';
-import { readState } from '../../local/state.ts';
-import { seedDemo } from './seed.ts';
+import { environment, readConfig } from '../config.ts';
+import { seedDemo } from '../demo/seed/seed.ts';
+import { readLocalSettings, withLocalServers } from './settings.ts';
+import { readState } from './state.ts';
 
 /**
  * `meskot seed`: the demo data of `npm start`, in the database of DATABASE_URL or else of the local start. What is there
