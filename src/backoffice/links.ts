@@ -1,4 +1,4 @@
-import { isAcceptable, isUndecided, type Payment } from '../payments/attempts-read.ts';
+import { isAcceptable, isUndecided, type Payment } from '../payments/queries.ts';
 import type { BankAccountRow } from '../settlements/bank-account/model.ts';
 import type { SettlementRow } from '../settlements/model.ts';
 import type { WithdrawalRow } from '../withdrawals/model.ts';

@@ -7,8 +7,12 @@ import type { Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
 import type { MerchantScope } from '../lib/scope.ts';
-import { listPayments, readTransaction, type Payment } from '../payments/attempts-read.ts';
-import { readTimeline as readTransactionTimeline } from '../payments/queries.ts';
+import {
+  listPayments,
+  readTransaction,
+  type Payment,
+  readTimeline as readTransactionTimeline,
+} from '../payments/queries.ts';
 import { findBankAccount } from '../settlements/bank-account/verify.ts';
 import { readSettlement } from '../settlements/decide.ts';
 import { readSettledBefore } from '../settlements/queries.ts';

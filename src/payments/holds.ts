@@ -7,10 +7,10 @@ import { formatBirr, type Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { readTransaction } from './attempts-read.ts';
 import { PAID_REFERENCE } from './confirm.ts';
 import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
+import { readTransaction } from './queries.ts';
 import type { AttemptStatus } from './states.ts';
 
 /** Money that came and was not asked for: of another amount or currency, or a second time. */

@@ -1,9 +1,9 @@
 import { rows, type Knex } from '../lib/db.ts';
 import { withTimeout } from '../lib/timeout.ts';
 import type { EndUnpaid } from './close-unpaid.ts';
-import { HELD_MESSAGE, isHeld, reviewReason } from './hold-status.ts';
 import { NEXT_POLL_AFTER_MS } from './pay.ts';
 import { readSession, returnUrl, type ReadDeps, type Session, type SessionKey } from './session.ts';
+import { HELD_MESSAGE, isHeld, reviewReason } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from './sync.ts';
 import type { TimelineKind } from './timeline.ts';
 import type { SessionWaits } from './waits.ts';

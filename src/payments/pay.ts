@@ -16,10 +16,9 @@ import { findMerchant } from '../merchants/operations.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { recordTransactionEvents } from './events.ts';
-import { HELD_MESSAGE, isHeld } from './hold-status.ts';
 import type { TransactionRow } from './present.ts';
 import { findSession, type Session, type SessionKey } from './session.ts';
-import { ATTEMPTS_MAX, type AttemptStatus, type TransactionStatus } from './states.ts';
+import { HELD_MESSAGE, isHeld, ATTEMPTS_MAX, type AttemptStatus, type TransactionStatus } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from './sync.ts';
 import { paymentWorkflow } from './workflow-input.ts';
 

@@ -13,8 +13,7 @@ import {
 } from '../lib/fields.ts';
 import { storedPhone } from '../lib/phone.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
-import { REVIEW_REASONS } from './hold-status.ts';
-import { ATTEMPT_STATUSES, SESSION_STATUSES, TRANSACTION_STATUSES } from './states.ts';
+import { REVIEW_REASONS, ATTEMPT_STATUSES, SESSION_STATUSES, TRANSACTION_STATUSES } from './states.ts';
 import { WAITS_MAX } from './waits.ts';
 
 const URL_CHARACTERS_MAX = 2_000;

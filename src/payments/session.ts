@@ -10,8 +10,7 @@ import type { RunInTransaction } from '../outbox/record.ts';
 import type { ProviderFailure } from '../providers/provider.ts';
 import { clientTokenOf } from './client-token.ts';
 import { expireSessionIfDue } from './close-session.ts';
-import { reviewReason, type ReviewFacts } from './hold-status.ts';
-import type { AttemptStatus, SessionStatus } from './states.ts';
+import { reviewReason, type ReviewFacts, type AttemptStatus, type SessionStatus } from './states.ts';
 
 /** A session with its transaction and its latest attempt: all that answers, hooks and pages are made from. */
 export type Session = ReviewFacts & {

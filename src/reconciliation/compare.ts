@@ -1,7 +1,7 @@
 import { rows, type Knex } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
-import { clearReconciliationFlag } from '../payments/clear-reconciliation-flag.ts';
+import { clearReconciliationFlag } from '../payments/close-unpaid.ts';
 import { findProvenUnpaid } from './confirmed-unpaid.ts';
 import { beginComparison, closeResolved, countOpen, writeFound } from './discrepancies-write.ts';
 import { storableProblem, type Import } from './import.ts';

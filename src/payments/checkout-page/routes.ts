@@ -4,6 +4,7 @@ import QRCode from 'qrcode';
 
 import { CLIENT_TOKEN_COOKIE } from '../../http/auth.ts';
 import type { Limits } from '../../http/limits.ts';
+import { readBody } from '../../lib/body.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import { markup, type Html } from '../../lib/html.ts';
 import { scopeOf } from '../../lib/scope.ts';
@@ -15,7 +16,6 @@ import type { TokenAuthenticator } from '../client-token.ts';
 import { reportOutcome, type HookDeps } from '../hooks.ts';
 import { awaitProviderResult, startPayment } from '../pay.ts';
 import { checkoutPageUrl, readSession, type Session, type SessionKey } from '../session.ts';
-import { readForm } from './form.ts';
 import { PAGE_HEADERS } from './page-layout.ts';
 import { qrPayload } from './qr.ts';
 import type { Language, TextName } from './translations.ts';
@@ -208,4 +208,22 @@ function response(ctx: Context, status: number, page: string): void {
   ctx.status = status;
   ctx.body = page;
   ctx.set(PAGE_HEADERS);
+}
+
+const FORM_BYTES_MAX = 4_096;
+const CONTENT_TYPE_CHARACTERS_MAX = 200;
+
+/** A posted form. Throws UNSUPPORTED_MEDIA_TYPE and PAYLOAD_TOO_LARGE. */
+export async function readForm(ctx: Context): Promise<URLSearchParams> {
+  const isShort = ctx.get('content-type').length <= CONTENT_TYPE_CHARACTERS_MAX;
+  if (!isShort || !ctx.is('application/x-www-form-urlencoded')) {
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'This page takes forms: application/x-www-form-urlencoded');
+  }
+  const body = await readBody(ctx.req.iterator({ destroyOnReturn: false }), FORM_BYTES_MAX);
+  if (body === null) {
+    // What is left unread of it would be taken for the next request.
+    ctx.set('Connection', 'close');
+    throw new AppError('PAYLOAD_TOO_LARGE', `A form may have at most ${FORM_BYTES_MAX} bytes`);
+  }
+  return new URLSearchParams(body.toString());
 }

@@ -4,9 +4,9 @@ import { formatBirr } from '../../lib/money.ts';
 import { SANDBOX_PHONES } from '../../lib/sandbox-providers.ts';
 import { amountLimitError } from '../../merchants/channels/amount-limits.ts';
 import type { MerchantChannel } from '../../merchants/channels/queries.ts';
-import { isHeld } from '../hold-status.ts';
 import { confirmUrl } from '../hooks.ts';
 import { returnUrl, type Session } from '../session.ts';
+import { isHeld } from '../states.ts';
 import { renderPage } from './page-layout.ts';
 import { interpolate, TEXTS, type Language, type TextName } from './translations.ts';
 

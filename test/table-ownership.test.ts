@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const PROJECT = resolve(import.meta.dirname, '..');
+
+/** Which room owns which tables and views: it alone writes them, and those above it may read them. */
+const OWNERS: Readonly<Record<string, readonly string[]>> = {
+  outbox: ['outbox', 'workflow_recovery'],
+  http: ['idempotency_key'],
+  access: ['api_key', 'operator', 'operator_key', 'operator_audit'],
+  merchants: [
+    'merchant',
+    'channel',
+    'merchant_channel',
+    'limit_rule',
+    'kyc_application',
+    'kyc_document',
+    'kyc_tier',
+    'kyc_timeline',
+  ],
+  providers: ['provider_callback'],
+  ledger: ['fee_rule', 'ledger_account', 'ledger_balance', 'ledger_entry', 'ledger_journal'],
+  webhooks: [
+    'webhook_attempt',
+    'webhook_dead_letter',
+    'webhook_delivery',
+    'webhook_event',
+    'webhook_resend_item',
+    'webhook_resend_job',
+    'webhook_subscription',
+  ],
+  payments: ['checkout_session', 'payment_attempt', 'transaction', 'transaction_timeline'],
+  withdrawals: ['review_policy', 'withdrawal', 'withdrawal_approval', 'withdrawal_resolution', 'withdrawal_timeline'],
+  settlements: ['bank_account', 'holiday', 'settlement', 'settlement_limit', 'settlement_timeline'],
+  reconciliation: [
+    'bank_receipt',
+    'current_statement_row',
+    'reconciliation',
+    'reconciliation_discrepancy',
+    'statement_row',
+  ],
+  reports: ['report'],
+};
+const OWNER_OF = new Map(
+  Object.entries(OWNERS).flatMap(([room, tables]) => tables.map((table) => [table, room] as const)),
+);
+
+const ORDER = [
+  ['lib'],
+  ['outbox'],
+  ['http'],
+  ['access'],
+  ['merchants'],
+  ['providers'],
+  ['ledger', 'webhooks'],
+  ['payments'],
+  ['withdrawals', 'settlements'],
+  ['reconciliation', 'reports'],
+  ['backoffice'],
+  ['temporal'],
+  ['sandbox'],
+  ['demo'],
+  ['app'],
+  ['local'],
+];
+const heightOf = (room: string): number => ORDER.findIndex((rooms) => rooms.includes(room));
+
+/** Words of SQL that a table's name follows, in the case that statements are written in. */
+const READS = /\b(?:FROM|JOIN)\s+(?:ONLY\s+)?([a-z_]+)/g;
+const WRITES = /\b(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE)\s+([a-z_]+)/g;
+
+type Access = { file: string; table: string; write: boolean };
+
+function accessesIn(file: string): Access[] {
+  const text = readFileSync(join(PROJECT, file), 'utf8');
+  const written = new Set([...text.matchAll(WRITES)].map(([, table = '']) => table));
+  const read = new Set([...text.matchAll(READS)].map(([, table = '']) => table));
+  const found = new Set([...written, ...read]);
+  return [...found].filter((table) => OWNER_OF.has(table)).map((table) => ({ file, table, write: written.has(table) }));
+}
+
+const files = readdirSync(join(PROJECT, 'src'), { recursive: true })
+  .map((name) => `src/${String(name)}`)
+  .filter((name) => name.endsWith('.ts'));
+const accesses = files.flatMap(accessesIn);
+
+/** `room table` for each access that the order of rooms does not allow. */
+function exceptions(isOne: (access: Access, room: string, owner: string) => boolean): string[] {
+  const found = accesses.flatMap((access) => {
+    const [, room = ''] = access.file.split('/');
+    const owner = OWNER_OF.get(access.table) ?? '';
+    return room !== owner && isOne(access, room, owner) ? [`${room} ${access.table}`] : [];
+  });
+  return [...new Set(found)].toSorted();
+}
+
+test('a room writes no table of another room, but for those listed here', () => {
+  expect(exceptions(({ write }) => write)).toEqual([]);
+});
+
+test('a room reads no table of a room beside it or above it, but for those listed here', () => {
+  expect(exceptions((_access, room, owner) => heightOf(room) <= heightOf(owner))).toEqual([]);
+});
+
+test('every table has an owner', () => {
+  const folder = join(PROJECT, 'migrations');
+  const sql = readdirSync(folder).filter((name) => name.endsWith('.sql'));
+  const made = sql.flatMap((name) =>
+    [...readFileSync(join(folder, name), 'utf8').matchAll(/^CREATE (?:UNLOGGED )?(?:TABLE|VIEW) ([a-z_]+)/gm)].map(
+      ([, table = '']) => table,
+    ),
+  );
+  expect([...OWNER_OF.keys()].toSorted()).toEqual(made.toSorted());
+});
