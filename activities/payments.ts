@@ -5,15 +5,15 @@ import { elapsedMs } from './business-time.ts';
 
 export type { PaymentInput } from '../src/payments/workflow-input.ts';
 
-/** Whether the attempt has ended, and how. */
+/** Whether the attempt has ended, and its outcome. */
 export type PaymentReport = { final: boolean; attemptStatus: string };
 
 type Operation = (attemptId: string, at: Date) => Promise<PaymentReport>;
 
 export type PaymentDeps = {
-  /** Asks the provider and applies its answer. */
+  /** Queries the provider and applies its result. */
   check: Operation;
-  /** Asks a last time, then expires the attempt and its session; while the provider does not know it is not final. */
+  /** Queries a last time, then expires the attempt and its session; not final while the outcome is unknown. */
   expire: Operation;
 };
 
@@ -35,7 +35,7 @@ export function createPaymentActivities(deps: PaymentDeps, elapsed = elapsedMs) 
   };
 }
 
-/** What is wrong with the input stays wrong, so it is not retried; all else is. Histories keep no more than the report. */
+/** Invalid input is not retried; any other failure is. Histories hold no more than the report. */
 async function run(operation: Operation, { attemptId, atMs }: PaymentRequest): Promise<PaymentReport> {
   const at = new Date(atMs);
   if (!/^pat_\w+$/.test(attemptId) || Number.isNaN(at.getTime())) {

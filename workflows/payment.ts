@@ -14,12 +14,12 @@ import { publishStatus } from './visibility.ts';
 
 const FIRST_POLL_MS = 2_000;
 const POLL_MAX_MS = 60_000;
-/** After the end, doubt is asked about ever more rarely, until the operation gives up after 24 h. */
+/** After the session's end an unknown outcome is polled ever more rarely, for 24 h. */
 const UNKNOWN_POLL_MAX_MS = 30 * 60_000;
-/** About 40 polls; then it goes on in another run, whose history is short again. */
+/** About 40 polls; then the workflow continues as new with a short history. */
 const HISTORY_EVENTS_MAX = 500;
 
-/** The attempt was settled elsewhere: by a callback or a hook in the API process. */
+/** A callback or a hook has changed the attempt in the API process. */
 export const attemptUpdated = defineSignal('attemptUpdated');
 
 const { checkAttempt, expireAttempt } = proxyActivities<PaymentActivities>({
@@ -27,14 +27,14 @@ const { checkAttempt, expireAttempt } = proxyActivities<PaymentActivities>({
   retry: { initialInterval: '1 s', maximumInterval: '60 s' },
 });
 
-/** How far the polls have come: how long to wait next, and whether the session's time is over. */
+/** The progress of polling: the next interval, and whether the session's time is over. */
 type Progress = { pollMs: number; isOver: boolean };
 
 /**
- * Owns one payment attempt's clock from its first poll on, 2 s after the attempt: asks the provider while nobody calls
- * back (after 2, 4, 8 … 60 s; what was never sent it sends), asks a last time when the session ends, and while the
- * answer is unknown goes on asking for up to 24 h.
- * @param goingOn from the run before, whose history had grown long.
+ * Owns one payment attempt's clock from its first poll on, 2 s after the attempt: queries the provider until a callback
+ * comes (after 2, 4, 8 … 60 s; an order that was never sent is sent), queries a last time when the session ends, and while
+ * the outcome is unknown continues for up to 24 h.
+ * @param goingOn from the previous run, whose history had grown long.
  */
 export async function payment(input: PaymentInput, goingOn?: Progress): Promise<string> {
   let isUpdated = false;
@@ -73,7 +73,7 @@ function isLong({ historyLength, continueAsNewSuggested }: WorkflowInfo): boolea
   return continueAsNewSuggested || historyLength > HISTORY_EVENTS_MAX;
 }
 
-/** What operators see of it in the Temporal UI. */
+/** Status and details in the Temporal UI. */
 function ended(attemptStatus: string): string {
   publishStatus(attemptStatus);
   setCurrentDetails(`${attemptStatus}: nothing is waited for any more`);

@@ -13,7 +13,7 @@ import { paymentWorkflowId } from './workflow-input.ts';
 
 export type OutcomeKind = ProviderOutcome['kind'];
 
-/** An attempt as its lease holder needs it: what to ask the provider, and what the answer will be judged by. */
+/** An attempt as its lease holder needs it: the data to query the provider with, and the data its result is checked against. */
 export type ClaimedAttempt = {
   id: string;
   sessionId: string;
@@ -31,14 +31,14 @@ export type ClaimedAttempt = {
   attemptsCount: number;
   expiresAt: Date;
   checkoutOrderNo: string;
-  /** What the merchant pays for it, should it succeed now. */
+  /** The fee rule in force now, should the attempt succeed. */
   feeRule: FeeRuleJson;
   leaseUntil: Date;
 };
 
-/** Where an attempt, its session and its transaction stand. `final`: the attempt is over and needs no further poll. */
+/** The status of an attempt, its session and its transaction. `final`: the attempt is over and needs no further poll. */
 export type AttemptState = {
-  /** Whether this very call asked the provider: only then is `outcomeKind` news, and not what somebody heard before. */
+  /** Whether this very call queried the provider: only then is `outcomeKind` fresh. */
   queried: boolean;
   attemptId: string;
   attemptStatus: AttemptStatus;
@@ -50,20 +50,20 @@ export type AttemptState = {
   redirectUrl: string | null;
 };
 
-/** A provider's answer about an attempt, on its way into the database. */
-export type Settlement<Outcome extends ProviderOutcome = ProviderOutcome> = {
+/** A provider's result for an attempt, before it is written. */
+export type ProviderResult<Outcome extends ProviderOutcome = ProviderOutcome> = {
   attempt: ClaimedAttempt;
   outcome: Outcome;
-  /** The time of business. */
+  /** The effective time. */
   now: Date;
-  /** When the answer came, by the clock. */
+  /** When the result arrived, by the clock. */
   checkedAt: Date;
   notifyWorkflow: boolean;
 };
 
-/** Where an attempt stands that its provider's answer has just ended. */
+/** The state of an attempt that its provider's result has just ended. */
 export function stateAfter(
-  { attempt, outcome, checkedAt }: Settlement,
+  { attempt, outcome, checkedAt }: ProviderResult,
   attemptStatus: AttemptStatus,
   rest: Pick<AttemptState, 'transactionStatus' | 'sessionStatus'>,
 ): AttemptState {
@@ -81,7 +81,7 @@ export function stateAfter(
 
 type StateRow = Omit<AttemptState, 'queried' | 'final'> & { leaseUntil: Date | null };
 
-/** The state of one attempt as its rows stand, and until when somebody is asking its provider. Throws NOT_FOUND. */
+/** The stored state of one attempt, and until when its lease is held. Throws NOT_FOUND. */
 export async function readAttemptState(
   db: Queryable,
   attemptId: string,
@@ -100,12 +100,12 @@ export async function readAttemptState(
   return { ...row, queried: false, final: isAttemptOver(row.attemptStatus) };
 }
 
-/** Whether the provider's latest answer was a definite "not paid (yet)". */
+/** Whether the provider's latest result is a definite "not paid (yet)". */
 export function reportsUnpaid(state: Pick<AttemptState, 'outcomeKind'>): boolean {
   return state.outcomeKind === 'accepted' || state.outcomeKind === 'pending';
 }
 
-/** The attempt that a provider's callback belongs to, by the last part of the address it was given; null for any other. */
+/** The attempt of a callback address, found by the secret that ends the address; null for any other secret. */
 export async function findAttemptBySecret(db: Queryable, secret: string): Promise<CallbackAttempt | null> {
   const [attempt] = await rows<CallbackAttempt>(
     db,
@@ -115,7 +115,7 @@ export async function findAttemptBySecret(db: Queryable, secret: string): Promis
   return attempt ?? null;
 }
 
-/** Tells an attempt's workflow that the attempt is over, as a row of the outbox. */
+/** An outbox row that signals an attempt's workflow that the attempt is over. */
 export function attemptUpdatedMessage(attemptId: string): OutboxRow {
   return {
     id: newId('obx'),
@@ -127,8 +127,9 @@ export function attemptUpdatedMessage(attemptId: string): OutboxRow {
 }
 
 /**
- * Parts of the statement that ends an attempt, where `ended` has a row if it does: a workflow that was not started yet
- * never is; any other is told by `told`, with :messages. What a worker is just starting finds out by itself, or is told.
+ * Parts of the statement that ends an attempt, where `ended` has a row if it does. A workflow that has not started yet is
+ * removed from the outbox; otherwise `outbox_row` signals it, with :messages. A workflow that is just being started reads
+ * the attempt first.
  */
 export function notifyWorkflowOf(ended: string): string {
   return `unstarted AS (

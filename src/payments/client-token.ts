@@ -6,12 +6,12 @@ import { rows, type Queryable } from '../lib/db.ts';
 import type { Environment } from '../lib/scope.ts';
 
 const TOKEN_CHARACTERS = 43;
-/** The page may still be read, and claims made, this long after the session's end. */
+/** The page can still be read, and outcomes reported, this long after the session's end. */
 const VALID_AFTER_END_MS = HOUR_MS;
 
 /**
- * The token of a session's page: 256 bits that only the server can make from the session's id, so that the merchant can
- * be given the page's address again. Stored is its hash alone.
+ * The token of a session's page: 256 bits derived from the session's id with the server's secret, so that the address can
+ * be given to the merchant again. Only its hash is stored.
  */
 export function clientTokenOf(pepper: string, sessionId: string): { token: string; hash: Buffer } {
   const token = hmac(pepper, `checkout session ${sessionId}`).toString('base64url');
@@ -22,17 +22,17 @@ type TokenRow = { merchantId: string; environment: Environment; clientTokenHash:
 
 export type TokenAuthenticator = {
   /**
-   * Whom a token stands for: null when it is not this session's; 'ended' when it is no longer valid, from 1 h after the
-   * session's end. Any text may come in.
+   * The caller a token stands for: null when it is not this session's; 'ended' when it is no longer valid, from 1 h after the
+   * session's end. Accepts any text.
    */
   readToken: (sessionId: string, token: string) => Promise<MerchantCaller | 'ended' | null>;
-  /** The same where it does not matter why a token is not valid. */
+  /** The same, without the reason why a token is not valid. */
   authenticateClientToken: (sessionId: string, token: string) => Promise<MerchantCaller | null>;
-  /** Whether we made the token for this session, as far as its signature tells: of tokens made elsewhere it does not. */
+  /** Whether this server derived the token for this session, by its signature alone. */
   isOurToken: (sessionId: string, token: string) => boolean;
 };
 
-/** Checks the tokens of sessions' pages: one query each. */
+/** Checks tokens of session pages: one query each. */
 export function createTokenAuthenticator(deps: {
   db: Queryable;
   clock: Clock;
@@ -66,5 +66,5 @@ export function createTokenAuthenticator(deps: {
   };
 }
 
-/** As `newId` makes them: nothing else is asked for. */
+/** The form of `newId('cs')`: no other text is queried. */
 const isSessionId = (text: string): boolean => /^cs_[0-9A-Z]{26}$/.test(text);

@@ -13,15 +13,15 @@ const EVENTS_AND_SIGNALS = {
 } as const;
 
 /**
- * Of sessions and their transactions only those where no money waits for an operator: it decides how they end. Both rows
- * are locked, the session first as everywhere, so that what is held meanwhile is seen.
+ * Sessions without held money, and their transactions: an operator decides how the others end. Both rows are locked, the
+ * session first as everywhere, so that a concurrent hold is seen.
  */
 const FREE_SESSIONS = 'checkout_session s JOIN transaction t ON t.id = s.transaction_id AND t.hold_reason IS NULL';
 
 type End = { status: UnpaidEnd; needsReconciliation: boolean; at: Date };
 
 /**
- * Ends an OPEN session, on which nothing is in flight and for which no money is held. One statement and the events.
+ * Ends an OPEN session without an attempt in flight and without held money. One statement and the events.
  * @returns whether this call ended it.
  */
 export async function closeSession(tx: UnitOfWork, sessionId: string, end: End): Promise<boolean> {
@@ -31,8 +31,8 @@ export async function closeSession(tx: UnitOfWork, sessionId: string, end: End):
 }
 
 /**
- * Expires OPEN sessions whose time is over, oldest first, at most `limit`; those that others hold are left to them.
- * The rest waits for the chore's next round, a second later. Works by the time it is given, so a test brings its own.
+ * Expires OPEN sessions whose time is over, oldest first, at most `limit`; locked ones are skipped. The rest follows in the
+ * job's next run, a second later. Works by the time it is given.
  * @returns how many it expired.
  */
 export async function expireDueSessions(runInTransaction: RunInTransaction, now: Date, limit: number): Promise<number> {
@@ -43,7 +43,7 @@ export async function expireDueSessions(runInTransaction: RunInTransaction, now:
   return runInTransaction((tx) => endSessions(tx, end, { due, bindings: { limit } }));
 }
 
-/** Expires one OPEN session if its time is over: what a read does first, so that lists and reads agree. */
+/** Expires one OPEN session if its time is over. Reads call this first, so that lists and reads agree. */
 export async function expireSessionIfDue(
   runInTransaction: RunInTransaction,
   sessionId: string,
@@ -56,9 +56,8 @@ export async function expireSessionIfDue(
 }
 
 /**
- * Ends a PROCESSING session together with its attempt, which the provider has just called unpaid (or could not say for
- * 24 h): the caller has asked.
- * An attempt of a session that is over already, or for which other money is held, is only abandoned.
+ * Ends a PROCESSING session together with its attempt. Precondition: the provider has just reported it unpaid, or could not
+ * tell for 24 h. An attempt of a session that is already over, or for which other money is held, is only abandoned.
  * @returns whether this call ended the session.
  */
 export async function closeAttempt(
@@ -84,7 +83,7 @@ export async function closeAttempt(
   return (await endSessions(tx, end, { before, due, bindings, messages })) > 0;
 }
 
-/** `messages`: what `before` may have written as `told`. */
+/** `messages`: what `before` may have written as `outbox_row`. */
 type Which = { before?: string; due: string; bindings: Record<string, unknown>; messages?: OutboxRow[] };
 
 async function endSessions(tx: UnitOfWork, end: End, which: Which): Promise<number> {

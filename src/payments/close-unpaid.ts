@@ -12,7 +12,7 @@ type SessionState = {
   attemptStatus: AttemptStatus | null;
 };
 
-/** A session, and the attempt that is in flight on it if one is. Throws NOT_FOUND. */
+/** A session and its attempt in flight, if any. Throws NOT_FOUND. */
 async function readStatusBody(deps: Pick<CheckDeps, 'db'>, sessionId: string): Promise<SessionState> {
   const [row] = await rows<SessionState>(
     deps.db,
@@ -26,17 +26,17 @@ async function readStatusBody(deps: Pick<CheckDeps, 'db'>, sessionId: string): P
   return row;
 }
 
-export type EndUnpaid = (sessionId: string, as: UnpaidEnd) => Promise<SessionStatus>;
+export type CloseUnpaid = (sessionId: string, as: UnpaidEnd) => Promise<SessionStatus>;
 
 /**
- * Ends a session because somebody wishes so: the customer cancels, the merchant expires. With nothing in flight at
- * once; otherwise only when the provider has just said unpaid, asked now or less than 2 s ago: paid money wins, and
- * while it does not know, the session stays as it is.
- * @returns the session's status afterwards; the caller sees whether the wish came true.
+ * Ends a session on request: the customer cancels, the merchant expires. Without an attempt in flight at once; otherwise
+ * only when the provider reports it unpaid, queried now or less than 2 s ago. Paid money wins; while the outcome is unknown
+ * the session stays as it is.
+ * @returns the session's status afterwards.
  */
 export function createCloseUnpaid(
   deps: Pick<CheckDeps, 'db' | 'runInTransaction' | 'clock'> & { checkAttempt: CheckAttempt },
-): EndUnpaid {
+): CloseUnpaid {
   return async (sessionId, as) => {
     const end = { status: as, needsReconciliation: false, at: deps.clock() };
     const before = await readStatusBody(deps, sessionId);
@@ -49,7 +49,7 @@ export function createCloseUnpaid(
         await deps.runInTransaction((tx) => closeAttempt(tx, attempt, end));
       }
     }
-    // Also what the provider's no has just opened again.
+    // Also a session that the provider's decline has just opened again.
     await deps.runInTransaction((tx) => closeSession(tx, sessionId, end));
     return (await readStatusBody(deps, sessionId)).sessionStatus;
   };
@@ -62,11 +62,11 @@ function isSince(instant: Date | null, sinceMs: number): boolean {
 export type ExpireAttempt = (attemptId: string, at: Date) => Promise<AttemptState>;
 
 /**
- * Asks the provider a last time about an attempt whose session's time is over, and expires both when this very
- * question was answered "not paid", or when nothing was ever sent. While the provider does not know, or was not asked
- * (somebody asked less than 2 s ago, or is asking), it changes nothing (`final` stays false: call again); after 24 h
- * of doubt it expires them marked for reconciliation. `at` is the caller's time of business. Does not tell the
- * workflow: it is the one that calls. Throws NOT_FOUND.
+ * Queries the provider a last time about an attempt whose session's time is over, and expires both when this very query
+ * returned "not paid", or when nothing was ever sent. While the outcome is unknown, or the provider was not queried (it was
+ * less than 2 s ago, or is being queried), nothing changes and `final` stays false: call again. After 24 h of unknown
+ * outcomes both expire, marked for reconciliation. `at` is the effective time. Does not signal the workflow, which is the
+ * caller. Throws NOT_FOUND.
  */
 export function createExpireAttempt(
   deps: Pick<CheckDeps, 'db' | 'runInTransaction' | 'log'> & { checkAttempt: CheckAttempt },
@@ -117,8 +117,8 @@ function lastResult(state: AttemptState, { neverSent }: Expiring): LastResult {
 }
 
 /**
- * The providers' lists prove that these were not paid: nobody need look into them any more. Their states stay as they
- * are, and money that comes all the same is booked late, as ever. Returns how many were in doubt.
+ * Clears the reconciliation flag of transactions that the providers' statements prove unpaid. Their statuses stay, and late
+ * money is still booked. Returns how many had the flag.
  */
 export async function clearReconciliationFlag(
   tx: UnitOfWork,

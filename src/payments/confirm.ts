@@ -4,7 +4,13 @@ import { suspensePosting, paymentPosting } from '../ledger/postings.ts';
 import { rows } from '../lib/db.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
-import { attemptUpdatedMessage, stateAfter, notifyWorkflowOf, type AttemptState, type Settlement } from './attempt.ts';
+import {
+  attemptUpdatedMessage,
+  stateAfter,
+  notifyWorkflowOf,
+  type AttemptState,
+  type ProviderResult,
+} from './attempt.ts';
 import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
 import { QUERYABLE_ATTEMPTS, type HeldReason } from './states.ts';
@@ -12,13 +18,13 @@ import { QUERYABLE_ATTEMPTS, type HeldReason } from './states.ts';
 /** The index by which a provider's reference pays one transaction. */
 export const PAID_REFERENCE = 'transaction_paid_reference';
 
-type Paid = Settlement<Extract<ProviderOutcome, { kind: 'succeeded' }>>;
+type Paid = ProviderResult<Extract<ProviderOutcome, { kind: 'succeeded' }>>;
 
 /**
- * The provider says: paid. What was asked for makes the transaction SUCCESS, from whatever state it was in (late money
- * is booked, never dropped); another amount or currency is held; a second payment is a duplicate. Throws a unique violation
- * of {@link PAID_REFERENCE} when its reference has paid another transaction: hold it then. Four statements with
- * the events, deliveries, outbox and the ledger's journal. null when somebody else ended the attempt meanwhile.
+ * Books a payment that the provider reports paid. The expected amount makes the transaction SUCCESS from any status (late
+ * money is booked, never dropped); another amount or currency is held; a second payment is a duplicate. Throws a unique
+ * violation of {@link PAID_REFERENCE} when the reference has paid another transaction: hold it then. Four statements with
+ * events, deliveries, outbox and the ledger's journal. null when the attempt ended meanwhile.
  */
 export async function confirmPayment(tx: UnitOfWork, paid: Paid): Promise<AttemptState | null> {
   const { attempt, outcome } = paid;
@@ -52,7 +58,7 @@ export async function confirmPayment(tx: UnitOfWork, paid: Paid): Promise<Attemp
   return stateAfter(paid, 'SUCCEEDED', { transactionStatus: 'SUCCESS', sessionStatus: 'COMPLETED' });
 }
 
-/** Money came, but not as was asked: nothing becomes SUCCESS by itself, an operator decides. */
+/** Holds money of another amount or currency: nothing becomes SUCCESS until an operator decides. */
 export async function holdPayment(tx: UnitOfWork, paid: Paid, reason: HeldReason): Promise<AttemptState | null> {
   const { attempt, outcome } = paid;
   const detail = {
@@ -81,14 +87,14 @@ export async function holdPayment(tx: UnitOfWork, paid: Paid, reason: HeldReason
   return stateAfter(paid, 'HELD', { transactionStatus: transaction.status, sessionStatus: attempt.sessionStatus });
 }
 
-/** Money that is nobody's yet waits in suspense for an operator. The ledger has no other currency than birr, and books nothing of nothing. */
+/** Posts unallocated money to suspense until an operator decides. ETB only; zero amounts are skipped. */
 async function setAside(tx: UnitOfWork, { attempt, outcome, now }: Paid): Promise<void> {
   if (outcome.currency !== 'ETB' || outcome.amountSantim <= 0n) return;
   const held = { ...attempt, attemptId: attempt.id, amountSantim: outcome.amountSantim };
   await postWithCommit(tx, suspensePosting(held), now);
 }
 
-/** The transaction was paid by another attempt: this money is the customer's, operators give it back. */
+/** Records a second payment of a transaction that another attempt has paid: operators give it back. */
 async function markDuplicate(tx: UnitOfWork, paid: Paid, detail: Record<string, unknown>): Promise<AttemptState> {
   await rows(
     tx.trx,
@@ -105,13 +111,13 @@ type TransitionSql = {
   attemptStatus: 'SUCCEEDED' | 'HELD';
   detail: Record<string, unknown>;
   updates: string;
-  /** Of the places that `moves` names. */
+  /** Values of the placeholders in `updates`. */
   values: Record<string, unknown>;
 };
 
 /**
- * Ends the attempt, and lets `moves` (which reads `attempt` and makes `moved`) change the rest in the same statement.
- * The session's row is locked first, as every change of a session does, so that none can deadlock with another.
+ * Ends the attempt, and lets `updates` (which reads `attempt` and makes `updated`) change the rest in the same statement.
+ * Locks the session's row first, as every change of a session does, so that no two changes deadlock.
  */
 async function applyPaid(
   tx: UnitOfWork,

@@ -14,7 +14,7 @@ import { qrPayload } from './checkout-page/qr.ts';
 import { clientTokenOf } from './client-token.ts';
 import { checkoutPageUrl } from './session.ts';
 
-/** `pepper`: the secret that the tokens of pages are made with. */
+/** `pepper`: the secret that page tokens are derived with. */
 export type CreateDeps = { db: Knex; findProvider: FindProvider; clock: Clock; baseUrl: string; pepper: string };
 
 export type NewSession = {
@@ -26,7 +26,7 @@ export type NewSession = {
   errorUrl?: string | undefined;
   cancelUrl?: string | undefined;
   expiresInMinutes: number;
-  /** Those the customer may choose from; all usable ones unless said. */
+  /** The channels the customer may choose from; all usable ones by default. */
   channels?: Channel[] | undefined;
   customerName?: string | undefined;
   customerEmail?: string | undefined;
@@ -36,7 +36,7 @@ export type NewSession = {
 };
 
 /**
- * A session with its transaction, in two statements. Throws DUPLICATE_REFERENCE with the existing sessionId,
+ * Creates a session with its transaction, in two statements. Throws DUPLICATE_REFERENCE with the existing sessionId,
  * CHANNEL_NOT_AVAILABLE or CHANNEL_DISABLED, AMOUNT_BELOW_MINIMUM or AMOUNT_ABOVE_MAXIMUM, VALIDATION_ERROR.
  */
 export async function createSession(deps: CreateDeps & { tx: UnitOfWork }, scope: MerchantScope, wanted: NewSession) {
@@ -106,7 +106,7 @@ function requireSomeChannelFits(channels: MerchantChannel[], amountSantim: Santi
   throw outsideAll(channels, amountSantim) ?? errors[0];
 }
 
-/** The refusal that names the limit furthest out: by the channel that takes the most, or else the one that takes the least. */
+/** The error with the widest limit: of the channel with the highest maximum, or else of the one with the lowest minimum. */
 function outsideAll(channels: MerchantChannel[], amountSantim: Santim): AppError | null {
   const highest = channels.reduce((a, b) => (b.payIn.maxSantim > a.payIn.maxSantim ? b : a));
   const lowest = channels.reduce((a, b) => (b.payIn.minSantim < a.payIn.minSantim ? b : a));
@@ -125,7 +125,7 @@ type SessionToInsert = NewSession &
     now: Date;
   };
 
-/** Inserts session, transaction and the first entry of its timeline; the change fails when the order number is taken. */
+/** Inserts session, transaction and the first entry of its timeline. The transaction fails when the order number is taken. */
 async function insertSession({ db, tx }: InsertDeps, session: SessionToInsert): Promise<void> {
   await tx.writeDeferred(
     `WITH inserted AS (

@@ -1,17 +1,23 @@
 import { rows } from '../lib/db.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
-import { attemptUpdatedMessage, stateAfter, notifyWorkflowOf, type AttemptState, type Settlement } from './attempt.ts';
+import {
+  attemptUpdatedMessage,
+  stateAfter,
+  notifyWorkflowOf,
+  type AttemptState,
+  type ProviderResult,
+} from './attempt.ts';
 import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
 import { afterDecline, transactionStatusOf } from './states.ts';
 
-type Declined = Settlement<Extract<ProviderOutcome, { kind: 'declined' }>>;
+type Declined = ProviderResult<Extract<ProviderOutcome, { kind: 'declined' }>>;
 
 /**
- * The provider says: ended without money. The session opens for another try, or fails after a hard decline or the
- * last try, or expires when its time is over; while other money is held it does not end. null when the attempt or its
- * session moved on meanwhile, or stays.
+ * Applies a provider's decline. The session opens for another attempt, or fails after a hard decline or the last attempt,
+ * or expires when its time is over; while other money is held it does not end. null when the attempt or its session has
+ * changed meanwhile, or the session stays.
  */
 export async function declineAttempt(tx: UnitOfWork, declined: Declined): Promise<AttemptState | null> {
   const { attempt, outcome, now } = declined;

@@ -10,7 +10,7 @@ export type TransactionEvent =
   | 'checkout.canceled'
   | 'checkout.expired';
 
-/** Records the same events for each transaction as it now stands, in the change that made it so. */
+/** Records the same events for each transaction with its current fields, in the transaction that changed it. */
 export async function recordTransactionEvents(
   tx: UnitOfWork,
   change: { transactions: readonly TransactionRow[]; events: readonly TransactionEvent[]; at: Date },
@@ -31,7 +31,7 @@ export async function recordTransactionEvents(
   );
 }
 
-/** `data` of every transaction event: a full snapshot, so the order of deliveries does not matter. */
+/** `data` of every transaction event: a full snapshot, so that the order of deliveries does not matter. */
 export function transactionSnapshot(row: TransactionRow) {
   const { environment, ...fields } = presentTransaction(row);
   return { object: 'transaction', environment, merchantId: row.merchantId, version: row.version, ...fields };

@@ -7,8 +7,8 @@ import { transactionConditions, transactionValues, type TransactionFilter } from
 import type { TransactionStatus } from './states.ts';
 
 /**
- * A transaction as reports list it. Fee, tax, received and net are known of those that were paid; a second payment that
- * an operator gave to the merchant counts with them, as the ledger has booked it.
+ * A transaction as reports list it. Fee, tax, received and net are set for paid ones; a second payment that an operator
+ * released to the merchant is included, as the ledger has booked it.
  */
 export type ExportedTransaction = Pick<
   TransactionRow,
@@ -33,7 +33,7 @@ export type ExportedTransaction = Pick<
   | 'completedAt'
 > & { receivedSantim: Santim | null; netSantim: Santim | null; position: string };
 
-/** Second payments that were given to the merchant, by transaction. There are few: their index is of odd money alone. */
+/** Second payments that were released to the merchant, by transaction. They are few and have an index of their own. */
 const SECOND = `second AS MATERIALIZED (
   SELECT a.transaction_id, sum(CAST(l.detail ->> 'receivedSantim' AS bigint))::bigint AS received_santim,
          sum(CAST(l.detail ->> 'feeSantim' AS bigint))::bigint AS fee_santim,
@@ -44,13 +44,13 @@ const SECOND = `second AS MATERIALIZED (
   WHERE a.status = 'DUPLICATE' AND a.hold_resolution = 'ACCEPTED' AND a.merchant_id = :merchantId AND a.environment = :environment
   GROUP BY a.transaction_id)`;
 
-/** Of a transaction t and what came a second time, if it did, s. */
+/** Of a transaction t and its second payment s, if any. */
 const RECEIVED = `(CASE WHEN t.fee_santim IS NOT NULL THEN coalesce(t.received_santim, t.amount_santim) END + coalesce(s.received_santim, 0))`;
 const FEE = '(t.fee_santim + coalesce(s.fee_santim, 0))';
 const FEE_TAX = '(t.fee_tax_santim + coalesce(s.fee_tax_santim, 0))';
 const NET = `(${RECEIVED} - ${FEE} - ${FEE_TAX})`;
 
-/** At most `limit` of the transactions that the list shows under the same filter, in its order, after a position. */
+/** At most `limit` of the transactions that the list returns for the same filter, in its order, after a position. */
 export async function exportTransactions(
   db: Queryable,
   filter: TransactionFilter,
@@ -71,7 +71,7 @@ export async function exportTransactions(
   );
 }
 
-/** How many transactions the list shows under this filter, counted no further than `most`. */
+/** The number of transactions that match the filter, counted up to `most`. */
 export async function countTransactions(db: Queryable, filter: TransactionFilter, most: number): Promise<number> {
   const [found] = await rows<{ count: number }>(
     db,
@@ -81,20 +81,20 @@ export async function countTransactions(db: Queryable, filter: TransactionFilter
   return found?.count ?? 0;
 }
 
-/** Transactions of one status and channel, counted and added up. */
+/** Transactions of one status and channel, counted and summed. */
 export type TransactionGroup = {
   status: TransactionStatus;
   channel: Channel | null;
   count: number;
   amountSantim: Santim;
-  /** Of those that were paid, as are fee, tax and net; 0 for the others. */
+  /** Paid ones only, like fee, tax and net; 0 for the others. */
   receivedSantim: Santim;
   feeSantim: Santim;
   feeTaxSantim: Santim;
   netSantim: Santim;
 };
 
-/** What the list shows under this filter, added up by status and channel. */
+/** The transactions that match the filter, summed by status and channel. */
 export async function groupTransactions(db: Queryable, filter: TransactionFilter): Promise<TransactionGroup[]> {
   return rows<TransactionGroup>(
     db,

@@ -13,24 +13,24 @@ import type { TransactionRow } from './present.ts';
 import { readTransaction } from './queries.ts';
 import type { AttemptStatus } from './states.ts';
 
-/** Money that came and was not asked for: of another amount or currency, or a second time. */
+/** A held payment: of another amount or currency, or a second one. */
 export type HeldPayment = MerchantScope & {
   id: string;
   transactionId: string;
   channel: Channel;
   status: AttemptStatus;
   providerReference: string | null;
-  /** null where it was held before there was a ledger. */
+  /** null when the amount is not in the ledger. */
   receivedSantim: Santim | null;
   receivedCurrency: string | null;
   holdResolution: 'ACCEPTED' | 'RETURNED' | null;
   returnReference: string | null;
 };
 
-/** Which payment is decided about: named, so that a repeat never decides another one. `at`: the time of business. */
+/** The payment to decide about, named by its attempt, so that a repeat never decides another one. `at`: the effective time. */
 export type HeldChoice = { transactionId: string; attemptId: string; at: Date };
 
-/** Where the payment and its transaction stand now, and stood before. `isNew`: this call decided, and no earlier one. */
+/** The payment and its transaction after the decision, and before it. `isNew`: this call decided. */
 export type HeldDecision = {
   transaction: TransactionRow;
   payment: HeldPayment;
@@ -40,9 +40,9 @@ export type HeldDecision = {
 };
 
 /**
- * Gives money that waits to the merchant, less the fee of today's rule. What was held makes its transaction SUCCESS with
- * the amount that came; a second payment leaves the transaction as it is. Accepting it again changes nothing. Throws
- * NOT_FOUND, INVALID_STATE (it went back, or there is nothing that a merchant could be given).
+ * Releases held money to the merchant, less the fee of today's rule. A held payment makes its transaction SUCCESS with the
+ * received amount; a second payment leaves the transaction as it is. Idempotent. Throws NOT_FOUND, INVALID_STATE (already
+ * returned, or not releasable).
  */
 export async function acceptHeldPayment(tx: UnitOfWork, choice: HeldChoice): Promise<HeldDecision> {
   const { trx } = tx;
@@ -56,7 +56,7 @@ export async function acceptHeldPayment(tx: UnitOfWork, choice: HeldChoice): Pro
 
   const fee = feeWithin(readFeeRule(feeRule), receivedSantim);
   const updated = await acceptRows(trx, { payment, receivedSantim, fee, at: choice.at }).catch((error: unknown) => {
-    // Another transaction was paid by it since we looked.
+    // Another transaction was paid with this reference since the check above.
     throw isUniqueViolation(error, PAID_REFERENCE) ? referenceUsed(payment, 'another transaction') : error;
   });
   await clearHeld(trx, payment.transactionId);
@@ -70,9 +70,9 @@ export async function acceptHeldPayment(tx: UnitOfWork, choice: HeldChoice): Pro
 }
 
 /**
- * Notes that money which waits has gone back to the customer: an operator, the provider or the bank sent it, under
- * `reference`. A transaction that waited for nothing else ends FAILED. Doing it again under that reference changes
- * nothing. Throws NOT_FOUND, INVALID_STATE (it was accepted, or went back under another reference).
+ * Records that held money was returned to the customer under `reference`. A transaction without another open payment ends
+ * FAILED. Idempotent under the same reference. Throws NOT_FOUND, INVALID_STATE (released before, or returned under another
+ * reference).
  */
 export async function returnHeldPayment(
   tx: UnitOfWork,
@@ -94,7 +94,7 @@ export async function returnHeldPayment(
     await recordTransactionEvents(tx, { transactions: [decision.transaction], events, at: choice.at });
   }
   const { receivedSantim, receivedCurrency } = payment;
-  // What never came was never set aside.
+  // Money that never came was never posted to suspense.
   if (receivedSantim !== null && receivedSantim > 0n && receivedCurrency === 'ETB') {
     await post(trx, suspenseReturnedPosting(bookedOf(payment, receivedSantim)), choice.at);
   }
@@ -103,7 +103,7 @@ export async function returnHeldPayment(
 
 type Chosen = Pick<HeldDecision, 'payment' | 'before'> & { feeRule: FeeRuleJson };
 
-/** Locks the session first, as every change of one does, so that decisions follow each other. */
+/** Locks the session first, as every change of one does, so that decisions are serialized. */
 async function choosePayment(trx: Knex.Transaction, { transactionId, attemptId, at }: HeldChoice): Promise<Chosen> {
   const sql = 'SELECT 1 FROM checkout_session WHERE transaction_id = :transactionId FOR UPDATE';
   if ((await rows(trx, sql, { transactionId })).length === 0) throw notFound('transaction');
@@ -123,7 +123,7 @@ async function choosePayment(trx: Knex.Transaction, { transactionId, attemptId, 
 const PAYMENT_COLUMNS = `id, transaction_id, merchant_id, environment, channel, status, provider_reference,
   received_santim, received_currency, hold_resolution, return_reference`;
 
-/** One payment is booked once: a second merchant, or the same one again, is not given it. */
+/** A provider's reference pays one transaction. Throws INVALID_STATE when it has paid another. */
 async function ensureReferenceUnused(trx: Knex.Transaction, payment: HeldPayment): Promise<void> {
   const { transactionId, environment, channel, providerReference } = payment;
   if (providerReference === null) return;
@@ -162,7 +162,7 @@ function onlyReturnable({ id, receivedSantim, receivedCurrency }: HeldPayment): 
 
 type Accepted = { payment: HeldPayment; receivedSantim: Santim; fee: Fee; at: Date };
 
-/** @returns whether the transaction became SUCCESS by it. */
+/** @returns whether the transaction became SUCCESS. */
 async function acceptRows(trx: Knex.Transaction, { payment, receivedSantim, fee, at }: Accepted): Promise<boolean> {
   const { id: attemptId, channel, providerReference } = payment;
   const booked = { receivedSantim: Number(receivedSantim), feeSantim: Number(fee.feeSantim) };
@@ -213,7 +213,7 @@ const RETURNED = {
   retryable: false,
 } as const;
 
-/** @returns whether the transaction FAILED by it: nothing else of it is in flight or waits. */
+/** @returns whether the transaction became FAILED: no other payment of it is in flight or held. */
 async function returnRows(
   trx: Knex.Transaction,
   { payment, at, reason, reference }: { payment: HeldPayment; at: Date; reason: string; reference: string },
@@ -254,7 +254,7 @@ async function returnRows(
   return updated.length > 0;
 }
 
-/** The transaction is held no more once nothing of it waits. */
+/** Clears the transaction's hold once none of its payments is held. */
 async function clearHeld(trx: Knex.Transaction, transactionId: string): Promise<void> {
   await rows(
     trx,

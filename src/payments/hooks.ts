@@ -1,6 +1,6 @@
 import { rows, type Knex } from '../lib/db.ts';
 import { withTimeout } from '../lib/timeout.ts';
-import type { EndUnpaid } from './close-unpaid.ts';
+import type { CloseUnpaid } from './close-unpaid.ts';
 import { NEXT_POLL_AFTER_MS } from './pay.ts';
 import { readSession, returnUrl, type ReadDeps, type Session, type SessionKey } from './session.ts';
 import { HELD_MESSAGE, isHeld, reviewReason } from './states.ts';
@@ -8,29 +8,29 @@ import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from './sync.ts';
 import type { TimelineKind } from './timeline.ts';
 import type { SessionWaits } from './waits.ts';
 
-export type Claim = 'success' | 'error' | 'cancel';
-/** What the caller says of it: untrusted text, kept in the timeline only. */
+export type ReportedOutcome = 'success' | 'error' | 'cancel';
+/** The details of a report: untrusted text, stored in the timeline only. */
 export type ReportedDetails = {
   claimedStatus?: string | undefined;
   reason?: string | undefined;
   providerReference?: string | undefined;
 };
 
-export type HookDeps = ReadDeps & { checkAttempt: CheckAttempt; endUnpaid: EndUnpaid };
+export type HookDeps = ReadDeps & { checkAttempt: CheckAttempt; endUnpaid: CloseUnpaid };
 
 const CHECK_WAIT_MS = 2_000;
 const CLAIMS_KEPT_MAX = 50;
-/** A person decides: there is no news soon. */
+/** An operator decides: no news is expected soon. */
 const HELD_POLL_AFTER_MS = 30_000;
 
 /**
- * A claim triggers a check with the provider and is never a fact: `success` and `error` ask about the latest attempt;
- * `cancel` is the customer's wish, and paid money wins over it. Answers what is known after 2 s at most.
+ * Handles a reported outcome. It triggers a query of the provider and is never believed: `success` and `error` query the
+ * latest attempt; `cancel` requests a cancellation, over which paid money wins. Responds within 2 s with the current state.
  */
 export async function reportOutcome(
   deps: HookDeps,
   key: SessionKey,
-  { claim, words }: { claim: Claim; words: ReportedDetails },
+  { claim, words }: { claim: ReportedOutcome; words: ReportedDetails },
 ): Promise<Session> {
   const session = await readSession(deps, key);
   await recordReport(deps.db, {
@@ -46,7 +46,7 @@ export async function reportOutcome(
   return readSession(deps, key);
 }
 
-/** Late proof of money may come by a claim of success too: that one asks also after the session's end. */
+/** A reported success can precede late confirmation, so it is queried after the session's end too. */
 function queryAbout(deps: HookDeps, session: Session, claim: 'success' | 'error'): Promise<unknown> | null {
   if (session.attemptId === null) return null;
   if (claim === 'error' && session.status !== 'PROCESSING') return null;
@@ -58,7 +58,7 @@ function wishToCancel(deps: HookDeps, session: Session): Promise<unknown> | null
   return deps.endUnpaid(session.id, 'CANCELLED');
 }
 
-/** Kept once per wording, and at most 50 for a transaction: nobody can fill the timeline with claims. */
+/** Stored once per wording, and at most 50 for a transaction, which bounds the timeline. */
 async function recordReport(
   db: Knex,
   note: { transactionId: string; kind: TimelineKind; words: ReportedDetails; at: Date },
@@ -75,7 +75,7 @@ async function recordReport(
   );
 }
 
-/** A session once it is final, the time is over or nobody waits for the answer any more. Asks no provider. */
+/** Resolves when the session is final, the time is over or the caller is gone. Does not query the provider. */
 export async function waitForFinal(
   deps: ReadDeps & { waits: SessionWaits },
   key: SessionKey,
@@ -96,8 +96,8 @@ function isPending(session: Session): boolean {
   return session.transactionStatus === 'PENDING';
 }
 
-/** The answer of all four hooks. `redirectUrl`: where the customer goes next, to confirm or back to the shop. */
-export function presentHook(session: Session, claim: Claim | 'status') {
+/** The response of all four hooks. `redirectUrl`: the customer's next page, to confirm or back to the shop. */
+export function presentHook(session: Session, claim: ReportedOutcome | 'status') {
   const pending = isPending(session);
   return {
     sessionId: session.id,
@@ -113,12 +113,12 @@ export function presentHook(session: Session, claim: Claim | 'status') {
   };
 }
 
-/** The words of that answer. */
+/** The message of that response. */
 export function hookMessage(session: Session): string {
   return isHeld(session) ? HELD_MESSAGE : `Status is ${session.transactionStatus}`;
 }
 
-/** Where the customer confirms the try in flight, on channels that have such a page; nowhere while money is held. */
+/** The page where the customer confirms the attempt in flight, on channels that have one; null while money is held. */
 export function confirmUrl(session: Session): string | null {
   return session.status === 'PROCESSING' && !isHeld(session) ? session.redirectUrl : null;
 }

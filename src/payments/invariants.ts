@@ -1,13 +1,13 @@
 import type { LedgerInvariant } from '../ledger/verify.ts';
 
-/** The journals that made transactions SUCCESS: their payments, and held ones that an operator has accepted. */
+/** The journals that make transactions SUCCESS: their payments, and held ones that an operator released. */
 const SUCCESS_JOURNALS = `
   SELECT id, resource_id FROM ledger_journal WHERE kind = 'PAYMENT'
   UNION ALL
   SELECT j.id, j.resource_id FROM ledger_journal j JOIN payment_attempt a ON j.posting_key = 'held-ended:' || a.id
   WHERE j.kind = 'HELD_ACCEPTED' AND a.status = 'SUCCEEDED'`;
 
-/** What must hold between transactions and the ledger. */
+/** The invariants between transactions and the ledger. */
 export const TRANSACTION_CHECKS: readonly LedgerInvariant[] = [
   {
     description: 'each SUCCESS transaction has one journal that made it so, and no other transaction has one',

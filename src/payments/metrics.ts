@@ -34,8 +34,8 @@ const COUNT = `
   ) open`;
 
 /**
- * Payments that an operator must look at, which should be 0, and those under way by age. Counted when somebody looks, in
- * one statement over indexes of their own.
+ * Payments that an operator must look at, which should be 0, and payments under way by age. Counted when scraped, in one
+ * statement over indexes of their own.
  */
 export function measurePayments(registry: Registry, db: Knex): void {
   measureRow(registry, GAUGES, { db, sql: COUNT });

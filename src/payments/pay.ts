@@ -23,11 +23,11 @@ import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from './sync.ts';
 import { paymentWorkflow } from './workflow-input.ts';
 
 const CALLBACK_SECRET_BYTES = 24;
-/** How long the answer to `pay` waits for the provider, so that it can say where the customer confirms. */
+/** How long the response to `pay` waits for the provider, to include the confirmation page. */
 const PROVIDER_WAIT_MS = 2_000;
 export const NEXT_POLL_AFTER_MS = 2_000;
 
-/** The answer to `pay`. */
+/** The response to `pay`. */
 export type Payment = {
   attemptId: string;
   status: AttemptStatus;
@@ -40,9 +40,9 @@ export type PayDeps = { tx: UnitOfWork; findProvider: FindProvider; clock: Clock
 type Payer = { channel: Channel; phone: string };
 
 /**
- * One try on one channel: the attempt, the session's move to PROCESSING, the first `payment.created` and the start of
- * the attempt's workflow, in one change. A repeat with the same channel and phone answers the try in flight.
- * Throws VALIDATION_ERROR (phone), CHANNEL_*, AMOUNT_*, MERCHANT_SUSPENDED, INVALID_STATE, NOT_FOUND.
+ * Starts one attempt on one channel: the attempt, the session's transition to PROCESSING, the first `payment.created` and
+ * the start of the attempt's workflow, in one transaction. A repeat with the same channel and phone returns the attempt in
+ * flight. Throws VALIDATION_ERROR (phone), CHANNEL_*, AMOUNT_*, MERCHANT_SUSPENDED, INVALID_STATE, NOT_FOUND.
  */
 export async function startPayment(
   deps: PayDeps,
@@ -66,14 +66,14 @@ export async function startPayment(
   }
   const { merchantId, environment, expiresAt } = session;
   const workflow = paymentWorkflow({ attemptId, merchantId, environment, channel: payer.channel, expiresAt });
-  // What the provider says before that needs no workflow.
+  // A result before that needs no workflow.
   await deps.tx.enqueue([{ kind: 'start', ...workflow, delayMs: NEXT_POLL_AFTER_MS }]);
   return { attemptId, status: 'CREATED', transactionStatus: 'PENDING', nextPollAfterMs: NEXT_POLL_AFTER_MS };
 }
 
 /**
- * After the commit: asks the provider at once, for 2 s at most, so that the answer can carry the address where the
- * customer confirms. Should this process die first, the workflow asks 2 s later, under the same order id.
+ * After the commit: queries the provider at once, for 2 s at most, so that the response can include the confirmation page.
+ * If the process dies first, the workflow queries 2 s later, under the same order id.
  */
 export async function awaitProviderResult(checkAttempt: CheckAttempt, payment: Payment): Promise<Payment> {
   const check = checkAttempt(payment.attemptId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true });
@@ -137,7 +137,7 @@ function invalidState(message: string): AppError {
   return new AppError('INVALID_STATE', message);
 }
 
-/** A key of a suspended merchant is refused before; a session's own token is not. */
+/** Keys of a suspended merchant are rejected earlier; a session's own token is not. */
 async function requireActiveMerchant({ trx }: UnitOfWork, session: Session): Promise<void> {
   const merchant = await findMerchant(trx, session.merchantId);
   if (merchant?.status === 'ACTIVE') return;
@@ -157,7 +157,7 @@ async function requireChannel(deps: PayDeps, session: Session, wanted: Channel):
   if (rejection) throw rejection;
 }
 
-/** Somebody else's try came first: the same one, or another that this one must wait for. */
+/** A concurrent attempt came first: the same one, or another that must end before. */
 async function afterLostRace(deps: PayDeps, key: SessionKey, payer: Payer): Promise<Payment> {
   const session = await findSession(deps.tx.trx, key);
   const inFlight = paymentInFlight(session, payer);
@@ -168,7 +168,7 @@ async function afterLostRace(deps: PayDeps, key: SessionKey, payer: Payer): Prom
 
 type NewAttempt = { session: Session; payer: Payer; attemptId: string; now: Date };
 
-/** OPEN → PROCESSING with a new attempt, if the session still is OPEN; null otherwise. */
+/** OPEN → PROCESSING with a new attempt, if the session is still OPEN; null otherwise. */
 async function insertAttempt(
   { trx }: UnitOfWork,
   { session, payer, attemptId, now }: NewAttempt,

@@ -22,7 +22,7 @@ export type TransactionRow = {
   confirmedLate: boolean;
   holdReason: HeldReason | null;
   needsReconciliation: boolean;
-  /** What came in, where an operator has accepted another amount than asked for. */
+  /** The received amount, where an operator has accepted another amount than the expected one. */
   receivedSantim: Santim | null;
   feeSantim: Santim | null;
   feeTaxSantim: Santim | null;
@@ -36,8 +36,8 @@ export type TransactionRow = {
 };
 
 /**
- * The public transaction: the contract's fields in its order, then ours; what is unknown is left out, but for
- * `transactionThrough`, which is null until a channel is chosen. The list makes the same JSON in SQL (queries.ts).
+ * The public transaction: the contract's fields in its order, then ours. Unknown fields are left out, except
+ * `transactionThrough`, which is null until a channel is chosen. The list builds the same JSON in SQL (queries.ts).
  */
 export function presentTransaction(row: TransactionRow) {
   return {
@@ -65,7 +65,7 @@ export function presentTransaction(row: TransactionRow) {
   };
 }
 
-/** What the merchant was charged and what is left; known when the payment has succeeded. */
+/** Fee, tax and net amount; set once the payment has succeeded. */
 function presentFee({ amountSantim, receivedSantim, feeSantim, feeTaxSantim }: TransactionRow) {
   if (feeSantim === null || feeTaxSantim === null) return {};
   const received = receivedSantim ?? amountSantim;

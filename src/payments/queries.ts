@@ -11,7 +11,7 @@ import type { TransactionRow } from './present.ts';
 import type { TransactionStatus, AttemptStatus } from './states.ts';
 import type { TimelineKind } from './timeline.ts';
 
-/** What to list; undefined and null do not narrow. */
+/** A filter of the list; undefined and null do not narrow. */
 export type TransactionFilter = MerchantScope & {
   range: DayRange;
   statuses: TransactionStatus[] | null;
@@ -30,7 +30,7 @@ const optional = (name: string, column: string, json = `to_json(${column})`): st
 const birr = (santim: string): string => `trim_scale(${santim} * 0.01)`;
 const instant = (column: string): string => `to_char(${column}, '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"')`;
 
-/** {@link presentTransaction} as JSON text, made by PostgreSQL; a test holds the two together. */
+/** {@link presentTransaction} as JSON text, built by PostgreSQL; a test compares the two. */
 const TRANSACTION_JSON = `concat(
   '{"checkoutOrderNo":', to_json(t.checkout_order_no), ',"amount":', ${birr('t.amount_santim')},
   ',"currency":"', t.currency, '","transactionThrough":', coalesce(to_json(c.transaction_through)::text, 'null'),
@@ -52,7 +52,7 @@ const TRANSACTION_JSON = `concat(
   ',"environment":"', t.environment, '"',
   ${optional('metadata', 't.metadata', 't.metadata::text')}, '}')`;
 
-/** Conditions in SQL, on a transaction t, for those filters that are set: what does not narrow is not asked. */
+/** SQL conditions on a transaction t for the filters that are set. */
 export function transactionConditions(filter: TransactionFilter): string {
   const found = [
     't.merchant_id = :merchantId',
@@ -72,7 +72,7 @@ export function transactionConditions(filter: TransactionFilter): string {
   return found.filter((one) => typeof one === 'string').join(' AND ');
 }
 
-/** A whole number is also looked for among those that were paid from: payment_attempt_phone answers at once. */
+/** A whole number is also compared with the payers' phones (index payment_attempt_phone). */
 function phoneCondition(phone: PhoneSearch): string {
   if (phone === null) return '';
   if ('part' in phone) return 'OR t.customer_phone LIKE :phone';
@@ -86,7 +86,7 @@ function phoneBinding(phone: PhoneSearch): string | null {
   return 'part' in phone ? `%${phone.part}%` : phone.whole;
 }
 
-/** The values of {@link transactionConditions}. */
+/** Values for {@link transactionConditions}. */
 export function transactionValues(filter: TransactionFilter): Record<string, unknown> {
   const { range, search = '', ...rest } = filter;
   return {
@@ -150,7 +150,7 @@ export async function findTransaction(
 
 export type TimelineEntry = { occurredAt: Date; kind: TimelineKind; detail: Record<string, unknown> };
 
-/** What happened to a transaction, oldest first. */
+/** A transaction's timeline, oldest first. */
 export async function readTimeline(db: Queryable, transactionId: string): Promise<TimelineEntry[]> {
   return rows<TimelineEntry>(
     db,
@@ -159,22 +159,22 @@ export async function readTimeline(db: Queryable, transactionId: string): Promis
   );
 }
 
-/** One try to pay a transaction, and what came of it. */
+/** One payment attempt with its result, for operators. */
 export type Payment = {
   id: string;
   channel: Channel;
-  /** Who pays: digits from the country code on. */
+  /** The payer: digits from the country code on. */
   phone: string;
   amountSantim: Santim;
   currency: string;
   status: AttemptStatus;
-  /** The provider's latest word, and when it was asked. */
+  /** The provider's latest result, and when it was queried. */
   lastOutcome: OutcomeKind | null;
   lastCheckedAt: Date | null;
   providerReference: string | null;
   providerCode: string | null;
   failure: ProviderFailure | null;
-  /** What came; null while nothing did. */
+  /** The received amount; null before any money came. */
   receivedSantim: Santim | null;
   receivedCurrency: string | null;
   holdResolution: 'ACCEPTED' | 'RETURNED' | null;
@@ -184,7 +184,7 @@ export type Payment = {
   endedAt: Date | null;
 };
 
-/** One transaction, whoever's: for operators. Throws NOT_FOUND. */
+/** One transaction of any merchant: for operators. Throws NOT_FOUND. */
 export async function readTransaction(db: Queryable, transactionId: string): Promise<TransactionRow> {
   const sql = 'SELECT * FROM transaction WHERE id = :transactionId';
   const [row] = await rows<TransactionRow>(db, sql, { transactionId });
@@ -192,7 +192,7 @@ export async function readTransaction(db: Queryable, transactionId: string): Pro
   return row;
 }
 
-/** Every try to pay it, the oldest first. */
+/** All attempts to pay a transaction, the oldest first. */
 export async function listPayments(db: Queryable, transactionId: string): Promise<Payment[]> {
   return rows<Payment>(
     db,
@@ -204,12 +204,12 @@ export async function listPayments(db: Queryable, transactionId: string): Promis
   );
 }
 
-/** Whether an operator is to decide about its money: of another amount or currency, or a second time. */
+/** Whether an operator has to decide about its money: of another amount or currency, or a second payment. */
 export function isUndecided({ status, holdResolution }: Payment): boolean {
   return (status === 'HELD' || status === 'DUPLICATE') && holdResolution === null;
 }
 
-/** Whether a merchant can be given it: all else can only go back. */
+/** Whether it can be released to the merchant; otherwise it can only be returned. */
 export function isAcceptable({ receivedSantim, receivedCurrency }: Payment): boolean {
   return receivedSantim !== null && receivedSantim > 0n && receivedCurrency === 'ETB';
 }

@@ -5,25 +5,25 @@ import { QUERYABLE_ATTEMPTS, isQueryable } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './sync.ts';
 
 /**
- * Whether the check that a provider's genuine word set off may count as its answer: the provider was asked and was
- * definite, or the attempt's money is booked already. Otherwise the provider must say it again.
+ * Whether the query that a verified callback triggered is conclusive: the provider was queried and gave a definite outcome,
+ * or the attempt's money is booked already. Otherwise the provider has to send the callback again.
  */
 export function isConclusive(state: AttemptState): boolean {
   if (!isQueryable(state.attemptStatus)) return true;
   return state.queried && state.outcomeKind !== 'unknown';
 }
 
-/** How long a genuine callback is a reason to go on asking about an attempt that is not paid. */
+/** How long a verified callback is a reason to keep querying an attempt that is not paid. */
 export const PROOF_VALID_MS = DAY_MS;
 export const RECHECK_INTERVAL_MIN_MS = 60_000;
-/** Ever more rarely: after this part of the time since the callback came. */
+/** The interval grows: this fraction of the time since the callback arrived. */
 export const RECHECK_AGE_PART = 10;
 
 /**
- * Asks again about attempts whose provider sent a genuine callback in the last 24 h and which are not paid all the
- * same, so that a provider's word is never lost, whatever failed when it came: at most `limit` of them, each at most
- * once a minute. They are taken in any order, so that some that keep failing cannot stand before the others.
- * @returns how many were asked about. Throws when a check failed, after all were made.
+ * Queries attempts again whose provider sent a verified callback in the last 24 h and which are still not paid, so that no
+ * callback is lost: at most `limit` of them, each at most once a minute. Random order, so that attempts that keep failing
+ * do not block the others.
+ * @returns how many were queried. Throws when a query failed, after all were made.
  */
 export async function recheckProven(
   deps: Pick<CheckDeps, 'db' | 'clock'> & { checkAttempt: CheckAttempt },

@@ -4,9 +4,9 @@ import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
 import { paymentWorkflow, type PaymentToStart } from './workflow-input.ts';
 
 /**
- * Attempts that are not over and have no outbox row, so must have a running workflow. Past due are those that were not
- * asked about for longer than between two polls: a minute, after the session's end as long as all before it, at most 30
- * minutes. Those of the last half minute are left out: Temporal's list of workflows lags a little.
+ * Attempts that are not over and have no outbox row, so must have a running workflow. Past due: not queried for longer than
+ * the interval between two polls (a minute; after the session's end the time since then, at most 30 minutes). Attempts of
+ * the last half minute are left out, since Temporal's list of workflows lags behind.
  */
 export async function findRecoverableAttempts(
   db: Knex,
@@ -31,8 +31,8 @@ export async function findRecoverableAttempts(
 }
 
 /**
- * Of these messages the ids of those that would start the workflow of a payment attempt that is over: should such a
- * workflow run all the same, it finds out by itself.
+ * The ids of those messages that would start the workflow of an attempt that is already over. Should such a workflow run
+ * all the same, it ends by itself.
  */
 export async function findObsolete(db: Knex, messages: OutboxRow[]): Promise<ReadonlySet<string>> {
   const starts = messages.flatMap(({ id, kind, workflowType, input }) => {

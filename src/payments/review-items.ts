@@ -3,10 +3,10 @@ import type { WorkItemSource } from '../outbox/work-items.ts';
 
 const birr = (santim: string): string => `trim(to_char(${santim} * 0.01, '999999999999990.00'))`;
 
-/** Held though it is what was asked for, of attempts `a`: its reference was used before. */
+/** The expected amount, of attempts `a`, held because its reference was used before. */
 const IS_AS_ASKED = '(a.received_currency = a.currency AND a.received_santim = a.amount_santim)';
 
-/** Money that was not asked for, and payments that ended in doubt. */
+/** Unexpected money, and payments whose outcome stayed unknown. */
 export const PAYMENT_REVIEW_ITEMS: WorkItemSource = {
   kinds: ['PAYMENT_HELD', 'PAYMENT_DUPLICATE', 'PAYMENT_UNKNOWN'],
   sql: `SELECT CASE a.status WHEN 'HELD' THEN 'PAYMENT_HELD' ELSE 'PAYMENT_DUPLICATE' END AS kind, a.id, a.merchant_id,
@@ -30,7 +30,7 @@ export const PAYMENT_REVIEW_ITEMS: WorkItemSource = {
         FROM transaction t JOIN checkout_session s ON s.id = t.session_id WHERE t.needs_reconciliation`,
 };
 
-/** Tries that should have ended: 10 minutes after their session, or a day and 10 minutes where the provider is in doubt. */
+/** Attempts that should have ended: 10 minutes after their session, or a day and 10 minutes with an unknown outcome. */
 export const STALLED_PAYMENTS: WorkItemSource = {
   kinds: ['PAYMENT_PENDING'],
   sql: `SELECT 'PAYMENT_PENDING' AS kind, a.id, a.merchant_id, a.environment, a.amount_santim, s.expires_at AS since,

@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts';
 import { toSantim } from '../lib/money.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { createSession } from './create-session.ts';
-import { waitForFinal, reportOutcome, hookMessage, presentHook, type Claim, type HookDeps } from './hooks.ts';
+import { waitForFinal, reportOutcome, hookMessage, presentHook, type ReportedOutcome, type HookDeps } from './hooks.ts';
 import { awaitProviderResult, startPayment, type Payment } from './pay.ts';
 import * as schema from './session-schema.ts';
 import { findSession, presentSession, readSession, sessionKey, type Session } from './session.ts';
@@ -124,7 +124,7 @@ function payRoute(deps: CheckoutDeps): Route {
   });
 }
 
-function hookRoute(deps: CheckoutDeps, claim: Claim): Route {
+function hookRoute(deps: CheckoutDeps, claim: ReportedOutcome): Route {
   return readRoute({
     method: 'POST',
     path: `/api/checkout/hooks/${claim}/:sessionId`,

@@ -25,7 +25,7 @@ const CLAIM_CHARACTERS_MAX = 500;
 
 const channel = z.enum(CHANNELS);
 
-/** The merchant's own address, of a page of the shop. */
+/** A page of the merchant's shop. */
 const returnAddress = plainText(URL_CHARACTERS_MAX)
   .refine(isWebAddress, { error: 'must be an http or https address (https in live)' })
   .meta({ format: 'uri', example: 'https://shop.example.et/thanks' });

@@ -12,7 +12,7 @@ import { clientTokenOf } from './client-token.ts';
 import { expireSessionIfDue } from './close-session.ts';
 import { reviewReason, type ReviewFacts, type AttemptStatus, type SessionStatus } from './states.ts';
 
-/** A session with its transaction and its latest attempt: all that answers, hooks and pages are made from. */
+/** A session with its transaction and latest attempt, from which responses, hooks and pages are built. */
 export type Session = ReviewFacts & {
   id: string;
   transactionId: string;
@@ -41,7 +41,7 @@ export type Session = ReviewFacts & {
   lastCheckedAt: Date | null;
 };
 
-/** What a caller may see of a session: their merchant's and environment's; a client token only its own session's. */
+/** The session a caller may see: of their merchant and environment; with a client token only its own. */
 export type SessionKey = Pick<MerchantCaller, 'merchantId' | 'environment'> & { sessionId: string };
 
 /** Throws NOT_FOUND when a client's token is another session's. */
@@ -50,7 +50,7 @@ export function sessionKey(caller: MerchantCaller, sessionId: string): SessionKe
   return { ...scopeOf(caller), sessionId };
 }
 
-/** One session as the rows stand. Throws NOT_FOUND. */
+/** One session as stored. Throws NOT_FOUND. */
 export async function findSession(db: Queryable, key: SessionKey): Promise<Session> {
   const [row] = await rows<Session>(
     db,
@@ -74,7 +74,7 @@ export async function findSession(db: Queryable, key: SessionKey): Promise<Sessi
 
 export type ReadDeps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock };
 
-/** One session, expired first if its time is over, so that what is read agrees with lists. Throws NOT_FOUND. */
+/** One session, expired first if its time is over, so that reads agree with lists. Throws NOT_FOUND. */
 export async function readSession(deps: ReadDeps, key: SessionKey): Promise<Session> {
   const session = await findSession(deps.db, key);
   const now = deps.clock();
@@ -88,7 +88,7 @@ export function checkoutPageUrl(baseUrl: string, sessionId: string): string {
   return `${baseUrl}/checkout/${sessionId}`;
 }
 
-/** The merchant's address for a session's end, with its two ids and never a verdict; null when there is none. */
+/** The merchant's return address for a session's end, with two ids and no outcome; null when there is none. */
 export function returnUrl(session: Session): string | null {
   const target = {
     OPEN: null,
@@ -108,8 +108,8 @@ export function returnUrl(session: Session): string | null {
 export type PageLink = { baseUrl: string; pepper: string; scopes: readonly Scope[] };
 
 /**
- * The page's address with its token, for who may pay: a key that only reads must not be given what pays and cancels.
- * Null too once the session has ended, and where the token was made with another secret than today's.
+ * The page's address with its token, for keys that may pay: a read-only key must not get what pays and cancels. Null once
+ * the session has ended, and where the token was derived with another secret than today's.
  */
 function checkoutUrl({ id, status, clientTokenHash }: Session, { baseUrl, pepper, scopes }: PageLink): string | null {
   if ((status !== 'OPEN' && status !== 'PROCESSING') || !scopes.includes('checkout:write')) return null;

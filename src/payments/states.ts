@@ -1,6 +1,6 @@
 /*
- * The tables of states, pure: importable by workflows. SQL makes each move as one conditional UPDATE on the state
- * before it; these say which moves exist.
+ * State tables, pure: workflows may import them. SQL makes each transition as one conditional UPDATE on the status before;
+ * these tables list the transitions that exist.
  */
 
 export const TRANSACTION_STATUSES = ['PENDING', 'SUCCESS', 'FAILED', 'CANCELLED', 'EXPIRED'] as const;
@@ -20,10 +20,10 @@ export const ATTEMPT_STATUSES = [
 ] as const;
 export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];
 
-/** Why money that came waits for an operator. REFERENCE_USED: the provider's reference has paid another transaction. */
+/** Why received money is held. REFERENCE_USED: the provider's reference has paid another transaction. */
 export type HeldReason = 'WRONG_AMOUNT' | 'WRONG_CURRENCY' | 'REFERENCE_USED';
 
-/** Where a session may go. Only late money leaves a final state, and only for COMPLETED, which nothing leaves. */
+/** Transitions of a session. Only late money leaves a final status, and only for COMPLETED, which is never left. */
 export const SESSION_TRANSITIONS: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
   OPEN: ['PROCESSING', 'CANCELLED', 'EXPIRED', 'COMPLETED'],
   PROCESSING: ['OPEN', 'COMPLETED', 'FAILED', 'CANCELLED', 'EXPIRED'],
@@ -33,7 +33,7 @@ export const SESSION_TRANSITIONS: Readonly<Record<SessionStatus, readonly Sessio
   EXPIRED: ['COMPLETED'],
 };
 
-/** Where an attempt may go. A declined or abandoned one may still turn out paid; held money may be accepted. */
+/** Transitions of an attempt. A declined or abandoned one can still turn out paid; held money can be released. */
 export const ATTEMPT_TRANSITIONS: Readonly<Record<AttemptStatus, readonly AttemptStatus[]>> = {
   CREATED: ['PENDING', 'SUCCEEDED', 'DECLINED', 'HELD', 'DUPLICATE', 'ABANDONED'],
   PENDING: ['SUCCEEDED', 'DECLINED', 'HELD', 'DUPLICATE', 'ABANDONED'],
@@ -53,12 +53,12 @@ const TRANSACTION_OF: Readonly<Record<SessionStatus, TransactionStatus>> = {
   EXPIRED: 'EXPIRED',
 };
 
-/** Session and transaction tell one story: the transaction's status for the session's. */
+/** The transaction's status for a session's status. */
 export function transactionStatusOf(session: SessionStatus): TransactionStatus {
   return TRANSACTION_OF[session];
 }
 
-/** The provider's answer may still change an attempt in these states. */
+/** Statuses in which the provider's result can still change an attempt. */
 export const QUERYABLE_ATTEMPTS = ['CREATED', 'PENDING', 'DECLINED', 'ABANDONED'] as const;
 
 /** false: money came on the attempt, which nothing changes any more. */
@@ -66,15 +66,15 @@ export function isQueryable(status: AttemptStatus): boolean {
   return QUERYABLE_ATTEMPTS.some((one) => one === status);
 }
 
-/** Whether the attempt is over for its own clock: no further poll is due. */
+/** Whether the attempt needs no further poll. */
 export function isAttemptOver(status: AttemptStatus): boolean {
   return status !== 'CREATED' && status !== 'PENDING';
 }
 
-/** Tries a customer has in one session. */
+/** Attempts per session. */
 export const ATTEMPTS_MAX = 3;
 
-/** Where a declined try leaves its PROCESSING session: another try, or one of two ends. */
+/** The next status of a PROCESSING session whose attempt was declined: another attempt, or one of two ends. */
 export function afterDecline(facts: {
   retryable: boolean;
   attemptsCount: number;
@@ -84,13 +84,13 @@ export function afterDecline(facts: {
   return facts.expired ? 'EXPIRED' : 'OPEN';
 }
 
-/** How long after the session's end a provider that does not know is asked again, before it goes to reconciliation. */
+/** How long after the session's end an unknown outcome is queried, before it is left to reconciliation. */
 export const UNKNOWN_GRACE_MS = 24 * 60 * 60 * 1000;
 
-/** What the last query of an attempt gave: a definite no, doubt, or nothing, for the provider was not asked just now. */
+/** The result of the last query of an attempt: definitely unpaid, unknown, or not queried just now. */
 export type LastResult = 'unpaid' | 'unknown' | 'not asked';
 
-/** What that allows once the session's time is over: only what was heard just now ends an attempt. */
+/** What that allows once the session's time is over: only a fresh result ends an attempt. */
 export function atExpiry(facts: {
   result: LastResult;
   expiresAtMs: number;
@@ -101,7 +101,7 @@ export function atExpiry(facts: {
   return facts.atMs < facts.expiresAtMs + UNKNOWN_GRACE_MS ? 'wait' : 'reconcile';
 }
 
-/** Why somebody has to look into a session's payment. */
+/** Why a session's payment is under review. */
 export const REVIEW_REASONS = [
   'WRONG_AMOUNT',
   'WRONG_CURRENCY',
@@ -111,28 +111,28 @@ export const REVIEW_REASONS = [
 ] as const;
 export type ReviewReason = (typeof REVIEW_REASONS)[number];
 
-/** What a session's rows say about money that does not settle it. */
+/** The facts of a session that decide whether its payment is under review. */
 export type ReviewFacts = {
   transactionStatus: TransactionStatus;
-  /** Money came, but not what was asked for, or under a reference that has paid another transaction. */
+  /** Money of another amount or currency came, or under a reference that has paid another transaction. */
   holdReason: HeldReason | null;
   paidTwice: boolean;
-  /** Ended while its provider could not say whether it was paid. */
+  /** Ended while its outcome was unknown. */
   needsReconciliation: boolean;
 };
 
-/** Why this session's payment is looked into; null when it is not. */
+/** Why this session's payment is under review; null when it is not. */
 export function reviewReason(facts: ReviewFacts): ReviewReason | null {
   if (facts.holdReason !== null) return facts.holdReason;
   if (facts.paidTwice) return 'PAID_TWICE';
   return facts.needsReconciliation ? 'OUTCOME_UNKNOWN' : null;
 }
 
-/** Whether money came that was not asked for, so that the customer must neither pay again nor cancel meanwhile. */
+/** Whether unexpected money came, so that the customer must neither pay again nor cancel meanwhile. */
 export function isHeld(facts: ReviewFacts): boolean {
   return facts.holdReason !== null && facts.transactionStatus === 'PENDING';
 }
 
-/** Said of a held payment wherever it is asked about. */
+/** The message of a held payment in every response. */
 export const HELD_MESSAGE =
   'Money came for this session, but not what was asked for, or it was counted before: we are looking into it, and the customer must not pay again. Read the status, or wait for the webhook.';

@@ -6,7 +6,7 @@ import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PaymentOrder, ProviderOutcome } from '../providers/provider.ts';
-import { readAttemptState, type AttemptState, type ClaimedAttempt, type Settlement } from './attempt.ts';
+import { readAttemptState, type AttemptState, type ClaimedAttempt, type ProviderResult } from './attempt.ts';
 import { confirmPayment, holdPayment, PAID_REFERENCE } from './confirm.ts';
 import { declineAttempt } from './decline.ts';
 import { QUERYABLE_ATTEMPTS, isQueryable, isAttemptOver } from './states.ts';
@@ -16,36 +16,36 @@ export type CheckDeps = {
   runInTransaction: RunInTransaction;
   findProvider: FindProvider;
   clock: Clock;
-  /** Where providers and customers reach us, without a slash at the end. */
+  /** The public base URL, without a slash at the end. */
   baseUrl: string;
   log: Pick<Logger, 'warn'>;
 };
 
 export type CheckOptions = {
-  /** Does not ask when the provider was asked less than this ago: 0 for proofs, 1,000 for polls, 2,000 for claims. */
+  /** Skips the query when the provider was queried less than this ago: 0 for callbacks, 1,000 for polls, 2,000 for reports. */
   minIntervalMs?: number;
-  /** Whether to tell the attempt's workflow when this check ends the attempt (everybody but the workflow itself). */
+  /** Whether to signal the attempt's workflow when this call ends the attempt: true for all callers but the workflow. */
   notifyWorkflow: boolean;
-  /** The time of business, where it is not the clock's: a workflow's. */
+  /** The effective time, where it is not the clock's: a workflow's. */
   now?: Date;
 };
 
 export type CheckAttempt = (attemptId: string, options: CheckOptions) => Promise<AttemptState>;
 
-/** Longer than a provider call may take; after it a dead process's attempt may be asked by others. */
+/** Longer than a provider call may take; afterwards another process may query the attempt of a dead one. */
 export const LEASE_MS = 5_000;
-/** How long to wait for the answer that another process is fetching. */
+/** How long to wait for the result of another process's query. */
 const OTHERS_ANSWER_WAIT_MS = 2_000;
 const OTHERS_ANSWER_POLL_MS = 100;
-/** All but proofs and polls: at most one question about an attempt in this time. */
+/** Except for callbacks and polls: at most one query of an attempt in this time. */
 export const MIN_QUERY_INTERVAL_MS = 2_000;
-/** A workflow's polls are further apart by themselves; the first comes 2 s after the attempt, which was asked about at once. */
+/** A workflow's polls are further apart; the first comes 2 s after the attempt, which was queried at once. */
 export const POLL_INTERVAL_MIN_MS = 1_000;
 
 /**
- * The one operation that settles doubt: leases the attempt, asks its provider, applies the answer. Not yet accepted by
- * the provider, it is initiated (again, under the same order id); else queried. Repeats and parallel calls are
- * harmless: within a process they share one question, across processes the lease is waited for.
+ * The one operation that resolves unknown outcomes: leases the attempt, queries its provider, applies the result. An
+ * attempt the provider has not accepted yet is initiated (again, under the same order id). Repeats and parallel calls are
+ * harmless: within a process they share one query, across processes the lease is waited for.
  */
 export function createSyncAttempt(deps: CheckDeps): CheckAttempt {
   const flights = new Map<string, Promise<AttemptState>>();
@@ -59,7 +59,7 @@ export function createSyncAttempt(deps: CheckDeps): CheckAttempt {
     if (!earlier) return launch(attemptId, options);
     const state = await earlier;
     if (!isQueryable(state.attemptStatus) || (options.minIntervalMs ?? 0) > 0) return { ...state, queried: false };
-    // That question may have left before the proof we were called for: one begun after it must answer.
+    // The query in flight may precede the callback: one that begins now must answer it.
     return flights.get(attemptId) ?? launch(attemptId, options);
   };
 }
@@ -75,7 +75,7 @@ async function check(deps: CheckDeps, attemptId: string, options: CheckOptions):
   }
 }
 
-/** The lease: one conditional UPDATE. An order never sent is not sent any more once the session's time is over. */
+/** The lease: one conditional UPDATE. An order that was never sent is not sent once the session's time is over. */
 async function claimAttempt(
   deps: CheckDeps,
   attemptId: string,
@@ -83,7 +83,7 @@ async function claimAttempt(
 ): Promise<ClaimedAttempt | undefined> {
   const clockMs = deps.clock().getTime();
   const now = options.now ?? new Date(clockMs);
-  // A proof is asked about at once: clocks of several hosts differ.
+  // A callback is queried at once: clocks of several hosts differ.
   const minIntervalMs = options.minIntervalMs ?? 0;
   const [claimed] = await rows<ClaimedAttempt>(
     deps.db,
@@ -126,7 +126,7 @@ async function ask(deps: CheckDeps, attempt: ClaimedAttempt, options: CheckOptio
   return { ...state, queried: true };
 }
 
-/** After a failure, so that the next check need not wait for the lease's end. */
+/** Releases the lease after a failure, so that the next call need not wait for its end. */
 async function giveLeaseBack(db: Knex, { id, leaseUntil }: ClaimedAttempt): Promise<void> {
   await rows(db, `UPDATE payment_attempt SET lease_until = NULL WHERE id = :id AND lease_until = :leaseUntil`, {
     id,
@@ -134,13 +134,13 @@ async function giveLeaseBack(db: Knex, { id, leaseUntil }: ClaimedAttempt): Prom
   });
 }
 
-/** Its provider mixes orders up, or somebody answers in its place. */
+/** The provider mixes orders up, or another party responds in its place. */
 function warnOfOtherOrder({ log }: CheckDeps, { id, channel }: ClaimedAttempt, outcome: ProviderOutcome): void {
   if (outcome.kind !== 'unknown' || outcome.reason !== 'other-order') return;
   log.warn({ attemptId: id, channel, reason: outcome.reason }, 'a provider answered about another order: not believed');
 }
 
-/** Money that an operator must look at: told by whoever booked it, so once. */
+/** Logs money that an operator must look at; only the call that booked it does, so once. */
 function warnOfUnexpectedMoney({ log }: CheckDeps, attempt: ClaimedAttempt, { attemptStatus }: AttemptState): void {
   const ids = { attemptId: attempt.id, transactionId: attempt.transactionId };
   if (attemptStatus === 'HELD')
@@ -170,8 +170,8 @@ function paymentOrder(baseUrl: string, attempt: ClaimedAttempt): PaymentOrder {
   };
 }
 
-/** null: somebody else ended the attempt meanwhile, or the answer changes nothing; the rows say where it stands. */
-async function applyOutcome(deps: CheckDeps, settlement: Settlement): Promise<AttemptState | null> {
+/** null: the attempt ended meanwhile, or the result changes nothing; the stored state is current. */
+async function applyOutcome(deps: CheckDeps, settlement: ProviderResult): Promise<AttemptState | null> {
   const { attempt, outcome } = settlement;
   if (outcome.kind === 'succeeded') {
     return confirmOrHold(deps, { ...settlement, outcome });
@@ -183,7 +183,7 @@ async function applyOutcome(deps: CheckDeps, settlement: Settlement): Promise<At
   return null;
 }
 
-/** A reference that has paid another transaction pays no second one: what came under it waits for an operator. */
+/** A reference that has paid another transaction pays no second one: its money is held. */
 async function confirmOrHold(
   { runInTransaction }: CheckDeps,
   paid: Parameters<typeof confirmPayment>[1],
@@ -196,8 +196,8 @@ async function confirmOrHold(
   }
 }
 
-/** Saves an answer that ends nothing, and gives the lease back. The timeline tells only of answers that differ. */
-async function recordProviderResult(db: Knex, { attempt, outcome, now, checkedAt }: Settlement): Promise<void> {
+/** Stores a result that ends nothing, and releases the lease. The timeline gets only results that differ. */
+async function recordProviderResult(db: Knex, { attempt, outcome, now, checkedAt }: ProviderResult): Promise<void> {
   const providerCode = 'providerCode' in outcome ? outcome.providerCode : null;
   const detail = { attemptId: attempt.id, outcome: outcome.kind, ...(providerCode === null ? {} : { providerCode }) };
   await rows(

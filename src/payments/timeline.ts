@@ -16,7 +16,7 @@ const claimed = z.object({
   providerReference: z.string().optional(),
 });
 
-/** What can stand in a transaction's timeline, and what its `detail` holds. The one vocabulary of pages, API and portal. */
+/** The entries of a transaction's timeline, and the shape of their `detail`: the one vocabulary of API, pages and portal. */
 export const TIMELINE = {
   'session.created': {
     description: 'The merchant made the session',

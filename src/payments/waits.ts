@@ -6,23 +6,23 @@ import { rows, type Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 
 const POLL_MS = 250;
-/** Waits that are open at once: of one session's token, and of one key over all its sessions. */
+/** Open waits per session token, and per key over all its sessions. */
 export const WAITS_MAX = { client: 4, key: 100 };
 const RETRY_AFTER_SECONDS = 2;
 
-/** Why a wait ended: the session moved, the time is over, or the caller is gone. */
+/** Why a wait ended: the session changed, the time is over, or the caller is gone. */
 export type WaitEnd = 'moved' | 'late' | 'abandoned';
 type Wait = { forMs: number; signal: AbortSignal };
 type Waiter = { end: (why: WaitEnd) => void; fail: (error: unknown) => void };
 
-/** Waits for sessions to become final. */
+/** Waits until sessions are final. */
 export type SessionWaits = {
-  /** Runs the work as one of the few waits that a caller may have open. Throws RATE_LIMITED. */
+  /** Runs the work within the caller's limit of open waits. Throws RATE_LIMITED. */
   asOneOfFew: <T>(caller: MerchantCaller, work: () => Promise<T>) => Promise<T>;
   untilMoved: (sessionId: string, wait: Wait) => Promise<WaitEnd>;
 };
 
-/** All waits of a process share one poll: a statement every 250 ms while there are any, whatever their number. */
+/** All waits of a process share one poll: one statement every 250 ms while any is open, whatever their number. */
 export function createSessionWaits(deps: { db: Knex; clock: Clock }): SessionWaits {
   const waiters = new Map<string, Set<Waiter>>();
   let isPolling = false;
@@ -100,7 +100,7 @@ function tooMany({ kind }: MerchantCaller, most: number): AppError {
   );
 }
 
-/** Of these sessions those that are final, and those whose time is over without anybody having said so yet. */
+/** Those of these sessions that are final, or whose time is over. */
 async function findMoved({ db, clock }: { db: Knex; clock: Clock }, ids: string[]): Promise<string[]> {
   const found = await rows<{ id: string }>(
     db,

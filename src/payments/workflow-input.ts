@@ -14,12 +14,12 @@ export type PaymentInput = {
 /** The columns a payment's workflow is started from. */
 export type PaymentToStart = Omit<PaymentInput, 'expiresAtMs'> & { expiresAt: Date };
 
-/** One workflow for each attempt, under this id for life. */
+/** One workflow id per attempt, for its whole life. */
 export function paymentWorkflowId(attemptId: string): string {
   return `payment-${attemptId}`;
 }
 
-/** Workflow type, id and input of an attempt, as every outbox message that may start its workflow needs them. */
+/** Workflow type, id and input of an attempt, for every outbox message that may start its workflow. */
 export function paymentWorkflow(
   payment: PaymentToStart,
 ): Pick<OutboxMessage, 'workflowType' | 'workflowId'> & { input: PaymentInput } {

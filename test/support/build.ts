@@ -8,7 +8,7 @@ import { createTransactionRunner, type OutboxRow, type RunInTransaction } from '
 import {
   createCloseUnpaid,
   createExpireAttempt,
-  type EndUnpaid,
+  type CloseUnpaid,
   type ExpireAttempt,
 } from '../../src/payments/close-unpaid.ts';
 import { createSession, type NewSession } from '../../src/payments/create-session.ts';
@@ -127,7 +127,7 @@ export type World = {
   enqueued: OutboxRow[];
   log: Logger;
   checkAttempt: CheckAttempt;
-  endUnpaid: EndUnpaid;
+  endUnpaid: CloseUnpaid;
   expireAttempt: ExpireAttempt;
 };
 

@@ -24,7 +24,7 @@ a{color:#065f46}
 @media (prefers-color-scheme:dark){body{background:#111827;color:#f3f4f6}.card{background:#1f2937}.quiet{color:#d1d5db}button.plain{color:#e5e7eb}.choice.off{color:#9ca3af}a{color:#6ee7b7}a.button{color:#fff}.alert{background:#7f1d1d;color:#fee2e2}.qr{background:#fff;padding:.5rem}}
 `;
 
-/** No script, nothing from elsewhere, in nobody's frame; the one style sheet by its hash. */
+/** No script, no foreign resources, no framing; the one style sheet is allowed by its hash. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${sha256(STYLE).toString('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
   'Content-Type': 'text/html; charset=utf-8',
@@ -40,9 +40,9 @@ export type PageFrame = {
   body: Html;
   /** Shows the ribbon that no real money moves. */
   test?: boolean;
-  /** Looks again by itself after this many seconds. */
+  /** Reloads itself after this many seconds. */
   refreshSeconds?: number;
-  /** Where the same page stands in the other language. */
+  /** The address of the same page in the other language. */
   otherLanguageHref?: string;
 };
 

@@ -28,13 +28,12 @@ export type PageDeps = HookDeps & {
   tokens: TokenAuthenticator;
 };
 
-/** The browser's proof: the session it may see, and the token it showed. */
+/** The authenticated browser: the session it may see, and the token it sent. */
 type Visitor = { key: SessionKey; token: string };
 
 /**
- * The hosted checkout page: plain HTML and form posts. The link's token becomes a cookie of that page
- * only, and leaves the address. Requests are counted by address, wrong tokens apart. Mount it beside the API; it reads
- * its own bodies.
+ * The hosted checkout page: plain HTML and form posts. The link's token becomes a cookie of that page only, and leaves the
+ * address. Requests are counted by address, wrong tokens separately. Mounted beside the API; it reads its own bodies.
  */
 export function createCheckoutPages(deps: PageDeps): Router {
   const router = new Router({ sensitive: true });
@@ -54,7 +53,7 @@ export function createCheckoutPages(deps: PageDeps): Router {
     if (typeof sessionId !== 'string' || !token) return null;
     deps.limits.failedAuth.reject(ctx, () => deps.tokens.isOurToken(sessionId, token));
     const caller = await deps.tokens.readToken(sessionId, token);
-    // A link that was right once is no guess: customers open it again.
+    // A link that was valid once is not a guess: customers open it again.
     if (caller === 'ended') return null;
     if (!caller) {
       await deps.limits.failedAuth.count(ctx);
@@ -74,7 +73,7 @@ export function createCheckoutPages(deps: PageDeps): Router {
     await show(deps, ctx, { visitor, session: await readSession(deps, visitor.key) });
   });
 
-  // Where a refused form was answered: who loads that address again gets the page.
+  // The address of a rejected form: reloading it shows the page.
   router.get(['/checkout/:sessionId/pay', '/checkout/:sessionId/cancel'], (ctx) => {
     seeOther(ctx, encodeURIComponent(ctx.params['sessionId'] ?? ''));
   });
@@ -91,7 +90,7 @@ export function createCheckoutPages(deps: PageDeps): Router {
     seeOther(ctx, visitor.key.sessionId);
   });
 
-  /** Who posted a form of ours; null, with the answer given, when it was not ours or the token is not valid. */
+  /** The caller that posted one of our forms; null, with the response sent, when the form or the token is not valid. */
   async function formVisitor(ctx: Context): Promise<Visitor | null> {
     if (!isOwnForm(ctx, deps.baseUrl)) {
       answerNotice(ctx, 403, 'refused');
@@ -116,7 +115,7 @@ async function pay(deps: PageDeps, ctx: Context, visitor: Visitor): Promise<void
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const text = PROBLEMS[error.code];
-    // A form sent twice, or to a session that is over: the page itself says how things stand.
+    // A form sent twice, or to a session that is over: the page shows the current status.
     if (!text) return seeOther(ctx, visitor.key.sessionId);
     const session = await readSession(deps, visitor.key);
     const ownText = problemText(text, { hasChannel: channel !== undefined, session });
@@ -148,7 +147,7 @@ async function show(deps: PageDeps, ctx: Context, { visitor, session, problem }:
     listChannels(deps.db, session, deps.findProvider),
   ]);
   const language = languageOf(ctx) ?? session.locale;
-  // What is in flight or over is shown all the same: the customer's money is in it.
+  // A payment in flight or over is always shown: the customer's money is in it.
   if (merchant?.status !== 'ACTIVE' && session.status === 'OPEN') {
     return response(ctx, 403, renderNotice(language, 'suspended'));
   }
@@ -166,8 +165,8 @@ async function drawQr(baseUrl: string, session: Session, visitor: Visitor): Prom
 }
 
 /**
- * Whether one of our own pages sent this form. Under `Referrer-Policy: no-referrer` browsers send `Origin: null` with
- * it, so `Sec-Fetch-Site`, which a page cannot forge, is asked first.
+ * Whether one of our own pages sent this form. Under `Referrer-Policy: no-referrer` browsers send `Origin: null`, so
+ * `Sec-Fetch-Site`, which a page cannot forge, is checked first.
  */
 function isOwnForm(ctx: Context, baseUrl: string): boolean {
   const site = ctx.get('sec-fetch-site');
@@ -187,7 +186,7 @@ function single(value: string | string[] | undefined): string | undefined {
 
 function setTokenCookie(ctx: Context, baseUrl: string, { key, token }: Visitor): void {
   const secure = baseUrl.startsWith('https:') ? '; Secure' : '';
-  // Once for the page, once for the calls below /api/checkout/sessions/{id}; no other path gets it, the hooks neither.
+  // One cookie for the page, one for the calls below /api/checkout/sessions/{id}; no other path gets it.
   for (const path of [`/checkout/${key.sessionId}`, `/api/checkout/sessions/${key.sessionId}`]) {
     ctx.append('Set-Cookie', `${CLIENT_TOKEN_COOKIE}=${token}; Path=${path}; HttpOnly; SameSite=Lax${secure}`);
   }

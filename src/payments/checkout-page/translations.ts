@@ -1,4 +1,4 @@
-/** Every word of the hosted page, in both languages. `{name}` is filled in by {@link fill}; in capitals, why a try failed. */
+/** All texts of the hosted page, in both languages. {@link interpolate} fills `{name}`; in capitals, why an attempt failed. */
 export const TEXTS = {
   en: {
     otherLanguage: 'አማርኛ',

@@ -12,19 +12,19 @@ import { interpolate, TEXTS, type Language, type TextName } from './translations
 
 const REFRESH_SECONDS = 3;
 
-/** What a page of a session shows. `channels`, `qr` and what was typed matter only while it can be paid. */
+/** The data of a session's page. `channels`, `qr` and the typed input matter only while it can be paid. */
 export type SessionView = {
   session: Session;
   merchantName: string;
   language: Language;
   channels: MerchantChannel[];
-  /** Our own picture of the page's address, for sessions of type QRCODE. */
+  /** The page's address as an image, for sessions of type QRCODE. */
   qr: Html | null;
-  /** Why the form was not taken, and what had been typed. */
+  /** Why the form was rejected, and its input. */
   problem?: { text: TextName; phone: string; channel: string };
 };
 
-/** The page of a session as it stands: to pay, to wait, or one for each end. Never says failed while pending. */
+/** The page for a session's current status: to pay, to wait, or one for each end. Never shows failed while pending. */
 export function renderSession(view: SessionView): string {
   const texts = TEXTS[view.language];
   const { session } = view;
@@ -61,7 +61,7 @@ export function renderSession(view: SessionView): string {
 
 export type Notice = 'invalid' | 'refused' | 'busy' | 'suspended';
 
-/** A page without a session's facts: it tells nothing about any. */
+/** A page without facts of any session. */
 export function renderNotice(language: Language, notice: Notice): string {
   const texts = TEXTS[language];
   const title = texts[`${notice}Title`];
@@ -118,7 +118,7 @@ function payForm(view: SessionView): Html {
     ${session.environment === 'sandbox' ? testNumbers(language) : null}`;
 }
 
-/** What the customer may choose, and what is announced: the rest of the channels is nobody's business here. */
+/** The channels to choose from and those announced; the others are not shown. */
 function isShown(channel: MerchantChannel, session: Session): boolean {
   if (channel.platformState === 'COMING_SOON') return true;
   return (
