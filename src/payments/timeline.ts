@@ -19,20 +19,20 @@ const claimed = z.object({
 /** The entries of a transaction's timeline, and the shape of their `detail`: the one vocabulary of API, pages and portal. */
 export const TIMELINE = {
   'session.created': {
-    description: 'The merchant made the session',
+    description: 'The merchant created the session',
     detail: z.object({ amountSantim: z.int(), type: z.enum(['API', 'QRCODE']) }),
   },
   'session.expired': {
-    description: 'Its time ran out, or the merchant ended it; reconcile: its provider did not know whether it was paid',
+    description: 'Its time ran out, or the merchant ended it; reconcile: the outcome at the provider was unknown',
     detail: over,
   },
-  'session.cancelled': { description: 'The customer gave up', detail: over },
+  'session.cancelled': { description: 'The customer cancelled', detail: over },
   'attempt.started': {
     description: 'The customer chose a channel',
     detail: z.object({ attemptId: z.string(), channel }),
   },
   'attempt.declined': {
-    description: 'The provider said no; next: the session after it, PROCESSING while other money of it is held',
+    description: 'The provider declined; next: the status of the session, PROCESSING while other money of it is held',
     detail: z.object({
       attemptId: z.string(),
       code: z.string(),
@@ -41,7 +41,7 @@ export const TIMELINE = {
     }),
   },
   'provider.responded': {
-    description: "The provider's answer changed",
+    description: "The provider's result changed",
     detail: z.object({
       attemptId: z.string(),
       outcome: z.enum(['accepted', 'pending', 'succeeded', 'declined', 'unknown']),
@@ -53,11 +53,11 @@ export const TIMELINE = {
     detail: z.object({ attemptId: z.string(), channel, providerReference: z.string(), late: z.boolean() }),
   },
   'payment.held': {
-    description: 'Paid, but not what was asked for, or under a reference that was used before',
+    description: 'Paid with another amount or currency, or under a reference that was used before',
     detail: z.object({ attemptId: z.string(), ...amounts }),
   },
   'payment.duplicate': {
-    description: 'Paid a second time; with reason and amounts when it was not even what was asked for',
+    description: 'Paid a second time; reason and amounts where amount or currency differ',
     detail: z.object({
       attemptId: z.string(),
       channel: channel.optional(),
@@ -66,7 +66,7 @@ export const TIMELINE = {
     }),
   },
   'payment.accepted': {
-    description: 'An operator gave the money that came to the merchant',
+    description: 'An operator released the money to the merchant',
     detail: z.object({
       attemptId: z.string(),
       receivedSantim: z.int(),
@@ -75,8 +75,7 @@ export const TIMELINE = {
     }),
   },
   'payment.returned': {
-    description:
-      'The money that came went back to the customer, under this reference; failed: the transaction ended by it',
+    description: 'The money was returned to the customer under this reference; failed: the transaction ended by it',
     detail: z.object({
       attemptId: z.string(),
       receivedSantim: z.int().optional(),
@@ -87,12 +86,12 @@ export const TIMELINE = {
     }),
   },
   'reconciliation.confirmed_unpaid': {
-    description: "The provider's lists have no payment of it: it was not paid",
+    description: "The provider's statements contain no payment of it: it was not paid",
     detail: z.object({}),
   },
-  'status_report.success': { description: 'Somebody said it was paid; the provider was asked', detail: claimed },
-  'status_report.error': { description: 'Somebody said it failed; the provider was asked', detail: claimed },
-  'status_report.cancel': { description: 'The customer wished to cancel', detail: claimed },
+  'status_report.success': { description: 'A payment was reported; the provider was queried', detail: claimed },
+  'status_report.error': { description: 'A failure was reported; the provider was queried', detail: claimed },
+  'status_report.cancel': { description: 'A cancellation was requested', detail: claimed },
 } as const;
 
 export type TimelineKind = keyof typeof TIMELINE;

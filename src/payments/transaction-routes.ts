@@ -61,7 +61,7 @@ export function transactionRoutes(deps: { db: Knex; clock: Clock; findDeliveries
           readTimeline(deps.db, transaction.id),
           deps.findDeliveries(caller, transaction.id),
         ]);
-        const entries = timeline.map((entry) => ({ ...entry, at: entry.occurredAt.toISOString() }));
+        const entries = timeline.map(({ occurredAt, ...entry }) => ({ at: occurredAt.toISOString(), ...entry }));
         const data = { ...presentTransaction(transaction), timeline: entries, deliveries };
         return { message: 'Transaction retrieved', data };
       },
