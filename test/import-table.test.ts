@@ -68,20 +68,29 @@ function planted([file]: readonly [string, string], index: number): string {
   return /^src\/[^/]+$/.test(file) ? file : file.replace(/\.ts$/, `-${index}.ts`);
 }
 
+async function copyRules(folder: string): Promise<void> {
+  await cp(join(PROJECT, 'oxlint.config.mjs'), join(folder, 'oxlint.config.mjs'));
+  await cp(join(PROJECT, 'scripts/lint'), join(folder, 'scripts/lint'), { recursive: true });
+}
+
+async function lint(folder: string): Promise<{ code: string; filename: string }[]> {
+  const oxlint = join(PROJECT, 'node_modules/oxlint/bin/oxlint');
+  const args = [oxlint, '--config', 'oxlint.config.mjs', '--format', 'json'];
+  const { stdout } = await run(process.execPath, args, { cwd: folder }).catch((error: { stdout: string }) => error);
+  return (JSON.parse(stdout) as { diagnostics: { code: string; filename: string }[] }).diagnostics;
+}
+
 /** Which of these imports, each in a file of its own, the linter refuses. */
 async function refused<One extends readonly [string, string]>(imports: readonly One[]): Promise<One[]> {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-lint-'));
   try {
-    await cp(join(PROJECT, 'oxlint.config.mjs'), join(folder, 'oxlint.config.mjs'));
+    await copyRules(folder);
     for (const [index, one] of imports.entries()) {
       const path = join(folder, planted(one, index));
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, `import { it } from '${one[1]}';\nit();\n`);
     }
-    const oxlint = join(PROJECT, 'node_modules/oxlint/bin/oxlint');
-    const args = [oxlint, '--config', 'oxlint.config.mjs', '--format', 'json'];
-    const { stdout } = await run(process.execPath, args, { cwd: folder }).catch((error: { stdout: string }) => error);
-    const { diagnostics } = JSON.parse(stdout) as { diagnostics: { code: string; filename: string }[] };
+    const diagnostics = await lint(folder);
     const found = diagnostics.filter(({ code }) => code.includes('no-restricted-imports'));
     const files = new Set(found.map(({ filename }) => filename));
     return imports.filter((one, index) => files.has(planted(one, index)));
@@ -93,4 +102,16 @@ async function refused<One extends readonly [string, string]>(imports: readonly 
 test('the linter refuses what the import table does not allow, and nothing else', async () => {
   expect(await refused(FORBIDDEN)).toEqual(FORBIDDEN);
   expect(await refused(ALLOWED)).toEqual([]);
+});
+
+test('the linter refuses an identifier with a word that docs/glossary.md has replaced', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'meskot-lint-'));
+  try {
+    await copyRules(folder);
+    await writeFile(join(folder, 'names.ts'), 'export const askable = 1;\nexport const payableCount = 2;\n');
+    const found = await lint(folder);
+    expect(found.map(({ code }) => code)).toEqual(['glossary(no-old-words)']);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
