@@ -7,7 +7,7 @@ const LOCAL_DOCUMENTS = '.data/documents';
 const LOCAL_REPORTS = '.data/reports';
 
 const QUEUES = ['payments', 'money', 'webhooks', 'reports'] as const;
-/** What workers serve. `webhooks` has a second one beside it, for sends that hang. */
+/** The task queues of workers. `webhooks` has a second one beside it, for sends that hang. */
 export type TaskQueue = (typeof QUEUES)[number];
 
 const port = wholeNumber(1, 65_535);
@@ -81,10 +81,10 @@ const Settings = z.object({
 });
 
 export type Config = ReturnType<typeof readConfig>;
-/** Variables of a process: settings by name. */
+/** A process's environment variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** This process's environment, for who adds to it before reading the settings. */
+/** This process's environment, for callers that add to it before reading the settings. */
 export const environment: Variables = process.env;
 
 const isWholeNumber = (text: string, min: number, max: number): boolean =>
@@ -114,10 +114,10 @@ function required(what: string) {
   return z.string(error).min(1, error);
 }
 
-/** Values of settings with such names are not shown: they hold passwords. */
+/** Values of settings with such names are not printed: they hold passwords. */
 const PRIVATE_SETTING = /URL|KEY|PEPPER/;
 
-/** Reads settings by a schema; throws one error that names every wrong one, what is allowed and what it was. */
+/** Reads settings by a schema. Throws one error that lists every wrong one, what is allowed and what it was. */
 export function parseSettings<Schema extends z.ZodType>(schema: Schema, env: Variables): z.output<Schema> {
   const parsed = schema.safeParse(env, { error: oneOfThese });
   if (parsed.success) return parsed.data;
@@ -138,8 +138,8 @@ function oneOfThese(issue: z.core.$ZodRawIssue): string | undefined {
 }
 
 /**
- * The settings as the processes use them. Throws one error that names every wrong setting, what is allowed, and in
- * production every default that is only fit for local use. A command that uses no secrets needs none of its own.
+ * The settings as the processes use them. Throws one error that lists every wrong setting, what is allowed, and in
+ * production every default that is only fit for local use. A command that uses no secrets needs none.
  */
 export function readConfig(env: Variables = environment, { usesSecrets = true }: { usesSecrets?: boolean } = {}) {
   const settings = parseSettings(Settings, env);
@@ -155,19 +155,19 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
     ports: settings.WEBHOOK_PORTS,
     deny: settings.EGRESS_DENY_CIDRS,
   };
-  /** The sandbox's providers; in production customers do not reach them unless somebody has seen to it. */
+  /** The sandbox's providers; in production customers reach them only where the installation exposes them. */
   const simulator = {
     simulatorUrl: settings.SIMULATOR_URL,
     simulatorPublicUrl: settings.SIMULATOR_PUBLIC_URL ?? (production ? null : settings.SIMULATOR_URL),
   };
-  /** Where the process writes; its log goes to stdout, and in a local start beside these folders. */
+  /** The folders the process writes to; its log goes to stdout, in a local start beside these folders. */
   const disks = {
     folders: { KYC_DOCUMENTS_DIR: settings.KYC_DOCUMENTS_DIR, REPORTS_DIR: settings.REPORTS_DIR },
     freeMegabytesMin: settings.DISK_FREE_MEGABYTES_MIN,
   };
-  /** Locally nothing balances requests over processes, and Ctrl-C is to be quick. */
+  /** Locally no load balancer is involved, and Ctrl-C is to be quick. */
   const shutdownDelayMs = (settings.SHUTDOWN_DELAY_SECONDS ?? (production ? 5 : 0)) * 1_000;
-  /** The current one hashes new keys; those before it are still believed. */
+  /** The current one hashes new keys; the previous ones still verify. */
   const pepper = { API_KEY_PEPPER: peppers[0], peppers };
   return {
     ...others,
@@ -182,10 +182,10 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
   };
 }
 
-/** This machine alone: an address of 127.0.0.0/8, ::1, or the name for them. */
+/** This machine alone: an address of 127.0.0.0/8, ::1, or localhost. */
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/;
 
-/** Of local mode: its secrets are published, so nobody else may reach it. */
+/** Of local mode: its secrets are published, so it must not be reachable from other machines. */
 export function requireLoopback(name: string, host: string): void {
   if (LOOPBACK.test(host)) return;
   throw new Error(
@@ -194,7 +194,7 @@ export function requireLoopback(name: string, host: string): void {
   );
 }
 
-/** Null without TLS. It goes without saying where something is given that needs it: nothing secret travels in the clear. */
+/** Null without TLS. Implied where a value is set that needs it: no secret travels in the clear. */
 function readTemporalTls(settings: z.output<typeof Settings>) {
   const tls = {
     serverCaFile: settings.TEMPORAL_TLS_SERVER_CA_CERT_PATH,
@@ -212,7 +212,7 @@ function readTemporalTls(settings: z.output<typeof Settings>) {
   return (settings.TEMPORAL_TLS ?? isNeeded) ? tls : null;
 }
 
-/** What must be somebody's own in production, and what it is without being set. */
+/** Settings that production requires, and their local defaults. */
 const LOCAL_DEFAULTS = {
   API_KEY_PEPPER: LOCAL_PEPPER,
   ENCRYPTION_KEYS: LOCAL_KEY,
@@ -234,7 +234,7 @@ function rejectLocalDefaults(env: Variables, allowLoopbackWebhooks: boolean): vo
   if (problems.length > 0) throw new Error(`MESKOT_MODE=production refuses to start:\n${problems.join('\n')}`);
 }
 
-/** A workflow's page in the Temporal UI; null where none is set up. */
+/** A workflow's page in the Temporal UI; null where none is configured. */
 export function workflowUrl({ TEMPORAL_UI_URL, TEMPORAL_NAMESPACE }: Config, workflowId: string): string | null {
   if (TEMPORAL_UI_URL === undefined) return null;
   const base = TEMPORAL_UI_URL.replace(/\/$/, '');

@@ -70,15 +70,15 @@ export type ApiOptions = {
   /** The folder of package.json. */
   project: string;
   version: string;
-  /** Where the figures of this process are collected, if it has more to show than the API's own. */
+  /** The registry of this process, if it shows more than the API's own metrics. */
   registry?: Registry;
-  /** Temporal's own figures, where a worker runs in this process. */
+  /** Temporal's metrics, where a worker runs in this process. */
   readMoreMetrics?: () => Promise<string>;
 };
 
 const TEMPORAL_KEPT_MS = 3_000;
 const CLOCK_WITHIN_MS = 2_000;
-/** Of money operations: some seconds' worth of one merchant's. Together they take half of the connections at most. */
+/** Limits of money operations: some seconds' worth per merchant. Together they use half of the connections at most. */
 const QUEUE_LIMITS = { pendingMax: { ofOne: 300, ofAll: 3_000 }, waitMsMax: 20_000 };
 
 /** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
@@ -124,7 +124,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     clock,
     registry,
   });
-  // Without a database nothing falls due either: it need not be there for the port to open.
+  // Without a database nothing falls due either, so the port opens without it.
   await withTimeout(databaseClock.known, CLOCK_WITHIN_MS);
   const listening = await server.listen(config.API_PORT, config.LISTEN_HOST);
   const metrics = await listenForMetrics(registry, {
@@ -147,7 +147,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   };
 }
 
-/** What says that no worker or no Temporal is there, shown by the process that is. */
+/** Metrics about missing workers or a missing Temporal, shown by the process that runs. */
 function measureForWorkers(registry: Registry, db: Knex, isTemporalReachable: () => Promise<boolean>): void {
   measureLateDeliveries(registry, db);
   measureUnsentWithdrawals(registry, db);

@@ -4,7 +4,7 @@ import { BANK_MONEY_CHECKS } from '../reconciliation/invariants.ts';
 import { SETTLEMENT_CHECKS } from '../settlements/invariants.ts';
 import { WITHDRAWAL_CHECKS } from '../withdrawals/invariants.ts';
 
-/** What stands between slices that do not know each other. */
+/** Invariants between slices that do not know each other. */
 const RESERVED_CHECK: LedgerInvariant = {
   description: 'what is reserved is what open withdrawals and settlements take',
   sql: `SELECT NULL AS journal, coalesce(b.merchant_id, o.merchant_id) || ' ' || coalesce(b.environment, o.environment)
@@ -41,7 +41,7 @@ const SUSPENSE_CHECK: LedgerInvariant = {
         GROUP BY environment HAVING sum(booked) <> coalesce(sum(waits), 0)`,
 };
 
-/** All that must hold of the ledger and of what it stands for, slice by slice. */
+/** All invariants of the ledger and of the rows it books, slice by slice. */
 export const ledgerChecks: readonly LedgerInvariant[] = [
   ...LEDGER_CHECKS,
   ...TRANSACTION_CHECKS,

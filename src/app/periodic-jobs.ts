@@ -27,10 +27,10 @@ const RECHECK_BATCH = 20;
 const KYC_BATCH = 100;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** It reads all there is, which may take minutes. */
+/** It reads the whole ledger, which may take minutes. */
 const VERIFY_LEDGER_EVERY_MS = 6 * HOUR_MS;
 
-/** What goes by the clock does not begin before the database has told the time. */
+/** Jobs that go by the clock do not begin before the database's time is known. */
 export const afterClock = ({ known }: DatabaseClock, periodicJobs: PeriodicJob[]): PeriodicJob[] =>
   periodicJobs.map(({ run, ...one }) => ({
     ...one,

@@ -6,10 +6,10 @@ import { z } from 'zod';
 import { environment, parseSettings, readConfig, requireLoopback, wholeNumber, type Config } from '../config.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
 
-/** From the moment the port closes to the end, whatever is still under way then. */
+/** The time from closing the port to the forced end. */
 const DRAIN_MS = 15_000;
 
-/** Where the simulator listens when it runs by itself. Its admin calls ask for no key: never let the public reach it. */
+/** The simulator's address when it runs alone. Its admin calls need no key: never expose it. */
 const SimulatorSettings = z.object({
   MESKOT_MODE: z.enum(['local', 'production']).default('local'),
   SIMULATOR_HOST: z.string().min(1).default('127.0.0.1'),
@@ -17,10 +17,10 @@ const SimulatorSettings = z.object({
   SIMULATOR_PUBLIC_URL: z.url('must be a full address such as https://pay.example.et').optional(),
 });
 
-/** What has been started; `stop` finishes what is under way, then closes everything. */
+/** A started process; `stop` completes what is under way, then closes everything. */
 type Running = { stop: () => Promise<void> };
 
-/** `meskot api`: the HTTP process, until it is told to stop. `project` is the folder of package.json. */
+/** `meskot api`: the HTTP process, until a signal. `project` is the folder of package.json. */
 export async function serveApi(project: string): Promise<number> {
   const config = readConfig();
   const log = createLogger(config.LOG_LEVEL, 'api');
@@ -37,7 +37,7 @@ export async function serveApi(project: string): Promise<number> {
   );
 }
 
-/** `meskot worker`: Temporal's workers, the outbox and the chores, until it is told to stop. */
+/** `meskot worker`: Temporal's workers, the outbox and the periodic jobs, until a signal. */
 export async function serveWorker(): Promise<number> {
   const config = readConfig();
   const log = createLogger(config.LOG_LEVEL, 'worker');
@@ -66,7 +66,7 @@ export async function serveWorker(): Promise<number> {
   });
 }
 
-/** `meskot simulator`: the sandbox's providers, until told to stop. Orders are kept in memory only. */
+/** `meskot simulator`: the sandbox's providers, until a signal. Orders are kept in memory only. */
 export async function serveSimulator(): Promise<number> {
   const settings = parseSettings(SimulatorSettings, environment);
   if (settings.MESKOT_MODE === 'local') requireLoopback('SIMULATOR_HOST', settings.SIMULATOR_HOST);
@@ -108,12 +108,12 @@ async function serve(log: Logger, start: () => Promise<Running>, delayMs = 0): P
   return outcome === true ? 0 : 1;
 }
 
-/** Listens before anything is started, so that a signal during the start is not lost. */
+/** Listens for signals before anything starts, so that none is lost. */
 function waitForSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let stopSignal = false;
     const onSignal = (signal: NodeJS.Signals): void => {
-      // Who asks twice waits for nothing more; 130: ended by a signal.
+      // A second signal exits at once; 130: ended by a signal.
       if (stopSignal) process.exit(130);
       stopSignal = true;
       resolve(signal);

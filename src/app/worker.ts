@@ -53,19 +53,19 @@ import { afterClock, job, periodicJobsOf } from './periodic-jobs.ts';
 export type RunningWorker = {
   /** Resolves when Temporal's workers poll; deliveries are sent and sessions expire before that. */
   ready: Promise<void>;
-  /** Finishes what is being sent, then closes everything. */
+  /** Completes what is being sent, then closes everything. */
   stop: () => Promise<void>;
 };
 
 export type WorkerOptions = {
   log: Logger;
-  /** Where the worker's figures are collected, if somebody shows them. */
+  /** The registry of the worker's metrics, if shown. */
   registry?: Registry;
-  /** The bundled workflows, where somebody has made them already (tests). */
+  /** A bundle that exists already (tests). */
   workflowBundle?: WorkflowBundleOption;
 };
 
-/** Every kind of row that must have a running workflow. */
+/** The finders of all rows that must have a running workflow. */
 const OPEN_SOURCES = [
   findRecoverableDeliveries,
   findRecoverableAttempts,
@@ -74,10 +74,10 @@ const OPEN_SOURCES = [
   findRecoverableReports,
   findRecoverableRuns,
 ];
-/** A subscription that hung or failed lately has this part of another's sends in flight: 10 of 50. */
+/** A throttled subscription gets this part of another's concurrency: 10 of 50. */
 const THROTTLED_SHARE = 5;
 
-/** The worker process: Temporal's workers, the outbox, first attempts, and the chores that need no workflow. */
+/** The worker process: Temporal's workers, the relay, the dispatcher, and the periodic jobs. */
 export function startWorker(config: Config, options: WorkerOptions): RunningWorker {
   const { log } = options;
   const db = openWatchedDatabase(config);
@@ -166,7 +166,7 @@ type TemporalParts = Pick<WorkerOptions, 'registry'> & { relay: Relay; dispatche
 function temporalJobs({ relay, dispatcher, repair, registry }: TemporalParts): PeriodicJob[] {
   const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
   return [
-    // Commits wake both at once: this finds what has come due, and what a dead process took.
+    // Commits trigger both at once: these jobs find what has come due, and what a dead process took.
     job('sweep the outbox', 500, async () => relay.trigger()),
     job('look for deliveries', 1_000, async () => dispatcher.trigger()),
     job('drop workflows that would only show', 1_000, async () => countSkipped(await relay.dropSkippedVisibility())),
@@ -180,7 +180,7 @@ function openWatchedDatabase({ DATABASE_URL: url, DATABASE_POOL_MAX: poolMax }: 
   return db;
 }
 
-/** What is under way, and what is late or waits for somebody. */
+/** Metrics of what is under way, late or waiting. */
 function measure(registry: Registry, db: Knex, { skewSeconds }: DatabaseClock): void {
   measureClockSkew(registry, skewSeconds);
   measurePool(registry, db, 'worker');
@@ -194,7 +194,7 @@ function measure(registry: Registry, db: Knex, { skewSeconds }: DatabaseClock): 
 
 type Database = { db: Knex; runInTransaction: RunInTransaction; clock: Clock };
 
-/** The checks that settle doubt, as the workflows ask for them: they are the ones that call, so they are not told. */
+/** The sync operations as the workflows call them: they are the callers, so they are not signalled. */
 function createPayments(config: Config, { db, runInTransaction, clock, log }: Database & { log: Logger }) {
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, ...config.simulator });
@@ -217,7 +217,7 @@ function createPayments(config: Config, { db, runInTransaction, clock, log }: Da
   return { operations: { payments, withdrawals, reconciliation }, checks, close: http.close };
 }
 
-/** How deliveries are attempted, by the dispatcher and by their workflows. */
+/** Sending, shared by the dispatcher and the deliveries' workflows. */
 function createSending(config: Config, { db, log, registry }: WorkerOptions & { db: Knex }) {
   const sender = createSender({ guard: createEgressGuard(config.egress), proxyUrl: config.EGRESS_PROXY_URL });
   const attempt = createAttempt({
@@ -238,7 +238,7 @@ function createSending(config: Config, { db, log, registry }: WorkerOptions & { 
   };
 }
 
-/** Reports as their workflow asks for them. */
+/** Report generation, as its workflow calls it. */
 function createReports(config: Config, { db, runInTransaction, clock }: Database) {
   const files = createReportFiles(config.REPORTS_DIR);
   const deps = { db, runInTransaction, files, clock, baseUrl: config.PUBLIC_BASE_URL };

@@ -1,4 +1,4 @@
-/** Banks that payouts and settlements go to, by the code that the API takes. */
+/** Banks of payouts and settlements, by the code that the API uses. */
 export const BANKS = {
   ABAY: 'Abay Bank',
   ABYSSINIA: 'Bank of Abyssinia',
@@ -20,5 +20,5 @@ export const BANKS = {
 export type BankCode = keyof typeof BANKS;
 export const BANK_CODES = Object.keys(BANKS) as [BankCode, ...BankCode[]];
 
-/** Digits only, as every Ethiopian bank writes its accounts. */
+/** Digits only, as all Ethiopian banks write account numbers. */
 export const ACCOUNT_NUMBER = /^\d{8,20}$/;

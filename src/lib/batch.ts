@@ -1,10 +1,10 @@
-/** Batches of one kind that run at once: one that is held up by a lock holds up only itself. */
+/** Concurrent batches of one kind: a batch that waits for a lock delays only itself. */
 const CONCURRENT_MAX = 4;
 
 /**
- * Gathers calls into batches that begin at least `everyMs` apart; one that is full waits for nothing. Alone, a call is
- * a batch of one and loses no time; under load, many calls share one statement.
- * @param run answers in the order of its inputs; if it throws, all calls of the batch are rejected.
+ * Gathers calls into batches that begin at least `everyMs` apart; a full batch begins at once. A single call is a batch of
+ * one and loses no time; under load, many calls share one statement.
+ * @param run resolves with results in the order of its inputs; if it throws, all calls of the batch are rejected.
  */
 export function createBatch<Input, Output>(
   run: (inputs: Input[]) => Promise<Output[]>,
@@ -14,7 +14,7 @@ export function createBatch<Input, Output>(
   const pending: Call[] = [];
   let running = 0;
   let startedAt = -Infinity;
-  /** For a batch that is not full and whose time has not come. */
+  /** For a batch that is neither full nor due. */
   let timer: NodeJS.Timeout | undefined;
   let isStarting = false;
 

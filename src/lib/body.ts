@@ -1,4 +1,4 @@
-/** The whole of a body that comes in pieces; null as soon as it is more than `bytesMax`, with the rest left unread. */
+/** Reads a whole body; null as soon as it exceeds `bytesMax`, with the rest left unread. */
 export async function readBody(pieces: AsyncIterable<Buffer>, bytesMax: number): Promise<Buffer | null> {
   const read: Buffer[] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** What time it is, as an argument: tests and seeding bring their own. */
+/** The current time, as an argument: tests and seeding pass their own. */
 export type Clock = () => Date;
 
 /** The machine's clock. */

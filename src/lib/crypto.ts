@@ -7,8 +7,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM. Layout: key id's length, key id, nonce, tag, ciphertext. `owner` (the row's id) is authenticated with
- * it, so that a value copied into another row does not decrypt.
+ * AES-256-GCM. Layout: key id's length, key id, nonce, tag, ciphertext. `owner` (the row's id) is authenticated, so that a
+ * value copied into another row does not decrypt.
  */
 export function seal(ring: KeyRing, scope: string, bytes: Buffer): Buffer {
   const key = ring.keys.get(ring.currentId);
@@ -21,7 +21,7 @@ export function seal(ring: KeyRing, scope: string, bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from([keyId.length]), keyId, nonce, cipher.getAuthTag(), body]);
 }
 
-/** The reverse of {@link seal}; throws when the key is unknown or the bytes or the owner are not the same. */
+/** The reverse of {@link seal}. Throws when the key is unknown, or the bytes or the owner differ. */
 export function unseal(ring: KeyRing, scope: string, sealed: Buffer): Buffer {
   const keyId = keyIdOf(sealed);
   const key = ring.keys.get(keyId);
@@ -39,7 +39,7 @@ function keyIdOf(sealed: Buffer): string {
   return sealed.subarray(1, 1 + (sealed[0] ?? 0)).toString();
 }
 
-/** The same under the current key; null when it is under that one already. Throws as {@link unseal} does. */
+/** The same value under the current key; null when it is under it already. Throws as {@link unseal} does. */
 export function reseal(ring: KeyRing, scope: string, sealed: Buffer): Buffer | null {
   return keyIdOf(sealed) === ring.currentId ? null : seal(ring, scope, unseal(ring, scope, sealed));
 }
@@ -64,7 +64,7 @@ export function sha256(data: Buffer | string): Buffer {
   return createHash('sha256').update(data).digest();
 }
 
-/** Compares without telling by its time where they differ; different lengths are simply unequal. */
+/** Compares in constant time; different lengths are unequal. */
 export function equalInConstantTime(a: Buffer, b: Buffer): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -3,15 +3,15 @@ import { rows, type Knex } from './db.ts';
 import type { Logger } from './log.ts';
 
 const ASK_EVERY_MS = 5_000;
-/** Until the database has told the time once. */
+/** The interval until the database's time is known. */
 const ASK_FIRST_EVERY_MS = 500;
-/** An estimate this old gives way to a new one, however precise it was. */
+/** An estimate of this age is replaced, however precise it was. */
 const TRUSTED_MS = 60_000;
 const WARN_FROM_SECONDS = 1;
 const WARN_EVERY_MS = 60_000;
 
 export type DatabaseClock = {
-  /** The database's time. Before it is known, the process's. Never goes back by less than a second. */
+  /** The database's time; the process's before that is known. Never goes back by a second or more. */
   now: Clock;
   /** Resolves when the database's time is known, or the clock is stopped. */
   known: Promise<void>;
@@ -26,14 +26,13 @@ export type DatabaseClockOptions = {
   processClock?: Clock;
 };
 
-/** The database's time at a moment of this process's monotonic clock, give or take `errorMs`. */
+/** The database's time at a moment of this process's monotonic clock, with an error of at most `errorMs`. */
 type Estimate = { atMs: number; databaseMs: number; errorMs: number };
 
 /**
- * Tells the time by the database's clock without a question for each look: it asks every 5 s, and counts on from there
- * with the process's monotonic clock. So what is due, and when it expires, does not depend on which process looks: not
- * on a machine whose clock is wrong, nor on one that is set while it runs. Warns when the process's own clock is a
- * second off.
+ * The database's clock without a query per reading: queried every 5 s, extrapolated with the process's monotonic clock.
+ * What is due, and when it expires, does not depend on which process decides it, nor on a clock that is wrong or set while
+ * the process runs. Warns when the process's own clock is a second off.
  */
 export function createDatabaseClock(db: Knex, options: DatabaseClockOptions): DatabaseClock {
   const processClock = options.processClock ?? (() => new Date());
@@ -46,7 +45,7 @@ export function createDatabaseClock(db: Knex, options: DatabaseClockOptions): Da
   const nowMs = (): number => {
     if (estimate === null) return processClock().getTime();
     const ms = databaseMsAt(estimate, performance.now());
-    // A more precise answer may move the estimate back by some milliseconds.
+    // A more precise reading can move the estimate back by some milliseconds.
     latestMs = latestMs - ms < 1_000 ? Math.max(latestMs, ms) : ms;
     return latestMs;
   };
@@ -65,7 +64,7 @@ export function createDatabaseClock(db: Knex, options: DatabaseClockOptions): Da
       publishTime();
       warn();
     } catch {
-      // The database is away: time goes on by its last answer.
+      // The database is unavailable: the last reading is extrapolated.
     }
     if (!stopped) timer = setTimeout(() => void ask(), estimate ? ASK_EVERY_MS : ASK_FIRST_EVERY_MS).unref();
   };

@@ -4,7 +4,7 @@ export const DAY_MS = 24 * HOUR_MS;
 /** Addis Ababa has kept UTC+3 without daylight saving since 1942: a day there is a fixed span of UTC. */
 const ADDIS_OFFSET_MS = 3 * HOUR_MS;
 
-/** A date whose UTC fields are what a calendar and a clock in Addis Ababa show at the instant: for writing, no instant. */
+/** A date whose UTC fields are calendar and clock of Addis Ababa at the instant: for formatting only. */
 export function inAddis(instant: Date): Date {
   return new Date(instant.getTime() + ADDIS_OFFSET_MS);
 }
@@ -25,8 +25,8 @@ export function endOfAddisDay(day: string): Date {
 }
 
 /**
- * The first and the last day that may be asked for: all that is stored lies between them. Before year 1 PostgreSQL has
- * no timestamps in our form, and a day in Addis Ababa begins on the day before in UTC.
+ * The first and the last day that queries accept. Before year 1 PostgreSQL has no timestamps in our form, and a day in
+ * Addis Ababa begins on the day before in UTC.
  */
 export const DAYS = { first: '1900-01-01', last: '2199-12-31' } as const;
 

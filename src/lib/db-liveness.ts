@@ -5,13 +5,13 @@ import pg from 'pg';
 
 import type { Knex } from './db.ts';
 
-/** A pool that waits this long without a byte from the server, on any connection, is worth a question … */
+/** A pool that hears nothing from the server for this long, on any connection, is probed. */
 const SILENT_MS = 700;
-/** … which a server that is there answers in this time, however busy it is. */
+/** A live server answers the probe in this time, however busy it is. */
 const PROBE_MS = 800;
 const LOOK_EVERY_MS = 200;
 
-/** The parts of tarn, knex's pool, that are needed. Each new connection is told of with the event's number. */
+/** The used part of tarn, knex's pool. Events carry their number and the connection. */
 type Pool = {
   numUsed: () => number;
   on: ((event: 'createSuccess', callback: (id: number, client: { connection: { stream: Socket } }) => void) => void) &
@@ -19,11 +19,10 @@ type Pool = {
 };
 
 /**
- * Ends a pool's connections when the server behind them has fallen silent: frozen, or cut off without a word. Whoever
- * waits on one then fails within about 2 s, as with a server that is away, and the next one gets a new connection.
- * Silence is judged over the whole pool: one connection that is cut off among others that hear the server is not
- * noticed here (its statement has a timeout of its own). A statement that is merely slow is left alone: meanwhile the
- * server answers a connection of the watch's own.
+ * Closes a pool's connections when the server behind them is silent: frozen, or cut off. Waiting queries then fail within
+ * about 2 s, as with an unavailable server, and the next ones get new connections. Silence is judged over the whole pool:
+ * a single connection that is cut off is left to its statement's timeout. A slow statement is not silence: the server
+ * answers the probe meanwhile, on a connection of its own.
  */
 export function closeFrozenConnections(db: Knex, url: string): void {
   const { pool } = db.client as { pool: Pool };
@@ -39,7 +38,7 @@ export function closeFrozenConnections(db: Knex, url: string): void {
     const suspected = [...sockets];
     const bytesBefore = readBy(suspected);
     if (!(await isAlive(url))) {
-      // What came while this process was too busy to read waits to be read: it is read first.
+      // Bytes that arrived while this process was busy are read first.
       await nextTurn();
       if (readBy(suspected) === bytesBefore) for (const socket of suspected) socket.destroy();
     }
@@ -64,10 +63,10 @@ async function isAlive(url: string): Promise<boolean> {
     await client.connect();
     return true;
   } catch (error) {
-    // One that refuses us is there.
+    // A server that rejects the probe is alive.
     return error instanceof pg.DatabaseError;
   } finally {
-    // Not waited for: a silent server does not say goodbye either.
+    // Not awaited: a silent server does not confirm the end either.
     void client.end().catch(() => {});
   }
 }

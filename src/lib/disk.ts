@@ -5,13 +5,13 @@ import { isNativeError } from 'node:util/types';
 const MEGABYTE = 1_000_000;
 
 export type DiskNeeds = {
-  /** Where the process writes, by the names of their settings. */
+  /** The folders the process writes to, by the names of their settings. */
   folders: Readonly<Record<string, string>>;
-  /** How much must be free there. */
+  /** The space that must be free there. */
   freeMegabytesMin: number;
 };
 
-/** The first folder whose disk is full, as a sentence; null when there is room everywhere. */
+/** The first folder whose disk is full, as a sentence; null when all have space. */
 export async function findFullDisk({ folders, freeMegabytesMin }: DiskNeeds): Promise<string | null> {
   for (const [setting, folder] of Object.entries(folders)) {
     const freeMegabytes = Math.floor((await freeBytes(folder)) / MEGABYTE);
@@ -22,7 +22,7 @@ export async function findFullDisk({ folders, freeMegabytesMin }: DiskNeeds): Pr
   return null;
 }
 
-/** For those who are not root. A folder that is not there yet will be made on its parent's disk. */
+/** Free space for users other than root. A folder that does not exist yet counts as its parent. */
 async function freeBytes(folder: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(folder);

@@ -6,9 +6,9 @@ export type Pump = {
 };
 
 /**
- * Does work in rounds, never two at once: from a poke until a round says that there is nothing (more) to do. Poked
- * meanwhile, it looks once more. Rounds begin at least `everyMs()` apart; the first after a rest begins at once. `round`
- * must not throw.
+ * Runs `round` repeatedly, never twice at once: from a trigger until a round reports that nothing is left. A trigger during
+ * a round causes one more. Rounds begin at least `everyMs()` apart; the first after a pause begins at once. `round` must
+ * not throw.
  */
 export function createDrainLoop(round: () => Promise<boolean>, everyMs: () => number): Pump {
   let stopped = false;

@@ -5,7 +5,7 @@ import { AppError } from './errors.ts';
 /** How far ahead a rule may be set to begin, in days. */
 const AHEAD_DAYS_MAX = 366;
 
-/** When a new rule begins: now unless said, never in the past. Throws VALIDATION_ERROR. */
+/** When a new rule begins: now by default, never in the past. Throws VALIDATION_ERROR. */
 export function readValidFrom(wanted: Date | undefined, now: Date): Date {
   if (wanted === undefined) return now;
   if (wanted < now) throw unfitRule('validFrom', `must not be in the past, got ${wanted.toISOString()}`);
@@ -15,15 +15,15 @@ export function readValidFrom(wanted: Date | undefined, now: Date): Date {
   return wanted;
 }
 
-/** The refusal of a rule that makes no sense. */
+/** The error for an invalid rule. */
 export function unfitRule(field: string, issue: string): AppError {
   return new AppError('VALIDATION_ERROR', `${field} ${issue}`, { details: [{ field, issue }] });
 }
 
-/** Rules of one kind: those in force, and those that will be. */
+/** Rules of one kind: current and scheduled ones. */
 export type RuleSchedule<Rule> = { current: Rule[]; scheduled: Rule[] };
 
-/** The rules a merchant lives by: its own before everybody's, by channel and direction; and those set to follow. */
+/** The effective rules of a merchant: its own before the general ones, by channel and direction; and the scheduled ones. */
 export async function readRuleBook<Rule>(
   db: Queryable,
   { table, columns }: { table: 'fee_rule' | 'limit_rule'; columns: string },

@@ -2,13 +2,13 @@ import { connect, createServer } from 'node:net';
 
 const HOST = '127.0.0.1';
 
-/** Whether nothing listens on this port of the loopback interface, so that we may. */
+/** Whether no process listens on this port of the loopback interface. */
 export async function isPortFree(port: number): Promise<boolean> {
-  // Both ways: some systems let us listen beside a program that listens on all addresses.
+  // Connecting and listening: some systems allow both beside a program that listens on all addresses.
   return !(await isListening(port)) && (await listens(port));
 }
 
-/** A port that was free a moment ago, anywhere. */
+/** Any port that was free a moment ago. */
 export async function anyFreePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {

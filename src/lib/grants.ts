@@ -3,13 +3,10 @@ import type { Knex } from './db.ts';
 /** The role the API and the worker connect as: no superuser, no owner, so it cannot change the schema. */
 export const APP_ROLE = 'meskot_app';
 
-/** The rows that the application removes once they have served. Of every other table it removes none. */
+/** Tables of which the application deletes rows. It deletes from no other. */
 const REMOVABLE = ['holiday', 'idempotency_key', 'outbox'];
 
-/**
- * What the application writes once and never changes: what happened, who decided it, the bytes that were signed, and the
- * rules, of which a change is another row.
- */
+/** Append-only tables: events, decisions, signed bytes, and rules, which are changed by adding another row. */
 const WRITTEN_ONCE = [
   'fee_rule',
   'kyc_document',
@@ -24,12 +21,12 @@ const WRITTEN_ONCE = [
   'withdrawal_timeline',
 ];
 
-/** What migrations keep of themselves. */
+/** Knex's own tables. */
 const READ_ONLY = ['knex_migrations', 'knex_migrations_lock'];
 
 /**
- * Lets nobody connect but the owner and {@link APP_ROLE}. Rights on a database are no part of it: a copy (CREATE DATABASE …
- * TEMPLATE, a restored dump) starts with PostgreSQL's own, open to every login of the server.
+ * Restricts connections to the owner and {@link APP_ROLE}. Rights on a database are not copied with it: a copy (CREATE
+ * DATABASE … TEMPLATE, a restored dump) starts with PostgreSQL's defaults, open to every login of the server.
  */
 export const CLOSE_DATABASE = `
   DO $$ BEGIN
@@ -41,13 +38,13 @@ export const CLOSE_DATABASE = `
 `;
 
 /**
- * Closes the database to every role but its owner and {@link APP_ROLE}, and gives that one what it needs, if it exists.
- * Functions are closed too: PostgreSQL lets everybody call a new one, and those of the ledger run as the owner.
+ * Restricts the database to its owner and {@link APP_ROLE}, and grants that role what it needs, if it exists. Functions are
+ * restricted too: PostgreSQL lets every role call a new one, and those of the ledger run as the owner.
  */
 export async function grantRights(db: Knex): Promise<void> {
   await db.raw(CLOSE_DATABASE);
   const { rows } = (await db.raw('SELECT 1 FROM pg_roles WHERE rolname = ?', [APP_ROLE])) as { rows: unknown[] };
-  // Sent as one, so one transaction: a running API never finds a right missing.
+  // One message, so one transaction: a running API never finds a right missing.
   await db.raw(`${OF_NOBODY} ${rows.length > 0 ? OF_THE_APP : ''}`);
 }
 
@@ -72,7 +69,7 @@ const OF_THE_APP = `
   ${ofTables(`starts_with(tablename, 'ledger_')`, 'REVOKE INSERT, UPDATE ON %I FROM')}
 `;
 
-/** Does something to each table that is there: not every folder of migrations makes all of them. */
+/** Applies a statement to each existing table: not every folder of migrations has all of them. */
 function ofTables(which: string, what: string): string {
   return `DO $$ DECLARE name text; BEGIN
       FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND ${which} LOOP

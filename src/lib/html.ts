@@ -1,4 +1,4 @@
-/** Text that is markup already. Only {@link html} and {@link markup} make it, so nothing unescaped gets in by accident. */
+/** Text that is markup. Only {@link html} and {@link markup} create it, so no unescaped text gets in by accident. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -8,12 +8,12 @@ export class Html {
 
 type Piece = string | number | Html | null | readonly Piece[];
 
-/** Markup with every value in it escaped, but for other markup; null is nothing. */
+/** Markup with every value escaped, except other markup; null is empty. */
 export function html(literals: TemplateStringsArray, ...pieces: Piece[]): Html {
   return new Html(literals.map((literal, index) => literal + escapePiece(pieces[index] ?? null)).join(''));
 }
 
-/** Our own markup as it is: styles and pictures we made, never what came from outside. */
+/** Own markup, unescaped: styles and images of this project, never input. */
 export function markup(text: string): Html {
   return new Html(text);
 }

@@ -11,18 +11,18 @@ export type HttpRequest = {
   signal: AbortSignal;
 };
 
-/** What became of a call: an answer of whatever status, or none. */
+/** The result of a call: a response of any status, or none. */
 type HttpResult =
   | { kind: 'answered'; status: number; text: string }
   | { kind: 'failed'; reason: 'timeout' | 'network' | 'too-large'; message: string };
 
 export type HttpClient = {
-  /** Never throws for what the other side or the network does; redirects are not followed. */
+  /** Never throws for failures of the server or the network; does not follow redirects. */
   send: (call: HttpRequest) => Promise<HttpResult>;
   close: () => Promise<void>;
 };
 
-/** A caller for configured addresses (providers), with one pool of connections. Not for addresses merchants give us. */
+/** A client for configured addresses (providers), with one connection pool. Not for addresses that merchants give. */
 export function createHttpClient({ bodyBytesMax = 65_536, connectionsMax = 64 } = {}): HttpClient {
   const agent = new Agent({ connections: connectionsMax, connect: { timeout: 2_000 } });
   return {

@@ -33,8 +33,8 @@ export type IdPrefix =
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /**
- * A new id that sorts by the time it was made (milliseconds) and cannot be guessed (74 random bits).
- * Contains letters, digits and one underscore only: safe in URLs, workflow ids and `webhook-id` headers.
+ * A new id that sorts by its creation time (milliseconds) and cannot be guessed (74 random bits). Contains letters, digits
+ * and one underscore only: safe in URLs, workflow ids and `webhook-id` headers.
  */
 export function newId(prefix: IdPrefix, atMs: number = Date.now()): string {
   const bytes = takeRandom();

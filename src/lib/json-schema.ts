@@ -1,6 +1,6 @@
 /**
- * Takes the bounds of JavaScript's whole numbers out of a schema that is being written, as zod's and zod-openapi's
- * `override`: they say nothing about a field, and tools show them as examples.
+ * Removes the bounds of JavaScript's safe integers from a schema that is being written, as zod's and zod-openapi's
+ * `override`: they describe no field, and tools show them as examples.
  */
 export function withoutSafeIntegerBounds({ jsonSchema }: { jsonSchema: { minimum?: number; maximum?: number } }): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

@@ -1,20 +1,20 @@
 import { AppError } from './errors.ts';
 
 export type KeyedQueueOptions = {
-  /** How many run at once, of all keys together; of one key it is always one. */
+  /** Concurrency over all keys; one key never runs twice at once. */
   runningMax: number;
-  /** How many may wait: of one key, and of all together. */
+  /** Queue limits: per key, and over all keys. */
   pendingMax: { ofOne: number; ofAll: number };
-  /** What has waited longer is not begun any more. */
+  /** Work that has waited longer is rejected. */
   waitMsMax: number;
-  /** A clock that only goes forward. */
+  /** A monotonic clock. */
   nowMs?: () => number;
 };
 
 export type KeyedQueue = {
   /**
-   * Runs the work when it is its turn, unless its caller has gone by then. Throws RATE_LIMITED when too many of its key
-   * wait, and when its caller has gone; SERVICE_UNAVAILABLE when too many of all wait, and when it has waited too long.
+   * Runs the work in its turn, unless its caller is gone by then. Throws RATE_LIMITED when the key's queue is full or its
+   * caller is gone; SERVICE_UNAVAILABLE when the whole queue is full or the work has waited too long.
    */
   run: <T>(key: string, work: () => Promise<T>, gone: AbortSignal) => Promise<T>;
 };
@@ -22,14 +22,13 @@ export type KeyedQueue = {
 type Turn = { sinceMs: number; begin: () => void; reject: (error: AppError) => void };
 
 /**
- * Work of one key runs one after the other, and keys take turns: a key's backlog delays that key only. In memory: each
- * process has its own.
+ * Serializes work per key, and lets keys take turns: a key's backlog delays that key only. In memory, per process.
  */
 export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
   const { runningMax, pendingMax, waitMsMax, nowMs = () => performance.now() } = options;
-  /** What waits by key, in its order; empty while the last of a key runs. */
+  /** Waiting work by key, in order; empty while the last of a key runs. */
   const lines = new Map<string, Turn[]>();
-  /** Keys of which work waits and none runs, in the order of their turns. */
+  /** Keys with waiting work and none running, in the order of their turns. */
   const ready = new Set<string>();
   let running = 0;
   let pending = 0;
@@ -78,7 +77,7 @@ export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
   };
   const end = (key: string): void => {
     running -= 1;
-    // To the end of the row: others come first.
+    // To the end of the row, behind the other keys.
     if (lines.get(key)?.length) ready.add(key);
     else lines.delete(key);
     beginReady();
@@ -95,7 +94,7 @@ export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
   };
 }
 
-/** A second is longer than most of it takes. */
+/** A second is longer than most work takes. */
 const REPEAT = { headers: { 'Retry-After': '1' } };
 
 function tooMany(pending: number): AppError {
@@ -103,7 +102,7 @@ function tooMany(pending: number): AppError {
   return new AppError('RATE_LIMITED', message, REPEAT);
 }
 
-/** The connection is closed: the error is not sent. */
+/** The connection is closed: this error is not sent. */
 function left(): AppError {
   return new AppError('RATE_LIMITED', 'The caller has gone before it was its turn.');
 }

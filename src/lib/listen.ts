@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Listens, and says at which URL; port 0 takes a free one. Rejects when it cannot: EADDRINUSE for a taken port. */
+/** Listens and returns the URL; port 0 takes a free one. Rejects when it cannot: EADDRINUSE for a used port. */
 export async function listen(server: Server, at: { host: string; port: number }): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -11,13 +11,13 @@ export async function listen(server: Server, at: { host: string; port: number })
   return `http://${at.host.includes(':') ? `[${at.host}]` : at.host}:${port}`;
 }
 
-/** How often connections are looked for that have come to rest since. */
+/** How often idle connections are closed while stopping. */
 const IDLE_LOOK_MS = 100;
 
-/** Takes no new connections, and waits for what is under way: `graceMs`, then it is cut off. At once unless said. */
+/** Stops accepting connections and waits for running requests for `graceMs`, then closes them. At once by default. */
 export async function stopListening(server: Server, graceMs = 0): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
-  // Closing ends those that are idle now. One whose long answer had begun before would be kept alive after it.
+  // Closing ends connections that are idle now. One with a response under way would be kept alive after it.
   const look = setInterval(() => server.closeIdleConnections(), IDLE_LOOK_MS);
   await new Promise<void>((resolve) => void server.close(() => resolve()));
   clearInterval(look);

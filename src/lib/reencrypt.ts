@@ -7,22 +7,21 @@ export type SealedTable = {
   /** Its primary key. */
   key: readonly string[];
   columns: readonly string[];
-  /** What the columns of a row are sealed for. */
+  /** The owner that the columns of a row are sealed for. */
   scopeOf: (key: readonly string[]) => string;
 };
 
-/** What became of things that are encrypted. `failed` names those that no listed key opens; they stay as they are. */
+/** The result for encrypted values. `failed` names those that no listed key opens; they stay unchanged. */
 export type Reencrypted = { seen: number; reencrypted: number; failed: string[] };
 
 const ROWS_AT_ONCE = 500;
 
-/** Takes what has been done so far, after each batch. */
+/** Called with the progress after each batch. */
 export type OnProgress = (so: Reencrypted) => void;
 
 /**
- * Encrypts by the current key what older ones have encrypted, batch by batch in the order of the primary key. What
- * changes meanwhile is left to whoever changed it. Stopped and begun again it finds less to do; done twice it changes
- * nothing.
+ * Encrypts values of older keys with the current one, batch by batch in the order of the primary key. Rows changed
+ * meanwhile are skipped. Can be stopped and repeated; idempotent.
  */
 export async function reencryptTable(
   { db, keyRing }: { db: Knex; keyRing: KeyRing },
@@ -61,7 +60,7 @@ async function readBatch(
   );
 }
 
-/** null: nothing of the row is under an older key. */
+/** null: no value of the row is under an older key. */
 function renewedOf(keyRing: KeyRing, { scopeOf }: SealedTable, { key, values }: Row): Row['values'] | null | 'failed' {
   try {
     const renewed = values.map((value) => value && (reseal(keyRing, scopeOf(key), value) ?? value));
@@ -71,7 +70,7 @@ function renewedOf(keyRing: KeyRing, { scopeOf }: SealedTable, { key, values }: 
   }
 }
 
-/** false: somebody else has changed the row since it was read. */
+/** false: the row was changed since it was read. */
 async function replace(
   db: Knex,
   { table, key, columns }: SealedTable,

@@ -1,10 +1,10 @@
-/** Where money moves for real, and where it does not. A merchant exists in both; nothing crosses over. */
+/** `live` moves money, `sandbox` does not. A merchant exists in both; data never crosses. */
 export type Environment = 'sandbox' | 'live';
 
-/** Whose something is: every row of a merchant's, every question about one, names both. */
+/** The merchant and environment that every row belongs to and every query names. */
 export type MerchantScope = { merchantId: string; environment: Environment };
 
-/** The owner alone, of a row or a caller that has one. */
+/** The scope alone, of a row or a caller. */
 export function scopeOf({ merchantId, environment }: MerchantScope): MerchantScope {
   return { merchantId, environment };
 }

@@ -2,12 +2,12 @@ import { z } from 'zod';
 
 import type { KeyRing } from './crypto.ts';
 
-/** What a start without settings uses: published with this project, so production refuses both. */
+/** Defaults for local use: published with this project, so production rejects both. */
 const LOCAL_SECRET = 'local-development-only';
 export const LOCAL_PEPPER = `${LOCAL_SECRET}-pepper`;
 export const LOCAL_KEY = Buffer.alloc(32, LOCAL_SECRET).toString('base64');
 
-/** For whoever reads that theirs is refused. */
+/** The next step in the error for a rejected secret. */
 const MAKE_ONE = 'make one with: openssl rand -base64 32';
 /** The current one, and those of rotations that have not ended. */
 const LISTED_MAX = 10;
@@ -26,7 +26,7 @@ export const Peppers = z.string().transform((text, ctx): [string, ...string[]] =
 
 const ENTRY = /^([\w-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
 
-/** Keys that encrypt what is stored, each with its id, the current one first. Older ones may be weak, as above. */
+/** Encryption keys with their ids, the current one first. Older ones may be weak, as above. */
 export const EncryptionKeys = z.string().transform((text, ctx): KeyRing => {
   const entries = text.split(',');
   if (entries.length > LISTED_MAX) ctx.addIssue(TOO_MANY);
@@ -52,13 +52,13 @@ const TEXT_CHARACTERS_MIN = 24;
 const TEXT_DISTINCT_MIN = 8;
 const KEY_DISTINCT_MIN = 16;
 
-/** What is wrong with a secret that is written as text, in words that follow its name; null: nothing that one can see. */
+/** What is wrong with a secret written as text, as words that follow its name; null when nothing obvious is. */
 function textWeakness(text: string): string | null {
   if (text.length < TEXT_CHARACTERS_MIN) return `must be at least ${TEXT_CHARACTERS_MIN} characters long`;
   return patternOf(Buffer.from(text), { distinctMin: TEXT_DISTINCT_MIN, what: 'characters' });
 }
 
-/** The same of an AES-256 key. */
+/** The same for an AES-256 key. */
 function keyWeakness(key: Buffer): string | null {
   if (key.every((byte) => byte >= 0x20 && byte < 0x7f)) return 'is text in base64, not random bytes';
   return patternOf(key, { distinctMin: KEY_DISTINCT_MIN, what: 'bytes' });
@@ -72,7 +72,7 @@ function patternOf(bytes: Buffer, { distinctMin, what }: { distinctMin: number; 
   return null;
 }
 
-/** Whether it is the beginning of itself again and again. */
+/** Whether it repeats its own beginning. */
 function isRepeated(bytes: Buffer): boolean {
   for (let period = 1; period <= bytes.length / 2; period += 1) {
     if (bytes.subarray(period).equals(bytes.subarray(0, bytes.length - period))) return true;
@@ -80,7 +80,7 @@ function isRepeated(bytes: Buffer): boolean {
   return false;
 }
 
-/** Whether most steps from one byte to the next are the same: abcdefgh, 0 1 2 3, 9 8 7 6. */
+/** Whether most steps from one byte to the next are equal: abcdefgh, 0 1 2 3, 9 8 7 6. */
 function isCounted(bytes: Buffer): boolean {
   const counts = new Map<number, number>();
   for (let index = 1; index < bytes.length; index += 1) {

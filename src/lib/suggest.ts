@@ -1,11 +1,11 @@
-/** The word that was probably meant: the one fewest letters away, if that is at most a third of its length. */
+/** The closest word, if it differs in at most a third of its letters. */
 export function closestMatch(typed: string, words: readonly string[]): string | undefined {
   const byDistance = words.map((word) => ({ word, distance: lettersApart(typed, word) }));
   const [nearest] = byDistance.toSorted((a, b) => a.distance - b.distance);
   return nearest && nearest.distance <= Math.ceil(nearest.word.length / 3) ? nearest.word : undefined;
 }
 
-/** How many letters must be put in, left out or changed to make one word of the other (Levenshtein). */
+/** The Levenshtein distance. */
 function lettersApart(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [i, letter] of a.split('').entries()) {

@@ -1,4 +1,4 @@
-/** The promise's value if it comes within the time; null otherwise, and then a later failure is nobody's any more. */
+/** The promise's value if it settles in time; null otherwise, and a later rejection is ignored. */
 export async function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<null>((resolve) => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
 
-/** The workflows as one script, from source in development and from the build in production. Takes a second or more. */
+/** Bundles the workflows into one script, from source in development and from the build in production. Takes a second or more. */
 export async function bundleWorkflows(log: { warn: (message: string) => void }): Promise<{ code: string }> {
   const quiet = (): void => {};
   const warn = (message: string): void => log.warn(message);
@@ -15,7 +15,7 @@ export async function bundleWorkflows(log: { warn: (message: string) => void }):
   return { code };
 }
 
-/** The same, kept in a folder until a workflow or Temporal's SDK changes: what makes a second local start fast. */
+/** The same, cached in a folder until a workflow or Temporal's SDK changes, for fast local starts. */
 export async function bundleWorkflowsCached(
   folder: string,
   log: { warn: (message: string) => void },
@@ -25,7 +25,7 @@ export async function bundleWorkflowsCached(
   const stored = await readFile(codePath, 'utf8').catch(() => '');
   if (!stored.startsWith(stamp)) {
     const { code } = await bundleWorkflows(log);
-    // Two processes may make it at once: each has a draft of its own, and the last one stays.
+    // Two processes may write it at once: each writes a draft, and the last rename wins.
     const draft = `${codePath}.${process.pid}.draft`;
     try {
       await writeFile(draft, stamp + code);
@@ -40,7 +40,7 @@ export async function bundleWorkflowsCached(
 const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 const WORKFLOWS = fileURLToPath(new URL('../../workflows', import.meta.url));
 
-/** Everything a bundle is made of: the workflows, what they may import of ours (CONTRIBUTING.md), and Temporal's SDK. */
+/** The inputs of a bundle: the workflows, what they import from src (CONTRIBUTING.md), and Temporal's SDK. */
 async function hashOfSources(): Promise<string> {
   const hash = createHash('sha256');
   const sdk = createRequire(import.meta.url)('@temporalio/workflow/package.json') as { version: string };

@@ -21,7 +21,7 @@ import type { OutboxMessage } from '../outbox/record.ts';
 import type { LastOutcome } from '../webhooks/delivery/workflow-input.ts';
 import { ensureSchedules } from './schedules.ts';
 
-/** Which task queue a workflow runs on, by its type. Activities of `webhooks` also run on `webhooks-slow`. */
+/** The task queue of each workflow type. Activities of `webhooks` also run on `webhooks-slow`. */
 export const TASK_QUEUES = {
   payment: 'payments',
   withdrawal: 'money',
@@ -35,12 +35,12 @@ const CALL_TIMEOUT_MS = 3_000;
 const ANSWER_TIMEOUT_MS = 1_000;
 const LIST_TIMEOUT_MS = 10_000;
 const ENSURE_TIMEOUT_MS = 10_000;
-/** After a call that did not get through, further calls fail at once for this long: one caller probes, nobody queues. */
+/** After a call that did not reach Temporal, further calls fail at once for this long; one caller probes. */
 const UNAVAILABLE_BACKOFF_MS = 1_000;
-/** A call that took too long is no absence yet. */
+/** A slow call alone does not mean that Temporal is unavailable. */
 const ABSENCE_MIN_MS = 5_000;
 
-/** Shared by all kinds of workflows, so that operators filter by them. 10 Keyword columns exist. */
+/** Shared by all workflow types, for operators' filters. 10 Keyword columns exist. */
 const SEARCH_ATTRIBUTES = {
   BusinessStatus: SearchAttributeType.KEYWORD,
   MerchantId: SearchAttributeType.KEYWORD,
@@ -51,7 +51,7 @@ const SEARCH_ATTRIBUTES = {
   LastHttpStatus: SearchAttributeType.INT,
 } as const;
 
-/** Which members of a workflow's input are search attributes, under which name. */
+/** The members of a workflow's input that are search attributes, and their names. */
 const ATTRIBUTE_OF_INPUT: Readonly<Record<string, keyof typeof SEARCH_ATTRIBUTES>> = {
   merchantId: 'MerchantId',
   environment: 'Environment',
@@ -66,11 +66,11 @@ export type TemporalGatewayOptions = {
   retentionDays: number;
   taskQueuePrefix: string;
   retryDelaysSeconds: readonly number[];
-  /** Temporal answers again after an absence, or with a new database: any workflow may be lost. */
+  /** Temporal is reachable again, or has a new database: any workflow may be lost. */
   onReturn?: () => void;
 };
 
-/** What both the API and the worker tell Temporal's side from the settings. */
+/** The settings for Temporal that API and worker share. */
 export function temporalOptions(config: Config) {
   return {
     namespace: config.TEMPORAL_NAMESPACE,
@@ -80,20 +80,20 @@ export function temporalOptions(config: Config) {
   };
 }
 
-/** All that the rest may ask of Temporal. */
+/** The calls to Temporal that the rest of the program uses. */
 export type TemporalGateway = {
   /** Whether the last call reached Temporal, or a second has passed since one did not. */
   reachable: () => boolean;
   /**
-   * Starts, signals or signals-with-start. `already`: that workflow was started before, or has ended; throws when
-   * Temporal is away.
+   * Starts, signals or signals-with-start. `already`: the workflow was started before, or has ended. Throws when Temporal is
+   * unavailable.
    */
   send: (message: OutboxMessage) => Promise<'sent' | 'already'>;
-  /** Asks Temporal for nothing but an answer. */
+  /** A call without effect, to see whether Temporal answers. */
   answers: () => Promise<boolean>;
   /** Of these workflow ids, those with a running workflow. At most 200 at a time. */
   running: (workflowIds: string[]) => Promise<Set<string>>;
-  /** Namespace, retention, search attributes and schedules; repeatable. Returns what it made. Throws when Temporal is away. */
+  /** Creates namespace, retention, search attributes and schedules; idempotent. Returns what it created. Throws when unavailable. */
   ensureTemporal: () => Promise<string[]>;
 };
 
@@ -105,12 +105,12 @@ export function createTemporalGateway(options: TemporalGatewayOptions): Temporal
     return made;
   };
   let unavailableUntilMs = 0;
-  /** The first of the calls that did not get through; null when the last one did. */
+  /** The first failed call since the last successful one; null after a success. */
   let unavailableSinceMs: number | null = null;
   const reachable = (): boolean => Date.now() >= unavailableUntilMs;
   const call = async <Answer>(timeoutMs: number, ask: () => Promise<Answer>): Promise<Answer> => {
     if (!reachable()) throw new UnavailableError('Temporal did not answer a moment ago');
-    // The first to ask after an absence probes; until it knows, the others are refused.
+    // The first caller after an outage probes; until its result, the others fail.
     if (unavailableUntilMs > 0) unavailableUntilMs = Date.now() + timeoutMs + UNAVAILABLE_BACKOFF_MS;
     try {
       const answer = await client.withDeadline(Date.now() + timeoutMs, ask);
@@ -214,7 +214,7 @@ function searchAttributes(input: Record<string, unknown>): TypedSearchAttributes
   return new TypedSearchAttributes([...pairs, ...outcomeAttributes(input), { key: status, value: statusOf(input) }]);
 }
 
-/** Where a delivery's first attempt was made before its workflow starts, its outcome is what operators look for. */
+/** Where a delivery's first attempt precedes its workflow, the search attribute is that attempt's outcome. */
 function statusOf({ lastOutcome, nextAttemptAtMs }: Record<string, unknown>): string {
   if (!lastOutcome) return 'PENDING';
   if ((lastOutcome as LastOutcome).ok) return 'DELIVERED';
@@ -237,7 +237,7 @@ function isUnavailable(error: unknown): boolean {
 
 const NAMESPACE_NOT_FOUND = /[Nn]amespace .*not found|search attribute|no mapping defined/i;
 
-/** Whether Temporal answers, but knows our namespace or search attributes no more: its database is new. */
+/** Whether Temporal answers without our namespace or search attributes: its database is new. */
 function isUnprepared(error: unknown): boolean {
   const cause = error instanceof Error && error.cause ? error.cause : error;
   return [error, cause].some((one) => one instanceof Error && NAMESPACE_NOT_FOUND.test(grpcText(one)));
@@ -275,7 +275,7 @@ async function ensureTemporal(options: TemporalGatewayOptions): Promise<string[]
   });
 }
 
-/** False when it was there already. */
+/** False when it existed. */
 async function unlessThere(register: () => Promise<unknown>): Promise<boolean> {
   try {
     await register();

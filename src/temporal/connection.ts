@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import type { Config } from '../config.ts';
 
-/** What connections to Temporal are made with. */
+/** The options of connections to Temporal. */
 export type TemporalConnection = {
   address: string;
   tls?: {
@@ -13,7 +13,7 @@ export type TemporalConnection = {
   apiKey?: string;
 };
 
-/** Reads the certificates anew each time, so that renewed ones are found. Throws when a file cannot be read. */
+/** Reads the certificates each time, so that renewed ones are used. Throws when a file cannot be read. */
 export function temporalConnection(config: Config): TemporalConnection {
   const { TEMPORAL_ADDRESS: address, TEMPORAL_API_KEY: apiKey, temporalTls } = config;
   if (!temporalTls) return { address };

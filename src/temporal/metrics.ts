@@ -1,7 +1,7 @@
 import { anyFreePort } from '../lib/free-port.ts';
 
 export type TemporalMetrics = {
-  /** Where Temporal's core serves them: on this machine only, as they are shown beside our own. */
+  /** Where Temporal's core serves its metrics: on loopback only; they are shown beside our own. */
   bindAddress: string;
   /** Prometheus' text format; empty while there are none. */
   read: () => Promise<string>;
@@ -10,8 +10,8 @@ export type TemporalMetrics = {
 const READ_WITHIN_MS = 1_000;
 
 /**
- * Finds a place for the figures of Temporal's core (polls, task latencies, failures, cache), which has its own server:
- * any free port, for workers that start at once would find the same next one.
+ * Chooses an address for the metrics server of Temporal's core (polls, task latencies, failures, cache): any free port,
+ * since workers that start at once would choose the same next one.
  */
 export async function exposeCoreMetrics(): Promise<TemporalMetrics> {
   const bindAddress = `127.0.0.1:${await anyFreePort()}`;

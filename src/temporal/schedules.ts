@@ -13,7 +13,7 @@ import { NamespaceNotFoundError } from '@temporalio/common';
 import type { TaskQueue } from '../config.ts';
 import { DAY_MS } from '../lib/dates.ts';
 
-/** What Temporal starts by itself each day, by the clock in Addis Ababa. */
+/** The daily schedules, by the clock of Addis Ababa. */
 export type Schedule = { workflowType: string; queue: TaskQueue; hour: number; summary: string };
 
 const SCHEDULES: readonly Schedule[] = [
@@ -25,18 +25,18 @@ const SCHEDULES: readonly Schedule[] = [
   },
 ];
 
-/** Longer than Temporal is ever away: a night that was missed is made up for. */
+/** Longer than any outage of Temporal: a missed night is caught up. */
 const CATCH_UP_MS = DAY_MS;
 const TIME_ZONE = 'Africa/Addis_Ababa';
 
 type Wanted = ScheduleOptions & { spec: { timezone: string }; action: { workflowType: string; taskQueue: string } };
 
-/** Makes the schedules that are missing, and changes those that are not as they should be; repeatable. Returns what it did. */
+/** Creates missing schedules and updates those that differ; idempotent. Returns what it changed. */
 export async function ensureSchedules(options: {
   connection: ConnectionLike;
   namespace: string;
   taskQueuePrefix: string;
-  /** Instead of the product's own (tests). */
+  /** In place of the product's own (tests). */
   schedules?: readonly Schedule[];
 }): Promise<string[]> {
   const { connection, namespace, taskQueuePrefix, schedules = SCHEDULES } = options;
@@ -65,7 +65,7 @@ function scheduleOptions({ workflowType, queue, hour, summary }: Schedule, taskQ
   };
 }
 
-/** Whether an operator has paused it, and why, stays as it is. */
+/** An operator's pause and its note stay. */
 async function changeUnlessSo(
   client: ScheduleClient,
   { schedule, wanted }: { schedule: Schedule; wanted: Wanted },
@@ -89,7 +89,7 @@ function isSo(found: ScheduleDescription, { hour, summary }: Schedule, { action 
   );
 }
 
-/** Not every part of a server knows a new namespace at once. */
+/** Not all parts of a server know a new namespace at once. */
 const NAMESPACE_WAIT_MS = 5_000;
 const NAMESPACE_POLL_MS = 250;
 

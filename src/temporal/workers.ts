@@ -20,47 +20,47 @@ import { createTemporalGateway, type TemporalGateway, type TemporalGatewayOption
 import type { TemporalConnection } from './connection.ts';
 
 export type TemporalWorkersOptions = Omit<TemporalGatewayOptions, 'connection'> & {
-  /** Read anew for each connection. */
+  /** Read for each connection. */
   connectWith: () => TemporalConnection;
-  /** Of the database: what activities wait for. */
+  /** The database pool, which bounds activities. */
   poolMax: number;
-  /** The workers' build, where Temporal is to tell builds apart; null: any worker gets any work. */
+  /** The workers' build, where Temporal tells builds apart; null: any worker gets any work. */
   build: WorkerDeploymentVersion | null;
-  /** Those that this process serves: each with workflows costs a thread. */
+  /** The queues this process serves: each with workflows costs a thread. */
   taskQueues: readonly TaskQueue[];
-  /** The bundled workflows, where somebody has made them already (tests). */
+  /** A bundle that exists already (tests). */
   workflowBundle?: WorkflowBundleOption;
   log: Logger;
 };
 
 export type TemporalWorkers = {
-  /** What may be asked of Temporal; while no connection exists, everything is refused at once. */
+  /** The gateway; while no connection exists, every call fails at once. */
   gateway: Pick<TemporalGateway, 'send' | 'running' | 'reachable'>;
-  /** Resolves when workers poll for the first time. */
+  /** Resolves at the first poll. */
   ready: Promise<void>;
   stop: () => Promise<void>;
 };
 
-/** More than one send (4 s): a worker that is shut down lets it end. */
+/** More than one send (4 s), so that a stopping worker completes it. */
 const SHUTDOWN_GRACE = '6 s';
 const RECONNECT_MS = 1_000;
 /** Activities of `webhooks` that have hung before; served with it. */
 const SLOW_SENDS = 'webhooks-slow';
-/** Activities for each connection of the pool: they hold one for a moment, and wait for a provider most of the time. */
+/** Activities per pool connection: they use one briefly, and wait for a provider most of the time. */
 const ACTIVITIES_PER_CONNECTION = 10;
-/** Sends hang for seconds, and hold a connection before and after: so many may without holding up anything else. */
+/** Sends can hang for seconds, and use a connection before and after. */
 const SLOW_SENDS_PER_CONNECTION = 40;
-/** A report holds its connection for as long as it takes: four are left for each. */
+/** A report holds its connection throughout: four remain for each. */
 const CONNECTIONS_PER_REPORT = 5;
 const CACHED_WORKFLOWS_MAX = 500;
-/** 40–100: more, and tasks outlive their timeout under a burst and are done twice. */
+/** 40–100: with more, tasks outlive their timeout under a burst and run twice. */
 const WORKFLOW_TASKS_MAX = 40;
-/** Of what Temporal's core tells of a failed workflow task: the message, not the stack. */
+/** Of a failed workflow task's report by Temporal's core: the message, not the stack. */
 const FAILURE_CHARACTERS_MAX = 300;
 
 /**
- * Connects to Temporal, prepares it, and runs this process's workers; again and again, should Temporal be away at the
- * start or lose its database later. Starts made through `processes` share the workers' connection, so they are eager.
+ * Connects to Temporal, prepares it, and runs this process's workers; again whenever Temporal is unavailable at the start
+ * or loses its database later. Starts through the gateway share the workers' connection, so they are eager.
  */
 export function startTemporalWorkers(
   options: TemporalWorkersOptions,
@@ -84,7 +84,7 @@ export function startTemporalWorkers(
       if (wasUnavailable) options.onReturn?.();
       wasUnavailable = false;
       const created = await Promise.allSettled(createWorkers({ options, connection, workflowBundle, activities }));
-      // Those that were made must be ended, also when another could not be.
+      // Workers that were created must be ended, also when another could not be.
       workers = created.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
       const failed = created.find((one) => one.status === 'rejected');
       if (failed) throw failed.reason;
@@ -131,7 +131,7 @@ export function startTemporalWorkers(
   };
 }
 
-/** Null when it fails: whatever is wrong with the workflows or their folder may be mended while we try again. */
+/** Null when it fails: a fault of the workflows or their folder may be mended before the next try. */
 async function bundleOrNull(log: Logger): Promise<WorkflowBundleOption | null> {
   try {
     return await bundleWorkflows(log);
@@ -150,7 +150,7 @@ async function connect(connection: TemporalConnection): Promise<NativeConnection
 }
 
 async function end(worker: Worker): Promise<void> {
-  // One that was stopped before it ever ran would keep the connection, and so the process: only a run lets go of it.
+  // A worker that never ran would keep the connection, and so the process: only a run releases it.
   if (worker.getState() === 'INITIALIZED') return worker.runUntil(async () => {});
   if (worker.getState() === 'RUNNING') worker.shutdown();
   while (!['STOPPED', 'FAILED'].includes(worker.getState())) await sleep(50);
@@ -205,7 +205,7 @@ function createWorkers(parts: {
 }
 
 /**
- * Workflows wait for weeks, so they go on with whatever build is current: saved histories prove that it can follow them
+ * Workflows wait for weeks, so they continue with the current build: saved histories prove that it can replay them
  * (docs/operations/releasing.md).
  */
 function deploymentOf(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
@@ -213,10 +213,9 @@ function deploymentOf(version: WorkerDeploymentVersion): WorkerDeploymentOptions
 }
 
 /**
- * Temporal's own log, through ours, and its own figures, at an address; once per process, before anything of Temporal's
- * is used. Its warnings are ours if they come with a failure, such as a bug in a workflow; the others are information.
- * Its core repeats each failed poll many times a second, so of the core only errors are kept, and what its workflow
- * machinery warns of.
+ * Routes Temporal's log into ours, and its metrics to an address; once per process, before anything of Temporal's is used.
+ * Its warnings are kept when they come with a failure, such as a bug in a workflow; the others are information. Its core
+ * repeats each failed poll many times a second, so of the core only errors are kept, and warnings of its workflow machinery.
  */
 export function installRuntime(log: Logger, metrics: { bindAddress: string } | null): void {
   const write = (level: string, message: string, meta?: Record<string, unknown>): void => {
