@@ -66,6 +66,21 @@ CREATE TABLE ledger_balance (
   PRIMARY KEY (merchant_id, environment, currency)
 ) WITH (fillfactor = 50);
 
+-- References of money outside: the bank's trace ids of what it received (inbound) and sent (outbound), and the providers'
+-- references of recovered overpayments (recovery). Each is booked once. A reversed receipt deletes its rows.
+CREATE TABLE external_reference (
+  environment    text NOT NULL CHECK (environment IN ('sandbox', 'live')),
+  direction      text NOT NULL CHECK (direction IN ('inbound', 'outbound', 'recovery')),
+  reference      text NOT NULL,
+  resource_id    text NOT NULL,                    -- bkm_… or stl_…
+  booked_as      text NOT NULL,                    -- for error messages: the credit of a settlement
+  amount_santim  bigint NOT NULL CHECK (amount_santim > 0),
+  booked_at      timestamptz NOT NULL,             -- of a settlement's credit: the bank's time
+  created_at     timestamptz NOT NULL DEFAULT now(),
+  UNIQUE (environment, direction, reference)
+);
+CREATE INDEX external_reference_resource ON external_reference (resource_id);
+
 -- The fees merchants pay. The newest rule that has come into force applies, and a merchant's own rule takes precedence
 -- over the platform's. Rows are never changed, so past charges stay explicable.
 CREATE TABLE fee_rule (

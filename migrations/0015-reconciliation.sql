@@ -104,7 +104,7 @@ CREATE INDEX reconciliation_discrepancy_list ON reconciliation_discrepancy (dete
 CREATE INDEX reconciliation_discrepancy_waiting ON reconciliation_discrepancy (detected_at, id) WHERE closed_at IS NULL;
 
 -- Money movements outside our system that operators book by their external reference. Each row has a journal, another
--- one when unallocated money leaves suspense, and reversals of both if it was booked by mistake.
+-- one when unallocated money leaves suspense, and a reversal of each if it was booked by mistake.
 CREATE TABLE bank_receipt (
   id                text PRIMARY KEY,              -- bkm_…
   environment       text NOT NULL CHECK (environment IN ('sandbox', 'live')),
@@ -113,7 +113,6 @@ CREATE TABLE bank_receipt (
   channel           text REFERENCES channel,       -- the payer; of unallocated money null until it is allocated
   withdrawal_id     text REFERENCES withdrawal,    -- of a RECOVERY: the overpaid payout, whose excess the provider owes
   amount_santim     bigint NOT NULL CHECK (amount_santim > 0),
-  ledger_key        text NOT NULL UNIQUE,          -- the posting key of its journal
   outcome           text CHECK (outcome IN ('ALLOCATED', 'RETURNED')), -- of unallocated money; null: in suspense
   return_reference  text,                          -- the bank's trace id of the returned money
   booked_at         timestamptz NOT NULL,
@@ -126,11 +125,7 @@ CREATE TABLE bank_receipt (
   CHECK ((return_reference IS NOT NULL) = (outcome IS NOT DISTINCT FROM 'RETURNED')),
   CHECK ((withdrawal_id IS NOT NULL) = (kind = 'RECOVERY'))
 );
--- Each receipt, each return and each recovery is booked once.
-CREATE UNIQUE INDEX bank_receipt_in ON bank_receipt (environment, reference)
-  WHERE kind <> 'RECOVERY' AND reversed_at IS NULL;
-CREATE UNIQUE INDEX bank_receipt_out ON bank_receipt (environment, return_reference)
-  WHERE return_reference IS NOT NULL AND reversed_at IS NULL;
+-- One recovery for each overpaid payout. References are unique in external_reference.
 CREATE UNIQUE INDEX bank_receipt_recovery ON bank_receipt (withdrawal_id)
   WHERE withdrawal_id IS NOT NULL AND reversed_at IS NULL;
 CREATE INDEX bank_receipt_reference ON bank_receipt (reference);

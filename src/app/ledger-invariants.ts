@@ -1,6 +1,6 @@
 import { LEDGER_CHECKS, type LedgerInvariant } from '../ledger/verify.ts';
 import { TRANSACTION_CHECKS } from '../payments/invariants.ts';
-import { BANK_MONEY_CHECKS } from '../reconciliation/invariants.ts';
+import { RECEIPT_CHECKS } from '../reconciliation/invariants.ts';
 import { SETTLEMENT_CHECKS } from '../settlements/invariants.ts';
 import { WITHDRAWAL_CHECKS } from '../withdrawals/invariants.ts';
 
@@ -47,7 +47,7 @@ export const ledgerChecks: readonly LedgerInvariant[] = [
   ...TRANSACTION_CHECKS,
   ...WITHDRAWAL_CHECKS,
   ...SETTLEMENT_CHECKS,
-  ...BANK_MONEY_CHECKS,
+  ...RECEIPT_CHECKS,
   RESERVED_CHECK,
   SUSPENSE_CHECK,
 ];

@@ -8,8 +8,8 @@ import type { Knex } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { readPage } from '../lib/pagination.ts';
 import { receiptDecision } from '../reconciliation/receipts/decide.ts';
-import { listBankMoney } from '../reconciliation/receipts/list.ts';
-import type { BankReceiptRow, Booked } from '../reconciliation/receipts/record.ts';
+import { listReceipts, type BankReceiptRow } from '../reconciliation/receipts/queries.ts';
+import type { RecordedReceipt } from '../reconciliation/receipts/record.ts';
 import * as bankMoneySchema from './bank-money-schema.ts';
 import { bookArrival, bookExcess, settleMoney } from './bank-money.ts';
 
@@ -35,7 +35,7 @@ function listingRoute({ db }: BankMoneyRouteDeps): Route {
     handle: async ({ query }) => {
       const { environment, reference, waiting } = query;
       const filter = { environment, reference, waiting: waiting && waiting === 'true' };
-      const { rows, pagination } = await listBankMoney(db, filter, readPage(query));
+      const { rows, pagination } = await listReceipts(db, filter, readPage(query));
       return { message: 'Bank money retrieved', data: rows.map(present), pagination };
     },
   });
@@ -116,7 +116,7 @@ function settlingRoute(deps: BankMoneyRouteDeps): Route {
   });
 }
 
-function bookedAnswer({ money, isNew }: Booked) {
+function bookedAnswer({ money, isNew }: RecordedReceipt) {
   return { status: isNew ? 201 : 200, message: isNew ? 'Booked' : 'It was booked before', data: present(money) };
 }
 

@@ -1,25 +1,22 @@
 import { recordAudit, type AuditContext } from '../access/audit.ts';
 import { toBirr } from '../lib/money.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
+import { decideReceipt, type ReceiptDecision } from '../reconciliation/receipts/decide.ts';
+import type { BankReceiptRow } from '../reconciliation/receipts/queries.ts';
 import {
-  recordExcessTakenBack,
-  decideReceipt,
-  type ReceiptDecision,
-  type ExcessTakenBack,
-} from '../reconciliation/receipts/decide.ts';
-import {
-  recordArrival,
-  type ArrivedMoney,
-  type BankReceiptRow,
-  type Booked,
+  recordReceipt,
+  recordRecovery,
+  type NewReceipt,
+  type NewRecovery,
+  type RecordedReceipt,
 } from '../reconciliation/receipts/record.ts';
 
 /** Of a provider that paid what it owed, or (no channel) of nobody known. */
-type Arrival = Omit<ArrivedMoney, 'at'> & { channel?: Channel | undefined; reason?: string | undefined };
+type Arrival = Omit<NewReceipt, 'at' | 'channel'> & { channel?: Channel | undefined; reason?: string | undefined };
 
 /** Books money that came to the bank; twice is no error, and noted once. Throws VALIDATION_ERROR, DUPLICATE_REFERENCE. */
-export async function bookArrival(context: AuditContext, { reason, ...arrival }: Arrival): Promise<Booked> {
-  const booked = await recordArrival(context.tx, { ...arrival, at: context.at });
+export async function bookArrival(context: AuditContext, { reason, ...arrival }: Arrival): Promise<RecordedReceipt> {
+  const booked = await recordReceipt(context.tx, { ...arrival, at: context.at });
   const action = arrival.channel === undefined ? 'bank-money.unmatched' : 'bank-money.transfer';
   if (booked.isNew)
     await recordAudit(context, { action, ...about(booked.money), after: current(booked.money), reason });
@@ -32,9 +29,9 @@ export async function bookArrival(context: AuditContext, { reason, ...arrival }:
  */
 export async function bookExcess(
   context: AuditContext,
-  { reason, ...excess }: Omit<ExcessTakenBack, 'at'> & { reason: string },
-): Promise<Booked> {
-  const booked = await recordExcessTakenBack(context.tx, { ...excess, at: context.at });
+  { reason, ...excess }: Omit<NewRecovery, 'at'> & { reason: string },
+): Promise<RecordedReceipt> {
+  const booked = await recordRecovery(context.tx, { ...excess, at: context.at });
   const { money, isNew } = booked;
   if (isNew)
     await recordAudit(context, { action: 'bank-money.excess', ...about(money), after: current(money), reason });

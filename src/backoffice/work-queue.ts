@@ -157,7 +157,6 @@ function actionsOf({ kind, id, merchantId, detail }: WorkItemRow): Links {
     case 'RECONCILIATION_PENDING':
       return verbs('reconciliation', 'run');
     case 'RECEIPT_UNALLOCATED':
-    case 'TRACE_ID_TWICE':
       return verbs(`bank-money/${id}`, 'settle');
     case 'PAYOUT_OVERPAID':
       return id.startsWith('bkm_') ? verbs(`bank-money/${id}`, 'settle') : verbs('bank-money', 'excess');

@@ -89,7 +89,7 @@ const INVALID_STATE: ByOperation = {
     message:
       'wd_01KG9Y5T40V6M2X8R3N7Q1W4ZC was not paid more than its amount: there is nothing that its provider could take back.',
   },
-  opsSettleBankMoney: { message: `${BANK_MONEY} was corrected: it counts no more.` },
+  opsSettleBankMoney: { message: `${BANK_MONEY} was corrected: it no longer counts.` },
   opsRemoveHoliday: {
     message: 'Meskel of 2026-09-27 is computed and cannot be removed: switch it off with "active": false.',
   },

@@ -1,63 +1,74 @@
 import { addisDay } from '../lib/dates.ts';
-import { rows } from '../lib/db.ts';
+import { rows, type Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 
 /**
- * A reference that money has outside. In and out: the bank's trace id of what came to our account or left it. Excess: a
- * provider's own, of having taken back what it had paid too much.
+ * A reference of money outside, as it is booked. Inbound and outbound: the bank's trace id of money that our account
+ * received or sent. Recovery: the provider's own reference of an overpayment that it has taken back.
  */
-export type ExternalReference = { environment: Environment; way: 'in' | 'out' | 'excess'; reference: string };
+export type ExternalReference = {
+  environment: Environment;
+  direction: 'inbound' | 'outbound' | 'recovery';
+  reference: string;
+  /** bkm_… or stl_…. */
+  resourceId: string;
+  /** In words, for errors: the credit of a settlement. */
+  bookedAs: string;
+  amountSantim: Santim;
+  at: Date;
+};
 
-/** What a reference is booked as, in words; `id`: bkm_… or stl_…. */
-export type ReferenceUse = { id: string; what: string; amountSantim: Santim; at: Date };
+const COLUMNS = 'environment, direction, reference, resource_id, booked_as, amount_santim, booked_at AS at';
 
-/** Everything that is booked by a reference outside, and stands: columns of both types above. */
-export const REFERENCE_USES = `
-  SELECT id, environment, CASE kind WHEN 'RECOVERY' THEN 'excess' ELSE 'in' END AS way, reference, amount_santim, booked_at AS at,
-         CASE kind WHEN 'UNALLOCATED' THEN 'unmatched money' WHEN 'REMITTANCE' THEN 'a transfer of ' || channel
-                   ELSE 'taken back by ' || channel || ' of ' || withdrawal_id END AS what
-  FROM bank_receipt WHERE reversed_at IS NULL
-  UNION ALL
-  SELECT id, environment, 'out', return_reference, amount_santim, outcome_at, 'the way back of unmatched money'
-  FROM bank_receipt WHERE return_reference IS NOT NULL AND reversed_at IS NULL
-  UNION ALL
-  SELECT id, environment, 'in', return_reference, amount_santim, returned_at, 'the return of a settlement'
-  FROM settlement WHERE return_reference IS NOT NULL
-  UNION ALL
-  SELECT id, environment, 'out', bank_reference, amount_santim, credited_at, 'the credit of a settlement'
-  FROM settlement WHERE credited_at IS NOT NULL`;
-
-/** What stands booked by a reference, the oldest first; until the change ends nobody else books anything by it. */
-export async function lockReference({ trx }: UnitOfWork, outside: ExternalReference): Promise<ReferenceUse[]> {
-  const { environment, way, reference } = outside;
-  const key = `reference ${environment} ${way} ${reference}`;
-  await rows(trx, 'SELECT pg_advisory_xact_lock(hashtextextended(CAST(:key AS text), 0))', { key });
-  return rows<ReferenceUse>(
+/**
+ * Books a reference unless it is booked already, and returns the booking that holds it: this one or an earlier one. Waits
+ * for a concurrent transaction that books the same reference, and locks it until this transaction ends.
+ */
+export async function claimReference({ trx }: UnitOfWork, booking: ExternalReference): Promise<ExternalReference> {
+  const [holder] = await rows<ExternalReference>(
     trx,
-    `SELECT id, what, amount_santim, at FROM (${REFERENCE_USES}) used
-     WHERE environment = :environment AND way = :way AND reference = :reference ORDER BY at, id`,
-    outside,
+    `INSERT INTO external_reference (environment, direction, reference, resource_id, booked_as, amount_santim, booked_at)
+     VALUES (:environment, :direction, :reference, :resourceId, :bookedAs, :amountSantim, :at)
+     ON CONFLICT (environment, direction, reference) DO UPDATE SET reference = excluded.reference
+     RETURNING ${COLUMNS}`,
+    booking,
   );
+  return holder ?? booking;
 }
 
-/** Nothing but `id` is booked by it, and nothing will be before the change ends. `field` said it. Throws DUPLICATE_REFERENCE. */
+/** Books a reference. `field` names it in the request. Throws DUPLICATE_REFERENCE when another resource holds it. */
+export async function bookReference(tx: UnitOfWork, booking: ExternalReference, field: string): Promise<void> {
+  const holder = await claimReference(tx, booking);
+  if (holder.resourceId !== booking.resourceId) throw referenceConflict(holder, field);
+}
+
+/** Throws DUPLICATE_REFERENCE when another resource holds the reference; books nothing. */
 export async function ensureUnused(
-  tx: UnitOfWork,
-  { field, id, ...outside }: ExternalReference & { field: string; id?: string },
+  db: Queryable,
+  { environment, direction, reference, resourceId }: ExternalReference,
+  field: string,
 ): Promise<void> {
-  const [other] = (await lockReference(tx, outside)).filter((use) => use.id !== id);
-  if (other) throw referenceConflict(other, { field, reference: outside.reference });
+  const [holder] = await rows<ExternalReference>(
+    db,
+    `SELECT ${COLUMNS} FROM external_reference
+     WHERE environment = :environment AND direction = :direction AND reference = :reference AND resource_id <> :resourceId`,
+    { environment, direction, reference, resourceId },
+  );
+  if (holder) throw referenceConflict(holder, field);
 }
 
-/** DUPLICATE_REFERENCE, naming what it was booked as. */
-export function referenceConflict(
-  { id, what, amountSantim, at }: ReferenceUse,
-  { field, reference }: { field: string; reference: string },
-): AppError {
-  const issue = `"${reference}" was booked as ${what}, ${formatBirr(amountSantim)} ETB, on ${addisDay(at)} (${id})`;
+/** Frees the references of a resource whose booking was reversed. */
+export async function releaseReferences({ trx }: UnitOfWork, resourceId: string): Promise<void> {
+  await rows(trx, 'DELETE FROM external_reference WHERE resource_id = :resourceId', { resourceId });
+}
+
+/** DUPLICATE_REFERENCE, naming what the reference was booked as. */
+export function referenceConflict(holder: ExternalReference, field: string): AppError {
+  const { reference, resourceId: id, bookedAs, amountSantim, at } = holder;
+  const issue = `"${reference}" was booked as ${bookedAs}, ${formatBirr(amountSantim)} ETB, on ${addisDay(at)} (${id})`;
   const isSettlement = id.startsWith('stl_');
   const advice = isSettlement ? "Look at the bank's statement again." : 'Where that is wrong, correct it first.';
   return new AppError('DUPLICATE_REFERENCE', `${field} ${issue}. ${advice}`, {

@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import type { Posting } from './postings.ts';
+import { mirrorPosting, type Entry, type Posting } from './postings.ts';
 
 /** SQLSTATE that ledger_post raises when a merchant has not enough; its detail says how much there is. */
 const NOT_ENOUGH = 'MK001';
@@ -29,6 +29,23 @@ export async function post(trx: Knex.Transaction, posting: Posting, at: Date): P
  */
 export async function postWithCommit(tx: Pick<UnitOfWork, 'writeDeferred'>, posting: Posting, at: Date): Promise<void> {
   await tx.writeDeferred(LEDGER_POST, valuesOf(posting, at));
+}
+
+/**
+ * Corrects a journal of the platform's accounts by its mirror, in the transaction of the change. Idempotent. Throws Error
+ * when no such journal exists.
+ */
+export async function reverse(trx: Knex.Transaction, postingKey: string, at: Date): Promise<void> {
+  const found = await rows<Omit<Posting, 'entries'> & Entry>(
+    trx,
+    `SELECT j.posting_key AS key, j.kind, j.merchant_id, j.environment, j.resource_type, j.resource_id, a.kind AS account,
+            a.channel, e.amount_santim
+     FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
+     WHERE j.posting_key = :postingKey AND j.merchant_id IS NULL ORDER BY e.position`,
+    { postingKey },
+  );
+  if (!found[0]) throw new Error(`no journal ${postingKey} of the platform's accounts`);
+  await post(trx, mirrorPosting({ ...found[0], entries: found }), at);
 }
 
 const LEDGER_POST = `

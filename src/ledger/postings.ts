@@ -31,8 +31,8 @@ export const JOURNAL_KINDS = [
 ] as const;
 export type JournalKind = (typeof JOURNAL_KINDS)[number];
 
-/** Of the operator's own accounts alone (bank-facts.ts): merchants never see them. */
-type OwnJournalKind = 'RECEIPT_ALLOCATED' | 'RECEIPT_RETURNED' | 'PAYOUT_RECOVERED' | 'RECEIPT_REVERSED';
+/** Journals of the platform's accounts only, which merchants never see (receipt-postings.ts). */
+type PlatformJournalKind = 'RECEIPT_ALLOCATED' | 'RECEIPT_RETURNED' | 'PAYOUT_RECOVERED' | 'REVERSAL';
 
 /** One line of a journal: above zero credits the account, below zero debits it. */
 export type Entry = { account: AccountKind; channel?: Channel; amountSantim: Santim };
@@ -40,7 +40,7 @@ export type Entry = { account: AccountKind; channel?: Channel; amountSantim: San
 /** One business fact as the ledger books it: once for each key, its entries summing to zero. */
 export type Posting = {
   key: string;
-  kind: JournalKind | OwnJournalKind;
+  kind: JournalKind | PlatformJournalKind;
   /** null: only the operator's accounts move. */
   merchantId: string | null;
   environment: Environment;
@@ -48,6 +48,16 @@ export type Posting = {
   resourceId: string;
   entries: Entry[];
 };
+
+/** The mirror of a journal, once: the only correction of a wrong booking. */
+export function mirrorPosting(posting: Posting): Posting {
+  return {
+    ...posting,
+    key: `reversal:${posting.key}`,
+    kind: 'REVERSAL',
+    entries: posting.entries.map((entry) => ({ ...entry, amountSantim: -entry.amountSantim })),
+  };
+}
 
 /** Money that came in over a channel. */
 type Received = MerchantScope & { transactionId: string; channel: Channel; amountSantim: Santim };

@@ -1,4 +1,3 @@
-import { REFERENCE_USES } from '../ledger/external-references.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
 
 /** What a provider's list and our books do not agree on, and nobody has looked into yet; and days that were not compared. */
@@ -31,21 +30,13 @@ export const DISCREPANCY_REVIEW_ITEMS: WorkItemSource = {
         FROM reconciliation r WHERE r.status = 'INCOMPLETE' AND NOT r.is_running`,
 };
 
-/** Bank money `m` has a trace id of this way that is booked as something else, too, and it is `m` that can be corrected. */
-const isTwice = (way: 'in' | 'out', reference: string): string => `EXISTS (
-          SELECT FROM (${REFERENCE_USES}) u
-          WHERE u.environment = m.environment AND u.way = '${way}' AND u.reference = ${reference} AND u.id <> m.id
-            AND u.id LIKE 'stl_%')`;
-/** Only of the time before that was made sure of. Either way by itself, so that each is looked up in an index. */
-const TWICE = `((m.kind <> 'RECOVERY' AND ${isTwice('in', 'm.reference')}) OR ${isTwice('out', 'm.return_reference')})`;
-
-/** Money in suspense that nobody has placed or taken back yet, and trace ids that were booked twice. */
+/** Unallocated money in suspense, and overpaid payouts whose excess was not recovered. */
 export const RECEIPT_REVIEW_ITEMS: WorkItemSource = {
-  kinds: ['RECEIPT_UNALLOCATED', 'PAYOUT_OVERPAID', 'TRACE_ID_TWICE'],
+  kinds: ['RECEIPT_UNALLOCATED', 'PAYOUT_OVERPAID'],
   sql: `SELECT 'RECEIPT_UNALLOCATED' AS kind, m.id, NULL AS merchant_id, m.environment, m.amount_santim, m.booked_at AS since,
                'Came to the bank, and nobody knows whose it is' AS what,
                jsonb_build_object('bankReference', m.reference) AS detail, NULL AS workflow_id
-        FROM bank_receipt m WHERE m.kind = 'UNALLOCATED' AND m.outcome IS NULL AND m.reversed_at IS NULL AND NOT ${TWICE}
+        FROM bank_receipt m WHERE m.kind = 'UNALLOCATED' AND m.outcome IS NULL AND m.reversed_at IS NULL
         UNION ALL
         SELECT 'PAYOUT_OVERPAID', w.id, w.merchant_id, w.environment, w.paid_santim - w.amount_santim, w.completed_at,
                'The provider has paid out too much: it must take that back',
@@ -59,11 +50,5 @@ export const RECEIPT_REVIEW_ITEMS: WorkItemSource = {
                'Taken back, and then the whole payout came back: correct it once the provider owes it no more',
                jsonb_build_object('withdrawalId', w.id, 'channel', w.channel, 'reference', m.reference), 'withdrawal-' || w.id
         FROM bank_receipt m JOIN withdrawal w ON w.id = m.withdrawal_id
-        WHERE m.kind = 'RECOVERY' AND m.reversed_at IS NULL AND w.status = 'REVERSED'
-        UNION ALL
-        SELECT 'TRACE_ID_TWICE', m.id, NULL, m.environment, m.amount_santim, m.booked_at,
-               'Its trace id was booked more than once: correct the wrong one',
-               jsonb_build_object('bankReference', m.reference, 'returnReference', m.return_reference, 'channel', m.channel), NULL
-        FROM bank_receipt m
-        WHERE m.reversed_at IS NULL AND ${TWICE}`,
+        WHERE m.kind = 'RECOVERY' AND m.reversed_at IS NULL AND w.status = 'REVERSED'`,
 };

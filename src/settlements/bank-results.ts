@@ -1,9 +1,9 @@
-import { ensureUnused } from '../ledger/external-references.ts';
+import { bookReference, ensureUnused } from '../ledger/external-references.ts';
 import { addisDay } from '../lib/dates.ts';
 import { AppError } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { noteLateCredit, withinDay } from './late-credit.ts';
+import { creditReference, noteLateCredit, withinDay } from './late-credit.ts';
 import { lockSettlement, type SettlementRow } from './model.ts';
 import { requireSendable } from './sendable.ts';
 import { transitionSettlement, type SettlementActor, type TransitionResult } from './transition.ts';
@@ -52,13 +52,16 @@ export async function markCredited(tx: UnitOfWork, id: string, credit: Credit): 
   const before = await lockSettlement(tx, id);
   requireAmount(before, credit);
   if (isSameCredit(before, credit)) return { settlement: before, changed: false };
-  if (before.status === 'PROCESSING' || before.status === 'FAILED') {
-    const { environment } = before;
-    requireDay(credit.creditedAt, { from: before.sentAt ?? before.requestedAt, until: at });
-    await ensureUnused(tx, { environment, way: 'out', reference: bankReference, field: 'bankReference', id });
-  }
   const creditedAt = withinDay(before, credit.creditedAt);
-  if (before.status === 'FAILED') return noteLateCredit(tx, before, { ...credit, creditedAt });
+  const reference = creditReference(before, { bankReference, creditedAt });
+  if (before.status === 'PROCESSING' || before.status === 'FAILED') {
+    requireDay(credit.creditedAt, { from: before.sentAt ?? before.requestedAt, until: at });
+  }
+  if (before.status === 'PROCESSING') await bookReference(tx, reference, 'bankReference');
+  if (before.status === 'FAILED') {
+    await ensureUnused(tx.trx, reference, 'bankReference');
+    return noteLateCredit(tx, before, { ...credit, creditedAt });
+  }
   const detail = { bankReference, creditedAt: creditedAt.toISOString() };
   const credited = { to: 'COMPLETED', kind: 'bank.credited', detail, by: operatorId, at } as const;
   return transitionSettlement(tx, { ...credited, id, bankReference, creditedAt }, () => false);
@@ -90,8 +93,10 @@ export async function markReturned(
 ): Promise<TransitionResult> {
   const before = await lockSettlement(tx, id);
   if (before.status === 'COMPLETED') {
-    const { environment } = before;
-    await ensureUnused(tx, { environment, way: 'in', reference: bankReference, field: 'bankReference' });
+    const { environment, amountSantim } = before;
+    const money = { environment, direction: 'inbound', reference: bankReference, amountSantim, at } as const;
+    const booking = { ...money, resourceId: id, bookedAs: 'the return of a settlement' };
+    await bookReference(tx, booking, 'bankReference');
   }
   return transitionSettlement(
     tx,

@@ -1,4 +1,4 @@
-import { ensureUnused } from '../ledger/external-references.ts';
+import { bookReference, type ExternalReference } from '../ledger/external-references.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
@@ -39,6 +39,15 @@ export function withinDay({ sentAt, requestedAt }: SettlementRow, creditedAt: Da
   return isDayAlone && creditedAt < earliest ? earliest : creditedAt;
 }
 
+/** The bank's trace id of a settlement's credit, as the ledger books it. */
+export function creditReference(
+  { id, environment, amountSantim }: SettlementRow,
+  { bankReference, creditedAt }: { bankReference: string; creditedAt: Date },
+): ExternalReference {
+  const money = { environment, direction: 'outbound', reference: bankReference, amountSantim, at: creditedAt } as const;
+  return { ...money, resourceId: id, bookedAs: 'the credit of a settlement' };
+}
+
 /** Why a credit that was just reported is not booked, in words for who reports it; null: it is. */
 export function lateCreditIssue(row: SettlementRow, bankReference: string): string | null {
   const { status, lateCredit, lateCreditResolution } = row;
@@ -68,8 +77,7 @@ export async function bookLateCredit(
     const issue = `This settlement was credited under ${row.bankReference} and returned before: a second credit cannot be booked`;
     throw new AppError('INVALID_STATE', `${issue}. Have the bank take it back, then dismiss it.`);
   }
-  const { environment } = row;
-  await ensureUnused(tx, { environment, way: 'out', reference: bankReference, field: 'bankReference', id });
+  await bookReference(tx, creditReference(row, { bankReference, creditedAt }), 'bankReference');
   const detail = { bankReference, creditedAt: creditedAt.toISOString() };
   const booked = { to: 'COMPLETED', from: ['FAILED'], kind: 'bank.credited', detail, by: operatorId, at } as const;
   // Its workflow has ended with the failure.

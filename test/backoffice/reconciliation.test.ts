@@ -146,8 +146,8 @@ describe('money outside', () => {
     const { id } = await withdraw(desk.world, scope);
     await rows(
       desk.database.db,
-      `INSERT INTO bank_receipt (id, environment, kind, reference, channel, withdrawal_id, amount_santim, ledger_key, booked_at)
-       VALUES ('bkm_excess', 'sandbox', 'RECOVERY', 'AW-7', 'TELEBIRR', :id, 100, 'none', now())`,
+      `INSERT INTO bank_receipt (id, environment, kind, reference, channel, withdrawal_id, amount_santim, booked_at)
+       VALUES ('bkm_excess', 'sandbox', 'RECOVERY', 'AW-7', 'TELEBIRR', :id, 100, now())`,
       { id },
     );
     const listed = await desk.send('GET', '/api/ops/bank-money?reference=AW-7');

@@ -1,5 +1,5 @@
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
-import { recordExcessTakenBack } from '../../src/reconciliation/receipts/decide.ts';
+import { recordRecovery } from '../../src/reconciliation/receipts/record.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { approveWithdrawal, cancelWithdrawal, readWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
@@ -117,7 +117,7 @@ function takeBack({ world }: Play, out: Out): Act {
   const back = { withdrawalId: out.id, reference: `BACK-${out.id}`, at: world.clock() };
   return {
     may: out.status === 'SUCCESS' && excess > 0n && out.takenBack === 0n,
-    call: () => world.runInTransaction(async (tx) => (await recordExcessTakenBack(tx, back)).isNew),
+    call: () => world.runInTransaction(async (tx) => (await recordRecovery(tx, back)).isNew),
     note: () => void (out.takenBack = excess),
   };
 }

@@ -1,18 +1,12 @@
 import fc from 'fast-check';
 
-import {
-  correctionPosting,
-  receiptPosting,
-  allocationPosting,
-  type BankReceipt,
-  type AllocationOutcome,
-} from '../../src/ledger/bank-postings.ts';
 import { feeOf, feeWithin, type FeeRule } from '../../src/ledger/fees.ts';
 import {
   suspenseAcceptedPosting,
   suspensePosting,
   suspenseReturnedPosting,
   latePayoutPosting,
+  mirrorPosting,
   payoutPosting,
   paymentPosting,
   releasePosting,
@@ -22,6 +16,12 @@ import {
   type Payout,
   type Posting,
 } from '../../src/ledger/postings.ts';
+import {
+  receiptPosting,
+  allocationPosting,
+  type BankReceipt,
+  type AllocationOutcome,
+} from '../../src/ledger/receipt-postings.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 
 /** What may happen next; numbers pick among what is there, so that any of them makes sense. */
@@ -193,7 +193,8 @@ export function step(
     const { money, outcome } = at;
     const { amountSantim } = money;
     if (what === 'correct') {
-      book(correctionPosting(money, outcome));
+      if (outcome) book(mirrorPosting(allocationPosting(money, outcome)));
+      book(mirrorPosting(receiptPosting(money)));
       if (at.of) {
         at.of.isTakenBack = false;
         story.providerOwes -= amountSantim;

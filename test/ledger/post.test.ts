@@ -1,8 +1,7 @@
 import pg from 'pg';
 
 import { readBalance } from '../../src/ledger/balance.ts';
-import { receiptPosting } from '../../src/ledger/bank-postings.ts';
-import { post } from '../../src/ledger/post.ts';
+import { post, reverse } from '../../src/ledger/post.ts';
 import {
   suspenseAcceptedPosting,
   suspensePosting,
@@ -15,6 +14,7 @@ import {
   type Payout,
   type Posting,
 } from '../../src/ledger/postings.ts';
+import { receiptPosting } from '../../src/ledger/receipt-postings.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
@@ -169,6 +169,25 @@ describe('posting to the ledger', () => {
       { kind: 'BANK', channel: null, amountSantim: -40_00n, after: null },
       { kind: 'SUSPENSE', channel: null, amountSantim: 40_00n, after: null },
     ]);
+  });
+
+  test('reversing a journal posts its mirror, once', async () => {
+    const receipt = { id: newId('bkm'), environment: 'sandbox', amountSantim: 40_00n, kind: 'UNALLOCATED' } as const;
+    const { key } = receiptPosting(receipt);
+    await book(receiptPosting(receipt));
+    for (const _ of [1, 2]) await database.db.transaction((trx) => reverse(trx, key, AT));
+    expect(await entriesOf(`reversal:${key}`)).toEqual([
+      { kind: 'BANK', channel: null, amountSantim: 40_00n, after: null },
+      { kind: 'SUSPENSE', channel: null, amountSantim: -40_00n, after: null },
+    ]);
+  });
+
+  test('reversing a journal that does not exist, or that is of a merchant, throws', async () => {
+    const fact = payment();
+    await book(fact);
+    for (const key of ['receipt:none', fact.key]) {
+      await expect(database.db.transaction((trx) => reverse(trx, key, AT))).rejects.toThrow(`no journal ${key}`);
+    }
   });
 
   test('sandbox and live never share an account', async () => {

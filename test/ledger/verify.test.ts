@@ -5,7 +5,7 @@ import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { acceptHeldPayment } from '../../src/payments/holds.ts';
-import { BANK_MONEY_CHECKS } from '../../src/reconciliation/invariants.ts';
+import { RECEIPT_CHECKS } from '../../src/reconciliation/invariants.ts';
 import { markCredited, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { SETTLEMENT_CHECKS } from '../../src/settlements/invariants.ts';
@@ -154,7 +154,7 @@ describe('meskot ledger verify', () => {
 
   test('there is a corruption for each check; those of one slice alone are in its tests', () => {
     const planted = new Set<string>(CORRUPTIONS.map(([, , check]) => check));
-    const own = ledgerChecks.filter((check) => ![...SETTLEMENT_CHECKS, ...BANK_MONEY_CHECKS].includes(check));
+    const own = ledgerChecks.filter((check) => ![...SETTLEMENT_CHECKS, ...RECEIPT_CHECKS].includes(check));
     expect(own.map(({ description }) => description).filter((description) => !planted.has(description))).toEqual([]);
   });
 });

@@ -105,7 +105,7 @@ describe('the application', () => {
        ORDER BY 1`,
       {},
     );
-    expect(removable.map(({ name }) => name)).toEqual(['holiday', 'idempotency_key', 'outbox']);
+    expect(removable.map(({ name }) => name)).toEqual(['external_reference', 'holiday', 'idempotency_key', 'outbox']);
   });
 
   test('uses roles that are no superusers, and neither does the owner', async () => {

@@ -1,4 +1,4 @@
-import { recordArrival } from '../../src/reconciliation/receipts/record.ts';
+import { recordReceipt } from '../../src/reconciliation/receipts/record.ts';
 import { readWithdrawal } from '../../src/withdrawals/model.ts';
 import { buildAttempt, standing } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -52,7 +52,7 @@ test('what each provider owes by the ledger is what it says itself, whatever hap
     await world.live(3 * MINUTE_MS);
     const transfer = { channel, environment: 'sandbox', amountSantim: 1_234_56n, at: world.clock() } as const;
     await world.simulator.transferToBank(channel, '1234.56');
-    await world.runInTransaction((tx) => recordArrival(tx, { ...transfer, bankReference: `FT-${channel}` }));
+    await world.runInTransaction((tx) => recordReceipt(tx, { ...transfer, bankReference: `FT-${channel}` }));
 
     expect(await world.compare(channel)).toEqual({ status: 'CLEAN', differences: 0 });
     expect(await standing(world.db, twice.sessionId)).toMatchObject({ attempts: ['DUPLICATE', 'SUCCEEDED'] });

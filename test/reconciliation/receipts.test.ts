@@ -2,12 +2,8 @@ import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { openDatabase, rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import {
-  recordExcessTakenBack,
-  decideReceipt,
-  type ReceiptDecision,
-} from '../../src/reconciliation/receipts/decide.ts';
-import { recordArrival } from '../../src/reconciliation/receipts/record.ts';
+import { decideReceipt, type ReceiptDecision } from '../../src/reconciliation/receipts/decide.ts';
+import { recordReceipt, recordRecovery } from '../../src/reconciliation/receipts/record.ts';
 import { RECEIPT_REVIEW_ITEMS } from '../../src/reconciliation/review-items.ts';
 import { readWithdrawal } from '../../src/withdrawals/model.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
@@ -24,13 +20,13 @@ afterEach(async () => {
   await world.close();
 });
 
-type Arrival = Partial<Parameters<typeof recordArrival>[1]>;
-const arrive = (more: Arrival = {}) =>
+type Receipt = Partial<Parameters<typeof recordReceipt>[1]>;
+const receive = (more: Receipt = {}) =>
   world.runInTransaction((tx) => {
     const money = { environment: 'live', amountSantim: 1_000_00n, bankReference: 'FT-SAME' } as const;
-    return recordArrival(tx, { ...money, at: world.clock(), ...more });
+    return recordReceipt(tx, { ...money, at: world.clock(), ...more });
   });
-const settle = (id: string, decision: ReceiptDecision) =>
+const decide = (id: string, decision: ReceiptDecision) =>
   world.runInTransaction((tx) => decideReceipt(tx, id, { decision, at: world.clock() }));
 
 /** Of the live accounts, in whole birr. */
@@ -46,12 +42,12 @@ async function balances(): Promise<Record<string, number>> {
 const waiting = async () =>
   rows<{ kind: string; id: string; what: string }>(world.db, `SELECT * FROM (${RECEIPT_REVIEW_ITEMS.sql}) each`);
 
-test('what the provider pays to the bank it owes no more, once for each reference', async () => {
+test('a remittance reduces the debt of its provider, once per trace id', async () => {
   const { attemptId } = await world.pay('TELEBIRR', '0911000007', 1_000_00n);
   await world.live(2_000);
   await world.checkAttempt(attemptId, { notifyWorkflow: false });
   const transfer = { channel: 'TELEBIRR', environment: 'sandbox', amountSantim: 300_25n } as const;
-  const record = (more: Arrival = {}) => arrive({ ...transfer, bankReference: 'FT26061X', ...more });
+  const record = (more: Receipt = {}) => receive({ ...transfer, bankReference: 'FT26061X', ...more });
   await world.simulator.transferToBank('TELEBIRR', '300.25');
   const first = await record();
   expect(first).toMatchObject({ isNew: true, money: { kind: 'REMITTANCE', channel: 'TELEBIRR' } });
@@ -63,10 +59,10 @@ test('what the provider pays to the bank it owes no more, once for each referenc
   expect(await world.db('reconciliation').first()).toMatchObject({ clearingSantim: 699_75n });
 });
 
-test('a trace id that was booked is refused as anything else, and the refusal names what it is', async () => {
-  const { money } = await arrive({ channel: 'TELEBIRR' });
+test('booking a trace id as anything else answers DUPLICATE_REFERENCE and names its booking', async () => {
+  const { money } = await receive({ channel: 'TELEBIRR' });
   for (const other of [{ channel: 'AWASH' }, {}, { channel: 'TELEBIRR', amountSantim: 1n }] as const) {
-    await expect(arrive(other)).rejects.toMatchObject({
+    await expect(receive(other)).rejects.toMatchObject({
       code: 'DUPLICATE_REFERENCE',
       message: `bankReference "FT-SAME" was booked as a transfer of TELEBIRR, 1000.00 ETB, on 2026-03-02 (${money.id}). Where that is wrong, correct it first.`,
       existing: { bankMoneyId: money.id },
@@ -74,108 +70,108 @@ test('a trace id that was booked is refused as anything else, and the refusal na
   }
   expect(await balances()).toEqual({ BANK: -1_000, TELEBIRR: 1_000 });
   // Another environment has trace ids of its own.
-  expect((await arrive({ environment: 'sandbox' })).isNew).toBe(true);
+  expect((await receive({ environment: 'sandbox' })).isNew).toBe(true);
 });
 
-test('of ten who book one trace id in the same moment as two things, those of one thing succeed, and it is booked once', async () => {
-  const asked = Array.from({ length: 10 }, (_, nth) => arrive(nth % 2 === 0 ? {} : { channel: 'CBE_BIRR' }));
-  const answers = await Promise.allSettled(asked);
-  const booked = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+test('ten concurrent bookings of one trace id as two kinds book it once, and those of the other kind fail', async () => {
+  const bookings = Array.from({ length: 10 }, (_, nth) => receive(nth % 2 === 0 ? {} : { channel: 'CBE_BIRR' }));
+  const results = await Promise.allSettled(bookings);
+  const booked = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   expect(booked.filter(({ isNew }) => isNew)).toHaveLength(1);
   expect(new Set(booked.map(({ money }) => money.id)).size).toBe(1);
-  const refused = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
-  expect(refused).toEqual(Array.from({ length: 5 }, () => 'DUPLICATE_REFERENCE'));
+  const errors = results.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+  expect(errors).toEqual(Array.from({ length: 5 }, () => 'DUPLICATE_REFERENCE'));
   expect((await balances())['BANK']).toBe(-1_000);
 });
 
-test('unmatched money waits until it is placed: the provider owes so much less', async () => {
-  const { money } = await arrive();
+test('unallocated money is in suspense and in the work queue until it is allocated to a provider, whose debt it reduces', async () => {
+  const { money } = await receive();
   expect(await balances()).toEqual({ BANK: -1_000, SUSPENSE: 1_000 });
   expect(await waiting()).toMatchObject([{ kind: 'RECEIPT_UNALLOCATED', id: money.id, amountSantim: 1_000_00n }]);
-  const placed = await settle(money.id, { as: 'ALLOCATED', channel: 'AWASH' });
+  const placed = await decide(money.id, { as: 'ALLOCATED', channel: 'AWASH' });
   expect(placed).toMatchObject({ changed: true, money: { outcome: 'ALLOCATED', channel: 'AWASH' } });
-  expect(await settle(money.id, { as: 'ALLOCATED', channel: 'AWASH' })).toMatchObject({ changed: false });
+  expect(await decide(money.id, { as: 'ALLOCATED', channel: 'AWASH' })).toMatchObject({ changed: false });
   expect(await balances()).toEqual({ BANK: -1_000, AWASH: 1_000 });
   expect(await waiting()).toEqual([]);
   for (const decision of [
     { as: 'ALLOCATED', channel: 'TELEBIRR' },
     { as: 'RETURNED', returnReference: 'FT-OUT' },
   ] as const) {
-    await expect(settle(money.id, decision)).rejects.toMatchObject({
+    await expect(decide(money.id, decision)).rejects.toMatchObject({
       code: 'INVALID_STATE',
       message: expect.stringContaining('was placed as a transfer of AWASH'),
     });
   }
-  expect((await arrive()).money).toEqual(placed.money);
+  expect((await receive()).money).toEqual(placed.money);
 });
 
-test('unmatched money that went back leaves suspense and the bank, and one way back is of one of them', async () => {
-  const { money } = await arrive();
+test('a return takes unallocated money out of suspense and the bank, under a trace id of its own', async () => {
+  const { money } = await receive();
   const back = { as: 'RETURNED', returnReference: 'FT-OUT' } as const;
-  expect((await settle(money.id, back)).changed).toBe(true);
-  expect((await settle(money.id, back)).changed).toBe(false);
+  expect((await decide(money.id, back)).changed).toBe(true);
+  expect((await decide(money.id, back)).changed).toBe(false);
   expect(await balances()).toEqual({});
-  const { money: other } = await arrive({ bankReference: 'FT-2' });
-  await expect(settle(other.id, back)).rejects.toMatchObject({
+  const { money: other } = await receive({ bankReference: 'FT-2' });
+  await expect(decide(other.id, back)).rejects.toMatchObject({
     code: 'DUPLICATE_REFERENCE',
     message: expect.stringContaining(
       'returnReference "FT-OUT" was booked as the way back of unmatched money, 1000.00 ETB',
     ),
     existing: { bankMoneyId: money.id },
   });
-  await expect(settle(other.id, { as: 'RETURNED', returnReference: '?' })).rejects.toMatchObject({
+  await expect(decide(other.id, { as: 'RETURNED', returnReference: '?' })).rejects.toMatchObject({
     code: 'VALIDATION_ERROR',
   });
-  await expect(settle(newId('bkm'), back)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await expect(decide(newId('bkm'), back)).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 
-test('of ten who settle it in the same moment in two ways, those of one way succeed, and it is booked once', async () => {
-  const { money } = await arrive();
-  const words = [
+test('of ten concurrent decisions of two kinds, those of one kind succeed and one posts', async () => {
+  const { money } = await receive();
+  const decisions = [
     { as: 'ALLOCATED', channel: 'AWASH' },
     { as: 'RETURNED', returnReference: 'FT-OUT' },
   ] as const;
-  const answers = await Promise.allSettled(
-    Array.from({ length: 10 }, (_, nth) => settle(money.id, nth % 2 === 0 ? words[0] : words[1])),
+  const results = await Promise.allSettled(
+    Array.from({ length: 10 }, (_, nth) => decide(money.id, nth % 2 === 0 ? decisions[0] : decisions[1])),
   );
-  const done = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const done = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   expect(done.filter(({ changed }) => changed)).toHaveLength(1);
-  const refused = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
-  expect(refused).toEqual(Array.from({ length: 5 }, () => 'INVALID_STATE'));
+  const errors = results.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+  expect(errors).toEqual(Array.from({ length: 5 }, () => 'INVALID_STATE'));
 });
 
-test('a transfer of the wrong channel is taken back, and booked anew under its own trace id', async () => {
-  const { money } = await arrive({ channel: 'TELEBIRR', amountSantim: 10_000_00n });
-  await expect(settle(money.id, { as: 'ALLOCATED', channel: 'AWASH' })).rejects.toMatchObject({
+test('correcting a remittance of the wrong channel reverses it and frees its trace id', async () => {
+  const { money } = await receive({ channel: 'TELEBIRR', amountSantim: 10_000_00n });
+  await expect(decide(money.id, { as: 'ALLOCATED', channel: 'AWASH' })).rejects.toMatchObject({
     code: 'INVALID_STATE',
   });
-  expect((await settle(money.id, { as: 'CORRECTED' })).changed).toBe(true);
-  expect((await settle(money.id, { as: 'CORRECTED' })).changed).toBe(false);
+  expect((await decide(money.id, { as: 'CORRECTED' })).changed).toBe(true);
+  expect((await decide(money.id, { as: 'CORRECTED' })).changed).toBe(false);
   expect(await balances()).toEqual({});
-  const right = await arrive({ channel: 'AWASH' });
+  const right = await receive({ channel: 'AWASH' });
   expect(right.isNew).toBe(true);
   expect(right.money.id).not.toBe(money.id);
   expect(await balances()).toEqual({ BANK: -1_000, AWASH: 1_000 });
-  await expect(arrive({ channel: 'TELEBIRR', amountSantim: 10_000_00n })).rejects.toMatchObject({
+  await expect(receive({ channel: 'TELEBIRR', amountSantim: 10_000_00n })).rejects.toMatchObject({
     code: 'DUPLICATE_REFERENCE',
   });
 });
 
 test.each([{ as: 'ALLOCATED', channel: 'AWASH' } as const, { as: 'RETURNED', returnReference: 'FT-OUT' } as const])(
-  'what was made of unmatched money is taken back with it (%j)',
+  'correcting unallocated money reverses its outcome too, and frees both trace ids (%j)',
   async (decision) => {
-    const { money } = await arrive();
-    await settle(money.id, decision);
-    await settle(money.id, { as: 'CORRECTED' });
+    const { money } = await receive();
+    await decide(money.id, decision);
+    await decide(money.id, { as: 'CORRECTED' });
     expect(await balances()).toEqual({});
-    await expect(settle(money.id, decision)).rejects.toMatchObject({ code: 'INVALID_STATE' });
-    const again = await arrive();
+    await expect(decide(money.id, decision)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+    const again = await receive();
     expect(again.isNew).toBe(true);
-    expect((await settle(again.money.id, decision)).changed).toBe(true);
+    expect((await decide(again.money.id, decision)).changed).toBe(true);
   },
 );
 
-/** A withdrawal whose provider has paid this much more than it was told. */
+/** A withdrawal whose provider has paid `excess` more than its amount. */
 async function overpaid(providerReference = 'X'): Promise<{ id: string; excess: bigint }> {
   const { attemptId } = await world.pay('AWASH', '0911000007', 1_000_00n);
   await world.live(2_000);
@@ -185,64 +181,64 @@ async function overpaid(providerReference = 'X'): Promise<{ id: string; excess: 
   await world.live(1_500);
   await world.compare('AWASH');
   const [{ theirSantim } = {}] = await world.open();
-  const said = { outcome: 'COMPLETED', providerReference, reason: 'Their receipt.', operatorId: 'opr_1' } as const;
+  const receipt = { outcome: 'COMPLETED', providerReference, reason: 'Their receipt.', operatorId: 'opr_1' } as const;
   const paidSantim = theirSantim ?? 0n;
-  await world.runInTransaction((tx) => resolveWithdrawal(tx, id, { ...said, at: world.clock(), paidSantim }));
+  await world.runInTransaction((tx) => resolveWithdrawal(tx, id, { ...receipt, at: world.clock(), paidSantim }));
   return { id, excess: paidSantim - 20_00n };
 }
-const takeBack = (withdrawalId: string, reference = 'AW-1') =>
-  world.runInTransaction((tx) => recordExcessTakenBack(tx, { withdrawalId, reference, at: world.clock() }));
+const recover = (withdrawalId: string, reference = 'AW-1') =>
+  world.runInTransaction((tx) => recordRecovery(tx, { withdrawalId, reference, at: world.clock() }));
 const suspense = async () => {
   const sql = `SELECT CAST(coalesce(sum(e.amount_santim), 0) AS bigint) AS santim
                FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id WHERE a.kind = 'SUSPENSE'`;
   return (await rows<{ santim: bigint }>(world.db, sql))[0]?.santim;
 };
 
-test('what a payout was too much waits until its provider has taken it back, once', async () => {
+test('the excess of an overpaid payout is in the work queue until its provider has taken it back, once', async () => {
   const { id, excess } = await overpaid();
   expect(excess).toBeGreaterThan(0n);
   expect([await suspense(), await waiting()]).toMatchObject([-excess, [{ kind: 'PAYOUT_OVERPAID', id }]]);
-  expect(await takeBack(id)).toMatchObject({ isNew: true, money: { amountSantim: excess, channel: 'AWASH' } });
-  expect(await takeBack(id)).toMatchObject({ isNew: false });
+  expect(await recover(id)).toMatchObject({ isNew: true, money: { amountSantim: excess, channel: 'AWASH' } });
+  expect(await recover(id)).toMatchObject({ isNew: false });
   expect([await suspense(), await waiting()]).toEqual([0n, []]);
-  await expect(takeBack(id, 'AW-2')).rejects.toMatchObject({ code: 'DUPLICATE_REFERENCE' });
+  await expect(recover(id, 'AW-2')).rejects.toMatchObject({ code: 'DUPLICATE_REFERENCE' });
   const exact = await world.withdraw('AWASH');
-  await expect(takeBack(exact)).rejects.toMatchObject({ code: 'INVALID_STATE' });
-  await expect(takeBack(newId('wd'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await expect(recover(exact)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  await expect(recover(newId('wd'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 
-test('one reference of a provider takes back what one payout was too much', async () => {
+test('a reference of a provider recovers the excess of one payout', async () => {
   const [one, other] = [await overpaid(), await overpaid('X-2')];
-  const { money } = await takeBack(one.id);
-  await expect(takeBack(other.id)).rejects.toMatchObject({
+  const { money } = await recover(one.id);
+  await expect(recover(other.id)).rejects.toMatchObject({
     code: 'DUPLICATE_REFERENCE',
     message: expect.stringContaining(`reference "AW-1" was booked as taken back by AWASH of ${one.id}`),
     existing: { bankMoneyId: money.id },
   });
-  expect(await takeBack(other.id, 'AW-2')).toMatchObject({ isNew: true });
-  // What the bank calls by the same name is another thing.
-  expect((await arrive({ bankReference: 'AW-1', environment: 'sandbox' })).isNew).toBe(true);
+  expect(await recover(other.id, 'AW-2')).toMatchObject({ isNew: true });
+  // A trace id of the bank may equal it.
+  expect((await receive({ bankReference: 'AW-1', environment: 'sandbox' })).isNew).toBe(true);
 });
 
-test('what was taken back and then came back whole waits to be corrected', async () => {
+test('a recovery whose payout is reversed afterwards is in the work queue until it is corrected', async () => {
   const { id, excess } = await overpaid();
-  const { money } = await takeBack(id);
+  const { money } = await recover(id);
   const { status: from } = await readWithdrawal(world.db, id);
   expect(from).toBe('SUCCESS');
   const reversed = { to: 'REVERSED', kind: 'payout.reversed', event: 'withdrawal.reversed', detail: {} } as const;
   await world.runInTransaction((tx) => transitionWithdrawal(tx, { id, ...reversed, at: world.clock(), signal: null }));
   expect(await suspense()).toBe(excess);
   expect(await waiting()).toMatchObject([{ kind: 'PAYOUT_OVERPAID', id: money.id }]);
-  await settle(money.id, { as: 'CORRECTED' });
+  await decide(money.id, { as: 'CORRECTED' });
   expect([await suspense(), await waiting()]).toEqual([0n, []]);
-  await expect(takeBack(id)).rejects.toMatchObject({
+  await expect(recover(id)).rejects.toMatchObject({
     code: 'INVALID_STATE',
-    message: expect.stringContaining('came back whole'),
+    message: expect.stringContaining('was reversed as a whole'),
   });
 });
 
 describe('meskot ledger verify', () => {
-  /** What is broken by it, in a transaction that is not kept. */
+  /** The invariants that `spoil` violates, in a transaction that is rolled back. */
   async function broken(spoil: string): Promise<string[]> {
     const scope = openDatabase({ url: world.database.ownerUrl, poolMax: 1, applicationName: 'test' });
     const found = await scope
@@ -263,30 +259,29 @@ describe('meskot ledger verify', () => {
   class Found extends Error {
     readonly description: string[];
     constructor(description: string[]) {
-      super('not kept');
+      super('rolled back');
       this.description = description;
     }
   }
-  const JOURNALS = 'each booking of bank money has its journals, and no others stand for one';
+  const JOURNALS = 'each booking of bank money has its journals, and no other such journals exist';
   const SUSPENSE = 'what is in suspense is held money, unmatched money and what payouts have paid too much';
-  const ONCE = 'what happened outside under one reference is booked once';
+  const REFERENCES = 'each reference of the bank or a provider belongs to the one booking that has it';
 
   test.each([
     ["UPDATE bank_receipt SET amount_santim = 1 WHERE kind = 'REMITTANCE'", [JOURNALS]],
-    ["UPDATE bank_receipt SET reversed_at = now() WHERE kind = 'REMITTANCE'", [JOURNALS]],
+    ["UPDATE bank_receipt SET reversed_at = now() WHERE kind = 'REMITTANCE'", [JOURNALS, REFERENCES]],
     [
       "UPDATE bank_receipt SET outcome = 'ALLOCATED', channel = 'AWASH', outcome_at = now() WHERE kind = 'UNALLOCATED'",
       [JOURNALS, SUSPENSE],
     ],
-    ["DELETE FROM bank_receipt WHERE kind = 'REMITTANCE'", [JOURNALS]],
-    ["DELETE FROM bank_receipt WHERE kind = 'UNALLOCATED'", [JOURNALS, SUSPENSE]],
-    [
-      "DO $$ BEGIN DROP INDEX bank_receipt_in; UPDATE bank_receipt SET reference = 'FT-SAME' WHERE kind = 'UNALLOCATED'; END $$",
-      [ONCE],
-    ],
-  ])('finds what was spoilt: %s', async (spoil, description) => {
-    await arrive({ channel: 'TELEBIRR' });
-    await arrive({ bankReference: 'FT-2' });
+    ["DELETE FROM bank_receipt WHERE kind = 'REMITTANCE'", [JOURNALS, REFERENCES]],
+    ["DELETE FROM bank_receipt WHERE kind = 'UNALLOCATED'", [JOURNALS, REFERENCES, SUSPENSE]],
+    ["UPDATE bank_receipt SET reference = 'FT-SAME' WHERE kind = 'UNALLOCATED'", [REFERENCES]],
+    ["DELETE FROM external_reference WHERE reference = 'FT-SAME'", [REFERENCES]],
+    ["UPDATE external_reference SET resource_id = 'bkm_other'", [REFERENCES]],
+  ])('finds the violation after: %s', async (spoil, description) => {
+    await receive({ channel: 'TELEBIRR' });
+    await receive({ bankReference: 'FT-2' });
     expect(await verifyLedger(world.db, ledgerChecks)).toEqual([]);
     expect(await broken(spoil)).toEqual(description);
   });

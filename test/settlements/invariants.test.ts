@@ -10,6 +10,7 @@ import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 const JOURNALS = 'each settlement has the journals of its status, and no others';
 const SET_ASIDE = 'what a settlement sets aside is its amount, fee and tax, and the bank gets its amount';
 const NOT_THERE = 'no journal stands for a settlement that is not there';
+const REFERENCES = 'each reference of the bank or a provider belongs to the one booking that has it';
 const RESERVED = 'what is reserved is what open withdrawals and settlements take';
 
 let database: TestDatabase;
@@ -32,12 +33,12 @@ test.each([
   [
     "status = 'COMPLETED', completed_at = now(), credited_at = now()",
     "status = 'REQUESTED', completed_at = NULL, credited_at = NULL",
-    [JOURNALS, SET_ASIDE, RESERVED],
+    [JOURNALS, SET_ASIDE, REFERENCES, RESERVED],
   ],
   [
     "status = 'FAILED', failure = '{}', completed_at = now(), credited_at = now(), returned_at = now(), return_reference = 'R'",
     "status = 'REQUESTED', failure = NULL, completed_at = NULL, credited_at = NULL, returned_at = NULL, return_reference = NULL",
-    [JOURNALS, RESERVED],
+    [JOURNALS, REFERENCES, RESERVED],
   ],
 ])('a settlement with %s is found', async (wrong, right, found) => {
   await rows(database.db, `UPDATE settlement SET ${wrong} WHERE id = :id`, { id });

@@ -1,27 +1,18 @@
-import { correctionPosting, allocationPosting, type AllocationOutcome } from '../../ledger/bank-postings.ts';
-import { ensureUnused } from '../../ledger/external-references.ts';
-import { post } from '../../ledger/post.ts';
+import { bookReference, releaseReferences } from '../../ledger/external-references.ts';
+import { post, reverse } from '../../ledger/post.ts';
+import { allocationKey, allocationPosting, receiptKey } from '../../ledger/receipt-postings.ts';
 import { rows } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
-import { formatBirr, type Santim } from '../../lib/money.ts';
-import type { Environment } from '../../lib/scope.ts';
 import { CHANNELS, type Channel } from '../../merchants/channels/channel.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import {
-  BANK_RECEIPT_COLUMNS,
-  insert,
-  moneyOf,
-  refused,
-  requireReference,
-  type BankReceiptRow,
-  type Booked,
-} from './record.ts';
+import { RECEIPT_COLUMNS, type BankReceiptRow } from './queries.ts';
+import { ensureReferenceFormat, invalid, toReceipt } from './record.ts';
 
 export const RECEIPT_DECISIONS = ['ALLOCATED', 'RETURNED', 'CORRECTED'] as const;
 
 /**
- * What an operator has found out about money that was booked. ALLOCATED: unmatched money was a transfer of this provider.
- * RETURNED: the bank has sent it back, under this trace id. CORRECTED: it was booked wrongly, whatever it is.
+ * An operator's decision about booked money. ALLOCATED: unallocated money was a remittance of this provider. RETURNED: the
+ * bank has sent it back, under this trace id. CORRECTED: it was booked by mistake, whatever it is.
  */
 export type ReceiptDecision =
   | { as: 'ALLOCATED'; channel: Channel }
@@ -34,44 +25,45 @@ type ReceiptDecisionInput = {
   returnReference?: string | undefined;
 };
 
-/** What was said, with all that belongs to it and nothing else. Throws VALIDATION_ERROR. */
+/** Checks that exactly the fields of the decision are given. Throws VALIDATION_ERROR. */
 export function receiptDecision({ as, channel, returnReference }: ReceiptDecisionInput): ReceiptDecision {
-  if (channel !== undefined && as !== 'ALLOCATED') throw refused('channel', 'belongs to ALLOCATED only');
-  if (returnReference !== undefined && as !== 'RETURNED') throw refused('returnReference', 'belongs to RETURNED only');
+  if (channel !== undefined && as !== 'ALLOCATED') throw invalid('channel', 'belongs to ALLOCATED only');
+  if (returnReference !== undefined && as !== 'RETURNED') throw invalid('returnReference', 'belongs to RETURNED only');
   if (as === 'CORRECTED') return { as };
   if (as === 'ALLOCATED') {
-    if (channel === undefined) throw refused('channel', `is needed with ALLOCATED: one of ${CHANNELS.join(', ')}`);
+    if (channel === undefined) throw invalid('channel', `is needed with ALLOCATED: one of ${CHANNELS.join(', ')}`);
     return { as, channel };
   }
-  if (returnReference === undefined) throw refused('returnReference', "is needed with RETURNED: the bank's trace id");
+  if (returnReference === undefined) throw invalid('returnReference', "is needed with RETURNED: the bank's trace id");
   return { as, returnReference };
 }
 
-/** `changed`: this call booked it, and no earlier one. `before`: what stood until then. */
+/** `changed`: decided by this call, not by an earlier one. */
 export type ReceiptResult = { money: BankReceiptRow; before: BankReceiptRow; changed: boolean };
 
+type Decided<As extends ReceiptDecision['as']> = { decision: Extract<ReceiptDecision, { as: As }>; at: Date };
+
 /**
- * Takes unmatched money out of suspense, or takes back by a mirrored journal what was booked wrongly, with what was made
- * of it since: then its trace id is free to be booked rightly. The same again changes nothing. Throws NOT_FOUND,
- * VALIDATION_ERROR, INVALID_STATE (it does not wait, or was corrected) and DUPLICATE_REFERENCE (of the way back).
+ * Takes unallocated money out of suspense, or reverses the journals of what was booked by mistake, which frees its
+ * references for the right booking. Idempotent. Throws NOT_FOUND, VALIDATION_ERROR, INVALID_STATE (it is not in suspense,
+ * or was reversed) and DUPLICATE_REFERENCE (of the return).
  */
 export async function decideReceipt(
   tx: UnitOfWork,
   id: string,
-  { decision, at }: { decision: ReceiptDecision; at: Date },
+  { decision, at }: Decided<ReceiptDecision['as']>,
 ): Promise<ReceiptResult> {
-  const sql = `SELECT ${BANK_RECEIPT_COLUMNS} FROM bank_receipt WHERE id = :id FOR UPDATE`;
+  const sql = `SELECT ${RECEIPT_COLUMNS} FROM bank_receipt WHERE id = :id FOR UPDATE`;
   const [before] = await rows<BankReceiptRow>(tx.trx, sql, { id });
   if (!before) throw notFound('bank money');
-  if (isSaid(before, decision)) return { money: before, before, changed: false };
-  if (before.reversedAt !== null) throw new AppError('INVALID_STATE', `${id} was corrected: it counts no more.`);
-  if (decision.as === 'CORRECTED') return correct(tx, before, at);
-  if (before.kind !== 'UNALLOCATED' || before.outcome !== null) throw waitsNoMore(before);
-  if (decision.as === 'RETURNED') requireReference('returnReference', decision.returnReference);
-  return end(tx, before, { decision, at });
+  if (isDecided(before, decision)) return { money: before, before, changed: false };
+  if (before.reversedAt !== null) throw new AppError('INVALID_STATE', `${id} was corrected: it no longer counts.`);
+  if (decision.as === 'CORRECTED') return { money: await reverseReceipt(tx, before, at), before, changed: true };
+  if (before.kind !== 'UNALLOCATED' || before.outcome !== null) throw notInSuspense(before);
+  return { money: await allocateReceipt(tx, before, { decision, at }), before, changed: true };
 }
 
-function isSaid(row: BankReceiptRow, decision: ReceiptDecision): boolean {
+function isDecided(row: BankReceiptRow, decision: ReceiptDecision): boolean {
   if (decision.as === 'CORRECTED') return row.reversedAt !== null;
   if (row.outcome !== decision.as || row.reversedAt !== null) return false;
   return decision.as === 'ALLOCATED'
@@ -79,109 +71,49 @@ function isSaid(row: BankReceiptRow, decision: ReceiptDecision): boolean {
     : row.returnReference === decision.returnReference;
 }
 
-function waitsNoMore({ id, kind, outcome, channel, returnReference }: BankReceiptRow): AppError {
+function notInSuspense({ id, kind, outcome, channel, returnReference }: BankReceiptRow): AppError {
   const status =
     kind !== 'UNALLOCATED'
-      ? 'is no unmatched money'
+      ? 'is not unmatched money'
       : outcome === 'ALLOCATED'
         ? `was placed as a transfer of ${channel}`
-        : `went back, under the reference ${returnReference}`;
-  return new AppError('INVALID_STATE', `${id} ${status}. Where that is wrong, correct it, and book it anew.`);
+        : `was returned, under the reference ${returnReference}`;
+  return new AppError('INVALID_STATE', `${id} ${status}. If that is wrong, correct it and book it again.`);
 }
 
-type Ending = { decision: Exclude<ReceiptDecision, { as: 'CORRECTED' }>; at: Date };
-
-async function end(tx: UnitOfWork, before: BankReceiptRow, { decision, at }: Ending): Promise<ReceiptResult> {
+async function allocateReceipt(
+  tx: UnitOfWork,
+  { id, environment, amountSantim }: BankReceiptRow,
+  { decision, at }: Decided<'ALLOCATED' | 'RETURNED'>,
+): Promise<BankReceiptRow> {
+  const channel = decision.as === 'ALLOCATED' ? decision.channel : null;
   const returnReference = decision.as === 'RETURNED' ? decision.returnReference : null;
   if (returnReference !== null) {
-    const { environment } = before;
-    await ensureUnused(tx, { environment, way: 'out', reference: returnReference, field: 'returnReference' });
+    ensureReferenceFormat('returnReference', returnReference);
+    const money = { environment, direction: 'outbound', reference: returnReference, amountSantim, at } as const;
+    const booking = { ...money, resourceId: id, bookedAs: 'the way back of unmatched money' };
+    await bookReference(tx, booking, 'returnReference');
   }
   const [money] = await rows<BankReceiptRow>(
     tx.trx,
     `UPDATE bank_receipt SET outcome = :as, outcome_at = :at, channel = :channel, return_reference = :returnReference
-     WHERE id = :id RETURNING ${BANK_RECEIPT_COLUMNS}`,
-    {
-      id: before.id,
-      as: decision.as,
-      at,
-      channel: decision.as === 'ALLOCATED' ? decision.channel : null,
-      returnReference,
-    },
+     WHERE id = :id RETURNING ${RECEIPT_COLUMNS}`,
+    { id, as: decision.as, at, channel, returnReference },
   );
-  if (!money) throw new Error(`${before.id} is gone`);
-  await post(tx.trx, allocationPosting(moneyOf(money), decision), at);
-  return { money, before, changed: true };
+  if (!money) throw new Error(`receipt ${id} is missing`);
+  await post(tx.trx, allocationPosting(toReceipt(money), decision), at);
+  return money;
 }
 
-async function correct(tx: UnitOfWork, before: BankReceiptRow, at: Date): Promise<ReceiptResult> {
+async function reverseReceipt(tx: UnitOfWork, { id, outcome }: BankReceiptRow, at: Date): Promise<BankReceiptRow> {
   const [money] = await rows<BankReceiptRow>(
     tx.trx,
-    `UPDATE bank_receipt SET reversed_at = :at WHERE id = :id RETURNING ${BANK_RECEIPT_COLUMNS}`,
-    { id: before.id, at },
+    `UPDATE bank_receipt SET reversed_at = :at WHERE id = :id RETURNING ${RECEIPT_COLUMNS}`,
+    { id, at },
   );
-  if (!money) throw new Error(`${before.id} is gone`);
-  await post(tx.trx, correctionPosting(moneyOf(before), outcomeOf(before)), at);
-  return { money, before, changed: true };
-}
-
-function outcomeOf({ outcome, channel }: BankReceiptRow): AllocationOutcome | null {
-  if (outcome !== 'ALLOCATED') return outcome && { as: outcome };
-  if (channel === null) throw new Error('what was placed has no channel');
-  return { as: outcome, channel };
-}
-
-/** `reference`: the provider's own. */
-export type ExcessTakenBack = { withdrawalId: string; reference: string; at: Date };
-
-type Overpaid = {
-  environment: Environment;
-  channel: Channel;
-  status: string;
-  amountSantim: Santim;
-  paidSantim: Santim | null;
-};
-
-/**
- * A provider has taken back what it had paid out too much, by a word of its own: it owes that again, and it waits in
- * suspense no more. Booked once for each withdrawal, by a reference that is of no other; the same again changes nothing.
- * Throws NOT_FOUND, VALIDATION_ERROR, INVALID_STATE (nothing was paid too much, or all of it came back) and
- * DUPLICATE_REFERENCE (booked by another reference, or the reference of another withdrawal).
- */
-export async function recordExcessTakenBack(
-  tx: UnitOfWork,
-  { withdrawalId, reference, at }: ExcessTakenBack,
-): Promise<Booked> {
-  requireReference('reference', reference);
-  // Until this change is over it is not reversed.
-  const [paid] = await rows<Overpaid>(
-    tx.trx,
-    `SELECT environment, channel, status, amount_santim, paid_santim FROM withdrawal WHERE id = :withdrawalId FOR UPDATE`,
-    { withdrawalId },
-  );
-  if (!paid) throw notFound('withdrawal');
-  const sql = `SELECT ${BANK_RECEIPT_COLUMNS} FROM bank_receipt WHERE withdrawal_id = :withdrawalId AND reversed_at IS NULL`;
-  const [current] = await rows<BankReceiptRow>(tx.trx, sql, { withdrawalId });
-  if (current?.reference === reference) return { money: current, isNew: false };
-  if (current) throw takenBackBefore(current);
-  const amountSantim = (paid.paidSantim ?? paid.amountSantim) - paid.amountSantim;
-  if (paid.status !== 'SUCCESS' || amountSantim <= 0n) throw nothingTooMuch(withdrawalId, paid.status);
-  const { environment, channel } = paid;
-  const row = { environment, channel, kind: 'RECOVERY', reference, withdrawalId, amountSantim } as const;
-  await ensureUnused(tx, { environment, way: 'excess', reference, field: 'reference' });
-  return { money: await insert(tx, row, at), isNew: true };
-}
-
-function takenBackBefore({ id, reference, withdrawalId, amountSantim }: BankReceiptRow): AppError {
-  const birr = formatBirr(amountSantim);
-  const issue = `must be "${reference}", by which ${birr} ETB of ${withdrawalId} were taken back (${id})`;
-  return new AppError('DUPLICATE_REFERENCE', `reference ${issue}.`, {
-    details: [{ field: 'reference', issue }],
-    existing: { bankMoneyId: id },
-  });
-}
-
-function nothingTooMuch(id: string, status: string): AppError {
-  const why = status === 'REVERSED' ? 'came back whole' : 'was not paid more than its amount';
-  return new AppError('INVALID_STATE', `${id} ${why}: there is nothing that its provider could take back.`);
+  if (!money) throw new Error(`receipt ${id} is missing`);
+  await releaseReferences(tx, id);
+  if (outcome !== null) await reverse(tx.trx, allocationKey({ id }), at);
+  await reverse(tx.trx, receiptKey({ id }), at);
+  return money;
 }

@@ -1,0 +1,51 @@
+import type { AllocationOutcome, BankReceipt } from '../../ledger/receipt-postings.ts';
+import type { Queryable } from '../../lib/db.ts';
+import type { Santim } from '../../lib/money.ts';
+import { paginateNewest } from '../../lib/paginate-newest.ts';
+import type { Page } from '../../lib/pagination.ts';
+import type { Environment } from '../../lib/scope.ts';
+import type { Channel } from '../../merchants/channels/channel.ts';
+
+/** A row of `bank_receipt`: bank money that an operator has booked, and its outcome. */
+export type BankReceiptRow = {
+  id: string;
+  environment: Environment;
+  kind: BankReceipt['kind'];
+  /** The bank's trace id; of a RECOVERY the provider's own reference. */
+  reference: string;
+  channel: Channel | null;
+  withdrawalId: string | null;
+  amountSantim: Santim;
+  bookedAt: Date;
+  /** Of unallocated money; null while it is in suspense. */
+  outcome: AllocationOutcome['as'] | null;
+  outcomeAt: Date | null;
+  /** The bank's trace id of the returned money. */
+  returnReference: string | null;
+  /** Booked by mistake: no longer counts. */
+  reversedAt: Date | null;
+};
+
+export const RECEIPT_COLUMNS = `id, environment, kind, reference, channel, withdrawal_id, amount_santim, booked_at, outcome,
+  outcome_at, return_reference, reversed_at`;
+
+/** Undefined does not narrow. */
+export type ReceiptFilter = {
+  environment?: Environment | undefined;
+  /** The bank's trace id of either direction, or the provider's own reference. */
+  reference?: string | undefined;
+  /** Whether it is unallocated money in suspense. */
+  waiting?: boolean | undefined;
+};
+
+const MATCHES = `(CAST(:environment AS text) IS NULL OR environment = :environment)
+  AND (CAST(:reference AS text) IS NULL OR :reference IN (reference, return_reference))
+  AND (CAST(:waiting AS boolean) IS NULL OR (kind = 'UNALLOCATED' AND outcome IS NULL AND reversed_at IS NULL) = :waiting)`;
+
+/** Receipts and recoveries, the newest first. */
+export async function listReceipts(db: Queryable, filter: ReceiptFilter, page: Page) {
+  const { environment = null, reference = null, waiting = null } = filter;
+  const values = { environment, reference, waiting };
+  const listed = { columns: RECEIPT_COLUMNS, table: 'bank_receipt', time: 'booked_at', where: MATCHES, values };
+  return paginateNewest<BankReceiptRow>(db, listed, page);
+}
