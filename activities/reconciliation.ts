@@ -1,8 +1,7 @@
 import { activityInfo, ApplicationFailure, heartbeat } from '@temporalio/activity';
 
 import type { ReadPage, Import } from '../src/reconciliation/import.ts';
-import { isPermanentError } from '../src/reconciliation/permanent-error.ts';
-import type { RecheckResult } from '../src/reconciliation/recheck.ts';
+import { isPermanentError, type RecheckResult } from '../src/reconciliation/recheck.ts';
 import type { ReconciliationStatus } from '../src/reconciliation/states.ts';
 import { elapsedMs } from './business-time.ts';
 import { asNonRetryable } from './non-retryable.ts';

@@ -7,7 +7,7 @@ import { newId } from '../src/lib/ids.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { createTransactionRunner, type OutboxRow } from '../src/outbox/record.ts';
 import { createRelay } from '../src/outbox/relay.ts';
-import { closeResolved } from '../src/reconciliation/discrepancies-write.ts';
+import { closeResolved } from '../src/reconciliation/discrepancies.ts';
 import type { AttemptOutcome } from '../src/webhooks/delivery/attempt.ts';
 import { claimDue, claimOne, type ClaimedAttempt } from '../src/webhooks/delivery/claim.ts';
 import { recordAttempts } from '../src/webhooks/delivery/record-attempt.ts';

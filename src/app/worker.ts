@@ -21,7 +21,7 @@ import { MIN_QUERY_INTERVAL_MS, POLL_INTERVAL_MIN_MS, createSyncAttempt } from '
 import { createFindProvider } from '../providers/find-provider.ts';
 import { createReconciliationSteps } from '../reconciliation/activities-api.ts';
 import { measureReconciliation } from '../reconciliation/metrics.ts';
-import { findRecoverableRuns } from '../reconciliation/recoverable.ts';
+import { findRecoverableRuns } from '../reconciliation/runs.ts';
 import { createReportFiles } from '../reports/files.ts';
 import { createGenerateReport, giveUpReport } from '../reports/generate.ts';
 import { measureReports } from '../reports/metrics.ts';

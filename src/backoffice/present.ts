@@ -10,7 +10,7 @@ import type { Kyc } from '../merchants/kyc/queries.ts';
 import type { Merchant } from '../merchants/operations.ts';
 import type { HeldDecision } from '../payments/holds.ts';
 import type { Discrepancy } from '../reconciliation/discrepancies.ts';
-import type { ReconciledDay } from '../reconciliation/list-runs.ts';
+import type { ReconciledDay } from '../reconciliation/runs.ts';
 import type { BankAccountRow } from '../settlements/bank-account/model.ts';
 import type { Holiday } from '../settlements/calendar/queries.ts';
 import type { SettlementRow } from '../settlements/model.ts';

@@ -8,7 +8,7 @@ import type { Knex } from '../lib/db.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { listDiscrepancies } from '../reconciliation/discrepancies.ts';
-import { listReconciledDays } from '../reconciliation/list-runs.ts';
+import { listReconciledDays } from '../reconciliation/runs.ts';
 import { bankMoneyRoutes } from './bank-money-routes.ts';
 import { presentDifference, presentReconciledDay } from './present.ts';
 import * as reconciliationSchema from './reconciliation-schema.ts';

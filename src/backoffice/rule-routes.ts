@@ -1,7 +1,7 @@
 import { auditContextOf } from '../access/audit.ts';
 import { ANY_OPERATOR, requirePermission } from '../access/permissions.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
-import { listFeeRules } from '../ledger/fee-rules.ts';
+import { listFeeRules } from '../ledger/fees.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import type { RuleSchedule } from '../lib/effective-rules.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { FEE_DIRECTIONS } from '../ledger/fee-rules.ts';
+import { FEE_DIRECTIONS } from '../ledger/fees.ts';
 import { publicText } from '../lib/echo.ts';
 import { birrAmount, instant, patternText } from '../lib/fields.ts';
 import { BIRR_RULE, isBirr } from '../lib/money.ts';

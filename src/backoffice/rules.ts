@@ -1,5 +1,5 @@
 import { recordAudit, type AuditContext } from '../access/audit.ts';
-import { addFeeRule, listFeeRules, type NewFeeRule, type StoredFeeRule } from '../ledger/fee-rules.ts';
+import { addFeeRule, listFeeRules, type NewFeeRule, type StoredFeeRule } from '../ledger/fees.ts';
 import type { RuleSchedule } from '../lib/effective-rules.ts';
 import { toBirr } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';

@@ -81,3 +81,17 @@ export async function listPeriod(db: Queryable, { accountId, after, upTo }: Peri
   ]);
   return toPage(page, count?.total ?? 0, found.map(positioned));
 }
+
+/** At most `limit` movements of a settlement's period, the oldest first, after a sequence. */
+export async function exportPeriod(
+  db: Queryable,
+  { accountId, after, upTo }: Pick<Period, 'accountId' | 'after' | 'upTo'>,
+  limit: number,
+): Promise<ReadMovement[]> {
+  return rows<ReadMovement>(
+    db,
+    `SELECT ${MOVEMENT_COLUMNS} FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
+     WHERE e.account_id = :accountId AND e.sequence > :after AND e.sequence <= :upTo ORDER BY e.sequence LIMIT :limit`,
+    { accountId, after, upTo, limit },
+  );
+}

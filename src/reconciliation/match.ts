@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { QUERYABLE_ATTEMPTS } from '../payments/states.ts';
 import type { StatementRow } from '../providers/provider.ts';
-import { readScope, type Scope } from './scope.ts';
+import { readScope, type Scope } from './runs.ts';
 import type { DiscrepancyKind } from './states.ts';
 
 /** What differs about one order of a day. */

@@ -1,11 +1,12 @@
-import { rows, type Knex } from '../lib/db.ts';
+import { isNativeError } from 'node:util/types';
+
+import { type Knex, rows } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import { QUERYABLE_ATTEMPTS, isQueryable } from '../payments/states.ts';
 import type { CheckAttempt } from '../payments/sync.ts';
 import type { FindProvider, StatementRow } from '../providers/provider.ts';
 import type { CheckPayout } from '../withdrawals/sync.ts';
-import { isPermanentError } from './permanent-error.ts';
-import { readScope, type Scope } from './scope.ts';
+import { type Scope, readScope } from './runs.ts';
 
 export type RecheckDeps = {
   db: Knex;
@@ -178,4 +179,17 @@ async function nextListed(db: Knex, scope: Scope, after: Position): Promise<Part
   const orders = found.slice(0, -1).map(({ type, orderId, isUnsent }) => ({ type, orderId, isUnsent }));
   const last = orders.length === BATCH ? orders.at(-1) : end;
   return { orders, next: last ? written(last) : null };
+}
+
+/** Of our own code: it met a value that it does not know. */
+const MISTAKES: ReadonlySet<string> = new Set(['TypeError', 'RangeError', 'SyntaxError', 'ReferenceError']);
+
+/** SQLSTATE classes of values that PostgreSQL or a constraint does not take. */
+const REFUSED_VALUE = /^2[23][0-9A-Z]{3}$/;
+
+/** Whether the same work would most likely fail so again: not for what is away or busy, but for what it is about. */
+export function isPermanentError(error: unknown): boolean {
+  if (!isNativeError(error)) return false;
+  const code = 'code' in error ? error.code : undefined;
+  return MISTAKES.has(error.name) || (typeof code === 'string' && REFUSED_VALUE.test(code));
 }

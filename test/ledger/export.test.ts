@@ -1,4 +1,4 @@
-import { exportMovements, sumAccount } from '../../src/ledger/export.ts';
+import { exportMovements, sumAccount } from '../../src/ledger/balance.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
 import { inTransaction, rows, type Queryable } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';

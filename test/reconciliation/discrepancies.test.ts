@@ -1,7 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Page } from '../../src/lib/pagination.ts';
-import { beginComparison, countOpen, writeFound } from '../../src/reconciliation/discrepancies-write.ts';
+import { beginComparison, countOpen, writeFound } from '../../src/reconciliation/discrepancies.ts';
 import { closeDifference, listDiscrepancies } from '../../src/reconciliation/discrepancies.ts';
 import { matchDay } from '../../src/reconciliation/match.ts';
 import { anOrder } from '../providers/sandbox.ts';

@@ -5,7 +5,7 @@ import { newId } from '../../src/lib/ids.ts';
 import type { StatementPage, StatementRow } from '../../src/providers/provider.ts';
 import { importNextPage, type Import } from '../../src/reconciliation/import.ts';
 import { measureReconciliation } from '../../src/reconciliation/metrics.ts';
-import { findRecoverableRuns } from '../../src/reconciliation/recoverable.ts';
+import { findRecoverableRuns } from '../../src/reconciliation/runs.ts';
 import { requestRun, requestLastDays } from '../../src/reconciliation/request.ts';
 import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/review-items.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

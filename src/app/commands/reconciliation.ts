@@ -4,7 +4,7 @@ import { addisDay, DAY_MS } from '../../lib/dates.ts';
 import type { Knex } from '../../lib/db.ts';
 import { formatBirr } from '../../lib/money.ts';
 import { CHANNELS, type Channel } from '../../merchants/channels/channel.ts';
-import { listReconciledDays, type ReconciledDay } from '../../reconciliation/list-runs.ts';
+import { listReconciledDays, type ReconciledDay } from '../../reconciliation/runs.ts';
 import type { Wanted } from '../../reconciliation/request.ts';
 
 /** What --help prints. */

@@ -1,5 +1,4 @@
-import type { ReadMovement } from '../../ledger/balance.ts';
-import { countMovements, exportMovements, sumAccount } from '../../ledger/export.ts';
+import { countMovements, exportMovements, sumAccount, type ReadMovement } from '../../ledger/balance.ts';
 import { dayColumns, timeColumns, type Column } from './columns.ts';
 import { createSource } from './source.ts';
 

@@ -1,6 +1,5 @@
-import { exportPeriod } from '../../ledger/export.ts';
 import type { JournalKind } from '../../ledger/postings.ts';
-import { readPeriod, sumPeriod, type Period } from '../../ledger/statement.ts';
+import { exportPeriod, readPeriod, sumPeriod, type Period } from '../../ledger/statement.ts';
 import type { Queryable } from '../../lib/db.ts';
 import type { Santim } from '../../lib/money.ts';
 import type { MerchantScope } from '../../lib/scope.ts';

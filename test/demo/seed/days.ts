@@ -1,6 +1,11 @@
 import { createRandom } from '../../../src/demo/seed/random.ts';
-import { listMovements, type MerchantAccount, type Movement } from '../../../src/ledger/balance.ts';
-import { exportMovements, sumAccount } from '../../../src/ledger/export.ts';
+import {
+  exportMovements,
+  listMovements,
+  sumAccount,
+  type MerchantAccount,
+  type Movement,
+} from '../../../src/ledger/balance.ts';
 import { addisDay, DAY_MS, endOfAddisDay, startOfAddisDay } from '../../../src/lib/dates.ts';
 import { rows, type Knex } from '../../../src/lib/db.ts';
 import type { MerchantScope } from '../../../src/lib/scope.ts';

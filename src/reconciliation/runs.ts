@@ -1,0 +1,131 @@
+import { endOfAddisDay, startOfAddisDay } from '../lib/dates.ts';
+import { type Knex, type Queryable, rows } from '../lib/db.ts';
+import { notFound } from '../lib/errors.ts';
+import type { Santim } from '../lib/money.ts';
+import type { Environment } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
+import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
+import type { Sums } from './match.ts';
+import type { ReconciliationStatus } from './states.ts';
+import { type ChannelDay, reconciliationWorkflowId, requestMessage } from './workflow-input.ts';
+
+/** How a channel's day stands. */
+export type ReconciledDay = {
+  environment: Environment;
+  channel: Channel;
+  /** YYYY-MM-DD in Addis Ababa. */
+  day: string;
+  status: ReconciliationStatus;
+  /** It is being compared now, or waits for its provider. */
+  isRunning: boolean;
+  differences: number;
+  /** Why it does not go on, or was given up; null while all is well. */
+  error: string | null;
+  /** What the provider lists, and what is booked of that or was booked that day; null before the first comparison. */
+  theirs: Sums | null;
+  ours: Sums | null;
+  /** What the provider owed by the ledger at the day's end. */
+  clearingSantim: Santim | null;
+  comparedAt: Date | null;
+};
+
+type DayFilter = {
+  /** YYYY-MM-DD, both included. */
+  startDate: string;
+  endDate: string;
+  environment?: Environment | undefined;
+  channel?: Channel | undefined;
+};
+
+/** The days that were ever asked for, the latest first; a range of days bounds them. */
+export async function listReconciledDays(db: Queryable, filter: DayFilter): Promise<ReconciledDay[]> {
+  const found = await rows<DayRow>(
+    db,
+    `SELECT r.*, CAST(r.day AS text) AS day,
+            (SELECT CAST(count(*) AS integer) FROM reconciliation_discrepancy d
+             WHERE d.reconciliation_id = r.id AND d.closed_at IS NULL) AS differences
+     FROM reconciliation r
+     WHERE r.day BETWEEN CAST(:startDate AS date) AND CAST(:endDate AS date)
+       AND (CAST(:environment AS text) IS NULL OR r.environment = :environment)
+       AND (CAST(:channel AS text) IS NULL OR r.channel = :channel)
+     ORDER BY r.day DESC, r.environment, r.channel`,
+    { ...filter, environment: filter.environment ?? null, channel: filter.channel ?? null },
+  );
+  return found.map((row) => ({
+    environment: row.environment,
+    channel: row.channel,
+    day: row.day,
+    status: row.status,
+    isRunning: row.isRunning,
+    differences: row.differences,
+    error: row.error,
+    theirs: row.theirPayments === null ? null : sumsOf(row, 'their'),
+    ours: row.ourPayments === null ? null : sumsOf(row, 'our'),
+    clearingSantim: row.clearingSantim,
+    comparedAt: row.comparedAt,
+  }));
+}
+
+type Side = 'their' | 'our';
+type Noun = 'Payments' | 'Payouts' | 'Reversals';
+type Figures = Record<`${Side}${Noun}`, number | null> & Record<`${Side}${Noun}Santim`, Santim | null>;
+type DayRow = Omit<ReconciledDay, 'theirs' | 'ours'> & Figures;
+
+function sumsOf(row: Figures, side: Side): Sums {
+  const of = (noun: Noun) => ({ count: row[`${side}${noun}`] ?? 0, santim: row[`${side}${noun}Santim`] ?? 0n });
+  return { payments: of('Payments'), payouts: of('Payouts'), reversals: of('Reversals') };
+}
+
+/** What a comparison looks at. */
+export type Scope = {
+  reconciliationId: string;
+  environment: Environment;
+  channel: Channel;
+  /** The last complete reading: its rows count. */
+  completedImportNo: number;
+  startsAt: Date;
+  endsAt: Date;
+  /** Whether the lists of the day before and after were ever read. */
+  knowsBefore: boolean;
+  knowsAfter: boolean;
+  /** The channel's clearing account and its first entry; null while nothing was ever booked there. */
+  accountId: bigint | null;
+  firstEntryAt: Date | null;
+};
+
+/** Throws NOT_FOUND. */
+export async function readScope(db: Queryable, reconciliationId: string): Promise<Scope> {
+  const [found] = await rows<Omit<Scope, 'startsAt' | 'endsAt'> & { day: string }>(
+    db,
+    `SELECT r.id AS reconciliation_id, r.environment, r.channel, CAST(r.day AS text) AS day, r.completed_import_no, c.id AS account_id,
+            (SELECT e.effective_at FROM ledger_entry e WHERE e.account_id = c.id ORDER BY e.effective_at LIMIT 1) AS first_entry_at,
+            EXISTS (SELECT FROM reconciliation b WHERE b.environment = r.environment AND b.channel = r.channel
+                    AND b.day = r.day - 1 AND b.completed_import_no > 0) AS knows_before,
+            EXISTS (SELECT FROM reconciliation b WHERE b.environment = r.environment AND b.channel = r.channel
+                    AND b.day = r.day + 1 AND b.completed_import_no > 0) AS knows_after
+     FROM reconciliation r
+     LEFT JOIN ledger_account c
+       ON c.environment = r.environment AND c.currency = 'ETB' AND c.kind = 'CHANNEL_CLEARING' AND c.channel = r.channel
+     WHERE r.id = :reconciliationId`,
+    { reconciliationId },
+  );
+  if (!found) throw notFound('reconciliation');
+  const { day, ...scope } = found;
+  return { ...scope, startsAt: startOfAddisDay(day), endsAt: endOfAddisDay(day) };
+}
+
+/**
+ * Days that were asked for and have not ended, without an outbox row, so must have a running workflow. They are few: all
+ * are compared each time. Those of the last half minute are left out: Temporal's list of workflows lags a little.
+ */
+export async function findRecoverableRuns(db: Knex, { after, limit }: OpenPage): Promise<RecoverableWorkflow[]> {
+  const open = await rows<ChannelDay & { id: string }>(
+    db,
+    `SELECT r.id, r.environment, r.channel, CAST(r.day AS text) AS day FROM reconciliation r
+     WHERE r.id > :after AND r.is_running AND r.requested_at < now() - interval '30 seconds'
+       AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = CAST(:prefix AS text) || r.id)
+     ORDER BY r.id LIMIT :limit`,
+    { after, limit, prefix: reconciliationWorkflowId('') },
+  );
+  return open.map(({ id, ...day }) => ({ id, message: requestMessage(day) }));
+}
