@@ -10,26 +10,24 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 
-import type {
-  Reading,
-  ReconciliationActivities,
-  ReconciliationInput,
-  ReconciliationReport,
-} from '../activities/reconciliation.ts';
+import type { ReconciliationActivities } from '../activities/reconciliation.ts';
+import type { RunResult } from '../src/reconciliation/compare.ts';
+import type { Import } from '../src/reconciliation/import.ts';
 import { RUN_TIMEOUT_MS, pauseAfter } from '../src/reconciliation/states.ts';
+import type { ReconciliationInput } from '../src/reconciliation/workflow-input.ts';
 import { publishStatus } from './visibility.ts';
 
-/** After so many failures in a row a list is begun anew: its provider may take an old cursor no more. */
-const REWIND_AFTER_FAILURES = 5;
+/** After this many consecutive failures the import starts at its first page: the provider may have dropped the cursor. */
+const RESTART_AFTER_FAILURES = 5;
 
 export const rerunRequested = defineSignal('rerunRequested');
 
-/** Nothing is retried for ever: whatever fails for that long ends the day. */
+/** An activity that fails for this long ends the run. */
 const activityOptions = {
   retry: { initialInterval: '1 s', maximumInterval: '60 s' },
   scheduleToCloseTimeout: RUN_TIMEOUT_MS,
 } as const;
-// After a worker's death its activity is given to another one when this is over.
+// After a worker's crash its activity is retried elsewhere when this is over.
 const { requestLastDays, startImport, importNextPage, rewindReading, abandonRun } =
   proxyActivities<ReconciliationActivities>({ startToCloseTimeout: '15 s', ...activityOptions });
 /** Twenty orders, five at a time. */
@@ -44,56 +42,57 @@ const { compareDay } = proxyActivities<ReconciliationActivities>({
   ...activityOptions,
 });
 
-/** Every night by a schedule of Temporal's: asks for yesterday, and again for the days before it. */
+/** Started every night by a Temporal schedule: requests yesterday, and the days before it again. */
 export async function nightlyReconciliation(): Promise<number> {
   const days = await requestLastDays({ atMs: Date.now() });
-  setCurrentDetails(`Asked for ${days} days of channels; each is a workflow "reconciliation-…" of its own.`);
+  setCurrentDetails(`Requested ${days} days of channels. Each has its own workflow "reconciliation-…".`);
   return days;
 }
 
-/** How far a day has come. `settling`: `doubts` of this round so far, `rounds` from 1. */
+/** The state that a run hands to the next one. `recheck`: the uncertain orders of this round so far; `rounds` from 1. */
 type Progress = {
-  reading: Reading;
+  reading: Import;
   sinceMs: number;
   recheck?: { after: string; uncertainCount: number; rounds: number };
 };
 
-type GoingOn = Progress & { isRerunRequested?: boolean };
+type Continuation = Progress & { isRerunRequested?: boolean };
 type Day = Progress & { input: ReconciliationInput; isRerunRequested: () => boolean };
 
 /**
- * Compares one channel's day: reads the provider's list page by page, asks about whatever list and books disagree on,
- * and leaves what still differs to operators. A provider that is away is asked ever more rarely, for 20 h. Whoever asks
- * for the day gets a list that was begun after that: now if the workflow waits, else when it is through.
- * @param goingOn from the run before, whose history had grown long.
+ * Reconciles a day of a channel: imports the provider's statement page by page, queries the provider about the orders on
+ * which statement and ledger disagree, and leaves the remaining discrepancies to operators. An unavailable provider is
+ * retried with growing pauses, for 20 h. A rerun requested meanwhile imports the statement again: at once during a pause,
+ * otherwise after the comparison.
+ * @param continuation from the previous run, whose history had grown long.
  */
-export async function reconciliation(input: ReconciliationInput, goingOn?: GoingOn): Promise<string> {
-  let isRerunRequested = goingOn?.isRerunRequested ?? false;
+export async function reconciliation(input: ReconciliationInput, continuation?: Continuation): Promise<string> {
+  let isRerunRequested = continuation?.isRerunRequested ?? false;
   setHandler(rerunRequested, () => void (isRerunRequested = true), {
-    description: 'Somebody wants this day compared: wait no longer, and begin anew',
+    description: 'A comparison of this day was requested: end the pause and import the statement again',
   });
-  for (let progress: Progress | undefined = goingOn; ; progress = undefined) {
+  for (let progress: Progress | undefined = continuation; ; progress = undefined) {
     if (!progress) {
       const { reconciliationId } = input;
       const reading = await startImport({ reconciliationId, atMs: Date.now() });
       progress = { reading, sinceMs: Date.now() };
-      // What was asked for until here, this reading answers.
+      // This import serves all requests until now.
       isRerunRequested = false;
     }
-    const ended = await compareOnce({ ...progress, input, isRerunRequested: () => isRerunRequested });
-    if (ended === 'asked') continue;
-    publish(ended.status, `${ended.status}: ${ended.differences} differences wait for an operator`);
-    if (!isRerunRequested) return ended.status;
+    const result = await compareOnce({ ...progress, input, isRerunRequested: () => isRerunRequested });
+    if (result === 'rerun') continue;
+    publish(result.status, `${result.status}: ${result.differences} open differences`);
+    if (!isRerunRequested) return result.status;
   }
 }
 
-/** "asked": to be begun anew, for somebody has asked while it waited. What fails for good gives the day up. */
-async function compareOnce(day: Day): Promise<ReconciliationReport | 'asked'> {
+/** "rerun": requested during a pause. A permanent failure abandons the run. */
+async function compareOnce(day: Day): Promise<RunResult | 'rerun'> {
   try {
-    const list = await readList(day);
-    if (list === 'asked') return 'asked';
-    if (list === 'not given') return await abandonRun({ ...day.reading, problem: null });
-    if ((await recheckUnknown(day)) === 'asked') return 'asked';
+    const statement = await importStatement(day);
+    if (statement === 'rerun') return 'rerun';
+    if (statement === 'incomplete') return await abandonRun({ ...day.reading, problem: null });
+    if ((await recheckUncertain(day)) === 'rerun') return 'rerun';
     return await compareDay({ reconciliationId: day.input.reconciliationId, atMs: Date.now() });
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
@@ -102,47 +101,45 @@ async function compareOnce(day: Day): Promise<ReconciliationReport | 'asked'> {
   }
 }
 
-/** "not given": not in time, or it has no end. */
-async function readList(day: Day): Promise<'whole' | 'not given' | 'asked'> {
+/** "incomplete": not available in time, or it never ends. */
+async function importStatement(day: Day): Promise<'complete' | 'incomplete' | 'rerun'> {
   for (let failures = 0; ;) {
     const page = await importNextPage(day.reading);
-    if (page.kind === 'end') return 'whole';
-    if (page.kind === 'endless' || isOver(day)) return 'not given';
+    if (page.kind === 'end') return 'complete';
+    if (page.kind === 'endless' || isOver(day)) return 'incomplete';
     if (page.kind === 'unknown') {
       failures += 1;
-      if (await pause(day, pauseAfter(failures), `the list was not given (${page.reason}): ask again`)) return 'asked';
-      if (failures % REWIND_AFTER_FAILURES === 0) await rewindReading(day.reading);
+      const summary = `the statement is not available (${page.reason}): retry`;
+      if (await pause(day, pauseAfter(failures), summary)) return 'rerun';
+      if (failures % RESTART_AFTER_FAILURES === 0) await rewindReading(day.reading);
     } else {
       failures = 0;
-      publish('READING', `page ${page.pages} of the list is read`);
+      publish('READING', `imported page ${page.pages} of the statement`);
     }
     await renewLongHistory(day);
   }
 }
 
-/** Asks about what list and books disagree on, until every answer is a definite one or it takes too long. */
-async function recheckUnknown(day: Day): Promise<'settled' | 'asked'> {
+/** Queries the orders on which statement and ledger disagree, until every response is definite or the time is over. */
+async function recheckUncertain(day: Day): Promise<'rechecked' | 'rerun'> {
   const { reconciliationId } = day.input;
   for (;;) {
-    const {
-      after,
-      rounds,
-      uncertainCount: uncertainBefore,
-    } = day.recheck ?? { after: '', uncertainCount: 0, rounds: 1 };
-    const rechecked = await recheckOrders({ reconciliationId, after, atMs: Date.now() });
-    publish('CHECKING', 'the provider is asked about what list and books disagree on');
-    const uncertainCount = uncertainBefore + rechecked.uncertainCount;
-    if (isOver(day) || (rechecked.after === null && uncertainCount === 0)) return 'settled';
+    const before = day.recheck ?? { after: '', uncertainCount: 0, rounds: 1 };
+    const { rounds } = before;
+    const rechecked = await recheckOrders({ reconciliationId, after: before.after, atMs: Date.now() });
+    publish('CHECKING', 'querying the orders on which statement and ledger disagree');
+    const uncertainCount = before.uncertainCount + rechecked.uncertainCount;
+    if (isOver(day) || (rechecked.after === null && uncertainCount === 0)) return 'rechecked';
     if (rechecked.after === null) {
-      const summary = `the provider cannot tell of ${uncertainCount} orders it lists: ask again`;
-      if (await pause(day, pauseAfter(rounds), summary)) return 'asked';
+      const summary = `the provider does not know the outcome of ${uncertainCount} orders it lists: retry`;
+      if (await pause(day, pauseAfter(rounds), summary)) return 'rerun';
       day.recheck = { after: '', uncertainCount: 0, rounds: rounds + 1 };
     } else day.recheck = { after: rechecked.after, uncertainCount, rounds };
     await renewLongHistory(day);
   }
 }
 
-/** Answers whether somebody asks for the day meanwhile: then it waits no longer. */
+/** True when a rerun is requested meanwhile, which ends the pause. */
 async function pause({ isRerunRequested }: Day, ms: number, summary: string): Promise<boolean> {
   publish('WAITING', `${summary}, ${new Date(Date.now() + ms).toISOString()}`);
   return condition(isRerunRequested, ms, { summary });
@@ -157,7 +154,7 @@ async function renewLongHistory({ input, isRerunRequested, ...progress }: Day): 
   await continueAsNew<typeof reconciliation>(input, { ...progress, isRerunRequested: isRerunRequested() });
 }
 
-/** What operators see of it in the Temporal UI, and filter by. */
+/** Shown in the Temporal UI; the status is a filter there. */
 function publish(status: string, details: string): void {
   publishStatus(status);
   setCurrentDetails(details);

@@ -205,28 +205,30 @@ export function presentKyc({ row, documents, timeline, live }: Kyc) {
   };
 }
 
-export function presentDifference({ id, ourSantim, theirSantim, detectedAt, closedAt, ...row }: Discrepancy) {
+export function presentDifference({ id, orderStatus, bookedSantim, listedSantim, listedCurrency, detectedAt, closedAt, ...row }: Discrepancy) {
   return {
     differenceId: id,
     ...row,
-    ours: ourSantim === null ? null : toBirr(ourSantim),
-    theirs: theirSantim === null ? null : toBirr(theirSantim),
+    ourStatus: orderStatus,
+    ours: bookedSantim === null ? null : toBirr(bookedSantim),
+    theirs: listedSantim === null ? null : toBirr(listedSantim),
+    theirCurrency: listedCurrency,
     detectedAt: detectedAt.toISOString(),
     closedAt: iso(closedAt),
   };
 }
 
-export function presentReconciledDay({ theirs, ours, clearingSantim, comparedAt, ...row }: ReconciledDay) {
+export function presentReconciledDay({ listed, booked, clearingSantim, comparedAt, ...row }: ReconciledDay) {
   return {
     ...row,
-    theirs: theirs && presentSums(theirs),
-    ours: ours && presentSums(ours),
+    theirs: listed && presentSums(listed),
+    ours: booked && presentSums(booked),
     owed: clearingSantim === null ? null : toBirr(clearingSantim),
     comparedAt: iso(comparedAt),
   };
 }
 
-function presentSums({ payments, payouts, reversals }: NonNullable<ReconciledDay['theirs']>) {
+function presentSums({ payments, payouts, reversals }: NonNullable<ReconciledDay['listed']>) {
   const sum = ({ count, santim }: typeof payments) => ({ count, amount: toBirr(santim) });
   return { payments: sum(payments), payouts: sum(payouts), reversals: sum(reversals) };
 }

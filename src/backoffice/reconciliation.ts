@@ -2,14 +2,14 @@ import { recordAudit, type AuditContext } from '../access/audit.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import { closeDifference, type Discrepancy } from '../reconciliation/discrepancies.ts';
-import { requestRun, type Wanted } from '../reconciliation/request.ts';
+import { requestRun, type RunRequest } from '../reconciliation/request.ts';
 
 type RequestRunDeps = Parameters<typeof requestRun>[1];
 
 /** Asks for a day to be compared, again or for the first time. Throws VALIDATION_ERROR. */
 export async function requestReconciliation(
   context: AuditContext,
-  { reason, ...wanted }: Wanted & { reason?: string | undefined },
+  { reason, ...wanted }: RunRequest & { reason?: string | undefined },
   deps: RequestRunDeps,
 ): Promise<{ environment: Environment; channel: Channel; day: string }[]> {
   const requested = await requestRun(context.tx, deps, wanted);

@@ -1,24 +1,25 @@
 import type { Clock } from '../lib/clock.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
-import { compareDay, abandonRun } from './compare.ts';
-import { startImport, importNextPage, rewind, type ReadDeps, type Import } from './import.ts';
+import { abandonRun, compareDay } from './compare.ts';
+import { importNextPage, restartImport, startImport, type Import, type ImportDeps } from './import.ts';
 import { recheckOrders, type RecheckDeps } from './recheck.ts';
 import { requestLastDays } from './request.ts';
 
-export type StepsDeps = ReadDeps & RecheckDeps & { runInTransaction: RunInTransaction; clock: Clock };
+export type ReconciliationSteps = ReturnType<typeof createReconciliationSteps>;
+type StepsDeps = ImportDeps & RecheckDeps & { runInTransaction: RunInTransaction; clock: Clock };
 
-/** What the workflows of reconciliation ask for, step by step. */
+/** The operations of the reconciliation workflows. */
 export function createReconciliationSteps(deps: StepsDeps) {
   const { db, runInTransaction } = deps;
   return {
     requestLastDays: (at: Date) => runInTransaction((tx) => requestLastDays(tx, { ...deps, clock: () => at })),
-    begin: (id: string, at: Date) => startImport(db, id, at),
-    readNext: (reading: Import) => importNextPage(deps, reading),
-    rewind: (reading: Import) => rewind(db, reading),
-    recheck: (reconciliationId: string, after: string, at: Date) =>
+    startImport: (id: string, at: Date) => startImport(db, id, at),
+    importNextPage: (run: Import) => importNextPage(deps, run),
+    restartImport: (run: Import) => restartImport(db, run),
+    recheckOrders: (reconciliationId: string, after: string, at: Date) =>
       recheckOrders(deps, { reconciliationId, after, at }),
-    compare: (reconciliationId: string, at: Date, onProgress?: () => void) =>
+    compareDay: (reconciliationId: string, at: Date, onProgress?: () => void) =>
       compareDay(deps, { reconciliationId, at, ...(onProgress && { onProgress }) }),
-    giveUp: (reading: Import, problem: string | null) => runInTransaction((tx) => abandonRun(tx, reading, problem)),
+    abandonRun: (run: Import, error: string | null) => runInTransaction((tx) => abandonRun(tx, run, error)),
   };
 }

@@ -3,22 +3,22 @@ import { notFound } from '../lib/errors.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { clearReconciliationFlag } from '../payments/clear-reconciliation-flag.ts';
 import { beginComparison, closeResolved, countOpen, writeFound } from './discrepancies.ts';
-import { type Import, storableProblem } from './import.ts';
-import { type Sides, matchDay } from './match.ts';
+import { storableError, type Import } from './import.ts';
+import { matchDay, type Sides } from './match.ts';
 import type { ReconciliationStatus } from './states.ts';
 
-/** How a day ended. `differences`: those that are open. */
-export type Ended = { status: ReconciliationStatus; differences: number };
+/** `differences`: the open discrepancies. */
+export type RunResult = { status: ReconciliationStatus; differences: number };
 
 /**
- * Ends a day whose list was read whole and asked about: opens, refreshes and closes its differences, all of them, clears
- * the doubt about payments that the lists prove unpaid, and sums both sides up. Differences are written as they are
- * found; repeated it changes nothing. Throws NOT_FOUND, INVALID_STATE (a later comparison of the day has begun).
+ * Ends a run whose statement was imported completely and rechecked: opens, updates and closes the discrepancies of the day,
+ * clears the reconciliation flag of payments that the statements confirm unpaid, and stores the sums of both sides.
+ * Discrepancies are written as they are found. Idempotent. Throws NOT_FOUND, INVALID_STATE (a later comparison has started).
  */
 export async function compareDay(
   { db, runInTransaction }: { db: Knex; runInTransaction: RunInTransaction },
   { reconciliationId, at, onProgress = () => {} }: { reconciliationId: string; at: Date; onProgress?: () => void },
-): Promise<Ended> {
+): Promise<RunResult> {
   const comparison = await beginComparison(db, reconciliationId);
   const sides = await matchDay(db, reconciliationId, async (found) => {
     await writeFound(runInTransaction, comparison, { found, at });
@@ -27,28 +27,28 @@ export async function compareDay(
   await closeResolved(runInTransaction, comparison, { at, onProgress });
   return runInTransaction(async (tx) => {
     const differences = await countOpen(tx.trx, comparison);
-    const unpaid = await findProvenUnpaid(tx.trx, { reconciliationId, at });
+    const unpaid = await findConfirmedUnpaid(tx.trx, { reconciliationId, at });
     await clearReconciliationFlag(tx, { transactionIds: unpaid, at });
     const status = differences === 0 ? 'CLEAN' : 'DIFFERENCES';
-    await sumUp(tx, { reconciliationId, status, at, sides });
+    await writeSummary(tx, { reconciliationId, status, at, sides });
     return { status, differences };
   });
 }
 
 /**
- * Ends a day that could not be compared: its list could not be read in time, or what is said in `problem`. What was found
- * before stays open. Once another reading has begun it changes nothing. Throws NOT_FOUND.
+ * Ends a run that cannot be compared, because of `error` or because its statement was not imported in time. Open
+ * discrepancies stay open. Changes nothing once a later import has started. Throws NOT_FOUND.
  */
 export async function abandonRun(
   tx: UnitOfWork,
   { reconciliationId, importNo }: Import,
-  problem: string | null,
-): Promise<Ended> {
+  error: string | null,
+): Promise<RunResult> {
   await tx.writeDeferred(
     `UPDATE reconciliation SET is_running = requests > requests_at_start, status = 'INCOMPLETE',
-       error = coalesce(:problem, error, 'its list was not read to the end in time')
-     WHERE id = :reconciliationId AND import_no = :reading`,
-    { reconciliationId, reading: importNo, problem: problem && storableProblem(problem) },
+       error = coalesce(:error, error, 'the statement was not imported in time')
+     WHERE id = :reconciliationId AND import_no = :importNo`,
+    { reconciliationId, importNo, error: error && storableError(error) },
   );
   const [day] = await rows<{ differences: number }>(
     tx.trx,
@@ -63,56 +63,56 @@ export async function abandonRun(
 
 type Summary = { reconciliationId: string; status: ReconciliationStatus; at: Date; sides: Sides };
 
-async function sumUp(tx: UnitOfWork, { reconciliationId, status, at, sides }: Summary): Promise<void> {
-  const { theirs, ours, clearingSantim } = sides;
+async function writeSummary(tx: UnitOfWork, { reconciliationId, status, at, sides }: Summary): Promise<void> {
+  const { listed, booked, clearingSantim } = sides;
   await tx.writeDeferred(
     `UPDATE reconciliation r SET is_running = requests > requests_at_start, status = :status, compared_at = :at, error = NULL,
        last_clean_at = CASE WHEN :status = 'CLEAN' THEN CAST(:at AS timestamptz) ELSE last_clean_at END,
-       their_payments = :theirPayments, their_payments_santim = :theirPaymentsSantim,
-       our_payments = :ourPayments, our_payments_santim = :ourPaymentsSantim,
-       their_payouts = :theirPayouts, their_payouts_santim = :theirPayoutsSantim,
-       our_payouts = :ourPayouts, our_payouts_santim = :ourPayoutsSantim,
-       their_reversals = :theirReversals, their_reversals_santim = :theirReversalsSantim,
-       our_reversals = :ourReversals, our_reversals_santim = :ourReversalsSantim,
+       listed_payments = :listedPayments, listed_payments_santim = :listedPaymentsSantim,
+       booked_payments = :bookedPayments, booked_payments_santim = :bookedPaymentsSantim,
+       listed_payouts = :listedPayouts, listed_payouts_santim = :listedPayoutsSantim,
+       booked_payouts = :bookedPayouts, booked_payouts_santim = :bookedPayoutsSantim,
+       listed_reversals = :listedReversals, listed_reversals_santim = :listedReversalsSantim,
+       booked_reversals = :bookedReversals, booked_reversals_santim = :bookedReversalsSantim,
        clearing_santim = :clearingSantim
      WHERE id = :reconciliationId`,
     {
       reconciliationId,
       status,
       at,
-      theirPayments: theirs.payments.count,
-      theirPaymentsSantim: theirs.payments.santim,
-      ourPayments: ours.payments.count,
-      ourPaymentsSantim: ours.payments.santim,
-      theirPayouts: theirs.payouts.count,
-      theirPayoutsSantim: theirs.payouts.santim,
-      ourPayouts: ours.payouts.count,
-      ourPayoutsSantim: ours.payouts.santim,
-      theirReversals: theirs.reversals.count,
-      theirReversalsSantim: theirs.reversals.santim,
-      ourReversals: ours.reversals.count,
-      ourReversalsSantim: ours.reversals.santim,
+      listedPayments: listed.payments.count,
+      listedPaymentsSantim: listed.payments.santim,
+      bookedPayments: booked.payments.count,
+      bookedPaymentsSantim: booked.payments.santim,
+      listedPayouts: listed.payouts.count,
+      listedPayoutsSantim: listed.payouts.santim,
+      bookedPayouts: booked.payouts.count,
+      bookedPayoutsSantim: booked.payouts.santim,
+      listedReversals: listed.reversals.count,
+      listedReversalsSantim: listed.reversals.santim,
+      bookedReversals: booked.reversals.count,
+      bookedReversalsSantim: booked.reversals.santim,
       clearingSantim,
     },
   );
 }
 
-/** Lists that were asked for in the same night may lack the same money for the same reason. */
+/** Statements of one night may lack the same payment for the same reason. */
 const NEXT_NIGHT = `interval '12 hours'`;
 
 /**
- * Transactions that ended while their provider did not know, and that were not paid by two witnesses. One list that has
- * nothing of them is no proof: providers complete their lists late. So, of each try, for each day from the one it was sent
- * on to the one its session ended on, and only if no list ever had it: the lists of two nights after that day, or one of
- * them and the provider's own definite "not paid", asked about this very try.
+ * Transactions that ended with an unknown outcome and that two sources confirm unpaid. One statement without them is not
+ * enough, since providers complete their statements late. No statement may ever have listed any of their attempts, and
+ * for each day from an attempt's start to the end of its session there must be the statements of two nights after that
+ * day, or one of them and the provider's own definite "not paid" about this attempt.
  */
-export async function findProvenUnpaid(
+export async function findConfirmedUnpaid(
   db: Queryable,
-  queried: { reconciliationId: string; at: Date },
+  run: { reconciliationId: string; at: Date },
 ): Promise<string[]> {
   const found = await rows<{ id: string }>(
     db,
-    // Who ended in doubt was last answered "unknown": any other answer is of later.
+    // An attempt that ended with an unknown outcome has another last_outcome only from a later query.
     `SELECT t.id FROM reconciliation this JOIN transaction t ON t.environment = this.environment
      JOIN checkout_session s ON s.id = t.session_id
      WHERE this.id = :reconciliationId AND t.needs_reconciliation AND s.ended_at <= :at
@@ -120,17 +120,17 @@ export async function findProvenUnpaid(
        AND NOT EXISTS (
          SELECT FROM payment_attempt a, generate_series(
            CAST(a.initiated_at AT TIME ZONE 'Africa/Addis_Ababa' AS date),
-           CAST(s.ended_at AT TIME ZONE 'Africa/Addis_Ababa' AS date), interval '1 day') AS lived (day)
+           CAST(s.ended_at AT TIME ZONE 'Africa/Addis_Ababa' AS date), interval '1 day') AS active (day)
          WHERE a.transaction_id = t.id AND NOT EXISTS (
            SELECT FROM reconciliation r
-           WHERE r.environment = a.environment AND r.channel = a.channel AND r.day = CAST(lived.day AS date)
+           WHERE r.environment = a.environment AND r.channel = a.channel AND r.day = CAST(active.day AS date)
              AND (r.last_import_started_at >= r.first_import_started_at + ${NEXT_NIGHT}
                OR (r.first_import_started_at IS NOT NULL AND a.last_outcome IN ('accepted', 'pending', 'declined')))))
        AND NOT EXISTS (
          SELECT FROM payment_attempt a JOIN statement_row l ON l.order_id = a.id AND l.type = 'payment'
          WHERE a.transaction_id = t.id)
      ORDER BY t.id`,
-    queried,
+    run,
   );
   return found.map(({ id }) => id);
 }

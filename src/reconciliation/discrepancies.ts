@@ -8,41 +8,42 @@ import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import type { StatementRow } from '../providers/provider.ts';
-import type { Found } from './match.ts';
+import type { FoundDiscrepancy } from './match.ts';
 import type { DiscrepancyKind } from './states.ts';
 
-/** Something that a provider's list and our books do not agree on. */
+/** A disagreement between a provider's statement and the ledger about one order. */
 export type Discrepancy = {
   id: string;
   environment: Environment;
   channel: Channel;
-  /** Whose list it is about, or would be: YYYY-MM-DD in Addis Ababa. */
+  /** The day of the statement that lists the order or should list it: YYYY-MM-DD in Addis Ababa. */
   day: string;
   kind: DiscrepancyKind;
   type: StatementRow['type'];
-  /** pat_… or wd_…, or what the provider calls an order that is not ours. */
+  /** pat_… or wd_…, or the provider's id of an order that is not ours. */
   orderId: string;
-  ourStatus: string | null;
-  ourSantim: Santim | null;
-  theirSantim: Santim | null;
-  theirCurrency: string | null;
+  /** The status of our order; null when the order is unknown. */
+  orderStatus: string | null;
+  bookedSantim: Santim | null;
+  listedSantim: Santim | null;
+  listedCurrency: string | null;
   providerReference: string | null;
   detectedAt: Date;
   closedAt: Date | null;
-  /** opr_…; null while it is open, and when it vanished by itself. */
+  /** opr_…; null while it is open, and when a later comparison closed it. */
   closedBy: string | null;
   resolutionNote: string | null;
 };
 
-const COLUMNS = `d.id, d.environment, d.channel, CAST(d.day AS text) AS day, d.kind, d.type, d.order_id, d.our_status, d.our_santim,
-  d.their_santim, d.their_currency, d.provider_reference, d.detected_at, d.closed_at, d.closed_by, d.resolution_note`;
+const COLUMNS = `d.id, d.environment, d.channel, CAST(d.day AS text) AS day, d.kind, d.type, d.order_id, d.order_status, d.booked_santim,
+  d.listed_santim, d.listed_currency, d.provider_reference, d.detected_at, d.closed_at, d.closed_by, d.resolution_note`;
 
-/** An operator's word about a difference. */
+/** An operator's decision to close a discrepancy. */
 export type Closing = { operatorId: string; reason: string; at: Date };
 
 /**
- * Closes a difference that somebody has looked into; it moves no money. Closing it again changes nothing. Throws
- * NOT_FOUND, and INVALID_STATE when it was closed before, by somebody else or by itself.
+ * Closes a discrepancy that an operator has investigated; posts nothing. Idempotent. Throws NOT_FOUND, and INVALID_STATE when
+ * another operator or a later comparison has closed it.
  */
 export async function closeDifference({ trx }: UnitOfWork, id: string, closing: Closing): Promise<Discrepancy> {
   await lockDayOf(trx, id);
@@ -61,11 +62,11 @@ export async function closeDifference({ trx }: UnitOfWork, id: string, closing: 
   });
   if (!known) throw notFound('difference');
   if (known.closedBy === closing.operatorId) return known;
-  const by = known.closedBy ?? 'itself, for it was found no more';
-  throw new AppError('INVALID_STATE', `Difference ${id} was closed before by ${by}.`);
+  const by = known.closedBy ?? 'a later comparison, which no longer found it';
+  throw new AppError('INVALID_STATE', `Difference ${id} was already closed by ${by}.`);
 }
 
-/** The day before its differences, as comparisons do: one that ends now counts this closing, or is ended by it. */
+/** Locks the day before its discrepancies, in the order of comparisons, so that a concurrent one counts this closing. */
 async function lockDayOf(trx: Queryable, id: string): Promise<void> {
   await rows(
     trx,
@@ -75,7 +76,7 @@ async function lockDayOf(trx: Queryable, id: string): Promise<void> {
   );
 }
 
-/** A day whose last difference an operator has closed differs no more, unless it is being compared; it was not found clean. */
+/** Sets a day CLEAN when its last discrepancy was closed and no comparison is running; last_clean_at stays as it is. */
 async function recomputeDay(trx: Queryable, { environment, channel, day }: Discrepancy): Promise<void> {
   await rows(
     trx,
@@ -87,8 +88,8 @@ async function recomputeDay(trx: Queryable, { environment, channel, day }: Discr
   );
 }
 
-/** What to list; undefined does not narrow. */
-export type DifferenceFilter = {
+/** Undefined does not narrow. */
+export type DiscrepancyFilter = {
   open?: boolean | undefined;
   environment?: Environment | undefined;
   channel?: Channel | undefined;
@@ -103,8 +104,8 @@ const MATCHES = `(CAST(:open AS boolean) IS NULL OR (d.closed_at IS NULL) = :ope
   AND (CAST(:kind AS text) IS NULL OR d.kind = :kind)
   AND (CAST(:day AS date) IS NULL OR d.day = :day)`;
 
-/** Differences, the newest first. */
-export async function listDiscrepancies(db: Queryable, filter: DifferenceFilter, page: Page) {
+/** Discrepancies, the newest first. */
+export async function listDiscrepancies(db: Queryable, filter: DiscrepancyFilter, page: Page) {
   const values = {
     open: filter.open ?? null,
     environment: filter.environment ?? null,
@@ -120,37 +121,37 @@ export async function listDiscrepancies(db: Queryable, filter: DifferenceFilter,
   );
 }
 
-/** One comparison of a day among those that were begun: the latest counts, whatever an older one still does. */
+/** One of the comparisons of a day. Only the latest may write. */
 export type Comparison = { reconciliationId: string; comparisonNo: number };
 
-/** The day is locked meanwhile: so short that who closes a difference of it, or asks for it, can wait. */
-const AT_ONCE = 500;
+/** The day is locked for one batch, short enough for concurrent requests and closings. */
+const BATCH_SIZE = 500;
 
-const VANISHED = 'A later comparison did not find it any more.';
+const NOT_FOUND_AGAIN = 'A later comparison no longer found it.';
 
 /** Throws NOT_FOUND. */
 export async function beginComparison(db: Queryable, reconciliationId: string): Promise<Comparison> {
-  const [begun] = await rows<Comparison>(
+  const [started] = await rows<Comparison>(
     db,
     `UPDATE reconciliation SET comparison_no = comparison_no + 1 WHERE id = :reconciliationId
      RETURNING id AS reconciliation_id, comparison_no`,
     { reconciliationId },
   );
-  if (!begun) throw notFound('reconciliation');
-  return begun;
+  if (!started) throw notFound('reconciliation');
+  return started;
 }
 
 /**
- * Opens those that are new and brings the figures of the others up to date, however many they are. One that an operator
- * has closed stays closed while its figures stay. Throws INVALID_STATE when a later comparison has begun.
+ * Opens new discrepancies and updates the figures of open ones, in batches. A discrepancy that an operator has closed stays
+ * closed while its figures are the same. Throws INVALID_STATE when a later comparison has started.
  */
 export async function writeFound(
   runInTransaction: RunInTransaction,
   comparison: Comparison,
-  { found, at }: { found: readonly Found[]; at: Date },
+  { found, at }: { found: readonly FoundDiscrepancy[]; at: Date },
 ): Promise<void> {
-  for (let index = 0; index < found.length; index += AT_ONCE) {
-    const part = found.slice(index, index + AT_ONCE);
+  for (let index = 0; index < found.length; index += BATCH_SIZE) {
+    const part = found.slice(index, index + BATCH_SIZE);
     await runInTransaction(async ({ trx }) => {
       await lockDay(trx, comparison);
       await writePart(trx, comparison, { found: part, at });
@@ -158,31 +159,31 @@ export async function writeFound(
   }
 }
 
-/** Closes the open ones that this comparison, which is through, has not found. Throws as {@link writeFound} does. */
+/** Closes the open discrepancies that this completed comparison has not found. Throws as {@link writeFound} does. */
 export async function closeResolved(
   runInTransaction: RunInTransaction,
   comparison: Comparison,
   { at, onProgress }: { at: Date; onProgress: () => void },
 ): Promise<void> {
-  for (let closed = AT_ONCE; closed === AT_ONCE; onProgress()) {
+  for (let closed = BATCH_SIZE; closed === BATCH_SIZE; onProgress()) {
     closed = await runInTransaction(async ({ trx }) => {
       await lockDay(trx, comparison);
-      const vanished = await rows(
+      const resolved = await rows(
         trx,
-        `UPDATE reconciliation_discrepancy SET closed_at = :at, resolution_note = :vanished
+        `UPDATE reconciliation_discrepancy SET closed_at = :at, resolution_note = :note
          WHERE id = ANY (ARRAY(SELECT id FROM reconciliation_discrepancy
                                WHERE reconciliation_id = :reconciliationId AND closed_at IS NULL
                                  AND comparison_no < :comparisonNo
-                               LIMIT ${AT_ONCE}))
+                               LIMIT ${BATCH_SIZE}))
          RETURNING id`,
-        { ...comparison, at, vanished: VANISHED },
+        { ...comparison, at, note: NOT_FOUND_AGAIN },
       );
-      return vanished.length;
+      return resolved.length;
     });
   }
 }
 
-/** Nobody closes one of them until the change is over. Throws as {@link writeFound} does. */
+/** Locks the day, so that none is closed until the transaction ends. Throws as {@link writeFound} does. */
 export async function countOpen(trx: Knex.Transaction, comparison: Comparison): Promise<number> {
   await lockDay(trx, comparison);
   const [count] = await rows<{ open: number }>(
@@ -200,44 +201,45 @@ async function lockDay(trx: Knex.Transaction, comparison: Comparison): Promise<v
     'SELECT id FROM reconciliation WHERE id = :reconciliationId AND comparison_no = :comparisonNo FOR UPDATE',
     comparison,
   );
-  if (!latest) throw new AppError('INVALID_STATE', `Comparison ${comparison.comparisonNo} has been overtaken.`);
+  if (!latest)
+    throw new AppError('INVALID_STATE', `Comparison ${comparison.comparisonNo} was superseded by a later one.`);
 }
 
 async function writePart(
   trx: Knex.Transaction,
   comparison: Comparison,
-  { found, at }: { found: readonly Found[]; at: Date },
+  { found, at }: { found: readonly FoundDiscrepancy[]; at: Date },
 ): Promise<void> {
   const written = found.map((one) => ({
     ...one,
     id: newId('rcd', at.getTime()),
-    ourSantim: one.ourSantim === null ? null : String(one.ourSantim),
-    theirSantim: one.theirSantim === null ? null : String(one.theirSantim),
+    bookedSantim: one.bookedSantim === null ? null : String(one.bookedSantim),
+    listedSantim: one.listedSantim === null ? null : String(one.listedSantim),
   }));
   await rows(
     trx,
     `WITH found AS (
-       SELECT f.id, f.kind, f.type, f."orderId" AS order_id, f."ourStatus" AS our_status, f."ourSantim" AS our_santim,
-              f."theirSantim" AS their_santim, f."theirCurrency" AS their_currency, f."providerReference" AS provider_reference
+       SELECT f.id, f.kind, f.type, f."orderId" AS order_id, f."orderStatus" AS order_status, f."bookedSantim" AS booked_santim,
+              f."listedSantim" AS listed_santim, f."listedCurrency" AS listed_currency, f."providerReference" AS provider_reference
        FROM jsonb_to_recordset(CAST(:written AS jsonb)) AS f (id text, kind text, type text, "orderId" text,
-         "ourStatus" text, "ourSantim" bigint, "theirSantim" bigint, "theirCurrency" text, "providerReference" text)
-     ), standing AS (
+         "orderStatus" text, "bookedSantim" bigint, "listedSantim" bigint, "listedCurrency" text, "providerReference" text)
+     ), remaining AS (
        SELECT f.* FROM found f
        WHERE NOT EXISTS (
          SELECT FROM reconciliation_discrepancy d
          WHERE d.reconciliation_id = :reconciliationId AND d.order_id = f.order_id AND d.kind = f.kind AND d.type = f.type
-           AND d.closed_by IS NOT NULL AND d.our_status IS NOT DISTINCT FROM f.our_status
-           AND d.our_santim IS NOT DISTINCT FROM f.our_santim AND d.their_santim IS NOT DISTINCT FROM f.their_santim
-           AND d.their_currency IS NOT DISTINCT FROM f.their_currency)
+           AND d.closed_by IS NOT NULL AND d.order_status IS NOT DISTINCT FROM f.order_status
+           AND d.booked_santim IS NOT DISTINCT FROM f.booked_santim AND d.listed_santim IS NOT DISTINCT FROM f.listed_santim
+           AND d.listed_currency IS NOT DISTINCT FROM f.listed_currency)
      )
      INSERT INTO reconciliation_discrepancy (id, reconciliation_id, environment, channel, day, kind, type, order_id,
-       our_status, our_santim, their_santim, their_currency, provider_reference, detected_at, comparison_no)
-     SELECT s.id, r.id, r.environment, r.channel, r.day, s.kind, s.type, s.order_id, s.our_status, s.our_santim,
-            s.their_santim, s.their_currency, s.provider_reference, CAST(:at AS timestamptz), :comparisonNo
-     FROM standing s, reconciliation r WHERE r.id = :reconciliationId
+       order_status, booked_santim, listed_santim, listed_currency, provider_reference, detected_at, comparison_no)
+     SELECT s.id, r.id, r.environment, r.channel, r.day, s.kind, s.type, s.order_id, s.order_status, s.booked_santim,
+            s.listed_santim, s.listed_currency, s.provider_reference, CAST(:at AS timestamptz), :comparisonNo
+     FROM remaining s, reconciliation r WHERE r.id = :reconciliationId
      ON CONFLICT (reconciliation_id, kind, type, order_id) WHERE closed_at IS NULL DO UPDATE SET
-       our_status = excluded.our_status, our_santim = excluded.our_santim, their_santim = excluded.their_santim,
-       their_currency = excluded.their_currency, provider_reference = excluded.provider_reference,
+       order_status = excluded.order_status, booked_santim = excluded.booked_santim, listed_santim = excluded.listed_santim,
+       listed_currency = excluded.listed_currency, provider_reference = excluded.provider_reference,
        comparison_no = excluded.comparison_no`,
     { ...comparison, written: JSON.stringify(written), at },
   );

@@ -4,16 +4,16 @@ import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { FindProvider, StatementPage, StatementRow, Unknown } from '../providers/provider.ts';
 
-export type ReadDeps = { db: Knex; findProvider: FindProvider };
+export type ImportDeps = { db: Knex; findProvider: FindProvider };
 
-/** A reading of a day's list. */
+/** One import of the statement of a day. */
 export type Import = { reconciliationId: string; importNo: number };
 
 /**
- * What came of asking for a page. `unknown`: ask again. `endless`: do not, its pages lead in a circle or are more than
- * any day has. The row says what the problem is, for operators.
+ * The result of importing a page. `unknown`: retry. `endless`: do not retry, since its pages form a circle or are more than
+ * any day has. The row contains the error, for operators.
  */
-export type ReadPage =
+export type ImportedPage =
   | { kind: 'more' | 'end'; pages: number }
   | { kind: 'unknown'; reason: Unknown['reason'] }
   | { kind: 'endless' };
@@ -21,17 +21,17 @@ export type ReadPage =
 /** A million orders at 50 a page. */
 const PAGES_MAX = 20_000;
 
-/** Begins to read the day's list from its start, whatever was read of it before. Throws NOT_FOUND. */
+/** Starts another import of the statement from its first page. Throws NOT_FOUND. */
 export async function startImport(db: Knex, reconciliationId: string, at: Date): Promise<Import> {
-  const [begun] = await rows<Import>(
+  const [started] = await rows<Import>(
     db,
     `UPDATE reconciliation SET import_no = import_no + 1, cursor = NULL, loop_guard = NULL, pages = 0, error = NULL,
        import_started_at = :at, requests_at_start = requests, is_running = true
      WHERE id = :reconciliationId RETURNING id AS reconciliation_id, import_no`,
     { reconciliationId, at },
   );
-  if (!begun) throw notFound('reconciliation');
-  return begun;
+  if (!started) throw notFound('reconciliation');
+  return started;
 }
 
 type ImportState = {
@@ -42,88 +42,95 @@ type ImportState = {
   importNo: number;
   completedImportNo: number;
   cursor: string | null;
-  /** That of an earlier page: ever later ones, so that in the end any circle comes back to it. */
+  /** The cursor of an earlier page, moved forward at pages 1, 2, 4, 8 …: any circle returns to it in the end. */
   loopGuard: string | null;
   pages: number;
 };
 
 /**
- * Asks the provider for the next page of its list and stores it, and where the one after it begins, in one statement:
- * whoever dies in between, the next call goes on there. Throws NOT_FOUND, INVALID_STATE (another reading has begun).
+ * Fetches the next page of the provider's statement, and stores its rows and the cursor of the page after it in one SQL
+ * statement, so that the next call continues after a crash. Throws NOT_FOUND, INVALID_STATE (a later import has started).
  */
-export async function importNextPage(deps: ReadDeps, { reconciliationId, importNo }: Import): Promise<ReadPage> {
-  const place = await findPlace(deps.db, reconciliationId);
-  if (place.importNo !== importNo) throw new AppError('INVALID_STATE', `Reading ${importNo} has been given up.`);
-  if (place.completedImportNo === importNo) return { kind: 'end', pages: place.pages };
-  const nth = place.pages + 1;
+export async function importNextPage(deps: ImportDeps, { reconciliationId, importNo }: Import): Promise<ImportedPage> {
+  const state = await readState(deps.db, reconciliationId);
+  if (state.importNo !== importNo)
+    throw new AppError('INVALID_STATE', `Import ${importNo} was superseded by a later one.`);
+  if (state.completedImportNo === importNo) return { kind: 'end', pages: state.pages };
+  const nth = state.pages + 1;
   if (nth > PAGES_MAX) {
-    return { kind: await stop(deps.db, place, `the list has more than ${PAGES_MAX} pages`) };
+    return { kind: await neverEnds(deps.db, state, `the statement has more than ${PAGES_MAX} pages`) };
   }
-  const page = await queryPage(deps, place);
+  const page = await queryPage(deps, state);
   if (page.kind === 'unknown') {
-    await noteProblem(deps.db, place, `page ${nth} of the list was not given (${page.reason}): ${page.message}`);
+    await recordError(
+      deps.db,
+      state,
+      `page ${nth} of the statement is not available (${page.reason}): ${page.message}`,
+    );
     return { kind: 'unknown', reason: page.reason };
   }
-  if (page.next !== null && page.next === place.loopGuard) {
-    return { kind: await stop(deps.db, place, `the list has no end: page ${nth} leads back to an earlier one`) };
+  if (page.next !== null && page.next === state.loopGuard) {
+    return {
+      kind: await neverEnds(deps.db, state, `the statement never ends: page ${nth} leads back to an earlier one`),
+    };
   }
-  const isStored = await storePage(deps.db, { reconciliationId, importNo: importNo, cursor: place.cursor, ...page });
-  // Who stored it before us may have heard of more pages: the next call says where the reading is.
-  if (!isStored) return { kind: 'more', pages: place.pages };
-  return { kind: page.next === null ? 'end' : 'more', pages: place.pages + 1 };
+  const isStored = await storePage(deps.db, { reconciliationId, importNo, cursor: state.cursor, ...page });
+  // A concurrent call has stored it. The next call reads where the import continues.
+  if (!isStored) return { kind: 'more', pages: state.pages };
+  return { kind: page.next === null ? 'end' : 'more', pages: state.pages + 1 };
 }
 
-async function queryPage({ findProvider }: ReadDeps, place: ImportState): Promise<StatementPage | Unknown> {
+async function queryPage({ findProvider }: ImportDeps, state: ImportState): Promise<StatementPage | Unknown> {
   const unknown = (reason: Unknown['reason'], message: string): Unknown => ({ kind: 'unknown', reason, message });
-  const provider = findProvider(place.channel, place.environment);
-  if (!provider) return unknown('network', `no provider is configured for ${place.channel}`);
-  const page = await provider.statement(place.day, place.cursor);
+  const provider = findProvider(state.channel, state.environment);
+  if (!provider) return unknown('network', `no provider is configured for ${state.channel}`);
+  const page = await provider.statement(state.day, state.cursor);
   if (page.kind === 'unknown') return page;
-  // A page that leads to itself would be read for ever.
-  if (page.next !== null && page.next === place.cursor) return unknown('unreadable', 'it leads to itself');
-  const strange = page.rows.findIndex((row) => !isStorable(row));
-  return strange < 0 ? page : unknown('unreadable', `its row ${strange + 1} is not as agreed`);
+  // A page that leads to itself would be imported for ever.
+  if (page.next !== null && page.next === state.cursor) return unknown('unreadable', 'it leads to itself');
+  const invalidRow = page.rows.findIndex((row) => !isStorable(row));
+  return invalidRow < 0 ? page : unknown('unreadable', `its row ${invalidRow + 1} is malformed`);
 }
 
-async function stop(db: Knex, place: ImportState, problem: string): Promise<'endless'> {
-  await noteProblem(db, place, problem);
+async function neverEnds(db: Knex, state: ImportState, error: string): Promise<'endless'> {
+  await recordError(db, state, error);
   return 'endless';
 }
 
-async function noteProblem(db: Knex, { id, importNo }: ImportState, problem: string): Promise<void> {
-  await rows(db, 'UPDATE reconciliation SET error = :problem WHERE id = :id AND import_no = :reading', {
+async function recordError(db: Knex, { id, importNo }: ImportState, error: string): Promise<void> {
+  await rows(db, 'UPDATE reconciliation SET error = :error WHERE id = :id AND import_no = :importNo', {
     id,
-    reading: importNo,
-    problem: storableProblem(problem),
+    importNo,
+    error: storableError(error),
   });
 }
 
-const PROBLEM_CHARACTERS_MAX = 300;
+const ERROR_CHARACTERS_MAX = 300;
 
-/** What others have written, as a column takes it. */
-export function storableProblem(text: string): string {
-  return text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, PROBLEM_CHARACTERS_MAX);
+/** Text of a provider as a column can store it: bounded, without control characters. */
+export function storableError(text: string): string {
+  return text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, ERROR_CHARACTERS_MAX);
 }
 
-/** Begins the list anew without giving up what was read of it: for cursors that a provider takes no more. */
-export async function rewind(db: Knex, { reconciliationId, importNo }: Import): Promise<void> {
+/** Continues the import from the first page and keeps its rows, for cursors that a provider no longer accepts. */
+export async function restartImport(db: Knex, { reconciliationId, importNo }: Import): Promise<void> {
   await rows(
     db,
     `UPDATE reconciliation SET cursor = NULL, loop_guard = NULL, pages = 0
-     WHERE id = :reconciliationId AND import_no = :reading AND completed_import_no < import_no`,
-    { reconciliationId, reading: importNo },
+     WHERE id = :reconciliationId AND import_no = :importNo AND completed_import_no < import_no`,
+    { reconciliationId, importNo },
   );
 }
 
-async function findPlace(db: Knex, id: string): Promise<ImportState> {
-  const [place] = await rows<ImportState>(
+async function readState(db: Knex, id: string): Promise<ImportState> {
+  const [state] = await rows<ImportState>(
     db,
     `SELECT id, environment, channel, CAST(day AS text) AS day, import_no, completed_import_no, cursor, loop_guard, pages
      FROM reconciliation WHERE id = :id`,
     { id },
   );
-  if (!place) throw notFound('reconciliation');
-  return place;
+  if (!state) throw notFound('reconciliation');
+  return state;
 }
 
 const TEXT_CHARACTERS_MAX = 200;
@@ -131,7 +138,7 @@ const TEXT_CHARACTERS_MAX = 200;
 /** A hundred billion birr. */
 const AMOUNT_SANTIM_MAX = 10_000_000_000_000n;
 
-/** What no provider writes, and no column takes, is no row. */
+/** Rejects rows that no provider sends and that the columns cannot store. */
 function isStorable({ orderId, providerReference, currency, amountSantim, at }: StatementRow): boolean {
   const texts = [orderId, providerReference, currency];
   const isSound = texts.every((text) => text.length <= TEXT_CHARACTERS_MAX && !/\p{Cc}/u.test(text));
@@ -141,12 +148,12 @@ function isStorable({ orderId, providerReference, currency, amountSantim, at }: 
 
 type StoredPage = Import & { rows: StatementRow[]; cursor: string | null; next: string | null };
 
-/** False, and nothing stored, when the reading is not at this page any more. */
+/** False, and nothing is stored, when the import is no longer at this page. */
 async function storePage(db: Knex, { reconciliationId, importNo, cursor, ...page }: StoredPage): Promise<boolean> {
   const listed = page.rows.map(({ amountSantim, ...row }) => ({ ...row, amountSantim: String(amountSantim) }));
-  const placed = await rows(
+  const updated = await rows(
     db,
-    `WITH placed AS (
+    `WITH updated AS (
        UPDATE reconciliation SET cursor = :next, pages = pages + 1, error = NULL,
          loop_guard = CASE WHEN (pages + 1) & pages = 0 THEN :next ELSE loop_guard END,
          completed_import_no = CASE WHEN CAST(:next AS text) IS NULL THEN import_no ELSE completed_import_no END,
@@ -154,20 +161,20 @@ async function storePage(db: Knex, { reconciliationId, importNo, cursor, ...page
          first_import_started_at = CASE
            WHEN CAST(:next AS text) IS NULL AND import_started_at >= CAST(day + 1 AS timestamp) AT TIME ZONE 'Africa/Addis_Ababa'
            THEN coalesce(first_import_started_at, import_started_at) ELSE first_import_started_at END
-       WHERE id = :reconciliationId AND import_no = :reading AND completed_import_no < import_no AND cursor IS NOT DISTINCT FROM :cursor
+       WHERE id = :reconciliationId AND import_no = :importNo AND completed_import_no < import_no AND cursor IS NOT DISTINCT FROM :cursor
        RETURNING id
      ), stored AS (
        INSERT INTO statement_row (reconciliation_id, type, order_id, provider_reference, amount_santim, currency, occurred_at, import_no)
        SELECT DISTINCT ON (l.type, l."orderId", l."providerReference", l."amountSantim", l.currency)
-              placed.id, l.type, l."orderId", l."providerReference", l."amountSantim", l.currency, l.at, :reading
-       FROM placed, jsonb_to_recordset(CAST(:listed AS jsonb))
+              updated.id, l.type, l."orderId", l."providerReference", l."amountSantim", l.currency, l.at, :importNo
+       FROM updated, jsonb_to_recordset(CAST(:listed AS jsonb))
          AS l (type text, "orderId" text, "providerReference" text, "amountSantim" bigint, currency text, at timestamptz)
        ORDER BY l.type, l."orderId", l."providerReference", l."amountSantim", l.currency
        ON CONFLICT (reconciliation_id, type, order_id, provider_reference, amount_santim, currency) DO UPDATE SET
          occurred_at = excluded.occurred_at, import_no = excluded.import_no
      )
-     SELECT id FROM placed`,
-    { reconciliationId, reading: importNo, cursor, next: page.next, listed: JSON.stringify(listed) },
+     SELECT id FROM updated`,
+    { reconciliationId, importNo, cursor, next: page.next, listed: JSON.stringify(listed) },
   );
-  return placed.length > 0;
+  return updated.length > 0;
 }

@@ -6,55 +6,55 @@ import type { StatementRow } from '../providers/provider.ts';
 import { readScope, type Scope } from './runs.ts';
 import type { DiscrepancyKind } from './states.ts';
 
-/** What differs about one order of a day. */
-export type Found = {
+/** A discrepancy of one order of a day, as a comparison finds it. */
+export type FoundDiscrepancy = {
   kind: DiscrepancyKind;
   type: StatementRow['type'];
   orderId: string;
-  ourStatus: string | null;
-  ourSantim: Santim | null;
-  theirSantim: Santim | null;
-  theirCurrency: string | null;
+  orderStatus: string | null;
+  bookedSantim: Santim | null;
+  listedSantim: Santim | null;
+  listedCurrency: string | null;
   providerReference: string | null;
 };
 
 /** Orders and santim of one side. */
 export type Sums = Record<'payments' | 'payouts' | 'reversals', { count: number; santim: Santim }>;
 
-/** Both sides summed up. `clearingSantim`: what the provider owed by the ledger at the day's end. */
-export type Sides = { theirs: Sums; ours: Sums; clearingSantim: Santim };
+/** The sums of both sides. `clearingSantim`: the provider's debt in the ledger at the end of the day. */
+export type Sides = { listed: Sums; booked: Sums; clearingSantim: Santim };
 
-/** Small enough for a statement's time limit on any day. */
-const LISTED_AT_ONCE = 2_000;
-const BOOKED_AT_ONCE_MS = 15 * 60_000;
-const CLEARING_AT_ONCE_MS = 7 * 24 * 60 * 60_000;
+/** Small enough for the time limit of one SQL statement. */
+const LISTED_BATCH = 2_000;
+const BOOKED_WINDOW_MS = 15 * 60_000;
+const CLEARING_WINDOW_MS = 7 * 24 * 60 * 60_000;
 
 /**
- * Compares the day's list with what is booked, order by order, in as many small questions as the day is long. All that
- * the provider lists of an order counts together. What is booked late belongs to the day that lists it; what is on no
- * list, to the day it was booked. Throws NOT_FOUND, INVALID_STATE (the list was never read to its end).
- * @param onPart called after each question, with the differences that it found.
+ * Compares the statement of a day with the ledger, order by order, in small queries. All rows of an order count together.
+ * A late posting belongs to the day whose statement lists it; an unlisted one to the day of its posting. Throws NOT_FOUND,
+ * INVALID_STATE (the statement was never imported completely).
+ * @param onPart called after each query with the discrepancies it found.
  */
 export async function matchDay(
   db: Queryable,
   reconciliationId: string,
-  onPart: (found: Found[]) => Promise<void>,
+  onPart: (found: FoundDiscrepancy[]) => Promise<void>,
 ): Promise<Sides> {
   const scope = await readScope(db, reconciliationId);
   if (scope.completedImportNo === 0)
-    throw new AppError('INVALID_STATE', 'The list of this day was never read to its end.');
-  const sides: Sides = { theirs: noSums(), ours: noSums(), clearingSantim: 0n };
+    throw new AppError('INVALID_STATE', 'The statement of this day was never imported completely.');
+  const sides: Sides = { listed: noSums(), booked: noSums(), clearingSantim: 0n };
   for (let after: Position | null = START; after !== null;) {
-    const judged: Judged[] = await matchListed(db, scope, after);
-    after = add(sides, judged);
-    await onPart(foundIn(judged));
+    const matched: Match[] = await matchListed(db, scope, after);
+    after = add(sides, matched);
+    await onPart(discrepanciesIn(matched));
   }
-  for (const [from, until] of windows(scope.startsAt, scope.endsAt, BOOKED_AT_ONCE_MS)) {
-    const judged = await findUnlisted(db, scope, { from, until });
-    add(sides, judged);
-    await onPart(foundIn(judged));
+  for (const [from, until] of windows(scope.startsAt, scope.endsAt, BOOKED_WINDOW_MS)) {
+    const matched = await findUnlisted(db, scope, { from, until });
+    add(sides, matched);
+    await onPart(discrepanciesIn(matched));
   }
-  for (const [from, until] of windows(scope.firstEntryAt ?? scope.endsAt, scope.endsAt, CLEARING_AT_ONCE_MS)) {
+  for (const [from, until] of windows(scope.firstEntryAt ?? scope.endsAt, scope.endsAt, CLEARING_WINDOW_MS)) {
     sides.clearingSantim += await owedBetween(db, scope, { from, until });
     await onPart([]);
   }
@@ -64,63 +64,67 @@ export async function matchDay(
 type Position = { type: StatementRow['type'] | ''; orderId: string };
 const START: Position = { type: '', orderId: '' };
 
-/** A difference (with its kind), or the sums of one type (without). */
-type Judged = Omit<Found, 'kind'> & { kind: DiscrepancyKind | null; ours: number; theirs: number };
+/** A discrepancy (with its kind), or the sums and numbers of orders of one type (kind null). */
+type Match = Omit<FoundDiscrepancy, 'kind'> & {
+  kind: DiscrepancyKind | null;
+  bookedCount: number;
+  listedCount: number;
+};
 
-/** What is found, and what there is of each type. */
-const JUDGED = `
-  SELECT kind, type, order_id, our_status, our_santim, their_santim, their_currency, provider_reference, 0 AS ours, 0 AS theirs
-  FROM judged WHERE kind IS NOT NULL
+/** The discrepancies, and the sums of each type. */
+const MATCHES = `
+  SELECT kind, type, order_id, order_status, booked_santim, listed_santim, listed_currency, provider_reference, 0 AS booked_count, 0 AS listed_count
+  FROM matched WHERE kind IS NOT NULL
   UNION ALL
-  SELECT NULL, type, max(order_id), NULL, CAST(coalesce(sum(our_santim), 0) AS bigint),
-         CAST(coalesce(sum(their_santim), 0) AS bigint), NULL, NULL,
-         CAST(count(our_santim) AS integer), CAST(count(their_santim) AS integer)
-  FROM judged GROUP BY type`;
+  SELECT NULL, type, max(order_id), NULL, CAST(coalesce(sum(booked_santim), 0) AS bigint),
+         CAST(coalesce(sum(listed_santim), 0) AS bigint), NULL, NULL,
+         CAST(count(booked_santim) AS integer), CAST(count(listed_santim) AS integer)
+  FROM matched GROUP BY type`;
 
 /**
- * The next orders of the list. A payout that failed here and came back there is even: no money is anywhere else. What is
- * listed under one reference with two amounts agrees with nothing.
+ * Matches the next orders of the statement. A failed payout that the provider lists as paid and reversed nets to zero.
+ * Rows that conflict, which have one reference and two amounts, match nothing.
  */
-async function matchListed(db: Queryable, scope: Scope, after: Position): Promise<Judged[]> {
-  return rows<Judged>(
+async function matchListed(db: Queryable, scope: Scope, after: Position): Promise<Match[]> {
+  return rows<Match>(
     db,
     `WITH listed AS MATERIALIZED (
        SELECT type, order_id, CAST(sum(amount_santim) AS bigint) AS santim, max(currency) AS currency,
-              min(provider_reference) AS provider_reference, count(*) > count(DISTINCT provider_reference) AS is_twofold
+              min(provider_reference) AS provider_reference, count(*) > count(DISTINCT provider_reference) AS has_conflicting_rows
        FROM statement_row
-       WHERE reconciliation_id = :reconciliationId AND import_no >= :read AND (type, order_id) > (:afterType, :afterOrder)
-       GROUP BY type, order_id ORDER BY type, order_id LIMIT ${LISTED_AT_ONCE}
+       WHERE reconciliation_id = :reconciliationId AND import_no >= :importNo AND (type, order_id) > (:afterType, :afterOrder)
+       GROUP BY type, order_id ORDER BY type, order_id LIMIT ${LISTED_BATCH}
      ), pairs AS (
-       SELECT l.type, l.order_id, a.status AS our_status, a.id IS NOT NULL AS is_known,
-              CASE WHEN a.status <> ALL (:queryable) THEN coalesce(a.received_santim, a.amount_santim) END AS our_santim,
-              coalesce(a.received_currency, a.currency) AS our_currency,
-              l.santim AS their_santim, l.currency AS their_currency, l.provider_reference, l.is_twofold,
-              false AS is_even
+       SELECT l.type, l.order_id, a.status AS order_status, a.id IS NOT NULL AS is_known,
+              CASE WHEN a.status <> ALL (:queryable) THEN coalesce(a.received_santim, a.amount_santim) END AS booked_santim,
+              coalesce(a.received_currency, a.currency) AS booked_currency,
+              l.santim AS listed_santim, l.currency AS listed_currency, l.provider_reference, l.has_conflicting_rows,
+              false AS nets_to_zero
        FROM listed l
        LEFT JOIN payment_attempt a ON a.id = l.order_id AND a.environment = :environment AND a.channel = :channel
        WHERE l.type = 'payment'
        UNION ALL
        SELECT l.type, l.order_id, w.status, w.id IS NOT NULL,
               CASE WHEN w.status = 'REVERSED' OR (w.status = 'SUCCESS' AND l.type = 'payout') THEN coalesce(w.paid_santim, w.amount_santim) END,
-              w.currency, l.santim, l.currency, l.provider_reference, l.is_twofold,
+              w.currency, l.santim, l.currency, l.provider_reference, l.has_conflicting_rows,
               w.status = 'FAILED' AND (
                 SELECT count(DISTINCT o.type) FROM current_statement_row o WHERE o.order_id = l.order_id
                   AND o.type IN ('payout', 'payoutReversal') AND o.environment = :environment AND o.channel = :channel) = 2
        FROM listed l
        LEFT JOIN withdrawal w ON w.id = l.order_id AND w.environment = :environment AND w.channel = :channel
        WHERE l.type <> 'payment'
-     ), judged AS MATERIALIZED (
+     ), matched AS MATERIALIZED (
        SELECT *, CASE WHEN NOT is_known THEN 'UNKNOWN_ORDER'
-                      WHEN is_even AND NOT is_twofold THEN NULL
-                      WHEN our_santim IS NULL AND NOT is_even THEN 'UNCONFIRMED'
-                      WHEN is_twofold OR our_santim <> their_santim OR our_currency <> their_currency THEN 'AMOUNT_MISMATCH' END AS kind
+                      WHEN nets_to_zero AND NOT has_conflicting_rows THEN NULL
+                      WHEN booked_santim IS NULL AND NOT nets_to_zero THEN 'UNCONFIRMED'
+                      WHEN has_conflicting_rows OR booked_santim <> listed_santim OR booked_currency <> listed_currency THEN 'AMOUNT_MISMATCH' END AS kind
        FROM pairs
-     )${JUDGED}`,
+     )${MATCHES}`,
     {
       reconciliationId: scope.reconciliationId,
       environment: scope.environment,
       channel: scope.channel,
-      read: scope.completedImportNo,
+      importNo: scope.completedImportNo,
       afterType: after.type,
       afterOrder: after.orderId,
       queryable: [...QUERYABLE_ATTEMPTS],
@@ -129,11 +133,11 @@ async function matchListed(db: Queryable, scope: Scope, after: Position): Promis
 }
 
 /**
- * What was booked in a part of the day and is on no list. It may be on a neighbour's list that was not read, if it began
- * before the day or ended next to its end.
+ * Finds postings in a window of the day that no statement lists. Those that started before the day or were posted just
+ * before its end may be in the statement of a neighbouring day, and are skipped while that was not imported.
  */
-async function findUnlisted(db: Queryable, scope: Scope, span: { from: Date; until: Date }): Promise<Judged[]> {
-  return rows<Judged>(
+async function findUnlisted(db: Queryable, scope: Scope, span: { from: Date; until: Date }): Promise<Match[]> {
+  return rows<Match>(
     db,
     `WITH booked AS MATERIALIZED (
        SELECT CASE j.kind WHEN 'WITHDRAWAL_PAID' THEN 'payout' WHEN 'WITHDRAWAL_REVERSED' THEN 'payoutReversal'
@@ -149,13 +153,13 @@ async function findUnlisted(db: Queryable, scope: Scope, span: { from: Date; unt
        SELECT * FROM booked b WHERE (
          SELECT o.order_id FROM current_statement_row o WHERE o.order_id = b.order_id AND o.type = b.type
            AND o.environment = :environment AND o.channel = :channel LIMIT 1) IS NULL
-     ), judged AS MATERIALIZED (
-       SELECT 'MISSING_FROM_STATEMENT' AS kind, u.type, u.order_id, coalesce(a.status, w.status) AS our_status, u.santim AS our_santim,
-              CAST(NULL AS bigint) AS their_santim, CAST(NULL AS text) AS their_currency, CAST(NULL AS text) AS provider_reference
+     ), matched AS MATERIALIZED (
+       SELECT 'MISSING_FROM_STATEMENT' AS kind, u.type, u.order_id, coalesce(a.status, w.status) AS order_status, u.santim AS booked_santim,
+              CAST(NULL AS bigint) AS listed_santim, CAST(NULL AS text) AS listed_currency, CAST(NULL AS text) AS provider_reference
        FROM unlisted u LEFT JOIN payment_attempt a ON a.id = u.order_id LEFT JOIN withdrawal w ON w.id = u.order_id
        WHERE (CAST(:knowsBefore AS boolean) OR coalesce(a.initiated_at, a.created_at, w.submitted_at, u.effective_at) >= :startsAt)
          AND (CAST(:knowsAfter AS boolean) OR u.effective_at < CAST(:endsAt AS timestamptz) - interval '10 minutes')
-     )${JUDGED}`,
+     )${MATCHES}`,
     {
       ...span,
       accountId: scope.accountId,
@@ -192,23 +196,23 @@ function noSums(): Sums {
   return { payments: none(), payouts: none(), reversals: none() };
 }
 
-function foundIn(judged: readonly Judged[]): Found[] {
-  return judged.flatMap(({ kind, ...row }) => (kind === null ? [] : [{ kind, ...row }]));
+function discrepanciesIn(matched: readonly Match[]): FoundDiscrepancy[] {
+  return matched.flatMap(({ kind, ...row }) => (kind === null ? [] : [{ kind, ...row }]));
 }
 
-/** Adds the sums of what was judged, and answers the last order of it if there may be more. */
-function add(sides: Sides, judged: readonly Judged[]): Position | null {
+/** Adds the sums, and returns the position after the last listed order; null when there are no more. */
+function add(sides: Sides, matched: readonly Match[]): Position | null {
   let [last, count]: [Position, number] = [START, 0];
-  for (const { kind, ours, theirs, ...row } of judged) {
+  for (const { kind, bookedCount, listedCount, ...row } of matched) {
     if (kind !== null) continue;
-    const [our, their] = [sides.ours[NOUN[row.type]], sides.theirs[NOUN[row.type]]];
-    our.count += ours;
-    our.santim += row.ourSantim ?? 0n;
-    their.count += theirs;
-    their.santim += row.theirSantim ?? 0n;
-    count += theirs;
+    const [booked, listed] = [sides.booked[NOUN[row.type]], sides.listed[NOUN[row.type]]];
+    booked.count += bookedCount;
+    booked.santim += row.bookedSantim ?? 0n;
+    listed.count += listedCount;
+    listed.santim += row.listedSantim ?? 0n;
+    count += listedCount;
     // "payment" < "payout" < "payoutReversal", for PostgreSQL as well.
     if (row.type > last.type) last = { type: row.type, orderId: row.orderId };
   }
-  return count < LISTED_AT_ONCE ? null : last;
+  return count < LISTED_BATCH ? null : last;
 }

@@ -9,15 +9,15 @@ const age = {
 const GAUGES = {
   differences: {
     name: 'meskot_reconciliation_discrepancies_pending',
-    help: "Differences between providers' lists and the books that wait for an operator",
+    help: "Open discrepancies between the providers' statements and the ledger",
   },
   incomplete: {
     name: 'meskot_reconciliation_runs_active',
-    help: 'Days of channels that are being compared, or whose provider does not give its list',
+    help: 'Days of channels whose comparison is running, or whose statement is not available',
   },
   failed: {
     name: 'meskot_reconciliation_days_failed',
-    help: 'Days of channels that could not be compared and were given up: they wait for the next night, or an operator',
+    help: 'Days of channels whose comparison was abandoned, until the next night or an operator requests it again',
   },
   liveTelebirr: { ...age, labels: { environment: 'live', channel: 'TELEBIRR' } },
   liveCbeBirr: { ...age, labels: { environment: 'live', channel: 'CBE_BIRR' } },
@@ -29,7 +29,7 @@ const GAUGES = {
 
 type Figures = Record<keyof typeof GAUGES, number>;
 
-/** What waits for operators, and how long ago all was well. Counted when somebody looks. */
+/** Open discrepancies and runs, and the age of the last clean day. Counted when the metrics are read. */
 export function measureReconciliation(registry: Registry, db: Knex): void {
   measureFigures(registry, GAUGES, async () => countReconciliation(db));
 }
@@ -48,7 +48,7 @@ async function countReconciliation(db: Knex): Promise<Figures> {
        FROM reconciliation WHERE last_clean_at IS NOT NULL GROUP BY environment, channel`,
     ),
   ]);
-  if (!counts) throw new Error('counting answered nothing');
+  if (!counts) throw new Error('the counts are missing');
   const ageOf = (environment: string, channel: string): number =>
     ages.find((one) => one.environment === environment && one.channel === channel)?.seconds ?? NaN;
   return {

@@ -1,12 +1,12 @@
 import { isNativeError } from 'node:util/types';
 
-import { type Knex, rows } from '../lib/db.ts';
+import { rows, type Knex } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import { QUERYABLE_ATTEMPTS, isQueryable } from '../payments/states.ts';
 import type { CheckAttempt } from '../payments/sync.ts';
 import type { FindProvider, StatementRow } from '../providers/provider.ts';
 import type { CheckPayout } from '../withdrawals/sync.ts';
-import { type Scope, readScope } from './runs.ts';
+import { readScope, type Scope } from './runs.ts';
 
 export type RecheckDeps = {
   db: Knex;
@@ -16,21 +16,21 @@ export type RecheckDeps = {
   log: Pick<Logger, 'warn' | 'error'>;
 };
 
-/** `after`: how far it came, null at the end. `doubts`: how many must be asked about again. */
+/** `after`: the position to continue from, null at the end. `uncertainCount`: the orders to query again. */
 export type RecheckResult = { after: string | null; queried: number; uncertainCount: number };
 
 const BATCH = 20;
-/** Questions to one provider at a time. */
-const AT_ONCE = 5;
-/** Small enough for a statement's time limit on any day. */
-const LISTED_AT_ONCE = 2_000;
-/** Parts of the list that are looked through in one call while nothing is found. */
+/** Concurrent queries to one provider. */
+const CONCURRENCY = 5;
+/** Small enough for the time limit of one SQL statement. */
+const LISTED_BATCH = 2_000;
+/** Batches without an uncertain order that one call passes over. */
 const PARTS_MAX = 20;
 
 /**
- * Asks the provider about the next orders whose list and our books disagree: ended while nobody knew, listed as paid and
- * not booked (or given back for its own no, or never sent), listed as back and still paid here. The list itself is believed in nothing: what the answers say is booked
- * by the one operation that books payments, and the one of payouts. Throws NOT_FOUND.
+ * Queries the provider about the next orders on which statement and ledger disagree: ended with an unknown outcome, listed as
+ * paid and not posted (or released after a decline, or never sent), listed as reversed and still paid here. The statement
+ * alone posts nothing: the results of the queries do, by the operations of payments and payouts. Throws NOT_FOUND.
  */
 export async function recheckOrders(
   deps: RecheckDeps,
@@ -43,27 +43,27 @@ export async function recheckOrders(
   }
   const { orders, next } = part;
   let uncertainCount = 0;
-  for (let index = 0; index < orders.length; index += AT_ONCE) {
-    const group = orders.slice(index, index + AT_ONCE);
+  for (let index = 0; index < orders.length; index += CONCURRENCY) {
+    const group = orders.slice(index, index + CONCURRENCY);
     const uncertain = await Promise.all(group.map(async (one) => isStillUncertain(deps, { ...one, scope }, at)));
     uncertainCount += uncertain.filter(Boolean).length;
   }
   return { after: next, queried: orders.length, uncertainCount };
 }
 
-/** Why an order is to be asked about: it ended while nobody knew, or it is listed as one of these. */
+/** An order to query, and why: `unknown` ended with an unknown outcome, the others are listed. */
 type UncertainOrder = {
-  type: 'doubt' | StatementRow['type'];
+  type: 'unknown' | StatementRow['type'];
   orderId: string;
-  /** A payout that we have not sent, as far as we know. */
+  /** A payout that was never sent, as far as we know. */
   isUnsent: boolean;
 };
 type Part = { orders: UncertainOrder[]; next: string | null };
 
-/** Of which a provider's answer may still say something; one that has FAILED and is listed as paid contradicts it. */
+/** Withdrawals that a provider's response may still change or contradict (FAILED, and listed as paid). */
 const QUERYABLE_WITHDRAWALS: ReadonlySet<string> = new Set(['PENDING', 'SUCCESS', 'FAILED']);
 
-/** Whether the provider must be asked again; a definite answer that contradicts the list is none of that. */
+/** Whether the provider must be queried again. A definite response that contradicts the statement is certain. */
 async function isStillUncertain(
   deps: RecheckDeps,
   { type, orderId, isUnsent, scope }: UncertainOrder & { scope: Scope },
@@ -72,7 +72,7 @@ async function isStillUncertain(
   try {
     if (isUnsent) return await isUnsentUncertain(deps, scope, orderId);
     const options = { minIntervalMs: 0, notifyWorkflow: true, now };
-    if (type === 'doubt' || type === 'payment') {
+    if (type === 'unknown' || type === 'payment') {
       const state = await deps.checkAttempt(orderId, options);
       return (
         type === 'payment' && isQueryable(state.attemptStatus) && (!state.queried || state.outcomeKind === 'unknown')
@@ -81,21 +81,21 @@ async function isStillUncertain(
     const { row, queried, outcome } = await deps.checkPayout(orderId, { ...options, proof: true, queryOnly: true });
     return QUERYABLE_WITHDRAWALS.has(row.status) && (!queried || outcome === 'unknown');
   } catch (error) {
-    deps.log.warn({ err: error, orderId }, 'a listed order could not be asked about yet');
-    // What our code or our database cannot take from it is a difference of this day, and does not hold up the others.
-    return type !== 'doubt' && !isPermanentError(error);
+    deps.log.warn({ err: error, orderId }, 'a listed order could not be queried yet');
+    // A response that our code or database cannot process is a discrepancy of this day, and delays no other order.
+    return type !== 'unknown' && !isPermanentError(error);
   }
 }
 
-/** Nothing is booked by this answer: it is kept beside the list, for whoever looks into the difference. */
+/** Posts nothing: the response is stored with the statement row, for the operator who investigates the discrepancy. */
 async function isUnsentUncertain(
   { db, findProvider, log }: RecheckDeps,
   scope: Scope,
   orderId: string,
 ): Promise<boolean> {
   const outcome = (await findProvider(scope.channel, scope.environment)?.queryPayout(orderId))?.kind ?? 'unknown';
-  const isMoved = outcome === 'succeeded' || outcome === 'reversed';
-  if (isMoved) log.error({ withdrawalId: orderId, outcome }, 'a provider says it paid out what was never sent to it');
+  const isPaidOut = outcome === 'succeeded' || outcome === 'reversed';
+  if (isPaidOut) log.error({ withdrawalId: orderId, outcome }, 'a provider reports a payout that was never sent to it');
   await rows(
     db,
     `UPDATE statement_row SET provider_response = :outcome
@@ -105,23 +105,23 @@ async function isUnsentUncertain(
   return outcome === 'unknown';
 }
 
-/** Positions are written "type/order": those in doubt come first, then the list in the order of its key. */
+/** Positions are "type/order": orders with an unknown outcome come first, then the statement in the order of its key. */
 const START_OF_LIST = 'list/';
 
 async function nextUncertain(db: Knex, scope: Scope, after: string): Promise<Part> {
   const [type = '', ...order] = after.split('/');
   const position = { type, orderId: order.join('/') };
-  return type === '' || type === 'doubt' ? nextUncertainPayout(db, scope, position) : nextListed(db, scope, position);
+  return type === '' || type === 'unknown' ? nextUnknown(db, scope, position) : nextListed(db, scope, position);
 }
 
 type Position = { type: string; orderId: string };
 const written = ({ type, orderId }: Position): string => `${type}/${orderId}`;
 
-/** Tries that lived on this day, of transactions that ended while their provider did not know. */
-async function nextUncertainPayout(db: Knex, scope: Scope, { orderId }: Position): Promise<Part> {
+/** Attempts that were open on this day, of transactions that ended with an unknown outcome. */
+async function nextUnknown(db: Knex, scope: Scope, { orderId }: Position): Promise<Part> {
   const orders = await rows<UncertainOrder>(
     db,
-    `SELECT 'doubt' AS type, a.id AS order_id, false AS is_unsent
+    `SELECT 'unknown' AS type, a.id AS order_id, false AS is_unsent
      FROM transaction t JOIN checkout_session s ON s.id = t.session_id JOIN payment_attempt a ON a.transaction_id = t.id
      WHERE t.needs_reconciliation AND a.environment = :environment AND a.channel = :channel AND a.status = ANY (:queryable)
        AND a.initiated_at < :endsAt AND s.ended_at >= :startsAt AND a.id > :orderId
@@ -139,35 +139,35 @@ async function nextUncertainPayout(db: Knex, scope: Scope, { orderId }: Position
   return { orders, next: last && orders.length === BATCH ? written(last) : START_OF_LIST };
 }
 
-/** Those of the list's next part that are not booked as it says. */
+/** The orders of the statement's next batch that are not posted as listed. */
 async function nextListed(db: Knex, scope: Scope, after: Position): Promise<Part> {
   const found = await rows<UncertainOrder & { isLast: boolean }>(
     db,
     `WITH part AS MATERIALIZED (
        SELECT DISTINCT type, order_id FROM statement_row
-       WHERE reconciliation_id = :reconciliationId AND import_no >= :read AND (type, order_id) > (:afterType, :afterOrder)
-       ORDER BY type, order_id LIMIT ${LISTED_AT_ONCE}
-     ), doubtful AS MATERIALIZED (
+       WHERE reconciliation_id = :reconciliationId AND import_no >= :importNo AND (type, order_id) > (:afterType, :afterOrder)
+       ORDER BY type, order_id LIMIT ${LISTED_BATCH}
+     ), uncertain AS MATERIALIZED (
        SELECT l.type, l.order_id, false AS is_unsent FROM part l JOIN payment_attempt a ON a.id = l.order_id
        WHERE l.type = 'payment' AND a.environment = :environment AND a.channel = :channel AND a.status = ANY (:queryable)
        UNION ALL
-       SELECT l.type, l.order_id, unsent.really FROM part l JOIN withdrawal w ON w.id = l.order_id
+       SELECT l.type, l.order_id, unsent.is_unsent FROM part l JOIN withdrawal w ON w.id = l.order_id
        CROSS JOIN LATERAL (
-         SELECT w.status IN ('REJECTED', 'CANCELLED') OR w.stage IN ('CREATED', 'UNDER_REVIEW') AS really) unsent
+         SELECT w.status IN ('REJECTED', 'CANCELLED') OR w.stage IN ('CREATED', 'UNDER_REVIEW') AS is_unsent) unsent
        WHERE l.type <> 'payment' AND w.environment = :environment AND w.channel = :channel
          AND ((w.status = 'PENDING' AND w.stage IN ('SUBMITTED', 'UNKNOWN'))
            OR (w.status = 'SUCCESS' AND l.type = 'payoutReversal')
            OR (w.status = 'FAILED' AND w.conflict_resolved_at IS NULL AND l.type = 'payout')
-           OR (unsent.really AND l.type = 'payout'))
+           OR (unsent.is_unsent AND l.type = 'payout'))
      )
      SELECT * FROM (
-       (SELECT type, order_id, is_unsent, false AS is_last FROM doubtful ORDER BY type, order_id LIMIT ${BATCH})
+       (SELECT type, order_id, is_unsent, false AS is_last FROM uncertain ORDER BY type, order_id LIMIT ${BATCH})
        UNION ALL
        (SELECT type, order_id, false, true FROM part ORDER BY type DESC, order_id DESC LIMIT 1)
      ) found ORDER BY is_last, type, order_id`,
     {
       reconciliationId: scope.reconciliationId,
-      read: scope.completedImportNo,
+      importNo: scope.completedImportNo,
       environment: scope.environment,
       channel: scope.channel,
       queryable: [...QUERYABLE_ATTEMPTS],
@@ -181,15 +181,15 @@ async function nextListed(db: Knex, scope: Scope, after: Position): Promise<Part
   return { orders, next: last ? written(last) : null };
 }
 
-/** Of our own code: it met a value that it does not know. */
-const MISTAKES: ReadonlySet<string> = new Set(['TypeError', 'RangeError', 'SyntaxError', 'ReferenceError']);
+/** Errors of our own code that met an unexpected value. */
+const CODE_ERRORS: ReadonlySet<string> = new Set(['TypeError', 'RangeError', 'SyntaxError', 'ReferenceError']);
 
-/** SQLSTATE classes of values that PostgreSQL or a constraint does not take. */
-const REFUSED_VALUE = /^2[23][0-9A-Z]{3}$/;
+/** SQLSTATE classes of values that PostgreSQL or a constraint rejects. */
+const INVALID_VALUE = /^2[23][0-9A-Z]{3}$/;
 
-/** Whether the same work would most likely fail so again: not for what is away or busy, but for what it is about. */
+/** Whether a retry would most likely fail again: because of the data, not because something is unavailable or busy. */
 export function isPermanentError(error: unknown): boolean {
   if (!isNativeError(error)) return false;
   const code = 'code' in error ? error.code : undefined;
-  return MISTAKES.has(error.name) || (typeof code === 'string' && REFUSED_VALUE.test(code));
+  return CODE_ERRORS.has(error.name) || (typeof code === 'string' && INVALID_VALUE.test(code));
 }

@@ -8,15 +8,15 @@ import type { UnitOfWork } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { requestMessage, reconciliationId, type ChannelDay } from './workflow-input.ts';
 
-/** Yesterday, and again the days before it: providers complete their lists late. */
+/** Yesterday and the days before it again: providers complete their statements late. */
 const NIGHTLY_DAYS = 4;
 
 const ENVIRONMENTS: readonly Environment[] = ['live', 'sandbox'];
 
 type RequestRunDeps = { findProvider: FindProvider; clock: Clock };
 
-/** Which days to compare; without a channel or environment all that have a provider. */
-export type Wanted = {
+/** Without a channel or environment: all that have a provider. */
+export type RunRequest = {
   /** YYYY-MM-DD in Addis Ababa, today at the latest. */
   day: string;
   channel?: Channel | undefined;
@@ -24,22 +24,22 @@ export type Wanted = {
 };
 
 /**
- * Asks for a day to be compared, again or for the first time; while its comparison runs, that one begins anew. Returns
- * what was asked for. Throws VALIDATION_ERROR (no day, one to come, or nothing has a provider there).
+ * Requests the comparison of a day, again or for the first time; a comparison that is running starts again. Returns what was
+ * requested. Throws VALIDATION_ERROR (no day, a day in the future, or no channel with a provider).
  */
-export async function requestRun(tx: UnitOfWork, deps: RequestRunDeps, wanted: Wanted): Promise<ChannelDay[]> {
-  const { day } = wanted;
+export async function requestRun(tx: UnitOfWork, deps: RequestRunDeps, request: RunRequest): Promise<ChannelDay[]> {
+  const { day } = request;
   const today = addisDay(deps.clock());
   if (!isDay(day) || day > today) {
-    throw refused('day', `must be a day until today (${today}) as YYYY-MM-DD, got ${JSON.stringify(day.slice(0, 40))}`);
+    throw invalid('day', `must be a day until today (${today}) as YYYY-MM-DD, got ${JSON.stringify(day.slice(0, 40))}`);
   }
-  const days = providersOf(deps.findProvider, wanted).map((place) => ({ ...place, day }));
-  if (days.length === 0) throw refused('channel', 'must be one that has a provider in this environment');
+  const days = providersOf(deps.findProvider, request).map((place) => ({ ...place, day }));
+  if (days.length === 0) throw invalid('channel', 'must be one that has a provider in this environment');
   await enqueueRuns(tx, days, deps.clock());
   return days;
 }
 
-/** What every night asks for: the last {@link NIGHTLY_DAYS} days of every channel with a provider. */
+/** Requests the last {@link NIGHTLY_DAYS} days of every channel with a provider, as every night does. */
 export async function requestLastDays(tx: UnitOfWork, { findProvider, clock }: RequestRunDeps): Promise<ChannelDay[]> {
   const nowMs = clock().getTime();
   const last = Array.from({ length: NIGHTLY_DAYS }, (_, ago) => addisDay(new Date(nowMs - (ago + 1) * DAY_MS)));
@@ -48,11 +48,11 @@ export async function requestLastDays(tx: UnitOfWork, { findProvider, clock }: R
   return days;
 }
 
-function providersOf(findProvider: FindProvider, wanted: Pick<Wanted, 'channel' | 'environment'>) {
+function providersOf(findProvider: FindProvider, request: Pick<RunRequest, 'channel' | 'environment'>) {
   return ENVIRONMENTS.flatMap((environment) => CHANNELS.map((channel) => ({ environment, channel }))).filter(
     ({ environment, channel }) =>
-      (wanted.channel ?? channel) === channel &&
-      (wanted.environment ?? environment) === environment &&
+      (request.channel ?? channel) === channel &&
+      (request.environment ?? environment) === environment &&
       findProvider(channel, environment) !== null,
   );
 }
@@ -71,6 +71,6 @@ async function enqueueRuns(tx: UnitOfWork, days: readonly ChannelDay[], at: Date
   await tx.enqueue(days.map(requestMessage));
 }
 
-function refused(field: string, issue: string): AppError {
+function invalid(field: string, issue: string): AppError {
   return new AppError('VALIDATION_ERROR', `${field} ${issue}.`, { details: [{ field, issue }] });
 }

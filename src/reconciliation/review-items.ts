@@ -1,31 +1,31 @@
 import type { WorkItemSource } from '../outbox/work-items.ts';
 
-/** What a provider's list and our books do not agree on, and nobody has looked into yet; and days that were not compared. */
+/** Open discrepancies, and days that could not be compared. */
 export const DISCREPANCY_REVIEW_ITEMS: WorkItemSource = {
   kinds: ['RECONCILIATION', 'RECONCILIATION_FAILED'],
   sql: `SELECT 'RECONCILIATION' AS kind, d.id, NULL AS merchant_id, d.environment,
-               coalesce(d.their_santim, d.our_santim) AS amount_santim, d.detected_at AS since,
-               CASE WHEN d.type = 'payout' AND asked.provider_response IN ('succeeded', 'reversed')
-                    THEN 'The provider says it paid out what was never sent to it'
-                    WHEN d.kind = 'UNCONFIRMED' AND d.type = 'payout' AND d.our_status IN ('FAILED', 'REJECTED', 'CANCELLED')
-                    THEN 'The provider lists as paid out what came to nothing here: it was given back'
-                    WHEN d.kind = 'UNKNOWN_ORDER' THEN 'The provider lists an order that is not ours'
-                    WHEN d.kind = 'UNCONFIRMED' THEN 'The provider lists it, and does not confirm it when asked'
-                    WHEN d.kind = 'AMOUNT_MISMATCH' THEN 'The provider lists another amount than was booked, or lists it twice'
+               coalesce(d.listed_santim, d.booked_santim) AS amount_santim, d.detected_at AS since,
+               CASE WHEN d.type = 'payout' AND queried.provider_response IN ('succeeded', 'reversed')
+                    THEN 'The provider reports a payout that was never sent to it'
+                    WHEN d.kind = 'UNCONFIRMED' AND d.type = 'payout' AND d.order_status IN ('FAILED', 'REJECTED', 'CANCELLED')
+                    THEN 'The provider lists a payout that did not succeed here: the merchant has the money back'
+                    WHEN d.kind = 'UNKNOWN_ORDER' THEN 'The provider lists an unknown order'
+                    WHEN d.kind = 'UNCONFIRMED' THEN 'The provider lists it, and does not confirm it when queried'
+                    WHEN d.kind = 'AMOUNT_MISMATCH' THEN 'The provider lists another amount than was booked, or conflicting rows'
                     ELSE 'Booked, and not on the provider''s list' END AS what,
                jsonb_build_object('difference', d.kind, 'type', d.type, 'channel', d.channel, 'day', d.day,
-                                  'orderId', d.order_id, 'ourStatus', d.our_status, 'ours', d.our_santim * 0.01,
-                                  'theirs', d.their_santim * 0.01, 'theirCurrency', d.their_currency,
-                                  'providerSays', asked.provider_response) AS detail,
+                                  'orderId', d.order_id, 'ourStatus', d.order_status, 'ours', d.booked_santim * 0.01,
+                                  'theirs', d.listed_santim * 0.01, 'theirCurrency', d.listed_currency,
+                                  'providerSays', queried.provider_response) AS detail,
                NULL AS workflow_id
         FROM reconciliation_discrepancy d LEFT JOIN LATERAL (
           SELECT max(l.provider_response) AS provider_response FROM statement_row l JOIN reconciliation r ON r.id = l.reconciliation_id
           WHERE l.reconciliation_id = d.reconciliation_id AND l.type = d.type AND l.order_id = d.order_id
-            AND l.import_no >= r.completed_import_no) asked ON true
+            AND l.import_no >= r.completed_import_no) queried ON true
         WHERE d.closed_at IS NULL
         UNION ALL
         SELECT 'RECONCILIATION_FAILED', r.id, NULL, r.environment, NULL::bigint, coalesce(r.import_started_at, r.requested_at),
-               'The day could not be compared; ask for it again: ' || coalesce(r.error, 'nobody knows why'),
+               'The day could not be compared. Request it again. Error: ' || coalesce(r.error, 'unknown'),
                jsonb_build_object('channel', r.channel, 'day', r.day), 'reconciliation-' || r.id
         FROM reconciliation r WHERE r.status = 'INCOMPLETE' AND NOT r.is_running`,
 };
@@ -34,12 +34,12 @@ export const DISCREPANCY_REVIEW_ITEMS: WorkItemSource = {
 export const RECEIPT_REVIEW_ITEMS: WorkItemSource = {
   kinds: ['RECEIPT_UNALLOCATED', 'PAYOUT_OVERPAID'],
   sql: `SELECT 'RECEIPT_UNALLOCATED' AS kind, m.id, NULL AS merchant_id, m.environment, m.amount_santim, m.booked_at AS since,
-               'Came to the bank, and nobody knows whose it is' AS what,
+               'The bank received it from an unknown payer' AS what,
                jsonb_build_object('bankReference', m.reference) AS detail, NULL AS workflow_id
         FROM bank_receipt m WHERE m.kind = 'UNALLOCATED' AND m.outcome IS NULL AND m.reversed_at IS NULL
         UNION ALL
         SELECT 'PAYOUT_OVERPAID', w.id, w.merchant_id, w.environment, w.paid_santim - w.amount_santim, w.completed_at,
-               'The provider has paid out too much: it must take that back',
+               'The provider has overpaid it, and must take the excess back',
                jsonb_build_object('withdrawalId', w.id, 'channel', w.channel, 'amount', w.amount_santim * 0.01, 'paid', w.paid_santim * 0.01,
                                   'providerReference', w.provider_reference), 'withdrawal-' || w.id
         FROM withdrawal w
@@ -47,28 +47,28 @@ export const RECEIPT_REVIEW_ITEMS: WorkItemSource = {
           SELECT FROM bank_receipt m WHERE m.withdrawal_id = w.id AND m.reversed_at IS NULL)
         UNION ALL
         SELECT 'PAYOUT_OVERPAID', m.id, w.merchant_id, m.environment, m.amount_santim, w.reversed_at,
-               'Taken back, and then the whole payout came back: correct it once the provider owes it no more',
+               'The excess was taken back, and then the whole payout was reversed. Correct this once the provider no longer owes it',
                jsonb_build_object('withdrawalId', w.id, 'channel', w.channel, 'reference', m.reference), 'withdrawal-' || w.id
         FROM bank_receipt m JOIN withdrawal w ON w.id = m.withdrawal_id
         WHERE m.kind = 'RECOVERY' AND m.reversed_at IS NULL AND w.status = 'REVERSED'`,
 };
 
-/** In Addis Ababa. When the night's comparison begins is in src/temporal/schedules.ts; two hours later it is late. */
+/** In Addis Ababa: two hours after the start of the nightly comparison (src/temporal/schedules.ts). */
 const LATE_HOUR = 4;
 
-/** When the day after the last one that was asked for should have been asked for. */
+/** When the day after the last requested one should have been requested. */
 const DUE = `(last.day + 2 + interval '${LATE_HOUR} hours') AT TIME ZONE 'Africa/Addis_Ababa'`;
 
 /**
- * Days that should have been compared by themselves: yesterday's of a channel that was compared before, which nobody has
- * asked for; and those asked for whose comparison has not begun in two hours, or not ended in 25: it gives up after 20.
+ * Missing: yesterday was not requested for a channel that was compared before. Pending: a requested comparison has not
+ * started within two hours, or not ended within 25; its workflow abandons it after 20.
  */
 export const STALLED_RUNS: WorkItemSource = {
   kinds: ['RECONCILIATION_MISSING', 'RECONCILIATION_PENDING'],
   sql: `SELECT 'RECONCILIATION_MISSING' AS kind, last.environment || '-' || last.channel || '-' || last.day + 1 AS id,
                NULL AS merchant_id, last.environment, NULL::bigint AS amount_santim,
                ${DUE} AS since,
-               'No night has asked for this day to be compared: see the schedule nightlyReconciliation in Temporal' AS what,
+               'The comparison of this day was not requested: see the schedule nightlyReconciliation in Temporal' AS what,
                jsonb_build_object('channel', last.channel, 'day', last.day + 1) AS detail, NULL AS workflow_id
         FROM (SELECT environment, channel, max(day) AS day FROM reconciliation GROUP BY environment, channel) last
         WHERE ${DUE} < CAST(:at AS timestamptz)
@@ -76,8 +76,8 @@ export const STALLED_RUNS: WorkItemSource = {
         UNION ALL
         SELECT 'RECONCILIATION_PENDING', r.id, NULL, r.environment, NULL::bigint,
                CASE WHEN r.requests > r.requests_at_start THEN r.requested_at ELSE r.import_started_at END,
-               CASE WHEN r.requests > r.requests_at_start THEN 'The day was asked for, and its comparison_no has not begun'
-                    ELSE 'The comparison_no of the day has not ended' END,
+               CASE WHEN r.requests > r.requests_at_start THEN 'The comparison of the day was requested and has not started'
+                    ELSE 'The comparison of the day has not ended' END,
                jsonb_build_object('channel', r.channel, 'day', r.day), 'reconciliation-' || r.id
         FROM reconciliation r
         WHERE r.is_running AND CASE WHEN r.requests > r.requests_at_start THEN r.requested_at < CAST(:at AS timestamptz) - interval '2 hours'

@@ -9,22 +9,22 @@ import type { Sums } from './match.ts';
 import type { ReconciliationStatus } from './states.ts';
 import { type ChannelDay, reconciliationWorkflowId, requestMessage } from './workflow-input.ts';
 
-/** How a channel's day stands. */
+/** The latest result of a day of a channel. */
 export type ReconciledDay = {
   environment: Environment;
   channel: Channel;
   /** YYYY-MM-DD in Addis Ababa. */
   day: string;
   status: ReconciliationStatus;
-  /** It is being compared now, or waits for its provider. */
+  /** Its comparison is running, or is waiting for its provider. */
   isRunning: boolean;
   differences: number;
-  /** Why it does not go on, or was given up; null while all is well. */
+  /** Why it is stalled or was abandoned; null otherwise. */
   error: string | null;
-  /** What the provider lists, and what is booked of that or was booked that day; null before the first comparison. */
-  theirs: Sums | null;
-  ours: Sums | null;
-  /** What the provider owed by the ledger at the day's end. */
+  /** The orders that the provider lists, and those posted for them or on that day; null before the first comparison. */
+  listed: Sums | null;
+  booked: Sums | null;
+  /** The provider's debt in the ledger at the end of the day. */
   clearingSantim: Santim | null;
   comparedAt: Date | null;
 };
@@ -37,7 +37,7 @@ type DayFilter = {
   channel?: Channel | undefined;
 };
 
-/** The days that were ever asked for, the latest first; a range of days bounds them. */
+/** The requested days of a range, the latest first. */
 export async function listReconciledDays(db: Queryable, filter: DayFilter): Promise<ReconciledDay[]> {
   const found = await rows<DayRow>(
     db,
@@ -59,14 +59,14 @@ export async function listReconciledDays(db: Queryable, filter: DayFilter): Prom
     isRunning: row.isRunning,
     differences: row.differences,
     error: row.error,
-    theirs: row.theirPayments === null ? null : sumsOf(row, 'their'),
-    ours: row.ourPayments === null ? null : sumsOf(row, 'our'),
+    listed: row.listedPayments === null ? null : sumsOf(row, 'listed'),
+    booked: row.bookedPayments === null ? null : sumsOf(row, 'booked'),
     clearingSantim: row.clearingSantim,
     comparedAt: row.comparedAt,
   }));
 }
 
-type Side = 'their' | 'our';
+type Side = 'listed' | 'booked';
 type Noun = 'Payments' | 'Payouts' | 'Reversals';
 type Figures = Record<`${Side}${Noun}`, number | null> & Record<`${Side}${Noun}Santim`, Santim | null>;
 type DayRow = Omit<ReconciledDay, 'theirs' | 'ours'> & Figures;
@@ -76,19 +76,19 @@ function sumsOf(row: Figures, side: Side): Sums {
   return { payments: of('Payments'), payouts: of('Payouts'), reversals: of('Reversals') };
 }
 
-/** What a comparison looks at. */
+/** The inputs of a comparison. */
 export type Scope = {
   reconciliationId: string;
   environment: Environment;
   channel: Channel;
-  /** The last complete reading: its rows count. */
+  /** The last complete import, whose rows count. */
   completedImportNo: number;
   startsAt: Date;
   endsAt: Date;
-  /** Whether the lists of the day before and after were ever read. */
+  /** Whether the statements of the day before and the day after were ever imported. */
   knowsBefore: boolean;
   knowsAfter: boolean;
-  /** The channel's clearing account and its first entry; null while nothing was ever booked there. */
+  /** The channel's clearing account and its first entry; null before its first posting. */
   accountId: bigint | null;
   firstEntryAt: Date | null;
 };
@@ -115,8 +115,8 @@ export async function readScope(db: Queryable, reconciliationId: string): Promis
 }
 
 /**
- * Days that were asked for and have not ended, without an outbox row, so must have a running workflow. They are few: all
- * are compared each time. Those of the last half minute are left out: Temporal's list of workflows lags a little.
+ * Runs that were requested and have not ended, without an outbox row, so must have a running workflow. Those of the last
+ * half minute are left out, since Temporal's list of workflows lags.
  */
 export async function findRecoverableRuns(db: Knex, { after, limit }: OpenPage): Promise<RecoverableWorkflow[]> {
   const open = await rows<ChannelDay & { id: string }>(

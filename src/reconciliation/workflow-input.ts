@@ -5,20 +5,20 @@ import type { OutboxMessage } from '../outbox/record.ts';
 /** A channel's day, YYYY-MM-DD in Addis Ababa. */
 export type ChannelDay = { environment: Environment; channel: Channel; day: string };
 
-/** What `workflows/reconciliation.ts` is started with: ids only. */
+/** The input of `workflows/reconciliation.ts`: ids only. */
 export type ReconciliationInput = ChannelDay & { reconciliationId: string };
 
-/** The row's id; its workflow's is {@link reconciliationWorkflowId}. */
+/** The id of the row; the workflow has {@link reconciliationWorkflowId}. */
 export function reconciliationId({ environment, channel, day }: ChannelDay): string {
   return `${environment}-${channel}-${day}`;
 }
 
-/** One workflow at a time for each channel's day, under this id. */
+/** At most one workflow runs for a day of a channel, under this id. */
 export function reconciliationWorkflowId(id: string): string {
   return `reconciliation-${id}`;
 }
 
-/** Starts the day's workflow, or tells the one that runs to ask at once and to read the list again. */
+/** Starts the workflow of the day, or signals the running one to import the statement again at once. */
 export function requestMessage({ environment, channel, day }: ChannelDay): OutboxMessage {
   const id = reconciliationId({ environment, channel, day });
   return {

@@ -37,7 +37,7 @@ test('a difference waits in the queue until it is closed with a reason, and clos
        VALUES (:reconciliation, 'sandbox', 'AWASH', CAST(:today AS date), 'DIFFERENCES', false, now())
      )
      INSERT INTO reconciliation_discrepancy (id, reconciliation_id, environment, channel, day, kind, type, order_id,
-                                            their_santim, their_currency, detected_at)
+                                            listed_santim, listed_currency, detected_at)
      VALUES (:differenceId, :reconciliation, 'sandbox', 'AWASH', CAST(:today AS date), 'UNKNOWN_ORDER', 'payment', 'X-1',
              12345, 'ETB', now())`,
     { reconciliation, differenceId, today },

@@ -73,7 +73,7 @@ test('a worker killed in the middle of a list goes on with it after its restart,
     importNo: 1,
     completedImportNo: 1,
     pages: 2,
-    theirPayments: PAYMENTS,
+    listedPayments: PAYMENTS,
   });
   // Nobody here asked for any of it.
   const found = await world.db('reconciliationDiscrepancy').where({ kind: 'UNKNOWN_ORDER', closedAt: null });

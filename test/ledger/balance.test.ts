@@ -57,7 +57,7 @@ describe('the balance and its history', () => {
     });
   });
 
-  test('who has had nothing has zeros', async () => {
+  test('a merchant without movements has a balance of zeros', async () => {
     const other = await buildMerchant(database.db);
     expect((await get('', stubKey(other.merchantId))).body.data).toMatchObject({ available: 0, total: 0 });
     expect((await get('/history', stubKey(other.merchantId))).body).toMatchObject({
@@ -66,7 +66,7 @@ describe('the balance and its history', () => {
     });
   });
 
-  test('each movement stands beside the balance after it, the latest first', async () => {
+  test('the history lists each movement with the balance after it, the latest first', async () => {
     const { body } = await get('/history');
     expect(body.data.map((one: { amount: number; balanceAfter: number }) => [one.amount, one.balanceAfter])).toEqual([
       [-105.75, 379.85],
@@ -91,7 +91,7 @@ describe('the balance and its history', () => {
     expect(body.data).toMatchObject([{ account: 'reserved', amount: 105.75, balanceAfter: 105.75 }]);
   });
 
-  test('types narrow, pages and cursors repeat and skip nothing', async () => {
+  test('the history can be filtered by type, and pages and cursors repeat and skip nothing', async () => {
     expect((await get('/history?type=WITHDRAWAL_RESERVED')).body.pagination.total).toBe(1);
     const first = (await get('/history?limit=4')).body;
     const second = (await get(`/history?limit=4&cursor=${first.pagination.nextCursor}`)).body;
@@ -101,7 +101,7 @@ describe('the balance and its history', () => {
     expect(new Set(ids).size).toBe(6);
   });
 
-  test('days that had no movement are empty', async () => {
+  test('the history of days without movements is empty', async () => {
     expect((await get('/history?startDate=2026-02-01&endDate=2026-03-01')).body.pagination.total).toBe(0);
   });
 
@@ -114,12 +114,12 @@ describe('the balance and its history', () => {
       `cursor=${Buffer.from('1 2026-03-02 09:00:00+00 jrn_01KJPWD6M0EG5S61DDZ4YD6721').toString('base64url')}`,
       'cursor',
     ],
-  ])('%s is refused and named', async (query, field) => {
+  ])('a history query with %s answers an error that names it', async (query, field) => {
     const { status, body } = await get(`/history?${query}`);
     expect({ status, field: body.error.details[0].field }).toEqual({ status: 400, field });
   });
 
-  test('a key without balance:read may not look', async () => {
+  test('a key without balance:read gets 403', async () => {
     const { status } = await get('', stubKey(scope.merchantId, 'sandbox', ['transactions:read']));
     expect(status).toBe(403);
   });

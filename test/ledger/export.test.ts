@@ -32,7 +32,7 @@ const periodFrom = (db: Queryable, scope: MerchantScope, fromMs: number) =>
     range: { startDate: '', endDate: '', from: new Date(fromMs), until: new Date(fromMs + DAY_MS) },
   });
 
-test('a period opens with the balance that its rows lead on from, whatever order their times of business came in', async () => {
+test('a period opens with the balance before its first movement, in whatever order the effective times arrived', async () => {
   const scope = await buildMerchant(database.db);
   // Every third is booked up to 20 hours late, and some times are the same.
   const at = Array.from({ length: 400 }, (_, index) => {
@@ -59,7 +59,7 @@ test('a period opens with the balance that its rows lead on from, whatever order
   }
 });
 
-test('of a long history a period reads only what is near for its balances, and lists its movements page by page', async () => {
+test('a period of a long history reads few rows for its balances, and lists its movements page by page', async () => {
   const scope = await buildMerchant(database.db);
   await book(
     scope,
@@ -98,7 +98,7 @@ test('of a long history a period reads only what is near for its balances, and l
   );
 });
 
-test('a merchant without any money opens and closes with none', async () => {
+test('a merchant without movements opens and closes with zero', async () => {
   const scope = await buildMerchant(database.db);
   expect(await periodFrom(database.db, scope, BEGIN_MS)).toEqual({
     count: 0,

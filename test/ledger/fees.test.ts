@@ -24,7 +24,7 @@ test.each([
   expect(feeOf(rule(changes), amountSantim)).toEqual({ feeSantim, feeTaxSantim });
 });
 
-test('a payment smaller than its fee leaves nothing, and no debt', () => {
+test('a payment smaller than its fee leaves a net of zero', () => {
   expect(feeWithin(rule({ fixedSantim: 5_00n }), 1_00n)).toEqual({ feeSantim: 86n, feeTaxSantim: 14n });
 });
 
@@ -50,7 +50,7 @@ test('net, fee and tax are never below zero and always sum to the amount', () =>
   );
 });
 
-test('a fee keeps its bounds, rises with the amount, and is at most half a santim off per component', () => {
+test('a fee respects its bounds, rises with the amount, and is rounded by at most half a santim per component', () => {
   fc.assert(
     fc.property(anyRule, anyAmount, fc.bigInt(0n, 1_000_000n), (one, amount, more) => {
       const fee = feeOf(one, amount);

@@ -8,7 +8,7 @@ import { createTestDatabase } from '../support/database.ts';
 const HOUR_MS = 3_600_000;
 const going = new AbortController().signal;
 
-test('the ledger is looked at once in a while, and what is broken is logged and counted', async () => {
+test('the monitor verifies the ledger periodically, and logs and counts the violations', async () => {
   const database = await createTestDatabase();
   const registry = createRegistry('test');
   const errors: object[] = [];
@@ -50,7 +50,7 @@ test('the ledger is looked at once in a while, and what is broken is logged and 
   }
 });
 
-test('one process looks at a time, and a look ends when its process stops', async () => {
+test('one process verifies the ledger at a time, and stopping it ends the verification', async () => {
   const database = await createTestDatabase();
   const log = { error: () => {} };
   const checks = [{ description: 'it takes long', sql: `SELECT NULL AS journal, 'x' AS about FROM pg_sleep(60)` }];

@@ -60,7 +60,7 @@ describe('posting to the ledger', () => {
   const journals = async () =>
     (await rows<{ n: number }>(database.db, 'SELECT count(*)::int AS n FROM ledger_journal'))[0]!.n;
 
-  test('a payment makes the provider owe its amount, and the merchant have it less fee and tax', async () => {
+  test('a payment debits the provider’s clearing account and credits the merchant less fee and tax', async () => {
     const fact = payment();
     expect(await book(fact)).toBe('posted');
     expect(await entriesOf(fact.key)).toEqual([
@@ -77,21 +77,21 @@ describe('posting to the ledger', () => {
     });
   });
 
-  test('a fact told again changes nothing, fifty times at once', async () => {
+  test('fifty concurrent postings of one key post once', async () => {
     const fact = payment();
     const answers = await Promise.all(Array.from({ length: 50 }, () => untilServed(() => book(fact))));
     expect(answers.filter((answer) => answer === 'posted')).toHaveLength(1);
     expect((await balance()).availableSantim).toBe(97_12n);
   });
 
-  test('another fact under the same key is refused', async () => {
+  test('another posting under the same key is rejected', async () => {
     const fact = payment();
     await book(fact);
     const twice = { ...payment(200_00n), key: fact.key };
     await expect(book(twice)).rejects.toMatchObject({ code: 'MK002' });
   });
 
-  test('money on its way out is set aside, then paid, then given back when it returns', async () => {
+  test('a payout is reserved, then paid, then credited again when it is reversed', async () => {
     await book(payment(1_000_00n, 0n, 0n));
     const out = withdrawal(100_00n);
     await book(reservePosting(out));
@@ -102,7 +102,7 @@ describe('posting to the ledger', () => {
     expect(await balance()).toMatchObject({ availableSantim: 1_000_00n, reservedSantim: 0n, feesSantim: 0n });
   });
 
-  test('what was paid out is never given back as well, nor the other way round', async () => {
+  test('a payout that was paid cannot be released, and one that was released cannot be paid', async () => {
     await book(payment(1_000_00n, 0n, 0n));
     for (const [first, second] of [
       [payoutPosting, releasePosting],
@@ -117,7 +117,7 @@ describe('posting to the ledger', () => {
     }
   });
 
-  test('held money is nobody’s until an operator gives it to the merchant or back, and never both', async () => {
+  test('held money is in suspense until it is accepted, and cannot be returned as well', async () => {
     const held = { ...scope, transactionId: newId('txn'), attemptId: newId('pat'), channel: 'AWASH' } as const;
     await book(suspensePosting({ ...held, amountSantim: 101_00n }));
     expect((await balance()).availableSantim).toBe(0n);
@@ -128,7 +128,7 @@ describe('posting to the ledger', () => {
     });
   });
 
-  test('more than there is is refused with what there is, and leaves nothing', async () => {
+  test('a payout above the available balance answers INSUFFICIENT_BALANCE with that balance and posts nothing', async () => {
     await book(payment(100_00n, 0n, 0n));
     const before = [await balance(), await journals()];
     await expect(book(reservePosting(withdrawal(94_26n)))).rejects.toMatchObject({
@@ -138,14 +138,14 @@ describe('posting to the ledger', () => {
     expect([await balance(), await journals()]).toEqual(before);
   });
 
-  test('who never had anything is told so', async () => {
+  test('a payout of a merchant without a balance answers INSUFFICIENT_BALANCE with 0.00 ETB', async () => {
     await expect(book(reservePosting(withdrawal(1n)))).rejects.toMatchObject({
       code: 'INSUFFICIENT_BALANCE',
       message: expect.stringContaining('0.00 ETB are available'),
     });
   });
 
-  test('of fifty who take everything at once, one gets it', async () => {
+  test('of fifty concurrent payouts of the whole balance one succeeds', async () => {
     await book(payment(105_75n, 0n, 0n));
     const answers = await Promise.allSettled(
       Array.from({ length: 50 }, () => untilServed(() => book(reservePosting(withdrawal(100_00n))))),
@@ -155,7 +155,7 @@ describe('posting to the ledger', () => {
     expect(await balance()).toMatchObject({ availableSantim: 0n, reservedSantim: 105_75n });
   });
 
-  test('a provider that pays the operator owes it no more, and money that nobody can place waits in suspense', async () => {
+  test('a remittance reduces the provider’s debt, and unallocated money is posted to suspense', async () => {
     const bank = { environment: 'sandbox', amountSantim: 40_00n } as const;
     const transfer = receiptPosting({ ...bank, id: newId('bkm'), kind: 'REMITTANCE', channel: 'AWASH' });
     const unmatched = receiptPosting({ ...bank, id: newId('bkm'), kind: 'UNALLOCATED' });
@@ -195,7 +195,7 @@ describe('posting to the ledger', () => {
     expect(await readBalance(database.db, { ...scope, environment: 'live' })).toMatchObject({ availableSantim: 0n });
   });
 
-  test('a fact from before the merchant’s last entry is booked after it, at its time, and keeps its own in the journal', async () => {
+  test('a posting older than the merchant’s last entry gets the time of that entry, and its journal keeps its own time', async () => {
     const before = new Date(AT.getTime() - 3_600_000);
     const after = new Date(AT.getTime() + 1);
     const facts = [payment(), payment(), reservePosting(withdrawal(10_00n)), payment()];
@@ -216,7 +216,7 @@ describe('posting to the ledger', () => {
     ]);
   });
 
-  test('the times of a merchant’s entries are nobody else’s, nor the other environment’s', async () => {
+  test('the times of a merchant’s entries do not affect other merchants or the other environment', async () => {
     const before = new Date(AT.getTime() - 1);
     const other = await buildMerchant(database.db);
     await book(payment());
@@ -235,14 +235,14 @@ describe('posting to the ledger', () => {
     expect(await timesOf(other)).toEqual([{ environment: 'sandbox', at: before }]);
   });
 
-  test('entries that do not sum to zero are refused by the database', async () => {
+  test('the database rejects entries that do not sum to zero', async () => {
     const fact = payment();
     const lost = { ...fact, entries: fact.entries.slice(0, 2) };
     await expect(book(lost)).rejects.toMatchObject({ code: 'MK002' });
     expect((await balance()).availableSantim).toBe(0n);
   });
 
-  test('the application writes through the function only, and not even the owner changes what is written', async () => {
+  test('the application can write the ledger only through ledger_post, and not even the owner can change it', async () => {
     await book(payment());
     for (const table of ['ledger_journal', 'ledger_entry', 'ledger_balance', 'ledger_account']) {
       await expect(rows(database.db, `DELETE FROM ${table}`)).rejects.toMatchObject({ code: '42501' });

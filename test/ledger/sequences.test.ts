@@ -38,7 +38,7 @@ function expectHolds(story: Story, balances: ReadonlyMap<string, bigint>): void 
   expect(of('AVAILABLE') >= 0n && of('RESERVED') >= 0n).toBe(true);
 }
 
-test('ten thousand random stories of a merchant’s money all add up', () => {
+test('ten thousand random sequences of postings balance', () => {
   const scope = { merchantId: 'mrc_1', environment: 'sandbox' } as const;
   fc.assert(
     fc.property(anySteps, anyRule, (steps, rule) => {
@@ -52,14 +52,14 @@ test('ten thousand random stories of a merchant’s money all add up', () => {
   );
 });
 
-describe('the same stories on PostgreSQL', () => {
+describe('random sequences of postings on PostgreSQL', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
   });
   afterAll(() => database.drop());
 
-  test('two hundred of them end where the story says, refuse what it says, and leave nothing of that', async () => {
+  test('two hundred sequences end with the balances of the model, and rejected postings leave nothing', async () => {
     const { db } = database;
     const ids = (prefix: string): string => newId(prefix as IdPrefix);
     await fc.assert(

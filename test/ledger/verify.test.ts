@@ -123,7 +123,7 @@ describe('meskot ledger verify', () => {
     }
   }
 
-  test('all holds after payments, late, held and doubled ones included, and money out', async () => {
+  test('all invariants hold after late, held and duplicate payments, withdrawals and settlements', async () => {
     const { db } = database;
     expect(await standing(db, payments.late.sessionId)).toMatchObject({
       transaction: 'SUCCESS',
@@ -152,7 +152,7 @@ describe('meskot ledger verify', () => {
     expect(await runLedgerCommand(['verify'], { db: database.db, checks: ledgerChecks, write })).toBe(1);
   });
 
-  test('there is a corruption for each check; those of one slice alone are in its tests', () => {
+  test('each invariant has a corruption; those of settlements and receipts are in their own tests', () => {
     const planted = new Set<string>(CORRUPTIONS.map(([, , check]) => check));
     const own = ledgerChecks.filter((check) => ![...SETTLEMENT_CHECKS, ...RECEIPT_CHECKS].includes(check));
     expect(own.map(({ description }) => description).filter((description) => !planted.has(description))).toEqual([]);

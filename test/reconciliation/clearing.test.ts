@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: false });
 
-test('what each provider owes by the ledger is what it says itself, whatever happened', async () => {
+test('the debt of each provider in the ledger is the provider’s own total after payments, payouts and remittances', async () => {
   for (const channel of SANDBOX_CHANNELS) {
     const paid = await world.pay(channel, '0911000007', 5_000_00n);
     await world.live(2_000);
@@ -61,8 +61,14 @@ test('what each provider owes by the ledger is what it says itself, whatever hap
     expect((await readWithdrawal(world.db, out)).status).toBe('SUCCESS');
     expect((await readWithdrawal(world.db, reversed)).status).toBe('REVERSED');
     const day = await world.db('reconciliation').where({ channel }).first();
-    expect(day).toMatchObject({ theirPayments: 5, ourPayments: 5, theirPayouts: 2, ourPayouts: 2, theirReversals: 1 });
-    expect(day.theirPaymentsSantim).toBe(day.ourPaymentsSantim);
+    expect(day).toMatchObject({
+      listedPayments: 5,
+      bookedPayments: 5,
+      listedPayouts: 2,
+      bookedPayouts: 2,
+      listedReversals: 1,
+    });
+    expect(day.listedPaymentsSantim).toBe(day.bookedPaymentsSantim);
   }
   await expectClearingAgrees(world.db, world.simulator);
 });

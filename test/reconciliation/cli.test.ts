@@ -43,7 +43,7 @@ const audited = () =>
     'SELECT operator_id, action, resource_id, environment, reason FROM operator_audit ORDER BY occurred_at, id',
   );
 
-test('a day is asked for, and shown as it stands', async () => {
+test('meskot reconcile --day requests a comparison and lists the latest result', async () => {
   const first = await run('--day', TODAY, '--channel', 'AWASH');
   expect(first.code).toBe(0);
   expect(first.said).toMatch(/2026-03-02 +sandbox +AWASH +being compared +0/);
@@ -67,7 +67,7 @@ test('a day is asked for, and shown as it stands', async () => {
   ]);
 });
 
-test('who asks is noted with the reason: the operator that was named, or the demo data’s', async () => {
+test('meskot reconcile audits the request with its reason, as the named operator or the one of the demo data', async () => {
   const before = (await audited()).length;
   await run('--day', TODAY, '--channel', 'AWASH', '--reason', 'Their list was completed');
   const about = { action: 'reconciliation.run', resourceId: TODAY, environment: 'sandbox' };
@@ -81,7 +81,7 @@ test('who asks is noted with the reason: the operator that was named, or the dem
   expect(await asked()).toEqual([{ environment: 'sandbox', channel: 'AWASH' }]);
 });
 
-test('what is live is compared, and listed, only with --live', async () => {
+test('meskot reconcile compares and lists live days only with --live', async () => {
   expect((await run('--day', TODAY, '--channel', 'AWASH', '--live')).said).toMatch(/2026-03-02 +live +AWASH/);
   expect((await audited()).at(-1)).toMatchObject({ environment: 'live' });
   expect((await run('--day', TODAY)).code).toBe(0);
@@ -95,7 +95,7 @@ test('what is live is compared, and listed, only with --live', async () => {
   expect(await asked()).not.toContainEqual({ environment: 'live', channel: 'TELEBIRR' });
 });
 
-test('meskot reconcile is put together so: without a name or demo data nobody asks', async () => {
+test('meskot reconcile without an operator or demo data fails', async () => {
   const simulator = { simulatorUrl: world.simulator.url, simulatorPublicUrl: null };
   let said = '';
   const parts = { db: world.db, config: { simulator }, write: (text: unknown) => void (said += String(text)) };
@@ -111,7 +111,7 @@ test.each([
   [['--channel', 'VISA'], '--channel must be one of TELEBIRR, CBE_BIRR, AWASH, MPESA, got "VISA"'],
   [['--day', TODAY, '--channel', 'MPESA'], 'channel must be one that has a provider in this environment'],
   [['now'], 'There is no "reconcile now"'],
-])('what is asked wrongly (%j) is refused, and says why', async (args, description) => {
+])('meskot reconcile %j fails and names the wrong option', async (args, description) => {
   const { code, said } = await run(...args);
   expect(code).toBe(2);
   expect(said).toContain(description);

@@ -27,24 +27,24 @@ afterEach(async () => {
 const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: false });
 const day = async (channel = 'TELEBIRR') => world.db('reconciliation').where({ channel }).first();
 
-test.each(SANDBOX_CHANNELS)('%s: what the list has and we have not is asked about and booked', async (channel) => {
+test.each(SANDBOX_CHANNELS)('%s: a listed payment that is not booked is queried and booked', async (channel) => {
   const paid = await world.pay(channel);
   await world.live(2_000);
   expect(await world.compare(channel)).toEqual({ status: 'CLEAN', differences: 0 });
   expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'SUCCESS' });
   expect(await day(channel)).toMatchObject({
     status: 'CLEAN',
-    theirPayments: 1,
-    theirPaymentsSantim: 100_50n,
-    ourPayments: 1,
-    ourPaymentsSantim: 100_50n,
+    listedPayments: 1,
+    listedPaymentsSantim: 100_50n,
+    bookedPayments: 1,
+    bookedPaymentsSantim: 100_50n,
     clearingSantim: 100_50n,
     isRunning: false,
   });
   await expectClearingAgrees(world.db, world.simulator);
 });
 
-test('an expired session whose money the list has becomes SUCCESS, late', async () => {
+test('a listed payment of an expired session makes it SUCCESS, late', async () => {
   const paid = await world.pay('TELEBIRR', '0911000006');
   await world.live(30 * MINUTE_MS + 2_000);
   await world.expireAttempt(paid.attemptId, world.clock());
@@ -55,13 +55,13 @@ test('an expired session whose money the list has becomes SUCCESS, late', async 
   await expectClearingAgrees(world.db, world.simulator);
 });
 
-test('a list is not believed: what the provider does not say itself is a difference, and nothing is booked', async () => {
+test('a listed payment that the provider does not confirm is a discrepancy and is not booked', async () => {
   await world.simulator.fault({ kind: 'queryLag', of: 'payment', next: 1, delayMs: 10 * MINUTE_MS });
   const paid = await world.pay('TELEBIRR');
   await world.live(2_000);
   expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
   expect(await world.open()).toMatchObject([
-    { kind: 'UNCONFIRMED', orderId: paid.attemptId, ourStatus: 'PENDING', ourSantim: null, theirSantim: 100_50n },
+    { kind: 'UNCONFIRMED', orderId: paid.attemptId, orderStatus: 'PENDING', bookedSantim: null, listedSantim: 100_50n },
   ]);
   expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'PENDING' });
 
@@ -69,11 +69,11 @@ test('a list is not believed: what the provider does not say itself is a differe
   expect((await world.compare('TELEBIRR')).status).toBe('CLEAN');
   expect(await world.db('reconciliationDiscrepancy').first()).toMatchObject({
     closedBy: null,
-    resolutionNote: 'A later comparison did not find it any more.',
+    resolutionNote: 'A later comparison no longer found it.',
   });
 });
 
-test('what we have booked and no list has is a difference, for payments and payouts, until a list has it', async () => {
+test('booked payments and payouts are discrepancies until a statement lists them', async () => {
   await world
     .pay('TELEBIRR', '0911000007', 1_000_00n)
     .then(({ attemptId }) => world.live(2_000).then(() => check(attemptId)));
@@ -89,20 +89,20 @@ test('what we have booked and no list has is a difference, for payments and payo
       kind: 'MISSING_FROM_STATEMENT',
       type: 'payment',
       orderId: paid.attemptId,
-      ourSantim: 100_50n,
-      theirSantim: null,
+      bookedSantim: 100_50n,
+      listedSantim: null,
       day: TODAY,
     },
     {
       kind: 'MISSING_FROM_STATEMENT',
       type: 'payout',
       orderId: out,
-      ourStatus: 'SUCCESS',
-      ourSantim: 20_00n,
-      theirSantim: null,
+      orderStatus: 'SUCCESS',
+      bookedSantim: 20_00n,
+      listedSantim: null,
     },
   ]);
-  expect(await day()).toMatchObject({ theirPayments: 1, ourPayments: 2, theirPayouts: 0, ourPayouts: 1 });
+  expect(await day()).toMatchObject({ listedPayments: 1, bookedPayments: 2, listedPayouts: 0, bookedPayouts: 1 });
 
   const row = { type: 'payment', currency: 'ETB', providerReference: 'LATE-1', at: world.clock() } as const;
   world.alterLists((page) => {
@@ -114,7 +114,7 @@ test('what we have booked and no list has is a difference, for payments and payo
   expect(await world.open()).toEqual([]);
 });
 
-test('money that was booked, and of which no try is left to ask about, is a difference of its transaction', async () => {
+test('an unlisted posting without an attempt is a discrepancy of its transaction', async () => {
   const paid = await world.pay('TELEBIRR');
   await world.live(2_000);
   await check(paid.attemptId);
@@ -123,12 +123,12 @@ test('money that was booked, and of which no try is left to ask about, is a diff
   world.alterLists((page) => (page.kind === 'unknown' ? page : { ...page, rows: [] }));
   expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
   expect(await world.open()).toMatchObject([
-    { kind: 'MISSING_FROM_STATEMENT', orderId: paid.transactionId, ourSantim: 100_50n },
+    { kind: 'MISSING_FROM_STATEMENT', orderId: paid.transactionId, bookedSantim: 100_50n },
   ]);
   await attempt().update({ status: 'SUCCEEDED' });
 });
 
-test('another amount on the list is a difference, and so is the same order listed twice', async () => {
+test('an order that is listed with another amount, or twice, is a discrepancy', async () => {
   await world.simulator.fault({ kind: 'listWrongAmount', channel: 'TELEBIRR', next: 1 });
   const wrong = await world.pay('TELEBIRR');
   const twice = await world.pay('TELEBIRR');
@@ -140,12 +140,12 @@ test('another amount on the list is a difference, and so is the same order liste
   });
   await world.compare('TELEBIRR');
   expect(await world.open()).toMatchObject([
-    { kind: 'AMOUNT_MISMATCH', orderId: wrong.attemptId, ourSantim: 100_50n, theirSantim: 101_50n },
-    { kind: 'AMOUNT_MISMATCH', orderId: twice.attemptId, ourSantim: 100_50n, theirSantim: 201_00n },
+    { kind: 'AMOUNT_MISMATCH', orderId: wrong.attemptId, bookedSantim: 100_50n, listedSantim: 101_50n },
+    { kind: 'AMOUNT_MISMATCH', orderId: twice.attemptId, bookedSantim: 100_50n, listedSantim: 201_00n },
   ]);
 });
 
-test('an order that is nobody’s, or another channel’s, is a difference and books nothing', async () => {
+test('an order that is unknown or of another channel is a discrepancy and is not booked', async () => {
   const provider = world.findProvider('TELEBIRR', 'sandbox');
   const foreign = anOrder('http://127.0.0.1:9', { expiresAt: new Date(world.clock().getTime() + 30 * MINUTE_MS) });
   await provider?.initiate(foreign);
@@ -163,10 +163,11 @@ test('an order that is nobody’s, or another channel’s, is a difference and b
   await world.compare('TELEBIRR');
   const found = await world.open();
   expect(new Set(found.map(({ orderId }) => orderId))).toEqual(new Set([foreign.orderId, awash.attemptId, 'TILL 7']));
-  for (const one of found) expect(one).toMatchObject({ kind: 'UNKNOWN_ORDER', ourStatus: null, theirSantim: 100_50n });
+  for (const one of found)
+    expect(one).toMatchObject({ kind: 'UNKNOWN_ORDER', orderStatus: null, listedSantim: 100_50n });
 });
 
-test('a payment of another amount is held, and agrees with the list', async () => {
+test('a held payment of another amount matches the statement', async () => {
   const paid = await world.pay('CBE_BIRR', '0911000008');
   await world.live(2_000);
   expect((await world.compare('CBE_BIRR')).status).toBe('CLEAN');
@@ -174,7 +175,7 @@ test('a payment of another amount is held, and agrees with the list', async () =
   await expectClearingAgrees(world.db, world.simulator);
 });
 
-test('payouts that wait here and are paid there are asked about; one that came back is booked back', async () => {
+test('pending payouts that are listed as paid are queried, and one that is listed as reversed is reversed', async () => {
   const { attemptId } = await world.pay('AWASH', '0911000007', 1_000_00n);
   await world.live(2_000);
   await check(attemptId);
@@ -187,11 +188,16 @@ test('payouts that wait here and are paid there are asked about; one that came b
   await world.live(2 * MINUTE_MS);
   expect((await world.compare('AWASH')).status).toBe('CLEAN');
   expect((await readWithdrawal(world.db, reversed)).status).toBe('REVERSED');
-  expect(await day('AWASH')).toMatchObject({ theirPayouts: 2, ourPayouts: 2, theirReversals: 1, ourReversals: 1 });
+  expect(await day('AWASH')).toMatchObject({
+    listedPayouts: 2,
+    bookedPayouts: 2,
+    listedReversals: 1,
+    bookedReversals: 1,
+  });
   await expectClearingAgrees(world.db, world.simulator);
 });
 
-test('a payout that FAILED here and is listed as paid is asked about, sent no more, and left to operators', async () => {
+test('a FAILED payout that is listed as paid is queried, not sent again, and left to operators', async () => {
   const { attemptId } = await world.pay('AWASH', '0911000007', 1_000_00n);
   await world.live(2_000);
   await check(attemptId);
@@ -201,9 +207,9 @@ test('a payout that FAILED here and is listed as paid is asked about, sent no mo
   const submissions = async () => (await world.simulator.payoutOf(id))?.submissions;
   const sent = await submissions();
   await world.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
-  // Its provider cannot tell: that is a doubt, and asked about again.
+  // The provider does not know the outcome: the order is uncertain, and is queried again.
   await world.compare('AWASH');
-  const recheck = () => world.steps.recheck(`sandbox-AWASH-${TODAY}`, 'payout/', world.clock());
+  const recheck = () => world.steps.recheckOrders(`sandbox-AWASH-${TODAY}`, 'payout/', world.clock());
   expect((await readWithdrawal(world.db, id)).conflictDetectedAt).toBeNull();
   await world.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
   expect(await recheck()).toMatchObject({ queried: 1, uncertainCount: 1 });
@@ -211,18 +217,25 @@ test('a payout that FAILED here and is listed as paid is asked about, sent no mo
 
   expect(await world.compare('AWASH')).toEqual({ status: 'DIFFERENCES', differences: 1 });
   expect(await world.open()).toMatchObject([
-    { kind: 'UNCONFIRMED', type: 'payout', orderId: id, ourStatus: 'FAILED', ourSantim: null, theirSantim: 20_00n },
+    {
+      kind: 'UNCONFIRMED',
+      type: 'payout',
+      orderId: id,
+      orderStatus: 'FAILED',
+      bookedSantim: null,
+      listedSantim: 20_00n,
+    },
   ]);
   expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'FAILED', conflictDetectedAt: expect.any(Date) });
   expect(await submissions()).toBe(sent);
   const [waiting] = await rows<{ what: string }>(world.db, DISCREPANCY_REVIEW_ITEMS.sql);
-  expect(waiting?.what).toBe('The provider lists as paid out what came to nothing here: it was given back');
-  // An operator has looked into it: it still differs, and its provider has said all that it can.
+  expect(waiting?.what).toBe('The provider lists a payout that did not succeed here: the merchant has the money back');
+  // A resolved conflict stays a discrepancy, and is not queried again.
   await world.db('withdrawal').where({ id }).update({ conflictResolvedAt: world.clock() });
   expect(await recheck()).toEqual({ after: null, queried: 0, uncertainCount: 0 });
 });
 
-/** As its provider's no does. */
+/** As a decline of its provider does. */
 async function fail(id: string): Promise<void> {
   const failed = { to: 'FAILED', kind: 'payout.failed', event: 'withdrawal.failed' } as const;
   const failure = { code: 'REJECTED', message: 'No.', providerCode: 'E1', retryable: false };
@@ -232,7 +245,7 @@ async function fail(id: string): Promise<void> {
   );
 }
 
-test('a payout of another amount agrees with the list once an operator has said how much was paid', async () => {
+test('a payout of another amount matches the statement once an operator has resolved it with the paid amount', async () => {
   const { attemptId } = await world.pay('AWASH', '0911000007', 1_000_00n);
   await world.live(2_000);
   await check(attemptId);
@@ -240,8 +253,8 @@ test('a payout of another amount agrees with the list once an operator has said 
   const withdrawalId = await world.withdraw('AWASH');
   await world.live(1_500);
   expect(await world.compare('AWASH')).toEqual({ status: 'DIFFERENCES', differences: 1 });
-  const [{ theirSantim } = {}] = await world.open();
-  expect(theirSantim).not.toBe(20_00n);
+  const [{ listedSantim } = {}] = await world.open();
+  expect(listedSantim).not.toBe(20_00n);
   const resolution = {
     outcome: 'COMPLETED',
     providerReference: 'X',
@@ -249,13 +262,13 @@ test('a payout of another amount agrees with the list once an operator has said 
     operatorId: 'opr_1',
   } as const;
   await world.runInTransaction((tx) =>
-    resolveWithdrawal(tx, withdrawalId, { ...resolution, at: world.clock(), paidSantim: theirSantim ?? undefined }),
+    resolveWithdrawal(tx, withdrawalId, { ...resolution, at: world.clock(), paidSantim: listedSantim ?? undefined }),
   );
   expect((await world.compare('AWASH')).status).toBe('CLEAN');
   await expectClearingAgrees(world.db, world.simulator);
 });
 
-test('a day compared again changes nothing', async () => {
+test('comparing a day again changes nothing', async () => {
   await world.simulator.fault({ kind: 'listWrongAmount', channel: 'TELEBIRR', next: 1 });
   await world.pay('TELEBIRR');
   await world.live(2_000);
@@ -275,16 +288,4 @@ test('a day compared again changes nothing', async () => {
   await world.live(MINUTE_MS);
   await world.compare('TELEBIRR');
   expect(await everything()).toEqual(before);
-});
-
-test('a row that a later list has no more counts no more', async () => {
-  const foreign = anOrder('http://127.0.0.1:9', { expiresAt: new Date(world.clock().getTime() + 30 * MINUTE_MS) });
-  await world.findProvider('AWASH', 'sandbox')?.initiate(foreign);
-  await world.live(2_000);
-  await world.compare('AWASH');
-  expect(await world.open()).toHaveLength(1);
-  world.alterLists((page) => (page.kind === 'unknown' ? page : { ...page, rows: [] }));
-  expect((await world.compare('AWASH')).status).toBe('CLEAN');
-  expect(await world.open()).toEqual([]);
-  expect(await day('AWASH')).toMatchObject({ theirPayments: 0, theirPaymentsSantim: 0n });
 });

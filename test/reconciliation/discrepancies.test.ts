@@ -31,7 +31,7 @@ async function foreignMoney(): Promise<string> {
   return order.orderId;
 }
 
-test('an operator closes a difference with a reason; the day is clean then, and it does not come back', async () => {
+test('closing the last discrepancy with a reason makes the day CLEAN, and a later comparison does not reopen it', async () => {
   const orderId = await foreignMoney();
   await world.compare('TELEBIRR');
   const [found] = await listOpen();
@@ -41,8 +41,8 @@ test('an operator closes a difference with a reason; the day is clean then, and 
     day: TODAY,
     kind: 'UNKNOWN_ORDER',
     orderId,
-    theirSantim: 100_50n,
-    theirCurrency: 'ETB',
+    listedSantim: 100_50n,
+    listedCurrency: 'ETB',
   });
   const id = found?.id ?? '';
   expect(await close(id)).toMatchObject({ closedBy: 'opr_1', resolutionNote: 'A walk-in.' });
@@ -56,7 +56,7 @@ test('an operator closes a difference with a reason; the day is clean then, and 
   expect(await listOpen()).toEqual([]);
 });
 
-test('a closed difference comes back when its figures change', async () => {
+test('a comparison reopens a closed discrepancy when its figures change', async () => {
   await foreignMoney();
   await world.compare('TELEBIRR');
   await close((await listOpen())[0]?.id ?? '');
@@ -64,7 +64,7 @@ test('a closed difference comes back when its figures change', async () => {
     page.kind === 'unknown' ? page : { ...page, rows: page.rows.map((row) => ({ ...row, amountSantim: 7n })) },
   );
   expect((await world.compare('TELEBIRR')).status).toBe('DIFFERENCES');
-  expect(await listOpen()).toMatchObject([{ theirSantim: 7n, closedAt: null }]);
+  expect(await listOpen()).toMatchObject([{ listedSantim: 7n, closedAt: null }]);
   expect((await listDiscrepancies(world.db, {}, FIRST)).pagination.total).toBe(2);
 });
 
@@ -79,7 +79,7 @@ function listForeign(count: number): void {
   );
 }
 
-test('however many differ, all are counted and kept, and the day is not clean before the last is closed', async () => {
+test('a day with more discrepancies than a batch stores and counts all of them, and is CLEAN once the last is closed', async () => {
   await world.simulator.fault({ kind: 'listDropped', next: 1 });
   const booked = await world.pay('TELEBIRR');
   await world.live(2_000);
@@ -102,7 +102,7 @@ test('however many differ, all are counted and kept, and the day is not clean be
   expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
 });
 
-test('a comparison that a later one has overtaken writes nothing any more', async () => {
+test('a comparison writes nothing once a later one has started', async () => {
   await foreignMoney();
   const ended = await world.compare('TELEBIRR');
   const id = `sandbox-TELEBIRR-${TODAY}`;
@@ -121,7 +121,7 @@ test('a comparison that a later one has overtaken writes nothing any more', asyn
   expect(await listOpen()).toHaveLength(ended.differences);
 });
 
-test('closing the last difference of a day that is being compared does not make it clean', async () => {
+test('closing the last discrepancy during a comparison does not make the day CLEAN', async () => {
   await foreignMoney();
   await world.compare('TELEBIRR');
   await world.db('reconciliation').update({ isRunning: true });
@@ -129,7 +129,7 @@ test('closing the last difference of a day that is being compared does not make 
   expect(await day()).toMatchObject({ status: 'DIFFERENCES', isRunning: true });
 });
 
-test('one that vanished by itself and comes back is told again, beside what was', async () => {
+test('a discrepancy that a comparison closed is another row when it reappears', async () => {
   await foreignMoney();
   await world.compare('TELEBIRR');
   world.alterLists((page) => (page.kind === 'unknown' ? page : { ...page, rows: [] }));
@@ -139,11 +139,11 @@ test('one that vanished by itself and comes back is told again, beside what was'
   const { rows: all } = await listDiscrepancies(world.db, { kind: 'UNKNOWN_ORDER', day: TODAY }, FIRST);
   expect(all.map(({ closedAt, resolutionNote }) => [closedAt !== null, resolutionNote])).toEqual([
     [false, null],
-    [true, 'A later comparison did not find it any more.'],
+    [true, 'A later comparison no longer found it.'],
   ]);
 });
 
-test('the list narrows by what is asked, and goes on where it ended', async () => {
+test('listing discrepancies applies its filters and continues at a cursor', async () => {
   for (let nth = 0; nth < 3; nth += 1) await foreignMoney();
   await world.compare('TELEBIRR');
   expect((await listDiscrepancies(world.db, { channel: 'AWASH' }, FIRST)).rows).toEqual([]);
@@ -156,7 +156,7 @@ test('the list narrows by what is asked, and goes on where it ended', async () =
   expect(new Set([...one.rows, ...two.rows].map(({ id }) => id)).size).toBe(3);
 });
 
-test('what begins or ends next to midnight may be on the list of a day that was not read', async () => {
+test('an unlisted payment next to midnight is no discrepancy while the neighbouring day was not imported', async () => {
   // Noon there: 23:55.
   await world.live((11 * 60 + 55) * MINUTE_MS);
   await world.simulator.fault({ kind: 'listDropped', next: 1 });
@@ -170,7 +170,7 @@ test('what begins or ends next to midnight may be on the list of a day that was 
   expect(await listOpen()).toMatchObject([{ kind: 'MISSING_FROM_STATEMENT', orderId: attemptId, day: TODAY }]);
 });
 
-test('a payment of before midnight that we hear of after it belongs to the day that lists it', async () => {
+test('a payment that is paid before midnight and posted after it belongs to the day that lists it', async () => {
   await world.live((11 * 60 + 59) * MINUTE_MS);
   const { attemptId } = await world.pay('TELEBIRR');
   await world.live(5 * MINUTE_MS);
@@ -180,10 +180,10 @@ test('a payment of before midnight that we hear of after it belongs to the day t
   expect(await world.compare('TELEBIRR', '2026-03-03')).toMatchObject({ status: 'CLEAN' });
   const days = await rows(
     world.db,
-    'SELECT CAST(day AS text) AS day, their_payments, our_payments FROM reconciliation ORDER BY day',
+    'SELECT CAST(day AS text) AS day, listed_payments, booked_payments FROM reconciliation ORDER BY day',
   );
   expect(days).toEqual([
-    { day: '2026-03-02', theirPayments: 1, ourPayments: 1 },
-    { day: '2026-03-03', theirPayments: 0, ourPayments: 0 },
+    { day: '2026-03-02', listedPayments: 1, bookedPayments: 1 },
+    { day: '2026-03-03', listedPayments: 0, bookedPayments: 0 },
   ]);
 });

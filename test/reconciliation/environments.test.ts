@@ -73,12 +73,12 @@ async function compare(environment: Environment) {
   const day = { environment, channel: 'TELEBIRR', day: TODAY } as const;
   const steps = createReconciliationSteps({ ...world, checkPayout });
   await world.runInTransaction((tx) => requestRun(tx, world, day));
-  const reading = await steps.begin(reconciliationId(day), world.clock());
-  while ((await steps.readNext(reading)).kind !== 'end');
+  const reading = await steps.startImport(reconciliationId(day), world.clock());
+  while ((await steps.importNextPage(reading)).kind !== 'end');
   for (let after: string | null = ''; after !== null;) {
-    after = (await steps.recheck(reconciliationId(day), after, world.clock())).after;
+    after = (await steps.recheckOrders(reconciliationId(day), after, world.clock())).after;
   }
-  await steps.compare(reconciliationId(day), world.clock());
+  await steps.compareDay(reconciliationId(day), world.clock());
   return rows(
     world.db,
     `SELECT kind, type, order_id FROM reconciliation_discrepancy
@@ -90,25 +90,28 @@ async function compare(environment: Environment) {
 test.each([
   ['sandbox', 'live'],
   ['live', 'sandbox'],
-] as const)('what %s lists is no order of %s, and an order is listed only by its own', async (one, other) => {
-  const mine = { payment: await pay(one, { ...PAID, amountSantim: 1_000_00n }), payout: await paidOut(one) };
-  const theirs = { payment: await pay(other, { ...PAID, amountSantim: 1_000_00n }), payout: await paidOut(other) };
-  const both = (of: typeof mine) => [row('payment', of.payment, 1_000_00n), row('payout', of.payout, 100_00n)];
-  listed = { ...listed, [one]: both(mine), [other]: both(theirs) };
-  expect([await compare(one), await compare(other)]).toEqual([[], []]);
+] as const)(
+  'an order in the %s statement is unknown if it is of %s, and only its own environment’s statement lists it',
+  async (one, other) => {
+    const mine = { payment: await pay(one, { ...PAID, amountSantim: 1_000_00n }), payout: await paidOut(one) };
+    const others = { payment: await pay(other, { ...PAID, amountSantim: 1_000_00n }), payout: await paidOut(other) };
+    const both = (of: typeof mine) => [row('payment', of.payment, 1_000_00n), row('payout', of.payout, 100_00n)];
+    listed = { ...listed, [one]: both(mine), [other]: both(others) };
+    expect([await compare(one), await compare(other)]).toEqual([[], []]);
 
-  listed = { ...listed, [one]: [...both(mine), ...both(theirs)], [other]: [] };
-  expect(await compare(one)).toEqual([
-    { kind: 'UNKNOWN_ORDER', type: 'payment', orderId: theirs.payment },
-    { kind: 'UNKNOWN_ORDER', type: 'payout', orderId: theirs.payout },
-  ]);
-  expect(await compare(other)).toEqual([
-    { kind: 'MISSING_FROM_STATEMENT', type: 'payment', orderId: theirs.payment },
-    { kind: 'MISSING_FROM_STATEMENT', type: 'payout', orderId: theirs.payout },
-  ]);
-});
+    listed = { ...listed, [one]: [...both(mine), ...both(others)], [other]: [] };
+    expect(await compare(one)).toEqual([
+      { kind: 'UNKNOWN_ORDER', type: 'payment', orderId: others.payment },
+      { kind: 'UNKNOWN_ORDER', type: 'payout', orderId: others.payout },
+    ]);
+    expect(await compare(other)).toEqual([
+      { kind: 'MISSING_FROM_STATEMENT', type: 'payment', orderId: others.payment },
+      { kind: 'MISSING_FROM_STATEMENT', type: 'payout', orderId: others.payout },
+    ]);
+  },
+);
 
-test('a payment that waits in live is not asked about because the sandbox lists it', async () => {
+test('a pending live payment that the sandbox statement lists is not queried', async () => {
   const waiting = await pay('live', ACCEPTED);
   listed.sandbox = [row('payment', waiting, 1_000_00n)];
   const queriedBefore = world.provider.queries.length;

@@ -5,9 +5,9 @@ import { newId } from '../../src/lib/ids.ts';
 import type { StatementPage, StatementRow } from '../../src/providers/provider.ts';
 import { importNextPage, type Import } from '../../src/reconciliation/import.ts';
 import { measureReconciliation } from '../../src/reconciliation/metrics.ts';
-import { findRecoverableRuns } from '../../src/reconciliation/runs.ts';
 import { requestRun, requestLastDays } from '../../src/reconciliation/request.ts';
 import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/review-items.ts';
+import { findRecoverableRuns } from '../../src/reconciliation/runs.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, NOON, TODAY, type ReconciliationWorld } from './world.ts';
 
@@ -43,38 +43,38 @@ function listOfThreePages(): string[] {
 const listed = async () =>
   (await world.db('statementRow').orderBy('orderId').select('orderId')).map(({ orderId }) => orderId as string);
 
-test('a list is read page by page, and goes on where it was left by whoever died', async () => {
+test('a statement is imported page by page, and another process continues where one has crashed', async () => {
   const ids = listOfThreePages();
   await ask({ day: TODAY, channel: 'TELEBIRR' });
-  const reading = await world.steps.begin(ID, world.clock());
-  expect(await world.steps.readNext(reading)).toEqual({ kind: 'more', pages: 1 });
+  const reading = await world.steps.startImport(ID, world.clock());
+  expect(await world.steps.importNextPage(reading)).toEqual({ kind: 'more', pages: 1 });
   expect(await listed()).toEqual(ids.slice(0, 2));
-  expect(await world.steps.readNext(reading)).toEqual({ kind: 'more', pages: 2 });
-  expect(await world.steps.readNext(reading)).toEqual({ kind: 'end', pages: 3 });
-  expect(await world.steps.readNext(reading)).toEqual({ kind: 'end', pages: 3 });
+  expect(await world.steps.importNextPage(reading)).toEqual({ kind: 'more', pages: 2 });
+  expect(await world.steps.importNextPage(reading)).toEqual({ kind: 'end', pages: 3 });
+  expect(await world.steps.importNextPage(reading)).toEqual({ kind: 'end', pages: 3 });
   expect(await listed()).toEqual(ids);
 });
 
-test('two who read the same page at once store it once, and neither skips one', async () => {
+test('two concurrent imports of one page store it once and skip none', async () => {
   const ids = listOfThreePages();
   await ask({ day: TODAY, channel: 'TELEBIRR' });
-  const reading = await world.steps.begin(ID, world.clock());
-  for (let turn = 0; turn < 3; turn += 1) await Promise.all([1, 2].map(() => world.steps.readNext(reading)));
+  const reading = await world.steps.startImport(ID, world.clock());
+  for (let turn = 0; turn < 3; turn += 1) await Promise.all([1, 2].map(() => world.steps.importNextPage(reading)));
   expect(await listed()).toEqual(ids);
 });
 
-test('who hears an end of the list at a page that another has gone on from does not end the reading', async () => {
+test('a slow call that gets the end of the statement for an outdated page does not end the import', async () => {
   const ids = listOfThreePages();
   await ask({ day: TODAY, channel: 'TELEBIRR' });
-  const reading = await world.steps.begin(ID, world.clock());
+  const reading = await world.steps.startImport(ID, world.clock());
   const slow = readSlowly(reading);
   await slow.asked;
-  expect(await world.steps.readNext(reading)).toEqual({ kind: 'more', pages: 1 });
+  expect(await world.steps.importNextPage(reading)).toEqual({ kind: 'more', pages: 1 });
   slow.answer({ kind: 'page', rows: [], next: null });
   expect(await slow.page).toEqual({ kind: 'more', pages: 0 });
   expect(await world.db('reconciliation').first()).toMatchObject({ completedImportNo: 0, pages: 1, cursor: '2' });
-  await expect(world.steps.compare(ID, world.clock())).rejects.toMatchObject({ code: 'INVALID_STATE' });
-  while ((await world.steps.readNext(reading)).kind !== 'end');
+  await expect(world.steps.compareDay(ID, world.clock())).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  while ((await world.steps.importNextPage(reading)).kind !== 'end');
   expect(await listed()).toEqual(ids);
 });
 
@@ -101,7 +101,7 @@ function signal<T>() {
   return { given, give };
 }
 
-test('rows that come again with the next page are read once, and end nothing', async () => {
+test('rows that the next page repeats are stored once and do not end the import', async () => {
   const ids = listOfThreePages();
   const row = { type: 'payment', amountSantim: 1_00n, currency: 'ETB', at: NOON } as const;
   // Each page begins with the last row of the one before; the third has nothing new at all.
@@ -115,24 +115,24 @@ test('rows that come again with the next page are read once, and end nothing', a
   expect(await listed()).toEqual(ids);
   expect(await world.db('reconciliation').first()).toMatchObject({
     pages: 4,
-    theirPayments: 6,
-    theirPaymentsSantim: 6_00n,
+    listedPayments: 6,
+    listedPaymentsSantim: 6_00n,
   });
 });
 
-test('a page that cannot be read is unknown, keeps what was read, and is asked for again', async () => {
+test('a page that is unavailable or malformed is unknown, and the import continues with it later', async () => {
   const ids = listOfThreePages();
   await ask({ day: TODAY, channel: 'TELEBIRR' });
-  const reading = await world.steps.begin(ID, world.clock());
-  await world.steps.readNext(reading);
+  const reading = await world.steps.startImport(ID, world.clock());
+  await world.steps.importNextPage(reading);
   const away = { kind: 'unknown', reason: 'http', message: '500' } as const;
   const nonsense = { kind: 'page' as const, rows: [], next: '2' };
   for (const page of [away, nonsense]) {
     world.alterLists(() => page);
-    expect(await world.steps.readNext(reading)).toMatchObject({ kind: 'unknown' });
+    expect(await world.steps.importNextPage(reading)).toMatchObject({ kind: 'unknown' });
   }
   world.alterLists(() => ({ kind: 'page', next: null, rows: [{ ...rowWith('pat_\u0000'), at: NOON }] }));
-  expect(await world.steps.readNext(reading)).toEqual({ kind: 'unknown', reason: 'unreadable' });
+  expect(await world.steps.importNextPage(reading)).toEqual({ kind: 'unknown', reason: 'unreadable' });
   expect(await listed()).toEqual(ids.slice(0, 2));
   expect(await world.db('reconciliation').first()).toMatchObject({
     status: 'INCOMPLETE',
@@ -149,46 +149,46 @@ const rowWith = (orderId: string): Omit<StatementRow, 'at'> => ({
   providerReference: 'R',
 });
 
-test('a reading that another has overtaken ends, and one that is rewound loses nothing', async () => {
+test('an import throws INVALID_STATE once a later one has started, and a restarted one loses no rows', async () => {
   const ids = listOfThreePages();
   await ask({ day: TODAY, channel: 'TELEBIRR' });
-  const old = await world.steps.begin(ID, world.clock());
-  await world.steps.readNext(old);
-  const reading = await world.steps.begin(ID, world.clock());
-  await expect(world.steps.readNext(old)).rejects.toMatchObject({ code: 'INVALID_STATE' });
-  await world.steps.readNext(reading);
-  await world.steps.rewind(reading);
-  while ((await world.steps.readNext(reading)).kind !== 'end');
+  const old = await world.steps.startImport(ID, world.clock());
+  await world.steps.importNextPage(old);
+  const reading = await world.steps.startImport(ID, world.clock());
+  await expect(world.steps.importNextPage(old)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  await world.steps.importNextPage(reading);
+  await world.steps.restartImport(reading);
+  while ((await world.steps.importNextPage(reading)).kind !== 'end');
   expect(await listed()).toEqual(ids);
-  await expect(world.steps.begin('sandbox-AWASH-2020-01-01', world.clock())).rejects.toMatchObject({
+  await expect(world.steps.startImport('sandbox-AWASH-2020-01-01', world.clock())).rejects.toMatchObject({
     code: 'NOT_FOUND',
   });
 });
 
-test('a day given up is incomplete, and what was found before stays', async () => {
+test('an abandoned day is INCOMPLETE and keeps its open discrepancies', async () => {
   listOfThreePages();
   await world.compare('TELEBIRR');
   await ask({ day: TODAY, channel: 'TELEBIRR' });
-  const reading = await world.steps.begin(ID, world.clock());
-  expect(await world.steps.giveUp(reading, 'a bell\u0007')).toEqual({ status: 'INCOMPLETE', differences: 6 });
+  const reading = await world.steps.startImport(ID, world.clock());
+  expect(await world.steps.abandonRun(reading, 'a bell\u0007')).toEqual({ status: 'INCOMPLETE', differences: 6 });
   const given = { status: 'INCOMPLETE', isRunning: false, error: 'a bell ' };
   expect(await world.db('reconciliation').first()).toMatchObject(given);
   const [waiting] = await rows<{ kind: string; what: string }>(
     world.db,
     `SELECT * FROM (${DISCREPANCY_REVIEW_ITEMS.sql}) each WHERE kind = 'RECONCILIATION_FAILED'`,
   );
-  expect(waiting?.what).toBe('The day could not be compared; ask for it again: a bell ');
-  await world.steps.begin(ID, world.clock());
-  await world.steps.giveUp(reading, 'late');
+  expect(waiting?.what).toBe('The day could not be compared. Request it again. Error: a bell ');
+  await world.steps.startImport(ID, world.clock());
+  await world.steps.abandonRun(reading, 'late');
   expect(await world.db('reconciliation').first()).toMatchObject({ isRunning: true, error: null });
 });
 
-test('a day that is asked for while it is compared stays open, for the workflow that is still to come', async () => {
+test('a day that is requested during its comparison stays running, for the next workflow', async () => {
   await ask({ day: TODAY, channel: 'TELEBIRR' });
-  const reading = await world.steps.begin(ID, world.clock());
-  await world.steps.readNext(reading);
+  const reading = await world.steps.startImport(ID, world.clock());
+  await world.steps.importNextPage(reading);
   await ask({ day: TODAY, channel: 'TELEBIRR' });
-  await world.steps.compare(ID, world.clock());
+  await world.steps.compareDay(ID, world.clock());
   expect(await world.db('reconciliation').first()).toMatchObject({ status: 'CLEAN', isRunning: true });
   await world.db('outbox').delete();
   expect(await findRecoverableRuns(world.db, { after: '', limit: 10, onlyPastDue: false })).toMatchObject([{ id: ID }]);
@@ -196,7 +196,7 @@ test('a day that is asked for while it is compared stays open, for the workflow 
   expect(await world.db('reconciliation').first()).toMatchObject({ status: 'CLEAN', isRunning: false });
 });
 
-test('a list whose pages lead in a circle, or never end, is noticed and not read on', async () => {
+test('a statement whose pages form a circle or never end stops the import', async () => {
   await ask({ day: TODAY, channel: 'TELEBIRR' });
   for (const [tail, length] of [
     [0, 2],
@@ -209,10 +209,10 @@ test('a list whose pages lead in a circle, or never end, is noticed and not read
       const nth = Number(cursor ?? 0) + 1;
       return { kind: 'page', rows: [], next: String(nth < tail + length + 1 ? nth : tail + 1) };
     });
-    const reading = await world.steps.begin(ID, world.clock());
-    let page = await world.steps.readNext(reading);
+    const reading = await world.steps.startImport(ID, world.clock());
+    let page = await world.steps.importNextPage(reading);
     let pages = 1;
-    for (; page.kind === 'more' && pages < 200; pages += 1) page = await world.steps.readNext(reading);
+    for (; page.kind === 'more' && pages < 200; pages += 1) page = await world.steps.importNextPage(reading);
     expect(page.kind).toBe(length === 1 ? 'unknown' : 'endless');
     expect(pages).toBeLessThan(4 * (tail + length) + 4);
     expect(await world.db('reconciliation').first()).toMatchObject({
@@ -222,15 +222,15 @@ test('a list whose pages lead in a circle, or never end, is noticed and not read
   }
   let asked = 0;
   world.alterLists((_page) => ({ kind: 'page', rows: [], next: String((asked += 1)) }));
-  const reading = await world.steps.begin(ID, world.clock());
+  const reading = await world.steps.startImport(ID, world.clock());
   await world.db('reconciliation').update({ pages: 19_999 });
-  expect(await world.steps.readNext(reading)).toEqual({ kind: 'more', pages: 20_000 });
-  expect(await world.steps.readNext(reading)).toEqual({ kind: 'endless' });
+  expect(await world.steps.importNextPage(reading)).toEqual({ kind: 'more', pages: 20_000 });
+  expect(await world.steps.importNextPage(reading)).toEqual({ kind: 'endless' });
   expect(asked).toBe(1);
-  expect(await world.db('reconciliation').first()).toMatchObject({ error: 'the list has more than 20000 pages' });
+  expect(await world.db('reconciliation').first()).toMatchObject({ error: 'the statement has more than 20000 pages' });
 });
 
-test('a day is asked for by its day, and for all channels with a provider unless one is named', async () => {
+test('a request without a channel is for all channels with a provider, and an invalid day answers VALIDATION_ERROR', async () => {
   expect(await ask({ day: TODAY })).toHaveLength(3);
   expect(await ask({ day: TODAY, channel: 'AWASH' })).toEqual([
     { environment: 'sandbox', channel: 'AWASH', day: TODAY },
@@ -252,13 +252,13 @@ test('a day is asked for by its day, and for all channels with a provider unless
   expect(await world.db('reconciliation').where({ isRunning: true })).toHaveLength(3);
 });
 
-test('a night asks for yesterday and the three days before it', async () => {
+test('the nightly request is for yesterday and the three days before it', async () => {
   const days = await world.runInTransaction((tx) => requestLastDays(tx, world));
   expect(days).toHaveLength(12);
   expect([...new Set(days.map(({ day }) => day))]).toEqual(['2026-03-01', '2026-02-28', '2026-02-27', '2026-02-26']);
 });
 
-test('what was asked for and has no workflow any more is found, and woken', async () => {
+test('a requested run without a workflow is found, with the message that restarts it', async () => {
   await ask({ day: TODAY, channel: 'TELEBIRR' });
   await world.db('outbox').delete();
   // The instant of asking is the test's clock, long ago.
@@ -270,7 +270,7 @@ test('what was asked for and has no workflow any more is found, and woken', asyn
   expect(await findRecoverableRuns(world.db, { after: '', limit: 10, onlyPastDue: false })).toEqual([]);
 });
 
-test('operators see how much differs, and how long ago a channel was clean', async () => {
+test('the metrics count discrepancies, runs and failed days, and the age of the last clean day of a channel', async () => {
   const registry = createRegistry('worker');
   measureReconciliation(registry, world.db);
   const figure = async (name: string, channel = '') => {
@@ -290,7 +290,7 @@ test('operators see how much differs, and how long ago a channel was clean', asy
   expect(await figure('meskot_reconciliation_discrepancies_pending')).toBe('6');
   expect(await figure('meskot_reconciliation_runs_active')).toBe('0');
   expect(await figure('meskot_reconciliation_days_failed')).toBe('0');
-  await world.steps.giveUp({ reconciliationId: `sandbox-AWASH-${TODAY}`, importNo: 1 }, null);
+  await world.steps.abandonRun({ reconciliationId: `sandbox-AWASH-${TODAY}`, importNo: 1 }, null);
   expect(await figure('meskot_reconciliation_days_failed')).toBe('1');
   const age = Number(await figure('meskot_reconciliation_last_clean_age_seconds', 'AWASH'));
   expect(age).toBeGreaterThan((Date.now() - NOON.getTime() - DAY_MS) / 1_000);

@@ -180,9 +180,9 @@ async function overpaid(providerReference = 'X'): Promise<{ id: string; excess: 
   const id = await world.withdraw('AWASH');
   await world.live(1_500);
   await world.compare('AWASH');
-  const [{ theirSantim } = {}] = await world.open();
+  const [{ listedSantim } = {}] = await world.open();
   const receipt = { outcome: 'COMPLETED', providerReference, reason: 'Their receipt.', operatorId: 'opr_1' } as const;
-  const paidSantim = theirSantim ?? 0n;
+  const paidSantim = listedSantim ?? 0n;
   await world.runInTransaction((tx) => resolveWithdrawal(tx, id, { ...receipt, at: world.clock(), paidSantim }));
   return { id, excess: paidSantim - 20_00n };
 }

@@ -2,6 +2,7 @@ import { rows } from '../../src/lib/db.ts';
 import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/review-items.ts';
 import { readWithdrawal } from '../../src/withdrawals/model.ts';
 import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';
+import { anOrder } from '../providers/sandbox.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, MINUTE_MS, TODAY, type ReconciliationWorld } from './world.ts';
 
@@ -16,7 +17,7 @@ afterEach(async () => {
 
 const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: false });
 
-test('one reference that is listed with two amounts differs, on one page or on two, until it has one amount', async () => {
+test('one reference with two amounts, on one page or two, is a discrepancy until it has one amount', async () => {
   const paid = [await world.pay('TELEBIRR'), await world.pay('TELEBIRR')];
   await world.live(2_000);
   for (const { attemptId } of paid) await check(attemptId);
@@ -34,8 +35,8 @@ test('one reference that is listed with two amounts differs, on one page or on t
   expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 2 });
   expect(await world.open()).toEqual(
     expect.arrayContaining([
-      expect.objectContaining({ kind: 'AMOUNT_MISMATCH', orderId: wide, ourSantim: 100_50n, theirSantim: 109_50n }),
-      expect.objectContaining({ kind: 'AMOUNT_MISMATCH', orderId: torn, ourSantim: 100_50n, theirSantim: 100_50n }),
+      expect.objectContaining({ kind: 'AMOUNT_MISMATCH', orderId: wide, bookedSantim: 100_50n, listedSantim: 109_50n }),
+      expect.objectContaining({ kind: 'AMOUNT_MISMATCH', orderId: torn, bookedSantim: 100_50n, listedSantim: 100_50n }),
     ]),
   );
   world.alterLists((each) => each);
@@ -59,7 +60,7 @@ async function endUnsent(status: 'REJECTED' | 'CANCELLED'): Promise<string> {
   return id;
 }
 
-test('what a provider said of rows that it lists no more is not shown', async () => {
+test('a work item does not contain a response about rows that the latest import lacks', async () => {
   const id = await endUnsent('REJECTED');
   await world.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
   await world.compare('AWASH');
@@ -77,37 +78,52 @@ test('what a provider said of rows that it lists no more is not shown', async ()
     },
   );
   expect(waiting).toMatchObject({
-    what: 'The provider says it paid out what was never sent to it',
+    what: 'The provider reports a payout that was never sent to it',
     detail: { providerSays: 'succeeded' },
   });
 });
 
 test.each(['REJECTED', 'CANCELLED'] as const)(
-  'a payout that is %s here and listed as paid is asked about, and differs even when it has come back',
+  'a %s payout that is listed as paid is queried, and is a discrepancy even after its reversal',
   async (status) => {
     const id = await endUnsent(status);
     const away = () => world.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
     const waiting = async () => (await rows<{ what: string }>(world.db, DISCREPANCY_REVIEW_ITEMS.sql))[0];
-    const recheck = () => world.steps.recheck(`sandbox-AWASH-${TODAY}`, 'payout/', world.clock());
+    const recheck = () => world.steps.recheckOrders(`sandbox-AWASH-${TODAY}`, 'payout/', world.clock());
     await away();
     await world.compare('AWASH');
     expect(await waiting()).toMatchObject({
-      what: 'The provider lists as paid out what came to nothing here: it was given back',
+      what: 'The provider lists a payout that did not succeed here: the merchant has the money back',
       detail: { difference: 'UNCONFIRMED', orderId: id, ourStatus: status, providerSays: 'unknown' },
     });
     await away();
     expect(await recheck()).toMatchObject({ queried: 1, uncertainCount: 1 });
     expect(await recheck()).toMatchObject({ queried: 1, uncertainCount: 0 });
     expect(await waiting()).toMatchObject({
-      what: 'The provider says it paid out what was never sent to it',
+      what: 'The provider reports a payout that was never sent to it',
       detail: { providerSays: 'succeeded' },
     });
     await world.live(2 * MINUTE_MS);
     await world.compare('AWASH');
     expect(await world.open()).toMatchObject([
-      { kind: 'UNCONFIRMED', type: 'payout', orderId: id, ourStatus: status },
-      { kind: 'UNCONFIRMED', type: 'payoutReversal', orderId: id, ourStatus: status },
+      { kind: 'UNCONFIRMED', type: 'payout', orderId: id, orderStatus: status },
+      { kind: 'UNCONFIRMED', type: 'payoutReversal', orderId: id, orderStatus: status },
     ]);
     expect((await readWithdrawal(world.db, id)).status).toBe(status);
   },
 );
+
+test('a row that a later import lacks no longer counts', async () => {
+  const foreign = anOrder('http://127.0.0.1:9', { expiresAt: new Date(world.clock().getTime() + 30 * MINUTE_MS) });
+  await world.findProvider('AWASH', 'sandbox')?.initiate(foreign);
+  await world.live(2_000);
+  await world.compare('AWASH');
+  expect(await world.open()).toHaveLength(1);
+  world.alterLists((page) => (page.kind === 'unknown' ? page : { ...page, rows: [] }));
+  expect((await world.compare('AWASH')).status).toBe('CLEAN');
+  expect(await world.open()).toEqual([]);
+  expect(await world.db('reconciliation').where({ channel: 'AWASH' }).first()).toMatchObject({
+    listedPayments: 0,
+    listedPaymentsSantim: 0n,
+  });
+});

@@ -32,7 +32,7 @@ const CLEARED = {
 };
 const HOUR_MS = 60 * MINUTE_MS;
 
-test('the silence of one night proves nothing; that of two nights does, for each day that the try lived on', async () => {
+test('the statements of two nights for each day of an attempt confirm it unpaid, one night does not', async () => {
   // Never answers, so never paid.
   const paid = await uncertain('0911000004');
   await world.simulator.fault({ kind: 'serverError', on: 'query' });
@@ -52,7 +52,7 @@ test('the silence of one night proves nothing; that of two nights does, for each
   expect(await standing(world.db, paid.sessionId)).toMatchObject(CLEARED);
 });
 
-test('one night is enough when the provider itself says "not paid" of the very try', async () => {
+test('one night confirms an attempt unpaid together with its provider’s definite "not paid"', async () => {
   const paid = await uncertain('0911000004');
   await world.compare('TELEBIRR', FIRST_DAY);
   await world.compare('TELEBIRR', SECOND_DAY);
@@ -67,7 +67,7 @@ test('one night is enough when the provider itself says "not paid" of the very t
   expect(await standing(world.db, paid.sessionId)).toMatchObject(CLEARED);
 });
 
-test('what a list once had stays in doubt, however many later lists lack it', async () => {
+test('a payment that a statement once listed stays unknown, even if later statements lack it', async () => {
   const paid = await uncertain('0911000004');
   await world.simulator.fault({ kind: 'serverError', on: 'query' });
   const row = { type: 'payment', amountSantim: 100_50n, currency: 'ETB', providerReference: 'ONCE' } as const;
@@ -84,7 +84,7 @@ test('what a list once had stays in doubt, however many later lists lack it', as
   expect(await standing(world.db, paid.sessionId)).toMatchObject(STAYS);
 });
 
-test('a transaction in doubt that a list has is paid, late', async () => {
+test('a transaction with an unknown outcome that a statement lists becomes SUCCESS, late', async () => {
   const paid = await uncertain('0911000007');
   await world.compare('TELEBIRR');
   expect(await standing(world.db, paid.sessionId)).toMatchObject({
@@ -95,7 +95,7 @@ test('a transaction in doubt that a list has is paid, late', async () => {
   await expectClearingAgrees(world.db, world.simulator);
 });
 
-test('a transaction in doubt is asked about even when the list has dropped it', async () => {
+test('a transaction with an unknown outcome is queried even if the statement no longer lists it', async () => {
   await world.simulator.fault({ kind: 'listDropped', next: 1 });
   const paid = await uncertain('0911000007');
   await world.compare('TELEBIRR');
@@ -105,7 +105,7 @@ test('a transaction in doubt is asked about even when the list has dropped it', 
   });
 });
 
-test('an order that the provider cannot tell of is in doubt, and asked about again', async () => {
+test('an order whose outcome the provider does not know is uncertain, and is queried again', async () => {
   await world.pay('TELEBIRR');
   await world.live(2_000);
   await world.simulator.fault({ kind: 'serverError', on: 'query', next: 1 });
@@ -113,7 +113,7 @@ test('an order that the provider cannot tell of is in doubt, and asked about aga
   await world.compare('TELEBIRR');
   expect(await world.open()).toMatchObject([{ kind: 'UNCONFIRMED' }]);
   await world.simulator.fault({ kind: 'serverError', on: 'query', next: 1 });
-  const recheck = (after = '') => world.steps.recheck(id, after, world.clock());
+  const recheck = (after = '') => world.steps.recheckOrders(id, after, world.clock());
   const first = await recheck();
   expect(first).toMatchObject({ queried: 1, uncertainCount: 1 });
   expect(await recheck(first.after ?? '')).toEqual({ after: null, queried: 0, uncertainCount: 0 });

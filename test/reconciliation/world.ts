@@ -6,7 +6,7 @@ import type { Channel } from '../../src/merchants/channels/channel.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import type { FindProvider, StatementPage, Unknown } from '../../src/providers/provider.ts';
 import { createReconciliationSteps } from '../../src/reconciliation/activities-api.ts';
-import type { Ended } from '../../src/reconciliation/compare.ts';
+import type { RunResult } from '../../src/reconciliation/compare.ts';
 import type { Discrepancy } from '../../src/reconciliation/discrepancies.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId } from '../../src/reconciliation/workflow-input.ts';
@@ -48,7 +48,7 @@ export type ReconciliationWorld = World & {
   /** A withdrawal sent to its provider. */
   withdraw: (channel: SandboxChannel, phone?: string, amountSantim?: Santim) => Promise<string>;
   /** Reads, settles and compares a day, as its workflow does when nothing goes wrong. */
-  compare: (channel: SandboxChannel, day?: string) => Promise<Ended>;
+  compare: (channel: SandboxChannel, day?: string) => Promise<RunResult>;
   /** The open differences, without their ids and times. */
   open: () => Promise<Partial<Discrepancy>[]>;
   close: () => Promise<void>;
@@ -103,21 +103,21 @@ export async function createReconciliationWorld(): Promise<ReconciliationWorld> 
     compare: async (channel, day = TODAY) => {
       const id = reconciliationId({ environment: 'sandbox', channel, day });
       await world.runInTransaction((tx) => requestRun(tx, world, { day, channel }));
-      const reading = await steps.begin(id, world.clock());
+      const reading = await steps.startImport(id, world.clock());
       for (;;) {
-        const page = await steps.readNext(reading);
-        if (page.kind === 'unknown') throw new Error(`the list was not given: ${page.reason}`);
+        const page = await steps.importNextPage(reading);
+        if (page.kind === 'unknown') throw new Error(`the statement is not available: ${page.reason}`);
         if (page.kind === 'end') break;
       }
       for (let after: string | null = ''; after !== null;) {
-        after = (await steps.recheck(id, after, world.clock())).after;
+        after = (await steps.recheckOrders(id, after, world.clock())).after;
       }
-      return steps.compare(id, world.clock());
+      return steps.compareDay(id, world.clock());
     },
     open: async () =>
       rows(
         database.db,
-        `SELECT channel, CAST(day AS text) AS day, kind, type, order_id, our_status, our_santim, their_santim
+        `SELECT channel, CAST(day AS text) AS day, kind, type, order_id, order_status, booked_santim, listed_santim
          FROM reconciliation_discrepancy WHERE closed_at IS NULL ORDER BY order_id, type`,
       ),
     close: async () => {

@@ -26,7 +26,7 @@ let gateway: TemporalGateway;
 let taskQueue: string;
 let stopWorker: () => Promise<void>;
 /** What each step does before it is done. */
-let before: { readNext?: () => Promise<void>; recheck?: (after: string) => Promise<void> } = {};
+let before: { importNextPage?: () => Promise<void>; recheckOrders?: (after: string) => Promise<void> } = {};
 
 beforeAll(async () => {
   world = await createReconciliationWorld();
@@ -50,13 +50,13 @@ beforeAll(async () => {
     workflowBundle: { codePath: workflowBundlePath },
     activities: createReconciliationActivities({
       ...steps,
-      readNext: async (reading) => {
-        await before.readNext?.();
-        return steps.readNext(reading);
+      importNextPage: async (reading) => {
+        await before.importNextPage?.();
+        return steps.importNextPage(reading);
       },
-      recheck: async (id, after, at) => {
-        await before.recheck?.(after);
-        return steps.recheck(id, after, at);
+      recheckOrders: async (id, after, at) => {
+        await before.recheckOrders?.(after);
+        return steps.recheckOrders(id, after, at);
       },
     }),
   });
@@ -99,7 +99,7 @@ const rowFor = (orderId: string): StatementRow => ({
   at: NOON,
 });
 
-test('a long list is read in several runs, and an ask of the first is answered by the last', async () => {
+test('a long statement is imported in several runs, and a rerun requested in the first is served by the last', async () => {
   const ids = Array.from({ length: PAGES }, () => newId('pat'));
   let pages = 0;
   world.alterLists((_page, { cursor }) => {
@@ -109,7 +109,7 @@ test('a long list is read in several runs, and an ask of the first is answered b
     const isLast = pages > PAGES || nth + 1 === PAGES;
     return { kind: 'page', rows: [rowFor(ids[nth] ?? '')], next: isLast ? null : String(nth + 1) };
   });
-  before.readNext = async () => {
+  before.importNextPage = async () => {
     if (pages !== 10) return;
     before = {};
     await askFor('TELEBIRR');
@@ -124,19 +124,19 @@ test('a long list is read in several runs, and an ask of the first is answered b
     isRunning: false,
     importNo: 2,
     completedImportNo: 2,
-    theirPayments: 1,
+    listedPayments: 1,
   });
   expect(await world.db('statementRow').where({ reconciliationId: idOf('TELEBIRR') })).toHaveLength(PAGES);
 });
 
-test('a list that leads in a circle leaves the day incomplete, and says so', async () => {
+test('a statement whose pages form a circle leaves the day INCOMPLETE with the error', async () => {
   world.alterLists((_page, { cursor }) => ({ kind: 'page', rows: [], next: cursor === '1' ? '2' : '1' }));
   await askFor('AWASH');
   expect(await handleOf('AWASH').result()).toBe('INCOMPLETE');
   expect(await rowOf('AWASH')).toMatchObject({
     status: 'INCOMPLETE',
     isRunning: false,
-    error: expect.stringMatching(/^the list has no end: page \d leads back to an earlier one$/),
+    error: expect.stringMatching(/^the statement never ends: page \d leads back to an earlier one$/),
   });
   world.alterLists((page) => page);
   await askFor('AWASH');
@@ -144,8 +144,8 @@ test('a list that leads in a circle leaves the day incomplete, and says so', asy
   expect(await rowOf('AWASH')).toMatchObject({ status: 'CLEAN', error: null });
 });
 
-test.each(['readNext', 'recheck'] as const)(
-  'what %s can never do is not tried for ever, and the day says why',
+test.each(['importNextPage', 'recheckOrders'] as const)(
+  'a permanent error of %s abandons the run after three attempts, with the error',
   async (step) => {
     let tries = 0;
     before[step] = async () => {
@@ -162,9 +162,9 @@ test.each(['readNext', 'recheck'] as const)(
   },
 );
 
-test('what is wrong with PostgreSQL for a moment is tried again', async () => {
+test('a transient error of PostgreSQL is retried', async () => {
   let tries = 0;
-  before.readNext = async () => {
+  before.importNextPage = async () => {
     tries += 1;
     if (tries < 5) throw Object.assign(new Error('the database system is starting up'), { code: '57P03' });
   };
@@ -174,7 +174,7 @@ test('what is wrong with PostgreSQL for a moment is tried again', async () => {
   expect(tries).toBe(5);
 });
 
-test('who asks for a day that waits for answers about doubts gets a new list', async () => {
+test('a request during the pause of a recheck imports the statement again', async () => {
   await world.pay('CBE_BIRR');
   await world.live(2_000);
   await world.simulator.fault({ kind: 'serverError', on: 'query', channel: 'CBE_BIRR' });
@@ -194,7 +194,7 @@ async function goOn(progress: object): Promise<{ result: string; importNo: numbe
   const day = { environment: 'sandbox', channel: 'AWASH', day: TODAY } as const;
   const reconciliationId = idOf('AWASH');
   await world.runInTransaction((tx) => requestRun(tx, world, day));
-  const reading = await world.steps.begin(reconciliationId, world.clock());
+  const reading = await world.steps.startImport(reconciliationId, world.clock());
   const args = [
     { reconciliationId, ...day },
     { reading, sinceMs: Date.now(), ...progress },
@@ -204,17 +204,17 @@ async function goOn(progress: object): Promise<{ result: string; importNo: numbe
   return { result, importNo: reading.importNo };
 }
 
-test('a list that goes on for longer than a day is tried for is given up, page by page', async () => {
+test('a run whose time is over while it imports is abandoned', async () => {
   let pages = 0;
   world.alterLists(() => ({ kind: 'page', rows: [], next: String((pages += 1)) }));
   expect(await goOn({ sinceMs: Date.now() - 21 * HOUR_MS })).toMatchObject({ result: 'INCOMPLETE' });
   expect(pages).toBe(1);
-  expect(await rowOf('AWASH')).toMatchObject({ isRunning: false, error: 'its list was not read to the end in time' });
+  expect(await rowOf('AWASH')).toMatchObject({ isRunning: false, error: 'the statement was not imported in time' });
 });
 
-test('a run that goes on from one before asks on where that was, and remembers what it was asked', async () => {
+test('a continued run rechecks from the position of the previous one, and keeps its rerun request', async () => {
   const asked: string[] = [];
-  before.recheck = async (after) => void asked.push(after);
+  before.recheckOrders = async (after) => void asked.push(after);
   const after = 'payout/wd_1';
   const first = await goOn({ recheck: { after, uncertainCount: 0, rounds: 1 }, isRerunRequested: false });
   expect(first.result).toBe('CLEAN');

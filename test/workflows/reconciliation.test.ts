@@ -91,7 +91,7 @@ async function lostPayment(channel: Channel, phone = '0911000007') {
   return { ...session, attemptId };
 }
 
-test('a payment whose callback was lost and whose session expired is found by the list, and booked late', async () => {
+test('a payment whose callback was lost and whose session expired is found in the statement and booked late', async () => {
   const { attemptId, sessionId } = await lostPayment('TELEBIRR');
   await until('the provider to be paid', async () => (await simulator.orderOf(attemptId))?.paid);
   expect(await compared('TELEBIRR')).toBe('CLEAN');
@@ -102,14 +102,14 @@ test('a payment whose callback was lost and whose session expired is found by th
   });
   expect(await rowOf('TELEBIRR')).toMatchObject({
     status: 'CLEAN',
-    theirPayments: 1,
-    ourPayments: 1,
+    listedPayments: 1,
+    bookedPayments: 1,
     clearingSantim: 10_050n,
   });
   expect(await differences()).toEqual([]);
 });
 
-test('a page that is not given twice is asked for a third time', async () => {
+test('a page that is unavailable twice is requested a third time', async () => {
   await simulator.fault({ kind: 'serverError', on: 'statement', channel: 'CBE_BIRR', next: 2 });
   await askFor('CBE_BIRR');
   await shows('CBE_BIRR', 'WAITING');
@@ -118,7 +118,7 @@ test('a page that is not given twice is asked for a third time', async () => {
   expect(await simulator.requests('CBE_BIRR statement')).toBe(3);
 });
 
-test('a provider that is away for hours is asked ever more rarely, and compared when it is back', async () => {
+test('an unavailable provider is retried with growing pauses, and the day is compared once it is back', async () => {
   await simulator.fault({ kind: 'serverError', on: 'statement', channel: 'AWASH' });
   await askFor('AWASH');
   await shows('AWASH', 'WAITING');
@@ -138,7 +138,7 @@ test('a provider that is away for hours is asked ever more rarely, and compared 
   expect(await handleOf('AWASH').result()).toBe('CLEAN');
 });
 
-test('a provider that is away for a whole day leaves the day incomplete, for the next night', async () => {
+test('a provider that is unavailable for a whole day leaves the day INCOMPLETE, for the next night', async () => {
   await simulator.fault({ kind: 'serverError', on: 'statement', channel: 'AWASH' });
   await askFor('AWASH');
   await shows('AWASH', 'WAITING');
@@ -148,7 +148,7 @@ test('a provider that is away for a whole day leaves the day incomplete, for the
   expect(await compared('AWASH')).toBe('CLEAN');
 });
 
-test('money that the list has and the provider cannot tell of yet is asked about until it can', async () => {
+test('a listed payment whose outcome the provider does not know is queried until it does', async () => {
   const { attemptId, sessionId } = await lostPayment('CBE_BIRR');
   await until('the provider to be paid', async () => (await simulator.orderOf(attemptId))?.paid);
   await simulator.fault({ kind: 'serverError', on: 'query', channel: 'CBE_BIRR' });
@@ -161,7 +161,7 @@ test('money that the list has and the provider cannot tell of yet is asked about
   expect(await standing(world.db, sessionId)).toMatchObject({ transaction: 'SUCCESS', confirmedLate: true });
 });
 
-test('a worker that is stopped while it waits goes on where it was, in another worker', async () => {
+test('a pause survives a stopped worker and ends in another one', async () => {
   await simulator.fault({ kind: 'serverError', on: 'statement', channel: 'TELEBIRR' });
   await askFor('TELEBIRR');
   await shows('TELEBIRR', 'WAITING');
@@ -173,7 +173,7 @@ test('a worker that is stopped while it waits goes on where it was, in another w
   expect(await ended('TELEBIRR')).toBe('CLEAN');
 });
 
-test('a day whose workflow Temporal has lost is begun anew', async () => {
+test('a day whose workflow Temporal has lost is started again', async () => {
   await simulator.fault({ kind: 'serverError', on: 'statement', channel: 'AWASH' });
   await askFor('AWASH');
   await shows('AWASH', 'WAITING');
@@ -184,7 +184,7 @@ test('a day whose workflow Temporal has lost is begun anew', async () => {
   expect(await ended('AWASH')).toBe('CLEAN');
 });
 
-test('a schedule of Temporal’s asks for the last days of every channel at two in the night', async () => {
+test('the Temporal schedule requests the last days of every channel at two in the night', async () => {
   const { client } = world.temporal;
   const schedule = client.schedule.getHandle(`${world.config.TASK_QUEUE_PREFIX}nightlyReconciliation`);
   const { spec, info } = await schedule.describe();

@@ -5,7 +5,7 @@ import type { Knex } from '../../lib/db.ts';
 import { formatBirr } from '../../lib/money.ts';
 import { CHANNELS, type Channel } from '../../merchants/channels/channel.ts';
 import { listReconciledDays, type ReconciledDay } from '../../reconciliation/runs.ts';
-import type { Wanted } from '../../reconciliation/request.ts';
+import type { RunRequest } from '../../reconciliation/request.ts';
 
 /** What --help prints. */
 export const RECONCILE_USAGE = `meskot reconcile --day YYYY-MM-DD [--channel TELEBIRR | CBE_BIRR | AWASH] [--reason TEXT]
@@ -31,7 +31,7 @@ export type ReconcileCommandDeps = {
   clock: Clock;
   /** Asks for a day as the operator who was named, or the demo data's. Throws unless there is one who may. */
   requestReconciliation: (
-    wanted: Wanted & { reason?: string | undefined },
+    wanted: RunRequest & { reason?: string | undefined },
     by: { operator?: string },
   ) => Promise<unknown>;
   write: Write;
@@ -75,15 +75,15 @@ function present({ environment, channel, day, status, isRunning, differences, er
     channel,
     status: isRunning ? 'being compared' : status,
     differences,
-    listed: countOf(row.theirs),
-    booked: countOf(row.ours),
+    listed: countOf(row.listed),
+    booked: countOf(row.booked),
     owed: row.clearingSantim === null ? null : birr(row.clearingSantim),
     comparedAt: row.comparedAt?.toISOString() ?? null,
     problem: error,
   };
 }
 
-function countOf(sums: ReconciledDay['theirs']): number | null {
+function countOf(sums: ReconciledDay['listed']): number | null {
   return sums && sums.payments.count + sums.payouts.count + sums.reversals.count;
 }
 
