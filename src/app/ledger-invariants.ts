@@ -4,7 +4,7 @@ import { RECEIPT_CHECKS } from '../reconciliation/invariants.ts';
 import { SETTLEMENT_CHECKS } from '../settlements/invariants.ts';
 import { WITHDRAWAL_CHECKS } from '../withdrawals/invariants.ts';
 
-/** Invariants between slices that do not know each other. */
+/** Invariants across several slices. */
 const RESERVED_CHECK: LedgerInvariant = {
   description: 'what is reserved is what open withdrawals and settlements take',
   sql: `SELECT NULL AS journal, coalesce(b.merchant_id, o.merchant_id) || ' ' || coalesce(b.environment, o.environment)
@@ -41,7 +41,7 @@ const SUSPENSE_CHECK: LedgerInvariant = {
         GROUP BY environment HAVING sum(booked) <> coalesce(sum(waits), 0)`,
 };
 
-/** All invariants of the ledger and of the rows it books, slice by slice. */
+/** All invariants of the ledger and its slices. */
 export const ledgerChecks: readonly LedgerInvariant[] = [
   ...LEDGER_CHECKS,
   ...TRANSACTION_CHECKS,

@@ -205,7 +205,16 @@ export function presentKyc({ row, documents, timeline, live }: Kyc) {
   };
 }
 
-export function presentDifference({ id, orderStatus, bookedSantim, listedSantim, listedCurrency, detectedAt, closedAt, ...row }: Discrepancy) {
+export function presentDifference({
+  id,
+  orderStatus,
+  bookedSantim,
+  listedSantim,
+  listedCurrency,
+  detectedAt,
+  closedAt,
+  ...row
+}: Discrepancy) {
   return {
     differenceId: id,
     ...row,

@@ -4,19 +4,19 @@ import { toPage, pageOffset, type DayRange, type Page, type Position } from '../
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { JournalKind, Posting } from './postings.ts';
 
-/** What a merchant has in one environment. */
+/** The balance of a merchant in one environment. */
 export type Balance = {
   availableSantim: Santim;
   reservedSantim: Santim;
-  /** Fees and the tax on them, ever. */
+  /** Total fees and the tax on them. */
   feesSantim: Santim;
-  /** What was credited to the merchant's bank account, ever. */
+  /** Total credits to the merchant's bank account. */
   settledSantim: Santim;
 };
 
 const NOTHING: Balance = { availableSantim: 0n, reservedSantim: 0n, feesSantim: 0n, settledSantim: 0n };
 
-/** The balance as it stands; zeros for who never had any. */
+/** The current balance; zeros for a merchant without movements. */
 export async function readBalance(db: Queryable, scope: MerchantScope): Promise<Balance> {
   const [balance] = await rows<Balance>(
     db,
@@ -27,7 +27,7 @@ export async function readBalance(db: Queryable, scope: MerchantScope): Promise<
   return balance ?? NOTHING;
 }
 
-/** The two accounts of a merchant, by the name the API gives them. */
+/** The two accounts of a merchant, by their names in the API. */
 export const MERCHANT_ACCOUNTS = { available: 'AVAILABLE', reserved: 'RESERVED' } as const;
 export type MerchantAccount = keyof typeof MERCHANT_ACCOUNTS;
 
@@ -43,7 +43,7 @@ export type Movement = {
   effectiveAt: Date;
 };
 
-/** A movement as it is read: `id` its journal's, `sequence` its place in its account. */
+/** A movement as a row: `id` is its journal's, `sequence` its position in its account. */
 export type ReadMovement = Movement & { id: string; sequence: bigint };
 
 /** The columns of a {@link ReadMovement}, of an entry e of a journal j. */
@@ -62,7 +62,7 @@ export function movementConditions(filter: MovementFilter) {
   return { where, tables, values };
 }
 
-/** The movements of one account, the newest first, in the order they happened: each next to the balance after it. */
+/** The movements of one account with the balance after each, the newest first. */
 export async function listMovements(db: Queryable, filter: MovementFilter, page: Page) {
   const { where, tables, values } = movementConditions(filter);
   const [[count], found] = await Promise.all([
@@ -78,15 +78,15 @@ export async function listMovements(db: Queryable, filter: MovementFilter, page:
   return toPage(page, count?.total ?? 0, found.map(positioned));
 }
 
-/** As pages are cut: by its sequence. */
+/** Pages of movements are cut by their sequence. */
 export function positioned(row: ReadMovement) {
   return { ...row, position: String(row.sequence), entry: row.position };
 }
 
 /**
  * At most `limit` movements of the balance's history in a range of days, in its order, after a sequence. Entries are
- * walked down by their sequence: by time, the whole range would be sorted for each page. IS TRUE and OFFSET 0 keep
- * PostgreSQL to the index that is meant. Who knows how many there are asks for no more, and the walk ends with the last.
+ * walked down by their sequence: by time, the whole range would be sorted for each page. IS TRUE and OFFSET 0 make
+ * PostgreSQL use the intended index. A `limit` of the known number of movements ends the walk with the last one.
  */
 export async function exportMovements(
   db: Queryable,
@@ -143,9 +143,8 @@ export async function countMovements(
 export type AccountPeriod = { count: number; openingSantim: Santim; movedSantim: Santim; closingSantim: Santim };
 
 /**
- * Counts a range's movements, and opens with the balance that the last entry before it has left: entries stand in the
- * order they were booked, and never go back in time. The last of those that share one time is looked for among them
- * alone: OFFSET 0 keeps PostgreSQL from walking down the whole account by its sequence.
+ * Counts the movements of a range and opens with the balance after the last entry before it, since entries never go back in
+ * time. OFFSET 0 makes PostgreSQL search the last of several entries of one time among these, not down the whole account.
  */
 export async function sumAccount(
   db: Queryable,
@@ -172,7 +171,7 @@ export async function sumAccount(
        AND coalesce(a.merchant_id, '') = :merchantId AND coalesce(a.channel, '') = ''`,
     { ...scopeOf(scope), kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until },
   );
-  // Who never had any money has no account.
+  // A merchant without movements has no account.
   const { count, openingSantim, movedSantim } = sums ?? { count: 0, openingSantim: 0n, movedSantim: 0n };
   return { count, openingSantim, movedSantim, closingSantim: openingSantim + movedSantim };
 }

@@ -4,7 +4,7 @@ import { newId } from '../lib/ids.ts';
 import { type Santim, formatBirr } from '../lib/money.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 
-/** What is charged: a part of the amount plus a fixed sum, within bounds; and the tax on that. */
+/** A fee: a part of the amount plus a fixed sum, within bounds, and the tax on it. */
 export type FeeRule = {
   id: string;
   /** Hundredths of a percent of the amount: 250 is 2.5 %. */
@@ -30,10 +30,7 @@ export function feeOf(rule: FeeRule, amountSantim: Santim): Fee {
   return { feeSantim, feeTaxSantim: part(feeSantim, rule.taxBasisPoints) };
 }
 
-/**
- * The fee of money that came in, which can take no more than what came: a payment smaller than its fee leaves the
- * merchant nothing, and never a debt.
- */
+/** The fee of a payment, limited to its amount: a payment smaller than its fee leaves a net of zero, never a debt. */
 export function feeWithin(rule: FeeRule, amountSantim: Santim): Fee {
   const fee = feeOf(rule, amountSantim);
   if (fee.feeSantim + fee.feeTaxSantim <= amountSantim) return fee;
@@ -41,19 +38,19 @@ export function feeWithin(rule: FeeRule, amountSantim: Santim): Fee {
   return { feeSantim, feeTaxSantim: amountSantim - feeSantim };
 }
 
-/** So many hundredths of a percent, rounded half up. */
+/** A part in hundredths of a percent, rounded half up. */
 function part(santim: Santim, basisPoints: number): Santim {
   return (santim * BigInt(basisPoints) + WHOLE / 2n) / WHOLE;
 }
 
-/** A rule as `effective_fee_rule` answers it in JSON, where santim are plain numbers. */
+/** A rule as the SQL function `effective_fee_rule` returns it in JSON, with santim as numbers. */
 export type FeeRuleJson = Omit<FeeRule, 'fixedSantim' | 'minSantim' | 'maxSantim'> & {
   fixedSantim: number;
   minSantim: number;
   maxSantim: number | null;
 };
 
-/** Reads what the SQL function `effective_fee_rule` has answered. */
+/** Parses the result of the SQL function `effective_fee_rule`. */
 export function readFeeRule(json: FeeRuleJson): FeeRule {
   return {
     ...json,
@@ -66,13 +63,13 @@ export function readFeeRule(json: FeeRuleJson): FeeRule {
 export const FEE_DIRECTIONS = ['PAY_IN', 'PAY_OUT', 'SETTLEMENT'] as const;
 export type FeeDirection = (typeof FEE_DIRECTIONS)[number];
 
-/** Beyond these a typing mistake is likelier than a contract. */
+/** Bounds against typing mistakes, beyond any contract. */
 export const FEE_BOUNDS = { basisPointsMax: 2_000, fixedSantimMax: 1_000_000n, taxBasisPointsMax: 3_500 } as const;
 
-/** A rule as it is kept: the merchant's own, or (merchantId null) everybody's who has none. */
+/** A stored rule: the merchant's own, or (merchantId null) the platform's default. */
 export type StoredFeeRule = FeeRule & {
   merchantId: string | null;
-  /** null: settlements, which take no channel. */
+  /** null: settlements, which use no channel. */
   channel: Channel | null;
   direction: FeeDirection;
   validFrom: Date;
@@ -87,8 +84,8 @@ export type NewFeeRule = Omit<FeeRule, 'id'> & {
 };
 
 /**
- * Adds a version of a merchant's own rule; earlier ones stay, for what they charged. null when the newest version says
- * the same already. Throws VALIDATION_ERROR for what is beyond the bounds or begins in the past.
+ * Adds a version of a merchant's own rule; earlier versions stay, to explain past charges. Returns null when the newest
+ * version is the same. Throws VALIDATION_ERROR beyond the bounds and for a start in the past.
  */
 export async function addFeeRule(trx: Knex.Transaction, wanted: NewFeeRule, now: Date): Promise<StoredFeeRule | null> {
   rejectUnusable(wanted);
@@ -123,7 +120,7 @@ export async function addFeeRule(trx: Knex.Transaction, wanted: NewFeeRule, now:
   return added ?? null;
 }
 
-/** What a merchant is charged now, by channel and direction, and what is set to follow. */
+/** The current rules of a merchant, by channel and direction, and the scheduled ones. */
 export async function listFeeRules(db: Queryable, merchantId: string, at: Date): Promise<RuleSchedule<StoredFeeRule>> {
   return readRuleBook(db, { table: 'fee_rule', columns: COLUMNS }, { merchantId, at });
 }
@@ -171,7 +168,7 @@ function isSameRule(one: FeeRule, other: NewFeeRule): boolean {
   );
 }
 
-/** Asked for from now on: in force already. From a day: from that very instant. */
+/** Without a start: already in force. With a start: the same instant. */
 function isSameTime(validFrom: Date, { begins, now }: { begins: Date | null; now: Date }): boolean {
   return begins === null ? validFrom <= now : validFrom.getTime() === begins.getTime();
 }

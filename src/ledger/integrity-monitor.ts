@@ -5,18 +5,18 @@ import type { Logger } from '../lib/log.ts';
 import { verifyLedger, type Violation, type LedgerInvariant } from './verify.ts';
 
 const GAUGES = {
-  broken: {
+  violations: {
     name: 'meskot_ledger_invariant_violations',
-    help: 'Checks of "meskot ledger verify" that this process has last found broken; NaN before it has looked',
+    help: 'Invariants of "meskot ledger verify" that the last verification of this process found violated; NaN before the first',
   },
 } as const;
 
 const FIRST_AFTER_MS = 10 * 60_000;
-/** Any number that nothing else in this database locks: "ledg". */
-const TURN = 0x6c_65_64_67;
+/** A number that nothing else in this database locks: "ledg". */
+const LOCK_ID = 0x6c_65_64_67;
 
-export type LedgerWatchDeps = {
-  /** Ends a look that is under way. */
+export type IntegrityMonitorDeps = {
+  /** Used to cancel a running verification. */
   db: Knex;
   databaseUrl: string;
   checks: readonly LedgerInvariant[];
@@ -26,30 +26,33 @@ export type LedgerWatchDeps = {
 };
 
 /**
- * Verifies the whole ledger again and again: ten minutes after the process started, and `everyMs` after each time before;
- * one process after the other. What is broken is in the log and in a metric; nothing is changed. Stopping ends it.
+ * Verifies the whole ledger periodically: ten minutes after the start of the process, then every `everyMs`, in one process
+ * at a time. Logs and counts violations; changes nothing. Aborting `stopping` cancels a running verification.
  */
 export function createIntegrityMonitor(
-  deps: LedgerWatchDeps,
+  deps: IntegrityMonitorDeps,
   everyMs: number,
 ): (stopping: AbortSignal) => Promise<void> {
   const { clock, log, registry } = deps;
   let dueAt = clock().getTime() + Math.min(FIRST_AFTER_MS, everyMs);
-  let broken = NaN;
-  if (registry) measureFigures(registry, GAUGES, async () => ({ broken }));
+  let violations = NaN;
+  if (registry) measureFigures(registry, GAUGES, async () => ({ violations }));
   return async (stopping) => {
     if (clock().getTime() < dueAt) return;
-    const found = await look(deps, stopping);
+    const found = await runOnce(deps, stopping);
     if (!found) return;
-    for (const one of found) log.error(one, 'the ledger is broken: run "meskot ledger verify"');
-    broken = found.length;
+    for (const one of found) log.error(one, 'a ledger invariant is violated: run "meskot ledger verify"');
+    violations = found.length;
     dueAt = clock().getTime() + everyMs;
   };
 }
 
-/** Null when another process is looking, or when it was stopped. */
-async function look({ db, databaseUrl, checks }: LedgerWatchDeps, stopping: AbortSignal): Promise<Violation[] | null> {
-  // Of its own, for it takes as long as it takes; and it keeps the turn until it is closed.
+/** Null when another process is verifying, or when it was stopped. */
+async function runOnce(
+  { db, databaseUrl, checks }: IntegrityMonitorDeps,
+  stopping: AbortSignal,
+): Promise<Violation[] | null> {
+  // A connection without time limits, which holds the lock until it is closed.
   const own = openDatabase({
     url: databaseUrl,
     poolMax: 1,
@@ -58,13 +61,13 @@ async function look({ db, databaseUrl, checks }: LedgerWatchDeps, stopping: Abor
   });
   let end = (): void => {};
   try {
-    const [turn] = await rows<{ isOurs: boolean; pid: number }>(
+    const [lock] = await rows<{ isOurs: boolean; pid: number }>(
       own,
-      'SELECT pg_try_advisory_lock(:turn) AS is_ours, pg_backend_pid() AS pid',
-      { turn: TURN },
+      'SELECT pg_try_advisory_lock(:lockId) AS is_ours, pg_backend_pid() AS pid',
+      { lockId: LOCK_ID },
     );
-    if (!turn?.isOurs || stopping.aborted) return null;
-    end = () => void rows(db, 'SELECT pg_terminate_backend(:pid)', turn).catch(() => {});
+    if (!lock?.isOurs || stopping.aborted) return null;
+    end = () => void rows(db, 'SELECT pg_terminate_backend(:pid)', lock).catch(() => {});
     stopping.addEventListener('abort', end);
     return await verifyLedger(own, checks);
   } catch (error) {

@@ -1,21 +1,21 @@
 import type { Santim } from '../lib/money.ts';
 
-/** What the ledger has booked of money out, and kept booked: what failed was released, what came back is mirrored. */
+/** The posted amounts of a payout that are still in effect: without released and reversed ones. */
 export type Booked<Amount = Santim> = {
-  /** What beneficiaries have. */
+  /** Paid to the beneficiary. */
   paidSantim: Amount;
   feeSantim: Amount;
   feeTaxSantim: Amount;
-  /** What the balance gave for it: no more than was asked for, whatever was paid, and the fee and its tax. */
+  /** Debited from the balance: at most the requested amount, plus the fee and its tax. */
   totalDebitSantim: Amount;
-  /** What is set aside for it while it is open, fee and tax included. */
+  /** Reserved while the payout is open, with fee and tax. */
   reservedSantim: Amount;
 };
 
-/** Conditions and an amount in SQL. */
+/** SQL expressions of the table: two conditions and the paid amount. */
 type Rules = { isPaid: string; isOpen: string; paid: string };
 
-/** {@link Booked} in SQL, of a table of money out: as a row's columns, null where nothing is booked; and added up. */
+/** {@link Booked} in SQL, for a table of payouts: as columns of a row (null where nothing is posted), and as sums. */
 export function payoutTotalsSql({ isPaid, isOpen, paid }: Rules): { columns: string; sums: string } {
   const ofPaid = (santim: string): string => `CASE WHEN ${isPaid} THEN ${santim} END`;
   const booked = Object.entries({

@@ -5,14 +5,14 @@ import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { mirrorPosting, type Entry, type Posting } from './postings.ts';
 
-/** SQLSTATE that ledger_post raises when a merchant has not enough; its detail says how much there is. */
-const NOT_ENOUGH = 'MK001';
+/** SQLSTATE that ledger_post raises for an insufficient balance; DETAIL is the available amount. */
+const INSUFFICIENT = 'MK001';
 
 /**
- * Books one fact in the transaction of the change it belongs to: one statement, whatever it moves. `already`: its key
- * was booked before, for the same fact. Post last in a change: the merchant's balance stays locked until the commit.
- * Throws INSUFFICIENT_BALANCE, after which the transaction can only be rolled back.
- * @param at the time of business; entries are booked no earlier than the merchant's last one.
+ * Posts a journal in the transaction of the change it belongs to, in one SQL statement. `already`: the same journal exists.
+ * Post last in a transaction: the merchant's balance stays locked until the commit. Throws INSUFFICIENT_BALANCE, after
+ * which the transaction can only be rolled back.
+ * @param at the effective time; entries are posted no earlier than the merchant's last one.
  */
 export async function post(trx: Knex.Transaction, posting: Posting, at: Date): Promise<'posted' | 'already'> {
   try {
@@ -24,8 +24,8 @@ export async function post(trx: Knex.Transaction, posting: Posting, at: Date): P
 }
 
 /**
- * Books one fact that takes from no merchant, and so is never refused, without waiting for its answer: as the last write
- * of a change it travels with the COMMIT, and the merchant's balance is locked no longer than that takes.
+ * Posts a journal that debits no merchant, and so is never rejected, without waiting for the result. As the last write of
+ * a transaction it is sent with the COMMIT, which keeps the lock on the merchant's balance short.
  */
 export async function postWithCommit(tx: Pick<UnitOfWork, 'writeDeferred'>, posting: Posting, at: Date): Promise<void> {
   await tx.writeDeferred(LEDGER_POST, valuesOf(posting, at));
@@ -69,14 +69,14 @@ function valuesOf({ entries, ...posting }: Posting, at: Date) {
 }
 
 function insufficient(error: unknown, { entries, resourceType }: Posting): AppError | null {
-  if (!(error instanceof Error && 'code' in error && error.code === NOT_ENOUGH && 'detail' in error)) return null;
+  if (!(error instanceof Error && 'code' in error && error.code === INSUFFICIENT && 'detail' in error)) return null;
   const wanted = entries.find((entry) => entry.account === 'AVAILABLE')?.amountSantim ?? 0n;
-  // Only what takes from the available balance can be refused; anything else that is short is our bug.
+  // Only debits of the available balance can be rejected; any other insufficient balance is a bug.
   if (wanted >= 0n) return null;
   return insufficientBalance(resourceType, { takes: -wanted, availableSantim: BigInt(String(error.detail)) });
 }
 
-/** The refusal of money out that the available balance does not cover, naming what it takes and what is there. */
+/** INSUFFICIENT_BALANCE of a payout, naming the amount with fee and tax and the available balance. */
 export function insufficientBalance(
   resourceType: Posting['resourceType'],
   { takes, availableSantim }: { takes: Santim; availableSantim: Santim },

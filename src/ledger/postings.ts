@@ -12,7 +12,7 @@ export type AccountKind =
   | 'TAX_PAYABLE'
   | 'SUSPENSE';
 
-/** What a journal is about, as merchants see it in their balance's history. */
+/** The kinds of journals in the merchants' balance history. */
 export const JOURNAL_KINDS = [
   'PAYMENT',
   'PAYMENT_HELD',
@@ -37,11 +37,11 @@ type PlatformJournalKind = 'RECEIPT_ALLOCATED' | 'RECEIPT_RETURNED' | 'PAYOUT_RE
 /** One line of a journal: above zero credits the account, below zero debits it. */
 export type Entry = { account: AccountKind; channel?: Channel; amountSantim: Santim };
 
-/** One business fact as the ledger books it: once for each key, its entries summing to zero. */
+/** A journal to post, once per key. Its entries sum to zero. */
 export type Posting = {
   key: string;
   kind: JournalKind | PlatformJournalKind;
-  /** null: only the operator's accounts move. */
+  /** null: only accounts of the platform change. */
   merchantId: string | null;
   environment: Environment;
   resourceType: 'transaction' | 'withdrawal' | 'settlement' | 'providerTransfer';
@@ -59,10 +59,10 @@ export function mirrorPosting(posting: Posting): Posting {
   };
 }
 
-/** Money that came in over a channel. */
+/** Money received over a channel. */
 type Received = MerchantScope & { transactionId: string; channel: Channel; amountSantim: Santim };
 
-/** A payment became SUCCESS: the provider owes its amount, the merchant has it less the fee. One for a transaction. */
+/** A payment became SUCCESS: debits the provider's clearing account, credits the merchant less the fee. */
 export function paymentPosting(paid: Received & Fee): Posting {
   return {
     key: `payment:${paid.transactionId}`,
@@ -72,7 +72,7 @@ export function paymentPosting(paid: Received & Fee): Posting {
   };
 }
 
-/** Money came that is nobody's yet: another amount than asked for, or a second payment. */
+/** Posts a payment of another amount, or a second payment, to suspense until an operator decides. */
 export function suspensePosting(held: Received & { attemptId: string }): Posting {
   return {
     key: `held:${held.attemptId}`,
@@ -85,7 +85,7 @@ export function suspensePosting(held: Received & { attemptId: string }): Posting
   };
 }
 
-/** An operator gives held money to the merchant. It shares its key with the return: only one of them can happen. */
+/** An operator accepts held money for the merchant. The return shares this key, so only one of them can be posted. */
 export function suspenseAcceptedPosting(held: Received & Fee & { attemptId: string }): Posting {
   return {
     key: `held-ended:${held.attemptId}`,
@@ -95,7 +95,7 @@ export function suspenseAcceptedPosting(held: Received & Fee & { attemptId: stri
   };
 }
 
-/** Held money went back to the customer: the provider owes it no more. */
+/** Held money was returned to the customer, which ends the provider's debt. */
 export function suspenseReturnedPosting(held: Received & { attemptId: string }): Posting {
   return {
     key: `held-ended:${held.attemptId}`,
@@ -108,36 +108,36 @@ export function suspenseReturnedPosting(held: Received & { attemptId: string }):
   };
 }
 
-/** Money on its way out: a withdrawal over a channel, or a settlement to the merchant's bank (no channel). */
+/** An outgoing payment: a withdrawal over a channel, or a settlement to the merchant's bank (no channel). */
 export type Payout = MerchantScope & { amountSantim: Santim } & Fee &
   (
     | {
         type: 'withdrawal';
         id: string;
         channel: Channel;
-        /** What the provider has paid, where that is not the amount. */
+        /** Paid by the provider, if that differs from the amount. */
         paidSantim?: Santim;
       }
     | { type: 'settlement'; id: string }
   );
 
-/** What it takes from the balance: the amount, the fee and its tax. */
+/** The debit of the balance: the amount, the fee and its tax. */
 export function totalDebit(out: { amountSantim: Santim } & Fee): Santim {
   return out.amountSantim + out.feeSantim + out.feeTaxSantim;
 }
 
-/** How much of the amount was not paid; below zero where more was. */
+/** The unpaid part of the amount; negative for an overpayment. */
 function unpaid(out: Payout): Santim {
   return out.type === 'withdrawal' && out.paidSantim !== undefined ? out.amountSantim - out.paidSantim : 0n;
 }
 
-/** What it has taken from the balance once it is paid: what the beneficiary was paid less is the merchant's again. */
+/** The debit of the balance after the payment: the unpaid part is credited to the merchant again. */
 function retained(out: Payout): Santim {
   const left = unpaid(out);
   return left > 0n ? totalDebit(out) - left : totalDebit(out);
 }
 
-/** Asked for: the money is set aside. Refused by the ledger when there is not enough. */
+/** Reserves the money of a requested payout. Rejected by the ledger when the balance is insufficient. */
 export function reservePosting(out: Payout): Posting {
   return payoutMovement(out, {
     key: `reserved:${out.id}`,
@@ -149,7 +149,7 @@ export function reservePosting(out: Payout): Posting {
   });
 }
 
-/** Paid out. It shares its key with the release: what was paid is never given back as well. */
+/** Paid out. The release shares this key, so only one of them can be posted. */
 export function payoutPosting(out: Payout): Posting {
   return payoutMovement(out, {
     key: `ended:${out.id}`,
@@ -162,7 +162,7 @@ export function payoutPosting(out: Payout): Posting {
   });
 }
 
-/** Failed, rejected or cancelled: what was set aside is the merchant's again. */
+/** Failed, rejected or cancelled: credits the reserved money to the merchant again. */
 export function releasePosting(out: Payout): Posting {
   return payoutMovement(out, {
     key: `ended:${out.id}`,
@@ -174,7 +174,7 @@ export function releasePosting(out: Payout): Posting {
   });
 }
 
-/** Paid although it had failed: what was given back is taken again. Refused by the ledger when it is not there. */
+/** Paid after it had failed: debits the released money again. Rejected by the ledger when the balance is insufficient. */
 export function latePayoutPosting(out: Payout): Posting {
   return payoutMovement(out, {
     key: `after-all:${out.id}`,
@@ -183,7 +183,7 @@ export function latePayoutPosting(out: Payout): Posting {
   });
 }
 
-/** What was paid came back, and its fee with it. */
+/** Reversed by the provider or the bank: credits the paid money and the fee. */
 export function reversalPosting(out: Payout): Posting {
   return payoutMovement(out, {
     key: `reversed:${out.id}`,
@@ -204,7 +204,7 @@ function netOf({ amountSantim, feeSantim, feeTaxSantim }: { amountSantim: Santim
   ]);
 }
 
-/** What left by it, and what we charge. More than the amount is nobody's to pay yet: it waits in suspense. */
+/** The paid money and the fee. An overpayment is debited from suspense until the provider has taken it back. */
 function charges(out: Payout, sign: 1n | -1n): Entry[] {
   const left = unpaid(out);
   const paid: Entry =

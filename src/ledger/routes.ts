@@ -9,7 +9,7 @@ import { scopeOf } from '../lib/scope.ts';
 import { listMovements, readBalance } from './balance.ts';
 import * as schema from './schema.ts';
 
-/** What a merchant has, and every movement that made it so. */
+/** The balance of a merchant and its history. */
 export function balanceRoutes({ db, clock }: { db: Knex; clock: Clock }): Route[] {
   return [
     readRoute({
@@ -42,7 +42,7 @@ export function balanceRoutes({ db, clock }: { db: Knex; clock: Clock }): Route[
       operationId: 'listBalanceMovements',
       tag: 'Balance',
       summary: 'Every movement of the balance, with the balance after it',
-      description: 'The latest first, in the order they happened. The days default to the last 30.',
+      description: 'The latest first. The days default to the last 30.',
       auth: { by: 'key', scope: 'balance:read' },
       rateLimit: 'list',
       query: schema.MovementListQuery,

@@ -13,7 +13,7 @@ export const Balance = z
     currency: z.literal('ETB'),
     environment: z.enum(['sandbox', 'live']),
     available: birr('Can be withdrawn or settled'),
-    reserved: birr('Set aside for withdrawals and settlements that have not ended, with their fees'),
+    reserved: birr('Reserved for withdrawals and settlements that have not ended, with their fees'),
     total: birr('available + reserved'),
     feesToDate: birr('Fees charged so far, and the tax on them'),
     netSettled: birr("Credited to the merchant's bank account so far"),
@@ -26,7 +26,7 @@ export const MovementListQuery = z.strictObject({
     .enum(Object.keys(MERCHANT_ACCOUNTS) as [MerchantAccount, ...MerchantAccount[]])
     .optional()
     .meta({
-      description: 'Which of the two balances; available unless said',
+      description: 'Which of the two balances; available by default',
     }),
   type: statusParam(JOURNAL_KINDS).optional(),
   startDate: dateParam.optional(),
@@ -38,16 +38,16 @@ export const MovementListQuery = z.strictObject({
 export const Movement = z
   .object({
     entryId: z.string(),
-    journalId: z.string().meta({ description: 'The same for all entries of one fact' }),
+    journalId: z.string().meta({ description: 'The same for all entries of one posting' }),
     account: z.enum(Object.keys(MERCHANT_ACCOUNTS) as [MerchantAccount, ...MerchantAccount[]]),
     type: z.enum(JOURNAL_KINDS),
-    amount: birr('Above zero: the balance rose; below: it fell'),
+    amount: birr('Positive when the balance rose, negative when it fell'),
     balanceAfter: z.number(),
     resourceType: z.enum(['transaction', 'withdrawal', 'settlement', 'providerTransfer']),
     resourceId: z.string(),
     createdAt: instant.meta({
       format: 'date-time',
-      description: 'When it was booked: never before the movement that it follows',
+      description: 'When it was posted; never before the previous movement',
     }),
   })
   .meta({ id: 'BalanceMovement' });

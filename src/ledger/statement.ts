@@ -6,8 +6,8 @@ import { MOVEMENT_COLUMNS, positioned, type ReadMovement } from './balance.ts';
 import type { JournalKind } from './postings.ts';
 
 /**
- * What a settlement's statement covers: the movements of the available account with a sequence above `after`, up to
- * `upTo`, which is the settlement's own. Whatever becomes of a settlement, it ends one period and begins the next.
+ * The period of a settlement's statement: the movements of the available account with a sequence above `after`, up to
+ * `upTo`, which is the settlement's own. Each settlement ends one period and starts the next, whatever its result.
  */
 export type Period = {
   accountId: bigint;
@@ -21,7 +21,7 @@ export type Period = {
   until: Date;
 };
 
-/** The period of a settlement; undefined when it was never booked. */
+/** The period of a settlement; undefined when it was never posted. */
 export async function readPeriod(
   db: Queryable,
   scope: MerchantScope,
@@ -51,7 +51,7 @@ export async function readPeriod(
 
 const IN_PERIOD = 'e.account_id = :accountId AND e.sequence > :after AND e.sequence <= :upTo';
 
-/** What a period's movements sum up to, by what they are about. */
+/** The sums of a period's movements, by type. */
 export async function sumPeriod(
   db: Queryable,
   { accountId, after, upTo }: Period,
@@ -65,7 +65,7 @@ export async function sumPeriod(
   );
 }
 
-/** The movements of a period, the oldest first, each next to the balance after it. */
+/** The movements of a period with the balance after each, the oldest first. */
 export async function listPeriod(db: Queryable, { accountId, after, upTo }: Period, page: Page) {
   const values = { accountId, after, upTo };
   const [[count], found] = await Promise.all([

@@ -1,12 +1,12 @@
 import { rows, type Knex } from '../lib/db.ts';
 
-/** Something that must hold. `sql` finds what breaks it: `about` in words, `journal` the journal to look at, if any. */
+/** An invariant. `sql` selects its violations: `about` in words, `journal` the journal to inspect, if any. */
 export type LedgerInvariant = { description: string; sql: string };
 
-/** What was found to be broken; the first of it, and how many there are. */
+/** A violated invariant: its first violation, and the number of them. */
 export type Violation = { check: string; about: string; journalId: string | null; count: number };
 
-/** What holds of journals, entries and balances by themselves. */
+/** The invariants of journals, entries and balances alone. */
 export const LEDGER_CHECKS: readonly LedgerInvariant[] = [
   {
     description: 'the entries of each journal sum to zero',
@@ -75,33 +75,30 @@ export const LEDGER_CHECKS: readonly LedgerInvariant[] = [
     description: 'nothing set aside is both paid out and given back',
     sql: `SELECT min(id) AS journal, resource_type || ' ' || resource_id || ' has ended twice' AS about
           FROM ledger_journal
-          -- What is paid after all takes from the balance what was given back to it.
+          -- A late payout takes from the balance what was released to it.
           WHERE (kind LIKE '%\\_PAID' OR kind LIKE '%\\_RELEASED') AND posting_key NOT LIKE 'after-all:%'
           GROUP BY resource_type, resource_id HAVING count(*) > 1`,
   },
 ];
 
-/**
- * Looks at the whole ledger in one snapshot, however long that takes, and writes nothing. Answers what is broken, the
- * first of each kind; nothing when all holds.
- */
+/** Checks the whole ledger in one snapshot, without time limits, and writes nothing. Returns the violated invariants. */
 export async function verifyLedger(db: Knex, checks: readonly LedgerInvariant[]): Promise<Violation[]> {
   return db.transaction(
     async (trx) => {
       await trx.raw('SET LOCAL statement_timeout = 0');
       await trx.raw('SET LOCAL idle_in_transaction_session_timeout = 0');
-      // These questions are about everything there is.
+      // These queries read whole tables.
       await trx.raw('SET LOCAL enable_seqscan = on');
-      const broken: Violation[] = [];
+      const violations: Violation[] = [];
       for (const { description, sql } of checks) {
         const [first] = await rows<{ journal: string | null; about: string; count: number }>(
           trx,
           `SELECT *, count(*) OVER ()::int AS count FROM (${sql}) AS broken LIMIT 1`,
         );
         if (first)
-          broken.push({ check: description, about: first.about, journalId: first.journal, count: first.count });
+          violations.push({ check: description, about: first.about, journalId: first.journal, count: first.count });
       }
-      return broken;
+      return violations;
     },
     { isolationLevel: 'repeatable read', readOnly: true },
   );

@@ -1,5 +1,6 @@
 import { type Knex, type Queryable, rows } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
+import type { Santim } from '../lib/money.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { clearReconciliationFlag } from '../payments/clear-reconciliation-flag.ts';
 import { beginComparison, closeResolved, countOpen, writeFound } from './discrepancies.ts';
@@ -64,36 +65,19 @@ export async function abandonRun(
 type Summary = { reconciliationId: string; status: ReconciliationStatus; at: Date; sides: Sides };
 
 async function writeSummary(tx: UnitOfWork, { reconciliationId, status, at, sides }: Summary): Promise<void> {
-  const { listed, booked, clearingSantim } = sides;
+  const figures: [column: string, value: number | Santim][] = [];
+  for (const side of ['listed', 'booked'] as const) {
+    for (const noun of ['payments', 'payouts', 'reversals'] as const) {
+      const { count, santim } = sides[side][noun];
+      figures.push([`${side}_${noun}`, count], [`${side}_${noun}_santim`, santim]);
+    }
+  }
   await tx.writeDeferred(
     `UPDATE reconciliation r SET is_running = requests > requests_at_start, status = :status, compared_at = :at, error = NULL,
        last_clean_at = CASE WHEN :status = 'CLEAN' THEN CAST(:at AS timestamptz) ELSE last_clean_at END,
-       listed_payments = :listedPayments, listed_payments_santim = :listedPaymentsSantim,
-       booked_payments = :bookedPayments, booked_payments_santim = :bookedPaymentsSantim,
-       listed_payouts = :listedPayouts, listed_payouts_santim = :listedPayoutsSantim,
-       booked_payouts = :bookedPayouts, booked_payouts_santim = :bookedPayoutsSantim,
-       listed_reversals = :listedReversals, listed_reversals_santim = :listedReversalsSantim,
-       booked_reversals = :bookedReversals, booked_reversals_santim = :bookedReversalsSantim,
-       clearing_santim = :clearingSantim
+       ${figures.map(([column]) => `${column} = :${column}`).join(', ')}, clearing_santim = :clearingSantim
      WHERE id = :reconciliationId`,
-    {
-      reconciliationId,
-      status,
-      at,
-      listedPayments: listed.payments.count,
-      listedPaymentsSantim: listed.payments.santim,
-      bookedPayments: booked.payments.count,
-      bookedPaymentsSantim: booked.payments.santim,
-      listedPayouts: listed.payouts.count,
-      listedPayoutsSantim: listed.payouts.santim,
-      bookedPayouts: booked.payouts.count,
-      bookedPayoutsSantim: booked.payouts.santim,
-      listedReversals: listed.reversals.count,
-      listedReversalsSantim: listed.reversals.santim,
-      bookedReversals: booked.reversals.count,
-      bookedReversalsSantim: booked.reversals.santim,
-      clearingSantim,
-    },
+    { reconciliationId, status, at, ...Object.fromEntries(figures), clearingSantim: sides.clearingSantim },
   );
 }
 

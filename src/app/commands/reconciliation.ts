@@ -4,8 +4,8 @@ import { addisDay, DAY_MS } from '../../lib/dates.ts';
 import type { Knex } from '../../lib/db.ts';
 import { formatBirr } from '../../lib/money.ts';
 import { CHANNELS, type Channel } from '../../merchants/channels/channel.ts';
-import { listReconciledDays, type ReconciledDay } from '../../reconciliation/runs.ts';
 import type { RunRequest } from '../../reconciliation/request.ts';
+import { listReconciledDays, type ReconciledDay } from '../../reconciliation/runs.ts';
 
 /** What --help prints. */
 export const RECONCILE_USAGE = `meskot reconcile --day YYYY-MM-DD [--channel TELEBIRR | CBE_BIRR | AWASH] [--reason TEXT]
