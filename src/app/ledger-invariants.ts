@@ -6,7 +6,7 @@ import { WITHDRAWAL_CHECKS } from '../withdrawals/invariants.ts';
 
 /** Invariants across several slices. */
 const RESERVED_CHECK: LedgerInvariant = {
-  description: 'what is reserved is what open withdrawals and settlements take',
+  description: 'the reserved balance is the sum of open withdrawals and settlements',
   sql: `SELECT NULL AS journal, coalesce(b.merchant_id, o.merchant_id) || ' ' || coalesce(b.environment, o.environment)
                || ': reserved ' || coalesce(b.reserved_santim, 0) || ' santim, open ' || coalesce(o.santim, 0) AS about
         FROM ledger_balance b FULL JOIN (
@@ -22,10 +22,10 @@ const RESERVED_CHECK: LedgerInvariant = {
 };
 
 const SUSPENSE_CHECK: LedgerInvariant = {
-  description: 'what is in suspense is held money, unmatched money and what payouts have paid too much',
-  sql: `SELECT NULL AS journal, environment || ': ' || sum(booked) || ' santim in suspense, ' || sum(waits) || ' wait' AS about
+  description: 'suspense is the sum of held money, unallocated money and overpayments',
+  sql: `SELECT NULL AS journal, environment || ': ' || sum(booked) || ' santim in suspense, ' || sum(expected) || ' expected' AS about
         FROM (
-          SELECT a.environment, e.amount_santim AS booked, 0 AS waits
+          SELECT a.environment, e.amount_santim AS booked, 0 AS expected
           FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id WHERE a.kind = 'SUSPENSE'
           UNION ALL
           SELECT environment, 0, received_santim FROM payment_attempt
@@ -38,7 +38,7 @@ const SUSPENSE_CHECK: LedgerInvariant = {
           WHERE paid_santim > amount_santim AND status = 'SUCCESS'
           UNION ALL
           SELECT environment, 0, amount_santim FROM bank_receipt WHERE kind = 'RECOVERY' AND reversed_at IS NULL) each
-        GROUP BY environment HAVING sum(booked) <> coalesce(sum(waits), 0)`,
+        GROUP BY environment HAVING sum(booked) <> coalesce(sum(expected), 0)`,
 };
 
 /** All invariants of the ledger and its slices. */

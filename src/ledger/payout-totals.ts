@@ -1,7 +1,7 @@
 import type { Santim } from '../lib/money.ts';
 
 /** The posted amounts of a payout that are still in effect: without released and reversed ones. */
-export type Booked<Amount = Santim> = {
+export type PayoutTotals<Amount = Santim> = {
   /** Paid to the beneficiary. */
   paidSantim: Amount;
   feeSantim: Amount;
@@ -15,7 +15,7 @@ export type Booked<Amount = Santim> = {
 /** SQL expressions of the table: two conditions and the paid amount. */
 type Rules = { isPaid: string; isOpen: string; paid: string };
 
-/** {@link Booked} in SQL, for a table of payouts: as columns of a row (null where nothing is posted), and as sums. */
+/** {@link PayoutTotals} in SQL, for a table of payouts: as columns of a row (null where nothing is posted), and as sums. */
 export function payoutTotalsSql({ isPaid, isOpen, paid }: Rules): { columns: string; sums: string } {
   const ofPaid = (santim: string): string => `CASE WHEN ${isPaid} THEN ${santim} END`;
   const booked = Object.entries({

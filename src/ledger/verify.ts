@@ -43,7 +43,7 @@ export const LEDGER_CHECKS: readonly LedgerInvariant[] = [
              OR coalesce(b.reserved_santim, 0) <> coalesce(s.reserved, 0) OR b.version < s.last`,
   },
   {
-    description: 'fees and settlements to date are what the journals have booked',
+    description: 'fees and settlements to date are the sums of their journals',
     sql: `SELECT NULL AS journal, b.merchant_id || ' ' || b.environment || ': fees ' || b.fees_santim || ', settled '
                  || b.settled_santim || ' santim; journals ' || coalesce(s.fees, 0) || ', ' || coalesce(s.settled, 0) AS about
           FROM ledger_balance b LEFT JOIN (
@@ -72,7 +72,7 @@ export const LEDGER_CHECKS: readonly LedgerInvariant[] = [
           WHERE effective_at < before ORDER BY account_id, sequence`,
   },
   {
-    description: 'nothing set aside is both paid out and given back',
+    description: 'no reservation is both paid out and released',
     sql: `SELECT min(id) AS journal, resource_type || ' ' || resource_id || ' has ended twice' AS about
           FROM ledger_journal
           -- A late payout takes from the balance what was released to it.

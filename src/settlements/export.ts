@@ -1,4 +1,4 @@
-import { payoutTotalsSql, type Booked } from '../ledger/payout-totals.ts';
+import { payoutTotalsSql, type PayoutTotals } from '../ledger/payout-totals.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
@@ -28,7 +28,7 @@ export type ExportedSettlement = Pick<
   | 'returnedAt'
   | 'completedAt'
 > &
-  Booked<Santim | null> & { position: string };
+  PayoutTotals<Santim | null> & { position: string };
 
 const BOOKED = payoutTotalsSql({
   isPaid: `status = 'COMPLETED'`,
@@ -69,7 +69,7 @@ export async function countSettlements(db: Queryable, filter: SettlementFilter, 
 }
 
 /** Settlements of one status, counted and added up. */
-export type SettlementGroup = Booked & {
+export type SettlementGroup = PayoutTotals & {
   status: SettlementStatus;
   count: number;
   amountSantim: Santim;

@@ -1,4 +1,4 @@
-import { payoutTotalsSql, type Booked } from '../ledger/payout-totals.ts';
+import { payoutTotalsSql, type PayoutTotals } from '../ledger/payout-totals.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
@@ -25,7 +25,7 @@ export type ExportedWithdrawal = Pick<
   | 'completedAt'
   | 'reversedAt'
 > &
-  Booked<Santim | null> & {
+  PayoutTotals<Santim | null> & {
     position: string;
     /** The phone, or bank and account: the last four digits. */
     destination: string;
@@ -77,7 +77,7 @@ export async function countWithdrawals(db: Queryable, filter: WithdrawalFilter, 
 }
 
 /** Withdrawals of one status and channel, counted and added up. */
-export type WithdrawalGroup = Booked & {
+export type WithdrawalGroup = PayoutTotals & {
   status: WithdrawalStatus;
   channel: Channel;
   count: number;

@@ -33,12 +33,12 @@ export const CORRUPTIONS = [
   [
     'fees were forgotten',
     'UPDATE ledger_balance SET fees_santim = 0',
-    'fees and settlements to date are what the journals have booked',
+    'fees and settlements to date are the sums of their journals',
   ],
   [
     'a settlement was forgotten',
     'UPDATE ledger_balance SET settled_santim = 0',
-    'fees and settlements to date are what the journals have booked',
+    'fees and settlements to date are the sums of their journals',
   ],
   [
     'a running balance is wrong',
@@ -106,7 +106,7 @@ export const CORRUPTIONS = [
     `INSERT INTO ledger_journal (id, posting_key, kind, environment, currency, amount_santim, resource_type, resource_id, effective_at)
      VALUES ('jrn_1', 'a', 'WITHDRAWAL_PAID', 'sandbox', 'ETB', 1, 'withdrawal', 'wd_1', now()),
             ('jrn_2', 'b', 'WITHDRAWAL_RELEASED', 'sandbox', 'ETB', 1, 'withdrawal', 'wd_1', now())`,
-    'nothing set aside is both paid out and given back',
+    'no reservation is both paid out and released',
   ],
   [
     'a withdrawal is SUCCESS that was never paid',
@@ -131,12 +131,12 @@ export const CORRUPTIONS = [
   [
     'more is reserved than what is open takes',
     'UPDATE ledger_balance SET available_santim = available_santim - 1, reserved_santim = reserved_santim + 1',
-    'what is reserved is what open withdrawals and settlements take',
+    'the reserved balance is the sum of open withdrawals and settlements',
   ],
   [
     'an open withdrawal takes less than is reserved',
     `UPDATE withdrawal SET amount_santim = amount_santim - 1 WHERE id = ${OPEN}`,
-    'what is reserved is what open withdrawals and settlements take',
+    'the reserved balance is the sum of open withdrawals and settlements',
   ],
   [
     'the bank got another amount than was settled',
@@ -146,6 +146,6 @@ export const CORRUPTIONS = [
   [
     'more is held than waits in suspense',
     `UPDATE payment_attempt SET received_santim = received_santim + 1 WHERE status = 'DUPLICATE' AND hold_resolution IS NULL`,
-    'what is in suspense is held money, unmatched money and what payouts have paid too much',
+    'suspense is the sum of held money, unallocated money and overpayments',
   ],
 ] as const;

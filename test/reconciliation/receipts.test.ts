@@ -264,7 +264,7 @@ describe('meskot ledger verify', () => {
     }
   }
   const JOURNALS = 'each booking of bank money has its journals, and no other such journals exist';
-  const SUSPENSE = 'what is in suspense is held money, unmatched money and what payouts have paid too much';
+  const SUSPENSE = 'suspense is the sum of held money, unallocated money and overpayments';
   const REFERENCES = 'each reference of the bank or a provider belongs to the one booking that has it';
 
   test.each([

@@ -11,7 +11,7 @@ const JOURNALS = 'each settlement has the journals of its status, and no others'
 const SET_ASIDE = 'what a settlement sets aside is its amount, fee and tax, and the bank gets its amount';
 const NOT_THERE = 'no journal stands for a settlement that is not there';
 const REFERENCES = 'each reference of the bank or a provider belongs to the one booking that has it';
-const RESERVED = 'what is reserved is what open withdrawals and settlements take';
+const RESERVED = 'the reserved balance is the sum of open withdrawals and settlements';
 
 let database: TestDatabase;
 let id: string;

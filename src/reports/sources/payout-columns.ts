@@ -1,4 +1,4 @@
-import type { Booked } from '../../ledger/payout-totals.ts';
+import type { PayoutTotals } from '../../ledger/payout-totals.ts';
 import type { Santim } from '../../lib/money.ts';
 import type { Column } from './columns.ts';
 
@@ -10,7 +10,7 @@ type Total = (typeof MONEY_OUT_TOTALS)[number];
  * What was asked for, and beside it what the ledger has booked: empty where nothing is, as of what failed or came back,
  * so that each column adds up to the ledger.
  */
-export function moneyOutColumns<Row extends { amountSantim: Santim } & Booked<Santim | null>>(): Column<Row>[] {
+export function moneyOutColumns<Row extends { amountSantim: Santim } & PayoutTotals<Santim | null>>(): Column<Row>[] {
   return [
     { key: 'amount', heading: 'Amount', cell: (row) => row.amountSantim },
     { key: 'paidAmount', heading: 'Paid Amount', cell: (row) => row.paidSantim },
@@ -22,7 +22,7 @@ export function moneyOutColumns<Row extends { amountSantim: Santim } & Booked<Sa
 }
 
 /** The same of a group. */
-export function moneyOutTotals(group: { amountSantim: Santim } & Booked): Record<Total, Santim> {
+export function moneyOutTotals(group: { amountSantim: Santim } & PayoutTotals): Record<Total, Santim> {
   return {
     amount: group.amountSantim,
     paidAmount: group.paidSantim,
