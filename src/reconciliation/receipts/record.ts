@@ -1,9 +1,4 @@
-import {
-  bookReference,
-  claimReference,
-  referenceConflict,
-  type ExternalReference,
-} from '../../ledger/external-references.ts';
+import { bookReference, claimReference, referenceConflict } from '../../ledger/external-references.ts';
 import { post } from '../../ledger/post.ts';
 import { receiptPosting, type BankReceipt } from '../../ledger/receipt-postings.ts';
 import { rows } from '../../lib/db.ts';
@@ -43,7 +38,7 @@ export async function recordReceipt(
   const id = newId('bkm', at.getTime());
   const row: NewRow = { id, environment, kind, reference: bankReference, channel, withdrawalId: null, amountSantim };
   const bookedAs = channel === null ? 'unmatched money' : `a transfer of ${channel}`;
-  const holder = await claimReference(tx, { ...referenceOf(row, at), direction: 'inbound', bookedAs });
+  const holder = await claimReference(tx, { ...row, resourceId: id, direction: 'inbound', bookedAs, at });
   if (holder.resourceId === id) return { money: await insert(tx, row, at), isNew: true };
   const [same] = await rows<BankReceiptRow>(
     tx.trx,
@@ -94,7 +89,7 @@ export async function recordRecovery(
   const id = newId('bkm', at.getTime());
   const row: NewRow = { id, environment, channel, kind: 'RECOVERY', reference, withdrawalId, amountSantim };
   const bookedAs = `taken back by ${channel} of ${withdrawalId}`;
-  await bookReference(tx, { ...referenceOf(row, at), direction: 'recovery', bookedAs }, 'reference');
+  await bookReference(tx, { ...row, resourceId: id, direction: 'recovery', bookedAs, at }, 'reference');
   return { money: await insert(tx, row, at), isNew: true };
 }
 
@@ -112,13 +107,6 @@ async function insert(tx: UnitOfWork, row: NewRow, at: Date): Promise<BankReceip
   if (!money) throw new Error(`receipt ${row.id} was not inserted`);
   await post(tx.trx, receiptPosting(toReceipt(money)), at);
   return money;
-}
-
-function referenceOf(
-  { id, environment, reference, amountSantim }: NewRow,
-  at: Date,
-): Omit<ExternalReference, 'direction' | 'bookedAs'> {
-  return { environment, reference, resourceId: id, amountSantim, at };
 }
 
 /** A receipt as the ledger's postings take it: without its outcome. */
