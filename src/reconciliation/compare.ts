@@ -2,7 +2,7 @@ import { type Knex, type Queryable, rows } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
-import { clearReconciliationFlag } from '../payments/clear-reconciliation-flag.ts';
+import { clearReconciliationFlag } from '../payments/close-unpaid.ts';
 import { beginComparison, closeResolved, countOpen, writeFound } from './discrepancies.ts';
 import { storableError, type Import } from './import.ts';
 import { matchDay, type Sides } from './match.ts';
