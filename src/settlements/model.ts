@@ -68,8 +68,10 @@ export async function readSettlement(db: Queryable, id: string): Promise<Settlem
 
 /** The same, and nobody else moves it until the change ends. Throws NOT_FOUND. */
 export async function lockSettlement({ trx }: Pick<UnitOfWork, 'trx'>, id: string): Promise<SettlementRow> {
-  await rows(trx, 'SELECT 1 FROM settlement WHERE id = :id FOR UPDATE', { id });
-  return readSettlement(trx, id);
+  const sql = `SELECT ${SETTLEMENT_COLUMNS} FROM settlement WHERE id = :id FOR UPDATE`;
+  const [row] = await rows<SettlementRow>(trx, sql, { id });
+  if (!row) throw notFound('settlement');
+  return row;
 }
 
 /** One of the merchant's. Throws NOT_FOUND. */

@@ -1,5 +1,6 @@
 import type { BankCode } from '../../lib/banks.ts';
 import { rows, type Queryable } from '../../lib/db.ts';
+import { lock } from '../../lib/lock.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 
@@ -36,7 +37,6 @@ export async function findBankAccount(db: Queryable, scope: MerchantScope): Prom
 
 /** The same, and nobody links or decides about another one until the change ends. */
 export async function lockBankAccount({ trx }: UnitOfWork, scope: MerchantScope): Promise<BankAccountRow | undefined> {
-  const key = `bank account ${scope.merchantId} ${scope.environment}`;
-  await rows(trx, 'SELECT pg_advisory_xact_lock(hashtextextended(CAST(:key AS text), 0))', { key });
+  await lock(trx, 'bank_account', `${scope.merchantId} ${scope.environment}`);
   return findBankAccount(trx, scope);
 }
