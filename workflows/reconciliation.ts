@@ -1,6 +1,5 @@
 import {
   ActivityFailure,
-  condition,
   continueAsNew,
   defineSignal,
   isCancellation,
@@ -17,7 +16,7 @@ import type {
   ReconciliationReport,
 } from '../activities/reconciliation.ts';
 import { RUN_TIMEOUT_MS, pauseAfter } from '../src/reconciliation/states.ts';
-import { publishStatus } from './visibility.ts';
+import { publish, publishStatus, waitFor } from './visibility.ts';
 
 /** After so many failures in a row a list is begun anew: its provider may take an old cursor no more. */
 const REWIND_AFTER_FAILURES = 5;
@@ -144,8 +143,8 @@ async function recheckUnknown(day: Day): Promise<'settled' | 'asked'> {
 
 /** Answers whether somebody asks for the day meanwhile: then it waits no longer. */
 async function pause({ isRerunRequested }: Day, ms: number, summary: string): Promise<boolean> {
-  publish('WAITING', `${summary}, ${new Date(Date.now() + ms).toISOString()}`);
-  return condition(isRerunRequested, ms, { summary });
+  publishStatus('WAITING');
+  return waitFor(isRerunRequested, ms, summary);
 }
 
 function isOver({ sinceMs }: Day): boolean {
@@ -155,10 +154,4 @@ function isOver({ sinceMs }: Day): boolean {
 async function renewLongHistory({ input, isRerunRequested, ...progress }: Day): Promise<void> {
   if (!workflowInfo().continueAsNewSuggested) return;
   await continueAsNew<typeof reconciliation>(input, { ...progress, isRerunRequested: isRerunRequested() });
-}
-
-/** What operators see of it in the Temporal UI, and filter by. */
-function publish(status: string, details: string): void {
-  publishStatus(status);
-  setCurrentDetails(details);
 }
