@@ -9,8 +9,11 @@ import { STALLED_PAYMENTS, PAYMENT_REVIEW_ITEMS } from '../payments/review-items
 import { RECEIPT_REVIEW_ITEMS, DISCREPANCY_REVIEW_ITEMS } from '../reconciliation/review-items.ts';
 import { STALLED_RUNS } from '../reconciliation/stalled-items.ts';
 import { STALLED_REPORTS } from '../reports/stalled-items.ts';
-import { BANK_ACCOUNT_REVIEW_ITEMS } from '../settlements/bank-account/review-items.ts';
-import { STALLED_SETTLEMENTS, SETTLEMENT_REVIEW_ITEMS } from '../settlements/review-items.ts';
+import {
+  BANK_ACCOUNT_REVIEW_ITEMS,
+  SETTLEMENT_REVIEW_ITEMS,
+  STALLED_SETTLEMENTS,
+} from '../settlements/review-items.ts';
 import { STALLED_DELIVERIES } from '../webhooks/delivery/stalled-items.ts';
 import { STALLED_WITHDRAWALS, WITHDRAWAL_REVIEW_ITEMS } from '../withdrawals/review-items.ts';
 import { verbs, type Links } from './links.ts';

@@ -4,9 +4,8 @@ import { AppError } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { noteLateCredit, withinDay } from './late-credit.ts';
-import { lockSettlement, type SettlementRow } from './model.ts';
-import { requireSendable } from './sendable.ts';
-import { transitionSettlement, type SettlementActor, type TransitionResult } from './transition.ts';
+import { lockSettlement, type SettlementRow } from './queries.ts';
+import { requireSendable, transitionSettlement, type SettlementActor, type TransitionResult } from './transition.ts';
 
 /**
  * The transfer is given to the bank by this operator; `bankReference`, where there is one already. One person pays: said

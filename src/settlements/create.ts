@@ -1,6 +1,6 @@
 import { feeOf, readFeeRule, type FeeRule, type FeeRuleJson } from '../ledger/fees.ts';
 import { post } from '../ledger/post.ts';
-import { reservePosting } from '../ledger/postings.ts';
+import { reservePosting, totalDebit } from '../ledger/postings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
@@ -8,11 +8,10 @@ import { newId } from '../lib/ids.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
-import { readUsableAccount } from './bank-account/usable.ts';
+import { readUsableAccount } from './bank-account/queries.ts';
 import { readSettlementDates } from './calendar/queries.ts';
 import { recordSettlementEvent } from './events.ts';
-import { findSettlement, toPayout, SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
-import { wholeBalance } from './whole-balance.ts';
+import { findSettlement, toPayout, SETTLEMENT_COLUMNS, type SettlementRow } from './queries.ts';
 import { settlementWorkflow } from './workflow-input.ts';
 
 export type NewSettlement = {
@@ -171,4 +170,22 @@ async function insertSettlement(tx: UnitOfWork, row: NewRow): Promise<Settlement
   tx.enqueued([start]);
   if (!inserted) throw new Error('the settlement was not inserted');
   return inserted;
+}
+
+/**
+ * The largest amount that what is available pays for together with its fee and tax; 0 when that is none. Rounding may
+ * leave a santim.
+ */
+export function wholeBalance(rule: FeeRule, availableSantim: Santim): Santim {
+  const fits = (amountSantim: Santim): boolean =>
+    totalDebit({ amountSantim, ...feeOf(rule, amountSantim) }) <= availableSantim;
+  let least = 0n;
+  let most = availableSantim;
+  // A larger amount never has a smaller fee.
+  while (least < most) {
+    const middle = (least + most + 1n) / 2n;
+    if (fits(middle)) least = middle;
+    else most = middle - 1n;
+  }
+  return least;
 }

@@ -1,7 +1,7 @@
 import type { UnitOfWork } from '../outbox/record.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
-import type { SettlementRow } from './model.ts';
 import { settlementSnapshot } from './present.ts';
+import type { SettlementRow } from './queries.ts';
 
 export type SettlementEvent =
   | 'settlement.requested'

@@ -1,10 +1,11 @@
-import { endOfAddisDay } from '../lib/dates.ts';
+import { endOfAddisDay, startOfAddisDay } from '../lib/dates.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
+import type { SettlementDates } from './calendar/business-days.ts';
 import { readSettlementDates } from './calendar/queries.ts';
-import type { SettlementDates } from './calendar/settlement-dates.ts';
+import { autoDecide } from './decide.ts';
 import { recordSettlementEvent } from './events.ts';
-import { overdueFrom, readSettlement, SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
+import { overdueFrom, readSettlement, SETTLEMENT_COLUMNS, type SettlementRow } from './queries.ts';
 import { isOpen } from './states.ts';
 import { settlementMessage } from './workflow-input.ts';
 
@@ -100,4 +101,22 @@ export async function enqueueCalendarChanged(tx: UnitOfWork, days: { from: strin
   );
   await tx.enqueue(open.map(({ id }) => settlementMessage(id, 'calendarChanged')));
   return open.length;
+}
+
+/** What a settlement's workflow asks for; each answers where the settlement stands and what its days lead to. */
+export function createSettlementSteps(deps: DatesDeps) {
+  return {
+    recomputeDates: async (id: string, at: Date) => reportOf(await recomputeDates(deps, id, at)),
+    markOverdue: async (id: string, at: Date) => reportOf(await markOverdue(deps, id, at)),
+    autoDecide: (id: string, at: Date) => autoDecide(deps, id, at),
+  };
+}
+
+function reportOf(row: SettlementRow) {
+  return {
+    status: row.status,
+    overdue: row.overdueAt !== null,
+    earliestAtMs: startOfAddisDay(row.expectedFrom).getTime(),
+    overdueAtMs: overdueFrom(row).getTime(),
+  };
 }

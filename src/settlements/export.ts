@@ -3,8 +3,7 @@ import { rows, type Queryable } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Position } from '../lib/pagination.ts';
-import type { SettlementRow } from './model.ts';
-import { settlementConditions, type SettlementFilter } from './queries.ts';
+import { settlementConditions, type SettlementFilter, type SettlementRow } from './queries.ts';
 import type { SettlementStatus } from './states.ts';
 
 /** A settlement as reports list it, with what the ledger has booked of it; of the account's number the last four digits. */

@@ -3,8 +3,8 @@ import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { lockSettlement, SETTLEMENT_COLUMNS, type LateCredit, type SettlementRow } from './model.ts';
-import type { TimelineKind } from './timeline.ts';
+import { lockSettlement, SETTLEMENT_COLUMNS, type LateCredit, type SettlementRow } from './queries.ts';
+import type { TimelineKind } from './schema.ts';
 import { transitionSettlement, type SettlementActor, type TransitionResult } from './transition.ts';
 
 /**

@@ -8,15 +8,11 @@ import { toBirr } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { createSettlement } from './create.ts';
-import { cancelSettlement } from './decide.ts';
+import { advanceSettlement, cancelSettlement } from './decide.ts';
 import { readSettlementLimit } from './limit.ts';
-import { findSettlement } from './model.ts';
-import { presentSettlement } from './present.ts';
-import { listSettlements } from './queries.ts';
-import { advanceSettlement } from './sandbox.ts';
+import { presentSettlement, readStatement } from './present.ts';
+import { findSettlement, listSettlements, readTimeline } from './queries.ts';
 import * as schema from './schema.ts';
-import { readStatement } from './statement.ts';
-import { readTimeline } from './timeline.ts';
 
 export type SettlementRouteDeps = { db: Knex; clock: Clock };
 

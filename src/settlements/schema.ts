@@ -5,9 +5,7 @@ import { BANK_CODES } from '../lib/banks.ts';
 import { birrAmount, currencyEtb, instant, reference } from '../lib/fields.ts';
 import { toSantim } from '../lib/money.ts';
 import { dateParam, pageQuery, sequencePageQuery, statusParam } from '../lib/pagination.ts';
-import type { NewSettlement as WantedSettlement } from './create.ts';
 import { SETTLEMENT_STATUSES } from './states.ts';
-import { TIMELINE } from './timeline.ts';
 
 const SEARCH_CHARACTERS_MAX = 100;
 
@@ -22,9 +20,9 @@ export const NewSettlement = z
     all: z.literal(true).optional().meta({ description: 'All that is available, less fee and tax; this, or amount' }),
     currency: currencyEtb.default('ETB'),
   })
-  .transform(({ requestId, amount, all }, context): Omit<WantedSettlement, 'requestedBy'> => {
+  .transform(({ requestId, amount, all }, context) => {
     if (amount !== undefined && all === undefined) return { requestId, amount: toSantim(amount) };
-    if (amount === undefined && all) return { requestId, amount: 'all' };
+    if (amount === undefined && all) return { requestId, amount: 'all' as const };
     const issue = amount === undefined ? 'must be given, or "all": true' : 'must not be given together with all';
     context.addIssue({ code: 'custom', path: ['amount'], message: issue });
     return z.NEVER;
@@ -88,6 +86,50 @@ export const Settlement = z
     completedAt: instant.optional().meta({ description: 'When it ended here, however it did' }),
   })
   .meta({ id: 'Settlement' });
+
+const dates = z.object({ effectiveDate: z.string(), earliestExpected: z.string(), expectedBy: z.string() });
+
+/** What can stand in a settlement's timeline, and what its `detail` holds. */
+export const TIMELINE = {
+  'settlement.requested': { description: 'Asked for: its money is set aside', detail: z.object({}) },
+  'review.approved': { description: 'An operator approved it', detail: z.object({}) },
+  'review.rejected': {
+    description: 'An operator rejected it; the money is back',
+    detail: z.object({ reason: z.string() }),
+  },
+  'settlement.cancelled': { description: 'The merchant took it back', detail: z.object({}) },
+  'bank.sent': { description: 'Sent to the bank', detail: z.object({ bankReference: z.string().optional() }) },
+  'bank.credited': {
+    description: "Credited to the merchant's account",
+    detail: z.object({ bankReference: z.string(), creditedAt: z.string() }),
+  },
+  'bank.failed': {
+    description: 'The bank did not credit it; the money is back',
+    detail: z.object({ reason: z.string(), bankReference: z.string().optional() }),
+  },
+  'bank.returned': {
+    description: 'The bank sent back what it had credited; the money is back',
+    detail: z.object({ reason: z.string(), bankReference: z.string() }),
+  },
+  'bank.credited_late': {
+    description: 'The bank says it has credited it after all; operators look into it',
+    detail: z.object({ bankReference: z.string(), creditedAt: z.string() }),
+  },
+  'bank.credit_dismissed': {
+    description: 'Operators have looked: it was not credited after all',
+    detail: z.object({ bankReference: z.string(), reason: z.string() }),
+  },
+  'expected_dates.changed': {
+    description: 'The calendar has changed, and with it the days it is expected on',
+    detail: dates.extend({ before: dates }),
+  },
+  'settlement.overdue': {
+    description: 'Its last expected day is over, and it is still open',
+    detail: z.object({ expectedBy: z.string() }),
+  },
+} as const;
+
+export type TimelineKind = keyof typeof TIMELINE;
 
 const entries = Object.entries(TIMELINE).map(([kind, { description, detail }]) =>
   z.object({ at: instant, kind: z.literal(kind), detail }).meta({ description: description }),

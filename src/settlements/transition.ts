@@ -4,11 +4,13 @@ import { latePayoutPosting, payoutPosting, releasePosting, reversalPosting, type
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
+import { requireNotSuspended } from '../merchants/suspended.ts';
+import { OUTBOX_INSERT, type OutboxRow, type UnitOfWork } from '../outbox/record.ts';
+import { rejectionOf } from './bank-account/queries.ts';
 import { recordSettlementEvent, type SettlementEvent } from './events.ts';
-import { toPayout, readSettlement, SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
+import { readSettlement, SETTLEMENT_COLUMNS, toPayout, type SettlementRow } from './queries.ts';
+import type { TimelineKind } from './schema.ts';
 import { isOpen, statusesBefore, type SettlementStatus } from './states.ts';
-import type { TimelineKind } from './timeline.ts';
 import { settlementMessage, type SettlementSignal } from './workflow-input.ts';
 
 /** Who does something to a settlement, and when: an operator (opr_…), the merchant (key_…), or the sandbox. */
@@ -139,4 +141,20 @@ async function updateRow(tx: UnitOfWork, transition: Transition): Promise<Transi
   );
   if (row) tx.enqueued(messages);
   return row;
+}
+
+/**
+ * Money may leave for this settlement: its merchant is not suspended, and the account it goes to was not rejected since
+ * it was asked for. Throws INVALID_STATE, saying what to do.
+ */
+export async function requireSendable(
+  { trx }: UnitOfWork,
+  row: SettlementRow,
+  { verb, instead }: { verb: 'approved' | 'sent'; instead: string },
+): Promise<void> {
+  await requireNotSuspended(trx, row.merchantId, { what: `this settlement is not ${verb}`, instead });
+  const rejection = await rejectionOf(trx, row.bankAccountId);
+  if (rejection === null) return;
+  const why = `The bank account ${row.bankAccountId} was rejected since this was asked for (${rejection})`;
+  throw new AppError('INVALID_STATE', `${why}: the settlement is not ${verb}; ${instead}.`);
 }

@@ -2,7 +2,7 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { importBankFile } from '../../src/settlements/bank-file.ts';
 import { markCredited, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
-import { readSettlement } from '../../src/settlements/model.ts';
+import { readSettlement } from '../../src/settlements/queries.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

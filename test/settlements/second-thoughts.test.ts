@@ -7,7 +7,7 @@ import type { UnitOfWork } from '../../src/outbox/record.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
-import { readSettlement } from '../../src/settlements/model.ts';
+import { readSettlement } from '../../src/settlements/queries.ts';
 import type { TransitionResult } from '../../src/settlements/transition.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

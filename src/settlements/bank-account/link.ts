@@ -5,7 +5,7 @@ import { newId } from '../../lib/ids.ts';
 import { SANDBOX_OPERATOR } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import { lockBankAccount, type BankAccountRow } from './model.ts';
+import { lockBankAccount, type BankAccountRow } from './queries.ts';
 
 export type NewBankAccount = {
   bankCode: BankCode;

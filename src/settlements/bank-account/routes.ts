@@ -4,9 +4,9 @@ import type { Knex } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import { linkBankAccount } from './link.ts';
-import { findBankAccount } from './model.ts';
-import { presentBankAccount } from './present.ts';
+import { findBankAccount } from './queries.ts';
 import * as schema from './schema.ts';
+import { presentBankAccount } from './schema.ts';
 
 /** The one bank account of a merchant that settlements go to. */
 export function bankAccountRoutes({ db, clock }: { db: Knex; clock: Clock }): Route[] {

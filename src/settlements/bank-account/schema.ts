@@ -1,7 +1,9 @@
 import { z } from 'zod';
 
-import { ACCOUNT_NUMBER, BANK_CODES } from '../../lib/banks.ts';
+import { ACCOUNT_NUMBER, BANK_CODES, BANKS } from '../../lib/banks.ts';
 import { instant, patternText, plainText } from '../../lib/fields.ts';
+import { maskDigits } from '../../lib/mask.ts';
+import type { BankAccountRow } from './queries.ts';
 
 const ACCOUNT_NAME_CHARACTERS_MAX = 100;
 
@@ -29,3 +31,20 @@ export const BankAccount = z
     verifiedAt: instant.optional(),
   })
   .meta({ id: 'BankAccount' });
+
+/** The public bank account; its number shows the last four digits only. */
+export function presentBankAccount(row: BankAccountRow) {
+  return {
+    bankAccountId: row.id,
+    bankCode: row.bankCode,
+    bankName: BANKS[row.bankCode],
+    accountNumber: maskDigits(row.accountNumber),
+    accountName: row.accountName,
+    status: row.status,
+    ...(row.rejectionReason === null ? {} : { rejectionReason: row.rejectionReason }),
+    environment: row.environment,
+    linkedAt: row.createdAt.toISOString(),
+    usableFrom: row.usableFrom.toISOString(),
+    ...(row.status === 'VERIFIED' && row.decidedAt ? { verifiedAt: row.decidedAt.toISOString() } : {}),
+  };
+}

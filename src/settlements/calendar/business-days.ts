@@ -1,4 +1,4 @@
-import { dayInWords, isWeekend, addDays } from './days.ts';
+import { addDays, addisDay, HOUR_MS, startOfAddisDay } from '../../lib/dates.ts';
 
 /** The holidays on which banks are closed, of the days `from` to `until` (YYYY-MM-DD, both included) and no others. */
 export type Calendar = { from: string; until: string; closed: ReadonlyMap<string, Closure> };
@@ -73,4 +73,63 @@ export function addBusinessDays(calendar: Calendar, day: string, count: number):
     else skipped.push({ date, reason, provisional });
   }
   return { date, skipped };
+}
+
+/** The first and the last day there is a calendar for; days are texts YYYY-MM-DD, so they compare as texts. */
+export const FIRST_DAY = '2020-01-01';
+export const LAST_DAY = '2100-12-31';
+
+const WRITTEN = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'long',
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
+
+/** Whether a day is a Saturday or a Sunday. */
+export function isWeekend(day: string): boolean {
+  const weekday = new Date(day).getUTCDay();
+  return weekday === 0 || weekday === 6;
+}
+
+/** A day in words: "Tuesday 19 January 2027". */
+export function dayInWords(day: string): string {
+  return WRITTEN.format(new Date(day)).replace(',', '');
+}
+
+/** From this hour in Addis Ababa on, a request counts as made on the next business day. */
+const CUT_OFF_HOUR = 15;
+
+/** The days (YYYY-MM-DD) a settlement is promised for, and each day on the way there that does not count, with why. */
+export type SettlementDates = {
+  effectiveDate: string;
+  earliestExpected: string;
+  expectedBy: string;
+  reasons: SkippedDay[];
+};
+
+/**
+ * Effective on the day of the request, or on the next business day from 15:00 in Addis Ababa on and on days that are
+ * none; expected one to two business days after that. Throws RangeError when the calendar ends before.
+ */
+export function settlementDates(calendar: Calendar, requestedAt: Date): SettlementDates {
+  const day = addisDay(requestedAt);
+  const late = whyNotThatDay(calendar, day, requestedAt);
+  const effective = late ? nextBusinessDay(calendar, day) : { date: day, skipped: [] };
+  const expected = addBusinessDays(calendar, effective.date, 2);
+  return {
+    effectiveDate: effective.date,
+    earliestExpected: nextBusinessDay(calendar, effective.date).date,
+    expectedBy: expected.date,
+    reasons: [...(late ? [late] : []), ...effective.skipped, ...expected.skipped],
+  };
+}
+
+function whyNotThatDay(calendar: Calendar, day: string, requestedAt: Date): SkippedDay | null {
+  const { reason, provisional } = calendarDay(calendar, day);
+  if (reason !== null) return { date: day, reason, provisional };
+  const cutOffMs = startOfAddisDay(day).getTime() + CUT_OFF_HOUR * HOUR_MS;
+  if (requestedAt.getTime() < cutOffMs) return null;
+  return { date: day, reason: `requested after ${CUT_OFF_HOUR}:00, ${dayInWords(day)}`, provisional: false };
 }

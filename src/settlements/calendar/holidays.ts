@@ -1,5 +1,5 @@
-import { toEthiopian, inIslamic, type ToCalendar } from './calendar-conversion.ts';
-import { addDays, daysFrom } from './days.ts';
+import { addDays, daysFrom } from '../../lib/dates.ts';
+import { toEthiopian, inIslamic, type ToCalendar } from './ethiopian-date.ts';
 
 /** Whether banks are closed on it, or it is kept at work: "celebrated" and "memorial" in Proclamation 1334/2024. */
 export const HOLIDAY_KINDS = ['closed', 'memorial'] as const;

@@ -1,9 +1,14 @@
-import { addisDay } from '../../lib/dates.ts';
+import { addDays, addisDay } from '../../lib/dates.ts';
 import { rows, type Queryable } from '../../lib/db.ts';
-import { calendarOf, type Calendar } from './business-days.ts';
-import { addDays, FIRST_DAY, LAST_DAY } from './days.ts';
+import {
+  calendarOf,
+  FIRST_DAY,
+  LAST_DAY,
+  settlementDates,
+  type Calendar,
+  type SettlementDates,
+} from './business-days.ts';
 import { computeHoliday, computeHolidays, type ComputedHoliday, type HolidayKind } from './holidays.ts';
-import { settlementDates, type SettlementDates } from './settlement-dates.ts';
 
 /** The years whose holidays are rows from the start; those of other years are computed until an operator edits them. */
 export const SEEDED_YEARS = { first: 2023, last: 2032 } as const;

@@ -2,14 +2,28 @@ import { z } from 'zod';
 
 import { readRoute, type Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { addisDay } from '../../lib/dates.ts';
+import { addDays, addisDay, daysFrom } from '../../lib/dates.ts';
 import type { Knex } from '../../lib/db.ts';
 import { readDayRange } from '../../lib/pagination.ts';
-import { calendarDay } from './business-days.ts';
-import { addDays, daysFrom, FIRST_DAY, LAST_DAY } from './days.ts';
+import { calendarDay, FIRST_DAY, LAST_DAY } from './business-days.ts';
 import { ethiopianDate } from './ethiopian-date.ts';
+import { calendarDate } from './operations.ts';
 import { loadCalendar } from './queries.ts';
-import * as schema from './schema.ts';
+
+const CalendarQuery = z.strictObject({ startDate: calendarDate.optional(), endDate: calendarDate.optional() });
+
+const CalendarDay = z
+  .object({
+    date: z.string().meta({ format: 'date' }),
+    businessDay: z.boolean().meta({ description: 'Whether settlements are counted on it' }),
+    reason: z.string().nullable().meta({
+      description: 'Why it is no business day; null when it is one',
+      example: 'Timkat, Tuesday 19 January 2027',
+    }),
+    provisional: z.boolean().meta({ description: 'A holiday on it is not confirmed and may still move by a day' }),
+    ethiopianDate: z.string().meta({ description: 'In the Ethiopian calendar', example: '11 Tir 2019' }),
+  })
+  .meta({ id: 'CalendarDay' });
 
 const SHOWN_DAYS = 30;
 
@@ -25,8 +39,8 @@ export function calendarRoutes(deps: { db: Knex; clock: Clock }): Route[] {
       description:
         'The 30 days from today on; with one of the two dates, 30 days from or up to it. At most 93 days apart, both ends included. Saturdays, Sundays and public holidays are no business days.',
       auth: { by: 'key', scope: 'transactions:read' },
-      query: schema.CalendarQuery,
-      responses: { 200: z.array(schema.CalendarDay) },
+      query: CalendarQuery,
+      responses: { 200: z.array(CalendarDay) },
       handle: async ({ query }) => {
         const { startDate, endDate } = readDayRange(presentDays(query, deps.clock()), deps.clock());
         const calendar = await loadCalendar(deps.db, startDate, endDate);
@@ -41,7 +55,7 @@ export function calendarRoutes(deps: { db: Knex; clock: Clock }): Route[] {
 }
 
 /** Both ends, where the caller gave one or none; never beyond the days there is a calendar for. */
-function presentDays({ startDate, endDate }: z.output<typeof schema.CalendarQuery>, now: Date) {
+function presentDays({ startDate, endDate }: z.output<typeof CalendarQuery>, now: Date) {
   if (startDate === undefined && endDate !== undefined) {
     const first = addDays(endDate, 1 - SHOWN_DAYS);
     return { startDate: first < FIRST_DAY ? FIRST_DAY : first, endDate };

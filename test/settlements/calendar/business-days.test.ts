@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 
+import { addDays, daysFrom } from '../../../src/lib/dates.ts';
 import {
   addBusinessDays,
   calendarDay,
   calendarOf,
   isBusinessDay,
   nextBusinessDay,
+  settlementDates,
   type Calendar,
 } from '../../../src/settlements/calendar/business-days.ts';
-import { addDays, daysFrom } from '../../../src/settlements/calendar/days.ts';
 import { computeHolidays } from '../../../src/settlements/calendar/holidays.ts';
-import { settlementDates } from '../../../src/settlements/calendar/settlement-dates.ts';
 
 const RANGE = { from: '2023-01-01', until: '2033-12-31' };
 const closed = Array.from({ length: 11 }, (_, index) => 2023 + index)

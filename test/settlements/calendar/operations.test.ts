@@ -1,8 +1,12 @@
 import { rows } from '../../../src/lib/db.ts';
-import { isBusinessDay } from '../../../src/settlements/calendar/business-days.ts';
-import { dayInWords } from '../../../src/settlements/calendar/days.ts';
-import type { HolidayChanges, NewHoliday } from '../../../src/settlements/calendar/holiday-input.ts';
-import { addHoliday, changeHoliday, removeHoliday } from '../../../src/settlements/calendar/operations.ts';
+import { dayInWords, isBusinessDay } from '../../../src/settlements/calendar/business-days.ts';
+import {
+  addHoliday,
+  changeHoliday,
+  removeHoliday,
+  type HolidayChanges,
+  type NewHoliday,
+} from '../../../src/settlements/calendar/operations.ts';
 import {
   findHoliday,
   listHolidays,
