@@ -4,7 +4,7 @@ import { latePayoutPosting, payoutPosting, releasePosting, reversalPosting, type
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import { requireNotSuspended } from '../merchants/suspended.ts';
+import { requireNotSuspended } from '../merchants/operations.ts';
 import { OUTBOX_INSERT, type OutboxRow, type UnitOfWork } from '../outbox/record.ts';
 import { rejectionOf } from './bank-account/queries.ts';
 import { recordSettlementEvent, type SettlementEvent } from './events.ts';

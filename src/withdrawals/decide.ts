@@ -7,7 +7,7 @@ import {
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { lock } from '../lib/lock.ts';
-import { requireNotSuspended } from '../merchants/suspended.ts';
+import { requireNotSuspended } from '../merchants/operations.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { readWithdrawal, type WithdrawalRow } from './model.ts';
 import { CANCELLABLE_STAGES } from './states.ts';
