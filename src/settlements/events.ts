@@ -12,7 +12,7 @@ export type SettlementEvent =
   | 'settlement.canceled'
   | 'settlement.updated';
 
-/** Records an event of a settlement as it now stands, in the change that made it so. */
+/** Records an event with the settlement's current state, in the transaction that changed it. */
 export async function recordSettlementEvent(
   tx: UnitOfWork,
   change: { row: SettlementRow; event: SettlementEvent; at: Date },

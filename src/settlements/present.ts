@@ -7,7 +7,7 @@ import { toBirr } from '../lib/money.ts';
 import type { Page } from '../lib/pagination.ts';
 import type { SettlementRow } from './queries.ts';
 
-/** The public settlement; what is unknown is left out. */
+/** The settlement as the API returns it; unknown fields are omitted. */
 export function presentSettlement(row: SettlementRow) {
   return {
     settlementId: row.id,
@@ -40,15 +40,15 @@ export function presentSettlement(row: SettlementRow) {
   };
 }
 
-/** `data` of every settlement event: a full snapshot, so the order of deliveries does not matter. */
+/** `data` of every settlement event: a full snapshot, independent of the order of deliveries. */
 export function settlementSnapshot(row: SettlementRow) {
   const { environment, ...fields } = presentSettlement(row);
   return { object: 'settlement', environment, merchantId: row.merchantId, version: row.version, ...fields };
 }
 
 /**
- * A settlement's statement: every movement of the available account since the settlement before it, up to and with its
- * own. Opening and all movements make closing, which is what the next statement opens with; none of it ever changes.
+ * The statement of a settlement: every movement of the available balance after the previous settlement, up to and including
+ * its own. The opening balance plus all movements is the closing balance, with which the next one opens. Immutable.
  */
 export async function readStatement(db: Queryable, row: SettlementRow, page: Page) {
   const period = await readPeriod(db, row, row.id);

@@ -6,7 +6,7 @@ import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
 /** What `workflows/settlement.ts` is started with: ids only. */
 export type SettlementInput = { settlementId: string; merchantId: string; environment: Environment };
 
-/** Why a settlement's workflow is woken; each signal only says "read the row again". */
+/** The signals of a settlement's workflow. Each makes it read the row again. */
 export type SettlementSignal =
   | 'approved'
   | 'rejected'
@@ -15,12 +15,12 @@ export type SettlementSignal =
   | 'bankResultRecorded'
   | 'calendarChanged';
 
-/** One workflow for each settlement, under this id for life. */
+/** The id of a settlement's one workflow. */
 export function settlementWorkflowId(settlementId: string): string {
   return `settlement-${settlementId}`;
 }
 
-/** Workflow type, id and input of a settlement, as every outbox message that may start its workflow needs them. */
+/** Type, id and input of a settlement's workflow, for outbox messages that may start it. */
 export function settlementWorkflow(
   input: SettlementInput,
 ): Pick<OutboxMessage, 'workflowType' | 'workflowId' | 'priority'> & { input: SettlementInput } {
@@ -33,7 +33,7 @@ export function settlementWorkflow(
   };
 }
 
-/** Tells the workflow to read the row again. */
+/** The outbox message that signals a settlement's workflow. */
 export function settlementMessage(settlementId: string, signal: SettlementSignal): OutboxMessage {
   return {
     kind: 'signal',
@@ -45,9 +45,8 @@ export function settlementMessage(settlementId: string, signal: SettlementSignal
 }
 
 /**
- * Open settlements that have no outbox row, so must have a running workflow. Past due are those that the sandbox has not
- * decided, and those whose last day is over and not noted. Those of the last half minute are left out: Temporal's list
- * of workflows lags a little.
+ * Open settlements without an outbox row, which must have a running workflow. Past due: not decided by the sandbox, or past
+ * the last expected day and not marked as overdue. Skips those of the last 30 s, since Temporal's list of workflows lags.
  */
 export async function findRecoverableSettlements(
   db: Knex,

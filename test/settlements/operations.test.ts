@@ -278,8 +278,8 @@ describe('what a workflow asks for, however often', () => {
   test('a calendar that has not changed changes nothing', async () => {
     const { id, version } = await ask(world, scope);
     const row = await recomputeDates(world, id, world.clock());
-    const { effectiveDate, earliestExpected, expectedBy } = await readSettlementDates(database.db, FRIDAY);
-    const promised = { effectiveDate, expectedFrom: earliestExpected, expectedUntil: expectedBy };
+    const { effectiveDate, expectedFrom, expectedUntil } = await readSettlementDates(database.db, FRIDAY);
+    const promised = { effectiveDate, expectedFrom, expectedUntil };
     expect(row).toMatchObject({ version, ...promised });
     expect(await standing(database.db, id)).toMatchObject({ events: ['settlement.requested'] });
   });

@@ -109,7 +109,7 @@ test('one way back is of one settlement', async () => {
 
 test('"failed" of what was credited says what to do instead', async () => {
   const id = await approved('sent', 'credited');
-  await expect(does('failed', id)).rejects.toMatchObject({ message: expect.stringContaining('that it was returned') });
+  await expect(does('failed', id)).rejects.toMatchObject({ message: expect.stringContaining('mark it as returned') });
 });
 
 test('a credit after the failure is not booked, and waits until an operator books it', async () => {

@@ -8,7 +8,7 @@ import type { UnitOfWork } from '../../outbox/record.ts';
 
 export type BankAccountStatus = 'PENDING' | 'VERIFIED' | 'REJECTED';
 
-/** A row of `bank_account`. Where it goes never changes: another account is another row. */
+/** A row of `bank_account`. Bank, number and name never change: another account is another row. */
 export type BankAccountRow = MerchantScope & {
   id: string;
   bankCode: BankCode;
@@ -21,12 +21,12 @@ export type BankAccountRow = MerchantScope & {
   createdAt: Date;
   usableFrom: Date;
   decidedAt: Date | null;
-  /** It was good once, even if it was rejected later. */
+  /** When it was verified, even if it was rejected later. */
   verifiedAt: Date | null;
   replacedAt: Date | null;
 };
 
-/** The account that counts now; undefined where none was ever linked. */
+/** The linked account; undefined without one. */
 export async function findBankAccount(db: Queryable, scope: MerchantScope): Promise<BankAccountRow | undefined> {
   const [row] = await rows<BankAccountRow>(
     db,
@@ -37,13 +37,13 @@ export async function findBankAccount(db: Queryable, scope: MerchantScope): Prom
   return row;
 }
 
-/** The same, and nobody links or decides about another one until the change ends. */
+/** The same. No account of the merchant is linked or decided in another transaction until this one ends. */
 export async function lockBankAccount({ trx }: UnitOfWork, scope: MerchantScope): Promise<BankAccountRow | undefined> {
   await lock(trx, 'bank_account', `${scope.merchantId} ${scope.environment}`);
   return findBankAccount(trx, scope);
 }
 
-/** The account that money may be sent to now. Throws BANK_ACCOUNT_NOT_VERIFIED, saying what is missing. */
+/** The account that settlements may use now. Throws BANK_ACCOUNT_NOT_VERIFIED with the reason. */
 export async function readUsableAccount(db: Queryable, scope: MerchantScope, at: Date): Promise<BankAccountRow> {
   const account = await findBankAccount(db, scope);
   const issue = whyUnusable(account, at);
@@ -52,7 +52,7 @@ export async function readUsableAccount(db: Queryable, scope: MerchantScope, at:
   throw new AppError('BANK_ACCOUNT_NOT_VERIFIED', message, { details: [{ field: 'bankAccount', issue: issue ?? '' }] });
 }
 
-/** Why an account that was good when it was asked for may not be used any more; null: it may. */
+/** Why a bank account was rejected; null: it was not. */
 export async function rejectionOf(db: Queryable, bankAccountId: string): Promise<string | null> {
   const sql = 'SELECT rejection_reason FROM bank_account WHERE id = :bankAccountId';
   const [account] = await rows<Pick<BankAccountRow, 'rejectionReason'>>(db, sql, { bankAccountId });

@@ -26,13 +26,13 @@ export const BankAccount = z
     environment: z.enum(['sandbox', 'live']),
     linkedAt: instant,
     usableFrom: instant.meta({
-      description: 'In live a changed account is held: once verified, settlements work from here on',
+      description: 'From when it can be used, once verified; in live a replacement is held for 48 hours',
     }),
     verifiedAt: instant.optional(),
   })
   .meta({ id: 'BankAccount' });
 
-/** The public bank account; its number shows the last four digits only. */
+/** The bank account as the API returns it; its number has the last four digits only. */
 export function presentBankAccount(row: BankAccountRow) {
   return {
     bankAccountId: row.id,

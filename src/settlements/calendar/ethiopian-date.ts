@@ -1,4 +1,4 @@
-/** The months in their order, as texts for people write them. */
+/** The months in their order, in English and Amharic. */
 const MONTHS = [
   ['Meskerem', 'መስከረም'],
   ['Tikimt', 'ጥቅምት'],
@@ -22,13 +22,13 @@ export function ethiopianDate(day: string, language: 'en' | 'am' = 'en'): string
   return language === 'am' ? `${amharic} ${dayOfMonth} ቀን ${year}` : `${dayOfMonth} ${english} ${year}`;
 }
 
-/** A day as another calendar counts it: months and days from 1. */
-export type Reckoned = { year: number; month: number; day: number };
+/** A date in another calendar: months and days from 1. */
+export type CalendarDate = { year: number; month: number; day: number };
 
-/** What that day (YYYY-MM-DD) is called. */
-export type ToCalendar = (day: string) => Reckoned;
+/** Converts a day (YYYY-MM-DD) to another calendar. */
+export type ToCalendar = (day: string) => CalendarDate;
 
-function reckoningOf(calendar: 'ethiopic' | 'islamic-umalqura'): ToCalendar {
+function converterTo(calendar: 'ethiopic' | 'islamic-umalqura'): ToCalendar {
   const format = new Intl.DateTimeFormat(`en-u-ca-${calendar}-nu-latn`, {
     year: 'numeric',
     month: 'numeric',
@@ -42,7 +42,7 @@ function reckoningOf(calendar: 'ethiopic' | 'islamic-umalqura'): ToCalendar {
 }
 
 /** The Ethiopian calendar: twelve months of 30 days, then Pagumen of 5, or 6 before a Gregorian leap year. */
-export const toEthiopian = reckoningOf('ethiopic');
+export const toEthiopian = converterTo('ethiopic');
 
-/** The Islamic calendar of Umm al-Qura: known beforehand, but a day off where the moon is looked for. */
-export const inIslamic = reckoningOf('islamic-umalqura');
+/** The Islamic calendar of Umm al-Qura, computed in advance: a sighting of the moon may differ by a day. */
+export const toIslamic = converterTo('islamic-umalqura');

@@ -14,8 +14,8 @@ import { findHoliday, HOLIDAY_COLUMNS, listHolidays, type Holiday } from './quer
 type Edited = Omit<Holiday, 'createdAt' | 'updatedAt'>;
 
 /**
- * Adds a holiday or a closure of one day. Throws VALIDATION_ERROR, and DUPLICATE_REFERENCE when an active holiday of
- * that date has the name already.
+ * Adds a holiday or a closure of one day. Throws VALIDATION_ERROR, and DUPLICATE_REFERENCE for an active holiday of the same
+ * date and name.
  */
 export async function addHoliday(tx: UnitOfWork, input: NewHoliday): Promise<Holiday> {
   const added = checked(NewHoliday, input);
@@ -24,28 +24,28 @@ export async function addHoliday(tx: UnitOfWork, input: NewHoliday): Promise<Hol
 }
 
 /**
- * Changes what is given and leaves the rest. A new date is the operator's word, so it confirms the holiday unless
- * `confirmed` says otherwise. Throws VALIDATION_ERROR, NOT_FOUND and DUPLICATE_REFERENCE.
+ * Changes the given fields. A new date confirms the holiday unless `confirmed` is given.
+ * Throws VALIDATION_ERROR, NOT_FOUND and DUPLICATE_REFERENCE.
  */
 export async function changeHoliday(tx: UnitOfWork, id: string, changes: HolidayChanges): Promise<Holiday> {
   const changed = checked(HolidayChanges, changes);
   await acquireLock(tx.trx);
   const before = await find(tx.trx, id);
-  const updated = changed.date !== undefined && changed.date !== before.date;
+  const isRescheduled = changed.date !== undefined && changed.date !== before.date;
   return save(tx.trx, {
     ...before,
     date: changed.date ?? before.date,
     name: changed.name ?? before.name,
     nameAm: changed.nameAm === undefined ? before.nameAm : changed.nameAm,
     kind: changed.kind ?? before.kind,
-    confirmed: changed.confirmed ?? (updated || before.confirmed),
+    confirmed: changed.confirmed ?? (isRescheduled || before.confirmed),
     active: changed.active ?? before.active,
   });
 }
 
 /**
- * Removes what an operator added, and returns it as it was. Throws NOT_FOUND, and INVALID_STATE for a computed
- * holiday: it is switched off instead, which is remembered.
+ * Removes a holiday that an operator added, and returns it. Throws NOT_FOUND, and INVALID_STATE for a computed holiday,
+ * which can only be disabled.
  */
 export async function removeHoliday(tx: UnitOfWork, id: string): Promise<Holiday> {
   await acquireLock(tx.trx);
@@ -53,7 +53,7 @@ export async function removeHoliday(tx: UnitOfWork, id: string): Promise<Holiday
   if (holiday.source === 'computed') {
     throw new AppError(
       'INVALID_STATE',
-      `${holiday.name} of ${holiday.date} is computed and cannot be removed: switch it off with "active": false.`,
+      `${holiday.name} of ${holiday.date} is computed and cannot be removed: disable it with "active": false.`,
     );
   }
   await rows(tx.trx, 'DELETE FROM holiday WHERE id = :id', { id });
@@ -68,7 +68,7 @@ function checked<Schema extends z.ZodType>(schema: Schema, input: unknown): z.ou
   throw new AppError('VALIDATION_ERROR', message, { details });
 }
 
-/** Edits are rare and wait for each other, so what one has read stays true until it writes; readers do not wait. */
+/** Edits are rare and run one after the other, so each writes what it has read; readers do not wait. */
 async function acquireLock(trx: Knex.Transaction): Promise<void> {
   await rows(trx, 'LOCK TABLE holiday IN SHARE ROW EXCLUSIVE MODE');
 }
@@ -95,12 +95,12 @@ async function save(trx: Knex.Transaction, edited: Edited): Promise<Holiday> {
 }
 
 async function ensureNameUnused(trx: Knex.Transaction, { id, date, name }: Edited): Promise<void> {
-  const there = await listHolidays(trx, { from: date, until: date });
-  const same = there.find(
+  const others = await listHolidays(trx, { from: date, until: date });
+  const same = others.find(
     (other) => other.active && other.id !== id && other.name.toLowerCase() === name.toLowerCase(),
   );
   if (!same) return;
-  const issue = `must differ from that of another holiday on ${date}, got ${JSON.stringify(name)}: change that one (${same.id}), or switch it off`;
+  const issue = `must differ from that of another holiday on ${date}, got ${JSON.stringify(name)}: change that one (${same.id}), or disable it`;
   throw new AppError('DUPLICATE_REFERENCE', `name ${issue}`, {
     details: [{ field: 'name', issue }],
     existing: { holidayId: same.id },
@@ -112,7 +112,7 @@ const NAME_CHARACTERS_MAX = 100;
 const mustBe = (what: string) => (issue: { input?: unknown }) =>
   issue.input === undefined ? 'is required' : `must be ${what}, got ${shown(issue.input, { isPublic: true })}`;
 
-/** A day that there is a calendar for. */
+/** A day within the calendar. */
 export const calendarDate = dateParam.refine((text) => !isDay(text) || (text >= FIRST_DAY && text <= LAST_DAY), {
   error: mustBe(`from ${FIRST_DAY} to ${LAST_DAY}`),
 });
@@ -135,11 +135,11 @@ const fields = {
   kind: z
     .enum(HOLIDAY_KINDS, { error: mustBe('closed or memorial') })
     .meta({ description: 'Whether banks are closed' }),
-  confirmed: yesOrNo.meta({ description: 'false: provisional, it may still move by a day' }),
-  active: yesOrNo.meta({ description: 'false: switched off, as if it were not there' }),
+  confirmed: yesOrNo.meta({ description: 'false: provisional, it may still be a day earlier or later' }),
+  active: yesOrNo.meta({ description: 'false: disabled, ignored by the calendar' }),
 };
 
-/** A holiday that an operator adds; confirmed and active unless said otherwise. */
+/** A holiday that an operator adds; by default confirmed and active. */
 export const NewHoliday = z.strictObject({
   ...fields,
   nameAm: fields.nameAm.default(null),
@@ -148,6 +148,6 @@ export const NewHoliday = z.strictObject({
 });
 export type NewHoliday = z.input<typeof NewHoliday>;
 
-/** What an operator changes of one; the rest stays. */
+/** An operator's changes of a holiday; omitted fields do not change. */
 export const HolidayChanges = z.strictObject(fields).partial();
 export type HolidayChanges = z.input<typeof HolidayChanges>;
