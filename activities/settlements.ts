@@ -1,13 +1,17 @@
+import { startOfAddisDay } from '../src/lib/dates.ts';
+import { autoDecide } from '../src/settlements/decide.ts';
+import { markOverdue, recomputeDates, type DatesDeps } from '../src/settlements/expected-dates.ts';
+import { overdueFrom, type SettlementRow } from '../src/settlements/queries.ts';
 import type { SettlementStatus } from '../src/settlements/states.ts';
 import { elapsedMs } from './business-time.ts';
 import { asNonRetryable } from './non-retryable.ts';
 
 export type { SettlementInput } from '../src/settlements/workflow-input.ts';
 
-/** Where the settlement stands, and the instants that its business days lead to. Histories keep no more than this. */
+/** The status of a settlement and the instants of its business days: all that histories retain of it. */
 export type SettlementReport = {
   status: SettlementStatus;
-  /** Its last expected day is over, and that was noted. */
+  /** Marked as overdue: its last expected day is over. */
   overdue: boolean;
   /** When its first expected day begins. */
   earliestAtMs: number;
@@ -15,14 +19,7 @@ export type SettlementReport = {
   overdueAtMs: number;
 };
 
-export type SettlementDeps = {
-  /** Reads it, its days counted by the holidays as they stand. */
-  recomputeDates: (settlementId: string, at: Date) => Promise<SettlementReport>;
-  /** The sandbox's own review, where no operator has decided. */
-  autoDecide: (settlementId: string, at: Date) => Promise<void>;
-  /** Notes that its last expected day is over, if it is. */
-  markOverdue: (settlementId: string, at: Date) => Promise<SettlementReport>;
-};
+export type SettlementDeps = DatesDeps;
 
 type SettlementRequest = { settlementId: string; atMs: number };
 
@@ -32,19 +29,31 @@ export type SettlementActivities = ReturnType<typeof createSettlementActivities>
 export function createSettlementActivities(deps: SettlementDeps, elapsed = elapsedMs) {
   const timeOf = (atMs: number): Date => new Date(atMs + elapsed());
   return {
+    /** Recomputes its days by the current holidays first. */
     async readSettlement({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
-      return asNonRetryable(() => deps.recomputeDates(settlementId, timeOf(atMs)));
+      return asNonRetryable(async () => reportOf(await recomputeDates(deps, settlementId, timeOf(atMs))));
     },
 
+    /** The sandbox's own review, unless an operator has decided. */
     async decideSettlementInSandbox({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
       return asNonRetryable(async () => {
-        await deps.autoDecide(settlementId, timeOf(atMs));
-        return deps.recomputeDates(settlementId, timeOf(atMs));
+        await autoDecide(deps, settlementId, timeOf(atMs));
+        return reportOf(await recomputeDates(deps, settlementId, timeOf(atMs)));
       });
     },
 
+    /** Marks it as overdue if its last expected day is over. */
     async markSettlementOverdue({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
-      return asNonRetryable(() => deps.markOverdue(settlementId, timeOf(atMs)));
+      return asNonRetryable(async () => reportOf(await markOverdue(deps, settlementId, timeOf(atMs))));
     },
+  };
+}
+
+function reportOf(row: SettlementRow): SettlementReport {
+  return {
+    status: row.status,
+    overdue: row.overdueAt !== null,
+    earliestAtMs: startOfAddisDay(row.expectedFrom).getTime(),
+    overdueAtMs: overdueFrom(row).getTime(),
   };
 }

@@ -1,5 +1,4 @@
 import {
-  condition,
   continueAsNew,
   defineSignal,
   proxyActivities,
@@ -10,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 
 import type { PaymentActivities, PaymentInput } from '../activities/payments.ts';
-import { publishStatus } from './visibility.ts';
+import { publishEnd, waitFor } from './visibility.ts';
 
 const FIRST_POLL_MS = 2_000;
 const POLL_MAX_MS = 60_000;
@@ -46,8 +45,7 @@ export async function payment(input: PaymentInput, goingOn?: Progress): Promise<
     { description: 'The attempt was settled by a callback or a check elsewhere: read it again' },
   );
   const wait = async (ms: number, summary: string): Promise<void> => {
-    setCurrentDetails(`${summary}, ${new Date(Date.now() + ms).toISOString()}`);
-    await condition(() => isUpdated, ms, { summary });
+    await waitFor(() => isUpdated, ms, summary);
     isUpdated = false;
   };
 
@@ -57,7 +55,10 @@ export async function payment(input: PaymentInput, goingOn?: Progress): Promise<
     if (!isOver && Date.now() >= input.expiresAtMs) [pollMs, isOver] = [FIRST_POLL_MS, true];
     const request = { attemptId: input.attemptId, atMs: Date.now() };
     const report = await (isOver ? expireAttempt(request) : checkAttempt(request));
-    if (report.final) return ended(report.attemptStatus);
+    if (report.final) {
+      publishEnd(report.attemptStatus);
+      return report.attemptStatus;
+    }
     if (isOver) {
       await wait(pollMs, 'session over, the provider has not said unpaid: ask again');
     } else {
@@ -71,11 +72,4 @@ export async function payment(input: PaymentInput, goingOn?: Progress): Promise<
 
 function isLong({ historyLength, continueAsNewSuggested }: WorkflowInfo): boolean {
   return continueAsNewSuggested || historyLength > HISTORY_EVENTS_MAX;
-}
-
-/** Status and details in the Temporal UI. */
-function ended(attemptStatus: string): string {
-  publishStatus(attemptStatus);
-  setCurrentDetails(`${attemptStatus}: nothing is waited for any more`);
-  return attemptStatus;
 }

@@ -1,6 +1,5 @@
 import {
   ActivityFailure,
-  condition,
   continueAsNew,
   defineSignal,
   isCancellation,
@@ -15,7 +14,7 @@ import type { RunResult } from '../src/reconciliation/compare.ts';
 import type { Import } from '../src/reconciliation/import.ts';
 import { RUN_TIMEOUT_MS, pauseAfter } from '../src/reconciliation/states.ts';
 import type { ReconciliationInput } from '../src/reconciliation/workflow-input.ts';
-import { publishStatus } from './visibility.ts';
+import { publish, publishStatus, waitFor } from './visibility.ts';
 
 /** After this many consecutive failures the import starts at its first page: the provider may have dropped the cursor. */
 const RESTART_AFTER_FAILURES = 5;
@@ -141,8 +140,8 @@ async function recheckUncertain(day: Day): Promise<'rechecked' | 'rerun'> {
 
 /** True when a rerun is requested meanwhile, which ends the pause. */
 async function pause({ isRerunRequested }: Day, ms: number, summary: string): Promise<boolean> {
-  publish('WAITING', `${summary}, ${new Date(Date.now() + ms).toISOString()}`);
-  return condition(isRerunRequested, ms, { summary });
+  publishStatus('WAITING');
+  return waitFor(isRerunRequested, ms, summary);
 }
 
 function isOver({ sinceMs }: Day): boolean {
@@ -152,10 +151,4 @@ function isOver({ sinceMs }: Day): boolean {
 async function renewLongHistory({ input, isRerunRequested, ...progress }: Day): Promise<void> {
   if (!workflowInfo().continueAsNewSuggested) return;
   await continueAsNew<typeof reconciliation>(input, { ...progress, isRerunRequested: isRerunRequested() });
-}
-
-/** Shown in the Temporal UI; the status is a filter there. */
-function publish(status: string, details: string): void {
-  publishStatus(status);
-  setCurrentDetails(details);
 }

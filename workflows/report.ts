@@ -1,8 +1,8 @@
-import { ActivityFailure, defineSignal, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { ActivityFailure, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
 
 import type { ReportActivities, ReportInput } from '../activities/reports.ts';
 import type { ReportStatus } from '../src/reports/states.ts';
-import { publishStatus } from './visibility.ts';
+import { publish, publishEnd } from './visibility.ts';
 
 /** Somebody waits for it: what starts the workflow, and does nothing to one that runs. */
 export const ensureRunning = defineSignal('ensureRunning');
@@ -21,17 +21,11 @@ const { giveUpReport } = proxyActivities<ReportActivities>({
 /** Owns one report until its file is there, it was cancelled, or it cannot be made however often it is tried. */
 export async function report({ reportId }: ReportInput): Promise<ReportStatus> {
   setHandler(ensureRunning, () => {}, { description: 'Somebody waits for it: nothing to be done, it is being made' });
-  publish('RUNNING', 'the file is being written');
+  publish('RUNNING', 'RUNNING: the file is being written');
   const status = await generateReport({ reportId }).catch((error: unknown) => {
     if (!(error instanceof ActivityFailure)) throw error;
     return giveUpReport({ reportId });
   });
-  publish(status, 'nothing is waited for any more');
+  publishEnd(status);
   return status;
-}
-
-/** What operators see of it in the Temporal UI, and filter by. */
-function publish(status: ReportStatus, what: string): void {
-  publishStatus(status);
-  setCurrentDetails(`${status}: ${what}`);
 }

@@ -1,19 +1,11 @@
-import {
-  condition,
-  continueAsNew,
-  defineSignal,
-  proxyActivities,
-  setCurrentDetails,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { continueAsNew, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 
 import type { SettlementActivities, SettlementInput, SettlementReport } from '../activities/settlements.ts';
 import { isOpen, SANDBOX_REVIEW_MS } from '../src/settlements/states.ts';
-import { publishStatus } from './visibility.ts';
+import { publishEnd, publishStatus, waitFor } from './visibility.ts';
 
-/** Whatever happens to it comes as a signal; once all its days are over, the row is read this often all the same. */
-const LOOK_MS = 24 * 60 * 60_000;
+/** Every change is signalled. Once all days are over, the row is read this often besides, should a signal be lost. */
+const REREAD_MS = 24 * 60 * 60_000;
 
 export const approved = defineSignal('approved');
 export const rejected = defineSignal('rejected');
@@ -34,20 +26,20 @@ const WAITS_FOR = {
 };
 
 /**
- * Owns one settlement's clock: waits through its business days, counted anew whenever the calendar changes, and notes
- * when the last of them is over without an answer of the bank; then goes on waiting. Everything that people and the
- * bank do is booked elsewhere and told to it.
+ * The clock of one settlement: waits through its business days, counted anew whenever the calendar changes, and marks it
+ * overdue when the last of them is over without a result from the bank; then waits on. Decisions and results of the
+ * bank are booked by the API, which signals them.
  */
 export async function settlement(input: SettlementInput): Promise<string> {
   const { settlementId, environment } = input;
   let changed = false;
   for (const [signal, description] of [
-    [approved, 'An operator has approved it: read the row again'],
-    [rejected, 'An operator has rejected it: read the row again'],
-    [cancelled, 'The merchant has taken it back: read the row again'],
-    [sent, 'It was sent to the bank: read the row again'],
-    [bankResultRecorded, 'The bank has answered, which is booked: read the row again'],
-    [calendarChanged, 'A holiday was edited: count its days again'],
+    [approved, 'Approved by an operator: reads the row again'],
+    [rejected, 'Rejected by an operator: reads the row again'],
+    [cancelled, 'Cancelled by the merchant: reads the row again'],
+    [sent, 'Sent to the bank: reads the row again'],
+    [bankResultRecorded, "The bank's result is booked: reads the row again"],
+    [calendarChanged, 'A holiday was edited: counts the days again'],
   ] as const) {
     setHandler(signal, () => void (changed = true), { description });
   }
@@ -56,35 +48,27 @@ export async function settlement(input: SettlementInput): Promise<string> {
   let report = await readSettlement(now());
   let decideAtMs = environment === 'sandbox' ? Date.now() + SANDBOX_REVIEW_MS : Infinity;
   while (isOpen(report.status)) {
-    publish(report);
+    publishStatus(report.overdue ? 'OVERDUE' : report.status);
     if (report.status === 'REQUESTED' && Date.now() >= decideAtMs) {
       report = await decideSettlementInSandbox(now());
       decideAtMs = Infinity;
     } else if (!report.overdue && Date.now() >= report.overdueAtMs) {
       report = await markSettlementOverdue(now());
     } else {
-      const untilMs = nextInstant(report, decideAtMs);
-      const summary = WAITS_FOR[report.status];
-      setCurrentDetails(`${summary}${report.overdue ? ', overdue' : ''}, ${new Date(untilMs).toISOString()}`);
-      await condition(() => changed, untilMs - Date.now(), { summary });
+      const summary = `${WAITS_FOR[report.status]}${report.overdue ? ', overdue' : ''}`;
+      await waitFor(() => changed, nextInstant(report, decideAtMs) - Date.now(), summary);
       changed = false;
       if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof settlement>(input);
       report = await readSettlement(now());
     }
   }
-  publish(report);
-  setCurrentDetails(`${report.status}: nothing is waited for any more`);
+  publishEnd(report.status);
   return report.status;
 }
 
-/** When to look next: the sandbox's decision, the first expected day, the end of the last one, or tomorrow. */
+/** When to continue: the sandbox's decision, the first expected day, the end of the last one, or in a day. */
 function nextInstant({ status, earliestAtMs, overdueAtMs }: SettlementReport, decideAtMs: number): number {
   const coming = [status === 'REQUESTED' ? decideAtMs : Infinity, earliestAtMs, overdueAtMs];
   const next = Math.min(...coming.filter((atMs) => atMs > Date.now()));
-  return Number.isFinite(next) ? next : Date.now() + LOOK_MS;
-}
-
-/** What operators see of it in the Temporal UI, and filter by. */
-function publish({ status, overdue }: SettlementReport): void {
-  publishStatus(overdue && isOpen(status) ? 'OVERDUE' : status);
+  return Number.isFinite(next) ? next : Date.now() + REREAD_MS;
 }

@@ -1,5 +1,5 @@
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
-import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { condition, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 
 const BUSINESS_STATUS = defineSearchAttributeKey('BusinessStatus', 'KEYWORD');
 const LAST_HTTP_STATUS = defineSearchAttributeKey('LastHttpStatus', 'INT');
@@ -9,10 +9,30 @@ const LAST_HTTP_STATUS = defineSearchAttributeKey('LastHttpStatus', 'INT');
  * @param httpStatus a receiver's; null where there is none.
  */
 export function publishStatus(status: string, httpStatus: number | null = null): void {
-  const { typedSearchAttributes: shown } = workflowInfo();
+  const { typedSearchAttributes: current } = workflowInfo();
   const changes: SearchAttributePair[] = [];
-  if (shown.get(BUSINESS_STATUS) !== status) changes.push({ key: BUSINESS_STATUS, value: status });
-  if (httpStatus !== null && shown.get(LAST_HTTP_STATUS) !== httpStatus)
+  if (current.get(BUSINESS_STATUS) !== status) changes.push({ key: BUSINESS_STATUS, value: status });
+  if (httpStatus !== null && current.get(LAST_HTTP_STATUS) !== httpStatus)
     changes.push({ key: LAST_HTTP_STATUS, value: httpStatus });
   if (changes.length > 0) upsertSearchAttributes(changes);
+}
+
+/** The status, and one sentence as the workflow's details in Temporal's UI. */
+export function publish(status: string, details: string, httpStatus: number | null = null): void {
+  publishStatus(status, httpStatus);
+  setCurrentDetails(details);
+}
+
+/** The last status of a workflow: nothing follows. */
+export function publishEnd(status: string): void {
+  publish(status, `${status}: complete`);
+}
+
+/**
+ * Waits for a condition, at most this long. The UI has the summary, in its details with the instant at which the wait
+ * ends. Returns whether the condition was met in time.
+ */
+export async function waitFor(isMet: () => boolean, ms: number, summary: string): Promise<boolean> {
+  setCurrentDetails(`${summary}, ${new Date(Date.now() + ms).toISOString()}`);
+  return condition(isMet, ms, { summary });
 }

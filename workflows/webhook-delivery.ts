@@ -14,7 +14,7 @@ import {
 } from '@temporalio/workflow';
 
 import type { AttemptReport, DeliveryInput, WebhookActivities } from '../activities/webhooks.ts';
-import { publishStatus } from './visibility.ts';
+import { publish } from './visibility.ts';
 
 const PARKED_FOR_MS = 30 * 24 * 60 * 60 * 1_000;
 const RESENDS_MAX = 20;
@@ -64,8 +64,7 @@ export async function webhookDelivery(input: DeliveryInput): Promise<string> {
     if (!isCancellation(error)) throw error;
     const request = { deliveryId: input.deliveryId, atMs: Date.now() };
     const status = await CancellationScope.nonCancellable(async () => abandonDelivery(request));
-    publishStatus(status);
-    setCurrentDetails(`${status}: its workflow was cancelled`);
+    publish(status, `${status}: its workflow was cancelled`);
     throw error;
   }
 }
@@ -127,8 +126,7 @@ async function attempt(input: DeliveryInput, state: State): Promise<AttemptRepor
   }
   const report = await send(input, requested?.reason ?? null);
   state.inFlight = false;
-  publishStatus(report.status, report.httpStatus);
-  setCurrentDetails(describe(report));
+  publish(report.status, describe(report), report.httpStatus);
   state.last = report;
   state.attempts += 1;
   return report;

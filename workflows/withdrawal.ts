@@ -1,16 +1,8 @@
-import {
-  condition,
-  continueAsNew,
-  defineSignal,
-  proxyActivities,
-  setCurrentDetails,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { continueAsNew, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 
-import type { WithdrawalActivities, WithdrawalInput, WithdrawalReport } from '../activities/withdrawals.ts';
+import type { WithdrawalActivities, WithdrawalInput } from '../activities/withdrawals.ts';
 import { SANDBOX_REVIEW_MS } from '../src/withdrawals/states.ts';
-import { publishStatus } from './visibility.ts';
+import { publishEnd, publishStatus, waitFor } from './visibility.ts';
 
 const FIRST_POLL_MS = 2_000;
 const POLL_MAX_MS = 30 * 60_000;
@@ -44,35 +36,28 @@ export async function withdrawal(input: WithdrawalInput): Promise<string> {
     setHandler(signal, () => void (changed = true), { description });
   }
   const wait = async (ms: number, summary: string): Promise<void> => {
-    setCurrentDetails(`${summary}, ${new Date(Date.now() + ms).toISOString()}`);
-    await condition(() => changed, ms, { summary });
+    await waitFor(() => changed, ms, summary);
     changed = false;
   };
 
   let report = await readWithdrawal({ withdrawalId });
   if (report.stage === 'UNDER_REVIEW' && environment === 'sandbox') {
-    publish(report);
+    publishStatus(report.stage);
     await wait(SANDBOX_REVIEW_MS, 'the sandbox reviews it by itself');
     report = await autoDecide({ withdrawalId, atMs: Date.now() });
   }
   while (report.stage === 'UNDER_REVIEW') {
-    publish(report);
+    publishStatus(report.stage);
     await wait(REVIEW_LOOK_MS, 'wait for an operator to approve or reject it');
     report = await readWithdrawal({ withdrawalId });
   }
   for (let pollMs = FIRST_POLL_MS; report.status === 'PENDING'; pollMs = Math.min(pollMs * 2, POLL_MAX_MS)) {
     report = await checkPayout({ withdrawalId, atMs: Date.now() });
     if (report.status !== 'PENDING') break;
-    publish(report);
+    publishStatus(report.stage);
     await wait(pollMs, 'wait for the provider, then ask it');
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof withdrawal>(input);
   }
-  publish(report);
-  setCurrentDetails(`${report.status}: nothing is waited for any more`);
+  publishEnd(report.status);
   return report.status;
-}
-
-/** What operators see of it in the Temporal UI, and filter by. */
-function publish({ status, stage }: WithdrawalReport): void {
-  publishStatus(status === 'PENDING' ? stage : status);
 }

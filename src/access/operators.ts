@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import { isUniqueViolation, rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
+import { lock } from '../lib/lock.ts';
 import { ROTATION_OVERLAP_HOURS } from './api-keys.ts';
 import { hashKey, lastFourOf, generateKey, pepperId, prefixOf, maskKey } from './key-format.ts';
 
@@ -91,7 +92,7 @@ export async function changeOperator(
   changes: { role?: OperatorRole | undefined; active?: boolean | undefined },
 ): Promise<{ before: Operator; after: Operator }> {
   // One change after the other: of two admins who switch each other off, one stays.
-  await rows(trx, `SELECT pg_advisory_xact_lock(hashtextextended('operators', 0))`);
+  await lock(trx, 'operators', 'all');
   const before = await findOperator(trx, operatorId);
   const [after] = await rows<Operator>(
     trx,

@@ -26,9 +26,8 @@ import { createReportFiles } from '../reports/files.ts';
 import { createGenerateReport, giveUpReport } from '../reports/generate.ts';
 import { measureReports } from '../reports/metrics.ts';
 import { findRecoverableReports } from '../reports/recoverable.ts';
-import { createSettlementSteps } from '../settlements/activities-api.ts';
 import { measureSettlements } from '../settlements/metrics.ts';
-import { findRecoverableSettlements } from '../settlements/recoverable.ts';
+import { findRecoverableSettlements } from '../settlements/workflow-input.ts';
 import { temporalOptions } from '../temporal/client.ts';
 import { temporalConnection } from '../temporal/connection.ts';
 import { startTemporalWorkers } from '../temporal/workers.ts';
@@ -90,7 +89,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const sending = createSending(config, { db, ...options });
   const activities = createActivities({
     ...payments.operations,
-    settlements: createSettlementSteps({ db, runInTransaction }),
+    settlements: { db, runInTransaction },
     reports: createReports(config, { db, runInTransaction, clock }),
     webhooks: {
       ...sending,

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { birrAmount, instant, plainText } from '../lib/fields.ts';
 import { dateParam } from '../lib/pagination.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
-import { calendarDate, HolidayChanges, NewHoliday } from '../settlements/calendar/holiday-input.ts';
 import { HOLIDAY_KINDS } from '../settlements/calendar/holidays.ts';
+import { calendarDate, HolidayChanges, NewHoliday } from '../settlements/calendar/operations.ts';
 import { RESOLUTIONS } from '../withdrawals/resolve.ts';
 import { environment, id, reason } from './schema.ts';
 

@@ -1,7 +1,12 @@
 import { recordAudit, type AuditEntry, type AuditContext } from '../access/audit.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import type { HolidayChanges, NewHoliday } from '../settlements/calendar/holiday-input.ts';
-import { addHoliday, changeHoliday, removeHoliday } from '../settlements/calendar/operations.ts';
+import {
+  addHoliday,
+  changeHoliday,
+  removeHoliday,
+  type HolidayChanges,
+  type NewHoliday,
+} from '../settlements/calendar/operations.ts';
 import { findHoliday, type Holiday } from '../settlements/calendar/queries.ts';
 
 /** Told in the change that edits the holidays, with the days (YYYY-MM-DD, both included) on which it matters. */

@@ -1,8 +1,8 @@
 import { recordAudit, type AuditContext } from '../access/audit.ts';
 import type { Action } from '../access/permissions.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import { approveKyc, lockApplication, rejectKyc, requestMoreInfo, startReview } from '../merchants/kyc/decide.ts';
-import type { ApplicationRow } from '../merchants/kyc/model.ts';
+import { approveKyc, rejectKyc, requestMoreInfo, startReview } from '../merchants/kyc/decide.ts';
+import { lockApplication, type ApplicationRow } from '../merchants/kyc/queries.ts';
 import { readMerchant } from './merchants.ts';
 
 /** What an operator says of an application to be verified. */

@@ -1,6 +1,6 @@
 import { isAcceptable, isUndecided, type Payment } from '../payments/queries.ts';
-import type { BankAccountRow } from '../settlements/bank-account/model.ts';
-import type { SettlementRow } from '../settlements/model.ts';
+import type { BankAccountRow } from '../settlements/bank-account/queries.ts';
+import type { SettlementRow } from '../settlements/queries.ts';
 import type { WithdrawalRow } from '../withdrawals/model.ts';
 import { isContradicted } from '../withdrawals/resolve.ts';
 

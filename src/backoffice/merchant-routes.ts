@@ -12,7 +12,7 @@ import { notFound } from '../lib/errors.ts';
 import { readPage } from '../lib/pagination.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import { listChannels } from '../merchants/channels/queries.ts';
-import { searchMerchants } from '../merchants/queries.ts';
+import { searchMerchants } from '../merchants/operations.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import {
   addMerchant,

@@ -13,10 +13,8 @@ import {
   type Payment,
   readTimeline as readTransactionTimeline,
 } from '../payments/queries.ts';
-import { findBankAccount } from '../settlements/bank-account/verify.ts';
-import { readSettlement } from '../settlements/decide.ts';
-import { readSettledBefore } from '../settlements/queries.ts';
-import { readTimeline as readSettlementTimeline } from '../settlements/timeline.ts';
+import { findBankAccount } from '../settlements/bank-account/queries.ts';
+import { readSettledBefore, readSettlement, readTimeline as readSettlementTimeline } from '../settlements/queries.ts';
 import { readWithdrawal } from '../withdrawals/decide.ts';
 import { destinationOf, listApprovals, readPaidBefore, type Approval } from '../withdrawals/queries.ts';
 import { readTimeline as readWithdrawalTimeline } from '../withdrawals/timeline.ts';

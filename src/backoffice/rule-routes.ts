@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import type { RuleSchedule } from '../lib/effective-rules.ts';
 import { toSantim } from '../lib/money.ts';
-import { listLimitRules } from '../merchants/channels/limit-rules.ts';
+import { listLimitRules } from '../merchants/channels/limits.ts';
 import { readSettlementLimit } from '../settlements/limit.ts';
 import { readReviewPolicy } from '../withdrawals/review-policy.ts';
 import { Application } from './kyc-schema.ts';

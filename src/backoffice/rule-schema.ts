@@ -5,7 +5,7 @@ import { publicText } from '../lib/echo.ts';
 import { birrAmount, instant, patternText } from '../lib/fields.ts';
 import { BIRR_RULE, isBirr } from '../lib/money.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
-import { LIMIT_DIRECTIONS } from '../merchants/channels/limit-rules.ts';
+import { LIMIT_DIRECTIONS } from '../merchants/channels/limits.ts';
 import { environment, reason } from './schema.ts';
 
 const RULES_MAX = 20;

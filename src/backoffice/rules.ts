@@ -3,14 +3,9 @@ import { addFeeRule, listFeeRules, type NewFeeRule, type StoredFeeRule } from '.
 import type { RuleSchedule } from '../lib/effective-rules.ts';
 import { toBirr } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import {
-  addLimitRule,
-  listLimitRules,
-  type NewLimitRule,
-  type StoredLimitRule,
-} from '../merchants/channels/limit-rules.ts';
-import { changeTier, readApplication } from '../merchants/kyc/decide.ts';
-import type { ApplicationRow } from '../merchants/kyc/model.ts';
+import { addLimitRule, listLimitRules, type NewLimitRule, type StoredLimitRule } from '../merchants/channels/limits.ts';
+import { changeTier } from '../merchants/kyc/decide.ts';
+import { readApplication, type ApplicationRow } from '../merchants/kyc/queries.ts';
 import { readSettlementLimit, setSettlementLimit, type SettlementLimit } from '../settlements/limit.ts';
 import { readReviewPolicy, setReviewPolicy } from '../withdrawals/review-policy.ts';
 import type { ReviewPolicy } from '../withdrawals/review.ts';

@@ -4,13 +4,13 @@ import type { Clock } from '../lib/clock.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
-import type { BankAccountRow } from '../settlements/bank-account/model.ts';
+import type { BankAccountRow } from '../settlements/bank-account/queries.ts';
 import { rejectBankAccount, verifyBankAccount } from '../settlements/bank-account/verify.ts';
 import { importBankFile, type BankFileReport, type BankResult } from '../settlements/bank-file.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../settlements/bank-results.ts';
 import { approveSettlement, rejectSettlement } from '../settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../settlements/late-credit.ts';
-import type { SettlementRow } from '../settlements/model.ts';
+import type { SettlementRow } from '../settlements/queries.ts';
 import type { TransitionResult } from '../settlements/transition.ts';
 
 /** What an operator says of a settlement: a decision, or what the bank did. */

@@ -2,14 +2,16 @@ import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
 import { toPage, pageOffset, type Page } from '../lib/pagination.ts';
 import type { Environment } from '../lib/scope.ts';
-import { CHANNEL_REVIEW_ITEMS } from '../merchants/channels/review-items.ts';
-import { KYC_REVIEW_ITEMS } from '../merchants/kyc/review-items.ts';
+import { CHANNEL_REVIEW_ITEMS, KYC_REVIEW_ITEMS } from '../merchants/review-items.ts';
 import { STALLED_OUTBOX, type WorkItemSource } from '../outbox/work-items.ts';
 import { STALLED_PAYMENTS, PAYMENT_REVIEW_ITEMS } from '../payments/review-items.ts';
 import { RECEIPT_REVIEW_ITEMS, DISCREPANCY_REVIEW_ITEMS, STALLED_RUNS } from '../reconciliation/review-items.ts';
 import { STALLED_REPORTS } from '../reports/stalled-items.ts';
-import { BANK_ACCOUNT_REVIEW_ITEMS } from '../settlements/bank-account/review-items.ts';
-import { STALLED_SETTLEMENTS, SETTLEMENT_REVIEW_ITEMS } from '../settlements/review-items.ts';
+import {
+  BANK_ACCOUNT_REVIEW_ITEMS,
+  SETTLEMENT_REVIEW_ITEMS,
+  STALLED_SETTLEMENTS,
+} from '../settlements/review-items.ts';
 import { STALLED_DELIVERIES } from '../webhooks/delivery/stalled-items.ts';
 import { STALLED_WITHDRAWALS, WITHDRAWAL_REVIEW_ITEMS } from '../withdrawals/review-items.ts';
 import { verbs, type Links } from './links.ts';

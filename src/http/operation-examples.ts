@@ -23,7 +23,7 @@ const credited: Rejected = {
 };
 const holiday: Rejected = {
   message:
-    'name must differ from that of another holiday on 2026-03-02, got "Adwa Victory Day": change that one (hol_01KG9Y5T40V6M2X8R3N7Q1W4ZC), or switch it off',
+    'name must differ from that of another holiday on 2026-03-02, got "Adwa Victory Day": change that one (hol_01KG9Y5T40V6M2X8R3N7Q1W4ZC), or disable it',
   existing: { holidayId: 'hol_01KG9Y5T40V6M2X8R3N7Q1W4ZC' },
 };
 const APPROVED = { message: 'This application is APPROVED and can be changed no more: you are verified.' };
@@ -80,8 +80,8 @@ const INVALID_STATE: ByOperation = {
   opsSettlementCredited: becomes('CANCELLED', 'PROCESSING', 'COMPLETED'),
   opsSettlementFailed: becomes('COMPLETED', 'PROCESSING', 'FAILED'),
   opsSettlementReturned: becomes('REQUESTED', 'COMPLETED', 'FAILED'),
-  opsBookLateCredit: { message: 'This settlement is COMPLETED: no credit after a failure waits for a decision.' },
-  opsDismissLateCredit: { message: 'This settlement is COMPLETED: no credit after a failure waits for a decision.' },
+  opsBookLateCredit: { message: 'This settlement is COMPLETED: it has no late credit to decide.' },
+  opsDismissLateCredit: { message: 'This settlement is COMPLETED: it has no late credit to decide.' },
   opsVerifyBankAccount: { message: 'This bank account is VERIFIED: only one that is PENDING.' },
   opsRejectBankAccount: { message: 'This bank account is REJECTED: only one that is PENDING or VERIFIED.' },
   opsCloseDifference: { message: 'Difference rcd_01KG9Y5T40V6M2X8R3N7Q1W4ZC was closed before by another operator.' },
@@ -91,7 +91,7 @@ const INVALID_STATE: ByOperation = {
   },
   opsSettleBankMoney: { message: `${BANK_MONEY} was corrected: it no longer counts.` },
   opsRemoveHoliday: {
-    message: 'Meskel of 2026-09-27 is computed and cannot be removed: switch it off with "active": false.',
+    message: 'Meskel of 2026-09-27 is computed and cannot be removed: disable it with "active": false.',
   },
   opsChangeOperator: { message: 'This is the last active admin: make another one first.' },
   opsCreateOperatorKey: { message: 'This operator is switched off: no key is made.' },

@@ -1,6 +1,7 @@
 import { type Knex, type Queryable, rows } from '../lib/db.ts';
 import { type RuleSchedule, readRuleBook, readValidFrom, unfitRule } from '../lib/effective-rules.ts';
 import { newId } from '../lib/ids.ts';
+import { lock } from '../lib/lock.ts';
 import { type Santim, formatBirr } from '../lib/money.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 
@@ -90,9 +91,7 @@ export type NewFeeRule = Omit<FeeRule, 'id'> & {
 export async function addFeeRule(trx: Knex.Transaction, wanted: NewFeeRule, now: Date): Promise<StoredFeeRule | null> {
   rejectUnusable(wanted);
   const validFrom = readValidFrom(wanted.validFrom, now);
-  await rows(trx, `SELECT pg_advisory_xact_lock(hashtextextended('fee_rule ' || :merchantId, 0))`, {
-    merchantId: wanted.merchantId,
-  });
+  await lock(trx, 'fee_rule', wanted.merchantId);
   const { merchantId, channel, direction } = wanted;
   const [newest] = await rows<StoredFeeRule>(
     trx,

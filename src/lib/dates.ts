@@ -46,3 +46,15 @@ export function isCalendarDay(text: string): boolean {
 export function daysInRange(startDay: string, endDay: string): number {
   return Math.round((Date.parse(endDay) - Date.parse(startDay)) / DAY_MS) + 1;
 }
+
+/** The day that is `count` days later; earlier when negative. */
+export function addDays(day: string, count: number): string {
+  return new Date(Date.parse(day) + count * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** Every day from one to another, both included. */
+export function daysFrom(startDay: string, endDay: string): string[] {
+  const days: string[] = [];
+  for (let day = startDay; day <= endDay; day = addDays(day, 1)) days.push(day);
+  return days;
+}

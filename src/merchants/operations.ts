@@ -1,8 +1,24 @@
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
-import { newId } from '../lib/ids.ts';
-import { MerchantRow, type KycStatus } from './model.ts';
+import { Model } from 'objection';
 
-export type { KycStatus };
+import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { paginateNewest } from '../lib/paginate-newest.ts';
+import type { Page } from '../lib/pagination.ts';
+
+/** A row of `merchant` (migrations/0001). */
+class MerchantRow extends Model {
+  static override readonly tableName = 'merchant';
+
+  declare id: string;
+  declare name: string;
+  declare status: 'ACTIVE' | 'SUSPENDED';
+  declare kycStatus: KycStatus;
+  declare createdAt: Date;
+}
+
+export type KycStatus = 'NOT_STARTED' | 'SUBMITTED' | 'UNDER_REVIEW' | 'APPROVED' | 'REJECTED' | 'MORE_INFO_NEEDED';
+
 export type Merchant = Pick<MerchantRow, 'id' | 'name' | 'status' | 'kycStatus' | 'createdAt'>;
 
 /** Adds a merchant; `id` only for seeding, where it must be the same each time. Both environments exist at once. */
@@ -11,6 +27,18 @@ export async function createMerchant(
   input: { name: string; id?: string; createdAt?: Date },
 ): Promise<Merchant> {
   return MerchantRow.query(trx).insertAndFetch({ ...input, id: input.id ?? newId('mrc') });
+}
+
+/**
+ * Suspends a merchant or lets it go on: while suspended its keys answer MERCHANT_SUSPENDED. Returns whether it was
+ * otherwise before.
+ */
+export async function setMerchantStatus(
+  trx: Knex.Transaction,
+  merchantId: string,
+  status: Merchant['status'],
+): Promise<boolean> {
+  return (await MerchantRow.query(trx).findById(merchantId).whereNot({ status }).patch({ status })) > 0;
 }
 
 /** One merchant, or undefined. */
@@ -27,14 +55,41 @@ export async function listMerchants(db: Queryable): Promise<Merchant[]> {
   ]);
 }
 
+/** What to list; undefined and null do not narrow. */
+export type MerchantFilter = {
+  statuses?: readonly Merchant['status'][] | null | undefined;
+  kycStatuses?: readonly Merchant['kycStatus'][] | null | undefined;
+  /** An id, whole, or a part of the name in any case. */
+  search?: string | undefined;
+};
+
+const MATCHES = `(CAST(:statuses AS text[]) IS NULL OR status = ANY (:statuses))
+  AND (CAST(:kycStatuses AS text[]) IS NULL OR kyc_status = ANY (:kycStatuses))
+  AND (CAST(:search AS text) IS NULL OR id = :search OR strpos(lower(name), lower(:search)) > 0)`;
+
+/** Merchants that match, the newest first. */
+export async function searchMerchants(db: Queryable, filter: MerchantFilter, page: Page) {
+  const values = {
+    statuses: filter.statuses ? [...filter.statuses] : null,
+    kycStatuses: filter.kycStatuses ? [...filter.kycStatuses] : null,
+    search: filter.search ?? null,
+  };
+  const columns = 'id, name, status, kyc_status, created_at';
+  return paginateNewest<Merchant>(db, { columns, table: 'merchant', time: 'created_at', where: MATCHES, values }, page);
+}
+
 /**
- * Suspends a merchant or lets it go on: while suspended its keys answer MERCHANT_SUSPENDED. Returns whether it was
- * otherwise before.
+ * No money leaves for a merchant that is suspended. Throws INVALID_STATE, saying what to do.
+ * @param what is to be done, as in "this withdrawal is not approved".
+ * @param instead what may be done while it is suspended.
  */
-export async function setMerchantStatus(
-  trx: Knex.Transaction,
+export async function requireNotSuspended(
+  db: Queryable,
   merchantId: string,
-  status: Merchant['status'],
-): Promise<boolean> {
-  return (await MerchantRow.query(trx).findById(merchantId).whereNot({ status }).patch({ status })) > 0;
+  { what, instead }: { what: string; instead: string },
+): Promise<void> {
+  const merchant = await findMerchant(db, merchantId);
+  if (merchant?.status !== 'SUSPENDED') return;
+  const resume = `Let it go on first (POST /api/ops/merchants/${merchantId}/resume)`;
+  throw new AppError('INVALID_STATE', `The merchant ${merchantId} is suspended: ${what}. ${resume}, or ${instead}.`);
 }

@@ -1,7 +1,7 @@
-import { addisDay, daysInRange, endOfAddisDay, startOfAddisDay } from '../lib/dates.ts';
+import { addDays, addisDay, daysInRange, endOfAddisDay, startOfAddisDay } from '../lib/dates.ts';
 import { AppError } from '../lib/errors.ts';
 import type { DayRange } from '../lib/pagination.ts';
-import { addDays, FIRST_DAY, LAST_DAY } from '../settlements/calendar/days.ts';
+import { FIRST_DAY, LAST_DAY } from '../settlements/calendar/business-days.ts';
 
 /** Gregorian weeks from Monday, months and quarters; or days of one's own choice. */
 export const PERIODS = ['day', 'week', 'month', 'quarter', 'custom'] as const;

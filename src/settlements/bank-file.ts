@@ -14,23 +14,23 @@ import type { TransitionResult } from './transition.ts';
 export type BankFileDeps = {
   runInTransaction: RunInTransaction;
   clock: Clock;
-  /** Called in the change of every line that was applied, or kept for operators to decide. */
+  /** Called in the transaction of every line that was applied, or stored for operators to decide. */
   onApplied?: (tx: UnitOfWork, updated: TransitionResult, result: BankResult) => Promise<void>;
 };
 
-/** What the bank did: credited it, did not, or sent it back after crediting it. */
+/** The bank's result: credited, not credited, or sent back after the credit. */
 export type BankResult = 'credited' | 'failed' | 'returned';
 
-/** What became of a file, line by line; line 1 is its heading. */
+/** The result of each line of a file; line 1 is its heading. */
 export type BankFileReport = {
   applied: { line: number; settlementId: string; result: BankResult }[];
-  /** Was so before. */
+  /** Applied before. */
   already: { line: number; settlementId: string; result: BankResult }[];
   wrong: { line: number; settlementId: string | null; issue: string }[];
 };
 
 const COLUMNS = ['settlementId', 'result', 'bankReference', 'date', 'reason'] as const;
-/** May stand in the heading too: what the bank has credited, which must be the settlement's amount. */
+/** Optional: what the bank has credited, which must be the settlement's amount. */
 const AMOUNT = 'amount';
 const LINES_MAX = 2_000;
 const ECHO_CHARACTERS_MAX = 64;
@@ -41,7 +41,7 @@ const settlementId = patternText(30, /^stl_[0-9A-Z]{26}$/, 'must be a settlement
 const bankReference = plainText(64).min(1, 'must be given');
 const date = z.string().refine(isDay, 'must be a day as YYYY-MM-DD');
 
-/** In birr; a file without the column says nothing of it. */
+/** In birr. */
 const amount = z
   .string()
   .default('')
@@ -72,12 +72,11 @@ const Line = z.discriminatedUnion(
 type Line = z.output<typeof Line>;
 
 /**
- * Books the bank's answers of a CSV file: `settlementId,result,bankReference,date,reason`, result credited (with
- * bankReference and date, and an `amount` that must be the settlement's, if there is the column), failed (with reason) or returned, which is credited and sent back (with reason and the
- * bankReference of the way back). Each line is a change of its own, so a line is booked whole or not at all, and what is
- * wrong with one holds up no other; a credit of what had failed is wrong, too, and kept for operators. The same file
- * again changes nothing.
- * Throws VALIDATION_ERROR where the text is no such file; nothing is booked then.
+ * Books the bank's results of a CSV file: `settlementId,result,bankReference,date,reason` and optionally `amount`. A
+ * `credited` line needs bankReference and date; `failed` a reason; `returned` a reason and the bankReference of the return.
+ * Each line is a transaction of its own: an invalid line is reported and holds up no other. The credit of a FAILED
+ * settlement is reported as well, and stored for operators. Idempotent.
+ * Throws VALIDATION_ERROR when the text is no such file; nothing is booked then.
  */
 export async function importBankFile(
   { runInTransaction, clock, onApplied }: BankFileDeps,
@@ -127,28 +126,28 @@ function apply(tx: UnitOfWork, line: Line, actor: { operatorId: string; at: Date
   return markFailedByBank(tx, line.settlementId, { ...actor, reason, bankReference: reference || undefined });
 }
 
-/** The lines below the heading, by column. */
+/** The lines below the heading, as values by column. */
 function readLines(text: string): { line: number; values: Record<string, string>; issue: string | null }[] {
   const [heading, ...lines] = readRecords(text);
   const names = heading?.fields.map((name) => name.trim()) ?? [];
   const known = names.includes(AMOUNT) ? [...COLUMNS, AMOUNT] : COLUMNS;
   if (names.length !== known.length || !known.every((name) => names.includes(name))) {
-    const allowed = `${COLUMNS.join(',')} (and ${AMOUNT} if it is known)`;
-    throw unfit(
+    const allowed = `${COLUMNS.join(',')} (and optionally ${AMOUNT})`;
+    throw invalidFile(
       `must begin with the line ${allowed}, got ${JSON.stringify(names.join(',').slice(0, HEADING_CHARACTERS_MAX))}`,
     );
   }
   if (lines.length > LINES_MAX)
-    throw unfit(`must have at most ${LINES_MAX} lines, got ${lines.length}; send it in parts`);
+    throw invalidFile(`must have at most ${LINES_MAX} lines, got ${lines.length}; split it`);
   return lines.map(({ line, fields }) => {
     const values = Object.fromEntries(names.map((name, index) => [name, (fields[index] ?? '').trim()]));
-    // A value too many or too few shifts all after it: the line says nothing for sure.
+    // A value too many or too few shifts those after it.
     const issue = fields.length === names.length ? null : `has ${fields.length} values, the heading ${names.length}`;
     return { line, values, issue };
   });
 }
 
-/** The records of a CSV file, each with the line it begins on. Throws VALIDATION_ERROR for what is none. */
+/** The records of a CSV file, each with the line it begins on. Throws VALIDATION_ERROR for malformed CSV. */
 function readRecords(text: string): { line: number; fields: string[] }[] {
   try {
     const options = { bom: true, info: true, relax_column_count: true, skip_empty_lines: true } as const;
@@ -156,7 +155,7 @@ function readRecords(text: string): { line: number; fields: string[] }[] {
     return records.map(({ record, info }) => ({ line: info.lines - lineBreaksIn(record), fields: record }));
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    throw unfit(`is not CSV: ${error.message}`);
+    throw invalidFile(`is not CSV: ${error.message}`);
   }
 }
 
@@ -168,6 +167,6 @@ function issueText({ path, message }: z.core.$ZodIssue): string {
   return `${path.join('.')} ${message}`;
 }
 
-function unfit(issue: string): AppError {
+function invalidFile(issue: string): AppError {
   return new AppError('VALIDATION_ERROR', `The file ${issue}.`, { details: [{ field: 'file', issue }] });
 }

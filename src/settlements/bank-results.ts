@@ -3,15 +3,14 @@ import { addisDay } from '../lib/dates.ts';
 import { AppError } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { creditReference, noteLateCredit, withinDay } from './late-credit.ts';
-import { lockSettlement, type SettlementRow } from './model.ts';
-import { requireSendable } from './sendable.ts';
-import { transitionSettlement, type SettlementActor, type TransitionResult } from './transition.ts';
+import { creditReference, recordLateCredit, withinDay } from './late-credit.ts';
+import { lockSettlement, type SettlementRow } from './queries.ts';
+import { ensureSendable, transitionSettlement, type SettlementActor, type TransitionResult } from './transition.ts';
 
 /**
- * The transfer is given to the bank by this operator; `bankReference`, where there is one already. One person pays: said
- * again by the same it changes nothing, and anybody else is told whose it is. Throws NOT_FOUND, and INVALID_STATE when
- * it is not APPROVED, its merchant is suspended, or its bank account was rejected since.
+ * APPROVED → PROCESSING: claims the settlement for sending. Only this operator orders the transfer: idempotent for the
+ * same operator and reference, INVALID_STATE with the operator's id for all others. Also throws NOT_FOUND, and
+ * INVALID_STATE when its merchant is suspended, or its bank account was rejected since the request.
  */
 export async function markSent(
   tx: UnitOfWork,
@@ -20,61 +19,60 @@ export async function markSent(
 ): Promise<TransitionResult> {
   const row = await lockSettlement(tx, id);
   if (row.status === 'APPROVED') {
-    await requireSendable(tx, row, { verb: 'sent', instead: 'say that it has failed' });
+    await ensureSendable(tx, row, { verb: 'sent', instead: 'mark it as failed' });
   }
   const detail = bankReference === undefined ? {} : { bankReference };
   return transitionSettlement(
     tx,
-    { id, to: 'PROCESSING', kind: 'bank.sent', detail, by: operatorId, at, bankReference, instead: whoSentIt },
-    (status) => status.sentBy === operatorId && status.bankReference === (bankReference ?? null),
+    { id, to: 'PROCESSING', kind: 'bank.sent', detail, by: operatorId, at, bankReference, explain: sentByAnother },
+    (row) => row.sentBy === operatorId && row.bankReference === (bankReference ?? null),
   );
 }
 
-function whoSentIt({ status, sentBy, sentAt, bankReference }: SettlementRow): string | null {
+function sentByAnother({ status, sentBy, sentAt, bankReference }: SettlementRow): string | null {
   if (sentBy === null || sentAt === null) return null;
   const under = bankReference === null ? 'without a reference' : `under the reference ${bankReference}`;
-  const said = `${sentBy} gave this settlement to the bank at ${sentAt.toISOString()}, ${under}`;
-  return `${said}; it is ${status}. Do not send it again: ask ${sentBy} first if you did.`;
+  const sent = `${sentBy} sent this settlement to the bank at ${sentAt.toISOString()}, ${under}`;
+  return `${sent}; it is ${status}. Do not send it again. If you did, contact ${sentBy} first.`;
 }
 
-/** `amountSantim`: what the bank says it credited, where it says so; it must be the settlement's. */
+/** `amountSantim`: the amount that the bank reports, if it does; it must be the settlement's. */
 export type Credit = SettlementActor & { bankReference: string; creditedAt: Date; amountSantim?: Santim | undefined };
 
 /**
- * The bank has credited it, under its trace id: the money has left. `creditedAt` is the bank's time, `at` ours. Said
- * again it changes nothing. Of one that had FAILED it is not booked: it waits for operators (late-credit.ts), and the
- * settlement is answered FAILED. Throws NOT_FOUND, INVALID_STATE when it stands elsewhere than PROCESSING,
- * DUPLICATE_REFERENCE when the trace id is booked as something else, and VALIDATION_ERROR for a day before it was sent or
- * after today, or another amount.
+ * PROCESSING → COMPLETED: the bank has credited it under this trace id. `creditedAt` is the bank's time, `at` ours.
+ * Idempotent. The credit of a FAILED settlement is stored for operators to decide (late-credit.ts); it stays FAILED.
+ * Throws NOT_FOUND, INVALID_STATE from another state, DUPLICATE_REFERENCE when the trace id is booked as something else,
+ * and VALIDATION_ERROR for a day before it was sent or after today, or for another amount.
  */
 export async function markCredited(tx: UnitOfWork, id: string, credit: Credit): Promise<TransitionResult> {
   const { operatorId, at, bankReference } = credit;
   const before = await lockSettlement(tx, id);
-  requireAmount(before, credit);
+  ensureAmount(before, credit);
   if (isSameCredit(before, credit)) return { settlement: before, changed: false };
   const creditedAt = withinDay(before, credit.creditedAt);
   const reference = creditReference(before, { bankReference, creditedAt });
   if (before.status === 'PROCESSING' || before.status === 'FAILED') {
-    requireDay(credit.creditedAt, { from: before.sentAt ?? before.requestedAt, until: at });
+    ensureDay(credit.creditedAt, { from: before.sentAt ?? before.requestedAt, until: at });
   }
   if (before.status === 'PROCESSING') await bookReference(tx, reference, 'bankReference');
   if (before.status === 'FAILED') {
     await ensureUnused(tx.trx, reference, 'bankReference');
-    return noteLateCredit(tx, before, { ...credit, creditedAt });
+    return recordLateCredit(tx, before, { ...credit, creditedAt });
   }
   const detail = { bankReference, creditedAt: creditedAt.toISOString() };
   const credited = { to: 'COMPLETED', kind: 'bank.credited', detail, by: operatorId, at } as const;
   return transitionSettlement(tx, { ...credited, id, bankReference, creditedAt }, () => false);
 }
 
-function requireAmount({ amountSantim }: SettlementRow, said: Credit): void {
-  if (said.amountSantim === undefined || said.amountSantim === amountSantim) return;
-  const [ours, theirs] = [formatBirr(amountSantim), formatBirr(said.amountSantim)];
-  const issue = `must be the settlement's, ${ours} ETB, got ${theirs}: ask the bank, nothing was booked`;
+function ensureAmount({ amountSantim }: SettlementRow, credit: Credit): void {
+  if (credit.amountSantim === undefined || credit.amountSantim === amountSantim) return;
+  const [ours, theirs] = [formatBirr(amountSantim), formatBirr(credit.amountSantim)];
+  const issue = `must be the settlement's, ${ours} ETB, got ${theirs}: clarify it with the bank; nothing was booked`;
   throw new AppError('VALIDATION_ERROR', `amount ${issue}`, { details: [{ field: 'amount', issue }] });
 }
 
-/** Whether it was credited so, even if the money has come back since. */
+/** Whether this credit is booked already, even if the bank has sent the money back since. */
 function isSameCredit(row: SettlementRow, { bankReference, creditedAt }: Credit): boolean {
   return (
     row.creditedAt !== null && row.bankReference === bankReference && addisDay(row.creditedAt) === addisDay(creditedAt)
@@ -82,9 +80,9 @@ function isSameCredit(row: SettlementRow, { bankReference, creditedAt }: Credit)
 }
 
 /**
- * The bank has sent back what it had credited: the money, with its fee, is the merchant's again. `bankReference` is the
- * bank's trace id of the way back. Said again it changes nothing. Throws NOT_FOUND, INVALID_STATE when it is not
- * COMPLETED, and DUPLICATE_REFERENCE when the trace id is booked as something else that came to the bank.
+ * COMPLETED → FAILED: the bank has sent back what it had credited, under this trace id. Amount and fee return to the
+ * merchant's balance. Idempotent. Throws NOT_FOUND, INVALID_STATE from another state, and DUPLICATE_REFERENCE when the trace
+ * id is booked as another inbound transfer.
  */
 export async function markReturned(
   tx: UnitOfWork,
@@ -108,7 +106,7 @@ export async function markReturned(
       detail: { reason, bankReference },
       by: operatorId,
       at,
-      // Its workflow has ended with the credit.
+      // Its workflow ended with the credit.
       notifyWorkflow: false,
       returnReference: bankReference,
       failure: { code: 'BANK_RETURNED', message: reason },
@@ -118,8 +116,8 @@ export async function markReturned(
 }
 
 /**
- * The bank did not credit it, or it could not be sent: the money is the merchant's again. Said again it changes
- * nothing. Throws NOT_FOUND, and INVALID_STATE when it is neither APPROVED nor PROCESSING.
+ * APPROVED or PROCESSING → FAILED: it was not credited, or could not be sent. Releases the money to the merchant.
+ * Idempotent. Throws NOT_FOUND, and INVALID_STATE from another state.
  */
 export async function markFailed(
   tx: UnitOfWork,
@@ -129,7 +127,7 @@ export async function markFailed(
   return fail(tx, id, failed);
 }
 
-/** The same for an answer of the bank, which is about what was sent: INVALID_STATE for anything but PROCESSING. */
+/** The same for a result of the bank, which only has what was sent: INVALID_STATE for anything but PROCESSING. */
 export async function markFailedByBank(
   tx: UnitOfWork,
   id: string,
@@ -156,19 +154,19 @@ async function fail(
       at,
       bankReference,
       failure: { code: 'BANK_REFUSED', message: reason },
-      instead: whyNotFailed,
+      explain: creditedBefore,
     },
     (row) => row.returnedAt === null && row.failure?.message === reason,
   );
 }
 
-function whyNotFailed({ status, creditedAt }: SettlementRow): string | null {
+function creditedBefore({ status, creditedAt }: SettlementRow): string | null {
   if (status !== 'COMPLETED' || creditedAt === null) return null;
-  return `This settlement is COMPLETED, credited on ${addisDay(creditedAt)}: if the bank has sent the money back since, say that it was returned.`;
+  return `This settlement is COMPLETED, credited on ${addisDay(creditedAt)}: if the bank has sent the money back since, mark it as returned.`;
 }
 
-/** Banks tell days more often than times, so days are compared. */
-function requireDay(creditedAt: Date, { from, until }: { from: Date; until: Date }): void {
+/** Compares days, since banks report days more often than times. */
+function ensureDay(creditedAt: Date, { from, until }: { from: Date; until: Date }): void {
   const day = addisDay(creditedAt);
   if (day >= addisDay(from) && day <= addisDay(until)) return;
   const issue = `must be a day from ${addisDay(from)}, when it was sent, to ${addisDay(until)}, today; got ${day}`;

@@ -1,6 +1,6 @@
 import { feeOf, readFeeRule, type FeeRule, type FeeRuleJson } from '../ledger/fees.ts';
 import { post } from '../ledger/post.ts';
-import { reservePosting } from '../ledger/postings.ts';
+import { reservePosting, totalDebit } from '../ledger/postings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
@@ -8,33 +8,32 @@ import { newId } from '../lib/ids.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
-import { readUsableAccount } from './bank-account/usable.ts';
+import { readUsableAccount } from './bank-account/queries.ts';
 import { readSettlementDates } from './calendar/queries.ts';
 import { recordSettlementEvent } from './events.ts';
-import { findSettlement, toPayout, SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
-import { wholeBalance } from './whole-balance.ts';
+import { findSettlement, toPayout, SETTLEMENT_COLUMNS, type NewSettlementRow, type SettlementRow } from './queries.ts';
 import { settlementWorkflow } from './workflow-input.ts';
 
 export type NewSettlement = {
   requestId: string;
-  /** `all`: what is available, less fee and tax. */
+  /** `all`: the available balance, less fee and tax. */
   amount: Santim | 'all';
-  /** key_… or opr_…: who asks may not approve. */
+  /** key_… or opr_…: the requester cannot approve. */
   requestedBy: string;
 };
 
-/** All that a settlement is judged by, as `settlement_preflight` answers it; santim as plain numbers. */
+/** The result of the SQL function `settlement_preflight`; santim as plain numbers. */
 type Context = {
   existingId: string | null;
   limits: { minSantim: number; maxSantim: number };
   feeRule: FeeRuleJson;
-  /** Asked for, and held until the change ends, only where all of it is wanted. */
+  /** Read, and locked until the transaction ends, only for `all`. */
   availableSantim: number | null;
 };
 
 /**
- * Asks for money to the merchant's bank account: sets its amount, fee and tax aside, promises its days by the calendar,
- * and starts its workflow. The same requestId and body again is the same settlement (`isNew: false`), for ever.
+ * Requests a settlement to the merchant's bank account: reserves its amount, fee and tax, computes its expected days,
+ * and starts its workflow. Idempotent by requestId, without a time limit (`isNew: false`).
  * Throws DUPLICATE_REFERENCE, BANK_ACCOUNT_NOT_VERIFIED, AMOUNT_BELOW_MINIMUM, AMOUNT_ABOVE_MAXIMUM,
  * INSUFFICIENT_BALANCE.
  */
@@ -46,17 +45,14 @@ export async function createSettlement(
   const now = clock();
   const context = await readContext(tx, scope, { ...wanted, now });
   if (context.existingId !== null) {
-    return { row: requireSame(await findSettlement(tx.trx, scope, context.existingId), wanted), isNew: false };
+    return { row: ensureSame(await findSettlement(tx.trx, scope, context.existingId), wanted), isNew: false };
   }
   const [account, dates] = await Promise.all([readUsableAccount(tx.trx, scope, now), readSettlementDates(tx.trx, now)]);
   const rule = readFeeRule(context.feeRule);
   const amountSantim = decideAmount(wanted, context, rule);
   const row = await insertSettlement(tx, {
     ...scopeOf(scope),
-    effectiveDate: dates.effectiveDate,
-    expectedFrom: dates.earliestExpected,
-    expectedUntil: dates.expectedBy,
-    skippedDays: dates.reasons,
+    ...dates,
     id: newId('stl', now.getTime()),
     requestId: wanted.requestId,
     isFullBalance: wanted.amount === 'all',
@@ -85,12 +81,12 @@ async function readContext(
     'SELECT settlement_preflight(:merchantId, :environment, :requestId, :all, :now) AS context',
     { ...scopeOf(scope), requestId, all: amount === 'all', now },
   );
-  if (!found) throw new Error('settlement_preflight did not answer');
+  if (!found) throw new Error('settlement_preflight returned no row');
   return found.context;
 }
 
-/** A repeat asks for the same; anything else under the same requestId is another settlement. */
-function requireSame(row: SettlementRow, wanted: NewSettlement): SettlementRow {
+/** The existing settlement of this requestId. Throws DUPLICATE_REFERENCE when its amount is another. */
+function ensureSame(row: SettlementRow, wanted: NewSettlement): SettlementRow {
   const isSame = row.isFullBalance ? wanted.amount === 'all' : row.amountSantim === wanted.amount;
   if (isSame) return row;
   const issue = `"${wanted.requestId}" was used before for another settlement, ${row.id}; use a new one`;
@@ -100,7 +96,7 @@ function requireSame(row: SettlementRow, wanted: NewSettlement): SettlementRow {
   });
 }
 
-/** Throws AMOUNT_BELOW_MINIMUM, AMOUNT_ABOVE_MAXIMUM, and INSUFFICIENT_BALANCE when all is wanted and nothing is there. */
+/** Throws AMOUNT_BELOW_MINIMUM, AMOUNT_ABOVE_MAXIMUM, and INSUFFICIENT_BALANCE when `all` is nothing. */
 function decideAmount(wanted: NewSettlement, { limits, availableSantim }: Context, rule: FeeRule): Santim {
   const available = BigInt(availableSantim ?? 0);
   const isAll = wanted.amount === 'all';
@@ -124,27 +120,7 @@ function decideAmount(wanted: NewSettlement, { limits, availableSantim }: Contex
   return amount;
 }
 
-type NewRow = Omit<
-  SettlementRow,
-  | 'currency'
-  | 'status'
-  | 'bankReference'
-  | 'failure'
-  | 'approvedBy'
-  | 'version'
-  | 'approvedAt'
-  | 'sentAt'
-  | 'sentBy'
-  | 'creditedAt'
-  | 'completedAt'
-  | 'overdueAt'
-  | 'returnedAt'
-  | 'returnReference'
-  | 'lateCredit'
-  | 'lateCreditResolution'
->;
-
-async function insertSettlement(tx: UnitOfWork, row: NewRow): Promise<SettlementRow> {
+async function insertSettlement(tx: UnitOfWork, row: NewSettlementRow): Promise<SettlementRow> {
   const start: OutboxRow = {
     id: newId('obx'),
     kind: 'start',
@@ -158,17 +134,31 @@ async function insertSettlement(tx: UnitOfWork, row: NewRow): Promise<Settlement
          expected_from, expected_until, skipped_days, requested_by, requested_at, created_at)
        VALUES (:id, :merchantId, :environment, :requestId, :isFullBalance, :amountSantim, :feeSantim,
          :feeTaxSantim, 'ETB', :bankAccountId, :bankCode, :accountNumber, :accountName, 'REQUESTED', :effectiveDate,
-         :expectedFrom, :expectedUntil, CAST(:reasons AS jsonb), :requestedBy, :requestedAt,
-         :requestedAt)
+         :expectedFrom, :expectedUntil, CAST(:skippedDays AS jsonb), :requestedBy, :requestedAt, :requestedAt)
        RETURNING ${SETTLEMENT_COLUMNS}
      ), timeline_row AS (
        INSERT INTO settlement_timeline (settlement_id, occurred_at, kind, actor)
        SELECT id, requested_at, 'settlement.requested', requested_by FROM added
      ), outbox_row AS (${OUTBOX_INSERT})
      SELECT * FROM added`,
-    { ...row, reasons: JSON.stringify(row.skippedDays), messages: JSON.stringify([start]) },
+    { ...row, skippedDays: JSON.stringify(row.skippedDays), messages: JSON.stringify([start]) },
   );
   tx.enqueued([start]);
   if (!inserted) throw new Error('the settlement was not inserted');
   return inserted;
+}
+
+/** The largest amount that, with its fee and tax, the available balance covers; may be 0. Rounding may leave a santim. */
+function wholeBalance(rule: FeeRule, availableSantim: Santim): Santim {
+  const fits = (amountSantim: Santim): boolean =>
+    totalDebit({ amountSantim, ...feeOf(rule, amountSantim) }) <= availableSantim;
+  let least = 0n;
+  let most = availableSantim;
+  // A larger amount never has a smaller fee.
+  while (least < most) {
+    const middle = (least + most + 1n) / 2n;
+    if (fits(middle)) least = middle;
+    else most = middle - 1n;
+  }
+  return least;
 }

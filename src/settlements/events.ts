@@ -1,7 +1,7 @@
 import type { UnitOfWork } from '../outbox/record.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
-import type { SettlementRow } from './model.ts';
 import { settlementSnapshot } from './present.ts';
+import type { SettlementRow } from './queries.ts';
 
 export type SettlementEvent =
   | 'settlement.requested'
@@ -12,7 +12,7 @@ export type SettlementEvent =
   | 'settlement.canceled'
   | 'settlement.updated';
 
-/** Records an event of a settlement as it now stands, in the change that made it so. */
+/** Records an event with the settlement's current state, in the transaction that changed it. */
 export async function recordSettlementEvent(
   tx: UnitOfWork,
   change: { row: SettlementRow; event: SettlementEvent; at: Date },

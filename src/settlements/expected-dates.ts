@@ -1,37 +1,37 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { endOfAddisDay } from '../lib/dates.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
+import type { SettlementDates } from './calendar/business-days.ts';
 import { readSettlementDates } from './calendar/queries.ts';
-import type { SettlementDates } from './calendar/settlement-dates.ts';
 import { recordSettlementEvent } from './events.ts';
-import { overdueFrom, readSettlement, SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
+import { overdueFrom, readSettlement, SETTLEMENT_COLUMNS, type SettlementRow } from './queries.ts';
 import { isOpen } from './states.ts';
 import { settlementMessage } from './workflow-input.ts';
 
 export type DatesDeps = { db: Knex; runInTransaction: RunInTransaction };
 
-/** Under this name the timeline keeps what nobody did. */
+/** The actor in the timeline of what no person did. */
 const CALENDAR = 'calendar';
-/** Another edit may just be moving a settlement's days, by less than this. */
+/** More than another, concurrent edit of the calendar can change an expected day by. */
 const MARGIN_DAYS = 30;
 
 /**
- * Counts the days of an open settlement again by the holidays as they stand, from the instant it was asked for: they
- * move both ways. A change is told by `settlement.updated`. Answers the settlement as it then stands. Throws NOT_FOUND.
+ * Recomputes the days of an open settlement by the current holidays, from the instant of its request: they may become
+ * earlier or later. A change records `settlement.updated`. Returns the current row. Throws NOT_FOUND.
  */
 export async function recomputeDates(deps: DatesDeps, settlementId: string, at: Date): Promise<SettlementRow> {
   const row = await readSettlement(deps.db, settlementId);
   if (!isOpen(row.status)) return row;
-  const { reasons, ...dates } = await readSettlementDates(deps.db, row.requestedAt);
-  const { effectiveDate, expectedFrom, expectedUntil } = row;
-  const before = { effectiveDate, earliestExpected: expectedFrom, expectedBy: expectedUntil };
-  if (asText({ ...dates, reasons }) === asText({ ...before, reasons: row.skippedDays })) return row;
+  const dates = await readSettlementDates(deps.db, row.requestedAt);
+  if (isSame(dates, row)) return row;
   const updated = await deps.runInTransaction(async (tx) => {
     const [changed] = await rows<SettlementRow>(
       tx.trx,
       `WITH updated AS (
-         UPDATE settlement SET effective_date = :effectiveDate, expected_from = :earliestExpected,
-           expected_until = :expectedBy, skipped_days = CAST(:reasons AS jsonb), version = version + 1,
+         UPDATE settlement SET effective_date = :effectiveDate, expected_from = :expectedFrom,
+           expected_until = :expectedUntil, skipped_days = CAST(:skippedDays AS jsonb), version = version + 1,
            overdue_at = CASE WHEN CAST(:overdueFrom AS timestamptz) <= CAST(:at AS timestamptz) THEN overdue_at END
          WHERE id = :id AND version = :version RETURNING ${SETTLEMENT_COLUMNS}
        ), timeline_row AS (
@@ -43,27 +43,32 @@ export async function recomputeDates(deps: DatesDeps, settlementId: string, at: 
         ...dates,
         id: row.id,
         version: row.version,
-        reasons: JSON.stringify(reasons),
-        overdueFrom: overdueFrom({ expectedUntil: dates.expectedBy }),
+        skippedDays: JSON.stringify(dates.skippedDays),
+        overdueFrom: overdueFrom(dates),
         at,
         actor: CALENDAR,
-        detail: JSON.stringify({ ...dates, before }),
+        detail: JSON.stringify({ ...presentDates(dates), before: presentDates(row) }),
       },
     );
     if (changed) await recordSettlementEvent(tx, { row: changed, event: 'settlement.updated', at });
     return changed;
   });
-  // Somebody else has moved it since it was read, and wakes its workflow for another look.
+  // A concurrent transition changed the version; its signal makes the workflow read the row again.
   return updated ?? readSettlement(deps.db, settlementId);
 }
 
-/** What merchants see of them, in one order. */
-function asText({ effectiveDate, earliestExpected, expectedBy, reasons }: SettlementDates): string {
-  const skipped = reasons.map(({ date, reason, provisional }) => [date, reason, provisional]);
-  return JSON.stringify([effectiveDate, earliestExpected, expectedBy, skipped]);
+function presentDates({ effectiveDate, expectedFrom, expectedUntil }: SettlementDates) {
+  return { effectiveDate, earliestExpected: expectedFrom, expectedBy: expectedUntil };
 }
 
-/** Marks an open settlement whose last expected day is over, once. Answers it as it then stands. Throws NOT_FOUND. */
+function isSame(dates: SettlementDates, before: SettlementDates): boolean {
+  return (
+    isDeepStrictEqual(presentDates(dates), presentDates(before)) &&
+    isDeepStrictEqual(dates.skippedDays, before.skippedDays)
+  );
+}
+
+/** Marks an open settlement as overdue, once, when its last expected day is over. Returns the current row. Throws NOT_FOUND. */
 export async function markOverdue(deps: DatesDeps, settlementId: string, at: Date): Promise<SettlementRow> {
   const row = await recomputeDates(deps, settlementId, at);
   if (!isOpen(row.status) || row.overdueAt !== null || at < overdueFrom(row)) return row;
@@ -86,9 +91,8 @@ export async function markOverdue(deps: DatesDeps, settlementId: string, at: Dat
 }
 
 /**
- * Tells every open settlement that the calendar has changed on these days (YYYY-MM-DD, both included), so that its
- * workflow counts again: call it in the change that edits the holidays. Left out are those that were asked for after
- * these days or are expected long before. Returns how many are told.
+ * Signals the workflows of open settlements that holidays on these days (YYYY-MM-DD, both included) have changed, in the
+ * transaction of the edit. Skips settlements requested after these days, or expected long before. Returns their number.
  */
 export async function enqueueCalendarChanged(tx: UnitOfWork, days: { from: string; until: string }): Promise<number> {
   const open = await rows<{ id: string }>(

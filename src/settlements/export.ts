@@ -3,32 +3,11 @@ import { rows, type Queryable } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Position } from '../lib/pagination.ts';
-import type { SettlementRow } from './model.ts';
-import { settlementConditions, type SettlementFilter } from './queries.ts';
+import { SETTLEMENT_COLUMNS, settlementConditions, type SettlementFilter, type SettlementRow } from './queries.ts';
 import type { SettlementStatus } from './states.ts';
 
-/** A settlement as reports list it, with what the ledger has booked of it; of the account's number the last four digits. */
-export type ExportedSettlement = Pick<
-  SettlementRow,
-  | 'id'
-  | 'requestId'
-  | 'amountSantim'
-  | 'currency'
-  | 'bankCode'
-  | 'accountNumber'
-  | 'accountName'
-  | 'status'
-  | 'effectiveDate'
-  | 'expectedUntil'
-  | 'bankReference'
-  | 'failure'
-  | 'requestedAt'
-  | 'sentAt'
-  | 'creditedAt'
-  | 'returnedAt'
-  | 'completedAt'
-> &
-  PayoutTotals<Santim | null> & { position: string };
+/** A row of reports: a settlement with its ledger totals; `accountNumber` has only the last four digits. */
+export type ExportedSettlement = SettlementRow & PayoutTotals<Santim | null> & { position: string };
 
 const BOOKED = payoutTotalsSql({
   isPaid: `status = 'COMPLETED'`,
@@ -36,7 +15,7 @@ const BOOKED = payoutTotalsSql({
   paid: 'amount_santim',
 });
 
-/** At most `limit` of the settlements that the list shows under the same filter, in its order, after a position. */
+/** At most `limit` settlements after a position, by the filters and in the order of the list. */
 export async function exportSettlements(
   db: Queryable,
   filter: SettlementFilter,
@@ -45,10 +24,7 @@ export async function exportSettlements(
   const { where, values } = settlementConditions(filter);
   const found = await rows<ExportedSettlement>(
     db,
-    `SELECT id, request_id, amount_santim, ${BOOKED.columns}, currency, bank_code, account_number, account_name, status,
-            CAST(effective_date AS text) AS effective_date, CAST(expected_until AS text) AS expected_until,
-            bank_reference, failure, requested_at, sent_at, credited_at, returned_at, completed_at,
-            requested_at::text AS position
+    `SELECT ${SETTLEMENT_COLUMNS}, ${BOOKED.columns}, requested_at::text AS position
      FROM settlement
      WHERE ${where} ${after ? 'AND (requested_at, id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))' : ''}
      ORDER BY requested_at DESC, id DESC LIMIT :limit`,
@@ -57,7 +33,7 @@ export async function exportSettlements(
   return found.map((row) => ({ ...row, accountNumber: maskDigits(row.accountNumber) }));
 }
 
-/** How many settlements the list shows under this filter, counted no further than `most`. */
+/** The number of settlements in the list, counted up to `most`. */
 export async function countSettlements(db: Queryable, filter: SettlementFilter, most: number): Promise<number> {
   const { where, values } = settlementConditions(filter);
   const [found] = await rows<{ count: number }>(
@@ -68,14 +44,14 @@ export async function countSettlements(db: Queryable, filter: SettlementFilter, 
   return found?.count ?? 0;
 }
 
-/** Settlements of one status, counted and added up. */
+/** The number and sums of the settlements of one status. */
 export type SettlementGroup = PayoutTotals & {
   status: SettlementStatus;
   count: number;
   amountSantim: Santim;
 };
 
-/** What the list shows under this filter, added up by status. */
+/** The settlements in the list, summed by status. */
 export async function groupSettlements(db: Queryable, filter: SettlementFilter): Promise<SettlementGroup[]> {
   const { where, values } = settlementConditions(filter);
   return rows<SettlementGroup>(

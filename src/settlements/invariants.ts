@@ -1,6 +1,6 @@
 import type { LedgerInvariant } from '../ledger/verify.ts';
 
-/** What must hold between settlements and the ledger. */
+/** Invariants between settlements and the ledger. */
 export const SETTLEMENT_CHECKS: readonly LedgerInvariant[] = [
   {
     description: 'each settlement has the journals of its status, and no others',
@@ -17,8 +17,8 @@ export const SETTLEMENT_CHECKS: readonly LedgerInvariant[] = [
                       || CASE WHEN s.status = 'FAILED' THEN ARRAY['SETTLEMENT_REVERSED'] ELSE '{}' END END`,
   },
   {
-    description: 'what a settlement sets aside is its amount, fee and tax, and the bank gets its amount',
-    sql: `SELECT j.id AS journal, 'settlement ' || s.id || ' sets ' || j.amount_santim || ' santim aside and sends '
+    description: 'a settlement reserves its amount, fee and tax, and pays its amount to the bank',
+    sql: `SELECT j.id AS journal, 'settlement ' || s.id || ' reserves ' || j.amount_santim || ' santim and sends '
                  || coalesce(sent.santim, 0) AS about
           FROM settlement s
           JOIN ledger_journal j ON j.resource_id = s.id AND j.kind = 'SETTLEMENT_RESERVED'
@@ -36,8 +36,8 @@ export const SETTLEMENT_CHECKS: readonly LedgerInvariant[] = [
           WHERE (j.merchant_id, j.environment) IS DISTINCT FROM (s.merchant_id, s.environment)`,
   },
   {
-    description: 'no journal stands for a settlement that is not there',
-    sql: `SELECT j.id AS journal, 'settlement ' || j.resource_id || ' is not there' AS about
+    description: 'each journal of a settlement has its settlement',
+    sql: `SELECT j.id AS journal, 'settlement ' || j.resource_id || ' does not exist' AS about
           FROM ledger_journal j LEFT JOIN settlement s ON s.id = j.resource_id
           WHERE j.resource_type = 'settlement' AND s.id IS NULL`,
   },

@@ -3,16 +3,16 @@ import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { lockSettlement, SETTLEMENT_COLUMNS, type LateCredit, type SettlementRow } from './model.ts';
-import type { TimelineKind } from './timeline.ts';
+import { lockSettlement, SETTLEMENT_COLUMNS, type LateCredit, type SettlementRow } from './queries.ts';
+import type { TimelineKind } from './schema.ts';
 import { transitionSettlement, type SettlementActor, type TransitionResult } from './transition.ts';
 
 /**
- * The bank says that it has credited a settlement whose money went back to the merchant when it FAILED. Nothing is
- * booked: it is kept, and waits for operators to book or dismiss it. Said again it changes nothing. Throws INVALID_STATE
- * while another credit of the same settlement waits. `row` is locked.
+ * Stores a credit that the bank reports of a FAILED settlement, whose money was released to the merchant. Books nothing: an
+ * operator books or dismisses it. Idempotent. Throws INVALID_STATE while another credit of the settlement is pending.
+ * `row` is locked.
  */
-export async function noteLateCredit(
+export async function recordLateCredit(
   tx: UnitOfWork,
   row: SettlementRow,
   { operatorId, at, bankReference, creditedAt }: SettlementActor & { bankReference: string; creditedAt: Date },
@@ -24,7 +24,7 @@ export async function noteLateCredit(
   if (known && row.lateCreditResolution === null) {
     throw new AppError(
       'INVALID_STATE',
-      `This settlement is FAILED, and another credit of it waits for operators: ${known.bankReference}.`,
+      `This settlement is FAILED, and another credit of it is pending: ${known.bankReference}.`,
     );
   }
   const detail = { bankReference, creditedAt: creditedAt.toISOString() };
@@ -32,7 +32,7 @@ export async function noteLateCredit(
   return write(tx, row, { lateCredit, ended: null, kind: 'bank.credited_late', detail, by: operatorId, at });
 }
 
-/** The time of a credit as said; midnight stands for a day alone, which means no hour before it was sent. */
+/** The reported time of a credit. Midnight means a day without a time: on the day of sending, the time of sending. */
 export function withinDay({ sentAt, requestedAt }: SettlementRow, creditedAt: Date): Date {
   const earliest = sentAt ?? requestedAt;
   const isDayAlone = startOfAddisDay(addisDay(creditedAt)).getTime() === creditedAt.getTime();
@@ -48,20 +48,19 @@ export function creditReference(
   return { ...money, resourceId: id, bookedAs: 'the credit of a settlement' };
 }
 
-/** Why a credit that was just reported is not booked, in words for who reports it; null: it is. */
+/** Why a reported credit is not booked, as text for the operator; null: it is booked. */
 export function lateCreditIssue(row: SettlementRow, bankReference: string): string | null {
   const { status, lateCredit, lateCreditResolution } = row;
   if (status !== 'FAILED' || lateCredit?.bankReference !== bankReference) return null;
   const about = `This settlement is FAILED and its money went back to the merchant: the credit ${bankReference}`;
-  if (lateCreditResolution === 'DISMISSED') return `${about} was looked into and dismissed.`;
-  return `${about} is not booked, and waits for operators to book or dismiss it (SETTLEMENT_CREDITED_LATE in the queue).`;
+  if (lateCreditResolution === 'DISMISSED') return `${about} was dismissed by an operator.`;
+  return `${about} is not booked. Book or dismiss it (SETTLEMENT_CREDITED_LATE in the queue).`;
 }
 
 /**
- * The credit that came after the failure is true: the settlement is COMPLETED, and what was given back is taken again.
- * Said again it changes nothing. Throws NOT_FOUND, INSUFFICIENT_BALANCE while the merchant has not enough, and
- * INVALID_STATE when no such credit waits or it is the second one, and DUPLICATE_REFERENCE when its trace id is booked as
- * something else by now.
+ * FAILED → COMPLETED: books the pending late credit, and debits the merchant again. Idempotent. Throws NOT_FOUND,
+ * INSUFFICIENT_BALANCE, INVALID_STATE without a pending credit or for a second credit, and DUPLICATE_REFERENCE when its
+ * trace id was booked as something else since.
  */
 export async function bookLateCredit(
   tx: UnitOfWork,
@@ -80,14 +79,14 @@ export async function bookLateCredit(
   await bookReference(tx, creditReference(row, { bankReference, creditedAt }), 'bankReference');
   const detail = { bankReference, creditedAt: creditedAt.toISOString() };
   const booked = { to: 'COMPLETED', from: ['FAILED'], kind: 'bank.credited', detail, by: operatorId, at } as const;
-  // Its workflow has ended with the failure.
+  // Its workflow ended with the failure.
   const credit = { bankReference, creditedAt, notifyWorkflow: false };
   return transitionSettlement(tx, { ...booked, ...credit, id }, () => false);
 }
 
 /**
- * The credit that came after the failure is none, or the bank has taken it back: the settlement stays FAILED. Said again
- * it changes nothing. Throws NOT_FOUND, and INVALID_STATE when no such credit waits.
+ * Dismisses the pending late credit, which never was, or which the bank has taken back: the settlement stays FAILED.
+ * Idempotent. Throws NOT_FOUND, and INVALID_STATE without a pending credit.
  */
 export async function dismissLateCredit(
   tx: UnitOfWork,
@@ -110,7 +109,7 @@ export async function dismissLateCredit(
 
 function ensurePending({ status, lateCredit, lateCreditResolution }: SettlementRow): LateCredit {
   if (lateCredit && lateCreditResolution === null) return lateCredit;
-  throw new AppError('INVALID_STATE', `This settlement is ${status}: no credit after a failure waits for a decision.`);
+  throw new AppError('INVALID_STATE', `This settlement is ${status}: it has no late credit to decide.`);
 }
 
 type Written = {
@@ -138,6 +137,6 @@ async function write(tx: UnitOfWork, row: SettlementRow, written: Written): Prom
       lateCredit: JSON.stringify(written.lateCredit),
     },
   );
-  if (!settlement) throw new Error('the settlement is not there any more');
+  if (!settlement) throw new Error('the settlement was not updated');
   return { settlement, changed: true, before: { status: row.status, bankReference: row.bankReference } };
 }

@@ -2,10 +2,10 @@ import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 
-/** How much may be settled at once. */
+/** The smallest and the largest amount of one settlement. */
 export type SettlementLimit = { minSantim: Santim; maxSantim: Santim };
 
-/** What counts for a merchant: its own limit, or (`own` false) the platform's. */
+/** The limit of a merchant: its own, or (`own` false) the platform's. */
 export async function readSettlementLimit(
   db: Queryable,
   merchantId: string,
@@ -20,7 +20,7 @@ export async function readSettlementLimit(
   return limit;
 }
 
-/** Gives a merchant a limit of its own, for settlements to come. Throws VALIDATION_ERROR. */
+/** Sets a merchant's own limit for later settlements. Throws VALIDATION_ERROR. */
 export async function setSettlementLimit(
   trx: Knex.Transaction,
   { merchantId, minSantim, maxSantim }: SettlementLimit & { merchantId: string },

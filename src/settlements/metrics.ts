@@ -7,7 +7,7 @@ const GAUGES = {
   requested: { ...open, labels: { status: 'REQUESTED' } },
   approved: { ...open, labels: { status: 'APPROVED' } },
   processing: { ...open, labels: { status: 'PROCESSING' } },
-  overdue: { name: 'meskot_settlements_overdue', help: 'Open settlements whose last expected day is over' },
+  overdue: { name: 'meskot_settlements_overdue', help: 'Open settlements past their last expected day' },
 } as const;
 
 const COUNT = `
@@ -17,7 +17,7 @@ const COUNT = `
          CAST(count(*) FILTER (WHERE overdue_at IS NOT NULL) AS integer) AS overdue
   FROM settlement WHERE status IN ('REQUESTED', 'APPROVED', 'PROCESSING')`;
 
-/** Settlements under way, and those that are late, which should be none. Counted when somebody looks. */
+/** Gauges of open and of overdue settlements (normally 0), counted at each scrape. */
 export function measureSettlements(registry: Registry, db: Knex): void {
   measureRow(registry, GAUGES, { db, sql: COUNT });
 }

@@ -1,10 +1,13 @@
 import { totalDebit } from '../ledger/postings.ts';
+import { listPeriod, readPeriod, sumPeriod } from '../ledger/statement.ts';
 import { addisDay } from '../lib/dates.ts';
+import type { Queryable } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { toBirr } from '../lib/money.ts';
-import type { SettlementRow } from './model.ts';
+import type { Page } from '../lib/pagination.ts';
+import type { SettlementRow } from './queries.ts';
 
-/** The public settlement; what is unknown is left out. */
+/** The settlement as the API returns it; unknown fields are omitted. */
 export function presentSettlement(row: SettlementRow) {
   return {
     settlementId: row.id,
@@ -37,8 +40,44 @@ export function presentSettlement(row: SettlementRow) {
   };
 }
 
-/** `data` of every settlement event: a full snapshot, so the order of deliveries does not matter. */
+/** `data` of every settlement event: a full snapshot, independent of the order of deliveries. */
 export function settlementSnapshot(row: SettlementRow) {
   const { environment, ...fields } = presentSettlement(row);
   return { object: 'settlement', environment, merchantId: row.merchantId, version: row.version, ...fields };
+}
+
+/**
+ * The statement of a settlement: every movement of the available balance after the previous settlement, up to and including
+ * its own. The opening balance plus all movements is the closing balance, with which the next one opens. Immutable.
+ */
+export async function readStatement(db: Queryable, row: SettlementRow, page: Page) {
+  const period = await readPeriod(db, row, row.id);
+  if (!period) throw new Error(`settlement ${row.id} has no journal`);
+  const [totals, { rows, pagination }] = await Promise.all([sumPeriod(db, period), listPeriod(db, period, page)]);
+  const data = {
+    settlementId: row.id,
+    requestId: row.requestId,
+    status: row.status,
+    currency: row.currency,
+    amount: toBirr(row.amountSantim),
+    ...(row.bankReference === null ? {} : { bankReference: row.bankReference }),
+    ...(row.creditedAt === null ? {} : { creditedAt: row.creditedAt.toISOString() }),
+    previousSettlementId: period.previousSettlementId,
+    periodFrom: period.from?.toISOString() ?? null,
+    periodUntil: period.until.toISOString(),
+    openingBalance: toBirr(period.openingSantim),
+    closingBalance: toBirr(period.closingSantim),
+    totals: totals.map(({ type, count, amountSantim }) => ({ type, count, amount: toBirr(amountSantim) })),
+    movements: rows.map((movement) => ({
+      entryId: `${movement.journalId}-${movement.entry}`,
+      journalId: movement.journalId,
+      type: movement.type,
+      amount: toBirr(movement.amountSantim),
+      balanceAfter: toBirr(movement.balanceAfterSantim),
+      resourceType: movement.resourceType,
+      resourceId: movement.resourceId,
+      createdAt: movement.effectiveAt.toISOString(),
+    })),
+  };
+  return { data, pagination };
 }

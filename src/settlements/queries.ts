@@ -1,12 +1,121 @@
+import type { Payout } from '../ledger/postings.ts';
+import type { BankCode } from '../lib/banks.ts';
+import { endOfAddisDay } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
+import { notFound } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { DayRange, Page } from '../lib/pagination.ts';
-import type { Environment, MerchantScope } from '../lib/scope.ts';
-import { SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
+import { scopeOf, type Environment, type MerchantScope } from '../lib/scope.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
+import type { SkippedDay } from './calendar/business-days.ts';
+import type { TimelineKind } from './schema.ts';
 import type { SettlementStatus } from './states.ts';
 
-/** What to list; null and undefined do not narrow. */
+/** What a request for a settlement writes. Dates are days in Addis Ababa, YYYY-MM-DD. */
+export type NewSettlementRow = MerchantScope & {
+  id: string;
+  requestId: string;
+  isFullBalance: boolean;
+  amountSantim: Santim;
+  feeSantim: Santim;
+  feeTaxSantim: Santim;
+  bankAccountId: string;
+  bankCode: BankCode;
+  accountNumber: string;
+  accountName: string;
+  effectiveDate: string;
+  expectedFrom: string;
+  expectedUntil: string;
+  skippedDays: SkippedDay[];
+  requestedBy: string;
+  requestedAt: Date;
+};
+
+/** A row of `settlement`. */
+export type SettlementRow = NewSettlementRow & {
+  currency: string;
+  status: SettlementStatus;
+  bankReference: string | null;
+  failure: { code: string; message: string } | null;
+  approvedBy: string | null;
+  version: number;
+  approvedAt: Date | null;
+  sentAt: Date | null;
+  /** opr_…: the one operator who gave it to the bank. */
+  sentBy: string | null;
+  creditedAt: Date | null;
+  completedAt: Date | null;
+  overdueAt: Date | null;
+  /** The bank sent back what it had credited, under this trace id. */
+  returnedAt: Date | null;
+  returnReference: string | null;
+  lateCredit: LateCredit | null;
+  /** The decision of operators about it; null: pending. */
+  lateCreditResolution: 'BOOKED' | 'DISMISSED' | null;
+};
+
+/** A credit that the bank reports of a settlement that had FAILED. It is booked only by an operator. */
+export type LateCredit = { bankReference: string; creditedAt: string; operatorId: string; at: string };
+
+/** The columns of {@link SettlementRow}; days as texts. */
+export const SETTLEMENT_COLUMNS = `id, merchant_id, environment, request_id, is_full_balance, amount_santim, fee_santim,
+  fee_tax_santim, currency, bank_account_id, bank_code, account_number, account_name, status,
+  CAST(effective_date AS text) AS effective_date, CAST(expected_from AS text) AS expected_from,
+  CAST(expected_until AS text) AS expected_until, skipped_days, bank_reference, failure, requested_by, approved_by, version,
+  requested_at, approved_at, sent_at, sent_by, credited_at, completed_at, overdue_at,
+  returned_at, return_reference, late_credit, late_credit_resolution`;
+
+/** A settlement of any merchant, for workflows and operators. Throws NOT_FOUND. */
+export async function readSettlement(db: Queryable, id: string): Promise<SettlementRow> {
+  const [row] = await rows<SettlementRow>(db, `SELECT ${SETTLEMENT_COLUMNS} FROM settlement WHERE id = :id`, { id });
+  if (!row) throw notFound('settlement');
+  return row;
+}
+
+/** The same, locked until the transaction ends. Throws NOT_FOUND. */
+export async function lockSettlement({ trx }: Pick<UnitOfWork, 'trx'>, id: string): Promise<SettlementRow> {
+  const sql = `SELECT ${SETTLEMENT_COLUMNS} FROM settlement WHERE id = :id FOR UPDATE`;
+  const [row] = await rows<SettlementRow>(trx, sql, { id });
+  if (!row) throw notFound('settlement');
+  return row;
+}
+
+/** A settlement of this merchant and environment. Throws NOT_FOUND. */
+export async function findSettlement(db: Queryable, scope: MerchantScope, id: string): Promise<SettlementRow> {
+  const [row] = await rows<SettlementRow>(
+    db,
+    `SELECT ${SETTLEMENT_COLUMNS} FROM settlement
+     WHERE id = :id AND merchant_id = :merchantId AND environment = :environment`,
+    { ...scopeOf(scope), id },
+  );
+  if (!row) throw notFound('settlement');
+  return row;
+}
+
+/** When it becomes overdue: the end of the last expected day. */
+export function overdueFrom({ expectedUntil }: Pick<SettlementRow, 'expectedUntil'>): Date {
+  return endOfAddisDay(expectedUntil);
+}
+
+/** The settlement as the ledger books it. */
+export function toPayout(row: SettlementRow): Payout & { type: 'settlement' } {
+  const { id, amountSantim, feeSantim, feeTaxSantim } = row;
+  return { ...scopeOf(row), type: 'settlement', id, amountSantim, feeSantim, feeTaxSantim };
+}
+
+export type TimelineRow = { occurredAt: Date; kind: TimelineKind; detail: Record<string, unknown> };
+
+/** The timeline of a settlement, oldest first. */
+export async function readTimeline(db: Queryable, settlementId: string): Promise<TimelineRow[]> {
+  return rows<TimelineRow>(
+    db,
+    'SELECT occurred_at, kind, detail FROM settlement_timeline WHERE settlement_id = :settlementId ORDER BY id',
+    { settlementId },
+  );
+}
+
+/** Filters of the list; null and undefined do not narrow it. */
 export type SettlementFilter = MerchantScope & {
   range: DayRange;
   statuses: SettlementStatus[] | null;
@@ -14,13 +123,13 @@ export type SettlementFilter = MerchantScope & {
   search?: string | undefined;
 };
 
-/** What operators list, of all merchants and both environments unless one is named. */
+/** Filters for operators: all merchants and both environments, unless one is given. */
 export type AllSettlements = Omit<SettlementFilter, keyof MerchantScope> & {
   merchantId?: string | undefined;
   environment?: Environment | undefined;
 };
 
-/** Conditions in SQL on settlements for those filters that are set, and their values. */
+/** The SQL conditions of the filters that are set, and their values. */
 export function settlementConditions(filter: AllSettlements): {
   where: string;
   values: Record<string, unknown>;
@@ -56,7 +165,7 @@ export async function listAllSettlements(db: Queryable, filter: AllSettlements, 
   return paginateNewest<SettlementRow>(db, listed, page);
 }
 
-/** What was settled to the same account of the merchant before. */
+/** Earlier completed settlements of the merchant to the same account: their number, sum, and the last credit. */
 export async function readSettledBefore(
   db: Queryable,
   row: SettlementRow,

@@ -8,19 +8,15 @@ import { toBirr } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { createSettlement } from './create.ts';
-import { cancelSettlement } from './decide.ts';
+import { advanceSettlement, cancelSettlement } from './decide.ts';
 import { readSettlementLimit } from './limit.ts';
-import { findSettlement } from './model.ts';
-import { presentSettlement } from './present.ts';
-import { listSettlements } from './queries.ts';
-import { advanceSettlement } from './sandbox.ts';
+import { presentSettlement, readStatement } from './present.ts';
+import { findSettlement, listSettlements, readTimeline } from './queries.ts';
 import * as schema from './schema.ts';
-import { readStatement } from './statement.ts';
-import { readTimeline } from './timeline.ts';
 
 export type SettlementRouteDeps = { db: Knex; clock: Clock };
 
-/** Money to the merchant's own bank account: ask, look, take back; and the sandbox's way to move on. */
+/** Settlements to the merchant's bank account: request, read, cancel; and the sandbox's way to advance them. */
 export function settlementRoutes(deps: SettlementRouteDeps): Route[] {
   return [...commandRoutes(deps), ...queryRoutes(deps), statementRoute(deps), advanceRoute(deps)];
 }
@@ -32,8 +28,9 @@ function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
       path: '/api/checkout/settlement',
       operationId: 'createSettlement',
       tag: 'Settlements',
-      summary: 'Ask for money to the linked bank account; it is set aside at once',
-      description: 'The same requestId and body again is the same settlement, answered with 200, for ever.',
+      summary: 'Request a settlement to the linked bank account; its amount is reserved at once',
+      description:
+        'Idempotent by requestId, without a time limit: the same requestId and body returns the same settlement with 200.',
       auth: { by: 'key', scope: 'settlements:write' },
       serialize: 'merchantBalance',
       body: schema.NewSettlement,
@@ -47,9 +44,9 @@ function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
       ],
       handle: async ({ caller, tx, body }) => {
         const wanted = { ...body, requestedBy: caller.keyId };
-        const made = await createSettlement({ tx, clock }, scopeOf(caller), wanted);
-        const message = made.isNew ? 'Settlement requested' : 'This settlement was requested before';
-        return { status: made.isNew ? 202 : 200, message, data: presentSettlement(made.row) };
+        const { row, isNew } = await createSettlement({ tx, clock }, scopeOf(caller), wanted);
+        const message = isNew ? 'Settlement requested' : 'This settlement was requested before';
+        return { status: isNew ? 202 : 200, message, data: presentSettlement(row) };
       },
     }),
     writeRoute({
@@ -57,7 +54,7 @@ function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
       path: '/api/checkout/settlement/:settlementId/cancel',
       operationId: 'cancelSettlement',
       tag: 'Settlements',
-      summary: 'Take a settlement back that was not decided yet',
+      summary: 'Cancel a settlement that is not decided yet',
       auth: { by: 'key', scope: 'settlements:write' },
       serialize: 'merchantBalance',
       params: schema.SettlementParams,
@@ -98,7 +95,7 @@ function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
       path: '/api/checkout/settlement-limits',
       operationId: 'getSettlementLimits',
       tag: 'Settlements',
-      summary: 'How little and how much may be settled at once',
+      summary: 'The smallest and the largest amount of one settlement',
       auth: { by: 'key', scope: 'settlements:read' },
       responses: { 200: schema.SettlementLimits },
       handle: async ({ caller }) => {
@@ -134,10 +131,10 @@ function statementRoute({ db }: SettlementRouteDeps): Route {
     path: '/api/checkout/settlement/:settlementId/statement',
     operationId: 'getSettlementStatement',
     tag: 'Settlements',
-    summary: 'Every movement of the balance since the settlement before, up to this one',
+    summary: 'Every movement of the balance since the previous settlement, up to this one',
     description:
-      'Opening balance and all movements make the closing balance, with which the next statement opens. Every ' +
-      'settlement has one from the start, whatever becomes of it: what comes back later stands in a later statement.',
+      'The opening balance and all movements add up to the closing balance, with which the next statement opens. Every ' +
+      'settlement has a statement from its request on; money that returns later is part of a later statement.',
     auth: { by: 'key', scope: 'settlements:read' },
     rateLimit: 'list',
     params: schema.SettlementParams,
@@ -157,8 +154,8 @@ function advanceRoute({ clock }: SettlementRouteDeps): Route {
     path: '/api/checkout/sandbox/settlements/:settlementId/advance',
     operationId: 'advanceSandboxSettlement',
     tag: 'Settlements',
-    summary: 'Sandbox: move a settlement one step, as an operator and the bank would',
-    description: 'REQUESTED, APPROVED, PROCESSING, COMPLETED; its dates stay what they are.',
+    summary: 'Sandbox: advance a settlement one step, as an operator and the bank would',
+    description: 'REQUESTED, APPROVED, PROCESSING, COMPLETED; its dates do not change.',
     auth: { by: 'key', scope: 'settlements:write' },
     serialize: 'merchantBalance',
     params: schema.SettlementParams,
@@ -166,7 +163,7 @@ function advanceRoute({ clock }: SettlementRouteDeps): Route {
     errors: ['INVALID_STATE'],
     handle: async ({ caller, tx, params }) => {
       if (caller.environment !== 'sandbox') {
-        throw new AppError('NOT_FOUND', 'Only the sandbox has this; use a key of the sandbox.');
+        throw new AppError('NOT_FOUND', 'Available in the sandbox only. Use a sandbox key.');
       }
       const row = await findSettlement(tx.trx, scopeOf(caller), params.settlementId);
       const { settlement } = await advanceSettlement(tx, row, clock());

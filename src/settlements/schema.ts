@@ -5,9 +5,7 @@ import { BANK_CODES } from '../lib/banks.ts';
 import { birrAmount, currencyEtb, instant, reference } from '../lib/fields.ts';
 import { toSantim } from '../lib/money.ts';
 import { dateParam, pageQuery, sequencePageQuery, statusParam } from '../lib/pagination.ts';
-import type { NewSettlement as WantedSettlement } from './create.ts';
 import { SETTLEMENT_STATUSES } from './states.ts';
-import { TIMELINE } from './timeline.ts';
 
 const SEARCH_CHARACTERS_MAX = 100;
 
@@ -15,16 +13,16 @@ export const NewSettlement = z
   .strictObject({
     requestId: reference.meta({
       description:
-        "The merchant's own id of the request, unique for ever: the same again answers with the same settlement",
+        "The merchant's own id of the request, unique without a time limit: the same id returns the same settlement",
       example: 'SETTLE-2026-11-21',
     }),
     amount: birrAmount.optional().meta({ description: 'ETB; this, or all', example: 2500.5 }),
-    all: z.literal(true).optional().meta({ description: 'All that is available, less fee and tax; this, or amount' }),
+    all: z.literal(true).optional().meta({ description: 'The available balance, less fee and tax; this, or amount' }),
     currency: currencyEtb.default('ETB'),
   })
-  .transform(({ requestId, amount, all }, context): Omit<WantedSettlement, 'requestedBy'> => {
+  .transform(({ requestId, amount, all }, context) => {
     if (amount !== undefined && all === undefined) return { requestId, amount: toSantim(amount) };
-    if (amount === undefined && all) return { requestId, amount: 'all' };
+    if (amount === undefined && all) return { requestId, amount: 'all' as const };
     const issue = amount === undefined ? 'must be given, or "all": true' : 'must not be given together with all';
     context.addIssue({ code: 'custom', path: ['amount'], message: issue });
     return z.NEVER;
@@ -58,21 +56,23 @@ export const Settlement = z
   .object({
     settlementId: z.string(),
     requestId: z.string(),
-    amount: z.number().meta({ description: 'What the bank account gets' }),
+    amount: z.number().meta({ description: 'Credited to the bank account' }),
     fee: z.number(),
     feeTax: z.number(),
-    totalDebit: z.number().meta({ description: 'What the balance gives: amount + fee + feeTax' }),
+    totalDebit: z.number().meta({ description: 'Debited from the balance: amount + fee + feeTax' }),
     currency: z.literal('ETB'),
     bankAccount: z
       .object({ bankCode: z.enum(BANK_CODES), accountNumber: z.string(), accountName: z.string() })
-      .meta({ description: 'As it was linked when this was asked for; the number shows its last four digits' }),
+      .meta({ description: 'As linked at the time of the request; the number has its last four digits only' }),
     status: z.enum(SETTLEMENT_STATUSES),
-    effectiveDate: day('The day it counts as asked for: a business day, before 15:00 in Addis Ababa'),
+    effectiveDate: day(
+      'The business day the request counts for; requests from 15:00 in Addis Ababa count for the next one',
+    ),
     earliestExpected: day('One business day after effectiveDate'),
     expectedBy: day('Two business days after effectiveDate'),
     dateReasons: z
       .array(z.object({ date: z.string(), reason: z.string(), provisional: z.boolean() }))
-      .meta({ description: 'The days on the way that do not count, and why' }),
+      .meta({ description: 'The days skipped on the way, and why' }),
     bankReference: z.string().optional().meta({ description: "The bank's trace id" }),
     failure: z.object({ code: z.string(), message: z.string() }).optional(),
     environment: z.enum(['sandbox', 'live']),
@@ -80,14 +80,58 @@ export const Settlement = z
     sentAt: instant.optional().meta({ description: 'When it was given to the bank' }),
     creditedAt: instant
       .optional()
-      .meta({ description: 'When the bank credited it; it often says the day only: see creditedOn' }),
+      .meta({ description: 'When the bank credited it; banks often report the day only: see creditedOn' }),
     creditedOn: day('The day of creditedAt').optional(),
     returnedAt: instant
       .optional()
-      .meta({ description: 'When we heard that the bank had sent it back after crediting it' }),
-    completedAt: instant.optional().meta({ description: 'When it ended here, however it did' }),
+      .meta({ description: 'When the bank reported that it had sent it back after crediting it' }),
+    completedAt: instant.optional().meta({ description: 'When it ended, with any status' }),
   })
   .meta({ id: 'Settlement' });
+
+const dates = z.object({ effectiveDate: z.string(), earliestExpected: z.string(), expectedBy: z.string() });
+
+/** The kinds of timeline entries of a settlement, with the shape of their `detail`. */
+export const TIMELINE = {
+  'settlement.requested': { description: 'Requested: its amount, fee and tax are reserved', detail: z.object({}) },
+  'review.approved': { description: 'Approved by an operator', detail: z.object({}) },
+  'review.rejected': {
+    description: 'Rejected by an operator; the money is released',
+    detail: z.object({ reason: z.string() }),
+  },
+  'settlement.cancelled': { description: 'Cancelled by the merchant; the money is released', detail: z.object({}) },
+  'bank.sent': { description: 'Sent to the bank', detail: z.object({ bankReference: z.string().optional() }) },
+  'bank.credited': {
+    description: "Credited to the merchant's account",
+    detail: z.object({ bankReference: z.string(), creditedAt: z.string() }),
+  },
+  'bank.failed': {
+    description: 'Not credited by the bank; the money is released',
+    detail: z.object({ reason: z.string(), bankReference: z.string().optional() }),
+  },
+  'bank.returned': {
+    description: 'Sent back by the bank after its credit; the money is back in the balance',
+    detail: z.object({ reason: z.string(), bankReference: z.string() }),
+  },
+  'bank.credited_late': {
+    description: 'The bank reports a credit after the failure; an operator decides about it',
+    detail: z.object({ bankReference: z.string(), creditedAt: z.string() }),
+  },
+  'bank.credit_dismissed': {
+    description: 'An operator dismissed the late credit',
+    detail: z.object({ bankReference: z.string(), reason: z.string() }),
+  },
+  'expected_dates.changed': {
+    description: 'The calendar has changed, and with it the expected days',
+    detail: dates.extend({ before: dates }),
+  },
+  'settlement.overdue': {
+    description: 'Still open after its last expected day',
+    detail: z.object({ expectedBy: z.string() }),
+  },
+} as const;
+
+export type TimelineKind = keyof typeof TIMELINE;
 
 const entries = Object.entries(TIMELINE).map(([kind, { description, detail }]) =>
   z.object({ at: instant, kind: z.literal(kind), detail }).meta({ description: description }),

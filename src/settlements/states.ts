@@ -1,7 +1,4 @@
-/*
- * The table of states, pure: importable by workflows. SQL makes each move as one conditional UPDATE on the state before
- * it; these say which moves exist.
- */
+// The transitions that exist, importable by workflows. SQL writes each as one conditional UPDATE on the state before it.
 
 export { SANDBOX_REVIEW_MS } from '../lib/sandbox-review.ts';
 
@@ -17,9 +14,8 @@ export const SETTLEMENT_STATUSES = [
 export type SettlementStatus = (typeof SETTLEMENT_STATUSES)[number];
 
 /**
- * Where a settlement may go. PROCESSING: it was sent to the bank. One that was approved and cannot be sent fails, too.
- * COMPLETED: the bank has credited it. What the bank sends back afterwards fails all the same, and what it credits after
- * a failure is COMPLETED once an operator has booked it.
+ * The states after each state. PROCESSING: sent to the bank. APPROVED → FAILED: it could not be sent. COMPLETED: credited by
+ * the bank. COMPLETED → FAILED: sent back by the bank. FAILED → COMPLETED: an operator has booked a late credit.
  */
 export const SETTLEMENT_TRANSITIONS = {
   REQUESTED: ['APPROVED', 'REJECTED', 'CANCELLED'],
@@ -33,12 +29,12 @@ export const SETTLEMENT_TRANSITIONS = {
 
 const OPEN_STATUSES = ['REQUESTED', 'APPROVED', 'PROCESSING'] as const;
 
-/** Whether its money is still set aside. */
+/** Whether its money is reserved. */
 export function isOpen(status: SettlementStatus): status is (typeof OPEN_STATUSES)[number] {
   return (OPEN_STATUSES as readonly SettlementStatus[]).includes(status);
 }
 
-/** From where one may come to a status while its money is set aside. */
+/** The open states that lead to a status. */
 export function statusesBefore(to: SettlementStatus): SettlementStatus[] {
   return OPEN_STATUSES.filter((from) => (SETTLEMENT_TRANSITIONS[from] as readonly SettlementStatus[]).includes(to));
 }

@@ -4,44 +4,45 @@ import { latePayoutPosting, payoutPosting, releasePosting, reversalPosting, type
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
+import { requireNotSuspended } from '../merchants/operations.ts';
+import { OUTBOX_INSERT, type OutboxRow, type UnitOfWork } from '../outbox/record.ts';
+import { rejectionOf } from './bank-account/queries.ts';
 import { recordSettlementEvent, type SettlementEvent } from './events.ts';
-import { toPayout, readSettlement, SETTLEMENT_COLUMNS, type SettlementRow } from './model.ts';
+import { readSettlement, SETTLEMENT_COLUMNS, toPayout, type SettlementRow } from './queries.ts';
+import type { TimelineKind } from './schema.ts';
 import { isOpen, statusesBefore, type SettlementStatus } from './states.ts';
-import type { TimelineKind } from './timeline.ts';
 import { settlementMessage, type SettlementSignal } from './workflow-input.ts';
 
-/** Who does something to a settlement, and when: an operator (opr_…), the merchant (key_…), or the sandbox. */
+/** Who changes a settlement, and when: an operator (opr_…), the merchant (key_…), or the sandbox. */
 export type SettlementActor = Actor & {
   at: Date;
-  /** false: it is the workflow itself that decides, as in the sandbox. */
+  /** false: the workflow itself decides, as in the sandbox. */
   notifyWorkflow?: boolean;
 };
 
-/** A settlement after an operation; `changed` is false when it was so already. */
+/** A settlement after an operation; `changed` is false when it had that state already. */
 export type TransitionResult =
   | { settlement: SettlementRow; changed: true; before: Pick<SettlementRow, 'status' | 'bankReference'> }
   | { settlement: SettlementRow; changed: false };
 
-/** One move of a settlement: to which state, and what is kept of it. */
+/** One transition of a settlement, and what its row and timeline store of it. */
 export type Transition = {
   id: string;
   to: Exclude<SettlementStatus, 'REQUESTED'>;
-  /** Where it must stand; unless said, where its money is set aside and leads there. */
+  /** The states it may come from; by default the open ones that lead to `to`. */
   from?: readonly SettlementStatus[];
   kind: TimelineKind;
   detail: Record<string, unknown>;
   by: string;
   at: Date;
-  /** Unless it is the workflow itself that moves it. */
   notifyWorkflow?: boolean;
   bankReference?: string | undefined;
   creditedAt?: Date;
-  /** Of money that has come back: the bank's trace id of its way. */
+  /** The bank's trace id of money that it sent back. */
   returnReference?: string;
   failure?: { code: string; message: string };
-  /** Why it cannot be made as the settlement stands, where there is more to say than the state. */
-  instead?: (row: SettlementRow) => string | null;
+  /** A more precise error text than one about the state; null: the default. */
+  explain?: (row: SettlementRow) => string | null;
 };
 
 const EVENTS_AND_SIGNALS = {
@@ -53,8 +54,8 @@ const EVENTS_AND_SIGNALS = {
   CANCELLED: { event: 'settlement.canceled', signal: 'cancelled' },
 } as const satisfies Record<Transition['to'], { event: SettlementEvent; signal: SettlementSignal }>;
 
-/** What the ledger books of a move; null: the money stays set aside. */
-function bookingOf(
+/** The posting of a transition; null: the money stays reserved. */
+function postingOf(
   from: SettlementStatus,
   to: Transition['to'],
 ): ((out: ReturnType<typeof toPayout>) => Posting) | null {
@@ -65,28 +66,27 @@ function bookingOf(
 }
 
 /**
- * Makes one move, in the change's transaction: the row, its timeline, its event, its journal; then its workflow is told.
- * Where it stood elsewhere nothing changes: then it answers as it stands when `isSo` says that this is what was asked
- * for, and throws INVALID_STATE otherwise.
+ * Writes one transition in the caller's transaction: the row, its timeline, its event, its journal, and the signal to its
+ * workflow. From another state nothing changes: returns the row when `isRepeat` accepts it, else throws INVALID_STATE.
  */
 export async function transitionSettlement(
   tx: UnitOfWork,
   transition: Transition,
-  isSo: (row: SettlementRow) => boolean,
+  isRepeat: (row: SettlementRow) => boolean,
 ): Promise<TransitionResult> {
   const updated = await updateRow(tx, transition);
   if (updated) {
     const { statusBefore, referenceBefore, ...row } = updated;
     await recordSettlementEvent(tx, { row, event: EVENTS_AND_SIGNALS[transition.to].event, at: transition.at });
-    const booking = bookingOf(statusBefore, transition.to);
-    if (booking) await post(tx.trx, booking(toPayout(row)), transition.at);
+    const posting = postingOf(statusBefore, transition.to);
+    if (posting) await post(tx.trx, posting(toPayout(row)), transition.at);
     return { settlement: row, changed: true, before: { status: statusBefore, bankReference: referenceBefore } };
   }
   const settlement = await readSettlement(tx.trx, transition.id);
-  if (settlement.status === transition.to && isSo(settlement)) return { settlement, changed: false };
+  if (settlement.status === transition.to && isRepeat(settlement)) return { settlement, changed: false };
   const wanted = (transition.from ?? statusesBefore(transition.to)).join(' or ');
   const status = `This settlement is ${settlement.status}: only one that is ${wanted} can become ${transition.to}.`;
-  throw new AppError('INVALID_STATE', transition.instead?.(settlement) ?? status);
+  throw new AppError('INVALID_STATE', transition.explain?.(settlement) ?? status);
 }
 
 type TransitionRow = SettlementRow & { statusBefore: SettlementStatus; referenceBefore: string | null };
@@ -139,4 +139,20 @@ async function updateRow(tx: UnitOfWork, transition: Transition): Promise<Transi
   );
   if (row) tx.enqueued(messages);
   return row;
+}
+
+/**
+ * Money may leave for this settlement: its merchant is not suspended, and its bank account was not rejected since the
+ * request. Throws INVALID_STATE, with what to do.
+ */
+export async function ensureSendable(
+  { trx }: UnitOfWork,
+  row: SettlementRow,
+  { verb, instead }: { verb: 'approved' | 'sent'; instead: string },
+): Promise<void> {
+  await requireNotSuspended(trx, row.merchantId, { what: `this settlement is not ${verb}`, instead });
+  const rejection = await rejectionOf(trx, row.bankAccountId);
+  if (rejection === null) return;
+  const why = `The bank account ${row.bankAccountId} was rejected since the request (${rejection})`;
+  throw new AppError('INVALID_STATE', `${why}: the settlement is not ${verb}; ${instead}.`);
 }

@@ -6,7 +6,8 @@ import {
 } from '../access/separation-of-duties.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import { requireNotSuspended } from '../merchants/suspended.ts';
+import { lock } from '../lib/lock.ts';
+import { requireNotSuspended } from '../merchants/operations.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { readWithdrawal, type WithdrawalRow } from './model.ts';
 import { CANCELLABLE_STAGES } from './states.ts';
@@ -122,7 +123,7 @@ function notUnsent({ status, stage }: WithdrawalRow, done: 'cancelled' | 'reject
 
 /** So that two operators' words are counted one after the other. Throws NOT_FOUND, INVALID_STATE. */
 async function lockUnderReview(tx: UnitOfWork, id: string): Promise<WithdrawalRow> {
-  await rows(tx.trx, 'SELECT 1 FROM withdrawal WHERE id = :id FOR UPDATE', { id });
+  await lock(tx.trx, 'withdrawal', id);
   const row = await readWithdrawal(tx.trx, id);
   if (row.stage === 'UNDER_REVIEW') return row;
   const status = row.status === 'PENDING' ? row.stage : row.status;

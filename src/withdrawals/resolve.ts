@@ -6,6 +6,7 @@ import {
 } from '../access/separation-of-duties.ts';
 import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
+import { lock } from '../lib/lock.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { readWithdrawal, type WithdrawalRow } from './model.ts';
@@ -45,7 +46,7 @@ export async function resolveWithdrawal(
   { operatorId, keyId, at, ...input }: Resolution & Actor & { at: Date },
 ): Promise<Resolved> {
   const { trx } = tx;
-  await rows(trx, 'SELECT 1 FROM withdrawal WHERE id = :withdrawalId FOR UPDATE', { withdrawalId });
+  await lock(trx, 'withdrawal', withdrawalId);
   const row = await readWithdrawal(trx, withdrawalId);
   const about = { tx, row, operatorId, at, decision: decisionOf(row, input) };
   const latest = await readLatest(about);
@@ -148,8 +149,7 @@ function requireTime({ row, decision, at }: Pick<About, 'row' | 'decision' | 'at
 
 /** That it was paid under a reference of its own, and not more than was asked for or its provider has said. */
 async function requirePlausible({ tx, row, decision }: About): Promise<void> {
-  const reference = `payout reference ${row.environment} ${row.channel} ${decision.providerReference}`;
-  await rows(tx.trx, 'SELECT pg_advisory_xact_lock(hashtextextended(:reference, 0))', { reference });
+  await lock(tx.trx, 'payout_reference', `${row.environment} ${row.channel} ${decision.providerReference}`);
   const [found] = await rows<{ other: string | null; reportedSantim: Santim | null }>(
     tx.trx,
     `SELECT (SELECT o.id FROM withdrawal o WHERE o.provider_reference = :providerReference AND o.id <> :id

@@ -68,7 +68,7 @@ describe('a settlement', () => {
     expect((await send(winner.key, { bankReference: 'FT-3' })).status).toBe(409);
     const refused = await send(loser.key, { bankReference: 'FT-2' });
     expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
-    const said = `${winner.operatorId} gave this settlement to the bank at ${sentAt}, under the reference FT-2; it is PROCESSING.`;
+    const said = `${winner.operatorId} sent this settlement to the bank at ${sentAt}, under the reference FT-2; it is PROCESSING.`;
     expect(refused.body.message).toContain(said);
     expect(await desk.audited(id)).toEqual(['settlement.approve', 'settlement.sent']);
   });
@@ -91,7 +91,7 @@ describe('a settlement', () => {
       desk.send('POST', `/api/ops/merchants/${scope.merchantId}/${verb}`, { body: { reason: 'Looked at' } });
     for (const [decision, instead] of [
       ['approve', 'reject the settlement'],
-      ['sent', 'say that it has failed'],
+      ['sent', 'mark it as failed'],
     ] as const) {
       await merchant('suspend');
       const refused = await say(id, decision);
@@ -158,7 +158,7 @@ describe('a settlement', () => {
       const credit = { bankReference: `FT-${id}`, creditedOn: addisDay(new Date()) };
       const { status, body } = await say(id, 'credited', credit);
       expect([status, body.data.status]).toEqual([202, 'FAILED']);
-      expect(body.message).toContain(`FT-${id} is not booked, and waits for operators to book or dismiss it`);
+      expect(body.message).toContain(`FT-${id} is not booked. Book or dismiss it`);
       expect((await say(id, 'credited', credit)).status).toBe(202);
     }
     const [booked = '', dismissed = ''] = ids;
@@ -265,7 +265,7 @@ describe('a linked bank account', () => {
     ] as const) {
       const refused = await say(id, verb);
       expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
-      expect(refused.body.message).toContain(`${bankAccountId} was rejected since this was asked for (${reason})`);
+      expect(refused.body.message).toContain(`${bankAccountId} was rejected since the request (${reason})`);
     }
     await expect(ask(desk.world, scope)).rejects.toMatchObject({ code: 'BANK_ACCOUNT_NOT_VERIFIED' });
     const log = await desk.send('GET', `/api/ops/audit?resourceId=${bankAccountId}`);

@@ -99,7 +99,7 @@ describe('stuck work', () => {
     const { data } = await stuck();
     expect(data.items).toEqual([
       expect.objectContaining({ kind: 'SETTLEMENT_PENDING', id: late.id, since: '2026-03-06T21:00:00.000Z' }),
-      expect.objectContaining({ id: undecided.id, what: 'The sandbox has not decided about it' }),
+      expect.objectContaining({ id: undecided.id, what: 'Not decided by the sandbox' }),
     ]);
     await tx('UPDATE settlement SET overdue_at = :at WHERE id = :id', { id: late.id, at: ago(HOUR_MS) });
     expect((await stuck()).data.items).toMatchObject([{ id: undecided.id }]);

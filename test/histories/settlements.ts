@@ -3,7 +3,7 @@ import { markCredited, markFailed, markSent } from '../../src/settlements/bank-r
 import { addHoliday } from '../../src/settlements/calendar/operations.ts';
 import { approveSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { enqueueCalendarChanged } from '../../src/settlements/expected-dates.ts';
-import { readSettlement } from '../../src/settlements/model.ts';
+import { readSettlement } from '../../src/settlements/queries.ts';
 import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
 import { ask as askFor, linkAccount } from '../support/settlements.ts';
 import { skipTime } from '../support/temporal.ts';

@@ -141,7 +141,7 @@ export const CORRUPTIONS = [
   [
     'the bank got another amount than was settled',
     `UPDATE ledger_entry SET amount_santim = amount_santim - 1 WHERE account_id = (SELECT id FROM ledger_account WHERE kind = 'BANK')`,
-    'what a settlement sets aside is its amount, fee and tax, and the bank gets its amount',
+    'a settlement reserves its amount, fee and tax, and pays its amount to the bank',
   ],
   [
     'more is held than waits in suspense',

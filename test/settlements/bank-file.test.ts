@@ -2,7 +2,7 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { importBankFile } from '../../src/settlements/bank-file.ts';
 import { markCredited, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
-import { readSettlement } from '../../src/settlements/model.ts';
+import { readSettlement } from '../../src/settlements/queries.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -72,7 +72,7 @@ test('a file may say how much was credited: another amount than the settlementâ€
   const { applied, wrong } = await importBankFile(world, { operatorId: 'opr_1', text: [heading, ...lines].join('\n') });
   expect(applied.map(({ line }) => line)).toEqual([2]);
   expect(wrong.map(({ line, issue }) => [line, issue])).toEqual([
-    [3, "amount must be the settlement's, 150.00 ETB, got 149.90: ask the bank, nothing was booked"],
+    [3, "amount must be the settlement's, 150.00 ETB, got 149.90: clarify it with the bank; nothing was booked"],
     [4, 'amount must be an amount as 1500.50'],
   ]);
   expect([await stands(exact), await stands(less)]).toEqual(['COMPLETED', 'PROCESSING']);
@@ -154,7 +154,7 @@ test('a credit of what had failed is wrong, kept for operators, and holds up no 
   const [late, good] = [await sent(), await sent()];
   await load(`${late},failed,,,Account closed`);
   const lines = [`${late},credited,FT41,2027-01-18,`, `${good},credited,FT42,2027-01-18,`];
-  const issue = expect.stringMatching(/FT41 is not booked, and waits for operators/);
+  const issue = expect.stringMatching(/FT41 is not booked[.] Book or dismiss it/);
   const first = await load(...lines);
   expect(first).toMatchObject({ applied: [{ line: 3 }], wrong: [{ line: 2, settlementId: late, issue }] });
   expect(await load(...lines)).toMatchObject({ applied: [], already: [{ line: 3 }], wrong: [{ line: 2, issue }] });

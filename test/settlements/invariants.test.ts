@@ -8,8 +8,8 @@ import { ask, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 
 const JOURNALS = 'each settlement has the journals of its status, and no others';
-const SET_ASIDE = 'what a settlement sets aside is its amount, fee and tax, and the bank gets its amount';
-const NOT_THERE = 'no journal stands for a settlement that is not there';
+const AMOUNTS = 'a settlement reserves its amount, fee and tax, and pays its amount to the bank';
+const NO_SETTLEMENT = 'each journal of a settlement has its settlement';
 const REFERENCES = 'each reference of the bank or a provider belongs to the one booking that has it';
 const RESERVED = 'the reserved balance is the sum of open withdrawals and settlements';
 
@@ -28,12 +28,12 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 test.each([
-  ['amount_santim = amount_santim + 1', 'amount_santim = amount_santim - 1', [SET_ASIDE, RESERVED]],
+  ['amount_santim = amount_santim + 1', 'amount_santim = amount_santim - 1', [AMOUNTS, RESERVED]],
   ["status = 'CANCELLED', completed_at = now()", "status = 'REQUESTED', completed_at = NULL", [JOURNALS, RESERVED]],
   [
     "status = 'COMPLETED', completed_at = now(), credited_at = now()",
     "status = 'REQUESTED', completed_at = NULL, credited_at = NULL",
-    [JOURNALS, SET_ASIDE, REFERENCES, RESERVED],
+    [JOURNALS, AMOUNTS, REFERENCES, RESERVED],
   ],
   [
     "status = 'FAILED', failure = '{}', completed_at = now(), credited_at = now(), returned_at = now(), return_reference = 'R'",
@@ -49,5 +49,5 @@ test.each([
 
 test('a settlement that is gone is found', async () => {
   await runSql(database.ownerUrl, 'DELETE FROM settlement_timeline; DELETE FROM settlement');
-  expect((await verifyLedger(database.db, ledgerChecks)).map(({ check }) => check)).toEqual([NOT_THERE, RESERVED]);
+  expect((await verifyLedger(database.db, ledgerChecks)).map(({ check }) => check)).toEqual([NO_SETTLEMENT, RESERVED]);
 });

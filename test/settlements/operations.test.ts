@@ -7,14 +7,13 @@ import type { UnitOfWork } from '../../src/outbox/record.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-results.ts';
 import { readSettlementDates } from '../../src/settlements/calendar/queries.ts';
 import { createSettlement } from '../../src/settlements/create.ts';
-import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
+import { approveSettlement, autoDecide, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { recomputeDates, markOverdue } from '../../src/settlements/expected-dates.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
 import { measureSettlements } from '../../src/settlements/metrics.ts';
-import { readSettlement } from '../../src/settlements/model.ts';
-import { findRecoverableSettlements } from '../../src/settlements/recoverable.ts';
-import { autoDecide } from '../../src/settlements/sandbox.ts';
+import { readSettlement } from '../../src/settlements/queries.ts';
 import type { TransitionResult } from '../../src/settlements/transition.ts';
+import { findRecoverableSettlements } from '../../src/settlements/workflow-input.ts';
 import { buildWorld, untilServed, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -279,8 +278,8 @@ describe('what a workflow asks for, however often', () => {
   test('a calendar that has not changed changes nothing', async () => {
     const { id, version } = await ask(world, scope);
     const row = await recomputeDates(world, id, world.clock());
-    const { effectiveDate, earliestExpected, expectedBy } = await readSettlementDates(database.db, FRIDAY);
-    const promised = { effectiveDate, expectedFrom: earliestExpected, expectedUntil: expectedBy };
+    const { effectiveDate, expectedFrom, expectedUntil } = await readSettlementDates(database.db, FRIDAY);
+    const promised = { effectiveDate, expectedFrom, expectedUntil };
     expect(row).toMatchObject({ version, ...promised });
     expect(await standing(database.db, id)).toMatchObject({ events: ['settlement.requested'] });
   });

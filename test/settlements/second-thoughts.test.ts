@@ -7,7 +7,7 @@ import type { UnitOfWork } from '../../src/outbox/record.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
-import { readSettlement } from '../../src/settlements/model.ts';
+import { readSettlement } from '../../src/settlements/queries.ts';
 import type { TransitionResult } from '../../src/settlements/transition.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -109,7 +109,7 @@ test('one way back is of one settlement', async () => {
 
 test('"failed" of what was credited says what to do instead', async () => {
   const id = await approved('sent', 'credited');
-  await expect(does('failed', id)).rejects.toMatchObject({ message: expect.stringContaining('that it was returned') });
+  await expect(does('failed', id)).rejects.toMatchObject({ message: expect.stringContaining('mark it as returned') });
 });
 
 test('a credit after the failure is not booked, and waits until an operator books it', async () => {

@@ -6,7 +6,7 @@ import { toBirr } from '../../src/lib/money.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { markCredited, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement, cancelSettlement } from '../../src/settlements/decide.ts';
-import type { SettlementRow } from '../../src/settlements/model.ts';
+import type { SettlementRow } from '../../src/settlements/queries.ts';
 import { settlementRoutes } from '../../src/settlements/routes.ts';
 import { cancelWithdrawal } from '../../src/withdrawals/decide.ts';
 import { readWithdrawal } from '../../src/withdrawals/model.ts';

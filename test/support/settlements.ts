@@ -2,7 +2,7 @@ import { rows, type Knex } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { linkBankAccount } from '../../src/settlements/bank-account/link.ts';
 import { createSettlement, type NewSettlement } from '../../src/settlements/create.ts';
-import type { SettlementRow } from '../../src/settlements/model.ts';
+import type { SettlementRow } from '../../src/settlements/queries.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import type { WithdrawalRow } from '../../src/withdrawals/model.ts';
 import type { World } from './build.ts';

@@ -244,7 +244,7 @@ describe('the clock of a payment attempt', () => {
     await simulator.clearFaults();
     await skipTime(world.temporal.client, workflowId, 60 * MINUTE_MS);
     expect(await result(workflowId)).toBe('ABANDONED');
-    expect(await details(workflowId)).toBe('ABANDONED: nothing is waited for any more');
+    expect(await details(workflowId)).toBe('ABANDONED: complete');
   });
 
   test('what its provider genuinely called about is asked again by the worker, though the payment is over', async () => {

@@ -6,7 +6,7 @@ import { addHoliday, removeHoliday } from '../../src/settlements/calendar/operat
 import type { NewSettlement } from '../../src/settlements/create.ts';
 import { approveSettlement, cancelSettlement } from '../../src/settlements/decide.ts';
 import { enqueueCalendarChanged } from '../../src/settlements/expected-dates.ts';
-import { readSettlement } from '../../src/settlements/model.ts';
+import { readSettlement } from '../../src/settlements/queries.ts';
 import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

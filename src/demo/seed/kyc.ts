@@ -1,8 +1,8 @@
 import { decideKyc } from '../../backoffice/kyc.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
-import type { ApplicationDetails } from '../../merchants/kyc/application.ts';
+import { saveApplication, submitApplication, type Step } from '../../merchants/kyc/application.ts';
 import { addDocument } from '../../merchants/kyc/documents.ts';
-import { saveApplication, submitApplication, type Step } from '../../merchants/kyc/operations.ts';
+import type { ApplicationDetails } from '../../merchants/kyc/schema.ts';
 import type { DocumentStore } from '../../merchants/kyc/store.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import type { DemoMerchant } from './demo.ts';

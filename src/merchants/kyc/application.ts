@@ -1,55 +1,14 @@
-export const BUSINESS_TYPES = [
-  'SOLE_PROPRIETOR',
-  'PARTNERSHIP',
-  'PRIVATE_LIMITED_COMPANY',
-  'SHARE_COMPANY',
-  'COOPERATIVE',
-  'NON_PROFIT',
-  'PUBLIC_ENTERPRISE',
-  'OTHER',
-] as const;
+import { isDeepStrictEqual } from 'node:util';
 
-/** Ethiopia's regions and chartered cities. */
-export const REGIONS = [
-  'ADDIS_ABABA',
-  'AFAR',
-  'AMHARA',
-  'BENISHANGUL_GUMUZ',
-  'CENTRAL_ETHIOPIA',
-  'DIRE_DAWA',
-  'GAMBELLA',
-  'HARARI',
-  'OROMIA',
-  'SIDAMA',
-  'SOMALI',
-  'SOUTH_ETHIOPIA',
-  'SOUTH_WEST_ETHIOPIA',
-  'TIGRAY',
-] as const;
-
-type Filled = {
-  legalName: string;
-  tradeName: string;
-  businessType: (typeof BUSINESS_TYPES)[number];
-  /** Taxpayer identification number: 10 digits. */
-  tin: string;
-  tradeLicenceNumber: string;
-  address: string;
-  region: (typeof REGIONS)[number];
-  contactPerson: string;
-  /** 2519… or 2517… */
-  phone: string;
-  email: string;
-  website: string;
-  /** ETB. */
-  expectedMonthlyVolume: number;
-};
-
-/** What a merchant says about its business. Until it is submitted, any of it may be missing. */
-export type ApplicationDetails = { [Field in keyof Filled]?: Filled[Field] | undefined };
-
-export const DOCUMENT_KINDS = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID', 'BANK_LETTER', 'OTHER'] as const;
-export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
+import { rows } from '../../lib/db.ts';
+import { AppError } from '../../lib/errors.ts';
+import { SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
+import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
+import { decideIfDue } from './decide.ts';
+import { appendTimeline, listDocuments, lockApplication, type ApplicationRow } from './queries.ts';
+import type { ApplicationDetails, DocumentKind } from './schema.ts';
+import { EDITABLE, sandboxDecision } from './states.ts';
 
 const NEEDED_FIELDS = [
   'legalName',
@@ -73,4 +32,80 @@ export function missingFrom(details: ApplicationDetails, documents: readonly { k
     ...NEEDED_FIELDS.filter((field) => details[field] === undefined),
     ...NEEDED_DOCUMENTS.filter((kind) => !kinds.has(kind)).map((kind) => `documents.${kind}`),
   ];
+}
+
+/** Whose application, by which of its keys, and when. */
+export type Step = MerchantScope & { keyId: string; at: Date };
+
+/** Replaces what the merchant says about its business. Throws INVALID_STATE once it was submitted. */
+export async function saveApplication(
+  tx: UnitOfWork,
+  step: Step,
+  details: ApplicationDetails,
+): Promise<ApplicationRow> {
+  const before = await lockForEdit(tx, step);
+  if (isDeepStrictEqual(before.details, details)) return before;
+  const { at, keyId } = step;
+  const [row] = await rows<ApplicationRow>(
+    tx.trx,
+    `UPDATE kyc_application SET details = CAST(:details AS jsonb), updated_at = :at
+     WHERE merchant_id = :merchantId AND environment = :environment RETURNING *`,
+    { ...scopeOf(step), details: JSON.stringify(details), at },
+  );
+  const detail = { fields: Object.keys(details) };
+  await appendTimeline(tx.trx, step, { occurredAt: at, kind: 'application.saved', by: keyId, detail });
+  return row ?? before;
+}
+
+/**
+ * Hands it in: for operators in live, for the sandbox itself there, which decides after 5 s. What it said then stays in
+ * the timeline. Throws INVALID_STATE when it was handed in already, VALIDATION_ERROR that names all that is missing.
+ */
+export async function submitApplication(tx: UnitOfWork, step: Step): Promise<ApplicationRow> {
+  const before = await lockForEdit(tx, step);
+  const documents = await listDocuments(tx.trx, step);
+  ensureComplete(missingFrom(before.details, documents));
+  const { at, keyId } = step;
+  const [row] = await rows<ApplicationRow>(
+    tx.trx,
+    `UPDATE kyc_application SET status = 'SUBMITTED', submissions = submissions + 1, review_message = NULL, submitted_by = :keyId,
+       submitted_at = :at, auto_decide_at = :autoDecideAt, decided_by = NULL, decided_at = NULL, updated_at = :at
+     WHERE merchant_id = :merchantId AND environment = :environment RETURNING *`,
+    {
+      ...scopeOf(step),
+      keyId,
+      at,
+      autoDecideAt: decidesItself(before) ? new Date(at.getTime() + SANDBOX_REVIEW_MS) : null,
+    },
+  );
+  const detail = {
+    submission: before.submissions + 1,
+    details: before.details,
+    documents: documents.map(({ id }) => id),
+  };
+  await appendTimeline(tx.trx, step, { occurredAt: at, kind: 'application.submitted', by: keyId, detail });
+  return row ?? before;
+}
+
+function decidesItself({ environment, details }: ApplicationRow): boolean {
+  return environment === 'sandbox' && sandboxDecision(details.tin) !== 'wait';
+}
+
+/** The application, locked, if the merchant may change it now. Throws INVALID_STATE. */
+export async function lockForEdit(tx: UnitOfWork, step: Step): Promise<ApplicationRow> {
+  const row = await decideIfDue(tx, await lockApplication(tx.trx, step), step.at);
+  if (EDITABLE.includes(row.status)) return row;
+  const why = row.status === 'APPROVED' ? 'you are verified' : 'wait for the decision';
+  throw new AppError(
+    'INVALID_STATE',
+    `Your application is ${row.status}, so it cannot be changed: ${why}. It can while it is ${EDITABLE.join(', ')}.`,
+  );
+}
+
+function ensureComplete(missing: string[]): void {
+  if (missing.length === 0) return;
+  const details = missing.map((field) => ({ field, issue: 'is missing' }));
+  throw new AppError('VALIDATION_ERROR', `The application is not complete. Missing: ${missing.join(', ')}.`, {
+    details,
+  });
 }

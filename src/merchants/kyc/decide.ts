@@ -1,14 +1,20 @@
 import { requireIndependentApprover, type Actor } from '../../access/separation-of-duties.ts';
-import { rows } from '../../lib/db.ts';
+import { rows, type Knex } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
 import { SANDBOX_OPERATOR } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
-import { findTier, lockApplication, readApplication, type ApplicationRow } from './model.ts';
-import { DECIDABLE, sandboxDecision, type KycStatus } from './states.ts';
-import { appendTimeline, type TimelineKind } from './timeline.ts';
-
-export { lockApplication, readApplication };
+import type { KycStatus } from '../operations.ts';
+import {
+  appendTimeline,
+  findTier,
+  kycOf,
+  lockApplication,
+  readApplication,
+  type ApplicationRow,
+  type Kyc,
+} from './queries.ts';
+import { DECIDABLE, sandboxDecision, type TimelineKind } from './states.ts';
 
 /** Whose application, who decides, and when. */
 export type Decision = MerchantScope & Actor & { at: Date };
@@ -110,6 +116,15 @@ export async function decideDueInSandbox(runInTransaction: RunInTransaction, at:
     for (const row of due) await decideIfDue(tx, row, at);
     return due.length;
   });
+}
+
+type Deps = { db: Knex; runInTransaction: RunInTransaction };
+
+/** Everything about one merchant's verification; a rehearsal whose time has come is decided first. */
+export async function readKyc({ db, runInTransaction }: Deps, scope: MerchantScope, at: Date): Promise<Kyc> {
+  const found = await readApplication(db, scope);
+  if (found.autoDecideAt === null || found.autoDecideAt > at) return kycOf(db, found);
+  return kycOf(db, await runInTransaction(async (tx) => decideIfDue(tx, await lockApplication(tx.trx, scope), at)));
 }
 
 async function requireOthers(

@@ -1,9 +1,7 @@
 import { toBirr, type Santim } from '../../lib/money.ts';
 import { missingFrom } from './application.ts';
-import type { DocumentRow, TierRow } from './model.ts';
-import type { Kyc } from './queries.ts';
+import type { DocumentRow, Kyc, TierRow, TimelineRow } from './queries.ts';
 import { EDITABLE } from './states.ts';
-import type { TimelineRow } from './timeline.ts';
 
 /** A document as the merchant and operators see it. */
 export function presentDocument(row: DocumentRow) {

@@ -3,11 +3,12 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Knex } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
+import { saveApplication, submitApplication, type Step } from './application.ts';
+import { readKyc } from './decide.ts';
 import { addDocument, DOCUMENT_BYTES_MAX, DOCUMENTS_MAX } from './documents.ts';
 import { FILE_TYPES } from './file-type.ts';
-import { saveApplication, submitApplication, type Step } from './operations.ts';
 import { presentDocument, presentKyc } from './present.ts';
-import { kycOf, readKyc } from './queries.ts';
+import { kycOf } from './queries.ts';
 import * as schema from './schema.ts';
 import type { DocumentStore } from './store.ts';
 

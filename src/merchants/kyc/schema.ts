@@ -3,9 +3,40 @@ import { z } from 'zod';
 import { UploadedFile } from '../../http/upload.ts';
 import { birrAmount, emailText, instant, isWebAddress, limitedText, patternText, plainText } from '../../lib/fields.ts';
 import { normalisePhone } from '../../lib/phone.ts';
-import { BUSINESS_TYPES, DOCUMENT_KINDS, REGIONS } from './application.ts';
 import { FILE_TYPES } from './file-type.ts';
-import { TIMELINE_KINDS } from './timeline.ts';
+import { TIMELINE_KINDS } from './states.ts';
+
+const BUSINESS_TYPES = [
+  'SOLE_PROPRIETOR',
+  'PARTNERSHIP',
+  'PRIVATE_LIMITED_COMPANY',
+  'SHARE_COMPANY',
+  'COOPERATIVE',
+  'NON_PROFIT',
+  'PUBLIC_ENTERPRISE',
+  'OTHER',
+] as const;
+
+/** Ethiopia's regions and chartered cities. */
+const REGIONS = [
+  'ADDIS_ABABA',
+  'AFAR',
+  'AMHARA',
+  'BENISHANGUL_GUMUZ',
+  'CENTRAL_ETHIOPIA',
+  'DIRE_DAWA',
+  'GAMBELLA',
+  'HARARI',
+  'OROMIA',
+  'SIDAMA',
+  'SOMALI',
+  'SOUTH_ETHIOPIA',
+  'SOUTH_WEST_ETHIOPIA',
+  'TIGRAY',
+] as const;
+
+const DOCUMENT_KINDS = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID', 'BANK_LETTER', 'OTHER'] as const;
+export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
 
 const FILE_NAME_CHARACTERS_MAX = 200;
 
@@ -41,6 +72,8 @@ const fields = {
 
 /** What is left out is not known yet, or no more. */
 export const Application = z.strictObject({ ...fields, phone }).partial();
+/** What a merchant declares about its business. Until it is submitted, any of it may be missing. */
+export type ApplicationDetails = z.output<typeof Application>;
 const PresentedApplication = z
   .object({ ...fields, phone: z.string() })
   .partial()

@@ -1,7 +1,5 @@
 import type { KycStatus } from '../operations.ts';
 
-export type { KycStatus };
-
 /** The merchant may change and submit it: at first, when more is asked of it, and again after a no. */
 export const EDITABLE: readonly KycStatus[] = ['NOT_STARTED', 'MORE_INFO_NEEDED', 'REJECTED'];
 
@@ -22,3 +20,16 @@ export function sandboxDecision(tin: string | undefined): SandboxDecision {
   const ending = Number((tin ?? '').slice(-2));
   return Object.hasOwn(SANDBOX_DECISIONS, ending) ? SANDBOX_DECISIONS[ending as 13] : 'approve';
 }
+
+/** What can stand in an application's timeline. */
+export const TIMELINE_KINDS = [
+  'application.saved',
+  'document.uploaded',
+  'application.submitted',
+  'review.started',
+  'review.approved',
+  'review.rejected',
+  'review.more_info_needed',
+  'tier.changed',
+] as const;
+export type TimelineKind = (typeof TIMELINE_KINDS)[number];

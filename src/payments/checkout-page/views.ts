@@ -2,7 +2,7 @@ import { inAddis } from '../../lib/dates.ts';
 import { html, type Html } from '../../lib/html.ts';
 import { formatBirr } from '../../lib/money.ts';
 import { SANDBOX_PHONES } from '../../lib/sandbox-providers.ts';
-import { amountLimitError } from '../../merchants/channels/amount-limits.ts';
+import { amountLimitError } from '../../merchants/channels/limits.ts';
 import type { MerchantChannel } from '../../merchants/channels/queries.ts';
 import { confirmUrl } from '../hooks.ts';
 import { returnUrl, type Session } from '../session.ts';

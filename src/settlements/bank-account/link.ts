@@ -5,24 +5,24 @@ import { newId } from '../../lib/ids.ts';
 import { SANDBOX_OPERATOR } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import { lockBankAccount, type BankAccountRow } from './model.ts';
+import { lockBankAccount, type BankAccountRow } from './queries.ts';
 
 export type NewBankAccount = {
   bankCode: BankCode;
   accountNumber: string;
   accountName: string;
-  /** key_… or opr_…: who links an account may not verify it. */
+  /** key_… or opr_…: the requester cannot verify it. */
   requestedBy: string;
   at: Date;
 };
 
-/** Who has got hold of a key changes the account first; this long, nobody settles to the new one. */
+/** A stolen key would first be used to change the account: no settlement uses the new one for this long. */
 const HOLD_MS = 48 * HOUR_MS;
 
 /**
- * Links the account that settlements go to from now on; the one before stays as history. The sandbox verifies it at
- * once; in live an operator does, and one that takes the place of a verified one is held for 48 h. The account that is
- * linked already, unless it was rejected, is answered as it stands.
+ * Links the account that later settlements go to; the previous one becomes history. The sandbox verifies it at once; in
+ * live an operator does, and the replacement of a verified account is held for 48 h. Idempotent for the same account,
+ * unless it was rejected.
  */
 export async function linkBankAccount(
   tx: UnitOfWork,
@@ -53,7 +53,7 @@ export async function linkBankAccount(
       status: isSandbox ? 'VERIFIED' : 'PENDING',
       decidedBy: isSandbox ? SANDBOX_OPERATOR : null,
       decidedAt: isSandbox ? wanted.at : null,
-      // In the sandbox nobody waits.
+      // The sandbox has no hold.
       heldUntil: isSandbox ? wanted.at : new Date(wanted.at.getTime() + HOLD_MS),
     },
   );

@@ -4,11 +4,11 @@ import type { Knex } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import { linkBankAccount } from './link.ts';
-import { findBankAccount } from './model.ts';
-import { presentBankAccount } from './present.ts';
+import { findBankAccount } from './queries.ts';
 import * as schema from './schema.ts';
+import { presentBankAccount } from './schema.ts';
 
-/** The one bank account of a merchant that settlements go to. */
+/** The bank account that a merchant's settlements go to. */
 export function bankAccountRoutes({ db, clock }: { db: Knex; clock: Clock }): Route[] {
   return [
     readRoute({
@@ -31,10 +31,10 @@ export function bankAccountRoutes({ db, clock }: { db: Knex; clock: Clock }): Ro
       path: '/api/checkout/bank-account',
       operationId: 'linkBankAccount',
       tag: 'Settlements',
-      summary: 'Link the bank account that settlements go to, in the place of any before',
+      summary: 'Link the bank account that settlements go to; it replaces the previous one',
       description:
-        'The sandbox verifies it at once; in live an operator does, and a change of a verified account holds new ' +
-        'settlements for 48 hours; those already asked for keep the account they were asked for.',
+        'The sandbox verifies it at once; in live an operator does, and the replacement of a verified account holds new ' +
+        'settlements for 48 hours. Settlements requested before keep their account.',
       auth: { by: 'key', scope: 'bank:write' },
       body: schema.NewBankAccount,
       responses: { 200: schema.BankAccount },

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 
-import { ACCOUNT_NUMBER, BANK_CODES } from '../../lib/banks.ts';
+import { ACCOUNT_NUMBER, BANK_CODES, BANKS } from '../../lib/banks.ts';
 import { instant, patternText, plainText } from '../../lib/fields.ts';
+import { maskDigits } from '../../lib/mask.ts';
+import type { BankAccountRow } from './queries.ts';
 
 const ACCOUNT_NAME_CHARACTERS_MAX = 100;
 
@@ -24,8 +26,25 @@ export const BankAccount = z
     environment: z.enum(['sandbox', 'live']),
     linkedAt: instant,
     usableFrom: instant.meta({
-      description: 'In live a changed account is held: once verified, settlements work from here on',
+      description: 'From when it can be used, once verified; in live a replacement is held for 48 hours',
     }),
     verifiedAt: instant.optional(),
   })
   .meta({ id: 'BankAccount' });
+
+/** The bank account as the API returns it; its number has the last four digits only. */
+export function presentBankAccount(row: BankAccountRow) {
+  return {
+    bankAccountId: row.id,
+    bankCode: row.bankCode,
+    bankName: BANKS[row.bankCode],
+    accountNumber: maskDigits(row.accountNumber),
+    accountName: row.accountName,
+    status: row.status,
+    ...(row.rejectionReason === null ? {} : { rejectionReason: row.rejectionReason }),
+    environment: row.environment,
+    linkedAt: row.createdAt.toISOString(),
+    usableFrom: row.usableFrom.toISOString(),
+    ...(row.status === 'VERIFIED' && row.decidedAt ? { verifiedAt: row.decidedAt.toISOString() } : {}),
+  };
+}

@@ -3,26 +3,24 @@ import { rows, type Queryable } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import { findBankAccount, lockBankAccount, type BankAccountRow, type BankAccountStatus } from './model.ts';
+import { lockBankAccount, type BankAccountRow, type BankAccountStatus } from './queries.ts';
 
-export { findBankAccount };
-
-/** Who decides about a linked account. `bankAccountId`: the one they looked at, should another be linked meanwhile. */
+/** A decision about a linked account. `bankAccountId`: the reviewed one, should another be linked meanwhile. */
 export type AccountDecision = Actor & { at: Date; bankAccountId: string };
 
-/** An account after a decision, and how it stood before; `changed` is false when it was so already. */
+/** An account after a decision, and its status before; `changed` is false for a repeated decision. */
 export type DecidedAccount = { account: BankAccountRow; changed: boolean; before: BankAccountStatus };
 
 /**
- * The account is the merchant's: settlements go to it. Said again it changes nothing. Throws NOT_FOUND where none is
- * linked, INVALID_STATE when it was rejected or replaced, or when this operator may be who linked it (keys/four-eyes.ts).
+ * PENDING → VERIFIED: settlements may go to it. Idempotent. Throws NOT_FOUND without a linked account, and INVALID_STATE
+ * when it was rejected or replaced, or the operator may have linked it (access/separation-of-duties.ts).
  */
 export async function verifyBankAccount(
   tx: UnitOfWork,
   scope: MerchantScope,
   decision: AccountDecision,
 ): Promise<DecidedAccount> {
-  const before = await readLooked(tx, scope, decision);
+  const before = await lockReviewed(tx, scope, decision);
   if (before.status === 'VERIFIED') return { account: before, changed: false, before: before.status };
   if (before.status !== 'PENDING')
     throw invalidState(before, 'PENDING can be verified; the merchant links another one');
@@ -34,22 +32,22 @@ export async function verifyBankAccount(
 }
 
 /**
- * The account is not accepted, or no more: no settlement goes to it. The reason is shown to the merchant, who links
- * another one. Said again it changes nothing. Throws NOT_FOUND where none is linked, INVALID_STATE when it was rejected
- * for another reason or replaced.
+ * PENDING or VERIFIED → REJECTED: no settlement goes to it. The merchant reads the reason and links another account.
+ * Idempotent. Throws NOT_FOUND without a linked account, and INVALID_STATE when it was rejected for another reason, or
+ * replaced.
  */
 export async function rejectBankAccount(
   tx: UnitOfWork,
   scope: MerchantScope,
   { reason, ...decision }: AccountDecision & { reason: string },
 ): Promise<DecidedAccount> {
-  const before = await readLooked(tx, scope, decision);
+  const before = await lockReviewed(tx, scope, decision);
   if (before.rejectionReason === reason) return { account: before, changed: false, before: before.status };
   if (before.status === 'REJECTED') throw invalidState(before, 'PENDING or VERIFIED can be rejected');
   return decide(tx, before, { ...decision, status: 'REJECTED', rejection: reason });
 }
 
-/** Whose account this is. Throws NOT_FOUND. */
+/** The merchant and environment of an account. Throws NOT_FOUND. */
 export async function findAccountScope(db: Queryable, bankAccountId: string): Promise<MerchantScope> {
   const sql = 'SELECT merchant_id, environment FROM bank_account WHERE id = :bankAccountId';
   const [scope] = await rows<MerchantScope>(db, sql, { bankAccountId });
@@ -57,8 +55,8 @@ export async function findAccountScope(db: Queryable, bankAccountId: string): Pr
   return scope;
 }
 
-/** The account that was looked at, if it still counts; it stays so until the change ends. */
-async function readLooked(
+/** The reviewed account, if it is still the linked one, locked until the transaction ends. */
+async function lockReviewed(
   tx: UnitOfWork,
   scope: MerchantScope,
   { bankAccountId }: Pick<AccountDecision, 'bankAccountId'>,
@@ -68,7 +66,7 @@ async function readLooked(
   if (current.id === bankAccountId) return current;
   throw new AppError(
     'INVALID_STATE',
-    `The merchant has linked another bank account, ${current.id}, instead of ${bankAccountId}. Look at that one.`,
+    `The merchant has linked another bank account, ${current.id}, instead of ${bankAccountId}. Review that one.`,
   );
 }
 
@@ -87,6 +85,6 @@ async function decide(tx: UnitOfWork, before: BankAccountRow, decided: Decided):
      WHERE id = :id RETURNING *`,
     { id: before.id, operatorId, at, status, rejection },
   );
-  if (!account) throw new Error('the bank account is not there any more');
+  if (!account) throw new Error('the bank account was not updated');
   return { account, changed: true, before: before.status };
 }

@@ -1,12 +1,16 @@
-import { dayInWords, isWeekend, addDays } from './days.ts';
+import { addDays, addisDay, HOUR_MS, startOfAddisDay } from '../../lib/dates.ts';
 
-/** The holidays on which banks are closed, of the days `from` to `until` (YYYY-MM-DD, both included) and no others. */
+/** The first and the last day of the calendar. Days are texts YYYY-MM-DD and compare as texts. */
+export const FIRST_DAY = '2020-01-01';
+export const LAST_DAY = '2100-12-31';
+
+/** The holidays on which banks are closed, from `from` until `until` (YYYY-MM-DD, both included). */
 export type Calendar = { from: string; until: string; closed: ReadonlyMap<string, Closure> };
 
-/** Why a day is closed beside any weekend: "Fasika and Patriots' Day". */
+/** The holidays of a closed day: "Fasika and Patriots' Day". */
 export type Closure = { name: string; provisional: boolean };
 
-/** A day, and in words why nothing is settled on it; null on a business day. */
+/** A day of the calendar. `reason`: why it is no business day; null when it is one. */
 export type CalendarDay = {
   date: string;
   businessDay: boolean;
@@ -15,13 +19,13 @@ export type CalendarDay = {
   provisional: boolean;
 };
 
-/** A day that does not count: "Timkat, Tuesday 19 January 2027"; "Saturday 21 November 2026". */
+/** A day that is no business day, with the reason: "Timkat, Tuesday 19 January 2027"; "Saturday 21 November 2026". */
 export type SkippedDay = { date: string; reason: string; provisional: boolean };
 
-/** A business day that was counted to, and what was passed over on the way. */
+/** The business day reached by counting, and the days skipped on the way. */
 export type CountedDay = { date: string; skipped: SkippedDay[] };
 
-/** A calendar of these closed holidays; two on a day share its reason. */
+/** A calendar of these closed holidays. Two on the same day are joined into one reason. */
 export function calendarOf(
   range: { from: string; until: string },
   holidays: readonly { date: string; name: string; provisional: boolean }[],
@@ -37,7 +41,7 @@ export function calendarOf(
   return { ...range, closed };
 }
 
-/** What a day is. Throws RangeError outside of the calendar: what was not loaded is not known to be open. */
+/** One day of the calendar. Throws RangeError outside of it, where no holidays were loaded. */
 export function calendarDay(calendar: Calendar, day: string): CalendarDay {
   if (day < calendar.from || day > calendar.until) {
     throw new RangeError(`${day} is outside of the calendar, which goes from ${calendar.from} to ${calendar.until}`);
@@ -48,19 +52,19 @@ export function calendarDay(calendar: Calendar, day: string): CalendarDay {
   return { date: day, businessDay, reason: businessDay ? null : reason, provisional: closure?.provisional ?? false };
 }
 
-/** Whether anything is settled on a day; {@link calendarDay} says why not. */
+/** Whether a day is a business day; {@link calendarDay} has the reason. */
 export function isBusinessDay(calendar: Calendar, day: string): boolean {
   return calendarDay(calendar, day).businessDay;
 }
 
-/** The first business day after a day, whether that is one itself or not. */
+/** The first business day after a day. */
 export function nextBusinessDay(calendar: Calendar, day: string): CountedDay {
   return addBusinessDays(calendar, day, 1);
 }
 
 /**
- * The business day that is `count` (1 or more) after a day, which itself is not counted.
- * Throws RangeError when the calendar ends before.
+ * The business day that is `count` (1 or more) business days after a day.
+ * Throws RangeError beyond the end of the calendar.
  */
 export function addBusinessDays(calendar: Calendar, day: string, count: number): CountedDay {
   if (!Number.isInteger(count) || count < 1) throw new RangeError(`count must be a whole number from 1, got ${count}`);
@@ -73,4 +77,59 @@ export function addBusinessDays(calendar: Calendar, day: string, count: number):
     else skipped.push({ date, reason, provisional });
   }
   return { date, skipped };
+}
+
+/** Whether a day is a Saturday or a Sunday. */
+export function isWeekend(day: string): boolean {
+  const weekday = new Date(day).getUTCDay();
+  return weekday === 0 || weekday === 6;
+}
+
+const WRITTEN = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'long',
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
+
+/** A day as text: "Tuesday 19 January 2027". */
+export function dayInWords(day: string): string {
+  return WRITTEN.format(new Date(day)).replace(',', '');
+}
+
+/** From this hour in Addis Ababa on, a request counts as made on the next business day. */
+const CUT_OFF_HOUR = 15;
+
+/** The days (YYYY-MM-DD) on which a settlement takes effect and is expected, and the days skipped on the way. */
+export type SettlementDates = {
+  effectiveDate: string;
+  expectedFrom: string;
+  expectedUntil: string;
+  skippedDays: SkippedDay[];
+};
+
+/**
+ * Effective on the day of the request when that is a business day and before 15:00 in Addis Ababa, else on the next
+ * business day; expected one to two business days later. Throws RangeError beyond the end of the calendar.
+ */
+export function settlementDates(calendar: Calendar, requestedAt: Date): SettlementDates {
+  const day = addisDay(requestedAt);
+  const late = skippedRequestDay(calendar, day, requestedAt);
+  const effective = late ? nextBusinessDay(calendar, day) : { date: day, skipped: [] };
+  const expected = addBusinessDays(calendar, effective.date, 2);
+  return {
+    effectiveDate: effective.date,
+    expectedFrom: nextBusinessDay(calendar, effective.date).date,
+    expectedUntil: expected.date,
+    skippedDays: [...(late ? [late] : []), ...effective.skipped, ...expected.skipped],
+  };
+}
+
+function skippedRequestDay(calendar: Calendar, day: string, requestedAt: Date): SkippedDay | null {
+  const { reason, provisional } = calendarDay(calendar, day);
+  if (reason !== null) return { date: day, reason, provisional };
+  const cutOffMs = startOfAddisDay(day).getTime() + CUT_OFF_HOUR * HOUR_MS;
+  if (requestedAt.getTime() < cutOffMs) return null;
+  return { date: day, reason: `requested after ${CUT_OFF_HOUR}:00, ${dayInWords(day)}`, provisional: false };
 }

@@ -1,11 +1,11 @@
-import { toEthiopian, inIslamic, type ToCalendar } from './calendar-conversion.ts';
-import { addDays, daysFrom } from './days.ts';
+import { addDays, daysFrom } from '../../lib/dates.ts';
+import { toEthiopian, toIslamic, type ToCalendar } from './ethiopian-date.ts';
 
-/** Whether banks are closed on it, or it is kept at work: "celebrated" and "memorial" in Proclamation 1334/2024. */
+/** closed: banks are closed; memorial: a working day. "Celebrated" and "memorial" in Proclamation 1334/2024. */
 export const HOLIDAY_KINDS = ['closed', 'memorial'] as const;
 export type HolidayKind = (typeof HOLIDAY_KINDS)[number];
 
-/** A public holiday as the rules have it. Its id is the same whenever and wherever it is computed. */
+/** A computed public holiday, with a stable id. */
 export type ComputedHoliday = {
   id: string;
   /** YYYY-MM-DD */
@@ -13,25 +13,25 @@ export type ComputedHoliday = {
   name: string;
   nameAm: string;
   kind: HolidayKind;
-  /** It follows the moon, which may be seen a day earlier or later. */
+  /** It depends on a sighting of the moon: a day earlier or later is possible. */
   provisional: boolean;
 };
 
 type Rule = {
-  /** What its ids begin with. */
+  /** The prefix of its ids. */
   key: string;
   name: string;
   nameAm: string;
   kind?: HolidayKind;
   provisional?: true;
-  /** Years of its own calendar that may touch a Gregorian year. Without it they are the same. */
+  /** Years of its own calendar that may overlap a Gregorian year; by default the same year. */
   yearsIn?: (gregorianYear: number) => number[];
   /** The day in a year of its own calendar. */
   dayIn: (year: number) => string;
 };
 
 const RULES: readonly Rule[] = [
-  // Christmas stays on 7 January: the church keeps it on 28 Tahsas instead of 29 after a Pagumen of six days.
+  // Christmas is always on 7 January: after a Pagumen of six days it is on 28 Tahsas instead of 29.
   { key: 'GENNA', name: 'Genna', nameAm: 'ገና', dayIn: gregorian('01-07') },
   { key: 'TIMKAT', name: 'Timkat', nameAm: 'ጥምቀት', dayIn: ethiopian(5, 11) },
   {
@@ -61,7 +61,7 @@ const RULES: readonly Rule[] = [
   { key: 'MAWLID', name: 'Mawlid', nameAm: 'መውሊድ', ...islamic(3, 12) },
 ];
 
-/** Ethiopia's public holidays of a Gregorian year, the earliest first. A feast of the moon may fall in it twice. */
+/** Ethiopia's public holidays in a Gregorian year, earliest first. An Islamic one may occur twice. */
 export function computeHolidays(year: number): ComputedHoliday[] {
   return RULES.flatMap((rule) => ownYears(rule, year).map((own) => holidayOf(rule, own)))
     .filter(({ date }) => date.startsWith(`${year}-`))
@@ -109,7 +109,7 @@ const ISLAMIC_YEAR_DAYS = 354.36707;
 const MOON_DAYS = 29.53059;
 const ISLAMIC_YEARS_A_YEAR = 1.0307;
 
-/** A day of the Islamic year, which is eleven days shorter: once or twice in a Gregorian one. It follows the moon. */
+/** A day of the Islamic year, which is eleven days shorter: once or twice in a Gregorian year. Provisional. */
 function islamic(month: number, day: number): Pick<Rule, 'provisional' | 'yearsIn' | 'dayIn'> {
   return {
     provisional: true,
@@ -120,16 +120,16 @@ function islamic(month: number, day: number): Pick<Rule, 'provisional' | 'yearsI
     dayIn: (year) => {
       // 1 Muharram 1445 was 19 July 2023; months are 29 or 30 days long, so the mean is right to a day or two.
       const about = (year - 1445) * ISLAMIC_YEAR_DAYS + (month - 1) * MOON_DAYS + day - 1;
-      return dayNear(addDays('2023-07-19', Math.round(about)), inIslamic, { month, day });
+      return dayNear(addDays('2023-07-19', Math.round(about)), toIslamic, { month, day });
     },
   };
 }
 
-/** The day that another calendar calls so, within four days of this one. */
-function dayNear(about: string, reckon: ToCalendar, { month, day }: { month: number; day: number }): string {
+/** The day of this month and day in another calendar, within four days of `about`. */
+function dayNear(about: string, convert: ToCalendar, { month, day }: { month: number; day: number }): string {
   const found = daysFrom(addDays(about, -4), addDays(about, 4)).find((date) => {
-    const reckoned = reckon(date);
-    return reckoned.month === month && reckoned.day === day;
+    const converted = convert(date);
+    return converted.month === month && converted.day === day;
   });
   if (found === undefined) throw new Error(`no day ${day} of month ${month} near ${about}`);
   return found;

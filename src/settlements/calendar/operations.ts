@@ -1,17 +1,21 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 
+import { isDay } from '../../lib/dates.ts';
 import { rows, type Knex } from '../../lib/db.ts';
+import { shown } from '../../lib/echo.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
+import { dateParam } from '../../lib/pagination.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import { HolidayChanges, NewHoliday } from './holiday-input.ts';
+import { FIRST_DAY, LAST_DAY } from './business-days.ts';
+import { HOLIDAY_KINDS } from './holidays.ts';
 import { findHoliday, HOLIDAY_COLUMNS, listHolidays, type Holiday } from './queries.ts';
 
 type Edited = Omit<Holiday, 'createdAt' | 'updatedAt'>;
 
 /**
- * Adds a holiday or a closure of one day. Throws VALIDATION_ERROR, and DUPLICATE_REFERENCE when an active holiday of
- * that date has the name already.
+ * Adds a holiday or a closure of one day. Throws VALIDATION_ERROR, and DUPLICATE_REFERENCE for an active holiday of the same
+ * date and name.
  */
 export async function addHoliday(tx: UnitOfWork, input: NewHoliday): Promise<Holiday> {
   const added = checked(NewHoliday, input);
@@ -20,28 +24,28 @@ export async function addHoliday(tx: UnitOfWork, input: NewHoliday): Promise<Hol
 }
 
 /**
- * Changes what is given and leaves the rest. A new date is the operator's word, so it confirms the holiday unless
- * `confirmed` says otherwise. Throws VALIDATION_ERROR, NOT_FOUND and DUPLICATE_REFERENCE.
+ * Changes the given fields. A new date confirms the holiday unless `confirmed` is given.
+ * Throws VALIDATION_ERROR, NOT_FOUND and DUPLICATE_REFERENCE.
  */
 export async function changeHoliday(tx: UnitOfWork, id: string, changes: HolidayChanges): Promise<Holiday> {
   const changed = checked(HolidayChanges, changes);
   await acquireLock(tx.trx);
   const before = await find(tx.trx, id);
-  const updated = changed.date !== undefined && changed.date !== before.date;
+  const isRescheduled = changed.date !== undefined && changed.date !== before.date;
   return save(tx.trx, {
     ...before,
     date: changed.date ?? before.date,
     name: changed.name ?? before.name,
     nameAm: changed.nameAm === undefined ? before.nameAm : changed.nameAm,
     kind: changed.kind ?? before.kind,
-    confirmed: changed.confirmed ?? (updated || before.confirmed),
+    confirmed: changed.confirmed ?? (isRescheduled || before.confirmed),
     active: changed.active ?? before.active,
   });
 }
 
 /**
- * Removes what an operator added, and returns it as it was. Throws NOT_FOUND, and INVALID_STATE for a computed
- * holiday: it is switched off instead, which is remembered.
+ * Removes a holiday that an operator added, and returns it. Throws NOT_FOUND, and INVALID_STATE for a computed holiday,
+ * which can only be disabled.
  */
 export async function removeHoliday(tx: UnitOfWork, id: string): Promise<Holiday> {
   await acquireLock(tx.trx);
@@ -49,7 +53,7 @@ export async function removeHoliday(tx: UnitOfWork, id: string): Promise<Holiday
   if (holiday.source === 'computed') {
     throw new AppError(
       'INVALID_STATE',
-      `${holiday.name} of ${holiday.date} is computed and cannot be removed: switch it off with "active": false.`,
+      `${holiday.name} of ${holiday.date} is computed and cannot be removed: disable it with "active": false.`,
     );
   }
   await rows(tx.trx, 'DELETE FROM holiday WHERE id = :id', { id });
@@ -64,7 +68,7 @@ function checked<Schema extends z.ZodType>(schema: Schema, input: unknown): z.ou
   throw new AppError('VALIDATION_ERROR', message, { details });
 }
 
-/** Edits are rare and wait for each other, so what one has read stays true until it writes; readers do not wait. */
+/** Edits are rare and run one after the other, so each writes what it has read; readers do not wait. */
 async function acquireLock(trx: Knex.Transaction): Promise<void> {
   await rows(trx, 'LOCK TABLE holiday IN SHARE ROW EXCLUSIVE MODE');
 }
@@ -91,14 +95,59 @@ async function save(trx: Knex.Transaction, edited: Edited): Promise<Holiday> {
 }
 
 async function ensureNameUnused(trx: Knex.Transaction, { id, date, name }: Edited): Promise<void> {
-  const there = await listHolidays(trx, { from: date, until: date });
-  const same = there.find(
+  const others = await listHolidays(trx, { from: date, until: date });
+  const same = others.find(
     (other) => other.active && other.id !== id && other.name.toLowerCase() === name.toLowerCase(),
   );
   if (!same) return;
-  const issue = `must differ from that of another holiday on ${date}, got ${JSON.stringify(name)}: change that one (${same.id}), or switch it off`;
+  const issue = `must differ from that of another holiday on ${date}, got ${JSON.stringify(name)}: change that one (${same.id}), or disable it`;
   throw new AppError('DUPLICATE_REFERENCE', `name ${issue}`, {
     details: [{ field: 'name', issue }],
     existing: { holidayId: same.id },
   });
 }
+
+const NAME_CHARACTERS_MAX = 100;
+
+const mustBe = (what: string) => (issue: { input?: unknown }) =>
+  issue.input === undefined ? 'is required' : `must be ${what}, got ${shown(issue.input, { isPublic: true })}`;
+
+/** A day within the calendar. */
+export const calendarDate = dateParam.refine((text) => !isDay(text) || (text >= FIRST_DAY && text <= LAST_DAY), {
+  error: mustBe(`from ${FIRST_DAY} to ${LAST_DAY}`),
+});
+
+const nameRule = mustBe(`a text of 1 to ${NAME_CHARACTERS_MAX} characters, none of them for control`);
+const holidayName = z
+  .string({ error: nameRule })
+  .max(NAME_CHARACTERS_MAX, { abort: true, error: nameRule })
+  .transform((text) => text.trim().replaceAll(/ +/g, ' '))
+  .refine((text) => text.length >= 1 && text.length <= NAME_CHARACTERS_MAX && !/[\p{Cc}\p{Cs}]/u.test(text), {
+    error: nameRule,
+  });
+
+const yesOrNo = z.boolean({ error: mustBe('true or false') });
+
+const fields = {
+  date: calendarDate,
+  name: holidayName,
+  nameAm: holidayName.nullable().meta({ description: 'The name in Amharic, if it has one' }),
+  kind: z
+    .enum(HOLIDAY_KINDS, { error: mustBe('closed or memorial') })
+    .meta({ description: 'Whether banks are closed' }),
+  confirmed: yesOrNo.meta({ description: 'false: provisional, it may still be a day earlier or later' }),
+  active: yesOrNo.meta({ description: 'false: disabled, ignored by the calendar' }),
+};
+
+/** A holiday that an operator adds; by default confirmed and active. */
+export const NewHoliday = z.strictObject({
+  ...fields,
+  nameAm: fields.nameAm.default(null),
+  confirmed: fields.confirmed.default(true),
+  active: fields.active.default(true),
+});
+export type NewHoliday = z.input<typeof NewHoliday>;
+
+/** An operator's changes of a holiday; omitted fields do not change. */
+export const HolidayChanges = z.strictObject(fields).partial();
+export type HolidayChanges = z.input<typeof HolidayChanges>;

@@ -1,17 +1,22 @@
-import { addisDay } from '../../lib/dates.ts';
+import { addDays, addisDay } from '../../lib/dates.ts';
 import { rows, type Queryable } from '../../lib/db.ts';
-import { calendarOf, type Calendar } from './business-days.ts';
-import { addDays, FIRST_DAY, LAST_DAY } from './days.ts';
+import {
+  calendarOf,
+  FIRST_DAY,
+  LAST_DAY,
+  settlementDates,
+  type Calendar,
+  type SettlementDates,
+} from './business-days.ts';
 import { computeHoliday, computeHolidays, type ComputedHoliday, type HolidayKind } from './holidays.ts';
-import { settlementDates, type SettlementDates } from './settlement-dates.ts';
 
-/** The years whose holidays are rows from the start; those of other years are computed until an operator edits them. */
+/** Years whose holidays the migrations insert. Those of other years are computed until an operator edits them. */
 export const SEEDED_YEARS = { first: 2023, last: 2032 } as const;
 
-/** Far more days than any settlement passes over. */
+/** Longer than any settlement takes. */
 const SETTLEMENT_HORIZON_DAYS = 90;
 
-/** A holiday as it stands. What is not confirmed is provisional; what is not active closes nothing. */
+/** A holiday. Unconfirmed ones are provisional; inactive ones are ignored. */
 export type Holiday = {
   id: string;
   /** YYYY-MM-DD */
@@ -22,7 +27,7 @@ export type Holiday = {
   confirmed: boolean;
   active: boolean;
   source: 'computed' | 'operator';
-  /** null while it is computed when asked, and no row. */
+  /** null: computed, without a row. */
   createdAt: Date | null;
   updatedAt: Date | null;
 };
@@ -33,7 +38,7 @@ export type Days = { from: string; until: string };
 export const HOLIDAY_COLUMNS =
   'id, CAST(date AS text) AS date, name, name_am, kind, confirmed, active, source, created_at, updated_at';
 
-/** Every holiday of these days, also memorial and switched-off ones, the earliest first. */
+/** All holidays of these days, also memorial and inactive ones, earliest first. */
 export async function listHolidays(db: Queryable, days: Days): Promise<Holiday[]> {
   const computed = unseededYears(days).flatMap(computeHolidays);
   const stored = await rows<Holiday>(
@@ -43,7 +48,7 @@ export async function listHolidays(db: Queryable, days: Days): Promise<Holiday[]
     { ...days, ids: computed.map(({ id }) => id) },
   );
   const edited = new Set(stored.map(({ id }) => id));
-  const untouched = computed.filter(({ id }) => !edited.has(id)).map(whileComputed);
+  const untouched = computed.filter(({ id }) => !edited.has(id)).map(asHoliday);
   return [...stored, ...untouched]
     .filter(({ date }) => date >= days.from && date <= days.until)
     .toSorted((a, b) => (`${a.date} ${a.name} ${a.id}` < `${b.date} ${b.name} ${b.id}` ? -1 : 1));
@@ -54,7 +59,7 @@ export async function findHoliday(db: Queryable, id: string): Promise<Holiday | 
   const [stored] = await rows<Holiday>(db, `SELECT ${HOLIDAY_COLUMNS} FROM holiday WHERE id = :id`, { id });
   if (stored) return stored;
   const computed = computeHoliday(id, { first: yearOf(FIRST_DAY), last: yearOf(LAST_DAY) });
-  return computed && !isSeeded(yearOf(computed.date)) ? whileComputed(computed) : undefined;
+  return computed && !isSeeded(yearOf(computed.date)) ? asHoliday(computed) : undefined;
 }
 
 /** The calendar of these days (YYYY-MM-DD, both included). One statement. */
@@ -67,7 +72,7 @@ export async function loadCalendar(db: Queryable, fromDay: string, untilDay: str
   );
 }
 
-/** {@link settlementDates} by the holidays as they stand now. One statement. */
+/** {@link settlementDates} by the current holidays. One statement. */
 export async function readSettlementDates(db: Queryable, requestedAt: Date): Promise<SettlementDates> {
   const day = addisDay(requestedAt);
   return settlementDates(await loadCalendar(db, day, addDays(day, SETTLEMENT_HORIZON_DAYS)), requestedAt);
@@ -81,8 +86,8 @@ function unseededYears({ from, until }: Days): number[] {
   return years.filter((year) => !isSeeded(year));
 }
 
-/** Nobody has looked at it yet: provisional, whatever it follows. */
-function whileComputed({ id, date, name, nameAm, kind }: ComputedHoliday): Holiday {
+/** A computed holiday is provisional until an operator confirms it. */
+function asHoliday({ id, date, name, nameAm, kind }: ComputedHoliday): Holiday {
   const unsaved = { source: 'computed', createdAt: null, updatedAt: null } as const;
   return { id, date, name, nameAm, kind, confirmed: false, active: true, ...unsaved };
 }

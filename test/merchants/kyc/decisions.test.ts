@@ -8,9 +8,8 @@ import {
   startReview,
   type ReviewDecision,
 } from '../../../src/merchants/kyc/decide.ts';
-import type { ApplicationRow } from '../../../src/merchants/kyc/model.ts';
-import type { KycStatus } from '../../../src/merchants/kyc/states.ts';
-import { findMerchant } from '../../../src/merchants/operations.ts';
+import type { ApplicationRow } from '../../../src/merchants/kyc/queries.ts';
+import { findMerchant, type KycStatus } from '../../../src/merchants/operations.ts';
 import type { UnitOfWork } from '../../../src/outbox/record.ts';
 import { startKycWorld, type Applicant, type KycWorld } from './world.ts';
 

@@ -4,8 +4,12 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 
 import { rejectKyc, requestMoreInfo } from '../../../src/merchants/kyc/decide.ts';
-import { DOCUMENT_BYTES_MAX, readDocument, reencryptDocuments } from '../../../src/merchants/kyc/documents.ts';
-import { removeOrphans } from '../../../src/merchants/kyc/orphans.ts';
+import {
+  DOCUMENT_BYTES_MAX,
+  readDocument,
+  reencryptDocuments,
+  removeOrphans,
+} from '../../../src/merchants/kyc/documents.ts';
 import { createDocumentStore } from '../../../src/merchants/kyc/store.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { KEY_RING } from '../../support/key-ring.ts';

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 
+import { addDays, daysFrom } from '../../../src/lib/dates.ts';
 import {
   addBusinessDays,
   calendarDay,
   calendarOf,
   isBusinessDay,
   nextBusinessDay,
+  settlementDates,
   type Calendar,
 } from '../../../src/settlements/calendar/business-days.ts';
-import { addDays, daysFrom } from '../../../src/settlements/calendar/days.ts';
 import { computeHolidays } from '../../../src/settlements/calendar/holidays.ts';
-import { settlementDates } from '../../../src/settlements/calendar/settlement-dates.ts';
 
 const RANGE = { from: '2023-01-01', until: '2033-12-31' };
 const closed = Array.from({ length: 11 }, (_, index) => 2023 + index)
@@ -149,9 +149,9 @@ describe('the dates of a settlement', () => {
   test('asked for on a business day before 15:00 are that day, the next and the second', () => {
     expect(dates('2026-11-16T09:00:00')).toEqual({
       effectiveDate: '2026-11-16',
-      earliestExpected: '2026-11-17',
-      expectedBy: '2026-11-18',
-      reasons: [],
+      expectedFrom: '2026-11-17',
+      expectedUntil: '2026-11-18',
+      skippedDays: [],
     });
   });
 
@@ -167,9 +167,9 @@ describe('the dates of a settlement', () => {
   test('asked for after the cut-off before a weekend say all of it', () => {
     expect(dates('2026-11-20T15:00:00')).toEqual({
       effectiveDate: '2026-11-23',
-      earliestExpected: '2026-11-24',
-      expectedBy: '2026-11-25',
-      reasons: [
+      expectedFrom: '2026-11-24',
+      expectedUntil: '2026-11-25',
+      skippedDays: [
         { date: '2026-11-20', reason: 'requested after 15:00, Friday 20 November 2026', provisional: false },
         { date: '2026-11-21', reason: 'Saturday 21 November 2026', provisional: false },
         { date: '2026-11-22', reason: 'Sunday 22 November 2026', provisional: false },
@@ -181,9 +181,9 @@ describe('the dates of a settlement', () => {
     for (const at of ['2027-01-19T08:00:00', '2027-01-19T20:00:00']) {
       expect(dates(at)).toEqual({
         effectiveDate: '2027-01-20',
-        earliestExpected: '2027-01-21',
-        expectedBy: '2027-01-22',
-        reasons: [{ date: '2027-01-19', reason: 'Timkat, Tuesday 19 January 2027', provisional: false }],
+        expectedFrom: '2027-01-21',
+        expectedUntil: '2027-01-22',
+        skippedDays: [{ date: '2027-01-19', reason: 'Timkat, Tuesday 19 January 2027', provisional: false }],
       });
     }
   });
@@ -191,9 +191,9 @@ describe('the dates of a settlement', () => {
   test('over Siklet, Labour Day, Fasika and the weekend pass all of them', () => {
     expect(dates('2027-04-29T10:00:00')).toEqual({
       effectiveDate: '2027-04-29',
-      earliestExpected: '2027-05-03',
-      expectedBy: '2027-05-04',
-      reasons: [
+      expectedFrom: '2027-05-03',
+      expectedUntil: '2027-05-04',
+      skippedDays: [
         { date: '2027-04-30', reason: 'Siklet, Friday 30 April 2027', provisional: false },
         { date: '2027-05-01', reason: 'Labour Day, Saturday 1 May 2027', provisional: false },
         { date: '2027-05-02', reason: 'Fasika, Sunday 2 May 2027', provisional: false },
@@ -202,7 +202,7 @@ describe('the dates of a settlement', () => {
   });
 
   test('that pass a feast of the moon say that it is provisional', () => {
-    expect(dates('2027-03-08T10:00:00').reasons).toEqual([
+    expect(dates('2027-03-08T10:00:00').skippedDays).toEqual([
       { date: '2027-03-09', reason: 'Eid al-Fitr, Tuesday 9 March 2027', provisional: true },
     ]);
   });
@@ -210,11 +210,11 @@ describe('the dates of a settlement', () => {
   test('move when a day of mourning is added, and back when it is gone', () => {
     const at = inAddis('2026-11-16T09:00:00');
     const mourning = settlementDates(withClosure('2026-11-17', 'National mourning'), at);
-    expect(mourning).toMatchObject({ earliestExpected: '2026-11-18', expectedBy: '2026-11-19' });
-    expect(mourning.reasons).toEqual([
+    expect(mourning).toMatchObject({ expectedFrom: '2026-11-18', expectedUntil: '2026-11-19' });
+    expect(mourning.skippedDays).toEqual([
       { date: '2026-11-17', reason: 'National mourning, Tuesday 17 November 2026', provisional: false },
     ]);
-    expect(settlementDates(ethiopia, at).expectedBy).toBe('2026-11-18');
+    expect(settlementDates(ethiopia, at).expectedUntil).toBe('2026-11-18');
   });
 
   test('are business days in order, never before the request, and each gap is explained', () => {
@@ -223,14 +223,13 @@ describe('the dates of a settlement', () => {
       .map((seconds) => new Date(Date.parse('2023-01-02T00:00:00+03:00') + seconds * 1_000));
     fc.assert(
       fc.property(instant, (at) => {
-        const { effectiveDate, earliestExpected, expectedBy, reasons } = settlementDates(ethiopia, at);
+        const { effectiveDate, expectedFrom, expectedUntil, skippedDays } = settlementDates(ethiopia, at);
         const asked = new Date(at.getTime() + 3 * 3_600_000).toISOString().slice(0, 10);
         expect([asked, effectiveDate].toSorted()).toEqual([asked, effectiveDate]);
-        expect(effectiveDate < earliestExpected && earliestExpected < expectedBy).toBe(true);
-        for (const day of [effectiveDate, earliestExpected, expectedBy])
-          expect(isBusinessDay(ethiopia, day)).toBe(true);
-        const explained = [...reasons.map(({ date }) => date), effectiveDate, earliestExpected, expectedBy];
-        expect(explained.toSorted()).toEqual(daysFrom(asked, expectedBy));
+        expect(effectiveDate < expectedFrom && expectedFrom < expectedUntil).toBe(true);
+        for (const day of [effectiveDate, expectedFrom, expectedUntil]) expect(isBusinessDay(ethiopia, day)).toBe(true);
+        const explained = [...skippedDays.map(({ date }) => date), effectiveDate, expectedFrom, expectedUntil];
+        expect(explained.toSorted()).toEqual(daysFrom(asked, expectedUntil));
       }),
     );
   });

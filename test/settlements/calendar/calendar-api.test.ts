@@ -1,5 +1,5 @@
+import { addDays, daysFrom } from '../../../src/lib/dates.ts';
 import { createTransactionRunner } from '../../../src/outbox/record.ts';
-import { addDays, daysFrom } from '../../../src/settlements/calendar/days.ts';
 import { addHoliday } from '../../../src/settlements/calendar/operations.ts';
 import { calendarRoutes } from '../../../src/settlements/calendar/routes.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';

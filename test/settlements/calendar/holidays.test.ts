@@ -1,4 +1,4 @@
-import { addDays, daysFrom } from '../../../src/settlements/calendar/days.ts';
+import { addDays, daysFrom } from '../../../src/lib/dates.ts';
 import { ethiopianDate } from '../../../src/settlements/calendar/ethiopian-date.ts';
 import { computeHoliday, computeHolidays } from '../../../src/settlements/calendar/holidays.ts';
 

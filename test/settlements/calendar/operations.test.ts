@@ -1,8 +1,12 @@
 import { rows } from '../../../src/lib/db.ts';
-import { isBusinessDay } from '../../../src/settlements/calendar/business-days.ts';
-import { dayInWords } from '../../../src/settlements/calendar/days.ts';
-import type { HolidayChanges, NewHoliday } from '../../../src/settlements/calendar/holiday-input.ts';
-import { addHoliday, changeHoliday, removeHoliday } from '../../../src/settlements/calendar/operations.ts';
+import { dayInWords, isBusinessDay } from '../../../src/settlements/calendar/business-days.ts';
+import {
+  addHoliday,
+  changeHoliday,
+  removeHoliday,
+  type HolidayChanges,
+  type NewHoliday,
+} from '../../../src/settlements/calendar/operations.ts';
 import {
   findHoliday,
   listHolidays,
@@ -55,13 +59,15 @@ describe('a closure of one day', () => {
 
   test('moves the dates of a settlement that is asked for before it', async () => {
     const at = new Date('2026-11-23T09:00:00+03:00');
-    expect(await readSettlementDates(tx().trx, at)).toMatchObject({ expectedBy: '2026-11-25', reasons: [] });
+    expect(await readSettlementDates(tx().trx, at)).toMatchObject({ expectedUntil: '2026-11-25', skippedDays: [] });
     await add();
     expect(await readSettlementDates(tx().trx, at)).toEqual({
       effectiveDate: '2026-11-23',
-      earliestExpected: '2026-11-25',
-      expectedBy: '2026-11-26',
-      reasons: [{ date: '2026-11-24', reason: `National mourning, ${dayInWords('2026-11-24')}`, provisional: false }],
+      expectedFrom: '2026-11-25',
+      expectedUntil: '2026-11-26',
+      skippedDays: [
+        { date: '2026-11-24', reason: `National mourning, ${dayInWords('2026-11-24')}`, provisional: false },
+      ],
     });
   });
 });
@@ -119,7 +125,7 @@ describe('a holiday switched off', () => {
   test('is how a computed one goes: it is not removed', async () => {
     await expect(removeHoliday(tx(), 'hol_TIMKAT2027')).rejects.toMatchObject({
       code: 'INVALID_STATE',
-      message: 'Timkat of 2027-01-19 is computed and cannot be removed: switch it off with "active": false.',
+      message: 'Timkat of 2027-01-19 is computed and cannot be removed: disable it with "active": false.',
     });
   });
 });
@@ -155,7 +161,7 @@ describe('bad input is refused by a sentence and leaves nothing', () => {
     await expect(add({ name: ' national  MOURNING ' })).rejects.toMatchObject({
       code: 'DUPLICATE_REFERENCE',
       existing: { holidayId: first.id },
-      message: `name must differ from that of another holiday on 2026-11-24, got "national MOURNING": change that one (${first.id}), or switch it off`,
+      message: `name must differ from that of another holiday on 2026-11-24, got "national MOURNING": change that one (${first.id}), or disable it`,
     });
     const other = await add({ name: 'Election Day' });
     await expect(changeHoliday(tx(), other.id, { name: 'National mourning' })).rejects.toMatchObject({

@@ -1,7 +1,8 @@
 import { rows, type Knex, type Queryable } from '../../lib/db.ts';
 import { readRuleBook, readValidFrom, unfitRule, type RuleSchedule } from '../../lib/effective-rules.ts';
+import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { formatBirr } from '../../lib/money.ts';
+import { formatBirr, type Santim } from '../../lib/money.ts';
 import type { Channel } from './channel.ts';
 import { readLimits, type AmountLimits, type LimitsJson } from './queries.ts';
 
@@ -103,4 +104,46 @@ function rejectUnusable(
   if (dailySantim < maxSantim) {
     throw unfitRule('daily', `must be at least max, got ${formatBirr(dailySantim)} and ${formatBirr(maxSantim)}`);
   }
+}
+
+/** The limit of an Addis day on a channel, and what remains of it, 0 at least. */
+export type DayLimit = { dailySantim: Santim; leftSantim: Santim };
+
+/** What is judged by: the day as well where it has a limit of its own. */
+type Limits = Pick<AmountLimits, 'minSantim' | 'maxSantim'> & { day?: DayLimit | null };
+
+/**
+ * The refusal of an amount that a channel does not take, naming limit and value, and what remains of the day where that
+ * is limited; null when it fits.
+ */
+export function amountLimitError(channel: Channel, limits: Limits, amountSantim: Santim): AppError | null {
+  const amount = formatBirr(amountSantim);
+  const { minSantim, maxSantim, day } = limits;
+  const left = day
+    ? `; ${formatBirr(day.leftSantim)} ETB are left today of ${formatBirr(day.dailySantim)} ETB a day`
+    : '';
+  if (amountSantim < minSantim) {
+    return reject(
+      'AMOUNT_BELOW_MINIMUM',
+      `must be at least ${formatBirr(minSantim)} ETB on ${channel}, got ${amount}${left}`,
+    );
+  }
+  if (amountSantim > maxSantim) {
+    return reject(
+      'AMOUNT_ABOVE_MAXIMUM',
+      `must be at most ${formatBirr(maxSantim)} ETB on ${channel}, got ${amount}${left}`,
+    );
+  }
+  if (day && amountSantim > day.leftSantim) {
+    const issue = `must be at most ${formatBirr(day.leftSantim)} ETB, what is left today of ${formatBirr(day.dailySantim)} ETB a day on ${channel}, got ${amount}`;
+    return reject('DAILY_LIMIT_EXCEEDED', issue);
+  }
+  return null;
+}
+
+function reject(
+  code: 'AMOUNT_BELOW_MINIMUM' | 'AMOUNT_ABOVE_MAXIMUM' | 'DAILY_LIMIT_EXCEEDED',
+  issue: string,
+): AppError {
+  return new AppError(code, `amount ${issue}`, { details: [{ field: 'amount', issue }] });
 }

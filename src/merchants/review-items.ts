@@ -1,4 +1,4 @@
-import type { WorkItemSource } from '../../outbox/work-items.ts';
+import type { WorkItemSource } from '../outbox/work-items.ts';
 
 /** Channels that merchants have asked for; `id` names merchant and channel. */
 export const CHANNEL_REVIEW_ITEMS: WorkItemSource = {
@@ -11,4 +11,14 @@ export const CHANNEL_REVIEW_ITEMS: WorkItemSource = {
                jsonb_build_object('channel', m.channel, 'platformState', c.platform_state) AS detail,
                NULL AS workflow_id
         FROM merchant_channel m JOIN channel c ON c.id = m.channel WHERE m.approval = 'REQUESTED'`,
+};
+
+/** Applications that wait for an operator; rehearsals that decide themselves do not. */
+export const KYC_REVIEW_ITEMS: WorkItemSource = {
+  kinds: ['KYC'],
+  sql: `SELECT 'KYC' AS kind, k.merchant_id AS id, k.merchant_id, k.environment, NULL::bigint AS amount_santim,
+               coalesce(k.submitted_at, k.updated_at) AS since,
+               'An application to be verified waits to be decided (submission ' || k.submissions || ')' AS what,
+               jsonb_build_object('status', k.status, 'submission', k.submissions) AS detail, NULL AS workflow_id
+        FROM kyc_application k WHERE k.status IN ('SUBMITTED', 'UNDER_REVIEW') AND k.auto_decide_at IS NULL`,
 };
