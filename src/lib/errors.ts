@@ -68,6 +68,23 @@ export class AppError extends Error {
   }
 }
 
+/** The error of one field's value. Its message is "<field> <issue>" unless another is given. */
+export function invalid(
+  field: string,
+  issue: string,
+  { code = 'VALIDATION_ERROR', message }: { code?: ErrorCode; message?: string } = {},
+): AppError {
+  return new AppError(code, message ?? `${field} ${issue}`, { details: [{ field, issue }] });
+}
+
+/** The VALIDATION_ERROR of several fields. Its message lists all issues unless another is given. */
+export function invalidFields(
+  details: FieldIssue[],
+  message = details.map(({ field, issue }) => `${field} ${issue}`.trim()).join('; '),
+): AppError {
+  return new AppError('VALIDATION_ERROR', message, { details });
+}
+
 /** The one 404: the same words for what never was and what belongs to somebody else. */
 export function notFound(what: string): AppError {
   return new AppError(

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { addisDay, DAY_MS, isDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { AppError, invalid } from '../lib/errors.ts';
 import type { Environment } from '../lib/scope.ts';
 import { CHANNELS, type Channel } from '../merchants/channels/channel.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
@@ -72,5 +72,5 @@ async function enqueueRuns(tx: UnitOfWork, days: readonly ChannelDay[], at: Date
 }
 
 function refused(field: string, issue: string): AppError {
-  return new AppError('VALIDATION_ERROR', `${field} ${issue}.`, { details: [{ field, issue }] });
+  return invalid(field, issue, { message: `${field} ${issue}.` });
 }

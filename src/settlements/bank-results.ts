@@ -1,6 +1,6 @@
 import { ensureUnused } from '../ledger/external-references.ts';
 import { addisDay } from '../lib/dates.ts';
-import { AppError } from '../lib/errors.ts';
+import { invalid } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { noteLateCredit, withinDay } from './late-credit.ts';
@@ -68,7 +68,7 @@ function requireAmount({ amountSantim }: SettlementRow, said: Credit): void {
   if (said.amountSantim === undefined || said.amountSantim === amountSantim) return;
   const [ours, theirs] = [formatBirr(amountSantim), formatBirr(said.amountSantim)];
   const issue = `must be the settlement's, ${ours} ETB, got ${theirs}: ask the bank, nothing was booked`;
-  throw new AppError('VALIDATION_ERROR', `amount ${issue}`, { details: [{ field: 'amount', issue }] });
+  throw invalid('amount', issue);
 }
 
 /** Whether it was credited so, even if the money has come back since. */
@@ -167,5 +167,5 @@ function requireDay(creditedAt: Date, { from, until }: { from: Date; until: Date
   const day = addisDay(creditedAt);
   if (day >= addisDay(from) && day <= addisDay(until)) return;
   const issue = `must be a day from ${addisDay(from)}, when it was sent, to ${addisDay(until)}, today; got ${day}`;
-  throw new AppError('VALIDATION_ERROR', `creditedAt ${issue}`, { details: [{ field: 'creditedAt', issue }] });
+  throw invalid('creditedAt', issue);
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../lib/errors.ts';
+import { invalid, type AppError } from '../../lib/errors.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import type { Channel } from './channel.ts';
 import type { AmountLimits } from './queries.ts';
@@ -20,27 +20,16 @@ export function amountLimitError(channel: Channel, limits: Limits, amountSantim:
     ? `; ${formatBirr(day.leftSantim)} ETB are left today of ${formatBirr(day.dailySantim)} ETB a day`
     : '';
   if (amountSantim < minSantim) {
-    return reject(
-      'AMOUNT_BELOW_MINIMUM',
-      `must be at least ${formatBirr(minSantim)} ETB on ${channel}, got ${amount}${left}`,
-    );
+    const issue = `must be at least ${formatBirr(minSantim)} ETB on ${channel}, got ${amount}${left}`;
+    return invalid('amount', issue, { code: 'AMOUNT_BELOW_MINIMUM' });
   }
   if (amountSantim > maxSantim) {
-    return reject(
-      'AMOUNT_ABOVE_MAXIMUM',
-      `must be at most ${formatBirr(maxSantim)} ETB on ${channel}, got ${amount}${left}`,
-    );
+    const issue = `must be at most ${formatBirr(maxSantim)} ETB on ${channel}, got ${amount}${left}`;
+    return invalid('amount', issue, { code: 'AMOUNT_ABOVE_MAXIMUM' });
   }
   if (day && amountSantim > day.leftSantim) {
     const issue = `must be at most ${formatBirr(day.leftSantim)} ETB, what is left today of ${formatBirr(day.dailySantim)} ETB a day on ${channel}, got ${amount}`;
-    return reject('DAILY_LIMIT_EXCEEDED', issue);
+    return invalid('amount', issue, { code: 'DAILY_LIMIT_EXCEEDED' });
   }
   return null;
-}
-
-function reject(
-  code: 'AMOUNT_BELOW_MINIMUM' | 'AMOUNT_ABOVE_MAXIMUM' | 'DAILY_LIMIT_EXCEEDED',
-  issue: string,
-): AppError {
-  return new AppError(code, `amount ${issue}`, { details: [{ field: 'amount', issue }] });
 }

@@ -1,5 +1,6 @@
 import { rows, type Knex, type Queryable } from '../../lib/db.ts';
-import { readRuleBook, readValidFrom, unfitRule, type RuleSchedule } from '../../lib/effective-rules.ts';
+import { readRuleBook, readValidFrom, type RuleSchedule } from '../../lib/effective-rules.ts';
+import { invalid } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { formatBirr } from '../../lib/money.ts';
 import type { Channel } from './channel.ts';
@@ -90,17 +91,17 @@ function rejectUnusable(
 ) {
   const bounds = `${formatBirr(platform.minSantim)} to ${formatBirr(platform.maxSantim)} ETB`;
   if (minSantim < platform.minSantim || minSantim > platform.maxSantim) {
-    throw unfitRule('min', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(minSantim)}`);
+    throw invalid('min', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(minSantim)}`);
   }
   if (maxSantim < minSantim) {
-    throw unfitRule('max', `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`);
+    throw invalid('max', `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`);
   }
   if (maxSantim > platform.maxSantim) {
-    throw unfitRule('max', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(maxSantim)}`);
+    throw invalid('max', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(maxSantim)}`);
   }
   if (dailySantim === null) return;
-  if (direction === 'PAY_IN') throw unfitRule('daily', 'must be left out for PAY_IN: only payouts have a daily limit');
+  if (direction === 'PAY_IN') throw invalid('daily', 'must be left out for PAY_IN: only payouts have a daily limit');
   if (dailySantim < maxSantim) {
-    throw unfitRule('daily', `must be at least max, got ${formatBirr(dailySantim)} and ${formatBirr(maxSantim)}`);
+    throw invalid('daily', `must be at least max, got ${formatBirr(dailySantim)} and ${formatBirr(maxSantim)}`);
   }
 }

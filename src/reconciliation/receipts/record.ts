@@ -2,7 +2,7 @@ import { receiptPosting, receiptKey, type BankReceipt, type AllocationOutcome } 
 import { lockReference, referenceConflict, type ReferenceUse } from '../../ledger/external-references.ts';
 import { post } from '../../ledger/post.ts';
 import { rows, type Queryable } from '../../lib/db.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, invalid } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Santim } from '../../lib/money.ts';
 import type { Environment } from '../../lib/scope.ts';
@@ -109,5 +109,5 @@ export function requireReference(field: string, reference: string): void {
 }
 
 export function refused(field: string, issue: string): AppError {
-  return new AppError('VALIDATION_ERROR', `${field} ${issue}.`, { details: [{ field, issue }] });
+  return invalid(field, issue, { message: `${field} ${issue}.` });
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 import { rows, type Knex } from '../../lib/db.ts';
-import { AppError, notFound } from '../../lib/errors.ts';
+import { AppError, invalidFields, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { HolidayChanges, NewHoliday } from './holiday-input.ts';
@@ -59,9 +59,7 @@ export async function removeHoliday(tx: UnitOfWork, id: string): Promise<Holiday
 function checked<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  const details = parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), issue: message }));
-  const message = details.map(({ field, issue }) => `${field} ${issue}`.trim()).join('; ');
-  throw new AppError('VALIDATION_ERROR', message, { details });
+  throw invalidFields(parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), issue: message })));
 }
 
 /** Edits are rare and wait for each other, so what one has read stays true until it writes; readers do not wait. */
