@@ -26,10 +26,10 @@ export type Authenticators = {
 };
 
 /**
- * Finds out who is calling, before anything else of the request is looked at, and whether they may.
+ * The caller by key or client token, once it has the permission that the route needs; null on a public route.
  * Throws AUTHENTICATION_REQUIRED, INVALID_API_KEY, INSUFFICIENT_SCOPE and what the authenticators throw.
  */
-export async function authenticate(
+export async function identifyCaller(
   ctx: Context,
   auth: RouteAuth,
   authenticators: Authenticators,

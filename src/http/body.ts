@@ -2,8 +2,9 @@ import { bodyParser } from '@koa/bodyparser';
 import type { Context } from 'koa';
 
 import { AppError } from '../lib/errors.ts';
-import { BODY_BYTES_MAX } from './errors.ts';
 
+/** Largest request body, in bytes, after decompression. */
+export const BODY_BYTES_MAX = 256 * 1024;
 const JSON_DEPTH_MAX = 20;
 
 // What is not an object is refused by the route's schema, in its own words: hence no strict mode here.

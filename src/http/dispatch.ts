@@ -1,6 +1,7 @@
-import Router from '@koa/router';
-import type { Middleware } from 'koa';
+import Router, { type RouterContext } from '@koa/router';
+import type { Context, Middleware } from 'koa';
 
+import { AppError } from '../lib/errors.ts';
 import type { Route } from './route.ts';
 
 /**
@@ -29,7 +30,7 @@ export function createDispatch(
 
   return (ctx, next) => {
     const found = literal.get(`${ctx.method} ${ctx.path}`);
-    if (!found) return byShape.get(shapeOf(ctx.path))?.(ctx as never, next) ?? next();
+    if (!found) return byShape.get(shapeOf(ctx.path))?.(ctx as RouterContext, next) ?? next();
     ctx['params'] = {};
     ctx['_matchedRoute'] = found.path;
     return found.guard(ctx, next);
@@ -47,3 +48,21 @@ function shapeOf(path: string): string {
   const segments = path.split('/', SEGMENTS_MAX);
   return `${segments.length} ${segments[2] ?? ''}`;
 }
+
+const PATH_CHARACTERS_MAX = 200;
+
+/** The 404 of a path that no route has. */
+export function unknownPath({ method, path }: Context): AppError {
+  const shown = path.length > PATH_CHARACTERS_MAX ? `${path.slice(0, PATH_CHARACTERS_MAX)}…` : path;
+  return new AppError('NOT_FOUND', `There is no ${method} ${shown}. All paths are listed at /docs.`);
+}
+
+/** The innermost middleware, reached when no route took the request: 405 with Allow if the path is one, else 404. */
+export const rejectUnknown: Middleware = async (ctx) => {
+  const matched: { methods: string[] }[] = ctx['matched'] ?? [];
+  const allowed = [...new Set(matched.flatMap((layer) => layer.methods))].toSorted().join(', ');
+  if (allowed === '') throw unknownPath(ctx);
+  throw new AppError('METHOD_NOT_ALLOWED', `This path takes ${allowed}, got ${ctx.method}.`, {
+    headers: { Allow: allowed },
+  });
+};

@@ -7,10 +7,10 @@ import Router from '@koa/router';
 import { marked } from 'marked';
 import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
 
-import { ERROR_STATUS } from '../lib/errors.ts';
-import { ERROR_MEANINGS } from './error-docs.ts';
+import { ERROR_STATUS, type ErrorCode } from '../lib/errors.ts';
+import { unknownPath } from './dispatch.ts';
+import { ERROR_DOCS } from './error-docs.ts';
 import { createOpenApiDocument, type About, type RecordedResponses } from './openapi.ts';
-import { unknownPath } from './pipeline.ts';
 import type { Route } from './route.ts';
 
 /** Everything from here, nothing from elsewhere; Swagger UI's stylesheet holds its icons as data URLs. */
@@ -170,14 +170,13 @@ const ERRORS_PAGE = `<!doctype html>
 <body>
 <h1>Errors</h1>
 <dl>
-${Object.entries(ERROR_STATUS)
-  .map(([code, status]) => `<dt id="${code}"><b>${code}</b> (${status})</dt><dd>${meaning(code)}</dd>`)
+${Object.entries(ERROR_DOCS)
+  .map(
+    ([code, { meaning }]) =>
+      `<dt id="${code}"><b>${code}</b> (${ERROR_STATUS[code as ErrorCode]})</dt><dd>${meaning}</dd>`,
+  )
   .join('\n')}
 </dl>
 </body>
 </html>
 `;
-
-function meaning(code: string): string {
-  return new Map<string, string>(Object.entries(ERROR_MEANINGS)).get(code) ?? '';
-}

@@ -14,15 +14,14 @@ import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { createArrivals } from './arrivals.ts';
 import type { Authenticators } from './auth.ts';
-import { createDispatch } from './dispatch.ts';
+import { createDispatch, rejectUnknown } from './dispatch.ts';
 import { createDocsRouter } from './docs.ts';
+import { createHealthResponder, healthRoutes, type Readiness } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createHttpMetrics, type Registry } from './metrics.ts';
 import { createRouteMiddleware } from './pipeline.ts';
-import { createProbes } from './probes.ts';
-import { createRequestContext, rejectUnknown, type FrameDeps } from './request-context.ts';
+import { createRequestContext, type RequestContextDeps } from './request-context.ts';
 import type { Route } from './route.ts';
-import { systemRoutes, type Readiness } from './system.ts';
 
 /** Of a request's line and all its headers; more is a 431. */
 const HEADER_BYTES_MAX = 16_384;
@@ -82,13 +81,13 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   // One listener for each request that waits.
   setMaxListeners(0, draining.signal);
   const metrics = createHttpMetrics(deps.registry);
-  const frame = { ...deps, metrics, red: red.signal, draining: draining.signal };
-  const probeRoutes = systemRoutes(deps, red.signal);
-  const respondToProbe = createProbes(probeRoutes, frame);
-  const handle = createApp(deps, { routes: [...probeRoutes, ...deps.routes], frame }).callback();
+  const context = { ...deps, metrics, red: red.signal, draining: draining.signal };
+  const health = healthRoutes(deps, red.signal);
+  const respondToHealthCheck = createHealthResponder(health, context);
+  const handle = createApp(deps, { routes: [...health, ...deps.routes], context }).callback();
   const arrive = createArrivals();
   const callback = (request: IncomingMessage, response: ServerResponse): void => {
-    if (!respondToProbe(request, response)) arrive(request, () => void handle(request, response));
+    if (!respondToHealthCheck(request, response)) arrive(request, () => void handle(request, response));
   };
   const turnRed = (): void => red.abort();
   return {
@@ -117,13 +116,13 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   };
 }
 
-function createApp(deps: ApiServerDeps, { routes, frame }: { routes: Route[]; frame: FrameDeps }): Koa {
-  const guardDeps = { ...deps, idempotency: createIdempotency(deps) };
+function createApp(deps: ApiServerDeps, { routes, context }: { routes: Route[]; context: RequestContextDeps }): Koa {
+  const pipelineDeps = { ...deps, idempotency: createIdempotency(deps) };
 
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
   app.on('error', (error) => deps.log.warn({ err: error }, 'a connection broke'));
-  app.use(createRequestContext(frame));
-  app.use(createDispatch(routes, (route) => createRouteMiddleware(route, guardDeps)));
+  app.use(createRequestContext(context));
+  app.use(createDispatch(routes, (route) => createRouteMiddleware(route, pipelineDeps)));
   for (const router of [createDocsRouter(routes, deps), ...deps.routers]) app.use(router.routes());
   app.use(rejectUnknown);
   return app;

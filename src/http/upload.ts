@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import { z } from 'zod';
 
 import { readBody } from '../lib/body.ts';
-import { AppError } from '../lib/errors.ts';
+import { AppError, invalid } from '../lib/errors.ts';
 
 /** A route that takes one file as it is, in place of JSON: what types it may be of, and how large. */
 export type UploadRule = { types: readonly string[]; bytesMax: number };
@@ -31,9 +31,8 @@ export async function readUpload(ctx: Context, rule: UploadRule): Promise<{ body
   });
   if (bytes === null) throw tooLarge(rule);
   if (bytes.length === 0) {
-    throw new AppError('VALIDATION_ERROR', 'The body must be the file itself, got nothing.', {
-      details: [{ field: 'body', issue: 'must be the file itself, got nothing' }],
-    });
+    const issue = 'must be the file itself, got nothing';
+    throw invalid('body', issue, { message: `The body ${issue}.` });
   }
   return { body: { contentType, bytes }, raw: `${contentType} ${createHash('sha256').update(bytes).digest('hex')}` };
 }

@@ -1,7 +1,9 @@
+import { parse as parseQuery } from 'node:querystring';
+
 import { z } from 'zod';
 
 import { mayBeRepeated, shown } from '../lib/echo.ts';
-import { AppError, ERROR_STATUS, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
+import { AppError, ERROR_STATUS, invalid, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
 import { isStorable } from './body.ts';
 import { requireFitForInput, schemaAt } from './input-schema.ts';
 
@@ -33,6 +35,15 @@ export function createValidator(schemas: Schemas, operationId: string): (parts: 
     if (issues.length > 0) throw validationError(issues);
     return { params, query: query as Record<string, unknown>, body };
   };
+}
+
+const PARAMETERS_MAX = 50;
+
+/** Parses a query string. Throws VALIDATION_ERROR for more parameters than the parser would read. */
+export function readQuery(text: string): Record<string, unknown> {
+  if (text === '') return {};
+  if (text.split('&', PARAMETERS_MAX + 1).length <= PARAMETERS_MAX) return parseQuery(text);
+  throw invalid('query', `must have at most ${PARAMETERS_MAX} parameters`);
 }
 
 type FoundIssue = FieldIssue & { code: ErrorCode };
