@@ -9,7 +9,7 @@ import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
 
 import { ERROR_STATUS, type ErrorCode } from '../lib/errors.ts';
 import { unknownPath } from './dispatch.ts';
-import { ERROR_DOCS } from './error-docs.ts';
+import { ERROR_MEANINGS } from './error-docs.ts';
 import { createOpenApiDocument, type About, type RecordedResponses } from './openapi.ts';
 import type { Route } from './route.ts';
 
@@ -170,10 +170,9 @@ const ERRORS_PAGE = `<!doctype html>
 <body>
 <h1>Errors</h1>
 <dl>
-${Object.entries(ERROR_DOCS)
+${Object.entries(ERROR_MEANINGS)
   .map(
-    ([code, { meaning }]) =>
-      `<dt id="${code}"><b>${code}</b> (${ERROR_STATUS[code as ErrorCode]})</dt><dd>${meaning}</dd>`,
+    ([code, meaning]) => `<dt id="${code}"><b>${code}</b> (${ERROR_STATUS[code as ErrorCode]})</dt><dd>${meaning}</dd>`,
   )
   .join('\n')}
 </dl>

@@ -8,9 +8,9 @@ import {
 
 import { ERROR_STATUS, type AppError, type ErrorCode } from '../lib/errors.ts';
 import { withoutSafeIntegerBounds } from '../lib/json-schema.ts';
-import { BODY_EXAMPLES } from './body-examples.ts';
-import { ERROR_DOCS } from './error-docs.ts';
+import { ERROR_MEANINGS } from './error-docs.ts';
 import { isIdempotent } from './idempotency.ts';
+import { BODY_EXAMPLES } from './operation-examples.ts';
 import { errorText } from './response.ts';
 import { errorCodes, errorStatuses, exampleOf, exampleOfRoute } from './route-errors.ts';
 import type { Route } from './route.ts';
@@ -190,7 +190,7 @@ function errors(route: Route, about: About): ZodOpenApiOperationObject['response
   return Object.fromEntries(
     errorStatuses(route).map((status) => {
       const ofStatus = codes.filter((code) => ERROR_STATUS[code] === status);
-      const description = ofStatus.map((code) => `- \`${code}\`: ${ERROR_DOCS[code].meaning}`).join('\n');
+      const description = ofStatus.map((code) => `- \`${code}\`: ${ERROR_MEANINGS[code]}`).join('\n');
       const examples = Object.fromEntries(ofStatus.map((code) => [code, errorExample(route, code, about)]));
       return [status, { description, content: { 'application/json': { schema: ErrorBody, examples } } }];
     }),

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 import { AppError, ERROR_STATUS, notFound, type ErrorCode } from '../lib/errors.ts';
-import { ERROR_DOCS, type ErrorExample } from './error-docs.ts';
+import { ERROR_EXAMPLES, type ErrorExample } from './error-docs.ts';
 import { isIdempotent } from './idempotency.ts';
 import { EXAMPLES_BY_OPERATION } from './operation-examples.ts';
 import { SCOPES_BEFORE_VERIFICATION, type Route } from './route.ts';
@@ -61,7 +61,7 @@ export function exampleOfRoute(route: Route, code: ErrorCode): AppError | null {
 
 /** An error with this code, independent of the route. */
 export function exampleOf(code: ErrorCode): AppError {
-  return toError(code, ERROR_DOCS[code].example);
+  return toError(code, ERROR_EXAMPLES[code]);
 }
 
 function toError(code: ErrorCode, { message, details, existing }: ErrorExample): AppError {
@@ -94,7 +94,7 @@ function validationExample(route: Route): ErrorExample {
       if (error instanceof AppError && error.code === 'VALIDATION_ERROR') return error;
     }
   }
-  return ERROR_DOCS.VALIDATION_ERROR.example;
+  return ERROR_EXAMPLES.VALIDATION_ERROR;
 }
 
 /** The resource that the last id in the path names: `withdrawal_requestID` a withdrawal, `keyId` a key. */
@@ -105,7 +105,7 @@ function nounOf({ path }: Route): string {
 }
 
 function missingPermission(auth: Route['auth']): string {
-  if (auth.by === 'nobody') return ERROR_DOCS.INSUFFICIENT_SCOPE.example.message;
+  if (auth.by === 'nobody') return ERROR_EXAMPLES.INSUFFICIENT_SCOPE.message;
   if (auth.by !== 'operator') {
     const other = auth.scope === 'transactions:read' ? 'checkout:read' : 'transactions:read';
     return `This needs a key with the scope ${auth.scope}; this key has ${other}.`;
