@@ -30,7 +30,7 @@ export type RequestContextDeps = {
   draining: AbortSignal;
 };
 
-/** The outermost middleware: gives the request its id, turns what is thrown into an error answer, counts, logs. */
+/** The outermost middleware: request id, security headers, error responses, metrics and log. */
 export function createRequestContext(deps: RequestContextDeps): Middleware {
   return async (ctx, next) => {
     const startedAt = performance.now();
@@ -90,7 +90,7 @@ export function recordRequest(deps: Pick<RequestContextDeps, 'log' | 'metrics'>,
   if (!unforeseen && !deps.log.isLevelEnabled('debug')) return;
   const line = { ...about, ms: Math.round(seconds * 1000) };
   if (unforeseen) deps.log.error({ ...line, err: thrown }, 'request failed');
-  else deps.log.debug({ ...line, ...(thrown instanceof AppError && { code: thrown.code }) }, 'request answered');
+  else deps.log.debug({ ...line, ...(thrown instanceof AppError && { code: thrown.code }) }, 'request completed');
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

@@ -34,7 +34,7 @@ export function resultText(route: Route, result: RouteResult<unknown> | RawRespo
 /** The declared fields of a result's data; others are left out. Throws where the data contradicts its schema. */
 export function validateResponse(route: Route, { status = 200, data }: RouteResult<unknown>): unknown {
   const schema = route.responses[status];
-  if (!schema) throw new Error(`${route.operationId} answered ${status}, which it does not declare`);
+  if (!schema) throw new Error(`${route.operationId} returned ${status}, which it does not declare`);
   const parsed = schema.safeParse(data);
   if (parsed.success) return parsed.data;
   const where = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'data'} (${issue.code})`).join(', ');

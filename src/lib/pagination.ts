@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { addisDay, DAY_MS, DAYS, daysInRange, endOfAddisDay, isCalendarDay, isDay, startOfAddisDay } from './dates.ts';
-import { shown } from './echo.ts';
+import { presentValue } from './echo.ts';
 import { AppError, invalid } from './errors.ts';
 
 const LIMIT_DEFAULT = 20;
@@ -26,7 +26,7 @@ export type Page = { page: number; limit: number; after: Position | null };
 /** Instants `from` (included) to `until` (excluded) of whole days in Addis Ababa, and the days as the caller writes them. */
 export type DayRange = { startDate: string; endDate: string; from: Date; until: Date };
 
-const got = (input: unknown): string => `got ${shown(input, { isPublic: true })}`;
+const got = (input: unknown): string => `got ${presentValue(input, { isPublic: true })}`;
 const mustBe = (what: string) => (issue: { input?: unknown }) => `must be ${what}, ${got(issue.input)}`;
 
 function wholeNumberText(max: number) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { isDay } from '../../lib/dates.ts';
-import { shown } from '../../lib/echo.ts';
+import { presentValue } from '../../lib/echo.ts';
 import { dateParam } from '../../lib/pagination.ts';
 import { FIRST_DAY, LAST_DAY } from './days.ts';
 import { HOLIDAY_KINDS } from './holidays.ts';
@@ -9,7 +9,7 @@ import { HOLIDAY_KINDS } from './holidays.ts';
 const NAME_CHARACTERS_MAX = 100;
 
 const mustBe = (what: string) => (issue: { input?: unknown }) =>
-  issue.input === undefined ? 'is required' : `must be ${what}, got ${shown(issue.input, { isPublic: true })}`;
+  issue.input === undefined ? 'is required' : `must be ${what}, got ${presentValue(issue.input, { isPublic: true })}`;
 
 /** A day that there is a calendar for. */
 export const calendarDate = dateParam.refine((text) => !isDay(text) || (text >= FIRST_DAY && text <= LAST_DAY), {
