@@ -251,6 +251,20 @@ describe('stored responses', () => {
   });
 });
 
+test.each([
+  ['with a key', { 'idempotency-key': 'deadlock' }],
+  ['without a key', {}],
+])('a change that PostgreSQL aborts in a deadlock runs again, %s', async (_, headers) => {
+  const body = item();
+  journal.beforeEffect = async () => {
+    journal.beforeEffect = undefined;
+    throw Object.assign(new Error('deadlock detected'), { code: '40P01' });
+  };
+  const response = await http.send('POST', '/api/items', { body, headers });
+  expect([response.status, response.body.data]).toEqual([201, { id: body.id, name: body.name }]);
+  expect([journal.runs, await merchants(body.id)]).toEqual([1, 1]);
+});
+
 test('an idempotent change costs two statements more than without a key', async () => {
   const statements: string[] = [];
   const listen = (query: { sql: string }): void => void statements.push(query.sql);
