@@ -8,8 +8,8 @@ import { opsRoutes } from '../backoffice/routes.ts';
 import { workflowUrl, type Config } from '../config.ts';
 import { createLimits, type Limits, type LimitSettings } from '../http/limits.ts';
 import {
+  cachedFor,
   createRegistry,
-  keepFor,
   listenForMetrics,
   measureClockSkew,
   measureFigures,
@@ -153,7 +153,7 @@ function measureForWorkers(registry: Registry, db: Knex, isTemporalReachable: ()
   measureUnsentWithdrawals(registry, db);
   const reachable = { name: 'meskot_temporal_reachable', help: 'Whether Temporal answers within a second: 1 or 0' };
   const ask = async () => ({ reachable: (await isTemporalReachable()) ? 1 : 0 });
-  measureFigures(registry, { reachable }, keepFor(TEMPORAL_KEPT_MS, ask));
+  measureFigures(registry, { reachable }, cachedFor(TEMPORAL_KEPT_MS, ask));
 }
 
 type RouteParts = {

@@ -99,7 +99,7 @@ test('a wrong line is named and holds up no other', async () => {
   expect(wrong.map(({ line, issue }) => [line, issue])).toEqual([
     [3, expect.stringContaining('is REQUESTED: only one that is PROCESSING')],
     [4, expect.stringContaining('is REQUESTED: only one that is PROCESSING')],
-    [5, expect.stringContaining('No such settlement')],
+    [5, expect.stringContaining('Settlement not found')],
     [6, 'settlementId must be a settlement id, stl_…'],
     [7, 'result must be credited, failed or returned'],
     [8, 'bankReference must be given'],

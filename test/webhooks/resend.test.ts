@@ -260,7 +260,7 @@ describe('one event', () => {
         ),
       ),
     );
-    expect(new Set(messages)).toEqual(new Set([expect.stringContaining('No such event')]));
+    expect(new Set(messages)).toEqual(new Set([expect.stringContaining('Event not found')]));
     await expect(resend({ eventId, subscriptionId: 'whs_nobody' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 });

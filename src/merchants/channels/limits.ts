@@ -1,6 +1,6 @@
 import { rows, type Knex, type Queryable } from '../../lib/db.ts';
-import { readRuleBook, readValidFrom, unfitRule, type RuleSchedule } from '../../lib/effective-rules.ts';
-import { AppError } from '../../lib/errors.ts';
+import { readRuleBook, readValidFrom, type RuleSchedule } from '../../lib/effective-rules.ts';
+import { invalid, type AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import type { Channel } from './channel.ts';
@@ -91,18 +91,18 @@ function rejectUnusable(
 ) {
   const bounds = `${formatBirr(platform.minSantim)} to ${formatBirr(platform.maxSantim)} ETB`;
   if (minSantim < platform.minSantim || minSantim > platform.maxSantim) {
-    throw unfitRule('min', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(minSantim)}`);
+    throw invalid('min', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(minSantim)}`);
   }
   if (maxSantim < minSantim) {
-    throw unfitRule('max', `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`);
+    throw invalid('max', `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`);
   }
   if (maxSantim > platform.maxSantim) {
-    throw unfitRule('max', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(maxSantim)}`);
+    throw invalid('max', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(maxSantim)}`);
   }
   if (dailySantim === null) return;
-  if (direction === 'PAY_IN') throw unfitRule('daily', 'must be left out for PAY_IN: only payouts have a daily limit');
+  if (direction === 'PAY_IN') throw invalid('daily', 'must be left out for PAY_IN: only payouts have a daily limit');
   if (dailySantim < maxSantim) {
-    throw unfitRule('daily', `must be at least max, got ${formatBirr(dailySantim)} and ${formatBirr(maxSantim)}`);
+    throw invalid('daily', `must be at least max, got ${formatBirr(dailySantim)} and ${formatBirr(maxSantim)}`);
   }
 }
 
@@ -123,27 +123,16 @@ export function amountLimitError(channel: Channel, limits: Limits, amountSantim:
     ? `; ${formatBirr(day.leftSantim)} ETB are left today of ${formatBirr(day.dailySantim)} ETB a day`
     : '';
   if (amountSantim < minSantim) {
-    return reject(
-      'AMOUNT_BELOW_MINIMUM',
-      `must be at least ${formatBirr(minSantim)} ETB on ${channel}, got ${amount}${left}`,
-    );
+    const issue = `must be at least ${formatBirr(minSantim)} ETB on ${channel}, got ${amount}${left}`;
+    return invalid('amount', issue, { code: 'AMOUNT_BELOW_MINIMUM' });
   }
   if (amountSantim > maxSantim) {
-    return reject(
-      'AMOUNT_ABOVE_MAXIMUM',
-      `must be at most ${formatBirr(maxSantim)} ETB on ${channel}, got ${amount}${left}`,
-    );
+    const issue = `must be at most ${formatBirr(maxSantim)} ETB on ${channel}, got ${amount}${left}`;
+    return invalid('amount', issue, { code: 'AMOUNT_ABOVE_MAXIMUM' });
   }
   if (day && amountSantim > day.leftSantim) {
     const issue = `must be at most ${formatBirr(day.leftSantim)} ETB, what is left today of ${formatBirr(day.dailySantim)} ETB a day on ${channel}, got ${amount}`;
-    return reject('DAILY_LIMIT_EXCEEDED', issue);
+    return invalid('amount', issue, { code: 'DAILY_LIMIT_EXCEEDED' });
   }
   return null;
-}
-
-function reject(
-  code: 'AMOUNT_BELOW_MINIMUM' | 'AMOUNT_ABOVE_MAXIMUM' | 'DAILY_LIMIT_EXCEEDED',
-  issue: string,
-): AppError {
-  return new AppError(code, `amount ${issue}`, { details: [{ field: 'amount', issue }] });
 }

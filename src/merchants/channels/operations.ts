@@ -1,5 +1,5 @@
 import { rows, type Knex } from '../../lib/db.ts';
-import { AppError, notFound } from '../../lib/errors.ts';
+import { AppError, invalid, notFound } from '../../lib/errors.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import type { FindConfigured } from './channel.ts';
@@ -82,7 +82,7 @@ const WHY: Record<Unusable, string> = {
 
 function suspended(channel: Channel): AppError {
   const issue = `${channel} was suspended for this merchant: only the platform's operators can approve it again`;
-  return new AppError('CHANNEL_NOT_AVAILABLE', `channel ${issue}`, { details: [{ field: 'channel', issue }] });
+  return invalid('channel', issue, { code: 'CHANNEL_NOT_AVAILABLE' });
 }
 
 /**

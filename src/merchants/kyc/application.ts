@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { rows } from '../../lib/db.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, invalidFields } from '../../lib/errors.ts';
 import { SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
@@ -105,7 +105,5 @@ export async function lockForEdit(tx: UnitOfWork, step: Step): Promise<Applicati
 function ensureComplete(missing: string[]): void {
   if (missing.length === 0) return;
   const details = missing.map((field) => ({ field, issue: 'is missing' }));
-  throw new AppError('VALIDATION_ERROR', `The application is not complete. Missing: ${missing.join(', ')}.`, {
-    details,
-  });
+  throw invalidFields(details, `The application is not complete. Missing: ${missing.join(', ')}.`);
 }

@@ -1,6 +1,6 @@
 import { requireIndependentApprover, type Actor } from '../../access/separation-of-duties.ts';
 import { rows, type Knex } from '../../lib/db.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, invalid } from '../../lib/errors.ts';
 import { SANDBOX_OPERATOR } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
@@ -139,7 +139,7 @@ async function requireOthers(
 async function requireTier(tx: UnitOfWork, tier: number): Promise<number> {
   if (tier > 0 && (await findTier(tx.trx, tier))) return tier;
   const issue = `must be the number of a tier above 0, got ${tier}`;
-  throw new AppError('VALIDATION_ERROR', `tier ${issue}`, { details: [{ field: 'tier', issue }] });
+  throw invalid('tier', issue);
 }
 
 type Transition = {

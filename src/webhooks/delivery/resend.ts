@@ -110,7 +110,7 @@ async function rejectUnknown(trx: Knex.Transaction, request: ResendRequest): Pro
     .where({ id: eventId, ...(scope && scopeOf(scope)) })
     .first('id');
   if (!known) throw notFound('event');
-  if (request.subscriptionId !== undefined) throw notFound('subscription among those this event went to');
+  if (request.subscriptionId !== undefined) throw notFound('subscription of this event');
 }
 
 type Eligible = { request: ResendRequest; deliveries: LockedDelivery[] };

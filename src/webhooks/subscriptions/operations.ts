@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { encrypt, type KeyRing } from '../../lib/crypto.ts';
 import { rows, type Knex, type Queryable } from '../../lib/db.ts';
-import { AppError, notFound } from '../../lib/errors.ts';
+import { AppError, invalidFields, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { SealedTable } from '../../lib/reencrypt.ts';
 import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
@@ -189,9 +189,7 @@ function onlyOne([row]: SubscriptionRow[]): SubscriptionRow {
 function ensureUrlAllowed(deps: SubscriptionDeps, url: string, environment: Environment): void {
   const problems = deps.checkUrl(url, environment);
   if (problems.length === 0) return;
-  throw new AppError('VALIDATION_ERROR', problems.map((issue) => `url ${issue}`).join('; '), {
-    details: problems.map((issue) => ({ field: 'url', issue })),
-  });
+  throw invalidFields(problems.map((issue) => ({ field: 'url', issue })));
 }
 
 async function ensureSubscriptionsBelowLimit(trx: Knex.Transaction, scope: MerchantScope): Promise<void> {
