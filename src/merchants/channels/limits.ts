@@ -9,7 +9,7 @@ import { readLimits, type AmountLimits, type LimitsJson } from './queries.ts';
 export const LIMIT_DIRECTIONS = ['PAY_IN', 'PAY_OUT'] as const;
 export type LimitDirection = (typeof LIMIT_DIRECTIONS)[number];
 
-/** A rule as it is kept: the merchant's own, or (merchantId null) everybody's who has none. */
+/** A stored rule: the merchant's own, or (merchantId null) the platform's, for merchants without one. */
 export type StoredLimitRule = AmountLimits & {
   id: string;
   merchantId: string | null;
@@ -27,8 +27,8 @@ export type NewLimitRule = AmountLimits & {
 };
 
 /**
- * Adds a version of a merchant's own limits, within the platform's, which are the provider's; earlier ones stay. null
- * when the newest version says the same already. Throws VALIDATION_ERROR.
+ * Adds a version of a merchant's own limits, within the platform's, which are the provider's; earlier versions remain.
+ * Returns null when the newest version is the same. Throws VALIDATION_ERROR.
  */
 export async function addLimitRule(
   trx: Knex.Transaction,
@@ -74,7 +74,7 @@ export async function addLimitRule(
   return added ?? null;
 }
 
-/** What a merchant may move now, by channel and direction, and what is set to follow. */
+/** The limits of a merchant by channel and direction: current and scheduled. */
 export async function listLimitRules(
   db: Queryable,
   merchantId: string,
@@ -106,16 +106,13 @@ function rejectUnusable(
   }
 }
 
-/** The limit of an Addis day on a channel, and what remains of it, 0 at least. */
+/** The daily limit of a channel, in Addis Ababa's days, and the rest of it, at least 0. */
 export type DayLimit = { dailySantim: Santim; leftSantim: Santim };
 
-/** What is judged by: the day as well where it has a limit of its own. */
+/** `day`: only for channels with a daily limit. */
 type Limits = Pick<AmountLimits, 'minSantim' | 'maxSantim'> & { day?: DayLimit | null };
 
-/**
- * The refusal of an amount that a channel does not take, naming limit and value, and what remains of the day where that
- * is limited; null when it fits.
- */
+/** The error of an amount outside the limits of a channel, with the limit, the amount and the rest of the day; null: allowed. */
 export function amountLimitError(channel: Channel, limits: Limits, amountSantim: Santim): AppError | null {
   const amount = formatBirr(amountSantim);
   const { minSantim, maxSantim, day } = limits;
