@@ -129,7 +129,9 @@ describe('resolved addresses', () => {
     expect(guard().allPublic(['93.184.216.34', '10.0.0.1'])).toBe(false);
     expect(guard().allPublic(['93.184.216.34', '::ffff:10.0.0.1'])).toBe(false);
     expect(guard().allPublic(['::ffff:93.184.216.34'])).toBe(true);
+    expect(guard().allPublic(['::93.184.216.34'])).toBe(false);
     expect(guard().allPublic(['fe80::1%eth0'])).toBe(false);
+    expect(guard().allPublic(['2606:2800:220:1::1%eth0'])).toBe(false);
     expect(guard().allPublic(['nonsense'])).toBe(false);
     expect(guard().allPublic([])).toBe(false);
   });

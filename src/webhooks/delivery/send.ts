@@ -4,8 +4,14 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import { callbackify } from 'node:util';
 
-import { createEgressAgents, createResolve, vettedAddresses, type Resolve } from '../egress/agents.ts';
-import { targetOf, type EgressGuard } from '../egress/egress.ts';
+import {
+  createEgressAgents,
+  createResolve,
+  targetOf,
+  vettedAddresses,
+  type EgressGuard,
+  type Resolve,
+} from '../egress/egress.ts';
 import { failureOf, timeoutFailure, unexpectedStatus, type Failure, type Phase } from './failure.ts';
 import { excerptOf, headersToStore } from './response-capture.ts';
 
@@ -139,7 +145,7 @@ class Exchange {
   constructor({ request, url, addresses, agent }: Job) {
     const isSecure = url.protocol === 'https:';
     const target = targetOf(url);
-    this.#phase = target.address === null ? 'dns' : 'connect';
+    this.#phase = target.isAddress ? 'connect' : 'dns';
     this.response = new Promise((resolve) => {
       this.#settle = (response) => {
         this.#isSettled = true;
@@ -152,7 +158,7 @@ class Exchange {
       headers: request.headers,
       maxHeaderSize: HEADER_BYTES_MAX,
       // Without the full stop that a name may end in.
-      ...(isSecure && target.address === null && { servername: target.host }),
+      ...(isSecure && !target.isAddress && { servername: target.host }),
       lookup: callbackify(async (_host: string, _options: object) => {
         const found = await addresses();
         this.#enter('connect', 'dnsMs');
