@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { publicText } from '../lib/echo.ts';
 import { limitedText, patternText, plainText } from '../lib/fields.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
-import { RESERVED_HEADERS } from './delivery/signature.ts';
+import { RESERVED_HEADERS } from './delivery/attempt.ts';
 import { DELIVERY_STATUSES, EVENT_STATUSES } from './delivery/states.ts';
 import { EVENT_TYPE_NAMES } from './events/catalogue.ts';
 

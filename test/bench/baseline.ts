@@ -5,7 +5,7 @@ import pg from 'pg';
 import { Pool } from 'undici';
 
 import { newId } from '../../src/lib/ids.ts';
-import { signedRequest } from '../../src/webhooks/delivery/signature.ts';
+import { signedRequest } from '../../src/webhooks/delivery/attempt.ts';
 import { EVENT_TYPES } from '../../src/webhooks/events/catalogue.ts';
 import { createTwinDispatcher, type Claimed } from './baseline-dispatcher.ts';
 import { createTwinList } from './baseline-list.ts';

@@ -11,7 +11,7 @@ import {
   signedRequest,
   type SignedRequest,
   type SigningInput,
-} from '../../src/webhooks/delivery/signature.ts';
+} from '../../src/webhooks/delivery/attempt.ts';
 import { EVENT_TYPES } from '../../src/webhooks/events/catalogue.ts';
 
 const GUIDE = readFileSync(new URL('../../docs/guides/verifying-webhooks.md', import.meta.url), 'utf8');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { verifyWebhook, WebhookVerificationError, type VerifyOptions } from '../../src/sdk/index.ts';
-import { newSecret, signedRequest, type SigningInput } from '../../src/webhooks/delivery/signature.ts';
+import { newSecret, signedRequest, type SigningInput } from '../../src/webhooks/delivery/attempt.ts';
 
 const SECRET = newSecret();
 const ENVELOPE = {

@@ -1,7 +1,6 @@
 import { createWebhookActivities } from '../../activities/webhooks.ts';
-import { abandonDelivery } from '../../src/webhooks/delivery/abandon.ts';
 import { claimOne } from '../../src/webhooks/delivery/claim.ts';
-import { createRecorder, readDelivery } from '../../src/webhooks/delivery/record-attempt.ts';
+import { abandonDelivery, createRecorder, readDelivery } from '../../src/webhooks/delivery/record-attempt.ts';
 import { receiver } from '../support/sending.ts';
 import { buildAttempt, buildInFlight, buildSubscriber, delivery, log, useWorlds, world } from './dispatching.ts';
 

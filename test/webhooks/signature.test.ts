@@ -4,7 +4,7 @@ import { verify as verifyHex } from '@octokit/webhooks-methods';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 
-import { newSecret, signedRequest, type SigningInput } from '../../src/webhooks/delivery/signature.ts';
+import { newSecret, signedRequest, type SigningInput } from '../../src/webhooks/delivery/attempt.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const PAYLOAD =

@@ -1,9 +1,10 @@
+import { createHmac, randomBytes } from 'node:crypto';
+
 import { decrypt, type KeyRing } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import type { ClaimedAttempt } from './claim.ts';
 import type { Failure } from './failure.ts';
 import { unsentResult, type Sender, type SendResult } from './send.ts';
-import { signedRequest } from './signature.ts';
 
 /** The retry schedule as it is applied after a failure. */
 export type RetrySchedule = {
@@ -98,4 +99,104 @@ function nextAttemptAt(endedAtMs: number, retriesUsed: number, schedule: RetrySc
   const delayMs = delaySeconds * 1_000;
   const jitterMs = Math.min(delayMs * 0.05, 60_000) * schedule.jitter;
   return new Date(endedAtMs + delayMs + Math.round(jitterMs)).toISOString();
+}
+
+/** What `X-Service-Signature` writes its digest in: the contract's text says base64, its sample compares hex. */
+export type SignatureEncoding = 'base64' | 'hex';
+
+export type SigningInput = {
+  /** The stored bytes of the event: the envelope without its signature, a JSON object. Never re-serialised. */
+  payload: Buffer;
+  eventId: string;
+  /** When this attempt is made: receivers hold it against their clock to refuse replays. */
+  attemptAt: Date;
+  secret: string;
+  /** The secret before a rotation, while both are served; null otherwise. */
+  previousSecret: string | null;
+  encoding: SignatureEncoding;
+  /** The merchant's own headers. Ours win over them. */
+  customHeaders: Readonly<Record<string, string>>;
+};
+
+export type SignedRequest = { body: Buffer; headers: Record<string, string> };
+
+const SECRET_PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+const CLOSING_BRACE = 0x7d;
+
+/** Header names, in lower case, that a subscription may not set: ours, and those that belong to the connection. */
+export const RESERVED_HEADERS: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+  'webhook-id',
+  'webhook-signature',
+  'webhook-timestamp',
+  'x-service-event-id',
+  'x-service-signature',
+  'x-service-signature-previous',
+]);
+
+/** A new signing secret: `whsec_` and the base64 of 32 random bytes. */
+export function newSecret(): string {
+  return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+}
+
+/**
+ * The exact body and headers of one attempt. `X-Service-Signature` is keyed with the displayed secret as text; the
+ * Standard Webhooks header with the bytes its base64 stands for. Signed at send time, so that a retry that waited
+ * through a rotation still verifies.
+ */
+export function signedRequest(input: SigningInput): SignedRequest {
+  const body = withSignatureField(input.payload, input.secret);
+  const timestamp = Math.floor(input.attemptAt.getTime() / 1000).toString();
+  const standardText = `${input.eventId}.${timestamp}.`;
+  const previous = input.previousSecret;
+  const standard = standardSignature(input.secret, standardText, body);
+
+  const headers: Record<string, string> = {
+    'Content-Type': 'application/json',
+    'User-Agent': 'Meskot-Webhooks/1.0',
+    'X-Service-Event-Id': input.eventId,
+    'X-Service-Signature': serviceSignature(input.secret, body, input.encoding),
+    'webhook-id': input.eventId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature':
+      previous === null ? standard : `${standard} ${standardSignature(previous, standardText, body)}`,
+  };
+  if (previous !== null) headers['X-Service-Signature-Previous'] = serviceSignature(previous, body, input.encoding);
+  for (const name in input.customHeaders) {
+    const value = input.customHeaders[name];
+    if (value !== undefined && !RESERVED_HEADERS.has(name.toLowerCase())) headers[name] = value;
+  }
+  return { body, headers };
+}
+
+/** Inserts the member before the last brace, so that it is always the last one and the stored bytes stay as they are. */
+function withSignatureField(payload: Buffer, secret: string): Buffer {
+  if (payload.at(-1) !== CLOSING_BRACE) throw new Error('an event payload must be a JSON object');
+  const field = Buffer.from(`,"signature":"${serviceSignature(secret, payload, 'base64')}"}`, 'latin1');
+  return Buffer.concat([payload.subarray(0, -1), field], payload.length - 1 + field.length);
+}
+
+function serviceSignature(secret: string, bytes: Buffer, encoding: SignatureEncoding): string {
+  return 'sha256=' + createHmac('sha256', secret).update(bytes).digest(encoding);
+}
+
+function standardSignature(secret: string, prefix: string, body: Buffer): string {
+  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  return 'v1,' + createHmac('sha256', key).update(prefix).update(body).digest('base64');
 }
