@@ -54,10 +54,12 @@ import { enqueueCalendarChanged } from '../settlements/expected-dates.ts';
 import { settlementRoutes } from '../settlements/routes.ts';
 import { createTemporalGateway, temporalOptions } from '../temporal/client.ts';
 import { temporalConnection } from '../temporal/connection.ts';
+import { measureLateDeliveries } from '../webhooks/delivery/metrics.ts';
+import { findResourceDeliveries } from '../webhooks/delivery/resource-deliveries.ts';
+import { deliveryRoutes } from '../webhooks/delivery/routes.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
-import { findResourceDeliveries } from '../webhooks/events/resource-deliveries.ts';
-import { measureLateDeliveries } from '../webhooks/metrics.ts';
-import { webhookRoutes } from '../webhooks/routes.ts';
+import { eventRoutes } from '../webhooks/events/routes.ts';
+import { subscriptionRoutes } from '../webhooks/subscriptions/routes.ts';
 import { measureUnsentWithdrawals } from '../withdrawals/metrics.ts';
 import { findWithdrawalBySecret } from '../withdrawals/model.ts';
 import { withdrawalRoutes } from '../withdrawals/routes.ts';
@@ -189,7 +191,9 @@ export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; 
       ...settlementRoutes({ db, clock }),
       ...reportRoutes({ db, runInTransaction, clock, baseUrl, log, files: createReportFiles(config.REPORTS_DIR) }),
       ...kycRoutes({ db, runInTransaction, clock, store }),
-      ...webhookRoutes({ db, clock, keyRing: config.keyRing, checkUrl }),
+      ...eventRoutes({ db, clock }),
+      ...deliveryRoutes({ db, clock }),
+      ...subscriptionRoutes({ db, clock, keyRing: config.keyRing, checkUrl }),
       ...opsRoutes({
         db,
         runInTransaction,

@@ -16,8 +16,8 @@ import { deliveryWorkflowId } from '../../src/webhooks/delivery/workflow-input.t
 import { createEgressGuard } from '../../src/webhooks/egress/egress.ts';
 import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/events/catalogue.ts';
 import { recordEvents } from '../../src/webhooks/events/record.ts';
-import { NewSubscription } from '../../src/webhooks/schema.ts';
 import { createSubscription } from '../../src/webhooks/subscriptions/operations.ts';
+import { NewSubscription } from '../../src/webhooks/subscriptions/schema.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { testStack } from './stack-facts.ts';
 import { connectTestTemporal, type TestTemporal } from './temporal.ts';

@@ -1,7 +1,7 @@
 import { createRegistry } from '../../src/http/metrics.ts';
 import { openDatabase, rows } from '../../src/lib/db.ts';
 import { OUTBOX_PRIORITIES } from '../../src/outbox/record.ts';
-import { countOutcomes, measureDeliveries } from '../../src/webhooks/metrics.ts';
+import { countOutcomes, measureDeliveries } from '../../src/webhooks/delivery/metrics.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 const GAUGES = [

@@ -9,9 +9,12 @@ import type { DeliveryStatus } from '../../src/webhooks/delivery/states.ts';
 import { createEgressGuard } from '../../src/webhooks/egress/egress.ts';
 import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/events/catalogue.ts';
 import { recordEvents } from '../../src/webhooks/events/record.ts';
-import type { WebhookDeps } from '../../src/webhooks/routes.ts';
-import { NewSubscription } from '../../src/webhooks/schema.ts';
-import { createSubscription, type WithSecret } from '../../src/webhooks/subscriptions/operations.ts';
+import {
+  createSubscription,
+  type SubscriptionDeps,
+  type WithSecret,
+} from '../../src/webhooks/subscriptions/operations.ts';
+import { NewSubscription } from '../../src/webhooks/subscriptions/schema.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 export type Outcome = { httpStatus: number; durationMs?: number } | { code: string };
@@ -19,7 +22,7 @@ export type Outcome = { httpStatus: number; durationMs?: number } | { code: stri
 /** A database with the webhook operations around it, a clock of its own, and what the outbox was told. */
 export type World = {
   db: Knex;
-  deps: WebhookDeps;
+  deps: SubscriptionDeps & { db: Knex };
   clock: { now: Date };
   enqueued: OutboxRow[];
   runInTransaction: RunInTransaction;
@@ -42,7 +45,7 @@ export async function createWorld(): Promise<World> {
   const enqueued: OutboxRow[] = [];
   const runInTransaction = createTransactionRunner(db, (messages) => void enqueued.push(...messages));
   const guard = createEgressGuard({ ports: [443, 8443], allowLoopback: false, deny: [] });
-  const deps: WebhookDeps = {
+  const deps: World['deps'] = {
     db,
     clock: () => clock.now,
     keyRing: { currentId: 'test', keys: new Map([['test', Buffer.alloc(32, 7)]]) },

@@ -11,8 +11,8 @@ import { statusWhenSkipped } from '../delivery/claim.ts';
 import { isInFlight, isQueued, isScheduled } from '../delivery/in-flight.ts';
 import { EVENT_TYPES, type EventTypeName } from '../events/catalogue.ts';
 import { recordEvents } from '../events/record.ts';
-import type { NewSubscription, SubscriptionChanges } from '../schema.ts';
 import { SubscriptionRow } from './model.ts';
+import type { NewSubscription, SubscriptionChanges } from './schema.ts';
 
 /** At most this many subscriptions per merchant and environment, inactive ones included. */
 const SUBSCRIPTIONS_MAX = 16;

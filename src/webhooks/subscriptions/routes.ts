@@ -1,13 +1,9 @@
 import { z } from 'zod';
 
 import { readRoute, writeRoute, type KeyCaller, type Route } from '../../http/route.ts';
-import type { Queryable } from '../../lib/db.ts';
+import type { Knex, Queryable } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
-import { findHealth } from '../events/queries.ts';
-import { presentSubscription, presentWithSecret } from '../present.ts';
-import type { WebhookDeps } from '../routes.ts';
-import * as schema from '../schema.ts';
-import type { SubscriptionRow } from './model.ts';
+import { findHealth, type SubscriptionRow } from './model.ts';
 import {
   changeSubscription,
   createSubscription,
@@ -16,7 +12,10 @@ import {
   listSubscriptions,
   rotateSecret,
   sendTestEvent,
+  type SubscriptionDeps,
 } from './operations.ts';
+import { presentSubscription, presentWithSecret } from './present.ts';
+import * as schema from './schema.ts';
 
 const PATH = '/api/checkout/webhooks/subscriptions';
 const ONE = `${PATH}/:subscriptionId`;
@@ -24,8 +23,10 @@ const ONE = `${PATH}/:subscriptionId`;
 const reading = { tag: 'Webhook subscriptions', auth: { by: 'key', scope: 'webhooks:read' } } as const;
 const writing = { tag: 'Webhook subscriptions', auth: { by: 'key', scope: 'webhooks:write' } } as const;
 
+type RouteDeps = SubscriptionDeps & { db: Knex };
+
 /** Where events are sent, which ones, and signed with what. */
-export function subscriptionRoutes(deps: WebhookDeps): Route[] {
+export function subscriptionRoutes(deps: RouteDeps): Route[] {
   return [...collectionRoutes(deps), ...oneRoutes(deps), rotateRoute(deps), testRoute(deps)];
 }
 
@@ -35,7 +36,7 @@ function targetOf({ caller, params }: Request) {
   return { ...scopeOf(caller), subscriptionId: params.subscriptionId };
 }
 
-async function present(deps: WebhookDeps, db: Queryable, subscriptions: SubscriptionRow[]) {
+async function present(deps: RouteDeps, db: Queryable, subscriptions: SubscriptionRow[]) {
   const now = deps.clock();
   const health = await findHealth(
     db,
@@ -45,7 +46,7 @@ async function present(deps: WebhookDeps, db: Queryable, subscriptions: Subscrip
   return subscriptions.map((row) => presentSubscription(row, health.get(row.id), now));
 }
 
-function collectionRoutes(deps: WebhookDeps): Route[] {
+function collectionRoutes(deps: RouteDeps): Route[] {
   return [
     writeRoute({
       ...writing,
@@ -80,7 +81,7 @@ function collectionRoutes(deps: WebhookDeps): Route[] {
   ];
 }
 
-function oneRoutes(deps: WebhookDeps): Route[] {
+function oneRoutes(deps: RouteDeps): Route[] {
   return [
     readRoute({
       ...reading,
@@ -129,7 +130,7 @@ function oneRoutes(deps: WebhookDeps): Route[] {
   ];
 }
 
-function rotateRoute(deps: WebhookDeps): Route {
+function rotateRoute(deps: RouteDeps): Route {
   return writeRoute({
     ...writing,
     method: 'POST',
@@ -149,7 +150,7 @@ function rotateRoute(deps: WebhookDeps): Route {
   });
 }
 
-function testRoute(deps: WebhookDeps): Route {
+function testRoute(deps: RouteDeps): Route {
   return writeRoute({
     ...writing,
     method: 'POST',

@@ -1,9 +1,9 @@
-import { countBy, countUp, measureRow, type Registry } from '../http/metrics.ts';
-import type { Knex } from '../lib/db.ts';
-import { OUTBOX_PRIORITIES } from '../outbox/record.ts';
-import type { AttemptOutcome } from './delivery/attempt.ts';
-import { isQueued, isScheduled } from './delivery/in-flight.ts';
-import type { DeliveryNow } from './delivery/record-attempt.ts';
+import { countBy, countUp, measureRow, type Registry } from '../../http/metrics.ts';
+import type { Knex } from '../../lib/db.ts';
+import { OUTBOX_PRIORITIES } from '../../outbox/record.ts';
+import type { AttemptOutcome } from './attempt.ts';
+import { isQueued, isScheduled } from './in-flight.ts';
+import type { DeliveryNow } from './record-attempt.ts';
 
 /** Both the API and the workers show these: the alert on them must not go blind with the workers. */
 const LATE_GAUGES = {
