@@ -64,6 +64,7 @@ import { measureUnsentWithdrawals } from '../withdrawals/metrics.ts';
 import { findWithdrawalBySecret } from '../withdrawals/model.ts';
 import { withdrawalRoutes } from '../withdrawals/routes.ts';
 import { createCheckPayout, isPayoutConclusive } from '../withdrawals/sync.ts';
+import { EVENT_CATALOGUE } from './event-catalogue.ts';
 
 export type RunningApi = { url: string; metricsUrl: string | null; stop: () => Promise<void> };
 
@@ -191,9 +192,9 @@ export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; 
       ...settlementRoutes({ db, clock }),
       ...reportRoutes({ db, runInTransaction, clock, baseUrl, log, files: createReportFiles(config.REPORTS_DIR) }),
       ...kycRoutes({ db, runInTransaction, clock, store }),
-      ...eventRoutes({ db, clock }),
+      ...eventRoutes({ db, clock, catalogue: EVENT_CATALOGUE }),
       ...deliveryRoutes({ db, clock }),
-      ...subscriptionRoutes({ db, clock, keyRing: config.keyRing, checkUrl }),
+      ...subscriptionRoutes({ db, clock, keyRing: config.keyRing, checkUrl, catalogue: EVENT_CATALOGUE }),
       ...opsRoutes({
         db,
         runInTransaction,

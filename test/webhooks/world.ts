@@ -1,3 +1,4 @@
+import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
 import type { Knex } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
@@ -7,7 +8,7 @@ import type { FailureCode } from '../../src/webhooks/delivery/failure.ts';
 import { recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
 import type { DeliveryStatus } from '../../src/webhooks/delivery/states.ts';
 import { createEgressGuard } from '../../src/webhooks/egress/egress.ts';
-import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/events/catalogue.ts';
+import type { EventTypeName } from '../../src/webhooks/events/catalogue.ts';
 import { recordEvents } from '../../src/webhooks/events/record.ts';
 import {
   createSubscription,
@@ -22,7 +23,7 @@ export type Outcome = { httpStatus: number; durationMs?: number } | { code: stri
 /** A database with the webhook operations around it, a clock of its own, and what the outbox was told. */
 export type World = {
   db: Knex;
-  deps: SubscriptionDeps & { db: Knex };
+  deps: SubscriptionDeps & { db: Knex; catalogue: typeof EVENT_CATALOGUE };
   clock: { now: Date };
   enqueued: OutboxRow[];
   runInTransaction: RunInTransaction;
@@ -50,6 +51,7 @@ export async function createWorld(): Promise<World> {
     clock: () => clock.now,
     keyRing: { currentId: 'test', keys: new Map([['test', Buffer.alloc(32, 7)]]) },
     checkUrl: guard.checkUrl,
+    catalogue: EVENT_CATALOGUE,
   };
 
   const world: World = {
@@ -71,7 +73,7 @@ export async function createWorld(): Promise<World> {
       return runInTransaction(async (tx) => createSubscription(deps, tx, input));
     },
     record: async (scope, event = 'payment.succeeded') => {
-      const data = { ...EVENT_TYPES[event].example, ...scope };
+      const data = { ...EVENT_CATALOGUE[event].example, ...scope };
       const resource = { resourceType: 'transaction', resourceId: newId('txn') };
       const ids = await runInTransaction(async (tx) =>
         recordEvents(tx, [{ event, ...scope, ...resource, data, createdAt: clock.now }]),

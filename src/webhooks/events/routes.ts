@@ -8,7 +8,7 @@ import { readDayRange, readPage } from '../../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import { presentDelivery } from '../delivery/present.ts';
 import { EventParams } from '../delivery/schema.ts';
-import { listEventTypes } from './catalogue.ts';
+import { listEventTypes, type EventCatalogue } from './catalogue.ts';
 import { findEvent, listEvents, type EventRow } from './queries.ts';
 import * as schema from './schema.ts';
 import { readStats } from './stats.ts';
@@ -17,11 +17,11 @@ const PATH = '/api/checkout/webhooks';
 
 const reading = { tag: 'Webhooks', auth: { by: 'key', scope: 'webhooks:read' } } as const;
 
-type EventDeps = { db: Knex; clock: Clock };
+type EventDeps = { db: Knex; clock: Clock; catalogue: EventCatalogue };
 
 /** Events and their deliveries, statistics, the catalogue of event types. */
 export function eventRoutes(deps: EventDeps): Route[] {
-  return [...readRoutes(deps), statsRoute(deps), catalogueRoute];
+  return [...readRoutes(deps), statsRoute(deps), catalogueRoute(deps)];
 }
 
 /** The key decides whose rows are meant; a `merchantId` can only narrow. */
@@ -112,15 +112,16 @@ function statsRoute({ db, clock }: EventDeps): Route {
   });
 }
 
-/** The same for everybody: made once, for it is long. */
-const EVENT_TYPES_JSON = JSON.stringify(z.array(schema.EventTypeEntry).parse(listEventTypes()));
-
-const catalogueRoute = readRoute({
-  ...reading,
-  method: 'GET',
-  path: `${PATH}/event-types`,
-  operationId: 'listWebhookEventTypes',
-  summary: 'Every event type, the shape of its data and an example',
-  responses: { 200: z.array(schema.EventTypeEntry) },
-  handle: async () => ({ message: 'Event types', dataJson: EVENT_TYPES_JSON }),
-});
+function catalogueRoute({ catalogue }: EventDeps): Route {
+  // The same for every caller, and long: serialised once.
+  const dataJson = JSON.stringify(z.array(schema.EventTypeEntry).parse(listEventTypes(catalogue)));
+  return readRoute({
+    ...reading,
+    method: 'GET',
+    path: `${PATH}/event-types`,
+    operationId: 'listWebhookEventTypes',
+    summary: 'Every event type, the shape of its data and an example',
+    responses: { 200: z.array(schema.EventTypeEntry) },
+    handle: async () => ({ message: 'Event types', dataJson }),
+  });
+}

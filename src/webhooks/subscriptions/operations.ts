@@ -9,7 +9,7 @@ import type { UnitOfWork } from '../../outbox/record.ts';
 import { newSecret } from '../delivery/attempt.ts';
 import { statusWhenSkipped } from '../delivery/claim.ts';
 import { isInFlight, isQueued, isScheduled } from '../delivery/in-flight.ts';
-import { EVENT_TYPES, type EventTypeName } from '../events/catalogue.ts';
+import type { EventCatalogue, EventTypeName } from '../events/catalogue.ts';
 import { recordEvents } from '../events/record.ts';
 import { SubscriptionRow } from './model.ts';
 import type { NewSubscription, SubscriptionChanges } from './schema.ts';
@@ -141,7 +141,7 @@ export async function rotateSecret(
  * @returns the event's id
  */
 export async function sendTestEvent(
-  deps: SubscriptionDeps,
+  deps: { clock: Clock; catalogue: EventCatalogue },
   tx: UnitOfWork,
   target: Target & { event: EventTypeName },
 ): Promise<string> {
@@ -164,7 +164,7 @@ export async function sendTestEvent(
     ...scope,
     resourceType: 'subscription',
     resourceId: row.id,
-    data: { ...EVENT_TYPES[target.event].example, ...scope, ...own },
+    data: { ...deps.catalogue[target.event].example, ...scope, ...own },
     createdAt: deps.clock(),
   };
   const [eventId] = await recordEvents(tx, [event], row.id);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readRoute, writeRoute, type KeyCaller, type Route } from '../../http/route.ts';
 import type { Knex, Queryable } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
+import type { EventCatalogue } from '../events/catalogue.ts';
 import { findHealth, type SubscriptionRow } from './model.ts';
 import {
   changeSubscription,
@@ -23,7 +24,7 @@ const ONE = `${PATH}/:subscriptionId`;
 const reading = { tag: 'Webhook subscriptions', auth: { by: 'key', scope: 'webhooks:read' } } as const;
 const writing = { tag: 'Webhook subscriptions', auth: { by: 'key', scope: 'webhooks:write' } } as const;
 
-type RouteDeps = SubscriptionDeps & { db: Knex };
+type RouteDeps = SubscriptionDeps & { db: Knex; catalogue: EventCatalogue };
 
 /** Where events are sent, which ones, and signed with what. */
 export function subscriptionRoutes(deps: RouteDeps): Route[] {
