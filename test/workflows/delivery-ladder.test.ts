@@ -89,7 +89,7 @@ describe('the ladder of a delivery', () => {
     expect(await readDelivery(world.db, eventId)).toMatchObject({ status: 'FAILED', attempts: 7, retryCount: 6 });
 
     receiver.behave({ kind: 'answer', status: 204 });
-    expect(await handle.executeUpdate('resend', { args: [null] })).toBe('DELIVERED: the receiver answered 204');
+    expect(await handle.executeUpdate('resend', { args: [null] })).toBe('DELIVERED: the receiver returned 204');
     expect(await handle.result()).toBe('DELIVERED');
     expect(await readDelivery(world.db, eventId)).toMatchObject({ status: 'DELIVERED', attempts: 8 });
     const resent = (await attemptsOf(id)).slice(6).map((one) => [one['source'], one['reason'], one['retryNumber']]);
