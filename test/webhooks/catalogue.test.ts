@@ -4,7 +4,7 @@ import type { TransactionRow } from '../../src/payments/present.ts';
 import { EVENT_TYPE_NAMES, listEventTypes } from '../../src/webhooks/events/catalogue.ts';
 import { EVENT_ALIASES } from '../../src/webhooks/events/record.ts';
 
-test('the seed names these event types', () => {
+test('the catalogue has the event types of the contract', () => {
   expect(EVENT_TYPE_NAMES).toEqual(
     expect.arrayContaining([
       'checkout.completed',
@@ -17,20 +17,20 @@ test('the seed names these event types', () => {
   );
 });
 
-test.each(EVENT_TYPE_NAMES)('the example of %s is what its schema says', (name) => {
+test.each(EVENT_TYPE_NAMES)('the example of %s matches its schema, which rejects unknown members', (name) => {
   const { data, example } = EVENT_CATALOGUE[name];
   expect(data.safeParse(example).error).toBeUndefined();
   expect(data.safeParse({ ...example, unknown: 1 }).success).toBe(false);
 });
 
-test('the catalogue marks exactly those types as aliases that are recorded as such', () => {
+test('the catalogue marks exactly those types as aliases that are recorded as aliases', () => {
   const aliases = listEventTypes(EVENT_CATALOGUE)
     .filter(({ alias }) => alias)
     .map(({ event }) => event);
   expect(aliases).toEqual(Object.values(EVENT_ALIASES));
 });
 
-test('every entry carries a JSON Schema that refuses unknown members', () => {
+test('every catalogue entry has a JSON Schema that rejects unknown members', () => {
   for (const { schema } of listEventTypes(EVENT_CATALOGUE)) {
     expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
     expect(schema['required']).toEqual(expect.arrayContaining(['object', 'environment', 'merchantId', 'version']));
@@ -83,7 +83,7 @@ const wellKnown: TransactionRow = {
 };
 
 test.each([justMade, wellKnown])(
-  'what transactions put into their events is what the catalogue says: $status',
+  'the event payload of a transaction matches the schema of the catalogue: $status',
   (row) => {
     expect(TransactionData.safeParse(transactionSnapshot(row)).error).toBeUndefined();
   },

@@ -6,7 +6,7 @@ import type { ClaimedAttempt } from './claim.ts';
 import type { Failure } from './failure.ts';
 import { unsentResult, type Sender, type SendResult } from './send.ts';
 
-/** The retry schedule as it is applied after a failure. */
+/** The retry schedule, applied after each failure. */
 export type RetrySchedule = {
   retryDelaysSeconds: readonly number[];
   /** 0 … 1: spreads the next retry by up to 5 %, at most 60 s, never earlier. */
@@ -27,28 +27,28 @@ export type AttemptOutcome = Pick<
   timings: Record<string, number | null>;
   responseHeaders: Record<string, string>;
   responseExcerpt: string;
-  /** When the schedule's next retry is due after a failure; null when this was the last one, or a resend. */
+  /** When the next scheduled retry is due after a failure; null after the last one, and after a resend. */
   nextAttemptAt: string | null;
-  /** Why an operator asked for it. */
+  /** Of the operator who requested it; null when no operator did. */
   reason: string | null;
-  /** For the dead letter that a last failure opens. */
+  /** Of the dead letter that a last failure opens. */
   deadLetterId: string;
 };
 
 export type AttemptDeps = {
   sender: Sender;
   keyRing: KeyRing;
-  /** A request that could not be made is a defect of ours. */
+  /** Called when the request could not be built, which is a defect of this service. */
   onDefect: (deliveryId: string, error: unknown) => void;
 };
 
-/** Makes the POST of a claimed attempt. Never rejects: expected failures and defects are both outcomes. */
+/** Signs and sends the POST of a claimed attempt. Never rejects: expected failures and defects are both outcomes. */
 export function createAttempt(deps: AttemptDeps) {
   return async (attempt: ClaimedAttempt, schedule: RetrySchedule): Promise<AttemptOutcome> => {
     const sent = await signAndSend(deps, attempt).catch((error: unknown) => {
-      // A secret that cannot be decrypted, for one: a failed attempt like others, or it would be claimed for ever.
+      // For example a secret that cannot be decrypted. Without an outcome the delivery would be claimed again and again.
       deps.onDefect(attempt.deliveryId, error);
-      return unsentResult({ code: 'internal_error', message: 'Nothing was sent: the request could not be made here.' });
+      return unsentResult({ code: 'internal_error', message: 'Nothing was sent: the request could not be built.' });
     });
     const durationMs = Math.round(sent.durationMs);
     const endedAtMs = attempt.startedAt.getTime() + durationMs;
@@ -101,20 +101,20 @@ function nextAttemptAt(endedAtMs: number, retriesUsed: number, schedule: RetrySc
   return new Date(endedAtMs + delayMs + Math.round(jitterMs)).toISOString();
 }
 
-/** What `X-Service-Signature` writes its digest in: the contract's text says base64, its sample compares hex. */
+/** The encoding of the digest in `X-Service-Signature`: the contract's text has base64, its sample compares hex. */
 export type SignatureEncoding = 'base64' | 'hex';
 
 export type SigningInput = {
-  /** The stored bytes of the event: the envelope without its signature, a JSON object. Never re-serialised. */
+  /** The stored bytes of the event: the envelope without its signature, a JSON object. Never serialised again. */
   payload: Buffer;
   eventId: string;
-  /** When this attempt is made: receivers hold it against their clock to refuse replays. */
+  /** The time of this attempt: receivers compare it with their clock to reject replays. */
   attemptAt: Date;
   secret: string;
-  /** The secret before a rotation, while both are served; null otherwise. */
+  /** The secret before a rotation, while both sign; null otherwise. */
   previousSecret: string | null;
   encoding: SignatureEncoding;
-  /** The merchant's own headers. Ours win over them. */
+  /** The merchant's own headers; the service's headers take precedence. */
   customHeaders: Readonly<Record<string, string>>;
 };
 
@@ -124,7 +124,7 @@ const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 const CLOSING_BRACE = 0x7d;
 
-/** Header names, in lower case, that a subscription may not set: ours, and those that belong to the connection. */
+/** Header names, in lower case, that a subscription may not set: those of the service and of the connection. */
 export const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -156,9 +156,9 @@ export function newSecret(): string {
 }
 
 /**
- * The exact body and headers of one attempt. `X-Service-Signature` is keyed with the displayed secret as text; the
- * Standard Webhooks header with the bytes its base64 stands for. Signed at send time, so that a retry that waited
- * through a rotation still verifies.
+ * The exact body and headers of one attempt. The key of `X-Service-Signature` is the displayed secret as text; that of the
+ * Standard Webhooks header the bytes that its base64 encodes. Signed at send time, so that a retry after a rotation still
+ * verifies.
  */
 export function signedRequest(input: SigningInput): SignedRequest {
   const body = withSignatureField(input.payload, input.secret);
@@ -185,7 +185,7 @@ export function signedRequest(input: SigningInput): SignedRequest {
   return { body, headers };
 }
 
-/** Inserts the member before the last brace, so that it is always the last one and the stored bytes stay as they are. */
+/** Inserts the field before the last brace, so that it is always the last one and the stored bytes stay unchanged. */
 function withSignatureField(payload: Buffer, secret: string): Buffer {
   if (payload.at(-1) !== CLOSING_BRACE) throw new Error('an event payload must be a JSON object');
   const field = Buffer.from(`,"signature":"${serviceSignature(secret, payload, 'base64')}"}`, 'latin1');

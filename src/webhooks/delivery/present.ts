@@ -6,7 +6,7 @@ import type { Attempt, Delivery, ResendJob } from './schema.ts';
 
 const isoOrNull = (instant: Date | null): string | null => instant && instant.toISOString();
 
-/** One delivery as the API shows it. */
+/** One delivery in the API. */
 export function presentDelivery(row: DeliveryRow): z.input<typeof Delivery> {
   return {
     deliveryId: row.id,
@@ -29,7 +29,7 @@ export function presentAttempt(row: AttemptRow): z.input<typeof Attempt> {
   return { attemptId: id, trigger: source, startedAt: startedAt.toISOString(), ...rest };
 }
 
-/** A bulk resend and how far it is. */
+/** A bulk resend and its progress. */
 export function presentResendJob(row: ResendJobRow): z.input<typeof ResendJob> {
   const { id, createdAt, endedAt, ...rest } = row;
   return { jobId: id, ...rest, createdAt: createdAt.toISOString(), endedAt: isoOrNull(endedAt) };

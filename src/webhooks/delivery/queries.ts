@@ -47,7 +47,7 @@ const DELIVERIES = `
          d.last_failure, d.next_attempt_at, d.dead_lettered_at, d.delivered_at
   FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id`;
 
-/** These deliveries, as they are now. */
+/** The current state of these deliveries. */
 export async function findDeliveries(db: Queryable, deliveryIds: string[]): Promise<DeliveryRow[]> {
   return rows(db, `${DELIVERIES} WHERE d.id = ANY(:deliveryIds) ORDER BY d.id`, { deliveryIds });
 }

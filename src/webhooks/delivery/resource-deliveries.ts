@@ -6,7 +6,7 @@ import { presentDelivery } from './present.ts';
 import { findDeliveries } from './queries.ts';
 import { Delivery } from './schema.ts';
 
-/** A delivery and the event it is of, as resources show those about them. */
+/** A delivery with its event, for the detail of the resource that the event is about. */
 export const ResourceDelivery = z.object({ eventId: z.string(), event: z.string(), ...Delivery.shape });
 export type ResourceDelivery = z.output<typeof ResourceDelivery>;
 

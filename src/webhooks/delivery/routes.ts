@@ -12,7 +12,7 @@ import { requestResend } from './resend.ts';
 import * as schema from './schema.ts';
 
 const PATH = '/api/checkout/webhooks';
-/** The log of an event takes no parameters in the contract: all of it, in all but the oddest cases. */
+/** The contract's log has no parameters: the default limit returns almost every log as a whole. */
 const LOG_LIMIT_DEFAULT = 100;
 
 const reading = { tag: 'Webhooks', auth: { by: 'key', scope: 'webhooks:read' } } as const;
@@ -32,7 +32,7 @@ function logRoute({ db }: DeliveryDeps): Route {
     path: `${PATH}/events/:eventId/logs`,
     operationId: 'listWebhookEventLogs',
     summary: 'Every attempt to deliver an event, oldest first',
-    description: `Unlike other lists it shows ${LOG_LIMIT_DEFAULT} unless another limit is given.`,
+    description: `Unlike other lists it has ${LOG_LIMIT_DEFAULT} entries a page unless a limit is given.`,
     params: schema.EventParams,
     query: schema.LogQuery,
     responses: { 200: z.array(schema.Attempt) },
@@ -55,8 +55,8 @@ function resendRoutes(deps: DeliveryDeps): Route[] {
       operationId: 'resendWebhookEvent',
       summary: 'Send an event once more, now',
       description:
-        'Without subscriptionId: all its FAILED and SKIPPED deliveries. With it: that one, and a RETRYING one is ' +
-        'retried now. force sends a DELIVERED one again. Event id and bytes stay the same.',
+        'Without subscriptionId all FAILED and SKIPPED deliveries of the event; with it that one, also a RETRYING one. ' +
+        'force includes DELIVERED ones. Event id and bytes stay the same.',
       params: schema.EventParams,
       body: schema.ResendBody,
       responses: { 202: schema.Resent },
@@ -75,15 +75,16 @@ function resendRoutes(deps: DeliveryDeps): Route[] {
       path: `${PATH}/events/resend`,
       operationId: 'resendWebhookEvents',
       summary: 'Send many failed or skipped deliveries once more',
-      description: 'Oldest first, at a steady pace. Deliveries of inactive subscriptions do not match.',
+      description: 'Oldest first, at a constant rate. Deliveries of inactive subscriptions do not match.',
       body: schema.ResendJobBody,
-      responses: { 202: schema.ResendJobMade },
+      responses: { 202: schema.CreatedResendJob },
       errors: ['INVALID_STATE'],
       handle: async ({ caller, body, tx }) => {
         const { startDate, endDate, ...rest } = body;
         const range = readDayRange({ startDate, endDate }, deps.clock());
         const job = await createResendJob(deps, tx, { ...scopeOf(caller), ...rest, range });
-        const nothing = 'Nothing matches; deliveries of inactive subscriptions do not: activate the subscription first';
+        const nothing =
+          'No delivery matches. Deliveries of inactive subscriptions never match: activate the subscription first.';
         const message = job.matched > 0 ? 'Resend job started' : nothing;
         return { status: 202, message, data: { jobId: job.id, matched: job.matched } };
       },
@@ -98,7 +99,7 @@ function resendJobRoutes({ db }: DeliveryDeps): Route[] {
       method: 'GET',
       path: `${PATH}/resend-jobs/:jobId`,
       operationId: 'getWebhookResendJob',
-      summary: 'How far a bulk resend is',
+      summary: 'The progress of a bulk resend',
       params: schema.JobParams,
       responses: { 200: schema.ResendJob },
       handle: async ({ caller, params }) => {
@@ -112,7 +113,7 @@ function resendJobRoutes({ db }: DeliveryDeps): Route[] {
       path: `${PATH}/resend-jobs/:jobId/cancel`,
       operationId: 'cancelWebhookResendJob',
       summary: 'Stop a bulk resend',
-      description: 'What was sent already goes on to its end.',
+      description: 'Resends that were requested already still complete.',
       params: schema.JobParams,
       responses: { 200: schema.ResendJob },
       errors: ['INVALID_STATE'],

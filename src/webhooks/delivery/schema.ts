@@ -31,7 +31,7 @@ export const Delivery = z.object({
   deliveredAt: instant.nullable(),
 });
 
-/** One POST to a receiver. The numbers are null for one that was asked for by hand; the outcome, while it is being sent. */
+/** One POST to a receiver. The numbers are null for a resend; the outcome is null while the attempt is in flight. */
 export const Attempt = z.object({
   attemptId: z.string(),
   deliveryId: z.string(),
@@ -40,7 +40,7 @@ export const Attempt = z.object({
   deliveryNumber: z.int().nullable(),
   retryNumber: z.int().nullable(),
   trigger: z.enum(['auto', 'manual', 'operator']),
-  reason: z.string().nullable().meta({ description: 'Why an operator asked for it' }),
+  reason: z.string().nullable().meta({ description: 'Of the operator who requested it' }),
   url: z.string(),
   startedAt: instant,
   durationMs: z.int().nullable(),
@@ -62,7 +62,7 @@ export const ResendJobBody = z.strictObject({
   subscriptionId: id.optional(),
   limit: z.int().min(1).max(RESEND_JOB_ITEMS_MAX).default(RESEND_JOB_ITEMS_MAX),
 });
-export const ResendJobMade = z.object({ jobId: z.string(), matched: z.int() });
+export const CreatedResendJob = z.object({ jobId: z.string(), matched: z.int() });
 export const ResendJob = z.object({
   jobId: z.string(),
   status: z.enum(['RUNNING', 'DONE', 'CANCELLED']),

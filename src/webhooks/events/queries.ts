@@ -70,42 +70,44 @@ export async function listEvents(db: Queryable, filter: EventFilter, page: Page)
   return { events: await withDeliveries(db, cut.rows), pagination: cut.pagination };
 }
 
-const OWN_IN_RANGE = (table: 'e' | 'd'): string =>
+const inScopeAndRange = (table: 'e' | 'd'): string =>
   `${table}.merchant_id = :merchantId AND ${table}.environment = :environment
    AND ${table}.created_at >= :from AND ${table}.created_at < :until`;
 
 function eventConditions(filter: EventFilter): string[] {
   return [
-    ...chosenEvents(filter),
+    ...rangeConditions(filter),
     filter.event && 'e.event = :event',
     filter.resourceId && 'e.resource_id = :resourceId',
   ].filter((condition) => typeof condition === 'string');
 }
 
-/** States that few deliveries are in: those have an index of their own, `webhook_delivery_undelivered`. */
+/** Rare states, which have an index of their own: `webhook_delivery_undelivered`. */
 const UNDELIVERED = new Set<EventStatus>(['FAILED', 'SKIPPED']);
 
 /**
- * The merchant's events of the range with at least one delivery in a wanted state, to the wanted subscription if one is
- * named: the deliveries that a bulk resend of that state finds. NO_SUBSCRIBERS: events without any delivery. Whatever
- * the planner believes about the number of rows, neither form can become a join that reads all of them once per event.
+ * The merchant's events of the range with at least one delivery in a given state, to the given subscription if there is one:
+ * the deliveries that a bulk resend of that state finds. NO_SUBSCRIBERS: events without any delivery. Whatever number of rows
+ * the planner expects, neither form can become a join that reads all of them once per event.
  */
-function chosenEvents({ statuses, subscriptionId }: EventFilter): string[] {
-  if (statuses === null && subscriptionId === undefined) return [OWN_IN_RANGE('e')];
+function rangeConditions({ statuses, subscriptionId }: EventFilter): string[] {
+  if (statuses === null && subscriptionId === undefined) return [inScopeAndRange('e')];
   const states = (statuses ?? DELIVERY_STATUSES).filter((status) => status !== 'NO_SUBSCRIBERS');
-  const named = states.map((status) => `'${status}'`).join(', ');
-  const wanted = [
-    states.length === 0 ? 'false' : `d.status IN (${named})`,
+  const list = states.map((status) => `'${status}'`).join(', ');
+  const isMatch = [
+    states.length === 0 ? 'false' : `d.status IN (${list})`,
     ...(subscriptionId === undefined ? [] : ['d.subscription_id = :subscriptionId']),
   ].join(' AND ');
   if (statuses?.every((status) => UNDELIVERED.has(status))) {
     // A delivery has the merchant and the time of its event.
-    return [`e.id = ANY(ARRAY(SELECT d.event_id FROM webhook_delivery d WHERE ${OWN_IN_RANGE('d')} AND ${wanted}))`];
+    return [
+      `e.id = ANY(ARRAY(SELECT d.event_id FROM webhook_delivery d WHERE ${inScopeAndRange('d')} AND ${isMatch}))`,
+    ];
   }
-  const withoutAny = statuses?.includes('NO_SUBSCRIBERS') === true && subscriptionId === undefined;
+  const matchesNone = statuses?.includes('NO_SUBSCRIBERS') === true && subscriptionId === undefined;
   return [
-    OWN_IN_RANGE('e'),
-    `(SELECT coalesce(bool_or(${wanted}), ${withoutAny}) FROM webhook_delivery d WHERE d.event_id = e.id)`,
+    inScopeAndRange('e'),
+    `(SELECT coalesce(bool_or(${isMatch}), ${matchesNone}) FROM webhook_delivery d WHERE d.event_id = e.id)`,
   ];
 }
 

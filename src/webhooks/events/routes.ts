@@ -24,7 +24,7 @@ export function eventRoutes(deps: EventDeps): Route[] {
   return [...readRoutes(deps), statsRoute(deps), catalogueRoute(deps)];
 }
 
-/** The key decides whose rows are meant; a `merchantId` can only narrow. */
+/** The tenant of the key. Throws NOT_FOUND for another `merchantId`. */
 function narrowedScope(caller: MerchantScope, merchantId: string | undefined): MerchantScope {
   if (merchantId !== undefined && merchantId !== caller.merchantId) throw notFound('merchant');
   return scopeOf(caller);
@@ -37,7 +37,7 @@ function readRoutes({ db, clock }: EventDeps): Route[] {
       method: 'GET',
       path: `${PATH}/events`,
       operationId: 'listWebhookEvents',
-      summary: 'List events and what became of their deliveries',
+      summary: 'List events and their deliveries',
       description: 'Newest first. Without dates, the last 30 days.',
       rateLimit: 'list',
       query: schema.EventListQuery,
@@ -76,7 +76,7 @@ function readRoutes({ db, clock }: EventDeps): Route[] {
   ];
 }
 
-/** An event with its deliveries; with its payload if that was read. */
+/** An event with its deliveries, and its payload if it was read. */
 function presentEvent(row: EventRow): z.input<typeof schema.Event> {
   return {
     eventId: row.id,
@@ -99,8 +99,8 @@ function statsRoute({ db, clock }: EventDeps): Route {
     method: 'GET',
     path: `${PATH}/stats`,
     operationId: 'getWebhookStats',
-    summary: 'How deliveries went in a range of days',
-    description: 'Counts deliveries by the day they were made. Without dates, the last 30 days.',
+    summary: 'Delivery statistics of a range of days',
+    description: 'Counts deliveries by the day of their creation. Without dates, the last 30 days.',
     rateLimit: 'list',
     query: schema.StatsQuery,
     responses: { 200: schema.Stats },

@@ -6,10 +6,10 @@ import { EVENT_STATUSES } from '../delivery/states.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
 
 const instant = z.iso.datetime();
-const narrowing = { merchantId: id.optional().meta({ description: 'Your own merchant id; it can only narrow' }) };
+const narrowing = { merchantId: id.optional().meta({ description: 'Your own merchant id; any other is NOT_FOUND' }) };
 const days = { startDate: dateParam.optional(), endDate: dateParam.optional() };
 const include = {
-  include: z.enum(['payload']).optional().meta({ description: 'payload adds the body that is signed' }),
+  include: z.enum(['payload']).optional().meta({ description: 'payload adds the signed body' }),
 };
 
 export const EventListQuery = z.strictObject({
@@ -29,7 +29,7 @@ export const EventListQuery = z.strictObject({
 export const EventQuery = z.strictObject(include);
 export const StatsQuery = z.strictObject({ ...narrowing, ...days });
 
-/** An event and what became of it. `payload` is the envelope that is signed, without its signature. */
+/** An event and its deliveries. `payload` is the signed envelope without its signature. */
 export const Event = z.object({
   eventId: z.string(),
   event: z.string(),
@@ -40,7 +40,7 @@ export const Event = z.object({
   resourceId: z.string(),
   status: z.enum(EVENT_STATUSES).meta({
     description:
-      'Of its deliveries the first that there is of FAILED, RETRYING, PENDING, DELIVERED, SKIPPED; NO_SUBSCRIBERS without any',
+      'The first of FAILED, RETRYING, PENDING, DELIVERED and SKIPPED that one of its deliveries has; NO_SUBSCRIBERS without deliveries',
   }),
   createdAt: instant,
   deliveries: z.array(Delivery),
@@ -50,16 +50,16 @@ export const Event = z.object({
 const rate = z.number().min(0).max(1).nullable();
 const counts = {
   deliveries: z.int().meta({ description: 'delivered + failed + retrying + pending + skipped' }),
-  attempted: z.int().meta({ description: 'Deliveries of which at least the first attempt has ended' }),
+  attempted: z.int().meta({ description: 'Deliveries with at least one completed attempt' }),
   delivered: z.int(),
   failed: z.int(),
   retrying: z.int(),
   pending: z.int(),
   skipped: z.int(),
-  attempts: z.int().meta({ description: 'Attempts made, retries and resends included' }),
+  attempts: z.int().meta({ description: 'Attempts, including retries and resends' }),
   successRate: rate.meta({
     description:
-      'delivered / attempted: the share of deliveries that are DELIVERED now among those that were tried at least once, so one that waits for its next retry counts as not delivered; null while none was tried',
+      'delivered / attempted: the share of DELIVERED among the deliveries with at least one completed attempt, so one that waits for its next retry counts as not delivered; null when there is none',
   }),
 };
 const milliseconds = z.int().nullable();
@@ -69,10 +69,10 @@ export const Stats = z.object({
   totals: z.object({
     events: z.int(),
     ...counts,
-    firstAttemptSuccessRate: rate.meta({ description: 'share of first attempts that were answered 2xx in time' }),
+    firstAttemptSuccessRate: rate.meta({ description: 'The share of first attempts with a 2xx response in time' }),
     latencyMs: z
       .object({ p50: milliseconds, p95: milliseconds, p99: milliseconds })
-      .meta({ description: 'how long receivers took to answer, whatever they answered' }),
+      .meta({ description: 'The response times of receivers, whatever the status' }),
   }),
   byEvent: z.array(z.object({ event: z.string(), ...counts })),
   bySubscription: z.array(z.object({ subscriptionId: z.string(), url: z.string(), ...counts })),

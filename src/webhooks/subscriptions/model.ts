@@ -30,15 +30,15 @@ export class SubscriptionRow extends Model {
   declare createdAt: Date;
 }
 
-/** How a subscription has been doing in the last 24 hours. */
+/** The health of a subscription over the last 24 hours. */
 export type HealthRow = {
   subscriptionId: string;
-  /** The share of its deliveries that are DELIVERED among those that were tried, 0 … 1; null where none was. */
+  /** The share of DELIVERED among its deliveries with an attempt, 0 … 1; null without any. */
   successRate: number | null;
   lastFailure: (Failure & { httpStatus: number | null; at: string }) | null;
 };
 
-/** Health of these subscriptions, from the newest 1,000 deliveries of each, so that a busy one costs no more. */
+/** The health of these subscriptions, from the newest 1,000 deliveries of each, so that the cost is bounded. */
 export async function findHealth(db: Queryable, subscriptionIds: string[], now: Date): Promise<Map<string, HealthRow>> {
   const found = await rows<HealthRow>(
     db,

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { HealthRow, SubscriptionRow } from './model.ts';
 import type { Subscription, SubscriptionWithSecret } from './schema.ts';
 
-/** A subscription without anything secret. An expired previous secret is not mentioned any more. */
+/** A subscription without its secrets. The expiry of a previous secret is left out once it has passed. */
 export function presentSubscription(
   row: SubscriptionRow,
   health: HealthRow | undefined,
@@ -29,7 +29,7 @@ export function presentSubscription(
   };
 }
 
-/** The one answer that shows a secret: of create and of rotate. */
+/** The only response with a secret: of create and of rotate. */
 export function presentWithSecret(
   row: SubscriptionRow,
   secret: string,

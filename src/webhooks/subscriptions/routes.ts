@@ -26,7 +26,7 @@ const writing = { tag: 'Webhook subscriptions', auth: { by: 'key', scope: 'webho
 
 type RouteDeps = SubscriptionDeps & { db: Knex; catalogue: EventCatalogue };
 
-/** Where events are sent, which ones, and signed with what. */
+/** Subscriptions: URL, event types, secret, test events. */
 export function subscriptionRoutes(deps: RouteDeps): Route[] {
   return [...collectionRoutes(deps), ...oneRoutes(deps), rotateRoute(deps), testRoute(deps)];
 }
@@ -55,7 +55,7 @@ function collectionRoutes(deps: RouteDeps): Route[] {
       path: PATH,
       operationId: 'createWebhookSubscription',
       summary: 'Subscribe a URL to events',
-      description: 'The secret is in this answer only. At most 16 per merchant and environment.',
+      description: 'Only this response contains the secret. At most 16 per merchant and environment.',
       body: schema.NewSubscription,
       responses: { 201: schema.SubscriptionWithSecret },
       errors: ['INVALID_STATE'],
@@ -71,7 +71,7 @@ function collectionRoutes(deps: RouteDeps): Route[] {
       path: PATH,
       operationId: 'listWebhookSubscriptions',
       summary: 'List all subscriptions',
-      description: 'All in one answer, oldest first: there are never more than 16.',
+      description: 'All in one response, oldest first: there are at most 16.',
       rateLimit: 'list',
       responses: { 200: z.array(schema.Subscription) },
       handle: async ({ caller }) => {
@@ -104,7 +104,8 @@ function oneRoutes(deps: RouteDeps): Route[] {
       path: ONE,
       operationId: 'changeWebhookSubscription',
       summary: 'Change a subscription',
-      description: 'Retries that wait use the new URL. Reactivating sends nothing by itself: resend what was skipped.',
+      description:
+        'Waiting retries use the new URL. Reactivating sends nothing by itself: resend the skipped deliveries.',
       params: schema.SubscriptionParams,
       body: schema.SubscriptionChanges,
       responses: { 200: schema.Subscription },
@@ -120,7 +121,7 @@ function oneRoutes(deps: RouteDeps): Route[] {
       path: ONE,
       operationId: 'deleteWebhookSubscription',
       summary: 'Delete a subscription',
-      description: 'What was waiting to be sent to it is skipped for good.',
+      description: 'Its waiting deliveries are skipped permanently.',
       params: schema.SubscriptionParams,
       responses: { 200: z.null() },
       handle: async ({ tx, ...request }) => {
@@ -137,9 +138,9 @@ function rotateRoute(deps: RouteDeps): Route {
     method: 'POST',
     path: `${ONE}/rotate`,
     operationId: 'rotateWebhookSecret',
-    summary: 'Give a subscription a new secret',
+    summary: 'Replace the secret of a subscription',
     description:
-      'The new secret signs at once and is in this answer only. For overlapSeconds the old one signs beside it; 0 cuts it off now.',
+      'The new secret signs at once; only this response contains it. For overlapSeconds the old one signs as well; with 0 it stops now.',
     params: schema.SubscriptionParams,
     body: schema.RotateBody,
     responses: { 200: schema.SubscriptionWithSecret },
@@ -158,7 +159,7 @@ function testRoute(deps: RouteDeps): Route {
     path: `${ONE}/test`,
     operationId: 'sendWebhookTestEvent',
     summary: 'Send a test event to this subscription only',
-    description: 'webhook.test unless another type is named; in live only webhook.test.',
+    description: 'webhook.test unless another type is given; in live only webhook.test.',
     params: schema.SubscriptionParams,
     body: schema.SubscriptionTestBody,
     responses: { 202: schema.SubscriptionTestSent },

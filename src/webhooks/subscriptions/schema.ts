@@ -6,7 +6,7 @@ import { id } from '../delivery/schema.ts';
 import { EVENT_TYPE_NAMES } from '../events/catalogue.ts';
 
 const HEADERS_MAX = 20;
-/** Ample: names and values of headers have rules of their own, which say more. */
+/** A loose bound: names and values of headers have rules of their own with clearer errors. */
 const HEADER_CHARACTERS_MAX = 10_000;
 const HEADER_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const HEADER_VALUE = /^[\x20-\x7e]{1,1000}$/;
@@ -29,16 +29,16 @@ const customHeaders = z
       if (problem) context.addIssue({ code: 'custom', message: problem, path: [name.slice(0, 64)] });
     }
   })
-  .meta({ description: 'Sent with every delivery; stored encrypted, only the names are shown again' });
+  .meta({ description: 'Sent with every delivery; stored encrypted, only the names are returned later' });
 
 function headerProblem(name: string, value: string): string | null {
-  const shown = JSON.stringify(name.slice(0, 64));
+  const quoted = JSON.stringify(name.slice(0, 64));
   if (!HEADER_NAME.test(name)) {
-    return `must have a name of 1 to 64 letters, digits, - and _ that begins with a letter or digit, got ${shown}`;
+    return `must have a name of 1 to 64 letters, digits, - and _ that begins with a letter or digit, got ${quoted}`;
   }
   const lower = name.toLowerCase();
   if (RESERVED_HEADERS.has(lower) || lower.startsWith('webhook-') || lower.startsWith('x-service-')) {
-    return `is a header this service sets itself: choose another name, got ${shown}`;
+    return `is a header that this service sets itself: choose another name, got ${quoted}`;
   }
   if (!HEADER_VALUE.test(value)) {
     const found = /[^\x20-\x7e]/.test(value) ? 'others' : value.length;
@@ -57,7 +57,7 @@ const subscriptionFields = {
     .meta({ description: '"*" = all but aliases' }),
   active: z.boolean(),
   description: plainText(500),
-  signatureEncoding: z.enum(['base64', 'hex']).meta({ description: 'of the header X-Service-Signature' }),
+  signatureEncoding: z.enum(['base64', 'hex']).meta({ description: 'Of the header X-Service-Signature' }),
   headers: customHeaders,
 };
 
@@ -88,17 +88,17 @@ export const Subscription = z.object({
   active: z.boolean(),
   description: z.string(),
   signatureEncoding: z.enum(['base64', 'hex']),
-  headers: z.array(z.string()).meta({ description: 'The names only: values are never shown again' }),
+  headers: z.array(z.string()).meta({ description: 'The names only; values are never returned' }),
   secretHint: z.string().meta({ description: 'The last four characters of the secret' }),
   previousSecretExpiresAt: instant.nullable(),
   createdAt: instant,
   health: z.object({
     state: z
       .enum(['UNVERIFIED', 'HEALTHY', 'FAILING'])
-      .meta({ description: 'UNVERIFIED until the first 2xx; FAILING while its latest attempt failed' }),
+      .meta({ description: 'UNVERIFIED until the first 2xx; FAILING after a failed attempt until the next 2xx' }),
     successRate24h: z.number().min(0).max(1).nullable().meta({
       description:
-        'The share that is DELIVERED now of the deliveries that were tried at least once, among the newest 1,000 of the last 24 hours; null while none was tried',
+        'The share of DELIVERED among the deliveries with at least one attempt, of the newest 1,000 in the last 24 hours; null when there is none',
     }),
     lastFailure: z
       .object({ code: z.string(), message: z.string(), httpStatus: z.int().nullable(), at: instant })
@@ -106,5 +106,5 @@ export const Subscription = z.object({
   }),
 });
 export const SubscriptionWithSecret = Subscription.extend({
-  secret: z.string().meta({ description: 'Shown this once: keep it' }),
+  secret: z.string().meta({ description: 'Returned only this once: store it' }),
 });
