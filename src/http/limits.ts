@@ -1,7 +1,9 @@
+import { isIP } from 'node:net';
+
+import ipaddr from 'ipaddr.js';
 import type { Context } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 
-import { canonicalAddress } from '../lib/address-policy.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Caller } from './route.ts';
 
@@ -154,14 +156,12 @@ function setHeaders(
 }
 
 const ADDRESS_CHARACTERS_MAX = 64;
-const IPV6_GROUPS = 8;
 
 /** The network that requests of an address count for: of IPv6 the /64, which belongs to one machine. */
 export function networkOf(ip: string): string {
-  const address = ip.length > ADDRESS_CHARACTERS_MAX ? null : canonicalAddress(ip);
+  const address = isIP(ip) === 0 ? null : ipaddr.process(ip);
   if (address === null) return ip.slice(0, ADDRESS_CHARACTERS_MAX);
-  if (!address.includes(':')) return address;
-  const [head = [], tail = []] = address.split('::').map((part) => (part === '' ? [] : part.split(':')));
-  const zeros = Array.from({ length: IPV6_GROUPS - head.length - tail.length }, () => '0');
-  return `${[...head, ...zeros, ...tail].slice(0, IPV6_GROUPS / 2).join(':')}::/64`;
+  if (address.kind() === 'ipv4') return address.toString();
+  const groups = address.toNormalizedString().split(':');
+  return `${groups.slice(0, 4).join(':')}::/64`;
 }

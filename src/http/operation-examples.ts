@@ -53,13 +53,13 @@ const INVALID_STATE: ByOperation = {
   resendWebhookEvents: { message: '5 resend jobs are running: wait for one to end, or cancel it.' },
   cancelWebhookResendJob: { message: 'The resend job is DONE: there is nothing to cancel.' },
   createWebhookSubscription: {
-    message: 'There are 16 subscriptions already, the most there can be: delete one first.',
+    message: 'There are 16 subscriptions, which is the maximum: delete one first.',
   },
   rotateWebhookSecret: {
     message:
-      'The secret was rotated already and the one before is served until 2026-02-01T12:00:00.000Z. Wait, or pass "force": true to cut it off now.',
+      'The secret has been rotated, and the previous one signs until 2026-02-01T12:00:00.000Z. Wait, or pass "force": true to end it now.',
   },
-  sendWebhookTestEvent: { message: 'The subscription is inactive: activate it, then send the test.' },
+  sendWebhookTestEvent: { message: 'The subscription is inactive: activate it, then send the test event.' },
   opsReviewKyc: application('APPROVED', 'SUBMITTED'),
   opsApproveKyc: application('REJECTED', 'SUBMITTED or UNDER_REVIEW'),
   opsRejectKyc: application('APPROVED', 'SUBMITTED or UNDER_REVIEW'),

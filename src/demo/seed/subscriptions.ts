@@ -2,13 +2,13 @@ import type { KeyRing } from '../../lib/crypto.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { createEgressGuard, type EgressOptions } from '../../webhooks/egress/egress.ts';
-import type { NewSubscription } from '../../webhooks/schema.ts';
 import {
   changeSubscription,
   createSubscription,
   type SubscriptionDeps,
   type WithSecret,
 } from '../../webhooks/subscriptions/operations.ts';
+import type { NewSubscription } from '../../webhooks/subscriptions/schema.ts';
 
 /** What the demo shop's subscription is known by. */
 export const SHOP_DESCRIPTION = 'Demo shop';

@@ -103,7 +103,7 @@ function receiver(random: Random, response: PastResponse): Sender {
     close: async () => {},
     send: async (): Promise<SendResult> => {
       const firstByteMs = 15 + random.below(140);
-      const message = `The endpoint answered ${httpStatus}; only 200 to 299 says that it was received.`;
+      const message = `The endpoint returned ${httpStatus}; only 200 to 299 confirms the receipt.`;
       return {
         ok,
         httpStatus,

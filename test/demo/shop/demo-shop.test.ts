@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { startDemoShop, type DemoShop } from '../../../src/demo/shop/server.ts';
-import { newSecret, signedRequest } from '../../../src/webhooks/delivery/signature.ts';
+import { newSecret, signedRequest } from '../../../src/webhooks/delivery/attempt.ts';
 
 const SECRET = newSecret();
 const cleanups: (() => Promise<unknown>)[] = [];

@@ -50,8 +50,8 @@ async function failedDelivery(): Promise<string> {
 const resendByApi = async (eventId: string) =>
   world.runInTransaction((tx) => requestResend({ clock: () => new Date() }, tx, { eventId, scope }));
 
-describe('the ladder of a delivery', () => {
-  test('six POSTs of the same bytes, each rung after the end of the failure before it; FAILED with a dead letter after 14 h 36 min', async () => {
+describe('the workflow of a delivery', () => {
+  test('six POSTs of the same bytes, each retry counted from the end of the last failure; FAILED with a dead letter after 14 h 36 min', async () => {
     const before = receiver.requests.length;
     const eventId = await failedDelivery();
     const delivery = await readDelivery(world.db, eventId);
@@ -79,7 +79,7 @@ describe('the ladder of a delivery', () => {
     expect(await world.db('webhookDeadLetter').where({ deliveryId: delivery.id, closedAt: null })).toHaveLength(1);
   });
 
-  test('an operator resends a parked delivery by the update; its answer says what the receiver said', async () => {
+  test('an operator resends a parked delivery by the update, which returns the response of the receiver', async () => {
     const eventId = await failedDelivery();
     const { workflowId, id } = await readDelivery(world.db, eventId);
     const handle = world.temporal.client.workflow.getHandle(workflowId);
@@ -89,7 +89,7 @@ describe('the ladder of a delivery', () => {
     expect(await readDelivery(world.db, eventId)).toMatchObject({ status: 'FAILED', attempts: 7, retryCount: 6 });
 
     receiver.behave({ kind: 'answer', status: 204 });
-    expect(await handle.executeUpdate('resend', { args: [null] })).toBe('DELIVERED: the receiver answered 204');
+    expect(await handle.executeUpdate('resend', { args: [null] })).toBe('DELIVERED: the receiver returned 204');
     expect(await handle.result()).toBe('DELIVERED');
     expect(await readDelivery(world.db, eventId)).toMatchObject({ status: 'DELIVERED', attempts: 8 });
     const resent = (await attemptsOf(id)).slice(6).map((one) => [one['source'], one['reason'], one['retryNumber']]);
@@ -121,7 +121,7 @@ describe('the ladder of a delivery', () => {
     expect(last.runId).not.toBe(first.runId);
   });
 
-  test('a bare signal resends a parked delivery, each time', async () => {
+  test('the resend signal resends a parked delivery, each time', async () => {
     const eventId = await failedDelivery();
     const { workflowId } = await readDelivery(world.db, eventId);
     const handle = world.temporal.client.workflow.getHandle(workflowId);
@@ -132,7 +132,7 @@ describe('the ladder of a delivery', () => {
     await settled(eventId, 8, 'DELIVERED');
   });
 
-  test('a reason that is no text, or that the database does not take, holds nothing up', async () => {
+  test('a reason that is not a text, or that the database would reject, delays nothing', async () => {
     const eventId = await failedDelivery();
     const { workflowId, id } = await readDelivery(world.db, eventId);
     const handle = world.temporal.client.workflow.getHandle(workflowId);
@@ -156,7 +156,7 @@ describe('the ladder of a delivery', () => {
     ]);
   });
 
-  test('"retry now" makes an attempt beside the schedule, which stays as it is', async () => {
+  test('expediting a retry makes an attempt outside the schedule, which stays unchanged', async () => {
     const eventId = await world.record(scope);
     const before = await settled(eventId, 1, 'RETRYING');
     const { workflowId } = before;
@@ -184,7 +184,7 @@ describe('the ladder of a delivery', () => {
     expect(letters).toEqual([expect.objectContaining({ reason: 'canceled', closedAt: null })]);
   });
 
-  test('cancelling the forced resend of a delivered one leaves it DELIVERED, and operators see that', async () => {
+  test('cancelling the forced resend of a delivered delivery leaves it DELIVERED, also in the search attributes', async () => {
     receiver.behave({ kind: 'answer', status: 200 });
     const eventId = await world.record(scope);
     const { workflowId, subscriptionId } = await settled(eventId, 1, 'DELIVERED');

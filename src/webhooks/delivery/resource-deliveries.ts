@@ -2,11 +2,11 @@ import { z } from 'zod';
 
 import { rows, type Queryable } from '../../lib/db.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
-import { presentDelivery } from '../present.ts';
-import { Delivery } from '../schema.ts';
+import { presentDelivery } from './present.ts';
 import { findDeliveries } from './queries.ts';
+import { Delivery } from './schema.ts';
 
-/** A delivery and the event it is of, as resources show those about them. */
+/** A delivery with its event, for the detail of the resource that the event is about. */
 export const ResourceDelivery = z.object({ eventId: z.string(), event: z.string(), ...Delivery.shape });
 export type ResourceDelivery = z.output<typeof ResourceDelivery>;
 

@@ -1,11 +1,11 @@
-import { countBy, countUp, measureRow, type Registry } from '../http/metrics.ts';
-import type { Knex } from '../lib/db.ts';
-import { OUTBOX_PRIORITIES } from '../outbox/record.ts';
-import type { AttemptOutcome } from './delivery/attempt.ts';
-import { isQueued, isScheduled } from './delivery/in-flight.ts';
-import type { DeliveryNow } from './delivery/record-attempt.ts';
+import { countBy, countUp, measureRow, type Registry } from '../../http/metrics.ts';
+import type { Knex } from '../../lib/db.ts';
+import { OUTBOX_PRIORITIES } from '../../outbox/record.ts';
+import type { AttemptOutcome } from './attempt.ts';
+import { isQueued, isScheduled } from './in-flight.ts';
+import type { DeliveryNow } from './record-attempt.ts';
 
-/** Both the API and the workers show these: the alert on them must not go blind with the workers. */
+/** Exposed by the API and the workers: the alert on them must work without the workers. */
 const LATE_GAUGES = {
   pastDueSeconds: {
     name: 'meskot_webhook_oldest_overdue_seconds',
@@ -13,34 +13,34 @@ const LATE_GAUGES = {
   },
   outboxSeconds: {
     name: 'meskot_outbox_oldest_age_seconds',
-    help: 'Age of the oldest message that waits for Temporal, those that would only show a delivery left out',
+    help: 'Age of the oldest message that waits for Temporal, without those that only make a delivery visible',
   },
 } as const;
 
 const GAUGES = {
   open: { name: 'meskot_webhook_deliveries_pending', help: 'Deliveries that are not final' },
-  deadLetters: { name: 'meskot_webhook_dead_letters_pending', help: 'Failed deliveries that nobody has resent' },
-  outboxRows: { name: 'meskot_outbox_pending', help: 'Messages waiting to be brought to Temporal' },
+  deadLetters: { name: 'meskot_webhook_dead_letters_pending', help: 'Failed deliveries without a successful resend' },
+  outboxRows: { name: 'meskot_outbox_pending', help: 'Messages that wait to be sent to Temporal' },
 } as const;
 
 const OUTCOMES = ['delivered', 'retrying', 'failed'] as const;
 
-/** Counts what each recorded attempt made of its delivery: delivered; retrying; failed, where no retry follows. */
+/** Counts recorded attempts by the state of the delivery after them: delivered, retrying, or failed without a retry. */
 export function countOutcomes(registry: Registry): (now: DeliveryNow, outcome: Pick<AttemptOutcome, 'ok'>) => void {
   const count = countBy(registry, {
     name: 'meskot_webhook_deliveries_total',
-    help: 'Deliveries by what an attempt made of them',
+    help: 'Recorded attempts by the state of the delivery after them',
     label: 'outcome',
     values: OUTCOMES,
   });
   return ({ status }, { ok }) => count(ok ? 'delivered' : status === 'RETRYING' ? 'retrying' : 'failed');
 }
 
-/** Counts deliveries whose workflow was never started: they were made, and it would only have shown them. */
+/** Counts delivered events whose workflow was never started, because it would only have made them visible. */
 export function countSkippedWorkflows(registry: Registry): (skipped: number) => void {
   return countUp(registry, {
     name: 'meskot_webhook_workflows_skipped_total',
-    help: 'Delivered events whose workflow was not started, for other things were more urgent',
+    help: 'Delivered events whose workflow was not started because of more urgent work',
   });
 }
 
@@ -63,8 +63,8 @@ function oldestOfEach(name: string, condition: string, order: string): string {
 }
 
 /**
- * A bounded look at the beginning of an index each, however much is late: the oldest of each subscription's queue stands
- * for it, and ids of messages sort by the time they were made.
+ * Reads a bounded number of rows at the beginning of each index, however many are late: the oldest of each subscription's
+ * queue, and of messages the first ids, which sort by time of creation.
  */
 const LATE = `
   WITH RECURSIVE ${oldestOfEach('queued', isQueued('d'), 'd.id')},
@@ -73,14 +73,14 @@ const LATE = `
   SELECT CAST(greatest(0, coalesce(extract(epoch FROM now() - (SELECT min(due_at) FROM oldest)), 0)) AS float8) AS past_due_seconds,
          CAST(coalesce(extract(epoch FROM now() - (
            SELECT min(created_at) FROM (SELECT created_at FROM outbox WHERE priority < ${OUTBOX_PRIORITIES.visibility} ORDER BY id LIMIT 100) first)), 0) AS float8) AS outbox_seconds`;
-const LATE_KEPT_MS = 3_000;
+const LATE_CACHED_MS = 3_000;
 
-/** What to watch above all: the seconds past due of the oldest delivery that is not final, nothing excluded. */
+/** The most important figure: the seconds past due of the oldest delivery that is not final, none excluded. */
 export function measureLateDeliveries(registry: Registry, db: Knex): void {
-  measureRow(registry, LATE_GAUGES, { db, sql: LATE, cachedMs: LATE_KEPT_MS });
+  measureRow(registry, LATE_GAUGES, { db, sql: LATE, cachedMs: LATE_CACHED_MS });
 }
 
-/** How much is open. Counted when somebody looks, in one statement over the open rows' own indexes. */
+/** Deliveries, dead letters and messages that are open. Counted on request, in one statement over their indexes. */
 export function measureDeliveries(registry: Registry, db: Knex): void {
   measureLateDeliveries(registry, db);
   measureRow(registry, GAUGES, { db, sql: COUNT });

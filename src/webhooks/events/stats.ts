@@ -34,8 +34,8 @@ const NONE: Counts = {
 };
 
 /**
- * What became of the deliveries made in a range of days. Times in milliseconds, rates 0 … 1 or null where there is
- * nothing to divide by. Dead letters are all that are open, whenever they were made.
+ * Statistics of the deliveries created in a range of days. Times in milliseconds; rates 0 … 1, null without a denominator.
+ * Dead letters are all open ones, regardless of the range.
  */
 export async function readStats(db: Queryable, scope: MerchantScope, range: DayRange) {
   const bindings = { ...scope, from: range.from, until: range.until };
