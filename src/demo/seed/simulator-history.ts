@@ -4,8 +4,7 @@ import { openDatabase, rows, type Knex } from '../../lib/db.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { toPlainOrderId } from '../../providers/order-id.ts';
 import type { SimulatedChannel } from '../../sandbox/simulator/faults.ts';
-import type { Order } from '../../sandbox/simulator/order.ts';
-import type { Payout } from '../../sandbox/simulator/payout.ts';
+import type { Order, Payout } from '../../sandbox/simulator/order.ts';
 import { openStateFile } from '../../sandbox/simulator/state-file.ts';
 
 /**
@@ -19,14 +18,14 @@ export async function writeSimulatorHistory(databaseUrl: string, stateFile: stri
     const [orders, payouts] = [await paidOrders(db), await sentPayouts(db)];
     const file = openStateFile(stateFile);
     for (const order of orders) file.saveOrder(order);
-    for (const payout of payouts) file.savePayout(payout);
+    for (const payout of payouts) file.saveOrder(payout);
   } finally {
     await db.destroy();
   }
 }
 
 /** Nobody is called back about the past. */
-const SETTLED = { callbackUrl: 'http://localhost', faults: [], queries: 1, callbacks: [] };
+const SETTLED = { callbackUrl: 'http://localhost', faults: [], submissions: 1, queries: 1, callbacks: [] };
 
 type Paid = {
   id: string;
@@ -110,7 +109,6 @@ async function sentPayouts(db: Knex): Promise<Payout[]> {
     paidAmount: sent.status === 'PENDING' ? null : formatBirr(sent.amountSantim),
     failure: null,
     reversedAtMs: sent.reversedAt?.getTime() ?? null,
-    submissions: 1,
   }));
 }
 
