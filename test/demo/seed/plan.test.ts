@@ -22,7 +22,7 @@ describe('the plan of the demo data', () => {
   test('is quiet on holidays and Sundays, and busy at lunch', () => {
     expect(on('2026-09-11')).toBeLessThan(on('2026-09-18') / 3);
     expect(on('2026-10-11')).toBeLessThan(on('2026-10-12') / 1.5);
-    const over = friday.filter((one) => one.journey !== 'stillOpen');
+    const over = friday.filter((one) => one.scenario !== 'stillOpen');
     const atHour = (hour: number) => over.filter((one) => (one.createdAt.getUTCHours() + 3) % 24 === hour).length;
     expect(atHour(12)).toBeGreaterThan(2 * atHour(16));
     expect(atHour(3)).toBe(0);

@@ -28,7 +28,7 @@ import { expectLedgerHolds } from '../../support/ledger.ts';
 import { startTestSimulator } from '../../support/simulator.ts';
 import { expectDaysLeadOn } from './days.ts';
 import { PAYMENTS, seedAndKill } from './killed.ts';
-import { LEGAL } from './legal-moves.ts';
+import { LEGAL } from './legal-timelines.ts';
 
 const WEBHOOK_URL = 'http://localhost:4003/webhooks';
 const SEEDED_WITHIN_MS = 120_000;
