@@ -15,7 +15,7 @@ describe('a child that may outlive us', () => {
     // Deaf to SIGTERM, to be ended by force.
     const script = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('ready')";
     const command = { command: process.execPath, args: ['-e', script] };
-    child = await startChild({ ...command, logFile: join(folder, 'log'), pidFile, facts: { port: 1234 } });
+    child = await startChild({ ...command, logFile: join(folder, 'log'), pidFile, details: { port: 1234 } });
   });
   afterEach(async () => {
     await stopChild(child, 'SIGKILL', 1_000);
@@ -42,7 +42,7 @@ describe('a child that may outlive us', () => {
   });
 
   test('a program that is not there is an error, not a crash', async () => {
-    const options = { command: join(folder, 'nothing'), args: [], logFile: join(folder, 'log'), pidFile, facts: {} };
+    const options = { command: join(folder, 'nothing'), args: [], logFile: join(folder, 'log'), pidFile, details: {} };
     await expect(startChild(options)).rejects.toThrow('ENOENT');
   });
 });

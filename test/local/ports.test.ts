@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 import { anyFreePort, isPortFree } from '../../src/lib/free-port.ts';
-import { processMark } from '../../src/local/child-process.ts';
+import { processStartTime } from '../../src/local/child-process.ts';
 import { createPorts } from '../../src/local/ports.ts';
 
 function listenOn(port: number, host: string): Promise<Server> {
@@ -59,7 +59,7 @@ describe('choosing a port', () => {
     const other = spawn('sleep', ['60']);
     await once(other, 'spawn');
     const pid = other.pid ?? 0;
-    await writeFile(claim, JSON.stringify({ pid, mark: await processMark(pid) }));
+    await writeFile(claim, JSON.stringify({ pid, mark: await processStartTime(pid) }));
     await expect(createPorts({ wanted: [], claimsFolder }).choose(port)).resolves.toBeGreaterThan(port);
 
     other.kill('SIGKILL');
@@ -70,7 +70,7 @@ describe('choosing a port', () => {
 
 describe('a lock that a dead process left', () => {
   const code = `
-    const { takeLock } = await import('./src/local/lock.ts');
+    const { takeLock } = await import('./src/local/data-folder.ts');
     const taken = await takeLock(process.argv[1]);
     process.stdout.write('takenBy' in taken ? 'waits' : 'has it');
     setInterval(() => {}, 1000);`;

@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { environment } from '../../src/config.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import { isAlive } from '../../src/local/child-process.ts';
-import { startPostgres, stopLeftPostgres } from '../../src/local/postgres.ts';
+import { startPostgres, stopOrphanPostgres } from '../../src/local/postgres.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
-import { startTemporal, stopLeftTemporal } from '../../src/local/temporal.ts';
+import { startTemporal, stopOrphanTemporal } from '../../src/local/temporal.ts';
 
 const noPort = () => Promise.reject(new Error('no port may be asked for'));
 
@@ -19,7 +19,7 @@ describe('the servers of a local start', () => {
     await chmod(folder, 0o711);
   });
   afterEach(async () => {
-    await Promise.all([stopLeftPostgres(folder), stopLeftTemporal(folder)]);
+    await Promise.all([stopOrphanPostgres(folder), stopOrphanTemporal(folder)]);
     await rm(folder, { recursive: true });
   });
 

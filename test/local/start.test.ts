@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 
 import { addisDay } from '../../src/lib/dates.ts';
-import { processMark } from '../../src/local/child-process.ts';
+import { processStartTime } from '../../src/local/child-process.ts';
 import type { Status } from '../../src/local/status.ts';
 import { clearHouse, createHouse, READY_WITHIN_MS, startIn, type House, type Run } from './house.ts';
 
@@ -178,8 +178,8 @@ describe('a running start', () => {
       started.process.kill('SIGINT');
       await expect(started.ended).resolves.toBe(0);
       expect(Date.now() - askedAt).toBeLessThan(6_000);
-      expect(started.output()).toMatch(/\nstopped\n$/);
-      await expect(processMark(postgresPid)).resolves.toBeUndefined();
+      expect(started.output()).toMatch(/\nStopped\.\n$/);
+      await expect(processStartTime(postgresPid)).resolves.toBeUndefined();
 
       await expect(house.run('reset').ended).resolves.toBe(0);
       expect(existsSync(house.dataFolder)).toBe(false);
