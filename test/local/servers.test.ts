@@ -10,7 +10,7 @@ import { startPostgres, stopOrphanPostgres } from '../../src/local/postgres.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
 import { startTemporal, stopOrphanTemporal } from '../../src/local/temporal.ts';
 
-const noPort = () => Promise.reject(new Error('no port may be asked for'));
+const noPort = () => Promise.reject(new Error('No port is needed.'));
 
 describe('the servers of a local start', () => {
   let folder: string;
@@ -23,14 +23,14 @@ describe('the servers of a local start', () => {
     await rm(folder, { recursive: true });
   });
 
-  test('a PostgreSQL that a killed process left is used, not started twice', async () => {
+  test('a PostgreSQL left by a killed process is used instead of a second one', async () => {
     const first = await startPostgres({ folder, choosePort: anyFreePort, durable: false });
     const second = await startPostgres({ folder, choosePort: noPort, durable: false });
     expect(first.reused).toBe(false);
     expect(second).toMatchObject({ reused: true, port: first.port, child: first.child });
   });
 
-  test('a PostgreSQL that was killed leaves a file naming a stranger, and starts nevertheless', async () => {
+  test('a killed PostgreSQL whose postmaster.pid names another program starts again', async () => {
     const first = await startPostgres({ folder, choosePort: anyFreePort, durable: false });
     process.kill(first.child.pid, 'SIGKILL');
     while (await isAlive(first.child)) await sleep(10);
@@ -41,7 +41,7 @@ describe('the servers of a local start', () => {
     expect(second.reused).toBe(false);
   });
 
-  test('a Temporal server that a killed process left is used, not started twice', async () => {
+  test('a Temporal server left by a killed process is used instead of a second one', async () => {
     const findBinary = () => findTemporalBinary({ givenPath: environment['TEMPORAL_CLI_PATH'] });
     const choosePorts = async () => ({ port: await anyFreePort() });
     const first = await startTemporal({ folder, findBinary, choosePorts });
