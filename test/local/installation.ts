@@ -16,7 +16,7 @@ export const READY_WITHIN_MS = 150_000;
 
 export type Run = { process: ChildProcess; output: () => string; ended: Promise<number | null> };
 
-/** A free port below those that systems give to outgoing connections: they would take it before a start listens on it. */
+/** A free port below the ephemeral ones, which an outgoing connection could take before a start listens. */
 async function stablePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 32_000);
@@ -24,13 +24,12 @@ async function stablePort(): Promise<number> {
   }
 }
 
-/** The command line in a data folder and on ports of its own. */
-export async function createHouse() {
+/** The command line with its own data folder and ports. */
+export async function createInstallation() {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-start-'));
   await chmod(folder, 0o711);
   const env: Record<string, string | undefined> = { ...environment, MESKOT_DATA_DIR: join(folder, 'data') };
-  // All kinds of demo data, but little: fewer payments would have no failed ones of late. test/local/seed.test.ts makes
-  // the whole.
+  // Fewer payments would have no recent failed ones. test/demo/seed/seed.test.ts seeds more.
   env['MESKOT_DEMO_PAYMENTS'] = '1000';
   env['MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS'] = '1';
   for (const name of PORTS) env[`${name}_PORT`] = String(await stablePort());
@@ -41,17 +40,17 @@ export async function createHouse() {
     return { process: child, output: () => text, ended: once(child, 'close').then(([code]) => code as number | null) };
   };
   const status = async (): Promise<Status> => {
-    const asked = run('status', '--json');
-    await asked.ended;
-    return JSON.parse(asked.output()) as Status;
+    const command = run('status', '--json');
+    await command.ended;
+    return JSON.parse(command.output()) as Status;
   };
   return { folder, dataFolder: join(folder, 'data'), env, run, status };
 }
 
-export type House = Awaited<ReturnType<typeof createHouse>>;
+export type Installation = Awaited<ReturnType<typeof createInstallation>>;
 
-export async function startIn(house: House): Promise<Run> {
-  return untilRunning(house.run('start'));
+export async function startIn(installation: Installation): Promise<Run> {
+  return untilRunning(installation.run('start'));
 }
 
 export async function untilRunning(started: Run): Promise<Run> {
@@ -63,10 +62,10 @@ export async function untilRunning(started: Run): Promise<Run> {
   return started;
 }
 
-/** Ends what runs there in the way people do, and what a failed test has left. */
-export async function clearHouse(house: House, started: Run | undefined): Promise<void> {
+/** Stops the start and removes its data, also after a failed test. */
+export async function removeInstallation(installation: Installation, started: Run | undefined): Promise<void> {
   started?.process.kill('SIGTERM');
   await started?.ended;
-  await house.run('reset').ended;
-  await rm(house.folder, { recursive: true, force: true });
+  await installation.run('reset').ended;
+  await rm(installation.folder, { recursive: true, force: true });
 }

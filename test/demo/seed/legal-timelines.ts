@@ -3,7 +3,7 @@ import type { SessionStatus } from '../../../src/payments/states.ts';
 const TRY = String.raw`attempt\.started( provider\.responded)?`;
 const DECLINED = `(${TRY} attempt\\.declined )*`;
 
-/** The timelines that a session's moves allow, by the session's status. */
+/** The legal timelines by the session's status. */
 export const LEGAL: Readonly<Record<SessionStatus, RegExp>> = {
   OPEN: new RegExp(`^session\\.created( ${TRY} attempt\\.declined)*$`),
   PROCESSING: /^never, in the past$/,
