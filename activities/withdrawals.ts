@@ -2,7 +2,7 @@ import type { WithdrawalStage, WithdrawalStatus } from '../src/withdrawals/state
 import { elapsedMs } from './business-time.ts';
 import { asNonRetryable } from './non-retryable.ts';
 
-export type { WithdrawalInput } from '../src/withdrawals/workflow-input.ts';
+export type { WithdrawalInput } from '../src/withdrawals/workflow.ts';
 
 /** Where the withdrawal stands. Histories keep no more than this. */
 export type WithdrawalReport = { status: WithdrawalStatus; stage: WithdrawalStage };

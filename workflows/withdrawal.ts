@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 
 import type { WithdrawalActivities, WithdrawalInput, WithdrawalReport } from '../activities/withdrawals.ts';
-import { SANDBOX_REVIEW_MS } from '../src/withdrawals/states.ts';
+import { SANDBOX_REVIEW_MS } from '../src/lib/sandbox-review.ts';
 import { publishStatus } from './visibility.ts';
 
 const FIRST_POLL_MS = 2_000;

@@ -2,7 +2,7 @@ import { LEDGER_CHECKS, type LedgerInvariant } from '../ledger/verify.ts';
 import { TRANSACTION_CHECKS } from '../payments/invariants.ts';
 import { BANK_MONEY_CHECKS } from '../reconciliation/invariants.ts';
 import { SETTLEMENT_CHECKS } from '../settlements/invariants.ts';
-import { WITHDRAWAL_CHECKS } from '../withdrawals/invariants.ts';
+import { WITHDRAWAL_CHECKS } from '../withdrawals/monitoring.ts';
 
 /** What stands between slices that do not know each other. */
 const RESERVED_CHECK: LedgerInvariant = {

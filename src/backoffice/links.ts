@@ -1,7 +1,7 @@
 import { isAcceptable, isUndecided, type Payment } from '../payments/attempts-read.ts';
 import type { BankAccountRow } from '../settlements/bank-account/model.ts';
 import type { SettlementRow } from '../settlements/model.ts';
-import type { WithdrawalRow } from '../withdrawals/model.ts';
+import type { WithdrawalRow } from '../withdrawals/queries.ts';
 import { isContradicted } from '../withdrawals/resolve.ts';
 
 /** Paths of this API by what is done there. */

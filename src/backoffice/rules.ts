@@ -12,8 +12,7 @@ import {
 import { changeTier, readApplication } from '../merchants/kyc/decide.ts';
 import type { ApplicationRow } from '../merchants/kyc/model.ts';
 import { readSettlementLimit, setSettlementLimit, type SettlementLimit } from '../settlements/limit.ts';
-import { readReviewPolicy, setReviewPolicy } from '../withdrawals/review-policy.ts';
-import type { ReviewPolicy } from '../withdrawals/review.ts';
+import { readReviewPolicy, setReviewPolicy, type ReviewPolicy } from '../withdrawals/review.ts';
 import { readMerchant } from './merchants.ts';
 
 type ToMerchant = { merchantId: string; reason: string };

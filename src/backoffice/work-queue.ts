@@ -12,7 +12,7 @@ import { STALLED_REPORTS } from '../reports/stalled-items.ts';
 import { BANK_ACCOUNT_REVIEW_ITEMS } from '../settlements/bank-account/review-items.ts';
 import { STALLED_SETTLEMENTS, SETTLEMENT_REVIEW_ITEMS } from '../settlements/review-items.ts';
 import { STALLED_DELIVERIES } from '../webhooks/delivery/stalled-items.ts';
-import { STALLED_WITHDRAWALS, WITHDRAWAL_REVIEW_ITEMS } from '../withdrawals/review-items.ts';
+import { STALLED_WITHDRAWALS, WITHDRAWAL_REVIEW_ITEMS } from '../withdrawals/monitoring.ts';
 import { verbs, type Links } from './links.ts';
 
 /** Everything that waits for a person, slice by slice. */

@@ -3,11 +3,11 @@ import type { Context } from 'koa';
 
 import type { GuessLimit } from '../http/limits.ts';
 import { readBody } from '../lib/body.ts';
+import { rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Environment } from '../lib/scope.ts';
 import { CHANNEL_NAMES, type Channel } from '../merchants/channels/channel.ts';
-import { type FindProvider, type ParsedCallback, type Provider } from './provider.ts';
-import type { CallbackRow } from './store-callback.ts';
+import type { FindProvider, ParsedCallback, Provider } from './provider.ts';
 
 const BODY_BYTES_MAX = 65_536;
 /** 24 random bytes, as they are made for attempts and withdrawals. */
@@ -143,4 +143,24 @@ function respondPlain(ctx: Context, status: number, text: string): void {
   ctx.status = status;
   ctx.type = 'text/plain';
   ctx.body = text;
+}
+
+/** A callback byte for byte, and what its signature said of it. */
+export type CallbackRow = ({ attemptId: string } | { withdrawalId: string }) & {
+  channel: Channel;
+  body: Buffer;
+  verified: boolean;
+  /** Why it was not verified. */
+  rejectionReason: string | null;
+};
+
+/** Keeps what a provider sent, before anything is believed. */
+export async function storeCallback(db: Queryable, row: CallbackRow): Promise<void> {
+  const scope = 'attemptId' in row ? 'attempt' : 'withdrawal';
+  await rows(
+    db,
+    `INSERT INTO provider_callback (${scope}_id, channel, body, verified, rejection_reason)
+     VALUES (:${scope}Id, :channel, :body, :verified, :rejectionReason)`,
+    row,
+  );
 }

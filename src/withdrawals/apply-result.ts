@@ -3,7 +3,7 @@ import { rows, type Knex } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import type { PayoutOutcome } from '../providers/provider.ts';
-import { readWithdrawal, type WithdrawalRow } from './model.ts';
+import { readWithdrawal, type WithdrawalRow } from './queries.ts';
 import { transitionWithdrawal, type Transition } from './transition.ts';
 
 type ResultDeps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock; log: Pick<Logger, 'error'> };

@@ -16,11 +16,18 @@ import { channelRejected } from '../merchants/channels/operations.ts';
 import { readLimits, type AmountLimits, type LimitsJson } from '../merchants/channels/queries.ts';
 import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { beneficiaryOf, type Destination } from './destination.ts';
 import { recordWithdrawalEvents } from './events.ts';
-import { destinationOf, findWithdrawal, toPayout, type LimitsApplied, type WithdrawalRow } from './model.ts';
+import {
+  beneficiaryOf,
+  destinationOf,
+  findWithdrawal,
+  toPayout,
+  type Destination,
+  type LimitsApplied,
+  type WithdrawalRow,
+} from './queries.ts';
 import { assessReview, type ReviewPolicy } from './review.ts';
-import { withdrawalWorkflow } from './workflow-input.ts';
+import { withdrawalWorkflow } from './workflow.ts';
 
 export type NewWithdrawal = {
   requestId: string;

@@ -1,7 +1,7 @@
 import type { UnitOfWork } from '../outbox/record.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
-import type { WithdrawalRow } from './model.ts';
 import { withdrawalSnapshot } from './present.ts';
+import type { WithdrawalRow } from './queries.ts';
 
 export type WithdrawalEvent =
   | 'withdrawal.created'

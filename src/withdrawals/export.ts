@@ -4,8 +4,7 @@ import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Position } from '../lib/pagination.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
-import type { WithdrawalRow } from './model.ts';
-import { withdrawalConditions, type WithdrawalFilter } from './queries.ts';
+import { withdrawalConditions, type WithdrawalFilter, type WithdrawalRow } from './queries.ts';
 import type { WithdrawalStatus } from './states.ts';
 
 /** A withdrawal as reports list it: what was asked for, and what the ledger has booked of it. */

@@ -1,7 +1,6 @@
 import { totalDebit } from '../ledger/postings.ts';
 import { toBirr } from '../lib/money.ts';
-import { maskDestination } from './destination.ts';
-import { destinationOf, type WithdrawalRow } from './model.ts';
+import { destinationOf, maskDestination, type WithdrawalRow } from './queries.ts';
 
 /** Why a PENDING withdrawal is not done yet, in words for the merchant. */
 const PENDING_REASONS = {

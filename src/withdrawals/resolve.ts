@@ -8,7 +8,7 @@ import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { readWithdrawal, type WithdrawalRow } from './model.ts';
+import { readWithdrawal, type WithdrawalRow } from './queries.ts';
 import { transitionWithdrawal, type Transition } from './transition.ts';
 
 export const RESOLUTIONS = ['COMPLETED', 'FAILED'] as const;

@@ -5,9 +5,8 @@ import { birrAmount, currencyEtb, instant, limitedText, patternText, plainText, 
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { normalisePhone } from '../lib/phone.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
-import type { Destination } from './destination.ts';
-import { REVIEW_REASONS } from './review.ts';
-import { WITHDRAWAL_STAGES, WITHDRAWAL_STATUSES } from './states.ts';
+import type { Destination } from './queries.ts';
+import { REVIEW_REASONS, WITHDRAWAL_STAGES, WITHDRAWAL_STATUSES } from './states.ts';
 import { TIMELINE } from './timeline.ts';
 
 const ACCOUNT_NAME_CHARACTERS_MAX = 100;

@@ -26,4 +26,13 @@ export const WITHDRAWAL_TRANSITIONS: Readonly<Record<WithdrawalStatus, readonly 
 /** Before these nothing has been sent: only here may it be cancelled. */
 export const CANCELLABLE_STAGES = ['CREATED', 'UNDER_REVIEW'] as const satisfies readonly WithdrawalStage[];
 
-export { SANDBOX_REVIEW_MS } from '../lib/sandbox-review.ts';
+/** Why somebody looks at a withdrawal before it is sent. */
+export const REVIEW_REASONS = [
+  'FIRST_TO_BENEFICIARY',
+  'NEW_BENEFICIARY',
+  'BENEFICIARY_RENAMED',
+  'LARGE_AMOUNT',
+  'MANY_IN_AN_HOUR',
+  'SANDBOX_TEST',
+] as const;
+export type ReviewReason = (typeof REVIEW_REASONS)[number];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { rows, type Queryable } from '../lib/db.ts';
-import { REVIEW_REASONS } from './review.ts';
+import { REVIEW_REASONS } from './states.ts';
 
 const result = z.object({
   outcome: z.string(),

@@ -6,10 +6,10 @@ import type { Santim } from '../lib/money.ts';
 import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
 import type { PayoutOutcome } from '../providers/provider.ts';
 import { recordWithdrawalEvents, type WithdrawalEvent } from './events.ts';
-import { toPayout, type WithdrawalRow } from './model.ts';
+import { toPayout, type WithdrawalRow } from './queries.ts';
 import { WITHDRAWAL_TRANSITIONS, WITHDRAWAL_STATUSES, type WithdrawalStage, type WithdrawalStatus } from './states.ts';
 import type { TimelineKind } from './timeline.ts';
-import { withdrawalMessage, type WithdrawalSignal } from './workflow-input.ts';
+import { withdrawalMessage, type WithdrawalSignal } from './workflow.ts';
 
 /** One move of a withdrawal: where to, and what is kept of it. Where from, the table of states says. */
 export type Transition = {

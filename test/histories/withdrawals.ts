@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../../src/lib/dates.ts';
-import { approveWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
-import { readWithdrawal } from '../../src/withdrawals/model.ts';
-import { withdrawalWorkflowId } from '../../src/withdrawals/workflow-input.ts';
+import { readWithdrawal } from '../../src/withdrawals/queries.ts';
+import { approveWithdrawal, rejectWithdrawal } from '../../src/withdrawals/review.ts';
+import { withdrawalWorkflowId } from '../../src/withdrawals/workflow.ts';
 import { skipTime } from '../support/temporal.ts';
 import { fund } from '../support/withdrawals.ts';
 import { until } from '../support/worker.ts';

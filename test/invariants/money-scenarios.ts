@@ -3,7 +3,7 @@ import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { PayoutOutcome, ProviderOutcome } from '../../src/providers/provider.ts';
-import { setReviewPolicy } from '../../src/withdrawals/review-policy.ts';
+import { setReviewPolicy } from '../../src/withdrawals/review.ts';
 import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/sync.ts';
 import { buildMerchant, buildWorld, type World } from '../support/build.ts';
 import type { TestDatabase } from '../support/database.ts';

@@ -15,10 +15,11 @@ import { SANDBOX_CBE_BIRR } from '../../src/lib/sandbox-providers.ts';
 import {
   callbackUrl,
   createCallbackRouter,
+  storeCallback,
   type CallbackAttempt,
+  type CallbackRow,
   type CallbackWithdrawal,
 } from '../../src/providers/callbacks.ts';
-import { storeCallback, type CallbackRow } from '../../src/providers/store-callback.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { NO_LIMITS } from '../support/http.ts';
 import { connectAdapters } from './sandbox.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { toPlainOrderId } from '../../src/providers/order-id.ts';
+import { toPlainOrderId } from '../../src/providers/exchange.ts';
 import { CHANNELS, aPayout, anOrder, connectAdapters, type SandboxChannel } from './sandbox.ts';
 
 const TOKEN = { token: 'Bearer t', effectiveDate: '20260101000000', expirationDate: '20260101010000' };

@@ -10,7 +10,7 @@ import {
   verifyTelebirr,
   type RsaScheme,
 } from '../../src/lib/provider-signing.ts';
-import { fromPlainOrderId, toPlainOrderId } from '../../src/providers/order-id.ts';
+import { fromPlainOrderId, toPlainOrderId } from '../../src/providers/exchange.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 

@@ -2,9 +2,8 @@ import { createRegistry } from '../../src/http/metrics.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
-import { measureWithdrawals } from '../../src/withdrawals/metrics.ts';
-import { recheckProvenPayouts } from '../../src/withdrawals/recheck-callbacks.ts';
-import { createCheckPayout } from '../../src/withdrawals/sync.ts';
+import { measureWithdrawals } from '../../src/withdrawals/monitoring.ts';
+import { createCheckPayout, recheckProvenPayouts } from '../../src/withdrawals/sync.ts';
 import { NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
 

@@ -1,5 +1,5 @@
-import { autoDecide } from '../../src/withdrawals/auto-decide.ts';
 import { exportWithdrawals } from '../../src/withdrawals/export.ts';
+import { autoDecide } from '../../src/withdrawals/review.ts';
 import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, PATH, type WithdrawalWorld } from './world.ts';
 

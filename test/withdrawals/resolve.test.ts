@@ -3,7 +3,7 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
 import { WITHDRAWAL_EVENTS } from '../../src/webhooks/events/withdrawal-data.ts';
-import { WITHDRAWAL_CHECKS } from '../../src/withdrawals/invariants.ts';
+import { WITHDRAWAL_CHECKS } from '../../src/withdrawals/monitoring.ts';
 import { withdrawalSnapshot } from '../../src/withdrawals/present.ts';
 import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';
 import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';

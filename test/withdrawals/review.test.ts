@@ -1,7 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
-import { autoDecide } from '../../src/withdrawals/auto-decide.ts';
-import { approveWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
 import { readPaidBefore } from '../../src/withdrawals/queries.ts';
+import { approveWithdrawal, autoDecide, rejectWithdrawal } from '../../src/withdrawals/review.ts';
 import { withdraw } from '../support/settlements.ts';
 import { buildLive, fund, PAID_OUT } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';

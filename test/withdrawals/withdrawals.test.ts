@@ -1,7 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
-import { cancelWithdrawal } from '../../src/withdrawals/decide.ts';
-import type { WithdrawalRow } from '../../src/withdrawals/model.ts';
+import type { WithdrawalRow } from '../../src/withdrawals/queries.ts';
+import { cancelWithdrawal } from '../../src/withdrawals/review.ts';
 import { createCheckPayout, isPayoutConclusive } from '../../src/withdrawals/sync.ts';
 import { untilServed } from '../support/build.ts';
 import { servedOnly } from '../support/http.ts';

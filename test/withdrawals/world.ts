@@ -2,7 +2,7 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { Santim } from '../../src/lib/money.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { autoDecide } from '../../src/withdrawals/auto-decide.ts';
+import { autoDecide } from '../../src/withdrawals/review.ts';
 import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
 import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/sync.ts';
 import { buildWorld, type World } from '../support/build.ts';

@@ -1,8 +1,17 @@
 import { z } from 'zod';
 
 import { formatBirr } from '../../lib/money.ts';
-import { declined, readReply, unreadable, type Failure, type Reply } from '../exchange.ts';
-import { payoutMoved, rejectedWithoutOrder } from '../payout-outcome.ts';
+import {
+  declined,
+  ofOrder,
+  payoutMoved,
+  readPage,
+  readReply,
+  rejectedWithoutOrder,
+  unreadable,
+  type Failure,
+  type Reply,
+} from '../exchange.ts';
 import type {
   PayoutFailure,
   PayoutDestination,
@@ -13,8 +22,6 @@ import type {
   StatementRow,
   Unknown,
 } from '../provider.ts';
-import { ofOrder } from '../same-order.ts';
-import { readPage } from '../statement-page.ts';
 import { awashOrder, type AwashCall } from './call.ts';
 
 const Payout = z.object({

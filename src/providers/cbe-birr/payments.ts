@@ -2,9 +2,8 @@ import { z } from 'zod';
 
 import { formatBirr, parseBirr } from '../../lib/money.ts';
 import { verifyCbeBirr } from '../../lib/provider-signing.ts';
-import { declined, parseJson, readReply, unreadable, type Failure, type ProviderDeps } from '../exchange.ts';
+import { declined, ofOrder, parseJson, readReply, unreadable, type Failure, type ProviderDeps } from '../exchange.ts';
 import type { ParsedCallback, Provider, ProviderOutcome } from '../provider.ts';
-import { ofOrder } from '../same-order.ts';
 import { cbeBirrOrder, createCbeBirrCall, type CbeBirrConfig } from './call.ts';
 import { cbeBirrPayouts } from './payouts.ts';
 

@@ -1,11 +1,19 @@
 import { z } from 'zod';
 
 import { formatBirr } from '../../lib/money.ts';
-import { declined, readReply, unreadable, type Failure, type Reply } from '../exchange.ts';
-import { payoutMoved, phoneOnly, rejectedWithoutOrder } from '../payout-outcome.ts';
+import {
+  declined,
+  ofOrder,
+  payoutMoved,
+  phoneOnly,
+  readPage,
+  readReply,
+  rejectedWithoutOrder,
+  unreadable,
+  type Failure,
+  type Reply,
+} from '../exchange.ts';
 import type { PayoutFailure, PayoutOutcome, Provider, StatementPage, StatementRow, Unknown } from '../provider.ts';
-import { ofOrder } from '../same-order.ts';
-import { readPage } from '../statement-page.ts';
 import { cbeBirrOrder, type CbeBirrCall } from './call.ts';
 
 const Answer = z.object({

@@ -6,16 +6,17 @@ import { formatBirr, parseBirr } from '../../lib/money.ts';
 import { signTelebirr, verifyTelebirr, type SignedMessage } from '../../lib/provider-signing.ts';
 import {
   declined,
+  fromPlainOrderId,
+  ofOrder,
   parseJson,
   readReply,
+  toPlainOrderId,
   unreadable,
   type Failure,
   type ProviderDeps,
   type Reply,
 } from '../exchange.ts';
-import { fromPlainOrderId, toPlainOrderId } from '../order-id.ts';
 import type { ParsedCallback, PaymentOrder, Provider, ProviderOutcome } from '../provider.ts';
-import { ofOrder } from '../same-order.ts';
 import {
   Answer,
   codeOf,

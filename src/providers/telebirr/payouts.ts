@@ -1,12 +1,21 @@
 import { z } from 'zod';
 
 import { formatBirr } from '../../lib/money.ts';
-import { declined, readReply, unreadable, type Failure, type Reply } from '../exchange.ts';
-import { fromPlainOrderId, toPlainOrderId } from '../order-id.ts';
-import { payoutMoved, phoneOnly, rejectedWithoutOrder } from '../payout-outcome.ts';
+import {
+  declined,
+  fromPlainOrderId,
+  ofOrder,
+  payoutMoved,
+  phoneOnly,
+  readPage,
+  readReply,
+  rejectedWithoutOrder,
+  toPlainOrderId,
+  unreadable,
+  type Failure,
+  type Reply,
+} from '../exchange.ts';
 import type { PayoutFailure, PayoutOutcome, Provider, StatementPage, StatementRow, Unknown } from '../provider.ts';
-import { ofOrder } from '../same-order.ts';
-import { readPage } from '../statement-page.ts';
 import {
   Answer,
   codeOf,
