@@ -13,6 +13,7 @@ import { findBankAccount } from '../settlements/bank-account/verify.ts';
 import { readSettlement } from '../settlements/decide.ts';
 import { readSettledBefore } from '../settlements/queries.ts';
 import { readTimeline as readSettlementTimeline } from '../settlements/timeline.ts';
+import { listCases } from '../withdrawals/conflicts.ts';
 import { destinationOf, listApprovals, readPaidBefore, readWithdrawal, type Approval } from '../withdrawals/queries.ts';
 import { readTimeline as readWithdrawalTimeline } from '../withdrawals/timeline.ts';
 import { bankAccountLinks, paymentLinks, settlementLinks, withdrawalLinks } from './links.ts';
@@ -22,9 +23,10 @@ import { presentAudit, presentBankAccount, presentKey, presentSettlement, presen
 /** All that a reviewer needs: with the whole destination. Throws NOT_FOUND. */
 export async function withdrawalDetail(db: Queryable, withdrawalId: string) {
   const row = await readWithdrawal(db, withdrawalId);
-  const [about, approvals, before, timeline] = await Promise.all([
+  const [about, approvals, cases, before, timeline] = await Promise.all([
     requestDetail(db, row),
     listApprovals(db, row.id),
+    listCases(db, row.id),
     readPaidBefore(db, row),
     readWithdrawalTimeline(db, row.id),
   ]);
@@ -49,7 +51,7 @@ export async function withdrawalDetail(db: Queryable, withdrawalId: string) {
     completedAt: iso(row.completedAt),
     reversedAt: iso(row.reversedAt),
     timeline: timeline.map(presentEntry),
-    links: withdrawalLinks(row),
+    links: withdrawalLinks(row, cases),
   };
 }
 

@@ -167,8 +167,6 @@ type NewRow = Omit<
   | 'completedAt'
   | 'reversedAt'
   | 'firstReportedPaidAt'
-  | 'conflictDetectedAt'
-  | 'conflictResolvedAt'
   | 'paidSantim'
 >;
 

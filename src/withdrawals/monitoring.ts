@@ -15,6 +15,9 @@ const OPERATORS_SAY = `(
                                       'providerReference', r.provider_reference, 'reason', r.reason) ORDER BY r.resolved_at)
   FROM withdrawal_resolution r WHERE r.withdrawal_id = w.id AND r.version = w.version)`;
 
+/** Of a case `c` and its withdrawal `w`: the provider contradicts how the withdrawal ended, undecided so far. */
+const OPEN_CONFLICT = `c.closed_at IS NULL AND w.status = c.status AND w.status <> 'PENDING'`;
+
 /** Whom the money goes to, in words. */
 const BENEFICIARY = `w.account_name || ', ' || coalesce(${maskedInSql('w.phone')}, w.bank_code || ' ' || ${maskedInSql('w.account_number')})`;
 
@@ -51,14 +54,13 @@ export const WITHDRAWAL_REVIEW_ITEMS: WorkItemSource = {
         WHERE w.status = 'PENDING' AND w.stage = 'UNKNOWN' AND (w.first_reported_paid_at IS NOT NULL
               OR coalesce(w.submitted_at, w.requested_at) < CAST(:at AS timestamptz) - interval '1 hour')
         UNION ALL
-        SELECT 'WITHDRAWAL_CONFLICT', w.id, w.merchant_id, w.environment, w.amount_santim, w.conflict_detected_at,
+        SELECT 'WITHDRAWAL_CONFLICT', w.id, w.merchant_id, w.environment, w.amount_santim, c.opened_at,
                CASE w.status WHEN 'FAILED' THEN 'Given back for the provider''s no, and now the provider says it was paid'
                              ELSE 'Paid, and now the provider says it was not, or that another amount came back' END,
                ${ABOUT} || jsonb_build_object('providerSays', ${PROVIDER_SAYS}, 'operatorsSay', ${OPERATORS_SAY}),
                'withdrawal-' || w.id
-        FROM withdrawal w
-        WHERE w.conflict_detected_at IS NOT NULL AND w.conflict_resolved_at IS NULL
-          AND w.status IN ('FAILED', 'SUCCESS')`,
+        FROM payout_case c JOIN withdrawal w ON w.id = c.withdrawal_id
+        WHERE ${OPEN_CONFLICT}`,
 };
 
 /** Withdrawals that should have moved on by themselves: not sent after 5 minutes, or accepted and not paid after an hour. */
@@ -100,9 +102,8 @@ const COUNT = `
          CAST(count(*) FILTER (WHERE stage = 'SUBMITTED') AS integer) AS submitted,
          CAST(count(*) FILTER (WHERE stage = 'UNKNOWN') AS integer) AS unknown,
          CAST(coalesce(extract(epoch FROM now() - min(submitted_at)), 0) AS double precision) AS oldest,
-         (SELECT CAST(count(*) AS integer) FROM withdrawal
-          WHERE conflict_detected_at IS NOT NULL AND conflict_resolved_at IS NULL
-            AND status IN ('FAILED', 'SUCCESS')) AS contradicted
+         (SELECT CAST(count(*) AS integer) FROM payout_case c JOIN withdrawal w ON w.id = c.withdrawal_id
+          WHERE ${OPEN_CONFLICT}) AS contradicted
   FROM withdrawal WHERE status = 'PENDING'`;
 
 const UNSENT_GAUGES = {

@@ -1,5 +1,5 @@
 import type { Payout } from '../ledger/postings.ts';
-import { rows, type Queryable } from '../lib/db.ts';
+import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
@@ -53,15 +53,20 @@ export type WithdrawalRow = MerchantScope & {
   submittedAt: Date | null;
   completedAt: Date | null;
   reversedAt: Date | null;
-  /** When its provider first said that it paid, without that having ended it. */
+  /** When the provider first reported it as paid, if that report caused no transition. */
   firstReportedPaidAt: Date | null;
-  conflictDetectedAt: Date | null;
-  conflictResolvedAt: Date | null;
 };
 
 /** One withdrawal, whoever's: for workflows and operators. Throws NOT_FOUND. */
 export async function readWithdrawal(db: Queryable, id: string): Promise<WithdrawalRow> {
   const [row] = await rows<WithdrawalRow>(db, 'SELECT * FROM withdrawal WHERE id = :id', { id });
+  if (!row) throw notFound('withdrawal');
+  return row;
+}
+
+/** Locks a withdrawal until the end of the transaction, and reads it. Throws NOT_FOUND. */
+export async function lockWithdrawal(trx: Knex.Transaction, id: string): Promise<WithdrawalRow> {
+  const [row] = await rows<WithdrawalRow>(trx, 'SELECT * FROM withdrawal WHERE id = :id FOR UPDATE', { id });
   if (!row) throw notFound('withdrawal');
   return row;
 }

@@ -7,7 +7,7 @@ import type { RunInTransaction } from '../outbox/record.ts';
 import { PROOF_VALID_MS, RECHECK_AGE_PART, RECHECK_INTERVAL_MIN_MS } from '../payments/recheck-callbacks.ts';
 import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PayoutOrder, PayoutOutcome, Provider } from '../providers/provider.ts';
-import { applyProviderResult, type Leased } from './apply-result.ts';
+import { applyProviderResult, type LeasedWithdrawal } from './apply-result.ts';
 import { destinationOf, readWithdrawal, type WithdrawalRow } from './queries.ts';
 import type { WithdrawalStage } from './states.ts';
 
@@ -63,7 +63,7 @@ export function createCheckPayout(deps: CheckPayoutDeps): CheckPayout {
 }
 
 /** `cameFrom`: its stage before, CREATED when this call is the first to send it. */
-type Claimed = Leased & { cameFrom: WithdrawalStage; mayBeSent: boolean };
+type Claimed = LeasedWithdrawal & { cameFrom: WithdrawalStage; mayBeSent: boolean };
 
 /**
  * The lease: one conditional UPDATE. From here on it counts as sent, whatever becomes of this process, so that nobody

@@ -61,7 +61,6 @@ export async function transitionWithdrawal(tx: UnitOfWork, transition: Transitio
          provider_code = coalesce(:providerCode, provider_code), last_outcome = coalesce(:outcome, last_outcome),
          last_checked_at = coalesce(CAST(:checkedAt AS timestamptz), last_checked_at),
          failure = CAST(:failure AS jsonb),
-         conflict_resolved_at = CASE WHEN conflict_detected_at IS NOT NULL THEN coalesce(conflict_resolved_at, CAST(:at AS timestamptz)) END,
          paid_santim = CASE WHEN CAST(:paidSantim AS bigint) IS NULL THEN paid_santim
                             ELSE nullif(CAST(:paidSantim AS bigint), amount_santim) END,
          completed_at = CASE WHEN CAST(:to AS text) = 'REVERSED' THEN completed_at ELSE CAST(:at AS timestamptz) END,
@@ -69,6 +68,9 @@ export async function transitionWithdrawal(tx: UnitOfWork, transition: Transitio
        WHERE id = :id AND status = ANY (:from) AND (CAST(:stages AS text[]) IS NULL OR stage = ANY (:stages))
          AND NOT (CAST(:unlessReportedPaid AS boolean) AND first_reported_paid_at IS NOT NULL)
        RETURNING *
+     ), closed_case AS (
+       UPDATE payout_case c SET closed_at = CAST(:at AS timestamptz)
+       FROM updated WHERE c.withdrawal_id = updated.id AND c.closed_at IS NULL
      ), timeline_row AS (
        INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind, detail)
        SELECT id, CAST(:at AS timestamptz), :kind, CAST(:detail AS jsonb) FROM updated

@@ -131,6 +131,7 @@ async function traceOf({ world, scope }: Play): Promise<Trace> {
        UNION ALL SELECT to_jsonb(s)::text FROM checkout_session s WHERE s.transaction_id IN (SELECT id FROM paid)
        UNION ALL SELECT to_jsonb(l)::text FROM withdrawal_timeline l WHERE l.withdrawal_id IN (SELECT id FROM outs)
        UNION ALL SELECT to_jsonb(l)::text FROM withdrawal_approval l WHERE l.withdrawal_id IN (SELECT id FROM outs)
+       UNION ALL SELECT to_jsonb(c)::text FROM payout_case c WHERE c.withdrawal_id IN (SELECT id FROM outs)
        UNION ALL SELECT to_jsonb(l)::text FROM withdrawal_resolution l WHERE l.withdrawal_id IN (SELECT id FROM outs)
        UNION ALL SELECT to_jsonb(l)::text FROM transaction_timeline l WHERE l.transaction_id IN (SELECT id FROM paid)
        UNION ALL SELECT to_jsonb(l)::text FROM settlement_timeline l WHERE l.settlement_id IN (SELECT id FROM settled)

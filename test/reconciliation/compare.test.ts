@@ -1,5 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/review-items.ts';
+import { listCases } from '../../src/withdrawals/conflicts.ts';
 import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
 import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';
@@ -204,7 +205,7 @@ test('a payout that FAILED here and is listed as paid is asked about, sent no mo
   // Its provider cannot tell: that is a doubt, and asked about again.
   await world.compare('AWASH');
   const recheck = () => world.steps.recheck(`sandbox-AWASH-${TODAY}`, 'payout/', world.clock());
-  expect((await readWithdrawal(world.db, id)).conflictDetectedAt).toBeNull();
+  expect(await listCases(world.db, id)).toEqual([]);
   await world.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
   expect(await recheck()).toMatchObject({ queried: 1, uncertainCount: 1 });
   expect(await recheck()).toMatchObject({ queried: 1, uncertainCount: 0 });
@@ -213,12 +214,13 @@ test('a payout that FAILED here and is listed as paid is asked about, sent no mo
   expect(await world.open()).toMatchObject([
     { kind: 'UNCONFIRMED', type: 'payout', orderId: id, ourStatus: 'FAILED', ourSantim: null, theirSantim: 20_00n },
   ]);
-  expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'FAILED', conflictDetectedAt: expect.any(Date) });
+  expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'FAILED' });
+  expect(await listCases(world.db, id)).toMatchObject([{ status: 'FAILED', closedAt: null }]);
   expect(await submissions()).toBe(sent);
   const [waiting] = await rows<{ what: string }>(world.db, DISCREPANCY_REVIEW_ITEMS.sql);
   expect(waiting?.what).toBe('The provider lists as paid out what came to nothing here: it was given back');
   // An operator has looked into it: it still differs, and its provider has said all that it can.
-  await world.db('withdrawal').where({ id }).update({ conflictResolvedAt: world.clock() });
+  await world.db('payout_case').where({ withdrawalId: id }).update({ closedAt: world.clock() });
   expect(await recheck()).toEqual({ after: null, queried: 0, uncertainCount: 0 });
 });
 

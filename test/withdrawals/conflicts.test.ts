@@ -2,7 +2,9 @@ import { createRegistry } from '../../src/http/metrics.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
+import { isContradicted, listCases } from '../../src/withdrawals/conflicts.ts';
 import { measureWithdrawals } from '../../src/withdrawals/monitoring.ts';
+import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { createCheckPayout, recheckProvenPayouts } from '../../src/withdrawals/sync.ts';
 import { NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
 import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
@@ -25,13 +27,9 @@ async function hear(id: string, ...answers: Parameters<WithdrawalWorld['provider
 }
 
 async function standing(id: string) {
-  const [row] = await rows<{ status: string; stage: string; isContradicted: boolean }>(
-    world.db,
-    `SELECT status, stage, conflict_detected_at IS NOT NULL AND conflict_resolved_at IS NULL AS is_contradicted
-     FROM withdrawal WHERE id = :id`,
-    { id },
-  );
-  return row;
+  const row = await readWithdrawal(world.db, id);
+  const cases = await listCases(world.db, id);
+  return { status: row.status, stage: row.stage, isContradicted: isContradicted(row, cases), cases };
 }
 
 /** How many the worker's metrics show. */
@@ -44,7 +42,12 @@ async function contradicted(): Promise<number> {
 test('a no after the provider has said that it paid, be it another amount, gives nothing back and sends nothing', async () => {
   const id = await world.ready();
   await hear(id, { ...PAID_OUT, amountSantim: 99_50n }, REFUSED);
-  expect(await standing(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+  expect(await standing(id)).toMatchObject({
+    status: 'PENDING',
+    stage: 'UNKNOWN',
+    isContradicted: false,
+    cases: [{ status: 'PENDING', evidence: { outcome: 'declined' }, closedAt: null }],
+  });
   const { payoutQueries } = world.provider;
   const before = payoutQueries.length;
   await hear(id, NOT_THERE, REFUSED);
@@ -53,7 +56,11 @@ test('a no after the provider has said that it paid, be it another amount, gives
   expect(await world.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
   // The right amount is an end all the same.
   await hear(id, PAID_OUT);
-  expect(await standing(id)).toMatchObject({ status: 'SUCCESS', isContradicted: false });
+  expect(await standing(id)).toMatchObject({
+    status: 'SUCCESS',
+    isContradicted: false,
+    cases: [{ status: 'PENDING', decision: null, closedAt: expect.any(Date) }],
+  });
 });
 
 test('a no after it was paid moves nothing and waits for operators; said again it is not new', async () => {
@@ -63,7 +70,7 @@ test('a no after it was paid moves nothing and waits for operators; said again i
   expect(await standing(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
   expect(await contradicted()).toBe(before + 1);
   expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
-  await rows(world.db, 'UPDATE withdrawal SET conflict_resolved_at = now() WHERE id = :id', { id });
+  await rows(world.db, 'UPDATE payout_case SET closed_at = now() WHERE withdrawal_id = :id', { id });
   await hear(id, REFUSED);
   expect(await standing(id)).toMatchObject({ isContradicted: false });
   await hear(id, PAID_OUT, REFUSED);
@@ -85,8 +92,8 @@ const REFUSED_BY_NAME: PayoutOutcome = {
 };
 
 test.each([
-  ['paid, then refused', [PAID_OUT, REFUSED_BY_NAME], /had made/],
-  ['refused, then paid', [REFUSED_BY_NAME, PAID_OUT], /had refused/],
+  ['paid, then refused', [PAID_OUT, REFUSED_BY_NAME], /had paid/],
+  ['refused, then paid', [REFUSED_BY_NAME, PAID_OUT], /had declined/],
   ['another amount, then refused', [{ ...PAID_OUT, amountSantim: 99_50n }, REFUSED_BY_NAME], /itself/],
 ])('%s: the log names the withdrawal, never its phone or name', async (_, answers, says) => {
   const id = await world.ready();

@@ -3,6 +3,7 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
 import { WITHDRAWAL_EVENTS } from '../../src/webhooks/events/withdrawal-data.ts';
+import { listCases } from '../../src/withdrawals/conflicts.ts';
 import { WITHDRAWAL_CHECKS } from '../../src/withdrawals/monitoring.ts';
 import { withdrawalSnapshot } from '../../src/withdrawals/present.ts';
 import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';
@@ -241,12 +242,17 @@ describe('a withdrawal that had failed and is called paid', () => {
     expect(await codeOf(resolve(id, COMPLETED))).toBe('INSUFFICIENT_BALANCE');
     expect(await world.read(id)).toMatchObject({ status: 'FAILED' });
     expect(await rows(world.db, 'SELECT 1 FROM withdrawal_resolution WHERE withdrawal_id = :id', { id })).toEqual([]);
+    expect(await listCases(world.db, id)).toMatchObject([{ decision: null, closedAt: null }]);
   });
 
   test('was not paid: nothing moves, nobody need look any more, and who learns better may still say so', async () => {
     const id = await contradicted();
     const events = await world.events(id);
-    expect((await resolve(id, FAILED)).row).toMatchObject({ status: 'FAILED', conflictResolvedAt: expect.any(Date) });
+    expect((await resolve(id, FAILED)).row).toMatchObject({ status: 'FAILED' });
+    const evidence = { outcome: 'succeeded', amountSantim: 100_00 };
+    expect(await listCases(world.db, id)).toMatchObject([
+      { status: 'FAILED', evidence, decision: 'FAILED', closedAt: world.clock() },
+    ]);
     expect(await resolve(id, FAILED)).toMatchObject({ isNew: false });
     expect(await codeOf(resolve(id, { ...FAILED, providerReference: 'CASE-8' }))).toBe('INVALID_STATE');
     expect(await world.events(id)).toEqual(events);
