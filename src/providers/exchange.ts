@@ -17,14 +17,14 @@ import type {
 export type ProviderDeps = {
   http: HttpClient;
   clock: Clock;
-  /** The limit of one whole call, with whatever it needs on the way (a token). */
+  /** The limit of one call, including the request for a token. */
   timeoutMs: number;
 };
 
-/** A reply that could be read. Statuses of 500 and up, 408 and 429 say nothing about the order and are `unknown`. */
+/** A JSON reply. Statuses of 500 and up, 408 and 429 carry no information about the order and are `unknown`. */
 export type Reply = { kind: 'reply'; status: number; body: unknown };
 
-/** Sends one request and reads JSON: whatever goes wrong on the way is the outcome `unknown`, never an exception. */
+/** Sends one request and reads JSON. Every failure is the outcome `unknown`, never an exception. */
 export async function exchange(http: HttpClient, call: HttpRequest): Promise<Reply | Unknown> {
   const result = await http.send(call);
   if (result.kind === 'failed') {
@@ -37,14 +37,16 @@ export async function exchange(http: HttpClient, call: HttpRequest): Promise<Rep
   return body === undefined ? unreadable(`status ${status} without JSON`) : { kind: 'reply', status, body };
 }
 
-/** The reply's body as the schema says, or `unknown` when it is anything else. */
+/** The reply's body by the schema; `unknown` if it does not match. */
 export function readReply<T>(reply: Reply, schema: z.ZodType<T>): { kind: 'read'; value: T } | Unknown {
   const parsed = schema.safeParse(reply.body);
   if (parsed.success) return { kind: 'read', value: parsed.data };
-  return unreadable(`status ${reply.status} with ${parsed.error.issues[0]?.path.join('.') || 'a body'} not as agreed`);
+  return unreadable(
+    `status ${reply.status} with ${parsed.error.issues[0]?.path.join('.') || 'a body'} not matching the schema`,
+  );
 }
 
-/** JSON, or undefined when the text is not. */
+/** The parsed JSON, or undefined. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -53,10 +55,10 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Our words for a failure, before the provider's own code is put beside them. */
+/** A failure without the provider's own code. */
 export type Failure<Code = ProviderFailure['code']> = Omit<ProviderFailure, 'code' | 'providerCode'> & { code: Code };
 
-/** Ended without money. */
+/** A definite outcome without a payment. */
 export function declined<Code extends PayoutFailure['code']>(
   failure: Failure<Code>,
   providerCode: string,
@@ -72,26 +74,24 @@ export function unknownStatus(status: number): Unknown {
   return { kind: 'unknown', reason: 'http', message: `status ${status}` };
 }
 
-/** `named`: the order that a reply says it is about. `mayBeNameless`: a refusal of the request itself need not say. */
+/** `named`: the order named in the reply. `mayBeNameless`: a rejection of the request itself need not name one. */
 type Named = { ours: string; named: string | undefined; mayBeNameless: boolean };
 
-/** The outcome, if the reply is about our order: what is said of another one, or of nobody knows which, is no answer. */
+/** The outcome, if the reply names our order; `unknown` for another order or none. */
 export function ofOrder<Outcome extends ProviderOutcome | PayoutOutcome>(
   outcome: Outcome,
   { ours, named, mayBeNameless }: Named,
 ): Outcome | Unknown {
   if (named === ours) return outcome;
   if (named !== undefined) {
-    return { kind: 'unknown', reason: 'other-order', message: 'the answer is about another order' };
+    return { kind: 'unknown', reason: 'other-order', message: 'the reply is about another order' };
   }
-  return mayBeNameless || outcome.kind === 'unknown'
-    ? outcome
-    : unreadable('the answer does not say which order it is about');
+  return mayBeNameless || outcome.kind === 'unknown' ? outcome : unreadable('the reply names no order');
 }
 
 /**
- * An id of ours as a provider that allows letters and digits only wants it: `pat_01J…` (a payment) is `pat01J…`,
- * `wd_01J…` (a payout) is `wd01J…`. Throws for what is not ours.
+ * An order id for a provider that allows only letters and digits: `pat_01J…` (a payment) becomes `pat01J…`, `wd_01J…`
+ * (a payout) `wd01J…`. Throws if it is not an order id of ours.
  */
 export function toPlainOrderId(orderId: string): string {
   const parts = /^([a-z]{2,4})_([0-9A-Z]{1,60})$/.exec(orderId);
@@ -99,31 +99,32 @@ export function toPlainOrderId(orderId: string): string {
   return `${parts[1]}${parts[2]}`;
 }
 
-/** The reverse: the prefix is in small letters and the rest is not, so nothing is lost. Null for what is not ours. */
+/** The reverse, unambiguous because only the prefix is in lower case. Null if it is not an order id of ours. */
 export function fromPlainOrderId(plain: unknown): string | null {
   const parts = typeof plain === 'string' ? /^([a-z]{2,4})([0-9A-Z]{1,60})$/.exec(plain) : null;
   return parts ? `${parts[1]}_${parts[2]}` : null;
 }
 
-/** What a provider wrote of money that left or came back. */
-type Written = {
+/** The fields of a paid or reversed payout, as the provider sends them. */
+type RawPayout = {
   reference: string | null | undefined;
   amount: string | undefined;
   currency: string | undefined;
   providerCode: string;
 };
 
-/** Paid, or come back, as written; `unknown` when it is not written how much, or how. */
-export function payoutMoved(
+/** A paid or reversed payout; `unknown` without an amount, currency or reference. */
+export function moneyOutcome(
   kind: 'succeeded' | 'reversed',
-  { reference, amount, currency, providerCode }: Written,
+  { reference, amount, currency, providerCode }: RawPayout,
 ): PayoutOutcome {
   const amountSantim = parseBirr(amount ?? '');
-  if (amountSantim === null || !reference || !currency) return unreadable(`${kind}, but not what or how`);
+  if (amountSantim === null || !reference || !currency)
+    return unreadable(`${kind}, without amount, currency or reference`);
   return { kind, providerReference: reference, amountSantim, currency, providerCode };
 }
 
-/** The order's phone, for a provider that pays to phones only; or its refusal, which never left the house. */
+/** The order's phone, for a provider that pays to phones only; declined without a call if it has none. */
 export function phoneOnly(
   { destination }: PayoutOrder,
   provider: string,
@@ -134,16 +135,16 @@ export function phoneOnly(
 }
 
 /**
- * A submission that was refused for a reason that judges the request, not the payout: a signature, a field, or an id
- * that was used for another amount. An earlier submission may have been taken all the same, so only a query can tell.
+ * A submission rejected because of the request, not the payout: its signature, a field, or an id that was used with
+ * another amount. An earlier submission may have been accepted, so only a query gives the outcome.
  */
 export function rejectedWithoutOrder(providerCode: string): PayoutOutcome {
-  return unreadable(`the payout was refused with ${providerCode}, which does not say how it stands`);
+  return unreadable(`the request was rejected with ${providerCode}, which leaves the payout unknown`);
 }
 
-/** A row as a provider writes it, under our names. */
-type WrittenRow = {
-  /** Ours, or as the provider writes it when it is nobody's: money that nobody asked for is in the list as well. */
+/** A statement row as the provider sends it, under our names. */
+type RawStatementRow = {
+  /** Ours, or as the provider sends it: the statement also contains money that we did not request. */
   orderId: string;
   type: StatementRow['type'] | undefined;
   amount: string;
@@ -154,15 +155,15 @@ type WrittenRow = {
 };
 
 /**
- * The page as the contract wants it. One row that cannot be read makes the whole page `unknown`: a list with a hole
- * would be taken for money that did not move.
+ * A page of the statement. One unreadable row makes the whole page `unknown`: a row left out would look like money that
+ * was not moved.
  */
-export function readPage(rows: readonly WrittenRow[], next: string | null): StatementPage | Unknown {
+export function readPage(rows: readonly RawStatementRow[], next: string | null): StatementPage | Unknown {
   const read: StatementRow[] = [];
   for (const { orderId, type, amount, currency, reference, atMs } of rows) {
     const amountSantim = parseBirr(amount);
     if (!orderId || !type || amountSantim === null || !reference || Number.isNaN(atMs)) {
-      return unreadable(`row ${read.length + 1} of the list is not as agreed`);
+      return unreadable(`row ${read.length + 1} of the list does not match the schema`);
     }
     read.push({ orderId, type, amountSantim, currency, providerReference: reference, at: new Date(atMs) });
   }

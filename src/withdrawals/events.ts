@@ -12,7 +12,7 @@ export type WithdrawalEvent =
   | 'withdrawal.canceled'
   | 'withdrawal.reversed';
 
-/** Records events of a withdrawal as it now stands, in the change that made it so. */
+/** Records events with the withdrawal's current snapshot, in the transaction of the transition. */
 export async function recordWithdrawalEvents(
   tx: UnitOfWork,
   change: { row: WithdrawalRow; events: readonly WithdrawalEvent[]; at: Date },

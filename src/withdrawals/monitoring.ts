@@ -4,13 +4,13 @@ import type { Knex } from '../lib/db.ts';
 import { maskedInSql } from '../lib/mask.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
 
-/** How much the provider says that it has paid, or has come back, in its newest answer that said so. */
-const PROVIDER_SAYS = `(
+/** The amount in the provider's latest report of a payment or reversal. */
+const REPORTED_AMOUNT = `(
   SELECT CAST(l.detail ->> 'amountSantim' AS bigint) * 0.01 FROM withdrawal_timeline l
   WHERE l.withdrawal_id = w.id AND l.detail ->> 'outcome' IN ('succeeded', 'reversed') ORDER BY l.id DESC LIMIT 1)`;
 
-/** What operators have said of it as it stands, where one word is not enough: the next one must say the same. */
-const OPERATORS_SAY = `(
+/** Operators' resolutions of this version, where one is not enough: the next one must agree. */
+const RESOLUTIONS = `(
   SELECT jsonb_agg(jsonb_build_object('operatorId', r.operator_id, 'outcome', r.outcome, 'paidAmount', r.paid_santim * 0.01,
                                       'providerReference', r.provider_reference, 'reason', r.reason) ORDER BY r.resolved_at)
   FROM withdrawal_resolution r WHERE r.withdrawal_id = w.id AND r.version = w.version)`;
@@ -18,16 +18,16 @@ const OPERATORS_SAY = `(
 /** Of a case `c` and its withdrawal `w`: the provider contradicts how the withdrawal ended, undecided so far. */
 const OPEN_CONFLICT = `c.closed_at IS NULL AND w.status = c.status AND w.status <> 'PENDING'`;
 
-/** Whom the money goes to, in words. */
+/** The beneficiary, for a sentence. */
 const BENEFICIARY = `w.account_name || ', ' || coalesce(${maskedInSql('w.phone')}, w.bank_code || ' ' || ${maskedInSql('w.account_number')})`;
 
-/** Which withdrawal it is, to whom, and under which reference of the provider; the rest is in its detail. */
+/** What identifies the withdrawal; the rest is in its detail. */
 const ABOUT = `jsonb_build_object('channel', w.channel, 'requestId', w.request_id, 'requestedBy', w.requested_by,
   'providerReference', w.provider_reference, 'destination', jsonb_strip_nulls(jsonb_build_object(
     'phone', ${maskedInSql('w.phone')}, 'bankCode', w.bank_code, 'accountNumber', ${maskedInSql('w.account_number')},
     'accountName', w.account_name)))`;
 
-/** Withdrawals that wait for a person. The sandbox decides by itself, but for amounts that end in .14. */
+/** Withdrawals that wait for an operator. The sandbox decides by itself, except amounts that end in .14. */
 export const WITHDRAWAL_REVIEW_ITEMS: WorkItemSource = {
   kinds: ['WITHDRAWAL_REVIEW', 'WITHDRAWAL_UNKNOWN', 'WITHDRAWAL_CONFLICT'],
   sql: `SELECT 'WITHDRAWAL_REVIEW' AS kind, w.id, w.merchant_id, w.environment, w.amount_santim, w.requested_at AS since,
@@ -43,27 +43,27 @@ export const WITHDRAWAL_REVIEW_ITEMS: WorkItemSource = {
         UNION ALL
         SELECT 'WITHDRAWAL_UNKNOWN', w.id, w.merchant_id, w.environment, w.amount_santim,
                coalesce(w.submitted_at, w.requested_at),
-               CASE WHEN w.first_reported_paid_at IS NULL THEN 'The provider has not said for over an hour whether it has paid'
-                    WHEN w.last_outcome = 'declined' THEN 'The provider has said that it paid, and then that it did not'
-                    WHEN w.last_outcome = 'reversed' THEN 'The provider says that another amount came back'
-                    ELSE 'The provider says that it has paid another amount' END,
+               CASE WHEN w.first_reported_paid_at IS NULL THEN 'The provider has not reported an outcome for over an hour'
+                    WHEN w.last_outcome = 'declined' THEN 'The provider reported a payment and then that it did not pay'
+                    WHEN w.last_outcome = 'reversed' THEN 'The provider reports a reversal of another amount'
+                    ELSE 'The provider reports a payment of another amount' END,
                ${ABOUT} || jsonb_build_object('lastOutcome', w.last_outcome, 'lastCheckedAt', w.last_checked_at,
-                                              'providerSays', ${PROVIDER_SAYS}, 'operatorsSay', ${OPERATORS_SAY}),
+                                              'providerSays', ${REPORTED_AMOUNT}, 'operatorsSay', ${RESOLUTIONS}),
                'withdrawal-' || w.id
         FROM withdrawal w
         WHERE w.status = 'PENDING' AND w.stage = 'UNKNOWN' AND (w.first_reported_paid_at IS NOT NULL
               OR coalesce(w.submitted_at, w.requested_at) < CAST(:at AS timestamptz) - interval '1 hour')
         UNION ALL
         SELECT 'WITHDRAWAL_CONFLICT', w.id, w.merchant_id, w.environment, w.amount_santim, c.opened_at,
-               CASE w.status WHEN 'FAILED' THEN 'Given back for the provider''s no, and now the provider says it was paid'
-                             ELSE 'Paid, and now the provider says it was not, or that another amount came back' END,
-               ${ABOUT} || jsonb_build_object('providerSays', ${PROVIDER_SAYS}, 'operatorsSay', ${OPERATORS_SAY}),
+               CASE w.status WHEN 'FAILED' THEN 'Released after the provider declined, and now the provider reports a payment'
+                             ELSE 'Paid, and now the provider reports that it did not pay, or a reversal of another amount' END,
+               ${ABOUT} || jsonb_build_object('providerSays', ${REPORTED_AMOUNT}, 'operatorsSay', ${RESOLUTIONS}),
                'withdrawal-' || w.id
         FROM payout_case c JOIN withdrawal w ON w.id = c.withdrawal_id
         WHERE ${OPEN_CONFLICT}`,
 };
 
-/** Withdrawals that should have moved on by themselves: not sent after 5 minutes, or accepted and not paid after an hour. */
+/** Withdrawals that are late: not sent after 5 minutes, or accepted and not paid after an hour. */
 export const STALLED_WITHDRAWALS: WorkItemSource = {
   kinds: ['WITHDRAWAL_PENDING'],
   sql: `SELECT 'WITHDRAWAL_PENDING' AS kind, w.id, w.merchant_id, w.environment, w.amount_santim,
@@ -79,7 +79,7 @@ export const STALLED_WITHDRAWALS: WorkItemSource = {
             OR (w.stage IN ('SUBMITTED', 'UNKNOWN') AND w.submitted_at < CAST(:at AS timestamptz) - interval '1 hour'))`,
 };
 
-const open = { name: 'meskot_withdrawals_pending', help: 'Withdrawals that have not ended, by stage' };
+const open = { name: 'meskot_withdrawals_pending', help: 'Pending withdrawals, by stage' };
 
 const GAUGES = {
   created: { ...open, labels: { stage: 'CREATED' } },
@@ -88,11 +88,11 @@ const GAUGES = {
   unknown: { ...open, labels: { stage: 'UNKNOWN' } },
   oldest: {
     name: 'meskot_withdrawals_oldest_submitted_age_seconds',
-    help: 'Time since the oldest open withdrawal was first sent; 0 when none is',
+    help: 'Time since the oldest pending withdrawal was first sent; 0 if there is none',
   },
   contradicted: {
     name: 'meskot_withdrawals_in_conflict',
-    help: 'Ended withdrawals of which their provider says otherwise now: they wait for an operator',
+    help: 'Ended withdrawals that their provider contradicts: they wait for an operator',
   },
 } as const;
 
@@ -109,7 +109,7 @@ const COUNT = `
 const UNSENT_GAUGES = {
   unsent: {
     name: 'meskot_withdrawals_oldest_unsent_age_seconds',
-    help: 'Time that the oldest withdrawal waits to be sent for the first time, review not counted; 0 when none does',
+    help: 'Time that the oldest approved withdrawal has waited to be sent; 0 if there is none',
   },
 } as const;
 
@@ -118,23 +118,23 @@ const UNSENT = `
            greatest(w.requested_at, (SELECT max(a.created_at) FROM withdrawal_approval a WHERE a.withdrawal_id = w.id))
          END)), 0) AS float8) AS unsent
   FROM withdrawal w WHERE w.status = 'PENDING' AND w.stage = 'CREATED'`;
-const UNSENT_KEPT_MS = 3_000;
+const UNSENT_CACHED_MS = 3_000;
 
-/** How long money waits to go out: the API shows it as well, since no worker may be there to do either. */
+/** How long withdrawals wait to be sent. Also measured by the API, in case no worker runs. */
 export function measureUnsentWithdrawals(registry: Registry, db: Knex): void {
-  measureRow(registry, UNSENT_GAUGES, { db, sql: UNSENT, cachedMs: UNSENT_KEPT_MS });
+  measureRow(registry, UNSENT_GAUGES, { db, sql: UNSENT, cachedMs: UNSENT_CACHED_MS });
 }
 
-/** Withdrawals under way, how long the slowest has been, and those in doubt. Counted when somebody looks. */
+/** Pending withdrawals, the age of the oldest, and those in conflict. Counted when the metrics are read. */
 export function measureWithdrawals(registry: Registry, db: Knex): void {
   measureUnsentWithdrawals(registry, db);
   measureRow(registry, GAUGES, { db, sql: COUNT });
 }
 
-/** One that had failed and was paid after all was given back before it was taken again. */
-const GIVEN_BACK = `CASE WHEN bool_or(j.posting_key = 'after-all:' || w.id) THEN ARRAY['WITHDRAWAL_RELEASED'] ELSE '{}' END`;
+/** A withdrawal paid after it had failed was released before it was charged again. */
+const RELEASED = `CASE WHEN bool_or(j.posting_key = 'after-all:' || w.id) THEN ARRAY['WITHDRAWAL_RELEASED'] ELSE '{}' END`;
 
-/** What must hold between withdrawals and the ledger. */
+/** The ledger's invariants of withdrawals. */
 export const WITHDRAWAL_CHECKS: readonly LedgerInvariant[] = [
   {
     description: 'each withdrawal has the journals of its status, and no others',
@@ -144,18 +144,18 @@ export const WITHDRAWAL_CHECKS: readonly LedgerInvariant[] = [
           GROUP BY w.id, w.status
           HAVING coalesce(array_agg(CAST(j.kind AS text) ORDER BY j.kind) FILTER (WHERE j.id IS NOT NULL), '{}') <> CASE w.status
             WHEN 'PENDING' THEN ARRAY['WITHDRAWAL_RESERVED']
-            WHEN 'SUCCESS' THEN ARRAY['WITHDRAWAL_PAID'] || ${GIVEN_BACK} || ARRAY['WITHDRAWAL_RESERVED']
-            WHEN 'REVERSED' THEN ARRAY['WITHDRAWAL_PAID'] || ${GIVEN_BACK} || ARRAY['WITHDRAWAL_RESERVED', 'WITHDRAWAL_REVERSED']
+            WHEN 'SUCCESS' THEN ARRAY['WITHDRAWAL_PAID'] || ${RELEASED} || ARRAY['WITHDRAWAL_RESERVED']
+            WHEN 'REVERSED' THEN ARRAY['WITHDRAWAL_PAID'] || ${RELEASED} || ARRAY['WITHDRAWAL_RESERVED', 'WITHDRAWAL_REVERSED']
             ELSE ARRAY['WITHDRAWAL_RELEASED', 'WITHDRAWAL_RESERVED'] END`,
   },
   {
-    description: 'what a withdrawal sets aside is its amount, fee and tax',
+    description: 'a withdrawal reserves its amount, fee and tax',
     sql: `SELECT j.id AS journal, 'withdrawal ' || w.id || ' sets ' || j.amount_santim || ' santim aside' AS about
           FROM withdrawal w JOIN ledger_journal j ON j.resource_id = w.id AND j.kind = 'WITHDRAWAL_RESERVED'
           WHERE j.amount_santim <> w.amount_santim + w.fee_santim + w.fee_tax_santim`,
   },
   {
-    description: 'what a withdrawal has paid out is what its beneficiary got, and what came back is the same',
+    description: 'a withdrawal has paid out, and had reversed, what its beneficiary received',
     sql: `SELECT j.id AS journal, 'withdrawal ' || w.id || ' has ' || coalesce(paid.santim, 0) || ' santim paid out' AS about
           FROM withdrawal w JOIN ledger_journal j ON j.resource_id = w.id AND j.kind IN ('WITHDRAWAL_PAID', 'WITHDRAWAL_REVERSED')
           LEFT JOIN LATERAL (
@@ -164,7 +164,7 @@ export const WITHDRAWAL_CHECKS: readonly LedgerInvariant[] = [
           WHERE coalesce(paid.santim, 0) <> coalesce(w.paid_santim, w.amount_santim)`,
   },
   {
-    description: 'a withdrawal is booked for its own merchant, in its own environment, over its own channel',
+    description: 'a withdrawal is posted for its own merchant, environment and channel',
     sql: `SELECT j.id AS journal, 'withdrawal ' || w.id || ' of ' || w.merchant_id || ' over ' || w.channel AS about
           FROM withdrawal w JOIN ledger_journal j ON j.resource_id = w.id
           WHERE (j.merchant_id, j.environment) IS DISTINCT FROM (w.merchant_id, w.environment)
@@ -172,7 +172,7 @@ export const WITHDRAWAL_CHECKS: readonly LedgerInvariant[] = [
                         WHERE e.journal_id = j.id AND a.channel <> w.channel)`,
   },
   {
-    description: 'no journal stands for a withdrawal that is not there',
+    description: 'each journal of a withdrawal has a withdrawal',
     sql: `SELECT j.id AS journal, 'withdrawal ' || j.resource_id || ' is not there' AS about
           FROM ledger_journal j LEFT JOIN withdrawal w ON w.id = j.resource_id
           WHERE j.resource_type = 'withdrawal' AND w.id IS NULL`,

@@ -11,8 +11,8 @@ import type { CallbackWithdrawal } from '../providers/callbacks.ts';
 import type { PayoutDestination, PayoutFailure, PayoutOutcome } from '../providers/provider.ts';
 import type { ReviewReason, WithdrawalStage, WithdrawalStatus } from './states.ts';
 
-/** The limits a withdrawal was judged by when it was asked for; santim as plain numbers. */
-export type LimitsApplied = {
+/** The limits that applied when the withdrawal was requested; santim as plain numbers. */
+export type LimitSnapshot = {
   minSantim: number;
   maxSantim: number;
   dailySantim: number | null;
@@ -26,7 +26,7 @@ export type WithdrawalRow = MerchantScope & {
   amountSantim: Santim;
   feeSantim: Santim;
   feeTaxSantim: Santim;
-  /** What the beneficiary got, where that is not the amount. */
+  /** What the beneficiary received, if not the amount. */
   paidSantim: Santim | null;
   currency: string;
   channel: Channel;
@@ -39,7 +39,7 @@ export type WithdrawalRow = MerchantScope & {
   stage: WithdrawalStage;
   reviewReasons: ReviewReason[];
   approvalsNeeded: number;
-  limitSnapshot: LimitsApplied;
+  limitSnapshot: LimitSnapshot;
   providerReference: string | null;
   providerCode: string | null;
   lastOutcome: PayoutOutcome['kind'] | null;
@@ -57,7 +57,7 @@ export type WithdrawalRow = MerchantScope & {
   firstReportedPaidAt: Date | null;
 };
 
-/** One withdrawal, whoever's: for workflows and operators. Throws NOT_FOUND. */
+/** One withdrawal of any merchant, for workflows and operators. Throws NOT_FOUND. */
 export async function readWithdrawal(db: Queryable, id: string): Promise<WithdrawalRow> {
   const [row] = await rows<WithdrawalRow>(db, 'SELECT * FROM withdrawal WHERE id = :id', { id });
   if (!row) throw notFound('withdrawal');
@@ -71,7 +71,7 @@ export async function lockWithdrawal(trx: Knex.Transaction, id: string): Promise
   return row;
 }
 
-/** One of the merchant's, by our id or by its own requestId. Throws NOT_FOUND. */
+/** One withdrawal of the merchant, by our id or its own requestId. Throws NOT_FOUND. */
 export async function findWithdrawal(
   db: Queryable,
   scope: MerchantScope,
@@ -80,15 +80,15 @@ export async function findWithdrawal(
   const [row] = await rows<WithdrawalRow>(
     db,
     `SELECT * FROM withdrawal
-     WHERE merchant_id = :merchantId AND environment = :environment AND (id = :wanted OR request_id = :wanted)
-     ORDER BY id <> :wanted LIMIT 1`,
-    { ...scopeOf(scope), wanted: idOrRequestId },
+     WHERE merchant_id = :merchantId AND environment = :environment AND (id = :idOrRequestId OR request_id = :idOrRequestId)
+     ORDER BY id <> :idOrRequestId LIMIT 1`,
+    { ...scopeOf(scope), idOrRequestId },
   );
   if (!row) throw notFound('withdrawal');
   return row;
 }
 
-/** Where its money goes. */
+/** The destination of a withdrawal. */
 export function destinationOf(row: WithdrawalRow): Destination {
   const { accountName, phone, bankCode, accountNumber } = row;
   if (phone !== null) return { kind: 'phone', phone, accountName };
@@ -96,14 +96,14 @@ export function destinationOf(row: WithdrawalRow): Destination {
   throw new Error(`withdrawal ${row.id} has no destination`);
 }
 
-/** What the ledger books of it. */
+/** The payout that the ledger posts. */
 export function toPayout(row: WithdrawalRow): Payout & { type: 'withdrawal' } {
   const { id, channel, amountSantim, feeSantim, feeTaxSantim } = row;
   const paidSantim = row.paidSantim ?? amountSantim;
   return { ...scopeOf(row), type: 'withdrawal', id, channel, amountSantim, paidSantim, feeSantim, feeTaxSantim };
 }
 
-/** The withdrawal that a provider's callback belongs to, by the last part of the address it was given; null for any other. */
+/** The withdrawal of a provider's callback, by the secret in its address; null if there is none. */
 export async function findWithdrawalBySecret(db: Queryable, secret: string): Promise<CallbackWithdrawal | null> {
   const [withdrawal] = await rows<CallbackWithdrawal>(
     db,
@@ -113,22 +113,22 @@ export async function findWithdrawalBySecret(db: Queryable, secret: string): Pro
   return withdrawal ?? null;
 }
 
-/** Where money goes, and to whom. */
+/** A phone or a bank account, and the beneficiary's name. */
 export type Destination = PayoutDestination & { accountName: string };
 
-/** One beneficiary, however often it is paid: the key that rows of `withdrawal` are found by. */
+/** The key of a beneficiary, as the index on `withdrawal` has it. */
 export function beneficiaryOf(destination: PayoutDestination): string {
   return destination.kind === 'phone' ? destination.phone : `${destination.bankCode}:${destination.accountNumber}`;
 }
 
-/** As it is shown: the last four digits of a phone or an account say enough to tell it by. */
+/** The destination with the last four digits of the phone or account only. */
 export function maskDestination(destination: Destination) {
   const { accountName } = destination;
   if (destination.kind === 'phone') return { phone: maskDigits(destination.phone), accountName };
   return { bankCode: destination.bankCode, accountNumber: maskDigits(destination.accountNumber), accountName };
 }
 
-/** What to list; null and undefined do not narrow. */
+/** What to list; null and undefined mean any. */
 export type WithdrawalFilter = MerchantScope & {
   range: DayRange;
   statuses: WithdrawalStatus[] | null;
@@ -137,13 +137,13 @@ export type WithdrawalFilter = MerchantScope & {
   search?: string | undefined;
 };
 
-/** What operators list, of all merchants and both environments unless one is named. */
+/** The same across merchants and environments, for operators. */
 export type AllWithdrawals = Omit<WithdrawalFilter, keyof MerchantScope> & {
   merchantId?: string | undefined;
   environment?: Environment | undefined;
 };
 
-/** Conditions in SQL on withdrawals for those filters that are set, and their values. */
+/** SQL conditions on `withdrawal` for the filters that are set, and their values. */
 export function withdrawalConditions(filter: AllWithdrawals): {
   where: string;
   values: Record<string, unknown>;
@@ -169,7 +169,7 @@ export async function listWithdrawals(db: Queryable, filter: WithdrawalFilter, p
   return listAllWithdrawals(db, filter, page);
 }
 
-/** What was withdrawn over each channel since an instant, of what counts towards the day's limit; santim. */
+/** The amount withdrawn over each channel since an instant that counts towards the daily limit; santim. */
 export async function withdrawnSince(
   db: Queryable,
   scope: MerchantScope,
@@ -189,20 +189,20 @@ export async function listAllWithdrawals(db: Queryable, filter: AllWithdrawals, 
   return paginateNewest<WithdrawalRow>(db, listed, page);
 }
 
-/** One operator's yes; "sandbox" says its own. */
+/** One operator's approval; the sandbox approves as "sandbox-1" and "sandbox-2". */
 export type Approval = { operatorId: string; approvedAt: Date };
 
-/** Who has approved a withdrawal so far, in their order. */
+/** The approvals of a withdrawal, oldest first. */
 export async function listApprovals(db: Queryable, withdrawalId: string): Promise<Approval[]> {
   const sql =
     'SELECT operator_id, approved_at FROM withdrawal_approval WHERE withdrawal_id = :withdrawalId ORDER BY approved_at';
   return rows<Approval>(db, sql, { withdrawalId });
 }
 
-/** What a beneficiary has got before, and under which names. */
+/** Earlier payouts to a beneficiary, and the names they were made under. */
 export type PaidBefore = { count: number; santim: Santim; lastAt: Date | null; accountNames: string[] };
 
-/** What its merchant has paid to the same phone or account before, of what did not come back. */
+/** The merchant's earlier payouts to the same phone or account that were not reversed. */
 export async function readPaidBefore(db: Queryable, row: WithdrawalRow): Promise<PaidBefore> {
   const { id, merchantId, environment, completedAt } = row;
   const [paid] = await rows<PaidBefore>(

@@ -12,30 +12,30 @@ import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
 import type { Environment } from '../lib/scope.ts';
 import { requireNotSuspended } from '../merchants/suspended.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
-import { readWithdrawal, type WithdrawalRow } from './queries.ts';
+import { lockWithdrawal, readWithdrawal, type WithdrawalRow } from './queries.ts';
 import { CANCELLABLE_STAGES, type ReviewReason } from './states.ts';
 import { transitionWithdrawal } from './transition.ts';
 import { withdrawalMessage } from './workflow.ts';
 
-/** When people look; data, of a merchant or of the platform. */
+/** When withdrawals are reviewed; set for a merchant or for the platform. */
 export type ReviewPolicy = { largeAmountSantim: Santim; twoPersonSantim: Santim; perHourMax: number };
 
 export type ReviewFacts = {
   environment: Environment;
   amountSantim: Santim;
   policy: ReviewPolicy;
-  /** How many the merchant asked for in the last hour, this one left out. */
+  /** The merchant's withdrawals of the last hour, without this one. */
   inLastHour: number;
   paidThereBefore: boolean;
-  /** When the merchant was first paid for there under the name it is asked for now, if ever. */
+  /** The first payout to the beneficiary under the name now given; null if none. */
   firstPaidThereAsAt: Date | null;
   at: Date;
 };
 
-/** How long a destination, or another name for one, stays new after it was first paid. */
+/** How long a destination, or another name for one, counts as new after its first payout. */
 const NEW_FOR_MS = 2 * DAY_MS;
 
-/** Why this withdrawal is looked at, and by how many operators; nobody where there is no reason. */
+/** Why this withdrawal is reviewed, and how many operators must approve it; without a reason, none. */
 export function assessReview(facts: ReviewFacts): { reasons: ReviewReason[]; approvalsNeeded: 0 | 1 | 2 } {
   const { policy, amountSantim } = facts;
   const { paidThereBefore, firstPaidThereAsAt: knownSince } = facts;
@@ -53,7 +53,7 @@ export function assessReview(facts: ReviewFacts): { reasons: ReviewReason[]; app
   return { reasons, approvalsNeeded: amountSantim >= policy.twoPersonSantim ? 2 : 1 };
 }
 
-/** The policy a merchant's withdrawals are reviewed by: its own, or (`own` false) the platform's. */
+/** The review policy of a merchant: its own, or (`own` false) the platform's. */
 export async function readReviewPolicy(db: Queryable, merchantId: string): Promise<ReviewPolicy & { own: boolean }> {
   const [policy] = await rows<ReviewPolicy & { own: boolean }>(
     db,
@@ -65,7 +65,7 @@ export async function readReviewPolicy(db: Queryable, merchantId: string): Promi
   return policy;
 }
 
-/** Gives a merchant a policy of its own, for withdrawals to come. Throws VALIDATION_ERROR. */
+/** Gives a merchant its own policy, for later withdrawals. Throws VALIDATION_ERROR. */
 export async function setReviewPolicy(
   trx: Knex.Transaction,
   { merchantId, ...policy }: ReviewPolicy & { merchantId: string },
@@ -89,17 +89,17 @@ export async function setReviewPolicy(
 
 export { readWithdrawal };
 
-/** Who decides: an operator, or the sandbox by itself. */
+/** Who decides: an operator or the sandbox. */
 export type Decider = Actor & {
   at: Date;
-  /** false: it is the workflow itself that decides, as in the sandbox. */
+  /** false where the workflow itself decides, as in the sandbox. */
   notifyWorkflow?: boolean;
 };
 
 /**
- * One operator's yes. With the last one that is needed the withdrawal is about to be sent. Throws INVALID_STATE when it
- * is not under review, its merchant is suspended, this operator has said so already or has asked for it, or one person
- * may be behind this word and another one (keys/four-eyes.ts).
+ * One operator's approval. The last one needed releases the withdrawal for sending. Throws NOT_FOUND; INVALID_STATE if it
+ * is not under review, its merchant is suspended, or the approver is not independent of the requester and of the other
+ * approvers (access/separation-of-duties.ts).
  */
 export async function approveWithdrawal(
   tx: UnitOfWork,
@@ -108,7 +108,7 @@ export async function approveWithdrawal(
 ): Promise<WithdrawalRow> {
   const { trx } = tx;
   const row = await lockUnderReview(tx, id);
-  // The sandbox's own yes sends nothing, and what is approved is not sent while the merchant is suspended (check.ts).
+  // The sandbox's own approval needs no check: an approved withdrawal of a suspended merchant is not sent (sync.ts).
   if (notifyWorkflow) {
     const what = 'this withdrawal is not approved';
     await requireNotSuspended(trx, row.merchantId, { what, instead: 'reject the withdrawal' });
@@ -117,8 +117,11 @@ export async function approveWithdrawal(
   const secretHolders = await requireIndependentApprover(trx, { what: 'withdrawal', requestedBy, operatorId, keyId });
   const sql = 'SELECT operator_id, secret_holders FROM withdrawal_approval WHERE withdrawal_id = :id';
   const approvals = await rows<Approver>(trx, sql, { id });
-  if (approvals.some((voice) => voice.operatorId === operatorId)) {
-    throw new AppError('INVALID_STATE', 'You have approved this withdrawal already. Another operator must do so too.');
+  if (approvals.some((approval) => approval.operatorId === operatorId)) {
+    throw new AppError(
+      'INVALID_STATE',
+      'You have already approved this withdrawal. Another operator must approve it too.',
+    );
   }
   requireDistinctApprovers(approvals, { operatorId, secretHolders }, 'approve');
   const approvalsMissing = Math.max(row.approvalsNeeded - approvals.length - 1, 0);
@@ -140,8 +143,8 @@ export async function approveWithdrawal(
 }
 
 /**
- * An operator's no: the money is the merchant's again. Throws INVALID_STATE once it was sent, or has ended: what was
- * approved, and is not sent because its merchant is suspended, can still be refused.
+ * An operator's rejection: the money is released to the merchant. Possible until the withdrawal is sent, also after
+ * its approval. Throws NOT_FOUND, INVALID_STATE.
  */
 export async function rejectWithdrawal(
   tx: UnitOfWork,
@@ -163,7 +166,7 @@ export async function rejectWithdrawal(
   throw notUnsent(await readWithdrawal(tx.trx, id), 'rejected');
 }
 
-/** Wakes what was approved and not sent, as while its merchant was suspended. */
+/** Signals the workflows of approved withdrawals that were not sent while the merchant was suspended. */
 export async function resumeUnsent(tx: UnitOfWork, merchantId: string): Promise<void> {
   const unsent = await rows<{ id: string }>(
     tx.trx,
@@ -173,7 +176,7 @@ export async function resumeUnsent(tx: UnitOfWork, merchantId: string): Promise<
   await tx.enqueue(unsent.map(({ id }) => withdrawalMessage(id, 'approved')));
 }
 
-/** The merchant takes it back. Throws INVALID_STATE once it was sent, or has ended. */
+/** The merchant's cancellation. Throws INVALID_STATE once it was sent or has ended. */
 export async function cancelWithdrawal(tx: UnitOfWork, row: WithdrawalRow, at: Date): Promise<WithdrawalRow> {
   const updated = await transitionWithdrawal(tx, {
     id: row.id,
@@ -189,24 +192,22 @@ export async function cancelWithdrawal(tx: UnitOfWork, row: WithdrawalRow, at: D
   throw notUnsent(await readWithdrawal(tx.trx, row.id), 'cancelled');
 }
 
-function notUnsent({ status, stage }: WithdrawalRow, done: 'cancelled' | 'rejected'): AppError {
+function notUnsent({ status, stage }: WithdrawalRow, change: 'cancelled' | 'rejected'): AppError {
   const state = status === 'PENDING' ? `was sent to its provider already (${stage})` : `is ${status}`;
-  return new AppError('INVALID_STATE', `This withdrawal ${state}: only one that was not sent yet can be ${done}.`);
+  return new AppError('INVALID_STATE', `This withdrawal ${state}: only one that was not sent yet can be ${change}.`);
 }
 
-/** So that two operators' words are counted one after the other. Throws NOT_FOUND, INVALID_STATE. */
+/** Locks the withdrawal, so that concurrent approvals are counted one after the other. Throws NOT_FOUND, INVALID_STATE. */
 async function lockUnderReview(tx: UnitOfWork, id: string): Promise<WithdrawalRow> {
-  await rows(tx.trx, 'SELECT 1 FROM withdrawal WHERE id = :id FOR UPDATE', { id });
-  const row = await readWithdrawal(tx.trx, id);
+  const row = await lockWithdrawal(tx.trx, id);
   if (row.stage === 'UNDER_REVIEW') return row;
   const status = row.status === 'PENDING' ? row.stage : row.status;
   throw new AppError('INVALID_STATE', `This withdrawal is ${status}: only one under review can be decided.`);
 }
 
 /**
- * The sandbox's own review (lib/sandbox-review.ts), of a sandbox withdrawal that nobody has decided: approves it, rejects it, or
- * leaves it to an operator; with two approvals needed it gives both at once. One that somebody has decided meanwhile
- * is left alone. It is the workflow that asks, so it is not told.
+ * The sandbox's own review (lib/sandbox-review.ts): approves or rejects a sandbox withdrawal that is still under review, or
+ * leaves it to an operator. Gives both approvals where two are needed. Called by the workflow, so no signal is sent.
  */
 export async function autoDecide(
   deps: { db: Knex; runInTransaction: RunInTransaction },
@@ -227,9 +228,9 @@ export async function autoDecide(
       return;
     }
     await deps.runInTransaction(async (tx) => {
-      // An operator may have given one of them meanwhile.
-      for (let status = row, given = 1; status.stage === 'UNDER_REVIEW'; given += 1) {
-        status = await approveWithdrawal(tx, row.id, { ...decider, operatorId: `${SANDBOX_OPERATOR}-${given}` });
+      // An operator may have given one of two approvals.
+      for (let current = row, given = 1; current.stage === 'UNDER_REVIEW'; given += 1) {
+        current = await approveWithdrawal(tx, row.id, { ...decider, operatorId: `${SANDBOX_OPERATOR}-${given}` });
       }
     });
   } catch (error) {

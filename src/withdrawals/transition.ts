@@ -11,13 +11,13 @@ import { WITHDRAWAL_TRANSITIONS, WITHDRAWAL_STATUSES, type WithdrawalStage, type
 import type { TimelineKind } from './timeline.ts';
 import { withdrawalMessage, type WithdrawalSignal } from './workflow.ts';
 
-/** One move of a withdrawal: where to, and what is kept of it. Where from, the table of states says. */
+/** A transition of a withdrawal. The statuses before it follow from WITHDRAWAL_TRANSITIONS. */
 export type Transition = {
   id: string;
   to: Exclude<WithdrawalStatus, 'PENDING'>;
-  /** Where it must stand; anywhere that leads there by itself unless said. */
+  /** The status before it, if only one is allowed. FAILED must be given: it is left by operators' resolution only. */
   from?: WithdrawalStatus;
-  /** Only while it stands in one of these: a cancel or a rejection comes before anything is sent. */
+  /** The stages before it, if only some are allowed: a cancellation or rejection comes before anything is sent. */
   stages?: readonly WithdrawalStage[];
   kind: TimelineKind;
   detail: Record<string, unknown>;
@@ -25,19 +25,19 @@ export type Transition = {
   providerReference?: string | null;
   providerCode?: string | null;
   failure?: Record<string, unknown> | null;
-  /** What the beneficiary got; the amount unless said. */
+  /** What the beneficiary received, if not the amount. */
   paidSantim?: Santim;
   outcome?: PayoutOutcome['kind'];
-  /** When its provider was asked, by the clock. */
+  /** When the provider was queried, by the clock. */
   checkedAt?: Date;
-  /** Not if its provider has ever said that it paid. */
+  /** No transition if the provider has ever reported the payout as paid. */
   unlessReportedPaid?: boolean;
   at: Date;
-  /** Wakes the workflow, unless it is the workflow that moves it. */
+  /** The signal for the workflow; null where the workflow itself makes the transition. */
   signal: WithdrawalSignal | null;
 };
 
-const BOOKED = {
+const POSTINGS = {
   SUCCESS: payoutPosting,
   FAILED: releasePosting,
   REJECTED: releasePosting,
@@ -46,8 +46,8 @@ const BOOKED = {
 } as const;
 
 /**
- * Makes one move, in the change's transaction: the row, its timeline, its event, its journal. null when it stood
- * elsewhere: then nothing has changed. Four statements.
+ * Makes one transition: the row, its timeline, its event, its journal. Closes an open case (conflicts.ts).
+ * Four statements. Returns null, with nothing changed, if the withdrawal was not in a status or stage before it.
  */
 export async function transitionWithdrawal(tx: UnitOfWork, transition: Transition): Promise<WithdrawalRow | null> {
   const messages: OutboxRow[] = transition.signal
@@ -99,13 +99,14 @@ export async function transitionWithdrawal(tx: UnitOfWork, transition: Transitio
   if (!row) return null;
   tx.enqueued(messages);
   await recordWithdrawalEvents(tx, { row, events: [transition.event], at: transition.at });
-  const fact = transition.from === 'FAILED' && transition.to === 'SUCCESS' ? latePayoutPosting : BOOKED[transition.to];
-  const posted = await post(tx.trx, fact(toPayout(row)), transition.at);
-  if (posted !== 'posted') throw new Error(`withdrawal ${row.id}: ${transition.to} was booked before`);
+  const posting =
+    transition.from === 'FAILED' && transition.to === 'SUCCESS' ? latePayoutPosting : POSTINGS[transition.to];
+  const posted = await post(tx.trx, posting(toPayout(row)), transition.at);
+  if (posted !== 'posted') throw new Error(`withdrawal ${row.id}: ${transition.to} is posted already`);
   return row;
 }
 
-/** Whether it may go there with nobody's word for it: what has failed stays so. */
+/** Whether the transition is possible without operators: FAILED is left by their resolution only. */
 function canTransition(from: WithdrawalStatus, to: WithdrawalStatus): boolean {
   return from !== 'FAILED' && WITHDRAWAL_TRANSITIONS[from].includes(to);
 }

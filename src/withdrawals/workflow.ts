@@ -11,7 +11,7 @@ export type WithdrawalInput = {
   channel: string;
 };
 
-/** Why a withdrawal's workflow is woken; each signal only says "read the row again". */
+/** Why a withdrawal's workflow is signalled; each signal means "read the row again". */
 export type WithdrawalSignal = 'approved' | 'rejected' | 'cancelled' | 'providerResultRecorded';
 
 /** One workflow for each withdrawal, under this id for life. */
@@ -19,7 +19,7 @@ export function withdrawalWorkflowId(withdrawalId: string): string {
   return `withdrawal-${withdrawalId}`;
 }
 
-/** Workflow type, id and input of a withdrawal, as every outbox message that may start its workflow needs them. */
+/** Type, id and input of the workflow, for outbox messages that can start it. */
 export function withdrawalWorkflow(
   input: WithdrawalInput,
 ): Pick<OutboxMessage, 'workflowType' | 'workflowId' | 'priority'> & { input: WithdrawalInput } {
@@ -32,7 +32,7 @@ export function withdrawalWorkflow(
   };
 }
 
-/** Tells the workflow to read the row again. */
+/** The message that signals the workflow. */
 export function withdrawalMessage(withdrawalId: string, signal: WithdrawalSignal): OutboxMessage {
   return {
     kind: 'signal',
@@ -44,10 +44,9 @@ export function withdrawalMessage(withdrawalId: string, signal: WithdrawalSignal
 }
 
 /**
- * PENDING withdrawals that have no outbox row, so must have a running workflow. Past due are those that were never sent,
- * that were not asked about for longer than between two polls (each as long as all before it, at most 30 minutes), and
- * that the sandbox has not decided. Those of the last half minute are left out: Temporal's list of workflows lags a
- * little.
+ * PENDING withdrawals without an outbox row: they must have a running workflow. Past due are those never sent, those not
+ * queried within a poll interval (each as long as all before it, at most 30 minutes), and sandbox reviews. Rows of the
+ * last 30 seconds are left out, because Temporal's list of workflows lags.
  */
 export async function findRecoverableWithdrawals(
   db: Knex,

@@ -35,7 +35,7 @@ export const WITHDRAWAL_SCENES: Scenes = {
   'withdrawal-approved-by-sandbox': async (scene) => withdrawalWorkflowId(await ask(scene, { amount: 'approved' })),
   'withdrawal-cancelled': async (scene) => {
     const id = await ask(scene);
-    await untilItSays(scene, withdrawalWorkflowId(id), 'the sandbox reviews it by itself');
+    await untilItSays(scene, withdrawalWorkflowId(id), 'waiting for the sandbox to review it');
     await scene.merchant.client.post(`withdrawal/${id}/cancel`);
     return withdrawalWorkflowId(id);
   },

@@ -58,9 +58,9 @@ export function createAwash(deps: ProviderDeps, config: AwashConfig): Provider {
       if (reply.kind === 'unknown') return reply;
       const read = readReply(reply, Payment);
       if (read.kind === 'unknown') return read;
-      // A question that is refused (a wrong signature, say) tells nothing of the payment; 404 says there is none yet.
+      // A rejected query (a wrong signature, for example) does not describe the payment; 404 means that there is none yet.
       if (reply.status >= 400 && read.value.state !== 'NOT_FOUND') {
-        return unreadable(`status ${reply.status}: the question was refused`);
+        return unreadable(`status ${reply.status}: the query was rejected`);
       }
       return ofOrder(readPayment(read.value, false), awashOrder(reply, orderId, { isRejection: false }));
     },
@@ -89,7 +89,8 @@ function readPayment(payment: Payment, initiated: boolean): ProviderOutcome {
       return { kind: 'pending', providerReference: null, providerCode: state };
     case 'PAID': {
       const amountSantim = parseBirr(payment.amount ?? '');
-      if (amountSantim === null || !reference || !payment.currency) return unreadable('paid, but not what or how');
+      if (amountSantim === null || !reference || !payment.currency)
+        return unreadable('succeeded, without amount, currency or reference');
       const currency = payment.currency;
       return { kind: 'succeeded', providerReference: reference, amountSantim, currency, providerCode: state };
     }

@@ -59,9 +59,9 @@ export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provid
       if (reply.kind === 'unknown') return reply;
       const read = readReply(reply, Answer);
       if (read.kind === 'unknown') return read;
-      // A question that is refused (a wrong signature, say) tells nothing of the payment.
+      // A rejected query (a wrong signature, for example) does not describe the payment.
       if (reply.status >= 400 || read.value.state === 'REJECTED') {
-        return unreadable(`status ${reply.status}, state ${read.value.state}: the question was refused`);
+        return unreadable(`status ${reply.status}, state ${read.value.state}: the query was rejected`);
       }
       return ofOrder(readMessage(read.value), cbeBirrOrder(reply, orderId, { isRejection: false }));
     },
@@ -90,7 +90,8 @@ function readMessage(response: Answer): ProviderOutcome {
       return { kind: 'pending', providerReference: reference, providerCode: state };
     case 'COMPLETED': {
       const amountSantim = parseBirr(response.amount ?? '');
-      if (amountSantim === null || !reference || !response.currency) return unreadable('paid, but not what or how');
+      if (amountSantim === null || !reference || !response.currency)
+        return unreadable('succeeded, without amount, currency or reference');
       return {
         kind: 'succeeded',
         providerReference: reference,

@@ -10,7 +10,7 @@ import type { Unknown } from '../provider.ts';
 export type TelebirrConfig = {
   /** The fabric's API. */
   baseUrl: string;
-  /** Where the customer confirms, the signed order appended; null: nowhere that a browser reaches, so by phone only. */
+  /** The page where the customer confirms, with the signed order appended; null: no page, confirmation by phone only. */
   payPageUrl: string | null;
   appKey: string;
   appSecret: string;
@@ -23,7 +23,7 @@ export type TelebirrConfig = {
   phoneInCallbackInfo: boolean;
 };
 
-/** What surrounds every answer of the fabric. */
+/** The envelope of every reply of the fabric. */
 export const Answer = z.object({
   result: z.string().optional(),
   code: z.string().optional(),
@@ -41,7 +41,7 @@ export type Sign = (message: SignedMessage) => string;
 
 export type TelebirrCall = (path: string, method: string, content: SignedMessage) => Promise<Reply | Unknown>;
 
-/** A signed, authorised call; a token that telebirr refuses is replaced once, within the same time limit. */
+/** A signed, authorised call; a token that telebirr rejects is replaced once, within the same time limit. */
 export function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig, sign: Sign): TelebirrCall {
   const tokens = createTelebirrToken(deps, config);
   return async (path, method, content) => {
@@ -60,29 +60,29 @@ export function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig, s
       });
       if (reply.kind === 'unknown' || reply.status !== 401) return reply;
       tokens.drop(token.token);
-      if (tries === 2) return { kind: 'unknown', reason: 'http', message: 'telebirr refuses its own token' };
+      if (tries === 2) return { kind: 'unknown', reason: 'http', message: 'telebirr rejects its own token' };
     }
   };
 }
 
-/** The fabric's own word for what became of a request; two generations of it name the field differently. */
+/** The fabric's result code; two generations of the fabric name the field differently. */
 export function codeOf(response: Answer): string | null {
   return response.errorCode ?? response.code ?? null;
 }
 
-/** Who asks. */
+/** The fields that identify the merchant. */
 export function merchant(config: TelebirrConfig) {
   return { appid: config.appId, merch_code: config.merchantCode };
 }
 
-/** When it is asked, once only. */
+/** The timestamp and a nonce. */
 export function stamp(now: Date) {
   return { timestamp: String(Math.floor(now.getTime() / 1000)), nonce_str: randomBytes(16).toString('hex') };
 }
 
 const Named = z.object({ biz_content: z.object({ merch_order_id: z.string() }) });
 
-/** Whether a reply is about our order. A word of FAIL is about the request: it has no order to name. */
+/** Whether a reply is about our order. A rejected request names none. */
 export function telebirrOrder(reply: Reply, orderId: string) {
   const body = Named.safeParse(reply.body);
   const response = Answer.safeParse(reply.body);
@@ -100,9 +100,9 @@ const TokenReply = z.object({ token: z.string().min(1), effectiveDate: z.string(
 type TokenResult = { kind: 'token'; token: string } | Unknown;
 
 type TelebirrToken = {
-  /** The bearer token, asked for once however many wait for it, and again 5 minutes before it expires. */
+  /** The bearer token, shared by concurrent callers and renewed 5 minutes before it expires. */
   get: (signal: AbortSignal) => Promise<TokenResult>;
-  /** Drops this token, because telebirr refused it. A newer one stays. */
+  /** Discards this token, because telebirr rejected it, unless a newer one has replaced it. */
   drop: (token: string) => void;
 };
 
@@ -111,10 +111,10 @@ export function createTelebirrToken(
   deps: ProviderDeps,
   config: { baseUrl: string; appKey: string; appSecret: string },
 ): TelebirrToken {
-  let held: { token: string; renewAtMs: number } | null = null;
+  let current: { token: string; renewAtMs: number } | null = null;
   let fetching: Promise<TokenResult> | null = null;
 
-  async function ask(signal: AbortSignal): Promise<TokenResult> {
+  async function requestToken(signal: AbortSignal): Promise<TokenResult> {
     const reply = await exchange(deps.http, {
       method: 'POST',
       url: `${config.baseUrl}/payment/v1/token`,
@@ -127,25 +127,25 @@ export function createTelebirrToken(
     const read = readReply(reply, TokenReply);
     if (read.kind === 'unknown') return read;
     const { token, effectiveDate, expirationDate } = read.value;
-    // The difference of its two times is its life, whatever zone they are in and however wrong either clock is.
+    // The difference of its two times is its lifetime, whatever their zone and however wrong either clock is.
     const lifeMs = parseCompactTime(expirationDate) - parseCompactTime(effectiveDate);
-    held = { token, renewAtMs: deps.clock().getTime() + (Number.isNaN(lifeMs) ? 0 : lifeMs - RENEW_EARLY_MS) };
+    current = { token, renewAtMs: deps.clock().getTime() + (Number.isNaN(lifeMs) ? 0 : lifeMs - RENEW_EARLY_MS) };
     return { kind: 'token', token };
   }
 
   return {
     async get(signal) {
-      if (held && deps.clock().getTime() < held.renewAtMs) return { kind: 'token', token: held.token };
-      fetching ??= ask(signal).finally(() => (fetching = null));
+      if (current && deps.clock().getTime() < current.renewAtMs) return { kind: 'token', token: current.token };
+      fetching ??= requestToken(signal).finally(() => (fetching = null));
       return fetching;
     },
     drop(token) {
-      if (held?.token === token) held = null;
+      if (current?.token === token) current = null;
     },
   };
 }
 
-/** `yyyyMMddHHmmss` as milliseconds, as if it were UTC; NaN when it is not such a time. */
+/** `yyyyMMddHHmmss` as milliseconds, read as UTC; NaN if it is not such a time. */
 function parseCompactTime(text: string): number {
   const parts = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/.exec(text);
   if (!parts) return Number.NaN;

@@ -102,7 +102,7 @@ function preOrderContent(order: PaymentOrder, config: TelebirrConfig, now: Date)
     notify_url: order.notifyUrl,
     redirect_url: order.returnUrl,
     trade_type: 'Checkout',
-    // telebirr refuses punctuation in titles.
+    // telebirr rejects punctuation in titles.
     title:
       order.title
         .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
@@ -123,7 +123,7 @@ function readPreOrder(reply: Reply, linkOf: (prepayId: string) => string | null)
   const read = readReply(reply, Answer);
   if (read.kind === 'unknown') return read;
   const code = codeOf(read.value);
-  // The first try may have made it though its answer was lost: then it is an order like any other, without a link.
+  // An earlier request created the order and its reply was lost: the order exists, without a link.
   if (code === ORDER_EXISTS) return { kind: 'pending', providerReference: null, providerCode: code };
   if (read.value.result !== 'SUCCESS') return rejection(reply.status, read.value);
   const content = PreOrder.safeParse(read.value.biz_content);
@@ -137,9 +137,9 @@ function readQuery(reply: Reply): ProviderOutcome {
   if (read.kind === 'unknown') return read;
   const code = codeOf(read.value);
   if (code === NO_SUCH_ORDER) return { kind: 'pending', providerReference: null, providerCode: code };
-  if (read.value.result !== 'SUCCESS') return unreadable(`the query was refused with ${code ?? 'no code'}`);
+  if (read.value.result !== 'SUCCESS') return unreadable(`the query was rejected with ${code ?? 'no code'}`);
   const parsed = QueriedOrder.safeParse(read.value.biz_content);
-  if (!parsed.success) return unreadable('an answer without a readable order');
+  if (!parsed.success) return unreadable('a reply without a readable order');
   const order = parsed.data;
   const status = order.order_status ?? order.trade_status ?? '';
   const reference = order.trans_id ?? order.payment_order_id ?? null;
@@ -147,7 +147,8 @@ function readQuery(reply: Reply): ProviderOutcome {
     case 'PAY_SUCCESS':
     case 'Completed': {
       const amountSantim = parseBirr(order.total_amount ?? '');
-      if (amountSantim === null || !reference || !order.trans_currency) return unreadable('paid, but not what or how');
+      if (amountSantim === null || !reference || !order.trans_currency)
+        return unreadable('succeeded, without amount, currency or reference');
       const currency = order.trans_currency;
       return { kind: 'succeeded', providerReference: reference, amountSantim, currency, providerCode: status };
     }
@@ -158,7 +159,7 @@ function readQuery(reply: Reply): ProviderOutcome {
     case 'Expired':
       return declined({ code: 'TIMED_OUT', message: 'telebirr closed the order.', retryable: true }, status);
     default:
-      // WAIT_PAY, PAYING, and whatever word telebirr adds: not paid as far as it says.
+      // WAIT_PAY, PAYING, and any status telebirr adds: not paid yet.
       return { kind: 'pending', providerReference: order.payment_order_id ?? null, providerCode: status || null };
   }
 }
@@ -171,12 +172,12 @@ function paymentFailed(providerCode: string, reason: string | undefined): Provid
   );
 }
 
-/** Only a plain no is a no: FAIL, or a status in the 400s. Any other error word leaves the order in doubt. */
+/** Declined only by FAIL or a status in the 400s. Any other error leaves the outcome unknown. */
 function rejection(status: number, response: Answer): ProviderOutcome {
   const providerCode = codeOf(response);
   const isNegative = response.result === 'FAIL' || status >= 400;
   if (!isNegative || providerCode === null)
-    return unreadable(`neither an order nor a refusal: ${providerCode ?? 'no code'}`);
+    return unreadable(`neither an order nor a rejection: ${providerCode ?? 'no code'}`);
   const message = response.msg ?? response.errorMsg ?? 'telebirr refused the order.';
   return declined(FAILURES.get(providerCode) ?? { code: 'REJECTED', message, retryable: false }, providerCode);
 }
