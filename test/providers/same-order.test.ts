@@ -83,7 +83,7 @@ describe.each(CHANNELS)('a reply of %s', (channel) => {
     expect(believed).toBeGreaterThan(0);
   });
 
-  test('that refuses the request for another order is unknown too', async () => {
+  test('that rejects the request of another order is unknown too', async () => {
     const other = named(anOrder('http://127.0.0.1:1/').orderId);
     const rejection = { ...other, state: 'REJECTED', resultCode: 'DECLINED', reasonCode: 'DECLINED' };
     sayJson({ ...rejection, result: 'FAIL', code: 'DECLINED', biz_content: other }, channel === 'AWASH' ? 422 : 200);

@@ -56,7 +56,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     return order;
   };
 
-  test('a day lists what was paid in, paid out and came back, oldest first, under our ids', async () => {
+  test('a day lists payments, payouts and reversals, oldest first, under our ids', async () => {
     const paid = await payIn();
     await simulator.advance(1_000);
     const out = await payOut();
@@ -80,11 +80,11 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(rows[3]!.providerReference).toBe(rows[2]!.providerReference);
   });
 
-  test('a day without movements is one empty page', async () => {
+  test('a day without money moved is one empty page', async () => {
     expect(await provider().statement('2026-03-01', null)).toEqual({ kind: 'page', rows: [], next: null });
   });
 
-  test('a day ends at midnight in Addis Ababa, and a reversal belongs to the day it came back', async () => {
+  test('a day ends at midnight in Addis Ababa, and a reversal belongs to its own day', async () => {
     // Noon there; 11 h 59 min 30 s later a reversal is due on the next day.
     await simulator.advance((12 * 60 - 1) * MINUTE_MS + 30_000);
     const order = await payOut('251911000006');
@@ -94,7 +94,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(rows).toMatchObject([{ orderId: order.orderId, type: 'payoutReversal' }]);
   });
 
-  test('a long day comes in pages that neither lose nor repeat a row while money goes on moving', async () => {
+  test('a long day has pages that neither lose nor repeat a row while orders continue', async () => {
     const orders: PayoutOrder[] = [];
     // Few at a time: a busy machine answers hundreds later than the adapters wait.
     while (orders.length < 450) orders.push(...(await Promise.all(Array.from({ length: 25 }, () => payOut()))));
@@ -116,7 +116,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(second.rows.filter(({ orderId }) => seen.has(orderId))).toEqual([]);
   });
 
-  test('a row may be missing from the list, or have another amount', async () => {
+  test('a row can be missing from the statement or have another amount', async () => {
     await simulator.fault({ kind: 'listDropped', channel, next: 1 });
     const dropped = await payIn();
     await simulator.fault({ kind: 'listWrongAmount', channel, of: 'payout', next: 1 });
@@ -131,7 +131,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(await provider().queryPayout(wrong.orderId)).toMatchObject({ kind: 'succeeded', amountSantim: 25_075n });
   });
 
-  test('a list that is not given is unknown, in time', async () => {
+  test('a statement without a reply is unknown within the timeout', async () => {
     const impatient = connectAdapters(simulator.url, { timeoutMs: 500 });
     await simulator.fault({ kind: 'serverError', on: 'statement', next: 1 });
     expect(await provider().statement(TODAY, null)).toMatchObject({ kind: 'unknown', reason: 'http' });
@@ -145,11 +145,11 @@ describe.each(CHANNELS)('%s', (channel) => {
     ['2026-02-30', null],
     ['yesterday', null],
     [TODAY, 'nonsense'],
-  ])('the day %s from %p on is refused, and so unknown', async (day, cursor) => {
+  ])('the statement of the day %s with the cursor %p is rejected, and so unknown', async (day, cursor) => {
     expect(await provider().statement(day, cursor)).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
   });
 
-  test('what the provider owes is what it received, less what it paid out and to the bank', async () => {
+  test('the provider owes what it received, less its payouts and its transfers to the bank', async () => {
     await payIn({ amountSantim: 100_000n });
     await payOut();
     await payOut('251911000006');
@@ -167,7 +167,7 @@ describe.each(CHANNELS)('%s', (channel) => {
   });
 });
 
-test('a transfer to the bank of nothing, or through nobody, is refused and says why', async () => {
+test('a transfer to the bank without an amount or channel is rejected with the reason', async () => {
   for (const body of [
     { channel: 'AWASH', amount: '0.00' },
     { channel: 'AWASH', amount: '-1.00' },
