@@ -105,22 +105,23 @@ export function fromPlainOrderId(plain: unknown): string | null {
   return parts ? `${parts[1]}_${parts[2]}` : null;
 }
 
-/** The fields of a paid or reversed payout, as the provider sends them. */
-type RawPayout = {
-  reference: string | null | undefined;
-  amount: string | undefined;
-  currency: string | undefined;
+/** The fields of money that was paid or reversed, as the provider sends them. */
+type RawMoney = {
+  reference?: string | null | undefined;
+  amount?: string | undefined;
+  currency?: string | undefined;
   providerCode: string;
 };
 
-/** A paid or reversed payout; `unknown` without an amount, currency or reference. */
-export function moneyOutcome(
-  kind: 'succeeded' | 'reversed',
-  { reference, amount, currency, providerCode }: RawPayout,
-): PayoutOutcome {
+/** A payment, payout or reversal; `unknown` without an amount, currency or reference. */
+export function moneyOutcome<Kind extends 'succeeded' | 'reversed'>(
+  kind: Kind,
+  { reference, amount, currency, providerCode }: RawMoney,
+) {
   const amountSantim = parseBirr(amount ?? '');
-  if (amountSantim === null || !reference || !currency)
+  if (amountSantim === null || !reference || !currency) {
     return unreadable(`${kind}, without amount, currency or reference`);
+  }
   return { kind, providerReference: reference, amountSantim, currency, providerCode };
 }
 

@@ -23,6 +23,7 @@ import {
   findWithdrawal,
   toPayout,
   type Destination,
+  type NewWithdrawalRow,
   type WithdrawalRow,
 } from './queries.ts';
 import { assessReview, type ReviewPolicy } from './review.ts';
@@ -70,10 +71,8 @@ export async function createWithdrawal(
   const now = clock();
   const preflight = await readPreflight(tx, scope, { ...request, now });
   if (preflight.existingId !== null) {
-    return {
-      row: ensureSame(await findWithdrawal(tx.trx, scope, preflight.existingId), request),
-      isNew: false,
-    };
+    const existing = await findWithdrawal(tx.trx, scope, preflight.existingId);
+    return { row: ensureSame(existing, request), isNew: false };
   }
   ensureChannelUsable(deps, scope, { request, preflight });
   const limits = readLimits(preflight.limits);
@@ -153,27 +152,11 @@ function dayOf({ dailySantim }: AmountLimits, usedTodaySantim: number): DayLimit
   return { dailySantim, leftSantim: leftSantim < 0n ? 0n : leftSantim };
 }
 
-type NewRow = Omit<
-  WithdrawalRow,
-  | 'providerReference'
-  | 'providerCode'
-  | 'lastOutcome'
-  | 'failure'
-  | 'leaseUntil'
-  | 'lastCheckedAt'
-  | 'version'
-  | 'submittedAt'
-  | 'completedAt'
-  | 'reversedAt'
-  | 'firstReportedPaidAt'
-  | 'paidSantim'
->;
-
 function newRow(
   scope: MerchantScope,
   request: NewWithdrawal,
   { preflight, now }: { preflight: Preflight; now: Date },
-): NewRow {
+): NewWithdrawalRow {
   const { amountSantim, channel, destination } = request;
   const { reasons, approvalsNeeded } = assessReview({
     ...preflight,
@@ -211,7 +194,7 @@ function readPolicy({ largeAmountSantim, twoPersonSantim, perHourMax }: Prefligh
   return { largeAmountSantim: BigInt(largeAmountSantim), twoPersonSantim: BigInt(twoPersonSantim), perHourMax };
 }
 
-async function insertWithdrawal(tx: UnitOfWork, row: NewRow): Promise<WithdrawalRow> {
+async function insertWithdrawal(tx: UnitOfWork, row: NewWithdrawalRow): Promise<WithdrawalRow> {
   const start: OutboxRow = {
     id: newId('obx'),
     kind: 'start',

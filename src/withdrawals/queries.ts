@@ -19,15 +19,13 @@ export type LimitSnapshot = {
   usedTodaySantim: number;
 };
 
-/** A row of `withdrawal`. */
-export type WithdrawalRow = MerchantScope & {
+/** A row of `withdrawal` as it is inserted. */
+export type NewWithdrawalRow = MerchantScope & {
   id: string;
   requestId: string;
   amountSantim: Santim;
   feeSantim: Santim;
   feeTaxSantim: Santim;
-  /** What the beneficiary received, if not the amount. */
-  paidSantim: Santim | null;
   currency: string;
   channel: Channel;
   phone: string | null;
@@ -40,16 +38,22 @@ export type WithdrawalRow = MerchantScope & {
   reviewReasons: ReviewReason[];
   approvalsNeeded: number;
   limitSnapshot: LimitSnapshot;
+  callbackSecret: string;
+  requestedBy: string;
+  requestedAt: Date;
+};
+
+/** A row of `withdrawal`. */
+export type WithdrawalRow = NewWithdrawalRow & {
+  /** What the beneficiary received, if not the amount. */
+  paidSantim: Santim | null;
   providerReference: string | null;
   providerCode: string | null;
   lastOutcome: PayoutOutcome['kind'] | null;
   failure: PayoutFailure | null;
-  callbackSecret: string;
   leaseUntil: Date | null;
   lastCheckedAt: Date | null;
-  requestedBy: string;
   version: number;
-  requestedAt: Date;
   submittedAt: Date | null;
   completedAt: Date | null;
   reversedAt: Date | null;

@@ -1,8 +1,17 @@
 import { z } from 'zod';
 
-import { formatBirr, parseBirr } from '../../lib/money.ts';
+import { formatBirr } from '../../lib/money.ts';
 import { verifyAwash } from '../../lib/provider-signing.ts';
-import { declined, ofOrder, parseJson, readReply, unreadable, type Failure, type ProviderDeps } from '../exchange.ts';
+import {
+  declined,
+  moneyOutcome,
+  ofOrder,
+  parseJson,
+  readReply,
+  unreadable,
+  type Failure,
+  type ProviderDeps,
+} from '../exchange.ts';
 import type { ParsedCallback, Provider, ProviderOutcome } from '../provider.ts';
 import { awashOrder, createAwashCall, type AwashConfig } from './call.ts';
 import { awashPayouts } from './payouts.ts';
@@ -87,13 +96,8 @@ function readPayment(payment: Payment, initiated: boolean): ProviderOutcome {
         : { kind: 'pending', providerReference: reference, providerCode: state };
     case 'NOT_FOUND':
       return { kind: 'pending', providerReference: null, providerCode: state };
-    case 'PAID': {
-      const amountSantim = parseBirr(payment.amount ?? '');
-      if (amountSantim === null || !reference || !payment.currency)
-        return unreadable('succeeded, without amount, currency or reference');
-      const currency = payment.currency;
-      return { kind: 'succeeded', providerReference: reference, amountSantim, currency, providerCode: state };
-    }
+    case 'PAID':
+      return moneyOutcome('succeeded', { ...payment, reference, providerCode: state });
     case 'EXPIRED':
       return declined({ code: 'TIMED_OUT', message: 'The push expired unanswered.', retryable: true }, state);
     case 'REFUSED': {

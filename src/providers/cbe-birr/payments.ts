@@ -1,8 +1,17 @@
 import { z } from 'zod';
 
-import { formatBirr, parseBirr } from '../../lib/money.ts';
+import { formatBirr } from '../../lib/money.ts';
 import { verifyCbeBirr } from '../../lib/provider-signing.ts';
-import { declined, ofOrder, parseJson, readReply, unreadable, type Failure, type ProviderDeps } from '../exchange.ts';
+import {
+  declined,
+  moneyOutcome,
+  ofOrder,
+  parseJson,
+  readReply,
+  unreadable,
+  type Failure,
+  type ProviderDeps,
+} from '../exchange.ts';
 import type { ParsedCallback, Provider, ProviderOutcome } from '../provider.ts';
 import { cbeBirrOrder, createCbeBirrCall, type CbeBirrConfig } from './call.ts';
 import { cbeBirrPayouts } from './payouts.ts';
@@ -88,18 +97,8 @@ function readMessage(response: Answer): ProviderOutcome {
     case 'PENDING':
     case 'NOT_FOUND':
       return { kind: 'pending', providerReference: reference, providerCode: state };
-    case 'COMPLETED': {
-      const amountSantim = parseBirr(response.amount ?? '');
-      if (amountSantim === null || !reference || !response.currency)
-        return unreadable('succeeded, without amount, currency or reference');
-      return {
-        kind: 'succeeded',
-        providerReference: reference,
-        amountSantim,
-        currency: response.currency,
-        providerCode: resultCode,
-      };
-    }
+    case 'COMPLETED':
+      return moneyOutcome('succeeded', { ...response, reference, providerCode: resultCode });
     case 'EXPIRED':
       return declined({ code: 'TIMED_OUT', message: 'The push expired unanswered.', retryable: true }, resultCode);
     case 'FAILED':

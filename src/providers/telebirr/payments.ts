@@ -2,11 +2,12 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 
 import { z } from 'zod';
 
-import { formatBirr, parseBirr } from '../../lib/money.ts';
+import { formatBirr } from '../../lib/money.ts';
 import { signTelebirr, verifyTelebirr, type SignedMessage } from '../../lib/provider-signing.ts';
 import {
   declined,
   fromPlainOrderId,
+  moneyOutcome,
   ofOrder,
   parseJson,
   readReply,
@@ -145,13 +146,13 @@ function readQuery(reply: Reply): ProviderOutcome {
   const reference = order.trans_id ?? order.payment_order_id ?? null;
   switch (status) {
     case 'PAY_SUCCESS':
-    case 'Completed': {
-      const amountSantim = parseBirr(order.total_amount ?? '');
-      if (amountSantim === null || !reference || !order.trans_currency)
-        return unreadable('succeeded, without amount, currency or reference');
-      const currency = order.trans_currency;
-      return { kind: 'succeeded', providerReference: reference, amountSantim, currency, providerCode: status };
-    }
+    case 'Completed':
+      return moneyOutcome('succeeded', {
+        reference,
+        amount: order.total_amount,
+        currency: order.trans_currency,
+        providerCode: status,
+      });
     case 'PAY_FAILED':
     case 'Failure':
       return paymentFailed(order.fail_code ?? status, order.fail_reason);
