@@ -2,16 +2,16 @@ import type { WithdrawalStage, WithdrawalStatus } from '../src/withdrawals/state
 import { elapsedMs } from './business-time.ts';
 import { asNonRetryable } from './non-retryable.ts';
 
-export type { WithdrawalInput } from '../src/withdrawals/workflow-input.ts';
+export type { WithdrawalInput } from '../src/withdrawals/workflow.ts';
 
-/** Where the withdrawal stands. Histories keep no more than this. */
+/** Status and stage: all that histories contain of a withdrawal. */
 export type WithdrawalReport = { status: WithdrawalStatus; stage: WithdrawalStage };
 
 export type WithdrawalDeps = {
   read: (withdrawalId: string) => Promise<WithdrawalReport>;
-  /** The sandbox's own review, where no operator has decided. */
+  /** The sandbox's own review, if no operator has decided. */
   autoDecide: (withdrawalId: string, at: Date) => Promise<void>;
-  /** Sends it, or asks the provider about it, and applies the answer. */
+  /** Sends it or queries the provider, and applies the report. */
   check: (withdrawalId: string, at: Date) => Promise<WithdrawalReport>;
 };
 

@@ -38,8 +38,6 @@ CREATE TABLE withdrawal (
   first_reported_paid_at  timestamptz,
   completed_at            timestamptz,             -- SUCCESS, FAILED, REJECTED or CANCELLED since
   reversed_at             timestamptz,
-  conflict_detected_at    timestamptz,             -- the provider reports success after the withdrawal ended otherwise
-  conflict_resolved_at    timestamptz,
   created_at              timestamptz NOT NULL DEFAULT now(),
   UNIQUE (merchant_id, environment, request_id),
   CHECK ((phone IS NULL) = (account_number IS NOT NULL) AND (bank_code IS NULL) = (account_number IS NULL)),
@@ -55,7 +53,6 @@ CREATE INDEX withdrawal_beneficiary
 CREATE INDEX withdrawal_provider_reference ON withdrawal (provider_reference) WHERE provider_reference IS NOT NULL;
 CREATE INDEX withdrawal_open ON withdrawal (id) WHERE status = 'PENDING';
 CREATE INDEX withdrawal_review ON withdrawal (requested_at) WHERE stage = 'UNDER_REVIEW';
-CREATE INDEX withdrawal_conflict ON withdrawal (conflict_detected_at) WHERE conflict_detected_at IS NOT NULL;
 CREATE INDEX withdrawal_overpaid ON withdrawal (id) WHERE paid_santim > amount_santim;
 
 CREATE TABLE withdrawal_approval (
@@ -67,8 +64,30 @@ CREATE TABLE withdrawal_approval (
   PRIMARY KEY (withdrawal_id, operator_id)
 );
 
--- Operators' resolutions of withdrawals whose outcome the provider leaves open or contradicts. A resolution refers to
--- one version of the withdrawal and does not count for a later one.
+-- What a provider contradicts: an earlier report of its own, the amount, or how a withdrawal ended. Opened by the report,
+-- closed by operators' decision or by a later report that ends the withdrawal. A decision about an outcome that the
+-- provider had only left open is a closed case without evidence.
+CREATE TABLE payout_case (
+  id                  bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  withdrawal_id       text NOT NULL REFERENCES withdrawal,
+  status              text NOT NULL,               -- of the withdrawal when the case was opened
+  evidence            jsonb,                       -- the provider's report: { outcome, amountSantim, … }
+  opened_at           timestamptz NOT NULL,
+  decision            text CHECK (decision IN ('COMPLETED', 'FAILED')),
+  provider_reference  text,                        -- the provider's, of the payout or of its statement about it
+  paid_santim         bigint CHECK (paid_santim >= 0),
+  reason              text,
+  decided_by          text[],                      -- opr_…: the operators who gave this decision
+  closed_at           timestamptz,
+  created_at          timestamptz NOT NULL DEFAULT now(),
+  CHECK (num_nulls(decision, provider_reference, paid_santim, reason, decided_by) IN (0, 5)),
+  CHECK (decision IS NULL OR closed_at IS NOT NULL)
+);
+CREATE UNIQUE INDEX payout_case_open ON payout_case (withdrawal_id) WHERE closed_at IS NULL;
+CREATE INDEX payout_case_withdrawal ON payout_case (withdrawal_id, id);
+
+-- Operators' resolutions of withdrawals whose outcome the provider leaves open or contradicts; enough of them that agree
+-- become the decision of a case. A resolution refers to one version of the withdrawal and does not count for a later one.
 CREATE TABLE withdrawal_resolution (
   withdrawal_id       text NOT NULL REFERENCES withdrawal,
   version             integer NOT NULL,
@@ -78,7 +97,6 @@ CREATE TABLE withdrawal_resolution (
   provider_reference  text NOT NULL,               -- the provider's, of the payout or of its statement about it
   paid_santim         bigint NOT NULL CHECK (paid_santim >= 0),
   reason              text NOT NULL,
-  executed            boolean NOT NULL DEFAULT false, -- enough operators have given the same resolution
   resolved_at         timestamptz NOT NULL,
   created_at          timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (withdrawal_id, version, operator_id)

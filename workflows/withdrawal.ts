@@ -1,18 +1,18 @@
 import { continueAsNew, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 
 import type { WithdrawalActivities, WithdrawalInput } from '../activities/withdrawals.ts';
-import { SANDBOX_REVIEW_MS } from '../src/withdrawals/states.ts';
+import { SANDBOX_REVIEW_MS } from '../src/lib/sandbox-review.ts';
 import { publishEnd, publishStatus, waitFor } from './visibility.ts';
 
 const FIRST_POLL_MS = 2_000;
 const POLL_MAX_MS = 30 * 60_000;
-/** A reviewer's word comes as a signal; the row is read this often all the same. */
-const REVIEW_LOOK_MS = 24 * 60 * 60_000;
+/** A review ends by a signal; the row is also read this often. */
+const REVIEW_POLL_MS = 24 * 60 * 60_000;
 
 export const approved = defineSignal('approved');
 export const rejected = defineSignal('rejected');
 export const cancelled = defineSignal('cancelled');
-/** The provider said something, and the API process has asked it and booked the answer. */
+/** A check outside this workflow has recorded a report of the provider. */
 export const providerResultRecorded = defineSignal('providerResultRecorded');
 
 const { readWithdrawal, autoDecide, checkPayout } = proxyActivities<WithdrawalActivities>({
@@ -21,17 +21,17 @@ const { readWithdrawal, autoDecide, checkPayout } = proxyActivities<WithdrawalAc
 });
 
 /**
- * Owns one withdrawal's clock: waits for its reviewers however long they take, has it sent, and asks the provider (2,
- * 4, 8 s … 30 min) until it has a definite answer. Nothing is given back while the provider does not know.
+ * One withdrawal: waits for its review without a limit, sends it, and polls the provider (2, 4, 8 s … 30 min) until the
+ * outcome is known. Its money stays reserved until then.
  */
 export async function withdrawal(input: WithdrawalInput): Promise<string> {
   const { withdrawalId, environment } = input;
   let changed = false;
   for (const [signal, description] of [
-    [approved, 'An operator has approved it: read the row again'],
-    [rejected, 'An operator has rejected it: read the row again'],
-    [cancelled, 'The merchant has taken it back: read the row again'],
-    [providerResultRecorded, 'A check elsewhere has booked an answer of the provider: read the row again'],
+    [approved, 'An operator approved it: read the row again'],
+    [rejected, 'An operator rejected it: read the row again'],
+    [cancelled, 'The merchant cancelled it: read the row again'],
+    [providerResultRecorded, 'A check recorded a report of the provider: read the row again'],
   ] as const) {
     setHandler(signal, () => void (changed = true), { description });
   }
@@ -43,19 +43,19 @@ export async function withdrawal(input: WithdrawalInput): Promise<string> {
   let report = await readWithdrawal({ withdrawalId });
   if (report.stage === 'UNDER_REVIEW' && environment === 'sandbox') {
     publishStatus(report.stage);
-    await wait(SANDBOX_REVIEW_MS, 'the sandbox reviews it by itself');
+    await wait(SANDBOX_REVIEW_MS, 'waiting for the sandbox to review it');
     report = await autoDecide({ withdrawalId, atMs: Date.now() });
   }
   while (report.stage === 'UNDER_REVIEW') {
     publishStatus(report.stage);
-    await wait(REVIEW_LOOK_MS, 'wait for an operator to approve or reject it');
+    await wait(REVIEW_POLL_MS, 'waiting for an operator to approve or reject it');
     report = await readWithdrawal({ withdrawalId });
   }
   for (let pollMs = FIRST_POLL_MS; report.status === 'PENDING'; pollMs = Math.min(pollMs * 2, POLL_MAX_MS)) {
     report = await checkPayout({ withdrawalId, atMs: Date.now() });
     if (report.status !== 'PENDING') break;
     publishStatus(report.stage);
-    await wait(pollMs, 'wait for the provider, then ask it');
+    await wait(pollMs, 'waiting to query the provider');
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof withdrawal>(input);
   }
   publishEnd(report.status);

@@ -18,8 +18,7 @@ import type { CheckAttempt } from '../payments/sync.ts';
 import { expireReports, removeAbandoned } from '../reports/expire.ts';
 import { createReportFiles } from '../reports/files.ts';
 import { runResendJobs } from '../webhooks/delivery/resend-jobs.ts';
-import { recheckProvenPayouts } from '../withdrawals/recheck-callbacks.ts';
-import type { CheckPayout } from '../withdrawals/sync.ts';
+import { recheckProvenPayouts, type CheckPayout } from '../withdrawals/sync.ts';
 import { ledgerChecks } from './ledger-invariants.ts';
 
 const EXPIRE_BATCH = 500;

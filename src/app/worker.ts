@@ -41,11 +41,11 @@ import { findRecoverableDeliveries } from '../webhooks/delivery/recoverable.ts';
 import { requestResend } from '../webhooks/delivery/resend.ts';
 import { createSender } from '../webhooks/delivery/send.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
-import { autoDecide } from '../withdrawals/auto-decide.ts';
-import { measureWithdrawals } from '../withdrawals/metrics.ts';
-import { readWithdrawal } from '../withdrawals/model.ts';
-import { findRecoverableWithdrawals } from '../withdrawals/recoverable.ts';
+import { measureWithdrawals } from '../withdrawals/monitoring.ts';
+import { readWithdrawal } from '../withdrawals/queries.ts';
+import { autoDecide } from '../withdrawals/review.ts';
 import { createCheckPayout } from '../withdrawals/sync.ts';
+import { findRecoverableWithdrawals } from '../withdrawals/workflow.ts';
 import { afterClock, job, periodicJobsOf } from './periodic-jobs.ts';
 
 export type RunningWorker = {

@@ -8,9 +8,9 @@ import {
   type HeldDecision,
   type HeldPayment,
 } from '../payments/holds.ts';
-import { approveWithdrawal, readWithdrawal, rejectWithdrawal } from '../withdrawals/decide.ts';
-import type { WithdrawalRow } from '../withdrawals/model.ts';
+import { readWithdrawal, type WithdrawalRow } from '../withdrawals/queries.ts';
 import { resolveWithdrawal, type Resolution, type Resolved } from '../withdrawals/resolve.ts';
+import { approveWithdrawal, rejectWithdrawal } from '../withdrawals/review.ts';
 
 /** One operator's yes to a withdrawal under review. Throws NOT_FOUND, INVALID_STATE. */
 export async function approveWithdrawalAs(

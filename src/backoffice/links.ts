@@ -1,8 +1,8 @@
 import { isAcceptable, isUndecided, type Payment } from '../payments/queries.ts';
 import type { BankAccountRow } from '../settlements/bank-account/queries.ts';
 import type { SettlementRow } from '../settlements/queries.ts';
-import type { WithdrawalRow } from '../withdrawals/model.ts';
-import { isContradicted } from '../withdrawals/resolve.ts';
+import { isContradicted, type PayoutCase } from '../withdrawals/conflicts.ts';
+import type { WithdrawalRow } from '../withdrawals/queries.ts';
 
 /** Paths of this API by what is done there. */
 export type Links = Record<string, string>;
@@ -13,11 +13,11 @@ export function verbs(path: string, ...names: string[]): Links {
 }
 
 /** What can be said of a withdrawal as it stands. */
-export function withdrawalLinks(row: WithdrawalRow): Links {
+export function withdrawalLinks(row: WithdrawalRow, cases: readonly PayoutCase[]): Links {
   const path = `withdrawals/${row.id}`;
   if (row.stage === 'UNDER_REVIEW') return verbs(path, 'approve', 'reject');
   if (row.stage === 'CREATED') return verbs(path, 'reject');
-  return row.stage === 'UNKNOWN' || isContradicted(row) ? verbs(path, 'resolve') : {};
+  return row.stage === 'UNKNOWN' || isContradicted(row, cases) ? verbs(path, 'resolve') : {};
 }
 
 /** What can be said of a settlement as it stands. */

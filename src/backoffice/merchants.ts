@@ -17,7 +17,7 @@ import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import { grantChannels, setChannelApproval } from '../merchants/channels/operations.ts';
 import { createMerchant, findMerchant, setMerchantStatus, type Merchant } from '../merchants/operations.ts';
-import { resumeUnsent } from '../withdrawals/decide.ts';
+import { resumeUnsent } from '../withdrawals/review.ts';
 
 /** One merchant. Throws NOT_FOUND. */
 export async function readMerchant(db: Queryable, merchantId: string): Promise<Merchant> {

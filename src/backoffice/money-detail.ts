@@ -15,8 +15,8 @@ import {
 } from '../payments/queries.ts';
 import { findBankAccount } from '../settlements/bank-account/queries.ts';
 import { readSettledBefore, readSettlement, readTimeline as readSettlementTimeline } from '../settlements/queries.ts';
-import { readWithdrawal } from '../withdrawals/decide.ts';
-import { destinationOf, listApprovals, readPaidBefore, type Approval } from '../withdrawals/queries.ts';
+import { listCases } from '../withdrawals/conflicts.ts';
+import { destinationOf, listApprovals, readPaidBefore, readWithdrawal, type Approval } from '../withdrawals/queries.ts';
 import { readTimeline as readWithdrawalTimeline } from '../withdrawals/timeline.ts';
 import { bankAccountLinks, paymentLinks, settlementLinks, withdrawalLinks } from './links.ts';
 import { readMerchant } from './merchants.ts';
@@ -25,9 +25,10 @@ import { presentAudit, presentBankAccount, presentKey, presentSettlement, presen
 /** All that a reviewer needs: with the whole destination. Throws NOT_FOUND. */
 export async function withdrawalDetail(db: Queryable, withdrawalId: string) {
   const row = await readWithdrawal(db, withdrawalId);
-  const [about, approvals, before, timeline] = await Promise.all([
+  const [about, approvals, cases, before, timeline] = await Promise.all([
     requestDetail(db, row),
     listApprovals(db, row.id),
+    listCases(db, row.id),
     readPaidBefore(db, row),
     readWithdrawalTimeline(db, row.id),
   ]);
@@ -52,7 +53,7 @@ export async function withdrawalDetail(db: Queryable, withdrawalId: string) {
     completedAt: iso(row.completedAt),
     reversedAt: iso(row.reversedAt),
     timeline: timeline.map(presentEntry),
-    links: withdrawalLinks(row),
+    links: withdrawalLinks(row, cases),
   };
 }
 

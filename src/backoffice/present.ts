@@ -13,9 +13,7 @@ import type { ReconciledDay } from '../reconciliation/runs.ts';
 import type { BankAccountRow } from '../settlements/bank-account/queries.ts';
 import type { Holiday } from '../settlements/calendar/queries.ts';
 import type { SettlementRow } from '../settlements/queries.ts';
-import { maskDestination } from '../withdrawals/destination.ts';
-import type { WithdrawalRow } from '../withdrawals/model.ts';
-import { destinationOf } from '../withdrawals/queries.ts';
+import { destinationOf, maskDestination, type WithdrawalRow } from '../withdrawals/queries.ts';
 
 const iso = (at: Date | null): string | null => at?.toISOString() ?? null;
 

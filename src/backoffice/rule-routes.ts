@@ -8,7 +8,7 @@ import type { RuleSchedule } from '../lib/effective-rules.ts';
 import { toSantim } from '../lib/money.ts';
 import { listLimitRules } from '../merchants/channels/limits.ts';
 import { readSettlementLimit } from '../settlements/limit.ts';
-import { readReviewPolicy } from '../withdrawals/review-policy.ts';
+import { readReviewPolicy } from '../withdrawals/review.ts';
 import { Application } from './kyc-schema.ts';
 import { readMerchant } from './merchants.ts';
 import { presentApplication } from './present.ts';

@@ -7,8 +7,7 @@ import { addLimitRule, listLimitRules, type NewLimitRule, type StoredLimitRule }
 import { changeTier } from '../merchants/kyc/decide.ts';
 import { readApplication, type ApplicationRow } from '../merchants/kyc/queries.ts';
 import { readSettlementLimit, setSettlementLimit, type SettlementLimit } from '../settlements/limit.ts';
-import { readReviewPolicy, setReviewPolicy } from '../withdrawals/review-policy.ts';
-import type { ReviewPolicy } from '../withdrawals/review.ts';
+import { readReviewPolicy, setReviewPolicy, type ReviewPolicy } from '../withdrawals/review.ts';
 import { readMerchant } from './merchants.ts';
 
 type ToMerchant = { merchantId: string; reason: string };

@@ -13,7 +13,7 @@ import {
   STALLED_SETTLEMENTS,
 } from '../settlements/review-items.ts';
 import { STALLED_DELIVERIES } from '../webhooks/delivery/recoverable.ts';
-import { STALLED_WITHDRAWALS, WITHDRAWAL_REVIEW_ITEMS } from '../withdrawals/review-items.ts';
+import { STALLED_WITHDRAWALS, WITHDRAWAL_REVIEW_ITEMS } from '../withdrawals/monitoring.ts';
 import { verbs, type Links } from './links.ts';
 
 /** Everything that waits for a person, slice by slice. */

@@ -68,7 +68,7 @@ const INVALID_STATE: ByOperation = {
   opsApproveWithdrawal: { message: 'This withdrawal is SUCCESS: only one under review can be decided.' },
   opsRejectWithdrawal: { message: 'This withdrawal is SUCCESS: only one that was not sent yet can be rejected.' },
   opsResolveWithdrawal: {
-    message: 'Its provider is being asked about it just now: try again in ten seconds.',
+    message: 'Its provider is being queried at this moment: try again in ten seconds.',
   },
   opsAcceptPayment: { message: `The money of ${ATTEMPT} went back already: that cannot be decided again.` },
   opsRejectPayment: {

@@ -3,11 +3,11 @@ import type { Context } from 'koa';
 
 import type { GuessLimit } from '../http/limits.ts';
 import { readBody } from '../lib/body.ts';
+import { rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Environment } from '../lib/scope.ts';
 import { CHANNEL_NAMES, type Channel } from '../merchants/channels/channel.ts';
-import { type FindProvider, type ParsedCallback, type Provider } from './provider.ts';
-import type { CallbackRow } from './store-callback.ts';
+import type { FindProvider, ParsedCallback, Provider } from './provider.ts';
 
 const BODY_BYTES_MAX = 65_536;
 /** 24 random bytes, as they are made for attempts and withdrawals. */
@@ -17,7 +17,7 @@ const SEND_AGAIN = 'Not handled. Please send it again.';
 export type CallbackAttempt = { attemptId: string; channel: Channel; environment: Environment };
 export type CallbackWithdrawal = { withdrawalId: string; channel: Channel; environment: Environment };
 
-/** Where the callbacks of payouts go: as those of attempts, under the withdrawal's id. */
+/** The same for payouts' callbacks, by the withdrawal's id. */
 type PayoutCallbacks = {
   findWithdrawalBySecret: (secret: string) => Promise<CallbackWithdrawal | null>;
   onPayoutCallback: (withdrawalId: string, callback: { verified: boolean }) => Promise<boolean>;
@@ -28,48 +28,48 @@ type CallbackDeps = {
   findProvider: FindProvider;
   storeCallback: (row: CallbackRow) => Promise<void>;
   /**
-   * Asks the provider about the attempt: what a callback says is never taken for true. Returns whether the provider
-   * gave a definite answer, or the attempt is paid.
+   * Queries the provider about the attempt: the content of a callback is never trusted. Returns whether the provider
+   * knows the outcome, or the attempt is paid.
    */
   onCallback: (attemptId: string, callback: { verified: boolean }) => Promise<boolean>;
   payouts?: PayoutCallbacks;
-  /** Counts calls to addresses that are nobody's. */
+  /** Limits calls to unknown addresses. */
   unknown: GuessLimit;
   log: Pick<Logger, 'info' | 'error'>;
 };
 
-/** What an address belongs to, and what is to be done when it is called. */
+/** The order of a callback address, and the check that a callback triggers. */
 type Target = {
   orderId: string;
-  /** Under which name it is stored and logged. */
+  /** The id that the callback is stored and logged under. */
   scope: { attemptId: string } | { withdrawalId: string };
   channel: Channel;
   environment: Environment;
   check: (callback: { verified: boolean }) => Promise<boolean>;
 };
 
-/** The address a provider is told to call for this attempt or withdrawal. */
+/** The callback address of an attempt or withdrawal. */
 export function callbackUrl(baseUrl: string, order: { channel: Channel; secret: string }): string {
   return `${baseUrl.replace(/\/{1,9}$/, '')}/api/providers/${order.channel}/callback/${order.secret}`;
 }
 
 /**
  * POST /api/providers/:channel/callback/:secret. It reads the body itself, as bytes, so mount it before any body
- * parser. The provider gets its answer only when the callback is stored and the check was made, for a genuine one only
- * when the check was also answered; otherwise it gets a 500, and so calls again.
+ * parser. The provider gets its acknowledgement only after the callback is stored and the check was made, for a verified
+ * one only after a conclusive check; otherwise it gets a 500, and so calls again.
  */
 export function createCallbackRouter(deps: CallbackDeps): Router {
   const router = new Router();
   router.post('/api/providers/:channel/callback/:secret', async (ctx) => {
     const { secret = '' } = ctx.params;
     const channel = CHANNEL_NAMES.find((one) => one === ctx.params['channel']);
-    // What cannot be an address of ours is neither asked for nor logged.
+    // What cannot be an address of ours is neither looked up nor logged.
     if (channel === undefined || !SECRET.test(secret)) return respondPlain(ctx, 404, 'Not found');
     deps.unknown.reject(ctx);
     try {
       if (await receive(deps, ctx, { channel, secret })) return;
     } catch (error) {
-      deps.log.error({ err: error, channel }, 'a callback could not be handled');
+      deps.log.error({ err: error, channel }, 'callback not handled');
       return respondPlain(ctx, 500, SEND_AGAIN);
     }
     respondPlain(ctx, 404, 'Not found');
@@ -78,24 +78,24 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
   return router;
 }
 
-/** Answers a callback; false, unanswered, where its address is nobody's. */
+/** Handles a callback and responds; false, without a response, if its address is unknown. */
 async function receive(deps: CallbackDeps, ctx: Context, path: { channel: Channel; secret: string }): Promise<boolean> {
   const known = await findTarget(deps, path.secret);
   const target = known?.channel === path.channel ? known : null;
   const provider = target && deps.findProvider(target.channel, target.environment);
   if (!target || !provider) return false;
-  await take(deps, ctx, { target, provider });
+  await acceptCallback(deps, ctx, { target, provider });
   return true;
 }
 
-async function take(
+async function acceptCallback(
   deps: CallbackDeps,
   ctx: Context,
   { target, provider }: { target: Target; provider: Provider },
 ): Promise<void> {
   const body = await readBody(ctx.req.iterator({ destroyOnReturn: false }), BODY_BYTES_MAX);
   if (body === null) {
-    // What is left unread of it would be taken for the next request.
+    // The unread rest of the body would be parsed as the next request.
     ctx.set('Connection', 'close');
     return respondPlain(ctx, 413, `More than ${BODY_BYTES_MAX} bytes`);
   }
@@ -106,9 +106,9 @@ async function take(
   const problem = parsed.verified ? null : parsed.problem;
   await deps.storeCallback({ ...scope, channel, body, verified, rejectionReason: problem });
   deps.log.info({ ...scope, channel, verified, problem }, 'callback stored');
-  const answered = await target.check({ verified });
-  if (answered || !verified) return respondToProvider(ctx, provider);
-  deps.log.info({ ...scope, channel }, 'the provider did not answer the check of its own callback');
+  const isConclusive = await target.check({ verified });
+  if (isConclusive || !verified) return respondToProvider(ctx, provider);
+  deps.log.info({ ...scope, channel }, 'check of a verified callback was not conclusive');
   respondPlain(ctx, 500, SEND_AGAIN);
 }
 
@@ -127,7 +127,7 @@ async function findTarget(deps: CallbackDeps, secret: string): Promise<Target | 
   return { orderId: withdrawalId, scope: { withdrawalId }, channel, environment, check };
 }
 
-/** A genuine callback sent to another order's address is not about this one. */
+/** A verified callback of another order is not about this one. */
 function ofOrder(parsed: ParsedCallback, orderId: string): ParsedCallback {
   if (!parsed.verified || parsed.orderId === orderId) return parsed;
   return { verified: false, problem: 'it names another order' };
@@ -143,4 +143,24 @@ function respondPlain(ctx: Context, status: number, text: string): void {
   ctx.status = status;
   ctx.type = 'text/plain';
   ctx.body = text;
+}
+
+/** A callback byte for byte, and whether its signature is valid. */
+export type CallbackRow = ({ attemptId: string } | { withdrawalId: string }) & {
+  channel: Channel;
+  body: Buffer;
+  verified: boolean;
+  /** Why it was not verified. */
+  rejectionReason: string | null;
+};
+
+/** Stores a callback as it was received. */
+export async function storeCallback(db: Queryable, row: CallbackRow): Promise<void> {
+  const scope = 'attemptId' in row ? 'attempt' : 'withdrawal';
+  await rows(
+    db,
+    `INSERT INTO provider_callback (${scope}_id, channel, body, verified, rejection_reason)
+     VALUES (:${scope}Id, :channel, :body, :verified, :rejectionReason)`,
+    row,
+  );
 }

@@ -10,11 +10,11 @@ import { createTelebirr } from './telebirr/payments.ts';
 type FindProviderOptions = {
   http: HttpClient;
   clock: Clock;
-  /** Where we reach the simulator. */
+  /** The simulator's address for us. */
   simulatorUrl: string;
-  /** Where customers' browsers reach it, for telebirr's pay page: the same unless said; null when they cannot. */
+  /** Its address for customers' browsers, for telebirr's pay page; simulatorUrl unless given; null: unreachable. */
   simulatorPublicUrl?: string | null;
-  /** The limit of one call: 2 s unless said. */
+  /** The limit of one call: 2 s unless given. */
   timeoutMs?: number;
 };
 

@@ -3,9 +3,9 @@ import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 
 /**
- * A provider's answer. Doubt is an answer: `unknown` (no reply, a 5xx, nonsense) is asked again, never assumed.
- * - accepted: the order is made, the customer must act · pending: not yet paid, a definite answer
- * - succeeded: paid this much · declined: ended without money
+ * A provider's report of a payment. `unknown` (no reply, a 5xx, an unreadable reply) is queried again, never assumed.
+ * - accepted: the order exists, the customer must act · pending: not paid yet
+ * - succeeded: paid this amount · declined: ended without a payment
  */
 export type ProviderOutcome =
   | { kind: 'accepted'; providerReference: string | null; redirectUrl: string | null; providerCode: string | null }
@@ -20,14 +20,14 @@ export type ProviderOutcome =
   | { kind: 'declined'; failure: ProviderFailure }
   | Unknown;
 
-/** Nobody knows: no reply in time, none at all, a 5xx, nonsense, or a reply about another order than was asked about. */
+/** The outcome is not known: no reply in time or at all, a 5xx, an unreadable reply, or one about another order. */
 export type Unknown = {
   kind: 'unknown';
   reason: 'timeout' | 'network' | 'http' | 'unreadable' | 'other-order';
   message: string;
 };
 
-/** Where a payout goes. A phone is 2519… without plus. */
+/** The destination of a payout. A phone is 2519… without plus. */
 export type PayoutDestination =
   | { kind: 'phone'; phone: string }
   | { kind: 'bank'; bankCode: string; accountNumber: string };
@@ -43,14 +43,14 @@ export type PayoutOrder = {
 };
 
 /**
- * What a provider says of a payout. The same order submitted again is answered with the standing of the first.
- * - accepted, pending: taken, not decided (accepted answers a submission, pending a query)
- * - succeeded: paid this much · declined: refused, or taken and then failed: no money left
- * - reversed: was paid, and this much came back
- * - not-found, to a query only: the provider has not taken this order. A submission may still be on its way to it:
- *   submit again under the same id before anything is released
- * - unknown: as for payments; also when the provider knows this id with another amount, for then its refusal says
- *   nothing of what the first submission did
+ * A provider's report of a payout. Submitting the same order again returns the status of the first submission.
+ * - accepted (of a submission), pending (of a query): accepted, not decided yet
+ * - succeeded: paid this amount · declined: rejected, or accepted and then failed: nothing was paid
+ * - reversed: was paid, and this amount was returned
+ * - not-found, of a query only: the provider does not know the order. A submission may still be under way: submit again
+ *   under the same id before money is released
+ * - unknown: as for payments; also if the provider knows this id with another amount, because its rejection then does
+ *   not describe the first submission
  */
 export type PayoutOutcome =
   | { kind: 'accepted' | 'pending'; providerReference: string | null; providerCode: string | null }
@@ -66,8 +66,8 @@ export type PayoutOutcome =
   | Unknown;
 
 /**
- * One line of a provider's own list. `orderId` is ours (pat_… or wd_…), or whatever the provider calls money that we did
- * not ask for; the amount is never negative, `type` says which way it went.
+ * One row of a provider's statement. `orderId` is ours (pat_… or wd_…), or the provider's name for money that we did not
+ * request. The amount is never negative; `type` gives the direction.
  */
 export type StatementRow = {
   orderId: string;
@@ -78,10 +78,10 @@ export type StatementRow = {
   at: Date;
 };
 
-/** A page of the list, and the cursor of the next one, if there is one. */
+/** A page of the statement, and the cursor of the next one, if there is one. */
 export type StatementPage = { kind: 'page'; rows: StatementRow[]; next: string | null };
 
-/** Our code and words beside the provider's own. */
+/** Our code and message, and the provider's own code. */
 export type ProviderFailure = {
   code: 'DECLINED' | 'INSUFFICIENT_FUNDS' | 'CANCELLED_BY_CUSTOMER' | 'TIMED_OUT' | 'INVALID_PAYER' | 'REJECTED';
   message: string;
@@ -100,7 +100,7 @@ export type PaymentOrder = {
   title: string;
   notifyUrl: string;
   returnUrl: string;
-  /** The session's end: the provider is told to close the order then. */
+  /** The session's end, when the provider is to close the order. */
   expiresAt: Date;
 };
 
@@ -108,8 +108,8 @@ export type PaymentOrder = {
 export type PayoutFailure = Omit<ProviderFailure, 'code'> & { code: ProviderFailure['code'] | 'INVALID_PAYEE' };
 
 /**
- * What a callback says about itself. It is a reason to ask the provider (`query`, or `queryPayout` for a payout's),
- * never the truth: even a verified one only triggers a check (src/payments/sync.ts). `orderId` is ours: pat_… or wd_….
+ * A callback's order and whether its signature is valid. Even a verified callback only triggers a query (`query` or
+ * `queryPayout`; src/payments/sync.ts). `orderId` is ours: pat_… or wd_….
  */
 export type ParsedCallback = { verified: true; orderId: string } | { verified: false; problem: string };
 
@@ -124,13 +124,13 @@ export type Provider = {
   queryPayout: (orderId: string) => Promise<PayoutOutcome>;
   capabilities: { payoutTo: readonly PayoutDestination['kind'][] };
   /**
-   * The provider's own list of what moved on an Addis day (YYYY-MM-DD), page by page: null first, then each page's
+   * The provider's statement of an Addis Ababa day (YYYY-MM-DD), page by page: null first, then each page's
    * `next`. A payout and its reversal are two rows, each on its own day.
    */
   statement: (day: string, cursor: string | null) => Promise<StatementPage | Unknown>;
   /** Of payments and payouts alike. */
   parseCallback: (callback: RawCallback) => ParsedCallback;
-  /** What the provider expects as the answer to a callback it should not repeat. */
+  /** The response that acknowledges a callback, so that it is not repeated. */
   callbackResponse: { contentType: string; body: string };
 };
 

@@ -157,7 +157,9 @@ async function nextListed(db: Knex, scope: Scope, after: Position): Promise<Part
        WHERE l.type <> 'payment' AND w.environment = :environment AND w.channel = :channel
          AND ((w.status = 'PENDING' AND w.stage IN ('SUBMITTED', 'UNKNOWN'))
            OR (w.status = 'SUCCESS' AND l.type = 'payoutReversal')
-           OR (w.status = 'FAILED' AND w.conflict_resolved_at IS NULL AND l.type = 'payout')
+           OR (w.status = 'FAILED' AND l.type = 'payout' AND NOT coalesce((
+                SELECT c.closed_at IS NOT NULL FROM payout_case c
+                WHERE c.withdrawal_id = w.id AND c.status = 'FAILED' ORDER BY c.id DESC LIMIT 1), false))
            OR (unsent.is_unsent AND l.type = 'payout'))
      )
      SELECT * FROM (

@@ -1,60 +1,54 @@
 import type { Clock } from '../lib/clock.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import type { PayoutOutcome } from '../providers/provider.ts';
-import { readWithdrawal, type WithdrawalRow } from './model.ts';
+import { contradictedStatus, openCase } from './conflicts.ts';
+import { lockWithdrawal, type WithdrawalRow } from './queries.ts';
 import { transitionWithdrawal, type Transition } from './transition.ts';
 
 type ResultDeps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock; log: Pick<Logger, 'error'> };
 
-/** A withdrawal that one check has to itself for a while. */
-export type Leased = WithdrawalRow & { leaseUntil: Date };
+/** A withdrawal that one check holds the lease of. */
+export type LeasedWithdrawal = WithdrawalRow & { leaseUntil: Date };
 
-/** What its provider has answered; `at`: the time of business. */
-type Heard = { outcome: PayoutOutcome; at: Date; notifyWorkflow: boolean };
+/** The provider's report; `at`: the effective time. */
+type ProviderReport = { outcome: PayoutOutcome; at: Date; notifyWorkflow: boolean };
 
 /**
- * Makes of a provider's answer what follows from it. What it contradicts, its own word before or the amount, moves
- * nothing: a PENDING withdrawal stays so (UNKNOWN), an ended one waits for operators (resolve.ts).
- * @returns the row as moved; null: the answer ends nothing, or somebody else has moved it meanwhile.
+ * Applies a provider's report. One that contradicts an earlier report, or the amount, changes no status: a PENDING
+ * withdrawal becomes UNKNOWN, an ended one keeps its status, and both wait for operators (resolve.ts).
+ * @returns the row after the transition; null: no transition, or a concurrent one came first.
  */
-export async function applyProviderResult(deps: ResultDeps, row: Leased, heard: Heard): Promise<WithdrawalRow | null> {
-  const updated = await transitionFor(deps, row, heard);
+export async function applyProviderResult(
+  deps: ResultDeps,
+  row: LeasedWithdrawal,
+  report: ProviderReport,
+): Promise<WithdrawalRow | null> {
+  const updated = await transitionFor(deps, row, report);
   if (updated) return updated;
-  await recordProviderResult(deps, row, heard);
-  const { status } = await readWithdrawal(deps.db, row.id);
-  if (contradicts(heard.outcome, { ...row, status })) await noteContradiction(deps, row, { ...heard, status });
+  const recording = recordingOf(row, report, deps.clock());
+  if (!isDefinite(report.outcome)) await recordProviderResult(deps.db, recording);
+  else await recordWithConflict(deps, row, { report, recording });
   return null;
 }
 
 async function transitionFor(
   { runInTransaction, clock }: ResultDeps,
-  row: Leased,
-  heard: Heard,
+  row: LeasedWithdrawal,
+  { outcome, at, notifyWorkflow }: ProviderReport,
 ): Promise<WithdrawalRow | null> {
-  const { outcome, at } = heard;
-  const signal = heard.notifyWorkflow ? ('providerResultRecorded' as const) : null;
+  const signal = notifyWorkflow ? ('providerResultRecorded' as const) : null;
   const base = { id: row.id, at, outcome: outcome.kind, checkedAt: clock(), signal };
   if (outcome.kind === 'succeeded' && row.status !== 'SUCCESS' && isExact(outcome, row)) {
     return runInTransaction((tx) => transitionWithdrawal(tx, { ...base, ...paid(outcome) }));
   }
   if (outcome.kind === 'declined' && row.status === 'PENDING') {
-    const { failure } = outcome;
-    const detail = { code: failure.code, providerCode: failure.providerCode };
-    const failed = {
-      to: 'FAILED',
-      kind: 'payout.failed',
-      event: 'withdrawal.failed',
-      unlessReportedPaid: true,
-    } as const;
-    return runInTransaction((tx) =>
-      transitionWithdrawal(tx, { ...base, ...failed, detail, failure, providerCode: failure.providerCode }),
-    );
+    return runInTransaction((tx) => transitionWithdrawal(tx, { ...base, ...failed(outcome) }));
   }
   if (outcome.kind === 'reversed' && ['PENDING', 'SUCCESS'].includes(row.status) && isExact(outcome, row)) {
     return runInTransaction(async (tx) => {
-      // Paid and back before we heard of the first: both happened, and both are booked and told.
+      // Paid and reversed between two queries: both transitions are posted and published.
       if (row.status === 'PENDING') await transitionWithdrawal(tx, { ...base, ...paid(outcome), signal: null });
       return transitionWithdrawal(tx, { ...base, ...reversed(outcome) });
     });
@@ -62,78 +56,105 @@ async function transitionFor(
   return null;
 }
 
-/** Whether a definite answer is not what was heard, or done, before. */
-function contradicts({ kind }: PayoutOutcome, { status, firstReportedPaidAt }: WithdrawalRow): boolean {
-  if (kind === 'succeeded') return status === 'PENDING' || status === 'FAILED';
-  if (kind === 'declined') return status === 'SUCCESS' || (status === 'PENDING' && firstReportedPaidAt !== null);
-  return kind === 'reversed' && (status === 'PENDING' || status === 'SUCCESS');
+type MoneyReport = Extract<PayoutOutcome, { kind: 'succeeded' | 'reversed' }>;
+type DeclinedReport = Extract<PayoutOutcome, { kind: 'declined' }>;
+
+function isDefinite(outcome: PayoutOutcome): outcome is MoneyReport | DeclinedReport {
+  return outcome.kind === 'succeeded' || outcome.kind === 'reversed' || outcome.kind === 'declined';
 }
 
-type Enqueued = Extract<PayoutOutcome, { kind: 'succeeded' | 'reversed' }>;
-
-/** What came back must be what was paid, which an operator may have found to be another amount. */
-function isExact({ kind, amountSantim, currency }: Enqueued, row: WithdrawalRow): boolean {
+/** A reversal must be of the amount paid, which operators may have found to differ from the amount requested. */
+function isExact({ kind, amountSantim, currency }: MoneyReport, row: WithdrawalRow): boolean {
   const expected = kind === 'reversed' ? (row.paidSantim ?? row.amountSantim) : row.amountSantim;
   return amountSantim === expected && currency === row.currency;
 }
 
-type Ending = Pick<Transition, 'kind' | 'event' | 'detail' | 'providerReference' | 'providerCode'>;
-
-function paid({ providerReference, providerCode }: Enqueued): Ending & { to: 'SUCCESS' } {
+function paid({ providerReference, providerCode }: MoneyReport) {
   const transition = { to: 'SUCCESS', kind: 'payout.succeeded', event: 'withdrawal.succeeded' } as const;
-  return { ...transition, detail: { providerReference }, providerReference, providerCode };
+  return {
+    ...transition,
+    detail: { providerReference },
+    providerReference,
+    providerCode,
+  } satisfies Partial<Transition>;
 }
 
-function reversed({ providerReference, providerCode }: Enqueued): Ending & { to: 'REVERSED' } {
+function reversed({ providerReference, providerCode }: MoneyReport) {
   const transition = { to: 'REVERSED', kind: 'payout.reversed', event: 'withdrawal.reversed' } as const;
-  return { ...transition, detail: { providerReference }, providerReference, providerCode };
+  return {
+    ...transition,
+    detail: { providerReference },
+    providerReference,
+    providerCode,
+  } satisfies Partial<Transition>;
 }
 
-const CONTRADICTIONS = {
-  PENDING: 'a provider contradicts itself, or says that another amount moved than it was told: look into it',
-  FAILED: 'a provider says it paid out what it had refused before: look into it',
-  SUCCESS: 'a provider says of a payout it had made that it was not, or that another amount came back: look into it',
+function failed({ failure }: DeclinedReport) {
+  const { code, providerCode } = failure;
+  const transition = { to: 'FAILED', kind: 'payout.failed', event: 'withdrawal.failed' } as const;
+  const detail = { code, providerCode };
+  return { ...transition, detail, failure, providerCode, unlessReportedPaid: true } satisfies Partial<Transition>;
+}
+
+const CONFLICT_LOG = {
+  PENDING: 'provider contradicts itself or reports another amount: operators must resolve the withdrawal',
+  FAILED: 'provider reports as paid a payout that it had declined: operators must resolve the withdrawal',
+  SUCCESS: 'provider reports as unpaid, or as reversed with another amount, a payout that it had paid',
 } as const;
 
-/**
- * Operators must look: for one that has ended it is noted, so that it stands in their queue; again when the provider
- * has changed its mind since.
- */
-async function noteContradiction(
+/** Records a definite report that caused no transition, and opens a case where it contradicts the withdrawal. */
+async function recordWithConflict(
   deps: ResultDeps,
-  row: Leased,
-  { outcome, at, status }: Heard & { status: WithdrawalRow['status'] },
+  row: LeasedWithdrawal,
+  { report, recording }: { report: ProviderReport; recording: Recording },
 ): Promise<void> {
-  if (status !== 'PENDING' && status !== 'FAILED' && status !== 'SUCCESS') return;
-  deps.log.error({ withdrawalId: row.id, outcome: outcome.kind }, CONTRADICTIONS[status]);
-  if (status === 'PENDING') return;
-  await rows(
-    deps.db,
-    `WITH timeline_row AS (
-       UPDATE withdrawal SET conflict_detected_at = :at, conflict_resolved_at = NULL
-       WHERE id = :id AND (conflict_detected_at IS NULL OR CAST(:isNew AS boolean)) RETURNING id
-     )
-     INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind, detail)
-     SELECT id, CAST(:at AS timestamptz), 'provider.conflict', CAST(:detail AS jsonb) FROM timeline_row`,
-    { id: row.id, at, isNew: outcome.kind !== row.lastOutcome, detail: JSON.stringify(detailOf(outcome)) },
-  );
+  const { outcome, at } = report;
+  const contradicted = await deps.runInTransaction(async ({ trx }) => {
+    await recordProviderResult(trx, recording);
+    const { status: current } = await lockWithdrawal(trx, row.id);
+    const status = contradictedStatus(outcome, { ...row, status: current });
+    const conflict = { evidence: evidenceOf(outcome), isNew: outcome.kind !== row.lastOutcome, at };
+    if (status !== null) await openCase(trx, row.id, { ...conflict, status });
+    return status;
+  });
+  if (contradicted === null) return;
+  deps.log.error({ withdrawalId: row.id, outcome: outcome.kind }, CONFLICT_LOG[contradicted]);
+}
+
+type Recording = ReturnType<typeof recordingOf>;
+
+function recordingOf(row: LeasedWithdrawal, { outcome, at }: ProviderReport, checkedAt: Date) {
+  // A definite report that caused no transition leaves the outcome open: the provider is queried again.
+  const isUncertain = outcome.kind === 'unknown' || isDefinite(outcome);
+  return {
+    id: row.id,
+    leaseUntil: row.leaseUntil,
+    kind: outcome.kind,
+    stage: isUncertain ? 'UNKNOWN' : 'SUBMITTED',
+    reportsPaid: outcome.kind === 'succeeded' || outcome.kind === 'reversed',
+    checkedAt,
+    at,
+    providerReference: 'providerReference' in outcome ? outcome.providerReference : null,
+    providerCode: 'providerCode' in outcome ? outcome.providerCode : null,
+    detail: JSON.stringify(evidenceOf(outcome)),
+    differs: outcome.kind !== row.lastOutcome,
+  };
 }
 
 /**
- * Saves an answer that ends nothing, and gives the lease back. The timeline tells only of answers that differ, and of each
- * amount that the provider has ever called paid: an operator may say so much (resolve.ts).
+ * Saves a report that causes no transition, and releases the lease. The timeline gets outcomes that differ from the last
+ * one, and each amount that the provider has ever reported as paid: operators may confirm up to that (resolve.ts).
  */
-async function recordProviderResult(deps: ResultDeps, row: Leased, { outcome, at }: Heard): Promise<void> {
-  // A definite answer that could not be booked is no end: it is asked about again.
-  const isUncertain = ['unknown', 'succeeded', 'declined', 'reversed'].includes(outcome.kind);
+async function recordProviderResult(db: Queryable, recording: Recording): Promise<void> {
   await rows(
-    deps.db,
-    `WITH timeline_row AS (
+    db,
+    `WITH updated AS (
        UPDATE withdrawal SET last_outcome = :kind, last_checked_at = :checkedAt, lease_until = NULL,
          stage = CASE WHEN status <> 'PENDING' THEN stage WHEN first_reported_paid_at IS NOT NULL THEN 'UNKNOWN' ELSE :stage END,
-         first_reported_paid_at = CASE WHEN CAST(:reportsPaid AS boolean) AND status <> 'SUCCESS' THEN coalesce(first_reported_paid_at, CAST(:at AS timestamptz))
-                             ELSE first_reported_paid_at END,
-         -- What was paid keeps the reference it was paid under.
+         first_reported_paid_at = CASE WHEN CAST(:reportsPaid AS boolean) AND status <> 'SUCCESS'
+                                       THEN coalesce(first_reported_paid_at, CAST(:at AS timestamptz))
+                                       ELSE first_reported_paid_at END,
+         -- A paid withdrawal keeps the reference that it was paid under.
          provider_reference = CASE status WHEN 'SUCCESS' THEN provider_reference
                                           ELSE coalesce(:providerReference, provider_reference) END,
          provider_code = CASE status WHEN 'SUCCESS' THEN provider_code ELSE coalesce(:providerCode, provider_code) END,
@@ -143,27 +164,15 @@ async function recordProviderResult(deps: ResultDeps, row: Leased, { outcome, at
        WHERE id = :id AND lease_until = :leaseUntil RETURNING id, status
      )
      INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind, detail)
-     SELECT id, CAST(:at AS timestamptz), 'provider.responded', CAST(:detail AS jsonb) FROM timeline_row
+     SELECT id, CAST(:at AS timestamptz), 'provider.responded', CAST(:detail AS jsonb) FROM updated
      WHERE CAST(:differs AS boolean) OR (CAST(:reportsPaid AS boolean) AND status <> 'SUCCESS' AND NOT EXISTS (
        SELECT 1 FROM withdrawal_timeline l WHERE l.withdrawal_id = :id AND l.detail = CAST(:detail AS jsonb)))`,
-    {
-      id: row.id,
-      leaseUntil: row.leaseUntil,
-      kind: outcome.kind,
-      stage: isUncertain ? 'UNKNOWN' : 'SUBMITTED',
-      reportsPaid: outcome.kind === 'succeeded' || outcome.kind === 'reversed',
-      checkedAt: deps.clock(),
-      at,
-      providerReference: 'providerReference' in outcome ? outcome.providerReference : null,
-      providerCode: 'providerCode' in outcome ? outcome.providerCode : null,
-      detail: JSON.stringify(detailOf(outcome)),
-      differs: outcome.kind !== row.lastOutcome,
-    },
+    recording,
   );
 }
 
-/** What the timeline keeps of an answer: with money that moved, how much, for it may not be what was told. */
-function detailOf(outcome: PayoutOutcome): Record<string, unknown> {
+/** What the timeline and a case retain of a report: of money, also how much, which may not be the amount requested. */
+function evidenceOf(outcome: PayoutOutcome): Record<string, unknown> {
   const { kind } = outcome;
   if (kind === 'declined') return { outcome: kind, providerCode: outcome.failure.providerCode };
   const code = 'providerCode' in outcome && outcome.providerCode !== null ? { providerCode: outcome.providerCode } : {};

@@ -16,11 +16,18 @@ import { channelRejected } from '../merchants/channels/operations.ts';
 import { readLimits, type AmountLimits, type LimitsJson } from '../merchants/channels/queries.ts';
 import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { beneficiaryOf, type Destination } from './destination.ts';
 import { recordWithdrawalEvents } from './events.ts';
-import { destinationOf, findWithdrawal, toPayout, type LimitsApplied, type WithdrawalRow } from './model.ts';
+import {
+  beneficiaryOf,
+  destinationOf,
+  findWithdrawal,
+  toPayout,
+  type Destination,
+  type NewWithdrawalRow,
+  type WithdrawalRow,
+} from './queries.ts';
 import { assessReview, type ReviewPolicy } from './review.ts';
-import { withdrawalWorkflow } from './workflow-input.ts';
+import { withdrawalWorkflow } from './workflow.ts';
 
 export type NewWithdrawal = {
   requestId: string;
@@ -28,20 +35,20 @@ export type NewWithdrawal = {
   channel: Channel;
   destination: Destination;
   reason?: string | undefined;
-  /** key_… or opr_…: who asks may not approve. */
+  /** key_… or opr_…: the requester cannot approve. */
   requestedBy: string;
 };
 
 export type CreateDeps = { tx: UnitOfWork; clock: Clock; findProvider: FindProvider };
 
-/** All that a withdrawal is judged by, as `withdrawal_preflight` answers it. */
-type Context = {
+/** What `withdrawal_preflight` returns: everything that the decision about a new withdrawal depends on. */
+type Preflight = {
   existingId: string | null;
   channel: Omit<ChannelFacts, 'configured'>;
   limits: LimitsJson;
   feeRule: FeeRuleJson;
   policy: { largeAmountSantim: number; twoPersonSantim: number; perHourMax: number };
-  /** A look ahead: what is not there is refused before anything is written, and the ledger has the last word. */
+  /** Checked before anything is written; the ledger checks again when it posts. */
   availableSantim: number;
   usedTodaySantim: number;
   inLastHour: number;
@@ -50,33 +57,31 @@ type Context = {
 };
 
 /**
- * Asks for money out: judges it, sets its amount, fee and tax aside, and starts its workflow. Five statements. The same
- * requestId and body again is the same withdrawal (`isNew: false`), for ever.
+ * Requests a withdrawal: checks it, reserves its amount, fee and tax, and starts its workflow. Five statements.
+ * Idempotent by requestId, without an expiry: a repeat with the same body returns the same withdrawal (`isNew: false`).
  * Throws DUPLICATE_REFERENCE, CHANNEL_NOT_AVAILABLE, CHANNEL_DISABLED, VALIDATION_ERROR, AMOUNT_BELOW_MINIMUM,
  * AMOUNT_ABOVE_MAXIMUM, DAILY_LIMIT_EXCEEDED, INSUFFICIENT_BALANCE.
  */
 export async function createWithdrawal(
   deps: CreateDeps,
   scope: MerchantScope,
-  wanted: NewWithdrawal,
+  request: NewWithdrawal,
 ): Promise<{ row: WithdrawalRow; isNew: boolean }> {
   const { tx, clock } = deps;
   const now = clock();
-  const context = await readContext(tx, scope, { ...wanted, now });
-  if (context.existingId !== null) {
-    return {
-      row: requireSame(await findWithdrawal(tx.trx, scope, context.existingId), wanted),
-      isNew: false,
-    };
+  const preflight = await readPreflight(tx, scope, { ...request, now });
+  if (preflight.existingId !== null) {
+    const existing = await findWithdrawal(tx.trx, scope, preflight.existingId);
+    return { row: ensureSame(existing, request), isNew: false };
   }
-  channelError(deps, scope, { wanted, context });
-  const limits = readLimits(context.limits);
-  const day = dayOf(limits, context.usedTodaySantim);
-  const rejection = amountLimitError(wanted.channel, { ...limits, day }, wanted.amountSantim);
+  ensureChannelUsable(deps, scope, { request, preflight });
+  const limits = readLimits(preflight.limits);
+  const day = dayOf(limits, preflight.usedTodaySantim);
+  const rejection = amountLimitError(request.channel, { ...limits, day }, request.amountSantim);
   if (rejection) throw rejection;
-  const planned = newRow(scope, wanted, { context, now });
+  const planned = newRow(scope, request, { preflight, now });
   const takes = totalDebit(planned);
-  const availableSantim = BigInt(context.availableSantim);
+  const availableSantim = BigInt(preflight.availableSantim);
   if (takes > availableSantim) throw insufficientBalance('withdrawal', { takes, availableSantim });
 
   const row = await insertWithdrawal(tx, planned);
@@ -86,53 +91,53 @@ export async function createWithdrawal(
   return { row, isNew: true };
 }
 
-async function readContext(
+async function readPreflight(
   tx: UnitOfWork,
   scope: MerchantScope,
-  wanted: NewWithdrawal & { now: Date },
-): Promise<Context> {
-  const [found] = await rows<{ context: Context }>(
+  request: NewWithdrawal & { now: Date },
+): Promise<Preflight> {
+  const [found] = await rows<{ preflight: Preflight }>(
     tx.trx,
     `SELECT withdrawal_preflight(:merchantId, :environment, :requestId, :channel, :beneficiary, :accountName, :dayStart,
-                               :now) AS context`,
+                               :now) AS preflight`,
     {
       ...scopeOf(scope),
-      requestId: wanted.requestId,
-      channel: wanted.channel,
-      beneficiary: beneficiaryOf(wanted.destination),
-      accountName: wanted.destination.accountName,
-      dayStart: startOfAddisDay(addisDay(wanted.now)),
-      now: wanted.now,
+      requestId: request.requestId,
+      channel: request.channel,
+      beneficiary: beneficiaryOf(request.destination),
+      accountName: request.destination.accountName,
+      dayStart: startOfAddisDay(addisDay(request.now)),
+      now: request.now,
     },
   );
-  if (!found) throw new Error('withdrawal_preflight did not answer');
-  return found.context;
+  if (!found) throw new Error('withdrawal_preflight returned no row');
+  return found.preflight;
 }
 
-/** A repeat is the same in every field; anything else under the same requestId is another withdrawal. */
-function requireSame(row: WithdrawalRow, wanted: NewWithdrawal): WithdrawalRow {
+/** The existing withdrawal, if the request is the same in every field. Throws DUPLICATE_REFERENCE. */
+function ensureSame(row: WithdrawalRow, request: NewWithdrawal): WithdrawalRow {
   const isSame =
-    row.amountSantim === wanted.amountSantim &&
-    row.channel === wanted.channel &&
-    beneficiaryOf(destinationOf(row)) === beneficiaryOf(wanted.destination) &&
-    row.accountName === wanted.destination.accountName &&
-    row.reason === (wanted.reason ?? null);
+    row.amountSantim === request.amountSantim &&
+    row.channel === request.channel &&
+    beneficiaryOf(destinationOf(row)) === beneficiaryOf(request.destination) &&
+    row.accountName === request.destination.accountName &&
+    row.reason === (request.reason ?? null);
   if (isSame) return row;
-  const issue = `"${wanted.requestId}" was used before for another withdrawal, ${row.id}; use a new one`;
+  const issue = `"${request.requestId}" was used before for another withdrawal, ${row.id}; use a new one`;
   throw new AppError('DUPLICATE_REFERENCE', `requestId ${issue}`, {
     details: [{ field: 'requestId', issue }],
     existing: { withdrawalRequestId: row.id },
   });
 }
 
-function channelError(
+function ensureChannelUsable(
   { findProvider }: CreateDeps,
   { environment }: MerchantScope,
-  { wanted, context }: { wanted: NewWithdrawal; context: Context },
+  { request, preflight }: { request: NewWithdrawal; preflight: Preflight },
 ): void {
-  const { channel, destination } = wanted;
+  const { channel, destination } = request;
   const provider = findProvider(channel, environment);
-  const reason = whyUnusable({ ...context.channel, configured: provider !== null });
+  const reason = whyUnusable({ ...preflight.channel, configured: provider !== null });
   if (reason !== null || provider === null) throw channelRejected(channel, reason ?? 'NOT_CONFIGURED');
   const { payoutTo } = provider.capabilities;
   if (payoutTo.includes(destination.kind)) return;
@@ -140,75 +145,56 @@ function channelError(
   throw invalid('destination', issue, { message: `destination: ${issue}` });
 }
 
-/** What remains of the day, where it has a limit. */
+/** What is left of the daily limit; null without one. */
 function dayOf({ dailySantim }: AmountLimits, usedTodaySantim: number): DayLimit | null {
   if (dailySantim === null) return null;
   const leftSantim = dailySantim - BigInt(usedTodaySantim);
   return { dailySantim, leftSantim: leftSantim < 0n ? 0n : leftSantim };
 }
 
-type NewRow = Omit<
-  WithdrawalRow,
-  | 'providerReference'
-  | 'providerCode'
-  | 'lastOutcome'
-  | 'failure'
-  | 'leaseUntil'
-  | 'lastCheckedAt'
-  | 'version'
-  | 'submittedAt'
-  | 'completedAt'
-  | 'reversedAt'
-  | 'firstReportedPaidAt'
-  | 'conflictDetectedAt'
-  | 'conflictResolvedAt'
-  | 'paidSantim'
->;
-
 function newRow(
   scope: MerchantScope,
-  wanted: NewWithdrawal,
-  { context, now }: { context: Context; now: Date },
-): NewRow {
-  const { amountSantim, channel, destination } = wanted;
+  request: NewWithdrawal,
+  { preflight, now }: { preflight: Preflight; now: Date },
+): NewWithdrawalRow {
+  const { amountSantim, channel, destination } = request;
   const { reasons, approvalsNeeded } = assessReview({
-    ...context,
+    ...preflight,
     environment: scope.environment,
     amountSantim,
-    policy: readPolicy(context.policy),
-    firstPaidThereAsAt: context.firstPaidThereAsAt === null ? null : new Date(context.firstPaidThereAsAt),
+    policy: readPolicy(preflight.policy),
+    firstPaidThereAsAt: preflight.firstPaidThereAsAt === null ? null : new Date(preflight.firstPaidThereAsAt),
     at: now,
   });
-  const limitsApplied: LimitsApplied = { ...context.limits, usedTodaySantim: context.usedTodaySantim };
   return {
     ...scopeOf(scope),
     id: newId('wd', now.getTime()),
-    requestId: wanted.requestId,
+    requestId: request.requestId,
     amountSantim,
-    ...feeOf(readFeeRule(context.feeRule), amountSantim),
+    ...feeOf(readFeeRule(preflight.feeRule), amountSantim),
     currency: 'ETB',
     channel,
     phone: destination.kind === 'phone' ? destination.phone : null,
     bankCode: destination.kind === 'bank' ? destination.bankCode : null,
     accountNumber: destination.kind === 'bank' ? destination.accountNumber : null,
     accountName: destination.accountName,
-    reason: wanted.reason ?? null,
+    reason: request.reason ?? null,
     status: 'PENDING',
     stage: approvalsNeeded === 0 ? 'CREATED' : 'UNDER_REVIEW',
     reviewReasons: reasons,
     approvalsNeeded,
-    limitSnapshot: limitsApplied,
+    limitSnapshot: { ...preflight.limits, usedTodaySantim: preflight.usedTodaySantim },
     callbackSecret: randomBytes(24).toString('base64url'),
-    requestedBy: wanted.requestedBy,
+    requestedBy: request.requestedBy,
     requestedAt: now,
   };
 }
 
-function readPolicy({ largeAmountSantim, twoPersonSantim, perHourMax }: Context['policy']): ReviewPolicy {
+function readPolicy({ largeAmountSantim, twoPersonSantim, perHourMax }: Preflight['policy']): ReviewPolicy {
   return { largeAmountSantim: BigInt(largeAmountSantim), twoPersonSantim: BigInt(twoPersonSantim), perHourMax };
 }
 
-async function insertWithdrawal(tx: UnitOfWork, row: NewRow): Promise<WithdrawalRow> {
+async function insertWithdrawal(tx: UnitOfWork, row: NewWithdrawalRow): Promise<WithdrawalRow> {
   const start: OutboxRow = {
     id: newId('obx'),
     kind: 'start',

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
-import type { WithdrawalRow } from './model.ts';
 import { withdrawalSnapshot } from './present.ts';
+import type { WithdrawalRow } from './queries.ts';
 
 export type WithdrawalEvent = keyof typeof WITHDRAWAL_EVENTS;
 
-/** Records events of a withdrawal as it now stands, in the change that made it so. */
+/** Records events with the withdrawal's current snapshot, in the transaction of the transition. */
 export async function recordWithdrawalEvents(
   tx: UnitOfWork,
   change: { row: WithdrawalRow; events: readonly WithdrawalEvent[]; at: Date },

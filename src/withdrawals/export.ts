@@ -4,11 +4,10 @@ import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Position } from '../lib/pagination.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
-import type { WithdrawalRow } from './model.ts';
-import { withdrawalConditions, type WithdrawalFilter } from './queries.ts';
+import { withdrawalConditions, type WithdrawalFilter, type WithdrawalRow } from './queries.ts';
 import type { WithdrawalStatus } from './states.ts';
 
-/** A withdrawal as reports list it: what was asked for, and what the ledger has booked of it. */
+/** A withdrawal as reports list it: the request, and what the ledger has posted. */
 export type ExportedWithdrawal = Pick<
   WithdrawalRow,
   | 'id'
@@ -27,29 +26,29 @@ export type ExportedWithdrawal = Pick<
 > &
   PayoutTotals<Santim | null> & {
     position: string;
-    /** The phone, or bank and account: the last four digits. */
+    /** The last four digits of the phone, or bank and account. */
     destination: string;
   };
 
-/** `number`: of the phone or the account, whole. */
-type Read = Omit<ExportedWithdrawal, 'destination'> & { number: string; bankCode: string | null };
+/** `number`: the whole phone or account number. */
+type ExportRow = Omit<ExportedWithdrawal, 'destination'> & { number: string; bankCode: string | null };
 
-const BOOKED = payoutTotalsSql({
+const TOTALS = payoutTotalsSql({
   isPaid: `status = 'SUCCESS'`,
   isOpen: `status = 'PENDING'`,
   paid: 'coalesce(paid_santim, amount_santim)',
 });
 
-/** At most `limit` of the withdrawals that the list shows under the same filter, in its order, after a position. */
+/** At most `limit` withdrawals of the list under this filter, in its order, after a position. */
 export async function exportWithdrawals(
   db: Queryable,
   filter: WithdrawalFilter,
   { after, limit }: { after: Position | null; limit: number },
 ): Promise<ExportedWithdrawal[]> {
   const { where, values } = withdrawalConditions(filter);
-  const found = await rows<Read>(
+  const found = await rows<ExportRow>(
     db,
-    `SELECT id, request_id, amount_santim, ${BOOKED.columns}, currency, channel,
+    `SELECT id, request_id, amount_santim, ${TOTALS.columns}, currency, channel,
             coalesce(phone, account_number) AS number, bank_code, account_name, reason, status, provider_reference,
             failure, requested_at, completed_at, reversed_at, requested_at::text AS position
      FROM withdrawal
@@ -60,12 +59,12 @@ export async function exportWithdrawals(
   return found.map(masked);
 }
 
-function masked({ number, bankCode, ...shown }: Read): ExportedWithdrawal {
+function masked({ number, bankCode, ...row }: ExportRow): ExportedWithdrawal {
   const digits = maskDigits(number);
-  return { ...shown, destination: bankCode === null ? digits : `${bankCode} ${digits}` };
+  return { ...row, destination: bankCode === null ? digits : `${bankCode} ${digits}` };
 }
 
-/** How many withdrawals the list shows under this filter, counted no further than `most`. */
+/** The number of withdrawals under this filter, counted up to `most`. */
 export async function countWithdrawals(db: Queryable, filter: WithdrawalFilter, most: number): Promise<number> {
   const { where, values } = withdrawalConditions(filter);
   const [found] = await rows<{ count: number }>(
@@ -84,12 +83,12 @@ export type WithdrawalGroup = PayoutTotals & {
   amountSantim: Santim;
 };
 
-/** What the list shows under this filter, added up by status and channel. */
+/** The withdrawals under this filter, added up by status and channel. */
 export async function groupWithdrawals(db: Queryable, filter: WithdrawalFilter): Promise<WithdrawalGroup[]> {
   const { where, values } = withdrawalConditions(filter);
   return rows<WithdrawalGroup>(
     db,
-    `SELECT status, channel, count(*)::int AS count, sum(amount_santim)::bigint AS amount_santim, ${BOOKED.sums}
+    `SELECT status, channel, count(*)::int AS count, sum(amount_santim)::bigint AS amount_santim, ${TOTALS.sums}
      FROM withdrawal WHERE ${where} GROUP BY status, channel ORDER BY status, channel`,
     values,
   );

@@ -1,17 +1,16 @@
 import { totalDebit } from '../ledger/postings.ts';
 import { toBirr } from '../lib/money.ts';
-import { maskDestination } from './destination.ts';
-import { destinationOf, type WithdrawalRow } from './model.ts';
+import { destinationOf, maskDestination, type WithdrawalRow } from './queries.ts';
 
-/** Why a PENDING withdrawal is not done yet, in words for the merchant. */
+/** Why a withdrawal is still PENDING, for the merchant. */
 const PENDING_REASONS = {
   CREATED: 'It is about to be sent to the provider.',
   UNDER_REVIEW: 'It is being reviewed before it is sent.',
   SUBMITTED: 'The provider has it and has not paid it yet.',
-  UNKNOWN: 'The provider cannot say yet what became of it; it is asked again.',
+  UNKNOWN: 'The provider does not know the outcome yet; it is queried again.',
 } as const;
 
-/** The public withdrawal; what is unknown is left out. */
+/** The public withdrawal, without the fields that have no value. */
 export function presentWithdrawal(row: WithdrawalRow) {
   const { limitSnapshot: limits } = row;
   return {
@@ -46,7 +45,7 @@ export function presentWithdrawal(row: WithdrawalRow) {
 
 const birr = (santim: number): number => toBirr(BigInt(santim));
 
-/** `data` of every withdrawal event: a full snapshot, so the order of deliveries does not matter. */
+/** `data` of every withdrawal event: a full snapshot, so that the order of deliveries does not matter. */
 export function withdrawalSnapshot(row: WithdrawalRow) {
   const { environment, ...fields } = presentWithdrawal(row);
   return { object: 'withdrawal', environment, merchantId: row.merchantId, version: row.version, ...fields };

@@ -1,15 +1,138 @@
-import { rows, type Queryable } from '../lib/db.ts';
+import type { Payout } from '../ledger/postings.ts';
+import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { notFound } from '../lib/errors.ts';
+import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { DayRange, Page } from '../lib/pagination.ts';
-import type { Environment, MerchantScope } from '../lib/scope.ts';
-import { beneficiaryOf } from './destination.ts';
-import { destinationOf, type WithdrawalRow } from './model.ts';
-import type { WithdrawalStatus } from './states.ts';
+import { scopeOf, type Environment, type MerchantScope } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
+import type { CallbackWithdrawal } from '../providers/callbacks.ts';
+import type { PayoutDestination, PayoutFailure, PayoutOutcome } from '../providers/provider.ts';
+import type { ReviewReason, WithdrawalStage, WithdrawalStatus } from './states.ts';
 
-export { destinationOf };
+/** The limits that applied when the withdrawal was requested; santim as plain numbers. */
+export type LimitSnapshot = {
+  minSantim: number;
+  maxSantim: number;
+  dailySantim: number | null;
+  usedTodaySantim: number;
+};
 
-/** What to list; null and undefined do not narrow. */
+/** A row of `withdrawal` as it is inserted. */
+export type NewWithdrawalRow = MerchantScope & {
+  id: string;
+  requestId: string;
+  amountSantim: Santim;
+  feeSantim: Santim;
+  feeTaxSantim: Santim;
+  currency: string;
+  channel: Channel;
+  phone: string | null;
+  bankCode: string | null;
+  accountNumber: string | null;
+  accountName: string;
+  reason: string | null;
+  status: WithdrawalStatus;
+  stage: WithdrawalStage;
+  reviewReasons: ReviewReason[];
+  approvalsNeeded: number;
+  limitSnapshot: LimitSnapshot;
+  callbackSecret: string;
+  requestedBy: string;
+  requestedAt: Date;
+};
+
+/** A row of `withdrawal`. */
+export type WithdrawalRow = NewWithdrawalRow & {
+  /** What the beneficiary received, if not the amount. */
+  paidSantim: Santim | null;
+  providerReference: string | null;
+  providerCode: string | null;
+  lastOutcome: PayoutOutcome['kind'] | null;
+  failure: PayoutFailure | null;
+  leaseUntil: Date | null;
+  lastCheckedAt: Date | null;
+  version: number;
+  submittedAt: Date | null;
+  completedAt: Date | null;
+  reversedAt: Date | null;
+  /** When the provider first reported it as paid, if that report caused no transition. */
+  firstReportedPaidAt: Date | null;
+};
+
+/** One withdrawal of any merchant, for workflows and operators. Throws NOT_FOUND. */
+export async function readWithdrawal(db: Queryable, id: string): Promise<WithdrawalRow> {
+  const [row] = await rows<WithdrawalRow>(db, 'SELECT * FROM withdrawal WHERE id = :id', { id });
+  if (!row) throw notFound('withdrawal');
+  return row;
+}
+
+/** Locks a withdrawal until the end of the transaction, and reads it. Throws NOT_FOUND. */
+export async function lockWithdrawal(trx: Knex.Transaction, id: string): Promise<WithdrawalRow> {
+  const [row] = await rows<WithdrawalRow>(trx, 'SELECT * FROM withdrawal WHERE id = :id FOR UPDATE', { id });
+  if (!row) throw notFound('withdrawal');
+  return row;
+}
+
+/** One withdrawal of the merchant, by our id or its own requestId. Throws NOT_FOUND. */
+export async function findWithdrawal(
+  db: Queryable,
+  scope: MerchantScope,
+  idOrRequestId: string,
+): Promise<WithdrawalRow> {
+  const [row] = await rows<WithdrawalRow>(
+    db,
+    `SELECT * FROM withdrawal
+     WHERE merchant_id = :merchantId AND environment = :environment AND (id = :idOrRequestId OR request_id = :idOrRequestId)
+     ORDER BY id <> :idOrRequestId LIMIT 1`,
+    { ...scopeOf(scope), idOrRequestId },
+  );
+  if (!row) throw notFound('withdrawal');
+  return row;
+}
+
+/** The destination of a withdrawal. */
+export function destinationOf(row: WithdrawalRow): Destination {
+  const { accountName, phone, bankCode, accountNumber } = row;
+  if (phone !== null) return { kind: 'phone', phone, accountName };
+  if (bankCode !== null && accountNumber !== null) return { kind: 'bank', bankCode, accountNumber, accountName };
+  throw new Error(`withdrawal ${row.id} has no destination`);
+}
+
+/** The payout that the ledger posts. */
+export function toPayout(row: WithdrawalRow): Payout & { type: 'withdrawal' } {
+  const { id, channel, amountSantim, feeSantim, feeTaxSantim } = row;
+  const paidSantim = row.paidSantim ?? amountSantim;
+  return { ...scopeOf(row), type: 'withdrawal', id, channel, amountSantim, paidSantim, feeSantim, feeTaxSantim };
+}
+
+/** The withdrawal of a provider's callback, by the secret in its address; null if there is none. */
+export async function findWithdrawalBySecret(db: Queryable, secret: string): Promise<CallbackWithdrawal | null> {
+  const [withdrawal] = await rows<CallbackWithdrawal>(
+    db,
+    `SELECT id AS withdrawal_id, channel, environment FROM withdrawal WHERE callback_secret = :secret`,
+    { secret },
+  );
+  return withdrawal ?? null;
+}
+
+/** A phone or a bank account, and the beneficiary's name. */
+export type Destination = PayoutDestination & { accountName: string };
+
+/** The key of a beneficiary, as the index on `withdrawal` has it. */
+export function beneficiaryOf(destination: PayoutDestination): string {
+  return destination.kind === 'phone' ? destination.phone : `${destination.bankCode}:${destination.accountNumber}`;
+}
+
+/** The destination with the last four digits of the phone or account only. */
+export function maskDestination(destination: Destination) {
+  const { accountName } = destination;
+  if (destination.kind === 'phone') return { phone: maskDigits(destination.phone), accountName };
+  return { bankCode: destination.bankCode, accountNumber: maskDigits(destination.accountNumber), accountName };
+}
+
+/** What to list; null and undefined mean any. */
 export type WithdrawalFilter = MerchantScope & {
   range: DayRange;
   statuses: WithdrawalStatus[] | null;
@@ -18,13 +141,13 @@ export type WithdrawalFilter = MerchantScope & {
   search?: string | undefined;
 };
 
-/** What operators list, of all merchants and both environments unless one is named. */
+/** The same across merchants and environments, for operators. */
 export type AllWithdrawals = Omit<WithdrawalFilter, keyof MerchantScope> & {
   merchantId?: string | undefined;
   environment?: Environment | undefined;
 };
 
-/** Conditions in SQL on withdrawals for those filters that are set, and their values. */
+/** SQL conditions on `withdrawal` for the filters that are set, and their values. */
 export function withdrawalConditions(filter: AllWithdrawals): {
   where: string;
   values: Record<string, unknown>;
@@ -50,7 +173,7 @@ export async function listWithdrawals(db: Queryable, filter: WithdrawalFilter, p
   return listAllWithdrawals(db, filter, page);
 }
 
-/** What was withdrawn over each channel since an instant, of what counts towards the day's limit; santim. */
+/** The amount withdrawn over each channel since an instant that counts towards the daily limit; santim. */
 export async function withdrawnSince(
   db: Queryable,
   scope: MerchantScope,
@@ -70,20 +193,20 @@ export async function listAllWithdrawals(db: Queryable, filter: AllWithdrawals, 
   return paginateNewest<WithdrawalRow>(db, listed, page);
 }
 
-/** One operator's yes; "sandbox" says its own. */
+/** One operator's approval; the sandbox approves as "sandbox-1" and "sandbox-2". */
 export type Approval = { operatorId: string; approvedAt: Date };
 
-/** Who has approved a withdrawal so far, in their order. */
+/** The approvals of a withdrawal, oldest first. */
 export async function listApprovals(db: Queryable, withdrawalId: string): Promise<Approval[]> {
   const sql =
     'SELECT operator_id, approved_at FROM withdrawal_approval WHERE withdrawal_id = :withdrawalId ORDER BY approved_at';
   return rows<Approval>(db, sql, { withdrawalId });
 }
 
-/** What a beneficiary has got before, and under which names. */
+/** Earlier payouts to a beneficiary, and the names they were made under. */
 export type PaidBefore = { count: number; santim: Santim; lastAt: Date | null; accountNames: string[] };
 
-/** What its merchant has paid to the same phone or account before, of what did not come back. */
+/** The merchant's earlier payouts to the same phone or account that were not reversed. */
 export async function readPaidBefore(db: Queryable, row: WithdrawalRow): Promise<PaidBefore> {
   const { id, merchantId, environment, completedAt } = row;
   const [paid] = await rows<PaidBefore>(

@@ -10,20 +10,19 @@ import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { listChannels, type AmountLimits } from '../merchants/channels/queries.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { createWithdrawal } from './create.ts';
-import { cancelWithdrawal } from './decide.ts';
-import { findWithdrawal, type WithdrawalRow } from './model.ts';
 import { presentWithdrawal } from './present.ts';
-import { listWithdrawals, withdrawnSince } from './queries.ts';
+import { findWithdrawal, listWithdrawals, withdrawnSince, type WithdrawalRow } from './queries.ts';
+import { cancelWithdrawal } from './review.ts';
 import * as schema from './schema.ts';
 import type { CheckPayout } from './sync.ts';
 import { readTimeline } from './timeline.ts';
 
 export type WithdrawalRouteDeps = { db: Knex; clock: Clock; findProvider: FindProvider; checkPayout: CheckPayout };
 
-/** `verify` asks the provider about a PENDING withdrawal at most this often. */
+/** `verify` queries the provider about a PENDING withdrawal at most this often. */
 const VERIFY_INTERVAL_MS = 30_000;
 
-/** Money out: ask, look, take back, verify; and the limits it is judged by. */
+/** Merchants' withdrawals: create, cancel, list, read, verify; and the limits that apply to them. */
 export function withdrawalRoutes(deps: WithdrawalRouteDeps): Route[] {
   return [...commandRoutes(deps), ...queryRoutes(deps), limitsRoute(deps)];
 }
@@ -35,10 +34,10 @@ function commandRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
       path: '/api/checkout/withdrawal',
       operationId: 'createWithdrawal',
       tag: 'Withdrawals',
-      summary: 'Ask for money out; it is set aside at once and PENDING until it is paid or has failed',
+      summary: 'Request a withdrawal; its money is reserved at once, and it is PENDING until it is paid or has failed',
       description:
-        'The same requestId and body again is the same withdrawal, answered with 200, for ever. Many may be asked for at ' +
-        'once: they wait for each other, and where too many do the answer is 429.',
+        'Idempotent by requestId, without an expiry: a repeat with the same body returns the same withdrawal with 200. ' +
+        'Concurrent requests of one merchant are queued; where the queue is full the response is 429.',
       auth: { by: 'key', scope: 'withdrawals:write' },
       rateLimit: 'burst',
       serialize: 'merchantBalance',
@@ -55,10 +54,10 @@ function commandRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
       ],
       handle: async ({ caller, tx, body }) => {
         const { amount, currency: _, ...rest } = body;
-        const wanted = { ...rest, amountSantim: toSantim(amount), requestedBy: caller.keyId };
-        const made = await createWithdrawal({ tx, clock, findProvider }, scopeOf(caller), wanted);
-        const message = made.isNew ? 'Withdrawal requested' : 'This withdrawal was requested before';
-        return { status: made.isNew ? 202 : 200, message, data: presentWithdrawal(made.row) };
+        const request = { ...rest, amountSantim: toSantim(amount), requestedBy: caller.keyId };
+        const created = await createWithdrawal({ tx, clock, findProvider }, scopeOf(caller), request);
+        const message = created.isNew ? 'Withdrawal requested' : 'This withdrawal was requested before';
+        return { status: created.isNew ? 202 : 200, message, data: presentWithdrawal(created.row) };
       },
     }),
     writeRoute({
@@ -66,7 +65,7 @@ function commandRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
       path: '/api/checkout/withdrawal/:withdrawalId/cancel',
       operationId: 'cancelWithdrawal',
       tag: 'Withdrawals',
-      summary: 'Take a withdrawal back that was not sent yet',
+      summary: 'Cancel a withdrawal that was not sent yet',
       auth: { by: 'key', scope: 'withdrawals:write' },
       serialize: 'merchantBalance',
       params: schema.WithdrawalParams,
@@ -121,7 +120,7 @@ function queryRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[] {
       path: '/api/checkout/withdrawal/verify/:withdrawal_requestID',
       operationId: 'verifyWithdrawal',
       tag: 'Withdrawals',
-      summary: "A withdrawal's status; its provider is asked if it was not for 30 s",
+      summary: "A withdrawal's status; queries the provider if the last query is more than 30 s ago",
       auth: { by: 'key', scope: 'withdrawals:read' },
       params: schema.VerifyParams,
       responses: { 200: schema.WithdrawalDetail },
@@ -136,7 +135,7 @@ function queryRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[] {
   ];
 }
 
-/** Only what was sent is asked about: sending is its workflow's. */
+/** Only sent withdrawals are queried: sending is the workflow's. */
 function isWithProvider({ stage }: WithdrawalRow): boolean {
   return stage === 'SUBMITTED' || stage === 'UNKNOWN';
 }
@@ -155,7 +154,7 @@ function limitsRoute({ db, clock, findProvider }: WithdrawalRouteDeps): Route {
     path: '/api/checkout/limits',
     operationId: 'listLimits',
     tag: 'Withdrawals',
-    summary: 'What each channel takes and pays out: per payment, per day, and what is left today',
+    summary: 'The limits of each channel, in and out: per payment, per day, and what is left today',
     auth: { by: 'key', scope: 'withdrawals:read' },
     responses: { 200: z.array(schema.ChannelLimits) },
     handle: async ({ caller }) => {

@@ -5,9 +5,8 @@ import { birrAmount, currencyEtb, instant, limitedText, patternText, plainText, 
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { normalisePhone } from '../lib/phone.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
-import type { Destination } from './destination.ts';
-import { REVIEW_REASONS } from './review.ts';
-import { WITHDRAWAL_STAGES, WITHDRAWAL_STATUSES } from './states.ts';
+import type { Destination } from './queries.ts';
+import { REVIEW_REASONS, WITHDRAWAL_STAGES, WITHDRAWAL_STATUSES } from './states.ts';
 import { TIMELINE } from './timeline.ts';
 
 const ACCOUNT_NAME_CHARACTERS_MAX = 100;
@@ -44,8 +43,7 @@ const destination = DestinationFields.transform((given, context): Destination =>
 
 export const NewWithdrawal = z.strictObject({
   requestId: reference.meta({
-    description:
-      "The merchant's own id of the request, unique for ever: the same again answers with the same withdrawal",
+    description: "The merchant's own id of the request, never reused: a repeat returns the same withdrawal",
     example: 'PAYROLL-2026-11-7',
   }),
   amount: birrAmount,
@@ -84,13 +82,12 @@ export const Withdrawal = z
   .object({
     withdrawalRequestId: z.string(),
     requestId: z.string(),
-    amount: z.number().meta({ description: 'What the beneficiary gets' }),
+    amount: z.number().meta({ description: 'What the beneficiary receives' }),
     fee: z.number(),
     feeTax: z.number(),
-    totalDebit: z.number().meta({ description: 'What the balance gives: amount + fee + feeTax' }),
+    totalDebit: z.number().meta({ description: 'What the balance is charged: amount + fee + feeTax' }),
     paidAmount: z.number().optional().meta({
-      description:
-        'What the beneficiary got, where that is not the amount: what is missing has come back to the balance',
+      description: 'What the beneficiary received, if not the amount: the difference was returned to the balance',
     }),
     currency: z.literal('ETB'),
     channel,
@@ -104,7 +101,7 @@ export const Withdrawal = z
       .meta({ description: 'Numbers show their last four digits only' }),
     reason: z.string().optional(),
     status: z.enum(WITHDRAWAL_STATUSES),
-    stage: z.enum(WITHDRAWAL_STAGES).optional().meta({ description: 'Where it stands while PENDING' }),
+    stage: z.enum(WITHDRAWAL_STAGES).optional().meta({ description: 'The stage while PENDING' }),
     pendingReason: z.string().optional(),
     reviewReasons: z.array(z.enum(REVIEW_REASONS)).optional(),
     providerReference: z.string().optional(),

@@ -1,18 +1,18 @@
 /*
- * The table of states, pure: importable by workflows. SQL makes each move as one conditional UPDATE on the state before
- * it; these say which moves exist.
+ * The states of a withdrawal, without imports, so that workflows can use them. SQL makes each transition as one
+ * conditional UPDATE on the status before it.
  */
 
 export const WITHDRAWAL_STATUSES = ['PENDING', 'SUCCESS', 'FAILED', 'REJECTED', 'CANCELLED', 'REVERSED'] as const;
 export type WithdrawalStatus = (typeof WITHDRAWAL_STATUSES)[number];
 
-/** Where a PENDING one stands. CREATED: about to be sent. UNKNOWN: sent, and its provider cannot say what became of it. */
+/** The stage of a PENDING withdrawal. CREATED: not sent yet. UNKNOWN: sent, and the provider does not know the outcome. */
 export const WITHDRAWAL_STAGES = ['CREATED', 'UNDER_REVIEW', 'SUBMITTED', 'UNKNOWN', 'COMPLETED'] as const;
 export type WithdrawalStage = (typeof WITHDRAWAL_STAGES)[number];
 
 /**
- * Where a withdrawal may go. What was paid may come back. What had failed and was paid all the same is SUCCESS once an
- * operator has said so. Nothing else leaves a final state.
+ * The transitions. A paid withdrawal can be reversed. A failed one that was paid after all becomes SUCCESS by operators'
+ * resolution only. No other transition leaves a final status.
  */
 export const WITHDRAWAL_TRANSITIONS: Readonly<Record<WithdrawalStatus, readonly WithdrawalStatus[]>> = {
   PENDING: ['SUCCESS', 'FAILED', 'REJECTED', 'CANCELLED'],
@@ -23,7 +23,16 @@ export const WITHDRAWAL_TRANSITIONS: Readonly<Record<WithdrawalStatus, readonly 
   REVERSED: [],
 };
 
-/** Before these nothing has been sent: only here may it be cancelled. */
+/** The stages before anything is sent: only in these can a withdrawal be cancelled or rejected. */
 export const CANCELLABLE_STAGES = ['CREATED', 'UNDER_REVIEW'] as const satisfies readonly WithdrawalStage[];
 
-export { SANDBOX_REVIEW_MS } from '../lib/sandbox-review.ts';
+/** Why a withdrawal is reviewed before it is sent. */
+export const REVIEW_REASONS = [
+  'FIRST_TO_BENEFICIARY',
+  'NEW_BENEFICIARY',
+  'BENEFICIARY_RENAMED',
+  'LARGE_AMOUNT',
+  'MANY_IN_AN_HOUR',
+  'SANDBOX_TEST',
+] as const;
+export type ReviewReason = (typeof REVIEW_REASONS)[number];

@@ -4,10 +4,11 @@ import type { Clock } from '../lib/clock.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
+import { PROOF_VALID_MS, RECHECK_AGE_PART, RECHECK_INTERVAL_MIN_MS } from '../payments/recheck-callbacks.ts';
 import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PayoutOrder, PayoutOutcome, Provider } from '../providers/provider.ts';
-import { applyProviderResult, type Leased } from './apply-result.ts';
-import { destinationOf, readWithdrawal, type WithdrawalRow } from './model.ts';
+import { applyProviderResult, type LeasedWithdrawal } from './apply-result.ts';
+import { destinationOf, readWithdrawal, type WithdrawalRow } from './queries.ts';
 import type { WithdrawalStage } from './states.ts';
 
 export type CheckPayoutDeps = {
@@ -21,52 +22,52 @@ export type CheckPayoutDeps = {
 };
 
 export type CheckPayoutOptions = {
-  /** Does not ask when the provider was asked less than this ago. */
+  /** No query if the last one is more recent than this. */
   minIntervalMs: number;
-  /** The provider itself has said something: then one that had failed is asked about too. */
+  /** A verified callback came: FAILED withdrawals are queried as well. */
   proof?: boolean;
-  /** Sends nothing: neither what was never sent, nor again what its provider does not know. */
+  /** Sends nothing: neither a withdrawal not sent yet, nor again one that the provider does not know. */
   queryOnly?: boolean;
-  /** Whether to tell the withdrawal's workflow of what this check changes (everybody but the workflow itself). */
+  /** Whether to signal the withdrawal's workflow when this check changes something; false in the workflow itself. */
   notifyWorkflow: boolean;
-  /** The time of business, where it is not the clock's: a workflow's. */
+  /** The effective time, if not the clock's: a workflow's. */
   now?: Date;
 };
 
-/** Where the withdrawal stands after a check. `asked`: this very call heard `outcome` from the provider. */
+/** The withdrawal after a check. `queried`: this call queried the provider, and `outcome` is its report. */
 export type CheckedPayout = { row: WithdrawalRow; queried: boolean; outcome: PayoutOutcome['kind'] | null };
 
 export type CheckPayout = (withdrawalId: string, options: CheckPayoutOptions) => Promise<CheckedPayout>;
 
-/** Longer than a provider call may take, twice; after it a dead process's withdrawal may be asked about by others. */
+/** Longer than two provider calls can take; after it other processes may check the withdrawal of a dead one. */
 const LEASE_MS = 10_000;
-const OTHERS_ANSWER_WAIT_MS = 2_000;
-const OTHERS_ANSWER_POLL_MS = 100;
+const OTHER_CHECK_WAIT_MS = 2_000;
+const OTHER_CHECK_POLL_MS = 100;
 
 /**
- * The one operation that sends a payout and settles doubt about it: leases the withdrawal, sends it or asks about it,
- * applies the answer. A payout the provider never took is sent again under the same id, which never pays twice. Nothing
- * is given back but for the provider's definite no. Repeats and parallel calls are harmless.
+ * The one operation that sends a payout and queries its outcome: leases the withdrawal, sends or queries it, applies the
+ * report. A payout that the provider does not know is sent again under the same id, which never pays twice. Money is
+ * released only after the provider has declined. Idempotent, also when called in parallel.
  */
 export function createCheckPayout(deps: CheckPayoutDeps): CheckPayout {
   return async (withdrawalId, options) => {
-    for (let waitedMs = 0; ; waitedMs += OTHERS_ANSWER_POLL_MS) {
+    for (let waitedMs = 0; ; waitedMs += OTHER_CHECK_POLL_MS) {
       const claimed = await claim(deps, withdrawalId, options);
-      if (claimed) return ask(deps, claimed, options);
+      if (claimed) return checkLeased(deps, claimed, options);
       const row = await readWithdrawal(deps.db, withdrawalId);
       const leasedByOther = row.leaseUntil !== null && row.leaseUntil > deps.clock();
-      if (!leasedByOther || waitedMs >= OTHERS_ANSWER_WAIT_MS) return { row, queried: false, outcome: row.lastOutcome };
-      await sleep(OTHERS_ANSWER_POLL_MS);
+      if (!leasedByOther || waitedMs >= OTHER_CHECK_WAIT_MS) return { row, queried: false, outcome: row.lastOutcome };
+      await sleep(OTHER_CHECK_POLL_MS);
     }
   };
 }
 
-/** `cameFrom`: its stage before, CREATED when this call is the first to send it. */
-type Claimed = Leased & { cameFrom: WithdrawalStage; mayBeSent: boolean };
+/** `previousStage` is CREATED when this call is the first to send it. */
+type Claimed = LeasedWithdrawal & { previousStage: WithdrawalStage; mayBeSent: boolean };
 
 /**
- * The lease: one conditional UPDATE. From here on it counts as sent, whatever becomes of this process, so that nobody
- * gives its money back. A suspended merchant's is not sent.
+ * Takes the lease in one conditional UPDATE. From then on the withdrawal counts as sent, even if this process dies, so
+ * that its money is not released. A withdrawal of a suspended merchant is not sent.
  */
 async function claim(
   deps: CheckPayoutDeps,
@@ -91,10 +92,10 @@ async function claim(
          stage = CASE w.stage WHEN 'CREATED' THEN 'SUBMITTED' ELSE w.stage END,
          version = w.version + CASE w.stage WHEN 'CREATED' THEN 1 ELSE 0 END
        FROM before WHERE w.id = before.id
-       RETURNING w.*, before.stage AS came_from, before.may_be_sent
+       RETURNING w.*, before.stage AS previous_stage, before.may_be_sent
      ), timeline_row AS (
        INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind)
-       SELECT id, CAST(:at AS timestamptz), 'payout.submitted' FROM claimed WHERE came_from = 'CREATED'
+       SELECT id, CAST(:at AS timestamptz), 'payout.submitted' FROM claimed WHERE previous_stage = 'CREATED'
      )
      SELECT * FROM claimed`,
     {
@@ -110,24 +111,28 @@ async function claim(
   return claimed;
 }
 
-async function ask(deps: CheckPayoutDeps, claimed: Claimed, options: CheckPayoutOptions): Promise<CheckedPayout> {
+async function checkLeased(
+  deps: CheckPayoutDeps,
+  claimed: Claimed,
+  options: CheckPayoutOptions,
+): Promise<CheckedPayout> {
   const at = options.now ?? deps.clock();
   try {
     const outcome = await queryProvider(deps, claimed);
     if (outcome.kind === 'unknown' && outcome.reason === 'other-order') {
       const about = { withdrawalId: claimed.id, channel: claimed.channel, reason: outcome.reason };
-      deps.log.warn(about, 'a provider answered about another order: not believed');
+      deps.log.warn(about, 'provider replied about another order: ignored');
     }
     const row = await applyProviderResult(deps, claimed, { outcome, at, notifyWorkflow: options.notifyWorkflow });
     return { row: row ?? (await readWithdrawal(deps.db, claimed.id)), queried: true, outcome: outcome.kind };
   } catch (error) {
-    await giveLeaseBack(deps.db, claimed).catch(() => undefined);
+    await releaseLease(deps.db, claimed).catch(() => undefined);
     throw error;
   }
 }
 
-/** After a failure, so that the next check need not wait for the lease's end. */
-async function giveLeaseBack(db: Knex, { id, leaseUntil }: Claimed): Promise<void> {
+/** After a failure, so that the next check need not wait until the lease expires. */
+async function releaseLease(db: Knex, { id, leaseUntil }: Claimed): Promise<void> {
   await rows(db, 'UPDATE withdrawal SET lease_until = NULL WHERE id = :id AND lease_until = :leaseUntil', {
     id,
     leaseUntil,
@@ -139,16 +144,16 @@ async function queryProvider(deps: CheckPayoutDeps, row: Claimed): Promise<Payou
   if (!provider) {
     return { kind: 'unknown', reason: 'network', message: `no provider is configured for ${row.channel}` };
   }
-  if (row.cameFrom === 'CREATED') return send(deps, provider, row);
+  if (row.previousStage === 'CREATED') return send(deps, provider, row);
   const outcome = await provider.queryPayout(row.id);
-  // The first sending was lost on its way: the same id again pays once at most.
+  // The first submission was lost: the same id is paid once at most.
   const isLost = outcome.kind === 'not-found' && row.status === 'PENDING';
   return isLost && row.mayBeSent ? send(deps, provider, row) : outcome;
 }
 
 async function send({ baseUrl, clock }: CheckPayoutDeps, provider: Provider, row: Claimed): Promise<PayoutOutcome> {
-  // Who slept through its lease may be late: another may have had a definite no, and given the money back.
-  if (clock() >= row.leaseUntil) return { kind: 'unknown', reason: 'timeout', message: 'not sent: the lease ran out' };
+  // After the lease expired another check may have been declined and released the money.
+  if (clock() >= row.leaseUntil) return { kind: 'unknown', reason: 'timeout', message: 'not sent: the lease expired' };
   const { accountName, ...destination } = destinationOf(row);
   const order: PayoutOrder = {
     orderId: row.id,
@@ -162,10 +167,53 @@ async function send({ baseUrl, clock }: CheckPayoutDeps, provider: Provider, row
 }
 
 /**
- * Whether the check that a provider's genuine word set off may count as its answer: it was asked and was definite, or
- * the withdrawal was never sent or has come back, which nothing changes any more.
+ * Whether a check concludes the verified callback that triggered it: the provider was queried and knows the outcome, or
+ * the withdrawal was never sent or is reversed, which no report changes.
  */
 export function isPayoutConclusive({ row, queried, outcome }: CheckedPayout): boolean {
   if (['REJECTED', 'CANCELLED', 'REVERSED'].includes(row.status)) return true;
   return queried && outcome !== 'unknown';
+}
+
+/** For so long a provider's queries may lag behind its callbacks. */
+const QUERY_LAG_MINUTES = 20;
+
+/**
+ * Checks withdrawals again that had a verified callback in the last 24 h and are PENDING, or ended before the callback
+ * and were not queried well after it: they may have been reversed or paid after all. At most `limit` of them, at growing
+ * intervals, as payments are rechecked.
+ * @returns how many were queried. Throws if a check failed, after all were made.
+ */
+export async function recheckProvenPayouts(
+  { db, clock, checkPayout }: { db: Knex; clock: Clock; checkPayout: CheckPayout },
+  limit: number,
+): Promise<number> {
+  const now = clock();
+  const due = await rows<{ id: string }>(
+    db,
+    `SELECT w.id
+     FROM (
+       SELECT withdrawal_id, max(created_at) AS called_back_at FROM provider_callback
+       WHERE verified AND created_at > :validFrom AND withdrawal_id IS NOT NULL GROUP BY withdrawal_id
+     ) callback JOIN withdrawal w ON w.id = callback.withdrawal_id
+     WHERE (w.status = 'PENDING' OR (
+         w.status IN ('SUCCESS', 'FAILED') AND callback.called_back_at > w.completed_at
+         AND (w.last_outcome = 'unknown' OR coalesce(w.last_checked_at, w.completed_at) < callback.called_back_at + CAST(:lag AS interval))))
+       AND coalesce(w.last_checked_at, w.created_at) <= least(
+         CAST(:queriedBefore AS timestamptz),
+         CAST(:now AS timestamptz) - (CAST(:now AS timestamptz) - callback.called_back_at) / ${RECHECK_AGE_PART})
+     ORDER BY random() LIMIT :limit`,
+    {
+      now,
+      validFrom: new Date(now.getTime() - PROOF_VALID_MS),
+      queriedBefore: new Date(now.getTime() - RECHECK_INTERVAL_MIN_MS),
+      lag: `${QUERY_LAG_MINUTES} minutes`,
+      limit,
+    },
+  );
+  const options = { minIntervalMs: RECHECK_INTERVAL_MIN_MS, proof: true, notifyWorkflow: true };
+  const checks = await Promise.allSettled(due.map(async ({ id }) => checkPayout(id, options)));
+  const failed = checks.find((check) => check.status === 'rejected');
+  if (failed) throw failed.reason;
+  return due.length;
 }

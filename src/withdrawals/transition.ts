@@ -6,18 +6,18 @@ import type { Santim } from '../lib/money.ts';
 import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
 import type { PayoutOutcome } from '../providers/provider.ts';
 import { recordWithdrawalEvents, type WithdrawalEvent } from './events.ts';
-import { toPayout, type WithdrawalRow } from './model.ts';
+import { toPayout, type WithdrawalRow } from './queries.ts';
 import { WITHDRAWAL_TRANSITIONS, WITHDRAWAL_STATUSES, type WithdrawalStage, type WithdrawalStatus } from './states.ts';
 import type { TimelineKind } from './timeline.ts';
-import { withdrawalMessage, type WithdrawalSignal } from './workflow-input.ts';
+import { withdrawalMessage, type WithdrawalSignal } from './workflow.ts';
 
-/** One move of a withdrawal: where to, and what is kept of it. Where from, the table of states says. */
+/** A transition of a withdrawal. The statuses before it follow from WITHDRAWAL_TRANSITIONS. */
 export type Transition = {
   id: string;
   to: Exclude<WithdrawalStatus, 'PENDING'>;
-  /** Where it must stand; anywhere that leads there by itself unless said. */
+  /** The status before it, if only one is allowed. FAILED must be given: it is left by operators' resolution only. */
   from?: WithdrawalStatus;
-  /** Only while it stands in one of these: a cancel or a rejection comes before anything is sent. */
+  /** The stages before it, if only some are allowed: a cancellation or rejection comes before anything is sent. */
   stages?: readonly WithdrawalStage[];
   kind: TimelineKind;
   detail: Record<string, unknown>;
@@ -25,19 +25,19 @@ export type Transition = {
   providerReference?: string | null;
   providerCode?: string | null;
   failure?: Record<string, unknown> | null;
-  /** What the beneficiary got; the amount unless said. */
+  /** What the beneficiary received, if not the amount. */
   paidSantim?: Santim;
   outcome?: PayoutOutcome['kind'];
-  /** When its provider was asked, by the clock. */
+  /** When the provider was queried, by the clock. */
   checkedAt?: Date;
-  /** Not if its provider has ever said that it paid. */
+  /** No transition if the provider has ever reported the payout as paid. */
   unlessReportedPaid?: boolean;
   at: Date;
-  /** Wakes the workflow, unless it is the workflow that moves it. */
+  /** The signal for the workflow; null where the workflow itself makes the transition. */
   signal: WithdrawalSignal | null;
 };
 
-const BOOKED = {
+const POSTINGS = {
   SUCCESS: payoutPosting,
   FAILED: releasePosting,
   REJECTED: releasePosting,
@@ -46,8 +46,8 @@ const BOOKED = {
 } as const;
 
 /**
- * Makes one move, in the change's transaction: the row, its timeline, its event, its journal. null when it stood
- * elsewhere: then nothing has changed. Four statements.
+ * Makes one transition: the row, its timeline, its event, its journal. Closes an open case (conflicts.ts).
+ * Four statements. Returns null, with nothing changed, if the withdrawal was not in a status or stage before it.
  */
 export async function transitionWithdrawal(tx: UnitOfWork, transition: Transition): Promise<WithdrawalRow | null> {
   const messages: OutboxRow[] = transition.signal
@@ -61,7 +61,6 @@ export async function transitionWithdrawal(tx: UnitOfWork, transition: Transitio
          provider_code = coalesce(:providerCode, provider_code), last_outcome = coalesce(:outcome, last_outcome),
          last_checked_at = coalesce(CAST(:checkedAt AS timestamptz), last_checked_at),
          failure = CAST(:failure AS jsonb),
-         conflict_resolved_at = CASE WHEN conflict_detected_at IS NOT NULL THEN coalesce(conflict_resolved_at, CAST(:at AS timestamptz)) END,
          paid_santim = CASE WHEN CAST(:paidSantim AS bigint) IS NULL THEN paid_santim
                             ELSE nullif(CAST(:paidSantim AS bigint), amount_santim) END,
          completed_at = CASE WHEN CAST(:to AS text) = 'REVERSED' THEN completed_at ELSE CAST(:at AS timestamptz) END,
@@ -69,6 +68,9 @@ export async function transitionWithdrawal(tx: UnitOfWork, transition: Transitio
        WHERE id = :id AND status = ANY (:from) AND (CAST(:stages AS text[]) IS NULL OR stage = ANY (:stages))
          AND NOT (CAST(:unlessReportedPaid AS boolean) AND first_reported_paid_at IS NOT NULL)
        RETURNING *
+     ), closed_case AS (
+       UPDATE payout_case c SET closed_at = CAST(:at AS timestamptz)
+       FROM updated WHERE c.withdrawal_id = updated.id AND c.closed_at IS NULL
      ), timeline_row AS (
        INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind, detail)
        SELECT id, CAST(:at AS timestamptz), :kind, CAST(:detail AS jsonb) FROM updated
@@ -97,13 +99,14 @@ export async function transitionWithdrawal(tx: UnitOfWork, transition: Transitio
   if (!row) return null;
   tx.enqueued(messages);
   await recordWithdrawalEvents(tx, { row, events: [transition.event], at: transition.at });
-  const fact = transition.from === 'FAILED' && transition.to === 'SUCCESS' ? latePayoutPosting : BOOKED[transition.to];
-  const posted = await post(tx.trx, fact(toPayout(row)), transition.at);
-  if (posted !== 'posted') throw new Error(`withdrawal ${row.id}: ${transition.to} was booked before`);
+  const posting =
+    transition.from === 'FAILED' && transition.to === 'SUCCESS' ? latePayoutPosting : POSTINGS[transition.to];
+  const posted = await post(tx.trx, posting(toPayout(row)), transition.at);
+  if (posted !== 'posted') throw new Error(`withdrawal ${row.id}: ${transition.to} is posted already`);
   return row;
 }
 
-/** Whether it may go there with nobody's word for it: what has failed stays so. */
+/** Whether the transition is possible without operators: FAILED is left by their resolution only. */
 function canTransition(from: WithdrawalStatus, to: WithdrawalStatus): boolean {
   return from !== 'FAILED' && WITHDRAWAL_TRANSITIONS[from].includes(to);
 }

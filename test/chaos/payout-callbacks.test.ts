@@ -1,8 +1,8 @@
 import type { RunningApi } from '../../src/app/api.ts';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { rows } from '../../src/lib/db.ts';
-import { approveWithdrawal } from '../../src/withdrawals/decide.ts';
-import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { readWithdrawal } from '../../src/withdrawals/queries.ts';
+import { approveWithdrawal } from '../../src/withdrawals/review.ts';
 import { expectInvariants } from '../invariants/check.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { expectPaidOutOnce } from '../support/withdrawals.ts';

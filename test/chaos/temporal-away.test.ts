@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { approveWithdrawal } from '../../src/withdrawals/decide.ts';
+import { approveWithdrawal } from '../../src/withdrawals/review.ts';
 import { expectInvariants } from '../invariants/check.ts';
 import { RETRY_DELAYS_SECONDS, type Evidence } from '../invariants/evidence.ts';
 import { createMerchantClient, type MerchantClient } from '../support/merchant-client.ts';

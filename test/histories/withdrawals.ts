@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../../src/lib/dates.ts';
-import { approveWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
-import { readWithdrawal } from '../../src/withdrawals/model.ts';
-import { withdrawalWorkflowId } from '../../src/withdrawals/workflow-input.ts';
+import { readWithdrawal } from '../../src/withdrawals/queries.ts';
+import { approveWithdrawal, rejectWithdrawal } from '../../src/withdrawals/review.ts';
+import { withdrawalWorkflowId } from '../../src/withdrawals/workflow.ts';
 import { skipTime } from '../support/temporal.ts';
 import { fund } from '../support/withdrawals.ts';
 import { until } from '../support/worker.ts';
@@ -35,7 +35,7 @@ export const WITHDRAWAL_SCENES: Scenes = {
   'withdrawal-approved-by-sandbox': async (scene) => withdrawalWorkflowId(await ask(scene, { amount: 'approved' })),
   'withdrawal-cancelled': async (scene) => {
     const id = await ask(scene);
-    await untilItSays(scene, withdrawalWorkflowId(id), 'the sandbox reviews it by itself');
+    await untilItSays(scene, withdrawalWorkflowId(id), 'waiting for the sandbox to review it');
     await scene.merchant.client.post(`withdrawal/${id}/cancel`);
     return withdrawalWorkflowId(id);
   },

@@ -3,7 +3,7 @@ import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { PayoutOutcome, ProviderOutcome } from '../../src/providers/provider.ts';
-import { setReviewPolicy } from '../../src/withdrawals/review-policy.ts';
+import { setReviewPolicy } from '../../src/withdrawals/review.ts';
 import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/sync.ts';
 import { buildMerchant, buildWorld, type World } from '../support/build.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -131,6 +131,7 @@ async function traceOf({ world, scope }: Play): Promise<Trace> {
        UNION ALL SELECT to_jsonb(s)::text FROM checkout_session s WHERE s.transaction_id IN (SELECT id FROM paid)
        UNION ALL SELECT to_jsonb(l)::text FROM withdrawal_timeline l WHERE l.withdrawal_id IN (SELECT id FROM outs)
        UNION ALL SELECT to_jsonb(l)::text FROM withdrawal_approval l WHERE l.withdrawal_id IN (SELECT id FROM outs)
+       UNION ALL SELECT to_jsonb(c)::text FROM payout_case c WHERE c.withdrawal_id IN (SELECT id FROM outs)
        UNION ALL SELECT to_jsonb(l)::text FROM withdrawal_resolution l WHERE l.withdrawal_id IN (SELECT id FROM outs)
        UNION ALL SELECT to_jsonb(l)::text FROM transaction_timeline l WHERE l.transaction_id IN (SELECT id FROM paid)
        UNION ALL SELECT to_jsonb(l)::text FROM settlement_timeline l WHERE l.settlement_id IN (SELECT id FROM settled)

@@ -1,8 +1,9 @@
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
 import { recordRecovery } from '../../src/reconciliation/receipts/record.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
-import { approveWithdrawal, cancelWithdrawal, readWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
+import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
+import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/review.ts';
 import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, TAKEN } from '../support/withdrawals.ts';
 import { expectedOf, hearPayout, keeps, mayResolve, resolveOut, takes, type Out } from './money-model.ts';
 import { choose } from './money-payments.ts';

@@ -68,7 +68,7 @@ export const CORRUPTIONS = [
   [
     'a withdrawal has paid out another amount than was booked',
     `UPDATE withdrawal SET paid_santim = amount_santim - 1 WHERE status = 'SUCCESS'`,
-    'what a withdrawal has paid out is what its beneficiary got, and what came back is the same',
+    'a withdrawal has paid out, and had reversed, what its beneficiary received',
   ],
   [
     'held money was never set aside',
@@ -88,7 +88,7 @@ export const CORRUPTIONS = [
   [
     "a withdrawal was booked over another provider's channel",
     `UPDATE withdrawal SET channel = 'CBE_BIRR' WHERE status = 'SUCCESS'`,
-    'a withdrawal is booked for its own merchant, in its own environment, over its own channel',
+    'a withdrawal is posted for its own merchant, environment and channel',
   ],
   [
     'money was given back by a decision and by no journal',
@@ -121,12 +121,12 @@ export const CORRUPTIONS = [
   [
     'a withdrawal has set aside less than it takes',
     `UPDATE withdrawal SET fee_santim = fee_santim + 1 WHERE status = 'SUCCESS'`,
-    'what a withdrawal sets aside is its amount, fee and tax',
+    'a withdrawal reserves its amount, fee and tax',
   ],
   [
     'a withdrawal is gone',
     `DELETE FROM withdrawal_timeline; DELETE FROM withdrawal WHERE id = ${OPEN}`,
-    'no journal stands for a withdrawal that is not there',
+    'each journal of a withdrawal has a withdrawal',
   ],
   [
     'more is reserved than what is open takes',

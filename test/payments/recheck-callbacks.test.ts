@@ -1,7 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { isConclusive, recheckProven } from '../../src/payments/recheck-callbacks.ts';
-import { storeCallback } from '../../src/providers/store-callback.ts';
+import { storeCallback } from '../../src/providers/callbacks.ts';
 import {
   buildMerchant,
   buildPendingPayment,

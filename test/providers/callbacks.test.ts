@@ -15,10 +15,11 @@ import { SANDBOX_CBE_BIRR } from '../../src/lib/sandbox-providers.ts';
 import {
   callbackUrl,
   createCallbackRouter,
+  storeCallback,
   type CallbackAttempt,
+  type CallbackRow,
   type CallbackWithdrawal,
 } from '../../src/providers/callbacks.ts';
-import { storeCallback, type CallbackRow } from '../../src/providers/store-callback.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { NO_LIMITS } from '../support/http.ts';
 import { connectAdapters } from './sandbox.ts';
@@ -103,7 +104,7 @@ beforeEach(async () => {
   attempt = { attemptId: await insertAttempt(), channel: 'CBE_BIRR', environment: 'sandbox' };
 });
 
-test('a genuine callback is stored byte for byte, then checked, then answered as the provider expects', async () => {
+test('a verified callback is stored byte for byte, then checked, then acknowledged', async () => {
   const body = ` ${genuine(attempt.attemptId)}\n`;
   const answer = await post(SECRET, body);
   expect([answer.status, await answer.text()]).toEqual([200, '{"resultCode":"0"}']);
@@ -124,7 +125,7 @@ test.each([
   expect(checks).toMatchObject([{ verified: false }]);
 });
 
-test("a payout's callback is stored, checked and answered like a payment's, under the withdrawal's id", async () => {
+test("a payout's callback is stored, checked and acknowledged like a payment's, under the withdrawal's id", async () => {
   const { withdrawalId } = WITHDRAWAL;
   const answer = await post(PAYOUT_SECRET, genuine(withdrawalId));
   expect([answer.status, await answer.text()]).toEqual([200, '{"resultCode":"0"}']);
@@ -139,7 +140,7 @@ test("a payout's callback is stored, checked and answered like a payment's, unde
   expect(await stored()).toEqual([]);
 });
 
-test('bytes that are no text are kept as they came', async () => {
+test('a body of binary bytes is stored unchanged', async () => {
   const bytes = Buffer.from([0, 255, 254, 10, 0]);
   await post(SECRET, bytes);
   expect((await stored())[0]!.body).toEqual(bytes);
@@ -152,7 +153,7 @@ test('the same callback twice is stored and checked twice', async () => {
   expect(checks).toHaveLength(2);
 });
 
-test('an unknown address is 404, of whatever kind, and leaves nothing', async () => {
+test('a callback to an unknown address of any kind gets 404 and is not stored', async () => {
   const at = (path: string) => fetch(address(path), { method: 'POST', body: genuine(attempt.attemptId) });
   for (const path of [
     `/api/providers/CBE_BIRR/callback/${'another-secret'.padEnd(32, 'x')}`,
@@ -169,7 +170,7 @@ test('an unknown address is 404, of whatever kind, and leaves nothing', async ()
   expect(checks).toEqual([]);
 });
 
-test('what cannot be an address of ours is 404 without a query, and is not logged', async () => {
+test('a malformed callback address gets 404 without a query or log line', async () => {
   for (const path of ['CBE_BIRR/callback/%00', 'CBE_BIRR/callback/planted', `planted/callback/${SECRET}`]) {
     expect((await fetch(address(`/api/providers/${path}`), { method: 'POST' })).status).toBe(404);
   }
@@ -177,7 +178,7 @@ test('what cannot be an address of ours is 404 without a query, and is not logge
   expect(logged.join()).not.toContain('planted');
 });
 
-test('unknown addresses are limited by who calls them; past the limit they cost no query', async () => {
+test('calls to unknown addresses are limited by caller, and cost no query beyond the limit', async () => {
   const guess = (from: string, secret = randomBytes(24).toString('base64url')) =>
     fetch(address(`/api/providers/CBE_BIRR/callback/${secret}`), {
       method: 'POST',
@@ -192,33 +193,33 @@ test('unknown addresses are limited by who calls them; past the limit they cost 
   expect((await guess('2001:db8:1:3::1', SECRET)).status).toBe(200);
 });
 
-test('a callback that could not be stored is not answered as taken', async () => {
+test('a callback that could not be stored is not acknowledged', async () => {
   problem = 'store';
   expect((await post(SECRET, genuine(attempt.attemptId))).status).toBe(500);
   expect(checks).toEqual([]);
 });
 
-test('a callback whose check failed stays stored, and the provider is asked to repeat it', async () => {
+test('a callback whose check failed remains stored and gets 500, so that it is repeated', async () => {
   problem = 'check';
   expect((await post(SECRET, genuine(attempt.attemptId))).status).toBe(500);
   expect(await stored()).toHaveLength(1);
 });
 
-test('a genuine callback whose check the provider did not answer is to be repeated; of any other nobody is asked to', async () => {
+test('a verified callback with an inconclusive check gets 500, so that it is repeated; an unverified one gets 200', async () => {
   problem = 'doubt';
   expect((await post(SECRET, genuine(attempt.attemptId))).status).toBe(500);
   expect((await post(SECRET, 'nonsense')).status).toBe(200);
   expect(await stored()).toHaveLength(2);
 });
 
-test('a body over 64 KiB is refused, whether it tells its length or not', async () => {
+test('a body over 64 KiB is rejected, with or without a Content-Length', async () => {
   expect((await post(SECRET, 'x'.repeat(65_536))).status).toBe(200);
   expect((await post(SECRET, 'x'.repeat(65_537))).status).toBe(413);
   expect(await postChunked('x'.repeat(200_000))).toBe(413);
   expect(await stored()).toHaveLength(1);
 });
 
-test('the address a provider is given is the one that is listened to', async () => {
+test('callbackUrl gives the address of the callback route', async () => {
   const url = callbackUrl(`${address('')}/`, { channel: 'CBE_BIRR', secret: SECRET });
   const answer = await fetch(url, { method: 'POST', body: genuine(attempt.attemptId) });
   expect(answer.status).toBe(200);

@@ -38,7 +38,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     return order;
   };
 
-  test('a hanging provider is unknown, in time', async () => {
+  test('a hanging provider gives unknown within the timeout', async () => {
     await simulator.fault({ kind: 'hang', next: 2 });
     const order = anOrder(inbox.url);
     expect(await impatient.adapter(channel).initiate(order)).toMatchObject({ kind: 'unknown', reason: 'timeout' });
@@ -48,7 +48,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(await provider().initiate(order)).toMatchObject({ kind: 'accepted' });
   });
 
-  test('an order made though its answer never came is unknown, and found when asked for', async () => {
+  test('an order created without a reply is unknown, and found by a query', async () => {
     await simulator.fault({ kind: 'hangAfter', on: 'initiate', next: 1 });
     const order = anOrder(inbox.url);
     const first = await impatient.adapter(channel).initiate(order);
@@ -56,7 +56,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(await queryUntil(provider(), order.orderId, 'succeeded')).toMatchObject({ kind: 'succeeded' });
   });
 
-  test('a server error is unknown, whether the order was made or not', async () => {
+  test('a server error is unknown, whether the order was created or not', async () => {
     await simulator.fault({ kind: 'serverError', on: 'initiate', next: 1 });
     await simulator.fault({ kind: 'serverErrorAfter', on: 'initiate', next: 1 });
     const [lost, made] = [anOrder(inbox.url), anOrder(inbox.url)];
@@ -75,7 +75,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(await provider().query(order.orderId)).toMatchObject({ kind: 'succeeded' });
   });
 
-  test('a late callback comes when its delay is over', async () => {
+  test('a delayed callback arrives after its delay', async () => {
     await simulator.fault({ kind: 'callbackLate', delayMs: 5 * MINUTE_MS });
     const order = await pay();
     await simulator.advance(4 * MINUTE_MS);
@@ -85,7 +85,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(inbox.received).toHaveLength(1);
   });
 
-  test('a doubled callback comes twice, and both are genuine', async () => {
+  test('a doubled callback arrives twice, both verified', async () => {
     await simulator.fault({ kind: 'callbackDoubled' });
     const { orderId } = await pay();
     expect(inbox.received.map((callback) => provider().parseCallback(callback))).toEqual([
@@ -94,7 +94,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     ]);
   });
 
-  test('a callback out of order says "not yet" after "paid"; the query keeps to the truth', async () => {
+  test('a callback out of order reports pending after paid; a query still reports paid', async () => {
     await simulator.fault({ kind: 'callbackOutOfOrder' });
     const { orderId } = await pay();
     const texts = inbox.received.map(({ body }) => body.toString());
@@ -104,7 +104,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(await provider().query(orderId)).toMatchObject({ kind: 'succeeded' });
   });
 
-  test('a callback may come before the answer to the order', async () => {
+  test('a callback may arrive before the reply to the order', async () => {
     await simulator.fault({ kind: 'callbackBeforeAnswer', next: 1 });
     const order = anOrder(inbox.url);
     let seenBeforeAnswer = -1;
@@ -115,14 +115,17 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(await provider().query(order.orderId)).toMatchObject({ kind: 'succeeded' });
   });
 
-  test.each(['callbackUnsigned', 'callbackWronglySigned'] as const)('%s is not verified', async (kind) => {
-    await simulator.fault({ kind });
-    const { orderId } = await pay();
-    expect(provider().parseCallback(inbox.received[0]!)).toMatchObject({ verified: false });
-    expect(await provider().query(orderId)).toMatchObject({ kind: 'succeeded' });
-  });
+  test.each(['callbackUnsigned', 'callbackWronglySigned'] as const)(
+    'a callback with the fault %s is not verified',
+    async (kind) => {
+      await simulator.fault({ kind });
+      const { orderId } = await pay();
+      expect(provider().parseCallback(inbox.received[0]!)).toMatchObject({ verified: false });
+      expect(await provider().query(orderId)).toMatchObject({ kind: 'succeeded' });
+    },
+  );
 
-  test('a genuine callback with another amount does not change what a query says', async () => {
+  test('a verified callback with another amount does not change the result of a query', async () => {
     await simulator.fault({ kind: 'callbackWrongAmount' });
     const { orderId } = await pay();
     expect(inbox.received[0]!.body.toString()).toContain('101.50');
@@ -130,13 +133,13 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(await provider().query(orderId)).toMatchObject({ kind: 'succeeded', amountSantim: 10_050n });
   });
 
-  test('a wrong amount that was really paid is what a query says', async () => {
+  test('a payment of another amount is reported by a query with that amount', async () => {
     await simulator.fault({ kind: 'paidWrongAmount' });
     const { orderId } = await pay();
     expect(await provider().query(orderId)).toMatchObject({ kind: 'succeeded', amountSantim: 10_150n });
   });
 
-  test('a query that lags behind is pending until it has caught up', async () => {
+  test('a lagging query is pending until it catches up', async () => {
     await simulator.fault({ kind: 'queryLag', delayMs: MINUTE_MS });
     const { orderId } = await pay();
     expect(inbox.received).toHaveLength(1);
@@ -145,7 +148,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(await provider().query(orderId)).toMatchObject({ kind: 'succeeded' });
   });
 
-  test('a callback changed on its way in any field is not verified', async () => {
+  test('a callback with any field changed is not verified', async () => {
     const { orderId } = await pay();
     const [genuine] = inbox.received;
     const message = JSON.parse(genuine!.body.toString()) as Record<string, unknown>;
@@ -179,7 +182,7 @@ test('a fault for the next two orders spares the third', async () => {
   expect(inbox.received).toHaveLength(1);
 });
 
-test('an admin call that makes no sense is refused and says why', async () => {
+test('an invalid admin call is rejected with the reason', async () => {
   for (const [path, body] of [
     ['/admin/faults', { kind: 'nonsense' }],
     ['/admin/faults', { kind: 'hang', nxt: 1 }],

@@ -43,7 +43,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(Date.parse(truth!.decidedAt!) - Date.parse(truth!.createdAt)).toBeLessThan(1_000);
   });
 
-  test('an order that is paid is called back once, and the callback is verified as about that order', async () => {
+  test('a paid order has one callback, verified as being about that order', async () => {
     const { provider, order } = await start('251911000001');
     const [callback] = await inbox.waitFor(1);
     expect(provider.parseCallback(callback!)).toEqual({ verified: true, orderId: order.orderId });
@@ -51,19 +51,19 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(inbox.received).toHaveLength(1);
   });
 
-  test('0911000002 is declined for good', async () => {
+  test('0911000002 is declined and cannot be retried', async () => {
     const { provider, order } = await start('0911000002');
     const outcome = await queryUntil(provider, order.orderId, 'declined');
     expect(outcome).toMatchObject({ kind: 'declined', failure: { code: 'DECLINED', retryable: false } });
   });
 
-  test('0911000003 has insufficient funds, and may try again', async () => {
+  test('0911000003 has insufficient funds and can be retried', async () => {
     const { provider, order } = await start('+251911000003');
     const outcome = await queryUntil(provider, order.orderId, 'declined');
     expect(outcome).toMatchObject({ kind: 'declined', failure: { code: 'INSUFFICIENT_FUNDS', retryable: true } });
   });
 
-  test('0911000004 never answers: pending while the session lives, then closed by the provider', async () => {
+  test('0911000004 is never confirmed: pending until the session expires, then closed by the provider', async () => {
     const { provider, order } = await start('251911000004');
     await simulator.advance(29 * MINUTE_MS);
     expect(await provider.query(order.orderId)).toMatchObject({ kind: 'pending' });
@@ -99,19 +99,19 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(inbox.received).toHaveLength(0);
   });
 
-  test('0911000008 is paid with another amount than asked for', async () => {
+  test('0911000008 is paid with another amount than requested', async () => {
     const { provider, order } = await start('251911000008');
     const outcome = await queryUntil(provider, order.orderId, 'succeeded');
     expect(outcome).toMatchObject({ kind: 'succeeded', amountSantim: 10_150n });
     expect(await simulator.orderOf(order.orderId)).toMatchObject({ amount: '100.50', paidAmount: '101.50' });
   });
 
-  test('a phone outside the list is refused as an invalid payer', async () => {
+  test('an unknown phone is declined as an invalid payer', async () => {
     const { accepted } = await start('251911999999');
     expect(accepted).toMatchObject({ kind: 'declined', failure: { code: 'INVALID_PAYER' } });
   });
 
-  test('the same order placed twice is one order with one payment', async () => {
+  test('an order submitted twice is one order with one payment', async () => {
     const { provider, order, accepted } = await start('251911000001');
     const again = await provider.initiate(order);
     expect(again).toMatchObject({ kind: 'accepted', providerReference: expect.anything() });
@@ -121,12 +121,12 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect((await simulator.journal()).orders).toHaveLength(1);
   });
 
-  test('an order the provider never got is pending: not paid, and that is certain', async () => {
+  test('a query of an order that was never submitted is pending', async () => {
     const outcome = await adapters.adapter(channel).query(anOrder(inbox.url).orderId);
     expect(outcome).toMatchObject({ kind: 'pending' });
   });
 
-  test('a callback that is not answered with 2xx is sent again', async () => {
+  test('a callback without a 2xx response is sent again', async () => {
     inbox.status = 500;
     const { provider, order } = await start('251911000001');
     await inbox.waitFor(1);
@@ -140,7 +140,7 @@ describe.each(CHANNELS)('%s', (channel) => {
   });
 });
 
-test('the smallest and the largest amounts arrive exactly', async () => {
+test('the smallest and the largest amounts are paid exactly', async () => {
   for (const amountSantim of [1n, 7_500_000n, 60_000_001n]) {
     for (const channel of CHANNELS) {
       const order = anOrder(inbox.url, { amountSantim });
@@ -156,7 +156,7 @@ test('live channels and M-Pesa have no provider', () => {
   for (const channel of CHANNELS) expect(adapters.find(channel, 'live')).toBeNull();
 });
 
-test('the simulator lists the phones that everybody else lists', async () => {
+test('the simulator lists the phones that the documentation lists', async () => {
   const response = await fetch(simulator.url);
   expect(await response.json()).toMatchObject({ phones: SANDBOX_PHONES });
 });

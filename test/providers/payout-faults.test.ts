@@ -49,7 +49,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     return order;
   };
 
-  test('a provider that hangs before it acts is unknown in time, and took nothing', async () => {
+  test('a provider that hangs before it acts gives unknown within the timeout and creates no payout', async () => {
     await simulator.fault({ kind: 'hang', next: 2 });
     const order = aPayout(inbox.url);
     const unknown = { kind: 'unknown', reason: 'timeout' };
@@ -59,7 +59,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(await provider().payout(order)).toMatchObject({ kind: 'accepted' });
   });
 
-  test('a provider that hangs after it acted is unknown in time; submitting again pays no second time', async () => {
+  test('a provider that hangs after it acted gives unknown within the timeout; a second submission pays nothing more', async () => {
     await simulator.fault({ kind: 'hangAfter', on: 'payout', next: 1 });
     const order = aPayout(inbox.url);
     expect(await impatient.adapter(channel).payout(order)).toMatchObject({ kind: 'unknown', reason: 'timeout' });
@@ -69,7 +69,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect((await simulator.totalsOf(channel)).paidOut).toBe('250.75');
   });
 
-  test('a server error is unknown, whether the payout was made or not', async () => {
+  test('a server error is unknown, whether the payout was created or not', async () => {
     await simulator.fault({ kind: 'serverError', on: 'payout', next: 1 });
     await simulator.fault({ kind: 'serverErrorAfter', on: 'payout', next: 1 });
     const [lost, made] = [aPayout(inbox.url), aPayout(inbox.url)];
@@ -90,7 +90,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(await provider().queryPayout(order.orderId)).toMatchObject({ kind: 'succeeded' });
   });
 
-  test('a late callback comes when its delay is over', async () => {
+  test('a delayed callback arrives after its delay', async () => {
     await simulator.fault({ kind: 'callbackLate', delayMs: 5 * MINUTE_MS });
     await pay();
     await simulator.advance(4 * MINUTE_MS);
@@ -99,7 +99,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(inbox.received).toHaveLength(1);
   });
 
-  test('a doubled callback comes twice, and both are genuine', async () => {
+  test('a doubled callback arrives twice, both verified', async () => {
     await simulator.fault({ kind: 'callbackDoubled' });
     const { orderId } = await pay();
     expect(inbox.received.map(parsed)).toEqual([
@@ -108,7 +108,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     ]);
   });
 
-  test('a callback out of order says "not yet" after "paid"; the query keeps to the truth', async () => {
+  test('a callback out of order reports pending after paid; a query still reports paid', async () => {
     await simulator.fault({ kind: 'callbackOutOfOrder' });
     const { orderId } = await pay();
     const texts = inbox.received.map(({ body }) => body.toString());
@@ -118,7 +118,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(await provider().queryPayout(orderId)).toMatchObject({ kind: 'succeeded' });
   });
 
-  test('a callback may come before the answer to the payout', async () => {
+  test('a callback may arrive before the reply to the payout', async () => {
     await simulator.fault({ kind: 'callbackBeforeAnswer', next: 1 });
     let seenBeforeAnswer = -1;
     const order = aPayout(inbox.url);
@@ -129,14 +129,17 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(answer).toMatchObject({ kind: 'succeeded' });
   });
 
-  test.each(['callbackUnsigned', 'callbackWronglySigned'] as const)('%s is not verified', async (kind) => {
-    await simulator.fault({ kind });
-    const { orderId } = await pay();
-    expect(parsed(inbox.received[0])).toMatchObject({ verified: false });
-    expect(await provider().queryPayout(orderId)).toMatchObject({ kind: 'succeeded' });
-  });
+  test.each(['callbackUnsigned', 'callbackWronglySigned'] as const)(
+    'a callback with the fault %s is not verified',
+    async (kind) => {
+      await simulator.fault({ kind });
+      const { orderId } = await pay();
+      expect(parsed(inbox.received[0])).toMatchObject({ verified: false });
+      expect(await provider().queryPayout(orderId)).toMatchObject({ kind: 'succeeded' });
+    },
+  );
 
-  test('a callback changed on its way in any field is not verified', async () => {
+  test('a callback with any field changed is not verified', async () => {
     const { orderId } = await pay();
     const [genuine] = inbox.received;
     const message = JSON.parse(genuine!.body.toString()) as Record<string, unknown>;
@@ -147,7 +150,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(parsed(genuine)).toEqual({ verified: true, orderId });
   });
 
-  test('a payout that is accepted and then fails says so to a query and by callback', async () => {
+  test('a payout that is accepted and then fails is reported as failed by query and callback', async () => {
     await simulator.fault({ kind: 'payoutAcceptedThenFailed', next: 1 });
     const { orderId } = await pay();
     expect(await provider().queryPayout(orderId)).toMatchObject({ kind: 'declined', failure: { code: 'DECLINED' } });
@@ -155,7 +158,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect((await simulator.totalsOf(channel)).paidOut).toBe('0.00');
   });
 
-  test('a payout comes back as late as asked for, once', async () => {
+  test('a reversal happens once, after the configured delay', async () => {
     await simulator.fault({ kind: 'payoutReversed', delayMs: 60 * MINUTE_MS, next: 1 });
     const order = await pay();
     await simulator.advance(58 * MINUTE_MS);
@@ -167,7 +170,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(await simulator.totalsOf(channel)).toMatchObject({ paidOut: '250.75', reversed: '250.75', unpaid: '0.00' });
   });
 
-  test('a late callback of the payment and that of its reversal come once each, in whatever order', async () => {
+  test('delayed callbacks of a payment and of its reversal arrive once each, in any order', async () => {
     await simulator.fault({ kind: 'callbackLate', delayMs: 5 * MINUTE_MS, next: 1 });
     await simulator.fault({ kind: 'payoutReversed', delayMs: MINUTE_MS, next: 1 });
     await pay();
@@ -175,7 +178,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(inbox.received).toHaveLength(2);
   });
 
-  test('a payout may be unknown for minutes though it is paid', async () => {
+  test('a paid payout can be reported as unknown for minutes', async () => {
     await simulator.fault({ kind: 'payoutUnknown', delayMs: 5 * MINUTE_MS, next: 1 });
     const order = aPayout(inbox.url);
     const unknown = { kind: 'unknown', reason: 'http' };
@@ -192,7 +195,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect((await simulator.totalsOf(channel)).paidOut).toBe('501.50');
   });
 
-  test('a payout may be silent for minutes though it is paid', async () => {
+  test('a paid payout can be left without a reply for minutes', async () => {
     await simulator.fault({ kind: 'payoutSilent', delayMs: MINUTE_MS, next: 1 });
     const order = aPayout(inbox.url);
     const unknown = { kind: 'unknown', reason: 'timeout' };
@@ -202,7 +205,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(await provider().queryPayout(order.orderId)).toMatchObject({ kind: 'succeeded' });
   });
 
-  test('a query that lags behind is pending until it has caught up, for the reversal too', async () => {
+  test('a lagging query is pending until it catches up, also for a reversal', async () => {
     await simulator.fault({ kind: 'queryLag', delayMs: 2 * MINUTE_MS });
     await simulator.fault({ kind: 'payoutReversed', delayMs: MINUTE_MS });
     const { orderId } = await pay();
@@ -214,14 +217,14 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(await provider().queryPayout(orderId)).toMatchObject({ kind: 'reversed' });
   });
 
-  test('another amount that really left is what a query says', async () => {
+  test('a payout of another amount is reported by a query with that amount', async () => {
     await simulator.fault({ kind: 'paidWrongAmount' });
     const { orderId } = await pay();
     expect(await provider().queryPayout(orderId)).toMatchObject({ kind: 'succeeded', amountSantim: 25_175n });
   });
 });
 
-test('a fault of payouts spares payments, and the other way round', async () => {
+test('a fault of payouts does not affect payments, and the reverse', async () => {
   const provider = adapters.adapter('CBE_BIRR');
   await simulator.fault({ kind: 'callbackLost', of: 'payout', next: 1 });
   await provider.initiate(anOrder(inbox.url));
@@ -235,7 +238,7 @@ test('a fault of payouts spares payments, and the other way round', async () => 
   expect((await simulator.journal()).payouts.map(({ callbacks }) => callbacks.length)).toEqual([0, 1]);
 });
 
-test('an expired telebirr token costs a payout nothing but a new one', async () => {
+test('a payout with an expired telebirr token requests a new token and succeeds', async () => {
   const provider = adapters.adapter('TELEBIRR');
   await provider.payout(aPayout(inbox.url));
   await simulator.fault({ kind: 'tokenExpired', on: 'payout', next: 1 });

@@ -52,7 +52,7 @@ describe.each(WAYS)('%s', (_name, channel, to) => {
     return { provider, order, answer: await provider.payout(order) };
   };
 
-  test('1 is accepted, then paid in full within a second, and called back once', async () => {
+  test('1 is accepted, then paid in full within a second, with one callback', async () => {
     const { provider, order, answer } = await pay(1);
     expect(answer).toMatchObject({ kind: 'accepted', providerReference: expect.stringMatching(/./) });
     const outcome = await queryPayoutUntil(provider, order.orderId, 'succeeded');
@@ -70,7 +70,7 @@ describe.each(WAYS)('%s', (_name, channel, to) => {
     expect(provider.parseCallback(inbox.received[0]!)).toEqual({ verified: true, orderId: order.orderId });
   });
 
-  test('2 is declined at once, and stays so', async () => {
+  test('2 is declined at once and remains declined', async () => {
     const { provider, order, answer } = await pay(2);
     const expected = { kind: 'declined', failure: { code: 'DECLINED', retryable: false } };
     expect(answer).toMatchObject(expected);
@@ -81,7 +81,7 @@ describe.each(WAYS)('%s', (_name, channel, to) => {
     expect(inbox.received).toHaveLength(0);
   });
 
-  test("3 is declined for want of the operator's money there", async () => {
+  test("3 is declined because the operator's float is too small", async () => {
     const { provider, order, answer } = await pay(3);
     const expected = { kind: 'declined', failure: { code: 'INSUFFICIENT_FUNDS', providerCode: 'INSUFFICIENT_FLOAT' } };
     expect(answer).toMatchObject(expected);
@@ -132,7 +132,7 @@ describe.each(WAYS)('%s', (_name, channel, to) => {
     expect(inbox.received).toHaveLength(0);
   });
 
-  test('8 is accepted, and then fails', async () => {
+  test('8 is accepted and then fails', async () => {
     const { provider, order, answer } = await pay(8);
     expect(answer).toMatchObject({ kind: 'accepted' });
     const outcome = await queryPayoutUntil(provider, order.orderId, 'declined');
@@ -141,7 +141,7 @@ describe.each(WAYS)('%s', (_name, channel, to) => {
     expect(await simulator.payoutOf(order.orderId)).toMatchObject({ paid: false });
   });
 
-  test('the same payout submitted again answers how the first stands, and pays once', async () => {
+  test('a payout submitted twice returns the status of the first submission and is paid once', async () => {
     const { provider, order, answer } = await pay(1);
     expect(await provider.payout(order)).toEqual(answer);
     await simulator.advance(1_000);
@@ -151,7 +151,7 @@ describe.each(WAYS)('%s', (_name, channel, to) => {
     expect(totals[channel]).toMatchObject({ paidOut: '250.75' });
   });
 
-  test('fifty submissions at once are one payout', async () => {
+  test('fifty concurrent submissions are one payout', async () => {
     const provider = adapters.adapter(channel);
     const order = aPayout(inbox.url, { destination: to(1) });
     const answers = await Promise.all(Array.from({ length: 50 }, () => provider.payout(order)));
@@ -162,7 +162,7 @@ describe.each(WAYS)('%s', (_name, channel, to) => {
     expect((await simulator.totalsOf(channel)).paidOut).toBe('250.75');
   });
 
-  test('another amount or payee under the same id pays nothing, and is in doubt until asked about', async () => {
+  test('another amount or payee under a used id pays nothing and is unknown until queried', async () => {
     const { provider, order } = await pay(1);
     for (const tx of [{ amountSantim: 25_076n }, { destination: to(5) }]) {
       expect(await provider.payout({ ...order, ...tx })).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
@@ -172,21 +172,21 @@ describe.each(WAYS)('%s', (_name, channel, to) => {
     expect((await simulator.totalsOf(channel)).paidOut).toBe('250.75');
   });
 
-  test('a payout the provider never got is not found', async () => {
+  test('a query of a payout that was never submitted is not-found', async () => {
     const outcome = await adapters.adapter(channel).queryPayout(aPayout(inbox.url).orderId);
     expect(outcome).toMatchObject({ kind: 'not-found' });
   });
 });
 
 describe.each(CHANNELS)('%s', (channel) => {
-  test('a phone outside the list is declined, and never became a payout', async () => {
+  test('a payout to an unknown phone is declined and creates no payout', async () => {
     const provider = adapters.adapter(channel);
     const order = aPayout(inbox.url, { destination: { kind: 'phone', phone: '251911999999' } });
     expect(await provider.payout(order)).toMatchObject({ kind: 'declined', failure: { code: 'INVALID_PAYEE' } });
     expect(await provider.queryPayout(order.orderId)).toMatchObject({ kind: 'not-found' });
   });
 
-  test('the smallest and the largest amounts leave exactly', async () => {
+  test('the smallest and the largest amounts are paid out exactly', async () => {
     const provider = adapters.adapter(channel);
     for (const amountSantim of [1n, 7_500_000n, 60_000_001n]) {
       const order = aPayout(inbox.url, { amountSantim });
@@ -196,7 +196,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     }
   });
 
-  test('what it pays out to is what it says', async () => {
+  test('payouts succeed to the destinations in capabilities.payoutTo only', async () => {
     const provider = adapters.adapter(channel);
     const outcome = await provider.payout(aPayout(inbox.url, { destination: toAccount(1) }));
     if (provider.capabilities.payoutTo.includes('bank')) expect(outcome).toMatchObject({ kind: 'accepted' });
@@ -214,7 +214,7 @@ test('an account that ends in 0 or 9 is paid as one that ends in 1', async () =>
   }
 });
 
-test('the simulator lists what its phones and accounts do with payouts', async () => {
+test('the simulator lists the behaviour of its phones and accounts for payouts', async () => {
   const response = await fetch(simulator.url);
   expect(await response.json()).toMatchObject({ payouts: SANDBOX_PAYOUTS });
 });

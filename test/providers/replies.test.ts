@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { toPlainOrderId } from '../../src/providers/order-id.ts';
+import { toPlainOrderId } from '../../src/providers/exchange.ts';
 import { CHANNELS, aPayout, anOrder, connectAdapters, type SandboxChannel } from './sandbox.ts';
 
 const TOKEN = { token: 'Bearer t', effectiveDate: '20260101000000', expirationDate: '20260101010000' };
@@ -76,7 +76,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     ['429', 429, '{}'],
     ['a redirect', 302, ''],
     ['more than 64 KiB', 200, `"${'x'.repeat(70_000)}"`],
-  ])('%s is unknown', async (_what, status, text) => {
+  ])('a reply with %s is unknown', async (_what, status, text) => {
     say = (response) => {
       response.statusCode = status;
       response.setHeader('location', 'http://127.0.0.1:1/');
@@ -87,14 +87,14 @@ describe.each(CHANNELS)('%s', (channel) => {
     }
   });
 
-  test('a connection that breaks is unknown', async () => {
+  test('a broken connection is unknown', async () => {
     say = (response) => response.socket?.destroy();
     for (const outcome of [...(await both(channel)), ...(await ofPayouts(channel))]) {
       expect(outcome).toMatchObject({ kind: 'unknown', reason: 'network' });
     }
   });
 
-  test('an answer that drips ends at the time limit', async () => {
+  test('a slow reply ends at the timeout', async () => {
     say = (response) => {
       response.write('{');
       const drip = setInterval(() => response.write(' '), 20);
@@ -105,7 +105,7 @@ describe.each(CHANNELS)('%s', (channel) => {
   });
 });
 
-describe('telebirr’s words', () => {
+describe('telebirr’s replies', () => {
   const query = async (content: object | null, rest: object = { result: 'SUCCESS', code: '0' }) => {
     const { orderId } = anOrder('http://127.0.0.1:1/');
     sayJson({ ...rest, biz_content: content && { merch_order_id: toPlainOrderId(orderId), ...content } });
@@ -118,7 +118,7 @@ describe('telebirr’s words', () => {
     async (word) => expect(await query({ ...paid, order_status: word })).toMatchObject({ kind: 'pending' }),
   );
 
-  test('the status may be called order_status or trade_status', async () => {
+  test('the status is read from order_status or trade_status', async () => {
     for (const name of ['order_status', 'trade_status']) {
       expect(await query({ ...paid, [name]: 'PAY_SUCCESS' })).toMatchObject({ kind: 'succeeded', amountSantim: 1000n });
     }
@@ -130,20 +130,20 @@ describe('telebirr’s words', () => {
     { total_amount: '-1.00' },
     { trans_id: undefined },
     { trans_currency: undefined },
-  ])('paid without knowing what or how (%p) is unknown', async (without) => {
+  ])('a payment reported as paid without %p is unknown', async (without) => {
     expect(await query({ ...paid, order_status: 'PAY_SUCCESS', ...without })).toMatchObject({ kind: 'unknown' });
   });
 
-  test('another currency is passed on as it is', async () => {
+  test('another currency is returned unchanged', async () => {
     const outcome = await query({ ...paid, order_status: 'PAY_SUCCESS', trans_currency: 'USD' });
     expect(outcome).toMatchObject({ kind: 'succeeded', currency: 'USD' });
   });
 
-  test('a query that is refused leaves the payment in doubt', async () => {
+  test('a rejected query leaves the payment unknown', async () => {
     expect(await query(null, { result: 'FAIL', code: 'BUSY', msg: 'later' })).toMatchObject({ kind: 'unknown' });
   });
 
-  test('an order that is refused plainly is declined, one that exists already is pending', async () => {
+  test('a rejected order is declined, one that exists already is pending', async () => {
     const initiate = () => adapters.adapter('TELEBIRR').initiate(anOrder('http://127.0.0.1:1/'));
     sayJson({ result: 'FAIL', code: 'NEW_REASON', msg: 'no' });
     expect(await initiate()).toMatchObject({
@@ -179,7 +179,7 @@ test.each([
   expect(await adapters.adapter(channel).query(orderId)).toMatchObject({ kind: 'declined' });
 });
 
-test.each(['CBE_BIRR', 'AWASH'] as const)('a state that %s never told us of is unknown', async (channel) => {
+test.each(['CBE_BIRR', 'AWASH'] as const)('an undocumented state of %s is unknown', async (channel) => {
   sayJson({ state: 'SOMETHING_NEW', resultCode: '0' });
   for (const outcome of await both(channel)) expect(outcome).toMatchObject({ kind: 'unknown' });
 });
@@ -221,7 +221,7 @@ describe.each([
   const reference = { reference: 'R1', trans_id: 'R1' };
   const money = { amount: '10.00', currency: 'ETB', total_amount: '10.00', trans_currency: 'ETB' };
 
-  test('paid or reversed without knowing what or how is unknown', async () => {
+  test('a payout reported as paid or reversed without amount, currency or reference is unknown', async () => {
     expect(await query({ [word]: paid, ...reference, ...money })).toMatchObject({
       kind: 'succeeded',
       amountSantim: 1000n,
@@ -237,7 +237,7 @@ describe.each([
     expect(await query({ [word]: reversed, ...reference })).toMatchObject({ kind: 'unknown' });
   });
 
-  test('a word never heard of decides nothing', async () => {
+  test('an undocumented status decides nothing', async () => {
     const outcome = await query({ [word]: 'SOMETHING_NEW', ...reference, ...money });
     expect(['unknown', 'pending']).toContain(outcome.kind);
   });
@@ -248,7 +248,7 @@ test.each([
   ['an amount that is none', { amount: '1e3' }],
   ['a time that is none', { at: 'noon' }],
   ['no reference', { reference: '' }],
-])('a list with a row of %s is unknown as a whole', async (_what, tx) => {
+])('a statement page with a row of %s is unknown as a whole', async (_what, tx) => {
   const row = {
     orderId: 'wd_1',
     type: 'PAYOUT',

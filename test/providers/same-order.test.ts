@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { toPlainOrderId } from '../../src/providers/order-id.ts';
+import { toPlainOrderId } from '../../src/providers/exchange.ts';
 import { CHANNELS, aPayout, anOrder, connectAdapters } from './sandbox.ts';
 
 const TOKEN = { token: 'Bearer t', effectiveDate: '20260101000000', expirationDate: '20260101010000' };
@@ -83,7 +83,7 @@ describe.each(CHANNELS)('a reply of %s', (channel) => {
     expect(believed).toBeGreaterThan(0);
   });
 
-  test('that refuses the request for another order is unknown too', async () => {
+  test('that rejects the request of another order is unknown too', async () => {
     const other = named(anOrder('http://127.0.0.1:1/').orderId);
     const rejection = { ...other, state: 'REJECTED', resultCode: 'DECLINED', reasonCode: 'DECLINED' };
     sayJson({ ...rejection, result: 'FAIL', code: 'DECLINED', biz_content: other }, channel === 'AWASH' ? 422 : 200);

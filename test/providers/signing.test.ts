@@ -10,7 +10,7 @@ import {
   verifyTelebirr,
   type RsaScheme,
 } from '../../src/lib/provider-signing.ts';
-import { fromPlainOrderId, toPlainOrderId } from '../../src/providers/order-id.ts';
+import { fromPlainOrderId, toPlainOrderId } from '../../src/providers/exchange.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
@@ -43,12 +43,12 @@ describe.each(['PSS', 'PKCS1'] satisfies RsaScheme[])('telebirr with %s', (schem
   const sign = signTelebirr(preOrder, { key: privateKey, scheme });
   const key = { key: publicKey, scheme };
 
-  test('a signature of the same fields is accepted in whatever order they come', () => {
+  test('a signature of the same fields is accepted in any order', () => {
     const { biz_content, ...rest } = preOrder;
     expect(verifyTelebirr({ biz_content, ...rest, sign }, key)).toBe(true);
   });
 
-  test('a changed, added or removed field is not', () => {
+  test('a changed, added or removed field makes the signature invalid', () => {
     const { version: _version, ...shorter } = preOrder;
     expect(verifyTelebirr({ ...preOrder, timestamp: '1700000001', sign }, key)).toBe(false);
     expect(verifyTelebirr({ ...preOrder, more: '1', sign }, key)).toBe(false);
@@ -57,12 +57,12 @@ describe.each(['PSS', 'PKCS1'] satisfies RsaScheme[])('telebirr with %s', (schem
     expect(verifyTelebirr({ ...preOrder, biz_content: dearer, sign }, key)).toBe(false);
   });
 
-  test('the other padding is refused', () => {
+  test('a signature with the other padding is rejected', () => {
     const other = scheme === 'PSS' ? 'PKCS1' : 'PSS';
     expect(verifyTelebirr({ ...preOrder, sign }, { key: publicKey, scheme: other })).toBe(false);
   });
 
-  test.each(['', 'nonsense', '====', 'A'.repeat(344), 5, null, undefined, {}, []])('%p is no signature', (wrong) => {
+  test.each(['', 'nonsense', '====', 'A'.repeat(344), 5, null, undefined, {}, []])('%p is not a signature', (wrong) => {
     expect(verifyTelebirr({ ...preOrder, sign: wrong }, key)).toBe(false);
   });
 });
@@ -79,7 +79,7 @@ test('CBE Birr hashes its sorted fields with the key among them', () => {
   }
 });
 
-test('a key sent along in a CBE Birr message does not take the place of ours', () => {
+test('a key inside a CBE Birr message does not replace ours', () => {
   const forged = { amount: '10.00', key: 'theirs' };
   expect(verifyCbeBirr({ ...forged, signature: signCbeBirr(forged, 'theirs') }, 'ours')).toBe(false);
 });
@@ -95,7 +95,7 @@ test('Awash signs the timestamp and the bytes of the body', () => {
   expect(verifyAwash({}, '{"a":1}', 'secret')).toBe(false);
 });
 
-test('an order id survives the way to telebirr and back', () => {
+test('an order id is the same after conversion for telebirr and back', () => {
   const orderId = 'pat_01JD0000000000000000000000';
   expect(toPlainOrderId(orderId)).toBe('pat01JD0000000000000000000000');
   expect(fromPlainOrderId(toPlainOrderId(orderId))).toBe(orderId);

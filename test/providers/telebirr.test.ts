@@ -39,32 +39,32 @@ test('one token serves all calls until 5 minutes before it expires', async () =>
   expect(await tokensAskedFor()).toBe(2);
 });
 
-test('fifty calls at once ask for one token', async () => {
+test('fifty concurrent calls request one token', async () => {
   const outcomes = await Promise.all(Array.from({ length: 50 }, () => initiate()));
   expect(outcomes.filter(({ kind }) => kind !== 'accepted')).toEqual([]);
   expect(await tokensAskedFor()).toBe(1);
 });
 
-test('a token that telebirr no longer takes is renewed within the call', async () => {
+test('a token that telebirr rejects is renewed within the call', async () => {
   await initiate();
   await simulator.fault({ kind: 'tokenExpired', next: 1 });
   expect(await initiate()).toMatchObject({ kind: 'accepted' });
   expect(await tokensAskedFor()).toBe(2);
 });
 
-test('a token that ran out by the clock of telebirr is renewed within the call', async () => {
+test('a token expired by telebirr’s clock is renewed within the call', async () => {
   await initiate();
   await simulator.advance(61 * MINUTE_MS);
   expect(await initiate()).toMatchObject({ kind: 'accepted' });
 });
 
-test('a telebirr that refuses every token is unknown, after two tries', async () => {
+test('telebirr rejecting every token is unknown after two tries', async () => {
   await simulator.fault({ kind: 'tokenExpired' });
   expect(await initiate()).toMatchObject({ kind: 'unknown', reason: 'http' });
   expect(await simulator.requests('TELEBIRR initiate')).toBe(2);
 });
 
-test('the order says what telebirr wants: plain id, plain title, whole minutes that outlast the session', async () => {
+test('the order has a plain id, a plain title, and whole minutes that outlast the session', async () => {
   const expiresAt = new Date(nowMs + 29.5 * MINUTE_MS);
   const order = anOrder(inbox.url, { expiresAt });
   await adapters.adapter('TELEBIRR').initiate(order);
@@ -91,7 +91,7 @@ describe('the pay page', () => {
       body: `decision=${decision}`,
     });
 
-  test('opens by its signed link and says what the phone will do', async () => {
+  test('opens by its signed link and shows the behaviour of the phone', async () => {
     const { payUrl } = await open();
     const page = await fetch(payUrl);
     expect(page.status).toBe(200);
@@ -100,7 +100,7 @@ describe('the pay page', () => {
     expect(html).toContain('What becomes of a payment from 251911000004 left alone: never answers.');
   });
 
-  test('is linked at the address that customers reach, and not at all when there is none', async () => {
+  test('is linked at the address that customers reach, or not at all without one', async () => {
     const linkAt = async (simulatorPublicUrl: string | null) => {
       const { adapter, close } = connectAdapters(simulator.url, { simulatorPublicUrl });
       const accepted = await adapter('TELEBIRR').initiate(anOrder(inbox.url));
@@ -113,7 +113,7 @@ describe('the pay page', () => {
     expect(await linkAt(null)).toBeNull();
   });
 
-  test('does not open by a link that was changed', async () => {
+  test('does not open by a changed link', async () => {
     const { payUrl } = await open();
     payUrl.searchParams.set('timestamp', '1');
     expect((await fetch(payUrl)).status).toBe(400);
@@ -127,7 +127,7 @@ describe('the pay page', () => {
     await inbox.waitFor(1);
   });
 
-  test('"Decline" is the customer’s own no, and a later "Pay now" changes nothing', async () => {
+  test('"Decline" cancels the payment, and a later "Pay now" changes nothing', async () => {
     const { order, reference } = await open();
     await press(reference, 'decline');
     await press(reference, 'pay');

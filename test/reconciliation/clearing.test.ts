@@ -1,5 +1,5 @@
 import { recordReceipt } from '../../src/reconciliation/receipts/record.ts';
-import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { buildAttempt, standing } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import {

@@ -1,6 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
 import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/review-items.ts';
-import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { listCases } from '../../src/withdrawals/conflicts.ts';
+import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
 import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';
 import { anOrder } from '../providers/sandbox.ts';
@@ -210,7 +211,7 @@ test('a FAILED payout that is listed as paid is queried, not sent again, and lef
   // The provider does not know the outcome: the order is uncertain, and is queried again.
   await world.compare('AWASH');
   const recheck = () => world.steps.recheckOrders(`sandbox-AWASH-${TODAY}`, 'payout/', world.clock());
-  expect((await readWithdrawal(world.db, id)).conflictDetectedAt).toBeNull();
+  expect(await listCases(world.db, id)).toEqual([]);
   await world.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
   expect(await recheck()).toMatchObject({ queried: 1, uncertainCount: 1 });
   expect(await recheck()).toMatchObject({ queried: 1, uncertainCount: 0 });
@@ -226,12 +227,13 @@ test('a FAILED payout that is listed as paid is queried, not sent again, and lef
       listedSantim: 20_00n,
     },
   ]);
-  expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'FAILED', conflictDetectedAt: expect.any(Date) });
+  expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'FAILED' });
+  expect(await listCases(world.db, id)).toMatchObject([{ status: 'FAILED', closedAt: null }]);
   expect(await submissions()).toBe(sent);
   const [waiting] = await rows<{ what: string }>(world.db, DISCREPANCY_REVIEW_ITEMS.sql);
   expect(waiting?.what).toBe('The provider lists a payout that did not succeed here: the merchant has the money back');
-  // A resolved conflict stays a discrepancy, and is not queried again.
-  await world.db('withdrawal').where({ id }).update({ conflictResolvedAt: world.clock() });
+  // A closed case stays a discrepancy, and is not queried again.
+  await world.db('payout_case').where({ withdrawalId: id }).update({ closedAt: world.clock() });
   expect(await recheck()).toEqual({ after: null, queried: 0, uncertainCount: 0 });
 });
 

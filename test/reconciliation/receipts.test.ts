@@ -5,7 +5,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { decideReceipt, type ReceiptDecision } from '../../src/reconciliation/receipts/decide.ts';
 import { recordReceipt, recordRecovery } from '../../src/reconciliation/receipts/record.ts';
 import { RECEIPT_REVIEW_ITEMS } from '../../src/reconciliation/review-items.ts';
-import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
 import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

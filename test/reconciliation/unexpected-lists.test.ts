@@ -1,6 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/review-items.ts';
-import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';
 import { anOrder } from '../providers/sandbox.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

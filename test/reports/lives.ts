@@ -7,9 +7,9 @@ import { markCredited, markFailed, markReturned, markSent } from '../../src/sett
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
-import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
-import { readWithdrawal, type WithdrawalRow } from '../../src/withdrawals/model.ts';
+import { readWithdrawal, type WithdrawalRow } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';
+import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/review.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { ACCEPTED, buildAttempt, buildPendingPayment, declined, PAID, type World } from '../support/build.ts';
 import { ask } from '../support/settlements.ts';

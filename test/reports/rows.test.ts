@@ -8,7 +8,7 @@ import { CHANNELS, TRANSACTION_THROUGH, type Channel } from '../../src/merchants
 import { expireDueSessions } from '../../src/payments/close-session.ts';
 import { TRANSACTION_STATUSES } from '../../src/payments/states.ts';
 import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
-import { autoDecide } from '../../src/withdrawals/auto-decide.ts';
+import { autoDecide } from '../../src/withdrawals/review.ts';
 import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
 import { WITHDRAWAL_STATUSES } from '../../src/withdrawals/states.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';

@@ -4,7 +4,7 @@ import { linkBankAccount } from '../../src/settlements/bank-account/link.ts';
 import { createSettlement, type NewSettlement } from '../../src/settlements/create.ts';
 import type { SettlementRow } from '../../src/settlements/queries.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
-import type { WithdrawalRow } from '../../src/withdrawals/model.ts';
+import type { WithdrawalRow } from '../../src/withdrawals/queries.ts';
 import type { World } from './build.ts';
 
 export const ACCOUNT = {

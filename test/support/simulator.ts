@@ -1,4 +1,4 @@
-import { fromPlainOrderId } from '../../src/providers/order-id.ts';
+import { fromPlainOrderId } from '../../src/providers/exchange.ts';
 import type { Journal, JournalOrder, JournalPayout } from '../../src/sandbox/simulator/admin.ts';
 import type { Fault, SimulatedChannel } from '../../src/sandbox/simulator/faults.ts';
 import { startSimulator, type SimulatorOptions } from '../../src/sandbox/simulator/server.ts';

@@ -171,7 +171,7 @@ test('the log holds none of it when the database refuses a row and quotes it', a
   await scope.query(`ALTER TABLE transaction ADD CONSTRAINT refused CHECK (status <> 'SUCCESS') NOT VALID`);
   const { sessionId } = await newSession('PLANTED-3');
   await post(`sessions/${sessionId}/pay`, { channel: 'TELEBIRR', phone: PAYER });
-  await until('the refusal in the log', async () => lines.join('').includes('a callback could not be handled'));
+  await until('the refusal in the log', async () => lines.join('').includes('callback not handled'));
   await post(`hooks/success/${sessionId}`, { reason: CLAIM });
   await scope.query(`ALTER TABLE transaction DROP CONSTRAINT refused`);
   expect(found(lines, PAYERS)).toEqual([]);

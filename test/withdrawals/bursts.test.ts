@@ -72,7 +72,7 @@ const requestIdsOf = async ({ merchantId }: MerchantScope): Promise<string[]> =>
   return found.map(({ requestId }) => requestId);
 };
 
-test('two hundred withdrawals at once are all taken, each once, and other merchants are answered meanwhile', async () => {
+test('two hundred concurrent withdrawals are each created once, while other merchants are served', async () => {
   await start(300);
   let answered = 0;
   const burst = askForAll(payroll, BURST).map(async (one) => {
@@ -99,7 +99,7 @@ test('two hundred withdrawals at once are all taken, each once, and other mercha
   expect({ availableSantim, reservedSantim }).toEqual({ availableSantim: 10_000_00n - takes, reservedSantim: takes });
 });
 
-test('of more than may wait the rest is refused with 429, and can be asked for again', async () => {
+test('requests beyond the queue’s limit get 429 and can be repeated', async () => {
   await start(30);
   const answers = await Promise.all(askForAll(payroll, 60));
   const refused = answers.filter(({ status }) => status === 429);
@@ -114,7 +114,7 @@ test('of more than may wait the rest is refused with 429, and can be asked for a
   expect(await requestIdsOf(payroll)).toHaveLength(60);
 });
 
-test('ten times the rate of a key may come at once, and counts beside its other requests', async () => {
+test('a burst of ten times a key’s rate is accepted, and counts apart from its other requests', async () => {
   await start(300, 2);
   const answers = await Promise.all(askForAll(payroll, 21));
   const refused = answers.filter(({ status }) => status !== 202);

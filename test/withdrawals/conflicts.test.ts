@@ -2,37 +2,23 @@ import { createRegistry } from '../../src/http/metrics.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
-import { measureWithdrawals } from '../../src/withdrawals/metrics.ts';
-import { recheckProvenPayouts } from '../../src/withdrawals/recheck-callbacks.ts';
-import { createCheckPayout } from '../../src/withdrawals/sync.ts';
+import { isContradicted, listCases } from '../../src/withdrawals/conflicts.ts';
+import { measureWithdrawals } from '../../src/withdrawals/monitoring.ts';
+import { readWithdrawal } from '../../src/withdrawals/queries.ts';
+import { createCheckPayout, recheckProvenPayouts } from '../../src/withdrawals/sync.ts';
 import { NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
-import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
+import { CHECK, useWithdrawalWorld } from './world.ts';
 
 const FUNDED = 100_000n;
 /** 100 birr, 5 fee, 0.75 tax. */
 const TOTAL = 105_75n;
 
-let world: WithdrawalWorld;
-beforeAll(async () => {
-  world = await createWithdrawalWorld();
-});
-beforeEach(() => world.newMerchant());
-afterEach(() => world.expectLedgerHolds());
-afterAll(() => world.close());
+const world = useWithdrawalWorld();
 
-async function hear(id: string, ...answers: Parameters<WithdrawalWorld['provider']['returnsForPayouts']>) {
-  world.provider.returnsForPayouts(...answers);
-  for (const _ of answers) await world.checkPayout(id, { ...CHECK, proof: true });
-}
-
-async function standing(id: string) {
-  const [row] = await rows<{ status: string; stage: string; isContradicted: boolean }>(
-    world.db,
-    `SELECT status, stage, conflict_detected_at IS NOT NULL AND conflict_resolved_at IS NULL AS is_contradicted
-     FROM withdrawal WHERE id = :id`,
-    { id },
-  );
-  return row;
+async function conflictOf(id: string) {
+  const row = await readWithdrawal(world.db, id);
+  const cases = await listCases(world.db, id);
+  return { status: row.status, stage: row.stage, isContradicted: isContradicted(row, cases), cases };
 }
 
 /** How many the worker's metrics show. */
@@ -42,33 +28,42 @@ async function contradicted(): Promise<number> {
   return (await registry.getSingleMetric('meskot_withdrawals_in_conflict')?.get())?.values[0]?.value ?? NaN;
 }
 
-test('a no after the provider has said that it paid, be it another amount, gives nothing back and sends nothing', async () => {
+test('a decline after a report of another amount releases no money and sends nothing; the exact amount completes it', async () => {
   const id = await world.ready();
-  await hear(id, { ...PAID_OUT, amountSantim: 99_50n }, REFUSED);
-  expect(await standing(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+  await world.report(id, { ...PAID_OUT, amountSantim: 99_50n }, REFUSED);
+  expect(await conflictOf(id)).toMatchObject({
+    status: 'PENDING',
+    stage: 'UNKNOWN',
+    isContradicted: false,
+    cases: [{ status: 'PENDING', evidence: { outcome: 'declined' }, closedAt: null }],
+  });
   const { payoutQueries } = world.provider;
   const before = payoutQueries.length;
-  await hear(id, NOT_THERE, REFUSED);
+  await world.report(id, NOT_THERE, REFUSED);
   expect(payoutQueries.slice(before).filter(({ question }) => question === 'payout')).toEqual([]);
-  expect(await standing(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+  expect(await conflictOf(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
   expect(await world.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
   // The right amount is an end all the same.
-  await hear(id, PAID_OUT);
-  expect(await standing(id)).toMatchObject({ status: 'SUCCESS', isContradicted: false });
+  await world.report(id, PAID_OUT);
+  expect(await conflictOf(id)).toMatchObject({
+    status: 'SUCCESS',
+    isContradicted: false,
+    cases: [{ status: 'PENDING', decision: null, closedAt: expect.any(Date) }],
+  });
 });
 
-test('a no after it was paid moves nothing and waits for operators; said again it is not new', async () => {
+test('a decline after SUCCESS posts nothing and opens a case; a repeat does not open the decided case again', async () => {
   const id = await world.ready();
   const before = await contradicted();
-  await hear(id, PAID_OUT, REFUSED);
-  expect(await standing(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
+  await world.report(id, PAID_OUT, REFUSED);
+  expect(await conflictOf(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
   expect(await contradicted()).toBe(before + 1);
   expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
-  await rows(world.db, 'UPDATE withdrawal SET conflict_resolved_at = now() WHERE id = :id', { id });
-  await hear(id, REFUSED);
-  expect(await standing(id)).toMatchObject({ isContradicted: false });
-  await hear(id, PAID_OUT, REFUSED);
-  expect(await standing(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
+  await rows(world.db, 'UPDATE payout_case SET closed_at = now() WHERE withdrawal_id = :id', { id });
+  await world.report(id, REFUSED);
+  expect(await conflictOf(id)).toMatchObject({ isContradicted: false });
+  await world.report(id, PAID_OUT, REFUSED);
+  expect(await conflictOf(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
   const { timeline } = await world.read(id);
   expect(timeline.filter(({ kind }: { kind: string }) => kind === 'provider.conflict')).toHaveLength(2);
 });
@@ -86,10 +81,10 @@ const REFUSED_BY_NAME: PayoutOutcome = {
 };
 
 test.each([
-  ['paid, then refused', [PAID_OUT, REFUSED_BY_NAME], /had made/],
-  ['refused, then paid', [REFUSED_BY_NAME, PAID_OUT], /had refused/],
+  ['paid, then refused', [PAID_OUT, REFUSED_BY_NAME], /had paid/],
+  ['refused, then paid', [REFUSED_BY_NAME, PAID_OUT], /had declined/],
   ['another amount, then refused', [{ ...PAID_OUT, amountSantim: 99_50n }, REFUSED_BY_NAME], /itself/],
-])('%s: the log names the withdrawal, never its phone or name', async (_, answers, says) => {
+])('the log of a conflict (%s) has the withdrawal’s id, never its phone or name', async (_, answers, says) => {
   const id = await world.ready();
   const lines: Record<string, unknown>[] = [];
   const log = createLogger('trace', 'test', { destination: { write: (line) => void lines.push(JSON.parse(line)) } });
@@ -100,27 +95,27 @@ test.each([
   expect(JSON.stringify(lines)).not.toMatch(/911000001|Abebe/);
 });
 
-test('only all of it comes back by the provider’s word: a part waits for operators', async () => {
+test('a partial reversal of a SUCCESS opens a case; a full one makes it REVERSED', async () => {
   const id = await world.ready();
-  await hear(id, PAID_OUT, { ...REVERSED, amountSantim: 40_00n });
-  expect(await standing(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
+  await world.report(id, PAID_OUT, { ...REVERSED, amountSantim: 40_00n });
+  expect(await conflictOf(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
   expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
-  await hear(id, REVERSED);
-  expect(await standing(id)).toMatchObject({ status: 'REVERSED' });
+  await world.report(id, REVERSED);
+  expect(await conflictOf(id)).toMatchObject({ status: 'REVERSED' });
   expect(await world.balance()).toEqual([FUNDED, 0n]);
 });
 
-test('a part that came back before anybody heard that it was paid ends nothing', async () => {
+test('a partial reversal of a PENDING withdrawal leaves it UNKNOWN', async () => {
   const id = await world.ready();
-  await hear(id, { ...REVERSED, amountSantim: 40_00n });
-  expect(await standing(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+  await world.report(id, { ...REVERSED, amountSantim: 40_00n });
+  expect(await conflictOf(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
   expect(await world.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
 });
 
 /** Paid, and a second later its provider has sent a genuine callback. */
 async function paidAndCalledBack(): Promise<string> {
   const id = await world.ready();
-  await hear(id, PAID_OUT);
+  await world.report(id, PAID_OUT);
   await rows(
     world.db,
     `INSERT INTO provider_callback (withdrawal_id, channel, body, verified, created_at)
@@ -130,7 +125,7 @@ async function paidAndCalledBack(): Promise<string> {
   return id;
 }
 
-test('a genuine callback after the end is asked about until its provider knows', async () => {
+test('a verified callback after SUCCESS is rechecked until the provider reports the reversal', async () => {
   const id = await paidAndCalledBack();
   world.pass(2 * 60_000);
   expect(await recheckProvenPayouts(world, 10)).toBe(1);
@@ -142,7 +137,7 @@ test('a genuine callback after the end is asked about until its provider knows',
   expect(await world.balance()).toEqual([FUNDED, 0n]);
 });
 
-test('a genuine callback after the end is done with once its provider has answered well after it', async () => {
+test('a verified callback after SUCCESS is rechecked every two minutes for twenty minutes, then no more', async () => {
   await paidAndCalledBack();
   let queried = 0;
   for (let minutes = 0; minutes < 600; minutes += 2) {

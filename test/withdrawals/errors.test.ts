@@ -1,14 +1,8 @@
 import { rows } from '../../src/lib/db.ts';
-import { createWithdrawalWorld, PATH, type WithdrawalWorld } from './world.ts';
+import { useWithdrawalWorld, PATH } from './world.ts';
 
-describe('a withdrawal that is refused', () => {
-  let world: WithdrawalWorld;
-  beforeAll(async () => {
-    world = await createWithdrawalWorld();
-  });
-  beforeEach(() => world.newMerchant());
-  afterEach(() => world.expectLedgerHolds());
-  afterAll(() => world.close());
+describe('rejected requests for a withdrawal', () => {
+  const world = useWithdrawalWorld();
 
   const limitTo250ADay = () =>
     rows(
@@ -18,9 +12,9 @@ describe('a withdrawal that is refused', () => {
       { id: `lim_${world.scope.merchantId}`, merchantId: world.scope.merchantId },
     );
 
-  test('amounts outside the limits are refused with the limit, the value and what is left', async () => {
+  test('an amount outside the limits is rejected with the limit, the value and what is left of the day', async () => {
     const rejection = async (changes: object) => {
-      const { status, body: answer } = await world.ask(changes);
+      const { status, body: answer } = await world.request(changes);
       return { status, code: answer.error.code, message: answer.message };
     };
     expect(await rejection({ amount: 0.5 })).toEqual({
@@ -59,7 +53,7 @@ describe('a withdrawal that is refused', () => {
   test.each([
     ['three decimals', { amount: 1.001 }, 'amount'],
     ['a negative amount', { amount: -1 }, 'amount'],
-    ['nothing', { amount: 0 }, 'amount'],
+    ['a zero amount', { amount: 0 }, 'amount'],
     ['an amount as text', { amount: '100' }, 'amount'],
     [
       'an unknown bank',
@@ -77,8 +71,8 @@ describe('a withdrawal that is refused', () => {
       'destination',
     ],
     ['no destination', { destination: { accountName: 'A' } }, 'destination'],
-    ['a phone of abroad', { destination: { phone: '+447911123456', accountName: 'A' } }, 'destination.phone'],
-    ['no name', { destination: { phone: '0911000001' } }, 'destination.accountName'],
+    ['a foreign phone', { destination: { phone: '+447911123456', accountName: 'A' } }, 'destination.phone'],
+    ['no account name', { destination: { phone: '0911000001' } }, 'destination.accountName'],
     [
       'a line break in the name',
       { destination: { phone: '0911000001', accountName: 'A\nB' } },
@@ -87,25 +81,25 @@ describe('a withdrawal that is refused', () => {
     ['an unknown channel', { channel: 'PAYPAL' }, 'channel'],
     ['another currency', { currency: 'USD' }, 'currency'],
     ['a requestId with spaces', { requestId: 'a b' }, 'requestId'],
-  ])('%s is refused and named, and leaves nothing', async (_what, changes, field) => {
-    const { status, body: answer } = await world.ask(changes);
+  ])('a request with %s is rejected, names the field, and creates nothing', async (_what, changes, field) => {
+    const { status, body: answer } = await world.request(changes);
     expect({ status, field: answer.error.details[0].field }).toEqual({ status: 400, field });
     expect((await world.send('GET', PATH)).body.pagination.total).toBe(0);
   });
 
-  test('an endless amount is refused', async () => {
+  test('an infinite amount is rejected', async () => {
     const text = JSON.stringify(world.body()).replace('"amount":100', '"amount":1e400');
     const { status } = await world.send('POST', PATH, text);
     expect(status).toBe(400);
   });
 
-  test('MPESA is not available, and a channel that is off is refused', async () => {
-    expect((await world.ask({ channel: 'MPESA' })).body.error.code).toBe('CHANNEL_NOT_AVAILABLE');
+  test('a channel that is announced only, or disabled, is rejected', async () => {
+    expect((await world.request({ channel: 'MPESA' })).body.error.code).toBe('CHANNEL_NOT_AVAILABLE');
     await rows(world.db, `UPDATE merchant_channel SET enabled = false WHERE merchant_id = :merchantId`, world.scope);
-    expect((await world.ask()).body.error.code).toBe('CHANNEL_DISABLED');
+    expect((await world.request()).body.error.code).toBe('CHANNEL_DISABLED');
   });
 
-  test('the daily limit is of a day in Addis Ababa, which is neither the day in UTC nor the last 24 hours', async () => {
+  test('the daily limit counts the day in Addis Ababa, neither the UTC day nor the last 24 hours', async () => {
     const moveTo = (instant: string) => world.pass(Date.parse(instant) - world.clock().getTime());
     const left = async () => (await world.send('GET', '/api/checkout/limits')).body.data[0].payOut.remainingToday;
     await limitTo250ADay();
@@ -117,7 +111,7 @@ describe('a withdrawal that is refused', () => {
     await world.ready({ amount: 200 });
     moveTo('2026-03-05T23:30:00.000+03:00');
     expect(await left()).toBe(50);
-    const { body: refused } = await world.ask({ amount: 50.01 });
+    const { body: refused } = await world.request({ amount: 50.01 });
     expect(refused.error.code).toBe('DAILY_LIMIT_EXCEEDED');
     await world.ready({ amount: 50 });
   });

@@ -2,22 +2,16 @@ import { rows } from '../../src/lib/db.ts';
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { NOT_THERE, PAID_OUT } from '../support/withdrawals.ts';
-import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
+import { CHECK, useWithdrawalWorld } from './world.ts';
 
 const LEASE_MS = 10_000;
 
 describe('the lease of a withdrawal', () => {
-  let world: WithdrawalWorld;
-  beforeAll(async () => {
-    world = await createWithdrawalWorld();
-  });
-  beforeEach(() => world.newMerchant());
-  afterEach(() => world.expectLedgerHolds());
-  afterAll(() => world.close());
+  const world = useWithdrawalWorld();
 
   const questions = () => world.provider.payoutQueries.map(({ question }) => question);
 
-  test('while one process waits for the provider, another one asks it nothing and sends nothing', async () => {
+  test('while one process queries the provider, another one neither queries nor sends', async () => {
     const id = await world.ready();
     let release: (outcome: PayoutOutcome) => void = () => undefined;
     world.provider.returnsForPayouts(() => new Promise((resolve) => (release = resolve)), NOT_THERE);
@@ -35,7 +29,7 @@ describe('the lease of a withdrawal', () => {
     expect(await world.balance()).toEqual([894_25n, 0n]);
   });
 
-  test('what a dead process held is asked about when its lease is over, and no earlier', async () => {
+  test('a withdrawal leased by a dead process is checked again when the lease expires, and no earlier', async () => {
     const id = await world.ready();
     await world.checkPayout(id, CHECK);
     const until = new Date(world.clock().getTime() + LEASE_MS);

@@ -1,18 +1,12 @@
-import { autoDecide } from '../../src/withdrawals/auto-decide.ts';
 import { exportWithdrawals } from '../../src/withdrawals/export.ts';
+import { autoDecide } from '../../src/withdrawals/review.ts';
 import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT } from '../support/withdrawals.ts';
-import { CHECK, createWithdrawalWorld, PATH, type WithdrawalWorld } from './world.ts';
+import { CHECK, useWithdrawalWorld, PATH } from './world.ts';
 
 describe('reading withdrawals', () => {
-  let world: WithdrawalWorld;
-  beforeAll(async () => {
-    world = await createWithdrawalWorld();
-  });
-  beforeEach(() => world.newMerchant());
-  afterEach(() => world.expectLedgerHolds());
-  afterAll(() => world.close());
+  const world = useWithdrawalWorld();
 
-  test('lists narrow by status, channel and search, and show the newest first', async () => {
+  test('the list filters by status, channel and search, newest first', async () => {
     const first = await world.ready({ amount: 10 });
     world.pass(1_000);
     const second = await world.ready({ amount: 11 });
@@ -30,11 +24,11 @@ describe('reading withdrawals', () => {
     expect(await ids(`startDate=2026-03-02&endDate=2026-03-02&limit=1&cursor=${page.nextCursor}`)).toEqual([first]);
   });
 
-  test('what reports read has the last four digits of a phone or an account, and nothing of who asked', async () => {
+  test('the rows for reports have the last four digits of a phone or account, and no requester', async () => {
     const bank = { bankCode: 'CBE', accountNumber: '1000123456789', accountName: 'Abebe Bikila' };
-    await world.ask();
+    await world.request();
     world.pass(1_000);
-    await world.ask({ channel: 'AWASH', destination: bank });
+    await world.request({ channel: 'AWASH', destination: bank });
     const day = '2026-03-02';
     const [from, until] = [new Date('2026-03-01T21:00:00.000Z'), new Date('2026-03-02T21:00:00.000Z')];
     const filter = { ...world.scope, range: { startDate: day, endDate: day, from, until }, statuses: null };
@@ -49,7 +43,7 @@ describe('reading withdrawals', () => {
     }
   });
 
-  test('verify takes our id or the merchant’s, and asks the provider once in 30 s', async () => {
+  test('verify accepts our id or the merchant’s, and queries the provider at most every 30 s', async () => {
     const sent = world.body();
     const id = (await world.send('POST', PATH, sent)).body.data.withdrawalRequestId;
     await autoDecide(world, id, world.clock());
@@ -64,7 +58,7 @@ describe('reading withdrawals', () => {
     expect((await world.send('GET', `${PATH}/verify/nothing`)).status).toBe(404);
   });
 
-  test('who only asks sends nothing, neither for the first time nor again', async () => {
+  test('a check with queryOnly sends nothing, neither the first time nor again', async () => {
     const id = await world.ready();
     const asking = { ...CHECK, proof: true, queryOnly: true };
     expect((await world.checkPayout(id, asking)).queried).toBe(false);

@@ -2,36 +2,22 @@ import { createKey } from '../../src/access/api-keys.ts';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
+import { listCases } from '../../src/withdrawals/conflicts.ts';
 import { WITHDRAWAL_EVENTS } from '../../src/withdrawals/events.ts';
-import { WITHDRAWAL_CHECKS } from '../../src/withdrawals/invariants.ts';
+import { WITHDRAWAL_CHECKS } from '../../src/withdrawals/monitoring.ts';
 import { withdrawalSnapshot } from '../../src/withdrawals/present.ts';
-import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';
 import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
-import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
+import { CHECK, COMPLETED, FAILED, useWithdrawalWorld, type WithdrawalWorld } from './world.ts';
 
 /** What 100 birr take with 5 birr and 15 % tax on them, in santim. */
 const TOTAL = 105_75n;
 const FUNDED = 1_000_00n;
 const HOUR_MS = 3_600_000;
 
-let world: WithdrawalWorld;
+const world = useWithdrawalWorld();
 
-beforeAll(async () => {
-  world = await createWithdrawalWorld();
-});
-beforeEach(() => world.newMerchant());
-afterEach(() => world.expectLedgerHolds());
-afterAll(() => world.close());
-
-const COMPLETED: Resolution = { outcome: 'COMPLETED', providerReference: 'OUT-9', reason: 'The receipt says so' };
-const FAILED: Resolution = { outcome: 'FAILED', providerReference: 'CASE-7', reason: 'The provider never paid it' };
-
-/** Each payout has a reference of its own, as OUT-9-wd_…. */
-const referenceOf = (id: string, { providerReference }: Resolution = COMPLETED) => `${providerReference}-${id}`;
-const resolve = (id: string, resolution: Resolution, operatorId = 'opr_1') => {
-  const decision = { ...resolution, providerReference: referenceOf(id, resolution), operatorId, at: world.clock() };
-  return world.runInTransaction((tx) => resolveWithdrawal(tx, id, decision));
-};
+const referenceOf = (id: string) => `${COMPLETED.providerReference}-${id}`;
+const resolve: WithdrawalWorld['resolve'] = (...resolution) => world.resolve(...resolution);
 const codeOf = (work: Promise<unknown>) =>
   work.then(
     () => 'done',
@@ -51,9 +37,7 @@ async function unknown(changes: object = {}): Promise<string> {
 /** Refused, given back, and then called paid. */
 async function contradicted(): Promise<string> {
   const id = await world.ready();
-  world.provider.returnsForPayouts(REFUSED, PAID_OUT);
-  await world.checkPayout(id, CHECK);
-  await world.checkPayout(id, { ...CHECK, proof: true });
+  await world.report(id, REFUSED, PAID_OUT);
   return id;
 }
 
@@ -69,7 +53,7 @@ async function clearing(): Promise<bigint> {
 }
 
 describe('a withdrawal whose provider does not know', () => {
-  test('was paid, says an operator: it is SUCCESS, booked, told, and its workflow woken', async () => {
+  test('COMPLETED makes an UNKNOWN withdrawal SUCCESS: posted, published, its workflow signalled', async () => {
     const id = await unknown();
     world.enqueued.length = 0;
     const { row, missing, isNew } = await resolve(id, COMPLETED);
@@ -97,7 +81,7 @@ describe('a withdrawal whose provider does not know', () => {
     });
   });
 
-  test('was not paid, says an operator: it is FAILED for that reason, and its money is back', async () => {
+  test('FAILED makes an UNKNOWN withdrawal FAILED with the reason, and releases its money', async () => {
     const id = await unknown();
     expect((await resolve(id, FAILED)).row).toMatchObject({ status: 'FAILED', failure: { message: FAILED.reason } });
     expect(await world.balance()).toEqual([FUNDED, 0n]);
@@ -107,7 +91,7 @@ describe('a withdrawal whose provider does not know', () => {
     expect(world.provider.payoutQueries.filter(({ question }) => question === 'payout')).toHaveLength(1);
   });
 
-  test('said again it changes nothing; said otherwise it is refused', async () => {
+  test('a repeated resolution is idempotent; a different one is rejected', async () => {
     const id = await unknown();
     await resolve(id, COMPLETED);
     const before = await world.read(id);
@@ -117,7 +101,7 @@ describe('a withdrawal whose provider does not know', () => {
     expect(await world.read(id)).toEqual(before);
   });
 
-  test('of ten operators at once, half of whom say yes and half no, one is heard', async () => {
+  test('of ten concurrent resolutions with two outcomes, one outcome takes effect', async () => {
     const id = await unknown();
     const words = Array.from({ length: 10 }, (_, index) =>
       codeOf(resolve(id, index % 2 === 0 ? COMPLETED : FAILED, `opr_${index}`)),
@@ -131,7 +115,7 @@ describe('a withdrawal whose provider does not know', () => {
     ]).toContainEqual(await world.balance());
   });
 
-  test('is not resolved while its provider is being asked, which may send it again', async () => {
+  test('a resolution is rejected while the provider is queried, which may send the payout again', async () => {
     const id = await unknown();
     let outcome: string | undefined;
     world.provider.returnsForPayouts(async () => {
@@ -143,7 +127,7 @@ describe('a withdrawal whose provider does not know', () => {
     expect((await world.read(id)).status).toBe('SUCCESS');
   });
 
-  test('is not resolved by who has made the key that asked for it', async () => {
+  test('a resolution by the creator of the requesting key is rejected', async () => {
     const id = await unknown();
     const { pepper, clock } = { pepper: 'a pepper of sixteen characters', clock: world.clock };
     const input = { ...world.scope, kind: 'secret', createdBy: 'opr_1', secretHolders: ['opr_1'] } as const;
@@ -153,7 +137,7 @@ describe('a withdrawal whose provider does not know', () => {
     expect(await codeOf(resolve(id, COMPLETED, 'opr_2'))).toBe('done');
   });
 
-  test('is reversed as any other that was paid', async () => {
+  test('a resolved SUCCESS is reversed by its provider’s report of the paid amount', async () => {
     const id = await unknown();
     await resolve(id, { ...COMPLETED, paidSantim: 90_00n });
     world.provider.returnsForPayouts({ ...REVERSED, amountSantim: 90_00n });
@@ -163,7 +147,7 @@ describe('a withdrawal whose provider does not know', () => {
     expect(await clearing()).toBe(FUNDED);
   });
 
-  test('needs as many operators as its approval did, who say the same about it as it stands', async () => {
+  test('a resolution needs as many agreeing operators as the approval did, of one version; the case names them', async () => {
     const id = await unknown();
     await rows(world.db, `UPDATE withdrawal SET approvals_needed = 2 WHERE id = :id`, { id });
     expect(await resolve(id, COMPLETED)).toMatchObject({ missing: 1, isNew: true, row: { status: 'PENDING' } });
@@ -174,13 +158,20 @@ describe('a withdrawal whose provider does not know', () => {
     await rows(world.db, 'UPDATE withdrawal SET version = version + 1 WHERE id = :id', { id });
     expect(await resolve(id, COMPLETED, 'opr_2')).toMatchObject({ missing: 1, isNew: true });
     expect(await world.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
+    expect(await listCases(world.db, id)).toEqual([]);
     expect(await resolve(id, COMPLETED, 'opr_3')).toMatchObject({ missing: 0, row: { status: 'SUCCESS' } });
+    const [decided] = await rows<{ decidedBy: string[] }>(
+      world.db,
+      `SELECT decided_by FROM payout_case WHERE withdrawal_id = :id AND decision = 'COMPLETED' AND evidence IS NULL`,
+      { id },
+    );
+    expect(decided?.decidedBy).toEqual(['opr_2', 'opr_3']);
     expect(await world.events(id)).toContain('withdrawal.succeeded');
   });
 });
 
-describe('another amount paid than told', () => {
-  test('less: what was not paid is the merchant’s again, and it sees both amounts', async () => {
+describe('a resolution with another amount than requested', () => {
+  test('of a smaller amount paid, the rest is released, and the merchant sees both amounts', async () => {
     const id = await world.ready();
     world.provider.returnsForPayouts({ ...PAID_OUT, amountSantim: 99_50n });
     await world.checkPayout(id, CHECK);
@@ -193,7 +184,7 @@ describe('another amount paid than told', () => {
     expect(await clearing()).toBe(FUNDED - 99_50n);
   });
 
-  test('more: the merchant pays what it asked for, and the rest waits in suspense', async () => {
+  test('of a larger amount paid, the merchant is charged the amount requested, and the rest is in suspense', async () => {
     const id = await world.ready();
     world.provider.returnsForPayouts({ ...PAID_OUT, amountSantim: 101_00n });
     await world.checkPayout(id, CHECK);
@@ -204,14 +195,14 @@ describe('another amount paid than told', () => {
     expect(feesSantim).toBe(5_75n);
   });
 
-  test('is said of what was paid only', async () => {
+  test('paidAmount is rejected with FAILED', async () => {
     const id = await unknown();
     expect(await codeOf(resolve(id, { ...FAILED, paidSantim: 1n }))).toBe('VALIDATION_ERROR');
   });
 });
 
-describe('a withdrawal that had failed and is called paid', () => {
-  test('was paid, says an operator: it is SUCCESS, and what was given back is taken again', async () => {
+describe('a FAILED withdrawal reported as paid', () => {
+  test('COMPLETED makes a FAILED withdrawal SUCCESS and charges the released money again', async () => {
     const id = await contradicted();
     expect(await world.balance()).toEqual([FUNDED, 0n]);
     const { row } = await resolve(id, COMPLETED);
@@ -228,25 +219,30 @@ describe('a withdrawal that had failed and is called paid', () => {
     expect(await world.balance()).toEqual([FUNDED, 0n]);
   });
 
-  test('was paid less: no more than that, fee and tax is taken', async () => {
+  test('COMPLETED with a smaller amount charges only that amount, fee and tax', async () => {
     const id = await contradicted();
     await resolve(id, { ...COMPLETED, paidSantim: 60_00n });
     expect(await world.balance()).toEqual([FUNDED - TOTAL + 40_00n, 0n]);
     expect(await clearing()).toBe(FUNDED - 60_00n);
   });
 
-  test('is not taken from a balance that has not enough: it stays as it is until there is', async () => {
+  test('COMPLETED beyond the balance is rejected, and the case stays open', async () => {
     const id = await contradicted();
     await world.ready({ amount: 950 });
     expect(await codeOf(resolve(id, COMPLETED))).toBe('INSUFFICIENT_BALANCE');
     expect(await world.read(id)).toMatchObject({ status: 'FAILED' });
     expect(await rows(world.db, 'SELECT 1 FROM withdrawal_resolution WHERE withdrawal_id = :id', { id })).toEqual([]);
+    expect(await listCases(world.db, id)).toMatchObject([{ decision: null, closedAt: null }]);
   });
 
-  test('was not paid: nothing moves, nobody need look any more, and who learns better may still say so', async () => {
+  test('FAILED posts nothing and closes the case; a later COMPLETED corrects it', async () => {
     const id = await contradicted();
     const events = await world.events(id);
-    expect((await resolve(id, FAILED)).row).toMatchObject({ status: 'FAILED', conflictResolvedAt: expect.any(Date) });
+    expect((await resolve(id, FAILED)).row).toMatchObject({ status: 'FAILED' });
+    const evidence = { outcome: 'succeeded', amountSantim: 100_00 };
+    expect(await listCases(world.db, id)).toMatchObject([
+      { status: 'FAILED', evidence, decision: 'FAILED', closedAt: world.clock() },
+    ]);
     expect(await resolve(id, FAILED)).toMatchObject({ isNew: false });
     expect(await codeOf(resolve(id, { ...FAILED, providerReference: 'CASE-8' }))).toBe('INVALID_STATE');
     expect(await world.events(id)).toEqual(events);
@@ -255,16 +251,16 @@ describe('a withdrawal that had failed and is called paid', () => {
     expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
   });
 
-  test('is never made SUCCESS by its provider’s word alone', async () => {
+  test('a FAILED withdrawal is never made SUCCESS by its provider’s report alone', async () => {
     const id = await contradicted();
     await world.checkPayout(id, { ...CHECK, proof: true });
     expect(await world.read(id)).toMatchObject({ status: 'FAILED' });
   });
 });
 
-test('nothing else is resolved', async () => {
+test('a withdrawal not found, not sent, accepted or declined cannot be resolved', async () => {
   expect(await codeOf(resolve('wd_none', COMPLETED))).toBe('NOT_FOUND');
-  const { body } = await world.ask();
+  const { body } = await world.request();
   const id: string = body.data.withdrawalRequestId;
   expect(await codeOf(resolve(id, COMPLETED))).toBe('INVALID_STATE');
   const sent = await world.ready();
@@ -276,7 +272,7 @@ test('nothing else is resolved', async () => {
   expect(await codeOf(resolve(sent, COMPLETED))).toBe('INVALID_STATE');
 });
 
-test('the ledger is checked against what was paid', async () => {
+test('the ledger verification compares the posting with the amount paid', async () => {
   const id = await unknown();
   await resolve(id, { ...COMPLETED, paidSantim: 90_00n });
   const set = (sql: string) => rows(world.db, `UPDATE withdrawal SET ${sql} WHERE id = :id`, { id });

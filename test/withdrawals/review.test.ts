@@ -1,28 +1,21 @@
 import { rows } from '../../src/lib/db.ts';
-import { autoDecide } from '../../src/withdrawals/auto-decide.ts';
-import { approveWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
 import { readPaidBefore } from '../../src/withdrawals/queries.ts';
+import { approveWithdrawal, autoDecide, rejectWithdrawal } from '../../src/withdrawals/review.ts';
 import { withdraw } from '../support/settlements.ts';
 import { buildLive, fund, PAID_OUT } from '../support/withdrawals.ts';
-import { CHECK, createWithdrawalWorld, type WithdrawalWorld } from './world.ts';
+import { CHECK, useWithdrawalWorld } from './world.ts';
 
 describe('the review of a withdrawal', () => {
-  let world: WithdrawalWorld;
-  beforeAll(async () => {
-    world = await createWithdrawalWorld();
-  });
-  beforeEach(() => world.newMerchant());
-  afterEach(() => world.expectLedgerHolds());
-  afterAll(() => world.close());
+  const world = useWithdrawalWorld();
 
   const operator = (operatorId: string) => ({ operatorId, at: world.clock() });
   const approve = (id: string, operatorId: string) =>
     world.runInTransaction((tx) => approveWithdrawal(tx, id, operator(operatorId)));
 
-  test('a second one to the same beneficiary is looked at for two days, then no more', async () => {
+  test('a withdrawal to a beneficiary first paid within two days is reviewed, later ones are not; another name is', async () => {
     world.provider.returnsForPayouts(PAID_OUT);
     await world.checkPayout(await world.ready(), CHECK);
-    const second = (await world.ask({ amount: 10 })).body.data;
+    const second = (await world.request({ amount: 10 })).body.data;
     expect(second.reviewReasons).toEqual(['NEW_BENEFICIARY']);
     await rows(
       world.db,
@@ -30,18 +23,18 @@ describe('the review of a withdrawal', () => {
        WHERE merchant_id = :merchantId`,
       world.scope,
     );
-    const third = (await world.ask({ amount: 10 })).body.data;
+    const third = (await world.request({ amount: 10 })).body.data;
     expect({ stage: third.stage, reasons: third.reviewReasons }).toEqual({ stage: 'CREATED', reasons: undefined });
     const renamed = { phone: '0911000001', accountName: 'Somebody Else' };
     for (const _ of ['asked once', 'asked again while the first waits']) {
-      const { reviewReasons } = (await world.ask({ amount: 10, destination: renamed })).body.data;
+      const { reviewReasons } = (await world.request({ amount: 10, destination: renamed })).body.data;
       expect(reviewReasons).toEqual(['BENEFICIARY_RENAMED']);
     }
     const sameName = { phone: '0911000001', accountName: ' abebe  BIKILA ' };
-    expect((await world.ask({ amount: 10, destination: sameName })).body.data.stage).toBe('CREATED');
+    expect((await world.request({ amount: 10, destination: sameName })).body.data.stage).toBe('CREATED');
   });
 
-  test('what the sandbox has paid makes nobody known in live', async () => {
+  test('a payout in the sandbox does not make the beneficiary known in live', async () => {
     world.provider.returnsForPayouts(PAID_OUT);
     await world.checkPayout(await world.ready({}), CHECK);
     const live = await buildLive(world.db, world.scope);
@@ -59,20 +52,20 @@ describe('the review of a withdrawal', () => {
        VALUES (:merchantId, 10000, 20000, 20)`,
       world.scope,
     );
-    const id = (await world.ask({ amount: 200 })).body.data.withdrawalRequestId;
+    const id = (await world.request({ amount: 200 })).body.data.withdrawalRequestId;
     await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: world.clock() }));
     await autoDecide(world, id, world.clock());
     expect((await world.read(id)).stage).toBe('CREATED');
   });
 
-  test('a large one needs one operator, a very large one two different ones', async () => {
+  test('a withdrawal above the two-person amount needs the approvals of two different operators', async () => {
     await rows(
       world.db,
       `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
          VALUES (:merchantId, 10000, 20000, 20)`,
       world.scope,
     );
-    const { body: answer } = await world.ask({ amount: 200.14 });
+    const { body: answer } = await world.request({ amount: 200.14 });
     const id = answer.data.withdrawalRequestId;
     expect(answer.data.reviewReasons).toContain('LARGE_AMOUNT');
     await autoDecide(world, id, world.clock());
@@ -89,20 +82,20 @@ describe('the review of a withdrawal', () => {
     ['a santim less than the amount for two', 199.99, { isLarge: true, afterOneApproval: 'CREATED' }],
     ['exactly the amount for two', 200, { isLarge: true, afterOneApproval: 'UNDER_REVIEW' }],
     ['a santim more than the amount for two', 200.01, { isLarge: true, afterOneApproval: 'UNDER_REVIEW' }],
-  ])('each limit of the policy includes itself: %s', async (_what, amount, expected) => {
+  ])('the amounts of the review policy are inclusive: %s', async (_what, amount, expected) => {
     await rows(
       world.db,
       `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
        VALUES (:merchantId, 10000, 20000, 20)`,
       world.scope,
     );
-    const { withdrawalRequestId: id, reviewReasons } = (await world.ask({ amount })).body.data;
+    const { withdrawalRequestId: id, reviewReasons } = (await world.request({ amount })).body.data;
     const { stage } = await approve(id, 'opr_1');
     expect({ isLarge: reviewReasons.includes('LARGE_AMOUNT'), afterOneApproval: stage }).toEqual(expected);
   });
 
-  test('a rejected one gives the money back and says why', async () => {
-    const id = (await world.ask()).body.data.withdrawalRequestId;
+  test('a rejected withdrawal releases the money and has the reason', async () => {
+    const id = (await world.request()).body.data.withdrawalRequestId;
     await world.runInTransaction((tx) => rejectWithdrawal(tx, id, { ...operator('opr_1'), reason: 'Not a supplier.' }));
     expect(await world.read(id)).toMatchObject({
       status: 'REJECTED',
@@ -121,13 +114,13 @@ describe('the review of a withdrawal', () => {
     expect(await stands(50.15)).toEqual({ status: 'PENDING', stage: 'CREATED' });
   });
 
-  test('who asked for it may not approve it', async () => {
-    const id = (await world.ask()).body.data.withdrawalRequestId;
+  test('the requester of a withdrawal cannot approve it', async () => {
+    const id = (await world.request()).body.data.withdrawalRequestId;
     await rows(world.db, `UPDATE withdrawal SET requested_by = 'opr_1' WHERE id = :id`, { id });
     await expect(approve(id, 'opr_1')).rejects.toMatchObject({ code: 'INVALID_STATE' });
   });
 
-  test('what was approved and is not sent can still be rejected, what was sent cannot', async () => {
+  test('an approved withdrawal can be rejected until it is sent', async () => {
     const id = await world.ready();
     await rows(world.db, `UPDATE merchant SET status = 'SUSPENDED' WHERE id = :merchantId`, world.scope);
     const reject = (which: string) =>
@@ -142,7 +135,7 @@ describe('the review of a withdrawal', () => {
     await expect(reject(sent)).rejects.toThrow('only one that was not sent yet can be rejected');
   });
 
-  test('a suspended merchant’s is not sent before it goes on', async () => {
+  test('a withdrawal of a suspended merchant is sent only after the suspension ends', async () => {
     const id = await world.ready();
     const is = (status: string) =>
       rows(world.db, 'UPDATE merchant SET status = :status WHERE id = :merchantId', { ...world.scope, status });

@@ -1,29 +1,24 @@
 import { rows } from '../../src/lib/db.ts';
+import { listCases } from '../../src/withdrawals/conflicts.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
-import { cancelWithdrawal } from '../../src/withdrawals/decide.ts';
-import type { WithdrawalRow } from '../../src/withdrawals/model.ts';
+import type { WithdrawalRow } from '../../src/withdrawals/queries.ts';
+import { cancelWithdrawal } from '../../src/withdrawals/review.ts';
 import { createCheckPayout, isPayoutConclusive } from '../../src/withdrawals/sync.ts';
 import { untilServed } from '../support/build.ts';
 import { servedOnly } from '../support/http.ts';
 import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
-import { CHECK, createWithdrawalWorld, PATH, type WithdrawalWorld } from './world.ts';
+import { CHECK, useWithdrawalWorld, PATH } from './world.ts';
 
 /** Two hundred take a minute or two: `ROUNDS=200 npm test -- test/withdrawals`. */
 const ROUNDS = Number(process.env['ROUNDS'] ?? 25);
 
 describe('the life of a withdrawal', () => {
-  let world: WithdrawalWorld;
-  beforeAll(async () => {
-    world = await createWithdrawalWorld();
-  });
-  beforeEach(() => world.newMerchant());
-  afterEach(() => world.expectLedgerHolds());
-  afterAll(() => world.close());
+  const world = useWithdrawalWorld();
 
   const kinds = (row: { timeline: { kind: string }[] }) => row.timeline.map(({ kind }) => kind);
 
-  test('one is asked for, set aside with its fee and tax, reviewed the first time, and started', async () => {
-    const { status, body: answer } = await world.ask();
+  test('a new withdrawal reserves its amount, fee and tax, is under review the first time, and starts its workflow', async () => {
+    const { status, body: answer } = await world.request();
     expect(status).toBe(202);
     expect(answer.data).toMatchObject({
       amount: 100,
@@ -44,7 +39,7 @@ describe('the life of a withdrawal', () => {
     expect(JSON.stringify(world.enqueued.at(-1))).not.toMatch(/0911|251911|Abebe/);
   });
 
-  test('it is sent once it is approved, and paid when the provider says so', async () => {
+  test('an approved withdrawal is sent once, and is SUCCESS when the provider reports it as paid', async () => {
     const id = await world.ready();
     await world.checkPayout(id, CHECK);
     expect(await world.read(id)).toMatchObject({ status: 'PENDING', stage: 'SUBMITTED' });
@@ -72,7 +67,7 @@ describe('the life of a withdrawal', () => {
     });
   });
 
-  test('what the provider refuses fails, and the money is back with its fee', async () => {
+  test('a declined withdrawal is FAILED, and its money is released with the fee', async () => {
     const id = await world.ready();
     world.provider.returnsForPayouts(REFUSED);
     await world.checkPayout(id, CHECK);
@@ -84,7 +79,7 @@ describe('the life of a withdrawal', () => {
     expect(await world.events(id)).toContain('withdrawal.failed');
   });
 
-  test('while the provider does not know, nothing is given back, and the same order is sent again only if it was never taken', async () => {
+  test('an UNKNOWN withdrawal keeps its money reserved, and is sent again only if the provider does not know the order', async () => {
     const id = await world.ready();
     world.provider.returnsForPayouts(UNKNOWN_PAYOUT);
     await world.checkPayout(id, CHECK);
@@ -98,7 +93,7 @@ describe('the life of a withdrawal', () => {
     expect(new Set(world.provider.payoutQueries.map(({ orderId }) => orderId))).toEqual(new Set([id]));
   });
 
-  test('what comes back after it was paid is the merchant’s again', async () => {
+  test('a reversal after SUCCESS returns the money to the merchant', async () => {
     const id = await world.ready();
     world.provider.returnsForPayouts(PAID_OUT);
     await world.checkPayout(id, CHECK);
@@ -119,7 +114,7 @@ describe('the life of a withdrawal', () => {
     ]);
   });
 
-  test('paid and back before anybody asked is both paid and reversed', async () => {
+  test('a reversal reported before the payment is published as both paid and reversed', async () => {
     const id = await world.ready();
     world.provider.returnsForPayouts(REVERSED);
     await world.checkPayout(id, CHECK);
@@ -133,14 +128,14 @@ describe('the life of a withdrawal', () => {
     expect(await world.balance()).toEqual([1_000_00n, 0n]);
   });
 
-  test('another amount paid than told is never taken for success', async () => {
+  test('a payment of another amount leaves the withdrawal UNKNOWN', async () => {
     const id = await world.ready();
     world.provider.returnsForPayouts({ ...PAID_OUT, amountSantim: 1n });
     await world.checkPayout(id, CHECK);
     expect(await world.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
   });
 
-  test('a provider that pays what it had refused is booked nowhere, and operators are told', async () => {
+  test('a payment reported after FAILED posts nothing and opens one case', async () => {
     const id = await world.ready();
     world.provider.returnsForPayouts(REFUSED);
     await world.checkPayout(id, CHECK);
@@ -149,7 +144,8 @@ describe('the life of a withdrawal', () => {
     for (const _ of [1, 2]) {
       const checked = await world.checkPayout(id, { ...CHECK, proof: true });
       expect(isPayoutConclusive(checked)).toBe(true);
-      expect(checked.row).toMatchObject({ status: 'FAILED', conflictDetectedAt: expect.any(Date) });
+      expect(checked.row).toMatchObject({ status: 'FAILED' });
+      expect(await listCases(world.db, id)).toMatchObject([{ status: 'FAILED', decision: null, closedAt: null }]);
     }
     const row = await world.read(id);
     expect(kinds(row).filter((kind) => kind === 'provider.conflict')).toHaveLength(1);
@@ -157,7 +153,7 @@ describe('the life of a withdrawal', () => {
     expect(await world.balance()).toEqual([1_000_00n, 0n]);
   });
 
-  test('who slept through its lease sends nothing', async () => {
+  test('a check whose lease has expired sends nothing', async () => {
     const id = await world.ready();
     const slow = createCheckPayout({
       ...world,
@@ -170,7 +166,7 @@ describe('the life of a withdrawal', () => {
     expect(world.provider.payoutQueries).toEqual([]);
   });
 
-  test('a merchant suspended after a sending that was lost is not sent again', async () => {
+  test('a lost submission is not sent again while the merchant is suspended', async () => {
     const id = await world.ready();
     world.provider.returnsForPayouts(UNKNOWN_PAYOUT);
     await world.checkPayout(id, CHECK);
@@ -181,7 +177,7 @@ describe('the life of a withdrawal', () => {
     expect((await world.read(id)).status).toBe('PENDING');
   });
 
-  test('fifty checks at once send it once and book it once', async () => {
+  test('fifty concurrent checks send and post a withdrawal once', async () => {
     const id = await world.ready();
     world.provider.returnsForPayouts(PAID_OUT);
     await Promise.all(Array.from({ length: 50 }, () => untilServed(() => world.checkPayout(id, CHECK))));
@@ -190,7 +186,7 @@ describe('the life of a withdrawal', () => {
     expect((await world.events(id)).filter((event) => event === 'withdrawal.succeeded')).toHaveLength(1);
   });
 
-  test('the same request again is the same withdrawal, another under its id is refused', async () => {
+  test('a repeated request returns the same withdrawal; another body with its requestId is rejected', async () => {
     const sent = world.body();
     const first = await world.send('POST', PATH, sent);
     const again = await world.send('POST', PATH, sent);
@@ -205,8 +201,8 @@ describe('the life of a withdrawal', () => {
     expect(await world.balance()).toEqual([894_25n, 105_75n]);
   });
 
-  test('one that was not sent can be taken back, twice over; one that was cannot', async () => {
-    const { body: answer } = await world.ask();
+  test('an unsent withdrawal can be cancelled, idempotently; a sent one cannot', async () => {
+    const { body: answer } = await world.request();
     const id = answer.data.withdrawalRequestId;
     for (const _ of [1, 2]) {
       const { status, body: cancelled } = await world.send('POST', `${PATH}/${id}/cancel`);
@@ -221,7 +217,7 @@ describe('the life of a withdrawal', () => {
     expect((await world.send('POST', `${PATH}/${sent}/cancel`)).body.error.code).toBe('INVALID_STATE');
   });
 
-  test('a cancel and a sending at once: one of them wins, and the money follows it', async () => {
+  test('a cancellation and a check at once: exactly one takes effect, and the balance agrees with it', async () => {
     for (let round = 0; round < 20; round += 1) {
       const amountSantim = BigInt(1 + round) * 100n;
       world.provider.returnsForPayouts({ ...PAID_OUT, amountSantim });
@@ -242,17 +238,17 @@ describe('the life of a withdrawal', () => {
     }
   });
 
-  test('of fifty requests for everything, exactly one succeeds', async () => {
+  test('of fifty concurrent requests for the whole balance exactly one succeeds', async () => {
     const all = { amount: 994.25 };
     const answers = await Promise.all(
-      Array.from({ length: 50 }, () => untilServed(async () => servedOnly(await world.ask(all)))),
+      Array.from({ length: 50 }, () => untilServed(async () => servedOnly(await world.request(all)))),
     );
     const codes = answers.map(({ status, body: answer }) => (status === 202 ? 'made' : String(answer.error.code)));
     expectOneOfFifty(codes);
     expect(await world.balance()).toEqual([0n, 1_000_00n]);
   });
 
-  test(`${ROUNDS} times in a row`, async () => {
+  test(`of fifty concurrent requests for the whole balance exactly one succeeds, ${ROUNDS} times in a row`, async () => {
     const { clock, scope, runInTransaction } = world;
     const findProvider = () => world.provider;
     const destination = { kind: 'phone', phone: '251911000001', accountName: 'Abebe Bikila' } as const;

@@ -2,7 +2,8 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { Santim } from '../../src/lib/money.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { autoDecide } from '../../src/withdrawals/auto-decide.ts';
+import { resolveWithdrawal, type Resolution, type Resolved } from '../../src/withdrawals/resolve.ts';
+import { autoDecide } from '../../src/withdrawals/review.ts';
 import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
 import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/sync.ts';
 import { buildWorld, type World } from '../support/build.ts';
@@ -14,32 +15,57 @@ import { buildFreeMerchant, fund, TAKEN } from '../support/withdrawals.ts';
 export const PATH = '/api/checkout/withdrawal';
 export const CHECK = { minIntervalMs: 0, notifyWorkflow: true };
 
-/** Withdrawals over HTTP, by a merchant that has 1,000 birr, with a provider that answers by a script. */
+export const COMPLETED: Resolution = {
+  outcome: 'COMPLETED',
+  providerReference: 'OUT-9',
+  reason: 'The receipt says so',
+};
+export const FAILED: Resolution = {
+  outcome: 'FAILED',
+  providerReference: 'CASE-7',
+  reason: 'The provider never paid it',
+};
+
+/** Withdrawals over HTTP by a merchant that has 1,000 birr, with a provider whose replies a test sets. */
 export type WithdrawalWorld = World & {
   checkPayout: CheckPayout;
-  /** Of the test that runs. */
+  /** The merchant of the running test. */
   scope: MerchantScope;
   send: (method: string, path: string, body?: object | string) => Promise<HttpResponse>;
-  /** What is sent to ask for 100 birr, unless said otherwise; each under a requestId of its own. */
+  /** The body of a request for 100 birr, or with changes; each has its own requestId. */
   body: (changes?: object) => Record<string, unknown>;
-  ask: (changes?: object) => Promise<HttpResponse>;
-  /** Asked for and through its review. */
+  request: (changes?: object) => Promise<HttpResponse>;
+  /** A requested withdrawal that the sandbox has reviewed. */
   ready: (changes?: object) => Promise<string>;
-  // A test says with its expectations what an answer is; a type would say it twice.
+  // A test's expectations describe the response; a type would repeat them.
   // oxlint-disable-next-line typescript/no-explicit-any
   read: (id: string) => Promise<any>;
   /** Available and reserved. */
   balance: () => Promise<[Santim, Santim]>;
-  /** In alphabetical order, for those of one change have none. */
+  /** Checks the withdrawal once for each of these replies, as after a verified callback. */
+  report: (id: string, ...outcomes: Parameters<World['provider']['returnsForPayouts']>) => Promise<void>;
+  /** Resolves it as an operator, under a provider reference of its own: OUT-9-wd_…. */
+  resolve: (id: string, resolution: Resolution, operatorId?: string) => Promise<Resolved>;
+  /** In alphabetical order, because events of one transaction have no order. */
   events: (id: string) => Promise<string[]>;
-  /** Before each test: another merchant. */
+  /** Before each test. */
   newMerchant: () => Promise<void>;
   /** After each test. */
   expectLedgerHolds: () => Promise<void>;
   close: () => Promise<void>;
 };
 
-export async function createWithdrawalWorld(): Promise<WithdrawalWorld> {
+/** A world for all tests of the calling file or `describe`: a merchant for each test, and a ledger checked after each. */
+export function useWithdrawalWorld(): WithdrawalWorld {
+  const world = {} as WithdrawalWorld;
+  beforeAll(() => buildInto(world));
+  beforeEach(() => world.newMerchant());
+  afterEach(() => world.expectLedgerHolds());
+  afterAll(() => world.close());
+  return world;
+}
+
+async function buildInto(own: WithdrawalWorld): Promise<void> {
   const database = await createTestDatabase();
   const { db } = database;
   const world = buildWorld(db, { clock: () => new Date('2026-03-02T09:00:00.000Z') });
@@ -51,7 +77,7 @@ export async function createWithdrawalWorld(): Promise<WithdrawalWorld> {
   });
   const server = await startTestServer(deps, stubKey('mrc_none'));
   let requests = 0;
-  const own: WithdrawalWorld = {
+  Object.assign(own, {
     ...world,
     checkPayout,
     scope: await buildFreeMerchant(world),
@@ -64,15 +90,24 @@ export async function createWithdrawalWorld(): Promise<WithdrawalWorld> {
       destination: { phone: '0911000001', accountName: 'Abebe Bikila' },
       ...changes,
     }),
-    ask: (changes) => own.send('POST', PATH, own.body(changes)),
+    request: (changes) => own.send('POST', PATH, own.body(changes)),
     ready: async (changes) => {
-      const { body, status } = await own.ask(changes);
+      const { body, status } = await own.request(changes);
       expect(status).toBe(202);
       const id: string = body.data.withdrawalRequestId;
       await autoDecide(world, id, world.clock());
       return id;
     },
     read: async (id) => (await own.send('GET', `${PATH}/${id}`)).body.data,
+    report: async (id, ...outcomes) => {
+      world.provider.returnsForPayouts(...outcomes);
+      for (const _ of outcomes) await checkPayout(id, { ...CHECK, proof: true });
+    },
+    resolve: (id, resolution, operatorId = 'opr_1') => {
+      const providerReference = `${resolution.providerReference}-${id}`;
+      const decision = { ...resolution, providerReference, operatorId, at: world.clock() };
+      return world.runInTransaction((tx) => resolveWithdrawal(tx, id, decision));
+    },
     balance: async () => {
       const { availableSantim, reservedSantim } = await readBalance(db, own.scope);
       return [availableSantim, reservedSantim];
@@ -96,6 +131,5 @@ export async function createWithdrawalWorld(): Promise<WithdrawalWorld> {
       await server.close();
       await database.drop();
     },
-  };
-  return own;
+  } satisfies WithdrawalWorld);
 }

@@ -2,10 +2,10 @@ import { createHttpClient } from '../../src/lib/http-client.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
-import { approveWithdrawal } from '../../src/withdrawals/decide.ts';
-import { readWithdrawal } from '../../src/withdrawals/model.ts';
+import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
-import { withdrawalWorkflowId } from '../../src/withdrawals/workflow-input.ts';
+import { approveWithdrawal } from '../../src/withdrawals/review.ts';
+import { withdrawalWorkflowId } from '../../src/withdrawals/workflow.ts';
 import { buildWorld } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
@@ -32,7 +32,7 @@ afterAll(async () => {
   await simulator.close();
 });
 
-/** Sent to a provider that never says what became of it. */
+/** Sent to a provider that never reports an outcome. */
 async function sent(): Promise<{ id: string; workflowId: string }> {
   const clock = () => new Date();
   const http = createHttpClient();
@@ -54,7 +54,7 @@ async function sent(): Promise<{ id: string; workflowId: string }> {
   return { id: row.id, workflowId: withdrawalWorkflowId(row.id) };
 }
 
-test('a provider that says nothing for days is asked by one run after the other, and the last one ends it', async () => {
+test('a withdrawal pending for days continues as new runs, and the last one completes it', async () => {
   const { client } = world.temporal;
   const { id, workflowId } = await sent();
   const handle = client.workflow.getHandle(workflowId);
@@ -70,14 +70,19 @@ test('a provider that says nothing for days is asked by one run after the other,
   const { historyLength } = await client.workflow.getHandle(workflowId, first.runId).describe();
   expect(historyLength).toBeLessThan(EVENTS_OF_A_RUN + 30);
   expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'PENDING', stage: 'SUBMITTED' });
-  // What its provider was asked is one order, however many runs have asked.
+  // All runs queried one order.
   expect((await simulator.journal()).payouts).toMatchObject([{ withdrawalId: id, submissions: 1 }]);
 
-  const word = { outcome: 'FAILED', providerReference: 'CASE-7', reason: 'Never paid', operatorId: 'opr_1' } as const;
+  const resolution = {
+    outcome: 'FAILED',
+    providerReference: 'CASE-7',
+    reason: 'Never paid',
+    operatorId: 'opr_1',
+  } as const;
   await world.runInTransaction(async (tx) => {
-    // Between two questions, and as if the last answer had been that it does not know.
+    // Between two polls, and as if the last report had been unknown.
     await tx.trx('withdrawal').where({ id }).update({ stage: 'UNKNOWN', leaseUntil: null });
-    return resolveWithdrawal(tx, id, { ...word, at: new Date(Date.now() + 2 * HOUR_MS) });
+    return resolveWithdrawal(tx, id, { ...resolution, at: new Date(Date.now() + 2 * HOUR_MS) });
   });
   expect(await handle.result()).toBe('FAILED');
   await expectLedgerHolds(world.db);

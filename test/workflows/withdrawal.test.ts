@@ -3,10 +3,9 @@ import { createHttpClient } from '../../src/lib/http-client.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
-import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/decide.ts';
-import { readWithdrawal } from '../../src/withdrawals/model.ts';
-import { findRecoverableWithdrawals } from '../../src/withdrawals/recoverable.ts';
-import { withdrawalWorkflowId } from '../../src/withdrawals/workflow-input.ts';
+import { readWithdrawal } from '../../src/withdrawals/queries.ts';
+import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/review.ts';
+import { findRecoverableWithdrawals, withdrawalWorkflowId } from '../../src/withdrawals/workflow.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
@@ -27,7 +26,7 @@ const clock = () => new Date();
 
 beforeAll(async () => {
   simulator = await startTestSimulator();
-  // Nothing listens there: callbacks are lost, as they are when our API is away.
+  // Nothing listens there: callbacks are lost, as while our API is unavailable.
   world = await createWorkerWorld({
     TASK_QUEUES: 'money',
     SIMULATOR_URL: simulator.url,
@@ -48,8 +47,8 @@ afterAll(async () => {
   await Promise.all([simulator.close(), http.close()]);
 });
 
-/** Asked for, exactly as the API does it. An amount that ends in .14 waits for an operator. */
-async function ask(phone: string, amountSantim = 100_00n): Promise<{ id: string; workflowId: string }> {
+/** Requested as the API does it. An amount that ends in .14 waits for an operator. */
+async function request(phone: string, amountSantim = 100_00n): Promise<{ id: string; workflowId: string }> {
   requests += 1;
   const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url });
   const wanted = {
@@ -63,7 +62,7 @@ async function ask(phone: string, amountSantim = 100_00n): Promise<{ id: string;
   return { id: row.id, workflowId: withdrawalWorkflowId(row.id) };
 }
 
-const stands = async (id: string, wanted: string) =>
+const untilStatus = async (id: string, wanted: string) =>
   until(`withdrawal ${wanted}`, async () => {
     const row = await readWithdrawal(world.db, id);
     return (row.status === wanted || row.stage === wanted) && row;
@@ -80,24 +79,24 @@ async function reviewed(workflowId: string): Promise<void> {
 }
 
 test('a withdrawal is reviewed, sent, found paid by polling, and ends', async () => {
-  const { id, workflowId } = await ask('0911000007');
+  const { id, workflowId } = await request('0911000007');
   await reviewed(workflowId);
-  await stands(id, 'SUCCESS');
+  await untilStatus(id, 'SUCCESS');
   expect(await result(workflowId)).toBe('SUCCESS');
   expect(await simulator.payoutOf(id)).toMatchObject({ paid: true });
 });
 
-test('one that waits for an operator waits for days, and is sent when it is approved', async () => {
-  const { id, workflowId } = await ask('0911000001', 100_14n);
+test('a withdrawal under review waits for days without a limit, and is sent when it is approved', async () => {
+  const { id, workflowId } = await request('0911000001', 100_14n);
   await skipTime(world.temporal.client, workflowId, 5 * DAY_MS);
   expect((await readWithdrawal(world.db, id)).stage).toBe('UNDER_REVIEW');
   await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: clock() }));
-  await stands(id, 'SUCCESS');
+  await untilStatus(id, 'SUCCESS');
   expect(await result(workflowId)).toBe('SUCCESS');
 });
 
-test('a rejected one and a cancelled one end without anything being sent', async () => {
-  const [rejected, cancelled] = [await ask('0911000001', 50_14n), await ask('0911000001', 51_14n)];
+test('a rejected and a cancelled withdrawal end without a submission', async () => {
+  const [rejected, cancelled] = [await request('0911000001', 50_14n), await request('0911000001', 51_14n)];
   await world.runInTransaction((tx) =>
     rejectWithdrawal(tx, rejected.id, { operatorId: 'opr_1', reason: 'No.', at: clock() }),
   );
@@ -109,10 +108,10 @@ test('a rejected one and a cancelled one end without anything being sent', async
   expect(await simulator.payoutOf(cancelled.id)).toBeUndefined();
 });
 
-test('a provider that says nothing for hours is asked ever more rarely, and the money stays set aside', async () => {
-  const { id, workflowId } = await ask('0911000004');
+test('a withdrawal pending for hours is polled at growing intervals, and its money stays reserved', async () => {
+  const { id, workflowId } = await request('0911000004');
   await reviewed(workflowId);
-  await stands(id, 'SUBMITTED');
+  await untilStatus(id, 'SUBMITTED');
   await skipTime(world.temporal.client, workflowId, 10 * HOUR_MS);
   expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'PENDING', stage: 'SUBMITTED' });
   const { events } = await world.temporal.client.workflow.getHandle(workflowId).fetchHistory();
@@ -125,22 +124,22 @@ test('a provider that says nothing for hours is asked ever more rarely, and the 
   expect(await simulator.payoutOf(id)).toMatchObject({ paid: false });
 });
 
-test('a payout that its provider cannot tell of for minutes is paid once, and never given back meanwhile', async () => {
+test('a payout with an unknown outcome for minutes is paid once, and its money stays reserved until then', async () => {
   await simulator.fault({ kind: 'payoutUnknown', delayMs: 10 * 60_000, next: 1 });
-  const { id, workflowId } = await ask('0911000001');
+  const { id, workflowId } = await request('0911000001');
   await reviewed(workflowId);
-  await stands(id, 'UNKNOWN');
+  await untilStatus(id, 'UNKNOWN');
   await skipTime(world.temporal.client, workflowId, 5 * 60_000);
   expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
   await simulator.advance(11 * 60_000);
   await skipTime(world.temporal.client, workflowId, 10 * 60_000);
-  await stands(id, 'SUCCESS');
+  await untilStatus(id, 'SUCCESS');
   expect(await simulator.payoutOf(id)).toMatchObject({ paid: true, amount: '100.00' });
 });
 
-test('what is booked after an outage lies after it, and not when its activity was asked for', async () => {
+test('a posting after an outage has an effective time after it, not when its activity was scheduled', async () => {
   // An operator approves it, so that no time is skipped.
-  const { id } = await ask('0911000001', 100_14n);
+  const { id } = await request('0911000001', 100_14n);
   await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: clock() }));
   await until('it to be taken', async () => (await readWithdrawal(world.db, id)).lastOutcome);
   const outage = await world.db.transaction();
@@ -148,7 +147,7 @@ test('what is booked after an outage lies after it, and not when its activity wa
   await new Promise((resolve) => setTimeout(resolve, 6_000));
   const overAt = new Date();
   await outage.commit();
-  await stands(id, 'SUCCESS');
+  await untilStatus(id, 'SUCCESS');
   const sql = 'SELECT effective_at FROM ledger_journal WHERE posting_key = ?';
   const { rows: journals } = await world.db.raw<{ rows: { effective_at: Date }[] }>(sql, [`ended:${id}`]);
   expect(journals).toHaveLength(1);
@@ -156,19 +155,19 @@ test('what is booked after an outage lies after it, and not when its activity wa
   expect(journals[0]?.effective_at.getTime()).toBeGreaterThan(overAt.getTime() - 1_500);
 });
 
-test('one that is taken and then fails gives the money back', async () => {
-  const { id, workflowId } = await ask('0911000008');
+test('a payout that is accepted and then fails releases the money', async () => {
+  const { id, workflowId } = await request('0911000008');
   await reviewed(workflowId);
-  await stands(id, 'SUBMITTED');
+  await untilStatus(id, 'SUBMITTED');
   await simulator.advance(10 * 60_000);
   await skipTime(world.temporal.client, workflowId, 10 * 60_000);
-  await stands(id, 'FAILED');
+  await untilStatus(id, 'FAILED');
   expect(await result(workflowId)).toBe('FAILED');
   expect(await simulator.payoutOf(id)).toMatchObject({ paid: false });
 });
 
-test('one whose workflow Temporal has lost is woken by the repair, and goes on', async () => {
-  const { id, workflowId } = await ask('0911000001', 100_14n);
+test('a withdrawal whose workflow Temporal has lost is restarted by the recovery', async () => {
+  const { id, workflowId } = await request('0911000001', 100_14n);
   const handle = world.temporal.client.workflow.getHandle(workflowId);
   const before = await until('the workflow to be there', async () => handle.describe().catch(() => null));
   await handle.terminate('lost');
@@ -191,6 +190,6 @@ test('one whose workflow Temporal has lost is woken by the repair, and goes on',
   });
   expect(after.runId).not.toBe(before.runId);
   await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: clock() }));
-  await stands(id, 'SUCCESS');
+  await untilStatus(id, 'SUCCESS');
   expect(await isOpen()).toBe(false);
 });

@@ -9,7 +9,7 @@ import { createTransactionRunner, type UnitOfWork, type RunInTransaction } from 
 import { createReportFiles } from '../../reports/files.ts';
 import { findRecoverableSettlements } from '../../settlements/workflow-input.ts';
 import { findRecoverableDeliveries } from '../../webhooks/delivery/recoverable.ts';
-import { findRecoverableWithdrawals } from '../../withdrawals/recoverable.ts';
+import { findRecoverableWithdrawals } from '../../withdrawals/workflow.ts';
 import { hasDemoData, createSandboxKey, recallCredentials, type DemoCredentials } from './credentials.ts';
 import { ABYSSINIA, NEW_SHOP, type DemoMerchant } from './demo.ts';
 import { completedAt, seedHistory, seedItems, type PlannedItem } from './history.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 
 import { openDatabase, rows, type Knex } from '../../lib/db.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
-import { toPlainOrderId } from '../../providers/order-id.ts';
+import { toPlainOrderId } from '../../providers/exchange.ts';
 import type { SimulatedChannel } from '../../sandbox/simulator/faults.ts';
 import type { Order, Payout } from '../../sandbox/simulator/order.ts';
 import { openStateFile } from '../../sandbox/simulator/state-file.ts';

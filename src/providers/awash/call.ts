@@ -5,14 +5,13 @@ import { exchange, type ProviderDeps, type Reply } from '../exchange.ts';
 import type { Unknown } from '../provider.ts';
 
 /**
- * Awash publishes no merchant API, so this speaks the contract written down in src/sandbox/simulator/awash.ts until there is
- * one.
+ * Awash publishes no merchant API. The contract assumed here is described in src/sandbox/simulator/awash.ts.
  */
 export type AwashConfig = { baseUrl: string; merchantId: string; secret: string };
 
 export type AwashCall = (method: 'GET' | 'POST', path: string, message?: object) => Promise<Reply | Unknown>;
 
-/** A signed call. What is signed names the path of a GET, which has no body to sign. */
+/** A signed call. The signature of a GET, which has no body, covers its path. */
 export function createAwashCall(deps: ProviderDeps, config: AwashConfig): AwashCall {
   return (method, path, message = {}) => {
     const timestamp = deps.clock().toISOString();
@@ -34,7 +33,7 @@ export function createAwashCall(deps: ProviderDeps, config: AwashConfig): AwashC
 
 const Named = z.object({ orderId: z.string() });
 
-/** Whether a reply is about our order. A refused request may have had none that could be read. */
+/** Whether a reply is about our order. A rejected request may name none. */
 export function awashOrder(reply: Reply, orderId: string, { isRejection }: { isRejection: boolean }) {
   const body = Named.safeParse(reply.body);
   return { ours: orderId, named: body.success ? body.data.orderId : undefined, mayBeNameless: isRejection };

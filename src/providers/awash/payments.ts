@@ -1,10 +1,18 @@
 import { z } from 'zod';
 
-import { formatBirr, parseBirr } from '../../lib/money.ts';
+import { formatBirr } from '../../lib/money.ts';
 import { verifyAwash } from '../../lib/provider-signing.ts';
-import { declined, parseJson, readReply, unreadable, type Failure, type ProviderDeps } from '../exchange.ts';
+import {
+  declined,
+  moneyOutcome,
+  ofOrder,
+  parseJson,
+  readReply,
+  unreadable,
+  type Failure,
+  type ProviderDeps,
+} from '../exchange.ts';
 import type { ParsedCallback, Provider, ProviderOutcome } from '../provider.ts';
-import { ofOrder } from '../same-order.ts';
 import { awashOrder, createAwashCall, type AwashConfig } from './call.ts';
 import { awashPayouts } from './payouts.ts';
 
@@ -59,9 +67,9 @@ export function createAwash(deps: ProviderDeps, config: AwashConfig): Provider {
       if (reply.kind === 'unknown') return reply;
       const read = readReply(reply, Payment);
       if (read.kind === 'unknown') return read;
-      // A question that is refused (a wrong signature, say) tells nothing of the payment; 404 says there is none yet.
+      // A rejected query (a wrong signature, for example) does not describe the payment; 404 means that there is none yet.
       if (reply.status >= 400 && read.value.state !== 'NOT_FOUND') {
-        return unreadable(`status ${reply.status}: the question was refused`);
+        return unreadable(`status ${reply.status}: the query was rejected`);
       }
       return ofOrder(readPayment(read.value, false), awashOrder(reply, orderId, { isRejection: false }));
     },
@@ -88,12 +96,8 @@ function readPayment(payment: Payment, initiated: boolean): ProviderOutcome {
         : { kind: 'pending', providerReference: reference, providerCode: state };
     case 'NOT_FOUND':
       return { kind: 'pending', providerReference: null, providerCode: state };
-    case 'PAID': {
-      const amountSantim = parseBirr(payment.amount ?? '');
-      if (amountSantim === null || !reference || !payment.currency) return unreadable('paid, but not what or how');
-      const currency = payment.currency;
-      return { kind: 'succeeded', providerReference: reference, amountSantim, currency, providerCode: state };
-    }
+    case 'PAID':
+      return moneyOutcome('succeeded', { ...payment, reference, providerCode: state });
     case 'EXPIRED':
       return declined({ code: 'TIMED_OUT', message: 'The push expired unanswered.', retryable: true }, state);
     case 'REFUSED': {

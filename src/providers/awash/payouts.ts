@@ -1,8 +1,17 @@
 import { z } from 'zod';
 
 import { formatBirr } from '../../lib/money.ts';
-import { declined, readReply, unreadable, type Failure, type Reply } from '../exchange.ts';
-import { payoutMoved, rejectedWithoutOrder } from '../payout-outcome.ts';
+import {
+  declined,
+  ofOrder,
+  moneyOutcome,
+  readPage,
+  readReply,
+  rejectedWithoutOrder,
+  unreadable,
+  type Failure,
+  type Reply,
+} from '../exchange.ts';
 import type {
   PayoutFailure,
   PayoutDestination,
@@ -13,8 +22,6 @@ import type {
   StatementRow,
   Unknown,
 } from '../provider.ts';
-import { ofOrder } from '../same-order.ts';
-import { readPage } from '../statement-page.ts';
 import { awashOrder, type AwashCall } from './call.ts';
 
 const Payout = z.object({
@@ -48,7 +55,7 @@ const ROW_TYPES = new Map<string, StatementRow['type']>([
   ['PAYOUT_REVERSAL', 'payoutReversal'],
 ]);
 
-/** The reasons that judge a payout: after one of these no money left. */
+/** The reasons that decline a payout: nothing was paid. */
 const FAILURES = new Map<string, Failure<PayoutFailure['code']>>(
   Object.entries({
     DECLINED: { code: 'DECLINED', message: 'Awash declined the payout.', retryable: false },
@@ -58,7 +65,7 @@ const FAILURES = new Map<string, Failure<PayoutFailure['code']>>(
   }),
 );
 
-/** Awash's money out, and its list. */
+/** Awash's payouts and statement. */
 export function awashPayouts(call: AwashCall): Pick<Provider, 'payout' | 'queryPayout' | 'capabilities' | 'statement'> {
   return {
     capabilities: { payoutTo: ['phone', 'bank'] },
@@ -75,7 +82,7 @@ export function awashPayouts(call: AwashCall): Pick<Provider, 'payout' | 'queryP
       const read = readReply(reply, Payout);
       if (read.kind === 'unknown') return read;
       const isNotFound = reply.status === 404 && read.value.state === 'NOT_FOUND';
-      if (reply.status >= 400 && !isNotFound) return unreadable(`status ${reply.status}: the question was refused`);
+      if (reply.status >= 400 && !isNotFound) return unreadable(`status ${reply.status}: the query was rejected`);
       const outcome: PayoutOutcome = isNotFound
         ? { kind: 'not-found', providerCode: read.value.state }
         : readStatusBody(read.value, 'pending');
@@ -115,16 +122,16 @@ function readSubmission(reply: Reply): PayoutOutcome {
   return failure ? declined(failure, code) : rejectedWithoutOrder(code);
 }
 
-function readStatusBody(payout: Payout, waiting: 'accepted' | 'pending'): PayoutOutcome {
+function readStatusBody(payout: Payout, undecided: 'accepted' | 'pending'): PayoutOutcome {
   const { state, reference = null, amount, currency } = payout;
-  const written = { reference, amount, currency, providerCode: state };
+  const raw = { reference, amount, currency, providerCode: state };
   switch (state) {
     case 'ACCEPTED':
-      return { kind: waiting, providerReference: reference, providerCode: state };
+      return { kind: undecided, providerReference: reference, providerCode: state };
     case 'PAID':
-      return payoutMoved('succeeded', written);
+      return moneyOutcome('succeeded', raw);
     case 'REVERSED':
-      return payoutMoved('reversed', written);
+      return moneyOutcome('reversed', raw);
     case 'FAILED': {
       const code = payout.reasonCode ?? state;
       const otherwise = { code: 'REJECTED', message: 'Awash did not make the payout.', retryable: false } as const;

@@ -11,7 +11,7 @@ export type CbeBirrConfig = {
   companyName: string;
   tillCode: string;
   token: string;
-  /** Goes into every signature and never over the wire. */
+  /** Part of every signature, never sent. */
   hashKey: string;
 };
 
@@ -39,7 +39,7 @@ function addisTime(clock: Clock): string {
 
 const Named = z.object({ transactionId: z.string() });
 
-/** Whether a reply is about our order. REJECTED is said of a request, which may have had none that could be read. */
+/** Whether a reply is about our order. A rejected request may name none. */
 export function cbeBirrOrder(reply: Reply, orderId: string, { isRejection }: { isRejection: boolean }) {
   const body = Named.safeParse(reply.body);
   return { ours: orderId, named: body.success ? body.data.transactionId : undefined, mayBeNameless: isRejection };

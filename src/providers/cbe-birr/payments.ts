@@ -1,10 +1,18 @@
 import { z } from 'zod';
 
-import { formatBirr, parseBirr } from '../../lib/money.ts';
+import { formatBirr } from '../../lib/money.ts';
 import { verifyCbeBirr } from '../../lib/provider-signing.ts';
-import { declined, parseJson, readReply, unreadable, type Failure, type ProviderDeps } from '../exchange.ts';
+import {
+  declined,
+  moneyOutcome,
+  ofOrder,
+  parseJson,
+  readReply,
+  unreadable,
+  type Failure,
+  type ProviderDeps,
+} from '../exchange.ts';
 import type { ParsedCallback, Provider, ProviderOutcome } from '../provider.ts';
-import { ofOrder } from '../same-order.ts';
 import { cbeBirrOrder, createCbeBirrCall, type CbeBirrConfig } from './call.ts';
 import { cbeBirrPayouts } from './payouts.ts';
 
@@ -60,9 +68,9 @@ export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provid
       if (reply.kind === 'unknown') return reply;
       const read = readReply(reply, Answer);
       if (read.kind === 'unknown') return read;
-      // A question that is refused (a wrong signature, say) tells nothing of the payment.
+      // A rejected query (a wrong signature, for example) does not describe the payment.
       if (reply.status >= 400 || read.value.state === 'REJECTED') {
-        return unreadable(`status ${reply.status}, state ${read.value.state}: the question was refused`);
+        return unreadable(`status ${reply.status}, state ${read.value.state}: the query was rejected`);
       }
       return ofOrder(readMessage(read.value), cbeBirrOrder(reply, orderId, { isRejection: false }));
     },
@@ -89,17 +97,8 @@ function readMessage(response: Answer): ProviderOutcome {
     case 'PENDING':
     case 'NOT_FOUND':
       return { kind: 'pending', providerReference: reference, providerCode: state };
-    case 'COMPLETED': {
-      const amountSantim = parseBirr(response.amount ?? '');
-      if (amountSantim === null || !reference || !response.currency) return unreadable('paid, but not what or how');
-      return {
-        kind: 'succeeded',
-        providerReference: reference,
-        amountSantim,
-        currency: response.currency,
-        providerCode: resultCode,
-      };
-    }
+    case 'COMPLETED':
+      return moneyOutcome('succeeded', { ...response, reference, providerCode: resultCode });
     case 'EXPIRED':
       return declined({ code: 'TIMED_OUT', message: 'The push expired unanswered.', retryable: true }, resultCode);
     case 'FAILED':

@@ -1,11 +1,19 @@
 import { z } from 'zod';
 
 import { formatBirr } from '../../lib/money.ts';
-import { declined, readReply, unreadable, type Failure, type Reply } from '../exchange.ts';
-import { payoutMoved, phoneOnly, rejectedWithoutOrder } from '../payout-outcome.ts';
+import {
+  declined,
+  ofOrder,
+  moneyOutcome,
+  phoneOnly,
+  readPage,
+  readReply,
+  rejectedWithoutOrder,
+  unreadable,
+  type Failure,
+  type Reply,
+} from '../exchange.ts';
 import type { PayoutFailure, PayoutOutcome, Provider, StatementPage, StatementRow, Unknown } from '../provider.ts';
-import { ofOrder } from '../same-order.ts';
-import { readPage } from '../statement-page.ts';
 import { cbeBirrOrder, type CbeBirrCall } from './call.ts';
 
 const Answer = z.object({
@@ -39,7 +47,7 @@ const ROW_TYPES = new Map<string, StatementRow['type']>([
   ['PAYOUT_REVERSAL', 'payoutReversal'],
 ]);
 
-/** The codes that judge a payout: after one of these no money left. */
+/** The codes that decline a payout: nothing was paid. */
 const FAILURES = new Map<string, Failure<PayoutFailure['code']>>(
   Object.entries({
     DECLINED: { code: 'DECLINED', message: 'CBE Birr declined the payout.', retryable: false },
@@ -50,8 +58,8 @@ const FAILURES = new Map<string, Failure<PayoutFailure['code']>>(
 );
 
 /**
- * CBE Birr's money out, and its list: nothing of them is published, so both are assumed to be signed POSTs in the shape
- * of its push (src/sandbox/simulator/cbe-birr.ts has the fields).
+ * CBE Birr's payouts and statement. Neither is published: both are assumed to be signed POSTs in the shape of its push
+ * (src/sandbox/simulator/cbe-birr.ts has the fields).
  */
 export function cbeBirrPayouts(
   call: CbeBirrCall,
@@ -79,7 +87,7 @@ export function cbeBirrPayouts(
       const read = readReply(reply, Answer);
       if (read.kind === 'unknown') return read;
       const { state, resultCode } = read.value;
-      if (reply.status >= 400 || state === 'REJECTED') return unreadable(`the question was refused with ${resultCode}`);
+      if (reply.status >= 400 || state === 'REJECTED') return unreadable(`the query was rejected with ${resultCode}`);
       const outcome: PayoutOutcome =
         state === 'NOT_FOUND' ? { kind: 'not-found', providerCode: state } : readStatusBody(read.value, 'pending');
       return ofOrder(outcome, cbeBirrOrder(reply, orderId, { isRejection: false }));
@@ -106,16 +114,16 @@ function readRejection(resultCode: string): PayoutOutcome {
   return failure ? declined(failure, resultCode) : rejectedWithoutOrder(resultCode);
 }
 
-function readStatusBody(response: Answer, waiting: 'accepted' | 'pending'): PayoutOutcome {
+function readStatusBody(response: Answer, undecided: 'accepted' | 'pending'): PayoutOutcome {
   const { state, resultCode, reference = null, amount, currency } = response;
-  const written = { reference, amount, currency, providerCode: state };
+  const raw = { reference, amount, currency, providerCode: state };
   switch (state) {
     case 'ACCEPTED':
-      return { kind: waiting, providerReference: reference, providerCode: state };
+      return { kind: undecided, providerReference: reference, providerCode: state };
     case 'COMPLETED':
-      return payoutMoved('succeeded', written);
+      return moneyOutcome('succeeded', raw);
     case 'REVERSED':
-      return payoutMoved('reversed', written);
+      return moneyOutcome('reversed', raw);
     case 'FAILED': {
       const otherwise = { code: 'REJECTED', message: 'CBE Birr did not make the payout.', retryable: false } as const;
       return declined(FAILURES.get(resultCode) ?? otherwise, resultCode);

@@ -3,16 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 
 import type { RsaScheme, SignedMessage } from '../../lib/provider-signing.ts';
-import { exchange, type ProviderDeps, type Reply } from '../exchange.ts';
-import { toPlainOrderId } from '../order-id.ts';
+import { exchange, readReply, toPlainOrderId, unknownStatus, type ProviderDeps, type Reply } from '../exchange.ts';
 import type { Unknown } from '../provider.ts';
-import { createTelebirrToken } from './token.ts';
 
 /** telebirr's H5/C2B fabric. */
 export type TelebirrConfig = {
   /** The fabric's API. */
   baseUrl: string;
-  /** Where the customer confirms, the signed order appended; null: nowhere that a browser reaches, so by phone only. */
+  /** The page where the customer confirms, with the signed order appended; null: no page, confirmation by phone only. */
   payPageUrl: string | null;
   appKey: string;
   appSecret: string;
@@ -25,7 +23,7 @@ export type TelebirrConfig = {
   phoneInCallbackInfo: boolean;
 };
 
-/** What surrounds every answer of the fabric. */
+/** The envelope of every reply of the fabric. */
 export const Answer = z.object({
   result: z.string().optional(),
   code: z.string().optional(),
@@ -43,7 +41,7 @@ export type Sign = (message: SignedMessage) => string;
 
 export type TelebirrCall = (path: string, method: string, content: SignedMessage) => Promise<Reply | Unknown>;
 
-/** A signed, authorised call; a token that telebirr refuses is replaced once, within the same time limit. */
+/** A signed, authorised call; a token that telebirr rejects is replaced once, within the same time limit. */
 export function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig, sign: Sign): TelebirrCall {
   const tokens = createTelebirrToken(deps, config);
   return async (path, method, content) => {
@@ -62,29 +60,29 @@ export function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig, s
       });
       if (reply.kind === 'unknown' || reply.status !== 401) return reply;
       tokens.drop(token.token);
-      if (tries === 2) return { kind: 'unknown', reason: 'http', message: 'telebirr refuses its own token' };
+      if (tries === 2) return { kind: 'unknown', reason: 'http', message: 'telebirr rejects its own token' };
     }
   };
 }
 
-/** The fabric's own word for what became of a request; two generations of it name the field differently. */
+/** The fabric's result code; two generations of the fabric name the field differently. */
 export function codeOf(response: Answer): string | null {
   return response.errorCode ?? response.code ?? null;
 }
 
-/** Who asks. */
+/** The fields that identify the merchant. */
 export function merchant(config: TelebirrConfig) {
   return { appid: config.appId, merch_code: config.merchantCode };
 }
 
-/** When it is asked, once only. */
+/** The timestamp and a nonce. */
 export function stamp(now: Date) {
   return { timestamp: String(Math.floor(now.getTime() / 1000)), nonce_str: randomBytes(16).toString('hex') };
 }
 
 const Named = z.object({ biz_content: z.object({ merch_order_id: z.string() }) });
 
-/** Whether a reply is about our order. A word of FAIL is about the request: it has no order to name. */
+/** Whether a reply is about our order. A rejected request names none. */
 export function telebirrOrder(reply: Reply, orderId: string) {
   const body = Named.safeParse(reply.body);
   const response = Answer.safeParse(reply.body);
@@ -93,4 +91,64 @@ export function telebirrOrder(reply: Reply, orderId: string) {
     named: body.success ? body.data.biz_content.merch_order_id : undefined,
     mayBeNameless: response.success && response.data.result !== 'SUCCESS',
   };
+}
+
+const RENEW_EARLY_MS = 5 * 60_000;
+
+const TokenReply = z.object({ token: z.string().min(1), effectiveDate: z.string(), expirationDate: z.string() });
+
+type TokenResult = { kind: 'token'; token: string } | Unknown;
+
+type TelebirrToken = {
+  /** The bearer token, shared by concurrent callers and renewed 5 minutes before it expires. */
+  get: (signal: AbortSignal) => Promise<TokenResult>;
+  /** Discards this token, because telebirr rejected it, unless a newer one has replaced it. */
+  drop: (token: string) => void;
+};
+
+/** POST /payment/v1/token: X-APP-Key and the secret for a bearer token with an expiry. */
+export function createTelebirrToken(
+  deps: ProviderDeps,
+  config: { baseUrl: string; appKey: string; appSecret: string },
+): TelebirrToken {
+  let current: { token: string; renewAtMs: number } | null = null;
+  let fetching: Promise<TokenResult> | null = null;
+
+  async function requestToken(signal: AbortSignal): Promise<TokenResult> {
+    const reply = await exchange(deps.http, {
+      method: 'POST',
+      url: `${config.baseUrl}/payment/v1/token`,
+      headers: { 'content-type': 'application/json', 'x-app-key': config.appKey },
+      body: JSON.stringify({ appSecret: config.appSecret }),
+      signal,
+    });
+    if (reply.kind === 'unknown') return reply;
+    if (reply.status !== 200) return unknownStatus(reply.status);
+    const read = readReply(reply, TokenReply);
+    if (read.kind === 'unknown') return read;
+    const { token, effectiveDate, expirationDate } = read.value;
+    // The difference of its two times is its lifetime, whatever their zone and however wrong either clock is.
+    const lifeMs = parseCompactTime(expirationDate) - parseCompactTime(effectiveDate);
+    current = { token, renewAtMs: deps.clock().getTime() + (Number.isNaN(lifeMs) ? 0 : lifeMs - RENEW_EARLY_MS) };
+    return { kind: 'token', token };
+  }
+
+  return {
+    async get(signal) {
+      if (current && deps.clock().getTime() < current.renewAtMs) return { kind: 'token', token: current.token };
+      fetching ??= requestToken(signal).finally(() => (fetching = null));
+      return fetching;
+    },
+    drop(token) {
+      if (current?.token === token) current = null;
+    },
+  };
+}
+
+/** `yyyyMMddHHmmss` as milliseconds, read as UTC; NaN if it is not such a time. */
+function parseCompactTime(text: string): number {
+  const parts = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/.exec(text);
+  if (!parts) return Number.NaN;
+  const [, year, month, day, hour, minute, second] = parts;
+  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }

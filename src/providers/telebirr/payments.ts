@@ -2,20 +2,22 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 
 import { z } from 'zod';
 
-import { formatBirr, parseBirr } from '../../lib/money.ts';
+import { formatBirr } from '../../lib/money.ts';
 import { signTelebirr, verifyTelebirr, type SignedMessage } from '../../lib/provider-signing.ts';
 import {
   declined,
+  fromPlainOrderId,
+  moneyOutcome,
+  ofOrder,
   parseJson,
   readReply,
+  toPlainOrderId,
   unreadable,
   type Failure,
   type ProviderDeps,
   type Reply,
 } from '../exchange.ts';
-import { fromPlainOrderId, toPlainOrderId } from '../order-id.ts';
 import type { ParsedCallback, PaymentOrder, Provider, ProviderOutcome } from '../provider.ts';
-import { ofOrder } from '../same-order.ts';
 import {
   Answer,
   codeOf,
@@ -101,7 +103,7 @@ function preOrderContent(order: PaymentOrder, config: TelebirrConfig, now: Date)
     notify_url: order.notifyUrl,
     redirect_url: order.returnUrl,
     trade_type: 'Checkout',
-    // telebirr refuses punctuation in titles.
+    // telebirr rejects punctuation in titles.
     title:
       order.title
         .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
@@ -122,7 +124,7 @@ function readPreOrder(reply: Reply, linkOf: (prepayId: string) => string | null)
   const read = readReply(reply, Answer);
   if (read.kind === 'unknown') return read;
   const code = codeOf(read.value);
-  // The first try may have made it though its answer was lost: then it is an order like any other, without a link.
+  // An earlier request created the order and its reply was lost: the order exists, without a link.
   if (code === ORDER_EXISTS) return { kind: 'pending', providerReference: null, providerCode: code };
   if (read.value.result !== 'SUCCESS') return rejection(reply.status, read.value);
   const content = PreOrder.safeParse(read.value.biz_content);
@@ -136,20 +138,21 @@ function readQuery(reply: Reply): ProviderOutcome {
   if (read.kind === 'unknown') return read;
   const code = codeOf(read.value);
   if (code === NO_SUCH_ORDER) return { kind: 'pending', providerReference: null, providerCode: code };
-  if (read.value.result !== 'SUCCESS') return unreadable(`the query was refused with ${code ?? 'no code'}`);
+  if (read.value.result !== 'SUCCESS') return unreadable(`the query was rejected with ${code ?? 'no code'}`);
   const parsed = QueriedOrder.safeParse(read.value.biz_content);
-  if (!parsed.success) return unreadable('an answer without a readable order');
+  if (!parsed.success) return unreadable('a reply without a readable order');
   const order = parsed.data;
   const status = order.order_status ?? order.trade_status ?? '';
   const reference = order.trans_id ?? order.payment_order_id ?? null;
   switch (status) {
     case 'PAY_SUCCESS':
-    case 'Completed': {
-      const amountSantim = parseBirr(order.total_amount ?? '');
-      if (amountSantim === null || !reference || !order.trans_currency) return unreadable('paid, but not what or how');
-      const currency = order.trans_currency;
-      return { kind: 'succeeded', providerReference: reference, amountSantim, currency, providerCode: status };
-    }
+    case 'Completed':
+      return moneyOutcome('succeeded', {
+        reference,
+        amount: order.total_amount,
+        currency: order.trans_currency,
+        providerCode: status,
+      });
     case 'PAY_FAILED':
     case 'Failure':
       return paymentFailed(order.fail_code ?? status, order.fail_reason);
@@ -157,7 +160,7 @@ function readQuery(reply: Reply): ProviderOutcome {
     case 'Expired':
       return declined({ code: 'TIMED_OUT', message: 'telebirr closed the order.', retryable: true }, status);
     default:
-      // WAIT_PAY, PAYING, and whatever word telebirr adds: not paid as far as it says.
+      // WAIT_PAY, PAYING, and any status telebirr adds: not paid yet.
       return { kind: 'pending', providerReference: order.payment_order_id ?? null, providerCode: status || null };
   }
 }
@@ -170,12 +173,12 @@ function paymentFailed(providerCode: string, reason: string | undefined): Provid
   );
 }
 
-/** Only a plain no is a no: FAIL, or a status in the 400s. Any other error word leaves the order in doubt. */
+/** Declined only by FAIL or a status in the 400s. Any other error leaves the outcome unknown. */
 function rejection(status: number, response: Answer): ProviderOutcome {
   const providerCode = codeOf(response);
   const isNegative = response.result === 'FAIL' || status >= 400;
   if (!isNegative || providerCode === null)
-    return unreadable(`neither an order nor a refusal: ${providerCode ?? 'no code'}`);
+    return unreadable(`neither an order nor a rejection: ${providerCode ?? 'no code'}`);
   const message = response.msg ?? response.errorMsg ?? 'telebirr refused the order.';
   return declined(FAILURES.get(providerCode) ?? { code: 'REJECTED', message, retryable: false }, providerCode);
 }

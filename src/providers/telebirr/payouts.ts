@@ -1,12 +1,21 @@
 import { z } from 'zod';
 
 import { formatBirr } from '../../lib/money.ts';
-import { declined, readReply, unreadable, type Failure, type Reply } from '../exchange.ts';
-import { fromPlainOrderId, toPlainOrderId } from '../order-id.ts';
-import { payoutMoved, phoneOnly, rejectedWithoutOrder } from '../payout-outcome.ts';
+import {
+  declined,
+  fromPlainOrderId,
+  ofOrder,
+  moneyOutcome,
+  phoneOnly,
+  readPage,
+  readReply,
+  rejectedWithoutOrder,
+  toPlainOrderId,
+  unreadable,
+  type Failure,
+  type Reply,
+} from '../exchange.ts';
 import type { PayoutFailure, PayoutOutcome, Provider, StatementPage, StatementRow, Unknown } from '../provider.ts';
-import { ofOrder } from '../same-order.ts';
-import { readPage } from '../statement-page.ts';
 import {
   Answer,
   codeOf,
@@ -50,7 +59,7 @@ const TRANS_TYPES = new Map<string, StatementRow['type']>([
   ['B2C_REVERSAL', 'payoutReversal'],
 ]);
 
-/** The codes that judge a transfer: after one of these no money left. */
+/** The codes that decline a transfer: nothing was paid. */
 const FAILURES = new Map<string, Failure<PayoutFailure['code']>>(
   Object.entries({
     TRANSFER_REFUSED: { code: 'DECLINED', message: 'telebirr declined the payout.', retryable: false },
@@ -65,11 +74,11 @@ const FAILURES = new Map<string, Failure<PayoutFailure['code']>>(
 );
 
 /**
- * telebirr's money out (B2C), and its list. Neither is published; what is known of B2C on the platform below telebirr
- * is a transfer from an organisation to a customer named by phone, told of later by a result call. So the fabric's
- * manners are assumed (token, signed message, notify), with the platform's codes that its preOrder shows as well: a payee
- * that is an organisation is 5000 and a short code 04 there, so a customer is 1000 and a phone 01 here. Method names,
- * paths, statuses and the list are assumed; src/sandbox/simulator/telebirr.ts has them all.
+ * telebirr's payouts (B2C) and statement. Neither is published. B2C on the platform below telebirr is a transfer from an
+ * organisation to a customer's phone, with a later result call. Assumed are the fabric's conventions (token, signed
+ * message, notify) and the platform's codes as preOrder uses them: a payee that is an organisation is 5000 and a short
+ * code 04, so a customer is 1000 and a phone 01. Method names, paths, statuses and the statement are assumed as well, and
+ * described in src/sandbox/simulator/telebirr.ts.
  */
 export function telebirrPayouts(
   call: TelebirrCall,
@@ -130,28 +139,28 @@ function readQuery(reply: Reply): PayoutOutcome {
   const code = codeOf(read.value);
   if (read.value.result === 'SUCCESS') return readTransfer(read.value, 'pending');
   if (code === NO_SUCH_ORDER) return { kind: 'not-found', providerCode: code };
-  return unreadable(`the query was refused with ${code ?? 'no code'}`);
+  return unreadable(`the query was rejected with ${code ?? 'no code'}`);
 }
 
-function readTransfer(response: Answer, waiting: 'accepted' | 'pending'): PayoutOutcome {
+function readTransfer(response: Answer, undecided: 'accepted' | 'pending'): PayoutOutcome {
   const parsed = Transfer.safeParse(response.biz_content);
-  if (!parsed.success) return unreadable('an answer without a readable transfer');
+  if (!parsed.success) return unreadable('a reply without a readable transfer');
   const transfer: Transfer = parsed.data;
   const { order_status: status, trans_id: reference, total_amount: amount, trans_currency: currency } = transfer;
-  const written = { reference, amount, currency, providerCode: status };
+  const raw = { reference, amount, currency, providerCode: status };
   switch (status) {
     case 'TRANSFER_SUCCESS':
-      return payoutMoved('succeeded', written);
+      return moneyOutcome('succeeded', raw);
     case 'TRANSFER_REVERSED':
-      return payoutMoved('reversed', written);
+      return moneyOutcome('reversed', raw);
     case 'TRANSFER_FAILED': {
       const code = transfer.fail_code ?? status;
       const message = transfer.fail_reason ?? 'telebirr did not make the payout.';
       return declined(FAILURES.get(code) ?? { code: 'REJECTED', message, retryable: false }, code);
     }
     default:
-      // TRANSFER_PROCESSING, and whatever word telebirr adds: not decided as far as it says.
-      return { kind: waiting, providerReference: transfer.payment_order_id ?? null, providerCode: status };
+      // TRANSFER_PROCESSING, and any status telebirr adds: not decided yet.
+      return { kind: undecided, providerReference: transfer.payment_order_id ?? null, providerCode: status };
   }
 }
 

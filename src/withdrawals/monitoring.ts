@@ -1,0 +1,180 @@
+import { measureRow, type Registry } from '../http/metrics.ts';
+import type { LedgerInvariant } from '../ledger/verify.ts';
+import type { Knex } from '../lib/db.ts';
+import { maskedInSql } from '../lib/mask.ts';
+import type { WorkItemSource } from '../outbox/work-items.ts';
+
+/** The amount in the provider's latest report of a payment or reversal. */
+const REPORTED_AMOUNT = `(
+  SELECT CAST(l.detail ->> 'amountSantim' AS bigint) * 0.01 FROM withdrawal_timeline l
+  WHERE l.withdrawal_id = w.id AND l.detail ->> 'outcome' IN ('succeeded', 'reversed') ORDER BY l.id DESC LIMIT 1)`;
+
+/** Operators' resolutions of this version, where one is not enough: the next one must agree. */
+const RESOLUTIONS = `(
+  SELECT jsonb_agg(jsonb_build_object('operatorId', r.operator_id, 'outcome', r.outcome, 'paidAmount', r.paid_santim * 0.01,
+                                      'providerReference', r.provider_reference, 'reason', r.reason) ORDER BY r.resolved_at)
+  FROM withdrawal_resolution r WHERE r.withdrawal_id = w.id AND r.version = w.version)`;
+
+/** Of a case `c` and its withdrawal `w`: the provider contradicts how the withdrawal ended, undecided so far. */
+const OPEN_CONFLICT = `c.closed_at IS NULL AND w.status = c.status AND w.status <> 'PENDING'`;
+
+/** The beneficiary, for a sentence. */
+const BENEFICIARY = `w.account_name || ', ' || coalesce(${maskedInSql('w.phone')}, w.bank_code || ' ' || ${maskedInSql('w.account_number')})`;
+
+/** What identifies the withdrawal; the rest is in its detail. */
+const ABOUT = `jsonb_build_object('channel', w.channel, 'requestId', w.request_id, 'requestedBy', w.requested_by,
+  'providerReference', w.provider_reference, 'destination', jsonb_strip_nulls(jsonb_build_object(
+    'phone', ${maskedInSql('w.phone')}, 'bankCode', w.bank_code, 'accountNumber', ${maskedInSql('w.account_number')},
+    'accountName', w.account_name)))`;
+
+/** Withdrawals that wait for an operator. The sandbox decides by itself, except amounts that end in .14. */
+export const WITHDRAWAL_REVIEW_ITEMS: WorkItemSource = {
+  kinds: ['WITHDRAWAL_REVIEW', 'WITHDRAWAL_UNKNOWN', 'WITHDRAWAL_CONFLICT'],
+  sql: `SELECT 'WITHDRAWAL_REVIEW' AS kind, w.id, w.merchant_id, w.environment, w.amount_santim, w.requested_at AS since,
+               'Withdrawal to ' || ${BENEFICIARY} || ' under review (' || array_to_string(w.review_reasons, ', ') || '): '
+                 || given.approvals || ' of ' || w.approvals_needed || ' approvals' AS what,
+               ${ABOUT} || jsonb_build_object('reasons', w.review_reasons, 'approvalsGiven', given.approvals,
+                                              'approvalsNeeded', w.approvals_needed) AS detail,
+               'withdrawal-' || w.id AS workflow_id
+        FROM withdrawal w
+        CROSS JOIN LATERAL (SELECT count(*)::int AS approvals FROM withdrawal_approval a WHERE a.withdrawal_id = w.id) given
+        WHERE w.stage = 'UNDER_REVIEW' AND (w.environment = 'live' OR w.amount_santim % 100 = 14
+              OR w.requested_at < CAST(:at AS timestamptz) - interval '1 minute')
+        UNION ALL
+        SELECT 'WITHDRAWAL_UNKNOWN', w.id, w.merchant_id, w.environment, w.amount_santim,
+               coalesce(w.submitted_at, w.requested_at),
+               CASE WHEN w.first_reported_paid_at IS NULL THEN 'The provider has not reported an outcome for over an hour'
+                    WHEN w.last_outcome = 'declined' THEN 'The provider reported a payment and then that it did not pay'
+                    WHEN w.last_outcome = 'reversed' THEN 'The provider reports a reversal of another amount'
+                    ELSE 'The provider reports a payment of another amount' END,
+               ${ABOUT} || jsonb_build_object('lastOutcome', w.last_outcome, 'lastCheckedAt', w.last_checked_at,
+                                              'providerSays', ${REPORTED_AMOUNT}, 'operatorsSay', ${RESOLUTIONS}),
+               'withdrawal-' || w.id
+        FROM withdrawal w
+        WHERE w.status = 'PENDING' AND w.stage = 'UNKNOWN' AND (w.first_reported_paid_at IS NOT NULL
+              OR coalesce(w.submitted_at, w.requested_at) < CAST(:at AS timestamptz) - interval '1 hour')
+        UNION ALL
+        SELECT 'WITHDRAWAL_CONFLICT', w.id, w.merchant_id, w.environment, w.amount_santim, c.opened_at,
+               CASE w.status WHEN 'FAILED' THEN 'Released after the provider declined, and now the provider reports a payment'
+                             ELSE 'Paid, and now the provider reports that it did not pay, or a reversal of another amount' END,
+               ${ABOUT} || jsonb_build_object('providerSays', ${REPORTED_AMOUNT}, 'operatorsSay', ${RESOLUTIONS}),
+               'withdrawal-' || w.id
+        FROM payout_case c JOIN withdrawal w ON w.id = c.withdrawal_id
+        WHERE ${OPEN_CONFLICT}`,
+};
+
+/** Withdrawals that are late: not sent after 5 minutes, or accepted and not paid after an hour. */
+export const STALLED_WITHDRAWALS: WorkItemSource = {
+  kinds: ['WITHDRAWAL_PENDING'],
+  sql: `SELECT 'WITHDRAWAL_PENDING' AS kind, w.id, w.merchant_id, w.environment, w.amount_santim,
+               coalesce(w.submitted_at, w.requested_at) AS since,
+               CASE WHEN w.stage = 'CREATED' THEN 'Not sent yet'
+                    WHEN w.submitted_at < CAST(:at AS timestamptz) - interval '1 day' THEN 'Sent over a day ago, and not paid yet: operators may resolve it'
+                    ELSE 'Sent, and not paid yet' END AS what,
+               ${ABOUT} || jsonb_build_object('stage', w.stage, 'lastOutcome', w.last_outcome) AS detail,
+               'withdrawal-' || w.id AS workflow_id
+        FROM withdrawal w
+        WHERE w.status = 'PENDING'
+          AND ((w.stage = 'CREATED' AND w.requested_at < CAST(:at AS timestamptz) - interval '5 minutes')
+            OR (w.stage IN ('SUBMITTED', 'UNKNOWN') AND w.submitted_at < CAST(:at AS timestamptz) - interval '1 hour'))`,
+};
+
+const open = { name: 'meskot_withdrawals_pending', help: 'Pending withdrawals, by stage' };
+
+const GAUGES = {
+  created: { ...open, labels: { stage: 'CREATED' } },
+  underReview: { ...open, labels: { stage: 'UNDER_REVIEW' } },
+  submitted: { ...open, labels: { stage: 'SUBMITTED' } },
+  unknown: { ...open, labels: { stage: 'UNKNOWN' } },
+  oldest: {
+    name: 'meskot_withdrawals_oldest_submitted_age_seconds',
+    help: 'Time since the oldest pending withdrawal was first sent; 0 if there is none',
+  },
+  contradicted: {
+    name: 'meskot_withdrawals_in_conflict',
+    help: 'Ended withdrawals that their provider contradicts: they wait for an operator',
+  },
+} as const;
+
+const COUNT = `
+  SELECT CAST(count(*) FILTER (WHERE stage = 'CREATED') AS integer) AS created,
+         CAST(count(*) FILTER (WHERE stage = 'UNDER_REVIEW') AS integer) AS under_review,
+         CAST(count(*) FILTER (WHERE stage = 'SUBMITTED') AS integer) AS submitted,
+         CAST(count(*) FILTER (WHERE stage = 'UNKNOWN') AS integer) AS unknown,
+         CAST(coalesce(extract(epoch FROM now() - min(submitted_at)), 0) AS double precision) AS oldest,
+         (SELECT CAST(count(*) AS integer) FROM payout_case c JOIN withdrawal w ON w.id = c.withdrawal_id
+          WHERE ${OPEN_CONFLICT}) AS contradicted
+  FROM withdrawal WHERE status = 'PENDING'`;
+
+const UNSENT_GAUGES = {
+  unsent: {
+    name: 'meskot_withdrawals_oldest_unsent_age_seconds',
+    help: 'Time that the oldest approved withdrawal has waited to be sent; 0 if there is none',
+  },
+} as const;
+
+const UNSENT = `
+  SELECT CAST(coalesce(extract(epoch FROM now() - min(CASE WHEN w.approvals_needed = 0 THEN w.requested_at ELSE
+           greatest(w.requested_at, (SELECT max(a.created_at) FROM withdrawal_approval a WHERE a.withdrawal_id = w.id))
+         END)), 0) AS float8) AS unsent
+  FROM withdrawal w WHERE w.status = 'PENDING' AND w.stage = 'CREATED'`;
+const UNSENT_CACHED_MS = 3_000;
+
+/** How long withdrawals wait to be sent. Also measured by the API, in case no worker runs. */
+export function measureUnsentWithdrawals(registry: Registry, db: Knex): void {
+  measureRow(registry, UNSENT_GAUGES, { db, sql: UNSENT, cachedMs: UNSENT_CACHED_MS });
+}
+
+/** Pending withdrawals, the age of the oldest, and those in conflict. Counted when the metrics are read. */
+export function measureWithdrawals(registry: Registry, db: Knex): void {
+  measureUnsentWithdrawals(registry, db);
+  measureRow(registry, GAUGES, { db, sql: COUNT });
+}
+
+/** A withdrawal paid after it had failed was released before it was charged again. */
+const RELEASED = `CASE WHEN bool_or(j.posting_key = 'after-all:' || w.id) THEN ARRAY['WITHDRAWAL_RELEASED'] ELSE '{}' END`;
+
+/** The ledger's invariants of withdrawals. */
+export const WITHDRAWAL_CHECKS: readonly LedgerInvariant[] = [
+  {
+    description: 'each withdrawal has the journals of its status, and no others',
+    sql: `SELECT min(j.id) AS journal, 'withdrawal ' || w.id || ' is ' || w.status || ' with journals '
+                 || coalesce(string_agg(j.kind, ', ' ORDER BY j.created_at, j.kind), 'none') AS about
+          FROM withdrawal w LEFT JOIN ledger_journal j ON j.resource_id = w.id
+          GROUP BY w.id, w.status
+          HAVING coalesce(array_agg(CAST(j.kind AS text) ORDER BY j.kind) FILTER (WHERE j.id IS NOT NULL), '{}') <> CASE w.status
+            WHEN 'PENDING' THEN ARRAY['WITHDRAWAL_RESERVED']
+            WHEN 'SUCCESS' THEN ARRAY['WITHDRAWAL_PAID'] || ${RELEASED} || ARRAY['WITHDRAWAL_RESERVED']
+            WHEN 'REVERSED' THEN ARRAY['WITHDRAWAL_PAID'] || ${RELEASED} || ARRAY['WITHDRAWAL_RESERVED', 'WITHDRAWAL_REVERSED']
+            ELSE ARRAY['WITHDRAWAL_RELEASED', 'WITHDRAWAL_RESERVED'] END`,
+  },
+  {
+    description: 'a withdrawal reserves its amount, fee and tax',
+    sql: `SELECT j.id AS journal, 'withdrawal ' || w.id || ' sets ' || j.amount_santim || ' santim aside' AS about
+          FROM withdrawal w JOIN ledger_journal j ON j.resource_id = w.id AND j.kind = 'WITHDRAWAL_RESERVED'
+          WHERE j.amount_santim <> w.amount_santim + w.fee_santim + w.fee_tax_santim`,
+  },
+  {
+    description: 'a withdrawal has paid out, and had reversed, what its beneficiary received',
+    sql: `SELECT j.id AS journal, 'withdrawal ' || w.id || ' has ' || coalesce(paid.santim, 0) || ' santim paid out' AS about
+          FROM withdrawal w JOIN ledger_journal j ON j.resource_id = w.id AND j.kind IN ('WITHDRAWAL_PAID', 'WITHDRAWAL_REVERSED')
+          LEFT JOIN LATERAL (
+            SELECT abs(sum(e.amount_santim)) AS santim FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
+            WHERE e.journal_id = j.id AND a.kind = 'CHANNEL_CLEARING') paid ON true
+          WHERE coalesce(paid.santim, 0) <> coalesce(w.paid_santim, w.amount_santim)`,
+  },
+  {
+    description: 'a withdrawal is posted for its own merchant, environment and channel',
+    sql: `SELECT j.id AS journal, 'withdrawal ' || w.id || ' of ' || w.merchant_id || ' over ' || w.channel AS about
+          FROM withdrawal w JOIN ledger_journal j ON j.resource_id = w.id
+          WHERE (j.merchant_id, j.environment) IS DISTINCT FROM (w.merchant_id, w.environment)
+             OR EXISTS (SELECT 1 FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
+                        WHERE e.journal_id = j.id AND a.channel <> w.channel)`,
+  },
+  {
+    description: 'each journal of a withdrawal has a withdrawal',
+    sql: `SELECT j.id AS journal, 'withdrawal ' || j.resource_id || ' is not there' AS about
+          FROM ledger_journal j LEFT JOIN withdrawal w ON w.id = j.resource_id
+          WHERE j.resource_type = 'withdrawal' AND w.id IS NULL`,
+  },
+];

@@ -1,0 +1,72 @@
+import { rows, type Knex } from '../lib/db.ts';
+import type { Environment } from '../lib/scope.ts';
+import type { OutboxMessage } from '../outbox/record.ts';
+import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
+
+/** What `workflows/withdrawal.ts` is started with: ids and numbers. */
+export type WithdrawalInput = {
+  withdrawalId: string;
+  merchantId: string;
+  environment: Environment;
+  channel: string;
+};
+
+/** Why a withdrawal's workflow is signalled; each signal means "read the row again". */
+export type WithdrawalSignal = 'approved' | 'rejected' | 'cancelled' | 'providerResultRecorded';
+
+/** One workflow for each withdrawal, under this id for life. */
+export function withdrawalWorkflowId(withdrawalId: string): string {
+  return `withdrawal-${withdrawalId}`;
+}
+
+/** Type, id and input of the workflow, for outbox messages that can start it. */
+export function withdrawalWorkflow(
+  input: WithdrawalInput,
+): Pick<OutboxMessage, 'workflowType' | 'workflowId' | 'priority'> & { input: WithdrawalInput } {
+  const { withdrawalId, merchantId, environment, channel } = input;
+  return {
+    workflowType: 'withdrawal',
+    priority: 'money',
+    workflowId: withdrawalWorkflowId(withdrawalId),
+    input: { withdrawalId, merchantId, environment, channel },
+  };
+}
+
+/** The message that signals the workflow. */
+export function withdrawalMessage(withdrawalId: string, signal: WithdrawalSignal): OutboxMessage {
+  return {
+    kind: 'signal',
+    workflowType: 'withdrawal',
+    workflowId: withdrawalWorkflowId(withdrawalId),
+    signal,
+    priority: 'money',
+  };
+}
+
+/**
+ * PENDING withdrawals without an outbox row: they must have a running workflow. Past due are those never sent, those not
+ * queried within a poll interval (each as long as all before it, at most 30 minutes), and sandbox reviews. Rows of the
+ * last 30 seconds are left out, because Temporal's list of workflows lags.
+ */
+export async function findRecoverableWithdrawals(
+  db: Knex,
+  { onlyPastDue, ...page }: OpenPage,
+): Promise<RecoverableWorkflow[]> {
+  const open = await rows<WithdrawalInput>(
+    db,
+    `SELECT w.id AS withdrawal_id, w.merchant_id, w.environment, w.channel FROM withdrawal w
+     WHERE w.id > :after AND w.status = 'PENDING' AND w.created_at < now() - interval '30 seconds'
+       AND (NOT CAST(:onlyPastDue AS boolean) OR CASE
+         WHEN w.stage = 'UNDER_REVIEW' THEN w.environment = 'sandbox'
+         WHEN w.last_checked_at IS NULL THEN true
+         ELSE w.last_checked_at + least(w.last_checked_at - w.submitted_at, interval '30 minutes')
+           < now() - interval '1 minute' END)
+       AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = CAST(:prefix AS text) || w.id)
+     ORDER BY w.id LIMIT :limit`,
+    { ...page, onlyPastDue, prefix: withdrawalWorkflowId('') },
+  );
+  return open.map((input) => ({
+    id: input.withdrawalId,
+    message: { kind: 'signalWithStart', signal: 'providerResultRecorded', ...withdrawalWorkflow(input) },
+  }));
+}
