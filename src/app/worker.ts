@@ -26,7 +26,7 @@ import { findRecoverableRuns } from '../reconciliation/recoverable.ts';
 import { createReportFiles } from '../reports/files.ts';
 import { createGenerateReport, giveUpReport } from '../reports/generate.ts';
 import { measureReports } from '../reports/metrics.ts';
-import { findRecoverableReports } from '../reports/recoverable.ts';
+import { findRecoverableReports } from '../reports/workflow.ts';
 import { createSettlementSteps } from '../settlements/activities-api.ts';
 import { measureSettlements } from '../settlements/metrics.ts';
 import { findRecoverableSettlements } from '../settlements/recoverable.ts';

@@ -8,7 +8,7 @@ import { STALLED_OUTBOX, type WorkItemSource } from '../outbox/work-items.ts';
 import { STALLED_PAYMENTS, PAYMENT_REVIEW_ITEMS } from '../payments/review-items.ts';
 import { RECEIPT_REVIEW_ITEMS, DISCREPANCY_REVIEW_ITEMS } from '../reconciliation/review-items.ts';
 import { STALLED_RUNS } from '../reconciliation/stalled-items.ts';
-import { STALLED_REPORTS } from '../reports/stalled-items.ts';
+import { STALLED_REPORTS } from '../reports/workflow.ts';
 import { BANK_ACCOUNT_REVIEW_ITEMS } from '../settlements/bank-account/review-items.ts';
 import { STALLED_SETTLEMENTS, SETTLEMENT_REVIEW_ITEMS } from '../settlements/review-items.ts';
 import { STALLED_DELIVERIES } from '../webhooks/delivery/stalled-items.ts';
